@@ -1,0 +1,176 @@
+// Package cli is the command line: flags in, library calls, tables out.
+//
+// One file a command, found under the command's name; this file has the root
+// and what all commands share. No algorithm lives here: what a command computes,
+// a library package computes for it.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Exit codes of the command-line contract.
+const (
+	exitDone    = 0
+	exitFailed  = 1 // it failed
+	exitBadCall = 2 // the input or the flags are wrong
+)
+
+// environment is what a command may use of the world around it.
+type environment struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+
+	format string // text, json or csv
+	quiet  bool
+}
+
+// Run executes the command line args (without the program's name) and returns
+// the process's exit code: 0 done, 1 it failed, 2 the input or the flags are
+// wrong. Cancelling ctx makes a command stop cleanly, leaving no half-written
+// file.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRoot(env)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "listwise: interrupted")
+		return exitFailed
+	}
+	fmt.Fprintf(stderr, "listwise: %v\n", err)
+	return exitCode(err)
+}
+
+func newRoot(env *environment) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "listwise",
+		Short: "Learn to rank: train, tune, measure and compare ranking functions",
+		Long: `listwise learns ranking functions from judged queries, compares methods by the
+field's own measures, and puts the result in a file that scores new documents.
+
+Start with "listwise demo": it trains and compares rankers on built-in data.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return badCall("unknown command %q%s", args[0], suggestion(cmd, args[0]))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			switch env.format {
+			case "text", "json", "csv":
+				return nil
+			}
+			return badCall("--format %q: expected text, json or csv", env.format)
+		},
+	}
+	root.PersistentFlags().StringVar(&env.format, "format", "text", "print `text`, json or csv")
+	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "no progress and no notes on standard error")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return badCall("%w (see %q)", err, cmd.CommandPath()+" --help")
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(commands(env)...)
+	return root
+}
+
+func suggestion(cmd *cobra.Command, arg string) string {
+	if cmd.SuggestionsMinimumDistance == 0 {
+		cmd.SuggestionsMinimumDistance = 2
+	}
+	if near := cmd.SuggestionsFor(arg); len(near) > 0 {
+		return fmt.Sprintf(", did you mean %q?", near[0])
+	}
+	return ` (see "listwise --help")`
+}
+
+// badCallError marks an error as the caller's: wrong flags or wrong input.
+type badCallError struct{ err error }
+
+func (e *badCallError) Error() string { return e.err.Error() }
+func (e *badCallError) Unwrap() error { return e.err }
+
+// badCall makes an error that exits with code 2.
+func badCall(format string, args ...any) error {
+	return &badCallError{fmt.Errorf(format, args...)}
+}
+
+// exitCode tells whose fault err is: a file that cannot be found or read as
+// what it should be is the caller's, anything else is a failure.
+func exitCode(err error) int {
+	var call *badCallError
+	var syntax *dataset.SyntaxError
+	if errors.As(err, &call) || errors.As(err, &syntax) || errors.Is(err, fs.ErrNotExist) {
+		return exitBadCall
+	}
+	return exitFailed
+}
+
+// exactArgs is cobra.ExactArgs with an error that names what is expected.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		want := "no arguments"
+		if len(names) > 0 {
+			want = strings.Join(names, " ")
+		}
+		return badCall("%s: found %d arguments, expected %s", cmd.CommandPath(), len(args), want)
+	}
+}
+
+// required returns an error that names the missing ones of the given flags.
+func required(cmd *cobra.Command, flags ...string) error {
+	var missing []string
+	for _, name := range flags {
+		if !cmd.Flags().Changed(name) {
+			missing = append(missing, "--"+name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return badCall("%s needs %s (see %q)", cmd.CommandPath(), strings.Join(missing, ", "), cmd.CommandPath()+" --help")
+}
+
+// note prints one line on standard error, unless --quiet.
+func (env *environment) note(format string, args ...any) {
+	if !env.quiet {
+		fmt.Fprintf(env.stderr, format+"\n", args...)
+	}
+}
+
+// openData reads a data set of any format and passes the reader's warnings on.
+func (env *environment) openData(path string, opts dataset.Options) (*dataset.Dataset, error) {
+	if path == "-" {
+		return dataset.Read(env.stdin, "standard input", opts)
+	}
+	d, err := dataset.Open(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range d.Warnings {
+		env.note("%s: warning: %s", path, w)
+	}
+	return d, nil
+}

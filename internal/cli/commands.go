@@ -1,0 +1,11 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// commands lists every command in the order of the help text: a new command is
+// one file and one line here.
+func commands(env *environment) []*cobra.Command {
+	return []*cobra.Command{
+		newVersionCommand(env),
+	}
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// report is a command's result: rows for people and spreadsheets, and a value
+// whose JSON form scripts rely on.
+type report struct {
+	title   string
+	columns []string
+	rows    [][]any // string, int, float64 or nil; a float prints with 4 decimals as text and in full as CSV
+	notes   []string
+	json    any
+}
+
+// print writes the report to standard output in the format asked for; notes
+// belong to the text form alone.
+func (env *environment) print(r report) error {
+	switch env.format {
+	case "json":
+		return env.printJSON(r.json)
+	case "csv":
+		return writeCSV(env.stdout, r.columns, r.rows)
+	}
+	return writeText(env.stdout, r)
+}
+
+func (env *environment) printJSON(v any) error {
+	enc := json.NewEncoder(env.stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+func writeCSV(w io.Writer, columns []string, rows [][]any) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		record := make([]string, len(row))
+		for i, cell := range row {
+			record[i] = plain(cell)
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// plain formats a cell so that a program reads back the same value.
+func plain(cell any) string {
+	switch v := cell.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(cell)
+}
+
+func writeText(w io.Writer, r report) error {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Options.SeparateHeader = true
+	if r.title != "" {
+		fmt.Fprintln(w, r.title)
+	}
+	header := make(table.Row, len(r.columns))
+	configs := make([]table.ColumnConfig, len(r.columns))
+	for i, c := range r.columns {
+		header[i] = c
+		configs[i] = table.ColumnConfig{Number: i + 1, Align: alignment(r.rows, i), AlignHeader: alignment(r.rows, i)}
+	}
+	t.AppendHeader(header)
+	t.SetColumnConfigs(configs)
+	for _, row := range r.rows {
+		cells := make(table.Row, len(row))
+		for i, cell := range row {
+			cells[i] = readable(cell)
+		}
+		t.AppendRow(cells)
+	}
+	if len(r.rows) > 0 {
+		fmt.Fprintln(w, t.Render())
+	}
+	for _, n := range r.notes {
+		fmt.Fprintln(w, n)
+	}
+	return nil
+}
+
+func readable(cell any) string {
+	switch v := cell.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'f', 4, 64)
+	}
+	return fmt.Sprint(cell)
+}
+
+// alignment is right for columns of numbers.
+func alignment(rows [][]any, column int) text.Align {
+	for _, row := range rows {
+		if column >= len(row) {
+			continue
+		}
+		switch row[column].(type) {
+		case string:
+			return text.AlignLeft
+		case int, float64:
+			return text.AlignRight
+		}
+	}
+	return text.AlignLeft
+}
