@@ -1,0 +1,124 @@
+package listwise
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/listwise/listwise"
+
+// layers says what each package may import of this module: those of the earlier
+// lines that it names. A package that is not listed is not allowed.
+var layers = []struct {
+	pkg   string
+	allow []string // of this module
+	heavy []string // other modules, by prefix
+}{
+	{pkg: "internal/atomicfile"},
+	{pkg: "internal/random"},
+	{pkg: "internal/svg"},
+	{pkg: "internal/kernel", heavy: []string{"golang.org/x/sys/cpu"}},
+	{pkg: "internal/parallel", allow: []string{"internal/kernel"}},
+	{pkg: "dataset", allow: []string{"internal/parallel", "internal/atomicfile", "internal/random"}, heavy: []string{"github.com/klauspost/compress", "golang.org/x/sys"}},
+	{pkg: "dataset/synth", allow: []string{"dataset", "internal/random"}},
+	{pkg: "measure", allow: []string{"dataset", "internal/parallel", "internal/kernel"}},
+	{pkg: "ranking"},
+	{pkg: "sample", allow: []string{"ranking"}},
+	{pkg: "loss", allow: []string{"internal/kernel", "measure", "ranking", "sample"}},
+	{pkg: "scorer", allow: []string{"internal/kernel"}},
+	{pkg: "optimize", allow: []string{"internal/kernel"}},
+	{pkg: "objective", allow: []string{"internal/kernel", "internal/parallel", "internal/random", "dataset", "loss", "scorer"}},
+	{pkg: "model", allow: []string{"internal/atomicfile", "internal/parallel", "dataset", "scorer"}},
+	{pkg: "method", allow: []string{"internal/atomicfile", "internal/random", "dataset", "measure", "sample", "loss", "scorer", "objective", "optimize", "model"}},
+	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "dataset", "measure", "method", "model"}},
+	{pkg: "paper", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "internal/svg", "dataset", "dataset/synth", "measure", "ranking", "sample", "method", "model", "tune"}},
+	{pkg: "internal/cli", allow: []string{"*"}, heavy: []string{"github.com/spf13/cobra", "github.com/jedib0t/go-pretty", "golang.org/x/term"}},
+	{pkg: "cmd/listwise", allow: []string{"internal/cli"}},
+	{pkg: "."},
+}
+
+// TestLayers checks that dependencies point downwards only and that nothing
+// heavy is imported outside the edge packages.
+func TestLayers(t *testing.T) {
+	for pkg, imports := range importsOf(t) {
+		i := slices.IndexFunc(layers, func(l struct {
+			pkg   string
+			allow []string
+			heavy []string
+		}) bool {
+			return l.pkg == pkg
+		})
+		if i < 0 {
+			t.Errorf("package %s has no line in layers", pkg)
+			continue
+		}
+		for _, path := range imports {
+			if !allowed(layers[i].allow, layers[i].heavy, path) {
+				t.Errorf("%s may not import %s", pkg, path)
+			}
+		}
+	}
+}
+
+func allowed(allow, heavy []string, path string) bool {
+	if own, ok := strings.CutPrefix(path, module+"/"); ok {
+		return slices.Contains(allow, own) || slices.Contains(allow, "*")
+	}
+	first, _, _ := strings.Cut(path, "/")
+	if !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	return slices.ContainsFunc(heavy, func(prefix string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") })
+}
+
+// importsOf returns the imports of every package of the module, tests and
+// generators (files that are built by themselves) left out.
+func importsOf(t *testing.T) map[string][]string {
+	t.Helper()
+	imports := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := e.Name()
+		if e.IsDir() && path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "tools" || name == "gen") {
+			return filepath.SkipDir
+		}
+		if e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		imports[pkg] = append(imports[pkg], nil...)
+		for _, spec := range file.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			imports[pkg] = append(imports[pkg], p)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports
+}
+
+// TestAllowedRejects shows that the check above can fail.
+func TestAllowedRejects(t *testing.T) {
+	for _, path := range []string{module + "/tune", "github.com/spf13/cobra", "gonum.org/v1/gonum/blas"} {
+		if allowed([]string{"internal/kernel"}, []string{"golang.org/x/sys"}, path) {
+			t.Errorf("%s is allowed", path)
+		}
+	}
+}

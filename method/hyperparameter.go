@@ -1,0 +1,210 @@
+package method
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Kind is the type of a hyperparameter's values.
+type Kind int
+
+// The kinds of hyperparameters.
+const (
+	Number  Kind = iota // a float64 in [Min, Max]
+	Integer             // a whole number in [Min, Max]
+	Choice              // one of Choices
+	Switch              // true or false
+)
+
+// Hyperparameter is a setting of a method that is not learned.
+type Hyperparameter struct {
+	Name    string
+	Kind    Kind
+	Default string
+	Min     float64  // of numbers, inclusive
+	Max     float64  // of numbers, inclusive
+	Choices []string // of a Choice
+	Grid    []string // what tune tries unless told otherwise; nil: only Default
+	Doc     string   // one line
+}
+
+// Range describes the allowed values in a few characters.
+func (h *Hyperparameter) Range() string {
+	switch h.Kind {
+	case Choice:
+		return strings.Join(h.Choices, "|")
+	case Switch:
+		return "true|false"
+	}
+	return fmt.Sprintf("%s … %s", bound(h.Min), bound(h.Max))
+}
+
+func bound(v float64) string {
+	switch {
+	case math.IsInf(v, 1):
+		return "∞"
+	case math.IsInf(v, -1):
+		return "-∞"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// canonical checks a value and returns the one spelling that stands for it, so
+// that 0.10 and 1e-1 are the same setting.
+func (h *Hyperparameter) canonical(value string) (string, error) {
+	switch h.Kind {
+	case Number, Integer:
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(v >= h.Min && v <= h.Max) || h.Kind == Integer && v != math.Trunc(v) {
+			what := "a number"
+			if h.Kind == Integer {
+				what = "a whole number"
+			}
+			return "", fmt.Errorf("%s=%s: expected %s in %s", h.Name, value, what, h.Range())
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	case Choice:
+		if slices.Contains(h.Choices, value) {
+			return value, nil
+		}
+	case Switch:
+		if v, err := strconv.ParseBool(value); err == nil {
+			return strconv.FormatBool(v), nil
+		}
+	}
+	return "", fmt.Errorf("%s=%s: expected %s", h.Name, value, h.Range())
+}
+
+// Values are a method's hyperparameters, complete and checked: made by
+// [Method.Values] alone.
+type Values struct {
+	method *Method
+	text   map[string]string
+}
+
+// Values completes the given settings with the defaults. An unknown name or a
+// value out of range is an error that lists what is known.
+func (m *Method) Values(set map[string]string) (Values, error) {
+	text := make(map[string]string, len(m.Hyperparameters))
+	for i := range m.Hyperparameters {
+		h := &m.Hyperparameters[i]
+		text[h.Name] = h.Default
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		h, err := m.hyperparameter(name)
+		if err != nil {
+			return Values{}, err
+		}
+		if text[name], err = h.canonical(set[name]); err != nil {
+			return Values{}, fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	return Values{method: m, text: text}, nil
+}
+
+func (m *Method) hyperparameter(name string) (*Hyperparameter, error) {
+	names := make([]string, len(m.Hyperparameters))
+	for i := range m.Hyperparameters {
+		if m.Hyperparameters[i].Name == name {
+			return &m.Hyperparameters[i], nil
+		}
+		names[i] = m.Hyperparameters[i].Name
+	}
+	return nil, fmt.Errorf("%s has no hyperparameter %q, expected one of %s", m.Name, name, strings.Join(names, ", "))
+}
+
+// String returns the settings as k=v, in the order of the method's list.
+func (v Values) String() string {
+	var parts []string
+	for _, h := range v.method.Hyperparameters {
+		parts = append(parts, h.Name+"="+v.text[h.Name])
+	}
+	return strings.Join(parts, " ")
+}
+
+// Text returns the canonical text of a hyperparameter.
+func (v Values) Text(name string) string {
+	text, ok := v.text[name]
+	if !ok {
+		panic(fmt.Sprintf("method: %s has no hyperparameter %q", v.method.Name, name))
+	}
+	return text
+}
+
+// Number returns a Number or Integer as float64.
+func (v Values) Number(name string) float64 {
+	f, err := strconv.ParseFloat(v.Text(name), 64)
+	if err != nil {
+		panic(fmt.Sprintf("method: %s is no number: %v", name, err))
+	}
+	return f
+}
+
+// Int returns an Integer.
+func (v Values) Int(name string) int { return int(v.Number(name)) }
+
+// Bool returns a Switch.
+func (v Values) Bool(name string) bool { return v.Text(name) == "true" }
+
+// Typed returns the settings as numbers, strings and booleans, for JSON.
+func (v Values) Typed() map[string]any {
+	typed := make(map[string]any, len(v.text))
+	for _, h := range v.method.Hyperparameters {
+		switch h.Kind {
+		case Number, Integer:
+			typed[h.Name] = v.Number(h.Name)
+		case Switch:
+			typed[h.Name] = v.Bool(h.Name)
+		default:
+			typed[h.Name] = v.text[h.Name]
+		}
+	}
+	return typed
+}
+
+// Map returns a copy of the settings' canonical texts.
+func (v Values) Map() map[string]string { return maps.Clone(v.text) }
+
+// Grid returns every combination of the method's default grids, each overridden
+// by the entry of the same name in override, as settings for [Method.Values].
+// The last hyperparameter of the method's list varies fastest; values keep the
+// order in which they are given.
+func (m *Method) Grid(override map[string][]string) ([]map[string]string, error) {
+	for _, name := range slices.Sorted(maps.Keys(override)) {
+		if _, err := m.hyperparameter(name); err != nil {
+			return nil, err
+		}
+		if len(override[name]) == 0 {
+			return nil, fmt.Errorf("%s: grid of %s is empty", m.Name, name)
+		}
+	}
+	grid := []map[string]string{{}}
+	for i := range m.Hyperparameters {
+		h := &m.Hyperparameters[i]
+		values, ok := override[h.Name]
+		if !ok {
+			values = h.Grid
+		}
+		if values == nil {
+			continue
+		}
+		var next []map[string]string
+		for _, base := range grid {
+			for _, value := range values {
+				canonical, err := h.canonical(value)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", m.Name, err)
+				}
+				point := maps.Clone(base)
+				point[h.Name] = canonical
+				next = append(next, point)
+			}
+		}
+		grid = next
+	}
+	return grid, nil
+}

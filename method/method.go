@@ -1,0 +1,92 @@
+// Package method is the registry of learning methods: each a loss, a scorer and
+// an optimiser under one name, with its hyperparameters and its source.
+//
+// Start reading at [Method] and at registry.go; [Method.Train] learns a model.
+// The package must not know of files, folds or tables.
+package method
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+)
+
+// Method is a way to learn a ranking function. Methods are immutable and safe
+// for concurrent use.
+type Method struct {
+	Name            string // on the command line
+	Title           string // in tables
+	Summary         string // one sentence
+	Source          string // paper, section, equation
+	UsesMeasure     bool   // it optimises a training measure that the user chooses
+	DefaultMeasure  string // if UsesMeasure
+	Hyperparameters []Hyperparameter
+
+	train func(ctx context.Context, m *Method, p *Problem) (*model.Model, error)
+}
+
+// Problem is what a method learns from. Only Data and Values are necessary, and
+// Measure where the method uses one.
+type Problem struct {
+	Data          *dataset.Dataset // before normalization; not changed
+	Valid         *dataset.Dataset // for methods that stop early; may be nil
+	Measure       measure.Measure  // the training measure
+	Values        Values
+	Normalization dataset.Normalization
+	Seed          uint64
+	Workers       int // goroutines; 0 means GOMAXPROCS
+
+	// Checkpoint, if not empty, is the file that the optimiser's state is
+	// written to now and then; training goes on from it if it exists.
+	Checkpoint string
+
+	// Observe, if not nil, is called after every iteration.
+	Observe func(Iteration)
+}
+
+// Iteration tells how far training is.
+type Iteration struct {
+	Start     int // of a method that starts several times, from 0
+	Number    int // iteration of this start, from 0
+	Objective float64
+	GradNorm  float64
+
+	// Params are the scorer's parameters at this point, valid during the call.
+	Params []float64
+}
+
+// Train learns a model. The result is a function of the problem alone: the same
+// bytes whatever the number of workers, with or without an interruption between
+// checkpoints.
+func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
+	if p.Values.method != m {
+		return nil, fmt.Errorf("%s: the hyperparameters are another method's", m.Name)
+	}
+	if m.UsesMeasure && p.Measure == nil {
+		return nil, fmt.Errorf("%s: a training measure is needed", m.Name)
+	}
+	trained, err := m.train(ctx, m, p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	return trained, nil
+}
+
+// Lookup returns the method of that name, or an error that lists the known ones.
+func Lookup(name string) (*Method, error) {
+	var names []string
+	for _, m := range registry {
+		if m.Name == name {
+			return m, nil
+		}
+		names = append(names, m.Name)
+	}
+	return nil, fmt.Errorf("method %q: expected one of %s", name, strings.Join(names, ", "))
+}
+
+// List returns all methods in the order of the help text.
+func List() []*Method { return registry }

@@ -1,0 +1,11 @@
+package method
+
+// registry lists every method in the order of the help text: a new method is a
+// file and a line here.
+var registry = []*Method{
+	newMLE(),
+	newExpGain(),
+	newL2(),
+	newL3(),
+	newConvexLoss(),
+}

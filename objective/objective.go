@@ -1,0 +1,152 @@
+// Package objective puts a loss and a scorer together over a data set: the
+// regularised empirical risk, a function of the scorer's parameters that an
+// optimiser can minimise.
+//
+// Start reading at [Risk]. The package must not know which loss or scorer it
+// holds, nor how the function is minimised.
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/scorer"
+)
+
+// Risk is the regularised empirical risk
+//
+//	F(w) = Σ_q loss_q(scores_q(w)) + ‖w‖²/C
+//
+// summed (not averaged) over the queries of a data set, as LogRank has it
+// (Section 2.1; no ½, no bias). Its values and gradients are the same, bit for
+// bit, whatever the number of workers. A Risk may not be used by several
+// goroutines at once.
+type Risk struct {
+	scorer  scorer.Scorer
+	inverse float64 // 1/C
+	queries []boundQuery
+	sums    *parallel.Sums
+	run     func(worker, from, to int, down []float64) float64
+	workers int
+	work    []workspace // one a worker
+	params  []float64   // the point being evaluated
+}
+
+// Options are what a Risk takes beside data, scorer and loss.
+type Options struct {
+	C       float64 // of ‖w‖²/C; 0 or +Inf means no regularisation
+	Seed    uint64  // of everything the loss draws
+	Workers int     // goroutines; 0 means GOMAXPROCS
+}
+
+// boundQuery is a query the loss can learn from.
+type boundQuery struct {
+	x    []float32
+	docs int
+	loss loss.Bound
+}
+
+// workspace is one worker's memory.
+type workspace struct {
+	scores, lambda []float64
+	scratch        loss.Scratch
+}
+
+// New binds the loss to every query of d. Queries from which the loss learns
+// nothing are left out.
+func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk, error) {
+	if s.NumFeatures() != d.Features {
+		return nil, fmt.Errorf("the scorer takes %d features, the data have %d", s.NumFeatures(), d.Features)
+	}
+	if opts.C < 0 || math.IsNaN(opts.C) {
+		return nil, fmt.Errorf("C = %v, expected a positive number", opts.C)
+	}
+	queries, err := bindAll(d, l, opts.Seed, opts.Workers)
+	if err != nil {
+		return nil, err
+	}
+	r := &Risk{scorer: s, queries: queries}
+	if opts.C > 0 {
+		r.inverse = 1 / opts.C
+	}
+	docs, most := make([]int, len(queries)), 0
+	for i, q := range queries {
+		docs[i] = q.docs
+		most = max(most, q.docs)
+	}
+	r.sums = parallel.NewSums(s.NumParams(), parallel.Split(docs, parallel.DefaultBlocks))
+	r.run = r.evalQueries
+	r.workers = parallel.Workers(opts.Workers, r.sums.Blocks())
+	r.work = make([]workspace, r.workers)
+	for i := range r.work {
+		r.work[i].scores = make([]float64, most)
+		r.work[i].lambda = make([]float64, most)
+	}
+	return r, nil
+}
+
+// bindAll binds the loss to the queries side by side, each with a stream keyed
+// by its id, and keeps those that teach something.
+func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int) ([]boundQuery, error) {
+	all := make([]boundQuery, len(d.Queries))
+	errs := make([]error, len(d.Queries))
+	parallel.For(len(d.Queries), workers, func(_, i int) {
+		q := &d.Queries[i]
+		b, err := l.Bind(q.Grades, random.Stream(seed, "bind", q.ID))
+		all[i], errs[i] = boundQuery{x: q.X, docs: q.Len(), loss: b}, err
+	})
+	kept := all[:0]
+	for i, q := range all {
+		if errs[i] != nil {
+			return nil, fmt.Errorf("query %q: %w", d.Queries[i].ID, errs[i])
+		}
+		if q.loss != loss.Nothing {
+			kept = append(kept, q)
+		}
+	}
+	return kept, nil
+}
+
+// Queries returns the number of queries the loss learns from.
+func (r *Risk) Queries() int { return len(r.queries) }
+
+// Dim returns the number of parameters.
+func (r *Risk) Dim() int { return r.scorer.NumParams() }
+
+// StrongConvexity returns μ such that F is μ-strongly convex if the losses are
+// convex in the parameters: 2/C.
+func (r *Risk) StrongConvexity() float64 { return 2 * r.inverse }
+
+// Eval returns F(w) and overwrites grad with its gradient.
+func (r *Risk) Eval(w, grad []float64) float64 {
+	r.params = w
+	value := r.sums.Run(r.workers, r.run)
+	for i, down := range r.sums.Total {
+		grad[i] = -down // λ points downhill
+	}
+	if r.inverse > 0 {
+		value += r.inverse * kernel.Dot(w, w)
+		kernel.Axpy(2*r.inverse, w, grad)
+	}
+	return value
+}
+
+// evalQueries returns the loss of a run of queries and adds the negative of its
+// gradient to down.
+func (r *Risk) evalQueries(worker, from, to int, down []float64) float64 {
+	ws := &r.work[worker]
+	var value float64
+	for i := from; i < to; i++ {
+		q := &r.queries[i]
+		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
+		r.scorer.Score(scores, r.params, q.x)
+		value += q.loss.Eval(scores, lambda, &ws.scratch)
+		r.scorer.Backward(down, r.params, q.x, lambda)
+	}
+	return value
+}

@@ -1,0 +1,60 @@
+package scorer
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// decoders reads each architecture from a model file: a new one is a file and a
+// line here.
+var decoders = map[string]func(json.RawMessage) (Scorer, []float64, error){
+	"linear": decodeLinear,
+}
+
+// fileForm is implemented by every scorer that a model file can hold.
+type fileForm interface {
+	// encode returns a value whose JSON form holds the architecture, its
+	// parameters and "type".
+	encode(params []float64) any
+}
+
+// Encode returns the JSON object that describes a scorer and its parameters in
+// a model file, its architecture under "type".
+func Encode(s Scorer, params []float64) (json.RawMessage, error) {
+	if len(params) != s.NumParams() {
+		return nil, fmt.Errorf("%s scorer: %d parameters, expected %d", s.Kind(), len(params), s.NumParams())
+	}
+	for i, p := range params {
+		if math.IsNaN(p) || math.IsInf(p, 0) {
+			return nil, fmt.Errorf("%s scorer: parameter %d is %v, expected a finite number", s.Kind(), i+1, p)
+		}
+	}
+	f, ok := s.(fileForm)
+	if !ok {
+		return nil, fmt.Errorf("%s scorer: it has no form in a model file", s.Kind())
+	}
+	return json.Marshal(f.encode(params))
+}
+
+// Decode is the inverse of Encode.
+func Decode(raw json.RawMessage) (Scorer, []float64, error) {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return nil, nil, err
+	}
+	decode, ok := decoders[head.Type]
+	if !ok {
+		return nil, nil, fmt.Errorf("found type %q, expected %s", head.Type, strings.Join(slices.Sorted(maps.Keys(decoders)), ", "))
+	}
+	s, params, err := decode(raw)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s scorer: %w", head.Type, err)
+	}
+	return s, params, nil
+}

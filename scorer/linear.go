@@ -1,0 +1,54 @@
+package scorer
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// Linear scores a document by w·x, without a bias: a constant added to all
+// scores of a query changes no ranking. Its parameters are w, feature 1 first.
+type Linear struct{ Features int }
+
+var _ Scorer = Linear{}
+
+// Kind returns "linear".
+func (Linear) Kind() string { return "linear" }
+
+// NumFeatures returns the number of features.
+func (l Linear) NumFeatures() int { return l.Features }
+
+// NumParams returns the number of features.
+func (l Linear) NumParams() int { return l.Features }
+
+// Score sets dst to X·w.
+func (l Linear) Score(dst, params []float64, x []float32) {
+	kernel.Gemv(dst, x, params)
+}
+
+// Backward adds Xᵀ·lambda to grad.
+func (l Linear) Backward(grad, _ []float64, x []float32, lambda []float64) {
+	kernel.GemvT(grad, x, lambda)
+}
+
+// linearFile is a linear scorer in a model file; weights has feature 1 first.
+type linearFile struct {
+	Type    string    `json:"type"`
+	Weights []float64 `json:"weights"`
+}
+
+func (l Linear) encode(params []float64) any {
+	return linearFile{Type: l.Kind(), Weights: params}
+}
+
+func decodeLinear(raw json.RawMessage) (Scorer, []float64, error) {
+	var f linearFile
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, nil, err
+	}
+	if len(f.Weights) == 0 {
+		return nil, nil, errors.New("found no weights, expected one a feature")
+	}
+	return Linear{Features: len(f.Weights)}, f.Weights, nil
+}

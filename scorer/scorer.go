@@ -1,0 +1,30 @@
+// Package scorer holds the functions that map a query's feature vectors to
+// scores: what a loss trains and a model stores.
+//
+// A scorer is an architecture without state; its parameters are a plain vector
+// that an optimiser may move. Start reading at [Scorer]; each architecture has a
+// file of its own and a line in the registry of encode.go. The package must not
+// know of grades, losses or optimisers.
+package scorer
+
+// Scorer maps the documents of one query to scores, given a parameter vector.
+// Implementations are immutable and safe for concurrent use.
+type Scorer interface {
+	// Kind is the name of the architecture in model files and on the command
+	// line.
+	Kind() string
+
+	// NumFeatures is the number of columns the scorer expects.
+	NumFeatures() int
+
+	// NumParams is the length of the parameter vector.
+	NumParams() int
+
+	// Score sets dst[i] to the score of the document in row i of x, the
+	// row-major len(dst) × NumFeatures matrix of one query.
+	Score(dst, params []float64, x []float32)
+
+	// Backward adds Xᵀ-style to grad the derivative of Σ_i lambda[i]·score_i
+	// with respect to the parameters, at params, for the query x.
+	Backward(grad, params []float64, x []float32, lambda []float64)
+}

@@ -1,0 +1,162 @@
+package tune
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/model"
+)
+
+// job is one training: an entry's setting on a fold, and its outcome.
+type job struct {
+	entry  *Entry
+	fold   *Fold
+	values method.Values
+	train  string // fingerprints of the fold's data
+	valid  string
+
+	model      *model.Model
+	validation float64
+}
+
+// jobs lists all trainings, by entry, then fold, then setting.
+func (c *Config) jobs() []*job {
+	var jobs []*job
+	prints := make([][2]string, len(c.Folds))
+	for i, f := range c.Folds {
+		prints[i] = [2]string{f.Train.Fingerprint(), f.Valid.Fingerprint()}
+	}
+	for i := range c.Entries {
+		for k := range c.Folds {
+			for _, v := range c.Entries[i].Settings {
+				jobs = append(jobs, &job{entry: &c.Entries[i], fold: &c.Folds[k], values: v, train: prints[k][0], valid: prints[k][1]})
+			}
+		}
+	}
+	return jobs
+}
+
+// run trains and validates, or takes both from the record of an earlier run.
+func (j *job) run(ctx context.Context, c *Config) error {
+	if c.Dir != "" {
+		found, err := j.restore(c)
+		if found || err != nil {
+			return err
+		}
+	}
+	m, err := j.entry.Method.Train(ctx, &method.Problem{
+		Data:          j.fold.Train,
+		Valid:         j.fold.Valid,
+		Measure:       j.entry.Measure,
+		Values:        j.values,
+		Normalization: c.Normalization,
+		Seed:          c.Seed,
+		Workers:       1, // the other cores have jobs of their own
+	})
+	if err != nil {
+		return err
+	}
+	scores, err := m.Score(j.fold.Valid)
+	if err != nil {
+		return err
+	}
+	value, err := measure.Mean(j.fold.Valid, scores, c.Select, c.Ties)
+	if err != nil {
+		return err
+	}
+	j.model, j.validation = m, value
+	if c.Dir == "" {
+		return nil
+	}
+	return j.record(c)
+}
+
+// record is the file of a finished job; its model lies beside it.
+type record struct {
+	Key        string         `json:"key"`
+	Settings   map[string]any `json:"settings"`
+	Select     string         `json:"select"`
+	Validation float64        `json:"validation"`
+}
+
+// key identifies the job's inputs: a record with another key is another job's.
+func (j *job) key(c *Config) string {
+	training := ""
+	if j.entry.Measure != nil {
+		training = j.entry.Measure.Name()
+	}
+	text, err := json.Marshal([]any{
+		model.FormatVersion, j.entry.Method.Name, training, j.values.Map(), c.Seed, c.Normalization.String(),
+		c.Select.Name(), c.Ties.String(), j.train, j.valid,
+	})
+	if err != nil {
+		panic(err) // strings and numbers always have a JSON form
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+func (j *job) paths(c *Config) (recordPath, modelPath string) {
+	base := filepath.Join(c.entryDir(j.entry), "jobs", j.fold.Name, j.key(c))
+	return base + ".json", base + ".model.json"
+}
+
+// restore reads the job's outcome from its record. found is false if there is
+// none, or only half of it.
+func (j *job) restore(c *Config) (found bool, err error) {
+	recordPath, modelPath := j.paths(c)
+	text, err := os.ReadFile(recordPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var r record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return false, fmt.Errorf("%s: %w (delete it to train again)", recordPath, err)
+	}
+	m, err := model.Load(modelPath)
+	if err != nil {
+		return false, fmt.Errorf("%w (delete %s to train again)", err, recordPath)
+	}
+	j.model, j.validation = m, r.Validation
+	return true, nil
+}
+
+// record writes the model first, so that a record never lacks its model.
+func (j *job) record(c *Config) error {
+	recordPath, modelPath := j.paths(c)
+	if err := os.MkdirAll(filepath.Dir(recordPath), 0o755); err != nil {
+		return err
+	}
+	if err := j.model.Save(modelPath); err != nil {
+		return err
+	}
+	return writeJSON(recordPath, record{
+		Key:        j.key(c),
+		Settings:   j.values.Typed(),
+		Select:     c.Select.Name(),
+		Validation: j.validation,
+	})
+}
+
+func writeJSON(path string, v any) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	})
+}
