@@ -1,0 +1,111 @@
+package dataset
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// dropped tells by the readings' definitions, pair by pair, whether document i
+// of q goes.
+func dropped(q *Query, i int, r Reading, threshold float64) bool {
+	for j := range q.Len() {
+		if (q.Grades[i] >= threshold) == (q.Grades[j] >= threshold) {
+			continue
+		}
+		sameVector := slices.Equal(q.Row(i), q.Row(j))
+		sameID := q.DocID(i) != "" && q.DocID(i) == q.DocID(j)
+		bad := q.Grades[i] < threshold
+		if r == R1 && sameVector || r == R2 && sameVector && bad || r == R3 && sameID && bad {
+			return true
+		}
+	}
+	return false
+}
+
+func TestCleanFollowsTheDefinitionPairByPair(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := randomData(t)
+		r := rapid.SampledFrom(Readings()).Draw(t, "reading")
+		threshold := rapid.SampledFrom([]float64{1, 2}).Draw(t, "threshold")
+		got, report := Clean(d, r, threshold)
+		good, bad := 0, 0
+		want := d.KeepDocs(func(query, doc int) bool {
+			q := &d.Queries[query]
+			gone := dropped(q, doc, r, threshold)
+			if gone && q.Grades[doc] >= threshold {
+				good++
+			} else if gone {
+				bad++
+			}
+			return !gone
+		})
+		if !slices.Equal(documents(got), documents(want)) {
+			t.Fatalf("kept %v\nexpected %v", documents(got), documents(want))
+		}
+		if report.Good != good || report.Bad != bad || report.Queries != len(d.Queries)-len(want.Queries) {
+			t.Fatalf("report %+v, expected %d good and %d bad", report, good, bad)
+		}
+		if (report.Contradictions > 0) != (good+bad > 0) {
+			t.Fatalf("%d contradictions, %d documents dropped", report.Contradictions, good+bad)
+		}
+		if r != R1 && report.Good > 0 {
+			t.Fatal("a relevant document was dropped")
+		}
+		if _, again := Clean(got, r, threshold); again.Good+again.Bad+again.Contradictions > 0 {
+			t.Fatalf("cleaning twice drops more: %+v", again)
+		}
+	})
+}
+
+func TestDropEmptyQueries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := randomData(t)
+		got, ids := DropEmptyQueries(d, 2)
+		if len(ids)+len(got.Queries) != len(d.Queries) {
+			t.Fatalf("%d dropped, %d kept of %d", len(ids), len(got.Queries), len(d.Queries))
+		}
+		for i := range got.Queries {
+			if slices.Max(got.Queries[i].Grades) < 2 {
+				t.Fatal("a query without relevant document stayed")
+			}
+		}
+		for i := range d.Queries {
+			if q := &d.Queries[i]; slices.Contains(ids, q.ID) && slices.Max(q.Grades) >= 2 {
+				t.Fatal("a query with a relevant document was dropped")
+			}
+		}
+	})
+}
+
+func TestCopiesAreEqualAsNumbers(t *testing.T) {
+	var b Builder
+	minus := math.Float32frombits(1 << 31)
+	b.Add("q", []float64{1, 0, 0}, []float32{0, minus, 1}, nil)
+	if _, report := Clean(b.Dataset(), R2, 1); report.Bad != 1 {
+		t.Errorf("0 and −0: %+v, expected one bad copy", report)
+	}
+}
+
+func TestReadingNames(t *testing.T) {
+	for _, r := range Readings() {
+		got, err := ParseReading(r.String())
+		if err != nil || got != r || r.About() == "" {
+			t.Errorf("%v read as %v, %v", r, got, err)
+		}
+	}
+	if r, err := ParseReading("r2"); err != nil || r != R2 {
+		t.Errorf("r2 read as %v, %v", r, err)
+	}
+	if _, err := ParseReading("R4"); err == nil {
+		t.Error("R4 was accepted")
+	}
+	text, err := json.Marshal(CleanReport{Reading: R3, Threshold: 1})
+	want := `{"reading":"R3","threshold":1,"contradictions":0,"good_removed":0,"bad_removed":0,"queries_removed":0}`
+	if err != nil || string(text) != want {
+		t.Errorf("JSON %s, %v\nexpected %s", text, err, want)
+	}
+}

@@ -1,0 +1,100 @@
+package dataset
+
+import "slices"
+
+// DefaultThreshold is the lowest grade that counts as relevant unless a caller
+// says otherwise: LETOR's rule for measures on binary relevance.
+const DefaultThreshold = 1
+
+// Relevant returns how many documents have a grade of at least threshold.
+func (q *Query) Relevant(threshold float64) int {
+	n := 0
+	for _, g := range q.Grades {
+		if g >= threshold {
+			n++
+		}
+	}
+	return n
+}
+
+// copyFinder finds the documents of a query that have something in common. It
+// reuses its memory from query to query.
+type copyFinder struct {
+	order []int
+	group []int
+}
+
+// vectors calls visit with every set of two or more documents of q that have
+// the same feature vector (as numbers: 0 is −0), each set in ascending order.
+func (c *copyFinder) vectors(q *Query, visit func(docs []int)) {
+	if q.Len() < 2 || len(q.X) == 0 {
+		return
+	}
+	c.sets(q.Len(), func(i, j int) int { return slices.Compare(q.Row(i), q.Row(j)) }, visit)
+}
+
+// ids calls visit with every set of two or more documents of q that have the
+// same identifier, each set in ascending order.
+func (c *copyFinder) ids(q *Query, visit func(docs []int)) {
+	if q.docs.end == nil {
+		return
+	}
+	compare := func(i, j int) int {
+		a, b := q.DocID(i), q.DocID(j)
+		switch {
+		case a < b:
+			return -1
+		case a > b:
+			return 1
+		}
+		return 0
+	}
+	c.sets(q.Len(), compare, func(docs []int) {
+		if q.DocID(docs[0]) != "" {
+			visit(docs)
+		}
+	})
+}
+
+// sets sorts the numbers below n and visits the runs of equal ones.
+func (c *copyFinder) sets(n int, compare func(i, j int) int, visit func(docs []int)) {
+	c.order = c.order[:0]
+	for i := range n {
+		c.order = append(c.order, i)
+	}
+	slices.SortStableFunc(c.order, compare)
+	for from := 0; from < n; {
+		to := from + 1
+		for to < n && compare(c.order[from], c.order[to]) == 0 {
+			to++
+		}
+		if to-from > 1 {
+			c.group = append(c.group[:0], c.order[from:to]...)
+			visit(c.group)
+		}
+		from = to
+	}
+}
+
+// mixed tells whether some of the documents are relevant and others are not.
+func mixed(grades []float64, docs []int, threshold float64) bool {
+	first := grades[docs[0]] >= threshold
+	for _, i := range docs[1:] {
+		if (grades[i] >= threshold) != first {
+			return true
+		}
+	}
+	return false
+}
+
+// HasDocIDs tells whether any document has an identifier.
+func (d *Dataset) HasDocIDs() bool {
+	return slices.ContainsFunc(d.Queries, func(q Query) bool {
+		for i := range q.Len() {
+			if q.DocID(i) != "" {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -1,0 +1,171 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Normalization rescales each feature within each query. It keeps no state from
+// training data: a query is normalised by its own documents alone, so the same
+// one applies when new documents are scored. Its text form, which model files
+// hold, is its name.
+type Normalization uint8
+
+const (
+	// NoNormalization leaves features as they are; "none".
+	NoNormalization Normalization = iota
+
+	// MinMax maps a feature to (x − min)/(max − min) over the query's documents,
+	// and to 0 where it is constant; "minmax". This is LETOR's QueryLevelNorm.
+	MinMax
+
+	// ZScore maps a feature to (x − mean)/sd over the query's documents, with the
+	// population's standard deviation, and to 0 where it is constant; "zscore".
+	ZScore
+)
+
+var normalizationNames = []string{"none", "minmax", "zscore"}
+
+// ParseNormalization reads "none", "minmax" or "zscore".
+func ParseNormalization(name string) (Normalization, error) {
+	if i := slices.Index(normalizationNames, name); i >= 0 {
+		return Normalization(i), nil
+	}
+	return 0, fmt.Errorf("normalisation %q: expected one of %s", name, strings.Join(normalizationNames, ", "))
+}
+
+// String returns the name that ParseNormalization reads.
+func (n Normalization) String() string { return normalizationNames[n] }
+
+// MarshalText returns the name.
+func (n Normalization) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText reads the name.
+func (n *Normalization) UnmarshalText(name []byte) error {
+	v, err := ParseNormalization(string(name))
+	if err != nil {
+		return err
+	}
+	*n = v
+	return nil
+}
+
+// Normalize returns a normalised copy of d.
+func Normalize(d *Dataset, n Normalization) *Dataset {
+	c := d.Clone()
+	NormalizeInPlace(c, n)
+	return c
+}
+
+// Clone returns a copy of d with blocks of its own and the same input order and
+// warnings. Identifiers are shared, for they never change.
+func (d *Dataset) Clone() *Dataset {
+	c := *d
+	c.x = slices.Clone(d.x)
+	c.grades = slices.Clone(d.grades)
+	c.Warnings = slices.Clone(d.Warnings)
+	c.Queries = slices.Clone(d.Queries)
+	for i := range c.Queries {
+		q := &c.Queries[i]
+		from, to, f := q.Start, q.Start+q.Len(), d.Features
+		q.Grades = c.grades[from:to:to]
+		q.X = c.x[from*f : to*f : to*f]
+	}
+	return &c
+}
+
+// NormalizeInPlace normalises every query of d.
+func NormalizeInPlace(d *Dataset, n Normalization) {
+	scale := makeScale(d.Features)
+	for i := range d.Queries {
+		scale.apply(n, d.Queries[i].X)
+	}
+}
+
+// Apply normalises one query in place; x is the row-major matrix of its
+// documents' feature vectors, of the given number of columns.
+func (n Normalization) Apply(x []float32, features int) {
+	makeScale(features).apply(n, x)
+}
+
+// scale is a linear map per column, x ↦ (x − shift)·1/span, or 0 where span is 0.
+type scale struct {
+	shift, span []float64
+}
+
+func makeScale(features int) scale {
+	block := make([]float64, 2*features)
+	return scale{shift: block[:features], span: block[features:]}
+}
+
+func (s scale) apply(n Normalization, x []float32) {
+	if len(x) == 0 {
+		return
+	}
+	if len(x)%len(s.shift) != 0 {
+		panic(fmt.Sprintf("dataset: %d values in a matrix of %d columns", len(x), len(s.shift)))
+	}
+	switch n {
+	case MinMax:
+		s.fitMinMax(x)
+	case ZScore:
+		s.fitZScore(x)
+	default:
+		return
+	}
+	s.transform(x)
+}
+
+func (s scale) fitMinMax(x []float32) {
+	for j := range s.shift {
+		s.shift[j], s.span[j] = math.Inf(1), math.Inf(-1)
+	}
+	for row := range slices.Chunk(x, len(s.shift)) {
+		for j, v := range row {
+			s.shift[j] = min(s.shift[j], float64(v))
+			s.span[j] = max(s.span[j], float64(v))
+		}
+	}
+	for j := range s.span {
+		s.span[j] -= s.shift[j]
+	}
+}
+
+// fitZScore takes two passes, which loses no digits where the mean is large
+// against the spread.
+func (s scale) fitZScore(x []float32) {
+	clear(s.shift)
+	clear(s.span)
+	docs := float64(len(x) / len(s.shift))
+	for row := range slices.Chunk(x, len(s.shift)) {
+		for j, v := range row {
+			s.shift[j] += float64(v)
+		}
+	}
+	for j := range s.shift {
+		s.shift[j] /= docs
+	}
+	for row := range slices.Chunk(x, len(s.shift)) {
+		for j, v := range row {
+			t := float64(v) - s.shift[j]
+			s.span[j] += t * t
+		}
+	}
+	for j, v := range s.span {
+		s.span[j] = math.Sqrt(v / docs)
+	}
+}
+
+func (s scale) transform(x []float32) {
+	for row := range slices.Chunk(x, len(s.shift)) {
+		for j, v := range row {
+			if s.span[j] > 0 {
+				row[j] = float32((float64(v) - s.shift[j]) / s.span[j])
+			} else {
+				row[j] = 0
+			}
+		}
+	}
+}

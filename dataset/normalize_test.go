@@ -1,0 +1,138 @@
+package dataset
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func drawMatrix(t *rapid.T) (x []float32, features int) {
+	features = rapid.IntRange(1, 4).Draw(t, "features")
+	rows := rapid.IntRange(1, 12).Draw(t, "rows")
+	value := rapid.OneOf(rapid.Float32Range(-10, 10), rapid.Float32Range(-3e38, 3e38), rapid.SampledFrom([]float32{0, 1, 7}))
+	return rapid.SliceOfN(value, rows*features, rows*features).Draw(t, "x"), features
+}
+
+func column(x []float32, features, j int) []float64 {
+	var c []float64
+	for i := j; i < len(x); i += features {
+		c = append(c, float64(x[i]))
+	}
+	return c
+}
+
+// (x−min)/(max−min) and (x−mean)/sd, column by column as written.
+func TestNormalizationFormulas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, features := drawMatrix(t)
+		lo, z, same := slices.Clone(x), slices.Clone(x), slices.Clone(x)
+		MinMax.Apply(lo, features)
+		ZScore.Apply(z, features)
+		NoNormalization.Apply(same, features)
+		if !slices.Equal(same, x) {
+			t.Fatal("none changed something")
+		}
+		for j := range features {
+			c := column(x, features, j)
+			low, high := slices.Min(c), slices.Max(c)
+			n, sum := float64(len(c)), 0.0
+			for _, v := range c {
+				sum += v
+			}
+			mean, square := sum/n, 0.0
+			for _, v := range c {
+				square += (v - mean) * (v - mean) / n
+			}
+			for i, v := range c {
+				wantLo, wantZ := 0.0, 0.0
+				if high > low {
+					wantLo = (v - low) / (high - low)
+					wantZ = (v - mean) / math.Sqrt(square)
+				}
+				if got := float64(lo[i*features+j]); math.Abs(got-wantLo) > 1e-6 {
+					t.Fatalf("minmax of %v in %v: %v, expected %v", v, c, got, wantLo)
+				}
+				if got := float64(z[i*features+j]); math.Abs(got-wantZ) > 1e-5*(1+math.Abs(wantZ)) {
+					t.Fatalf("zscore of %v in %v: %v, expected %v", v, c, got, wantZ)
+				}
+			}
+		}
+	})
+}
+
+func TestMinMaxIsIdempotentToTheBit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, features := drawMatrix(t)
+		MinMax.Apply(x, features)
+		again := slices.Clone(x)
+		MinMax.Apply(again, features)
+		if !slices.Equal(x, again) {
+			t.Fatalf("once %v\ntwice %v", x, again)
+		}
+	})
+}
+
+func TestZScoreGivesMeanZeroAndDeviationOne(t *testing.T) {
+	x := []float32{1, 5, 2, 5, 3, 5, 10, 5}
+	ZScore.Apply(x, 2)
+	var sum, square float64
+	for _, v := range column(x, 2, 0) {
+		sum += v
+		square += v * v
+	}
+	if math.Abs(sum) > 1e-6 || math.Abs(square/4-1) > 1e-6 {
+		t.Errorf("sum %v, mean square %v, expected 0 and 1", sum, square/4)
+	}
+	if c := column(x, 2, 1); slices.Max(c) != 0 || slices.Min(c) != 0 {
+		t.Errorf("constant feature became %v, expected 0", c)
+	}
+}
+
+func TestNormalizeLeavesItsArgumentAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := randomData(t)
+		d.inputRow = rapid.Permutation(indices(d.Docs())).Draw(t, "inputRow")
+		before := documents(d)
+		n := Normalize(d, MinMax)
+		if !slices.Equal(documents(d), before) {
+			t.Fatal("the argument changed")
+		}
+		checkLayout(t, n)
+		if !slices.Equal(n.inputRow, d.inputRow) {
+			t.Fatal("the input order was lost")
+		}
+		NormalizeInPlace(d, MinMax)
+		if !slices.Equal(documents(d), documents(n)) {
+			t.Fatal("in place differs from the copy")
+		}
+		for i := range d.Queries {
+			one := slices.Clone(d.Queries[i].X)
+			MinMax.Apply(one, d.Features)
+			if !slices.Equal(one, n.Queries[i].X) {
+				t.Fatal("a query's result depends on other queries")
+			}
+		}
+	})
+}
+
+func TestNormalizationNames(t *testing.T) {
+	for _, n := range []Normalization{NoNormalization, MinMax, ZScore} {
+		text, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Normalization
+		if err := json.Unmarshal(text, &back); err != nil || back != n {
+			t.Errorf("%s read back as %v, %v", text, back, err)
+		}
+	}
+	if _, err := ParseNormalization("l2"); err == nil {
+		t.Error("l2 was accepted")
+	}
+	if err := new(Normalization).UnmarshalText([]byte("")); err == nil {
+		t.Error("an empty name was accepted")
+	}
+}

@@ -1,0 +1,174 @@
+package dataset
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A data set made from another — by Subset, Filter, KeepDocs, Concat and all that
+// rests on them — has blocks of its own, so changing it leaves its source alone.
+// Its rows are its input: Start counts anew, and ToInputOrder and
+// FromInputOrder copy, even where the source's file had a query in pieces.
+// Feature names pass on; Warnings do not, for they tell of the reading.
+
+// pick is one query of a data set in the making: the documents docs of query,
+// in that order, or all of them if docs is nil.
+type pick struct {
+	query *Query
+	docs  []int
+}
+
+func (p pick) len() int {
+	if p.docs == nil {
+		return p.query.Len()
+	}
+	return len(p.docs)
+}
+
+// assemble copies the picked documents into a new Dataset. Picks without
+// documents are left out.
+func assemble(features int, names []string, picks []pick) *Dataset {
+	rows := 0
+	for _, p := range picks {
+		rows += p.len()
+	}
+	d := &Dataset{
+		Features:     features,
+		FeatureNames: names,
+		Queries:      make([]Query, 0, len(picks)),
+		x:            make([]float32, 0, rows*features),
+		grades:       make([]float64, 0, rows),
+	}
+	for _, p := range picks {
+		if p.len() > 0 {
+			d.Queries = append(d.Queries, d.take(p))
+		}
+	}
+	return d
+}
+
+// take appends the picked documents to the blocks, which must have room for
+// them, and returns the query that views them.
+func (d *Dataset) take(p pick) Query {
+	from := len(d.grades)
+	docs := p.query.docs
+	if p.docs == nil {
+		d.grades = append(d.grades, p.query.Grades...)
+		d.x = append(d.x, p.query.X...)
+	} else {
+		for _, i := range p.docs {
+			d.grades = append(d.grades, p.query.Grades[i])
+			d.x = append(d.x, p.query.Row(i)...)
+		}
+		docs = docs.pick(p.docs)
+	}
+	to, f := len(d.grades), d.Features
+	return Query{
+		ID:     p.query.ID,
+		Start:  from,
+		Grades: d.grades[from:to:to],
+		X:      d.x[from*f : to*f : to*f],
+		docs:   docs,
+	}
+}
+
+// pick returns the identifiers of the given documents.
+func (d docIDs) pick(docs []int) docIDs {
+	if d.end == nil {
+		return docIDs{}
+	}
+	var text strings.Builder
+	end := make([]uint32, len(docs))
+	for k, i := range docs {
+		text.WriteString(d.at(i))
+		end[k] = uint32(text.Len())
+	}
+	return docIDs{text: text.String(), end: end}
+}
+
+// Subset returns the queries with the given indices, in that order. An index
+// that is out of range or given twice is a programmer's mistake and panics.
+func (d *Dataset) Subset(queries []int) *Dataset {
+	picks := make([]pick, len(queries))
+	seen := make([]bool, len(d.Queries))
+	for k, i := range queries {
+		if seen[i] {
+			panic(fmt.Sprintf("dataset: query %d (%q) chosen twice", i, d.Queries[i].ID))
+		}
+		seen[i] = true
+		picks[k].query = &d.Queries[i]
+	}
+	return assemble(d.Features, d.FeatureNames, picks)
+}
+
+// Filter returns the queries for which keep is true, in their order.
+func (d *Dataset) Filter(keep func(*Query) bool) *Dataset {
+	var picks []pick
+	for i := range d.Queries {
+		if q := &d.Queries[i]; keep(q) {
+			picks = append(picks, pick{query: q})
+		}
+	}
+	return assemble(d.Features, d.FeatureNames, picks)
+}
+
+// KeepDocs returns the documents for which keep(query index, document index) is
+// true, in their order. A query that keeps none is left out.
+func (d *Dataset) KeepDocs(keep func(query, doc int) bool) *Dataset {
+	picks := make([]pick, len(d.Queries))
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		docs := make([]int, 0, q.Len())
+		for j := range q.Len() {
+			if keep(i, j) {
+				docs = append(docs, j)
+			}
+		}
+		picks[i] = pick{query: q, docs: docs}
+		if len(docs) == q.Len() {
+			picks[i].docs = nil
+		}
+	}
+	return assemble(d.Features, d.FeatureNames, picks)
+}
+
+// Concat returns the queries of all data sets, one set after the other. The sets
+// must have the same number of features, the same names where both name them,
+// and no query id in common.
+func Concat(sets ...*Dataset) (*Dataset, error) {
+	if len(sets) == 0 {
+		return nil, fmt.Errorf("no data sets to put together")
+	}
+	var picks []pick
+	names := sets[0].FeatureNames
+	from := make(map[string]int)
+	for k, d := range sets {
+		if d.Features != sets[0].Features {
+			return nil, fmt.Errorf("data set %d has %d features, expected the %d of data set 1", k+1, d.Features, sets[0].Features)
+		}
+		if names == nil {
+			names = d.FeatureNames
+		}
+		if err := sameNames(names, d.FeatureNames); err != nil {
+			return nil, fmt.Errorf("data set %d: %w", k+1, err)
+		}
+		for i := range d.Queries {
+			q := &d.Queries[i]
+			if other, ok := from[q.ID]; ok {
+				return nil, fmt.Errorf("query %q is in data sets %d and %d, expected every query in one", q.ID, other, k+1)
+			}
+			from[q.ID] = k + 1
+			picks = append(picks, pick{query: q})
+		}
+	}
+	return assemble(sets[0].Features, names, picks), nil
+}
+
+func sameNames(want, found []string) error {
+	for j, name := range found {
+		if name != want[j] {
+			return fmt.Errorf("feature %d is named %q, expected %q", j+1, name, want[j])
+		}
+	}
+	return nil
+}

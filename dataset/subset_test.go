@@ -1,0 +1,202 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// randomData draws a small data set with values from few numbers, so that copies,
+// constants and repeated ids occur.
+func randomData(t *rapid.T) *Dataset {
+	var b Builder
+	features := rapid.IntRange(1, 4).Draw(t, "features")
+	withIDs := rapid.Bool().Draw(t, "withIDs")
+	for i := range rapid.IntRange(1, 8).Draw(t, "queries") {
+		n := rapid.IntRange(1, 9).Draw(t, "docs")
+		grades := make([]float64, n)
+		x := make([]float32, n*features)
+		var docs []string
+		for j := range grades {
+			grades[j] = float64(rapid.IntRange(0, 2).Draw(t, "grade"))
+			if withIDs {
+				docs = append(docs, fmt.Sprintf("d%d", rapid.IntRange(0, 5).Draw(t, "doc")))
+			}
+		}
+		for j := range x {
+			x[j] = float32(rapid.IntRange(-1, 1).Draw(t, "x"))
+		}
+		if err := b.Add(fmt.Sprintf("q%d", i), grades, x, docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Dataset()
+}
+
+// document is everything known of one document.
+type document struct {
+	query, id string
+	grade     float64
+	x         string
+}
+
+func documents(d *Dataset) []document {
+	var all []document
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		for j := range q.Len() {
+			all = append(all, document{q.ID, q.DocID(j), q.Grades[j], fmt.Sprint(q.Row(j))})
+		}
+	}
+	return all
+}
+
+// checkLayout checks that the queries tile the blocks in order.
+func checkLayout(t *rapid.T, d *Dataset) {
+	row := 0
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		if q.Start != row || q.Len() == 0 || len(q.X) != q.Len()*d.Features {
+			t.Fatalf("query %d: start %d, %d documents, %d values; expected start %d", i, q.Start, q.Len(), len(q.X), row)
+		}
+		if &q.Grades[0] != &d.Grades()[row] || &q.X[0] != &d.X()[row*d.Features] {
+			t.Fatalf("query %d is no view of the blocks", i)
+		}
+		row += q.Len()
+	}
+	if row != d.Docs() || len(d.X()) != row*d.Features {
+		t.Fatalf("%d rows in queries, %d documents, %d values", row, d.Docs(), len(d.X()))
+	}
+}
+
+func TestKeepDocsKeepsExactlyTheChosenDocuments(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := randomData(t)
+		all := documents(d)
+		keep := rapid.SliceOfN(rapid.Bool(), len(all), len(all)).Draw(t, "keep")
+		var want []document
+		for i, k := range keep {
+			if k {
+				want = append(want, all[i])
+			}
+		}
+		got := d.KeepDocs(func(query, doc int) bool { return keep[d.Queries[query].Start+doc] })
+		checkLayout(t, got)
+		if !slices.Equal(documents(got), want) {
+			t.Fatalf("kept %v\nexpected %v", documents(got), want)
+		}
+	})
+}
+
+func TestSubsetTakesQueriesInTheGivenOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := randomData(t)
+		all := documents(d)
+		order := rapid.Permutation(indices(len(d.Queries))).Draw(t, "order")
+		order = order[:rapid.IntRange(0, len(order)).Draw(t, "n")]
+		var want []document
+		for _, i := range order {
+			q := &d.Queries[i]
+			want = append(want, all[q.Start:q.Start+q.Len()]...)
+		}
+		got := d.Subset(order)
+		checkLayout(t, got)
+		if !slices.Equal(documents(got), want) {
+			t.Fatalf("got %v\nexpected %v", documents(got), want)
+		}
+	})
+}
+
+func indices(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+func TestConcatUndoesSubset(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := randomData(t)
+		cut := rapid.IntRange(0, len(d.Queries)).Draw(t, "cut")
+		all := indices(len(d.Queries))
+		got, err := Concat(d.Subset(all[:cut]), d.Subset(all[cut:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLayout(t, got)
+		if !slices.Equal(documents(got), documents(d)) {
+			t.Fatalf("got %v\nexpected %v", documents(got), documents(d))
+		}
+	})
+}
+
+// build makes a data set of one-document queries with the given ids.
+func build(t *testing.T, features int, ids ...string) *Dataset {
+	t.Helper()
+	var b Builder
+	for _, id := range ids {
+		if err := b.Add(id, []float64{1}, make([]float32, features), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Dataset()
+}
+
+func TestConcatRefusesWhatDoesNotFit(t *testing.T) {
+	named := func(d *Dataset, names ...string) *Dataset {
+		d.FeatureNames = names
+		return d
+	}
+	for _, c := range []struct {
+		sets []*Dataset
+		want string
+	}{
+		{nil, "no data sets"},
+		{[]*Dataset{build(t, 2, "a"), build(t, 3, "b")}, "data set 2 has 3 features, expected the 2 of data set 1"},
+		{[]*Dataset{build(t, 2, "a", "b"), build(t, 2, "c"), build(t, 2, "b")}, `query "b" is in data sets 1 and 3`},
+		{[]*Dataset{named(build(t, 2, "a"), "x", "y"), named(build(t, 2, "b"), "x", "z")}, `feature 2 is named "z", expected "y"`},
+	} {
+		if _, err := Concat(c.sets...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, expected %q", err, c.want)
+		}
+	}
+	d, err := Concat(build(t, 2, "a"), named(build(t, 2, "b"), "x", "y"))
+	if err != nil || !slices.Equal(d.FeatureNames, []string{"x", "y"}) {
+		t.Errorf("names of the set that has some: %v, %v", d, err)
+	}
+}
+
+func TestSubsetHasItsOwnBlocksAndOrder(t *testing.T) {
+	var b Builder
+	for _, id := range []string{"a", "b"} {
+		b.Add(id, []float64{0, 1}, []float32{1, 2}, []string{id + "1", id + "2"})
+	}
+	d := b.Dataset()
+	d.inputRow = []int{0, 2, 1, 3}
+	s := d.Subset([]int{1})
+	s.Queries[0].X[0], s.Queries[0].Grades[0] = 99, 9
+	if d.Queries[1].X[0] != 1 || d.Queries[1].Grades[0] != 0 {
+		t.Error("changing a subset changed its source")
+	}
+	dst := make([]float64, 2)
+	s.ToInputOrder(dst, []float64{5, 6})
+	if !slices.Equal(dst, []float64{5, 6}) {
+		t.Errorf("input order of a subset: %v, expected its rows' order", dst)
+	}
+	if s.Queries[0].DocID(1) != "b2" {
+		t.Errorf("document id %q, expected b2", s.Queries[0].DocID(1))
+	}
+}
+
+func TestSubsetPanicsOnARepeatedQuery(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	build(t, 1, "a").Subset([]int{0, 0})
+}
