@@ -1,0 +1,261 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Info describes a data set. Its JSON form is the output of "data info".
+type Info struct {
+	Queries   int    `json:"queries"`
+	Documents int    `json:"documents"`
+	Features  int    `json:"features"`
+	Grades    Grades `json:"grades"`
+
+	// Threshold is the lowest grade counted as relevant.
+	Threshold              float64 `json:"threshold"`
+	QueriesWithoutRelevant int     `json:"queries_without_relevant"`
+
+	DocumentsPerQuery Spread `json:"documents_per_query"`
+
+	// ConstantFeatures have one value in the whole set, and
+	// ConstantWithinQueries in every query for itself: no ranking function of a
+	// single query's documents can use those. The former are among the latter.
+	// Numbers are LETOR's, counted from 1.
+	ConstantFeatures      []int `json:"constant_features"`
+	ConstantWithinQueries []int `json:"constant_within_queries"`
+
+	Duplicates Duplicates `json:"duplicates"`
+
+	// Warnings are the reader's, and what a user should know before learning.
+	Warnings []string `json:"warnings"`
+}
+
+// GradeCount is a grade and its number of documents.
+type GradeCount struct {
+	Grade     float64
+	Documents int
+}
+
+// Grades is a histogram of grades in ascending order; as JSON an object from
+// grade to number of documents.
+type Grades []GradeCount
+
+// MarshalJSON keeps the order, which a map would not: 10 comes after 2.
+func (g Grades) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, c := range g {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "%q:%d", FormatGrade(c.Grade), c.Documents)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// FormatGrade returns the shortest decimal form of a grade, "2" for 2.
+func FormatGrade(grade float64) string { return strconv.FormatFloat(grade, 'f', -1, 64) }
+
+// Spread tells how a count spreads over the queries.
+type Spread struct {
+	Min       int      `json:"min"`
+	Median    float64  `json:"median"`
+	Mean      float64  `json:"mean"`
+	Max       int      `json:"max"`
+	Histogram []Bucket `json:"histogram"`
+}
+
+// Bucket is the number of queries with From to To documents.
+type Bucket struct {
+	From    int `json:"from"`
+	To      int `json:"to"`
+	Queries int `json:"queries"`
+}
+
+// Duplicates counts documents that are indistinguishable, or that share an
+// identifier, within their query.
+type Duplicates struct {
+	// Sets of two or more documents of a query with the same feature vector, and
+	// the Documents in them.
+	Sets      int `json:"sets"`
+	Documents int `json:"documents"`
+
+	// ConflictingGrades is the number of documents in sets whose grades are not
+	// all the same; in ConflictingRelevance some are relevant and others not.
+	ConflictingGrades    int `json:"conflicting_grades"`
+	ConflictingRelevance int `json:"conflicting_relevance"`
+
+	// RepeatedIDs is the number of documents whose identifier an earlier
+	// document of the query has.
+	RepeatedIDs int `json:"repeated_ids"`
+}
+
+// Describe computes the description of d; a grade of at least threshold is
+// relevant.
+func Describe(d *Dataset, threshold float64) Info {
+	info := Info{
+		Queries:           len(d.Queries),
+		Documents:         d.Docs(),
+		Features:          d.Features,
+		Grades:            countGrades(d),
+		Threshold:         threshold,
+		DocumentsPerQuery: spread(d),
+		Duplicates:        countDuplicates(d, threshold),
+	}
+	for i := range d.Queries {
+		if d.Queries[i].Relevant(threshold) == 0 {
+			info.QueriesWithoutRelevant++
+		}
+	}
+	info.ConstantFeatures, info.ConstantWithinQueries = constantFeatures(d)
+	info.Warnings = append([]string{}, d.Warnings...)
+	info.warn()
+	return info
+}
+
+func countGrades(d *Dataset) Grades {
+	counts := make(map[float64]int)
+	for _, g := range d.grades {
+		counts[g]++
+	}
+	grades := make(Grades, 0, len(counts))
+	for g, n := range counts {
+		grades = append(grades, GradeCount{g, n})
+	}
+	slices.SortFunc(grades, func(a, b GradeCount) int {
+		if a.Grade < b.Grade {
+			return -1
+		}
+		return 1
+	})
+	return grades
+}
+
+// constantFeatures returns the numbers, from 1, of the features that are
+// constant in the whole set, and of those constant in every query.
+func constantFeatures(d *Dataset) (whole, within []int) {
+	whole, within = []int{}, []int{}
+	if d.Docs() == 0 {
+		return whole, within
+	}
+	variesWhole := make([]bool, d.Features)
+	variesWithin := make([]bool, d.Features)
+	first := d.x[:d.Features]
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		head := q.Row(0)
+		for row := range slices.Chunk(q.X, max(d.Features, 1)) {
+			for j, v := range row {
+				variesWithin[j] = variesWithin[j] || v != head[j]
+				variesWhole[j] = variesWhole[j] || v != first[j]
+			}
+		}
+	}
+	for j := range d.Features {
+		if !variesWhole[j] {
+			whole = append(whole, j+1)
+		}
+		if !variesWithin[j] {
+			within = append(within, j+1)
+		}
+	}
+	return whole, within
+}
+
+func countDuplicates(d *Dataset, threshold float64) Duplicates {
+	var count Duplicates
+	var find copyFinder
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		find.vectors(q, func(docs []int) {
+			count.Sets++
+			count.Documents += len(docs)
+			if slices.ContainsFunc(docs, func(j int) bool { return q.Grades[j] != q.Grades[docs[0]] }) {
+				count.ConflictingGrades += len(docs)
+			}
+			if mixed(q.Grades, docs, threshold) {
+				count.ConflictingRelevance += len(docs)
+			}
+		})
+		find.ids(q, func(docs []int) { count.RepeatedIDs += len(docs) - 1 })
+	}
+	return count
+}
+
+func spread(d *Dataset) Spread {
+	if len(d.Queries) == 0 {
+		return Spread{Histogram: []Bucket{}}
+	}
+	sizes := make([]int, len(d.Queries))
+	for i := range d.Queries {
+		sizes[i] = d.Queries[i].Len()
+	}
+	slices.Sort(sizes)
+	n := len(sizes)
+	return Spread{
+		Min:       sizes[0],
+		Median:    float64(sizes[(n-1)/2]+sizes[n/2]) / 2,
+		Mean:      float64(d.Docs()) / float64(n),
+		Max:       sizes[n-1],
+		Histogram: histogram(sizes),
+	}
+}
+
+// histogram sorts sizes, which are ascending, into buckets that end at 1, 2, 5,
+// 10, 20, 50, …, from the smallest size's to the largest's.
+func histogram(sizes []int) []Bucket {
+	buckets := []Bucket{}
+	from := 1
+	for to := 1; len(sizes) > 0; to = nextBound(to) {
+		n := 0
+		for n < len(sizes) && sizes[n] <= to {
+			n++
+		}
+		if n > 0 || len(buckets) > 0 {
+			buckets = append(buckets, Bucket{From: from, To: to, Queries: n})
+		}
+		sizes = sizes[n:]
+		from = to + 1
+	}
+	return buckets
+}
+
+// nextBound returns the number after b in 1, 2, 5, 10, 20, 50, ….
+func nextBound(b int) int {
+	for ten := 1; ; ten *= 10 {
+		switch b {
+		case ten:
+			return 2 * ten
+		case 2 * ten:
+			return 5 * ten
+		case 5 * ten:
+			return 10 * ten
+		}
+	}
+}
+
+func (i *Info) warn() {
+	add := func(format string, args ...any) { i.Warnings = append(i.Warnings, fmt.Sprintf(format, args...)) }
+	threshold := FormatGrade(i.Threshold)
+	switch n := i.QueriesWithoutRelevant; {
+	case i.Queries == 0:
+		add("there are no queries")
+	case n == i.Queries:
+		add("no query has a document of grade %s or better: nothing can be learned", threshold)
+	case n > 0:
+		add("%d of %d queries have no document of grade %s or better; most conventions count them 0", n, i.Queries, threshold)
+	}
+	if n := i.Duplicates.ConflictingRelevance; n > 0 {
+		add("%d documents are relevant in one copy and irrelevant in another with the same features", n)
+	}
+	if n := i.Duplicates.RepeatedIDs; n > 0 {
+		add("%d documents repeat an earlier document id of their query", n)
+	}
+	if n := len(i.ConstantWithinQueries); n > 0 && i.Documents > i.Queries {
+		add("%d features are constant within every query and cannot help to rank", n)
+	}
+}
