@@ -1,0 +1,59 @@
+package ranking
+
+// Inversions sets dst[i], for every document i of the query, to the number of
+// documents of the other class on its wrong side: for a good document A_g, the
+// bads above it; for a bad one B_b, the goods below it. dst has Docs() elements.
+// Valid rankings are determined by these counts.
+func (o *Order) Inversions(dst []int32) {
+	_ = dst[:len(o.docs)]
+	for k := range o.Blocks() {
+		c := o.cuts[k]
+		docs, good := o.Block(k)
+		n := int32(len(o.pairs.Good)) - c.goods
+		if good {
+			n = c.at - c.goods
+		}
+		for _, d := range docs {
+			dst[d] = n
+		}
+	}
+}
+
+// FeatureMap sets dst to the coefficients of LogRank's partial-order feature map
+// (section 1.7)
+//
+//	φ(y) = κ Σ_gb y_gb (x_g − x_b) = Σ_i dst[i]·x_i
+//
+// where y_gb = +1 if good g stands above bad b and −1 otherwise: dst[g] =
+// κ(n⁻ − 2A_g), dst[b] = κ(2B_b − n⁺). dst has Docs() elements.
+func (o *Order) FeatureMap(dst []float64, kappa float64) {
+	o.coefficients(dst, -2*kappa, kappa)
+}
+
+// FeatureLoss sets dst to the coefficients of δφ(y) = φ(y*) − φ(y), y* being the
+// ideal ranking, so that
+//
+//	w·δφ(y) = 2κ (Σ_g A_g s_g − Σ_b B_b s_b) = Σ_i dst[i]·s_i
+//
+// for the scores s_i = w·x_i. dst has Docs() elements.
+func (o *Order) FeatureLoss(dst []float64, kappa float64) {
+	o.coefficients(dst, 2*kappa, 0)
+}
+
+// coefficients sets dst[g] = scale·A_g + ideal·n⁻ for goods and dst[b] =
+// −scale·B_b − ideal·n⁺ for bads.
+func (o *Order) coefficients(dst []float64, scale, ideal float64) {
+	_ = dst[:len(o.docs)]
+	good, bad := len(o.pairs.Good), len(o.pairs.Bad)
+	for k := range o.Blocks() {
+		c := o.cuts[k]
+		docs, isGood := o.Block(k)
+		v := -scale*float64(good-int(c.goods)) - ideal*float64(good)
+		if isGood {
+			v = scale*float64(c.at-c.goods) + ideal*float64(bad)
+		}
+		for _, d := range docs {
+			dst[d] = v
+		}
+	}
+}
