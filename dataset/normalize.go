@@ -78,29 +78,29 @@ func (d *Dataset) Clone() *Dataset {
 
 // NormalizeInPlace normalises every query of d.
 func NormalizeInPlace(d *Dataset, n Normalization) {
-	scale := makeScale(d.Features)
+	r := makeRescaling(d.Features)
 	for i := range d.Queries {
-		scale.apply(n, d.Queries[i].X)
+		r.apply(n, d.Queries[i].X)
 	}
 }
 
 // Apply normalises one query in place; x is the row-major matrix of its
 // documents' feature vectors, of the given number of columns.
 func (n Normalization) Apply(x []float32, features int) {
-	makeScale(features).apply(n, x)
+	makeRescaling(features).apply(n, x)
 }
 
-// scale is a linear map per column, x ↦ (x − shift)·1/span, or 0 where span is 0.
-type scale struct {
+// rescaling is a linear map per column, x ↦ (x − shift)·1/span, or 0 where span is 0.
+type rescaling struct {
 	shift, span []float64
 }
 
-func makeScale(features int) scale {
+func makeRescaling(features int) rescaling {
 	block := make([]float64, 2*features)
-	return scale{shift: block[:features], span: block[features:]}
+	return rescaling{shift: block[:features], span: block[features:]}
 }
 
-func (s scale) apply(n Normalization, x []float32) {
+func (s rescaling) apply(n Normalization, x []float32) {
 	if len(x) == 0 {
 		return
 	}
@@ -118,7 +118,7 @@ func (s scale) apply(n Normalization, x []float32) {
 	s.transform(x)
 }
 
-func (s scale) fitMinMax(x []float32) {
+func (s rescaling) fitMinMax(x []float32) {
 	for j := range s.shift {
 		s.shift[j], s.span[j] = math.Inf(1), math.Inf(-1)
 	}
@@ -135,7 +135,7 @@ func (s scale) fitMinMax(x []float32) {
 
 // fitZScore takes two passes, which loses no digits where the mean is large
 // against the spread.
-func (s scale) fitZScore(x []float32) {
+func (s rescaling) fitZScore(x []float32) {
 	clear(s.shift)
 	clear(s.span)
 	docs := float64(len(x) / len(s.shift))
@@ -158,7 +158,7 @@ func (s scale) fitZScore(x []float32) {
 	}
 }
 
-func (s scale) transform(x []float32) {
+func (s rescaling) transform(x []float32) {
 	for row := range slices.Chunk(x, len(s.shift)) {
 		for j, v := range row {
 			if s.span[j] > 0 {
