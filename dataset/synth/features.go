@@ -1,0 +1,188 @@
+package synth
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/random"
+)
+
+// A document has five hidden properties: how well each of four fields — think of
+// title, body, anchors and address — matches the query, and its authority, which
+// does not depend on the query. Matches of one document are alike, and a field
+// may be empty. The features are noisy statistics of one property each, as
+// LETOR's are statistics of one field each; relevance is a function of all
+// properties, mostly but not wholly linear.
+const (
+	fields     = 4
+	properties = fields + 1
+	authority  = fields
+)
+
+var (
+	// weights tell how much each property says of relevance.
+	weights = [properties]float64{0.7, 1, 0.6, 0.3, 0.5}
+
+	// empty is the share of documents where the field has no match at all.
+	empty = [fields]float64{0.35, 0.05, 0.6, 0.75}
+)
+
+// likeness is the correlation of a document's matches.
+const likeness = 0.5
+
+// statistic is a way to turn a property into a feature.
+type statistic int
+
+const (
+	score   statistic = iota // like BM25: grows with the property, skewed
+	log                      // like log tf: compressed
+	tally                    // like tf: whole numbers with a heavy tail
+	model                    // like a language model: bounded above
+	rank                     // a noisy score
+	length                   // like a length: heavy tail, hardly of use
+	nothing                  // zero throughout, as some of LETOR's features are
+	statistics
+)
+
+// column is the recipe of one feature.
+type column struct {
+	property  int
+	statistic statistic
+	scale     float64 // what a unit of the property counts
+	noise     float64 // standard deviation of the feature's own noise
+}
+
+// makeColumns draws the recipes. They depend on the feature's number alone, so
+// that all data sets agree on what a feature means.
+func makeColumns(features int) []column {
+	columns := make([]column, features)
+	for j := range columns {
+		rng := random.Stream(0, "synth feature", strconv.Itoa(j))
+		columns[j] = column{
+			property:  j % properties,
+			statistic: statistic(j / properties % int(statistics)),
+			scale:     0.6 + 0.6*rng.Float64(),
+			noise:     0.2 + 0.5*rng.Float64(),
+		}
+	}
+	return columns
+}
+
+// originals is the number of documents of a query that others may be copies of.
+const originals = 4
+
+// documents draws the n documents of a query: their feature matrix, normalised,
+// and the part of their relevance that the properties decide, with mean 0 and
+// standard deviation 1. The given share of them copies the features, and so the
+// properties, of one of the first few.
+func documents(columns []column, n int, copies float64, rng *rand.Rand) (x []float32, signal []float64) {
+	var emphasis [properties]float64
+	for p := range emphasis {
+		emphasis[p] = weights[p] * math.Exp(0.3*rng.NormFloat64())
+	}
+	abundance := math.Exp(rng.NormFloat64()) // how often this query's words occur
+	x = make([]float32, 0, n*len(columns))
+	signal = make([]float64, n)
+	for i := range signal {
+		if i > 0 && rng.Float64() < copies {
+			k := rng.IntN(min(i, originals))
+			signal[i] = signal[k]
+			x = append(x, x[k*len(columns):(k+1)*len(columns)]...)
+			continue
+		}
+		doc := draw(rng)
+		signal[i] = doc.signal(&emphasis)
+		for _, c := range columns {
+			x = append(x, float32(c.value(&doc, abundance, rng.NormFloat64())))
+		}
+	}
+	standardise(signal)
+	dataset.MinMax.Apply(x, len(columns))
+	for i, v := range x {
+		x[i] = float32(math.Round(float64(v)*1e6) / 1e6)
+	}
+	return x, signal
+}
+
+// hidden are a document's properties, standard normal where present.
+type hidden struct {
+	value   [properties]float64
+	present [properties]bool
+}
+
+func draw(rng *rand.Rand) hidden {
+	var h hidden
+	topic := rng.NormFloat64()
+	for p := range fields {
+		h.value[p] = math.Sqrt(likeness)*topic + math.Sqrt(1-likeness)*rng.NormFloat64()
+		h.present[p] = rng.Float64() >= empty[p]
+	}
+	h.value[authority] = rng.NormFloat64()
+	h.present[authority] = true
+	return h
+}
+
+// signal is linear in the properties of present fields but for two terms: title
+// and body count for more where both match, and the anchors of an authority do.
+func (h *hidden) signal(emphasis *[properties]float64) float64 {
+	var v [properties]float64
+	for p, present := range h.present {
+		v[p] = -1 // an empty field is as good as a poor match
+		if present {
+			v[p] = h.value[p]
+		}
+	}
+	s := 0.0
+	for p, w := range emphasis {
+		s += w * v[p]
+	}
+	s += 0.8 * max(0, v[0]) * max(0, v[1])
+	if v[authority] > 0.5 {
+		s += 0.6 * max(0, v[2])
+	}
+	return s
+}
+
+// value returns the column's feature of a document, given a standard normal z of
+// its own.
+func (c column) value(h *hidden, abundance, z float64) float64 {
+	if !h.present[c.property] || c.statistic == nothing {
+		return 0
+	}
+	v := c.scale*h.value[c.property] + c.noise*z
+	switch c.statistic {
+	case score:
+		return softplus(v + 1)
+	case log:
+		return math.Log1p(abundance * math.Exp(v))
+	case tally:
+		return math.Floor(3 * abundance * math.Exp(1.2*v))
+	case model:
+		return logistic(2 * v)
+	case rank:
+		return softplus(v + c.noise*z + 2)
+	default: // length
+		return math.Exp(1.2*z + 0.1*v)
+	}
+}
+
+func softplus(v float64) float64 { return math.Log1p(math.Exp(-math.Abs(v))) + max(v, 0) }
+
+func standardise(v []float64) {
+	n := float64(len(v))
+	mean, square := 0.0, 0.0
+	for _, a := range v {
+		mean += a / n
+	}
+	for _, a := range v {
+		square += (a - mean) * (a - mean) / n
+	}
+	if square == 0 {
+		square = 1
+	}
+	for i := range v {
+		v[i] = (v[i] - mean) / math.Sqrt(square)
+	}
+}

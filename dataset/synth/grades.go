@@ -1,0 +1,65 @@
+package synth
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// grade blurs the documents' signal with noise and gives the best of them grade
+// 2, the next grade 1 and the others 0, in numbers that vary from query to query.
+func (s Shape) grade(signal []float64, o Options, odds float64, rng *rand.Rand) []float64 {
+	n := len(signal)
+	utility := make([]float64, n)
+	order := make([]int, n)
+	for i, v := range signal {
+		utility[i] = v + o.Noise*rng.NormFloat64()
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(utility[j], utility[i]) })
+	relevant := o.Relevant
+	if s.spread > 0 {
+		relevant = roundRandomly(logistic(odds+s.spread*rng.NormFloat64())*float64(n), rng)
+	}
+	relevant = min(relevant, n)
+	best := 0
+	if s.best > 0 {
+		best = roundRandomly(logistic(logit(s.best)+0.5*rng.NormFloat64())*float64(relevant), rng)
+	}
+	grades := make([]float64, n)
+	for rank, i := range order[:relevant] {
+		grades[i] = 1
+		if rank < best {
+			grades[i] = 2
+		}
+	}
+	return grades
+}
+
+// roundRandomly returns one of the two integers around v, v on average.
+func roundRandomly(v float64, rng *rand.Rand) int { return int(v + rng.Float64()) }
+
+func logistic(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
+
+func logit(p float64) float64 { return math.Log(p / (1 - p)) }
+
+// meanLogit returns the m for which logistic(m + spread·Z), Z standard normal, has
+// mean p, by bisection on the mean over Z's quantiles.
+func meanLogit(p, spread float64) float64 {
+	const points = 100
+	low, high := -50.0, 50.0
+	for range 60 {
+		m, mean := (low+high)/2, 0.0
+		for k := range points {
+			z := math.Sqrt2 * math.Erfinv((2*float64(k)+1)/points-1)
+			mean += logistic(m+spread*z) / points
+		}
+		if mean < p {
+			low = m
+		} else {
+			high = m
+		}
+	}
+	return (low + high) / 2
+}

@@ -1,0 +1,52 @@
+package synth
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// The sizes and shares are the collections' own; the noise is set so that a good
+// linear ranker is as far from perfection and from chance as on data of the kind.
+
+var gov1 = Shape{
+	Name:     "gov1",
+	About:    "named-page and home-page finding on .gov (LETOR 3.0 NP, HP): one relevant document in a thousand",
+	Defaults: Options{Queries: 75, Docs: 1000, Features: 64, Relevant: 1, Noise: 0.1, Seed: 1},
+	docs:     constant,
+	copies:   0.02,
+}
+
+var gov10 = Shape{
+	Name:     "gov10",
+	About:    "topic distillation on .gov (LETOR 3.0 TD): about ten relevant documents in a thousand",
+	Defaults: Options{Queries: 50, Docs: 1000, Features: 64, Relevant: 10, Noise: 1.2, Seed: 1},
+	docs:     constant,
+	copies:   0.02,
+	spread:   0.7,
+}
+
+var ohsumed = Shape{
+	Name:     "ohsumed",
+	About:    "medical abstracts with three grades (LETOR 3.0 OHSUMED)",
+	Defaults: Options{Queries: 106, Docs: 152, Features: 45, Relevant: 45, Noise: 2.4, Seed: 1},
+	docs: func(rng *rand.Rand) float64 {
+		return min(max(1+0.38*rng.NormFloat64(), 40.0/152), 320.0/152)
+	},
+	spread: 1,
+	best:   0.466,
+	copies: 0.13,
+}
+
+var mq2008 = Shape{
+	Name:     "mq2008",
+	About:    "the million-query track (LETOR 4.0 MQ2008): short lists, many of them without a relevant document",
+	Defaults: Options{Queries: 784, Docs: 19, Features: 46, Relevant: 4, Noise: 1.5, Seed: 1},
+	docs: func(rng *rand.Rand) float64 {
+		return min(0.26+math.Exp(-1.5+1.75*rng.NormFloat64()), 6.3)
+	},
+	spread: 2,
+	best:   0.3175,
+	copies: 0.004,
+}
+
+func constant(*rand.Rand) float64 { return 1 }

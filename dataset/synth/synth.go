@@ -1,0 +1,110 @@
+// Package synth generates data sets that look like LETOR's, for tests, for
+// demonstrations and for benchmarks where the real ones may not be had.
+//
+// A [Shape] imitates one collection: how many queries, documents and features it
+// has, how its grades are spread, how hard it is. Start reading at
+// [Shape.Generate]; features.go says how documents come about. All data of one
+// shape pose the same task: a ranker trained on one seed's data may be tested on
+// another's. The package must not know of measures, losses or models.
+package synth
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/random"
+)
+
+// Options say how much to generate. Start from a shape's Defaults.
+type Options struct {
+	Queries  int // number of queries, at least 1
+	Docs     int // documents a query on average, at least 2
+	Features int // number of features, at least 1
+
+	// Relevant is the number of relevant documents a query (grade 1 or more),
+	// on average; for the shape gov1 it is exact. 1 ≤ Relevant < Docs.
+	Relevant int
+
+	// Noise is the standard deviation of what decides on relevance but shows in
+	// no feature, in units of that of what shows: 0 makes grades a function of the
+	// documents' hidden properties, 1 blurs them as much as they say.
+	Noise float64
+
+	Seed uint64
+}
+
+// Shape is a kind of data set.
+type Shape struct {
+	Name     string
+	About    string // what it imitates, in a few words
+	Defaults Options
+
+	docs   func(*rand.Rand) float64 // documents of a query in units of Options.Docs
+	spread float64                  // standard deviation of the log-odds of being relevant between queries; 0: the number is exact
+	best   float64                  // the share of grade 2 among relevant documents
+	copies float64                  // the share of documents that look like another one of the query
+}
+
+// Shapes returns all shapes in a fixed order.
+func Shapes() []Shape { return []Shape{gov1, gov10, ohsumed, mq2008} }
+
+// Lookup returns the shape with the given name.
+func Lookup(name string) (Shape, error) {
+	var names []string
+	for _, s := range Shapes() {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Shape{}, fmt.Errorf("shape %q: expected one of %s", name, strings.Join(names, ", "))
+}
+
+func (o Options) check() error {
+	switch {
+	case o.Queries < 1:
+		return fmt.Errorf("%d queries: expected 1 or more", o.Queries)
+	case o.Docs < 2:
+		return fmt.Errorf("%d documents a query: expected 2 or more", o.Docs)
+	case o.Features < 1:
+		return fmt.Errorf("%d features: expected 1 or more", o.Features)
+	case o.Relevant < 1 || o.Relevant >= o.Docs:
+		return fmt.Errorf("%d relevant of %d documents a query: expected 1 to %d", o.Relevant, o.Docs, o.Docs-1)
+	case !(o.Noise >= 0 && o.Noise <= maxNoise):
+		return fmt.Errorf("noise %v: expected 0 to %v", o.Noise, maxNoise)
+	}
+	return nil
+}
+
+const maxNoise = 1e6
+
+// Generate returns a data set of the shape. Features are normalised per query to
+// [0, 1] and have six decimals, as in LETOR's files; query ids count from 1.
+// Equal options give equal data (on one processor architecture). A query depends on its id, and on no other
+// query: asking for more queries adds to the same ones.
+func (s Shape) Generate(o Options) (*dataset.Dataset, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("shape %s: %w", s.Name, err)
+	}
+	columns := makeColumns(o.Features)
+	odds := meanLogit(float64(o.Relevant)/float64(o.Docs), s.spread)
+	var b dataset.Builder
+	for i := range o.Queries {
+		id := strconv.Itoa(i + 1)
+		rng := random.Stream(o.Seed, "synth "+s.Name, id)
+		n := max(2, int(s.docs(rng)*float64(o.Docs)+0.5))
+		x, signal := documents(columns, n, s.copies, rng)
+		grades := s.grade(signal, o, odds, rng)
+		docs := make([]string, n)
+		for k := range docs {
+			docs[k] = fmt.Sprintf("%s-%04d", id, k+1)
+		}
+		if err := b.Add(id, grades, x, docs); err != nil {
+			return nil, fmt.Errorf("shape %s: %w", s.Name, err)
+		}
+	}
+	return b.Dataset(), nil
+}
