@@ -59,23 +59,6 @@ func Normalize(d *Dataset, n Normalization) *Dataset {
 	return c
 }
 
-// Clone returns a copy of d with blocks of its own and the same input order and
-// warnings. Identifiers are shared, for they never change.
-func (d *Dataset) Clone() *Dataset {
-	c := *d
-	c.x = slices.Clone(d.x)
-	c.grades = slices.Clone(d.grades)
-	c.Warnings = slices.Clone(d.Warnings)
-	c.Queries = slices.Clone(d.Queries)
-	for i := range c.Queries {
-		q := &c.Queries[i]
-		from, to, f := q.Start, q.Start+q.Len(), d.Features
-		q.Grades = c.grades[from:to:to]
-		q.X = c.x[from*f : to*f : to*f]
-	}
-	return &c
-}
-
 // NormalizeInPlace normalises every query of d.
 func NormalizeInPlace(d *Dataset, n Normalization) {
 	r := makeRescaling(d.Features)

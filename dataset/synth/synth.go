@@ -83,8 +83,8 @@ const maxNoise = 1e6
 
 // Generate returns a data set of the shape. Features are normalised per query to
 // [0, 1] and have six decimals, as in LETOR's files; query ids count from 1.
-// Equal options give equal data (on one processor architecture). A query depends on its id, and on no other
-// query: asking for more queries adds to the same ones.
+// Equal options give equal data (on one processor architecture). A query depends
+// on its id, and on no other query: asking for more queries adds to the same ones.
 func (s Shape) Generate(o Options) (*dataset.Dataset, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("shape %s: %w", s.Name, err)
