@@ -1,0 +1,69 @@
+package measure
+
+// bpref is binary preference. With R relevant and N irrelevant judged
+// documents, and a_i irrelevant ones above the i-th relevant one,
+//
+//	bpref = 1/R Σ_i (1 − min(a_i, R)/min(N, R))
+//
+// (Buckley and Voorhees, Retrieval Evaluation with Incomplete Information, 2004,
+// as trec_eval computes it). All documents of a list are judged.
+type bpref struct{ binary }
+
+func newBPref(s spec) Averager { return bpref{newBinary(s)} }
+
+var _ Additive = bpref{}
+
+// Value implements Measure.
+func (m bpref) Value(ranked []float64) (float64, bool) {
+	good := m.count(ranked)
+	if good == 0 {
+		return m.convention.valueless()
+	}
+	bad, a, sum := len(ranked)-good, 0, 0.0
+	for _, l := range ranked {
+		if m.relevant(l) {
+			sum += kept(a, good, bad)
+		} else {
+			a++
+		}
+	}
+	return sum / float64(good), true
+}
+
+// Average implements Averager: of b irrelevant documents in its group, each
+// number from 0 to b is equally likely to stand above a relevant one.
+func (m bpref) Average(ranked []float64, ends []int) (float64, bool) {
+	good := m.count(ranked)
+	if good == 0 {
+		return m.convention.valueless()
+	}
+	bad, a, sum, start := len(ranked)-good, 0, 0.0, 0
+	for _, end := range ends {
+		g := m.count(ranked[start:end])
+		b := end - start - g
+		if g > 0 {
+			var each float64
+			for x := a; x <= a+b; x++ {
+				each += kept(x, good, bad)
+			}
+			sum += float64(g) * each / float64(b+1)
+		}
+		a += b
+		start = end
+	}
+	return sum / float64(good), true
+}
+
+// GoodGain implements Additive.
+func (m bpref) GoodGain(_, a, good, bad int) float64 {
+	return kept(a, good, bad) / float64(good)
+}
+
+// kept returns the share of preferences kept by a relevant document with a
+// irrelevant ones above it.
+func kept(a, good, bad int) float64 {
+	if a == 0 {
+		return 1 // also when there is no irrelevant document at all
+	}
+	return 1 - float64(min(a, good))/float64(min(bad, good))
+}

@@ -1,0 +1,214 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Convention settles what the definitions of the measures leave open and tools
+// therefore do differently: the gain of a grade, the discount of a rank, what a
+// query without relevant documents counts, and which grades are relevant. The
+// zero value is letor3, the default. Conventions may be copied and shared.
+type Convention struct {
+	name        string
+	explanation string
+	gain        gainKind
+	discount    discountKind
+	shortZero   bool    // NDCG@k is 0 for a list of fewer than k documents
+	skip        bool    // queries without a value of their own are left out
+	empty       float64 // what such a query counts otherwise
+	threshold   float64 // lowest relevant grade; 0 means 1
+}
+
+// conventions are the base conventions; each also exists as a skip variant.
+//
+// The facts behind letor3, letor4 and mslr are those of the evaluation scripts
+// published with the data sets (Eval-Score-3.0.pl, Eval-Score-4.0.pl,
+// eval-score-mslr.pl); behind trec those of trec_eval 9; behind lightgbm those
+// of LightGBM's ndcg and map metrics.
+var conventions = []Convention{
+	{
+		name: "letor3",
+		explanation: "LETOR 3.0: gain 2^grade-1; discount 1, 1, 1/log2 3, 1/log2 4, … (1/log2 r from rank 3 on); " +
+			"a query without relevant documents counts 0",
+	},
+	{
+		name: "letor4", shortZero: true,
+		explanation: "LETOR 4.0: as letor3, but NDCG@k of a list with fewer than k documents is 0",
+	},
+	{
+		name: "standard", discount: logDiscount,
+		explanation: "the textbook: gain 2^grade-1; discount 1/log2(1+r); a query without relevant documents counts 0",
+	},
+	{
+		name: "mslr", shortZero: true, threshold: 2,
+		explanation: "the script of MSLR-WEB10K and WEB30K: as letor4, but the binary measures take grades from 2 on as relevant " +
+			"(a patched copy that is also in use discounts like standard)",
+	},
+	{
+		name: "trec", gain: linearGain, discount: logDiscount,
+		explanation: "trec_eval: gain = grade; discount 1/log2(1+r); a query without relevant documents counts 0",
+	},
+	{
+		name: "lightgbm", discount: logDiscount, empty: 1,
+		explanation: "LightGBM: as standard, but a query without relevant documents counts 1",
+	},
+}
+
+const skipSuffix = "-skip"
+
+// Conventions returns all conventions, each followed by its skip variant.
+func Conventions() []Convention {
+	all := make([]Convention, 0, 2*len(conventions))
+	for _, c := range conventions {
+		all = append(all, c, c.Skipping())
+	}
+	return all
+}
+
+// ParseConvention returns the convention of the given name, "letor3" or
+// "standard-skip" for example. The error for an unknown name lists those known.
+func ParseConvention(name string) (Convention, error) {
+	known := Conventions()
+	lower := strings.ToLower(name)
+	if i := slices.IndexFunc(known, func(c Convention) bool { return c.name == lower }); i >= 0 {
+		return known[i], nil
+	}
+	names := make([]string, len(known))
+	for i, c := range known {
+		names[i] = c.name
+	}
+	return Convention{}, fmt.Errorf("unknown convention %q; known are %s", name, strings.Join(names, ", "))
+}
+
+// Name returns the name that [ParseConvention] reads.
+func (c Convention) Name() string {
+	if c.name == "" {
+		return conventions[0].name
+	}
+	return c.name
+}
+
+// Explanation says in one line what the convention settles.
+func (c Convention) Explanation() string {
+	if c.name == "" {
+		return conventions[0].explanation
+	}
+	return c.explanation
+}
+
+// Skipping returns the variant that leaves queries without a value out of the
+// means: those without relevant documents or, for the pairwise measures,
+// without a pair of differently graded documents.
+func (c Convention) Skipping() Convention {
+	if c.skip {
+		return c
+	}
+	c.name, c.explanation = c.Name()+skipSuffix, "as "+c.Name()+", but queries without relevant documents are left out of the means"
+	c.skip, c.empty = true, 0
+	return c
+}
+
+// Threshold returns the lowest grade that the binary measures take as relevant
+// under the convention when the user asks for no other.
+func (c Convention) Threshold() float64 {
+	if c.threshold == 0 {
+		return 1
+	}
+	return c.threshold
+}
+
+// Gain returns the gain of a grade, 2^grade−1 or the grade itself; +Inf where
+// that overflows. NDCG, a ratio, does not overflow: it scales the gains.
+func (c Convention) Gain(grade float64) float64 { return c.gain.of(grade) }
+
+// Discount returns the factor of rank r ≥ 1.
+func (c Convention) Discount(r int) float64 { return c.discount.of(r) }
+
+// IdealDCG returns the highest DCG@k that documents of the given grades (in any
+// order) can have; k = 0 means no cut-off. Like Gain it may overflow to +Inf.
+func (c Convention) IdealDCG(grades []float64, k int) float64 {
+	s := getScratch()
+	defer s.put()
+	ideal := descending(s, grades, cutoff(k, len(grades)))
+	discount := c.discount.table(len(ideal)).at
+	var best float64
+	for i, l := range ideal {
+		if l > 0 {
+			best += c.gain.of(l) * discount[i]
+		}
+	}
+	return best
+}
+
+// valueless is what a measure returns for a query on which it is undefined.
+func (c Convention) valueless() (float64, bool) { return c.empty, !c.skip }
+
+// cutoff returns how many of n ranks count when the cut-off is k, 0 for none.
+func cutoff(k, n int) int {
+	if k == 0 {
+		return n
+	}
+	return min(k, n)
+}
+
+type gainKind uint8
+
+const (
+	exponentialGain gainKind = iota // 2^grade − 1
+	linearGain                      // grade
+)
+
+// of returns the gain of grade l ≥ 0.
+func (k gainKind) of(l float64) float64 {
+	switch {
+	case k == linearGain:
+		return l
+	case l < 1:
+		return math.Expm1(l * math.Ln2) // 2^l − 1 would cancel
+	case l <= smallGrade && l == math.Trunc(l):
+		return float64(uint64(1)<<uint(l) - 1)
+	}
+	return math.Exp2(l) - 1
+}
+
+// smallGrade bounds the whole grades that have fast paths; all real data stay
+// below it.
+const smallGrade = 31
+
+// largestGrade bounds the grades whose gains can be summed as they are; above
+// it gains are taken relative to the query's highest.
+const largestGrade = 1000
+
+// gains maps the grades of one query to gains, up to a factor common to the
+// query. The factor is 1 unless sums of the true gains might overflow; then it
+// is the reciprocal of the highest gain:
+//
+//	(2^l − 1)/2^top = 2^(l−top) − 2^−top,  where 2^−top < 2^−1000 is nothing.
+type gains struct {
+	kind   gainKind
+	scaled bool
+	top    float64
+}
+
+func (k gainKind) upTo(top float64) gains {
+	scaled := top > largestGrade
+	if k == linearGain {
+		scaled = top > 0x1p1000
+	}
+	return gains{kind: k, scaled: scaled, top: top}
+}
+
+func (g gains) of(l float64) float64 {
+	switch {
+	case l == 0:
+		return 0
+	case !g.scaled:
+		return g.kind.of(l)
+	case g.kind == linearGain:
+		return l / g.top
+	}
+	return math.Exp2(l - g.top)
+}

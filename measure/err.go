@@ -1,0 +1,136 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+)
+
+// expectedRR is expected reciprocal rank (Chapelle, Metzler, Zhang and
+// Grinspan, Expected Reciprocal Rank for Graded Relevance, 2009): a reader goes
+// down the list and is satisfied by a document of grade l with probability
+//
+//	R(l) = (2^l − 1)/2^max
+//
+// then stops; ERR@k = Σ_{r ≤ k} 1/r · P(stops at r). max is the highest grade of
+// the scale and a constant of the measure, not of the query.
+type expectedRR struct {
+	base
+	k        int // 0 for no cut-off
+	maxGrade float64
+}
+
+func newERR(s spec) Averager { return expectedRR{newBase(s), s.k, s.maxGrade} }
+
+var _ gradeLimit = expectedRR{}
+
+// checkGrade implements gradeLimit: grades above the scale are a mistake.
+func (m expectedRR) checkGrade(highest float64) error {
+	if highest > m.maxGrade {
+		return fmt.Errorf("%s reckons with grades up to %g but the data have %g; raise the highest grade", m.name, m.maxGrade, highest)
+	}
+	return nil
+}
+
+// stop returns R(l). A grade above the scale counts as the highest.
+func (m expectedRR) stop(l float64) float64 {
+	l = min(l, m.maxGrade)
+	if m.maxGrade > largestGrade {
+		return math.Exp2(l-m.maxGrade) - math.Exp2(-m.maxGrade)
+	}
+	return exponentialGain.of(l) * math.Exp2(-m.maxGrade)
+}
+
+// Value implements Measure.
+func (m expectedRR) Value(ranked []float64) (float64, bool) {
+	if !anyGain(ranked) {
+		return m.convention.valueless()
+	}
+	sum, on := 0.0, 1.0 // on: the chance that the reader is still reading
+	for i, l := range ranked[:cutoff(m.k, len(ranked))] {
+		if l > 0 {
+			r := m.stop(l)
+			sum += on * r / float64(i+1)
+			on *= 1 - r
+		}
+	}
+	return sum, true
+}
+
+// Average implements Averager. Let P_j be the mean over all sets of j documents
+// of a group of Π (1 − R): the chance to read on after j of them, in random
+// order. Groups above are passed whatever their order is, so a group adds
+//
+//	on · Σ_j (P_j − P_{j+1})/(start + j + 1)
+func (m expectedRR) Average(ranked []float64, ends []int) (float64, bool) {
+	if !anyGain(ranked) {
+		return m.convention.valueless()
+	}
+	s := getScratch()
+	defer s.put()
+	k := cutoff(m.k, len(ranked))
+	sum, on, start := 0.0, 1.0, 0
+	for _, end := range ends {
+		if start >= k || on == 0 {
+			break
+		}
+		group := ranked[start:end]
+		p := m.readOn(s, group, min(end, k)-start)
+		for j := 0; j+1 < len(p); j++ {
+			sum += on * (p[j] - p[j+1]) / float64(start+j+1)
+		}
+		for _, l := range group {
+			on *= 1 - m.stop(l)
+		}
+		start = end
+	}
+	return sum, true
+}
+
+// readOn returns P_0 … P_depth of a group. With one document more, of
+// probability 1 − R = q to read on, P grows by the recurrence
+//
+//	P_j ← (1 − j/n)·P_j + (j/n)·q·P_{j−1}      n documents, the new one included
+//
+// (a set of j of them holds the new one with probability j/n). Sets of
+// documents without gain have P = 1, which is where it starts.
+func (m expectedRR) readOn(s *scratch, group []float64, depth int) []float64 {
+	n := 0
+	var total float64
+	for _, l := range group {
+		if l == 0 {
+			n++
+		}
+		total += 1 - m.stop(l)
+	}
+	p := resize(s.sums, depth+1)
+	s.sums = p
+	for j := range p {
+		p[j] = 1
+	}
+	// P_j ≤ (P_1)^j (Maclaurin's inequality): what lies below 1e-20 is nothing.
+	if last := math.Ceil(-46 / math.Log(total/float64(len(group)))); last < float64(depth) {
+		p = p[:int(max(last, 1))+1]
+	}
+	for _, l := range group {
+		if l == 0 {
+			continue
+		}
+		n++
+		q := 1 - m.stop(l)
+		for j := min(n, len(p)-1); j > 0; j-- {
+			share := float64(j) / float64(n)
+			p[j] = (1-share)*p[j] + share*q*p[j-1]
+		}
+	}
+	return p
+}
+
+// anyGain reports whether any grade is positive.
+func anyGain(grades []float64) bool {
+	for _, l := range grades {
+		if l > 0 {
+			return true
+		}
+	}
+	return false
+}

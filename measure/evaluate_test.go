@@ -1,0 +1,198 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/listwise/listwise/dataset"
+)
+
+func list(t testing.TB, names, convention string) []Measure {
+	t.Helper()
+	c, err := ParseConvention(convention)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ParseList(names, c, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func threeQueries(t testing.TB) *dataset.Dataset {
+	t.Helper()
+	return build(t, []string{"a", "b", "c"}, map[string][]float64{"a": {0, 1, 2}, "b": {0, 0}, "c": {1, 0, 0, 1}})
+}
+
+// Claim: a result holds each query's value, their means and the tie counts that
+// were worked out by hand.
+func TestEvaluate(t *testing.T) {
+	d := threeQueries(t)
+	scores := []float64{1, 1, 0, 5, 4, 2, 2, 2, 1}
+	r, err := Evaluate(d, scores, list(t, "map,p@1", "letor3"), TiesInput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// a: ranked 0 1 | 2, tied pair first; b: none; c: ranked 1 0 0 | 1.
+	apA, apC := (1.0/2+2.0/3)/2, (1+2.0/4)/2
+	if d := cmp.Diff([]float64{apA, 0, apC}, r.PerQuery("map"), nearly); d != "" {
+		t.Error(d)
+	}
+	near(t, "mean", r.Mean("map"), (apA+apC)/3, 1e-15)
+	near(t, "p@1", r.Mean("p@1"), 1.0/3, 1e-15)
+	neutralA := (apA + (1+2.0/3)/2) / 2
+	neutralC := ((1 + 1.0/2 + 1.0/3) + 3*2.0/4) / 3 / 2
+	if d := cmp.Diff([]float64{neutralA, 0, neutralC}, r.TieNeutralPerQuery("map"), nearly); d != "" {
+		t.Error(d)
+	}
+	near(t, "neutral mean", r.TieNeutral("map"), (neutralA+neutralC)/3, 1e-15)
+	// a has 3 unequal pairs, 1 tied; c has 4, 2 tied.
+	if d := cmp.Diff(TieStats{Pairs: 7, Tied: 3, Queries: 2, Over: 2}, r.TieStats()); d != "" {
+		t.Error(d)
+	}
+	near(t, "share", r.TieStats().Share(), 3.0/7, 1e-15)
+	near(t, "share of c", r.TiedShare(2), 1.0/2, 0)
+	if d := cmp.Diff([]string{"a", "b", "c"}, r.Queries()); d != "" {
+		t.Error(d)
+	}
+	if r.Counted("map") != 3 || r.Ties() != TiesInput || !cmp.Equal(r.Names(), []string{"map", "p@1"}) {
+		t.Errorf("%d counted, ties %v, names %v", r.Counted("map"), r.Ties(), r.Names())
+	}
+	average, err := Evaluate(d, scores, list(t, "map", "letor3"), TiesAverage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(r.TieNeutralPerQuery("map"), average.PerQuery("map")); d != "" {
+		t.Error(d)
+	}
+}
+
+var nearly = cmp.Comparer(func(a, b float64) bool {
+	return math.Abs(a-b) <= 1e-12 || a != a && b != b
+})
+
+// Claim: queries left out by a skip convention are NaN and not in the means; a
+// mean of no query is NaN.
+func TestEvaluateSkip(t *testing.T) {
+	d := threeQueries(t)
+	scores := make([]float64, d.Docs())
+	r, err := Evaluate(d, scores, list(t, "wta", "letor3-skip"), TiesInput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]float64{0, math.NaN(), 1}, r.PerQuery("wta"), nearly); d != "" {
+		t.Error(d)
+	}
+	near(t, "wta", r.Mean("wta"), 0.5, 0)
+	if r.Counted("wta") != 2 {
+		t.Errorf("%d queries count", r.Counted("wta"))
+	}
+	mean, n := new(Ranker).Mean(d, scores, parse(t, "wta", "letor3-skip"))
+	if mean != 0.5 || n != 2 {
+		t.Errorf("Ranker.Mean: %v of %d", mean, n)
+	}
+	none := build(t, []string{"b"}, map[string][]float64{"b": {0}})
+	if r, err = Evaluate(none, []float64{1}, list(t, "map", "letor3-skip"), TiesInput); err != nil || r.Mean("map") == r.Mean("map") {
+		t.Errorf("mean of no query: %v, %v", r.Mean("map"), err)
+	}
+}
+
+// Claim: input that cannot be measured is refused with what was found.
+func TestEvaluateErrors(t *testing.T) {
+	d := build(t, []string{"q7"}, map[string][]float64{"q7": {0, 5, 2000}})
+	nan := []float64{1, 2, math.NaN()}
+	fine := []float64{1, 2, 3}
+	for _, c := range []struct {
+		scores   []float64
+		measures []Measure
+		want     string
+	}{
+		{fine[:2], list(t, "map", "letor3"), "2 scores for 3 documents"},
+		{nan, list(t, "map", "letor3"), "the score of document 3 of query q7 is not a number"},
+		{fine, list(t, "err@5", "letor3"), "err@5 reckons with grades up to 4 but the data have 2000"},
+		{fine, list(t, "dcg", "letor3"), "dcg overflows at grade 2000"},
+		{fine, append(list(t, "map", "letor3"), list(t, "map", "trec")...), "map is given twice"},
+		{fine, []Measure{foreign{}}, "measure foreign has no expected value"},
+	} {
+		if _, err := Evaluate(d, c.scores, c.measures, TiesInput); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+type foreign struct{}
+
+func (foreign) Name() string                    { return "foreign" }
+func (foreign) Value([]float64) (float64, bool) { return 0, true }
+
+// Claim: pooled folds have the pooled mean, which differs from the mean over
+// folds of unequal size.
+func TestPool(t *testing.T) {
+	m := list(t, "wta", "letor3")
+	one := build(t, []string{"x"}, map[string][]float64{"x": {1, 0}})
+	a, err := Evaluate(threeQueries(t), make([]float64, 9), m, TiesInput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Evaluate(one, []float64{2, 1}, m, TiesInput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Pool(a, b)
+	near(t, "pooled", p.Mean("wta"), 2.0/4, 0)
+	near(t, "over folds", MeanOverFolds("wta", a, b), (1.0/3+1)/2, 1e-15)
+	if d := cmp.Diff([]string{"a", "b", "c", "x"}, p.Queries()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(TieStats{Pairs: 8, Tied: 7, Queries: 3, Over: 2}, p.TieStats()); d != "" {
+		t.Error(d)
+	}
+}
+
+// Claim: the result is the same to the last bit whatever the number of
+// processors, and the same as one query after the other.
+func TestEvaluateDeterministic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(15, 16))
+	ids, grades := []string{}, map[string][]float64{}
+	for i := range 200 {
+		id := fmt.Sprint("q", i)
+		ids = append(ids, id)
+		grades[id] = randomGrades(rng, 1+rng.IntN(80))
+	}
+	d := build(t, ids, grades)
+	scores := make([]float64, d.Docs())
+	for i := range scores {
+		scores[i] = float64(rng.IntN(20)) / 3
+	}
+	names := "map,ndcg@10,ndcg,mean-ndcg,pairs,err,bpref"
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for ties := TiesInput; ties <= TiesAverage; ties++ {
+		measures := list(t, names, "standard")
+		var first *Result
+		for _, procs := range []int{1, 2, 7} {
+			runtime.GOMAXPROCS(procs)
+			r, err := Evaluate(d, scores, measures, ties)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = r
+			}
+			if d := cmp.Diff(first, r, cmp.AllowUnexported(Result{}, pairCount{})); d != "" {
+				t.Fatal(d)
+			}
+		}
+		ranker := Ranker{Ties: ties}
+		for _, m := range measures {
+			if mean, _ := ranker.Mean(d, scores, m); mean != first.Mean(m.Name()) {
+				t.Errorf("%s %v: Ranker.Mean %v, Result.Mean %v", m.Name(), ties, mean, first.Mean(m.Name()))
+			}
+		}
+	}
+}

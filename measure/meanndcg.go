@@ -1,0 +1,59 @@
+package measure
+
+// meanNDCG is LETOR 4.0's mean over all cut-offs,
+//
+//	MeanNDCG = 1/n Σ_{k=1..n} NDCG@k     for a query of n documents.
+type meanNDCG struct{ ndcg }
+
+func newMeanNDCG(s spec) Averager { return meanNDCG{ndcg{base: newBase(s)}} }
+
+var _ Additive = meanNDCG{}
+
+// Value implements Measure.
+func (m meanNDCG) Value(ranked []float64) (float64, bool) {
+	p, fixed, ok := m.prepare(ranked)
+	if p == nil {
+		return fixed, ok
+	}
+	defer p.scratch.put()
+	var dcg, best, sum float64
+	for i, l := range ranked {
+		dcg += p.gains.of(l) * p.discount[i]
+		best += p.gains.of(p.ideal[i]) * p.discount[i]
+		sum += dcg / best
+	}
+	return sum / float64(len(ranked)), true
+}
+
+// Average implements Averager: the ideals are constants, and every place of a
+// group has the group's mean gain.
+func (m meanNDCG) Average(ranked []float64, ends []int) (float64, bool) {
+	p, fixed, ok := m.prepare(ranked)
+	if p == nil {
+		return fixed, ok
+	}
+	defer p.scratch.put()
+	var dcg, best, sum float64
+	start := 0
+	for _, end := range ends {
+		gain := p.gains.mean(ranked[start:end])
+		for i := start; i < end; i++ {
+			dcg += gain * p.discount[i]
+			best += p.gains.of(p.ideal[i]) * p.discount[i]
+			sum += dcg / best
+		}
+		start = end
+	}
+	return sum / float64(len(ranked)), true
+}
+
+// GoodGain implements Additive: the document at place i+a adds to every NDCG@k
+// with k > i+a. It takes time proportional to good + bad.
+func (m meanNDCG) GoodGain(i, a, good, bad int) float64 {
+	t := m.convention.discount.table(good + bad)
+	var sum float64
+	for k := i + a + 1; k <= good+bad; k++ {
+		sum += 1 / t.sum[min(good, k)]
+	}
+	return t.at[i+a] * sum / float64(good+bad)
+}

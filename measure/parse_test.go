@@ -1,0 +1,156 @@
+package measure
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Claim: names are read in any case and come out in one form.
+func TestParseNames(t *testing.T) {
+	for in, want := range map[string]string{
+		"MAP": "map", "ap": "ap", "NDCG@10": "ndcg@10", "ndcg@010": "ndcg@10", " ndcg ": "ndcg", "mean-ndcg": "mean-ndcg",
+		"P@5": "p@5", "r@100": "r@100", "mrr": "mrr", "mrr@10": "mrr@10", "wta": "wta", "pairs": "pairs", "auc": "auc",
+		"bpref": "bpref", "err": "err", "err@20": "err@20", "rbp": "rbp", "rbp@0.80": "rbp@0.8", "ndcg@2147483647": "ndcg@2147483647",
+	} {
+		m, err := Parse(in, Convention{}, Options{})
+		if err != nil {
+			t.Errorf("%q: %v", in, err)
+		} else if m.Name() != want {
+			t.Errorf("%q is called %q, want %q", in, m.Name(), want)
+		}
+	}
+}
+
+// Claim: what cannot be meant is refused, and the error says what would do.
+func TestParseErrors(t *testing.T) {
+	for in, want := range map[string]string{
+		"ndgc@10":           `unknown measure "ndgc@10"; known are map, ap, ndcg[@K], mean-ndcg`,
+		"":                  "unknown measure",
+		"@10":               "unknown measure",
+		"ndcg@0":            `cut-off "0": expected a whole number from 1 on, as in ndcg@10`,
+		"ndcg@-1":           `cut-off "-1": expected a whole number`,
+		"ndcg@1e9":          `cut-off "1e9": expected a whole number`,
+		"ndcg@":             `cut-off "": expected a whole number`,
+		"ndcg@10@5":         `cut-off "10@5": expected`,
+		"ndcg@+5":           `cut-off "+5": expected`,
+		"ndcg@2147483648":   "too large: expected a whole number from 1 to 2147483647",
+		"ndcg@999999999999": "is too large",
+		"p":                 "a cut-off is missing, as in p@10",
+		"map@10":            "map has no cut-off",
+		"mean-ndcg@3":       "mean-ndcg has no cut-off",
+		"rbp@1":             "expected a number between 0 and 1, as in rbp@0.8",
+		"rbp@nan":           "expected a number between 0 and 1",
+	} {
+		if _, err := Parse(in, Convention{}, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", in, err, want)
+		}
+	}
+	nan := []Options{{Threshold: -1}, {MaxGrade: -1}, {Threshold: 0 * inf()}}
+	for _, o := range nan {
+		if _, err := Parse("map", Convention{}, o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}
+
+func inf() float64 { return 1 / zero }
+
+var zero float64
+
+// Claim: lists are read in order; a missing or repeated name is an error.
+func TestParseList(t *testing.T) {
+	list, err := ParseList("map, NDCG@1,ndcg@10", Convention{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range list {
+		names = append(names, m.Name())
+	}
+	if d := cmp.Diff([]string{"map", "ndcg@1", "ndcg@10"}, names); d != "" {
+		t.Error(d)
+	}
+	for in, want := range map[string]string{
+		"": "a name is missing", "map,": "a name is missing", "ndcg@10,NDCG@010": "ndcg@10 is named twice", "map,foo": "unknown measure",
+	} {
+		if _, err := ParseList(in, Convention{}, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", in, err, want)
+		}
+	}
+}
+
+// Claim: the registry describes every measure, each pattern once, and each
+// pattern with its parameter filled in parses.
+func TestList(t *testing.T) {
+	seen := map[string]bool{}
+	for _, info := range List() {
+		if seen[info.Pattern] || info.Explanation == "" || info.Source == "" || strings.Contains(info.Explanation, "\n") {
+			t.Errorf("bad line %+v", info)
+		}
+		seen[info.Pattern] = true
+		full := strings.NewReplacer("[", "", "]", "", "K", "3", "P", "0.5").Replace(info.Pattern)
+		if m, err := Parse(full, Convention{}, Options{}); err != nil || m.Name() != full {
+			t.Errorf("%s: %v", full, err)
+		}
+		if bare, _, optional := strings.Cut(info.Pattern, "["); optional {
+			if _, err := Parse(bare, Convention{}, Options{}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Claim: every convention is read by its name; the zero value is letor3.
+func TestConventionNames(t *testing.T) {
+	var names []string
+	for _, c := range Conventions() {
+		names = append(names, c.Name())
+		got, err := ParseConvention(strings.ToUpper(c.Name()))
+		if err != nil || got != c {
+			t.Errorf("%s: %v %v", c.Name(), got, err)
+		}
+		if c.Explanation() == "" || c.Skipping().Name() != strings.TrimSuffix(c.Name(), "-skip")+"-skip" {
+			t.Errorf("%s: explanation %q, skip variant %s", c.Name(), c.Explanation(), c.Skipping().Name())
+		}
+	}
+	want := []string{"letor3", "letor3-skip", "letor4", "letor4-skip", "standard", "standard-skip",
+		"mslr", "mslr-skip", "trec", "trec-skip", "lightgbm", "lightgbm-skip"}
+	if d := cmp.Diff(want, names); d != "" {
+		t.Error(d)
+	}
+	var zero Convention
+	if zero.Name() != "letor3" || zero.Explanation() != conventions[0].Explanation() || zero.Skipping().Name() != "letor3-skip" {
+		t.Errorf("the zero value is %s: %s", zero.Name(), zero.Explanation())
+	}
+	if _, err := ParseConvention("letor"); err == nil || !strings.Contains(err.Error(), "letor3, letor3-skip, letor4") {
+		t.Error(err)
+	}
+	for _, name := range TiePolicies() {
+		if p, err := ParseTies(name); err != nil || p.String() != name {
+			t.Errorf("%s: %v %v", name, p, err)
+		}
+	}
+	if _, err := ParseTies("random"); err == nil || !strings.Contains(err.Error(), "input, pessimistic, optimistic, average") {
+		t.Error(err)
+	}
+}
+
+// Claim: no name makes Parse panic, and what it accepts it calls by a name that
+// parses to the same measure.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"map", "ndcg@10", "ndcg@0", "rbp@0.8", "rbp@1e-300", "@", "p@@", "NDCG@99999999999999999999"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		m, err := Parse(name, Convention{}, Options{})
+		if err != nil {
+			return
+		}
+		again, err := Parse(m.Name(), Convention{}, Options{})
+		if err != nil || again != m {
+			t.Errorf("%q → %q → %v, %v", name, m.Name(), again, err)
+		}
+	})
+}

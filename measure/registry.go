@@ -1,0 +1,205 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Options are the settings of measures that are not part of their names. The
+// zero value asks for the defaults.
+type Options struct {
+	// Threshold is the lowest grade that binary measures (all but the DCG
+	// family, ERR and pairs) take as relevant; 0 means the convention's own.
+	Threshold float64
+
+	// MaxGrade is the highest grade that ERR reckons with, judged or not; 0
+	// means 4, the scale of the web tracks of TREC, of Yahoo's challenge and of
+	// MSLR.
+	MaxGrade float64
+}
+
+// Info describes a measure for help texts.
+type Info struct {
+	Pattern     string // its name, with K for a cut-off and [ ] around what may be left out
+	Explanation string // one line
+	Source      string // who defined it, where
+}
+
+// parameter is what may follow the @ of a name.
+type parameter uint8
+
+const (
+	noParameter parameter = iota
+	optionalCutoff
+	requiredCutoff
+	persistence
+)
+
+// entry is a measure's line of the registry.
+type entry struct {
+	name        string
+	parameter   parameter
+	build       func(spec) Averager
+	explanation string
+	source      string
+}
+
+// spec is a parsed name with everything a measure may need to know.
+type spec struct {
+	name        string
+	convention  Convention
+	k           int // cut-off; 0 for none
+	persistence float64
+	threshold   float64
+	maxGrade    float64
+}
+
+var registry = []entry{
+	{"map", noParameter, newAP, "average precision: the mean of the precisions at the ranks of the relevant documents", "Buckley and Voorhees 2005"},
+	{"ap", noParameter, newAP, "another name of map", "Buckley and Voorhees 2005"},
+	{"ndcg", optionalCutoff, newNDCG, "discounted cumulative gain of the first K documents relative to the best possible", "Järvelin and Kekäläinen 2002; gain of Burges et al. 2005"},
+	{"mean-ndcg", noParameter, newMeanNDCG, "mean of NDCG@1, NDCG@2, … up to the number of documents", "LETOR 4.0"},
+	{"dcg", optionalCutoff, newDCG, "discounted cumulative gain of the first K documents, not normalised", "Järvelin and Kekäläinen 2002"},
+	{"p", requiredCutoff, newPrecision, "precision: the share of relevant documents among the first K ranks", "LETOR 3.0; trec_eval"},
+	{"r", requiredCutoff, newRecall, "recall: the share of all relevant documents that is among the first K", "trec_eval"},
+	{"mrr", optionalCutoff, newMRR, "one over the rank of the first relevant document, 0 beyond rank K", "Voorhees 1999"},
+	{"wta", noParameter, newWTA, "winner takes all: 1 if the first document is relevant", "Burges, Ragno and Le 2006"},
+	{"pairs", noParameter, newPairs, "share of the pairs of differently graded documents that stand in the right order", "Burges, Ragno and Le 2006"},
+	{"auc", noParameter, newAUC, "share of the pairs of a relevant and an irrelevant document that stand in the right order", "Hanley and McNeil 1982"},
+	{"bpref", noParameter, newBPref, "share of the preferences of relevant over the first irrelevant documents that are kept", "Buckley and Voorhees 2004; trec_eval"},
+	{"err", optionalCutoff, newERR, "expected reciprocal rank at which a reader who stops when satisfied stops, by rank K", "Chapelle et al. 2009"},
+	{"rbp", persistence, newRBP, "rank-biased precision of a reader who goes on to the next rank with probability P (0.8 if not given)", "Moffat and Zobel 2008"},
+}
+
+// List describes every measure that Parse knows, in the order of help texts.
+func List() []Info {
+	list := make([]Info, len(registry))
+	for i, e := range registry {
+		list[i] = Info{Pattern: e.pattern(), Explanation: e.explanation, Source: e.source}
+	}
+	return list
+}
+
+func (e entry) pattern() string {
+	switch e.parameter {
+	case optionalCutoff:
+		return e.name + "[@K]"
+	case requiredCutoff:
+		return e.name + "@K"
+	case persistence:
+		return e.name + "[@P]"
+	case noParameter:
+	}
+	return e.name
+}
+
+// Parse returns the measure of the given name ("map", "ndcg@10", "rbp@0.95", in
+// any case) under a convention. The error for a name that is not known, or
+// whose parameter is wrong, says what would be right.
+func Parse(name string, c Convention, o Options) (Averager, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	base, value, has := strings.Cut(strings.ToLower(strings.TrimSpace(name)), "@")
+	e, ok := lookUp(base)
+	if !ok {
+		return nil, fmt.Errorf("unknown measure %q; known are %s", name, patterns())
+	}
+	s := spec{
+		name: e.name, convention: c, persistence: 0.8,
+		threshold: o.Threshold, maxGrade: o.MaxGrade,
+	}
+	if s.threshold == 0 {
+		s.threshold = c.Threshold()
+	}
+	if s.maxGrade == 0 {
+		s.maxGrade = 4
+	}
+	if err := s.setParameter(e, value, has); err != nil {
+		return nil, fmt.Errorf("measure %q: %w", name, err)
+	}
+	return e.build(s), nil
+}
+
+// ParseList parses measures separated by commas. An error tells of an empty
+// list and of a measure named twice.
+func ParseList(names string, c Convention, o Options) ([]Measure, error) {
+	var list []Measure
+	seen := make(map[string]bool)
+	for name := range strings.SplitSeq(names, ",") {
+		if strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("measures %q: a name is missing; known are %s", names, patterns())
+		}
+		m, err := Parse(name, c, o)
+		if err != nil {
+			return nil, err
+		}
+		if seen[m.Name()] {
+			return nil, fmt.Errorf("measures %q: %s is named twice", names, m.Name())
+		}
+		seen[m.Name()] = true
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+func (o Options) check() error {
+	if !(o.Threshold >= 0) || math.IsInf(o.Threshold, 1) {
+		return fmt.Errorf("relevance threshold %v: expected a positive number", o.Threshold)
+	}
+	if !(o.MaxGrade >= 0) || math.IsInf(o.MaxGrade, 1) {
+		return fmt.Errorf("highest grade %v: expected a positive number", o.MaxGrade)
+	}
+	return nil
+}
+
+func lookUp(name string) (entry, bool) {
+	for _, e := range registry {
+		if e.name == name {
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
+func patterns() string {
+	p := make([]string, len(registry))
+	for i, e := range registry {
+		p[i] = e.pattern()
+	}
+	return strings.Join(p, ", ")
+}
+
+// setParameter reads what follows the @, if anything does, and completes the
+// name so that equal measures have equal names.
+func (s *spec) setParameter(e entry, value string, has bool) error {
+	switch {
+	case e.parameter == noParameter && has:
+		return fmt.Errorf("%s has no cut-off or other parameter", e.name)
+	case e.parameter == requiredCutoff && !has:
+		return fmt.Errorf("a cut-off is missing, as in %s@10", e.name)
+	case !has:
+		return nil
+	case e.parameter == persistence:
+		p, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(p > 0 && p < 1) {
+			return fmt.Errorf("persistence %q: expected a number between 0 and 1, as in %s@0.8", value, e.name)
+		}
+		s.persistence = p
+		s.name += "@" + strconv.FormatFloat(p, 'g', -1, 64)
+		return nil
+	}
+	k, err := strconv.ParseUint(value, 10, 31)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("cut-off %s is too large: expected a whole number from 1 to %d", value, math.MaxInt32)
+	case err != nil || k == 0:
+		return fmt.Errorf("cut-off %q: expected a whole number from 1 on, as in %s@10", value, e.name)
+	}
+	s.k = int(k)
+	s.name += "@" + strconv.Itoa(s.k)
+	return nil
+}

@@ -1,0 +1,214 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Result holds the values of some measures on some queries, query by query, so
+// that the queries of several folds can be pooled and systems compared. It does
+// not change once made and may be read by any number of goroutines.
+type Result struct {
+	ties    TiePolicy
+	names   []string
+	queries []string
+	values  [][]float64 // [measure][query]; NaN for a query left out
+	neutral [][]float64 // the same under TiesAverage
+	pairs   []pairCount // [query]
+}
+
+// pairCount counts a query's pairs of differently graded documents.
+type pairCount struct{ all, tied int64 }
+
+func newResult(d *dataset.Dataset, measures []Measure, ties TiePolicy) *Result {
+	r := &Result{ties: ties, queries: make([]string, len(d.Queries)), pairs: make([]pairCount, len(d.Queries))}
+	for i := range d.Queries {
+		r.queries[i] = d.Queries[i].ID
+	}
+	for _, m := range measures {
+		r.names = append(r.names, m.Name())
+		r.values = append(r.values, make([]float64, len(d.Queries)))
+		r.neutral = append(r.neutral, make([]float64, len(d.Queries)))
+	}
+	return r
+}
+
+// measureQuery fills in query i.
+func (r *Result) measureQuery(i int, ranker *Ranker, measures []Averager, grades, scores []float64) {
+	s := getScratch()
+	defer s.put()
+	ranked, ends := ranker.Rank(grades, scores)
+	for m, a := range measures {
+		r.values[m][i] = orNaN(a.Value(ranked))
+	}
+	tied := tiedPairs(s, ranked, ends)
+	for m, a := range measures {
+		r.neutral[m][i] = r.values[m][i]
+		if tied > 0 {
+			r.neutral[m][i] = orNaN(a.Average(ranked, ends))
+		}
+		if r.ties == TiesAverage {
+			r.values[m][i] = r.neutral[m][i]
+		}
+	}
+	r.pairs[i] = pairCount{all: unequalPairs(s, ranked), tied: tied}
+}
+
+func orNaN(value float64, ok bool) float64 {
+	if !ok {
+		return math.NaN()
+	}
+	return value
+}
+
+// tiedPairs counts the pairs of differently graded documents of equal score.
+func tiedPairs(s *scratch, ranked []float64, ends []int) int64 {
+	var tied int64
+	start := 0
+	for _, end := range ends {
+		if end-start > 1 {
+			tied += unequalPairs(s, ranked[start:end])
+		}
+		start = end
+	}
+	return tied
+}
+
+// Names returns the names of the measures, in the order given to Evaluate.
+func (r *Result) Names() []string { return slices.Clone(r.names) }
+
+// Ties returns the tie policy of the values.
+func (r *Result) Ties() TiePolicy { return r.ties }
+
+// Queries returns the ids of all queries, counted or left out, in order.
+func (r *Result) Queries() []string { return r.queries }
+
+// PerQuery returns the values of a measure in the order of Queries, NaN for a
+// query that is left out. The slice must not be changed. A name that is not
+// among Names is a programmer's mistake.
+func (r *Result) PerQuery(name string) []float64 { return r.values[r.index(name)] }
+
+// Mean returns the mean of a measure over the queries that count; NaN if none
+// does.
+func (r *Result) Mean(name string) float64 { return Mean(r.PerQuery(name)) }
+
+// Counted returns the number of queries that count in the mean of a measure;
+// the others are left out by a skip convention.
+func (r *Result) Counted(name string) int { return counted(r.PerQuery(name)) }
+
+// TieNeutral returns the mean of a measure under TiesAverage, whatever the
+// policy of the values: what the ranking is worth when ties are broken by
+// chance.
+func (r *Result) TieNeutral(name string) float64 { return Mean(r.neutral[r.index(name)]) }
+
+// TieNeutralPerQuery is PerQuery under TiesAverage.
+func (r *Result) TieNeutralPerQuery(name string) []float64 { return r.neutral[r.index(name)] }
+
+func (r *Result) index(name string) int {
+	i := slices.Index(r.names, name)
+	if i < 0 {
+		panic(fmt.Sprintf("measure: the result has no %q", name))
+	}
+	return i
+}
+
+// Mean returns the mean of the values that are numbers, added in order; NaN if
+// there are none. It averages what PerQuery returns.
+func Mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		if v == v {
+			sum += v
+		}
+	}
+	return sum / float64(counted(values))
+}
+
+func counted(values []float64) int {
+	n := 0
+	for _, v := range values {
+		if v == v {
+			n++
+		}
+	}
+	return n
+}
+
+// TieStats tells how much of a result rests on the order of tied documents.
+type TieStats struct {
+	Pairs   int64 // pairs of differently graded documents, over all queries
+	Tied    int64 // those of equal score
+	Queries int   // queries with any differently graded pair
+	Over    int   // those of them in which more than NotableTies of the pairs tie
+}
+
+// NotableTies is the share of a query's differently graded pairs from which on
+// ties deserve a warning.
+const NotableTies = 0.01
+
+// Share returns the share of tied pairs, 0 if there is no pair.
+func (t TieStats) Share() float64 { return share(t.Tied, t.Pairs) }
+
+func share(tied, all int64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return float64(tied) / float64(all)
+}
+
+// TieStats counts the ties of all queries.
+func (r *Result) TieStats() TieStats {
+	var t TieStats
+	for i, p := range r.pairs {
+		t.Pairs += p.all
+		t.Tied += p.tied
+		if p.all > 0 {
+			t.Queries++
+		}
+		if r.TiedShare(i) > NotableTies {
+			t.Over++
+		}
+	}
+	return t
+}
+
+// TiedShare returns the share of query i's pairs of differently graded
+// documents that have equal scores, 0 if it has no such pair.
+func (r *Result) TiedShare(i int) float64 { return share(r.pairs[i].tied, r.pairs[i].all) }
+
+// Pool joins the results of several folds, measured alike, into one over all
+// their queries, so that its Mean is the pooled mean over queries. The mean over
+// folds is that of the folds' own means. Different measures or tie policies are
+// a programmer's mistake.
+func Pool(folds ...*Result) *Result {
+	pooled := &Result{}
+	for i, f := range folds {
+		if i == 0 {
+			pooled.ties, pooled.names = f.ties, f.names
+			pooled.values = make([][]float64, len(f.names))
+			pooled.neutral = make([][]float64, len(f.names))
+		} else if f.ties != pooled.ties || !slices.Equal(f.names, pooled.names) {
+			panic("measure: only results of the same measures and tie policy can be pooled")
+		}
+		pooled.queries = append(pooled.queries, f.queries...)
+		pooled.pairs = append(pooled.pairs, f.pairs...)
+		for m := range f.names {
+			pooled.values[m] = append(pooled.values[m], f.values[m]...)
+			pooled.neutral[m] = append(pooled.neutral[m], f.neutral[m]...)
+		}
+	}
+	return pooled
+}
+
+// MeanOverFolds returns the mean of the folds' means of a measure: what LETOR
+// publishes.
+func MeanOverFolds(name string, folds ...*Result) float64 {
+	means := make([]float64, len(folds))
+	for i, f := range folds {
+		means[i] = f.Mean(name)
+	}
+	return Mean(means)
+}

@@ -1,0 +1,58 @@
+package measure
+
+import (
+	"slices"
+	"sync"
+)
+
+// scratch is working memory of one call of Value or Average.
+type scratch struct {
+	grades, sums []float64
+	counts       []int64
+	prepared     prepared
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func getScratch() *scratch { return scratches.Get().(*scratch) }
+
+func (s *scratch) put() { scratches.Put(s) }
+
+// resize returns a slice of n elements of unspecified content, buf if it is
+// long enough.
+func resize[T any](buf []T, n int) []T { return slices.Grow(buf[:0], n)[:n] }
+
+// histogram counts the grades if all of them are whole and small, as in all
+// published data.
+func histogram(grades []float64) (counts [smallGrade + 1]int, ok bool) {
+	for _, l := range grades {
+		i := smallGrade + 1
+		if l <= smallGrade {
+			i = int(l)
+		}
+		if i > smallGrade || float64(i) != l {
+			return counts, false
+		}
+		counts[i]++
+	}
+	return counts, true
+}
+
+// descending returns the k highest of the grades, highest first, in memory of
+// s.grades.
+func descending(s *scratch, grades []float64, k int) []float64 {
+	counts, ok := histogram(grades)
+	if !ok {
+		s.grades = append(s.grades[:0], grades...)
+		slices.Sort(s.grades)
+		slices.Reverse(s.grades)
+		return s.grades[:k]
+	}
+	s.grades = slices.Grow(s.grades[:0], k)
+	for l := smallGrade; l >= 0 && len(s.grades) < k; l-- {
+		for range min(counts[l], k-len(s.grades)) {
+			s.grades = append(s.grades, float64(l))
+		}
+	}
+	return s.grades
+}

@@ -1,0 +1,81 @@
+package measure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// TiePolicy says in which order documents of equal score stand.
+type TiePolicy uint8
+
+const (
+	// TiesInput keeps documents of equal score in the order of the input: the
+	// rule of the LETOR scripts, and the default.
+	TiesInput TiePolicy = iota
+	// TiesPessimistic puts the worst documents of a tie first.
+	TiesPessimistic
+	// TiesOptimistic puts the best documents of a tie first.
+	TiesOptimistic
+	// TiesAverage takes the expected value of the measure over all orders of
+	// the tied documents, each equally likely.
+	TiesAverage
+)
+
+var tieNames = [...]string{"input", "pessimistic", "optimistic", "average"}
+
+// String returns the name that [ParseTies] reads.
+func (t TiePolicy) String() string { return tieNames[t] }
+
+// TiePolicies returns the names of all policies.
+func TiePolicies() []string { return slices.Clone(tieNames[:]) }
+
+// ParseTies returns the policy of the given name.
+func ParseTies(name string) (TiePolicy, error) {
+	if i := slices.Index(tieNames[:], strings.ToLower(name)); i >= 0 {
+		return TiePolicy(i), nil
+	}
+	return 0, fmt.Errorf("unknown tie policy %q; known are %s", name, strings.Join(tieNames[:], ", "))
+}
+
+// Averager is a Measure that knows its expected value under random tie
+// breaking, exactly. All measures that [Parse] returns are Averagers.
+//
+// For measures that are sums over documents the closed forms are those of
+// McSherry and Najork, Computing Information Retrieval Performance Measures
+// Efficiently in the Presence of Tied Scores (ECIR 2008); each file derives its
+// own.
+type Averager interface {
+	Measure
+
+	// Average returns the expected value when the documents within each group
+	// of equal score stand in uniformly random order. ranked holds the grades
+	// with the groups best first; group g takes the places ends[g−1] to
+	// ends[g]−1, counted from 0, so the last end is len(ranked). With groups of
+	// one document it is Value.
+	Average(ranked []float64, ends []int) (value float64, ok bool)
+}
+
+// unequalPairs returns the number of pairs of different grades among the
+// grades, in any order, with s.sums as working memory.
+func unequalPairs(s *scratch, grades []float64) int64 {
+	n, equal := int64(len(grades)), int64(0)
+	if counts, ok := histogram(grades); ok {
+		for _, c := range counts {
+			equal += int64(c) * int64(c)
+		}
+		return (n*n - equal) / 2
+	}
+	s.sums = append(s.sums[:0], grades...)
+	slices.Sort(s.sums)
+	var run int64
+	for i, l := range s.sums {
+		if i > 0 && l != s.sums[i-1] {
+			equal += run * run
+			run = 0
+		}
+		run++
+	}
+	equal += run * run
+	return (n*n - equal) / 2
+}
