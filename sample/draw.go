@@ -24,7 +24,7 @@ func Draw(pairs ranking.Bipartite, gain ranking.Gain, opts Options, rng *rand.Ra
 	if err != nil {
 		return nil, err
 	}
-	d := drawer{order: order, tracker: tracker, restarts: newRestarts(order, gain, opts, rng), rng: rng}
+	d := drawer{ideal: tracker.Value(), order: order, tracker: tracker, restarts: newRestarts(order, gain, opts, rng), rng: rng}
 	d.walk = &blockWalk{order: order}
 	if opts.Literal {
 		d.walk = newLiteralWalk(pairs)
@@ -42,6 +42,7 @@ type walk interface {
 
 // drawer holds what drawing a sample needs.
 type drawer struct {
+	ideal    float64        // gain of the ideal ranking
 	order    *ranking.Order // a restart state
 	tracker  *ranking.Tracker
 	restarts *restarts
@@ -73,7 +74,7 @@ func (d *drawer) draw(opts Options) *Set {
 	s.Restarts = d.restarts.used
 	if opts.IncludeIdeal && !ideal {
 		s.Ideal = true
-		s.Gain = append(s.Gain, 1)
+		s.Gain = append(s.Gain, d.ideal)
 	}
 	s.Total = float64(len(s.Gain))
 	if seen != nil {

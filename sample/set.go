@@ -33,7 +33,7 @@ type Set struct {
 	Start    []int32
 	Restarts [][]float64
 
-	// Gain is G(y) of the states that count: Rows() × Walks, then 1 for the
+	// Gain is G(y) of the states that count: Rows() × Walks, then that of the
 	// ideal ranking if Ideal is set.
 	Gain []float64
 

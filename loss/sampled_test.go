@@ -1,0 +1,477 @@
+package loss
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/ranking"
+	"github.com/listwise/listwise/sample"
+)
+
+// additive returns the measure of that name, NDCG being LETOR 3.0's, which is
+// LogRank's.
+func additive(t testing.TB, name string) measure.Additive {
+	t.Helper()
+	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, ok := m.(measure.Additive)
+	if !ok {
+		t.Fatalf("%s is not additive", name)
+	}
+	return a
+}
+
+// sampledCase is a law together with its sample written out: for every state the
+// inversion counts, which the tests' sums are made of, and the gain.
+type sampledCase struct {
+	pairs ranking.Bipartite
+	kappa float64
+	law   *sampledLaw
+	delta [][]float64 // coefficients of δφ, one row a state
+	gain  []float64
+	mass  []float64 // ω_y
+}
+
+func mixedQuery(good, bad int) ranking.Bipartite {
+	grades := make([]float64, good+bad)
+	for _, i := range rand.New(rand.NewPCG(uint64(good), uint64(bad))).Perm(good + bad)[:good] {
+		grades[i] = 1
+	}
+	return ranking.Split(grades, 1)
+}
+
+func newSampledCase(t testing.TB, pairs ranking.Bipartite, gain measure.Additive, kappa float64, opts sample.Options) *sampledCase {
+	t.Helper()
+	l, err := newSampledLaw(pairs, gain, kappa, opts, rand.New(rand.NewPCG(5, 6)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &sampledCase{pairs: pairs, kappa: kappa, law: l}
+	c.delta = make([][]float64, l.set.Len())
+	c.gain = make([]float64, l.set.Len())
+	c.mass = make([]float64, l.set.Len())
+	for w := range l.set.Walks {
+		c.writeOut(w, gain)
+	}
+	if l.set.Ideal {
+		c.delta[len(c.delta)-1] = make([]float64, pairs.Docs())
+		c.gain[len(c.gain)-1] = ranking.NewOrder(pairs).Gain(gain)
+	}
+	for y := range c.mass {
+		c.mass[y] = 1 / l.set.Total
+		if l.set.LogWeight != nil {
+			c.mass[y] *= math.Exp(l.set.LogWeight[y])
+		}
+	}
+	return c
+}
+
+// writeOut follows walk w pair by pair on a matrix of inverted pairs.
+func (c *sampledCase) writeOut(w int, gain measure.Additive) {
+	set, n := c.law.set, c.pairs.Docs()
+	isGood := make([]bool, n)
+	for _, g := range c.pairs.Good {
+		isGood[g] = true
+	}
+	inverted := make([][]bool, n) // [good][bad]
+	for i := range inverted {
+		inverted[i] = make([]bool, n)
+	}
+	if start := set.Restarts[set.Start[w]]; start != nil {
+		for _, g := range c.pairs.Good {
+			for _, b := range c.pairs.Bad {
+				inverted[g][b] = start[b] != 0
+			}
+		}
+	}
+	for t := 0; ; t++ {
+		if t%set.Thin == 0 {
+			y := t/set.Thin*set.Walks + w
+			c.delta[y], c.gain[y] = c.describe(inverted, gain)
+		}
+		if t == set.Steps {
+			return
+		}
+		up, down := set.Plus[t*set.Walks+w], set.Minus[t*set.Walks+w]
+		if isGood[up] {
+			inverted[up][down] = false
+		} else {
+			inverted[down][up] = true
+		}
+	}
+}
+
+// describe sums the definition of δφ over inverted pairs and measures the order
+// in which goods have ever more bads above them.
+func (c *sampledCase) describe(inverted [][]bool, gain measure.Additive) (delta []float64, g float64) {
+	delta = make([]float64, c.pairs.Docs())
+	above := make([]int, len(c.pairs.Bad)+1) // goods with so many bads above
+	for _, g := range c.pairs.Good {
+		a := 0
+		for _, b := range c.pairs.Bad {
+			if inverted[g][b] {
+				delta[g] += 2 * c.kappa
+				delta[b] -= 2 * c.kappa
+				a++
+			}
+		}
+		above[a]++
+	}
+	// The ranking as grades from the top, for the measure itself.
+	var ranked []float64
+	for a, goods := range above {
+		for range goods {
+			ranked = append(ranked, 1)
+		}
+		if a < len(c.pairs.Bad) {
+			ranked = append(ranked, 0)
+		}
+	}
+	g, _ = gain.Value(ranked)
+	return delta, g
+}
+
+// exponent is log ω_y − w·δφ(y), from the definition.
+func (c *sampledCase) exponent(y int, s []float64) float64 {
+	var e float64
+	for i, d := range c.delta[y] {
+		e -= d * s[i]
+	}
+	return math.Log(c.mass[y]) + e
+}
+
+// partition and logGain are the two quantities of the law, term by term.
+func (c *sampledCase) partition(beta float64, s []float64) float64 {
+	x := make([]float64, len(c.delta))
+	for y := range x {
+		x[y] = c.exponent(y, s) + beta*(1-c.gain[y])
+	}
+	return plainLSE(x)
+}
+
+func (c *sampledCase) logGain(s []float64) float64 {
+	x := make([]float64, len(c.delta))
+	for y := range x {
+		x[y] = c.exponent(y, s) + math.Log(c.gain[y])
+	}
+	return plainLSE(x) - c.partition(0, s)
+}
+
+func plainLSE(x []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range x {
+		top = math.Max(top, v)
+	}
+	var sum float64
+	for _, v := range x {
+		sum += math.Exp(v - top)
+	}
+	return top + math.Log(sum)
+}
+
+func sampledOptions(change func(*sample.Options)) sample.Options {
+	o := sample.DefaultOptions()
+	o.Samples, o.Steps = 120, 14
+	change(&o)
+	return o
+}
+
+// sampledCases cover both kinds of restarts, thinning, unique rankings, the
+// ideal ranking added, all gains and both scales.
+func sampledCases(t testing.TB) map[string]*sampledCase {
+	both := sampledOptions(func(o *sample.Options) { o.Mix = 0.5 })
+	levels := sampledOptions(func(o *sample.Options) { o.Levels, o.Skew = 11, -1 })
+	thin := sampledOptions(func(o *sample.Options) { o.Thin, o.Steps, o.Mix = 5, 43, 0.3 })
+	thinWorst := sampledOptions(func(o *sample.Options) { o.Thin, o.Mix = 2, 0 })
+	unique := sampledOptions(func(o *sample.Options) { o.Unique, o.Steps = true, 6 })
+	worst := sampledOptions(func(o *sample.Options) { o.Mix = 0 })
+	still := sampledOptions(func(o *sample.Options) { o.Steps, o.Mix = 0, 0.5 })
+	return map[string]*sampledCase{
+		"default":            newSampledCase(t, mixedQuery(4, 9), additive(t, "map"), 1, sample.DefaultOptions()),
+		"both ends":          newSampledCase(t, mixedQuery(4, 9), additive(t, "ndcg@3"), 1, both),
+		"levels":             newSampledCase(t, mixedQuery(3, 20), additive(t, "map"), 1.0/60, levels),
+		"thinned":            newSampledCase(t, mixedQuery(4, 9), additive(t, "auc"), 1, thin),
+		"thinned from worst": newSampledCase(t, mixedQuery(2, 7), additive(t, "mrr"), 1, thinWorst),
+		"unique":             newSampledCase(t, mixedQuery(2, 3), additive(t, "map"), 1, unique),
+		"one good":           newSampledCase(t, mixedQuery(1, 30), additive(t, "ndcg@10"), 1, both),
+		"one bad":            newSampledCase(t, mixedQuery(5, 1), additive(t, "mrr"), 0.2, both),
+		"worst only":         newSampledCase(t, mixedQuery(4, 30), additive(t, "ndcg@10"), 1, worst),
+		"restarts only":      newSampledCase(t, mixedQuery(3, 5), additive(t, "map"), 1, still),
+	}
+}
+
+// scoreVectors are random scores of several sizes, ties and extremes.
+func scoreVectors(n int) map[string][]float64 {
+	rng := rand.New(rand.NewPCG(11, uint64(n)))
+	random := func(scale float64) []float64 {
+		s := make([]float64, n)
+		for i := range s {
+			s[i] = scale * rng.NormFloat64()
+		}
+		return s
+	}
+	tied := random(1)
+	for i := range tied {
+		tied[i] = math.Round(tied[i])
+	}
+	huge := random(1)
+	for i := range huge {
+		huge[i] = math.Copysign(700, huge[i])
+	}
+	return map[string][]float64{
+		"small": random(0.05), "unit": random(1), "large": random(20),
+		"tied": tied, "zero": make([]float64, n), "±700": huge,
+	}
+}
+
+// Values equal the sums over the sample's rankings, each energy a sum over
+// inverted pairs, each gain the measure of the order.
+func TestSampledLawAgainstExplicitSums(t *testing.T) {
+	var scratch Scratch
+	for name, c := range sampledCases(t) {
+		for which, s := range scoreVectors(c.pairs.Docs()) {
+			for _, beta := range []float64{0, 1, 30} {
+				scratch.Reset()
+				got, want := c.law.logPartition(beta, s, nil, &scratch), c.partition(beta, s)
+				if !closeTo(got, want, 1e-12) {
+					t.Errorf("%s, %s scores: A(%v) = %v, expected %v", name, which, beta, got, want)
+				}
+			}
+			scratch.Reset()
+			// A difference of two sums has the rounding of the larger.
+			tolerance := 1e-12 * max(1, math.Abs(c.partition(0, s)))
+			if got, want := c.law.logGain(s, nil, &scratch), c.logGain(s); math.Abs(got-want) > tolerance {
+				t.Errorf("%s, %s scores: log E[G] = %v, expected %v", name, which, got, want)
+			}
+		}
+	}
+}
+
+// closeTo compares relatively where numbers are larger than 1.
+func closeTo(a, b, tolerance float64) bool {
+	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
+}
+
+// Single energies equal the sums over inverted pairs.
+func TestSampledEnergies(t *testing.T) {
+	for name, c := range sampledCases(t) {
+		for which, s := range scoreVectors(c.pairs.Docs()) {
+			var scratch Scratch
+			e, top := c.law.exponents(0, s, &scratch)
+			largest := math.Inf(-1)
+			for y := range c.delta {
+				want := c.exponent(y, s) + math.Log(c.law.set.Total)
+				largest = max(largest, want)
+				if !closeTo(e[y], want, 1e-12) && e[y] != want {
+					t.Fatalf("%s, %s scores: energy %v of state %d, expected %v", name, which, e[y], y, want)
+				}
+			}
+			if !closeTo(top, largest, 1e-12) {
+				t.Errorf("%s, %s scores: maximum %v, expected %v", name, which, top, largest)
+			}
+		}
+	}
+}
+
+// Gradients equal central differences of the explicit sums.
+func TestSampledGradients(t *testing.T) {
+	var scratch Scratch
+	for name, c := range sampledCases(t) {
+		for which, s := range scoreVectors(c.pairs.Docs()) {
+			grad := make([]float64, len(s))
+			for i := range grad {
+				grad[i] = math.NaN() // must be overwritten
+			}
+			for _, beta := range []float64{0, 1, 30} {
+				scratch.Reset()
+				c.law.logPartition(beta, s, grad, &scratch)
+				checkGradient(t, name+", "+which+", partition", s, grad, func(s []float64) float64 { return c.partition(beta, s) })
+			}
+			scratch.Reset()
+			c.law.logGain(s, grad, &scratch)
+			checkGradient(t, name+", "+which+", gain", s, grad, c.logGain)
+		}
+	}
+}
+
+func checkGradient(t *testing.T, what string, s, grad []float64, f func([]float64) float64) {
+	t.Helper()
+	for i := range s {
+		h := 1e-5 * max(1, math.Abs(s[i])/100)
+		x := append([]float64(nil), s...)
+		x[i] = s[i] + h
+		upper := f(x)
+		x[i] = s[i] - h
+		want := (upper - f(x)) / (2 * h)
+		// The differences lose what the value's size leaves of 16 digits.
+		tolerance := 1e-6*max(1, math.Abs(want)) + 1e-15*math.Abs(upper)/h
+		if math.Abs(grad[i]-want) > tolerance {
+			t.Errorf("%s: ∂/∂s_%d = %v, central difference %v", what, i, grad[i], want)
+			return
+		}
+	}
+}
+
+// Where only rankings of vanishing probability have any gain, log E[G] and its
+// gradient are those of the log domain: a good document 2000 below ten bads.
+func TestSampledGainOfImprobableRankings(t *testing.T) {
+	pairs := mixedQuery(1, 30)
+	c := newSampledCase(t, pairs, additive(t, "ndcg@3"), 1, sampledOptions(func(o *sample.Options) { o.Mix = 0.5 }))
+	s := make([]float64, pairs.Docs())
+	for i := range s {
+		s[i] = float64(i) * 0.01
+	}
+	s[pairs.Good[0]] = -2000
+	grad := make([]float64, len(s))
+	got, want := c.law.logGain(s, grad, new(Scratch)), c.logGain(s)
+	if !closeTo(got, want, 1e-12) || got > -50000 {
+		t.Errorf("log E[G] = %v, expected %v", got, want)
+	}
+	checkGradient(t, "improbable", s, grad, c.logGain)
+}
+
+// No finite scores give a value or gradient that is not a number.
+func TestSampledLawAtTheLargestScores(t *testing.T) {
+	var scratch Scratch
+	for name, c := range sampledCases(t) {
+		n := c.pairs.Docs()
+		for pattern := range 4 {
+			s := make([]float64, n)
+			for i := range s {
+				s[i] = math.MaxFloat64 * float64(1-2*((i>>(pattern%2)^pattern>>1)&1))
+			}
+			grad := make([]float64, n)
+			check := func(what string, v float64) {
+				t.Helper()
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("%s, pattern %d: %s = %v", name, pattern, what, v)
+				}
+				for i, g := range grad {
+					if math.IsNaN(g) || math.IsInf(g, 0) {
+						t.Fatalf("%s, pattern %d: gradient %d of %s = %v", name, pattern, i, what, g)
+					}
+				}
+			}
+			scratch.Reset()
+			check("A(1)", c.law.logPartition(1, s, grad, &scratch))
+			scratch.Reset()
+			check("log E[G]", c.law.logGain(s, grad, &scratch))
+		}
+	}
+}
+
+// A sample of draws equals the sample of its distinct rankings weighted by how
+// often each was drawn.
+func TestSampledMultiplicityEqualsWeights(t *testing.T) {
+	c := newSampledCase(t, mixedQuery(2, 3), additive(t, "map"), 1, sampledOptions(func(o *sample.Options) { o.Mix = 0.7 }))
+	merged := *c.law.set
+	merged.LogWeight = make([]float64, merged.Len())
+	times := map[string]float64{}
+	first := map[string]int{}
+	for y, d := range c.delta {
+		k := string(fmtFloats(d))
+		if _, ok := first[k]; !ok {
+			first[k] = y
+		}
+		times[k]++
+	}
+	for y, d := range c.delta {
+		merged.LogWeight[y] = math.Inf(-1)
+		if k := string(fmtFloats(d)); first[k] == y {
+			merged.LogWeight[y] = math.Log(times[k])
+		}
+	}
+	if len(first) > merged.Len()/2 {
+		t.Fatalf("%d of %d rankings differ: nothing to merge", len(first), merged.Len())
+	}
+	l := newLawOf(&merged, c.pairs, c.kappa)
+	var scratch Scratch
+	for which, s := range scoreVectors(c.pairs.Docs()) {
+		a, b := make([]float64, len(s)), make([]float64, len(s))
+		va, vb := c.law.logPartition(1, s, a, &scratch), l.logPartition(1, s, b, &scratch)
+		if !closeTo(va, vb, 1e-13) || !allClose(a, b, 1e-12) {
+			t.Errorf("%s scores: A = %v and %v, gradients %v and %v", which, va, vb, a, b)
+		}
+		va, vb = c.law.logGain(s, a, &scratch), l.logGain(s, b, &scratch)
+		if !closeTo(va, vb, 1e-13) || !allClose(a, b, 1e-12) {
+			t.Errorf("%s scores: log E[G] = %v and %v, gradients %v and %v", which, va, vb, a, b)
+		}
+	}
+}
+
+func fmtFloats(x []float64) (b []byte) {
+	for _, v := range x {
+		b = append(b, byte(int8(v)))
+	}
+	return b
+}
+
+func allClose(a, b []float64, tolerance float64) bool {
+	for i := range a {
+		if !closeTo(a[i], b[i], tolerance) {
+			return false
+		}
+	}
+	return true
+}
+
+// With every valid ranking in the sample once, A is the sum over all valid
+// rankings of the query: for a query with one good document the factored law's,
+// whose value at s is Σ_b log(1 + exp(−2κ(s_g − s_b))).
+func TestSampleOfAllRankingsIsExact(t *testing.T) {
+	pairs := mixedQuery(1, 3)
+	opts := sample.Options{Samples: 4000, Steps: 40, Thin: 1, Mix: 0.5, Unique: true, IncludeIdeal: true}
+	c := newSampledCase(t, pairs, additive(t, "map"), 1, opts)
+	if c.law.set.Total != 8 {
+		t.Fatalf("%v of 8 rankings found", c.law.set.Total)
+	}
+	for which, s := range scoreVectors(4) {
+		var want float64
+		for _, b := range pairs.Bad {
+			want += softplus(-2 * (s[pairs.Good[0]] - s[b]))
+		}
+		got := c.law.logPartition(0, s, nil, new(Scratch)) + math.Log(8)
+		if !closeTo(got, want, 1e-13) {
+			t.Errorf("%s scores: A(0) = %v, expected %v", which, got, want)
+		}
+	}
+}
+
+// Evaluation allocates nothing once the scratch has grown.
+func TestSampledLawDoesNotAllocate(t *testing.T) {
+	for name, c := range sampledCases(t) {
+		var scratch Scratch
+		s, grad := make([]float64, c.pairs.Docs()), make([]float64, c.pairs.Docs())
+		eval := func() {
+			scratch.Reset()
+			c.law.logPartition(1, s, grad, &scratch)
+			c.law.logGain(s, grad, &scratch)
+		}
+		eval()
+		eval()
+		if n := testing.AllocsPerRun(10, eval); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func TestNewSampledLawRefuses(t *testing.T) {
+	pairs, rng := mixedQuery(4, 30), rand.New(rand.NewPCG(1, 1))
+	gain := additive(t, "ndcg@10")
+	worst := sample.Options{Samples: 50, Steps: 5, Thin: 1}
+	for what, err := range map[string]error{
+		"kappa":   second(newSampledLaw(pairs, gain, 0, sample.DefaultOptions(), rng)),
+		"samples": second(newSampledLaw(pairs, gain, 1, sample.Options{Thin: 1}, rng)),
+		"gain":    second(newSampledLaw(pairs, gain, 1, worst, rng)),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}
+
+func second(_ *sampledLaw, err error) error { return err }
