@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -287,12 +288,12 @@ func TestRestart(t *testing.T) {
 		{0, "[1 3][4 0 2]"}, {1, "[4][1 3][0 2]"}, {3, "[4 0 2][1 3]"},
 	} {
 		o.Restart([]int32{4, 0, 2}, c.top)
-		got := ""
+		var blocks []string
 		for k := range o.Blocks() {
 			docs, _ := o.Block(k)
-			got += fmt.Sprint(docs)
+			blocks = append(blocks, fmt.Sprint(docs))
 		}
-		if got != c.want {
+		if got := strings.Join(blocks, ""); got != c.want {
 			t.Errorf("%d bads on top: %s, expected %s", c.top, got, c.want)
 		}
 	}

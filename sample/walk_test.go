@@ -44,12 +44,6 @@ func positions(o *ranking.Order) []int {
 // copyOf returns an order in o's state.
 func copyOf(o *ranking.Order) *ranking.Order {
 	c := ranking.NewOrder(o.Pairs())
-	var bads []int32
-	for k := range o.Blocks() {
-		if docs, good := o.Block(k); !good {
-			bads = append(bads, docs...)
-		}
-	}
 	// Every inverted pair is put in place by a flip of its own, in the order of
 	// the goods from the top and the bads of the blocks above them.
 	for k := range o.Blocks() {
@@ -200,15 +194,15 @@ func TestBlockWalkHasFigure2Law(t *testing.T) {
 // exact law: χ² over the next states stays below its 99.9 % point.
 func TestWalksFollowFigure2Law(t *testing.T) {
 	const draws = 20000
-	for name, make := range map[string]func(ranking.Bipartite) walk{
+	for name, start := range map[string]func(ranking.Bipartite) walk{
 		"literal": func(p ranking.Bipartite) walk { return newLiteralWalk(p) },
-		"blocks":  func(p ranking.Bipartite) walk { return &blockWalk{} },
+		"blocks":  func(ranking.Bipartite) walk { return &blockWalk{} },
 	} {
 		for i, o := range starts(t) {
 			want := nextStates(o)
 			rng := rand.New(rand.NewPCG(uint64(i), 99))
 			got := map[string]int{}
-			w := make(o.Pairs())
+			w := start(o.Pairs())
 			for range draws {
 				from := copyOf(o)
 				w.restart(from)
