@@ -106,6 +106,13 @@ func (m *Method) Values(set map[string]string) (Values, error) {
 	return Values{method: m, text: text}, nil
 }
 
+// IsNumber tells whether the method has a hyperparameter of that name whose
+// values are numbers.
+func (m *Method) IsNumber(name string) bool {
+	h, err := m.hyperparameter(name)
+	return err == nil && (h.Kind == Number || h.Kind == Integer)
+}
+
 func (m *Method) hyperparameter(name string) (*Hyperparameter, error) {
 	names := make([]string, len(m.Hyperparameters))
 	for i := range m.Hyperparameters {

@@ -71,9 +71,12 @@ func (j *job) run(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	value, err := measure.Mean(j.fold.Valid, scores, c.Select, c.Ties)
-	if err != nil {
-		return err
+	// The tie-neutral value: a model that ties documents must not be chosen for
+	// the order in which they stand in the file.
+	ranker := measure.Ranker{Ties: measure.TiesAverage}
+	value, counted := ranker.Mean(j.fold.Valid, scores, c.Select)
+	if counted == 0 {
+		return fmt.Errorf("no validation query counts for %s, expected at least one", c.Select.Name())
 	}
 	j.model, j.validation = m, value
 	if c.Dir == "" {
@@ -98,7 +101,7 @@ func (j *job) key(c *Config) string {
 	}
 	text, err := json.Marshal([]any{
 		model.FormatVersion, j.entry.Method.Name, training, j.values.Map(), c.Seed, c.Normalization.String(),
-		c.Select.Name(), c.Ties.String(), j.train, j.valid,
+		c.Select.Name(), c.Convention.Name(), j.train, j.valid,
 	})
 	if err != nil {
 		panic(err) // strings and numbers always have a JSON form

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
@@ -19,9 +20,10 @@ import (
 type Config struct {
 	Folds         []Fold
 	Entries       []Entry
-	Select        measure.Measure   // chosen by its mean over the validation queries
-	Measures      []measure.Measure // reported on test data
-	Ties          measure.TiePolicy // of all evaluation
+	Select        measure.Measure    // settings are chosen by its tie-neutral mean over the validation queries
+	Convention    measure.Convention // of Select and Measures
+	Measures      []measure.Measure  // reported on test data
+	Ties          measure.TiePolicy  // of the test results
 	Normalization dataset.Normalization
 	Seed          uint64
 	Jobs          int // trainings side by side; 0 means GOMAXPROCS
@@ -71,6 +73,8 @@ type Summary struct {
 	Folds   []float64 // mean over each fold's test queries
 	Mean    float64   // over folds, as LETOR reports
 	Pooled  float64   // over all test queries
+	// TieNeutral is Mean with documents of equal score in random order.
+	TieNeutral float64
 }
 
 // Run trains every setting of every entry on every fold, chooses on validation
@@ -175,52 +179,87 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 
 // summarise averages the folds' test results.
 func (c *Config) summarise(folds []FoldResult) []Summary {
-	var all []Summary
-	for _, m := range c.Measures {
-		s := Summary{Measure: m.Name()}
-		var sum, pooled float64
-		counted := 0
-		for _, f := range folds {
-			mean := f.Test.Mean(m.Name())
-			s.Folds = append(s.Folds, mean)
-			sum += mean
-			for _, v := range f.Test.PerQuery(m.Name()) {
-				if !math.IsNaN(v) {
-					pooled += v
-					counted++
-				}
-			}
+	tests := make([]*measure.Result, len(folds))
+	for i := range folds {
+		tests[i] = folds[i].Test
+	}
+	pooled := measure.Pool(tests...)
+	all := make([]Summary, len(c.Measures))
+	for i, m := range c.Measures {
+		s := &all[i]
+		s.Measure = m.Name()
+		for _, t := range tests {
+			s.Folds = append(s.Folds, t.Mean(m.Name()))
+			s.TieNeutral += t.TieNeutral(m.Name()) / float64(len(tests))
 		}
-		s.Mean = sum / float64(len(folds))
-		s.Pooled = pooled / float64(max(counted, 1))
-		all = append(all, s)
+		s.Mean = measure.MeanOverFolds(m.Name(), tests...)
+		s.Pooled = pooled.Mean(m.Name())
 	}
 	return all
 }
 
-// AtEdge tells for which hyperparameters the chosen value is the first or last
-// of those tried in the most folds, so that a wider grid may do better.
-func (r *Row) AtEdge() []string {
+// NewEntry returns a method's entry with every combination of its grids, those
+// in override replacing its own.
+func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
+	grid, err := m.Grid(override)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{Name: m.Name, Method: m}
+	for _, point := range grid {
+		v, err := m.Values(point)
+		if err != nil {
+			return Entry{}, err
+		}
+		e.Settings = append(e.Settings, v)
+	}
+	return e, nil
+}
+
+// Varied returns the hyperparameters that were tried with several values.
+func (r *Row) Varied() []string {
 	var names []string
 	for _, h := range r.Entry.Method.Hyperparameters {
-		if h.Kind != method.Number && h.Kind != method.Integer {
-			continue
-		}
-		low, high := math.Inf(1), math.Inf(-1)
 		for _, v := range r.Entry.Settings {
-			low, high = min(low, v.Number(h.Name)), max(high, v.Number(h.Name))
-		}
-		if low == high {
-			continue
-		}
-		for _, f := range r.Folds {
-			if v := f.Chosen.Number(h.Name); v == low || v == high {
+			if v.Text(h.Name) != r.Entry.Settings[0].Text(h.Name) {
 				names = append(names, h.Name)
 				break
 			}
 		}
 	}
 	return names
+}
+
+// AtEdge returns the numeric hyperparameters whose chosen value is, in some
+// fold, the lowest or highest of those tried, so that a wider grid may do better.
+func (r *Row) AtEdge() []string {
+	var names []string
+	for _, name := range r.Varied() {
+		if !r.Entry.Method.IsNumber(name) {
+			continue
+		}
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, v := range r.Entry.Settings {
+			low, high = min(low, v.Number(name)), max(high, v.Number(name))
+		}
+		if slices.ContainsFunc(r.Folds, func(f FoldResult) bool {
+			v := f.Chosen.Number(name)
+			return v == low || v == high
+		}) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// TiedQueries returns the number of test queries in which the chosen models tie
+// more than measure.NotableTies of the differently graded pairs.
+func (r *Row) TiedQueries() int {
+	n := 0
+	for _, f := range r.Folds {
+		n += f.Test.TieStats().Over
+	}
+	return n
 }
 
 // entryDir is the folder of an entry's results.

@@ -6,6 +6,11 @@ import "github.com/spf13/cobra"
 // one file and one line here.
 func commands(env *environment) []*cobra.Command {
 	return []*cobra.Command{
+		newDemoCommand(env),
+		newMethodsCommand(env),
+		newTrainCommand(env),
+		newTuneCommand(env),
+		newScoreCommand(env),
 		newVersionCommand(env),
 	}
 }

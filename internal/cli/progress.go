@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/listwise/listwise/method"
 )
 
 // progress shows on a terminal what a command does, how far it is and how long
@@ -34,11 +36,11 @@ func (env *environment) startProgress(label string, total int) *progress {
 	return p
 }
 
-// step counts one more step as done.
-func (p *progress) step() {
+// set tells how many steps of how many are done.
+func (p *progress) set(done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done++
+	p.done, p.total = max(p.done, done), total
 	if p.w != nil && time.Since(p.drawn) > 100*time.Millisecond {
 		p.draw()
 	}
@@ -66,3 +68,31 @@ func (p *progress) finish() {
 		p.w = nil
 	}
 }
+
+// iterations shows how a training goes on, whose number of steps is not known.
+type iterations struct {
+	p     *progress
+	label string
+}
+
+func (env *environment) startIterations(label string) *iterations {
+	return &iterations{env.startProgress(label, 0), label}
+}
+
+// observe is called after every iteration of the optimiser.
+func (it *iterations) observe(i method.Iteration) {
+	p := it.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w == nil || time.Since(p.drawn) < 100*time.Millisecond {
+		return
+	}
+	p.drawn = time.Now()
+	start := ""
+	if i.Start > 0 {
+		start = fmt.Sprintf("start %d, ", i.Start+1)
+	}
+	fmt.Fprintf(p.w, "\r%s: %siteration %d, objective %.6g, gradient %.3g, %s\x1b[K", it.label, start, i.Number, i.Objective, i.GradNorm, time.Since(p.started).Round(time.Second))
+}
+
+func (it *iterations) finish() { it.p.finish() }

@@ -33,11 +33,16 @@ func (env *environment) print(r report) error {
 	return writeText(env.stdout, r)
 }
 
-func (env *environment) printJSON(v any) error {
-	enc := json.NewEncoder(env.stdout)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+func (env *environment) printJSON(v any) error { return jsonWriter(v)(env.stdout) }
+
+// jsonWriter returns a function that writes v as JSON for people and programs.
+func jsonWriter(v any) func(io.Writer) error {
+	return func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	}
 }
 
 func writeCSV(w io.Writer, columns []string, rows [][]any) error {

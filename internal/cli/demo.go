@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/tune"
+)
+
+func newDemoCommand(env *environment) *cobra.Command {
+	var seed uint64
+	var out string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Train and compare rankers on data the program makes itself",
+		Long: `Generates judged queries of the shape of LETOR's OHSUMED collection, learns from
+some of them, chooses hyperparameters on others, and shows how well the rankers
+do on queries they have never seen. It needs no file and no network.`,
+		Example: `  listwise demo
+  listwise demo --seed 7 --out demo-models`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return demo(cmd.Context(), env, seed, out)
+		},
+	}
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the data and of the training")
+	cmd.Flags().StringVar(&out, "out", "", "`folder` to keep models, scores and per-query results in")
+	return cmd
+}
+
+// demoMethods are trained by the demo: a method, its training measure, and the
+// grids that replace the method's own.
+var demoMethods = []struct {
+	name, title, method, measure string
+	grid                         map[string][]string
+}{
+	{"mle", "MLE (pairwise logistic)", "mle", "", nil},
+	{"expgain-auc", "ExpGain, AUC", "expgain", "auc", map[string][]string{"C": {"0.1", "1", "10"}, "restarts": {"1"}}},
+	{"convexloss-ndcg", "ConvexLoss, NDCG@10", "convexloss", "ndcg@10", nil},
+	{"convexloss-ndcg-lattice", "ConvexLoss, NDCG@10, exact lattice", "convexloss", "ndcg@10", map[string][]string{"form": {"lattice"}}},
+}
+
+func demo(ctx context.Context, env *environment, seed uint64, out string) error {
+	began := time.Now()
+	fold, err := demoData(seed)
+	if err != nil {
+		return err
+	}
+	config, err := demoConfig(fold, seed, out)
+	if err != nil {
+		return err
+	}
+	bar := env.startProgress("training", 0)
+	config.Observe = bar.set
+	result, err := tune.Run(ctx, config)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	r := report{
+		title: fmt.Sprintf("learned from %d queries (%d documents, %d features), chosen on %d, measured on %d unseen queries; convention %s",
+			len(fold.Train.Queries), fold.Train.Docs(), fold.Train.Features, len(fold.Valid.Queries), len(fold.Test.Queries), config.Convention.Name()),
+		columns: []string{"ranker"},
+	}
+	for _, m := range config.Measures {
+		r.columns = append(r.columns, m.Name())
+	}
+	rows, err := demoRows(config, fold, result, seed)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		cells := []any{row.Ranker}
+		for _, m := range config.Measures {
+			cells = append(cells, row.Measures[m.Name()])
+		}
+		r.rows = append(r.rows, cells)
+	}
+	r.json = map[string]any{"convention": config.Convention.Name(), "queries": len(fold.Test.Queries), "rankers": rows}
+	r.notes = []string{
+		"",
+		fmt.Sprintf("%.1f seconds. The data are synthetic: they show that learning works, not which method is best.", time.Since(began).Seconds()),
+		`Next: "listwise methods", or "listwise tune" on folds of your own.`,
+	}
+	return env.print(r)
+}
+
+// demoRow is one ranker of the demo's JSON form.
+type demoRow struct {
+	Ranker   string             `json:"ranker"`
+	Measures map[string]float64 `json:"measures"`
+}
+
+// demoData generates the queries and divides them 60 : 20 : 26, as many as a
+// fold of OHSUMED has.
+func demoData(seed uint64) (tune.Fold, error) {
+	shape, err := synth.Lookup("ohsumed")
+	if err != nil {
+		return tune.Fold{}, err
+	}
+	o := shape.Defaults
+	o.Seed = seed
+	d, err := shape.Generate(o)
+	if err != nil {
+		return tune.Fold{}, err
+	}
+	part := func(from, to int) *dataset.Dataset {
+		var queries []int
+		for i := from; i < to; i++ {
+			queries = append(queries, i)
+		}
+		return d.Subset(queries)
+	}
+	return tune.Fold{Name: "demo", Train: part(0, 60), Valid: part(60, 80), Test: part(80, len(d.Queries))}, nil
+}
+
+func demoConfig(fold tune.Fold, seed uint64, out string) (tune.Config, error) {
+	c := tune.Config{Folds: []tune.Fold{fold}, Seed: seed, Dir: out}
+	var err error
+	if c.Measures, err = measure.ParseList("map,ndcg@1,ndcg@5,ndcg@10", c.Convention, measure.Options{}); err != nil {
+		return c, err
+	}
+	c.Select = c.Measures[0]
+	for _, dm := range demoMethods {
+		m, err := method.Lookup(dm.method)
+		if err != nil {
+			return c, err
+		}
+		grid := map[string][]string{"C": {"0.001", "0.01", "0.1", "1"}}
+		for name, values := range dm.grid {
+			grid[name] = values
+		}
+		entry, err := tune.NewEntry(m, grid)
+		if err != nil {
+			return c, err
+		}
+		entry.Name = dm.name
+		if m.UsesMeasure {
+			if entry.Measure, err = measure.Parse(dm.measure, c.Convention, measure.Options{}); err != nil {
+				return c, err
+			}
+		}
+		c.Entries = append(c.Entries, entry)
+	}
+	return c, nil
+}
+
+// demoRows puts the trained rankers below two that know nothing of the grades.
+func demoRows(c tune.Config, fold tune.Fold, result *tune.Result, seed uint64) ([]demoRow, error) {
+	rng := random.Stream(seed, "demo", "random order")
+	shuffled := make([]float64, fold.Test.Docs())
+	summed := make([]float64, fold.Test.Docs())
+	for i := range shuffled {
+		shuffled[i] = rng.Float64()
+		for _, v := range fold.Test.X()[i*fold.Test.Features : (i+1)*fold.Test.Features] {
+			summed[i] += float64(v)
+		}
+	}
+	var rows []demoRow
+	for _, b := range []struct {
+		name   string
+		scores []float64
+	}{{"untrained: random order", shuffled}, {"untrained: all weights 1", summed}} {
+		r, err := measure.Evaluate(fold.Test, b.scores, c.Measures, c.Ties)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, newDemoRow(b.name, c.Measures, r))
+	}
+	for i, row := range result.Rows {
+		rows = append(rows, newDemoRow(demoMethods[i].title, c.Measures, row.Folds[0].Test))
+	}
+	return rows, nil
+}
+
+func newDemoRow(name string, measures []measure.Measure, r *measure.Result) demoRow {
+	row := demoRow{Ranker: name, Measures: make(map[string]float64)}
+	for _, m := range measures {
+		row.Measures[m.Name()] = r.Mean(m.Name())
+	}
+	return row
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/method"
+)
+
+func newMethodsCommand(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "methods [NAME]",
+		Short: "List the learning methods, or one method's hyperparameters",
+		Example: `  listwise methods
+  listwise methods convexloss`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return badCall("listwise methods: found %d arguments, expected at most one method", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return env.print(methodList())
+			}
+			m, err := method.Lookup(args[0])
+			if err != nil {
+				return badCall("%w", err)
+			}
+			return env.print(methodReport(m))
+		},
+	}
+}
+
+// methodJSON is a method in "listwise methods --format json".
+type methodJSON struct {
+	Name            string               `json:"name"`
+	Title           string               `json:"title"`
+	Summary         string               `json:"summary"`
+	Source          string               `json:"source"`
+	UsesMeasure     bool                 `json:"uses_measure"`
+	Hyperparameters []hyperparameterJSON `json:"hyperparameters,omitempty"`
+}
+
+type hyperparameterJSON struct {
+	Name    string   `json:"name"`
+	Default string   `json:"default"`
+	Range   string   `json:"range"`
+	Grid    []string `json:"grid,omitempty"`
+	Doc     string   `json:"doc"`
+}
+
+func methodList() report {
+	r := report{columns: []string{"method", "optimises", "what it does"}}
+	var all []methodJSON
+	for _, m := range method.List() {
+		measure := "-"
+		if m.UsesMeasure {
+			measure = "--measure"
+		}
+		r.rows = append(r.rows, []any{m.Name, measure, m.Summary})
+		all = append(all, describe(m))
+	}
+	r.notes = []string{"", `"listwise methods NAME" shows a method's hyperparameters and its source.`}
+	r.json = all
+	return r
+}
+
+func describe(m *method.Method) methodJSON {
+	j := methodJSON{Name: m.Name, Title: m.Title, Summary: m.Summary, Source: m.Source, UsesMeasure: m.UsesMeasure}
+	for _, h := range m.Hyperparameters {
+		j.Hyperparameters = append(j.Hyperparameters, hyperparameterJSON{h.Name, h.Default, h.Range(), h.Grid, h.Doc})
+	}
+	return j
+}
+
+func methodReport(m *method.Method) report {
+	r := report{
+		title:   fmt.Sprintf("%s: %s\n%s\n", m.Title, m.Summary, m.Source),
+		columns: []string{"--set", "default", "range", "grid of tune", "meaning"},
+		json:    describe(m),
+	}
+	for _, h := range m.Hyperparameters {
+		r.rows = append(r.rows, []any{h.Name, h.Default, h.Range(), strings.Join(h.Grid, ","), h.Doc})
+	}
+	if m.UsesMeasure {
+		r.notes = []string{"", fmt.Sprintf("--measure chooses what it optimises: map, ndcg@K, auc or mrr (default %s).", m.DefaultMeasure)}
+	}
+	return r
+}

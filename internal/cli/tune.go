@@ -1,0 +1,268 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/tune"
+)
+
+type tuneFlags struct {
+	learning
+	methods  string
+	data     string
+	grid     []string
+	selectBy string
+	measures string
+	ties     string
+	jobs     int
+	out      string
+}
+
+func newTuneCommand(env *environment) *cobra.Command {
+	var f tuneFlags
+	cmd := &cobra.Command{
+		Use:   "tune --method M[,M…] --data DIR --out DIR",
+		Short: "Choose hyperparameters on validation data, fold by fold, and measure on test data",
+		Long: `Trains every setting of every method on each fold's train.txt, chooses by the
+validation measure on vali.txt, and measures the chosen model on test.txt.
+DIR holds Fold1 … FoldK as LETOR lays them out.
+
+The output folder gets, for every method M and fold k, M/Foldk.model.json,
+M/Foldk.scores (one score a line of test.txt), M/Foldk.queries.csv, and for all
+of them results.json. Finished trainings are kept there: a run that was killed
+goes on where it was.`,
+		Example: `  listwise tune --method mle,convexloss --measure ndcg@10 --data OHSUMED --select map --out runs/ohsumed
+  listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := required(cmd, "method", "data", "out"); err != nil {
+				return err
+			}
+			return f.run(cmd, env)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.methods, "method", "", "`methods` to tune, separated by commas (see \"listwise methods\")")
+	fl.StringVar(&f.data, "data", "", "`folder` with Fold1 … FoldK")
+	fl.StringArrayVar(&f.grid, "grid", nil, "values to try, `name=a,b,c`; may be repeated; replaces the method's own grid of that name")
+	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that settings are chosen by")
+	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to report on the test queries")
+	fl.StringVar(&f.ties, "ties", "input", "order of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.IntVar(&f.jobs, "jobs", 0, "trainings side by side (default: one a core)")
+	fl.StringVar(&f.out, "out", "", "`folder` for results")
+	f.addTo(cmd)
+	return cmd
+}
+
+func (f *tuneFlags) run(cmd *cobra.Command, env *environment) error {
+	config, err := f.config(env)
+	if err != nil {
+		return err
+	}
+	bar := env.startProgress("tuning", 0)
+	config.Observe = bar.set
+	result, err := tune.Run(cmd.Context(), config)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	summary := tuneSummary(&config, result)
+	if err := writeJSONFile(filepath.Join(f.out, "results.json"), summary); err != nil {
+		return err
+	}
+	return env.print(tuneReport(&config, result, summary))
+}
+
+// config puts together what the flags describe, data included.
+func (f *tuneFlags) config(env *environment) (tune.Config, error) {
+	c := tune.Config{Seed: f.seed, Jobs: f.jobs, Dir: f.out}
+	var err error
+	if c.Convention, err = measure.ParseConvention(f.convention); err != nil {
+		return c, badCall("--convention: %w", err)
+	}
+	if c.Measures, err = f.learning.measures(f.measures); err != nil {
+		return c, fmt.Errorf("--measures: %w", err)
+	}
+	selectBy, err := f.learning.measures(f.selectBy)
+	if err != nil || len(selectBy) != 1 {
+		return c, badCall("--select %s: expected one measure: %w", f.selectBy, err)
+	}
+	c.Select = selectBy[0]
+	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
+		return c, badCall("--ties: %w", err)
+	}
+	if c.Normalization, err = f.normalization(); err != nil {
+		return c, err
+	}
+	if c.Entries, err = f.entries(); err != nil {
+		return c, err
+	}
+	opts, err := f.readOptions()
+	if err != nil {
+		return c, err
+	}
+	if c.Folds, err = tune.ReadFolds(f.data, opts); err != nil {
+		return c, badCall("%w", err)
+	}
+	return c, nil
+}
+
+// entries makes one entry a method, each with its whole grid.
+func (f *tuneFlags) entries() ([]tune.Entry, error) {
+	pairs, err := settings("grid", f.grid)
+	if err != nil {
+		return nil, err
+	}
+	used := make(map[string]bool)
+	var entries []tune.Entry
+	for name := range strings.SplitSeq(f.methods, ",") {
+		m, err := method.Lookup(strings.TrimSpace(name))
+		if err != nil {
+			return nil, badCall("--method: %w", err)
+		}
+		if slices.ContainsFunc(entries, func(e tune.Entry) bool { return e.Name == m.Name }) {
+			return nil, badCall("--method %s: %s is named twice", f.methods, m.Name)
+		}
+		override := make(map[string][]string)
+		for _, h := range m.Hyperparameters {
+			if values, ok := pairs[h.Name]; ok {
+				override[h.Name] = strings.Split(values, ",")
+				used[h.Name] = true
+			}
+		}
+		entry, err := tune.NewEntry(m, override)
+		if err != nil {
+			return nil, badCall("--grid: %w", err)
+		}
+		if entry.Measure, err = f.trainingMeasure(m); err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	for _, name := range slices.Sorted(maps.Keys(pairs)) {
+		if !used[name] {
+			return nil, badCall("--grid %s: none of the methods %s has that hyperparameter", name, f.methods)
+		}
+	}
+	return entries, nil
+}
+
+// tuneJSON is the result of tune that scripts rely on.
+type tuneJSON struct {
+	Convention string           `json:"convention"`
+	Select     string           `json:"select"`
+	Seed       uint64           `json:"seed"`
+	Queries    int              `json:"queries"`
+	Methods    []tuneMethodJSON `json:"methods"`
+}
+
+type tuneMethodJSON struct {
+	Method     string                     `json:"method"`
+	Training   string                     `json:"training_measure,omitempty"`
+	Measures   map[string]tuneMeasureJSON `json:"measures"`
+	Chosen     []map[string]any           `json:"chosen"`
+	Validation []float64                  `json:"validation"`
+	Tried      int                        `json:"settings_tried"`
+	AtEdge     []string                   `json:"at_edge_of_grid,omitempty"`
+}
+
+type tuneMeasureJSON struct {
+	Mean       float64   `json:"mean"`
+	Pooled     float64   `json:"pooled"`
+	TieNeutral float64   `json:"tie_neutral"`
+	Folds      []float64 `json:"folds"`
+}
+
+func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
+	summary := tuneJSON{Convention: c.Convention.Name(), Select: c.Select.Name(), Seed: c.Seed}
+	for _, fold := range c.Folds {
+		summary.Queries += len(fold.Test.Queries)
+	}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		m := tuneMethodJSON{
+			Method:   row.Entry.Name,
+			Measures: make(map[string]tuneMeasureJSON),
+			Tried:    len(row.Entry.Settings),
+			AtEdge:   row.AtEdge(),
+		}
+		if row.Entry.Measure != nil {
+			m.Training = row.Entry.Measure.Name()
+		}
+		for _, s := range row.Measures {
+			m.Measures[s.Measure] = tuneMeasureJSON{s.Mean, s.Pooled, s.TieNeutral, s.Folds}
+		}
+		for _, fold := range row.Folds {
+			m.Chosen = append(m.Chosen, fold.Chosen.Typed())
+			m.Validation = append(m.Validation, fold.Validation)
+		}
+		summary.Methods = append(summary.Methods, m)
+	}
+	return summary
+}
+
+func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
+	out := report{
+		title: fmt.Sprintf("test results of %d folds, %d queries; convention %s, chosen by validation %s, seed %d",
+			len(c.Folds), summary.Queries, summary.Convention, summary.Select, c.Seed),
+		columns: []string{"method", "measure"},
+		json:    summary,
+	}
+	for _, f := range c.Folds {
+		out.columns = append(out.columns, f.Name)
+	}
+	out.columns = append(out.columns, "mean", "pooled")
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		for _, s := range row.Measures {
+			cells := []any{row.Entry.Name, s.Measure}
+			for _, v := range s.Folds {
+				cells = append(cells, v)
+			}
+			out.rows = append(out.rows, append(cells, s.Mean, s.Pooled))
+		}
+		out.notes = append(out.notes, tuneNotes(row)...)
+	}
+	out.notes = append(out.notes, "", "models, scores and per-query results: "+c.Dir)
+	return out
+}
+
+// tuneNotes says what was chosen, where a wider grid may help, and where ties
+// flatter the result.
+func tuneNotes(row *tune.Row) []string {
+	varied := row.Varied()
+	line := row.Entry.Name + " chose"
+	for _, f := range row.Folds {
+		var parts []string
+		for _, name := range varied {
+			parts = append(parts, name+"="+f.Chosen.Text(name))
+		}
+		line += "  " + f.Fold + ": " + strings.Join(parts, " ")
+	}
+	var notes []string
+	if len(varied) > 0 {
+		notes = append(notes, line)
+	}
+	if edge := row.AtEdge(); edge != nil {
+		notes = append(notes, fmt.Sprintf("%s: the best %s is at the edge of its grid in some fold; --grid may widen it", row.Entry.Name, strings.Join(edge, " and ")))
+	}
+	if over := row.TiedQueries(); over > 0 {
+		for _, s := range row.Measures {
+			notes = append(notes, fmt.Sprintf("warning: %s ties more than 1%% of the differently graded pairs of %d queries; tie-neutral %s is %.4f", row.Entry.Name, over, s.Measure, s.TieNeutral))
+		}
+	}
+	return notes
+}
+
+func writeJSONFile(path string, v any) error {
+	return atomicfile.Write(path, jsonWriter(v))
+}

@@ -1,0 +1,186 @@
+package method
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/sample"
+)
+
+// LogRank's five objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
+// ICDM 2009), each with a linear scorer and L-BFGS.
+
+const logRankSource = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"
+
+// gridC is wider than the paper's towards small C: without the 1/(n⁺n⁻) of the
+// feature map a query's loss is a sum over thousands of pairs.
+var gridC = []string{"1e-4", "1e-3", "3e-3", "1e-2", "3e-2", "1e-1", "3e-1", "1", "10", "100"}
+
+var regularization = Hyperparameter{
+	Name: "C", Kind: Number, Default: "0.1", Min: 1e-100, Max: 1e100, Grid: gridC,
+	Doc: "regularisation ‖w‖²/C: the larger, the closer the fit",
+}
+
+// logRankParameters returns the hyperparameters that all five objectives share,
+// after C and those given.
+func logRankParameters(form string, forms []string, own ...Hyperparameter) []Hyperparameter {
+	defaults := sample.DefaultOptions()
+	list := append([]Hyperparameter{regularization}, own...)
+	return append(list,
+		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: forms, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
+		Hyperparameter{Name: "kappa", Kind: Choice, Default: "one", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query"},
+		Hyperparameter{Name: "threshold", Kind: Number, Default: "1", Min: 1e-100, Max: 1e100, Doc: "lowest grade that counts as relevant"},
+		Hyperparameter{Name: "samples", Kind: Integer, Default: fmt.Sprint(defaults.Samples), Min: 1, Max: 1e6, Doc: "rankings drawn for each query (form=sampled)"},
+		Hyperparameter{Name: "steps", Kind: Integer, Default: fmt.Sprint(defaults.Steps), Min: 0, Max: 1e6, Doc: "length of a random walk (form=sampled)"},
+		Hyperparameter{Name: "thin", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "keep every n-th state of a walk (form=sampled)"},
+		Hyperparameter{Name: "mix", Kind: Number, Default: fmt.Sprint(defaults.Mix), Min: 0, Max: 1, Doc: "probability that a walk starts at the ideal ranking, else at the worst (form=sampled, levels=0)"},
+		Hyperparameter{Name: "levels", Kind: Integer, Default: "0", Min: 0, Max: 1000, Doc: "start walks at this many states from ideal to worst, chosen by skew; 0: at the two of mix (form=sampled)"},
+		Hyperparameter{Name: "skew", Kind: Number, Default: "-20", Min: -1e6, Max: 1e6, Doc: "k of the start probability ∝ exp(k·Δ) (form=sampled, levels>0)"},
+		Hyperparameter{Name: "sampler", Kind: Choice, Default: "blocks", Choices: []string{"blocks", "literal"}, Doc: "walk without rejections, or by the paper's Figure 2 as printed: equal in distribution (form=sampled)"},
+		Hyperparameter{Name: "unique", Kind: Switch, Default: "false", Doc: "count a ranking once, however often it was drawn (form=sampled)"},
+		Hyperparameter{Name: "ideal", Kind: Switch, Default: "true", Doc: "add the ideal ranking to the sample if no walk visited it (form=sampled)"},
+		Hyperparameter{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively"},
+		Hyperparameter{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
+	)
+}
+
+var allForms = []string{"factored", "sampled", "lattice", "shell"}
+
+var restarts = Hyperparameter{
+	Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1000,
+	Doc: "random starts of the optimiser beside w = 0; the best training objective is kept",
+}
+
+// beta scales Δ against the scores. Its default grid reaches beyond the paper's 1,
+// with which w·δφ swamps Δ.
+func beta() Hyperparameter {
+	return Hyperparameter{
+		Name: "beta", Kind: Number, Default: "1", Min: 0, Max: 1e6, Grid: []string{"1", "10", "100"},
+		Doc: "scale of the loss Δ inside the exponent",
+	}
+}
+
+func newMLE() *Method {
+	return logRank(Method{
+		Name:            "mle",
+		Title:           "MLE",
+		Summary:         "Maximum likelihood of the ideal ranking; factored, it is the pairwise logistic loss of RankNet.",
+		Source:          logRankSource + ", eq. 3",
+		Hyperparameters: logRankParameters("factored", allForms),
+	}, func(l loss.LogRank) loss.Loss { return loss.MLE{LogRank: l} })
+}
+
+func newExpGain() *Method {
+	return logRank(Method{
+		Name:            "expgain",
+		Title:           "ExpGain",
+		Summary:         "Maximises the logarithm of the expected gain; not convex, so it starts several times.",
+		Source:          logRankSource + ", eq. 6",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("factored", allForms, restarts),
+	}, func(l loss.LogRank) loss.Loss { return loss.ExpGain{LogRank: l} })
+}
+
+func newL2() *Method {
+	return logRank(Method{
+		Name:            "l2",
+		Title:           "L2",
+		Summary:         "Minimises the expected loss; not convex, so it starts several times.",
+		Source:          logRankSource + ", eq. 4",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("factored", allForms, restarts),
+	}, func(l loss.LogRank) loss.Loss { return loss.L2{LogRank: l} })
+}
+
+func newL3() *Method {
+	return logRank(Method{
+		Name:            "l3",
+		Title:           "L3",
+		Summary:         "MLE plus expected loss; not convex, so it starts several times.",
+		Source:          logRankSource + ", Section 3",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("sampled", allForms, restarts),
+	}, func(l loss.LogRank) loss.Loss { return loss.L3{LogRank: l} })
+}
+
+func newConvexLoss() *Method {
+	return logRank(Method{
+		Name:            "convexloss",
+		Title:           "ConvexLoss",
+		Summary:         "Convex upper bound of MLE plus expected loss: rankings weigh more the worse they are.",
+		Source:          logRankSource + ", Section 3",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters("sampled", allForms, beta()),
+	}, func(l loss.LogRank) loss.Loss { return loss.ConvexLoss{LogRank: l} })
+}
+
+// logRank completes a method whose loss is made from the shared configuration.
+func logRank(m Method, newLoss func(loss.LogRank) loss.Loss) *Method {
+	m.train = func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+		config, err := logRankConfig(m, p)
+		if err != nil {
+			return nil, err
+		}
+		return trainByLBFGS(ctx, m, p, newLoss(config))
+	}
+	return &m
+}
+
+// logRankConfig reads the shared configuration from a problem's values.
+func logRankConfig(m *Method, p *Problem) (loss.LogRank, error) {
+	v := p.Values
+	form, err := loss.ParseForm(v.Text("form"))
+	if err != nil {
+		return loss.LogRank{}, err
+	}
+	kappa, err := loss.ParseKappa(v.Text("kappa"))
+	if err != nil {
+		return loss.LogRank{}, err
+	}
+	config := loss.LogRank{
+		Form:      form,
+		Kappa:     kappa,
+		Threshold: v.Number("threshold"),
+		Beta:      1,
+		Sampler: sample.Options{
+			Samples:      v.Int("samples"),
+			Steps:        v.Int("steps"),
+			Thin:         v.Int("thin"),
+			Mix:          v.Number("mix"),
+			Levels:       v.Int("levels"),
+			Skew:         v.Number("skew"),
+			Literal:      v.Text("sampler") == "literal",
+			Unique:       v.Bool("unique"),
+			IncludeIdeal: v.Bool("ideal"),
+		},
+	}
+	if _, err := m.hyperparameter("beta"); err == nil {
+		config.Beta = v.Number("beta")
+	}
+	config.Gain, err = logRankGain(m, p)
+	return config, err
+}
+
+// logRankGain returns the training measure as the gain of a law. MLE has none of
+// its own; its walks, where they start at levels of Δ, go by average precision.
+func logRankGain(m *Method, p *Problem) (measure.Additive, error) {
+	training := p.Measure
+	if !m.UsesMeasure {
+		var err error
+		if training, err = measure.Parse("map", measure.Convention{}, measure.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	gain, ok := training.(measure.Additive)
+	if !ok {
+		return nil, fmt.Errorf("training measure %s: expected one that is a sum over relevant documents, such as map, ndcg@10, auc or mrr", training.Name())
+	}
+	return gain, nil
+}
