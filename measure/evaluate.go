@@ -2,12 +2,10 @@ package measure
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // gradeLimit is a Measure that is not defined for all grades.
@@ -32,22 +30,12 @@ func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties Tie
 		return nil, err
 	}
 	r := newResult(d, measures, ties)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(d.Queries)) {
-		wg.Go(func() {
-			ranker := Ranker{Ties: ties}
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(d.Queries) {
-					return
-				}
-				q := &d.Queries[i]
-				r.measureQuery(i, &ranker, averagers, q.Grades, scores[q.Start:q.Start+q.Len()])
-			}
-		})
-	}
-	wg.Wait()
+	rankers := make([]Ranker, parallel.Workers(0, len(d.Queries)))
+	parallel.For(len(d.Queries), len(rankers), func(worker, i int) {
+		ranker, q := &rankers[worker], &d.Queries[i]
+		ranker.Ties = ties
+		r.measureQuery(i, ranker, averagers, q.Grades, scores[q.Start:q.Start+q.Len()])
+	})
 	return r, nil
 }
 

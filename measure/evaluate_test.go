@@ -196,3 +196,19 @@ func TestEvaluateDeterministic(t *testing.T) {
 		}
 	}
 }
+
+// Claim: the CSV has a header, a line a query, full precision, and an empty cell
+// for a query left out.
+func TestWriteCSV(t *testing.T) {
+	r, err := Evaluate(threeQueries(t), []float64{3, 1, 2, 0, 0, 2, 1, 1, 0}, list(t, "wta,map", "letor3-skip"), TiesInput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := r.WriteCSV(&out); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff("query,wta,map\na,0,0.5833333333333333\nb,,\nc,1,0.75\n", out.String()); d != "" {
+		t.Error(d)
+	}
+}
