@@ -1,0 +1,236 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// LBFGS minimises with the limited-memory BFGS method: J. Nocedal and S. J.
+// Wright, Numerical Optimization (2nd ed., 2006), algorithms 7.4 and 7.5, with
+// the strong-Wolfe line search of algorithms 3.5 and 3.6. The zero value is
+// ready to use. The first step has length 1, later ones are scaled by γ =
+// sᵀy/yᵀy of the newest pair (eq. 7.20).
+//
+// The same objective, settings and start give the same bits. No memory is
+// allocated between the first iteration and the result, other than by the
+// objective and the callbacks.
+type LBFGS struct {
+	// Memory is the number of correction pairs; 0 means 10. The solver holds
+	// 2·Memory+7 vectors.
+	Memory int
+
+	// MaxIterations bounds the iterations, including those before a resumed
+	// state; 0 means 1000.
+	MaxIterations int
+
+	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|).
+	// 0 means 1e-8; a negative number stands for never, but a gradient of zero
+	// always ends the run.
+	GradientTolerance float64
+
+	// FunctionTolerance ends the run when the last 5 iterations together lowered
+	// f by no more than FunctionTolerance·max(1, |f|). 0 means 1e-9, or never if
+	// StrongConvexity is given, as the gap then is the better rule; a negative
+	// number stands for never.
+	FunctionTolerance float64
+
+	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex: 2/C
+	// for a convex loss plus ‖x‖²/C, 1 for one plus ½‖x‖². Then f* ≥ f(x) −
+	// ‖∇f(x)‖²/(2μ) at any x (S. Boyd and L. Vandenberghe, Convex Optimization,
+	// eq. 9.9), and the largest of these bounds over the iterates certifies how
+	// far f is above the minimum. 0 means unknown.
+	StrongConvexity float64
+
+	// GapTolerance ends the run when that certificate is at most
+	// GapTolerance·max(1, |f|). 0 means 1e-6; a negative number stands for never.
+	GapTolerance float64
+
+	// Observe, if not nil, is called with the start and after every iteration.
+	// An error ends the run and is returned by Minimize, except for ErrStop.
+	Observe func(Iteration) error
+
+	// Checkpoint, if not nil, is called after every CheckpointEvery iterations
+	// (0 means 1) with the state from which the run can be resumed, and once more
+	// when the context is cancelled. The state is the solver's own memory: to be
+	// read (marshalled, cloned) before returning. An error ends the run.
+	Checkpoint      func(*State) error
+	CheckpointEvery int
+
+	// Fingerprint names the problem in the states given to Checkpoint; a resumed
+	// state must carry the same one. It should tell apart whatever changes the
+	// objective: data, loss, hyperparameters, seed.
+	Fingerprint string
+
+	// Resume, if not nil, is the state to go on from in place of a start.
+	Resume *State
+}
+
+const (
+	window       = 5       // iterations whose decrease FunctionTolerance judges
+	maxIdle      = 50      // iterations on end that change f and ‖∇f‖ by rounding only
+	minCurvature = 0x1p-52 // pairs with sᵀy ≤ minCurvature·yᵀy are skipped
+)
+
+// Minimize looks for a minimum of obj from x0, which has obj.Dim() elements and
+// is left unchanged (nil if a state is resumed). It returns an error if settings,
+// start or state do not fit, if the objective is not finite at the start, if a
+// callback failed, or if ctx was cancelled; in the last two cases the result is
+// that of the last complete iteration, otherwise nil. Not reaching a tolerance is
+// not an error: see Result.Status.
+func (l LBFGS) Minimize(ctx context.Context, obj Objective, x0 []float64) (*Result, error) {
+	if err := l.setDefaults(); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	r := newRun(ctx, l, obj)
+	var err error
+	if l.Resume != nil {
+		err = r.resume(l.Resume)
+	} else {
+		err = r.begin(x0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	status, err := r.iterate()
+	if err != nil {
+		err = fmt.Errorf("optimize: %v after %d iterations: %w", status, r.st.Iteration, err)
+	}
+	return &Result{
+		X:           r.st.X,
+		F:           r.st.F,
+		GradNorm:    r.gradNorm,
+		Gap:         r.gap(),
+		Iterations:  r.st.Iteration,
+		Evaluations: r.st.Evaluations,
+		Status:      status,
+	}, err
+}
+
+func (l *LBFGS) setDefaults() error {
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"memory", l.Memory}, {"iteration limit", l.MaxIterations}, {"checkpoint interval", l.CheckpointEvery}} {
+		if v.value < 0 {
+			return fmt.Errorf("%s %d, expected a positive number or 0 for the default", v.name, v.value)
+		}
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"gradient", l.GradientTolerance}, {"function", l.FunctionTolerance}, {"gap", l.GapTolerance}} {
+		if math.IsNaN(v.value) {
+			return fmt.Errorf("%s tolerance NaN, expected a number", v.name)
+		}
+	}
+	if !(l.StrongConvexity >= 0) || math.IsInf(l.StrongConvexity, 1) {
+		return fmt.Errorf("strong convexity %v, expected a finite positive number or 0 for unknown", l.StrongConvexity)
+	}
+	defaultTo(&l.Memory, 10)
+	defaultTo(&l.MaxIterations, 1000)
+	defaultTo(&l.CheckpointEvery, 1)
+	defaultTo(&l.GradientTolerance, 1e-8)
+	defaultTo(&l.GapTolerance, 1e-6)
+	if l.StrongConvexity > 0 {
+		defaultTo(&l.FunctionTolerance, -1)
+	}
+	defaultTo(&l.FunctionTolerance, 1e-9)
+	return nil
+}
+
+func defaultTo[T int | float64](v *T, value T) {
+	if *v == 0 {
+		*v = value
+	}
+}
+
+// iterate runs until there is a reason to end. The state is complete whenever
+// it returns.
+func (r *run) iterate() (Status, error) {
+	if r.set.Resume == nil {
+		if stop, err := r.observe(); stop {
+			return Stopped, err
+		}
+	}
+	for {
+		if status := r.finished(); status != 0 {
+			return status, nil
+		}
+		status := Cancelled
+		if r.ctx.Err() == nil {
+			status = r.advance()
+		}
+		switch status {
+		case Cancelled:
+			return status, r.cancelled()
+		case SearchStalled:
+			return status, nil
+		}
+		if stop, err := r.observe(); stop {
+			return Stopped, err
+		}
+		if r.set.Checkpoint != nil && r.st.Iteration%r.set.CheckpointEvery == 0 {
+			if err := r.checkpoint(); err != nil {
+				return Stopped, err
+			}
+		}
+	}
+}
+
+// finished applies the stopping rules to the state; 0 means to go on.
+func (r *run) finished() Status {
+	scale := math.Max(1, math.Abs(r.st.F))
+	recent, tolerance := r.st.recent, r.set.FunctionTolerance
+	switch {
+	case r.gap() <= r.set.GapTolerance*scale:
+		return GapReached
+	case r.gradNorm == 0 || r.gradNorm <= r.set.GradientTolerance*scale:
+		return GradientSmall
+	case tolerance >= 0 && len(recent) == window+1 && recent[0]-r.st.F <= tolerance*scale:
+		return DecreaseSmall
+	case r.st.idle >= maxIdle:
+		return SearchStalled
+	case r.st.Iteration >= r.set.MaxIterations:
+		return IterationLimit
+	}
+	return 0
+}
+
+// observe tells the observer of the current iterate and whether it wants to stop.
+func (r *run) observe() (stop bool, err error) {
+	if r.set.Observe == nil {
+		return false, nil
+	}
+	err = r.set.Observe(Iteration{
+		Number:      r.st.Iteration,
+		F:           r.st.F,
+		GradNorm:    r.gradNorm,
+		Gap:         r.gap(),
+		Step:        r.step,
+		Evaluations: r.st.Evaluations,
+		X:           r.st.X,
+	})
+	if errors.Is(err, ErrStop) {
+		return true, nil
+	}
+	return err != nil, err
+}
+
+func (r *run) checkpoint() error {
+	r.saved = r.st.Iteration
+	if err := r.set.Checkpoint(&r.st); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// cancelled saves what has not been saved and returns why the context ended.
+func (r *run) cancelled() error {
+	cause := context.Cause(r.ctx)
+	if r.set.Checkpoint != nil && r.saved != r.st.Iteration {
+		return errors.Join(cause, r.checkpoint())
+	}
+	return cause
+}
