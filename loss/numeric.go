@@ -1,0 +1,89 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// softplus returns log(1 + eᵗ), without overflow for large t and without
+// cancellation for small.
+func softplus(t float64) float64 {
+	return max(t, 0) + math.Log1p(math.Exp(-math.Abs(t)))
+}
+
+// logistic returns 1/(1 + e⁻ᵗ) to full relative precision on both sides.
+func logistic(t float64) float64 {
+	if t < 0 {
+		e := math.Exp(t)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-t))
+}
+
+// bernoulli returns the probability p = 1/(1 + e⁻ᵗ) of an event with log odds t,
+// and q = 1 − p, both to full relative precision.
+func bernoulli(t float64) (p, q float64) {
+	e := math.Exp(-math.Abs(t))
+	likely := 1 / (1 + e)
+	if t < 0 {
+		return e * likely, likely
+	}
+	return likely, e * likely
+}
+
+// logAddExp returns log(eᵃ + eᵇ).
+func logAddExp(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// prefixLogSumExp sets dst[j] = log Σ_{l≤j} exp(x[l]); dst and x may be the same
+// slice, and elements of x may be −Inf.
+func prefixLogSumExp(dst, x []float64) {
+	dst = dst[:len(x)]
+	top, sum := math.Inf(-1), 0.0
+	for j, v := range x {
+		switch {
+		case v > top:
+			sum = sum*math.Exp(top-v) + 1
+			top = v
+		case !math.IsInf(v, -1):
+			sum += math.Exp(v - top)
+		}
+		dst[j] = top + math.Log(sum)
+	}
+}
+
+// suffixLogSumExp sets dst[j] = log Σ_{l≥j} exp(x[l]), otherwise like
+// prefixLogSumExp.
+func suffixLogSumExp(dst, x []float64) {
+	dst = dst[:len(x)]
+	top, sum := math.Inf(-1), 0.0
+	for j := len(x) - 1; j >= 0; j-- {
+		switch v := x[j]; {
+		case v > top:
+			sum = sum*math.Exp(top-v) + 1
+			top = v
+		case !math.IsInf(v, -1):
+			sum += math.Exp(v - top)
+		}
+		dst[j] = top + math.Log(sum)
+	}
+}
+
+// softmax sets dst[i] = exp(x[i] − log Σ exp(x)) and returns that log-sum-exp;
+// dst and x may be the same slice.
+func softmax(dst, x []float64) float64 {
+	top := kernel.Max(x)
+	sum := kernel.ExpSum(dst, x, top)
+	for i := range dst {
+		dst[i] /= sum
+	}
+	return top + math.Log(sum)
+}
