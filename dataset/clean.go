@@ -48,7 +48,7 @@ func ParseReading(name string) (Reading, error) {
 			return Reading(i), nil
 		}
 	}
-	return 0, fmt.Errorf("reading %q: expected R0, R1, R2 or R3", name)
+	return 0, fmt.Errorf("found %q, expected R0, R1, R2 or R3", name)
 }
 
 // String returns the reading's name.

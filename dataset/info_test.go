@@ -2,8 +2,8 @@ package dataset
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,7 +120,7 @@ func TestDescribeAgreesWithPlainRecount(t *testing.T) {
 func TestSpread(t *testing.T) {
 	var b Builder
 	for i, n := range []int{7, 1, 120, 3} {
-		b.Add(fmt.Sprint(i), make([]float64, n), make([]float32, n), nil)
+		b.Add(strconv.Itoa(i), make([]float64, n), make([]float32, n), nil)
 	}
 	want := Spread{Min: 1, Median: 5, Mean: 32.75, Max: 120, Histogram: []Bucket{
 		{1, 1, 1}, {2, 2, 0}, {3, 5, 1}, {6, 10, 1}, {11, 20, 0}, {21, 50, 0}, {51, 100, 0}, {101, 200, 1},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Normalization rescales each feature within each query. It keeps no state from
@@ -33,7 +32,7 @@ func ParseNormalization(name string) (Normalization, error) {
 	if i := slices.Index(normalizationNames, name); i >= 0 {
 		return Normalization(i), nil
 	}
-	return 0, fmt.Errorf("normalisation %q: expected one of %s", name, strings.Join(normalizationNames, ", "))
+	return 0, fmt.Errorf("found %q, expected none, minmax or zscore", name)
 }
 
 // String returns the name that ParseNormalization reads.

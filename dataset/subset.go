@@ -7,8 +7,8 @@ import (
 )
 
 // A data set made from another — by Subset, Filter, KeepDocs, Concat and all that
-// rests on them — shares nothing with it but feature names, so changing one leaves
-// the other alone, and a cache may be closed once something is made from it.
+// rests on them — has blocks of its own, so changing one leaves the other alone,
+// and a cache may be closed once something is made from it.
 // Its rows are its input: Start counts anew, and ToInputOrder and
 // FromInputOrder copy, even where the source's file had a query in pieces.
 // Feature names pass on; Warnings do not, for they tell of the reading.
@@ -53,6 +53,7 @@ func assemble(features int, names []string, picks []pick) *Dataset {
 // them, and returns the query that views them.
 func (d *Dataset) take(p pick) Query {
 	from := len(d.grades)
+	docs := p.query.docs
 	if p.docs == nil {
 		d.grades = append(d.grades, p.query.Grades...)
 		d.x = append(d.x, p.query.X...)
@@ -61,30 +62,27 @@ func (d *Dataset) take(p pick) Query {
 			d.grades = append(d.grades, p.query.Grades[i])
 			d.x = append(d.x, p.query.Row(i)...)
 		}
+		docs = docs.pick(p.docs)
 	}
 	to, f := len(d.grades), d.Features
 	return Query{
-		ID:     strings.Clone(p.query.ID),
+		ID:     p.query.ID,
 		Start:  from,
 		Grades: d.grades[from:to:to],
 		X:      d.x[from*f : to*f : to*f],
-		docs:   p.docIDs(),
+		docs:   docs,
 	}
 }
 
-// docIDs returns a copy of the picked documents' identifiers.
-func (p pick) docIDs() docIDs {
-	if p.query.docs.end == nil {
+// pick returns the identifiers of the given documents.
+func (d docIDs) pick(docs []int) docIDs {
+	if d.end == nil {
 		return docIDs{}
 	}
 	var text strings.Builder
-	end := make([]uint32, p.len())
-	for k := range end {
-		i := k
-		if p.docs != nil {
-			i = p.docs[k]
-		}
-		text.WriteString(p.query.DocID(i))
+	end := make([]uint32, len(docs))
+	for k, i := range docs {
+		text.WriteString(d.at(i))
 		end[k] = uint32(text.Len())
 	}
 	return docIDs{text: text.String(), end: end}

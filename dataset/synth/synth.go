@@ -60,7 +60,7 @@ func Lookup(name string) (Shape, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Shape{}, fmt.Errorf("shape %q: expected one of %s", name, strings.Join(names, ", "))
+	return Shape{}, fmt.Errorf("found %q, expected one of %s", name, strings.Join(names, ", "))
 }
 
 func (o Options) check() error {

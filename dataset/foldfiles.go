@@ -1,0 +1,175 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/random"
+)
+
+// Files of folds are made of the lines of the files they come from, not of the
+// parsed data: numbers keep their digits, comments and missing values stay, and
+// LETOR's own parts give LETOR's own folds byte for byte. Only a cache, which has
+// no lines, is printed.
+
+// Size is a number of queries and of their documents.
+type Size struct {
+	Queries   int `json:"queries"`
+	Documents int `json:"documents"`
+}
+
+func (s Size) plus(t Size) Size { return Size{s.Queries + t.Queries, s.Documents + t.Documents} }
+
+// FoldSize tells how large a fold's three parts are.
+type FoldSize struct {
+	Train Size `json:"train"`
+	Vali  Size `json:"vali"`
+	Test  Size `json:"test"`
+}
+
+// RotateFiles rotates K part files, K at least MinFolds, into the files
+// Fold1/train.txt, vali.txt and test.txt to FoldK/… below dir, which it makes;
+// see [Rotate]. Parts are of any format that [Open] reads; what is compressed is
+// decompressed. No query may be in two of them. They are regular files, for each
+// is read several times. Every file appears complete or not at all; cancelling
+// ctx ends the work before the next file.
+func RotateFiles(ctx context.Context, dir string, parts []string) ([]FoldSize, error) {
+	if err := checkFolds(len(parts)); err != nil {
+		return nil, err
+	}
+	sizes, err := checkParts(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
+	return writeFolds(ctx, dir, parts, sizes)
+}
+
+// FoldFile divides the queries of a regular file, of any format that [Open]
+// reads, at random into k parts and rotates them as RotateFiles does. A query's
+// documents are put into the same part wherever they stand, in their order. Lines
+// without a document are left out.
+func FoldFile(ctx context.Context, dir, path string, k int, seed uint64) ([]FoldSize, error) {
+	part, sizes, err := assignParts(path, k, seed)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	docs := 0
+	for _, s := range sizes {
+		docs += s.Documents
+	}
+	scratch, err := os.MkdirTemp(dir, ".parts-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	parts := make([]string, k)
+	for p := range parts {
+		parts[p] = filepath.Join(scratch, fmt.Sprintf("S%d.txt", p+1))
+	}
+	if err := splitFile(ctx, path, part, docs, parts); err != nil {
+		return nil, err
+	}
+	return writeFolds(ctx, dir, parts, sizes)
+}
+
+// anyText accepts whatever is well-formed: missing values are copied, not used.
+var anyText = Options{Missing: MissingZero}
+
+// assignParts divides the queries of a file and returns each one's part and the
+// parts' sizes.
+func assignParts(path string, k int, seed uint64) (part map[string]int, sizes []Size, err error) {
+	if err := checkFolds(k); err != nil {
+		return nil, nil, err
+	}
+	d, err := Open(path, anyText)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	parts, err := Parts(d, k, random.Stream(seed, "fold", ""))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	part = make(map[string]int, len(d.Queries))
+	sizes = make([]Size, k)
+	for p, queries := range parts {
+		for _, i := range queries {
+			q := &d.Queries[i]
+			part[q.ID] = p
+			sizes[p] = sizes[p].plus(Size{1, q.Len()})
+		}
+	}
+	return part, sizes, nil
+}
+
+// checkParts reads the parts and returns their sizes, or an error if one is
+// wrong or a query is in two of them.
+func checkParts(ctx context.Context, parts []string) ([]Size, error) {
+	sizes := make([]Size, len(parts))
+	from := make(map[string]string)
+	for p, path := range parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d, err := Open(path, anyText)
+		if err != nil {
+			return nil, err
+		}
+		for i := range d.Queries {
+			id := d.Queries[i].ID
+			if other, ok := from[id]; ok {
+				err = &SyntaxError{File: path, Found: fmt.Sprintf("query %q, which is in %s too", id, other), Expected: "every query in one part"}
+				break
+			}
+			from[id] = path
+		}
+		sizes[p] = Size{len(d.Queries), d.Docs()}
+		if err := errors.Join(err, d.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return sizes, nil
+}
+
+// writeFolds writes the folds of the parts and returns their sizes.
+func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size) ([]FoldSize, error) {
+	folds := make([]FoldSize, len(parts))
+	for f := range folds {
+		name := filepath.Join(dir, fmt.Sprintf("Fold%d", f+1))
+		if err := os.MkdirAll(name, 0o777); err != nil {
+			return nil, err
+		}
+		train, vali, test := rotation(len(parts), f)
+		for _, file := range []struct {
+			name  string
+			parts []int
+			size  *Size
+		}{
+			{"train.txt", train, &folds[f].Train},
+			{"vali.txt", []int{vali}, &folds[f].Vali},
+			{"test.txt", []int{test}, &folds[f].Test},
+		} {
+			err := atomicfile.Write(filepath.Join(name, file.name), func(w io.Writer) error {
+				for _, p := range file.parts {
+					if err := copyText(ctx, w, parts[p]); err != nil {
+						return err
+					}
+					*file.size = file.size.plus(sizes[p])
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return folds, nil
+}
