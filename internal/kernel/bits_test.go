@@ -1,0 +1,259 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// special are the values on which arithmetic goes wrong first.
+var special = []float64{
+	0, math.Copysign(0, -1), 1, -1, 0.5, 2, math.Inf(1), math.Inf(-1), math.NaN(),
+	math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64,
+	0x1p-1022, -0x1p-1022, 0x1.fffffffffffffp-1023, 1 - 0x1p-53, 1 + 0x1p-52, math.Sqrt2, math.Sqrt2 / 2,
+	709.7, 709.782712893384, 709.7827128933841, 709.79, 710, 711, -708.4, -709, -740.3, -745.13, -745.1332191019412, -745.14, -746, -747, 1e5, -1e5,
+}
+
+// numbers draws n of them: ordinary ones, some of any size, and where odd, one in
+// eight a special one.
+func numbers(t *rapid.T, n int, label string) []float64 {
+	odd := rapid.Bool().Draw(t, label+" odd")
+	seed := rapid.Uint64().Draw(t, label)
+	x := make([]float64, n)
+	for i := range x {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		u := float64(seed>>11)*0x1p-52 - 1
+		switch which := seed >> 3 & 7; {
+		case odd && which == 0:
+			x[i] = special[seed>>32%uint64(len(special))]
+		case which == 1:
+			x[i] = math.Ldexp(u, int(seed>>40%600)-300)
+		case which == 2:
+			x[i] = 700 * u
+		default:
+			x[i] = 4 * u
+		}
+	}
+	return x
+}
+
+func singles(x []float64) []float32 {
+	s := make([]float32, len(x))
+	for i, v := range x {
+		s[i] = float32(v)
+	}
+	return s
+}
+
+// fence is what stands around a slice handed to a kernel; nothing may change it.
+const fence = 123.5
+
+// shifted returns a copy of x that starts offset elements into its array, with a
+// fence on both sides.
+func shifted[T float32 | float64](x []T, offset int) []T {
+	a := make([]T, offset+len(x)+9)
+	for i := range a {
+		a[i] = fence
+	}
+	copy(a[offset:], x)
+	return a[offset : offset+len(x)]
+}
+
+func checkFence(t *rapid.T, x []float64) {
+	t.Helper()
+	for i, v := range x[len(x) : len(x)+9] {
+		if v != fence {
+			t.Fatalf("element %d after the slice was overwritten with %v", i, v)
+		}
+	}
+}
+
+func sameBits(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
+}
+
+func checkSame(t *rapid.T, got, want []float64, what string) {
+	t.Helper()
+	for i := range want {
+		if !sameBits(got[i], want[i]) {
+			t.Fatalf("%s: element %d of %d is %v (%x), the reference gives %v (%x)", what, i, len(want),
+				got[i], math.Float64bits(got[i]), want[i], math.Float64bits(want[i]))
+		}
+	}
+}
+
+var (
+	lengths = rapid.IntRange(0, 300)
+	offsets = rapid.IntRange(0, 7)
+)
+
+// The claim of the package comment: the chosen implementation gives the bits of
+// the reference at every length and alignment, special values included. (Under
+// noasm the two are the same and only the fences are tested.)
+func TestReductionsGiveTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := lengths.Draw(t, "n")
+		x := shifted(numbers(t, n, "x"), offsets.Draw(t, "x offset"))
+		y := shifted(numbers(t, n, "y"), offsets.Draw(t, "y offset"))
+		f := shifted(singles(x), offsets.Draw(t, "f offset"))
+		shift := rapid.Float64Range(-800, 800).Draw(t, "shift")
+		checkSame(t, []float64{Dot(x, y)}, []float64{dotGo(x, y)}, "Dot")
+		checkSame(t, []float64{Dot32(f, y)}, []float64{dot32Go(f, y)}, "Dot32")
+		checkSame(t, []float64{Sum(x)}, []float64{sumGo(x)}, "Sum")
+		checkSame(t, []float64{Max(x)}, []float64{maxGo(x)}, "Max")
+		checkSame(t, []float64{sumExp(x, shift)}, []float64{sumExpGo(x, shift)}, "sumExp")
+		dst := shifted(y, offsets.Draw(t, "dst offset"))
+		s := ExpSum(dst, x, shift)
+		checkSame(t, []float64{s}, []float64{sumExpGo(x, shift)}, "ExpSum")
+		want := make([]float64, n)
+		expSumGo(want, x, shift)
+		checkSame(t, dst, want, "ExpSum's terms")
+		checkFence(t, dst)
+	})
+}
+
+func TestMappingsGiveTheReferencesBits(t *testing.T) {
+	for name, f := range map[string][2]func(dst, x []float64){
+		"Exp":      {Exp, expGo},
+		"Log":      {Log, logGo},
+		"Softplus": {Softplus, softplusGo},
+		"Logistic": {Logistic, logisticGo},
+		"Add":      {Add, addGo},
+		"Axpy":     {func(dst, x []float64) { Axpy(-1.1, x, dst) }, func(dst, x []float64) { axpyGo(-1.1, x, dst) }},
+		"Scale":    {func(dst, _ []float64) { Scale(1.1, dst) }, func(dst, _ []float64) { scaleGo(1.1, dst) }},
+	} {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			n := lengths.Draw(t, "n")
+			x, y := numbers(t, n, "x"), numbers(t, n, "y")
+			want := append([]float64(nil), y...)
+			f[1](want, x)
+			dst := shifted(y, offsets.Draw(t, "dst offset"))
+			f[0](dst, shifted(x, offsets.Draw(t, "x offset")))
+			checkSame(t, dst, want, name)
+			checkFence(t, dst)
+
+			if name == "Axpy" {
+				return // the only one without a use for it
+			}
+			want = append([]float64(nil), x...)
+			f[1](want, want)
+			dst = shifted(x, offsets.Draw(t, "own offset"))
+			f[0](dst, dst)
+			checkSame(t, dst, want, name+" in place")
+			checkFence(t, dst)
+		}))
+	}
+}
+
+func TestMatricesGiveTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.IntRange(0, 9).Draw(t, "rows")
+		columns := rapid.OneOf(rapid.IntRange(0, 70), rapid.SampledFrom([]int{45, 46, 64, 136, 300})).Draw(t, "columns")
+		x := shifted(singles(numbers(t, rows*columns, "x")), offsets.Draw(t, "x offset"))
+		w := shifted(numbers(t, columns, "w"), offsets.Draw(t, "w offset"))
+		lambda := shifted(numbers(t, rows, "lambda"), offsets.Draw(t, "lambda offset"))
+
+		scores := shifted(lambda, offsets.Draw(t, "scores offset"))
+		Gemv(scores, x, w)
+		want := make([]float64, rows)
+		gemvGo(want, x, w)
+		checkSame(t, scores, want, "Gemv")
+		checkFence(t, scores)
+		for i := range want {
+			checkSame(t, []float64{Dot32(x[i*columns:(i+1)*columns], w)}, want[i:i+1], "Dot32 of a row")
+		}
+
+		want = append([]float64(nil), w...)
+		gemvTGo(want, x, lambda)
+		GemvT(w, x, lambda)
+		checkSame(t, w, want, "GemvT")
+		checkFence(t, w)
+	})
+}
+
+func TestRowsGiveTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, width := rapid.IntRange(0, 12).Draw(t, "rows"), rapid.IntRange(1, 80).Draw(t, "width")
+		x := numbers(t, rows*width, "x")
+		for name, f := range map[string][2]func([]float64, int){
+			"PrefixRows": {PrefixRows, prefixRowsGo},
+			"SuffixRows": {SuffixRows, suffixRowsGo},
+		} {
+			want := append([]float64(nil), x...)
+			f[1](want, width)
+			got := shifted(x, offsets.Draw(t, "offset"))
+			f[0](got, width)
+			checkSame(t, got, want, name)
+			checkFence(t, got)
+		}
+	})
+}
+
+func indices(t *rapid.T, count, n int, label string) []int32 {
+	return rapid.SliceOfN(rapid.Int32Range(0, int32(n-1)), count, count).Draw(t, label)
+}
+
+func TestPairsGiveTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, count := rapid.IntRange(1, 40).Draw(t, "documents"), rapid.IntRange(0, 70).Draw(t, "pairs")
+		plus, minus := indices(t, count, n, "plus"), indices(t, count, n, "minus")
+		s, c := numbers(t, n, "s"), numbers(t, count, "c")
+
+		want, dst := make([]float64, count), shifted(c, offsets.Draw(t, "dst offset"))
+		gatherDiffGo(want, s, plus, minus)
+		GatherDiff(dst, s, plus, minus)
+		checkSame(t, dst, want, "GatherDiff")
+		checkFence(t, dst)
+
+		want, dst = append([]float64(nil), s...), shifted(s, offsets.Draw(t, "s offset"))
+		scatterDiffGo(want, c, plus, minus)
+		ScatterDiff(dst, c, plus, minus)
+		checkSame(t, dst, want, "ScatterDiff")
+		checkFence(t, dst)
+	})
+}
+
+func TestMaxIndexGivesTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		index := rapid.SliceOfN(rapid.Int32(), 0, 120).Draw(t, "index")
+		if got, want := maxIndex(index), maxIndexGo(index); got != want {
+			t.Fatalf("maxIndex(%v) = %d, the reference gives %d", index, got, want)
+		}
+	})
+}
+
+func TestLogisticRowGivesTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := lengths.Draw(t, "n")
+		e, grad := numbers(t, n, "e"), numbers(t, n, "grad")
+		scale := rapid.Float64Range(0, 69).Draw(t, "log2 of r")
+		for i, v := range e {
+			e[i] = math.Exp2(math.Mod(math.Abs(v), scale+1) - scale/2)
+			if v != v || math.IsInf(v, 0) {
+				e[i] = 0
+			}
+		}
+		a := math.Exp2(rapid.Float64Range(-200, 60).Draw(t, "log2 of a"))
+		want := append([]float64(nil), grad...)
+		u, k, p := logisticRowGo(a, e, want)
+		got := shifted(grad, offsets.Draw(t, "offset"))
+		gu, gk, gp := logisticRow(a, shifted(e, offsets.Draw(t, "e offset")), got)
+		checkSame(t, got, want, "grad")
+		checkSame(t, []float64{gu, float64(gk), gp}, []float64{u, float64(k), p}, "u, k, probSum")
+		checkFence(t, got)
+	})
+}
+
+// Every length and offset once with ordinary numbers: the tails' branches.
+func TestEveryLengthAndOffset(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, y := numbers(t, 320, "x"), numbers(t, 320, "y")
+		offset := offsets.Draw(t, "offset")
+		for n := range 301 {
+			a, b := x[offset:offset+n], y[:n]
+			checkSame(t, []float64{Dot(a, b), Sum(a), Max(a)}, []float64{dotGo(a, b), sumGo(a), maxGo(a)}, fmt.Sprintf("Dot, Sum, Max of %d", n))
+		}
+	})
+}

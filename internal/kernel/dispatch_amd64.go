@@ -1,0 +1,170 @@
+//go:build amd64 && !noasm
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// haveAVX2 tells whether the processor and the operating system know AVX2 and
+// fused multiply-add. Another instruction set gets a variable of its own and a
+// case before this one's in the functions below.
+var haveAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+
+func dot(x, y []float64) float64 {
+	if haveAVX2 {
+		return dotAVX2(x, y)
+	}
+	return dotGo(x, y)
+}
+
+func dot32(x []float32, w []float64) float64 {
+	if haveAVX2 {
+		return dot32AVX2(x, w)
+	}
+	return dot32Go(x, w)
+}
+
+func gemv(dst []float64, x []float32, w []float64) {
+	if haveAVX2 {
+		gemvAVX2(dst, x, w)
+		return
+	}
+	gemvGo(dst, x, w)
+}
+
+func gemvT(grad []float64, x []float32, lambda []float64) {
+	if haveAVX2 {
+		gemvTAVX2(grad, x, lambda)
+		return
+	}
+	gemvTGo(grad, x, lambda)
+}
+
+func axpy(a float64, x, y []float64) {
+	if haveAVX2 {
+		axpyAVX2(a, x, y)
+		return
+	}
+	axpyGo(a, x, y)
+}
+
+func add(dst, x []float64) {
+	if haveAVX2 {
+		addAVX2(dst, x)
+		return
+	}
+	addGo(dst, x)
+}
+
+func scale(a float64, x []float64) {
+	if haveAVX2 {
+		scaleAVX2(a, x)
+		return
+	}
+	scaleGo(a, x)
+}
+
+func maximum(x []float64) float64 {
+	if haveAVX2 {
+		return maxAVX2(x)
+	}
+	return maxGo(x)
+}
+
+func sum(x []float64) float64 {
+	if haveAVX2 {
+		return sumAVX2(x)
+	}
+	return sumGo(x)
+}
+
+func exp(dst, x []float64) {
+	if haveAVX2 {
+		expAVX2(dst, x)
+		return
+	}
+	expGo(dst, x)
+}
+
+func expSum(dst, x []float64, shift float64) float64 {
+	if haveAVX2 {
+		return expSumAVX2(dst, x, shift)
+	}
+	return expSumGo(dst, x, shift)
+}
+
+func sumExp(x []float64, shift float64) float64 {
+	if haveAVX2 {
+		return sumExpAVX2(x, shift)
+	}
+	return sumExpGo(x, shift)
+}
+
+func logs(dst, x []float64) {
+	if haveAVX2 {
+		logAVX2(dst, x)
+		return
+	}
+	logGo(dst, x)
+}
+
+func softplus(dst, x []float64) {
+	if haveAVX2 {
+		softplusAVX2(dst, x)
+		return
+	}
+	softplusGo(dst, x)
+}
+
+func logistic(dst, x []float64) {
+	if haveAVX2 {
+		logisticAVX2(dst, x)
+		return
+	}
+	logisticGo(dst, x)
+}
+
+func logisticRow(a float64, e, grad []float64) (u float64, k int64, probSum float64) {
+	if haveAVX2 {
+		return logisticRowAVX2(a, e, grad)
+	}
+	return logisticRowGo(a, e, grad)
+}
+
+func maxIndex(index []int32) uint32 {
+	if haveAVX2 {
+		return maxIndexAVX2(index)
+	}
+	return maxIndexGo(index)
+}
+
+func gatherDiff(dst, s []float64, plus, minus []int32) {
+	if haveAVX2 {
+		gatherDiffAVX2(dst, s, plus, minus)
+		return
+	}
+	gatherDiffGo(dst, s, plus, minus)
+}
+
+func scatterDiff(s, c []float64, plus, minus []int32) {
+	if haveAVX2 {
+		scatterDiffAVX2(s, c, plus, minus)
+		return
+	}
+	scatterDiffGo(s, c, plus, minus)
+}
+
+func prefixRows(e []float64, width int) {
+	if haveAVX2 {
+		scanRowsAVX2(&e[0], 8*width, len(e)/width, width)
+		return
+	}
+	prefixRowsGo(e, width)
+}
+
+func suffixRows(e []float64, width int) {
+	if haveAVX2 {
+		scanRowsAVX2(&e[len(e)-width], -8*width, len(e)/width, width)
+		return
+	}
+	suffixRowsGo(e, width)
+}

@@ -1,0 +1,61 @@
+//go:build !amd64 || noasm
+
+package kernel
+
+func dot(x, y []float64) float64 {
+	return dotGo(x, y)
+}
+
+func dot32(x []float32, w []float64) float64 {
+	return dot32Go(x, w)
+}
+
+func gemv(dst []float64, x []float32, w []float64) { gemvGo(dst, x, w) }
+
+func gemvT(grad []float64, x []float32, lambda []float64) { gemvTGo(grad, x, lambda) }
+
+func axpy(a float64, x, y []float64) { axpyGo(a, x, y) }
+
+func add(dst, x []float64) { addGo(dst, x) }
+
+func scale(a float64, x []float64) { scaleGo(a, x) }
+
+func maximum(x []float64) float64 {
+	return maxGo(x)
+}
+
+func sum(x []float64) float64 {
+	return sumGo(x)
+}
+
+func exp(dst, x []float64) { expGo(dst, x) }
+
+func expSum(dst, x []float64, shift float64) float64 {
+	return expSumGo(dst, x, shift)
+}
+
+func sumExp(x []float64, shift float64) float64 {
+	return sumExpGo(x, shift)
+}
+
+func logs(dst, x []float64) { logGo(dst, x) }
+
+func softplus(dst, x []float64) { softplusGo(dst, x) }
+
+func logistic(dst, x []float64) { logisticGo(dst, x) }
+
+func logisticRow(a float64, e, grad []float64) (u float64, k int64, probSum float64) {
+	return logisticRowGo(a, e, grad)
+}
+
+func maxIndex(index []int32) uint32 {
+	return maxIndexGo(index)
+}
+
+func gatherDiff(dst, s []float64, plus, minus []int32) { gatherDiffGo(dst, s, plus, minus) }
+
+func scatterDiff(s, c []float64, plus, minus []int32) { scatterDiffGo(s, c, plus, minus) }
+
+func prefixRows(e []float64, width int) { prefixRowsGo(e, width) }
+
+func suffixRows(e []float64, width int) { suffixRowsGo(e, width) }

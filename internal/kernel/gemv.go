@@ -1,0 +1,37 @@
+package kernel
+
+import "math"
+
+// Gemv sets dst[i] to the product of row i of the row-major matrix x, of len(w)
+// columns and len(dst) rows, with w: all documents' scores under a linear scorer.
+// Each score has the bits of [Dot32], so it does not depend on which documents
+// are scored together.
+func Gemv(dst []float64, x []float32, w []float64) {
+	mustMatch(len(x), len(dst)*len(w))
+	gemv(dst, x, w)
+}
+
+func gemvGo(dst []float64, x []float32, w []float64) {
+	d := len(w)
+	for i := range dst {
+		dst[i] = dot32Go(x[i*d:(i+1)*d], w)
+	}
+}
+
+// GemvT adds Xᵀ·lambda to grad, for the row-major matrix x of len(grad) columns
+// and len(lambda) rows: the way back from documents to weights. Every element of
+// grad takes its products in the order of the rows, each with one rounding, so
+// that calls for parts of the rows one after the other give the same bits.
+func GemvT(grad []float64, x []float32, lambda []float64) {
+	mustMatch(len(x), len(grad)*len(lambda))
+	gemvT(grad, x, lambda)
+}
+
+func gemvTGo(grad []float64, x []float32, lambda []float64) {
+	d := len(grad)
+	for i, l := range lambda {
+		for j, v := range x[i*d : (i+1)*d] {
+			grad[j] = math.FMA(l, float64(v), grad[j])
+		}
+	}
+}

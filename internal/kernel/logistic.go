@@ -1,0 +1,129 @@
+package kernel
+
+import "math"
+
+// Softplus sets dst[i] = log(1 + exp(x[i])), for slices of the same length, which
+// may be the same slice. The relative error is below 4e-16 at every x whose result
+// is not subnormal; NaN gives NaN.
+func Softplus(dst, x []float64) {
+	mustMatch(len(dst), len(x))
+	softplus(dst, x)
+}
+
+func softplusGo(dst, x []float64) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		l := log1pUnit(expOne(math.Copysign(v, -1)))
+		if !(v < 0) { // NaN passes
+			l += v
+		}
+		dst[i] = l
+	}
+}
+
+// Logistic sets dst[i] = 1/(1 + exp(−x[i])), for slices of the same length, which
+// may be the same slice. The relative error is below 4e-16 at every x whose result
+// is not subnormal; NaN gives NaN.
+func Logistic(dst, x []float64) {
+	mustMatch(len(dst), len(x))
+	logistic(dst, x)
+}
+
+func logisticGo(dst, x []float64) {
+	dst = dst[:len(x)]
+	for i, v := range x {
+		e := expOne(math.Copysign(v, -1))
+		n := 1.0
+		if math.Signbit(v) {
+			n = e
+		}
+		dst[i] = n / (1 + e)
+	}
+}
+
+// LogisticRow computes one good document's part of the pairwise logistic loss
+// against many bad ones. With r_b = a·e[b] (a = exp(−z_g), e[b] = exp(z_b), so r_b
+// = exp(z_b − z_g)), it returns Σ_b log(1 + r_b) and Σ_b p_b, p_b = r_b/(1 + r_b),
+// and adds p_b to grad[b]. All r_b must be at most 2^100; a and e finite and
+// non-negative; grad as long as e.
+//
+// It takes one division a pair and one logarithm a row, and keeps the product of
+// the 1 + r_b less one, so that rows of tiny r_b lose nothing: the relative error
+// of the logarithm's sum is below (len(e)/4 + 10)·2⁻⁵², 1e-13 for 1700 pairs, and
+// that of every p_b below 2⁻⁵¹.
+func LogisticRow(a float64, e, grad []float64) (logSum, probSum float64) {
+	mustMatch(len(grad), len(e))
+	u, k, probSum := logisticRow(a, e, grad)
+	u, k = normalise(u, k)
+	return math.FMA(float64(k), math.Ln2, log1pUnit(u)), probSum
+}
+
+// logisticRowGo returns the product of the 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8.
+// Pairs go to eight lanes in the manner of [lanes]: eight at a time, then four to
+// the first four lanes and the rest to the last four.
+func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum float64) {
+	var o odds
+	for block := 1; len(e) >= 8; block++ {
+		o.pass(0, a, e[:8], grad)
+		if block%8 == 0 {
+			o.normalise()
+		}
+		e, grad = e[8:], grad[8:]
+	}
+	if len(e) >= 4 {
+		o.pass(0, a, e[:4], grad)
+		e, grad = e[4:], grad[4:]
+	}
+	o.pass(4, a, e, grad)
+	o.normalise()
+	return o.reduce()
+}
+
+// odds holds, per lane, a product 2^k·(1 + u) and the sum of the probabilities.
+type odds struct {
+	u, sum [8]float64
+	k      [8]int64
+}
+
+func (o *odds) pass(from int, a float64, e, grad []float64) {
+	for b, v := range e {
+		r := float64(a * v)
+		p := r / (1 + r)
+		grad[b] += p
+		l := from + b
+		o.sum[l] += p
+		o.u[l] = both(o.u[l], r)
+	}
+}
+
+// normalise keeps the products in range: eight factors of at most 1 + 2^100 on
+// top of one below 2 stay far below overflow.
+func (o *odds) normalise() {
+	for l := range o.u {
+		o.u[l], o.k[l] = normalise(o.u[l], o.k[l])
+	}
+}
+
+func (o *odds) reduce() (u float64, k int64, probSum float64) {
+	for l := range 4 {
+		o.u[l] = both(o.u[l], o.u[l+4])
+		o.sum[l] += o.sum[l+4]
+	}
+	for _, n := range o.k {
+		k += n
+	}
+	u = both(both(o.u[0], o.u[2]), both(o.u[1], o.u[3]))
+	return u, k, (o.sum[0] + o.sum[2]) + (o.sum[1] + o.sum[3])
+}
+
+// both returns the w of 1 + w = (1 + u)·(1 + v).
+func both(u, v float64) float64 { return math.FMA(u, v, u+v) }
+
+// normalise moves the exponent of 1 + u ≥ 2 to k.
+func normalise(u float64, k int64) (float64, int64) {
+	if !(u >= 1) {
+		return u, k
+	}
+	bits := math.Float64bits(1 + u)
+	return math.Float64frombits(bits&mantissaBits|oneBits) - 1, k + int64(bits>>52) - 1023
+}

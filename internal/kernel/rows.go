@@ -1,0 +1,49 @@
+package kernel
+
+import "fmt"
+
+// PrefixRows makes running sums down the columns of a row-major matrix of the
+// given width: row t becomes the sum of rows 0 to t, added in that order. It is
+// how the energies of sampled walks, stored step by step, follow from their
+// changes.
+func PrefixRows(e []float64, width int) {
+	if checkRows(len(e), width) > 1 {
+		prefixRows(e, width)
+	}
+}
+
+func prefixRowsGo(e []float64, width int) {
+	for i := width; i < len(e); i++ {
+		e[i] += e[i-width]
+	}
+}
+
+// SuffixRows makes running sums up the columns: row t becomes the sum of the last
+// row up to row t, added in that order. It is the adjoint of PrefixRows.
+func SuffixRows(e []float64, width int) {
+	if checkRows(len(e), width) > 1 {
+		suffixRows(e, width)
+	}
+}
+
+func suffixRowsGo(e []float64, width int) {
+	for i := len(e) - width - 1; i >= 0; i-- {
+		e[i] += e[i+width]
+	}
+}
+
+// checkRows returns the number of rows.
+func checkRows(n, width int) int {
+	if n == 0 {
+		return 0
+	}
+	if width <= 0 || n%width != 0 {
+		panicWidth(n, width)
+	}
+	return n / width
+}
+
+//go:noinline
+func panicWidth(n, width int) {
+	panic(fmt.Sprintf("kernel: %d elements do not make rows of width %d", n, width))
+}

@@ -1,0 +1,334 @@
+package kernel
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// finite draws numbers of ordinary size.
+func finite(t *rapid.T, n int, label string) []float64 {
+	return rapid.SliceOfN(rapid.Float64Range(-8, 8), n, n).Draw(t, label)
+}
+
+func checkClose(t *rapid.T, got, want, tolerance float64, what string) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Fatalf("%s is %v, want %v to within %.3g", what, got, want, tolerance)
+	}
+}
+
+// The sums against the loops of their definitions.
+func TestSumsFollowTheirDefinitions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 70).Draw(t, "n")
+		x, y := finite(t, n, "x"), finite(t, n, "y")
+		f := singles(x)
+		var sum, dot, dot32 float64
+		largest := math.Inf(-1)
+		for i := range x {
+			sum += x[i]
+			dot += x[i] * y[i]
+			dot32 += float64(f[i]) * y[i]
+			largest = math.Max(largest, x[i])
+		}
+		checkClose(t, Sum(x), sum, 1e-12, "Sum")
+		checkClose(t, Dot(x, y), dot, 1e-11, "Dot")
+		checkClose(t, Dot32(f, y), dot32, 1e-11, "Dot32")
+		if got := Max(x); got != largest {
+			t.Fatalf("Max is %v, want %v", got, largest)
+		}
+		axpy, scaled := slices.Clone(y), slices.Clone(x)
+		Axpy(1.5, x, axpy)
+		Scale(-2, scaled)
+		Add(scaled, y)
+		for i := range x {
+			checkClose(t, axpy[i], y[i]+1.5*x[i], 1e-14, "Axpy")
+			checkClose(t, scaled[i], -2*x[i]+y[i], 1e-14, "Scale, then Add")
+		}
+	})
+}
+
+// Gemv against its definition, and GemvT as its adjoint: λ·(Xw) = w·(Xᵀλ).
+func TestGemvAndItsAdjoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, columns := rapid.IntRange(0, 7).Draw(t, "rows"), rapid.IntRange(0, 50).Draw(t, "columns")
+		x := singles(finite(t, rows*columns, "x"))
+		w, lambda := finite(t, columns, "w"), finite(t, rows, "lambda")
+		scores, grad := make([]float64, rows), make([]float64, columns)
+		Gemv(scores, x, w)
+		for i, s := range scores {
+			want := 0.0
+			for j, v := range w {
+				want += float64(x[i*columns+j]) * v
+			}
+			checkClose(t, s, want, 1e-11, "Gemv")
+		}
+		GemvT(grad, x, lambda)
+		checkClose(t, Dot(grad, w), Dot(lambda, scores), 1e-9, "the adjoint")
+		GemvT(grad, x, lambda)
+		checkClose(t, Dot(grad, w), 2*Dot(lambda, scores), 1e-9, "the adjoint, added twice")
+	})
+}
+
+// GatherDiff against its definition, ScatterDiff as its adjoint.
+func TestGatherDiffAndItsAdjoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, count := rapid.IntRange(1, 9).Draw(t, "documents"), rapid.IntRange(0, 20).Draw(t, "pairs")
+		plus, minus := indices(t, count, n, "plus"), indices(t, count, n, "minus")
+		s, c := finite(t, n, "s"), finite(t, count, "c")
+		dst, back := make([]float64, count), make([]float64, n)
+		GatherDiff(dst, s, plus, minus)
+		for i, d := range dst {
+			checkClose(t, d, s[plus[i]]-s[minus[i]], 0, "GatherDiff")
+		}
+		ScatterDiff(back, c, plus, minus)
+		checkClose(t, Dot(back, s), Dot(c, dst), 1e-11, "the adjoint")
+	})
+}
+
+// PrefixRows against sums made anew for each row, SuffixRows as its adjoint.
+func TestPrefixRowsAndItsAdjoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, width := rapid.IntRange(0, 6).Draw(t, "rows"), rapid.IntRange(1, 45).Draw(t, "width")
+		x, y := finite(t, rows*width, "x"), finite(t, rows*width, "y")
+		prefix, suffix := slices.Clone(x), slices.Clone(y)
+		PrefixRows(prefix, width)
+		for i, got := range prefix {
+			want := 0.0
+			for j := i % width; j <= i; j += width {
+				want += x[j]
+			}
+			checkClose(t, got, want, 1e-13, "PrefixRows")
+		}
+		SuffixRows(suffix, width)
+		checkClose(t, Dot(prefix, y), Dot(x, suffix), 1e-9, "the adjoint")
+	})
+}
+
+// LogSumExp against 256 bits, at scores whose exponentials overflow.
+func TestLogSumExp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		x := finite(t, n, "x")
+		shift := rapid.SampledFrom([]float64{0, 700, -700, 1e6, -1e300}).Draw(t, "shift")
+		total := bigNumber(0)
+		for i := range x {
+			x[i] += shift
+			total.Add(total, bigExp(bigNumber(x[i]-shift)))
+		}
+		want := bigLog(total)
+		want.Add(want, bigNumber(shift))
+		w, _ := want.Float64()
+		checkClose(t, LogSumExp(x), w, 4e-15+math.Abs(w)*3e-16, "LogSumExp")
+		dst := make([]float64, n)
+		checkClose(t, math.Log(ExpSum(dst, x, Max(x)))+Max(x), w, 1e-14+math.Abs(w)*3e-16, "log of ExpSum")
+	})
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{
+		{nil, -inf}, {[]float64{-inf, -inf}, -inf}, {[]float64{1, inf, -inf}, inf}, {[]float64{inf, 1, nan}, nan},
+		{[]float64{nan}, nan}, {[]float64{-inf, 3}, 3}, {[]float64{3}, 3}, {[]float64{-1e308, 1e308}, 1e308},
+	} {
+		if got := LogSumExp(c.x); !sameBits(got, c.want) {
+			t.Errorf("LogSumExp(%v) = %v, want %v", c.x, got, c.want)
+		}
+	}
+}
+
+// Max's rules for NaN, infinities and zeros, at every place.
+func TestMaxRules(t *testing.T) {
+	zero := math.Copysign(0, -1)
+	for n := range 40 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = zero
+		}
+		want := 0.0
+		if n == 0 {
+			want = math.Inf(-1)
+		}
+		if got := Max(x); !sameBits(got, want) {
+			t.Fatalf("Max of %d times −0 is %v, want %v", n, got, want)
+		}
+		for i := range x {
+			for _, v := range []float64{math.NaN(), math.Inf(1), 3} {
+				x[i] = v
+				if got := Max(x); !sameBits(got, v) {
+					t.Fatalf("Max with %v at %d of %d is %v", v, i, n, got)
+				}
+			}
+			x[i] = math.Inf(-1)
+		}
+		if got := Max(x); !math.IsInf(got, -1) {
+			t.Fatalf("Max of %d times −Inf is %v", n, got)
+		}
+	}
+}
+
+// LogisticRow's stated errors against 256 bits: tiny, mixed and largest odds.
+func TestLogisticRowAccuracy(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{0, 1, 3, 8, 107, 400} {
+		for _, size := range [][2]float64{{-900, -850}, {-60, -40}, {-20, 20}, {0, 1}, {99, 100}} {
+			a := math.Exp2(size[0] / 2)
+			e, grad := make([]float64, n), make([]float64, n)
+			product, probs := bigNumber(0), bigNumber(0) // product less one
+			product.SetPrec(2000)
+			for b := range e {
+				e[b] = math.Exp2(size[0]/2 + (size[1]-size[0])*r.Float64())
+				odds := new(big.Float).SetPrec(2000).SetFloat64(a * e[b])
+				onePlus := new(big.Float).SetPrec(2000).Add(odds, bigNumber(1))
+				probs.Add(probs, bigQuo(odds, onePlus))
+				grad[b] = float64(b % 2)
+				product.Mul(product, onePlus)
+				product.Add(product, odds)
+			}
+			start := slices.Clone(grad)
+			logSum, probSum := LogisticRow(a, e, grad)
+			limit := (float64(n)/4 + 10) * 0x1p-52
+			if err := relative(logSum, bigLog1p(product)); err > limit {
+				t.Errorf("%d odds of 2^%v: Σ log(1+r) = %v, relative error %.3g, want at most %.3g", n, size, logSum, err, limit)
+			}
+			if err := relative(probSum, probs); err > limit {
+				t.Errorf("%d odds of 2^%v: Σ p = %v, relative error %.3g, want at most %.3g", n, size, probSum, err, limit)
+			}
+			for b, g := range grad {
+				odds := a * e[b]
+				want := start[b] + odds/(1+odds)
+				if math.Abs(g-want) > 0x1p-51*want {
+					t.Errorf("%d odds of 2^%v: grad[%d] = %v, want %v", n, size, b, g, want)
+				}
+			}
+		}
+	}
+}
+
+// bigLog1p returns log(1 + x), by its series where x is small.
+func bigLog1p(x *big.Float) *big.Float {
+	if v, _ := x.Float64(); v < 1e-9 {
+		sum, power := bigNumber(0), bigNumber(1)
+		for k := 1; k < 12; k++ {
+			power.Mul(power, x)
+			sum.Add(sum, bigQuo(power, bigNumber(float64(k))))
+			power.Neg(power)
+		}
+		return sum
+	}
+	y := new(big.Float).SetPrec(bigPrecision).Add(x, bigNumber(1))
+	return bigLog(y)
+}
+
+// Wrong shapes and indices panic, and leave what is written as it was.
+func TestShapeMistakesPanic(t *testing.T) {
+	two, three, f := make([]float64, 2), make([]float64, 3), make([]float32, 7)
+	roomy := make([]float64, 2, 8) // its capacity must not pass for its length
+	for name, f := range map[string]func(){
+		"Dot":             func() { Dot(three, roomy) },
+		"Dot, longer":     func() { Dot(two, three) },
+		"Dot32":           func() { Dot32(f, two) },
+		"Axpy":            func() { Axpy(1, three, roomy) },
+		"Add":             func() { Add(roomy, three) },
+		"Gemv":            func() { Gemv(two, f, three) },
+		"GemvT":           func() { GemvT(two, f[:5:7], three) },
+		"Exp":             func() { Exp(roomy, three) },
+		"Log":             func() { Log(roomy, three) },
+		"Softplus":        func() { Softplus(roomy, three) },
+		"Logistic":        func() { Logistic(roomy, three) },
+		"ExpSum":          func() { ExpSum(roomy, three, 0) },
+		"LogisticRow":     func() { LogisticRow(1, three, roomy) },
+		"GatherDiff":      func() { GatherDiff(two, three, make([]int32, 1, 2), make([]int32, 2)) },
+		"ScatterDiff":     func() { ScatterDiff(two, three, make([]int32, 3), make([]int32, 2, 3)) },
+		"PrefixRows":      func() { PrefixRows(three, 2) },
+		"SuffixRows":      func() { SuffixRows(three, -3) },
+		"SuffixRows, 0":   func() { SuffixRows(three, 0) },
+		"GatherDiff none": func() { GatherDiff(two, nil, make([]int32, 2), make([]int32, 2)) },
+	} {
+		if !panics(f) {
+			t.Errorf("%s: no panic", name)
+		}
+	}
+}
+
+func TestIndicesOutOfRangePanic(t *testing.T) {
+	const documents = 10
+	for count := 1; count < 40; count++ {
+		for at := range count {
+			for _, index := range []int32{documents, -1, math.MaxInt32, math.MinInt32} {
+				wrong, right := make([]int32, count), make([]int32, count)
+				wrong[at] = index
+				c, s := make([]float64, count), make([]float64, documents, documents+8)
+				for i := range c {
+					c[i] = fence
+				}
+				for side, f := range []func(){
+					func() { GatherDiff(c, s, wrong, right) }, func() { GatherDiff(c, s, right, wrong) },
+					func() { ScatterDiff(s, c, wrong, right) }, func() { ScatterDiff(s, c, right, wrong) },
+				} {
+					if !panics(f) {
+						t.Fatalf("index %d at %d of %d, case %d: no panic", index, at, count, side)
+					}
+				}
+				if slices.ContainsFunc(c, func(v float64) bool { return v != fence }) || Max(s[:documents]) != 0 {
+					t.Fatalf("index %d at %d of %d: something was written before the panic", index, at, count)
+				}
+			}
+		}
+	}
+}
+
+func panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}
+
+// Nothing to do is done without touching memory or panicking.
+func TestZeroLengths(t *testing.T) {
+	if s := Dot(nil, nil) + Dot32(nil, nil) + Sum(nil) + ExpSum(nil, nil, 1); s != 0 {
+		t.Errorf("empty sums give %v", s)
+	}
+	if l, p := LogisticRow(1, nil, nil); l != 0 || p != 0 {
+		t.Errorf("LogisticRow of nothing gives %v and %v", l, p)
+	}
+	for _, f := range []func(dst, x []float64){Exp, Log, Softplus, Logistic, Add} {
+		f(nil, nil)
+	}
+	Axpy(1, nil, nil)
+	Scale(1, nil)
+	GatherDiff(nil, nil, nil, nil)
+	ScatterDiff(nil, nil, nil, nil)
+	PrefixRows(nil, 0)
+	SuffixRows(nil, 0)
+
+	scores := []float64{1, 2, 3}
+	Gemv(scores, nil, nil)
+	if Max(scores) != 0 {
+		t.Errorf("scores without features are %v, want zeros", scores)
+	}
+	grad := []float64{1, 2, 3}
+	GemvT(grad, nil, nil)
+	if !slices.Equal(grad, []float64{1, 2, 3}) {
+		t.Errorf("a gradient without documents changed to %v", grad)
+	}
+	Gemv(nil, nil, scores)
+	GemvT(nil, nil, scores)
+}
+
+func TestNothingAllocates(t *testing.T) {
+	x, index := make([]float64, 100), make([]int32, 100)
+	if n := testing.AllocsPerRun(10, func() {
+		var block [100]float64
+		sink = LogSumExp(x) + ExpSum(block[:], x, 0) + Dot(x, block[:])
+		ScatterDiff(x, block[:], index, index)
+		PrefixRows(x, 10)
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// odds is the state of logisticRow's loop, in two accumulators of four lanes: the
+// product of 1 + r so far is 2^k·(1 + u).
+type odds struct {
+	a         VecVirtual
+	e, grad   Mem
+	u, k, sum []VecVirtual
+}
+
+// pass takes one vector of pairs for each given accumulator, and stores the
+// gradient with put.
+func (o odds) pass(into []int, load func(m Mem, v VecVirtual), put func(v VecVirtual, m Mem)) {
+	r, p, g := registers(len(into)), registers(len(into)), registers(len(into))
+	each(r, func(i int) { load(o.e.Offset(32*i), r[i]) })
+	each(r, func(i int) { VMULPD(o.a, r[i], r[i]) })
+	each(r, func(i int) { VADDPD(const4("one", 1), r[i], p[i]) })
+	each(r, func(i int) { VDIVPD(p[i], r[i], p[i]) })
+	each(r, func(i int) { load(o.grad.Offset(32*i), g[i]) })
+	each(r, func(i int) { VADDPD(p[i], g[i], g[i]) })
+	each(r, func(i int) { put(g[i], o.grad.Offset(32*i)) })
+	for i, j := range into {
+		VADDPD(p[i], o.sum[j], o.sum[j])
+		w := YMM()
+		VADDPD(r[i], o.u[j], w)
+		VFMADD213PD(w, r[i], o.u[j])
+	}
+}
+
+// normalise moves the exponent of 1 + u ≥ 2 to k.
+func (o odds) normalise(j int) {
+	t, big, m := YMM(), YMM(), YMM()
+	one := YMM()
+	VMOVUPD(const4("one", 1), one)
+	VADDPD(one, o.u[j], t)
+	VCMPPD(U8(0x1d), one, o.u[j], big) // at least
+	VPSRLQ(U8(52), t, m)
+	VPSUBQ(bits4("bias", 1023), m, m)
+	VPAND(big, m, m)
+	VPADDQ(m, o.k[j], o.k[j])
+	VPAND(bits4("mantissa", mantissaBits), t, m)
+	VPOR(one, m, m)
+	VSUBPD(one, m, m)
+	VBLENDVPD(big, m, o.u[j], o.u[j])
+}
+
+// combine sets a to the u of the product of the two: a + b + a·b.
+func combine(a, b, scratch VecVirtual) {
+	VADDPD(b, a, scratch)
+	VFMADD213PD(scratch, b, a)
+}
+
+// logisticRow keeps Π (1 + r) less one, so that a row of tiny odds loses nothing,
+// and takes the exponent out every eight factors: with r ≤ 2^100 nothing
+// overflows. One division a vector bounds it.
+func logisticRow() {
+	TEXT("logisticRowAVX2", attrLeaf, "func(a float64, e, grad []float64) (u float64, k int64, probSum float64)")
+	Doc("logisticRowAVX2 is logisticRowGo; grad is at least as long as e.")
+	Pragma("noescape")
+	o := odds{a: broadcast("a"), e: slice("e"), grad: slice("grad"), u: zeros(2), k: zeros(2), sum: zeros(2)}
+	n, factors := length("e"), GP64()
+	vector := func(m Mem, v VecVirtual) { VMOVUPD(m, v) }
+	store := func(v VecVirtual, m Mem) { VMOVUPD(v, m) }
+	advance := func(elements int) {
+		ADDQ(U8(8*elements), o.e.Base)
+		ADDQ(U8(8*elements), o.grad.Base)
+	}
+
+	MOVQ(U32(8), factors)
+	SUBQ(U8(8), n)
+	JL(LabelRef("four"))
+	Label("eight")
+	o.pass([]int{0, 1}, vector, store)
+	advance(8)
+	DECQ(factors)
+	JNZ(LabelRef("next"))
+	o.normalise(0)
+	o.normalise(1)
+	MOVQ(U32(8), factors)
+	Label("next")
+	SUBQ(U8(8), n)
+	JGE(LabelRef("eight"))
+
+	Label("four")
+	ADDQ(U8(8), n)
+	CMPQ(n, U8(4))
+	JL(LabelRef("tail"))
+	o.pass([]int{0}, vector, store)
+	advance(4)
+	SUBQ(U8(4), n)
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("reduce"))
+	mask := tailMask(n)
+	o.pass([]int{1},
+		func(m Mem, v VecVirtual) { VMASKMOVPD(m, mask, v) },
+		func(v VecVirtual, m Mem) { storeTail(v, m, n, "tail") })
+
+	Label("reduce")
+	o.normalise(0)
+	o.normalise(1)
+	combine(o.u[0], o.u[1], YMM())
+	VPADDQ(o.k[1], o.k[0], o.k[0])
+	VADDPD(o.sum[1], o.sum[0], o.sum[0])
+	u := horizontal(o.u[0], func(a, b VecVirtual) { combine(a, b, XMM()) })
+	k := horizontal(o.k[0], func(a, b VecVirtual) { VPADDQ(b, a, a) })
+	probSum := horizontal(o.sum[0], func(a, b VecVirtual) { VADDPD(b, a, a) })
+	VZEROUPPER()
+	Store(u, Return("u"))
+	k64 := GP64()
+	VMOVQ(k, k64)
+	Store(k64, Return("k"))
+	Store(probSum, Return("probSum"))
+	RET()
+}

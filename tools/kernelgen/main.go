@@ -1,0 +1,44 @@
+// Command kernelgen writes the vector kernels of internal/kernel: the AVX2
+// assembly, its Go declarations, and the polynomial coefficients that the
+// assembly and the portable Go reference share.
+//
+// Every routine here has a reference of the same arithmetic in internal/kernel:
+// the same accumulators, the same order of operations, the same fused
+// multiply-adds. Whoever changes one changes the other; the package's tests
+// compare their bits. Start reading at dot.go, the simplest; vector.go holds what
+// the routines share.
+package main
+
+import (
+	"flag"
+	"log"
+
+	. "github.com/mmcloughlin/avo/build"
+)
+
+func main() {
+	coefficients := flag.String("coefficients", "", "write the Go coefficients to this `file`")
+	flag.Parse()
+	if *coefficients == "" {
+		log.Fatal("kernelgen: -coefficients is required")
+	}
+	if err := writeCoefficients(*coefficients); err != nil {
+		log.Fatalf("kernelgen: %v", err)
+	}
+
+	ConstraintExpr("amd64")
+	ConstraintExpr("!noasm")
+	dot()
+	dot32()
+	gemv()
+	gemvT()
+	elementwise()
+	sum()
+	maximum()
+	exponentials()
+	logarithms()
+	logisticRow()
+	pairs()
+	scanRows()
+	Generate()
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// slice returns the address of the first element of a slice parameter.
+func slice(name string) Mem { return Mem{Base: Load(Param(name).Base(), GP64())} }
+
+// length returns the length of a slice parameter.
+func length(name string) Register { return Load(Param(name).Len(), GP64()) }
+
+// broadcast returns a float64 parameter in all lanes.
+func broadcast(name string) VecVirtual {
+	x := Load(Param(name), XMM())
+	y := YMM()
+	VBROADCASTSD(x, y)
+	return y
+}
+
+// registers returns n unset vector registers.
+func registers(n int) []VecVirtual {
+	v := make([]VecVirtual, n)
+	for i := range v {
+		v[i] = YMM()
+	}
+	return v
+}
+
+// zeros returns n vector registers set to zero.
+func zeros(n int) []VecVirtual {
+	v := registers(n)
+	for _, r := range v {
+		VXORPD(r, r, r)
+	}
+	return v
+}
+
+// each runs emit for every vector, so that one step of independent chains stands
+// side by side.
+func each(v []VecVirtual, emit func(i int)) {
+	for i := range v {
+		emit(i)
+	}
+}
+
+// result returns v. The moves to and from the frame are not VEX-coded, so they
+// stand before the first 256-bit register is written and after VZEROUPPER.
+func result(v VecVirtual) {
+	VZEROUPPER()
+	Store(v, ReturnIndex(0))
+	RET()
+}
+
+var tables = map[string]Mem{}
+
+// table returns a read-only table of 64-bit words, written once. The words go
+// through U64: avo's DATA directive for a float64 loses bits.
+func table(name string, words ...uint64) Mem {
+	m, ok := tables[name]
+	if !ok {
+		m = GLOBL(name, attrReadOnly)
+		for i, w := range words {
+			DATA(8*i, U64(w))
+		}
+		tables[name] = m
+	}
+	return m
+}
+
+// bits4 is four copies of a word, as a vector operand.
+func bits4(name string, w uint64) Mem { return table(name, w, w, w, w) }
+
+// const4 is four copies of a float64, as a vector operand.
+func const4(name string, x float64) Mem { return bits4(name, math.Float64bits(x)) }
+
+// polynomial4 is a polynomial's coefficients, each as a vector operand.
+func polynomial4(name string, c []float64) []Mem {
+	m := make([]Mem, len(c))
+	for i, x := range c {
+		m[i] = const4(fmt.Sprintf("%s%d", name, i), x)
+	}
+	return m
+}
+
+// evenOdd returns the polynomial c, of even length, at z, given z2 = z²: the even
+// and the odd coefficients in a Horner chain each. z2 is spent.
+func evenOdd(c []Mem, z, z2 []VecVirtual) []VecVirtual {
+	n := len(c)
+	even, odd := registers(len(z)), registers(len(z))
+	each(z, func(i int) { VMOVUPD(c[n-2], even[i]); VMOVUPD(c[n-1], odd[i]) })
+	for j := n - 4; j >= 0; j -= 2 {
+		each(z, func(i int) { VFMADD213PD(c[j], z2[i], even[i]) })
+		each(z, func(i int) { VFMADD213PD(c[j+1], z2[i], odd[i]) })
+	}
+	each(z, func(i int) { VFMADD213PD(even[i], z[i], odd[i]) })
+	return odd
+}
+
+// tailMask returns the mask of the first r lanes of four 64-bit ones, 0 < r < 4.
+func tailMask(r Register) VecVirtual {
+	ones := ^uint64(0)
+	t := Mem{Base: GP64()}
+	LEAQ(table("mask64", ones, ones, ones, 0, 0, 0), t.Base)
+	back := GP64()
+	MOVQ(r, back)
+	NEGQ(back)
+	mask := YMM()
+	VMOVUPD(t.Offset(3*8).Idx(back, 8), mask)
+	return mask
+}
+
+// tailMask32 is tailMask for four 32-bit lanes.
+func tailMask32(r Register) VecVirtual {
+	ones := ^uint64(0)
+	t := Mem{Base: GP64()}
+	LEAQ(table("mask32", ones, ones&0xffffffff, 0), t.Base)
+	back := GP64()
+	MOVQ(r, back)
+	NEGQ(back)
+	mask := XMM()
+	VMOVUPS(t.Offset(3*4).Idx(back, 4), mask)
+	return mask
+}
+
+// storeTail stores the first r lanes of v, 0 < r < 4. A masked store would do,
+// but Zen takes a dozen cycles for one.
+func storeTail(v VecVirtual, dst Mem, r Register, label string) {
+	CMPQ(r, U8(2))
+	JL(LabelRef(label + "_store1"))
+	VMOVUPD(v.AsX(), dst)
+	JE(LabelRef(label + "_stored"))
+	high := XMM()
+	VEXTRACTF128(U8(1), v, high)
+	VMOVSD(high, dst.Offset(16))
+	JMP(LabelRef(label + "_stored"))
+	Label(label + "_store1")
+	VMOVSD(v.AsX(), dst)
+	Label(label + "_stored")
+}
+
+// horizontal folds the four lanes of v into one: (0 with 2) with (1 with 3).
+// What is left of the register is spent.
+func horizontal(v VecVirtual, fold func(a, b VecVirtual)) VecVirtual {
+	high, low := XMM(), v.AsX().(VecVirtual)
+	VEXTRACTF128(U8(1), v, high)
+	fold(low, high)
+	odd := XMM()
+	VPERMILPD(U8(1), low, odd)
+	fold(low, odd)
+	return low
+}
+
+// reduceSum adds four accumulators and their lanes, in the order of the
+// reference's lanes.sum.
+func reduceSum(acc []VecVirtual) VecVirtual {
+	VADDPD(acc[1], acc[0], acc[0])
+	VADDPD(acc[3], acc[2], acc[2])
+	VADDPD(acc[2], acc[0], acc[0])
+	return horizontal(acc[0], func(a, b VecVirtual) { VADDPD(b, a, a) })
+}
