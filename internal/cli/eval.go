@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/measure"
+)
+
+type evalFlags struct {
+	data       string
+	model      string
+	scores     string
+	measures   string
+	convention string
+	ties       string
+	threshold  float64
+	maxGrade   float64
+	perQuery   string
+	missing    string
+}
+
+func newEvalCommand(env *environment) *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use:   "eval --data FILE (--model M | --scores FILE)",
+		Short: "Measure how well a model, or a file of scores, ranks judged queries",
+		Long:  evalHelp(),
+		Example: `  listwise eval --data Fold1/test.txt --model m.json
+  listwise eval --data test.txt --scores test.scores --measures map,p@10,err@20 --per-query q.csv
+  listwise eval --data test.txt --model m.json --convention standard-skip --ties average --format json`,
+		Args: exactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			return f.run(env)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.data, "data", "", "judged queries: LETOR text (.txt, .gz, .zst), a .lwd cache, or -")
+	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
+	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data")
+	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas")
+	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	fl.StringVar(&f.ties, "ties", "input", "order of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.Float64Var(&f.threshold, "threshold", 0, "lowest relevant grade of the binary measures (default: the convention's, 1 or, for mslr, 2)")
+	fl.Float64Var(&f.maxGrade, "max-grade", 4, "highest grade of the scale, for err")
+	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
+	fl.StringVar(&f.missing, "missing", "error", "what nan and NULL stand for: error, zero, or min (of the query)")
+	return cmd
+}
+
+// evalHelp is the command's long description: the registries of measures and
+// conventions are its text.
+func evalHelp() string {
+	var b strings.Builder
+	b.WriteString(`Ranks every query's documents by score and prints the means of the measures over
+the queries. Tools disagree on the details of the measures; the convention
+settles them and is printed with the result.
+
+Beside each mean stands its tie-neutral value, the expectation when documents of
+equal score stand in random order. A warning appears when more than 1 % of a
+query's pairs of differently graded documents have equal scores.
+
+Measures (K is a cut-off rank, [ ] may be left out):
+`)
+	for _, m := range measure.List() {
+		fmt.Fprintf(&b, "  %-10s %s (%s)\n", m.Pattern, m.Explanation, m.Source)
+	}
+	b.WriteString("\nConventions:\n")
+	for _, c := range measure.Conventions() {
+		fmt.Fprintf(&b, "  %-14s %s\n", c.Name(), c.Explanation())
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (f *evalFlags) check(cmd *cobra.Command) error {
+	if err := required(cmd, "data"); err != nil {
+		return err
+	}
+	if (f.model == "") == (f.scores == "") {
+		return badCall("%s needs either --model or --scores", cmd.CommandPath())
+	}
+	if f.data == "-" && f.scores == "-" {
+		return badCall("--data and --scores cannot both be standard input")
+	}
+	if cmd.Flags().Changed("threshold") && !(f.threshold > 0) {
+		return badCall("--threshold %v: expected a positive number", f.threshold)
+	}
+	if !(f.maxGrade > 0) {
+		return badCall("--max-grade %v: expected a positive number", f.maxGrade)
+	}
+	return nil
+}
+
+func (f *evalFlags) run(env *environment) error {
+	convention, err := measure.ParseConvention(f.convention)
+	if err != nil {
+		return badCall("--convention: %w", err)
+	}
+	measures, err := measure.ParseList(f.measures, convention, measure.Options{Threshold: f.threshold, MaxGrade: f.maxGrade})
+	if err != nil {
+		return badCall("--measures: %w", err)
+	}
+	ties, err := measure.ParseTies(f.ties)
+	if err != nil {
+		return badCall("--ties: %w", err)
+	}
+	d, scores, err := f.read(env)
+	if err != nil {
+		return err
+	}
+	result, err := measure.Evaluate(d, scores, measures, ties)
+	if err != nil {
+		return badCall("%s: %w", f.data, err)
+	}
+	if f.perQuery != "" {
+		if err := writePerQuery(f.perQuery, convention, result); err != nil {
+			return err
+		}
+	}
+	warnOfTies(env, result)
+	return env.print(evalReport(convention, result))
+}
+
+// read returns the data and one score a row of it.
+func (f *evalFlags) read(env *environment) (*dataset.Dataset, []float64, error) {
+	missing, err := dataset.ParseMissing(f.missing)
+	if err != nil {
+		return nil, nil, badCall("--missing: %w", err)
+	}
+	d, err := env.openData(f.data, dataset.Options{Missing: missing})
+	if err != nil {
+		return nil, nil, err
+	}
+	scores, err := f.readScores(d)
+	return d, scores, err
+}
+
+func (f *evalFlags) readScores(d *dataset.Dataset) ([]float64, error) {
+	if f.model != "" {
+		m, err := loadModel(f.model)
+		if err != nil {
+			return nil, err
+		}
+		scores, err := m.Score(d)
+		if err != nil {
+			return nil, badCall("%s: %w", f.data, err)
+		}
+		return scores, nil
+	}
+	input, err := dataset.ReadScores(f.scores, d.Docs())
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(input))
+	d.FromInputOrder(scores, input)
+	return scores, nil
+}
+
+// warnOfTies tells when the order of tied documents matters, and what the
+// measures are without it.
+func warnOfTies(env *environment, r *measure.Result) {
+	t := r.TieStats()
+	if t.Over == 0 || r.Ties() == measure.TiesAverage {
+		return
+	}
+	var neutral []string
+	for _, name := range r.Names() {
+		neutral = append(neutral, fmt.Sprintf("%s %.4f", name, r.TieNeutral(name)))
+	}
+	env.note("warning: in %d of %d queries more than %g %% of the differently graded pairs have equal scores (%.1f %% of all pairs); tie-neutral: %s",
+		t.Over, t.Queries, 100*measure.NotableTies, 100*t.Share(), strings.Join(neutral, ", "))
+}
+
+// evalJSON is the result of eval that scripts rely on. A mean of no query is
+// null.
+type evalJSON struct {
+	Convention string         `json:"convention"`
+	Ties       string         `json:"ties"`
+	Queries    int            `json:"queries"`
+	Counted    map[string]int `json:"queries_counted"`
+	Measures   map[string]any `json:"measures"`
+	TieNeutral map[string]any `json:"tie_neutral"`
+	TiedPairs  tiedJSON       `json:"tied_pairs"`
+}
+
+type tiedJSON struct {
+	Pairs   int64   `json:"differently_graded"`
+	Tied    int64   `json:"tied"`
+	Share   float64 `json:"share"`
+	Queries int     `json:"queries_over_1_percent"`
+}
+
+func evalReport(c measure.Convention, r *measure.Result) report {
+	ties := r.TieStats()
+	j := evalJSON{
+		Convention: c.Name(), Ties: r.Ties().String(), Queries: len(r.Queries()),
+		Counted: make(map[string]int), Measures: make(map[string]any), TieNeutral: make(map[string]any),
+		TiedPairs: tiedJSON{ties.Pairs, ties.Tied, ties.Share(), ties.Over},
+	}
+	out := report{
+		title:   fmt.Sprintf("convention %s, ties %s, queries: %d\n", j.Convention, j.Ties, j.Queries),
+		columns: []string{"measure", "mean", "tie-neutral", "queries"},
+	}
+	for _, name := range r.Names() {
+		mean, neutral, counted := number(r.Mean(name)), number(r.TieNeutral(name)), r.Counted(name)
+		j.Measures[name], j.TieNeutral[name], j.Counted[name] = mean, neutral, counted
+		out.rows = append(out.rows, []any{name, mean, neutral, counted})
+	}
+	out.json = j
+	return out
+}
+
+// number is v as a cell or as JSON, which knows no NaN.
+func number(v float64) any {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return v
+}
+
+// queryJSON is one query's values in a --per-query file; those left out by the
+// convention are null.
+type queryJSON struct {
+	Query    string         `json:"query"`
+	Measures map[string]any `json:"measures"`
+	Tied     float64        `json:"tied_share"`
+}
+
+func writePerQuery(path string, c measure.Convention, r *measure.Result) error {
+	write := r.WriteCSV
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		write = jsonWriter(map[string]any{"convention": c.Name(), "ties": r.Ties().String(), "queries": perQuery(r)})
+	}
+	if err := atomicfile.Write(path, write); err != nil {
+		return fmt.Errorf("--per-query: %w", err)
+	}
+	return nil
+}
+
+func perQuery(r *measure.Result) []queryJSON {
+	all := make([]queryJSON, len(r.Queries()))
+	for i, id := range r.Queries() {
+		all[i] = queryJSON{Query: id, Measures: make(map[string]any), Tied: r.TiedShare(i)}
+		for _, name := range r.Names() {
+			all[i].Measures[name] = number(r.PerQuery(name)[i])
+		}
+	}
+	return all
+}
