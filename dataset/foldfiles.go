@@ -94,9 +94,12 @@ func assignParts(path string, k int, seed uint64) (part map[string]int, sizes []
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	if n := len(d.Queries); n < k {
+		return nil, nil, &SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
+	}
 	parts, err := Parts(d, k, random.Stream(seed, "fold", ""))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, err
 	}
 	part = make(map[string]int, len(d.Queries))
 	sizes = make([]Size, k)

@@ -61,21 +61,24 @@ var foldFiles = []string{"train.txt", "vali.txt", "test.txt"}
 func TestRotateFilesMakesTheOfficialFolds(t *testing.T) {
 	script := realData(t, "make-folds")
 	for _, set := range []string{"ohsumed", "mq2008"} {
-		want, got := t.TempDir(), t.TempDir()
-		if out, err := exec.Command(script, set, want).CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", script, err, out)
-		}
-		if _, err := RotateFiles(t.Context(), got, officialParts(t, set)); err != nil {
-			t.Fatal(err)
-		}
-		for f := range 5 {
-			for _, name := range foldFiles {
-				fold := fmt.Sprintf("Fold%d", f+1)
-				if read(t, got, fold, name) != read(t, want, fold, name) {
-					t.Errorf("%s %s/%s is not the official file", set, fold, name)
+		t.Run(set, func(t *testing.T) {
+			t.Parallel()
+			want, got := t.TempDir(), t.TempDir()
+			if out, err := exec.Command(script, set, want).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", script, err, out)
+			}
+			if _, err := RotateFiles(t.Context(), got, officialParts(t, set)); err != nil {
+				t.Fatal(err)
+			}
+			for f := range 5 {
+				for _, name := range foldFiles {
+					fold := fmt.Sprintf("Fold%d", f+1)
+					if read(t, got, fold, name) != read(t, want, fold, name) {
+						t.Errorf("%s/%s is not the official file", fold, name)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -229,6 +232,20 @@ func TestFoldFileOfACache(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(document{})); diff != "" {
 			t.Errorf("%s (-text +cache):\n%s", name, diff)
+		}
+	}
+}
+
+func TestFoldFileRefuses(t *testing.T) {
+	text, _ := manyQueries()
+	in := write(t, filepath.Join(t.TempDir(), "all.txt"), text)
+	for k, want := range map[int]string{2: "2 folds: expected 3 or more", 8: "all.txt: found 7 queries, expected 8 or more for as many folds"} {
+		out := filepath.Join(t.TempDir(), "out")
+		if _, err := FoldFile(t.Context(), out, in, k, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d folds: error %v, expected %q", k, err, want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%d folds left files", k)
 		}
 	}
 }

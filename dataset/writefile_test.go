@@ -1,0 +1,40 @@
+package dataset
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What is written under any name is read back, and the name decides the format.
+func TestWriteFileFollowsTheName(t *testing.T) {
+	dir := t.TempDir()
+	begins := map[string]string{
+		"a.txt": "", "a.txt.gz": "\x1f\x8b", "a.zst": "\x28\xb5\x2f\xfd", "a.lwd": cacheMagic,
+	}
+	for seed := range 5 {
+		d := rapid.Custom(randomData).Example(seed)
+		for name, magic := range begins {
+			path := filepath.Join(dir, name)
+			if err := WriteFile(path, d, TextOptions{Sparse: true}); err != nil {
+				t.Fatal(err)
+			}
+			if text := read(t, path); !strings.HasPrefix(text, magic) || magic == "" && !strings.Contains(text, " qid:q0") {
+				t.Fatalf("%s begins with %q", name, text[:min(len(text), 10)])
+			}
+			back, err := Open(path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(documents(back), documents(d)) {
+				t.Fatalf("%s: %v\nexpected %v", name, documents(back), documents(d))
+			}
+			if err := back.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
