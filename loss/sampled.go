@@ -27,7 +27,8 @@ import (
 // the steps gathers, one adds up, one takes exponentials, and two return. The
 // law is immutable and may be used concurrently.
 type sampledLaw struct {
-	set      *sample.Set
+	set      *sample.Set // Plus and Minus hold slots in place of documents
+	slots    slots
 	scale    float64 // 2κ
 	limit    float64 // magnitude of scores at which energies surely are finite
 	logTotal float64 // log of the sum of the unnormalised weights
@@ -52,11 +53,16 @@ func newSampledLaw(pairs ranking.Bipartite, gain measure.Additive, kappa float64
 	return newLawOf(set, pairs, kappa), nil
 }
 
+// newLawOf returns the law of a sample, which it takes over.
 func newLawOf(set *sample.Set, pairs ranking.Bipartite, kappa float64) *sampledLaw {
+	slots := newSlots(pairs)
+	slots.replace(set.Plus, set.Walks)
+	slots.replace(set.Minus, set.Walks)
 	// |e| is at most 2κ·(inverted pairs)·(difference of two scores).
 	largest := 2 * max(2*kappa, 1) * float64(pairs.Pairs()+set.Steps)
 	return &sampledLaw{
 		set:      set,
+		slots:    slots,
 		scale:    2 * kappa,
 		limit:    math.MaxFloat64 / 4 / largest,
 		logTotal: math.Log(set.Total),
@@ -66,16 +72,16 @@ func newLawOf(set *sample.Set, pairs ranking.Bipartite, kappa float64) *sampledL
 // logPartition implements law.
 func (l *sampledLaw) logPartition(beta float64, s, grad []float64, scratch *Scratch) float64 {
 	e, top := l.exponents(beta, s, scratch)
-	states := e[:l.set.Len()]
-	sum := kernel.ExpSum(states, states, top)
+	p := e[:l.set.Len()]
+	sum := kernel.ExpSum(p, p, top)
 	if grad != nil {
 		l.back(grad, e, 1/sum, scratch)
 	}
 	return top + math.Log(sum) + beta - l.logTotal
 }
 
-// smallGain is where E[G] may have lost digits to underflow of single terms.
-const smallGain = 1e-250
+// tiny is where Σ_y p_y G_y may have lost digits to underflow of its terms.
+const tiny = 1e-250
 
 // logGain implements law.
 func (l *sampledLaw) logGain(s, grad []float64, scratch *Scratch) float64 {
@@ -83,8 +89,8 @@ func (l *sampledLaw) logGain(s, grad []float64, scratch *Scratch) float64 {
 	p := e[:l.set.Len()]
 	sum := kernel.ExpSum(p, p, top)
 	total := kernel.Dot(p, l.set.Gain)
-	if !(total > smallGain) {
-		return l.logSmallGain(s, grad, e, top, sum, scratch)
+	if !(total > tiny) {
+		return l.logSmallGain(s, grad, p, top, sum, scratch)
 	}
 	if grad != nil {
 		a, b := 1/total, 1/sum
@@ -97,61 +103,64 @@ func (l *sampledLaw) logGain(s, grad []float64, scratch *Scratch) float64 {
 }
 
 // logSmallGain is logGain where the rankings with any gain are so improbable
-// that they need exponentials with a maximum of their own. e holds
-// exp(e_y − top), whose sum is sum.
-func (l *sampledLaw) logSmallGain(s, grad, e []float64, top, sum float64, scratch *Scratch) float64 {
-	f, _ := l.exponents(0, s, scratch)
-	states := f[:l.set.Len()]
+// that their exponentials need a maximum of their own. p holds exp(e_y − top),
+// whose sum is sum.
+func (l *sampledLaw) logSmallGain(s, grad, p []float64, top, sum float64, scratch *Scratch) float64 {
+	e, _ := l.exponents(0, s, scratch)
+	q := e[:len(p)]
 	for i, g := range l.set.Gain {
 		if g > 0 {
-			states[i] += math.Log(g)
+			q[i] += math.Log(g)
 		} else {
-			states[i] = math.Inf(-1)
+			q[i] = math.Inf(-1)
 		}
 	}
-	topGain := kernel.Max(states)
-	sumGain := kernel.ExpSum(states, states, topGain)
+	topGain := kernel.Max(q)
+	sumGain := kernel.ExpSum(q, q, topGain)
 	if grad != nil {
-		for i := range states {
-			states[i] = states[i]/sumGain - e[i]/sum
+		for i, v := range p {
+			q[i] = q[i]/sumGain - v/sum
 		}
-		l.back(grad, f, 1, scratch)
+		l.back(grad, e, 1, scratch)
 	}
 	return topGain - top + math.Log(sumGain/sum)
 }
 
-// exponents returns working memory beginning with log ω_y + e_y − βG_y for every
-// state (unnormalised ω), and their maximum. The memory fits back.
+// exponents returns e_y = log ω_y − w·δφ(y) − βG_y of all states (ω not
+// normalised) and the largest of them. The slice has room for all steps of all
+// walks and one more state, which back needs.
 func (l *sampledLaw) exponents(beta float64, s []float64, scratch *Scratch) (e []float64, top float64) {
 	e = scratch.Floats((l.set.Steps+1)*l.set.Walks + 1)
-	scores := scratch.Floats(len(s))
-	for i, v := range s {
-		scores[i] = l.scale * v
-	}
-	if top = l.fill(e, beta, scores, scratch); !math.IsInf(top, 0) && top == top {
+	scores := scratch.Floats(l.slots.count)
+	copy(scores, s)
+	if top = l.fill(e, beta, scores, scratch); !math.IsInf(top, 0) && !math.IsNaN(top) {
 		return e, top
 	}
 	// Only scores near the largest float64 come here.
 	for i, v := range s {
-		scores[i] = l.scale * max(-l.limit, min(l.limit, v))
+		scores[i] = max(-l.limit, min(l.limit, v))
 	}
 	return e, l.fill(e, beta, scores, scratch)
 }
 
-// fill computes exponents at scores already multiplied by 2κ.
+// fill computes the exponents and their maximum at the scores, which fill the
+// first slots and are overwritten.
 func (l *sampledLaw) fill(e []float64, beta float64, scores []float64, scratch *Scratch) (top float64) {
 	set, w := l.set, l.set.Walks
 	rows := e[:(set.Steps+1)*w]
+	docs := scores[:l.slots.docs]
+	kernel.Scale(l.scale, docs)
+	l.slots.share(scores)
 	start := scratch.Floats(len(set.Restarts))
 	start[0] = 0
 	for r, coefficients := range set.Restarts[1:] {
-		start[r+1] = kernel.Dot(coefficients, scores)
+		start[r+1] = kernel.Dot(coefficients, docs)
 	}
 	for i, r := range set.Start {
 		rows[i] = start[r]
 	}
 	kernel.GatherDiff(rows[w:], scores, set.Plus, set.Minus)
-	prefixRows(rows, w)
+	kernel.PrefixRows(rows, w)
 	if set.Thin > 1 {
 		for k := range set.Rows() {
 			copy(rows[k*w:(k+1)*w], rows[k*set.Thin*w:])
@@ -181,9 +190,14 @@ func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *Scratch) {
 			clear(rows[((k-1)*set.Thin+1)*w : k*set.Thin*w])
 		}
 	}
-	suffixRows(rows, w)
-	clear(grad)
-	kernel.ScatterDiff(grad, rows[w:], set.Plus, set.Minus)
+	kernel.SuffixRows(rows, w)
+	sums := grad
+	if l.slots.count > len(grad) {
+		sums = scratch.Floats(l.slots.count)
+	}
+	clear(sums)
+	kernel.ScatterDiff(sums, rows[w:], set.Plus, set.Minus)
+	l.slots.collect(grad, sums)
 	start := scratch.Floats(len(set.Restarts))
 	clear(start)
 	for i, r := range set.Start {
@@ -192,8 +206,5 @@ func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *Scratch) {
 	for r, coefficients := range set.Restarts[1:] {
 		kernel.Axpy(start[r+1], coefficients, grad)
 	}
-	factor *= l.scale
-	for i := range grad {
-		grad[i] *= factor
-	}
+	kernel.Scale(factor*l.scale, grad)
 }
