@@ -1,0 +1,61 @@
+package loss_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/losstest"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/ranking"
+	"github.com/listwise/listwise/sample"
+)
+
+func gain(t testing.TB, name string) measure.Additive {
+	t.Helper()
+	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(measure.Additive)
+}
+
+// objectives are LogRank's five losses under a configuration.
+func objectives(c loss.LogRank) map[string]loss.Loss {
+	return map[string]loss.Loss{
+		"mle": loss.MLE{LogRank: c}, "expgain": loss.ExpGain{LogRank: c}, "l2": loss.L2{LogRank: c},
+		"l3": loss.L3{LogRank: c}, "convexloss": loss.ConvexLoss{LogRank: c},
+	}
+}
+
+// TestConformance runs the suite for every LogRank objective, form and gain.
+func TestConformance(t *testing.T) {
+	for _, form := range []loss.Form{loss.Factored, loss.Sampled, loss.Lattice, loss.Shell} {
+		for i, name := range []string{"auc", "map", "ndcg@3", "ndcg@10", "mrr"} {
+			c := loss.LogRank{Form: form, Gain: gain(t, name)}
+			if form == loss.Sampled {
+				c.Sampler = sample.DefaultOptions()
+				c.Sampler.Samples, c.Sampler.Steps = 60, 10
+			}
+			if i%2 == 1 {
+				c.Beta, c.Kappa, c.Threshold = 10, loss.KappaPairs, 2
+			}
+			for objective, l := range objectives(c) {
+				test := losstest.Case{Name: fmt.Sprintf("%s/%v/%s", objective, form, name), Loss: l, Sampled: form == loss.Sampled}
+				if objective == "convexloss" && form == loss.Factored && name != "auc" {
+					test.Refuses = refusedByFactored(c)
+				}
+				losstest.Run(t, test)
+			}
+		}
+	}
+}
+
+// refusedByFactored tells for which queries ConvexLoss has no factored form.
+func refusedByFactored(c loss.LogRank) func([]float64) bool {
+	threshold := max(c.Threshold, 1)
+	return func(grades []float64) bool {
+		p := ranking.Split(grades, threshold)
+		return len(p.Good) > 1 && len(p.Bad) > 1
+	}
+}

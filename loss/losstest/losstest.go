@@ -1,0 +1,112 @@
+// Package losstest is the conformance suite that every loss of this project
+// passes: [Run] checks what [loss.Loss] and [loss.Bound] promise, and whatever
+// the loss claims in its [loss.Traits].
+//
+// It knows no loss in particular. A loss's own tests compare its values with an
+// independent computation; the suite relates values to each other.
+package losstest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/listwise/listwise/loss"
+)
+
+// Case is a loss under test.
+type Case struct {
+	Name string
+	Loss loss.Loss
+
+	// Sampled says that Bind draws random numbers document by document, so that a
+	// query with its documents in another order is not the same query.
+	Sampled bool
+
+	// Refuses, if not nil, tells for which grades Bind is to return an error.
+	Refuses func(grades []float64) bool
+
+	// MaxGrade, if not 0, bounds the grades to test with, which go from 0 to 4.
+	MaxGrade float64
+}
+
+// Run checks c on a fixed set of queries.
+func Run(t *testing.T, c Case) {
+	t.Helper()
+	t.Run(c.Name, func(t *testing.T) {
+		c.testDegenerate(t)
+		for _, q := range c.queries() {
+			bound, err := c.Loss.Bind(q.grades, newRand())
+			if c.Refuses != nil && c.Refuses(q.grades) {
+				if err == nil {
+					t.Errorf("%s: Bind accepted a query that it has no form for", q.name)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: Bind: %v", q.name, err)
+				continue
+			}
+			t.Run(q.name, func(t *testing.T) {
+				s := &suite{Case: c, query: q, bound: bound, traits: c.Loss.Traits()}
+				s.run(t)
+			})
+		}
+	})
+}
+
+// query is a list of grades.
+type query struct {
+	name   string
+	grades []float64
+}
+
+func (c Case) queries() []query {
+	all := []query{
+		{"one good one bad", []float64{0, 1}},
+		{"single good", []float64{0, 0, 1, 0, 0, 0}},
+		{"single bad", []float64{1, 1, 0, 1}},
+		{"binary", []float64{0, 1, 0, 0, 1, 0, 1, 0}},
+		{"graded", []float64{2, 0, 1, 0, 0, 4, 0, 3, 0, 1, 0}},
+		{"mostly good", []float64{1, 2, 1, 0, 1, 1, 3, 0, 2}},
+	}
+	long := query{"long", make([]float64, 40)}
+	rng := newRand()
+	for i := range long.grades {
+		long.grades[i] = float64(max(0, rng.IntN(9)-4))
+	}
+	all = append(all, long)
+	if c.MaxGrade > 0 {
+		for _, q := range all {
+			for i, g := range q.grades {
+				q.grades[i] = min(g, c.MaxGrade)
+			}
+		}
+	}
+	return all
+}
+
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(11, 13)) }
+
+// testDegenerate checks queries from which nothing can be learned.
+func (c Case) testDegenerate(t *testing.T) {
+	for _, grades := range [][]float64{{0}, {1}, {0, 0, 0}, {2, 2, 2, 2}} {
+		bound, err := c.Loss.Bind(grades, newRand())
+		if err != nil {
+			t.Errorf("Bind of grades %v: %v", grades, err)
+			continue
+		}
+		scores, lambda := make([]float64, len(grades)), make([]float64, len(grades))
+		for i := range scores {
+			scores[i], lambda[i] = float64(i), 7
+		}
+		var scratch loss.Scratch
+		if v := bound.Eval(scores, lambda, &scratch); v != 0 {
+			t.Errorf("grades %v: loss %v, want 0", grades, v)
+		}
+		for i, l := range lambda {
+			if l != 0 {
+				t.Errorf("grades %v: lambda[%d] = %v, want 0", grades, i, l)
+			}
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package losstest
+
+const raceEnabled = false
