@@ -2,6 +2,7 @@ package sample
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -13,6 +14,35 @@ import (
 // gives the same sample. It fails if the options make no sense or there is no
 // pair to rank.
 func Draw(pairs ranking.Bipartite, gain ranking.Gain, opts Options, rng *rand.Rand) (*Set, error) {
+	d, err := newDrawer(pairs, gain, opts, rng)
+	if err != nil {
+		return nil, err
+	}
+	d.restarts = newRestarts(d.order, gain, opts, rng)
+	return d.draw(opts), nil
+}
+
+// DrawFrom is Draw with one restart state, which the caller chooses: top bads,
+// taken at random, then all goods, then the other bads. Mix, Levels and Skew do
+// not matter.
+func DrawFrom(pairs ranking.Bipartite, gain ranking.Gain, top int, opts Options, rng *rand.Rand) (*Set, error) {
+	if top < 0 || top > len(pairs.Bad) {
+		return nil, fmt.Errorf("%d bad documents on top, expected 0 to %d", top, len(pairs.Bad))
+	}
+	d, err := newDrawer(pairs, gain, opts, rng)
+	if err != nil {
+		return nil, err
+	}
+	state := restart{bads: shuffledTop(pairs.Bad, top, rng), top: top}
+	if top > 0 {
+		state.at = -1
+	}
+	d.restarts = &restarts{states: []restart{state}, upTo: []float64{1}, used: [][]float64{nil}}
+	return d.draw(opts), nil
+}
+
+// newDrawer returns a drawer without restarts, its order in the ideal state.
+func newDrawer(pairs ranking.Bipartite, gain ranking.Gain, opts Options, rng *rand.Rand) (*drawer, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
@@ -24,12 +54,12 @@ func Draw(pairs ranking.Bipartite, gain ranking.Gain, opts Options, rng *rand.Ra
 	if err != nil {
 		return nil, err
 	}
-	d := drawer{ideal: tracker.Value(), order: order, tracker: tracker, restarts: newRestarts(order, gain, opts, rng), rng: rng}
+	d := &drawer{ideal: tracker.Value(), order: order, tracker: tracker, rng: rng}
 	d.walk = &blockWalk{order: order}
 	if opts.Literal {
 		d.walk = newLiteralWalk(pairs)
 	}
-	return d.draw(opts), nil
+	return d, nil
 }
 
 // walk is a random walk over the rankings.
