@@ -1,0 +1,146 @@
+// Package svg draws the plots of reports and reproduced figures: line charts,
+// scatter plots and histograms on linear or logarithmic axes, as small SVG files
+// that follow the reader's light or dark colour scheme.
+//
+// Start reading at [Plot]. The same plot gives the same bytes. The files use no
+// ids, scripts, fonts or links, so any number of them can stand in one HTML page.
+// The package must not know what it draws.
+package svg
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Plot is a chart. Its zero value is an empty one; set what is needed and Write
+// it.
+type Plot struct {
+	Title  string // broken into lines where it is too long
+	X, Y   Axis
+	Series []Series // drawn in this order, the last on top
+
+	Width, Height int // in CSS pixels; 0 means 640 and 400
+}
+
+// Axis describes one axis of a plot.
+type Axis struct {
+	Label string
+	Log   bool // logarithmic: values ≤ 0 are left out
+
+	// Min and Max are the ends of the axis; if they are equal, the ends are
+	// chosen to show all data. What lies outside is cut off.
+	Min, Max float64
+
+	// Ticks, if not nil, replace the ticks the plot would choose; those outside
+	// the axis are left out.
+	Ticks []Tick
+}
+
+// Tick is a labelled place on an axis.
+type Tick struct {
+	Value float64
+	Label string
+}
+
+// Kind is the way a series is drawn.
+type Kind int
+
+// The kinds of series.
+const (
+	Line        Kind = iota // a line through the points
+	LineMarkers             // the same with a marker at every point
+	Scatter                 // markers only
+	Bars                    // bar i covers X[i] to X[i+1] and is Y[i] high
+)
+
+// Series is one set of data in a plot.
+type Series struct {
+	Name string // for the legend; a series without one is not in it
+	Kind Kind
+
+	// X and Y are the points' coordinates. For Bars, X are the edges, increasing
+	// and one more than bars. A point with a NaN or infinite coordinate is left
+	// out and interrupts a line.
+	X, Y []float64
+}
+
+// Histogram returns a Bars series with the number of values in each of the given
+// number of equal intervals between lo and hi. An interval includes its lower
+// edge, the last one both; values outside are not counted.
+func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
+	if bins < 1 || !(lo < hi) {
+		panic(fmt.Sprintf("svg: histogram of %d intervals between %v and %v", bins, lo, hi))
+	}
+	s := Series{Name: name, Kind: Bars, X: make([]float64, bins+1), Y: make([]float64, bins)}
+	for i := range s.X {
+		s.X[i] = lo + (hi-lo)*float64(i)/float64(bins)
+	}
+	for _, v := range values {
+		if v >= lo && v <= hi {
+			i := min(int((v-lo)/(hi-lo)*float64(bins)), bins-1)
+			// The edges as they are decide, not the rounded quotient.
+			for i > 0 && v < s.X[i] {
+				i--
+			}
+			for i < bins-1 && v >= s.X[i+1] {
+				i++
+			}
+			s.Y[i]++
+		}
+	}
+	return s
+}
+
+// Write draws the plot. It fails if a series' X and Y do not match or an axis is
+// impossible, before anything is written, or with the error of w.
+func (p *Plot) Write(w io.Writer) error {
+	if err := p.check(); err != nil {
+		return fmt.Errorf("plot %q: %w", p.Title, err)
+	}
+	l, err := p.layout()
+	if err != nil {
+		return fmt.Errorf("plot %q: %w", p.Title, err)
+	}
+	c := canvas{Buffer: new(bytes.Buffer)}
+	c.open(l, p.Title)
+	c.heading(l)
+	c.axes(l, p)
+	c.data(l, p.Series)
+	c.WriteString("</svg>\n")
+	_, err = w.Write(c.Bytes())
+	return err
+}
+
+func (p *Plot) check() error {
+	if p.Width < 0 || p.Height < 0 {
+		return fmt.Errorf("size %d × %d, expected positive numbers", p.Width, p.Height)
+	}
+	for _, s := range p.Series {
+		want := len(s.X)
+		switch s.Kind {
+		case Line, LineMarkers, Scatter:
+		case Bars:
+			want = max(0, want-1)
+		default:
+			return fmt.Errorf("series %q: unknown kind %d", s.Name, s.Kind)
+		}
+		if len(s.Y) != want {
+			return fmt.Errorf("series %q: %d values of X and %d of Y, expected %d", s.Name, len(s.X), len(s.Y), want)
+		}
+		for i := range s.Y {
+			if s.Kind == Bars && !(s.X[i] < s.X[i+1]) {
+				return fmt.Errorf("series %q: edge %v after %v, expected increasing edges", s.Name, s.X[i+1], s.X[i])
+			}
+		}
+	}
+	for i, a := range []Axis{p.X, p.Y} {
+		if a.Min > a.Max || !finite(a.Min) || !finite(a.Max) || (a.Log && a.Min != a.Max && a.Min <= 0) {
+			return fmt.Errorf("%c axis from %v to %v, expected increasing finite numbers, positive if logarithmic", "xy"[i], a.Min, a.Max)
+		}
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
