@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+func newDataCommand(env *environment) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "data",
+		Short: "Look at judged queries, change them, or make some",
+		Long: `Describes, cleans, normalizes, divides, converts and generates data sets.
+
+A data set is a file of judged documents, one a line:
+
+  GRADE qid:QUERY 1:VALUE 2:VALUE … # docid = ID
+
+as text, as text compressed by gzip or zstandard, or as a .lwd cache, which opens
+at once whatever its size. Commands tell the format of what they read by its
+content, and of what they write by the end of its name.`,
+		Example: `  listwise data info train.txt
+  listwise data fold all.txt.gz --folds 5 --out folds
+  listwise data synth --shape ohsumed --out train.txt`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return badCall("unknown command %q%s", "data "+args[0], suggestion(cmd, args[0]))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		newDataInfoCommand(env),
+		newDataCleanCommand(env),
+		newDataNormalizeCommand(env),
+		newDataFoldCommand(env),
+		newDataConvertCommand(env),
+		newDataSynthCommand(env),
+	)
+	return cmd
+}
+
+// dataInput is where a data command reads from: files given with --data, as
+// arguments, or both.
+type dataInput struct {
+	data    []string
+	missing string
+}
+
+func (in *dataInput) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&in.data, "data", nil, "data `file`, the same as an argument; - is standard input")
+	f.StringVar(&in.missing, "missing", "error", "what nan and NULL stand for: error, zero, or min (of the query)")
+}
+
+// files returns all files named.
+func (in *dataInput) files(cmd *cobra.Command, args []string) ([]string, error) {
+	files := append(in.data[:len(in.data):len(in.data)], args...)
+	if len(files) == 0 {
+		return nil, badCall("%s needs a data file (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+	}
+	return files, nil
+}
+
+// read returns the documents of all files as one data set, whose Warnings are
+// those of all readers.
+func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
+	files, err := in.files(cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	missing, err := dataset.ParseMissing(in.missing)
+	if err != nil {
+		return nil, badCall("--missing: %w", err)
+	}
+	opts := dataset.Options{Missing: missing}
+	sets := make([]*dataset.Dataset, len(files))
+	for i, path := range files {
+		if sets[i], err = openAny(cmd.Context(), env, path, opts); err != nil {
+			return nil, err
+		}
+		opts.MinFeatures = max(opts.MinFeatures, sets[i].Features)
+	}
+	if len(sets) == 1 {
+		return sets[0], nil
+	}
+	// Text may leave out features that are 0, so the files of one collection can
+	// differ in their number. The narrower ones are read again.
+	var warnings []string
+	for i, path := range files {
+		if sets[i].Features < opts.MinFeatures && path != "-" {
+			if sets[i], err = openAny(cmd.Context(), env, path, opts); err != nil {
+				return nil, err
+			}
+		}
+		warnings = append(warnings, sets[i].Warnings...)
+	}
+	all, err := dataset.Concat(sets...)
+	if err != nil {
+		return nil, badCall("the files in the order given: %w", err)
+	}
+	all.Warnings = warnings
+	return all, nil
+}
+
+// openAny is openData without passing on the warnings.
+func openAny(ctx context.Context, env *environment, path string, opts dataset.Options) (*dataset.Dataset, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if path == "-" {
+		return dataset.Read(env.stdin, "standard input", opts)
+	}
+	return dataset.Open(path, opts)
+}
+
+// readAloud is read for commands whose result does not hold the warnings.
+func (in *dataInput) readAloud(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
+	d, err := in.read(cmd, env, args)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range d.Warnings {
+		env.note("warning: %s", w)
+	}
+	return d, nil
+}
+
+// dataOutput is where a data command writes to.
+type dataOutput struct {
+	out    string
+	sparse bool
+}
+
+func (o *dataOutput) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.out, "out", "", "`file` to write: a cache if its name ends in .lwd, text otherwise, compressed if it ends in .gz or .zst; - is standard output")
+	f.BoolVar(&o.sparse, "sparse", false, "leave out features that are 0 (text only)")
+}
+
+func (o *dataOutput) check(cmd *cobra.Command) error {
+	if err := required(cmd, "out"); err != nil {
+		return err
+	}
+	if o.out == "" {
+		return badCall("--out: expected the name of a file")
+	}
+	if o.sparse && dataset.IsCacheName(o.out) {
+		return badCall("--sparse is for text, not for the cache %s", o.out)
+	}
+	return nil
+}
+
+// write writes the data set, and the report of what was done to standard output
+// unless the data go there.
+func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dataset, r report) error {
+	if len(d.Queries) == 0 {
+		return badCall("no document is left to write to %s", o.out)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	opts := dataset.TextOptions{Sparse: o.sparse}
+	if o.out != "-" {
+		if err := dataset.WriteFile(o.out, d, opts); err != nil {
+			return err
+		}
+		return env.print(r)
+	}
+	w := bufio.NewWriterSize(env.stdout, 1<<16)
+	if err := dataset.WriteText(w, d, opts); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// writtenJSON begins the JSON form of every command that writes data.
+type writtenJSON struct {
+	Out       string `json:"out"`
+	Queries   int    `json:"queries"`
+	Documents int    `json:"documents"`
+	Features  int    `json:"features"`
+}
+
+// written reports the size of what a command wrote.
+func (o *dataOutput) written(d *dataset.Dataset) (report, writtenJSON) {
+	w := writtenJSON{o.out, len(d.Queries), d.Docs(), d.Features}
+	return report{
+		title:   "wrote " + o.out,
+		columns: []string{"what", "number"},
+		rows:    [][]any{{"queries", w.Queries}, {"documents", w.Documents}, {"features", w.Features}},
+		json:    w,
+	}, w
+}

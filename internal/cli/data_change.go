@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+type cleanFlags struct {
+	dataInput
+	dataOutput
+	reading   string
+	dropEmpty bool
+	threshold float64
+}
+
+func newDataCleanCommand(env *environment) *cobra.Command {
+	var f cleanFlags
+	cmd := &cobra.Command{
+		Use:   "clean FILE... --out FILE",
+		Short: "Drop contradictory documents and queries without a relevant one",
+		Long:  cleanHelp(),
+		Example: `  listwise data clean train.txt --reading R2 --out clean.txt
+  listwise data clean train.txt --reading R0 --drop-empty --out some-relevant.txt`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+	}
+	f.dataInput.addTo(cmd)
+	f.dataOutput.addTo(cmd)
+	cmd.Flags().StringVar(&f.reading, "reading", "R2", "which documents to drop: R0, R1, R2 or R3")
+	cmd.Flags().BoolVar(&f.dropEmpty, "drop-empty", false, "drop the queries left without a relevant document, too")
+	addThreshold(cmd, &f.threshold)
+	return cmd
+}
+
+func cleanHelp() string {
+	var b strings.Builder
+	b.WriteString(`Drops documents that contradict another one of their query: one is relevant (good),
+the other is not (bad), though they look the same. Dubey et al. (ICDM 2009) did
+something of the kind but do not say what; these are the readings:
+
+`)
+	for _, r := range dataset.Readings() {
+		fmt.Fprintf(&b, "  %s  %s\n", r, r.About())
+	}
+	b.WriteString("\nNumbers from cleaned data do not compare with those published for LETOR.")
+	return b.String()
+}
+
+// cleanJSON is the JSON form of the result.
+type cleanJSON struct {
+	writtenJSON
+	dataset.CleanReport
+	EmptyQueries int `json:"empty_queries_removed"`
+}
+
+func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) error {
+	reading, err := dataset.ParseReading(f.reading)
+	if err != nil {
+		return badCall("--reading: %w", err)
+	}
+	if err := checkThreshold(f.threshold); err != nil {
+		return err
+	}
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	d, err := f.readAloud(cmd, env, args)
+	if err != nil {
+		return err
+	}
+	if reading == dataset.R3 && !d.HasDocIDs() {
+		return badCall("--reading R3 compares document ids, of which the data have none")
+	}
+	d, cleaned := dataset.Clean(d, reading, f.threshold)
+	var empty []string
+	if f.dropEmpty {
+		d, empty = dataset.DropEmptyQueries(d, f.threshold)
+	}
+	r, w := f.written(d)
+	r.rows = append(r.rows,
+		[]any{"contradictions", cleaned.Contradictions},
+		[]any{"good documents dropped", cleaned.Good},
+		[]any{"bad documents dropped", cleaned.Bad},
+		[]any{"queries dropped with all their documents", cleaned.Queries},
+	)
+	if f.dropEmpty {
+		r.rows = append(r.rows, []any{"queries dropped without a relevant document", len(empty)})
+	}
+	r.json = cleanJSON{w, cleaned, len(empty)}
+	return f.write(cmd.Context(), env, d, r)
+}
+
+func newDataNormalizeCommand(env *environment) *cobra.Command {
+	var in dataInput
+	var out dataOutput
+	var kind string
+	cmd := &cobra.Command{
+		Use:   "normalize FILE... --out FILE",
+		Short: "Rescale every feature within every query",
+		Long: `Rescales each feature over the documents of one query, whatever other queries hold:
+
+  minmax  (x - min) / (max - min), as in LETOR's QueryLevelNorm
+  zscore  (x - mean) / standard deviation
+  none    x
+
+A feature that is the same for all documents of a query becomes 0. Models trained
+with --normalize do this by themselves when they score.`,
+		Example: `  listwise data normalize raw.txt --out train.txt
+  listwise data normalize raw.txt --kind zscore --out train.lwd`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			normalization, err := dataset.ParseNormalization(kind)
+			if err != nil {
+				return badCall("--kind: %w", err)
+			}
+			if err := out.check(cmd); err != nil {
+				return err
+			}
+			d, err := in.readAloud(cmd, env, args)
+			if err != nil {
+				return err
+			}
+			dataset.NormalizeInPlace(d, normalization)
+			r, _ := out.written(d)
+			return out.write(cmd.Context(), env, d, r)
+		},
+	}
+	in.addTo(cmd)
+	out.addTo(cmd)
+	cmd.Flags().StringVar(&kind, "kind", "minmax", "minmax, zscore or none")
+	return cmd
+}
+
+func newDataConvertCommand(env *environment) *cobra.Command {
+	var in dataInput
+	var out dataOutput
+	cmd := &cobra.Command{
+		Use:   "convert FILE... --out FILE",
+		Short: "Write a data set in another format, or several files as one",
+		Long: `Reads one or more files of any format and writes them as one, in the format that
+the end of the name asks for: a cache (.lwd), text (.txt), or compressed text
+(.gz, .zst). A cache opens at once, however large it is.`,
+		Example: `  listwise data convert train.txt.gz --out train.lwd
+  listwise data convert train.lwd --out train.txt
+  listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := out.check(cmd); err != nil {
+				return err
+			}
+			d, err := in.readAloud(cmd, env, args)
+			if err != nil {
+				return err
+			}
+			r, _ := out.written(d)
+			return out.write(cmd.Context(), env, d, r)
+		},
+	}
+	in.addTo(cmd)
+	out.addTo(cmd)
+	return cmd
+}

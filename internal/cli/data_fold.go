@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+type foldFlags struct {
+	data  []string
+	folds int
+	seed  uint64
+	parts bool
+	out   string
+}
+
+func newDataFoldCommand(env *environment) *cobra.Command {
+	var f foldFlags
+	cmd := &cobra.Command{
+		Use:   "fold (FILE | --parts FILE FILE FILE...) --out DIR",
+		Short: "Divide queries into folds to train, validate and test on",
+		Long: `Makes DIR/Fold1 to DIR/FoldK, each with train.txt, vali.txt and test.txt, as "tune"
+reads them. The queries of FILE are divided at random into K parts; or the K files
+given with --parts are the parts. Fold 1 trains on parts 1 to K-2, validates on part
+K-1 and tests on part K; every further fold moves on by one part, so each part is
+tested once. This is LETOR's rotation: its five parts give its five folds, byte for
+byte.
+
+Lines are copied as they stand; a cache is printed.`,
+		Example: `  listwise data fold all.txt.gz --folds 5 --seed 1 --out folds
+  listwise data fold --parts S1.txt S2.txt S3.txt S4.txt S5.txt --out MQ2008`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.data, "data", nil, "data `file`, the same as an argument")
+	fl.IntVar(&f.folds, "folds", 5, "number of folds, 3 or more")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random division")
+	fl.BoolVar(&f.parts, "parts", false, "the files given are the parts")
+	fl.StringVar(&f.out, "out", "", "`directory` for the folds; made if need be")
+	return cmd
+}
+
+// foldJSON is a fold in the JSON form of the result.
+type foldJSON struct {
+	Fold int `json:"fold"`
+	dataset.FoldSize
+}
+
+func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) error {
+	files := slices.Concat(f.data, args)
+	if err := f.check(cmd, files); err != nil {
+		return err
+	}
+	var sizes []dataset.FoldSize
+	var err error
+	if f.parts {
+		sizes, err = dataset.RotateFiles(cmd.Context(), f.out, files)
+	} else {
+		sizes, err = dataset.FoldFile(cmd.Context(), f.out, files[0], f.folds, f.seed)
+	}
+	if err != nil {
+		return err
+	}
+	return env.print(foldReport(f.out, sizes))
+}
+
+func (f *foldFlags) check(cmd *cobra.Command, files []string) error {
+	if err := required(cmd, "out"); err != nil {
+		return err
+	}
+	k := f.folds
+	if f.parts {
+		if cmd.Flags().Changed("folds") || cmd.Flags().Changed("seed") {
+			return badCall("--folds and --seed are for dividing one file; with --parts each file is a part")
+		}
+		k = len(files)
+	} else if len(files) != 1 {
+		return badCall("%s: found %d files, expected one, or --parts", cmd.CommandPath(), len(files))
+	}
+	switch {
+	case f.out == "":
+		return badCall("--out: expected the name of a directory")
+	case k < dataset.MinFolds:
+		return badCall("%d folds: expected %d or more, to train, validate and test on different parts", k, dataset.MinFolds)
+	case slices.Contains(files, "-"):
+		return badCall("%s reads its input more than once: expected a file, not standard input", cmd.CommandPath())
+	}
+	return nil
+}
+
+func foldReport(out string, sizes []dataset.FoldSize) report {
+	r := report{
+		title:   "wrote " + out,
+		columns: []string{"fold", "train queries", "train documents", "vali queries", "vali documents", "test queries", "test documents"},
+	}
+	folds := make([]foldJSON, len(sizes))
+	for i, s := range sizes {
+		folds[i] = foldJSON{i + 1, s}
+		r.rows = append(r.rows, []any{fmt.Sprintf("Fold%d", i+1),
+			s.Train.Queries, s.Train.Documents, s.Vali.Queries, s.Vali.Documents, s.Test.Queries, s.Test.Documents})
+	}
+	r.json = struct {
+		Out   string     `json:"out"`
+		Folds []foldJSON `json:"folds"`
+	}{out, folds}
+	return r
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+func newDataInfoCommand(env *environment) *cobra.Command {
+	var in dataInput
+	var threshold float64
+	cmd := &cobra.Command{
+		Use:   "info FILE...",
+		Short: "Tell what a data set holds, and what is odd about it",
+		Long: `Counts queries, documents and grades, and finds what surprises a learner: queries
+without a relevant document, features that never vary, documents with the same
+features but different grades. Several files are taken together as one set.`,
+		Example: `  listwise data info train.txt
+  listwise data info S1.txt.gz S2.txt.gz S3.txt.gz --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkThreshold(threshold); err != nil {
+				return err
+			}
+			d, err := in.read(cmd, env, args)
+			if err != nil {
+				return err
+			}
+			return env.print(infoReport(dataset.Describe(d, threshold)))
+		},
+	}
+	in.addTo(cmd)
+	addThreshold(cmd, &threshold)
+	return cmd
+}
+
+func addThreshold(cmd *cobra.Command, threshold *float64) {
+	cmd.Flags().Float64Var(threshold, "threshold", dataset.DefaultThreshold, "lowest `grade` that counts as relevant")
+}
+
+func checkThreshold(threshold float64) error {
+	if !(threshold > 0) || math.IsInf(threshold, 1) {
+		return badCall("--threshold %v: expected a positive number", threshold)
+	}
+	return nil
+}
+
+func infoReport(info dataset.Info) report {
+	r := report{columns: []string{"what", "value"}, json: info}
+	add := func(what string, value any) { r.rows = append(r.rows, []any{what, value}) }
+	add("queries", info.Queries)
+	add("documents", info.Documents)
+	add("features", info.Features)
+	for _, g := range info.Grades {
+		add("grade "+dataset.FormatGrade(g.Grade), g.Documents)
+	}
+	add("queries without relevant", info.QueriesWithoutRelevant)
+	per := info.DocumentsPerQuery
+	add("documents per query: least", per.Min)
+	add("documents per query: median", per.Median)
+	add("documents per query: mean", per.Mean)
+	add("documents per query: most", per.Max)
+	for _, b := range per.Histogram {
+		add(fmt.Sprintf("queries of %s documents", interval(b.From, b.To)), b.Queries)
+	}
+	add("constant features", numbers(info.ConstantFeatures))
+	add("constant within every query", numbers(info.ConstantWithinQueries))
+	add("documents with a copy of the same features", info.Duplicates.Documents)
+	add("of these in sets of different grades", info.Duplicates.ConflictingGrades)
+	add("of these in sets relevant and irrelevant", info.Duplicates.ConflictingRelevance)
+	add("documents that repeat an id of their query", info.Duplicates.RepeatedIDs)
+	for _, w := range info.Warnings {
+		r.notes = append(r.notes, "warning: "+w)
+	}
+	return r
+}
+
+func interval(from, to int) string {
+	if from == to {
+		return strconv.Itoa(from)
+	}
+	return fmt.Sprintf("%d to %d", from, to)
+}
+
+// numbers lists ascending numbers, runs of them as 3-7.
+func numbers(list []int) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	var parts []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(list[i])
+		if j > i {
+			part += "-" + strconv.Itoa(list[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}
