@@ -37,6 +37,9 @@ type Dataset struct {
 	// inputRow[r] is the place among the input's documents of row r; nil when
 	// rows stand in input order.
 	inputRow []int
+
+	// cache is what x and grades are views of; nil if they are Go's own memory.
+	cache *cacheFile
 }
 
 // Query is one query's documents.

@@ -1,0 +1,178 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// DefaultMaxFeature is the largest feature index accepted unless Options say
+// otherwise. The matrix is dense, so an index mistyped as 10⁹ must not be taken
+// at its word.
+const DefaultMaxFeature = 100_000
+
+// Options tell how a file is read. The zero value reads complete data with
+// features up to DefaultMaxFeature, using all cores.
+type Options struct {
+	// Missing says what an explicit nan or NULL becomes.
+	Missing Missing
+
+	// MaxFeature is the largest feature index accepted, DefaultMaxFeature if 0.
+	MaxFeature int
+
+	// Features, if positive, is the exact number of columns: missing ones are
+	// added as zeros, an index above it is an error. It makes a file fit a model.
+	Features int
+
+	// MinFeatures is the least number of columns; missing ones are added as
+	// zeros.
+	MinFeatures int
+
+	// Workers is the number of goroutines that parse, GOMAXPROCS if 0. It has no
+	// influence on the result, nor on errors and warnings.
+	Workers int
+
+	chunk int64 // bytes in a chunk, chunkSize if 0; for tests
+}
+
+func (o Options) maxFeature() int {
+	if o.MaxFeature > 0 {
+		return o.MaxFeature
+	}
+	return DefaultMaxFeature
+}
+
+// Missing is what an explicitly missing feature value (nan or NULL, in any case)
+// becomes. A feature that is absent from its line is not missing but 0, which is
+// the rule of the svmlight format; an infinite one is always an error.
+type Missing int
+
+const (
+	// MissingError refuses the file.
+	MissingError Missing = iota
+	// MissingZero makes it 0.
+	MissingZero
+	// MissingMin makes it the smallest value that the feature has among the
+	// documents of the same query, or 0 if it is missing for all of them:
+	// LETOR's rule for NULL (T. Qin et al., "LETOR: A benchmark collection for
+	// research on learning to rank for information retrieval", 2010, section 3).
+	MissingMin
+)
+
+var missingNames = [...]string{"error", "zero", "min"}
+
+// String returns the policy as ParseMissing reads it.
+func (m Missing) String() string { return missingNames[m] }
+
+// ParseMissing reads a policy: error, zero or min.
+func ParseMissing(s string) (Missing, error) {
+	for m, name := range missingNames {
+		if s == name {
+			return Missing(m), nil
+		}
+	}
+	return 0, fmt.Errorf("found %q, expected error, zero or min", s)
+}
+
+// Open reads a file of judged documents. The format is recognised by content:
+// LETOR/svmlight text, the same compressed by gzip or zstandard, or the binary
+// cache that [WriteCache] writes. "-" is the standard input.
+//
+// A text line is
+//
+//	GRADE qid:ID INDEX:VALUE INDEX:VALUE … # comment
+//
+// with a finite non-negative grade, any text without blanks as query id, and
+// feature indices that start from 1 and ascend; features left out are 0. A
+// comment "docid = X …" names the document. Blank lines and lines that begin
+// with # are skipped. The documents of a query may stand in several places; they
+// are put together, with a warning.
+//
+// Errors in the content are of type [*SyntaxError]; the first in the file is
+// reported. The Dataset of a cache is a view of the file and must be closed;
+// closing others does no harm.
+//
+// The text of a regular file is read twice, so that the matrix is allocated once,
+// at its size; a pipe's is kept in memory meanwhile.
+func Open(path string, opts Options) (*Dataset, error) {
+	var d *Dataset
+	err := withInput(path, func(r io.ReaderAt, size int64, name string) (err error) {
+		d, err = open(r, size, name, opts)
+		return err
+	})
+	return d, err
+}
+
+// Read is Open for a stream, whose bytes it keeps in memory until they are
+// parsed. The name stands for the file's in errors.
+func Read(r io.Reader, name string, opts Options) (*Dataset, error) {
+	m, err := readAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return open(m, m.size, name, opts)
+}
+
+// withInput opens a file for use, or reads what is none into memory. "-" is the
+// standard input.
+func withInput(path string, use func(r io.ReaderAt, size int64, name string) error) error {
+	inMemory := func(r io.Reader, name string) error {
+		m, err := readAll(r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return use(m, m.size, name)
+	}
+	if path == "-" {
+		return inMemory(os.Stdin, "standard input")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return &SyntaxError{File: path, Found: "a directory", Expected: "a file"}
+	case !info.Mode().IsRegular():
+		return inMemory(f, path)
+	}
+	return use(f, info.Size(), path)
+}
+
+func open(r io.ReaderAt, size int64, name string, opts Options) (*Dataset, error) {
+	kind, err := sniff(r, size, name)
+	if err != nil {
+		return nil, err
+	}
+	if kind == binaryCache {
+		return openCache(r, size, name, opts)
+	}
+	return readText(newSource(r, size, kind, opts), name, opts)
+}
+
+// sniff tells the encoding of a file.
+func sniff(r io.ReaderAt, size int64, name string) (encoding, error) {
+	head := make([]byte, min(size, int64(len(cacheMagic))))
+	if _, err := r.ReadAt(head, 0); err != nil && len(head) > 0 {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return detect(head, name), nil
+}
+
+// newSource returns the text of a file of any encoding but the cache.
+func newSource(r io.ReaderAt, size int64, kind encoding, opts Options) source {
+	if opts.chunk == 0 {
+		opts.chunk = chunkSize
+	}
+	if kind == plainText {
+		return &randomSource{r: r, size: size, chunk: opts.chunk, crew: opts.Workers}
+	}
+	reopen := func() (io.ReadCloser, error) {
+		return decompress(io.NewSectionReader(r, 0, size), kind)
+	}
+	return &streamSource{open: reopen, chunk: opts.chunk, crew: opts.Workers}
+}

@@ -1,0 +1,151 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// A source is a text cut into chunks of whole lines. Chunk i holds the lines that
+// begin within bytes [i·size, (i+1)·size) of the text, whatever the kind of
+// source and the number of workers; a chunk in which no line begins is empty.
+type source interface {
+	// each calls visit for every chunk, concurrently but never twice at a time
+	// for the same worker, until all are visited or stop holds an index below
+	// the next chunk's: chunks up to that index are visited all the same. The
+	// chunk's text is valid only during the call.
+	each(stop *atomic.Int64, visit func(worker int, c chunk))
+
+	// workers is the number of workers that each will use.
+	workers() int
+}
+
+// chunk is a piece of a text: whole lines, each with its line feed, followed by
+// padding bytes that may be read but mean nothing.
+type chunk struct {
+	index int
+	text  []byte // text[:len(text)-padding] are the lines; nil if there are none
+	err   error  // why the text could not be read beyond these lines, or nil
+}
+
+// withoutMark returns the chunk without the byte order mark that a text in UTF-8
+// may begin with.
+func (c chunk) withoutMark() chunk {
+	const mark = "\xef\xbb\xbf"
+	if c.index == 0 && bytes.HasPrefix(c.text, []byte(mark)) && c.lines() > len(mark) {
+		c.text = c.text[len(mark):]
+	}
+	return c
+}
+
+// lines returns the length of the chunk's lines.
+func (c chunk) lines() int { return max(0, len(c.text)-padding) }
+
+const (
+	chunkSize   = 1 << 19
+	chunkSlack  = 1 << 14   // read beyond a chunk in the hope of its last line's end
+	longestLine = 256 << 20 // more is taken for something that is no text
+)
+
+var (
+	errLineTooLong = fmt.Errorf("a line longer than %d MiB", longestLine>>20)
+	errChanged     = errors.New("the file was changed while it was read")
+)
+
+// randomSource is a text that can be read at any place: a file, or memory.
+type randomSource struct {
+	r     io.ReaderAt
+	size  int64
+	chunk int64
+	crew  int
+}
+
+func (s *randomSource) chunks() int { return int((s.size + s.chunk - 1) / s.chunk) }
+
+func (s *randomSource) workers() int { return parallel.Workers(s.crew, s.chunks()) }
+
+func (s *randomSource) each(stop *atomic.Int64, visit func(worker int, c chunk)) {
+	buffers := make([][]byte, s.workers())
+	parallel.For(s.chunks(), s.crew, func(worker, i int) {
+		if int64(i) > stop.Load() {
+			return
+		}
+		text, err := s.load(i, &buffers[worker])
+		visit(worker, chunk{index: i, text: text, err: err}.withoutMark())
+	})
+}
+
+// load reads chunk i into the buffer, which it replaces by a larger one if need
+// be. It starts one byte early, to see whether a line begins where the chunk does.
+func (s *randomSource) load(i int, buffer *[]byte) ([]byte, error) {
+	from := int64(i) * s.chunk
+	to := min(from+s.chunk, s.size)
+	base := max(0, from-1)
+	buf, err := s.extend((*buffer)[:0], base, to+chunkSlack)
+	*buffer = buf
+	first := 0
+	if from > 0 {
+		first = bytes.IndexByte(buf[:min(to-base, int64(len(buf)))], '\n') + 1
+		if first == 0 || base+int64(first) == to {
+			return nil, err
+		}
+	}
+	for searched := int(to - base - 1); err == nil; {
+		if n := bytes.IndexByte(buf[searched:], '\n'); n >= 0 {
+			return buf[first : searched+n+1+padding], nil
+		}
+		if base+int64(len(buf)) == s.size {
+			return closeLine(buf)[first:], nil
+		}
+		if len(buf)-searched > longestLine {
+			err = errLineTooLong
+			break
+		}
+		searched = len(buf)
+		buf, err = s.extend(buf, base, base+2*int64(len(buf)))
+		*buffer = buf
+	}
+	return wholeLines(buf)[first:], err
+}
+
+// extend reads on from the end of buf, which holds the text from base, up to the
+// place end in the text. The result has room for a line feed and the padding.
+func (s *randomSource) extend(buf []byte, base, end int64) ([]byte, error) {
+	have, want := len(buf), int(min(end, s.size)-base)
+	buf = withRoom(buf, want)[:want]
+	if _, err := s.r.ReadAt(buf[have:], base+int64(have)); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errChanged
+		}
+		return buf[:have], err
+	}
+	return buf, nil
+}
+
+// withRoom returns buf, moved to a larger array if its capacity is less than n
+// bytes, a line feed and the padding.
+func withRoom(buf []byte, n int) []byte {
+	n += 1 + padding
+	if cap(buf) >= n {
+		return buf
+	}
+	return append(make([]byte, 0, n), buf...)
+}
+
+// closeLine returns the text with a line feed at its end, which its last line may
+// lack, and the padding, for which there must be room.
+func closeLine(text []byte) []byte {
+	if n := len(text); n > 0 && text[n-1] != '\n' {
+		text = append(text, '\n')
+	}
+	return text[:len(text)+padding]
+}
+
+// wholeLines returns the text up to its last line feed, and the padding.
+func wholeLines(text []byte) []byte {
+	return text[:bytes.LastIndexByte(text, '\n')+1+padding]
+}
