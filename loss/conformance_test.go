@@ -59,3 +59,14 @@ func refusedByFactored(c loss.LogRank) func([]float64) bool {
 		return len(p.Good) > 1 && len(p.Bad) > 1
 	}
 }
+
+// TestConformanceOfOtherGains: the laws know no measure by name, so the others
+// that are sums over relevant documents will do as well.
+func TestConformanceOfOtherGains(t *testing.T) {
+	for _, form := range []loss.Form{loss.Factored, loss.Lattice, loss.Shell} {
+		for _, name := range []string{"p@3", "r@4", "mrr@3", "ndcg", "bpref", "wta", "pairs", "rbp"} {
+			c := loss.LogRank{Form: form, Gain: gain(t, name)}
+			losstest.Run(t, losstest.Case{Name: fmt.Sprintf("l3/%v/%s", form, name), Loss: loss.L3{LogRank: c}})
+		}
+	}
+}

@@ -36,18 +36,26 @@ func insertDescending(keys, values []float64) {
 }
 
 // mergeDescending merges the descending runs before and from mid of (k, v) to
-// (dk, dv).
+// (dk, dv). Which run is next is as good as random, so the choice is written
+// without a branch.
 func mergeDescending(dk, dv, k, v []float64, mid int) {
-	i, j := 0, mid
-	for o := range dk {
-		if j == len(k) || i < mid && k[i] >= k[j] {
-			dk[o], dv[o] = k[i], v[i]
-			i++
-		} else {
-			dk[o], dv[o] = k[j], v[j]
-			j++
+	v, dk, dv = v[:len(k)], dk[:len(k)], dv[:len(k)]
+	i, j, o := 0, mid, 0
+	for i < mid && j < len(k) {
+		second := 0
+		if k[j] > k[i] {
+			second = 1
 		}
+		next := i + (j-i)&-second
+		dk[o], dv[o] = k[next], v[next]
+		i += 1 - second
+		j += second
+		o++
 	}
+	copy(dv[o:], v[i:mid])
+	o += copy(dk[o:], k[i:mid])
+	copy(dk[o:], k[j:])
+	copy(dv[o:], v[j:])
 }
 
 // averageTies replaces every element of x by the mean over the elements with the

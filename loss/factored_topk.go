@@ -39,7 +39,7 @@ func newOrderLaw(docs classes, gains *gainTable) (*orderLaw, error) {
 	for t := range all {
 		for i := range gains.rows {
 			d := gains.at(i, t) - gains.at(i, t+1)
-			if d < 0 {
+			if d < -1e-12 { // less is rounding
 				return nil, fmt.Errorf("the gain of relevant document %d grows from %v to %v when a document is put above it", i+1, gains.at(i, t), gains.at(i, t+1))
 			}
 			if d > 0 {
