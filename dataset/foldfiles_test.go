@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -63,6 +64,9 @@ func TestRotateFilesMakesTheOfficialFolds(t *testing.T) {
 	for _, set := range []string{"ohsumed", "mq2008"} {
 		t.Run(set, func(t *testing.T) {
 			t.Parallel()
+			if set == "ohsumed" && testing.Short() {
+				t.Skip("short")
+			}
 			want, got := t.TempDir(), t.TempDir()
 			if out, err := exec.Command(script, set, want).CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", script, err, out)
@@ -234,6 +238,46 @@ func TestFoldFileOfACache(t *testing.T) {
 			t.Errorf("%s (-text +cache):\n%s", name, diff)
 		}
 	}
+}
+
+// Whatever text a reader accepts, splitting finds the same documents in it and
+// the same query for each.
+func FuzzSplit(f *testing.F) {
+	text, _ := manyQueries()
+	f.Add([]byte(text))
+	f.Add([]byte(threeParts[:40]))
+	f.Add([]byte("0\tqid:a:b 1:1#qid:c\r\n \t\r\n  1 qid:qid:x \t 3:2 # qid:\n#\n2 qid:a:b"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if detect(text, "") != plainText {
+			t.Skip()
+		}
+		d, err := Read(bytes.NewReader(text), "f", anyText)
+		if err != nil {
+			t.Skip()
+		}
+		part := make(map[string]int)
+		for i := range d.Queries {
+			part[d.Queries[i].ID] = i % 2
+		}
+		var out [2]bytes.Buffer
+		s := splitter{part: part, out: []*bufio.Writer{bufio.NewWriter(&out[0]), bufio.NewWriter(&out[1])}}
+		if err := s.split(append(text[:len(text):len(text)], '\n')); err != nil || s.docs != d.Docs() {
+			t.Fatalf("%d documents of %d, %v", s.docs, d.Docs(), err)
+		}
+		for p, w := range s.out {
+			w.Flush()
+			want := documents(d.Filter(func(q *Query) bool { return part[q.ID] == p }))
+			if len(want) == 0 && out[p].Len() == 0 {
+				continue
+			}
+			opts := anyText
+			opts.Features = d.Features
+			got, err := Read(&out[p], "part", opts)
+			if err != nil || !slices.Equal(documents(got), want) {
+				t.Fatalf("part %d: %v, expected %v", p, err, want)
+			}
+		}
+	})
 }
 
 func TestFoldFileRefuses(t *testing.T) {

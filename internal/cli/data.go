@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -59,7 +60,7 @@ func (in *dataInput) addTo(cmd *cobra.Command) {
 
 // files returns all files named.
 func (in *dataInput) files(cmd *cobra.Command, args []string) ([]string, error) {
-	files := append(in.data[:len(in.data):len(in.data)], args...)
+	files := slices.Concat(in.data, args)
 	if len(files) == 0 {
 		return nil, badCall("%s needs a data file (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
 	}
