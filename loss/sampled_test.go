@@ -168,7 +168,8 @@ func checkGradient(t *testing.T, what string, s, grad []float64, f func([]float6
 }
 
 // Where only rankings of vanishing probability have any gain, log E[G] and its
-// gradient are those of the log domain: a good document 2000 below ten bads.
+// gradient are those of the log domain, also where the probabilities are
+// subnormal numbers: a good document ever further below all bads.
 func TestSampledGainOfImprobableRankings(t *testing.T) {
 	pairs := mixedQuery(1, 30)
 	c := newSampledCase(t, pairs, additive(t, "ndcg@3"), 1, sampledOptions(func(o *sample.Options) { o.Mix = 0.5 }))
@@ -176,13 +177,15 @@ func TestSampledGainOfImprobableRankings(t *testing.T) {
 	for i := range s {
 		s[i] = float64(i) * 0.01
 	}
-	s[pairs.Good[0]] = -2000
 	grad := make([]float64, len(s))
-	got, want := c.law.logGain(s, grad, new(Scratch)), c.logGain(s)
-	if !closeTo(got, want, 1e-12) || got > -50000 {
-		t.Errorf("log E[G] = %v, expected %v", got, want)
+	for _, below := range []float64{8, 10, 11.5, 12, 12.2, 12.4, 12.6, 12.8, 13, 15, 2000} {
+		s[pairs.Good[0]] = -below
+		got, want := c.law.logGain(s, grad, new(Scratch)), c.logGain(s)
+		if !closeTo(got, want, 1e-12) || got > -400 {
+			t.Errorf("%v below: log E[G] = %v, expected %v", below, got, want)
+		}
+		checkGradient(t, "improbable", s, grad, c.logGain)
 	}
-	checkGradient(t, "improbable", s, grad, c.logGain)
 }
 
 // No finite scores give a value or gradient that is not a number.
