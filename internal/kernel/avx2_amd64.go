@@ -94,11 +94,6 @@ func maxIndexAVX2(index []int32) uint32
 //go:noescape
 func gatherDiffAVX2(dst []float64, s []float64, plus []int32, minus []int32)
 
-// scatterDiffAVX2 is scatterDiffGo; the indices are in range.
-//
-//go:noescape
-func scatterDiffAVX2(s []float64, c []float64, plus []int32, minus []int32)
-
 // scanRowsAVX2 adds to each of rows rows, the first at first and each stride bytes
 // from the one before, the row before it; all have width columns. rows > 0.
 //

@@ -7,82 +7,71 @@
 // func dotAVX2(x []float64, y []float64) float64
 // Requires: AVX, FMA3, SSE2
 TEXT ·dotAVX2(SB), NOSPLIT, $0-56
-	MOVQ    x_base+0(FP), AX
-	MOVQ    y_base+24(FP), CX
-	MOVQ    x_len+8(FP), DX
-	MOVQ    DX, BX
-	ANDQ    $-16, BX
-	MOVQ    DX, SI
-	ANDQ    $0x03, SI
-	LEAQ    mask64<>+0(SB), DI
-	MOVQ    SI, R8
-	NEGQ    R8
-	VMOVUPD 24(DI)(R8*8), Y0
-	LEAQ    mask32<>+0(SB), DI
-	MOVQ    SI, R8
-	NEGQ    R8
-	VMOVUPS 12(DI)(R8*4), X1
-	VXORPD  Y1, Y1, Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	VXORPD  Y4, Y4, Y4
-	XORQ    DI, DI
-	CMPQ    DI, BX
-	JGE     dot_rest
+	MOVQ   x_base+0(FP), AX
+	MOVQ   y_base+24(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   x_len+8(FP), DX
+	SUBQ   $0x10, DX
+	JL     rest
 
-dot_block:
-	VMOVUPD     (CX)(DI*8), Y5
-	VMOVUPD     (AX)(DI*8), Y6
-	VFMADD231PD Y5, Y6, Y1
-	VMOVUPD     32(CX)(DI*8), Y5
-	VMOVUPD     32(AX)(DI*8), Y6
-	VFMADD231PD Y5, Y6, Y2
-	VMOVUPD     64(CX)(DI*8), Y5
-	VMOVUPD     64(AX)(DI*8), Y6
-	VFMADD231PD Y5, Y6, Y3
-	VMOVUPD     96(CX)(DI*8), Y5
-	VMOVUPD     96(AX)(DI*8), Y6
-	VFMADD231PD Y5, Y6, Y4
-	ADDQ        $0x10, DI
-	CMPQ        DI, BX
-	JL          dot_block
+block:
+	VMOVUPD     (AX), Y4
+	VMOVUPD     32(AX), Y5
+	VMOVUPD     64(AX), Y6
+	VMOVUPD     96(AX), Y7
+	VFMADD231PD (CX), Y4, Y0
+	VFMADD231PD 32(CX), Y5, Y1
+	VFMADD231PD 64(CX), Y6, Y2
+	VFMADD231PD 96(CX), Y7, Y3
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x80, AX
+	SUBQ        $0x10, DX
+	JGE         block
 
-dot_rest:
-	TESTQ       $0x00000008, DX
-	JZ          dot_four
-	VMOVUPD     (CX)(DI*8), Y5
-	VMOVUPD     (AX)(DI*8), Y6
-	VFMADD231PD Y5, Y6, Y1
-	VMOVUPD     32(CX)(DI*8), Y5
-	VMOVUPD     32(AX)(DI*8), Y6
-	VFMADD231PD Y5, Y6, Y2
-	ADDQ        $0x08, DI
+rest:
+	ADDQ        $0x10, DX
+	CMPQ        DX, $0x08
+	JL          four
+	VMOVUPD     (AX), Y4
+	VMOVUPD     32(AX), Y5
+	VFMADD231PD (CX), Y4, Y0
+	VFMADD231PD 32(CX), Y5, Y1
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x40, AX
+	SUBQ        $0x08, DX
 
-dot_four:
-	TESTQ       $0x00000004, DX
-	JZ          dot_tail
-	VMOVUPD     (CX)(DI*8), Y5
-	VMOVUPD     (AX)(DI*8), Y6
-	VFMADD231PD Y5, Y6, Y3
-	ADDQ        $0x04, DI
+four:
+	CMPQ        DX, $0x04
+	JL          tail
+	VMOVUPD     (AX), Y4
+	VFMADD231PD (CX), Y4, Y2
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x20, AX
+	SUBQ        $0x04, DX
 
-dot_tail:
-	TESTQ       SI, SI
-	JZ          dot_reduce
-	VMASKMOVPD  (CX)(DI*8), Y0, Y5
-	VMASKMOVPD  (AX)(DI*8), Y0, Y0
-	VFMADD231PD Y5, Y0, Y4
+tail:
+	TESTQ       DX, DX
+	JZ          reduce
+	LEAQ        mask64<>+0(SB), BX
+	NEGQ        DX
+	VMOVUPD     24(BX)(DX*8), Y5
+	VMASKMOVPD  (AX), Y5, Y4
+	VMASKMOVPD  (CX), Y5, Y5
+	VFMADD231PD Y5, Y4, Y3
 
-dot_reduce:
-	VADDPD       Y2, Y1, Y1
-	VADDPD       Y4, Y3, Y3
-	VADDPD       Y3, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPD       X0, X1, X1
-	VPERMILPD    $0x01, X1, X0
-	VADDPD       X0, X1, X1
+reduce:
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDPD       X1, X0, X0
 	VZEROUPPER
-	MOVSD        X1, ret+48(FP)
+	MOVSD        X0, ret+48(FP)
 	RET
 
 DATA mask64<>+0(SB)/8, $0xffffffffffffffff
@@ -93,11 +82,6 @@ DATA mask64<>+32(SB)/8, $0x0000000000000000
 DATA mask64<>+40(SB)/8, $0x0000000000000000
 GLOBL mask64<>(SB), RODATA|NOPTR, $48
 
-DATA mask32<>+0(SB)/8, $0xffffffffffffffff
-DATA mask32<>+8(SB)/8, $0x00000000ffffffff
-DATA mask32<>+16(SB)/8, $0x0000000000000000
-GLOBL mask32<>(SB), RODATA|NOPTR, $24
-
 // func dot32AVX2(x []float32, w []float64) float64
 // Requires: AVX, FMA3, SSE2
 TEXT ·dot32AVX2(SB), NOSPLIT, $0-56
@@ -105,7 +89,7 @@ TEXT ·dot32AVX2(SB), NOSPLIT, $0-56
 	MOVQ    w_base+24(FP), CX
 	MOVQ    x_len+8(FP), DX
 	MOVQ    DX, BX
-	ANDQ    $-16, BX
+	ANDQ    $-8, BX
 	MOVQ    DX, SI
 	ANDQ    $0x03, SI
 	LEAQ    mask64<>+0(SB), DI
@@ -118,46 +102,27 @@ TEXT ·dot32AVX2(SB), NOSPLIT, $0-56
 	VMOVUPS 12(DI)(R8*4), X1
 	VXORPD  Y2, Y2, Y2
 	VXORPD  Y3, Y3, Y3
-	VXORPD  Y4, Y4, Y4
-	VXORPD  Y5, Y5, Y5
 	XORQ    DI, DI
 	CMPQ    DI, BX
 	JGE     dot_rest
 
 dot_block:
-	VMOVUPD     (CX)(DI*8), Y6
-	VCVTPS2PD   (AX)(DI*4), Y7
-	VFMADD231PD Y6, Y7, Y2
-	VMOVUPD     32(CX)(DI*8), Y6
-	VCVTPS2PD   16(AX)(DI*4), Y7
-	VFMADD231PD Y6, Y7, Y3
-	VMOVUPD     64(CX)(DI*8), Y6
-	VCVTPS2PD   32(AX)(DI*4), Y7
-	VFMADD231PD Y6, Y7, Y4
-	VMOVUPD     96(CX)(DI*8), Y6
-	VCVTPS2PD   48(AX)(DI*4), Y7
-	VFMADD231PD Y6, Y7, Y5
-	ADDQ        $0x10, DI
+	VMOVUPD     (CX)(DI*8), Y4
+	VCVTPS2PD   (AX)(DI*4), Y5
+	VFMADD231PD Y4, Y5, Y2
+	VMOVUPD     32(CX)(DI*8), Y4
+	VCVTPS2PD   16(AX)(DI*4), Y5
+	VFMADD231PD Y4, Y5, Y3
+	ADDQ        $0x08, DI
 	CMPQ        DI, BX
 	JL          dot_block
 
 dot_rest:
-	TESTQ       $0x00000008, DX
-	JZ          dot_four
-	VMOVUPD     (CX)(DI*8), Y6
-	VCVTPS2PD   (AX)(DI*4), Y7
-	VFMADD231PD Y6, Y7, Y2
-	VMOVUPD     32(CX)(DI*8), Y6
-	VCVTPS2PD   16(AX)(DI*4), Y7
-	VFMADD231PD Y6, Y7, Y3
-	ADDQ        $0x08, DI
-
-dot_four:
 	TESTQ       $0x00000004, DX
 	JZ          dot_tail
-	VMOVUPD     (CX)(DI*8), Y6
-	VCVTPS2PD   (AX)(DI*4), Y7
-	VFMADD231PD Y6, Y7, Y4
+	VMOVUPD     (CX)(DI*8), Y4
+	VCVTPS2PD   (AX)(DI*4), Y5
+	VFMADD231PD Y4, Y5, Y2
 	ADDQ        $0x04, DI
 
 dot_tail:
@@ -166,12 +131,10 @@ dot_tail:
 	VMASKMOVPD  (CX)(DI*8), Y0, Y0
 	VMASKMOVPS  (AX)(DI*4), X1, X1
 	VCVTPS2PD   X1, Y1
-	VFMADD231PD Y0, Y1, Y5
+	VFMADD231PD Y0, Y1, Y3
 
 dot_reduce:
 	VADDPD       Y3, Y2, Y2
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y4, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X0
 	VADDPD       X0, X2, X2
 	VPERMILPD    $0x01, X2, X0
@@ -179,6 +142,11 @@ dot_reduce:
 	VZEROUPPER
 	MOVSD        X2, ret+48(FP)
 	RET
+
+DATA mask32<>+0(SB)/8, $0xffffffffffffffff
+DATA mask32<>+8(SB)/8, $0x00000000ffffffff
+DATA mask32<>+16(SB)/8, $0x0000000000000000
+GLOBL mask32<>(SB), RODATA|NOPTR, $24
 
 // func gemvAVX2(dst []float64, x []float32, w []float64)
 // Requires: AVX, FMA3
@@ -189,7 +157,7 @@ TEXT ·gemvAVX2(SB), NOSPLIT, $0-72
 	MOVQ    w_base+48(FP), BX
 	MOVQ    w_len+56(FP), SI
 	MOVQ    SI, DI
-	ANDQ    $-16, DI
+	ANDQ    $-8, DI
 	MOVQ    SI, R8
 	ANDQ    $0x03, R8
 	LEAQ    mask64<>+0(SB), R9
@@ -200,14 +168,15 @@ TEXT ·gemvAVX2(SB), NOSPLIT, $0-72
 	MOVQ    R8, R10
 	NEGQ    R10
 	VMOVUPS 12(R9)(R10*4), X1
-	MOVQ    SI, R10
-	SHLQ    $0x02, R10
-	SUBQ    $0x02, CX
-	JL      last
+	MOVQ    SI, R9
+	SHLQ    $0x02, R9
+	SUBQ    $0x04, CX
+	JL      rest
 
-pair:
-	MOVQ   DX, R9
-	ADDQ   R10, R9
+rows4:
+	LEAQ   (DX)(R9*1), R10
+	LEAQ   (R10)(R9*1), R11
+	LEAQ   (R11)(R9*1), R12
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
 	VXORPD Y4, Y4, Y4
@@ -216,158 +185,133 @@ pair:
 	VXORPD Y7, Y7, Y7
 	VXORPD Y8, Y8, Y8
 	VXORPD Y9, Y9, Y9
-	XORQ   R11, R11
-	CMPQ   R11, DI
-	JGE    two_rest
+	XORQ   R13, R13
+	CMPQ   R13, DI
+	JGE    four_rest
 
-two_block:
-	VMOVUPD     (BX)(R11*8), Y10
-	VCVTPS2PD   (DX)(R11*4), Y11
+four_block:
+	VMOVUPD     (BX)(R13*8), Y10
+	VCVTPS2PD   (DX)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y2
-	VCVTPS2PD   (R9)(R11*4), Y11
-	VFMADD231PD Y10, Y11, Y6
-	VMOVUPD     32(BX)(R11*8), Y10
-	VCVTPS2PD   16(DX)(R11*4), Y11
+	VCVTPS2PD   (R10)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y3
-	VCVTPS2PD   16(R9)(R11*4), Y11
-	VFMADD231PD Y10, Y11, Y7
-	VMOVUPD     64(BX)(R11*8), Y10
-	VCVTPS2PD   32(DX)(R11*4), Y11
+	VCVTPS2PD   (R11)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y4
-	VCVTPS2PD   32(R9)(R11*4), Y11
-	VFMADD231PD Y10, Y11, Y8
-	VMOVUPD     96(BX)(R11*8), Y10
-	VCVTPS2PD   48(DX)(R11*4), Y11
+	VCVTPS2PD   (R12)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y5
-	VCVTPS2PD   48(R9)(R11*4), Y11
-	VFMADD231PD Y10, Y11, Y9
-	ADDQ        $0x10, R11
-	CMPQ        R11, DI
-	JL          two_block
-
-two_rest:
-	TESTQ       $0x00000008, SI
-	JZ          two_four
-	VMOVUPD     (BX)(R11*8), Y10
-	VCVTPS2PD   (DX)(R11*4), Y11
-	VFMADD231PD Y10, Y11, Y2
-	VCVTPS2PD   (R9)(R11*4), Y11
+	VMOVUPD     32(BX)(R13*8), Y10
+	VCVTPS2PD   16(DX)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y6
-	VMOVUPD     32(BX)(R11*8), Y10
-	VCVTPS2PD   16(DX)(R11*4), Y11
-	VFMADD231PD Y10, Y11, Y3
-	VCVTPS2PD   16(R9)(R11*4), Y11
+	VCVTPS2PD   16(R10)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y7
-	ADDQ        $0x08, R11
+	VCVTPS2PD   16(R11)(R13*4), Y11
+	VFMADD231PD Y10, Y11, Y8
+	VCVTPS2PD   16(R12)(R13*4), Y11
+	VFMADD231PD Y10, Y11, Y9
+	ADDQ        $0x08, R13
+	CMPQ        R13, DI
+	JL          four_block
 
-two_four:
+four_rest:
 	TESTQ       $0x00000004, SI
-	JZ          two_tail
-	VMOVUPD     (BX)(R11*8), Y10
-	VCVTPS2PD   (DX)(R11*4), Y11
+	JZ          four_tail
+	VMOVUPD     (BX)(R13*8), Y10
+	VCVTPS2PD   (DX)(R13*4), Y11
+	VFMADD231PD Y10, Y11, Y2
+	VCVTPS2PD   (R10)(R13*4), Y11
+	VFMADD231PD Y10, Y11, Y3
+	VCVTPS2PD   (R11)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y4
-	VCVTPS2PD   (R9)(R11*4), Y11
-	VFMADD231PD Y10, Y11, Y8
-	ADDQ        $0x04, R11
-
-two_tail:
-	TESTQ       R8, R8
-	JZ          two_reduce
-	VMASKMOVPD  (BX)(R11*8), Y0, Y10
-	VMASKMOVPS  (DX)(R11*4), X1, X11
-	VCVTPS2PD   X11, Y11
+	VCVTPS2PD   (R12)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y5
-	VMASKMOVPS  (R9)(R11*4), X1, X11
+	ADDQ        $0x04, R13
+
+four_tail:
+	TESTQ       R8, R8
+	JZ          four_reduce
+	VMASKMOVPD  (BX)(R13*8), Y0, Y10
+	VMASKMOVPS  (DX)(R13*4), X1, X11
+	VCVTPS2PD   X11, Y11
+	VFMADD231PD Y10, Y11, Y6
+	VMASKMOVPS  (R10)(R13*4), X1, X11
+	VCVTPS2PD   X11, Y11
+	VFMADD231PD Y10, Y11, Y7
+	VMASKMOVPS  (R11)(R13*4), X1, X11
+	VCVTPS2PD   X11, Y11
+	VFMADD231PD Y10, Y11, Y8
+	VMASKMOVPS  (R12)(R13*4), X1, X11
 	VCVTPS2PD   X11, Y11
 	VFMADD231PD Y10, Y11, Y9
 
-two_reduce:
-	VADDPD       Y3, Y2, Y2
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y4, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VADDPD       X3, X2, X2
-	VPERMILPD    $0x01, X2, X3
-	VADDPD       X3, X2, X2
-	VADDPD       Y7, Y6, Y6
-	VADDPD       Y9, Y8, Y8
-	VADDPD       Y8, Y6, Y6
-	VEXTRACTF128 $0x01, Y6, X3
-	VADDPD       X3, X6, X6
-	VPERMILPD    $0x01, X6, X3
-	VADDPD       X3, X6, X6
-	VMOVSD       X2, (AX)
-	VMOVSD       X6, 8(AX)
-	ADDQ         $0x10, AX
-	MOVQ         R9, DX
-	ADDQ         R10, DX
-	SUBQ         $0x02, CX
-	JGE          pair
+four_reduce:
+	VADDPD     Y6, Y2, Y2
+	VADDPD     Y7, Y3, Y3
+	VADDPD     Y8, Y4, Y4
+	VADDPD     Y9, Y5, Y5
+	VPERM2F128 $0x20, Y4, Y2, Y6
+	VPERM2F128 $0x31, Y4, Y2, Y2
+	VADDPD     Y2, Y6, Y6
+	VPERM2F128 $0x20, Y5, Y3, Y2
+	VPERM2F128 $0x31, Y5, Y3, Y3
+	VADDPD     Y3, Y2, Y2
+	VUNPCKLPD  Y2, Y6, Y3
+	VUNPCKHPD  Y2, Y6, Y2
+	VADDPD     Y2, Y3, Y3
+	VMOVUPD    Y3, (AX)
+	ADDQ       $0x20, AX
+	LEAQ       (R12)(R9*1), DX
+	SUBQ       $0x04, CX
+	JGE        rows4
 
-last:
-	CMPQ   CX, $-1
-	JNE    done
+rest:
+	ADDQ $0x04, CX
+	JZ   done
+
+row1:
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	XORQ   CX, CX
-	CMPQ   CX, DI
+	XORQ   R10, R10
+	CMPQ   R10, DI
 	JGE    one_rest
 
 one_block:
-	VMOVUPD     (BX)(CX*8), Y6
-	VCVTPS2PD   (DX)(CX*4), Y7
-	VFMADD231PD Y6, Y7, Y2
-	VMOVUPD     32(BX)(CX*8), Y6
-	VCVTPS2PD   16(DX)(CX*4), Y7
-	VFMADD231PD Y6, Y7, Y3
-	VMOVUPD     64(BX)(CX*8), Y6
-	VCVTPS2PD   32(DX)(CX*4), Y7
-	VFMADD231PD Y6, Y7, Y4
-	VMOVUPD     96(BX)(CX*8), Y6
-	VCVTPS2PD   48(DX)(CX*4), Y7
-	VFMADD231PD Y6, Y7, Y5
-	ADDQ        $0x10, CX
-	CMPQ        CX, DI
+	VMOVUPD     (BX)(R10*8), Y4
+	VCVTPS2PD   (DX)(R10*4), Y5
+	VFMADD231PD Y4, Y5, Y2
+	VMOVUPD     32(BX)(R10*8), Y4
+	VCVTPS2PD   16(DX)(R10*4), Y5
+	VFMADD231PD Y4, Y5, Y3
+	ADDQ        $0x08, R10
+	CMPQ        R10, DI
 	JL          one_block
 
 one_rest:
-	TESTQ       $0x00000008, SI
-	JZ          one_four
-	VMOVUPD     (BX)(CX*8), Y6
-	VCVTPS2PD   (DX)(CX*4), Y7
-	VFMADD231PD Y6, Y7, Y2
-	VMOVUPD     32(BX)(CX*8), Y6
-	VCVTPS2PD   16(DX)(CX*4), Y7
-	VFMADD231PD Y6, Y7, Y3
-	ADDQ        $0x08, CX
-
-one_four:
 	TESTQ       $0x00000004, SI
 	JZ          one_tail
-	VMOVUPD     (BX)(CX*8), Y6
-	VCVTPS2PD   (DX)(CX*4), Y7
-	VFMADD231PD Y6, Y7, Y4
-	ADDQ        $0x04, CX
+	VMOVUPD     (BX)(R10*8), Y4
+	VCVTPS2PD   (DX)(R10*4), Y5
+	VFMADD231PD Y4, Y5, Y2
+	ADDQ        $0x04, R10
 
 one_tail:
 	TESTQ       R8, R8
 	JZ          one_reduce
-	VMASKMOVPD  (BX)(CX*8), Y0, Y0
-	VMASKMOVPS  (DX)(CX*4), X1, X1
-	VCVTPS2PD   X1, Y1
-	VFMADD231PD Y0, Y1, Y5
+	VMASKMOVPD  (BX)(R10*8), Y0, Y4
+	VMASKMOVPS  (DX)(R10*4), X1, X5
+	VCVTPS2PD   X5, Y5
+	VFMADD231PD Y4, Y5, Y3
 
 one_reduce:
 	VADDPD       Y3, Y2, Y2
-	VADDPD       Y5, Y4, Y4
-	VADDPD       Y4, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X0
-	VADDPD       X0, X2, X2
-	VPERMILPD    $0x01, X2, X0
-	VADDPD       X0, X2, X2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPD       X3, X2, X2
+	VPERMILPD    $0x01, X2, X3
+	VADDPD       X3, X2, X2
 	VMOVSD       X2, (AX)
+	ADDQ         $0x08, AX
+	ADDQ         R9, DX
+	DECQ         CX
+	JNZ          row1
 
 done:
 	VZEROUPPER
@@ -385,8 +329,21 @@ TEXT ·gemvTAVX2(SB), NOSPLIT, $0-72
 	SHLQ  $0x02, DI
 	TESTQ BX, BX
 	JZ    done
+
+next:
+	CMPQ  SI, $0x30
+	JGE   wide
 	CMPQ  SI, $0x20
-	JL    wide_none
+	JG    over32
+	JE    wide
+	CMPQ  SI, $0x10
+	JG    over16
+	TESTQ SI, SI
+	JNZ   over0
+
+done:
+	VZEROUPPER
+	RET
 
 wide:
 	VMOVUPD (AX), Y0
@@ -397,31 +354,31 @@ wide:
 	VMOVUPD 160(AX), Y5
 	VMOVUPD 192(AX), Y6
 	VMOVUPD 224(AX), Y7
-	MOVQ    CX, R8
-	MOVQ    DX, R9
-	MOVQ    BX, R10
+	MOVQ    BX, R8
+	MOVQ    CX, R9
+	MOVQ    DX, R10
 
 wide_row:
-	VBROADCASTSD (R9), Y8
-	VCVTPS2PD    (R8), Y9
+	VBROADCASTSD (R10), Y8
+	VCVTPS2PD    (R9), Y9
 	VFMADD231PD  Y9, Y8, Y0
-	VCVTPS2PD    16(R8), Y9
+	VCVTPS2PD    16(R9), Y9
 	VFMADD231PD  Y9, Y8, Y1
-	VCVTPS2PD    32(R8), Y9
+	VCVTPS2PD    32(R9), Y9
 	VFMADD231PD  Y9, Y8, Y2
-	VCVTPS2PD    48(R8), Y9
+	VCVTPS2PD    48(R9), Y9
 	VFMADD231PD  Y9, Y8, Y3
-	VCVTPS2PD    64(R8), Y9
+	VCVTPS2PD    64(R9), Y9
 	VFMADD231PD  Y9, Y8, Y4
-	VCVTPS2PD    80(R8), Y9
+	VCVTPS2PD    80(R9), Y9
 	VFMADD231PD  Y9, Y8, Y5
-	VCVTPS2PD    96(R8), Y9
+	VCVTPS2PD    96(R9), Y9
 	VFMADD231PD  Y9, Y8, Y6
-	VCVTPS2PD    112(R8), Y9
+	VCVTPS2PD    112(R9), Y9
 	VFMADD231PD  Y9, Y8, Y7
-	ADDQ         $0x08, R9
-	ADDQ         DI, R8
-	DECQ         R10
+	ADDQ         $0x08, R10
+	ADDQ         DI, R9
+	DECQ         R8
 	JNZ          wide_row
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -434,90 +391,287 @@ wide_row:
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x20, SI
-	CMPQ         SI, $0x20
-	JGE          wide
+	JMP          next
 
-wide_none:
-	CMPQ SI, $0x10
-	JL   narrow_none
-
-narrow:
-	VMOVUPD (AX), Y0
-	VMOVUPD 32(AX), Y1
-	VMOVUPD 64(AX), Y2
-	VMOVUPD 96(AX), Y3
-	MOVQ    CX, R8
-	MOVQ    DX, R9
-	MOVQ    BX, R10
-
-narrow_row:
-	VBROADCASTSD (R9), Y4
-	VCVTPS2PD    (R8), Y5
-	VFMADD231PD  Y5, Y4, Y0
-	VCVTPS2PD    16(R8), Y5
-	VFMADD231PD  Y5, Y4, Y1
-	VCVTPS2PD    32(R8), Y5
-	VFMADD231PD  Y5, Y4, Y2
-	VCVTPS2PD    48(R8), Y5
-	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         $0x08, R9
-	ADDQ         DI, R8
-	DECQ         R10
-	JNZ          narrow_row
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	VMOVUPD      Y2, 64(AX)
-	VMOVUPD      Y3, 96(AX)
-	ADDQ         $0x00000080, AX
-	ADDQ         $0x00000040, CX
-	SUBQ         $0x10, SI
-	CMPQ         SI, $0x10
-	JGE          narrow
-
-narrow_none:
-	TESTQ      SI, SI
-	JZ         done
+over32:
 	LEAQ       mask16x64<>+0(SB), R8
 	LEAQ       mask16x32<>+0(SB), R9
+	SUBQ       $0x20, SI
 	NEGQ       SI
-	VMOVUPD    128(R8)(SI*8), Y0
-	VMOVUPS    64(R9)(SI*4), X4
-	VMASKMOVPD (AX), Y0, Y8
-	VMOVUPD    160(R8)(SI*8), Y1
-	VMOVUPS    80(R9)(SI*4), X5
-	VMASKMOVPD 32(AX), Y1, Y9
-	VMOVUPD    192(R8)(SI*8), Y2
-	VMOVUPS    96(R9)(SI*4), X6
-	VMASKMOVPD 64(AX), Y2, Y10
-	VMOVUPD    224(R8)(SI*8), Y3
-	VMOVUPS    112(R9)(SI*4), X7
-	VMASKMOVPD 96(AX), Y3, Y11
+	VMOVUPD    (AX), Y0
+	VMOVUPD    32(AX), Y1
+	VMOVUPD    64(AX), Y2
+	VMOVUPD    96(AX), Y3
+	VMOVUPD    128(AX), Y4
+	VMOVUPD    160(AX), Y5
+	VMOVUPD    192(AX), Y6
+	VMOVUPD    224(AX), Y7
+	VMOVUPD    128(R8)(SI*8), Y8
+	VMASKMOVPD 256(AX), Y8, Y8
+	VMOVUPD    160(R8)(SI*8), Y9
+	VMASKMOVPD 288(AX), Y9, Y9
+	VMOVUPD    192(R8)(SI*8), Y10
+	VMASKMOVPD 320(AX), Y10, Y10
+	VMOVUPD    224(R8)(SI*8), Y11
+	VMASKMOVPD 352(AX), Y11, Y11
 	MOVQ       DX, DX
+	MOVQ       BX, R10
+	CMPQ       DI, $0x40
+	JL         over32_last
+	MOVQ       $0x00000001, R10
+	DECQ       BX
+	JZ         over32_last
 
-masked_row:
+over32_row:
 	VBROADCASTSD (DX), Y12
-	VMASKMOVPS   (CX), X4, X13
-	VCVTPS2PD    X13, Y13
+	VCVTPS2PD    (CX), Y13
+	VFMADD231PD  Y13, Y12, Y0
+	VCVTPS2PD    16(CX), Y13
+	VFMADD231PD  Y13, Y12, Y1
+	VCVTPS2PD    32(CX), Y13
+	VFMADD231PD  Y13, Y12, Y2
+	VCVTPS2PD    48(CX), Y13
+	VFMADD231PD  Y13, Y12, Y3
+	VCVTPS2PD    64(CX), Y13
+	VFMADD231PD  Y13, Y12, Y4
+	VCVTPS2PD    80(CX), Y13
+	VFMADD231PD  Y13, Y12, Y5
+	VCVTPS2PD    96(CX), Y13
+	VFMADD231PD  Y13, Y12, Y6
+	VCVTPS2PD    112(CX), Y13
+	VFMADD231PD  Y13, Y12, Y7
+	VCVTPS2PD    128(CX), Y13
 	VFMADD231PD  Y13, Y12, Y8
-	VMASKMOVPS   16(CX), X5, X13
-	VCVTPS2PD    X13, Y13
+	VCVTPS2PD    144(CX), Y13
 	VFMADD231PD  Y13, Y12, Y9
-	VMASKMOVPS   32(CX), X6, X13
-	VCVTPS2PD    X13, Y13
+	VCVTPS2PD    160(CX), Y13
 	VFMADD231PD  Y13, Y12, Y10
-	VMASKMOVPS   48(CX), X7, X13
-	VCVTPS2PD    X13, Y13
+	VCVTPS2PD    176(CX), Y13
 	VFMADD231PD  Y13, Y12, Y11
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
 	DECQ         BX
-	JNZ          masked_row
-	VMASKMOVPD   Y8, Y0, (AX)
-	VMASKMOVPD   Y9, Y1, 32(AX)
-	VMASKMOVPD   Y10, Y2, 64(AX)
-	VMASKMOVPD   Y11, Y3, 96(AX)
+	JNZ          over32_row
 
-done:
+over32_last:
+over32_end_row:
+	VBROADCASTSD (DX), Y12
+	VCVTPS2PD    (CX), Y13
+	VFMADD231PD  Y13, Y12, Y0
+	VCVTPS2PD    16(CX), Y13
+	VFMADD231PD  Y13, Y12, Y1
+	VCVTPS2PD    32(CX), Y13
+	VFMADD231PD  Y13, Y12, Y2
+	VCVTPS2PD    48(CX), Y13
+	VFMADD231PD  Y13, Y12, Y3
+	VCVTPS2PD    64(CX), Y13
+	VFMADD231PD  Y13, Y12, Y4
+	VCVTPS2PD    80(CX), Y13
+	VFMADD231PD  Y13, Y12, Y5
+	VCVTPS2PD    96(CX), Y13
+	VFMADD231PD  Y13, Y12, Y6
+	VCVTPS2PD    112(CX), Y13
+	VFMADD231PD  Y13, Y12, Y7
+	VMOVUPS      64(R9)(SI*4), X13
+	VMASKMOVPS   128(CX), X13, X13
+	VCVTPS2PD    X13, Y13
+	VFMADD231PD  Y13, Y12, Y8
+	VMOVUPS      80(R9)(SI*4), X13
+	VMASKMOVPS   144(CX), X13, X13
+	VCVTPS2PD    X13, Y13
+	VFMADD231PD  Y13, Y12, Y9
+	VMOVUPS      96(R9)(SI*4), X13
+	VMASKMOVPS   160(CX), X13, X13
+	VCVTPS2PD    X13, Y13
+	VFMADD231PD  Y13, Y12, Y10
+	VMOVUPS      112(R9)(SI*4), X13
+	VMASKMOVPS   176(CX), X13, X13
+	VCVTPS2PD    X13, Y13
+	VFMADD231PD  Y13, Y12, Y11
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         R10
+	JNZ          over32_end_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, 96(AX)
+	VMOVUPD      Y4, 128(AX)
+	VMOVUPD      Y5, 160(AX)
+	VMOVUPD      Y6, 192(AX)
+	VMOVUPD      Y7, 224(AX)
+	VMOVUPD      128(R8)(SI*8), Y0
+	VMASKMOVPD   Y8, Y0, 256(AX)
+	VMOVUPD      160(R8)(SI*8), Y0
+	VMASKMOVPD   Y9, Y0, 288(AX)
+	VMOVUPD      192(R8)(SI*8), Y0
+	VMASKMOVPD   Y10, Y0, 320(AX)
+	VMOVUPD      224(R8)(SI*8), Y0
+	VMASKMOVPD   Y11, Y0, 352(AX)
+	VZEROUPPER
+	RET
+
+over16:
+	LEAQ       mask16x64<>+0(SB), R8
+	LEAQ       mask16x32<>+0(SB), R9
+	SUBQ       $0x10, SI
+	NEGQ       SI
+	VMOVUPD    (AX), Y0
+	VMOVUPD    32(AX), Y1
+	VMOVUPD    64(AX), Y2
+	VMOVUPD    96(AX), Y3
+	VMOVUPD    128(R8)(SI*8), Y4
+	VMASKMOVPD 128(AX), Y4, Y4
+	VMOVUPD    160(R8)(SI*8), Y5
+	VMASKMOVPD 160(AX), Y5, Y5
+	VMOVUPD    192(R8)(SI*8), Y6
+	VMASKMOVPD 192(AX), Y6, Y6
+	VMOVUPD    224(R8)(SI*8), Y7
+	VMASKMOVPD 224(AX), Y7, Y7
+	MOVQ       DX, DX
+	MOVQ       BX, R10
+	CMPQ       DI, $0x40
+	JL         over16_last
+	MOVQ       $0x00000001, R10
+	DECQ       BX
+	JZ         over16_last
+
+over16_row:
+	VBROADCASTSD (DX), Y8
+	VCVTPS2PD    (CX), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VCVTPS2PD    16(CX), Y9
+	VFMADD231PD  Y9, Y8, Y1
+	VCVTPS2PD    32(CX), Y9
+	VFMADD231PD  Y9, Y8, Y2
+	VCVTPS2PD    48(CX), Y9
+	VFMADD231PD  Y9, Y8, Y3
+	VCVTPS2PD    64(CX), Y9
+	VFMADD231PD  Y9, Y8, Y4
+	VCVTPS2PD    80(CX), Y9
+	VFMADD231PD  Y9, Y8, Y5
+	VCVTPS2PD    96(CX), Y9
+	VFMADD231PD  Y9, Y8, Y6
+	VCVTPS2PD    112(CX), Y9
+	VFMADD231PD  Y9, Y8, Y7
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         BX
+	JNZ          over16_row
+
+over16_last:
+over16_end_row:
+	VBROADCASTSD (DX), Y8
+	VCVTPS2PD    (CX), Y9
+	VFMADD231PD  Y9, Y8, Y0
+	VCVTPS2PD    16(CX), Y9
+	VFMADD231PD  Y9, Y8, Y1
+	VCVTPS2PD    32(CX), Y9
+	VFMADD231PD  Y9, Y8, Y2
+	VCVTPS2PD    48(CX), Y9
+	VFMADD231PD  Y9, Y8, Y3
+	VMOVUPS      64(R9)(SI*4), X9
+	VMASKMOVPS   64(CX), X9, X9
+	VCVTPS2PD    X9, Y9
+	VFMADD231PD  Y9, Y8, Y4
+	VMOVUPS      80(R9)(SI*4), X9
+	VMASKMOVPS   80(CX), X9, X9
+	VCVTPS2PD    X9, Y9
+	VFMADD231PD  Y9, Y8, Y5
+	VMOVUPS      96(R9)(SI*4), X9
+	VMASKMOVPS   96(CX), X9, X9
+	VCVTPS2PD    X9, Y9
+	VFMADD231PD  Y9, Y8, Y6
+	VMOVUPS      112(R9)(SI*4), X9
+	VMASKMOVPS   112(CX), X9, X9
+	VCVTPS2PD    X9, Y9
+	VFMADD231PD  Y9, Y8, Y7
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         R10
+	JNZ          over16_end_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, 96(AX)
+	VMOVUPD      128(R8)(SI*8), Y0
+	VMASKMOVPD   Y4, Y0, 128(AX)
+	VMOVUPD      160(R8)(SI*8), Y0
+	VMASKMOVPD   Y5, Y0, 160(AX)
+	VMOVUPD      192(R8)(SI*8), Y0
+	VMASKMOVPD   Y6, Y0, 192(AX)
+	VMOVUPD      224(R8)(SI*8), Y0
+	VMASKMOVPD   Y7, Y0, 224(AX)
+	VZEROUPPER
+	RET
+
+over0:
+	LEAQ       mask16x64<>+0(SB), R8
+	LEAQ       mask16x32<>+0(SB), R9
+	SUBQ       $0x00, SI
+	NEGQ       SI
+	VMOVUPD    128(R8)(SI*8), Y0
+	VMASKMOVPD (AX), Y0, Y0
+	VMOVUPD    160(R8)(SI*8), Y1
+	VMASKMOVPD 32(AX), Y1, Y1
+	VMOVUPD    192(R8)(SI*8), Y2
+	VMASKMOVPD 64(AX), Y2, Y2
+	VMOVUPD    224(R8)(SI*8), Y3
+	VMASKMOVPD 96(AX), Y3, Y3
+	MOVQ       DX, DX
+	MOVQ       BX, R10
+	CMPQ       DI, $0x40
+	JL         over0_last
+	MOVQ       $0x00000001, R10
+	DECQ       BX
+	JZ         over0_last
+
+over0_row:
+	VBROADCASTSD (DX), Y4
+	VCVTPS2PD    (CX), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VCVTPS2PD    16(CX), Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VCVTPS2PD    32(CX), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VCVTPS2PD    48(CX), Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         BX
+	JNZ          over0_row
+
+over0_last:
+over0_end_row:
+	VBROADCASTSD (DX), Y4
+	VMOVUPS      64(R9)(SI*4), X5
+	VMASKMOVPS   (CX), X5, X5
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VMOVUPS      80(R9)(SI*4), X5
+	VMASKMOVPS   16(CX), X5, X5
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VMOVUPS      96(R9)(SI*4), X5
+	VMASKMOVPS   32(CX), X5, X5
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VMOVUPS      112(R9)(SI*4), X5
+	VMASKMOVPS   48(CX), X5, X5
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         R10
+	JNZ          over0_end_row
+	VMOVUPD      128(R8)(SI*8), Y4
+	VMASKMOVPD   Y0, Y4, (AX)
+	VMOVUPD      160(R8)(SI*8), Y0
+	VMASKMOVPD   Y1, Y0, 32(AX)
+	VMOVUPD      192(R8)(SI*8), Y0
+	VMASKMOVPD   Y2, Y0, 64(AX)
+	VMOVUPD      224(R8)(SI*8), Y0
+	VMASKMOVPD   Y3, Y0, 96(AX)
 	VZEROUPPER
 	RET
 
@@ -916,14 +1070,154 @@ GLOBL nan<>(SB), RODATA|NOPTR, $32
 
 // func expAVX2(dst []float64, x []float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·expAVX2(SB), NOSPLIT, $0-48
+TEXT ·expAVX2(SB), NOSPLIT, $128-48
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ x_len+32(FP), DX
-	SUBQ $0x08, DX
-	JL   four
+	SUBQ $0x10, DX
+	JL   rest
 
-eight:
+block:
+	VMOVUPD      (CX), Y0
+	VMOVUPD      32(CX), Y1
+	VMOVUPD      64(CX), Y2
+	VMOVUPD      96(CX), Y3
+	VMOVUPD      expHigh<>+0(SB), Y4
+	VMINPD       Y0, Y4, Y0
+	VMOVUPD      expHigh<>+0(SB), Y5
+	VMINPD       Y1, Y5, Y1
+	VMOVUPD      expHigh<>+0(SB), Y6
+	VMINPD       Y2, Y6, Y2
+	VMOVUPD      expHigh<>+0(SB), Y7
+	VMINPD       Y3, Y7, Y3
+	VMOVUPD      expLow<>+0(SB), Y4
+	VMAXPD       Y0, Y4, Y0
+	VMOVUPD      expLow<>+0(SB), Y5
+	VMAXPD       Y1, Y5, Y1
+	VMOVUPD      expLow<>+0(SB), Y6
+	VMAXPD       Y2, Y6, Y2
+	VMOVUPD      expLow<>+0(SB), Y7
+	VMAXPD       Y3, Y7, Y3
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      log2e<>+0(SB), Y5
+	VMOVUPD      log2e<>+0(SB), Y6
+	VMOVUPD      log2e<>+0(SB), Y7
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
+	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
+	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
+	VSUBPD       expMagic<>+0(SB), Y4, Y8
+	VSUBPD       expMagic<>+0(SB), Y5, Y9
+	VSUBPD       expMagic<>+0(SB), Y6, Y10
+	VSUBPD       expMagic<>+0(SB), Y7, Y11
+	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
+	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMOVUPD      Y4, (SP)
+	VMOVUPD      Y5, 32(SP)
+	VMOVUPD      Y6, 64(SP)
+	VMOVUPD      Y7, 96(SP)
+	VMULPD       Y0, Y0, Y8
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
+	VMOVUPD      exp8<>+0(SB), Y4
+	VMOVUPD      exp9<>+0(SB), Y12
+	VMOVUPD      exp8<>+0(SB), Y5
+	VMOVUPD      exp9<>+0(SB), Y13
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y14
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y15
+	VFMADD213PD  exp6<>+0(SB), Y8, Y4
+	VFMADD213PD  exp6<>+0(SB), Y9, Y5
+	VFMADD213PD  exp6<>+0(SB), Y10, Y6
+	VFMADD213PD  exp6<>+0(SB), Y11, Y7
+	VFMADD213PD  exp7<>+0(SB), Y8, Y12
+	VFMADD213PD  exp7<>+0(SB), Y9, Y13
+	VFMADD213PD  exp7<>+0(SB), Y10, Y14
+	VFMADD213PD  exp7<>+0(SB), Y11, Y15
+	VFMADD213PD  exp4<>+0(SB), Y8, Y4
+	VFMADD213PD  exp4<>+0(SB), Y9, Y5
+	VFMADD213PD  exp4<>+0(SB), Y10, Y6
+	VFMADD213PD  exp4<>+0(SB), Y11, Y7
+	VFMADD213PD  exp5<>+0(SB), Y8, Y12
+	VFMADD213PD  exp5<>+0(SB), Y9, Y13
+	VFMADD213PD  exp5<>+0(SB), Y10, Y14
+	VFMADD213PD  exp5<>+0(SB), Y11, Y15
+	VFMADD213PD  exp2<>+0(SB), Y8, Y4
+	VFMADD213PD  exp2<>+0(SB), Y9, Y5
+	VFMADD213PD  exp2<>+0(SB), Y10, Y6
+	VFMADD213PD  exp2<>+0(SB), Y11, Y7
+	VFMADD213PD  exp3<>+0(SB), Y8, Y12
+	VFMADD213PD  exp3<>+0(SB), Y9, Y13
+	VFMADD213PD  exp3<>+0(SB), Y10, Y14
+	VFMADD213PD  exp3<>+0(SB), Y11, Y15
+	VFMADD213PD  exp0<>+0(SB), Y8, Y4
+	VFMADD213PD  exp0<>+0(SB), Y9, Y5
+	VFMADD213PD  exp0<>+0(SB), Y10, Y6
+	VFMADD213PD  exp0<>+0(SB), Y11, Y7
+	VFMADD213PD  exp1<>+0(SB), Y8, Y12
+	VFMADD213PD  exp1<>+0(SB), Y9, Y13
+	VFMADD213PD  exp1<>+0(SB), Y10, Y14
+	VFMADD213PD  exp1<>+0(SB), Y11, Y15
+	VFMADD213PD  Y4, Y0, Y12
+	VFMADD213PD  Y5, Y1, Y13
+	VFMADD213PD  Y6, Y2, Y14
+	VFMADD213PD  Y7, Y3, Y15
+	VFMADD213PD  Y0, Y8, Y12
+	VFMADD213PD  Y1, Y9, Y13
+	VFMADD213PD  Y2, Y10, Y14
+	VFMADD213PD  Y3, Y11, Y15
+	VADDPD       one<>+0(SB), Y12, Y12
+	VADDPD       one<>+0(SB), Y13, Y13
+	VADDPD       one<>+0(SB), Y14, Y14
+	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      (SP), Y0
+	VMOVUPD      32(SP), Y1
+	VMOVUPD      64(SP), Y2
+	VMOVUPD      96(SP), Y3
+	VPSRLQ       $0x01, Y0, Y4
+	VPSUBQ       Y4, Y0, Y0
+	VPSRLQ       $0x01, Y1, Y5
+	VPSUBQ       Y5, Y1, Y1
+	VPSRLQ       $0x01, Y2, Y6
+	VPSUBQ       Y6, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y7
+	VPSUBQ       Y7, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y4, Y12, Y12
+	VMULPD       Y5, Y13, Y13
+	VMULPD       Y6, Y14, Y14
+	VMULPD       Y7, Y15, Y15
+	VMULPD       Y0, Y12, Y12
+	VMULPD       Y1, Y13, Y13
+	VMULPD       Y2, Y14, Y14
+	VMULPD       Y3, Y15, Y15
+	VMOVUPD      Y12, (AX)
+	VMOVUPD      Y13, 32(AX)
+	VMOVUPD      Y14, 64(AX)
+	VMOVUPD      Y15, 96(AX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, AX
+	SUBQ         $0x10, DX
+	JGE          block
+
+rest:
+	TESTQ        $0x00000008, DX
+	JZ           less2
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      expHigh<>+0(SB), Y2
@@ -968,8 +1262,6 @@ eight:
 	VFMADD213PD  exp1<>+0(SB), Y5, Y9
 	VFMADD213PD  Y6, Y0, Y8
 	VFMADD213PD  Y7, Y1, Y9
-	VMULPD       Y0, Y0, Y4
-	VMULPD       Y1, Y1, Y5
 	VFMADD213PD  Y0, Y4, Y8
 	VFMADD213PD  Y1, Y5, Y9
 	VADDPD       one<>+0(SB), Y8, Y8
@@ -988,15 +1280,12 @@ eight:
 	VMULPD       Y3, Y9, Y9
 	VMOVUPD      Y8, (AX)
 	VMOVUPD      Y9, 32(AX)
-	ADDQ         $0x40, CX
-	ADDQ         $0x40, AX
-	SUBQ         $0x08, DX
-	JGE          eight
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, AX
 
-four:
-	ADDQ         $0x08, DX
-	CMPQ         DX, $0x04
-	JL           tail
+less2:
+	TESTQ        $0x00000004, DX
+	JZ           less1
 	VMOVUPD      (CX), Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
 	VMINPD       Y0, Y1, Y0
@@ -1019,7 +1308,6 @@ four:
 	VFMADD213PD  exp0<>+0(SB), Y2, Y3
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
-	VMULPD       Y0, Y0, Y2
 	VFMADD213PD  Y0, Y2, Y4
 	VADDPD       one<>+0(SB), Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
@@ -1029,12 +1317,11 @@ four:
 	VMULPD       Y0, Y4, Y4
 	VMULPD       Y1, Y4, Y4
 	VMOVUPD      Y4, (AX)
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, AX
-	SUBQ         $0x04, DX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, AX
 
-tail:
-	TESTQ        DX, DX
+less1:
+	ANDQ         $0x03, DX
 	JZ           done
 	LEAQ         mask64<>+0(SB), BX
 	MOVQ         DX, SI
@@ -1062,7 +1349,6 @@ tail:
 	VFMADD213PD  exp0<>+0(SB), Y2, Y3
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
-	VMULPD       Y0, Y0, Y2
 	VFMADD213PD  Y0, Y2, Y4
 	VADDPD       one<>+0(SB), Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
@@ -1191,14 +1477,15 @@ GLOBL one<>(SB), RODATA|NOPTR, $32
 
 // func expSumAVX2(dst []float64, x []float64, shift float64) float64
 // Requires: AVX, AVX2, FMA3, SSE2
-TEXT ·expSumAVX2(SB), NOSPLIT, $32-64
+TEXT ·expSumAVX2(SB), NOSPLIT, $288-64
 	MOVSD        shift+48(FP), X0
 	VBROADCASTSD X0, Y0
 	VMOVUPD      Y0, (SP)
 	VXORPD       Y0, Y0, Y0
-	VXORPD       Y1, Y1, Y1
-	VXORPD       Y2, Y2, Y2
-	VXORPD       Y3, Y3, Y3
+	VMOVUPD      Y0, 32(SP)
+	VMOVUPD      Y0, 64(SP)
+	VMOVUPD      Y0, 96(SP)
+	VMOVUPD      Y0, 128(SP)
 	MOVQ         x_base+24(FP), AX
 	MOVQ         x_len+32(FP), CX
 	MOVQ         dst_base+0(FP), DX
@@ -1206,146 +1493,151 @@ TEXT ·expSumAVX2(SB), NOSPLIT, $32-64
 	JL           rest
 
 block:
-	VMOVUPD      (AX), Y4
-	VMOVUPD      32(AX), Y5
-	VSUBPD       (SP), Y4, Y4
-	VSUBPD       (SP), Y5, Y5
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VMOVUPD      64(AX), Y2
+	VMOVUPD      96(AX), Y3
+	VSUBPD       (SP), Y0, Y0
+	VSUBPD       (SP), Y1, Y1
+	VSUBPD       (SP), Y2, Y2
+	VSUBPD       (SP), Y3, Y3
+	VMOVUPD      expHigh<>+0(SB), Y4
+	VMINPD       Y0, Y4, Y0
+	VMOVUPD      expHigh<>+0(SB), Y5
+	VMINPD       Y1, Y5, Y1
 	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y4, Y6, Y4
+	VMINPD       Y2, Y6, Y2
 	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y5, Y7, Y5
+	VMINPD       Y3, Y7, Y3
+	VMOVUPD      expLow<>+0(SB), Y4
+	VMAXPD       Y0, Y4, Y0
+	VMOVUPD      expLow<>+0(SB), Y5
+	VMAXPD       Y1, Y5, Y1
 	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y4, Y6, Y4
+	VMAXPD       Y2, Y6, Y2
 	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y7, Y3
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      log2e<>+0(SB), Y5
 	VMOVUPD      log2e<>+0(SB), Y6
 	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y5, Y7
-	VSUBPD       expMagic<>+0(SB), Y6, Y8
-	VSUBPD       expMagic<>+0(SB), Y7, Y9
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y5
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y5
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VMOVUPD      exp8<>+0(SB), Y10
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
+	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
+	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
+	VSUBPD       expMagic<>+0(SB), Y4, Y8
+	VSUBPD       expMagic<>+0(SB), Y5, Y9
+	VSUBPD       expMagic<>+0(SB), Y6, Y10
+	VSUBPD       expMagic<>+0(SB), Y7, Y11
+	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
+	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMOVUPD      Y4, 160(SP)
+	VMOVUPD      Y5, 192(SP)
+	VMOVUPD      Y6, 224(SP)
+	VMOVUPD      Y7, 256(SP)
+	VMULPD       Y0, Y0, Y8
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
+	VMOVUPD      exp8<>+0(SB), Y4
 	VMOVUPD      exp9<>+0(SB), Y12
-	VMOVUPD      exp8<>+0(SB), Y11
+	VMOVUPD      exp8<>+0(SB), Y5
 	VMOVUPD      exp9<>+0(SB), Y13
-	VFMADD213PD  exp6<>+0(SB), Y8, Y10
-	VFMADD213PD  exp6<>+0(SB), Y9, Y11
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y14
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y15
+	VFMADD213PD  exp6<>+0(SB), Y8, Y4
+	VFMADD213PD  exp6<>+0(SB), Y9, Y5
+	VFMADD213PD  exp6<>+0(SB), Y10, Y6
+	VFMADD213PD  exp6<>+0(SB), Y11, Y7
 	VFMADD213PD  exp7<>+0(SB), Y8, Y12
 	VFMADD213PD  exp7<>+0(SB), Y9, Y13
-	VFMADD213PD  exp4<>+0(SB), Y8, Y10
-	VFMADD213PD  exp4<>+0(SB), Y9, Y11
+	VFMADD213PD  exp7<>+0(SB), Y10, Y14
+	VFMADD213PD  exp7<>+0(SB), Y11, Y15
+	VFMADD213PD  exp4<>+0(SB), Y8, Y4
+	VFMADD213PD  exp4<>+0(SB), Y9, Y5
+	VFMADD213PD  exp4<>+0(SB), Y10, Y6
+	VFMADD213PD  exp4<>+0(SB), Y11, Y7
 	VFMADD213PD  exp5<>+0(SB), Y8, Y12
 	VFMADD213PD  exp5<>+0(SB), Y9, Y13
-	VFMADD213PD  exp2<>+0(SB), Y8, Y10
-	VFMADD213PD  exp2<>+0(SB), Y9, Y11
+	VFMADD213PD  exp5<>+0(SB), Y10, Y14
+	VFMADD213PD  exp5<>+0(SB), Y11, Y15
+	VFMADD213PD  exp2<>+0(SB), Y8, Y4
+	VFMADD213PD  exp2<>+0(SB), Y9, Y5
+	VFMADD213PD  exp2<>+0(SB), Y10, Y6
+	VFMADD213PD  exp2<>+0(SB), Y11, Y7
 	VFMADD213PD  exp3<>+0(SB), Y8, Y12
 	VFMADD213PD  exp3<>+0(SB), Y9, Y13
-	VFMADD213PD  exp0<>+0(SB), Y8, Y10
-	VFMADD213PD  exp0<>+0(SB), Y9, Y11
+	VFMADD213PD  exp3<>+0(SB), Y10, Y14
+	VFMADD213PD  exp3<>+0(SB), Y11, Y15
+	VFMADD213PD  exp0<>+0(SB), Y8, Y4
+	VFMADD213PD  exp0<>+0(SB), Y9, Y5
+	VFMADD213PD  exp0<>+0(SB), Y10, Y6
+	VFMADD213PD  exp0<>+0(SB), Y11, Y7
 	VFMADD213PD  exp1<>+0(SB), Y8, Y12
 	VFMADD213PD  exp1<>+0(SB), Y9, Y13
-	VFMADD213PD  Y10, Y4, Y12
-	VFMADD213PD  Y11, Y5, Y13
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VFMADD213PD  Y4, Y8, Y12
-	VFMADD213PD  Y5, Y9, Y13
+	VFMADD213PD  exp1<>+0(SB), Y10, Y14
+	VFMADD213PD  exp1<>+0(SB), Y11, Y15
+	VFMADD213PD  Y4, Y0, Y12
+	VFMADD213PD  Y5, Y1, Y13
+	VFMADD213PD  Y6, Y2, Y14
+	VFMADD213PD  Y7, Y3, Y15
+	VFMADD213PD  Y0, Y8, Y12
+	VFMADD213PD  Y1, Y9, Y13
+	VFMADD213PD  Y2, Y10, Y14
+	VFMADD213PD  Y3, Y11, Y15
 	VADDPD       one<>+0(SB), Y12, Y12
 	VADDPD       one<>+0(SB), Y13, Y13
-	VPSRLQ       $0x01, Y6, Y4
-	VPSUBQ       Y4, Y6, Y6
-	VPSRLQ       $0x01, Y7, Y5
-	VPSUBQ       Y5, Y7, Y7
+	VADDPD       one<>+0(SB), Y14, Y14
+	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      160(SP), Y0
+	VMOVUPD      192(SP), Y1
+	VMOVUPD      224(SP), Y2
+	VMOVUPD      256(SP), Y3
+	VPSRLQ       $0x01, Y0, Y4
+	VPSUBQ       Y4, Y0, Y0
+	VPSRLQ       $0x01, Y1, Y5
+	VPSUBQ       Y5, Y1, Y1
+	VPSRLQ       $0x01, Y2, Y6
+	VPSUBQ       Y6, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y7
+	VPSUBQ       Y7, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y0, Y0
 	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y4, Y12, Y12
 	VMULPD       Y5, Y13, Y13
-	VMULPD       Y6, Y12, Y12
-	VMULPD       Y7, Y13, Y13
-	VADDPD       Y12, Y0, Y0
-	VADDPD       Y13, Y1, Y1
+	VMULPD       Y6, Y14, Y14
+	VMULPD       Y7, Y15, Y15
+	VMULPD       Y0, Y12, Y12
+	VMULPD       Y1, Y13, Y13
+	VMULPD       Y2, Y14, Y14
+	VMULPD       Y3, Y15, Y15
 	VMOVUPD      Y12, (DX)
-	ADDQ         $0x20, DX
-	VMOVUPD      Y13, (DX)
-	ADDQ         $0x20, DX
-	VMOVUPD      64(AX), Y4
-	VMOVUPD      96(AX), Y5
-	VSUBPD       (SP), Y4, Y4
-	VSUBPD       (SP), Y5, Y5
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y4, Y6, Y4
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y5, Y7, Y5
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y4, Y6, Y4
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y5, Y7, Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y5, Y7
-	VSUBPD       expMagic<>+0(SB), Y6, Y8
-	VSUBPD       expMagic<>+0(SB), Y7, Y9
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y5
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y5
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VMOVUPD      exp8<>+0(SB), Y10
-	VMOVUPD      exp9<>+0(SB), Y12
-	VMOVUPD      exp8<>+0(SB), Y11
-	VMOVUPD      exp9<>+0(SB), Y13
-	VFMADD213PD  exp6<>+0(SB), Y8, Y10
-	VFMADD213PD  exp6<>+0(SB), Y9, Y11
-	VFMADD213PD  exp7<>+0(SB), Y8, Y12
-	VFMADD213PD  exp7<>+0(SB), Y9, Y13
-	VFMADD213PD  exp4<>+0(SB), Y8, Y10
-	VFMADD213PD  exp4<>+0(SB), Y9, Y11
-	VFMADD213PD  exp5<>+0(SB), Y8, Y12
-	VFMADD213PD  exp5<>+0(SB), Y9, Y13
-	VFMADD213PD  exp2<>+0(SB), Y8, Y10
-	VFMADD213PD  exp2<>+0(SB), Y9, Y11
-	VFMADD213PD  exp3<>+0(SB), Y8, Y12
-	VFMADD213PD  exp3<>+0(SB), Y9, Y13
-	VFMADD213PD  exp0<>+0(SB), Y8, Y10
-	VFMADD213PD  exp0<>+0(SB), Y9, Y11
-	VFMADD213PD  exp1<>+0(SB), Y8, Y12
-	VFMADD213PD  exp1<>+0(SB), Y9, Y13
-	VFMADD213PD  Y10, Y4, Y12
-	VFMADD213PD  Y11, Y5, Y13
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VFMADD213PD  Y4, Y8, Y12
-	VFMADD213PD  Y5, Y9, Y13
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VPSRLQ       $0x01, Y6, Y4
-	VPSUBQ       Y4, Y6, Y6
-	VPSRLQ       $0x01, Y7, Y5
-	VPSUBQ       Y5, Y7, Y7
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y4, Y12, Y12
-	VMULPD       Y5, Y13, Y13
-	VMULPD       Y6, Y12, Y12
-	VMULPD       Y7, Y13, Y13
-	VADDPD       Y12, Y2, Y2
-	VADDPD       Y13, Y3, Y3
-	VMOVUPD      Y12, (DX)
-	ADDQ         $0x20, DX
-	VMOVUPD      Y13, (DX)
-	ADDQ         $0x20, DX
+	VMOVUPD      Y13, 32(DX)
+	VMOVUPD      Y14, 64(DX)
+	VMOVUPD      Y15, 96(DX)
+	ADDQ         $0x00000080, DX
+	VADDPD       32(SP), Y12, Y12
+	VMOVUPD      Y12, 32(SP)
+	VADDPD       64(SP), Y13, Y13
+	VMOVUPD      Y13, 64(SP)
+	VADDPD       96(SP), Y14, Y14
+	VMOVUPD      Y14, 96(SP)
+	VADDPD       128(SP), Y15, Y15
+	VMOVUPD      Y15, 128(SP)
 	ADDQ         $0x80, AX
 	SUBQ         $0x10, CX
 	JGE          block
@@ -1354,117 +1646,116 @@ rest:
 	ADDQ         $0x10, CX
 	CMPQ         CX, $0x08
 	JL           four
-	VMOVUPD      (AX), Y4
-	VMOVUPD      32(AX), Y5
-	VSUBPD       (SP), Y4, Y4
-	VSUBPD       (SP), Y5, Y5
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y4, Y6, Y4
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y5, Y7, Y5
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y4, Y6, Y4
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y5, Y7, Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y5, Y7
-	VSUBPD       expMagic<>+0(SB), Y6, Y8
-	VSUBPD       expMagic<>+0(SB), Y7, Y9
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y5
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y5
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VMOVUPD      exp8<>+0(SB), Y10
-	VMOVUPD      exp9<>+0(SB), Y12
-	VMOVUPD      exp8<>+0(SB), Y11
-	VMOVUPD      exp9<>+0(SB), Y13
-	VFMADD213PD  exp6<>+0(SB), Y8, Y10
-	VFMADD213PD  exp6<>+0(SB), Y9, Y11
-	VFMADD213PD  exp7<>+0(SB), Y8, Y12
-	VFMADD213PD  exp7<>+0(SB), Y9, Y13
-	VFMADD213PD  exp4<>+0(SB), Y8, Y10
-	VFMADD213PD  exp4<>+0(SB), Y9, Y11
-	VFMADD213PD  exp5<>+0(SB), Y8, Y12
-	VFMADD213PD  exp5<>+0(SB), Y9, Y13
-	VFMADD213PD  exp2<>+0(SB), Y8, Y10
-	VFMADD213PD  exp2<>+0(SB), Y9, Y11
-	VFMADD213PD  exp3<>+0(SB), Y8, Y12
-	VFMADD213PD  exp3<>+0(SB), Y9, Y13
-	VFMADD213PD  exp0<>+0(SB), Y8, Y10
-	VFMADD213PD  exp0<>+0(SB), Y9, Y11
-	VFMADD213PD  exp1<>+0(SB), Y8, Y12
-	VFMADD213PD  exp1<>+0(SB), Y9, Y13
-	VFMADD213PD  Y10, Y4, Y12
-	VFMADD213PD  Y11, Y5, Y13
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VFMADD213PD  Y4, Y8, Y12
-	VFMADD213PD  Y5, Y9, Y13
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VPSRLQ       $0x01, Y6, Y4
-	VPSUBQ       Y4, Y6, Y6
-	VPSRLQ       $0x01, Y7, Y5
-	VPSUBQ       Y5, Y7, Y7
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y4, Y12, Y12
-	VMULPD       Y5, Y13, Y13
-	VMULPD       Y6, Y12, Y12
-	VMULPD       Y7, Y13, Y13
-	VADDPD       Y12, Y0, Y0
-	VADDPD       Y13, Y1, Y1
-	VMOVUPD      Y12, (DX)
-	ADDQ         $0x20, DX
-	VMOVUPD      Y13, (DX)
-	ADDQ         $0x20, DX
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VSUBPD       (SP), Y0, Y0
+	VSUBPD       (SP), Y1, Y1
+	VMOVUPD      expHigh<>+0(SB), Y2
+	VMINPD       Y0, Y2, Y0
+	VMOVUPD      expHigh<>+0(SB), Y3
+	VMINPD       Y1, Y3, Y1
+	VMOVUPD      expLow<>+0(SB), Y2
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      expLow<>+0(SB), Y3
+	VMAXPD       Y1, Y3, Y1
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      log2e<>+0(SB), Y3
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
+	VSUBPD       expMagic<>+0(SB), Y2, Y4
+	VSUBPD       expMagic<>+0(SB), Y3, Y5
+	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMULPD       Y0, Y0, Y4
+	VMULPD       Y1, Y1, Y5
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y8
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y9
+	VFMADD213PD  exp6<>+0(SB), Y4, Y6
+	VFMADD213PD  exp6<>+0(SB), Y5, Y7
+	VFMADD213PD  exp7<>+0(SB), Y4, Y8
+	VFMADD213PD  exp7<>+0(SB), Y5, Y9
+	VFMADD213PD  exp4<>+0(SB), Y4, Y6
+	VFMADD213PD  exp4<>+0(SB), Y5, Y7
+	VFMADD213PD  exp5<>+0(SB), Y4, Y8
+	VFMADD213PD  exp5<>+0(SB), Y5, Y9
+	VFMADD213PD  exp2<>+0(SB), Y4, Y6
+	VFMADD213PD  exp2<>+0(SB), Y5, Y7
+	VFMADD213PD  exp3<>+0(SB), Y4, Y8
+	VFMADD213PD  exp3<>+0(SB), Y5, Y9
+	VFMADD213PD  exp0<>+0(SB), Y4, Y6
+	VFMADD213PD  exp0<>+0(SB), Y5, Y7
+	VFMADD213PD  exp1<>+0(SB), Y4, Y8
+	VFMADD213PD  exp1<>+0(SB), Y5, Y9
+	VFMADD213PD  Y6, Y0, Y8
+	VFMADD213PD  Y7, Y1, Y9
+	VFMADD213PD  Y0, Y4, Y8
+	VFMADD213PD  Y1, Y5, Y9
+	VADDPD       one<>+0(SB), Y8, Y8
+	VADDPD       one<>+0(SB), Y9, Y9
+	VPSRLQ       $0x01, Y2, Y0
+	VPSUBQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y0, Y8, Y8
+	VMULPD       Y1, Y9, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y3, Y9, Y9
+	VMOVUPD      Y8, (DX)
+	VMOVUPD      Y9, 32(DX)
+	ADDQ         $0x00000040, DX
+	VADDPD       32(SP), Y8, Y8
+	VMOVUPD      Y8, 32(SP)
+	VADDPD       64(SP), Y9, Y9
+	VMOVUPD      Y9, 64(SP)
 	ADDQ         $0x40, AX
 	SUBQ         $0x08, CX
 
 four:
 	CMPQ         CX, $0x04
 	JL           tail
-	VMOVUPD      (AX), Y4
-	VSUBPD       (SP), Y4, Y4
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y4, Y5, Y4
-	VMOVUPD      expLow<>+0(SB), Y5
-	VMAXPD       Y4, Y5, Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y5
-	VSUBPD       expMagic<>+0(SB), Y5, Y6
-	VFNMADD231PD ln2Hi<>+0(SB), Y6, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y6, Y4
-	VMULPD       Y4, Y4, Y6
-	VMOVUPD      exp8<>+0(SB), Y7
-	VMOVUPD      exp9<>+0(SB), Y8
-	VFMADD213PD  exp6<>+0(SB), Y6, Y7
-	VFMADD213PD  exp7<>+0(SB), Y6, Y8
-	VFMADD213PD  exp4<>+0(SB), Y6, Y7
-	VFMADD213PD  exp5<>+0(SB), Y6, Y8
-	VFMADD213PD  exp2<>+0(SB), Y6, Y7
-	VFMADD213PD  exp3<>+0(SB), Y6, Y8
-	VFMADD213PD  exp0<>+0(SB), Y6, Y7
-	VFMADD213PD  exp1<>+0(SB), Y6, Y8
-	VFMADD213PD  Y7, Y4, Y8
-	VMULPD       Y4, Y4, Y6
-	VFMADD213PD  Y4, Y6, Y8
-	VADDPD       one<>+0(SB), Y8, Y8
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y8, Y8
-	VMULPD       Y5, Y8, Y8
-	VADDPD       Y8, Y2, Y2
-	VMOVUPD      Y8, (DX)
-	ADDQ         $0x20, DX
+	VMOVUPD      (AX), Y0
+	VSUBPD       (SP), Y0, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMOVUPD      log2e<>+0(SB), Y1
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
+	VSUBPD       expMagic<>+0(SB), Y1, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VADDPD       one<>+0(SB), Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VMOVUPD      Y4, (DX)
+	ADDQ         $0x00000020, DX
+	VADDPD       96(SP), Y4, Y4
+	VMOVUPD      Y4, 96(SP)
 	ADDQ         $0x20, AX
 	SUBQ         $0x04, CX
 
@@ -1474,58 +1765,62 @@ tail:
 	LEAQ         mask64<>+0(SB), BX
 	MOVQ         CX, SI
 	NEGQ         SI
-	VMOVUPD      24(BX)(SI*8), Y4
-	VMASKMOVPD   (AX), Y4, Y4
-	VSUBPD       (SP), Y4, Y4
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y4, Y5, Y4
-	VMOVUPD      expLow<>+0(SB), Y5
-	VMAXPD       Y4, Y5, Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y5
-	VSUBPD       expMagic<>+0(SB), Y5, Y6
-	VFNMADD231PD ln2Hi<>+0(SB), Y6, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y6, Y4
-	VMULPD       Y4, Y4, Y6
-	VMOVUPD      exp8<>+0(SB), Y7
-	VMOVUPD      exp9<>+0(SB), Y8
-	VFMADD213PD  exp6<>+0(SB), Y6, Y7
-	VFMADD213PD  exp7<>+0(SB), Y6, Y8
-	VFMADD213PD  exp4<>+0(SB), Y6, Y7
-	VFMADD213PD  exp5<>+0(SB), Y6, Y8
-	VFMADD213PD  exp2<>+0(SB), Y6, Y7
-	VFMADD213PD  exp3<>+0(SB), Y6, Y8
-	VFMADD213PD  exp0<>+0(SB), Y6, Y7
-	VFMADD213PD  exp1<>+0(SB), Y6, Y8
-	VFMADD213PD  Y7, Y4, Y8
-	VMULPD       Y4, Y4, Y6
-	VFMADD213PD  Y4, Y6, Y8
-	VADDPD       one<>+0(SB), Y8, Y8
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y8, Y8
-	VMULPD       Y5, Y8, Y8
+	VMOVUPD      24(BX)(SI*8), Y0
+	VMASKMOVPD   (AX), Y0, Y0
+	VSUBPD       (SP), Y0, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMOVUPD      log2e<>+0(SB), Y1
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
+	VSUBPD       expMagic<>+0(SB), Y1, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VADDPD       one<>+0(SB), Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
 	CMPQ         CX, $0x02
 	JL           tail_store1
-	VMOVUPD      X8, (DX)
+	VMOVUPD      X4, (DX)
 	JE           tail_stored
-	VEXTRACTF128 $0x01, Y8, X4
-	VMOVSD       X4, 16(DX)
+	VEXTRACTF128 $0x01, Y4, X0
+	VMOVSD       X0, 16(DX)
 	JMP          tail_stored
 
 tail_store1:
-	VMOVSD X8, (DX)
+	VMOVSD X4, (DX)
 
 tail_stored:
 	LEAQ    mask64<>+0(SB), AX
 	NEGQ    CX
-	VMOVUPD 24(AX)(CX*8), Y4
-	VANDPD  Y4, Y8, Y8
-	VADDPD  Y8, Y3, Y3
+	VMOVUPD 24(AX)(CX*8), Y0
+	VANDPD  Y0, Y4, Y4
+	VADDPD  128(SP), Y4, Y4
+	VMOVUPD Y4, 128(SP)
 
 reduce:
+	VMOVUPD      32(SP), Y0
+	VMOVUPD      64(SP), Y1
+	VMOVUPD      96(SP), Y2
+	VMOVUPD      128(SP), Y3
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
@@ -1539,152 +1834,161 @@ reduce:
 
 // func sumExpAVX2(x []float64, shift float64) float64
 // Requires: AVX, AVX2, FMA3, SSE2
-TEXT ·sumExpAVX2(SB), NOSPLIT, $32-40
+TEXT ·sumExpAVX2(SB), NOSPLIT, $288-40
 	MOVSD        shift+24(FP), X0
 	VBROADCASTSD X0, Y0
 	VMOVUPD      Y0, (SP)
 	VXORPD       Y0, Y0, Y0
-	VXORPD       Y1, Y1, Y1
-	VXORPD       Y2, Y2, Y2
-	VXORPD       Y3, Y3, Y3
+	VMOVUPD      Y0, 32(SP)
+	VMOVUPD      Y0, 64(SP)
+	VMOVUPD      Y0, 96(SP)
+	VMOVUPD      Y0, 128(SP)
 	MOVQ         x_base+0(FP), AX
 	MOVQ         x_len+8(FP), CX
 	SUBQ         $0x10, CX
 	JL           rest
 
 block:
-	VMOVUPD      (AX), Y4
-	VMOVUPD      32(AX), Y5
-	VSUBPD       (SP), Y4, Y4
-	VSUBPD       (SP), Y5, Y5
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VMOVUPD      64(AX), Y2
+	VMOVUPD      96(AX), Y3
+	VSUBPD       (SP), Y0, Y0
+	VSUBPD       (SP), Y1, Y1
+	VSUBPD       (SP), Y2, Y2
+	VSUBPD       (SP), Y3, Y3
+	VMOVUPD      expHigh<>+0(SB), Y4
+	VMINPD       Y0, Y4, Y0
+	VMOVUPD      expHigh<>+0(SB), Y5
+	VMINPD       Y1, Y5, Y1
 	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y4, Y6, Y4
+	VMINPD       Y2, Y6, Y2
 	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y5, Y7, Y5
+	VMINPD       Y3, Y7, Y3
+	VMOVUPD      expLow<>+0(SB), Y4
+	VMAXPD       Y0, Y4, Y0
+	VMOVUPD      expLow<>+0(SB), Y5
+	VMAXPD       Y1, Y5, Y1
 	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y4, Y6, Y4
+	VMAXPD       Y2, Y6, Y2
 	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y5, Y7, Y5
+	VMAXPD       Y3, Y7, Y3
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      log2e<>+0(SB), Y5
 	VMOVUPD      log2e<>+0(SB), Y6
 	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y5, Y7
-	VSUBPD       expMagic<>+0(SB), Y6, Y8
-	VSUBPD       expMagic<>+0(SB), Y7, Y9
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y5
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y5
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VMOVUPD      exp8<>+0(SB), Y10
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
+	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
+	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
+	VSUBPD       expMagic<>+0(SB), Y4, Y8
+	VSUBPD       expMagic<>+0(SB), Y5, Y9
+	VSUBPD       expMagic<>+0(SB), Y6, Y10
+	VSUBPD       expMagic<>+0(SB), Y7, Y11
+	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
+	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMOVUPD      Y4, 160(SP)
+	VMOVUPD      Y5, 192(SP)
+	VMOVUPD      Y6, 224(SP)
+	VMOVUPD      Y7, 256(SP)
+	VMULPD       Y0, Y0, Y8
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
+	VMOVUPD      exp8<>+0(SB), Y4
 	VMOVUPD      exp9<>+0(SB), Y12
-	VMOVUPD      exp8<>+0(SB), Y11
+	VMOVUPD      exp8<>+0(SB), Y5
 	VMOVUPD      exp9<>+0(SB), Y13
-	VFMADD213PD  exp6<>+0(SB), Y8, Y10
-	VFMADD213PD  exp6<>+0(SB), Y9, Y11
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y14
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y15
+	VFMADD213PD  exp6<>+0(SB), Y8, Y4
+	VFMADD213PD  exp6<>+0(SB), Y9, Y5
+	VFMADD213PD  exp6<>+0(SB), Y10, Y6
+	VFMADD213PD  exp6<>+0(SB), Y11, Y7
 	VFMADD213PD  exp7<>+0(SB), Y8, Y12
 	VFMADD213PD  exp7<>+0(SB), Y9, Y13
-	VFMADD213PD  exp4<>+0(SB), Y8, Y10
-	VFMADD213PD  exp4<>+0(SB), Y9, Y11
+	VFMADD213PD  exp7<>+0(SB), Y10, Y14
+	VFMADD213PD  exp7<>+0(SB), Y11, Y15
+	VFMADD213PD  exp4<>+0(SB), Y8, Y4
+	VFMADD213PD  exp4<>+0(SB), Y9, Y5
+	VFMADD213PD  exp4<>+0(SB), Y10, Y6
+	VFMADD213PD  exp4<>+0(SB), Y11, Y7
 	VFMADD213PD  exp5<>+0(SB), Y8, Y12
 	VFMADD213PD  exp5<>+0(SB), Y9, Y13
-	VFMADD213PD  exp2<>+0(SB), Y8, Y10
-	VFMADD213PD  exp2<>+0(SB), Y9, Y11
+	VFMADD213PD  exp5<>+0(SB), Y10, Y14
+	VFMADD213PD  exp5<>+0(SB), Y11, Y15
+	VFMADD213PD  exp2<>+0(SB), Y8, Y4
+	VFMADD213PD  exp2<>+0(SB), Y9, Y5
+	VFMADD213PD  exp2<>+0(SB), Y10, Y6
+	VFMADD213PD  exp2<>+0(SB), Y11, Y7
 	VFMADD213PD  exp3<>+0(SB), Y8, Y12
 	VFMADD213PD  exp3<>+0(SB), Y9, Y13
-	VFMADD213PD  exp0<>+0(SB), Y8, Y10
-	VFMADD213PD  exp0<>+0(SB), Y9, Y11
+	VFMADD213PD  exp3<>+0(SB), Y10, Y14
+	VFMADD213PD  exp3<>+0(SB), Y11, Y15
+	VFMADD213PD  exp0<>+0(SB), Y8, Y4
+	VFMADD213PD  exp0<>+0(SB), Y9, Y5
+	VFMADD213PD  exp0<>+0(SB), Y10, Y6
+	VFMADD213PD  exp0<>+0(SB), Y11, Y7
 	VFMADD213PD  exp1<>+0(SB), Y8, Y12
 	VFMADD213PD  exp1<>+0(SB), Y9, Y13
-	VFMADD213PD  Y10, Y4, Y12
-	VFMADD213PD  Y11, Y5, Y13
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VFMADD213PD  Y4, Y8, Y12
-	VFMADD213PD  Y5, Y9, Y13
+	VFMADD213PD  exp1<>+0(SB), Y10, Y14
+	VFMADD213PD  exp1<>+0(SB), Y11, Y15
+	VFMADD213PD  Y4, Y0, Y12
+	VFMADD213PD  Y5, Y1, Y13
+	VFMADD213PD  Y6, Y2, Y14
+	VFMADD213PD  Y7, Y3, Y15
+	VFMADD213PD  Y0, Y8, Y12
+	VFMADD213PD  Y1, Y9, Y13
+	VFMADD213PD  Y2, Y10, Y14
+	VFMADD213PD  Y3, Y11, Y15
 	VADDPD       one<>+0(SB), Y12, Y12
 	VADDPD       one<>+0(SB), Y13, Y13
-	VPSRLQ       $0x01, Y6, Y4
-	VPSUBQ       Y4, Y6, Y6
-	VPSRLQ       $0x01, Y7, Y5
-	VPSUBQ       Y5, Y7, Y7
+	VADDPD       one<>+0(SB), Y14, Y14
+	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      160(SP), Y0
+	VMOVUPD      192(SP), Y1
+	VMOVUPD      224(SP), Y2
+	VMOVUPD      256(SP), Y3
+	VPSRLQ       $0x01, Y0, Y4
+	VPSUBQ       Y4, Y0, Y0
+	VPSRLQ       $0x01, Y1, Y5
+	VPSUBQ       Y5, Y1, Y1
+	VPSRLQ       $0x01, Y2, Y6
+	VPSUBQ       Y6, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y7
+	VPSUBQ       Y7, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y0, Y0
 	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y2, Y2
 	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y4, Y12, Y12
 	VMULPD       Y5, Y13, Y13
-	VMULPD       Y6, Y12, Y12
-	VMULPD       Y7, Y13, Y13
-	VADDPD       Y12, Y0, Y0
-	VADDPD       Y13, Y1, Y1
-	VMOVUPD      64(AX), Y4
-	VMOVUPD      96(AX), Y5
-	VSUBPD       (SP), Y4, Y4
-	VSUBPD       (SP), Y5, Y5
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y4, Y6, Y4
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y5, Y7, Y5
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y4, Y6, Y4
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y5, Y7, Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y5, Y7
-	VSUBPD       expMagic<>+0(SB), Y6, Y8
-	VSUBPD       expMagic<>+0(SB), Y7, Y9
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y5
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y5
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VMOVUPD      exp8<>+0(SB), Y10
-	VMOVUPD      exp9<>+0(SB), Y12
-	VMOVUPD      exp8<>+0(SB), Y11
-	VMOVUPD      exp9<>+0(SB), Y13
-	VFMADD213PD  exp6<>+0(SB), Y8, Y10
-	VFMADD213PD  exp6<>+0(SB), Y9, Y11
-	VFMADD213PD  exp7<>+0(SB), Y8, Y12
-	VFMADD213PD  exp7<>+0(SB), Y9, Y13
-	VFMADD213PD  exp4<>+0(SB), Y8, Y10
-	VFMADD213PD  exp4<>+0(SB), Y9, Y11
-	VFMADD213PD  exp5<>+0(SB), Y8, Y12
-	VFMADD213PD  exp5<>+0(SB), Y9, Y13
-	VFMADD213PD  exp2<>+0(SB), Y8, Y10
-	VFMADD213PD  exp2<>+0(SB), Y9, Y11
-	VFMADD213PD  exp3<>+0(SB), Y8, Y12
-	VFMADD213PD  exp3<>+0(SB), Y9, Y13
-	VFMADD213PD  exp0<>+0(SB), Y8, Y10
-	VFMADD213PD  exp0<>+0(SB), Y9, Y11
-	VFMADD213PD  exp1<>+0(SB), Y8, Y12
-	VFMADD213PD  exp1<>+0(SB), Y9, Y13
-	VFMADD213PD  Y10, Y4, Y12
-	VFMADD213PD  Y11, Y5, Y13
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VFMADD213PD  Y4, Y8, Y12
-	VFMADD213PD  Y5, Y9, Y13
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VPSRLQ       $0x01, Y6, Y4
-	VPSUBQ       Y4, Y6, Y6
-	VPSRLQ       $0x01, Y7, Y5
-	VPSUBQ       Y5, Y7, Y7
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y4, Y12, Y12
-	VMULPD       Y5, Y13, Y13
-	VMULPD       Y6, Y12, Y12
-	VMULPD       Y7, Y13, Y13
-	VADDPD       Y12, Y2, Y2
-	VADDPD       Y13, Y3, Y3
+	VMULPD       Y6, Y14, Y14
+	VMULPD       Y7, Y15, Y15
+	VMULPD       Y0, Y12, Y12
+	VMULPD       Y1, Y13, Y13
+	VMULPD       Y2, Y14, Y14
+	VMULPD       Y3, Y15, Y15
+	VADDPD       32(SP), Y12, Y12
+	VMOVUPD      Y12, 32(SP)
+	VADDPD       64(SP), Y13, Y13
+	VMOVUPD      Y13, 64(SP)
+	VADDPD       96(SP), Y14, Y14
+	VMOVUPD      Y14, 96(SP)
+	VADDPD       128(SP), Y15, Y15
+	VMOVUPD      Y15, 128(SP)
 	ADDQ         $0x80, AX
 	SUBQ         $0x10, CX
 	JGE          block
@@ -1693,111 +1997,111 @@ rest:
 	ADDQ         $0x10, CX
 	CMPQ         CX, $0x08
 	JL           four
-	VMOVUPD      (AX), Y4
-	VMOVUPD      32(AX), Y5
-	VSUBPD       (SP), Y4, Y4
-	VSUBPD       (SP), Y5, Y5
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y4, Y6, Y4
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y5, Y7, Y5
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y4, Y6, Y4
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y5, Y7, Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y5, Y7
-	VSUBPD       expMagic<>+0(SB), Y6, Y8
-	VSUBPD       expMagic<>+0(SB), Y7, Y9
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y5
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y5
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VMOVUPD      exp8<>+0(SB), Y10
-	VMOVUPD      exp9<>+0(SB), Y12
-	VMOVUPD      exp8<>+0(SB), Y11
-	VMOVUPD      exp9<>+0(SB), Y13
-	VFMADD213PD  exp6<>+0(SB), Y8, Y10
-	VFMADD213PD  exp6<>+0(SB), Y9, Y11
-	VFMADD213PD  exp7<>+0(SB), Y8, Y12
-	VFMADD213PD  exp7<>+0(SB), Y9, Y13
-	VFMADD213PD  exp4<>+0(SB), Y8, Y10
-	VFMADD213PD  exp4<>+0(SB), Y9, Y11
-	VFMADD213PD  exp5<>+0(SB), Y8, Y12
-	VFMADD213PD  exp5<>+0(SB), Y9, Y13
-	VFMADD213PD  exp2<>+0(SB), Y8, Y10
-	VFMADD213PD  exp2<>+0(SB), Y9, Y11
-	VFMADD213PD  exp3<>+0(SB), Y8, Y12
-	VFMADD213PD  exp3<>+0(SB), Y9, Y13
-	VFMADD213PD  exp0<>+0(SB), Y8, Y10
-	VFMADD213PD  exp0<>+0(SB), Y9, Y11
-	VFMADD213PD  exp1<>+0(SB), Y8, Y12
-	VFMADD213PD  exp1<>+0(SB), Y9, Y13
-	VFMADD213PD  Y10, Y4, Y12
-	VFMADD213PD  Y11, Y5, Y13
-	VMULPD       Y4, Y4, Y8
-	VMULPD       Y5, Y5, Y9
-	VFMADD213PD  Y4, Y8, Y12
-	VFMADD213PD  Y5, Y9, Y13
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VPSRLQ       $0x01, Y6, Y4
-	VPSUBQ       Y4, Y6, Y6
-	VPSRLQ       $0x01, Y7, Y5
-	VPSUBQ       Y5, Y7, Y7
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y6, Y6
-	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y4, Y12, Y12
-	VMULPD       Y5, Y13, Y13
-	VMULPD       Y6, Y12, Y12
-	VMULPD       Y7, Y13, Y13
-	VADDPD       Y12, Y0, Y0
-	VADDPD       Y13, Y1, Y1
+	VMOVUPD      (AX), Y0
+	VMOVUPD      32(AX), Y1
+	VSUBPD       (SP), Y0, Y0
+	VSUBPD       (SP), Y1, Y1
+	VMOVUPD      expHigh<>+0(SB), Y2
+	VMINPD       Y0, Y2, Y0
+	VMOVUPD      expHigh<>+0(SB), Y3
+	VMINPD       Y1, Y3, Y1
+	VMOVUPD      expLow<>+0(SB), Y2
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      expLow<>+0(SB), Y3
+	VMAXPD       Y1, Y3, Y1
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      log2e<>+0(SB), Y3
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
+	VSUBPD       expMagic<>+0(SB), Y2, Y4
+	VSUBPD       expMagic<>+0(SB), Y3, Y5
+	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMULPD       Y0, Y0, Y4
+	VMULPD       Y1, Y1, Y5
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y8
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y9
+	VFMADD213PD  exp6<>+0(SB), Y4, Y6
+	VFMADD213PD  exp6<>+0(SB), Y5, Y7
+	VFMADD213PD  exp7<>+0(SB), Y4, Y8
+	VFMADD213PD  exp7<>+0(SB), Y5, Y9
+	VFMADD213PD  exp4<>+0(SB), Y4, Y6
+	VFMADD213PD  exp4<>+0(SB), Y5, Y7
+	VFMADD213PD  exp5<>+0(SB), Y4, Y8
+	VFMADD213PD  exp5<>+0(SB), Y5, Y9
+	VFMADD213PD  exp2<>+0(SB), Y4, Y6
+	VFMADD213PD  exp2<>+0(SB), Y5, Y7
+	VFMADD213PD  exp3<>+0(SB), Y4, Y8
+	VFMADD213PD  exp3<>+0(SB), Y5, Y9
+	VFMADD213PD  exp0<>+0(SB), Y4, Y6
+	VFMADD213PD  exp0<>+0(SB), Y5, Y7
+	VFMADD213PD  exp1<>+0(SB), Y4, Y8
+	VFMADD213PD  exp1<>+0(SB), Y5, Y9
+	VFMADD213PD  Y6, Y0, Y8
+	VFMADD213PD  Y7, Y1, Y9
+	VFMADD213PD  Y0, Y4, Y8
+	VFMADD213PD  Y1, Y5, Y9
+	VADDPD       one<>+0(SB), Y8, Y8
+	VADDPD       one<>+0(SB), Y9, Y9
+	VPSRLQ       $0x01, Y2, Y0
+	VPSUBQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y0, Y8, Y8
+	VMULPD       Y1, Y9, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y3, Y9, Y9
+	VADDPD       32(SP), Y8, Y8
+	VMOVUPD      Y8, 32(SP)
+	VADDPD       64(SP), Y9, Y9
+	VMOVUPD      Y9, 64(SP)
 	ADDQ         $0x40, AX
 	SUBQ         $0x08, CX
 
 four:
 	CMPQ         CX, $0x04
 	JL           tail
-	VMOVUPD      (AX), Y4
-	VSUBPD       (SP), Y4, Y4
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y4, Y5, Y4
-	VMOVUPD      expLow<>+0(SB), Y5
-	VMAXPD       Y4, Y5, Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y5
-	VSUBPD       expMagic<>+0(SB), Y5, Y6
-	VFNMADD231PD ln2Hi<>+0(SB), Y6, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y6, Y4
-	VMULPD       Y4, Y4, Y6
-	VMOVUPD      exp8<>+0(SB), Y7
-	VMOVUPD      exp9<>+0(SB), Y8
-	VFMADD213PD  exp6<>+0(SB), Y6, Y7
-	VFMADD213PD  exp7<>+0(SB), Y6, Y8
-	VFMADD213PD  exp4<>+0(SB), Y6, Y7
-	VFMADD213PD  exp5<>+0(SB), Y6, Y8
-	VFMADD213PD  exp2<>+0(SB), Y6, Y7
-	VFMADD213PD  exp3<>+0(SB), Y6, Y8
-	VFMADD213PD  exp0<>+0(SB), Y6, Y7
-	VFMADD213PD  exp1<>+0(SB), Y6, Y8
-	VFMADD213PD  Y7, Y4, Y8
-	VMULPD       Y4, Y4, Y6
-	VFMADD213PD  Y4, Y6, Y8
-	VADDPD       one<>+0(SB), Y8, Y8
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y8, Y8
-	VMULPD       Y5, Y8, Y8
-	VADDPD       Y8, Y2, Y2
+	VMOVUPD      (AX), Y0
+	VSUBPD       (SP), Y0, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMOVUPD      log2e<>+0(SB), Y1
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
+	VSUBPD       expMagic<>+0(SB), Y1, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VADDPD       one<>+0(SB), Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       96(SP), Y4, Y4
+	VMOVUPD      Y4, 96(SP)
 	ADDQ         $0x20, AX
 	SUBQ         $0x04, CX
 
@@ -1807,46 +2111,50 @@ tail:
 	LEAQ         mask64<>+0(SB), DX
 	MOVQ         CX, BX
 	NEGQ         BX
-	VMOVUPD      24(DX)(BX*8), Y4
-	VMASKMOVPD   (AX), Y4, Y4
-	VSUBPD       (SP), Y4, Y4
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y4, Y5, Y4
-	VMOVUPD      expLow<>+0(SB), Y5
-	VMAXPD       Y4, Y5, Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VFMADD213PD  expMagic<>+0(SB), Y4, Y5
-	VSUBPD       expMagic<>+0(SB), Y5, Y6
-	VFNMADD231PD ln2Hi<>+0(SB), Y6, Y4
-	VFNMADD231PD ln2Lo<>+0(SB), Y6, Y4
-	VMULPD       Y4, Y4, Y6
-	VMOVUPD      exp8<>+0(SB), Y7
-	VMOVUPD      exp9<>+0(SB), Y8
-	VFMADD213PD  exp6<>+0(SB), Y6, Y7
-	VFMADD213PD  exp7<>+0(SB), Y6, Y8
-	VFMADD213PD  exp4<>+0(SB), Y6, Y7
-	VFMADD213PD  exp5<>+0(SB), Y6, Y8
-	VFMADD213PD  exp2<>+0(SB), Y6, Y7
-	VFMADD213PD  exp3<>+0(SB), Y6, Y8
-	VFMADD213PD  exp0<>+0(SB), Y6, Y7
-	VFMADD213PD  exp1<>+0(SB), Y6, Y8
-	VFMADD213PD  Y7, Y4, Y8
-	VMULPD       Y4, Y4, Y6
-	VFMADD213PD  Y4, Y6, Y8
-	VADDPD       one<>+0(SB), Y8, Y8
-	VPSRLQ       $0x01, Y5, Y4
-	VPSUBQ       Y4, Y5, Y5
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y4, Y8, Y8
-	VMULPD       Y5, Y8, Y8
+	VMOVUPD      24(DX)(BX*8), Y0
+	VMASKMOVPD   (AX), Y0, Y0
+	VSUBPD       (SP), Y0, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMOVUPD      log2e<>+0(SB), Y1
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
+	VSUBPD       expMagic<>+0(SB), Y1, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VADDPD       one<>+0(SB), Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
 	LEAQ         mask64<>+0(SB), AX
 	NEGQ         CX
-	VMOVUPD      24(AX)(CX*8), Y4
-	VANDPD       Y4, Y8, Y8
-	VADDPD       Y8, Y3, Y3
+	VMOVUPD      24(AX)(CX*8), Y0
+	VANDPD       Y0, Y4, Y4
+	VADDPD       128(SP), Y4, Y4
+	VMOVUPD      Y4, 128(SP)
 
 reduce:
+	VMOVUPD      32(SP), Y0
+	VMOVUPD      64(SP), Y1
+	VMOVUPD      96(SP), Y2
+	VMOVUPD      128(SP), Y3
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
@@ -1860,270 +2168,511 @@ reduce:
 
 // func softplusAVX2(dst []float64, x []float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·softplusAVX2(SB), NOSPLIT, $0-48
+TEXT ·softplusAVX2(SB), NOSPLIT, $128-48
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ x_len+32(FP), DX
-	SUBQ $0x08, DX
-	JL   four
+	SUBQ $0x10, DX
+	JL   rest
 
-eight:
+block:
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
-	VORPD        negZero<>+0(SB), Y0, Y2
-	VORPD        negZero<>+0(SB), Y1, Y3
+	VMOVUPD      64(CX), Y2
+	VMOVUPD      96(CX), Y3
+	VORPD        negZero<>+0(SB), Y0, Y0
+	VORPD        negZero<>+0(SB), Y1, Y1
+	VORPD        negZero<>+0(SB), Y2, Y2
+	VORPD        negZero<>+0(SB), Y3, Y3
 	VMOVUPD      expHigh<>+0(SB), Y4
-	VMINPD       Y2, Y4, Y2
+	VMINPD       Y0, Y4, Y0
 	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y3, Y5, Y3
+	VMINPD       Y1, Y5, Y1
+	VMOVUPD      expHigh<>+0(SB), Y6
+	VMINPD       Y2, Y6, Y2
+	VMOVUPD      expHigh<>+0(SB), Y7
+	VMINPD       Y3, Y7, Y3
 	VMOVUPD      expLow<>+0(SB), Y4
-	VMAXPD       Y2, Y4, Y2
+	VMAXPD       Y0, Y4, Y0
 	VMOVUPD      expLow<>+0(SB), Y5
-	VMAXPD       Y3, Y5, Y3
+	VMAXPD       Y1, Y5, Y1
+	VMOVUPD      expLow<>+0(SB), Y6
+	VMAXPD       Y2, Y6, Y2
+	VMOVUPD      expLow<>+0(SB), Y7
+	VMAXPD       Y3, Y7, Y3
 	VMOVUPD      log2e<>+0(SB), Y4
 	VMOVUPD      log2e<>+0(SB), Y5
-	VFMADD213PD  expMagic<>+0(SB), Y2, Y4
-	VFMADD213PD  expMagic<>+0(SB), Y3, Y5
-	VSUBPD       expMagic<>+0(SB), Y4, Y6
-	VSUBPD       expMagic<>+0(SB), Y5, Y7
-	VFNMADD231PD ln2Hi<>+0(SB), Y6, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y7, Y3
-	VFNMADD231PD ln2Lo<>+0(SB), Y6, Y2
-	VFNMADD231PD ln2Lo<>+0(SB), Y7, Y3
-	VMULPD       Y2, Y2, Y6
-	VMULPD       Y3, Y3, Y7
-	VMOVUPD      exp8<>+0(SB), Y8
-	VMOVUPD      exp9<>+0(SB), Y10
-	VMOVUPD      exp8<>+0(SB), Y9
-	VMOVUPD      exp9<>+0(SB), Y11
-	VFMADD213PD  exp6<>+0(SB), Y6, Y8
-	VFMADD213PD  exp6<>+0(SB), Y7, Y9
-	VFMADD213PD  exp7<>+0(SB), Y6, Y10
-	VFMADD213PD  exp7<>+0(SB), Y7, Y11
-	VFMADD213PD  exp4<>+0(SB), Y6, Y8
-	VFMADD213PD  exp4<>+0(SB), Y7, Y9
-	VFMADD213PD  exp5<>+0(SB), Y6, Y10
-	VFMADD213PD  exp5<>+0(SB), Y7, Y11
-	VFMADD213PD  exp2<>+0(SB), Y6, Y8
-	VFMADD213PD  exp2<>+0(SB), Y7, Y9
-	VFMADD213PD  exp3<>+0(SB), Y6, Y10
-	VFMADD213PD  exp3<>+0(SB), Y7, Y11
-	VFMADD213PD  exp0<>+0(SB), Y6, Y8
-	VFMADD213PD  exp0<>+0(SB), Y7, Y9
-	VFMADD213PD  exp1<>+0(SB), Y6, Y10
-	VFMADD213PD  exp1<>+0(SB), Y7, Y11
-	VFMADD213PD  Y8, Y2, Y10
-	VFMADD213PD  Y9, Y3, Y11
-	VMULPD       Y2, Y2, Y6
-	VMULPD       Y3, Y3, Y7
-	VFMADD213PD  Y2, Y6, Y10
-	VFMADD213PD  Y3, Y7, Y11
-	VADDPD       one<>+0(SB), Y10, Y10
-	VADDPD       one<>+0(SB), Y11, Y11
-	VPSRLQ       $0x01, Y4, Y2
-	VPSUBQ       Y2, Y4, Y4
-	VPSRLQ       $0x01, Y5, Y3
-	VPSUBQ       Y3, Y5, Y5
-	VPSLLQ       $0x34, Y2, Y2
+	VMOVUPD      log2e<>+0(SB), Y6
+	VMOVUPD      log2e<>+0(SB), Y7
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
+	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
+	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
+	VSUBPD       expMagic<>+0(SB), Y4, Y8
+	VSUBPD       expMagic<>+0(SB), Y5, Y9
+	VSUBPD       expMagic<>+0(SB), Y6, Y10
+	VSUBPD       expMagic<>+0(SB), Y7, Y11
+	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
+	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMOVUPD      Y4, (SP)
+	VMOVUPD      Y5, 32(SP)
+	VMOVUPD      Y6, 64(SP)
+	VMOVUPD      Y7, 96(SP)
+	VMULPD       Y0, Y0, Y8
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
+	VMOVUPD      exp8<>+0(SB), Y4
+	VMOVUPD      exp9<>+0(SB), Y12
+	VMOVUPD      exp8<>+0(SB), Y5
+	VMOVUPD      exp9<>+0(SB), Y13
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y14
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y15
+	VFMADD213PD  exp6<>+0(SB), Y8, Y4
+	VFMADD213PD  exp6<>+0(SB), Y9, Y5
+	VFMADD213PD  exp6<>+0(SB), Y10, Y6
+	VFMADD213PD  exp6<>+0(SB), Y11, Y7
+	VFMADD213PD  exp7<>+0(SB), Y8, Y12
+	VFMADD213PD  exp7<>+0(SB), Y9, Y13
+	VFMADD213PD  exp7<>+0(SB), Y10, Y14
+	VFMADD213PD  exp7<>+0(SB), Y11, Y15
+	VFMADD213PD  exp4<>+0(SB), Y8, Y4
+	VFMADD213PD  exp4<>+0(SB), Y9, Y5
+	VFMADD213PD  exp4<>+0(SB), Y10, Y6
+	VFMADD213PD  exp4<>+0(SB), Y11, Y7
+	VFMADD213PD  exp5<>+0(SB), Y8, Y12
+	VFMADD213PD  exp5<>+0(SB), Y9, Y13
+	VFMADD213PD  exp5<>+0(SB), Y10, Y14
+	VFMADD213PD  exp5<>+0(SB), Y11, Y15
+	VFMADD213PD  exp2<>+0(SB), Y8, Y4
+	VFMADD213PD  exp2<>+0(SB), Y9, Y5
+	VFMADD213PD  exp2<>+0(SB), Y10, Y6
+	VFMADD213PD  exp2<>+0(SB), Y11, Y7
+	VFMADD213PD  exp3<>+0(SB), Y8, Y12
+	VFMADD213PD  exp3<>+0(SB), Y9, Y13
+	VFMADD213PD  exp3<>+0(SB), Y10, Y14
+	VFMADD213PD  exp3<>+0(SB), Y11, Y15
+	VFMADD213PD  exp0<>+0(SB), Y8, Y4
+	VFMADD213PD  exp0<>+0(SB), Y9, Y5
+	VFMADD213PD  exp0<>+0(SB), Y10, Y6
+	VFMADD213PD  exp0<>+0(SB), Y11, Y7
+	VFMADD213PD  exp1<>+0(SB), Y8, Y12
+	VFMADD213PD  exp1<>+0(SB), Y9, Y13
+	VFMADD213PD  exp1<>+0(SB), Y10, Y14
+	VFMADD213PD  exp1<>+0(SB), Y11, Y15
+	VFMADD213PD  Y4, Y0, Y12
+	VFMADD213PD  Y5, Y1, Y13
+	VFMADD213PD  Y6, Y2, Y14
+	VFMADD213PD  Y7, Y3, Y15
+	VFMADD213PD  Y0, Y8, Y12
+	VFMADD213PD  Y1, Y9, Y13
+	VFMADD213PD  Y2, Y10, Y14
+	VFMADD213PD  Y3, Y11, Y15
+	VADDPD       one<>+0(SB), Y12, Y12
+	VADDPD       one<>+0(SB), Y13, Y13
+	VADDPD       one<>+0(SB), Y14, Y14
+	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      (SP), Y0
+	VMOVUPD      32(SP), Y1
+	VMOVUPD      64(SP), Y2
+	VMOVUPD      96(SP), Y3
+	VPSRLQ       $0x01, Y0, Y4
+	VPSUBQ       Y4, Y0, Y0
+	VPSRLQ       $0x01, Y1, Y5
+	VPSUBQ       Y5, Y1, Y1
+	VPSRLQ       $0x01, Y2, Y6
+	VPSUBQ       Y6, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y7
+	VPSUBQ       Y7, Y3, Y3
 	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y0, Y0
 	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y2, Y10, Y10
-	VMULPD       Y3, Y11, Y11
-	VMULPD       Y4, Y10, Y10
-	VMULPD       Y5, Y11, Y11
-	VADDPD       two<>+0(SB), Y10, Y2
-	VADDPD       two<>+0(SB), Y11, Y3
-	VDIVPD       Y2, Y10, Y2
-	VDIVPD       Y3, Y11, Y3
-	VMULPD       Y2, Y2, Y4
-	VMULPD       Y3, Y3, Y5
-	VMULPD       Y4, Y4, Y6
-	VMULPD       Y5, Y5, Y7
-	VMOVUPD      atanh8<>+0(SB), Y8
-	VMOVUPD      atanh9<>+0(SB), Y12
-	VMOVUPD      atanh8<>+0(SB), Y9
-	VMOVUPD      atanh9<>+0(SB), Y13
-	VFMADD213PD  atanh6<>+0(SB), Y6, Y8
-	VFMADD213PD  atanh6<>+0(SB), Y7, Y9
-	VFMADD213PD  atanh7<>+0(SB), Y6, Y12
-	VFMADD213PD  atanh7<>+0(SB), Y7, Y13
-	VFMADD213PD  atanh4<>+0(SB), Y6, Y8
-	VFMADD213PD  atanh4<>+0(SB), Y7, Y9
-	VFMADD213PD  atanh5<>+0(SB), Y6, Y12
-	VFMADD213PD  atanh5<>+0(SB), Y7, Y13
-	VFMADD213PD  atanh2<>+0(SB), Y6, Y8
-	VFMADD213PD  atanh2<>+0(SB), Y7, Y9
-	VFMADD213PD  atanh3<>+0(SB), Y6, Y12
-	VFMADD213PD  atanh3<>+0(SB), Y7, Y13
-	VFMADD213PD  atanh0<>+0(SB), Y6, Y8
-	VFMADD213PD  atanh0<>+0(SB), Y7, Y9
-	VFMADD213PD  atanh1<>+0(SB), Y6, Y12
-	VFMADD213PD  atanh1<>+0(SB), Y7, Y13
-	VFMADD213PD  Y8, Y4, Y12
-	VFMADD213PD  Y9, Y5, Y13
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y4, Y12, Y12
 	VMULPD       Y5, Y13, Y13
-	VMULPD       half<>+0(SB), Y10, Y4
-	VMULPD       half<>+0(SB), Y11, Y5
-	VMULPD       Y10, Y4, Y4
-	VMULPD       Y11, Y5, Y5
-	VADDPD       Y4, Y12, Y12
-	VADDPD       Y5, Y13, Y13
-	VFNMADD231PD Y12, Y2, Y4
-	VFNMADD231PD Y13, Y3, Y5
-	VSUBPD       Y4, Y10, Y10
-	VSUBPD       Y5, Y11, Y11
-	VXORPD       Y2, Y2, Y2
-	VMAXPD       Y0, Y2, Y0
-	VMAXPD       Y1, Y2, Y1
-	VADDPD       Y0, Y10, Y10
-	VADDPD       Y1, Y11, Y11
-	VMOVUPD      Y10, (AX)
-	VMOVUPD      Y11, 32(AX)
-	ADDQ         $0x40, CX
-	ADDQ         $0x40, AX
-	SUBQ         $0x08, DX
-	JGE          eight
+	VMULPD       Y6, Y14, Y14
+	VMULPD       Y7, Y15, Y15
+	VMULPD       Y0, Y12, Y12
+	VMULPD       Y1, Y13, Y13
+	VMULPD       Y2, Y14, Y14
+	VMULPD       Y3, Y15, Y15
+	VADDPD       two<>+0(SB), Y12, Y0
+	VADDPD       two<>+0(SB), Y13, Y1
+	VDIVPD       Y0, Y12, Y0
+	VDIVPD       Y1, Y13, Y1
+	VMULPD       Y0, Y0, Y2
+	VMULPD       Y1, Y1, Y3
+	VMULPD       Y2, Y2, Y4
+	VMULPD       Y3, Y3, Y5
+	VMOVUPD      atanh8<>+0(SB), Y6
+	VMOVUPD      atanh9<>+0(SB), Y8
+	VMOVUPD      atanh8<>+0(SB), Y7
+	VMOVUPD      atanh9<>+0(SB), Y9
+	VFMADD213PD  atanh6<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh6<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh7<>+0(SB), Y4, Y8
+	VFMADD213PD  atanh7<>+0(SB), Y5, Y9
+	VFMADD213PD  atanh4<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh4<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh5<>+0(SB), Y4, Y8
+	VFMADD213PD  atanh5<>+0(SB), Y5, Y9
+	VFMADD213PD  atanh2<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh2<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh3<>+0(SB), Y4, Y8
+	VFMADD213PD  atanh3<>+0(SB), Y5, Y9
+	VFMADD213PD  atanh0<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh0<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh1<>+0(SB), Y4, Y8
+	VFMADD213PD  atanh1<>+0(SB), Y5, Y9
+	VFMADD213PD  Y6, Y2, Y8
+	VFMADD213PD  Y7, Y3, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y3, Y9, Y9
+	VMULPD       half<>+0(SB), Y12, Y2
+	VMULPD       half<>+0(SB), Y13, Y3
+	VMULPD       Y12, Y2, Y2
+	VMULPD       Y13, Y3, Y3
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y3, Y9, Y9
+	VFNMADD231PD Y8, Y0, Y2
+	VFNMADD231PD Y9, Y1, Y3
+	VSUBPD       Y2, Y12, Y12
+	VSUBPD       Y3, Y13, Y13
+	VADDPD       two<>+0(SB), Y14, Y0
+	VADDPD       two<>+0(SB), Y15, Y1
+	VDIVPD       Y0, Y14, Y0
+	VDIVPD       Y1, Y15, Y1
+	VMULPD       Y0, Y0, Y2
+	VMULPD       Y1, Y1, Y3
+	VMULPD       Y2, Y2, Y4
+	VMULPD       Y3, Y3, Y5
+	VMOVUPD      atanh8<>+0(SB), Y6
+	VMOVUPD      atanh9<>+0(SB), Y8
+	VMOVUPD      atanh8<>+0(SB), Y7
+	VMOVUPD      atanh9<>+0(SB), Y9
+	VFMADD213PD  atanh6<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh6<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh7<>+0(SB), Y4, Y8
+	VFMADD213PD  atanh7<>+0(SB), Y5, Y9
+	VFMADD213PD  atanh4<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh4<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh5<>+0(SB), Y4, Y8
+	VFMADD213PD  atanh5<>+0(SB), Y5, Y9
+	VFMADD213PD  atanh2<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh2<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh3<>+0(SB), Y4, Y8
+	VFMADD213PD  atanh3<>+0(SB), Y5, Y9
+	VFMADD213PD  atanh0<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh0<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh1<>+0(SB), Y4, Y8
+	VFMADD213PD  atanh1<>+0(SB), Y5, Y9
+	VFMADD213PD  Y6, Y2, Y8
+	VFMADD213PD  Y7, Y3, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y3, Y9, Y9
+	VMULPD       half<>+0(SB), Y14, Y2
+	VMULPD       half<>+0(SB), Y15, Y3
+	VMULPD       Y14, Y2, Y2
+	VMULPD       Y15, Y3, Y3
+	VADDPD       Y2, Y8, Y8
+	VADDPD       Y3, Y9, Y9
+	VFNMADD231PD Y8, Y0, Y2
+	VFNMADD231PD Y9, Y1, Y3
+	VSUBPD       Y2, Y14, Y14
+	VSUBPD       Y3, Y15, Y15
+	VXORPD       Y0, Y0, Y0
+	VMOVUPD      (CX), Y1
+	VMAXPD       Y1, Y0, Y1
+	VADDPD       Y1, Y12, Y12
+	VMOVUPD      32(CX), Y1
+	VMAXPD       Y1, Y0, Y1
+	VADDPD       Y1, Y13, Y13
+	VMOVUPD      64(CX), Y1
+	VMAXPD       Y1, Y0, Y1
+	VADDPD       Y1, Y14, Y14
+	VMOVUPD      96(CX), Y1
+	VMAXPD       Y1, Y0, Y1
+	VADDPD       Y1, Y15, Y15
+	VMOVUPD      Y12, (AX)
+	VMOVUPD      Y13, 32(AX)
+	VMOVUPD      Y14, 64(AX)
+	VMOVUPD      Y15, 96(AX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, AX
+	SUBQ         $0x10, DX
+	JGE          block
 
-four:
-	ADDQ         $0x08, DX
-	CMPQ         DX, $0x04
-	JL           tail
+rest:
+	TESTQ        $0x00000008, DX
+	JZ           less2
 	VMOVUPD      (CX), Y0
-	VORPD        negZero<>+0(SB), Y0, Y1
+	VMOVUPD      32(CX), Y1
+	VORPD        negZero<>+0(SB), Y0, Y0
+	VORPD        negZero<>+0(SB), Y1, Y1
 	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y1, Y2, Y1
+	VMINPD       Y0, Y2, Y0
+	VMOVUPD      expHigh<>+0(SB), Y3
+	VMINPD       Y1, Y3, Y1
 	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y1, Y2, Y1
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      expLow<>+0(SB), Y3
+	VMAXPD       Y1, Y3, Y1
 	VMOVUPD      log2e<>+0(SB), Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y2
-	VSUBPD       expMagic<>+0(SB), Y2, Y3
-	VFNMADD231PD ln2Hi<>+0(SB), Y3, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y3, Y1
-	VMULPD       Y1, Y1, Y3
-	VMOVUPD      exp8<>+0(SB), Y4
-	VMOVUPD      exp9<>+0(SB), Y5
-	VFMADD213PD  exp6<>+0(SB), Y3, Y4
-	VFMADD213PD  exp7<>+0(SB), Y3, Y5
-	VFMADD213PD  exp4<>+0(SB), Y3, Y4
-	VFMADD213PD  exp5<>+0(SB), Y3, Y5
-	VFMADD213PD  exp2<>+0(SB), Y3, Y4
-	VFMADD213PD  exp3<>+0(SB), Y3, Y5
-	VFMADD213PD  exp0<>+0(SB), Y3, Y4
-	VFMADD213PD  exp1<>+0(SB), Y3, Y5
-	VFMADD213PD  Y4, Y1, Y5
-	VMULPD       Y1, Y1, Y3
-	VFMADD213PD  Y1, Y3, Y5
-	VADDPD       one<>+0(SB), Y5, Y5
-	VPSRLQ       $0x01, Y2, Y1
-	VPSUBQ       Y1, Y2, Y2
-	VPSLLQ       $0x34, Y1, Y1
+	VMOVUPD      log2e<>+0(SB), Y3
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
+	VSUBPD       expMagic<>+0(SB), Y2, Y4
+	VSUBPD       expMagic<>+0(SB), Y3, Y5
+	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMULPD       Y0, Y0, Y4
+	VMULPD       Y1, Y1, Y5
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y8
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y9
+	VFMADD213PD  exp6<>+0(SB), Y4, Y6
+	VFMADD213PD  exp6<>+0(SB), Y5, Y7
+	VFMADD213PD  exp7<>+0(SB), Y4, Y8
+	VFMADD213PD  exp7<>+0(SB), Y5, Y9
+	VFMADD213PD  exp4<>+0(SB), Y4, Y6
+	VFMADD213PD  exp4<>+0(SB), Y5, Y7
+	VFMADD213PD  exp5<>+0(SB), Y4, Y8
+	VFMADD213PD  exp5<>+0(SB), Y5, Y9
+	VFMADD213PD  exp2<>+0(SB), Y4, Y6
+	VFMADD213PD  exp2<>+0(SB), Y5, Y7
+	VFMADD213PD  exp3<>+0(SB), Y4, Y8
+	VFMADD213PD  exp3<>+0(SB), Y5, Y9
+	VFMADD213PD  exp0<>+0(SB), Y4, Y6
+	VFMADD213PD  exp0<>+0(SB), Y5, Y7
+	VFMADD213PD  exp1<>+0(SB), Y4, Y8
+	VFMADD213PD  exp1<>+0(SB), Y5, Y9
+	VFMADD213PD  Y6, Y0, Y8
+	VFMADD213PD  Y7, Y1, Y9
+	VFMADD213PD  Y0, Y4, Y8
+	VFMADD213PD  Y1, Y5, Y9
+	VADDPD       one<>+0(SB), Y8, Y8
+	VADDPD       one<>+0(SB), Y9, Y9
+	VPSRLQ       $0x01, Y2, Y0
+	VPSUBQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPSLLQ       $0x34, Y0, Y0
 	VPSLLQ       $0x34, Y2, Y2
-	VMULPD       Y1, Y5, Y5
-	VMULPD       Y2, Y5, Y5
-	VADDPD       two<>+0(SB), Y5, Y1
-	VDIVPD       Y1, Y5, Y1
-	VMULPD       Y1, Y1, Y2
-	VMULPD       Y2, Y2, Y3
-	VMOVUPD      atanh8<>+0(SB), Y4
-	VMOVUPD      atanh9<>+0(SB), Y6
-	VFMADD213PD  atanh6<>+0(SB), Y3, Y4
-	VFMADD213PD  atanh7<>+0(SB), Y3, Y6
-	VFMADD213PD  atanh4<>+0(SB), Y3, Y4
-	VFMADD213PD  atanh5<>+0(SB), Y3, Y6
-	VFMADD213PD  atanh2<>+0(SB), Y3, Y4
-	VFMADD213PD  atanh3<>+0(SB), Y3, Y6
-	VFMADD213PD  atanh0<>+0(SB), Y3, Y4
-	VFMADD213PD  atanh1<>+0(SB), Y3, Y6
-	VFMADD213PD  Y4, Y2, Y6
-	VMULPD       Y2, Y6, Y6
-	VMULPD       half<>+0(SB), Y5, Y2
-	VMULPD       Y5, Y2, Y2
-	VADDPD       Y2, Y6, Y6
-	VFNMADD231PD Y6, Y1, Y2
-	VSUBPD       Y2, Y5, Y5
-	VXORPD       Y1, Y1, Y1
-	VMAXPD       Y0, Y1, Y0
-	VADDPD       Y0, Y5, Y5
-	VMOVUPD      Y5, (AX)
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, AX
-	SUBQ         $0x04, DX
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y0, Y8, Y8
+	VMULPD       Y1, Y9, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y3, Y9, Y9
+	VADDPD       two<>+0(SB), Y8, Y0
+	VADDPD       two<>+0(SB), Y9, Y1
+	VDIVPD       Y0, Y8, Y0
+	VDIVPD       Y1, Y9, Y1
+	VMULPD       Y0, Y0, Y2
+	VMULPD       Y1, Y1, Y3
+	VMULPD       Y2, Y2, Y4
+	VMULPD       Y3, Y3, Y5
+	VMOVUPD      atanh8<>+0(SB), Y6
+	VMOVUPD      atanh9<>+0(SB), Y10
+	VMOVUPD      atanh8<>+0(SB), Y7
+	VMOVUPD      atanh9<>+0(SB), Y11
+	VFMADD213PD  atanh6<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh6<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh7<>+0(SB), Y4, Y10
+	VFMADD213PD  atanh7<>+0(SB), Y5, Y11
+	VFMADD213PD  atanh4<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh4<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh5<>+0(SB), Y4, Y10
+	VFMADD213PD  atanh5<>+0(SB), Y5, Y11
+	VFMADD213PD  atanh2<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh2<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh3<>+0(SB), Y4, Y10
+	VFMADD213PD  atanh3<>+0(SB), Y5, Y11
+	VFMADD213PD  atanh0<>+0(SB), Y4, Y6
+	VFMADD213PD  atanh0<>+0(SB), Y5, Y7
+	VFMADD213PD  atanh1<>+0(SB), Y4, Y10
+	VFMADD213PD  atanh1<>+0(SB), Y5, Y11
+	VFMADD213PD  Y6, Y2, Y10
+	VFMADD213PD  Y7, Y3, Y11
+	VMULPD       Y2, Y10, Y10
+	VMULPD       Y3, Y11, Y11
+	VMULPD       half<>+0(SB), Y8, Y2
+	VMULPD       half<>+0(SB), Y9, Y3
+	VMULPD       Y8, Y2, Y2
+	VMULPD       Y9, Y3, Y3
+	VADDPD       Y2, Y10, Y10
+	VADDPD       Y3, Y11, Y11
+	VFNMADD231PD Y10, Y0, Y2
+	VFNMADD231PD Y11, Y1, Y3
+	VSUBPD       Y2, Y8, Y8
+	VSUBPD       Y3, Y9, Y9
+	VXORPD       Y0, Y0, Y0
+	VMOVUPD      (CX), Y1
+	VMAXPD       Y1, Y0, Y1
+	VADDPD       Y1, Y8, Y8
+	VMOVUPD      32(CX), Y1
+	VMAXPD       Y1, Y0, Y1
+	VADDPD       Y1, Y9, Y9
+	VMOVUPD      Y8, (AX)
+	VMOVUPD      Y9, 32(AX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, AX
 
-tail:
-	TESTQ        DX, DX
+less2:
+	TESTQ        $0x00000004, DX
+	JZ           less1
+	VMOVUPD      (CX), Y0
+	VORPD        negZero<>+0(SB), Y0, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMOVUPD      log2e<>+0(SB), Y1
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
+	VSUBPD       expMagic<>+0(SB), Y1, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VADDPD       one<>+0(SB), Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       two<>+0(SB), Y4, Y0
+	VDIVPD       Y0, Y4, Y0
+	VMULPD       Y0, Y0, Y1
+	VMULPD       Y1, Y1, Y2
+	VMOVUPD      atanh8<>+0(SB), Y3
+	VMOVUPD      atanh9<>+0(SB), Y5
+	VFMADD213PD  atanh6<>+0(SB), Y2, Y3
+	VFMADD213PD  atanh7<>+0(SB), Y2, Y5
+	VFMADD213PD  atanh4<>+0(SB), Y2, Y3
+	VFMADD213PD  atanh5<>+0(SB), Y2, Y5
+	VFMADD213PD  atanh2<>+0(SB), Y2, Y3
+	VFMADD213PD  atanh3<>+0(SB), Y2, Y5
+	VFMADD213PD  atanh0<>+0(SB), Y2, Y3
+	VFMADD213PD  atanh1<>+0(SB), Y2, Y5
+	VFMADD213PD  Y3, Y1, Y5
+	VMULPD       Y1, Y5, Y5
+	VMULPD       half<>+0(SB), Y4, Y1
+	VMULPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y5
+	VFNMADD231PD Y5, Y0, Y1
+	VSUBPD       Y1, Y4, Y4
+	VXORPD       Y0, Y0, Y0
+	VMOVUPD      (CX), Y1
+	VMAXPD       Y1, Y0, Y1
+	VADDPD       Y1, Y4, Y4
+	VMOVUPD      Y4, (AX)
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, AX
+
+less1:
+	ANDQ         $0x03, DX
 	JZ           done
 	LEAQ         mask64<>+0(SB), BX
 	MOVQ         DX, SI
 	NEGQ         SI
 	VMOVUPD      24(BX)(SI*8), Y0
 	VMASKMOVPD   (CX), Y0, Y0
-	VORPD        negZero<>+0(SB), Y0, Y1
-	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y1, Y2, Y1
-	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      log2e<>+0(SB), Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y2
-	VSUBPD       expMagic<>+0(SB), Y2, Y3
-	VFNMADD231PD ln2Hi<>+0(SB), Y3, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y3, Y1
-	VMULPD       Y1, Y1, Y3
-	VMOVUPD      exp8<>+0(SB), Y4
-	VMOVUPD      exp9<>+0(SB), Y5
-	VFMADD213PD  exp6<>+0(SB), Y3, Y4
-	VFMADD213PD  exp7<>+0(SB), Y3, Y5
-	VFMADD213PD  exp4<>+0(SB), Y3, Y4
-	VFMADD213PD  exp5<>+0(SB), Y3, Y5
-	VFMADD213PD  exp2<>+0(SB), Y3, Y4
-	VFMADD213PD  exp3<>+0(SB), Y3, Y5
-	VFMADD213PD  exp0<>+0(SB), Y3, Y4
-	VFMADD213PD  exp1<>+0(SB), Y3, Y5
-	VFMADD213PD  Y4, Y1, Y5
-	VMULPD       Y1, Y1, Y3
-	VFMADD213PD  Y1, Y3, Y5
-	VADDPD       one<>+0(SB), Y5, Y5
-	VPSRLQ       $0x01, Y2, Y1
-	VPSUBQ       Y1, Y2, Y2
-	VPSLLQ       $0x34, Y1, Y1
-	VPSLLQ       $0x34, Y2, Y2
-	VMULPD       Y1, Y5, Y5
-	VMULPD       Y2, Y5, Y5
-	VADDPD       two<>+0(SB), Y5, Y1
-	VDIVPD       Y1, Y5, Y1
-	VMULPD       Y1, Y1, Y2
-	VMULPD       Y2, Y2, Y3
-	VMOVUPD      atanh8<>+0(SB), Y4
-	VMOVUPD      atanh9<>+0(SB), Y6
-	VFMADD213PD  atanh6<>+0(SB), Y3, Y4
-	VFMADD213PD  atanh7<>+0(SB), Y3, Y6
-	VFMADD213PD  atanh4<>+0(SB), Y3, Y4
-	VFMADD213PD  atanh5<>+0(SB), Y3, Y6
-	VFMADD213PD  atanh2<>+0(SB), Y3, Y4
-	VFMADD213PD  atanh3<>+0(SB), Y3, Y6
-	VFMADD213PD  atanh0<>+0(SB), Y3, Y4
-	VFMADD213PD  atanh1<>+0(SB), Y3, Y6
-	VFMADD213PD  Y4, Y2, Y6
-	VMULPD       Y2, Y6, Y6
-	VMULPD       half<>+0(SB), Y5, Y2
-	VMULPD       Y5, Y2, Y2
-	VADDPD       Y2, Y6, Y6
-	VFNMADD231PD Y6, Y1, Y2
-	VSUBPD       Y2, Y5, Y5
-	VXORPD       Y1, Y1, Y1
+	VORPD        negZero<>+0(SB), Y0, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
 	VMAXPD       Y0, Y1, Y0
-	VADDPD       Y0, Y5, Y5
+	VMOVUPD      log2e<>+0(SB), Y1
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
+	VSUBPD       expMagic<>+0(SB), Y1, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VADDPD       one<>+0(SB), Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VADDPD       two<>+0(SB), Y4, Y0
+	VDIVPD       Y0, Y4, Y0
+	VMULPD       Y0, Y0, Y1
+	VMULPD       Y1, Y1, Y2
+	VMOVUPD      atanh8<>+0(SB), Y3
+	VMOVUPD      atanh9<>+0(SB), Y5
+	VFMADD213PD  atanh6<>+0(SB), Y2, Y3
+	VFMADD213PD  atanh7<>+0(SB), Y2, Y5
+	VFMADD213PD  atanh4<>+0(SB), Y2, Y3
+	VFMADD213PD  atanh5<>+0(SB), Y2, Y5
+	VFMADD213PD  atanh2<>+0(SB), Y2, Y3
+	VFMADD213PD  atanh3<>+0(SB), Y2, Y5
+	VFMADD213PD  atanh0<>+0(SB), Y2, Y3
+	VFMADD213PD  atanh1<>+0(SB), Y2, Y5
+	VFMADD213PD  Y3, Y1, Y5
+	VMULPD       Y1, Y5, Y5
+	VMULPD       half<>+0(SB), Y4, Y1
+	VMULPD       Y4, Y1, Y1
+	VADDPD       Y1, Y5, Y5
+	VFNMADD231PD Y5, Y0, Y1
+	VSUBPD       Y1, Y4, Y4
+	VXORPD       Y0, Y0, Y0
+	LEAQ         mask64<>+0(SB), BX
+	MOVQ         DX, SI
+	NEGQ         SI
+	VMOVUPD      24(BX)(SI*8), Y1
+	VMASKMOVPD   (CX), Y1, Y1
+	VMAXPD       Y1, Y0, Y1
+	VADDPD       Y1, Y4, Y4
 	CMPQ         DX, $0x02
 	JL           tail_store1
-	VMOVUPD      X5, (AX)
+	VMOVUPD      X4, (AX)
 	JE           tail_stored
-	VEXTRACTF128 $0x01, Y5, X0
+	VEXTRACTF128 $0x01, Y4, X0
 	VMOVSD       X0, 16(AX)
 	JMP          tail_stored
 
 tail_store1:
-	VMOVSD X5, (AX)
+	VMOVSD X4, (AX)
 
 tail_stored:
 done:
@@ -2210,190 +2759,351 @@ GLOBL half<>(SB), RODATA|NOPTR, $32
 
 // func logisticAVX2(dst []float64, x []float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·logisticAVX2(SB), NOSPLIT, $0-48
+TEXT ·logisticAVX2(SB), NOSPLIT, $128-48
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ x_len+32(FP), DX
-	SUBQ $0x08, DX
-	JL   four
+	SUBQ $0x10, DX
+	JL   rest
 
-eight:
+block:
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
-	VORPD        negZero<>+0(SB), Y0, Y2
-	VORPD        negZero<>+0(SB), Y1, Y3
+	VMOVUPD      64(CX), Y2
+	VMOVUPD      96(CX), Y3
+	VORPD        negZero<>+0(SB), Y0, Y0
+	VORPD        negZero<>+0(SB), Y1, Y1
+	VORPD        negZero<>+0(SB), Y2, Y2
+	VORPD        negZero<>+0(SB), Y3, Y3
 	VMOVUPD      expHigh<>+0(SB), Y4
-	VMINPD       Y2, Y4, Y2
+	VMINPD       Y0, Y4, Y0
 	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y3, Y5, Y3
+	VMINPD       Y1, Y5, Y1
+	VMOVUPD      expHigh<>+0(SB), Y6
+	VMINPD       Y2, Y6, Y2
+	VMOVUPD      expHigh<>+0(SB), Y7
+	VMINPD       Y3, Y7, Y3
 	VMOVUPD      expLow<>+0(SB), Y4
-	VMAXPD       Y2, Y4, Y2
+	VMAXPD       Y0, Y4, Y0
 	VMOVUPD      expLow<>+0(SB), Y5
-	VMAXPD       Y3, Y5, Y3
+	VMAXPD       Y1, Y5, Y1
+	VMOVUPD      expLow<>+0(SB), Y6
+	VMAXPD       Y2, Y6, Y2
+	VMOVUPD      expLow<>+0(SB), Y7
+	VMAXPD       Y3, Y7, Y3
 	VMOVUPD      log2e<>+0(SB), Y4
 	VMOVUPD      log2e<>+0(SB), Y5
-	VFMADD213PD  expMagic<>+0(SB), Y2, Y4
-	VFMADD213PD  expMagic<>+0(SB), Y3, Y5
-	VSUBPD       expMagic<>+0(SB), Y4, Y6
-	VSUBPD       expMagic<>+0(SB), Y5, Y7
-	VFNMADD231PD ln2Hi<>+0(SB), Y6, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y7, Y3
-	VFNMADD231PD ln2Lo<>+0(SB), Y6, Y2
-	VFNMADD231PD ln2Lo<>+0(SB), Y7, Y3
-	VMULPD       Y2, Y2, Y6
-	VMULPD       Y3, Y3, Y7
-	VMOVUPD      exp8<>+0(SB), Y8
-	VMOVUPD      exp9<>+0(SB), Y10
-	VMOVUPD      exp8<>+0(SB), Y9
-	VMOVUPD      exp9<>+0(SB), Y11
-	VFMADD213PD  exp6<>+0(SB), Y6, Y8
-	VFMADD213PD  exp6<>+0(SB), Y7, Y9
-	VFMADD213PD  exp7<>+0(SB), Y6, Y10
-	VFMADD213PD  exp7<>+0(SB), Y7, Y11
-	VFMADD213PD  exp4<>+0(SB), Y6, Y8
-	VFMADD213PD  exp4<>+0(SB), Y7, Y9
-	VFMADD213PD  exp5<>+0(SB), Y6, Y10
-	VFMADD213PD  exp5<>+0(SB), Y7, Y11
-	VFMADD213PD  exp2<>+0(SB), Y6, Y8
-	VFMADD213PD  exp2<>+0(SB), Y7, Y9
-	VFMADD213PD  exp3<>+0(SB), Y6, Y10
-	VFMADD213PD  exp3<>+0(SB), Y7, Y11
-	VFMADD213PD  exp0<>+0(SB), Y6, Y8
-	VFMADD213PD  exp0<>+0(SB), Y7, Y9
-	VFMADD213PD  exp1<>+0(SB), Y6, Y10
-	VFMADD213PD  exp1<>+0(SB), Y7, Y11
-	VFMADD213PD  Y8, Y2, Y10
-	VFMADD213PD  Y9, Y3, Y11
-	VMULPD       Y2, Y2, Y6
-	VMULPD       Y3, Y3, Y7
-	VFMADD213PD  Y2, Y6, Y10
-	VFMADD213PD  Y3, Y7, Y11
-	VADDPD       one<>+0(SB), Y10, Y10
-	VADDPD       one<>+0(SB), Y11, Y11
-	VPSRLQ       $0x01, Y4, Y2
-	VPSUBQ       Y2, Y4, Y4
-	VPSRLQ       $0x01, Y5, Y3
-	VPSUBQ       Y3, Y5, Y5
-	VPSLLQ       $0x34, Y2, Y2
-	VPSLLQ       $0x34, Y4, Y4
-	VPSLLQ       $0x34, Y3, Y3
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y2, Y10, Y10
-	VMULPD       Y3, Y11, Y11
-	VMULPD       Y4, Y10, Y10
-	VMULPD       Y5, Y11, Y11
-	VMOVUPD      one<>+0(SB), Y2
-	VBLENDVPD    Y0, Y10, Y2, Y0
-	VBLENDVPD    Y1, Y11, Y2, Y1
-	VADDPD       Y10, Y2, Y10
-	VADDPD       Y11, Y2, Y11
-	VDIVPD       Y10, Y0, Y0
-	VDIVPD       Y11, Y1, Y1
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         $0x40, CX
-	ADDQ         $0x40, AX
-	SUBQ         $0x08, DX
-	JGE          eight
-
-four:
-	ADDQ         $0x08, DX
-	CMPQ         DX, $0x04
-	JL           tail
-	VMOVUPD      (CX), Y0
-	VORPD        negZero<>+0(SB), Y0, Y1
-	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y1, Y2, Y1
-	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      log2e<>+0(SB), Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y2
-	VSUBPD       expMagic<>+0(SB), Y2, Y3
-	VFNMADD231PD ln2Hi<>+0(SB), Y3, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y3, Y1
-	VMULPD       Y1, Y1, Y3
+	VMOVUPD      log2e<>+0(SB), Y6
+	VMOVUPD      log2e<>+0(SB), Y7
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
+	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
+	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
+	VSUBPD       expMagic<>+0(SB), Y4, Y8
+	VSUBPD       expMagic<>+0(SB), Y5, Y9
+	VSUBPD       expMagic<>+0(SB), Y6, Y10
+	VSUBPD       expMagic<>+0(SB), Y7, Y11
+	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
+	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
+	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMOVUPD      Y4, (SP)
+	VMOVUPD      Y5, 32(SP)
+	VMOVUPD      Y6, 64(SP)
+	VMOVUPD      Y7, 96(SP)
+	VMULPD       Y0, Y0, Y8
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
 	VMOVUPD      exp8<>+0(SB), Y4
-	VMOVUPD      exp9<>+0(SB), Y5
-	VFMADD213PD  exp6<>+0(SB), Y3, Y4
-	VFMADD213PD  exp7<>+0(SB), Y3, Y5
-	VFMADD213PD  exp4<>+0(SB), Y3, Y4
-	VFMADD213PD  exp5<>+0(SB), Y3, Y5
-	VFMADD213PD  exp2<>+0(SB), Y3, Y4
-	VFMADD213PD  exp3<>+0(SB), Y3, Y5
-	VFMADD213PD  exp0<>+0(SB), Y3, Y4
-	VFMADD213PD  exp1<>+0(SB), Y3, Y5
-	VFMADD213PD  Y4, Y1, Y5
-	VMULPD       Y1, Y1, Y3
-	VFMADD213PD  Y1, Y3, Y5
-	VADDPD       one<>+0(SB), Y5, Y5
-	VPSRLQ       $0x01, Y2, Y1
-	VPSUBQ       Y1, Y2, Y2
+	VMOVUPD      exp9<>+0(SB), Y12
+	VMOVUPD      exp8<>+0(SB), Y5
+	VMOVUPD      exp9<>+0(SB), Y13
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y14
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y15
+	VFMADD213PD  exp6<>+0(SB), Y8, Y4
+	VFMADD213PD  exp6<>+0(SB), Y9, Y5
+	VFMADD213PD  exp6<>+0(SB), Y10, Y6
+	VFMADD213PD  exp6<>+0(SB), Y11, Y7
+	VFMADD213PD  exp7<>+0(SB), Y8, Y12
+	VFMADD213PD  exp7<>+0(SB), Y9, Y13
+	VFMADD213PD  exp7<>+0(SB), Y10, Y14
+	VFMADD213PD  exp7<>+0(SB), Y11, Y15
+	VFMADD213PD  exp4<>+0(SB), Y8, Y4
+	VFMADD213PD  exp4<>+0(SB), Y9, Y5
+	VFMADD213PD  exp4<>+0(SB), Y10, Y6
+	VFMADD213PD  exp4<>+0(SB), Y11, Y7
+	VFMADD213PD  exp5<>+0(SB), Y8, Y12
+	VFMADD213PD  exp5<>+0(SB), Y9, Y13
+	VFMADD213PD  exp5<>+0(SB), Y10, Y14
+	VFMADD213PD  exp5<>+0(SB), Y11, Y15
+	VFMADD213PD  exp2<>+0(SB), Y8, Y4
+	VFMADD213PD  exp2<>+0(SB), Y9, Y5
+	VFMADD213PD  exp2<>+0(SB), Y10, Y6
+	VFMADD213PD  exp2<>+0(SB), Y11, Y7
+	VFMADD213PD  exp3<>+0(SB), Y8, Y12
+	VFMADD213PD  exp3<>+0(SB), Y9, Y13
+	VFMADD213PD  exp3<>+0(SB), Y10, Y14
+	VFMADD213PD  exp3<>+0(SB), Y11, Y15
+	VFMADD213PD  exp0<>+0(SB), Y8, Y4
+	VFMADD213PD  exp0<>+0(SB), Y9, Y5
+	VFMADD213PD  exp0<>+0(SB), Y10, Y6
+	VFMADD213PD  exp0<>+0(SB), Y11, Y7
+	VFMADD213PD  exp1<>+0(SB), Y8, Y12
+	VFMADD213PD  exp1<>+0(SB), Y9, Y13
+	VFMADD213PD  exp1<>+0(SB), Y10, Y14
+	VFMADD213PD  exp1<>+0(SB), Y11, Y15
+	VFMADD213PD  Y4, Y0, Y12
+	VFMADD213PD  Y5, Y1, Y13
+	VFMADD213PD  Y6, Y2, Y14
+	VFMADD213PD  Y7, Y3, Y15
+	VFMADD213PD  Y0, Y8, Y12
+	VFMADD213PD  Y1, Y9, Y13
+	VFMADD213PD  Y2, Y10, Y14
+	VFMADD213PD  Y3, Y11, Y15
+	VADDPD       one<>+0(SB), Y12, Y12
+	VADDPD       one<>+0(SB), Y13, Y13
+	VADDPD       one<>+0(SB), Y14, Y14
+	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      (SP), Y0
+	VMOVUPD      32(SP), Y1
+	VMOVUPD      64(SP), Y2
+	VMOVUPD      96(SP), Y3
+	VPSRLQ       $0x01, Y0, Y4
+	VPSUBQ       Y4, Y0, Y0
+	VPSRLQ       $0x01, Y1, Y5
+	VPSUBQ       Y5, Y1, Y1
+	VPSRLQ       $0x01, Y2, Y6
+	VPSUBQ       Y6, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y7
+	VPSUBQ       Y7, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y5, Y5
 	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y6, Y6
 	VPSLLQ       $0x34, Y2, Y2
-	VMULPD       Y1, Y5, Y5
-	VMULPD       Y2, Y5, Y5
-	VMOVUPD      one<>+0(SB), Y1
-	VBLENDVPD    Y0, Y5, Y1, Y0
-	VADDPD       Y5, Y1, Y5
-	VDIVPD       Y5, Y0, Y0
-	VMOVUPD      Y0, (AX)
-	ADDQ         $0x20, CX
-	ADDQ         $0x20, AX
-	SUBQ         $0x04, DX
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y4, Y12, Y12
+	VMULPD       Y5, Y13, Y13
+	VMULPD       Y6, Y14, Y14
+	VMULPD       Y7, Y15, Y15
+	VMULPD       Y0, Y12, Y12
+	VMULPD       Y1, Y13, Y13
+	VMULPD       Y2, Y14, Y14
+	VMULPD       Y3, Y15, Y15
+	VMOVUPD      one<>+0(SB), Y0
+	VMOVUPD      (CX), Y1
+	VBLENDVPD    Y1, Y12, Y0, Y1
+	VADDPD       Y12, Y0, Y12
+	VDIVPD       Y12, Y1, Y12
+	VMOVUPD      32(CX), Y1
+	VBLENDVPD    Y1, Y13, Y0, Y1
+	VADDPD       Y13, Y0, Y13
+	VDIVPD       Y13, Y1, Y13
+	VMOVUPD      64(CX), Y1
+	VBLENDVPD    Y1, Y14, Y0, Y1
+	VADDPD       Y14, Y0, Y14
+	VDIVPD       Y14, Y1, Y14
+	VMOVUPD      96(CX), Y1
+	VBLENDVPD    Y1, Y15, Y0, Y1
+	VADDPD       Y15, Y0, Y15
+	VDIVPD       Y15, Y1, Y15
+	VMOVUPD      Y12, (AX)
+	VMOVUPD      Y13, 32(AX)
+	VMOVUPD      Y14, 64(AX)
+	VMOVUPD      Y15, 96(AX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, AX
+	SUBQ         $0x10, DX
+	JGE          block
 
-tail:
-	TESTQ        DX, DX
+rest:
+	TESTQ        $0x00000008, DX
+	JZ           less2
+	VMOVUPD      (CX), Y0
+	VMOVUPD      32(CX), Y1
+	VORPD        negZero<>+0(SB), Y0, Y0
+	VORPD        negZero<>+0(SB), Y1, Y1
+	VMOVUPD      expHigh<>+0(SB), Y2
+	VMINPD       Y0, Y2, Y0
+	VMOVUPD      expHigh<>+0(SB), Y3
+	VMINPD       Y1, Y3, Y1
+	VMOVUPD      expLow<>+0(SB), Y2
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      expLow<>+0(SB), Y3
+	VMAXPD       Y1, Y3, Y1
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      log2e<>+0(SB), Y3
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
+	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
+	VSUBPD       expMagic<>+0(SB), Y2, Y4
+	VSUBPD       expMagic<>+0(SB), Y3, Y5
+	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
+	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
+	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMULPD       Y0, Y0, Y4
+	VMULPD       Y1, Y1, Y5
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y8
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y9
+	VFMADD213PD  exp6<>+0(SB), Y4, Y6
+	VFMADD213PD  exp6<>+0(SB), Y5, Y7
+	VFMADD213PD  exp7<>+0(SB), Y4, Y8
+	VFMADD213PD  exp7<>+0(SB), Y5, Y9
+	VFMADD213PD  exp4<>+0(SB), Y4, Y6
+	VFMADD213PD  exp4<>+0(SB), Y5, Y7
+	VFMADD213PD  exp5<>+0(SB), Y4, Y8
+	VFMADD213PD  exp5<>+0(SB), Y5, Y9
+	VFMADD213PD  exp2<>+0(SB), Y4, Y6
+	VFMADD213PD  exp2<>+0(SB), Y5, Y7
+	VFMADD213PD  exp3<>+0(SB), Y4, Y8
+	VFMADD213PD  exp3<>+0(SB), Y5, Y9
+	VFMADD213PD  exp0<>+0(SB), Y4, Y6
+	VFMADD213PD  exp0<>+0(SB), Y5, Y7
+	VFMADD213PD  exp1<>+0(SB), Y4, Y8
+	VFMADD213PD  exp1<>+0(SB), Y5, Y9
+	VFMADD213PD  Y6, Y0, Y8
+	VFMADD213PD  Y7, Y1, Y9
+	VFMADD213PD  Y0, Y4, Y8
+	VFMADD213PD  Y1, Y5, Y9
+	VADDPD       one<>+0(SB), Y8, Y8
+	VADDPD       one<>+0(SB), Y9, Y9
+	VPSRLQ       $0x01, Y2, Y0
+	VPSUBQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y0, Y8, Y8
+	VMULPD       Y1, Y9, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y3, Y9, Y9
+	VMOVUPD      one<>+0(SB), Y0
+	VMOVUPD      (CX), Y1
+	VBLENDVPD    Y1, Y8, Y0, Y1
+	VADDPD       Y8, Y0, Y8
+	VDIVPD       Y8, Y1, Y8
+	VMOVUPD      32(CX), Y1
+	VBLENDVPD    Y1, Y9, Y0, Y1
+	VADDPD       Y9, Y0, Y9
+	VDIVPD       Y9, Y1, Y9
+	VMOVUPD      Y8, (AX)
+	VMOVUPD      Y9, 32(AX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, AX
+
+less2:
+	TESTQ        $0x00000004, DX
+	JZ           less1
+	VMOVUPD      (CX), Y0
+	VORPD        negZero<>+0(SB), Y0, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMOVUPD      log2e<>+0(SB), Y1
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
+	VSUBPD       expMagic<>+0(SB), Y1, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VADDPD       one<>+0(SB), Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VMOVUPD      (CX), Y1
+	VBLENDVPD    Y1, Y4, Y0, Y1
+	VADDPD       Y4, Y0, Y4
+	VDIVPD       Y4, Y1, Y4
+	VMOVUPD      Y4, (AX)
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, AX
+
+less1:
+	ANDQ         $0x03, DX
 	JZ           done
 	LEAQ         mask64<>+0(SB), BX
 	MOVQ         DX, SI
 	NEGQ         SI
 	VMOVUPD      24(BX)(SI*8), Y0
 	VMASKMOVPD   (CX), Y0, Y0
-	VORPD        negZero<>+0(SB), Y0, Y1
-	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y1, Y2, Y1
-	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y1, Y2, Y1
-	VMOVUPD      log2e<>+0(SB), Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y2
-	VSUBPD       expMagic<>+0(SB), Y2, Y3
-	VFNMADD231PD ln2Hi<>+0(SB), Y3, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y3, Y1
-	VMULPD       Y1, Y1, Y3
-	VMOVUPD      exp8<>+0(SB), Y4
-	VMOVUPD      exp9<>+0(SB), Y5
-	VFMADD213PD  exp6<>+0(SB), Y3, Y4
-	VFMADD213PD  exp7<>+0(SB), Y3, Y5
-	VFMADD213PD  exp4<>+0(SB), Y3, Y4
-	VFMADD213PD  exp5<>+0(SB), Y3, Y5
-	VFMADD213PD  exp2<>+0(SB), Y3, Y4
-	VFMADD213PD  exp3<>+0(SB), Y3, Y5
-	VFMADD213PD  exp0<>+0(SB), Y3, Y4
-	VFMADD213PD  exp1<>+0(SB), Y3, Y5
-	VFMADD213PD  Y4, Y1, Y5
-	VMULPD       Y1, Y1, Y3
-	VFMADD213PD  Y1, Y3, Y5
-	VADDPD       one<>+0(SB), Y5, Y5
-	VPSRLQ       $0x01, Y2, Y1
-	VPSUBQ       Y1, Y2, Y2
+	VORPD        negZero<>+0(SB), Y0, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMINPD       Y0, Y1, Y0
+	VMOVUPD      expLow<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMOVUPD      log2e<>+0(SB), Y1
+	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
+	VSUBPD       expMagic<>+0(SB), Y1, Y2
+	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
+	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VADDPD       one<>+0(SB), Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
 	VPSLLQ       $0x34, Y1, Y1
-	VPSLLQ       $0x34, Y2, Y2
-	VMULPD       Y1, Y5, Y5
-	VMULPD       Y2, Y5, Y5
-	VMOVUPD      one<>+0(SB), Y1
-	VBLENDVPD    Y0, Y5, Y1, Y0
-	VADDPD       Y5, Y1, Y5
-	VDIVPD       Y5, Y0, Y0
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	LEAQ         mask64<>+0(SB), BX
+	MOVQ         DX, SI
+	NEGQ         SI
+	VMOVUPD      24(BX)(SI*8), Y1
+	VMASKMOVPD   (CX), Y1, Y1
+	VBLENDVPD    Y1, Y4, Y0, Y1
+	VADDPD       Y4, Y0, Y4
+	VDIVPD       Y4, Y1, Y4
 	CMPQ         DX, $0x02
 	JL           tail_store1
-	VMOVUPD      X0, (AX)
+	VMOVUPD      X4, (AX)
 	JE           tail_stored
-	VEXTRACTF128 $0x01, Y0, X0
+	VEXTRACTF128 $0x01, Y4, X0
 	VMOVSD       X0, 16(AX)
 	JMP          tail_stored
 
 tail_store1:
-	VMOVSD X0, (AX)
+	VMOVSD X4, (AX)
 
 tail_stored:
 done:
@@ -2402,14 +3112,14 @@ done:
 
 // func logAVX2(dst []float64, x []float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·logAVX2(SB), NOSPLIT, $0-48
+TEXT ·logAVX2(SB), NOSPLIT, $128-48
 	MOVQ dst_base+0(FP), AX
 	MOVQ x_base+24(FP), CX
 	MOVQ x_len+32(FP), DX
 	SUBQ $0x08, DX
-	JL   four
+	JL   rest
 
-eight:
+block:
 	VMOVUPD     (CX), Y0
 	VMOVUPD     32(CX), Y1
 	VCMPPD      $0x11, minNormal<>+0(SB), Y0, Y6
@@ -2504,15 +3214,14 @@ eight:
 	VBLENDVPD   Y0, Y2, Y5, Y5
 	VMOVUPD     Y4, (AX)
 	VMOVUPD     Y5, 32(AX)
-	ADDQ        $0x40, CX
-	ADDQ        $0x40, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, AX
 	SUBQ        $0x08, DX
-	JGE         eight
+	JGE         block
 
-four:
-	ADDQ        $0x08, DX
-	CMPQ        DX, $0x04
-	JL          tail
+rest:
+	TESTQ       $0x00000004, DX
+	JZ          less1
 	VMOVUPD     (CX), Y0
 	VCMPPD      $0x11, minNormal<>+0(SB), Y0, Y3
 	VMULPD      two54<>+0(SB), Y0, Y1
@@ -2560,12 +3269,11 @@ four:
 	VCMPPD      $0x00, Y3, Y0, Y1
 	VBLENDVPD   Y1, Y3, Y2, Y2
 	VMOVUPD     Y2, (AX)
-	ADDQ        $0x20, CX
-	ADDQ        $0x20, AX
-	SUBQ        $0x04, DX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, AX
 
-tail:
-	TESTQ        DX, DX
+less1:
+	ANDQ         $0x03, DX
 	JZ           done
 	LEAQ         mask64<>+0(SB), BX
 	MOVQ         DX, SI
@@ -2929,32 +3637,36 @@ TEXT ·gatherDiffAVX2(SB), NOSPLIT, $0-96
 	SUBQ $0x04, CX
 	JL   rest
 
-block:
-	MOVL   (BX), DI
-	MOVL   (SI), R8
-	VMOVSD (DX)(DI*8), X0
-	VSUBSD (DX)(R8*8), X0, X0
-	VMOVSD X0, (AX)
-	MOVL   4(BX), DI
-	MOVL   4(SI), R8
-	VMOVSD (DX)(DI*8), X0
-	VSUBSD (DX)(R8*8), X0, X0
-	VMOVSD X0, 8(AX)
-	MOVL   8(BX), DI
-	MOVL   8(SI), R8
-	VMOVSD (DX)(DI*8), X0
-	VSUBSD (DX)(R8*8), X0, X0
-	VMOVSD X0, 16(AX)
-	MOVL   12(BX), DI
-	MOVL   12(SI), R8
-	VMOVSD (DX)(DI*8), X0
-	VSUBSD (DX)(R8*8), X0, X0
-	VMOVSD X0, 24(AX)
-	ADDQ   $0x20, AX
-	ADDQ   $0x10, BX
-	ADDQ   $0x10, SI
-	SUBQ   $0x04, CX
-	JGE    block
+four:
+	MOVQ    (BX), R8
+	MOVL    R8, DI
+	SHRQ    $0x20, R8
+	VMOVSD  (DX)(DI*8), X0
+	VMOVHPD (DX)(R8*8), X0, X0
+	MOVQ    (SI), R8
+	MOVL    R8, DI
+	SHRQ    $0x20, R8
+	VMOVSD  (DX)(DI*8), X1
+	VMOVHPD (DX)(R8*8), X1, X1
+	VSUBPD  X1, X0, X0
+	VMOVUPD X0, (AX)
+	MOVQ    8(BX), R8
+	MOVL    R8, DI
+	SHRQ    $0x20, R8
+	VMOVSD  (DX)(DI*8), X0
+	VMOVHPD (DX)(R8*8), X0, X0
+	MOVQ    8(SI), R8
+	MOVL    R8, DI
+	SHRQ    $0x20, R8
+	VMOVSD  (DX)(DI*8), X1
+	VMOVHPD (DX)(R8*8), X1, X1
+	VSUBPD  X1, X0, X0
+	VMOVUPD X0, 16(AX)
+	ADDQ    $0x20, AX
+	ADDQ    $0x10, BX
+	ADDQ    $0x10, SI
+	SUBQ    $0x04, CX
+	JGE     four
 
 rest:
 	ADDQ $0x04, CX
@@ -2970,78 +3682,6 @@ one:
 	ADDQ   $0x04, BX
 	ADDQ   $0x04, SI
 	DECQ   CX
-	JNZ    one
-
-done:
-	RET
-
-// func scatterDiffAVX2(s []float64, c []float64, plus []int32, minus []int32)
-// Requires: AVX
-TEXT ·scatterDiffAVX2(SB), NOSPLIT, $0-96
-	MOVQ s_base+0(FP), AX
-	MOVQ c_base+24(FP), CX
-	MOVQ c_len+32(FP), DX
-	MOVQ plus_base+48(FP), BX
-	MOVQ minus_base+72(FP), SI
-	SUBQ $0x04, DX
-	JL   rest
-
-block:
-	MOVL   (BX), DI
-	MOVL   (SI), R8
-	VMOVSD (CX), X0
-	VADDSD (AX)(DI*8), X0, X1
-	VMOVSD X1, (AX)(DI*8)
-	VMOVSD (AX)(R8*8), X1
-	VSUBSD X0, X1, X1
-	VMOVSD X1, (AX)(R8*8)
-	MOVL   4(BX), DI
-	MOVL   4(SI), R8
-	VMOVSD 8(CX), X0
-	VADDSD (AX)(DI*8), X0, X1
-	VMOVSD X1, (AX)(DI*8)
-	VMOVSD (AX)(R8*8), X1
-	VSUBSD X0, X1, X1
-	VMOVSD X1, (AX)(R8*8)
-	MOVL   8(BX), DI
-	MOVL   8(SI), R8
-	VMOVSD 16(CX), X0
-	VADDSD (AX)(DI*8), X0, X1
-	VMOVSD X1, (AX)(DI*8)
-	VMOVSD (AX)(R8*8), X1
-	VSUBSD X0, X1, X1
-	VMOVSD X1, (AX)(R8*8)
-	MOVL   12(BX), DI
-	MOVL   12(SI), R8
-	VMOVSD 24(CX), X0
-	VADDSD (AX)(DI*8), X0, X1
-	VMOVSD X1, (AX)(DI*8)
-	VMOVSD (AX)(R8*8), X1
-	VSUBSD X0, X1, X1
-	VMOVSD X1, (AX)(R8*8)
-	ADDQ   $0x20, CX
-	ADDQ   $0x10, BX
-	ADDQ   $0x10, SI
-	SUBQ   $0x04, DX
-	JGE    block
-
-rest:
-	ADDQ $0x04, DX
-	JZ   done
-
-one:
-	MOVL   (BX), DI
-	MOVL   (SI), R8
-	VMOVSD (CX), X0
-	VADDSD (AX)(DI*8), X0, X1
-	VMOVSD X1, (AX)(DI*8)
-	VMOVSD (AX)(R8*8), X1
-	VSUBSD X0, X1, X1
-	VMOVSD X1, (AX)(R8*8)
-	ADDQ   $0x08, CX
-	ADDQ   $0x04, BX
-	ADDQ   $0x04, SI
-	DECQ   DX
 	JNZ    one
 
 done:

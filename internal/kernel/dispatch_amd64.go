@@ -145,14 +145,6 @@ func gatherDiff(dst, s []float64, plus, minus []int32) {
 	gatherDiffGo(dst, s, plus, minus)
 }
 
-func scatterDiff(s, c []float64, plus, minus []int32) {
-	if haveAVX2 {
-		scatterDiffAVX2(s, c, plus, minus)
-		return
-	}
-	scatterDiffGo(s, c, plus, minus)
-}
-
 func prefixRows(e []float64, width int) {
 	if haveAVX2 {
 		scanRowsAVX2(&e[0], 8*width, len(e)/width, width)

@@ -54,8 +54,6 @@ func maxIndex(index []int32) uint32 {
 
 func gatherDiff(dst, s []float64, plus, minus []int32) { gatherDiffGo(dst, s, plus, minus) }
 
-func scatterDiff(s, c []float64, plus, minus []int32) { scatterDiffGo(s, c, plus, minus) }
-
 func prefixRows(e []float64, width int) { prefixRowsGo(e, width) }
 
 func suffixRows(e []float64, width int) { suffixRowsGo(e, width) }

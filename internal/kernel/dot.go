@@ -8,7 +8,7 @@ func Dot(x, y []float64) float64 {
 
 func dotGo(x, y []float64) float64 {
 	var s lanes
-	multiplyAdd(&s, x, y)
+	s.multiplyAdd(x, y)
 	return s.sum()
 }
 
@@ -19,8 +19,24 @@ func Dot32(x []float32, w []float64) float64 {
 	return dot32(x, w)
 }
 
+// dot32Go has eight lanes, so that four rows of a matrix fit the registers: eight
+// elements at a time go to all of them; of the rest four to the first four lanes,
+// and what is left to the last four, filled up with zeros.
 func dot32Go(x []float32, w []float64) float64 {
-	var s lanes
-	multiplyAdd(&s, x, w)
-	return s.sum()
+	var s [8]float64
+	for len(x) >= 8 {
+		fmaTo(s[:], x[:8], w[:8])
+		x, w = x[8:], w[8:]
+	}
+	if len(x) >= 4 {
+		fmaTo(s[:4], x[:4], w[:4])
+		x, w = x[4:], w[4:]
+	}
+	if len(x) > 0 {
+		fmaTo(s[4:4+len(x)], x, w)
+		for l := 4 + len(x); l < 8; l++ {
+			s[l] += 0
+		}
+	}
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }

@@ -24,11 +24,14 @@ import "fmt"
 // mustMatch panics unless a slice has the length that another one asks for.
 func mustMatch(got, want int) {
 	if got != want {
-		panicLength(got, want)
+		panic(lengthError{got, want})
 	}
 }
 
-//go:noinline
-func panicLength(got, want int) {
-	panic(fmt.Sprintf("kernel: a slice has length %d where %d is needed", got, want))
+// lengthError is what mustMatch panics with; making its text later keeps the
+// callers small enough to be inlined.
+type lengthError struct{ got, want int }
+
+func (e lengthError) Error() string {
+	return fmt.Sprintf("kernel: a slice has length %d where %d is needed", e.got, e.want)
 }

@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// lanes are the accumulators of every sum. Sixteen elements at a time go to the
+// lanes are the accumulators of the sums of float64. Sixteen elements at a time go to the
 // sixteen lanes; of the rest, eight go to the first eight lanes, four to the next
 // four, and what is left to the last four, filled up with zeros. That is four AVX2
 // registers, and two of AVX-512.
@@ -45,7 +45,7 @@ func addTo(s, x []float64) {
 }
 
 // multiplyAdd adds the products x[i]·y[i], each with one rounding.
-func multiplyAdd[T float32 | float64](s *lanes, x []T, y []float64) {
+func (s *lanes) multiplyAdd(x, y []float64) {
 	for len(x) >= 16 {
 		fmaTo(s[:], x[:16], y[:16])
 		x, y = x[16:], y[16:]

@@ -21,10 +21,6 @@ func gatherDiffGo(dst, s []float64, plus, minus []int32) {
 // index out of range panics before anything is written.
 func ScatterDiff(s, c []float64, plus, minus []int32) {
 	checkPairs(plus, minus, len(c), len(s))
-	scatterDiff(s, c, plus, minus)
-}
-
-func scatterDiffGo(s, c []float64, plus, minus []int32) {
 	plus, minus = plus[:len(c)], minus[:len(c)]
 	for i, v := range c {
 		s[plus[i]] += v
@@ -33,8 +29,7 @@ func scatterDiffGo(s, c []float64, plus, minus []int32) {
 }
 
 // checkPairs panics unless there are count pairs of documents below n. The check
-// is a pass of its own over the indices, a tenth of the loops' time, and spares
-// them two comparisons a pair.
+// is a pass of its own over the indices, a tenth of the loops' time.
 func checkPairs(plus, minus []int32, count, n int) {
 	mustMatch(len(plus), count)
 	mustMatch(len(minus), count)

@@ -6,63 +6,59 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// row loads elements of a row as float64: element 4k of those at index j.
-type row struct {
-	base   Mem
-	single bool // float32, to be widened
+// dot is the plain case: sixteen lanes in four accumulators.
+func dot() {
+	TEXT("dotAVX2", attrLeaf, "func(x, y []float64) float64")
+	Doc("dotAVX2 is dotGo; y is at least as long as x.")
+	Pragma("noescape")
+	x, y, acc := slice("x"), slice("y"), zeros(4)
+	reduction{
+		x: x, n: length("x"),
+		vectors: func(x Mem, from, count int) {
+			v := registers(count)
+			each(v, func(i int) { VMOVUPD(x.Offset(32*i), v[i]) })
+			each(v, func(i int) { VFMADD231PD(y.Offset(32*i), v[i], acc[from+i]) })
+			ADDQ(U32(32*count), y.Base)
+		},
+		tail: func(x Mem, r Register) {
+			v, w, mask := YMM(), YMM(), tailMask(r)
+			VMASKMOVPD(x, mask, v)
+			VMASKMOVPD(y, mask, w)
+			VFMADD231PD(w, v, acc[3])
+		},
+	}.emit("reduce")
+	result(reduceSum(acc))
 }
 
-func (r row) load(j Register, k int, dst VecVirtual) {
-	if r.single {
-		VCVTPS2PD(r.base.Idx(j, 4).Offset(16*k), dst)
-	} else {
-		VMOVUPD(r.base.Idx(j, 8).Offset(32*k), dst)
-	}
-}
-
-func (r row) loadTail(j Register, mask, mask32, dst VecVirtual) {
-	if r.single {
-		x := XMM()
-		VMASKMOVPS(r.base.Idx(j, 4), mask32, x)
-		VCVTPS2PD(x, dst)
-	} else {
-		VMASKMOVPD(r.base.Idx(j, 8), mask, dst)
-	}
-}
-
-// columns is how the columns of a row split into steps.
+// columns is how the columns of a float32 matrix split into steps.
 type columns struct {
-	blocked, tail Register // columns in blocks of 16; the last, fewer than 4
-	n             Register
-	mask, mask32  VecVirtual
+	n, blocked, tail Register // all; those in blocks of 8; the last, fewer than 4
+	mask, mask32     VecVirtual
 }
 
 func newColumns(n Register) columns {
-	c := columns{blocked: GP64(), tail: GP64(), n: n}
+	c := columns{n: n, blocked: GP64(), tail: GP64()}
 	MOVQ(n, c.blocked)
-	ANDQ(I8(-16), c.blocked)
+	ANDQ(I8(-8), c.blocked)
 	MOVQ(n, c.tail)
 	ANDQ(U8(3), c.tail)
 	c.mask, c.mask32 = tailMask(c.tail), tailMask32(c.tail)
 	return c
 }
 
-// multiply returns the dot product of each row with w. Element i goes to
-// accumulator (i/4) mod 4 while blocks of 16 last; of the rest, eight go to the
-// first two, four to the third and what is left to the fourth.
-func (c columns) multiply(rows []row, w Mem, label string) []VecVirtual {
-	acc := make([][]VecVirtual, len(rows))
-	for i := range acc {
-		acc[i] = zeros(4)
-	}
+// multiply returns four partial sums of the dot product of each row with w. Eight
+// elements at a time go to two accumulators; of the rest four to the first and
+// what is left to the second.
+func (c columns) multiply(rows []Mem, w Mem, label string) []VecVirtual {
+	low, high := zeros(len(rows)), zeros(len(rows))
 	j := GP64()
-	step := func(k, into int) {
+	step := func(k int, acc []VecVirtual) {
 		wk := YMM()
 		VMOVUPD(w.Idx(j, 8).Offset(32*k), wk)
 		for i, r := range rows {
 			x := YMM()
-			r.load(j, k, x)
-			VFMADD231PD(wk, x, acc[i][into])
+			VCVTPS2PD(r.Idx(j, 4).Offset(16*k), x)
+			VFMADD231PD(wk, x, acc[i])
 		}
 	}
 
@@ -70,23 +66,16 @@ func (c columns) multiply(rows []row, w Mem, label string) []VecVirtual {
 	CMPQ(j, c.blocked)
 	JGE(LabelRef(label + "_rest"))
 	Label(label + "_block")
-	for k := range 4 {
-		step(k, k)
-	}
-	ADDQ(U8(16), j)
+	step(0, low)
+	step(1, high)
+	ADDQ(U8(8), j)
 	CMPQ(j, c.blocked)
 	JL(LabelRef(label + "_block"))
 
 	Label(label + "_rest")
-	TESTQ(U32(8), c.n)
-	JZ(LabelRef(label + "_four"))
-	step(0, 0)
-	step(1, 1)
-	ADDQ(U8(8), j)
-	Label(label + "_four")
 	TESTQ(U32(4), c.n)
 	JZ(LabelRef(label + "_tail"))
-	step(0, 2)
+	step(0, low)
 	ADDQ(U8(4), j)
 	Label(label + "_tail")
 	TESTQ(c.tail, c.tail)
@@ -95,24 +84,36 @@ func (c columns) multiply(rows []row, w Mem, label string) []VecVirtual {
 	VMASKMOVPD(w.Idx(j, 8), c.mask, wt)
 	for i, r := range rows {
 		x := YMM()
-		r.loadTail(j, c.mask, c.mask32, x)
-		VFMADD231PD(wt, x, acc[i][3])
+		VMASKMOVPS(r.Idx(j, 4), c.mask32, x.AsX())
+		VCVTPS2PD(x.AsX(), x)
+		VFMADD231PD(wt, x, high[i])
 	}
 	Label(label + "_reduce")
-	sums := make([]VecVirtual, len(rows))
-	for i := range sums {
-		sums[i] = reduceSum(acc[i])
-	}
-	return sums
+	each(low, func(i int) { VADDPD(high[i], low[i], low[i]) })
+	return low
 }
 
-func dot() {
-	TEXT("dotAVX2", attrLeaf, "func(x, y []float64) float64")
-	Doc("dotAVX2 is dotGo; y is at least as long as x.")
-	Pragma("noescape")
-	x, y := slice("x"), slice("y")
-	s := newColumns(length("x")).multiply([]row{{base: x}}, y, "dot")
-	result(s[0])
+// one reduces the partial sums of one row.
+func one(s VecVirtual) VecVirtual {
+	return horizontal(s, func(a, b VecVirtual) { VADDPD(b, a, a) })
+}
+
+// four reduces the partial sums of four rows together, in the order of horizontal:
+// the halves of rows 0 and 2, and of 1 and 3, side by side, then their lanes.
+func four(s []VecVirtual) VecVirtual {
+	fold := func(a, b VecVirtual) VecVirtual {
+		lower, upper := YMM(), YMM()
+		VPERM2F128(U8(0x20), b, a, lower)
+		VPERM2F128(U8(0x31), b, a, upper)
+		VADDPD(upper, lower, lower)
+		return lower
+	}
+	even, odd := fold(s[0], s[2]), fold(s[1], s[3])
+	first, second := YMM(), YMM()
+	VUNPCKLPD(odd, even, first)
+	VUNPCKHPD(odd, even, second)
+	VADDPD(second, first, first)
+	return first
 }
 
 func dot32() {
@@ -120,6 +121,6 @@ func dot32() {
 	Doc("dot32AVX2 is dot32Go; w is at least as long as x.")
 	Pragma("noescape")
 	x, w := slice("x"), slice("w")
-	s := newColumns(length("x")).multiply([]row{{x, true}}, w, "dot")
-	result(s[0])
+	s := newColumns(length("x")).multiply([]Mem{x}, w, "dot")
+	result(one(s[0]))
 }

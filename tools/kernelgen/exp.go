@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -10,7 +11,9 @@ import (
 
 // exponential returns eˣ of every vector, which it spends: expGo in exp.go, step
 // by step. VMINPD and VMAXPD return their last operand, here x, if either is NaN.
-func exponential(x []VecVirtual) []VecVirtual {
+// Four vectors at a time keep the multipliers busy; they need every register but
+// those for t, which waits in spill.
+func exponential(x []VecVirtual, spill Mem) []VecVirtual {
 	magic := const4("expMagic", expMagic)
 	t, r2 := registers(len(x)), registers(len(x))
 	each(x, func(i int) { VMOVUPD(const4("expHigh", expHigh), t[i]); VMINPD(x[i], t[i], x[i]) })
@@ -20,12 +23,18 @@ func exponential(x []VecVirtual) []VecVirtual {
 	each(x, func(i int) { VSUBPD(magic, t[i], r2[i]) })
 	each(x, func(i int) { VFNMADD231PD(const4("ln2Hi", ln2Hi), r2[i], x[i]) })
 	each(x, func(i int) { VFNMADD231PD(const4("ln2Lo", ln2Lo), r2[i], x[i]) })
+	if len(x) == wide {
+		each(x, func(i int) { VMOVUPD(t[i], spill.Offset(32*i)) })
+	}
 	each(x, func(i int) { VMULPD(x[i], x[i], r2[i]) })
 	p := evenOdd(polynomial4("exp", expPolynomial), x, r2)
-	each(x, func(i int) { VMULPD(x[i], x[i], r2[i]) })
 	each(x, func(i int) { VFMADD213PD(x[i], r2[i], p[i]) })
 	each(x, func(i int) { VADDPD(const4("one", 1), p[i], p[i]) })
 
+	if len(x) == wide {
+		t = registers(wide)
+		each(x, func(i int) { VMOVUPD(spill.Offset(32*i), t[i]) })
+	}
 	half := registers(len(x))
 	each(x, func(i int) { VPSRLQ(U8(1), t[i], half[i]); VPSUBQ(half[i], t[i], t[i]) })
 	each(x, func(i int) { VPSLLQ(U8(52), half[i], half[i]); VPSLLQ(U8(52), t[i], t[i]) })
@@ -34,38 +43,51 @@ func exponential(x []VecVirtual) []VecVirtual {
 	return p
 }
 
-// mapping sets dst[i] = f(x[i]), eight at a time, then four, then what is left.
-func mapping(name, doc string, f func(x []VecVirtual) []VecVirtual) {
+// wide is the number of vectors that exponential takes at most.
+const wide = 4
+
+// group is the vectors that a mapping takes at a time.
+type group struct {
+	x     []VecVirtual
+	spill Mem
+	again func(i int, v VecVirtual) // loads vector i once more
+}
+
+// mapping sets dst[i] = f(x[i]) with so many vectors at a time, then with half of
+// them and so on, then what is left.
+func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 	TEXT(name, attrLeaf, "func(dst, x []float64)")
 	Doc(doc)
 	Pragma("noescape")
 	dst, x, n := slice("dst"), slice("x"), length("x")
-	group := func(vectors int) {
-		v := registers(vectors)
-		each(v, func(i int) { VMOVUPD(x.Offset(32*i), v[i]) })
-		v = f(v)
+	spill := AllocLocal(32 * wide)
+	pass := func(vectors int) {
+		g := group{registers(vectors), spill, func(i int, v VecVirtual) { VMOVUPD(x.Offset(32*i), v) }}
+		each(g.x, func(i int) { g.again(i, g.x[i]) })
+		v := f(g)
 		each(v, func(i int) { VMOVUPD(v[i], dst.Offset(32*i)) })
-		ADDQ(U8(32*vectors), x.Base)
-		ADDQ(U8(32*vectors), dst.Base)
+		ADDQ(U32(32*vectors), x.Base)
+		ADDQ(U32(32*vectors), dst.Base)
 	}
-	SUBQ(U8(8), n)
-	JL(LabelRef("four"))
-	Label("eight")
-	group(2)
-	SUBQ(U8(8), n)
-	JGE(LabelRef("eight"))
-	Label("four")
-	ADDQ(U8(8), n)
-	CMPQ(n, U8(4))
-	JL(LabelRef("tail"))
-	group(1)
-	SUBQ(U8(4), n)
-	Label("tail")
-	TESTQ(n, n)
+	SUBQ(U8(4*vectors), n)
+	JL(LabelRef("rest"))
+	Label("block")
+	pass(vectors)
+	SUBQ(U8(4*vectors), n)
+	JGE(LabelRef("block"))
+	Label("rest")
+	for v := vectors / 2; v > 0; v /= 2 {
+		next := fmt.Sprintf("less%d", v)
+		TESTQ(U32(4*v), n)
+		JZ(LabelRef(next))
+		pass(v)
+		Label(next)
+	}
+	ANDQ(U8(3), n)
 	JZ(LabelRef("done"))
-	v := YMM()
-	VMASKMOVPD(x, tailMask(n), v)
-	storeTail(f([]VecVirtual{v})[0], dst, n, "tail")
+	g := group{registers(1), spill, func(_ int, v VecVirtual) { VMASKMOVPD(x, tailMask(n), v) }}
+	g.again(0, g.x[0])
+	storeTail(f(g)[0], dst, n, "tail")
 	Label("done")
 	VZEROUPPER()
 	RET()
@@ -76,9 +98,12 @@ func exponentialSum(name, signature, doc string, store bool) {
 	TEXT(name, attrLeaf, signature)
 	Doc(doc)
 	Pragma("noescape")
-	shift := AllocLocal(32)
+	shift, acc, spill := AllocLocal(32), AllocLocal(32*wide), AllocLocal(32*wide)
 	VMOVUPD(broadcast("shift"), shift)
-	acc := zeros(4)
+	zero := zeros(1)[0]
+	for i := range wide {
+		VMOVUPD(zero, acc.Offset(32*i))
+	}
 	x, n := slice("x"), length("x")
 	dst := Mem{}
 	if store {
@@ -88,69 +113,82 @@ func exponentialSum(name, signature, doc string, store bool) {
 		v := registers(count)
 		each(v, func(i int) { VMOVUPD(x.Offset(32*i), v[i]) })
 		each(v, func(i int) { VSUBPD(shift, v[i], v[i]) })
-		v = exponential(v)
-		each(v, func(i int) { VADDPD(v[i], acc[from+i], acc[from+i]) })
+		v = exponential(v, spill)
 		if store {
-			each(v, func(i int) { VMOVUPD(v[i], dst); ADDQ(U8(32), dst.Base) })
+			each(v, func(i int) { VMOVUPD(v[i], dst.Offset(32*i)) })
+			ADDQ(U32(32*count), dst.Base)
 		}
+		each(v, func(i int) {
+			sum := acc.Offset(32 * (from + i))
+			VADDPD(sum, v[i], v[i])
+			VMOVUPD(v[i], sum)
+		})
 	}
 	reduction{
 		x: x, n: n,
-		vectors: func(x Mem, from, count int) {
-			for ; count > 2; count -= 2 {
-				terms(x, from, 2)
-				x, from = x.Offset(64), from+2
-			}
-			terms(x, from, count)
-		},
+		vectors: terms,
 		tail: func(x Mem, r Register) {
 			v, mask := YMM(), tailMask(r)
 			VMASKMOVPD(x, mask, v)
 			VSUBPD(shift, v, v)
-			e := exponential([]VecVirtual{v})[0]
+			e := exponential([]VecVirtual{v}, spill)[0]
 			if store {
 				storeTail(e, dst, r, "tail")
 			}
 			VANDPD(tailMask(r), e, e)
-			VADDPD(e, acc[3], acc[3])
+			VADDPD(acc.Offset(32*3), e, e)
+			VMOVUPD(e, acc.Offset(32*3))
 		},
 	}.emit("reduce")
-	result(reduceSum(acc))
+	sums := registers(wide)
+	each(sums, func(i int) { VMOVUPD(acc.Offset(32*i), sums[i]) })
+	result(reduceSum(sums))
 }
 
 func exponentials() {
-	mapping("expAVX2", "expAVX2 is expGo; dst is at least as long as x.", exponential)
+	mapping("expAVX2", "expAVX2 is expGo; dst is at least as long as x.", wide,
+		func(g group) []VecVirtual { return exponential(g.x, g.spill) })
 	exponentialSum("expSumAVX2", "func(dst, x []float64, shift float64) float64",
 		"expSumAVX2 is expSumGo; dst is at least as long as x.", true)
 	exponentialSum("sumExpAVX2", "func(x []float64, shift float64) float64",
 		"sumExpAVX2 is sumExpGo.", false)
-	mapping("softplusAVX2", "softplusAVX2 is softplusGo; dst is at least as long as x.", softplus)
-	mapping("logisticAVX2", "logisticAVX2 is logisticGo; dst is at least as long as x.", logistic)
+	mapping("softplusAVX2", "softplusAVX2 is softplusGo; dst is at least as long as x.", wide, softplus)
+	mapping("logisticAVX2", "logisticAVX2 is logisticGo; dst is at least as long as x.", wide, logistic)
 }
 
-// negativeMagnitude returns −|x|, leaving x.
+// negativeMagnitude sets x to −|x|.
 func negativeMagnitude(x []VecVirtual) []VecVirtual {
-	v := registers(len(x))
-	each(x, func(i int) { VORPD(const4("negZero", math.Copysign(0, -1)), x[i], v[i]) })
-	return v
+	each(x, func(i int) { VORPD(const4("negZero", math.Copysign(0, -1)), x[i], x[i]) })
+	return x
 }
 
-// softplus is max(x, 0) + log(1 + e^−|x|).
-func softplus(x []VecVirtual) []VecVirtual {
-	l := log1p(exponential(negativeMagnitude(x)))
+// softplus is max(x, 0) + log(1 + e^−|x|), the logarithms in twos.
+func softplus(g group) []VecVirtual {
+	u := exponential(negativeMagnitude(g.x), g.spill)
+	for i := 0; i < len(u); i += 2 {
+		log1p(u[i:min(i+2, len(u))])
+	}
 	zero := zeros(1)[0]
-	each(x, func(i int) { VMAXPD(x[i], zero, x[i]) })
-	each(x, func(i int) { VADDPD(x[i], l[i], l[i]) })
-	return l
+	each(u, func(i int) {
+		x := YMM()
+		g.again(i, x)
+		VMAXPD(x, zero, x)
+		VADDPD(x, u[i], u[i])
+	})
+	return u
 }
 
 // logistic is e^min(x,0) / (1 + e^−|x|).
-func logistic(x []VecVirtual) []VecVirtual {
-	e := exponential(negativeMagnitude(x))
+func logistic(g group) []VecVirtual {
+	e := exponential(negativeMagnitude(g.x), g.spill)
 	one := YMM()
 	VMOVUPD(const4("one", 1), one)
-	each(x, func(i int) { VBLENDVPD(x[i], e[i], one, x[i]) })
-	each(x, func(i int) { VADDPD(e[i], one, e[i]) })
-	each(x, func(i int) { VDIVPD(e[i], x[i], x[i]) })
-	return x
+	each(e, func(i int) {
+		x := YMM()
+		g.again(i, x)
+		VBLENDVPD(x, e[i], one, x)
+		VADDPD(e[i], one, e[i])
+		VDIVPD(e[i], x, e[i])
+	})
+	return e
 }

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// gemv takes two rows at a time, so that every load of w serves both; what bounds
-// it is the widening of the matrix, one instruction a cycle.
+// gemv takes four rows at a time, so that a load of w serves them all and they
+// share the last additions; what bounds it is the widening of the matrix.
 func gemv() {
 	TEXT("gemvAVX2", attrLeaf, "func(dst []float64, x []float32, w []float64)")
 	Doc("gemvAVX2 is gemvGo; x has len(dst) rows of len(w).")
@@ -16,30 +18,32 @@ func gemv() {
 	x, w := slice("x"), slice("w")
 	n := length("w")
 	c := newColumns(n)
-	second := Mem{Base: GP64()}
 	stride := GP64()
 	MOVQ(n, stride)
 	SHLQ(U8(2), stride)
 
-	SUBQ(U8(2), rows)
-	JL(LabelRef("last"))
-	Label("pair")
-	MOVQ(x.Base, second.Base)
-	ADDQ(stride, second.Base)
-	s := c.multiply([]row{{x, true}, {second, true}}, w, "two")
-	VMOVSD(s[0], dst)
-	VMOVSD(s[1], dst.Offset(8))
-	ADDQ(U8(16), dst.Base)
-	MOVQ(second.Base, x.Base)
-	ADDQ(stride, x.Base)
-	SUBQ(U8(2), rows)
-	JGE(LabelRef("pair"))
+	SUBQ(U8(4), rows)
+	JL(LabelRef("rest"))
+	Label("rows4")
+	block := []Mem{x, {Base: GP64()}, {Base: GP64()}, {Base: GP64()}}
+	for i := range 3 {
+		LEAQ(block[i].Idx(stride, 1), block[i+1].Base)
+	}
+	VMOVUPD(four(c.multiply(block, w, "four")), dst)
+	ADDQ(U8(32), dst.Base)
+	LEAQ(block[3].Idx(stride, 1), x.Base)
+	SUBQ(U8(4), rows)
+	JGE(LabelRef("rows4"))
 
-	Label("last")
-	CMPQ(rows, I8(-1))
-	JNE(LabelRef("done"))
-	s = c.multiply([]row{{x, true}}, w, "one")
-	VMOVSD(s[0], dst)
+	Label("rest")
+	ADDQ(U8(4), rows)
+	JZ(LabelRef("done"))
+	Label("row1")
+	VMOVSD(one(c.multiply([]Mem{x}, w, "one")[0]), dst)
+	ADDQ(U8(8), dst.Base)
+	ADDQ(stride, x.Base)
+	DECQ(rows)
+	JNZ(LabelRef("row1"))
 	Label("done")
 	VZEROUPPER()
 	RET()
@@ -47,7 +51,8 @@ func gemv() {
 
 // gemvT keeps a block of columns of grad in registers and walks down all rows, so
 // that grad is read and written once. Each column's sum has the order of the rows
-// whatever the blocks are.
+// whatever the blocks are: 32 columns while at least 48 are left, then one block
+// for all of the rest.
 func gemvT() {
 	TEXT("gemvTAVX2", attrLeaf, "func(grad []float64, x []float32, lambda []float64)")
 	Doc("gemvTAVX2 is gemvTGo; x has len(lambda) rows of len(grad).")
@@ -61,14 +66,30 @@ func gemvT() {
 	TESTQ(g.rows, g.rows)
 	JZ(LabelRef("done"))
 
-	g.blocks(8, "wide")
-	g.blocks(4, "narrow")
+	Label("next")
+	CMPQ(g.columns, U8(48))
+	JGE(LabelRef("wide"))
+	CMPQ(g.columns, U8(32))
+	JG(LabelRef("over32"))
+	JE(LabelRef("wide"))
+	CMPQ(g.columns, U8(16))
+	JG(LabelRef("over16"))
 	TESTQ(g.columns, g.columns)
-	JZ(LabelRef("done"))
-	g.masked()
+	JNZ(LabelRef("over0"))
 	Label("done")
 	VZEROUPPER()
 	RET()
+
+	Label("wide")
+	g.block(8)
+	JMP(LabelRef("next"))
+	for _, full := range []int{8, 4, 0} {
+		label := fmt.Sprintf("over%d", 4*full)
+		Label(label)
+		g.rest(full, label)
+		VZEROUPPER()
+		RET()
+	}
 }
 
 type transposed struct {
@@ -76,66 +97,102 @@ type transposed struct {
 	rows, columns, stride Register
 }
 
-// blocks does as many blocks of vectors·4 columns as there are.
-func (g transposed) blocks(vectors int, label string) {
+// block does the next vectors·4 columns.
+func (g transposed) block(vectors int) {
 	acc := registers(vectors)
-	CMPQ(g.columns, U8(4*vectors))
-	JL(LabelRef(label + "_none"))
-	Label(label)
 	each(acc, func(i int) { VMOVUPD(g.grad.Offset(32*i), acc[i]) })
-	g.down(label, func(x Mem, l VecVirtual) {
-		each(acc, func(i int) {
-			v := YMM()
-			VCVTPS2PD(x.Offset(16*i), v)
-			VFMADD231PD(v, l, acc[i])
-		})
-	})
+	left := GP64()
+	MOVQ(g.rows, left)
+	g.walk().down("wide", left, acc, func(m Mem, _ int, v VecVirtual) { VCVTPS2PD(m, v) })
 	each(acc, func(i int) { VMOVUPD(acc[i], g.grad.Offset(32*i)) })
 	ADDQ(U32(32*vectors), g.grad.Base)
 	ADDQ(U32(16*vectors), g.x.Base)
 	SUBQ(U8(4*vectors), g.columns)
-	CMPQ(g.columns, U8(4*vectors))
-	JGE(LabelRef(label))
-	Label(label + "_none")
 }
 
-// masked does the last columns, fewer than 16.
-func (g transposed) masked() {
+// rest does the remaining columns, full·4 and one to sixteen more, in full+4
+// vectors. In every row but the last the vectors may run on into the next row: what
+// gathers in the lanes beyond the columns is never stored. A next row shorter than
+// 16 columns would not be enough for that.
+func (g transposed) rest(full int, label string) {
 	ones := ^uint64(0)
 	m64, m32 := Mem{Base: GP64()}, Mem{Base: GP64()}
 	LEAQ(table("mask16x64", append(repeat(ones, 16), repeat(0, 16)...)...), m64.Base)
 	LEAQ(table("mask16x32", append(repeat(ones, 8), repeat(0, 8)...)...), m32.Base)
+	SUBQ(U8(4*full), g.columns)
 	NEGQ(g.columns)
-	mask, mask32, acc := registers(4), registers(4), registers(4)
+	m64 = m64.Offset(16*8).Idx(g.columns, 8)
+	m32 = m32.Offset(16*4).Idx(g.columns, 4)
+
+	acc := registers(full + 4)
 	each(acc, func(i int) {
-		VMOVUPD(m64.Offset(16*8+32*i).Idx(g.columns, 8), mask[i])
-		VMOVUPS(m32.Offset(16*4+16*i).Idx(g.columns, 4), mask32[i].AsX())
-		VMASKMOVPD(g.grad.Offset(32*i), mask[i], acc[i])
+		if i < full {
+			VMOVUPD(g.grad.Offset(32*i), acc[i])
+			return
+		}
+		mask := YMM()
+		VMOVUPD(m64.Offset(32*(i-full)), mask)
+		VMASKMOVPD(g.grad.Offset(32*i), mask, acc[i])
 	})
-	g.down("masked", func(x Mem, l VecVirtual) {
-		each(acc, func(i int) {
-			v := YMM()
-			VMASKMOVPS(x.Offset(16*i), mask32[i].AsX(), v.AsX())
-			VCVTPS2PD(v.AsX(), v)
-			VFMADD231PD(v, l, acc[i])
-		})
+	w := g.walk()
+	free, last := GP64(), GP64()
+	MOVQ(g.rows, last)
+	CMPQ(g.stride, U8(4*16))
+	JL(LabelRef(label + "_last"))
+	MOVQ(g.rows, free)
+	MOVQ(U32(1), last)
+	DECQ(free)
+	JZ(LabelRef(label + "_last"))
+	w.down(label, free, acc, func(m Mem, _ int, v VecVirtual) { VCVTPS2PD(m, v) })
+	Label(label + "_last")
+	w.down(label+"_end", last, acc, func(m Mem, i int, v VecVirtual) {
+		if i < full {
+			VCVTPS2PD(m, v)
+			return
+		}
+		VMOVUPS(m32.Offset(16*(i-full)), v.AsX())
+		VMASKMOVPS(m, v.AsX(), v.AsX())
+		VCVTPS2PD(v.AsX(), v)
 	})
-	each(acc, func(i int) { VMASKMOVPD(acc[i], mask[i], g.grad.Offset(32*i)) })
+	each(acc, func(i int) {
+		if i < full {
+			VMOVUPD(acc[i], g.grad.Offset(32*i))
+			return
+		}
+		mask := YMM()
+		VMOVUPD(m64.Offset(32*(i-full)), mask)
+		VMASKMOVPD(acc[i], mask, g.grad.Offset(32*i))
+	})
 }
 
-// down runs step for every row's address and λ in all lanes.
-func (g transposed) down(label string, step func(x Mem, l VecVirtual)) {
-	x, lambda, left := Mem{Base: GP64()}, Mem{Base: GP64()}, GP64()
-	MOVQ(g.x.Base, x.Base)
-	MOVQ(g.lambda.Base, lambda.Base)
-	MOVQ(g.rows, left)
+// walk is a way down the rows.
+type walk struct {
+	g         transposed
+	x, lambda Mem
+}
+
+// walk starts at the first row.
+func (g transposed) walk() walk {
+	w := walk{g, Mem{Base: GP64()}, Mem{Base: GP64()}}
+	MOVQ(g.x.Base, w.x.Base)
+	MOVQ(g.lambda.Base, w.lambda.Base)
+	return w
+}
+
+// down adds so many rows, λ times four columns to each accumulator; load widens
+// the columns of accumulator i. It spends the count.
+func (w walk) down(label string, count Register, acc []VecVirtual, load func(m Mem, i int, v VecVirtual)) {
 	Label(label + "_row")
 	l := YMM()
-	VBROADCASTSD(lambda, l)
-	step(x, l)
-	ADDQ(U8(8), lambda.Base)
-	ADDQ(g.stride, x.Base)
-	DECQ(left)
+	VBROADCASTSD(w.lambda, l)
+	each(acc, func(i int) {
+		v := YMM()
+		load(w.x.Offset(16*i), i, v)
+		VFMADD231PD(v, l, acc[i])
+	})
+	ADDQ(U8(8), w.lambda.Base)
+	ADDQ(w.g.stride, w.x.Base)
+	DECQ(count)
 	JNZ(LabelRef(label + "_row"))
 }
 

@@ -76,5 +76,6 @@ func logarithm(x []VecVirtual) []VecVirtual {
 }
 
 func logarithms() {
-	mapping("logAVX2", "logAVX2 is logGo; dst is at least as long as x.", logarithm)
+	mapping("logAVX2", "logAVX2 is logGo; dst is at least as long as x.", 2,
+		func(g group) []VecVirtual { return logarithm(g.x) })
 }

@@ -6,13 +6,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// pairs are the loops over pairs of documents. They trust the indices: the caller
-// has compared maxIndex with the length. The gather instructions take longer on
-// Zen than the loads they stand for, so the loads are plain ones.
+// pairs are the loops over pairs of documents. ScatterDiff has none: what bounds it
+// is a document's sum on its way through memory from one pair to the next, which
+// assembly does not change.
 func pairs() {
 	maxIndex()
 	gatherDiff()
-	scatterDiff()
 }
 
 func maxIndex() {
@@ -60,72 +59,53 @@ func maxIndex() {
 	RET()
 }
 
-// indexed is a loop over pairs, unrolled by four.
-func indexed(count int, n Register, advance func(elements int), step func(i int)) {
-	SUBQ(U8(count), n)
-	JL(LabelRef("rest"))
-	Label("block")
-	for i := range count {
-		step(i)
-	}
-	advance(count)
-	SUBQ(U8(count), n)
-	JGE(LabelRef("block"))
-	Label("rest")
-	ADDQ(U8(count), n)
-	JZ(LabelRef("done"))
-	Label("one")
-	step(0)
-	advance(1)
-	DECQ(n)
-	JNZ(LabelRef("one"))
-	Label("done")
-	RET()
-}
-
+// gatherDiff trusts the indices: the caller has compared maxIndex with the length.
+// The gather instructions take longer on Zen than the loads they stand for, so the
+// loads are plain ones, of two indices and one score at a time.
 func gatherDiff() {
 	TEXT("gatherDiffAVX2", attrLeaf, "func(dst, s []float64, plus, minus []int32)")
 	Doc("gatherDiffAVX2 is gatherDiffGo; the indices are in range.")
 	Pragma("noescape")
 	dst, n, s := slice("dst"), length("dst"), slice("s")
 	plus, minus := slice("plus"), slice("minus")
-	p, m := GP64(), GP64()
-	advance := func(elements int) {
-		ADDQ(U8(8*elements), dst.Base)
-		ADDQ(U8(4*elements), plus.Base)
-		ADDQ(U8(4*elements), minus.Base)
+	twoScores := func(index Mem) VecVirtual {
+		i, j, v := GP64(), GP64(), XMM()
+		MOVQ(index, j)
+		MOVL(j.As32(), i.As32())
+		SHRQ(U8(32), j)
+		VMOVSD(s.Idx(i, 8), v)
+		VMOVHPD(s.Idx(j, 8), v, v)
+		return v
 	}
-	indexed(4, n, advance, func(i int) {
-		d := XMM()
-		MOVL(plus.Offset(4*i), p.As32())
-		MOVL(minus.Offset(4*i), m.As32())
-		VMOVSD(s.Idx(p, 8), d)
-		VSUBSD(s.Idx(m, 8), d, d)
-		VMOVSD(d, dst.Offset(8*i))
-	})
-}
 
-func scatterDiff() {
-	TEXT("scatterDiffAVX2", attrLeaf, "func(s, c []float64, plus, minus []int32)")
-	Doc("scatterDiffAVX2 is scatterDiffGo; the indices are in range.")
-	Pragma("noescape")
-	s, c, n := slice("s"), slice("c"), length("c")
-	plus, minus := slice("plus"), slice("minus")
-	p, m := GP64(), GP64()
-	advance := func(elements int) {
-		ADDQ(U8(8*elements), c.Base)
-		ADDQ(U8(4*elements), plus.Base)
-		ADDQ(U8(4*elements), minus.Base)
+	SUBQ(U8(4), n)
+	JL(LabelRef("rest"))
+	Label("four")
+	for i := range 2 {
+		p, m := twoScores(plus.Offset(8*i)), twoScores(minus.Offset(8*i))
+		VSUBPD(m, p, p)
+		VMOVUPD(p, dst.Offset(16*i))
 	}
-	indexed(4, n, advance, func(i int) {
-		v, a, b := XMM(), XMM(), XMM()
-		MOVL(plus.Offset(4*i), p.As32())
-		MOVL(minus.Offset(4*i), m.As32())
-		VMOVSD(c.Offset(8*i), v)
-		VADDSD(s.Idx(p, 8), v, a)
-		VMOVSD(a, s.Idx(p, 8))
-		VMOVSD(s.Idx(m, 8), b)
-		VSUBSD(v, b, b)
-		VMOVSD(b, s.Idx(m, 8))
-	})
+	ADDQ(U8(32), dst.Base)
+	ADDQ(U8(16), plus.Base)
+	ADDQ(U8(16), minus.Base)
+	SUBQ(U8(4), n)
+	JGE(LabelRef("four"))
+	Label("rest")
+	ADDQ(U8(4), n)
+	JZ(LabelRef("done"))
+	Label("one")
+	p, m, d := GP64(), GP64(), XMM()
+	MOVL(plus, p.As32())
+	MOVL(minus, m.As32())
+	VMOVSD(s.Idx(p, 8), d)
+	VSUBSD(s.Idx(m, 8), d, d)
+	VMOVSD(d, dst)
+	ADDQ(U8(8), dst.Base)
+	ADDQ(U8(4), plus.Base)
+	ADDQ(U8(4), minus.Base)
+	DECQ(n)
+	JNZ(LabelRef("one"))
+	Label("done")
+	RET()
 }

@@ -3,19 +3,14 @@ package main
 import (
 	"math"
 
-	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-const (
-	attrLeaf     = attr.NOSPLIT
-	attrReadOnly = attr.RODATA | attr.NOPTR
-)
-
 // reduction is a loop over x that folds elements into four accumulators, in the
-// order of columns.multiply.
+// order of the reference's lanes: sixteen elements go to all four, of the rest
+// eight to the first two, four to the third and what is left to the fourth.
 type reduction struct {
 	x Mem
 	n Register

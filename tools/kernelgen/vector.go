@@ -4,9 +4,16 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
+)
+
+// Every routine is a leaf on a small frame.
+const (
+	attrLeaf     = attr.NOSPLIT
+	attrReadOnly = attr.RODATA | attr.NOPTR
 )
 
 // slice returns the address of the first element of a slice parameter.
@@ -89,7 +96,7 @@ func polynomial4(name string, c []float64) []Mem {
 }
 
 // evenOdd returns the polynomial c, of even length, at z, given z2 = z²: the even
-// and the odd coefficients in a Horner chain each. z2 is spent.
+// and the odd coefficients in a Horner chain each.
 func evenOdd(c []Mem, z, z2 []VecVirtual) []VecVirtual {
 	n := len(c)
 	even, odd := registers(len(z)), registers(len(z))

@@ -1,0 +1,65 @@
+//go:build linux
+
+package kernel
+
+import (
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// fenced returns n elements, all 1, that end where the process may read no
+// further.
+func fenced[T float32 | float64 | int32](t *testing.T, n int) []T {
+	t.Helper()
+	const page, pages = 4096, 8
+	memory, err := syscall.Mmap(-1, 0, (pages+1)*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Skipf("no memory map: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Munmap(memory) })
+	if err := syscall.Mprotect(memory[pages*page:], syscall.PROT_NONE); err != nil {
+		t.Skipf("no protection: %v", err)
+	}
+	var one T = 1
+	size := int(unsafe.Sizeof(one))
+	all := unsafe.Slice((*T)(unsafe.Pointer(&memory[0])), pages*page/size)
+	for i := range all {
+		all[i] = one
+	}
+	return all[len(all)-n:]
+}
+
+// No kernel reads or writes beyond its slices: a fault would end the test.
+func TestNothingReadsBeyondItsSlices(t *testing.T) {
+	const most = 70
+	x, y := fenced[float64](t, most), fenced[float64](t, most)
+	f, w := fenced[float32](t, 5*most), fenced[float64](t, most)
+	plus, minus := fenced[int32](t, most), fenced[int32](t, most)
+	for n := 0; n <= most; n++ {
+		x, y, w := x[most-n:], y[most-n:], w[most-n:]
+		sink = Dot(x, y) + Dot32(f[5*most-n:], w) + Sum(x) + Max(x) + LogSumExp(x) + ExpSum(y, x, 1)
+		for _, f := range []func(dst, x []float64){Exp, Log, Softplus, Logistic, Add} {
+			f(y, x)
+		}
+		Axpy(1, x, y)
+		Scale(0.5, y)
+		LogisticRow(1, x, y)
+		for rows := range 6 {
+			lambda := x[:min(rows, n)]
+			m := f[5*most-len(lambda)*n:]
+			Gemv(lambda, m, w)
+			GemvT(w, m, lambda)
+		}
+		if n > 1 {
+			clear(x)
+			GatherDiff(y, x, plus[most-n:], minus[most-n:])
+			ScatterDiff(x, y, plus[most-n:], minus[most-n:])
+		}
+	}
+	for width := 1; width <= most; width++ {
+		e := y[most-most/width*width:]
+		PrefixRows(e, width)
+		SuffixRows(e, width)
+	}
+}
