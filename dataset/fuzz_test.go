@@ -1,0 +1,131 @@
+package dataset
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+)
+
+// fuzzOptions keep what a few bytes of input can ask for small.
+var fuzzOptions = Options{MaxFeature: 200, Workers: 1}
+
+// checkAnyText reads bytes that may be anything. Chunks and workers must not
+// matter, and what is read must survive being written.
+func checkAnyText(t *testing.T, data []byte, missing Missing) {
+	opts := fuzzOptions
+	opts.Missing = missing
+	d, err := Read(bytes.NewReader(data), "f", opts)
+	for _, chunk := range []int64{1, 13} {
+		opts.Workers, opts.chunk = 2, chunk
+		again, otherErr := Read(bytes.NewReader(data), "f", opts)
+		if (err == nil) != (otherErr == nil) || err != nil && err.Error() != otherErr.Error() {
+			t.Fatalf("error is %v, with chunks of %d bytes %v", err, chunk, otherErr)
+		}
+		if err == nil {
+			if diff := same(d, again); diff != "" {
+				t.Fatalf("with chunks of %d bytes: %s", chunk, diff)
+			}
+		}
+	}
+	if err != nil || d.cache != nil {
+		return
+	}
+	if err := d.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range d.Grades() {
+		if !(g >= 0) || math.IsInf(g, 1) {
+			t.Fatalf("grade %v", g)
+		}
+	}
+	var text bytes.Buffer
+	if err := WriteText(&text, d, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(&text, "f", fuzzOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.inputRow, again.Warnings = d.inputRow, d.Warnings
+	if diff := same(d, again); diff != "" {
+		t.Fatalf("through text: %s", diff)
+	}
+	cached, err := Read(bytes.NewReader(cacheBytes(t, d)), "f", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached.Warnings = d.Warnings
+	if diff := same(d, cached); diff != "" {
+		t.Fatalf("through the cache: %s", diff)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, s := range []string{
+		"2 qid:1 1:0.5 2:1 #docid = a\n", "1 qid:a 1:nan 3:0\n0 qid:b 2:-1e-3\r\n1 qid:a\n", "\ufeff# c\n\n0.5 qid:1 1:0.123456 2:0 3:1.000000 # docid = é",
+		"1 qid:1 0:1", "1 qid:1 2:1 1:1", "1 qid:1 999:1", "x", "1 qid: 1:1", "1 qid:1 1:1e39", "1 qid:1 1:", string(gzipOf("1 qid:1 1:2")),
+		"1\tqid:1\t1:0.1234567890123 2:12345678\n", "0 qid:1 1:1.\n0 qid:1 1:.5 2:NULL",
+	} {
+		f.Add([]byte(s), byte(0))
+		f.Add([]byte(s), byte(MissingMin))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, missing byte) {
+		checkAnyText(t, data, Missing(missing%3))
+	})
+}
+
+func FuzzCompressed(f *testing.F) {
+	const text = "1 qid:1 1:0.5 2:3 # docid = 7\n0 qid:1 1:0.25\n0 qid:2 1:0\n"
+	for _, data := range [][]byte{gzipOf(text), zstdOf(text)} {
+		f.Add(data)
+		f.Add(data[:len(data)-3])
+	}
+	f.Add([]byte("\x1f\x8b"))
+	f.Add([]byte("\x28\xb5\x2f\xfd"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, magic := range []string{"\x1f\x8b", "\x28\xb5\x2f\xfd"} {
+			if bytes.HasPrefix(data, []byte(magic)) {
+				checkAnyText(t, data, MissingZero)
+			}
+		}
+	})
+}
+
+func FuzzCache(f *testing.F) {
+	f.Add(cacheBytes(f, splitData(f)))
+	var b Builder
+	if err := b.Add("q", []float64{0, 1}, make([]float32, 6), nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(cacheBytes(f, b.Dataset()))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = slices.Clone(data)
+		useCache(t, data)
+		fixSums(data)
+		useCache(t, data)
+	})
+}
+
+func FuzzScores(f *testing.F) {
+	for _, s := range []string{"1\n2.5\n-3e-4", "\n", "1\n\n2", "nan", "1e400", "\ufeff1\r\n", string(gzipOf("1\n2\n"))} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		scores, err := readScores(bytes.NewReader(data), int64(len(data)), "f", -1)
+		if err != nil {
+			return
+		}
+		var text bytes.Buffer
+		if err := WriteScores(&text, scores); err != nil {
+			t.Fatal(err)
+		}
+		again, err := readScores(bytes.NewReader(text.Bytes()), int64(text.Len()), "f", len(scores))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(scores, again, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+			t.Fatalf("%v became %v", scores, again)
+		}
+	})
+}
