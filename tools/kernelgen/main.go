@@ -5,8 +5,8 @@
 // Every routine here has a reference of the same arithmetic in internal/kernel:
 // the same accumulators, the same order of operations, the same fused
 // multiply-adds. Whoever changes one changes the other; the package's tests
-// compare their bits. `go generate ./internal/kernel` runs this. Start reading at dot.go, the simplest; vector.go holds what
-// the routines share.
+// compare their bits, and `go generate ./internal/kernel` runs this. Start reading
+// at dot.go, the simplest; vector.go holds what the routines share.
 package main
 
 import (
