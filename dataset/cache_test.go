@@ -69,9 +69,9 @@ func TestCacheRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		roundTrips(t, d)
+		inMemory(t, d)
 	})
-	rapid.Check(t, func(t *rapid.T) { roundTrips(t, randomData(t)) })
+	rapid.Check(t, func(t *rapid.T) { inMemory(t, randomData(t)) })
 }
 
 // A cache cut or lengthened anywhere is an error that tells both sizes.

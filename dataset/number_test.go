@@ -18,7 +18,7 @@ func checkNumber(t rapid.TB, s string) {
 	want32, err32 := strconv.ParseFloat(s, 32)
 	want64, err64 := strconv.ParseFloat(s, 64)
 	ours := !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("+-.0123456789eE", r) })
-	valid := ours && err64 == nil || isRange(err64)
+	valid := ours && (err64 == nil || isRange(err64))
 
 	d, next := scanDecimal(b, 0)
 	if valid != (next == len(s) && next > 0) {
@@ -50,7 +50,7 @@ func isRange(err error) bool {
 
 var oddNumbers = []string{
 	"", "+", "-", ".", "-.", "e", "1e", "1e+", "e1", ".e1", "1.e1", ".1e1", "0", "-0", "+0", "00", "0.", "-0.0", "0e999999999999", "1e999999999999", "1e-999999999999",
-	"1.000000", "0.000001", "9.999999", "0.1234567", "12.345678", "0.12345678", "0.123456789", "1234567.1234567", "12345678.5", "-1.5", "+1.5", "--1", "1-", "1.2.3", "1 2", "0x10", "1_0", "inf", "nan",
+	"1.000000", "0.000001", "9.999999", "0.1234567", "12.345678", "0.12345678", "0.123456789", "1234567.1234567", "12345678.5", "-1.5", "+1.5", "--1", "1-", "1.2.3", "1 2", "1e99_9", "0x10", "1_0", "inf", "nan",
 	"3.4028235e38", "3.4028235677973366e38", "3.4028236e38", "3.402823567797336616375393954e38", "1e38", "1e39", "-1e39",
 	"1.17549435e-38", "1.1754943e-38", "1.4e-45", "7e-46", "7.006492321624085e-46", "7.006492321624086e-46", "1e-46",
 	"16777215", "16777216", "16777217", "16777219", "33554434", "9007199254740993", "18446744073709551615", "18446744073709551616", "99999999999999999999",
@@ -91,13 +91,9 @@ func TestNumbersNearMidpoints(t *testing.T) {
 	}
 }
 
-// Every decimal of a digit, a point and six digits, a shape that has its own way.
+// Decimals of a digit, a point and six digits are parsed in a way of their own.
 func TestUnitDecimals(t *testing.T) {
-	step := 97
-	if !testing.Short() {
-		step = 7
-	}
-	for m := 0; m < 1e7; m += step {
+	for m := 0; m < 1e7; m += 17 {
 		digits := strconv.Itoa(1e7 + m)[1:]
 		checkNumber(t, digits[:1]+"."+digits[1:])
 	}

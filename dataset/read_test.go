@@ -84,21 +84,7 @@ func checkRealPart(t *testing.T, path string, d *Dataset) {
 // roundTrips checks that writing d in each format and reading it gives d.
 func roundTrips(t rapid.TB, d *Dataset) {
 	t.Helper()
-	for _, sparse := range []bool{false, true} {
-		var text bytes.Buffer
-		if err := WriteText(&text, d, TextOptions{Sparse: sparse}); err != nil {
-			t.Fatal(err)
-		}
-		again, err := Read(&text, "again", Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := *d // text has no place for these
-		want.inputRow, want.FeatureNames, want.Warnings = nil, nil, nil
-		if diff := same(&want, again); diff != "" {
-			t.Fatalf("through text (sparse %v): %s", sparse, diff)
-		}
-	}
+	inMemory(t, d)
 	dir, err := os.MkdirTemp("", "listwise")
 	if err != nil {
 		t.Fatal(err)
@@ -115,13 +101,41 @@ func roundTrips(t rapid.TB, d *Dataset) {
 	want := *d
 	want.Warnings = nil
 	if diff := same(&want, again); diff != "" {
-		t.Fatalf("through the cache: %s", diff)
+		t.Fatalf("through a mapped cache: %s", diff)
 	}
 	if err := again.Verify(); err != nil {
 		t.Fatal(err)
 	}
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// inMemory is roundTrips without files.
+func inMemory(t rapid.TB, d *Dataset) {
+	t.Helper()
+	want := *d
+	want.Warnings = nil
+	again, err := Read(bytes.NewReader(cacheBytes(t, d)), "again", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := same(&want, again); diff != "" {
+		t.Fatalf("through the cache: %s", diff)
+	}
+	want.inputRow, want.FeatureNames = nil, nil // text has no place for these
+	for _, sparse := range []bool{false, true} {
+		var text bytes.Buffer
+		if err := WriteText(&text, d, TextOptions{Sparse: sparse}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(&text, "again", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := same(&want, again); diff != "" {
+			t.Fatalf("through text (sparse %v): %s", sparse, diff)
+		}
 	}
 }
 
