@@ -13,6 +13,7 @@ func commands(env *environment) []*cobra.Command {
 		newEvalCommand(env),
 		newScoreCommand(env),
 		newDataCommand(env),
+		newReproduceCommand(env),
 		newVersionCommand(env),
 	}
 }

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/paper"
+)
+
+type reproduceFlags struct {
+	data string
+	set  string
+	out  string
+	seed uint64
+	jobs int
+}
+
+func newReproduceCommand(env *environment) *cobra.Command {
+	var f reproduceFlags
+	cmd := &cobra.Command{
+		Use:   "reproduce [NAME --out DIR]",
+		Short: "Repeat an experiment of a paper and set the results beside the published ones",
+		Long: `Repeats a table or figure of the papers that this program implements. Without
+NAME it lists the experiments.
+
+--data is a folder with LETOR's sets, DIR/TD2003/Fold1 … DIR/OHSUMED/Fold5, as
+many as there are; or one set's own folder, DIR/Fold1 …, whose name is told by
+--set, by its size (OHSUMED) or by the folder. Sets without published numbers are
+run, too.
+
+The output folder gets NAME.txt (what is printed), NAME.json, NAME.csv and
+NAME.svg, and in the folder NAME the finished trainings: a run that was killed
+goes on where it was.`,
+		Example: `  listwise reproduce
+  listwise reproduce logrank-fig3 --data LETOR3 --out results
+  listwise reproduce logrank-fig6 --out results`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return badCall("reproduce: found %d arguments, expected NAME or none", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return env.print(experimentList())
+			}
+			if err := required(cmd, "out"); err != nil {
+				return err
+			}
+			return f.run(cmd, env, args[0])
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.data, "data", "", "`folder` of LETOR's sets, or of one set's folds")
+	fl.StringVar(&f.set, "set", "", "which `set` of the folder (several separated by commas), or what the one set is called")
+	fl.StringVar(&f.out, "out", "", "`folder` for tables, plots and finished trainings")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything random")
+	fl.IntVar(&f.jobs, "jobs", 0, "trainings side by side (default: one a core)")
+	return cmd
+}
+
+// experimentList is what the command prints without a name.
+func experimentList() report {
+	type experiment struct {
+		Name  string `json:"name"`
+		Title string `json:"title"`
+		Shows string `json:"shows"`
+		Data  string `json:"data"`
+	}
+	r := report{columns: []string{"name", "experiment", "data"}}
+	var list []experiment
+	for _, e := range paper.Experiments() {
+		list = append(list, experiment{e.Name, e.Title, e.Shows, e.Data})
+		r.rows = append(r.rows, []any{e.Name, e.Title, e.Data})
+		r.notes = append(r.notes, fmt.Sprintf("%s shows %s.", e.Name, e.Shows))
+	}
+	r.json = list
+	return r
+}
+
+func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) error {
+	e, err := paper.Lookup(name)
+	if err != nil {
+		return badCall("%w", err)
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return err
+	}
+	stages := stagedProgress{env: env}
+	r, err := e.Run(cmd.Context(), paper.Options{
+		Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs,
+		Records: filepath.Join(f.out, name),
+		Command: f.command(name),
+		Observe: stages.set,
+	})
+	stages.finish()
+	var input *paper.InputError
+	if errors.As(err, &input) {
+		return badCall("%s: %w", name, err)
+	}
+	if err != nil {
+		return err
+	}
+	paths, err := r.Write(f.out)
+	if err != nil {
+		return err
+	}
+	if err := env.printExperiment(r); err != nil {
+		return err
+	}
+	env.note("written: %s", strings.Join(paths, ", "))
+	return nil
+}
+
+// command is the command line without the flags that do not bear on results.
+func (f *reproduceFlags) command(name string) string {
+	parts := []string{"listwise reproduce", name}
+	if f.data != "" {
+		parts = append(parts, "--data "+f.data)
+	}
+	if f.set != "" {
+		parts = append(parts, "--set "+f.set)
+	}
+	return strings.Join(append(parts, fmt.Sprintf("--seed %d", f.seed)), " ")
+}
+
+// printExperiment writes the report in the format asked for; CSV is its first
+// sheet.
+func (env *environment) printExperiment(r *paper.Report) error {
+	switch env.format {
+	case "json":
+		return r.WriteJSON(env.stdout)
+	case "csv":
+		return r.Sheets[0].WriteCSV(env.stdout)
+	}
+	return r.WriteText(env.stdout)
+}
+
+// stagedProgress shows one bar after the other, each for a stage of an
+// experiment. It may be called from any goroutine.
+type stagedProgress struct {
+	env *environment
+
+	mu    sync.Mutex
+	stage string
+	bar   *progress
+}
+
+func (s *stagedProgress) set(stage string, done, total int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bar == nil || s.stage != stage {
+		if s.bar != nil {
+			s.bar.finish()
+		}
+		s.stage, s.bar = stage, s.env.startProgress(stage, total)
+	}
+	s.bar.set(done, total)
+}
+
+func (s *stagedProgress) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bar != nil {
+		s.bar.finish()
+	}
+}

@@ -1,0 +1,207 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/sample"
+	"github.com/listwise/listwise/tune"
+)
+
+func figure7Experiment() Experiment {
+	return Experiment{
+		Name:  "logrank-fig7",
+		Title: "LogRank, Figure 7: where walks get from three restarts",
+		Shows: "that the loss Δ of sampled rankings smears far around a restart at Δ = 0 and hardly around one at Δ = 1",
+		Data:  sweepData,
+		Run: func(ctx context.Context, o Options) (*Report, error) {
+			return figure7{size: hp2004Size, draws: 1000}.run(ctx, o)
+		},
+	}
+}
+
+// figure7 draws rankings of every query by walks from three restarts.
+type figure7 struct {
+	size  govSize
+	draws int // a query and restart
+}
+
+// figure7Restarts are the wanted losses; the walk starts at the state of the kind
+// "some bads, all goods, the other bads" that comes closest.
+var figure7Restarts = []float64{0, 0.5, 1}
+
+// figure7Measures are the losses looked at; the first is the figure's.
+var figure7Measures = []string{"map", "ndcg@10", "auc"}
+
+// smear is what the walks of all queries from one restart reached.
+type smear struct {
+	measure string
+	wanted  float64
+	start   float64   // mean Δ of the restart states
+	deltas  []float64 // Δ of every state
+	moves   []float64 // Δ of every state less that of its restart
+}
+
+func (f figure7) run(ctx context.Context, o Options) (*Report, error) {
+	data, err := hp2004(o, f.size)
+	if err != nil {
+		return nil, err
+	}
+	folds, err := data.read()
+	if err != nil {
+		return nil, err
+	}
+	var smears []smear
+	for _, m := range figure7Measures {
+		for _, wanted := range figure7Restarts {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			s, err := f.draw(o, folds, m, wanted)
+			if err != nil {
+				return nil, err
+			}
+			smears = append(smears, s)
+			if o.Observe != nil {
+				o.Observe("sampling", len(smears), len(figure7Measures)*len(figure7Restarts))
+			}
+		}
+	}
+	return f.report(o, &data, folds, smears), nil
+}
+
+func (f figure7) options() sample.Options {
+	options := sample.DefaultOptions()
+	options.Samples, options.IncludeIdeal = f.draws, false
+	return options
+}
+
+// draw samples every test query's rankings from the restart.
+func (f figure7) draw(o Options, folds []tune.Fold, m string, wanted float64) (smear, error) {
+	gain, err := additive(m)
+	if err != nil {
+		return smear{}, err
+	}
+	var all []ranked
+	for _, fold := range folds {
+		all = append(all, rankable(fold.Test)...)
+	}
+	s := smear{measure: m, wanted: wanted}
+	starts := make([]float64, len(all))
+	gains := make([][]float64, len(all))
+	errs := make([]error, len(all))
+	parallel.For(len(all), o.Jobs, func(_, i int) {
+		var top int
+		top, starts[i] = topFor(all[i].pairs, gain, wanted)
+		set, err := sample.DrawFrom(all[i].pairs, gain, top, f.options(), random.Stream(o.Seed, fmt.Sprintf("figure 7 %s %v", m, wanted), all[i].query.ID))
+		if errs[i] = err; err == nil {
+			gains[i] = set.Gain
+		}
+	})
+	for i := range all {
+		if errs[i] != nil {
+			return s, fmt.Errorf("query %q: %w", all[i].query.ID, errs[i])
+		}
+		s.start += starts[i] / float64(len(all))
+		for _, g := range gains[i] {
+			s.deltas = append(s.deltas, 1-g)
+			s.moves = append(s.moves, 1-g-starts[i])
+		}
+	}
+	return s, nil
+}
+
+// spread is the root mean square distance of the states from their restart.
+func (s *smear) spread() float64 {
+	sum := 0.0
+	for _, v := range s.moves {
+		sum += v * v
+	}
+	return math.Sqrt(sum / float64(len(s.moves)))
+}
+
+// quantile returns the value below which the share p of the states lie.
+func (s *smear) quantile(p float64) float64 {
+	sorted := slices.Clone(s.deltas)
+	slices.Sort(sorted)
+	return sorted[int(p*float64(len(sorted)-1))]
+}
+
+const figure7Bins = 50
+
+// density is the share of states in each of the bins between 0 and 1.
+func (s *smear) density() svg.Series {
+	// Δ is 1 less a sum and may miss 0 or 1 by rounding.
+	within := make([]float64, len(s.deltas))
+	for i, d := range s.deltas {
+		within[i] = min(max(d, 0), 1)
+	}
+	h := svg.Histogram(fmt.Sprintf("restart at Δ ≈ %.2f", s.start), within, 0, 1, figure7Bins)
+	for i := range h.Y {
+		h.Y[i] /= float64(len(within))
+	}
+	return h
+}
+
+func (f figure7) report(o Options, data *source, folds []tune.Fold, smears []smear) *Report {
+	r := &Report{Name: "logrank-fig7", Title: figure7Experiment().Title + " — " + data.name}
+	logRankFacts(r, o, data, folds)
+	options := f.options()
+	r.fact("seed", "%d", o.Seed)
+	r.fact("walks", "%d states a query and restart, walks of %d steps, restart states included", options.Samples, options.Steps)
+	table := Table{Title: "Δ of sampled rankings; spread is the root mean square distance from the restart", Left: 1,
+		Columns: []string{"loss Δ = 1 −", "wanted", "restart", "mean", "spread", "5 %", "95 %", "states"}}
+	spreads := Sheet{Name: "spread", Columns: []string{"data", "measure", "wanted", "restart", "mean", "spread", "quantile_5", "quantile_95", "states"}}
+	bins := Sheet{Columns: []string{"data", "measure", "restart", "from", "to", "share"}}
+	plots := make(map[string]*Plot)
+	for i := range smears {
+		s := &smears[i]
+		values := []float64{s.start, mean(s.deltas), s.spread(), s.quantile(0.05), s.quantile(0.95)}
+		row, cells := []any{data.name, s.measure, s.wanted}, []string{title(s.measure), fmt.Sprint(s.wanted)}
+		for _, v := range values {
+			row, cells = append(row, v), append(cells, fmt.Sprintf("%.4f", v))
+		}
+		spreads.Rows = append(spreads.Rows, append(row, len(s.deltas)))
+		table.Rows = append(table.Rows, append(cells, strconv.Itoa(len(s.deltas))))
+		density := s.density()
+		for k, share := range density.Y {
+			bins.Rows = append(bins.Rows, []any{data.name, s.measure, s.wanted, density.X[k], density.X[k+1], share})
+		}
+		if plots[s.measure] == nil {
+			plots[s.measure] = f.plot(s.measure, data.name)
+		}
+		plots[s.measure].Series = append(plots[s.measure].Series, density)
+	}
+	for i, m := range figure7Measures {
+		p := plots[m]
+		if i > 0 {
+			p.Name = strings.ReplaceAll(m, "@", "")
+		}
+		r.Plots = append(r.Plots, *p)
+	}
+	r.Tables = []Table{table}
+	r.Sheets = []Sheet{bins, spreads}
+	for k := 0; k < len(smears); k += len(figure7Restarts) {
+		ideal, worst := &smears[k], &smears[k+len(figure7Restarts)-1]
+		r.note("%s: the spread around the ideal ranking is %.4f, around the worst %.4f. The paper: around Δ = 1 it is much smaller.", title(ideal.measure), ideal.spread(), worst.spread())
+	}
+	if data.about != "" {
+		r.note("%s", data.about)
+	}
+	return r
+}
+
+func (f figure7) plot(m, data string) *Plot {
+	return &Plot{Plot: svg.Plot{
+		Title: fmt.Sprintf("Smear of the sampled Δ (%s) for three restarts — %s", title(m), data),
+		X:     svg.Axis{Label: "Δ = 1 − " + title(m), Min: 0, Max: 1},
+		Y:     svg.Axis{Label: "share of sampled rankings (logarithmic)", Log: true, Min: 1e-4, Max: 1},
+	}}
+}

@@ -1,0 +1,89 @@
+// Package paper repeats experiments of the literature and puts what comes out
+// beside what was published.
+//
+// Start reading at [Experiments]: an experiment is a file of its own and a line
+// there. Its result is a [Report] of tables, sheets of numbers and plots, which
+// report.go turns into files. sets.go finds LETOR's data. The package must not
+// know how methods learn, nor of flags and terminals.
+package paper
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Experiment is a table or figure of a paper.
+type Experiment struct {
+	Name  string // on the command line and of the files
+	Title string // what it is, with its source
+	Shows string // one sentence: what to look for
+	Data  string // what it runs on
+
+	// Run does the experiment. Equal options give equal reports, whatever the
+	// number of jobs and whether or not an earlier run was interrupted.
+	Run func(context.Context, Options) (*Report, error)
+}
+
+// Options are what an experiment takes from its caller.
+type Options struct {
+	// Data is a folder of LETOR's sets, or of one set's Fold1 … FoldK; "" means
+	// none. See sets.go for the layout.
+	Data string
+
+	// Set chooses among the sets of Data, by name, several separated by commas;
+	// where Data is one set's folder it names that set.
+	Set string
+
+	Seed uint64
+	Jobs int // trainings side by side; 0 means GOMAXPROCS
+
+	// Records, if not empty, is the folder that keeps finished trainings, so that
+	// an interrupted run goes on where it was.
+	Records string
+
+	// Command is the command line that leads here, for the report.
+	Command string
+
+	// Observe, if not nil, is told how far the stage of that name is. It is
+	// called from several goroutines.
+	Observe func(stage string, done, total int)
+}
+
+// Experiments lists all experiments in the order of the help text.
+func Experiments() []Experiment {
+	return []Experiment{
+		figure3Experiment(),
+		figure4Experiment(),
+		figure5Experiment(),
+		figure6Experiment(),
+		figure7Experiment(),
+		figure8Experiment(),
+	}
+}
+
+// Lookup returns the experiment of that name; the error for an unknown one lists
+// those known.
+func Lookup(name string) (Experiment, error) {
+	var names []string
+	for _, e := range Experiments() {
+		if e.Name == name {
+			return e, nil
+		}
+		names = append(names, e.Name)
+	}
+	return Experiment{}, &InputError{fmt.Errorf("experiment %q: expected one of %s", name, strings.Join(names, ", "))}
+}
+
+// InputError tells that what the caller gave is wrong: a name, a folder, data.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *InputError) Unwrap() error { return e.Err }
+
+func inputError(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
+
+// logRank names the source of the experiments in files logrank_*.go.
+const logRank = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"

@@ -1,0 +1,155 @@
+package paper
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/svg"
+)
+
+// Report is what an experiment found, for people and for programs.
+type Report struct {
+	Name  string
+	Title string
+	Facts []Fact // how the numbers came about
+
+	Tables []Table // to read
+	Sheets []Sheet // the same and more in full precision; the first has no name
+	Plots  []Plot
+	Notes  []string
+}
+
+// Fact is one circumstance of an experiment: the seed, the convention.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Table is laid out for people: its cells are texts.
+type Table struct {
+	Title   string
+	Columns []string
+	Left    int // number of columns, from the first, of words; the others hold numbers
+	Rows    [][]string
+}
+
+// Sheet is one table for programs. A cell is a string, an int, a float64 or nil.
+type Sheet struct {
+	Name    string // completes the file's name; "" for the first
+	Columns []string
+	Rows    [][]any
+}
+
+// Plot is a picture.
+type Plot struct {
+	Name string // completes the file's name; may be ""
+	svg.Plot
+}
+
+func (r *Report) fact(name, format string, args ...any) {
+	r.Facts = append(r.Facts, Fact{name, fmt.Sprintf(format, args...)})
+}
+
+func (r *Report) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// Write writes the report's files into the folder dir, which it does not make:
+// NAME.txt, NAME.json, NAME.csv and NAME.svg, further sheets and plots as
+// NAME-x.csv and NAME-x.svg. It returns their paths.
+func (r *Report) Write(dir string) ([]string, error) {
+	var paths []string
+	write := func(suffix, extension string, fn func(io.Writer) error) error {
+		base := r.Name
+		if suffix != "" {
+			base += "-" + suffix
+		}
+		path := filepath.Join(dir, base+extension)
+		paths = append(paths, path)
+		return atomicfile.Write(path, fn)
+	}
+	if err := write("", ".txt", r.WriteText); err != nil {
+		return nil, err
+	}
+	if err := write("", ".json", r.WriteJSON); err != nil {
+		return nil, err
+	}
+	for _, s := range r.Sheets {
+		if err := write(s.Name, ".csv", s.WriteCSV); err != nil {
+			return nil, err
+		}
+	}
+	for i := range r.Plots {
+		if err := write(r.Plots[i].Name, ".svg", r.Plots[i].Write); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
+// WriteCSV writes the sheet with a header; floats keep all digits, nil is empty.
+func (s *Sheet) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(s.Columns); err != nil {
+		return err
+	}
+	record := make([]string, len(s.Columns))
+	for _, row := range s.Rows {
+		for i, cell := range row {
+			record[i] = plain(cell)
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func plain(cell any) string {
+	switch v := cell.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(cell)
+}
+
+// reportJSON is the stable JSON form: sheets as lists of objects, the unnamed
+// one as "results".
+type reportJSON struct {
+	Experiment string                      `json:"experiment"`
+	Title      string                      `json:"title"`
+	Facts      []Fact                      `json:"facts"`
+	Sheets     map[string][]map[string]any `json:"sheets"`
+	Notes      []string                    `json:"notes"`
+}
+
+// WriteJSON writes the report's facts, sheets and notes.
+func (r *Report) WriteJSON(w io.Writer) error {
+	text := reportJSON{Experiment: r.Name, Title: r.Title, Facts: r.Facts, Sheets: map[string][]map[string]any{}, Notes: r.Notes}
+	for _, s := range r.Sheets {
+		name := s.Name
+		if name == "" {
+			name = "results"
+		}
+		objects := make([]map[string]any, len(s.Rows))
+		for i, row := range s.Rows {
+			objects[i] = make(map[string]any, len(row))
+			for j, cell := range row {
+				objects[i][s.Columns[j]] = cell
+			}
+		}
+		text.Sheets[name] = objects
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(text)
+}

@@ -1,0 +1,214 @@
+package paper
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/tune"
+)
+
+// The data of LogRank's experiments are the seven sets of LETOR 3.0. A folder
+// holds them as DIR/TD2003/Fold1 …, any of them; or it is one set's own folder,
+// DIR/Fold1 ….
+
+// letorSet is one of the seven.
+type letorSet struct {
+	name      string
+	queries   int // its weight in the paper's micro-average
+	documents int // only where used to recognise it
+	features  int
+}
+
+var letorSets = []letorSet{
+	{name: "TD2003", queries: 50},
+	{name: "TD2004", queries: 75},
+	{name: "HP2003", queries: 150},
+	{name: "HP2004", queries: 75},
+	{name: "NP2003", queries: 150},
+	{name: "NP2004", queries: 75},
+	{name: "OHSUMED", queries: 106, documents: 16140, features: 45},
+}
+
+// setNames lists the seven names.
+func setNames() []string {
+	names := make([]string, len(letorSets))
+	for i, s := range letorSets {
+		names[i] = s.name
+	}
+	return names
+}
+
+// knownSet returns the set of that name, in any case.
+func knownSet(name string) (letorSet, bool) {
+	i := slices.IndexFunc(letorSets, func(s letorSet) bool { return strings.EqualFold(s.name, name) })
+	if i < 0 {
+		return letorSet{}, false
+	}
+	return letorSets[i], true
+}
+
+// source is a set that an experiment can read.
+type source struct {
+	name  string
+	known bool        // the paper has numbers for it
+	dir   string      // "" if folds are there
+	folds []tune.Fold // nil until read
+	about string      // what the data are, if not the set itself
+}
+
+// read returns the folds. They are not kept, for the seven sets together are
+// large.
+func (s *source) read() ([]tune.Fold, error) {
+	if s.folds != nil {
+		return s.folds, nil
+	}
+	return readFolds(s.dir)
+}
+
+// queries returns the number of test queries.
+func queries(folds []tune.Fold) int {
+	n := 0
+	for _, f := range folds {
+		n += len(f.Test.Queries)
+	}
+	return n
+}
+
+func readFolds(dir string) ([]tune.Fold, error) {
+	folds, err := tune.ReadFolds(dir, dataset.Options{})
+	var layout *tune.LayoutError
+	if errors.As(err, &layout) {
+		return nil, &InputError{err}
+	}
+	return folds, err
+}
+
+// findSets returns the sets that o asks for and has, and the names of those of
+// the seven that are not there.
+func findSets(o Options) (found []source, missing []string, err error) {
+	if o.Data == "" {
+		return nil, nil, inputError("no data: expected a folder with %s, or with one set's Fold1 … FoldK", strings.Join(setNames(), ", "))
+	}
+	entries, err := os.ReadDir(o.Data)
+	if err != nil {
+		return nil, nil, &InputError{err}
+	}
+	if _, err := os.Stat(filepath.Join(o.Data, "Fold1")); err == nil {
+		return oneSet(o)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	wanted := setNames()
+	if o.Set != "" {
+		wanted = strings.Split(o.Set, ",")
+	}
+	for _, name := range wanted {
+		i := slices.IndexFunc(entries, func(e os.DirEntry) bool { return strings.EqualFold(e.Name(), strings.TrimSpace(name)) })
+		if i < 0 {
+			missing = append(missing, name)
+			continue
+		}
+		s := source{name: entries[i].Name(), dir: filepath.Join(o.Data, entries[i].Name())}
+		if set, ok := knownSet(s.name); ok {
+			s.name, s.known = set.name, true
+		}
+		found = append(found, s)
+	}
+	switch {
+	case o.Set != "" && missing != nil:
+		return nil, nil, inputError("%s: found no folder %s", o.Data, strings.Join(missing, ", "))
+	case found == nil:
+		return nil, nil, inputError("%s: found none of the folders %s, nor Fold1; expected LETOR's layout, such as %s",
+			o.Data, strings.Join(setNames(), ", "), filepath.Join(o.Data, "OHSUMED", "Fold1", "train.txt"))
+	}
+	return found, missing, nil
+}
+
+// oneSet returns the set whose folds lie in the folder itself: it is what the
+// caller says, else what its size tells, else it is named like the folder.
+func oneSet(o Options) (found []source, missing []string, err error) {
+	folds, err := readFolds(o.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := source{name: o.Set, folds: folds}
+	if s.name == "" {
+		s.name = recognise(folds)
+	}
+	if s.name == "" {
+		path, err := filepath.Abs(o.Data)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.name = filepath.Base(path)
+	}
+	if set, ok := knownSet(s.name); ok {
+		s.name, s.known = set.name, true
+	}
+	for _, name := range setNames() {
+		if name != s.name {
+			missing = append(missing, name)
+		}
+	}
+	return []source{s}, missing, nil
+}
+
+// recognise returns the name of the set that has so many queries, documents and
+// features, or "".
+func recognise(folds []tune.Fold) string {
+	documents := 0
+	for _, f := range folds {
+		documents += f.Test.Docs()
+	}
+	for _, s := range letorSets {
+		if s.features == folds[0].Test.Features && s.queries == queries(folds) && s.documents == documents {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// reading says how a set's documents and grades are taken.
+type reading struct {
+	name  string // of folders and in sheets
+	about string
+	clean bool
+}
+
+// The two readings under which whole tables are computed. What the paper did is
+// not known for certain; dropping the bad copies and making grades binary comes
+// closest to its results on OHSUMED.
+var (
+	asPublished = reading{name: "published", about: "the published data and their grades"}
+	cleaned     = reading{name: "cleaned", about: "reading R2 (of documents with equal features but contradictory relevance the irrelevant ones removed, in training, validation and test data), relevance binary: grade 1 or more", clean: true}
+)
+
+// apply returns the folds as the reading takes them, and how many documents it
+// removed from the test parts.
+func (r reading) apply(folds []tune.Fold) (taken []tune.Fold, removed int) {
+	if !r.clean {
+		return folds, 0
+	}
+	take := func(d *dataset.Dataset) *dataset.Dataset {
+		c, _ := dataset.Clean(d, dataset.R2, 1)
+		grades := c.Grades()
+		for i, g := range grades {
+			grades[i] = 0
+			if g >= 1 {
+				grades[i] = 1
+			}
+		}
+		return c
+	}
+	for _, f := range folds {
+		t := tune.Fold{Name: f.Name, Train: take(f.Train), Valid: take(f.Valid), Test: take(f.Test)}
+		removed += f.Test.Docs() - t.Test.Docs()
+		taken = append(taken, t)
+	}
+	return taken, removed
+}

@@ -1,0 +1,181 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/tune"
+)
+
+// writeFolds makes small folds in dir, of documents like OHSUMED's.
+func writeFolds(t *testing.T, dir string, queries int, seed uint64) {
+	t.Helper()
+	shape, err := synth.Lookup("ohsumed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := shape.Defaults
+	o.Queries, o.Docs, o.Features, o.Relevant, o.Seed = queries, 20, 8, 6, seed
+	d, err := shape.Generate(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "all.txt")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(dataset.WriteText(f, d, dataset.TextOptions{}), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dataset.FoldFile(context.Background(), dir, file, 3, seed); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// realOHSUMED makes LETOR's folds of OHSUMED in a temporary folder, or skips.
+func realOHSUMED(t *testing.T) string {
+	t.Helper()
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		root = filepath.Dir(root)
+	}
+	var parts []string
+	for k := range 5 {
+		parts = append(parts, filepath.Join(root, "..", "shared", "data", "ohsumed", fmt.Sprintf("S%d.txt.gz", k+1)))
+		if _, err := os.Stat(parts[k]); err != nil {
+			t.Skip("no OHSUMED in ../shared/data")
+		}
+	}
+	dir := t.TempDir()
+	if _, err := dataset.RotateFiles(context.Background(), dir, parts); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A folder of sets is searched by name in any case; what is missing is named.
+func TestFindSetsInAFolder(t *testing.T) {
+	dir := t.TempDir()
+	writeFolds(t, filepath.Join(dir, "hp2004"), 9, 1)
+	writeFolds(t, filepath.Join(dir, "OHSUMED"), 9, 2)
+	writeFolds(t, filepath.Join(dir, "mine"), 9, 3)
+	for _, c := range []struct {
+		set     string
+		found   []string
+		missing int
+	}{
+		{"", []string{"HP2004", "OHSUMED"}, 5},
+		{"ohsumed", []string{"OHSUMED"}, 0},
+		{"mine,HP2004", []string{"mine", "HP2004"}, 0},
+	} {
+		found, missing, err := findSets(Options{Data: dir, Set: c.set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range found {
+			names = append(names, s.name)
+			if want := s.name != "mine"; s.known != want {
+				t.Errorf("%s: known %v", s.name, s.known)
+			}
+		}
+		if !slices.Equal(names, c.found) || len(missing) != c.missing {
+			t.Errorf("--set %q: found %v, missing %v", c.set, names, missing)
+		}
+	}
+}
+
+// One set's own folder is named by --set, else by the folder.
+func TestFindOneSet(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "td2003")
+	writeFolds(t, dir, 9, 1)
+	for set, want := range map[string]string{"": "TD2003", "np2004": "NP2004", "mine": "mine"} {
+		found, _, err := findSets(Options{Data: dir, Set: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) != 1 || found[0].name != want || found[0].known != (want != "mine") {
+			t.Errorf("--set %q: found %+v", set, found)
+		}
+	}
+}
+
+// OHSUMED is recognised by its size, whatever its folder is called.
+func TestRecogniseOHSUMED(t *testing.T) {
+	found, missing, err := findSets(Options{Data: realOHSUMED(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 1 || found[0].name != "OHSUMED" || !found[0].known || len(missing) != 6 {
+		t.Errorf("found %v, missing %v", found, missing)
+	}
+}
+
+// What is not there is the caller's mistake, and the error says what to give.
+func TestNoSetIsAnInputError(t *testing.T) {
+	empty := t.TempDir()
+	half := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(half, "OHSUMED", "Fold1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "no data"},
+		{Options{Data: empty}, "found none of the folders TD2003"},
+		{Options{Data: filepath.Join(empty, "absent")}, "no such file"},
+		{Options{Data: half, Set: "HP2004"}, "found no folder HP2004"},
+		{Options{Data: half}, "found no train.txt"},
+	} {
+		_, err := figure3{rows: logRankRows[:1]}.run(context.Background(), c.o)
+		var input *InputError
+		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, expected an input error with %q", c.o, err, c.want)
+		}
+	}
+}
+
+// Cleaning drops the bad copies of good documents in all parts, makes grades
+// binary, keeps every query and leaves the given data alone.
+func TestCleanedReading(t *testing.T) {
+	var b dataset.Builder
+	x := []float32{1, 2, 1, 2, 3, 4, 3, 4, 5, 6}
+	if err := b.Add("q", []float64{2, 0, 1, 1, 0}, x, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Add("none", []float64{0, 0}, x[:4], nil); err != nil {
+		t.Fatal(err)
+	}
+	d := b.Dataset()
+	taken, removed := cleaned.apply([]tune.Fold{{Name: "Fold1", Train: d, Valid: d, Test: d}})
+	if removed != 1 {
+		t.Errorf("%d documents removed, expected 1", removed)
+	}
+	for _, part := range []*dataset.Dataset{taken[0].Train, taken[0].Valid, taken[0].Test} {
+		if len(part.Queries) != 2 || !slices.Equal(part.Queries[0].Grades, []float64{1, 1, 1, 0}) {
+			t.Errorf("%d queries, grades %v", len(part.Queries), part.Queries[0].Grades)
+		}
+	}
+	if !slices.Equal(d.Queries[0].Grades, []float64{2, 0, 1, 1, 0}) {
+		t.Errorf("the given grades became %v", d.Queries[0].Grades)
+	}
+	if same, removed := asPublished.apply([]tune.Fold{{Test: d}}); same[0].Test != d || removed != 0 {
+		t.Error("the published data changed")
+	}
+}

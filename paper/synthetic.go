@@ -1,0 +1,83 @@
+package paper
+
+import (
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/tune"
+)
+
+// The .gov sets of LETOR 3.0 are not to be had everywhere. Experiments on one of
+// them can run on made data of the same shape, which show how a method behaves,
+// not how good it is on the real set.
+
+// govSize is the size of such data.
+type govSize struct {
+	queries, docs int
+}
+
+// hp2004Size is that of HP2004: 74,409 documents of 75 queries.
+var hp2004Size = govSize{queries: 75, docs: 992}
+
+// syntheticGov returns data of the shape of named-page and home-page finding
+// (one relevant document a query) in five folds.
+func syntheticGov(size govSize, seed uint64) (source, error) {
+	shape, err := synth.Lookup("gov1")
+	if err != nil {
+		return source{}, err
+	}
+	options := shape.Defaults
+	options.Queries, options.Docs, options.Seed = size.queries, size.docs, seed
+	d, err := shape.Generate(options)
+	if err != nil {
+		return source{}, err
+	}
+	folds, err := dataset.Folds(d, 5, random.Stream(seed, "paper folds", shape.Name))
+	if err != nil {
+		return source{}, err
+	}
+	s := source{
+		name: "synthetic " + shape.Name,
+		about: fmt.Sprintf("SYNTHETIC data, not HP2004: %d queries of %d documents and %d features, one relevant document a query; the numbers are not comparable with the paper's",
+			size.queries, size.docs, options.Features),
+	}
+	for i, f := range folds {
+		s.folds = append(s.folds, tune.Fold{
+			Name:  fmt.Sprintf("Fold%d", i+1),
+			Train: d.Subset(f.Train),
+			Valid: d.Subset(f.Vali),
+			Test:  d.Subset(f.Test),
+		})
+	}
+	return s, nil
+}
+
+// hp2004 returns the data of the paper's Figures 4 to 8: HP2004 if it is there,
+// else what --set names or the first set there is; made data if no folder is
+// given.
+func hp2004(o Options, size govSize) (source, error) {
+	if o.Data == "" {
+		if o.Set != "" {
+			return source{}, inputError("set %s: found no folder of data to look for it in", o.Set)
+		}
+		return syntheticGov(size, o.Seed)
+	}
+	found, _, err := findSets(o)
+	if err != nil {
+		return source{}, err
+	}
+	chosen := found[0]
+	if o.Set == "" {
+		for _, s := range found {
+			if s.name == "HP2004" {
+				chosen = s
+			}
+		}
+	}
+	if chosen.name != "HP2004" {
+		chosen.about = "data: " + chosen.name + ", not the paper's HP2004; the numbers are not comparable with the paper's"
+	}
+	return chosen, nil
+}
