@@ -11,7 +11,7 @@ import (
 // the line's end.
 //
 // In files of dense rows the next thing is a blank and the next column's index,
-// which takes one comparison, and then one of two shapes of value; everything
+// which takes one comparison, and then one of three shapes of value; everything
 // else is left to pair.
 func (z *parser) features(b []byte, p int, row []float32) (next int, err error) {
 	column := 0 // the columns before have been passed
@@ -29,6 +29,12 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 				if uint16(w) == '0'|' '<<8 { // the row is zero already
 					column++
 					p = at + 1
+					continue
+				}
+				if v, end := shortDecimal(b, at); end > at && b[end] == ' ' {
+					row[column] = v
+					column++
+					p = end
 					continue
 				}
 			}

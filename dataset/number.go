@@ -20,7 +20,7 @@ const padding = 16
 // become eight digits (and whatever is no digit becomes more than 9).
 const asciiZeros = 0x3030303030303030
 
-func load8(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p:]) }
+func load8(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p : p+8]) }
 
 // leadingDigits returns how many of the eight bytes from the lowest are digits
 // 0 … 9. Adding 0x76 carries a byte above 9 into its top bit; a carry out of a
@@ -186,10 +186,10 @@ func (d decimal) float64(token []byte) float64 {
 	return v
 }
 
-// shortDecimal reads a number of at most seven digits before and seven behind
-// the point, without exponent: nearly all there are in files. It returns the
-// position behind it, or p if the number is of another kind. A loop over digits
-// would mispredict its end at every other number; here are no loops.
+// shortDecimal reads a number of at most seven digits before and eleven behind the
+// point, without exponent: nearly all there are in files. It returns the position
+// behind it, or p if the number is of another kind. A loop over digits would
+// mispredict its end at every other number; here are no loops.
 func shortDecimal(b []byte, p int) (v float32, next int) {
 	i := p
 	sign := uint32(0)
@@ -204,26 +204,30 @@ func shortDecimal(b []byte, p int) (v float32, next int) {
 	}
 	m := eightDigits(x << (64 - 8*uint(n)))
 	i += n
-	if b[i] != '.' {
-		if b[i]|0x20 == 'e' {
-			return 0, p
+	places := 0
+	if b[i] == '.' {
+		i++
+		x = load8(b, i) ^ asciiZeros
+		n = leadingDigits(x)
+		if n == 8 {
+			m = m*1e8 + eightDigits(x)
+			places = 8
+			i += 8
+			x = load8(b, i) ^ asciiZeros
+			if n = leadingDigits(x); n > 3 {
+				return 0, p
+			}
 		}
-		return math.Float32frombits(math.Float32bits(float32(int32(m))) | sign), i
+		if n > 0 {
+			m = m*scale[n&7] + eightDigits(x<<(64-8*uint(n)))
+		}
+		places += n
+		i += n
 	}
-	i++
-	x = load8(b, i) ^ asciiZeros
-	n = leadingDigits(x)
-	if n > 7 {
-		return 0, p
-	}
-	i += n
 	if b[i]|0x20 == 'e' {
 		return 0, p
 	}
-	if n > 0 {
-		m = m*scale[n] + eightDigits(x<<(64-8*uint(n)))
-	}
-	f := float64(int64(m)) / powersOf10[n]
+	f := float64(int64(m)) / powersOf10[places]
 	if nearMidpoint(f) {
 		return 0, p
 	}

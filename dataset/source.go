@@ -47,6 +47,7 @@ func (c chunk) lines() int { return max(0, len(c.text)-padding) }
 
 const (
 	chunkSize   = 1 << 19
+	alignment   = 4096
 	chunkSlack  = 1 << 14   // read beyond a chunk in the hope of its last line's end
 	longestLine = 256 << 20 // more is taken for something that is no text
 )
@@ -84,13 +85,15 @@ func (s *randomSource) each(stop *atomic.Int64, visit func(worker int, c chunk))
 func (s *randomSource) load(i int, buffer *[]byte) ([]byte, error) {
 	from := int64(i) * s.chunk
 	to := min(from+s.chunk, s.size)
-	base := max(0, from-1)
+	base := max(0, from-alignment)
 	buf, err := s.extend((*buffer)[:0], base, to+chunkSlack)
 	*buffer = buf
 	first := 0
 	if from > 0 {
-		first = bytes.IndexByte(buf[:min(to-base, int64(len(buf)))], '\n') + 1
-		if first == 0 || base+int64(first) == to {
+		before := min(int(from-base)-1, len(buf))
+		n := bytes.IndexByte(buf[before:min(int(to-base), len(buf))], '\n')
+		first = before + n + 1
+		if n < 0 || base+int64(first) == to {
 			return nil, err
 		}
 	}
