@@ -234,6 +234,11 @@ func (t *figure3Table) notes(r *Report) {
 	} else {
 		r.note("The paper has no numbers for these data.")
 	}
+	for _, c := range t.columns {
+		if published, ok := knownSet(c.set); ok && c.queries != published.queries {
+			r.note("%s has %d queries here, the published set %d: these are other data of that name.", c.set, c.queries, published.queries)
+		}
+	}
 	edges := make(map[string][]string)
 	worst, queries := 0.0, 0
 	t.eachCell(func(reading, row, column int, c *figure3Cell) {

@@ -23,7 +23,7 @@ func TestPublishedMicroaverages(t *testing.T) {
 				continue
 			}
 			got := table.published(m, name, len(found))
-			if !(math.Abs(got-printed) <= 0.00101) {
+			if !(math.Abs(got-printed) <= 0.00055) {
 				t.Errorf("%s %s: %.5f from the columns, %.3f printed", m, name, got, printed)
 			}
 			checked++

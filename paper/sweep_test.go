@@ -1,0 +1,110 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// small makes a sweep quick.
+func small(s sweep) sweep {
+	s.size = govSize{queries: 15, docs: 30}
+	s.seeds = 2
+	s.grid = with(s.grid, "C", "0.01", "1")
+	s.grid["C"] = []string{"0.01", "1"}
+	s.grid["steps"] = []string{"10"}
+	if _, ok := s.points[0].settings["samples"]; !ok {
+		s.grid["samples"] = []string{"60"}
+	}
+	return s
+}
+
+// Each sweep has a row a point and measure, says that its data are made, and
+// gives the same bytes with any number of jobs.
+func TestSweepsOnSyntheticData(t *testing.T) {
+	for _, s := range []sweep{small(figure4([]int{20, 60, 100})), small(figure5()), small(figure6())} {
+		t.Run(s.name, func(t *testing.T) {
+			r, err := s.run(context.Background(), Options{Seed: 2, Jobs: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(r.Sheets[0].Rows); got != len(s.points)*len(reported) {
+				t.Errorf("%d rows", got)
+			}
+			text := everything(t, r)
+			if !strings.Contains(r.Title, "synthetic") || !strings.Contains(r.Plots[0].Title, "synthetic") || !strings.Contains(text, "not comparable with the paper's") {
+				t.Error("title, plot or notes do not say that the data are synthetic")
+			}
+			again, err := s.run(context.Background(), Options{Seed: 2, Jobs: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text != everything(t, again) {
+				t.Error("three jobs give another report than one")
+			}
+		})
+	}
+}
+
+// Mean and deviation over seeds come from the columns of the single seeds, and a
+// seed's numbers are those of a run with that seed alone.
+func TestSweepSeeds(t *testing.T) {
+	dir := t.TempDir()
+	writeFolds(t, dir, 15, 1)
+	s := small(figure5())
+	both, err := s.run(context.Background(), Options{Data: dir, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.seeds = 1
+	second, err := s.run(context.Background(), Options{Data: dir, Seed: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range both.Sheets[0].Rows {
+		one, two := row[6].(float64), row[7].(float64)
+		if row[3] != mean([]float64{one, two}) || row[4] != sd([]float64{one, two}) {
+			t.Errorf("%v: mean and deviation are not those of the seeds", row)
+		}
+		if want := second.Sheets[0].Rows[i][6]; two != want {
+			t.Errorf("%v: the second seed alone gives %v", row, want)
+		}
+	}
+}
+
+// The paper's numbers stand beside the right skews.
+func TestFigure6Published(t *testing.T) {
+	r, err := small(figure6()).run(context.Background(), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		skew, measure string
+		want          any
+	}{{"-20", "map", 0.827}, {"0", "ndcg@10", 0.124}, {"5", "map", 0.033}, {"5", "ndcg@1", nil}} {
+		if got := cell(t, r.Sheets[0], "paper_hp2004", "synthetic gov1", c.skew, c.measure); got != c.want {
+			t.Errorf("k = %s, %s: %v, printed %v", c.skew, c.measure, got, c.want)
+		}
+	}
+}
+
+// A sweep on a folder takes HP2004 where there is a choice, the set asked for, or
+// the first.
+func TestSweepChoosesItsSet(t *testing.T) {
+	dir := twoSets(t)
+	for _, c := range []struct{ set, want string }{{"", "TD2003"}, {"OHSUMED", "OHSUMED"}} {
+		data, err := hp2004(Options{Data: dir, Set: c.set}, govSize{})
+		if err != nil || data.name != c.want || !strings.Contains(data.about, "not the paper's HP2004") {
+			t.Errorf("--set %q: %v, %v", c.set, data, err)
+		}
+	}
+	writeFolds(t, dir+"/hp2004", 9, 1)
+	if data, err := hp2004(Options{Data: dir}, govSize{}); err != nil || data.name != "HP2004" || data.about != "" {
+		t.Errorf("%v, %v", data, err)
+	}
+	var input *InputError
+	if _, err := hp2004(Options{Set: "HP2004"}, govSize{}); !errors.As(err, &input) {
+		t.Errorf("a set without a folder: %v", err)
+	}
+}

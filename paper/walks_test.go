@@ -1,0 +1,205 @@
+package paper
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/ranking"
+	"github.com/listwise/listwise/sample"
+)
+
+// topFor's Δ is that of the order it describes, and no other number of bads on
+// top comes nearer to the one wanted.
+func TestTopFor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		grades := make([]float64, rapid.IntRange(2, 25).Draw(t, "documents"))
+		for i := range rapid.IntRange(1, len(grades)-1).Draw(t, "good") {
+			grades[i] = 1
+		}
+		gain, err := additive(rapid.SampledFrom([]string{"map", "ndcg@10", "auc", "mrr"}).Draw(t, "measure"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.9, 1}).Draw(t, "wanted")
+		pairs := ranking.Split(grades, 1)
+		top, delta := topFor(pairs, gain, wanted)
+		order := ranking.NewOrder(pairs)
+		for j := range len(pairs.Bad) + 1 {
+			order.Restart(pairs.Bad, j)
+			d := 1 - order.Gain(gain)
+			if j == top && math.Abs(d-delta) > 1e-12 {
+				t.Fatalf("Δ = %v, the order has %v", delta, d)
+			}
+			if math.Abs(d-wanted) < math.Abs(delta-wanted)-1e-9 {
+				t.Fatalf("%d bads on top give %v, nearer to %v than %d with %v", j, d, wanted, top, delta)
+			}
+		}
+		if wanted == 1 && top != len(pairs.Bad) {
+			t.Fatalf("Δ = 1 is not asked of the worst ranking but of %d bads on top", top)
+		}
+	})
+}
+
+// The coefficients of φ(y) tell y: (n⁻ − c_g)/2 bads stand above good g, and the
+// gain of those counts is the sampled state's.
+func TestLastFeatureMap(t *testing.T) {
+	gain, err := additive("map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	grades := []float64{0, 1, 0, 0, 1, 1, 0, 0, 0}
+	pairs := ranking.Split(grades, 1)
+	options := sample.DefaultOptions()
+	options.Samples, options.Steps, options.IncludeIdeal = 8, 7, false
+	for top := range len(pairs.Bad) + 1 {
+		set, err := sample.DrawFrom(pairs, gain, top, options, random.Stream(uint64(top), "test", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := lastFeatureMap(pairs, set)
+		var above []int
+		total := 0.0
+		for _, g := range pairs.Good {
+			a := (float64(len(pairs.Bad)) - c[g]) / 2
+			if a != math.Trunc(a) || a < 0 || a > float64(len(pairs.Bad)) {
+				t.Fatalf("%v bads above a good document", a)
+			}
+			above = append(above, int(a))
+		}
+		for _, v := range c {
+			total += v
+		}
+		slices.Sort(above)
+		want := 0.0
+		for i, a := range above {
+			want += gain.GoodGain(i, a, len(pairs.Good), len(pairs.Bad))
+		}
+		if got := set.Gain[len(set.Gain)-1]; math.Abs(got-want) > 1e-14 || total != 0 {
+			t.Errorf("top %d: gain %v, %v from φ; coefficients add to %v", top, got, want, total)
+		}
+	}
+}
+
+// With one relevant document among many, walks smear far from the ideal ranking
+// and hardly from the worst: the paper's section 5.3.3.
+func TestFigure7Smear(t *testing.T) {
+	r, err := figure7{size: govSize{queries: 9, docs: 120}, draws: 200}.run(context.Background(), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spread := func(wanted float64) float64 {
+		return cell(t, r.Sheets[1], "spread", "synthetic gov1", "map", wanted).(float64)
+	}
+	if !(spread(0) > 20*spread(1)) {
+		t.Errorf("spread %v around Δ = 0, %v around Δ = 1", spread(0), spread(1))
+	}
+	sums := map[any]float64{}
+	for _, row := range r.Sheets[0].Rows {
+		sums[[2]any{row[1], row[2]}] += row[5].(float64)
+	}
+	if len(sums) != 9 {
+		t.Errorf("%d histograms, expected 9", len(sums))
+	}
+	for k, v := range sums {
+		if math.Abs(v-1) > 1e-12 {
+			t.Errorf("%v: shares add to %v", k, v)
+		}
+	}
+	again, err := figure7{size: govSize{queries: 9, docs: 120}, draws: 200}.run(context.Background(), Options{Seed: 1, Jobs: 1})
+	if err != nil || everything(t, r) != everything(t, again) {
+		t.Errorf("one job gives another report (error %v)", err)
+	}
+}
+
+// At w = 0 all w·φ are 0; ten iterations later they exceed Δ.
+func TestFigure8(t *testing.T) {
+	f := figure8{size: govSize{queries: 15, docs: 40}, queries: 4, rankings: 3, iterations: 10, grid: map[string][]string{"C": {"1"}}}
+	r, err := f.run(context.Background(), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Sheets[0].Rows) != 12 {
+		t.Fatalf("%d rankings", len(r.Sheets[0].Rows))
+	}
+	for _, row := range r.Sheets[0].Rows {
+		delta, average, dots := row[2].(float64), row[3].(float64), row[4:]
+		sum := 0.0
+		for _, v := range dots {
+			sum += v.(float64)
+		}
+		if dots[0] != 0.0 || math.Abs(sum/float64(len(dots))-average) > 1e-9 {
+			t.Errorf("w·φ starts at %v, averages %v", dots[0], average)
+		}
+		if last := dots[len(dots)-1].(float64); !(math.Abs(last) > delta) {
+			t.Errorf("w·φ = %v in the end, Δ = %v", last, delta)
+		}
+	}
+	again, err := f.run(context.Background(), Options{Seed: 1, Jobs: 1})
+	if err != nil || everything(t, r) != everything(t, again) {
+		t.Errorf("one job gives another report (error %v)", err)
+	}
+}
+
+// Write leaves whole, well-formed files under the report's name.
+func TestReportWrite(t *testing.T) {
+	r, err := figure7{size: govSize{queries: 6, docs: 30}, draws: 50}.run(context.Background(), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	paths, err := r.Write(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range paths {
+		names = append(names, filepath.Base(p))
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch filepath.Ext(p) {
+		case ".json":
+			if !json.Valid(text) {
+				t.Errorf("%s is not JSON", p)
+			}
+		case ".svg":
+			d := xml.NewDecoder(strings.NewReader(string(text)))
+			for err == nil {
+				_, err = d.Token()
+			}
+			if !errors.Is(err, io.EOF) {
+				t.Errorf("%s: %v", p, err)
+			}
+		}
+	}
+	want := []string{"logrank-fig7.txt", "logrank-fig7.json", "logrank-fig7.csv", "logrank-fig7-spread.csv", "logrank-fig7.svg", "logrank-fig7-ndcg10.svg", "logrank-fig7-auc.svg"}
+	if !slices.Equal(names, want) {
+		t.Errorf("files %v, expected %v", names, want)
+	}
+}
+
+// Every experiment is found by its name, and no other name is.
+func TestLookup(t *testing.T) {
+	for _, e := range Experiments() {
+		if found, err := Lookup(e.Name); err != nil || found.Title != e.Title {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+	var input *InputError
+	if _, err := Lookup("logrank-fig9"); !errors.As(err, &input) || !strings.Contains(err.Error(), "logrank-fig8") {
+		t.Errorf("an unknown name gives %v", err)
+	}
+}
