@@ -136,6 +136,9 @@ func oneSet(o Options) (found []source, missing []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.Set != "" && (o.Set != filepath.Base(o.Set) || strings.Contains(o.Set, ",") || !filepath.IsLocal(o.Set)) {
+		return nil, nil, inputError("%s is one set's folder: found %q as its name, expected a single one without separators", o.Data, o.Set)
+	}
 	s := source{name: o.Set, folds: folds}
 	if s.name == "" {
 		s.name = recognise(folds)

@@ -113,6 +113,12 @@ func TestFindOneSet(t *testing.T) {
 			t.Errorf("--set %q: found %+v", set, found)
 		}
 	}
+	for _, set := range []string{"a,b", "../a", "a/b", ".."} {
+		var input *InputError
+		if _, _, err := findSets(Options{Data: dir, Set: set}); !errors.As(err, &input) {
+			t.Errorf("--set %q: %v, expected an input error", set, err)
+		}
+	}
 }
 
 // OHSUMED is recognised by its size, whatever its folder is called.
