@@ -111,8 +111,9 @@ func (f figure7) draw(o Options, folds []tune.Fold, m string, wanted float64) (s
 		}
 		s.start += starts[i] / float64(len(all))
 		for _, g := range gains[i] {
-			s.deltas = append(s.deltas, 1-g)
-			s.moves = append(s.moves, 1-g-starts[i])
+			d := within(1 - g)
+			s.deltas = append(s.deltas, d)
+			s.moves = append(s.moves, d-starts[i])
 		}
 	}
 	return s, nil
@@ -138,14 +139,9 @@ const figure7Bins = 50
 
 // density is the share of states in each of the bins between 0 and 1.
 func (s *smear) density() svg.Series {
-	// Δ is 1 less a sum and may miss 0 or 1 by rounding.
-	within := make([]float64, len(s.deltas))
-	for i, d := range s.deltas {
-		within[i] = min(max(d, 0), 1)
-	}
-	h := svg.Histogram(fmt.Sprintf("restart at Δ ≈ %.2f", s.start), within, 0, 1, figure7Bins)
+	h := svg.Histogram(fmt.Sprintf("restart at Δ ≈ %.2f", s.start), s.deltas, 0, 1, figure7Bins)
 	for i := range h.Y {
-		h.Y[i] /= float64(len(within))
+		h.Y[i] /= float64(len(s.deltas))
 	}
 	return h
 }

@@ -131,7 +131,7 @@ func (f figure8) chooseRankings(d *dataset.Dataset, training measure.Measure, se
 				return nil, fmt.Errorf("query %q: %w", q.query.ID, err)
 			}
 			coefficients := lastFeatureMap(q.pairs, set)
-			list = append(list, watched{query: q.query.ID, delta: 1 - set.Gain[len(set.Gain)-1], x: combine(q.query, d.Features, coefficients)})
+			list = append(list, watched{query: q.query.ID, delta: within(1 - set.Gain[len(set.Gain)-1]), x: combine(q.query, d.Features, coefficients)})
 		}
 	}
 	return list, nil

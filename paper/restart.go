@@ -35,11 +35,15 @@ func topFor(pairs ranking.Bipartite, gain ranking.Gain, wanted float64) (top int
 			d -= gain.GoodGain(i, j, good, bad)
 		}
 		if distance := math.Abs(d - wanted); distance < best-1e-12 || wanted >= 1 && distance < best+1e-12 {
-			best, top, delta = distance, j, d
+			best, top, delta = distance, j, within(d)
 		}
 	}
 	return top, delta
 }
+
+// within returns a loss Δ, which as 1 less a sum may miss 0 or 1 by rounding,
+// between the two.
+func within(delta float64) float64 { return min(max(delta, 0), 1) }
 
 // ranked is a query that has pairs to rank.
 type ranked struct {
