@@ -15,22 +15,29 @@ import (
 
 const logRankSource = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"
 
-// gridC is wider than the paper's towards small C: without the 1/(n⁺n⁻) of the
-// feature map a query's loss is a sum over thousands of pairs.
-var gridC = []string{"1e-4", "1e-3", "3e-3", "1e-2", "3e-2", "1e-1", "3e-1", "1", "10", "100"}
+// gridPairs is the grid of C for the factored forms, in which a query counts by
+// its thousands of pairs: the usual 10⁻⁴ … 10⁴. gridQueries is that of the
+// sampled ones, in which a query's loss is one log-sum-exp and its gradient that
+// of a few pairs, so that the same bend of the fit needs a larger C.
+var (
+	gridPairs   = []string{"1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100", "1000", "10000"}
+	gridQueries = []string{"1e-3", "1e-2", "1e-1", "1", "10", "100", "1000"}
+)
 
-var regularization = Hyperparameter{
-	Name: "C", Kind: Number, Default: "0.1", Min: 1e-100, Max: 1e100, Grid: gridC,
-	Doc: "regularisation ‖w‖²/C: the larger, the closer the fit",
+func regularization(standard string, grid []string) Hyperparameter {
+	return Hyperparameter{
+		Name: "C", Kind: Number, Default: standard, Min: 1e-100, Max: 1e100, Grid: grid,
+		Doc: "regularisation ‖w‖²/C: the larger, the closer the fit",
+	}
 }
 
 // logRankParameters returns the hyperparameters that all five objectives share,
 // after C and those given.
-func logRankParameters(form string, forms []string, own ...Hyperparameter) []Hyperparameter {
+func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []Hyperparameter {
 	defaults := sample.DefaultOptions()
-	list := append([]Hyperparameter{regularization}, own...)
+	list := append([]Hyperparameter{c}, own...)
 	return append(list,
-		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: forms, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
+		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: []string{"factored", "sampled", "lattice", "shell"}, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
 		Hyperparameter{Name: "kappa", Kind: Choice, Default: "one", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query"},
 		Hyperparameter{Name: "threshold", Kind: Number, Default: "1", Min: 1e-100, Max: 1e100, Doc: "lowest grade that counts as relevant"},
 		Hyperparameter{Name: "samples", Kind: Integer, Default: fmt.Sprint(defaults.Samples), Min: 1, Max: 1e6, Doc: "rankings drawn for each query (form=sampled)"},
@@ -47,20 +54,15 @@ func logRankParameters(form string, forms []string, own ...Hyperparameter) []Hyp
 	)
 }
 
-var allForms = []string{"factored", "sampled", "lattice", "shell"}
-
 var restarts = Hyperparameter{
 	Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1000,
 	Doc: "random starts of the optimiser beside w = 0; the best training objective is kept",
 }
 
-// beta scales Δ against the scores. Its default grid reaches beyond the paper's 1,
-// with which w·δφ swamps Δ.
-func beta() Hyperparameter {
-	return Hyperparameter{
-		Name: "beta", Kind: Number, Default: "1", Min: 0, Max: 1e6, Grid: []string{"1", "10", "100"},
-		Doc: "scale of the loss Δ inside the exponent",
-	}
+// beta scales Δ against the scores; the paper has no such factor.
+var beta = Hyperparameter{
+	Name: "beta", Kind: Number, Default: "1", Min: 0, Max: 500,
+	Doc: "scale of the loss Δ against the scores",
 }
 
 func newMLE() *Method {
@@ -69,7 +71,7 @@ func newMLE() *Method {
 		Title:           "MLE",
 		Summary:         "Maximum likelihood of the ideal ranking; factored, it is the pairwise logistic loss of RankNet.",
 		Source:          logRankSource + ", eq. 3",
-		Hyperparameters: logRankParameters("factored", allForms),
+		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
 	}, func(l loss.LogRank) loss.Loss { return loss.MLE{LogRank: l} })
 }
 
@@ -81,7 +83,7 @@ func newExpGain() *Method {
 		Source:          logRankSource + ", eq. 6",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters("factored", allForms, restarts),
+		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored", restarts),
 	}, func(l loss.LogRank) loss.Loss { return loss.ExpGain{LogRank: l} })
 }
 
@@ -93,7 +95,7 @@ func newL2() *Method {
 		Source:          logRankSource + ", eq. 4",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters("factored", allForms, restarts),
+		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored", restarts),
 	}, func(l loss.LogRank) loss.Loss { return loss.L2{LogRank: l} })
 }
 
@@ -105,7 +107,7 @@ func newL3() *Method {
 		Source:          logRankSource + ", Section 3",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters("sampled", allForms, restarts),
+		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta, restarts),
 	}, func(l loss.LogRank) loss.Loss { return loss.L3{LogRank: l} })
 }
 
@@ -117,7 +119,7 @@ func newConvexLoss() *Method {
 		Source:          logRankSource + ", Section 3",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters("sampled", allForms, beta()),
+		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta),
 	}, func(l loss.LogRank) loss.Loss { return loss.ConvexLoss{LogRank: l} })
 }
 

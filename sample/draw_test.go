@@ -168,7 +168,7 @@ func TestShape(t *testing.T) {
 			t.Fatalf("%d rows are more than %d steps", rows, o.Steps)
 		}
 	})
-	if w, r := DefaultOptions().shape(); w != 20 || r != 50 {
+	if w, r := DefaultOptions().shape(); w != 48 || r != 21 {
 		t.Errorf("the default is %d walks of %d states", w, r)
 	}
 }
