@@ -44,6 +44,10 @@ type Traits struct {
 	ShiftInvariant bool
 	// Smooth: the gradient is continuous.
 	Smooth bool
+	// Field: λ is a field of forces that is not the negative gradient of the
+	// value Eval returns (LambdaRank's, for instance), so only methods that
+	// follow λ, and no line search on the value, can train it.
+	Field bool
 }
 
 // Nothing is the Bound of a query from which the loss learns nothing: its value
