@@ -240,6 +240,9 @@ func (d *Dataset) widen(opts Options) error {
 	if f == old {
 		return nil
 	}
+	if err := opts.checkSize(d.cache.name, d.Docs(), f); err != nil {
+		return err
+	}
 	if err := d.Verify(); err != nil {
 		return err
 	}

@@ -56,11 +56,10 @@ func readText(src source, name string, opts Options) (*Dataset, error) {
 	limit := r.limit()
 	width := max(feature, opts.Features, opts.MinFeatures)
 	checkOnly := broken || feature > limit || docs == 0 || width == 0
-	switch {
-	case checkOnly: // and find the first error, on whatever line
+	if checkOnly { // and find the first error, on whatever line
 		width = 0
-	case docs > maxValues/width:
-		return nil, r.bad(fmt.Sprintf("%d documents of up to %d features", docs, width), fmt.Sprintf("at most %d values", maxValues))
+	} else if err := opts.checkSize(name, docs, width); err != nil {
+		return nil, err
 	}
 	b := &blocks{
 		width:  width,
@@ -85,10 +84,6 @@ func readText(src source, name string, opts Options) (*Dataset, error) {
 func (r *textReader) bad(found, expected string) error {
 	return &SyntaxError{File: r.name, Found: found, Expected: expected}
 }
-
-// maxValues bounds the matrix, lest a few bytes of text ask for more memory than
-// can be addressed.
-const maxValues = min(math.MaxInt/8, 1<<42)
 
 // limit returns the largest feature index allowed.
 func (r *textReader) limit() int {

@@ -1,15 +1,27 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
 )
 
 // DefaultMaxFeature is the largest feature index accepted unless Options say
 // otherwise. The matrix is dense, so an index mistyped as 10⁹ must not be taken
 // at its word.
 const DefaultMaxFeature = 100_000
+
+// DefaultMaxBytes is the largest matrix of features accepted unless Options say
+// otherwise: 16 GiB. A short file can ask for far more, by a huge index on each of
+// many lines, than a machine has; Go then ends the program.
+const DefaultMaxBytes = 16 << 30
+
+// ErrTooLarge is the cause of the error about a matrix of more than
+// Options.MaxBytes.
+var ErrTooLarge = errors.New("the matrix of features is too large")
 
 // Options tell how a file is read. The zero value reads complete data with
 // features up to DefaultMaxFeature, using all cores.
@@ -28,6 +40,12 @@ type Options struct {
 	// zeros.
 	MinFeatures int
 
+	// MaxBytes bounds the matrix of features of text, which takes 4 bytes for
+	// every document and feature, absent features included; DefaultMaxBytes if 0.
+	// A cache, which is as large as its file, is bounded only if it is to get
+	// further columns.
+	MaxBytes int64
+
 	// Workers is the number of goroutines that parse, GOMAXPROCS if 0. It has no
 	// influence on the result, nor on errors and warnings.
 	Workers int
@@ -41,6 +59,29 @@ func (o Options) maxFeature() int {
 	}
 	return DefaultMaxFeature
 }
+
+// checkSize returns an error if a matrix of docs × features is larger than
+// allowed.
+func (o Options) checkSize(name string, docs, features int) error {
+	limit := o.MaxBytes
+	if limit <= 0 {
+		limit = DefaultMaxBytes
+	}
+	// In float64, as the product may overflow; and never beyond what can be
+	// addressed.
+	size := 4 * float64(docs) * float64(features)
+	if size <= float64(limit) && size < math.MaxInt/2 {
+		return nil
+	}
+	return &SyntaxError{
+		File:     name,
+		Found:    fmt.Sprintf("%d documents × %d features × 4 bytes = %s", docs, features, gibibytes(size)),
+		Expected: fmt.Sprintf("at most %s; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps, or raise the limit", gibibytes(float64(limit))),
+		Err:      ErrTooLarge,
+	}
+}
+
+func gibibytes(n float64) string { return strconv.FormatFloat(n/(1<<30), 'g', 4, 64) + " GiB" }
 
 // Missing is what an explicitly missing feature value (nan or NULL, in any case)
 // becomes. A feature that is absent from its line is not missing but 0, which is
