@@ -7,22 +7,22 @@
 // in every fold that holds it.
 package random
 
-import (
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // Stream returns the stream of the given purpose ("sample", "init", …) and key
 // (a query id, a restart number). It is not safe for concurrent use; two calls
 // with the same arguments return independent copies of the same stream.
 func Stream(seed uint64, purpose, key string) *rand.Rand {
-	hi := mix(fnv(fnv(offset, purpose), "\x00"+key))
-	return rand.New(rand.NewPCG(mix(seed), hi))
+	h := hash(offset, purpose)
+	h = hash(h, "\x00") // so that ("ab", "c") is not ("a", "bc")
+	return rand.New(rand.NewPCG(mix(seed), mix(hash(h, key))))
 }
 
+// offset is the FNV-1a hash of the empty string.
 const offset = 14695981039346656037
 
-// fnv is the 64-bit FNV-1a hash of s, continued from h.
-func fnv(h uint64, s string) uint64 {
+// hash is the 64-bit FNV-1a hash of s, continued from h.
+func hash(h uint64, s string) uint64 {
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * 1099511628211
 	}
