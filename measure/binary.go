@@ -11,6 +11,18 @@ func newBase(s spec) base { return base{name: s.name, convention: s.convention} 
 // Name implements Measure.
 func (b base) Name() string { return b.name }
 
+// Convention returns the convention that the measure was parsed under.
+func (b base) Convention() Convention { return b.convention }
+
+// ConventionOf returns the convention that a measure follows: the one it was
+// parsed under, or the zero Convention for a measure from elsewhere.
+func ConventionOf(m Measure) Convention {
+	if c, ok := m.(interface{ Convention() Convention }); ok {
+		return c.Convention()
+	}
+	return Convention{}
+}
+
 // binary is what the measures have that only ask whether a document is
 // relevant.
 type binary struct {

@@ -1,31 +1,18 @@
 // Package model holds trained ranking functions and the one self-describing
 // JSON file that stores them.
 //
-// Start reading at [Model]; [Load] and [Model.Save] are its file. The package
-// must not know how models are trained.
+// Start reading at [Model]; [Load] and [Model.Save] in file.go are its file. The
+// package must not know how models are trained.
 package model
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/scorer"
-)
-
-// FormatName and FormatVersion head every model file. Files of a higher version
-// are refused.
-const (
-	FormatName    = "listwise-model"
-	FormatVersion = 1
 )
 
 // Model is a trained ranking function with all that is needed to apply it and to
@@ -33,6 +20,7 @@ const (
 type Model struct {
 	Method          string         // as "listwise methods" names it
 	Measure         string         // the training measure, "" if the method has none
+	Convention      string         // of the training measure, "" if there is none
 	Hyperparameters map[string]any // numbers, strings and booleans
 	Seed            uint64
 	FeatureNames    []string              // one a feature, or nil
@@ -58,155 +46,20 @@ type Training struct {
 	Status      string   `json:"status"` // why the optimiser stopped
 }
 
-// modelFile is the layout of a model file.
-type modelFile struct {
-	Format          string          `json:"format"`
-	Version         int             `json:"version"`
-	Method          string          `json:"method"`
-	Measure         string          `json:"measure,omitempty"`
-	Hyperparameters map[string]any  `json:"hyperparameters"`
-	Seed            uint64          `json:"seed"`
-	Features        featuresFile    `json:"features"`
-	Normalization   string          `json:"normalization"`
-	Training        Training        `json:"training"`
-	Scorer          json.RawMessage `json:"scorer"`
-}
-
-type featuresFile struct {
-	Count int      `json:"count"`
-	Names []string `json:"names,omitempty"`
-}
-
-// Save writes the model to a file: to a temporary name first, synced and renamed,
-// so that path holds either what it held before or the whole model.
-func (m *Model) Save(path string) error {
-	text, err := m.encode()
-	if err != nil {
-		return fmt.Errorf("model: %w", err)
-	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-}
-
-func (m *Model) encode() ([]byte, error) {
-	raw, err := scorer.Encode(m.Scorer, m.Params)
-	if err != nil {
-		return nil, err
-	}
-	f := modelFile{
-		Format:          FormatName,
-		Version:         FormatVersion,
-		Method:          m.Method,
-		Measure:         m.Measure,
-		Hyperparameters: m.Hyperparameters,
-		Seed:            m.Seed,
-		Features:        featuresFile{Count: m.Scorer.NumFeatures(), Names: m.FeatureNames},
-		Normalization:   m.Normalization.String(),
-		Training:        m.Training,
-		Scorer:          raw,
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(f); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-// FileError tells that a file is not a model this version can read.
-type FileError struct {
-	File string
-	Err  error
-}
-
-func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *FileError) Unwrap() error { return e.Err }
-
-// Load reads a model file. An error about its content is a *FileError that says
-// what was found and what was expected.
-func Load(path string) (*Model, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := decode(text)
-	if err != nil {
-		return nil, &FileError{path, err}
-	}
-	return m, nil
-}
-
-func decode(text []byte) (*Model, error) {
-	var f modelFile
-	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, fmt.Errorf("not a model file: %w", locate(text, err))
-	}
-	if f.Format != FormatName {
-		return nil, fmt.Errorf("found \"format\": %q, expected %q", f.Format, FormatName)
-	}
-	if f.Version < 1 || f.Version > FormatVersion {
-		return nil, fmt.Errorf("found model file version %d, expected %d or lower", f.Version, FormatVersion)
-	}
-	if len(f.Scorer) == 0 {
-		return nil, errors.New(`found no "scorer", expected an object with a "type"`)
-	}
-	s, params, err := scorer.Decode(f.Scorer)
-	if err != nil {
-		return nil, fmt.Errorf("scorer: %w", err)
-	}
-	if s.NumFeatures() != f.Features.Count {
-		return nil, fmt.Errorf("found \"features\": {\"count\": %d}, expected the scorer's %d", f.Features.Count, s.NumFeatures())
-	}
-	if n := len(f.Features.Names); n != 0 && n != f.Features.Count {
-		return nil, fmt.Errorf("found %d feature names, expected %d", n, f.Features.Count)
-	}
-	norm, err := dataset.ParseNormalization(f.Normalization)
-	if err != nil {
-		return nil, err
-	}
-	return &Model{
-		Method:          f.Method,
-		Measure:         f.Measure,
-		Hyperparameters: f.Hyperparameters,
-		Seed:            f.Seed,
-		FeatureNames:    f.Features.Names,
-		Normalization:   norm,
-		Training:        f.Training,
-		Scorer:          s,
-		Params:          params,
-	}, nil
-}
-
-// locate adds the line to a JSON error that knows its offset.
-func locate(text []byte, err error) error {
-	var offset int64
-	var syntax *json.SyntaxError
-	var wrongType *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		offset = syntax.Offset
-	case errors.As(err, &wrongType):
-		offset = wrongType.Offset
-	default:
-		return err
-	}
-	offset = min(offset, int64(len(text)))
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(text[:offset], []byte("\n")), err)
+// Constant tells whether all parameters are 0, so that all documents get the same
+// score: the model ranks nothing.
+func (m *Model) Constant() bool {
+	return !slices.ContainsFunc(m.Params, func(p float64) bool { return p != 0 })
 }
 
 // Score returns one score for each document of d, in the order of its rows,
 // after the model's normalization. Documents may lack trailing features (they
-// count as 0), but not have more than the model knows.
+// count as 0), but not have more than the model knows; that, or a score that is
+// not finite, is an error.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	width := m.Scorer.NumFeatures()
 	if d.Features > width {
-		return nil, fmt.Errorf("the data have %d features, expected the model's %d", d.Features, width)
+		return nil, fmt.Errorf("found %d features, expected at most the model's %d", d.Features, width)
 	}
 	scores := make([]float64, d.Docs())
 	workers := parallel.Workers(0, len(d.Queries))
@@ -223,7 +76,7 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	})
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 0) {
-			return nil, fmt.Errorf("document %d scores %v: the model's parameters are too large for these features", i+1, s)
+			return nil, fmt.Errorf("found the score %v for document %d, expected a finite one: the model's parameters or the features are too large", s, i+1)
 		}
 	}
 	return scores, nil

@@ -40,7 +40,8 @@ func Encode(s Scorer, params []float64) (json.RawMessage, error) {
 	return json.Marshal(f.encode(params))
 }
 
-// Decode is the inverse of Encode.
+// Decode is the inverse of Encode: the parameters have the same bits. What is not
+// such an object is an error that says what was found and what was expected.
 func Decode(raw json.RawMessage) (Scorer, []float64, error) {
 	var head struct {
 		Type string `json:"type"`
@@ -50,7 +51,7 @@ func Decode(raw json.RawMessage) (Scorer, []float64, error) {
 	}
 	decode, ok := decoders[head.Type]
 	if !ok {
-		return nil, nil, fmt.Errorf("found type %q, expected %s", head.Type, strings.Join(slices.Sorted(maps.Keys(decoders)), ", "))
+		return nil, nil, fmt.Errorf("found the type %q, expected %s", head.Type, strings.Join(slices.Sorted(maps.Keys(decoders)), ", "))
 	}
 	s, params, err := decode(raw)
 	if err != nil {

@@ -3,6 +3,7 @@ package scorer
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/listwise/listwise/internal/kernel"
 )
@@ -43,12 +44,21 @@ func (l Linear) encode(params []float64) any {
 }
 
 func decodeLinear(raw json.RawMessage) (Scorer, []float64, error) {
-	var f linearFile
+	var f struct {
+		Weights []*float64 `json:"weights"` // null is told from 0
+	}
 	if err := json.Unmarshal(raw, &f); err != nil {
 		return nil, nil, err
 	}
 	if len(f.Weights) == 0 {
 		return nil, nil, errors.New("found no weights, expected one a feature")
 	}
-	return Linear{Features: len(f.Weights)}, f.Weights, nil
+	w := make([]float64, len(f.Weights))
+	for j, v := range f.Weights {
+		if v == nil {
+			return nil, nil, fmt.Errorf("found null as weight %d, expected a number", j+1)
+		}
+		w[j] = *v
+	}
+	return Linear{Features: len(w)}, w, nil
 }

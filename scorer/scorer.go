@@ -24,7 +24,8 @@ type Scorer interface {
 	// row-major len(dst) × NumFeatures matrix of one query.
 	Score(dst, params []float64, x []float32)
 
-	// Backward adds Xᵀ-style to grad the derivative of Σ_i lambda[i]·score_i
-	// with respect to the parameters, at params, for the query x.
+	// Backward adds to grad the gradient of Σ_i lambda[i]·score_i with respect
+	// to the parameters, at params; x is as in Score and has a row for every
+	// element of lambda.
 	Backward(grad, params []float64, x []float32, lambda []float64)
 }

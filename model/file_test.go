@@ -1,0 +1,217 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/atomicfile"
+)
+
+// full is a model with something in every field.
+func full() *Model {
+	m := linear(0.25, -1e-9)
+	gap := 1.5e-7
+	m.Method, m.Measure, m.Convention = "convexloss", "ndcg@10", "letor3"
+	m.Hyperparameters = map[string]any{"C": 0.1, "form": "sampled", "unique": false}
+	m.Seed = 1<<64 - 1
+	m.FeatureNames = []string{"tf", "<idf> & more"}
+	m.Normalization = dataset.MinMax
+	m.Training = Training{Fingerprint: "ab12", Queries: 3, Documents: 9, Used: 2, Objective: 1.25, GradNorm: 1e-8, Gap: &gap, Iterations: 7, Evaluations: 8, Status: "certified gap reached"}
+	return m
+}
+
+func save(t *testing.T, m *Model) (path, text string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "m.json")
+	if err := m.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, string(b)
+}
+
+// The whole file as scripts see it.
+const fullText = `{
+  "format": "listwise-model",
+  "version": 1,
+  "method": "convexloss",
+  "measure": "ndcg@10",
+  "convention": "letor3",
+  "hyperparameters": {
+    "C": 0.1,
+    "form": "sampled",
+    "unique": false
+  },
+  "seed": 18446744073709551615,
+  "features": {
+    "count": 2,
+    "names": [
+      "tf",
+      "<idf> & more"
+    ]
+  },
+  "normalization": "minmax",
+  "training": {
+    "fingerprint": "ab12",
+    "queries": 3,
+    "documents": 9,
+    "queries_used": 2,
+    "objective": 1.25,
+    "gradient_norm": 1e-8,
+    "gap": 1.5e-7,
+    "iterations": 7,
+    "evaluations": 8,
+    "status": "certified gap reached"
+  },
+  "scorer": {
+    "type": "linear",
+    "weights": [
+      0.25,
+      -1e-9
+    ]
+  }
+}
+`
+
+func TestSave(t *testing.T) {
+	_, text := save(t, full())
+	if diff := cmp.Diff(fullText, text); diff != "" {
+		t.Errorf("file (-expected +got):\n%s", diff)
+	}
+}
+
+// What Save writes, Load reads: all of it.
+func TestLoad(t *testing.T) {
+	for _, m := range []*Model{full(), linear(1, 2, 3)} {
+		path, _ := save(t, m)
+		got, err := Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(m, got); diff != "" {
+			t.Errorf("model (-saved +loaded):\n%s", diff)
+		}
+	}
+}
+
+// A model that cannot be stored leaves the old file as it was.
+func TestSaveLeavesOldFile(t *testing.T) {
+	path, text := save(t, full())
+	bad := full()
+	bad.Params[1] /= 0 * bad.Params[0]
+	if err := bad.Save(path); err == nil || !strings.Contains(err.Error(), "parameter 2 is -Inf") {
+		t.Errorf("error is %v", err)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != text {
+		t.Errorf("the file changed, %v", err)
+	}
+}
+
+// Every mistake in a file is told with the file, the line where there is one, what
+// was found and what was expected.
+func TestLoadErrors(t *testing.T) {
+	replace := func(old, new string) string {
+		if !strings.Contains(fullText, old) {
+			t.Fatalf("no %q in the file", old)
+		}
+		return strings.Replace(fullText, old, new, 1)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "m:1: found what is not JSON (unexpected end of JSON input), expected a model file"},
+		{"data", "1 qid:1 1:0\n", "m:1: found what is not JSON (invalid character 'q' after top-level value), expected a model file"},
+		{"list", "[]", "m:1: found array, expected an object"},
+		{"null", "null", `m: found no "format", expected "listwise-model"`},
+		{"other JSON", `{"a": 1}`, `m: found no "format", expected "listwise-model"`},
+		{"other format", replace(FormatName, "xgboost"), `m: found "format": "xgboost", expected "listwise-model"`},
+		{"format of another type", replace(`"listwise-model"`, "1"), `m:2: found number as "format", expected text in quotes`},
+		{"newer version", replace(`"version": 1`, `"version": 2`), "m: found format version 2, expected 1 or lower: the model was written by a newer version of listwise"},
+		{"version 0", replace(`"version": 1`, `"version": 0`), "m: found format version 0, expected 1"},
+		{"no version", replace(`  "version": 1,`, ""), "m: found format version 0, expected 1"},
+		{"fractional version", replace(`"version": 1`, `"version": 1.5`), `m:3: found number 1.5 as "version", expected a whole number within range`},
+		{"truncated", fullText[:len(fullText)-20], "m:37: found what is not JSON (unexpected end of JSON input), expected a model file"},
+		{"trailing garbage", fullText + "{}", "m:41: found what is not JSON (invalid character '{' after top-level value), expected a model file"},
+		{"negative seed", replace("18446744073709551615", "-1"), `m:12: found number -1 as "seed", expected a whole number within range`},
+		{"seed too large", replace("18446744073709551615", "18446744073709551616"), `m:12: found number 18446744073709551616 as "seed", expected a whole number within range`},
+		{"NaN", replace("0.25", "NaN"), "m:36: found what is not JSON (invalid character 'N' looking for beginning of value), expected a model file"},
+		{"huge weight", replace("-1e-9", "-1e999"), `m:37: found number -1e999 as "weights", expected a number within the range of float64`},
+		{"weight of another type", replace("-1e-9", `"x"`), `m:37: found string as "weights", expected a number within the range of float64`},
+		{"null weight", replace("0.25", "null"), "m:33: linear scorer: found null as weight 1, expected a number"},
+		{"weights no list", replace(`"weights": [
+      0.25,
+      -1e-9
+    ]`, `"weights": 3`), `m:35: found number as "weights", expected a list`},
+		{"huge objective", replace("1.25", "1e400"), `m:26: found number 1e400 as "training.objective", expected a number within the range of float64`},
+		{"huge hyperparameter", replace("0.1,", "1e400,"), `m:8: found number 1e400 as "hyperparameters", expected a number within the range of float64`},
+		{"unknown scorer", replace(`"linear"`, `"forest"`), `m:33: found the type "forest", expected linear`},
+		{"no scorer", replace(`"scorer"`, `"scores"`), `m: found no "scorer", expected an object with a "type"`},
+		{"null scorer", `{"format":"listwise-model","version":1,"scorer":null}`, `m:1: found the type "", expected linear`},
+		{"features no object", replace(`"count": 2`, `"count": "2"`), `m:14: found string as "features.count", expected a whole number within range`},
+		{"other number of features", replace(`"count": 2`, `"count": 3`), `m: found "features": {"count": 3}, expected the scorer's 2`},
+		{"feature names", replace(`"tf",`, ""), "m: found 1 feature names, expected 2"},
+		{"normalization", replace(`"minmax"`, `"rank"`), `m: normalization: found "rank", expected none, minmax or zscore`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(dir)
+			if err := os.WriteFile("m", []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Load("m")
+			if err == nil || err.Error() != c.want {
+				t.Errorf("error is\n\t%v\nwant\n\t%s", err, c.want)
+			}
+			var file *FileError
+			if !errors.As(err, &file) {
+				t.Errorf("error is a %T, want a *FileError", err)
+			}
+		})
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// Whatever the bytes, there is an error or a model, never a panic; and a model
+// that is saved again is the same.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(fullText))
+	f.Add([]byte(strings.ReplaceAll(fullText, "0.25", "null")))
+	f.Add([]byte(`{"format":"listwise-model","version":1,"scorer":{"type":"linear","weights":[1]},"features":{"count":1},"normalization":"none"}`))
+	f.Add([]byte(`{"format":"listwise-model","version":1,"scorer":{"type":"linear","weights":[1]},"features":{"count":1,"names":[]},"normalization":"none"}`))
+	f.Add([]byte(`{"format":"listwise-model","version":1,"scorer":null}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := decode(text)
+		if err != nil {
+			if e := locate("f", text, err); e.Line < 0 || e.Error() == "" {
+				t.Fatalf("error %+v", e)
+			}
+			return
+		}
+		file, err := m.file()
+		if err != nil {
+			t.Fatalf("%q loads and does not save: %v", text, err)
+		}
+		var saved bytes.Buffer
+		if err := atomicfile.JSON(file)(&saved); err != nil {
+			t.Fatalf("%q loads and does not save: %v", text, err)
+		}
+		again, err := decode(saved.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(m, again); diff != "" {
+			t.Fatalf("model (-loaded +saved and loaded):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package model
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/scorer"
+)
+
+func linear(weights ...float64) *Model {
+	return &Model{Method: "mle", Scorer: scorer.Linear{Features: len(weights)}, Params: weights}
+}
+
+func read(t *testing.T, text string) *dataset.Dataset {
+	t.Helper()
+	d, err := dataset.Read(strings.NewReader(text), "f", dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func checkScores(t *testing.T, m *Model, d *dataset.Dataset, want ...float64) {
+	t.Helper()
+	got, err := m.Score(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d scores, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-12*max(1, math.Abs(want[i])) {
+			t.Errorf("scores are %v, want %v", got, want)
+			return
+		}
+	}
+}
+
+const twoQueries = "1 qid:a 1:1 2:2\n0 qid:a 1:3 2:6\n0 qid:b 1:5 2:4\n1 qid:a 1:2 2:2\n"
+
+// Scores stand in the order of the rows, each w·x.
+func TestScore(t *testing.T) {
+	checkScores(t, linear(10, 1), read(t, twoQueries), 12, 36, 22, 54)
+}
+
+// The model normalises every query by itself before it scores, and leaves the
+// data as they were.
+func TestScoreNormalizes(t *testing.T) {
+	d := read(t, twoQueries)
+	m := linear(10, 1)
+	m.Normalization = dataset.MinMax
+	// Feature 1 of query a is 1, 3, 2 → 0, 1, ½; feature 2 is 2, 6, 2 → 0, 1, 0.
+	// A query of one document is constant: 0.
+	checkScores(t, m, d, 0, 11, 5, 0)
+	if d.X()[2] != 3 {
+		t.Error("scoring changed the data")
+	}
+}
+
+// Features that the data lack count as 0, before normalization.
+func TestScorePadsWithZeros(t *testing.T) {
+	d := read(t, twoQueries)
+	m := linear(10, 1, 100, 1000)
+	checkScores(t, m, d, 12, 36, 22, 54)
+	m.Normalization = dataset.ZScore
+	half := math.Sqrt(1.5) // (3−2)/√(2/3), as float32
+	got, err := m.Score(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 10*half + 1*math.Sqrt2; math.Abs(got[1]-want) > 1e-5 {
+		t.Errorf("score is %v, want %v", got[1], want)
+	}
+}
+
+// Features that the model does not know are an error, not left out.
+func TestScoreRefusesMoreFeatures(t *testing.T) {
+	_, err := linear(1).Score(read(t, twoQueries))
+	if want := "found 2 features, expected at most the model's 1"; err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
+func TestScoreRefusesWhatIsNotFinite(t *testing.T) {
+	_, err := linear(1e308, 1e308).Score(read(t, twoQueries))
+	if err == nil || !strings.HasPrefix(err.Error(), "found the score +Inf for document 1, expected a finite one") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestConstant(t *testing.T) {
+	if !linear(0, math.Copysign(0, -1)).Constant() || linear(0, 1e-300).Constant() {
+		t.Error("a model is constant if all its weights are 0, and only then")
+	}
+}
