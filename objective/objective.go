@@ -44,6 +44,17 @@ type Options struct {
 	Workers int     // goroutines; 0 means GOMAXPROCS
 }
 
+// regularization returns 1/C, 0 for none.
+func (o Options) regularization() (float64, error) {
+	if o.C == 0 {
+		return 0, nil
+	}
+	if inverse := 1 / o.C; o.C > 0 && !math.IsInf(inverse, 1) {
+		return inverse, nil
+	}
+	return 0, fmt.Errorf("regularisation C = %v, expected a positive number whose inverse is finite, or 0 for none", o.C)
+}
+
 // boundQuery is a query the loss can learn from.
 type boundQuery struct {
 	x    []float32
@@ -57,23 +68,23 @@ type workspace struct {
 	scratch        loss.Scratch
 }
 
-// New binds the loss to every query of d. Queries from which the loss learns
-// nothing are left out.
+// New binds the loss to every query of d, which must not change afterwards.
+// Queries from which the loss learns nothing are left out. It is an error if the
+// scorer takes another number of features than d has, if C is negative or NaN,
+// or if the loss does not fit a query.
 func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk, error) {
 	if s.NumFeatures() != d.Features {
 		return nil, fmt.Errorf("the scorer takes %d features, the data have %d", s.NumFeatures(), d.Features)
 	}
-	if opts.C < 0 || math.IsNaN(opts.C) {
-		return nil, fmt.Errorf("C = %v, expected a positive number", opts.C)
+	inverse, err := opts.regularization()
+	if err != nil {
+		return nil, err
 	}
 	queries, err := bindAll(d, l, opts.Seed, opts.Workers)
 	if err != nil {
 		return nil, err
 	}
-	r := &Risk{scorer: s, queries: queries}
-	if opts.C > 0 {
-		r.inverse = 1 / opts.C
-	}
+	r := &Risk{scorer: s, inverse: inverse, queries: queries}
 	docs, most := make([]int, len(queries)), 0
 	for i, q := range queries {
 		docs[i] = q.docs
@@ -122,7 +133,8 @@ func (r *Risk) Dim() int { return r.scorer.NumParams() }
 // convex in the parameters: 2/C.
 func (r *Risk) StrongConvexity() float64 { return 2 * r.inverse }
 
-// Eval returns F(w) and overwrites grad with its gradient.
+// Eval returns F(w) and overwrites grad with its gradient; both slices have Dim
+// elements. After the first call it allocates nothing.
 func (r *Risk) Eval(w, grad []float64) float64 {
 	r.params = w
 	value := r.sums.Run(r.workers, r.run)
