@@ -64,6 +64,7 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	scores := make([]float64, d.Docs())
 	workers := parallel.Workers(0, len(d.Queries))
 	buffers := make([][]float32, workers)
+	spaces := make([]scorer.Workspace, workers)
 	parallel.For(len(d.Queries), workers, func(worker, i int) {
 		q := &d.Queries[i]
 		x := q.X
@@ -72,7 +73,7 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 			x = buffers[worker]
 			m.Normalization.Apply(x, width)
 		}
-		m.Scorer.Score(scores[q.Start:q.Start+q.Len()], m.Params, x)
+		m.Scorer.Score(scores[q.Start:q.Start+q.Len()], m.Params, x, &spaces[worker])
 	})
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 0) {

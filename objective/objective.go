@@ -66,6 +66,7 @@ type boundQuery struct {
 type workspace struct {
 	scores, lambda []float64
 	scratch        loss.Scratch
+	scorer         scorer.Workspace
 }
 
 // New binds the loss to every query of d, which must not change afterwards.
@@ -156,9 +157,9 @@ func (r *Risk) evalQueries(worker, from, to int, down []float64) float64 {
 	for i := from; i < to; i++ {
 		q := &r.queries[i]
 		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
-		r.scorer.Score(scores, r.params, q.x)
+		r.scorer.Score(scores, r.params, q.x, &ws.scorer)
 		value += q.loss.Eval(scores, lambda, &ws.scratch)
-		r.scorer.Backward(down, r.params, q.x, lambda)
+		r.scorer.Backward(down, r.params, q.x, lambda, &ws.scorer)
 	}
 	return value
 }

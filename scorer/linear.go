@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/listwise/listwise/internal/kernel"
 )
@@ -23,13 +24,16 @@ func (l Linear) NumFeatures() int { return l.Features }
 // NumParams returns the number of features.
 func (l Linear) NumParams() int { return l.Features }
 
-// Score sets dst to X·w.
-func (l Linear) Score(dst, params []float64, x []float32) {
+// Init sets all weights to 0.
+func (Linear) Init(params []float64, _ *rand.Rand) { clear(params) }
+
+// Score sets dst to X·w. It leaves nothing in the workspace, which may be nil.
+func (l Linear) Score(dst, params []float64, x []float32, _ *Workspace) {
 	kernel.Gemv(dst, x, params)
 }
 
-// Backward adds Xᵀ·lambda to grad.
-func (l Linear) Backward(grad, _ []float64, x []float32, lambda []float64) {
+// Backward adds Xᵀ·lambda to grad. It needs no Score before it.
+func (l Linear) Backward(grad, _ []float64, x []float32, lambda []float64, _ *Workspace) {
 	kernel.GemvT(grad, x, lambda)
 }
 

@@ -7,6 +7,8 @@
 // know of grades, losses or optimisers.
 package scorer
 
+import "math/rand/v2"
+
 // Scorer maps the documents of one query to scores, given a parameter vector.
 // Implementations are immutable and safe for concurrent use.
 type Scorer interface {
@@ -20,12 +22,18 @@ type Scorer interface {
 	// NumParams is the length of the parameter vector.
 	NumParams() int
 
+	// Init sets params to where training starts, drawing from rng what is random
+	// about it.
+	Init(params []float64, rng *rand.Rand)
+
 	// Score sets dst[i] to the score of the document in row i of x, the
-	// row-major len(dst) × NumFeatures matrix of one query.
-	Score(dst, params []float64, x []float32)
+	// row-major len(dst) × NumFeatures matrix of one query. What Backward will
+	// need stays in ws, which no two calls may use at the same time.
+	Score(dst, params []float64, x []float32, ws *Workspace)
 
 	// Backward adds to grad the gradient of Σ_i lambda[i]·score_i with respect
-	// to the parameters, at params; x is as in Score and has a row for every
-	// element of lambda.
-	Backward(grad, params []float64, x []float32, lambda []float64)
+	// to the parameters, at params; x has a row for every element of lambda. The
+	// last Score with ws must have been of the same params and x. Several calls
+	// may follow one Score.
+	Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace)
 }

@@ -36,7 +36,7 @@ func TestLinearScore(t *testing.T) {
 		docs, features := shape[0], shape[1]
 		x, w, _ := query(rng, docs, features)
 		got := make([]float64, docs)
-		Linear{features}.Score(got, w, x)
+		Linear{features}.Score(got, w, x, nil)
 		for i := range docs {
 			var want, size float64
 			for j := range features {
@@ -59,7 +59,7 @@ func TestLinearBackward(t *testing.T) {
 	s := Linear{features}
 	total := func() float64 {
 		scores := make([]float64, docs)
-		s.Score(scores, w, x)
+		s.Score(scores, w, x, nil)
 		var sum float64
 		for i, v := range scores {
 			sum += lambda[i] * v
@@ -70,7 +70,7 @@ func TestLinearBackward(t *testing.T) {
 	for j := range grad {
 		grad[j] = float64(j)
 	}
-	s.Backward(grad, w, x, lambda)
+	s.Backward(grad, w, x, lambda, nil)
 	for j := range w {
 		at := w[j]
 		w[j] = at + h

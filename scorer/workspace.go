@@ -1,0 +1,39 @@
+package scorer
+
+import "fmt"
+
+// Workspace is memory in which Score leaves what Backward needs of the same
+// query: a network's activations, say. Each goroutine has one of its own. The zero
+// value is ready to use; it grows to the largest query it meets and then allocates
+// no more.
+type Workspace struct {
+	floats []float64
+	x      []float32 // what was scored last
+}
+
+// hold returns n float64s of unspecified content that stay until the next call,
+// and remembers that they belong to x.
+func (w *Workspace) hold(x []float32, n int) []float64 {
+	if n > cap(w.floats) {
+		w.floats = make([]float64, n)
+	}
+	w.x, w.floats = x, w.floats[:n]
+	return w.floats
+}
+
+// held returns what hold did for the same x. It panics if the last query scored
+// was another, because the derivatives would be those of a query that is gone.
+func (w *Workspace) held(x []float32) []float64 {
+	if len(x) != len(w.x) || len(x) > 0 && &x[0] != &w.x[0] {
+		panic(fmt.Sprintf("scorer: Backward of a matrix of %d features that Score has not seen last with this workspace", len(x)))
+	}
+	return w.floats
+}
+
+// mustMatch panics unless something has as many elements as the shapes of the
+// others ask for.
+func mustMatch(what string, got, want int) {
+	if got != want {
+		panic(fmt.Sprintf("scorer: %d %s, want %d", got, what, want))
+	}
+}
