@@ -1,0 +1,114 @@
+package loss
+
+import (
+	"slices"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// staircase holds all pairs of differently graded documents of a query, whatever
+// the number of grades. The documents stand in the order of their grades, in one
+// direction or the other; a document makes a row, and those of all later grades,
+// which are neighbours, are the columns it is paired with:
+//
+//	grades   3 2 2 1 0 0 0          rows     3 2 2 1
+//	                                columns    2 2 1 0 0 0     row 3 from 0, rows 2 from 2, row 1 from 3
+//
+// Of the two directions it takes the one with fewer rows, that is the one that
+// ends with the larger of the lowest and the highest level. With two grades it is
+// the rectangle of [pairs], whose inner loop it shares.
+type staircase struct {
+	rows, cols         []int32
+	from               []int32 // from[r] is the first column that row r is paired with
+	rowSlope, colSlope float64 // −σ for the better, σ for the worse document of a pair
+	count              int     // pairs
+}
+
+func newStaircase(grades []float64, sigma float64) staircase {
+	order := make([]int32, len(grades))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		switch ga, gb := grades[a], grades[b]; {
+		case ga > gb:
+			return -1
+		case ga < gb:
+			return 1
+		}
+		return 0
+	})
+	ends := levelEnds(grades, order)
+	n := len(order)
+	if len(ends) < 2 {
+		return staircase{}
+	}
+	p := staircase{rowSlope: -sigma, colSlope: sigma}
+	if highest, lowest := ends[0], n-ends[len(ends)-2]; highest > lowest {
+		slices.Reverse(order)
+		ends = levelEnds(grades, order)
+		p.rowSlope, p.colSlope = sigma, -sigma
+	}
+	p.rows, p.cols = order[:ends[len(ends)-2]], order[ends[0]:]
+	p.from = make([]int32, len(p.rows))
+	level := 0
+	for r := range p.rows {
+		if r == ends[level] {
+			level++
+		}
+		p.from[r] = int32(ends[level] - ends[0])
+		p.count += n - ends[level]
+	}
+	return p
+}
+
+// levelEnds returns where each run of equal grades ends.
+func levelEnds(grades []float64, order []int32) []int {
+	var ends []int
+	for i := range order {
+		if i+1 == len(order) || grades[order[i+1]] != grades[order[i]] {
+			ends = append(ends, i+1)
+		}
+	}
+	return ends
+}
+
+// softplusSum returns Σ log(1 + exp(−σ(s_i − s_j))) over all pairs, i being the
+// better one. If lambda is not nil it is overwritten with the negative gradient.
+//
+// No exponential is taken in the loop over pairs: the odds exp(σ(s_j − s_i)) are
+// products of two numbers, one of each document.
+func (p *staircase) softplusSum(s, lambda []float64, scratch *Scratch) float64 {
+	rows, cols := scratch.Floats(len(p.rows)), scratch.Floats(len(p.cols))
+	gather(rows, s, p.rows, p.rowSlope)
+	gather(cols, s, p.cols, p.colSlope)
+	a, e, _ := factors(rows, cols, 0, scratch)
+	colGrad, work := scratch.Floats(len(cols)), scratch.Floats(len(cols))
+	clear(colGrad)
+	var total float64
+	for r, largest := range rows {
+		from := p.from[r]
+		var sum float64
+		if largest <= maxLogOdds {
+			sum, a[r] = kernel.LogisticRow(a[r], e[from:], colGrad[from:])
+		} else {
+			own := p.rowSlope * s[p.rows[r]]
+			sum, a[r] = steepRow(own, cols[from:], colGrad[from:], work[from:])
+		}
+		total += sum
+	}
+	if lambda != nil {
+		clear(lambda)
+		scatterAdd(lambda, a, p.rows, -p.rowSlope)
+		scatterAdd(lambda, colGrad, p.cols, -p.colSlope)
+	}
+	return total
+}
+
+// scatterAdd adds scale·x[i] to s[docs[i]].
+func scatterAdd(s, x []float64, docs []int32, scale float64) {
+	x = x[:len(docs)]
+	for i, d := range docs {
+		s[d] += scale * x[i]
+	}
+}

@@ -1,0 +1,86 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// RankNet is the pairwise logistic loss over all pairs of differently graded
+// documents of a query, i being the better and j the worse,
+//
+//	C(s) = Σ_ij log(1 + exp(−σ(s_i − s_j))),   λ_ij = σ/(1 + exp(σ(s_i − s_j))),
+//	λ_i += λ_ij,   λ_j −= λ_ij
+//
+// (Burges et al., Learning to Rank Using Gradient Descent, ICML 2005; Burges,
+// Ragno and Le, NIPS 2006, eq. 8, where σ = 1). Grades may be any finite
+// non-negative numbers; only their order counts. It is convex, and on two grades
+// it is [MLE] in the factored form with 2κ = σ.
+//
+// This is the accelerated form of the NIPS paper's section 5: forces are summed up
+// per document before anything is propagated back, and as its footnote 3
+// proposes, with one exponential a document: 1/(1 + exp(s_i − s_j)) =
+// E_j/(E_i + E_j), E = exp(s). [RankNet.PairCost] is the form before it.
+type RankNet struct {
+	// Sigma is the slope σ; 0 stands for the papers' 1.
+	Sigma float64
+
+	// Mean divides the loss of a query by its number of pairs, so that every query
+	// counts the same.
+	Mean bool
+}
+
+var _ Loss = RankNet{}
+
+// Validate tells of options that no query can be trained with.
+func (l RankNet) Validate() error { return validateSigma(l.Sigma) }
+
+func validateSigma(sigma float64) error {
+	if !(sigma >= 0) || math.IsInf(sigma, 1) {
+		return fmt.Errorf("sigma %v, expected a finite positive number", sigma)
+	}
+	return nil
+}
+
+// sigmaOr1 returns a slope with its default.
+func sigmaOr1(sigma float64) float64 {
+	if sigma == 0 {
+		return 1
+	}
+	return sigma
+}
+
+// Bind implements [Loss]. It draws no random numbers.
+func (l RankNet) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	pairs := newStaircase(grades, sigmaOr1(l.Sigma))
+	if pairs.count == 0 {
+		return Nothing, nil
+	}
+	b := &boundRankNet{pairs: pairs, scale: 1}
+	if l.Mean {
+		b.scale = 1 / float64(pairs.count)
+	}
+	return b, nil
+}
+
+// Traits implements [Loss].
+func (RankNet) Traits() Traits { return Traits{Convex: true, ShiftInvariant: true, Smooth: true} }
+
+type boundRankNet struct {
+	pairs staircase
+	scale float64
+}
+
+func (b *boundRankNet) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	scratch.Reset()
+	sum := b.pairs.softplusSum(scores, lambda, scratch)
+	if b.scale != 1 {
+		kernel.Scale(b.scale, lambda)
+	}
+	return b.scale * sum
+}
