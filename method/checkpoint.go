@@ -1,13 +1,16 @@
 package method
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/optimize"
@@ -34,6 +37,7 @@ type checkpointText struct {
 	Start   int       `json:"start"`
 	Best    *bestText `json:"best,omitempty"`
 	State   []byte    `json:"state"`
+	Sum     string    `json:"sum"` // against damage, see the method sum
 }
 
 // bestText is an optimize.Result without its gap, which is unknown where there
@@ -63,9 +67,21 @@ func (b *bestText) result() *optimize.Result {
 
 const checkpointFormat = "listwise-checkpoint-1"
 
-// read returns the file's checkpoint, or that of the beginning if there is no
-// file.
-func (f checkpointFile) read() (*checkpoint, error) {
+// sum is the checksum of all else in t.
+func (t checkpointText) sum() (string, error) {
+	t.Sum = ""
+	text, err := json.Marshal(t)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// read returns the file's checkpoint of a training with as many starts and
+// parameters, or that of the beginning if there is no file. If the file is no
+// undamaged checkpoint of this training, that is a *ProblemError.
+func (f checkpointFile) read(starts, dim int) (*checkpoint, error) {
 	if f.path == "" {
 		return &checkpoint{}, nil
 	}
@@ -76,21 +92,54 @@ func (f checkpointFile) read() (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
+	c, err := f.parse(text, starts, dim)
+	if err != nil {
+		return nil, badProblem("checkpoint %s: %w; delete it to start anew, or name another file", f.path, err)
+	}
+	return c, nil
+}
+
+func (f checkpointFile) parse(text []byte, starts, dim int) (*checkpoint, error) {
 	var t checkpointText
 	if err := json.Unmarshal(text, &t); err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", f.path, err)
+		return nil, fmt.Errorf("found what is none (%w), expected what an interrupted training left", err)
 	}
 	if t.Format != checkpointFormat {
-		return nil, fmt.Errorf("checkpoint %s: found format %q, expected %q", f.path, t.Format, checkpointFormat)
+		return nil, fmt.Errorf("found the format %q, expected %q", t.Format, checkpointFormat)
+	}
+	if sum, err := t.sum(); err != nil || sum != t.Sum {
+		return nil, fmt.Errorf("found the checksum %q, expected %q: the file is damaged", t.Sum, sum)
 	}
 	if t.Problem != f.fingerprint {
-		return nil, fmt.Errorf("checkpoint %s: found that of another training (%s), expected %s; delete it or name another file", f.path, t.Problem, f.fingerprint)
+		found, expected := differences(t.Problem, f.fingerprint)
+		return nil, fmt.Errorf("found that of another training (%s), expected %s", found, expected)
+	}
+	return t.checkpoint(starts, dim)
+}
+
+// checkpoint checks that the content is possible.
+func (t *checkpointText) checkpoint(starts, dim int) (*checkpoint, error) {
+	if t.Start < 0 || t.Start >= starts || (t.Best == nil) != (t.Start == 0) {
+		return nil, fmt.Errorf("found start %d, expected one from 0 to %d, with a best result except at 0", t.Start, starts-1)
+	}
+	if t.Best != nil && len(t.Best.X) != dim {
+		return nil, fmt.Errorf("found a best result of %d parameters, expected %d", len(t.Best.X), dim)
 	}
 	c := &checkpoint{Start: t.Start, Best: t.Best.result(), State: new(optimize.State)}
 	if err := c.State.UnmarshalBinary(t.State); err != nil {
-		return nil, fmt.Errorf("checkpoint %s: %w", f.path, err)
+		return nil, err
 	}
 	return c, nil
+}
+
+// differences returns the words of two fingerprints that are not in the other.
+func differences(found, expected string) (onlyFound, onlyExpected string) {
+	without := func(a, b string) string {
+		other := strings.Fields(b)
+		words := slices.DeleteFunc(strings.Fields(a), func(w string) bool { return slices.Contains(other, w) })
+		return strings.Join(words, " ")
+	}
+	return without(found, expected), without(expected, found)
 }
 
 func (f checkpointFile) write(c *checkpoint) error {
@@ -98,14 +147,11 @@ func (f checkpointFile) write(c *checkpoint) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(checkpointText{Format: checkpointFormat, Problem: f.fingerprint, Start: c.Start, Best: newBestText(c.Best), State: state})
-	if err != nil {
+	t := checkpointText{Format: checkpointFormat, Problem: f.fingerprint, Start: c.Start, Best: newBestText(c.Best), State: state}
+	if t.Sum, err = t.sum(); err != nil {
 		return err
 	}
-	return atomicfile.Write(f.path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
+	return atomicfile.Write(f.path, atomicfile.JSON(t))
 }
 
 // remove deletes the file: the training it belongs to is finished.

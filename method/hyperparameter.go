@@ -26,7 +26,7 @@ type Hyperparameter struct {
 	Kind    Kind
 	Default string
 	Min     float64  // of numbers, inclusive
-	Max     float64  // of numbers, inclusive
+	Max     float64  // likewise
 	Choices []string // of a Choice
 	Grid    []string // what tune tries unless told otherwise; nil: only Default
 	Doc     string   // one line
@@ -40,17 +40,11 @@ func (h *Hyperparameter) Range() string {
 	case Switch:
 		return "true|false"
 	}
-	return fmt.Sprintf("%s … %s", bound(h.Min), bound(h.Max))
-}
-
-func bound(v float64) string {
-	switch {
-	case math.IsInf(v, 1):
-		return "∞"
-	case math.IsInf(v, -1):
-		return "-∞"
+	format := byte('g')
+	if h.Kind == Integer {
+		format = 'f'
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return strconv.FormatFloat(h.Min, format, -1, 64) + " to " + strconv.FormatFloat(h.Max, format, -1, 64)
 }
 
 // canonical checks a value and returns the one spelling that stands for it, so
@@ -59,14 +53,20 @@ func (h *Hyperparameter) canonical(value string) (string, error) {
 	switch h.Kind {
 	case Number, Integer:
 		v, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(v >= h.Min && v <= h.Max) || h.Kind == Integer && v != math.Trunc(v) {
-			what := "a number"
-			if h.Kind == Integer {
-				what = "a whole number"
+		if err == nil && v >= h.Min && v <= h.Max {
+			v += 0 // −0 is 0
+			if h.Kind == Number {
+				return strconv.FormatFloat(v, 'g', -1, 64), nil
 			}
-			return "", fmt.Errorf("%s=%s: expected %s in %s", h.Name, value, what, h.Range())
+			if v == math.Trunc(v) {
+				return strconv.FormatFloat(v, 'f', -1, 64), nil
+			}
 		}
-		return strconv.FormatFloat(v, 'g', -1, 64), nil
+		what := "a number"
+		if h.Kind == Integer {
+			what = "a whole number"
+		}
+		return "", fmt.Errorf("%s=%s: expected %s from %s", h.Name, value, what, h.Range())
 	case Choice:
 		if slices.Contains(h.Choices, value) {
 			return value, nil
@@ -92,7 +92,11 @@ func (m *Method) Values(set map[string]string) (Values, error) {
 	text := make(map[string]string, len(m.Hyperparameters))
 	for i := range m.Hyperparameters {
 		h := &m.Hyperparameters[i]
-		text[h.Name] = h.Default
+		standard, err := h.canonical(h.Default)
+		if err != nil {
+			panic(fmt.Sprintf("method: default of %s: %v", m.Name, err))
+		}
+		text[h.Name] = standard
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		h, err := m.hyperparameter(name)
@@ -179,7 +183,8 @@ func (v Values) Map() map[string]string { return maps.Clone(v.text) }
 // Grid returns every combination of the method's default grids, each overridden
 // by the entry of the same name in override, as settings for [Method.Values].
 // The last hyperparameter of the method's list varies fastest; values keep the
-// order in which they are given.
+// order in which they are given. An empty grid, or a value given twice, is an
+// error.
 func (m *Method) Grid(override map[string][]string) ([]map[string]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(override)) {
 		if _, err := m.hyperparameter(name); err != nil {
@@ -199,19 +204,35 @@ func (m *Method) Grid(override map[string][]string) ([]map[string]string, error)
 		if values == nil {
 			continue
 		}
+		values, err := h.canonicalList(values)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
 		var next []map[string]string
 		for _, base := range grid {
 			for _, value := range values {
-				canonical, err := h.canonical(value)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %w", m.Name, err)
-				}
 				point := maps.Clone(base)
-				point[h.Name] = canonical
+				point[h.Name] = value
 				next = append(next, point)
 			}
 		}
 		grid = next
 	}
 	return grid, nil
+}
+
+// canonicalList returns the canonical forms of values that are all different.
+func (h *Hyperparameter) canonicalList(values []string) ([]string, error) {
+	var list []string
+	for i, value := range values {
+		c, err := h.canonical(value)
+		if err != nil {
+			return nil, err
+		}
+		if k := slices.Index(list, c); k >= 0 {
+			return nil, fmt.Errorf("%s=%s: expected different values, found %s before", h.Name, values[i], values[k])
+		}
+		list = append(list, c)
+	}
+	return list, nil
 }

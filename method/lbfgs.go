@@ -2,7 +2,6 @@ package method
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,11 +9,19 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/optimize"
 	"github.com/listwise/listwise/scorer"
 )
+
+// memory is the number of L-BFGS's correction pairs. Many are worth having where
+// the features of LETOR's data are nearly dependent and C is large: the factored
+// MLE at C=1 on OHSUMED's fold 1 is certified after 250 to 400 iterations with 40
+// to 60 pairs, and not in 500 with 10 or 20; the pairs cost little beside one
+// evaluation of the objective.
+const memory = 50
 
 // trainByLBFGS minimises the regularised empirical risk of a linear scorer: once
 // from w = 0 if the loss is convex, else from some random starts too, keeping the
@@ -27,15 +34,14 @@ func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*mod
 	s := scorer.Linear{Features: d.Features}
 	risk, err := objective.New(d, s, l, objective.Options{C: p.Values.Number("C"), Seed: p.Seed, Workers: p.Workers})
 	if err != nil {
-		return nil, err
+		return nil, &ProblemError{err}
 	}
 	if risk.Queries() == 0 {
-		return nil, errors.New("no query of the training data has both relevant and irrelevant documents, expected at least one")
+		return nil, badProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one")
 	}
-	convex := l.Traits().Convex
-	starts := 1
-	if !convex {
-		starts += p.Values.Int("restarts")
+	best, err := newDescent(p, risk, l.Traits().Convex, fingerprint(m, p)).best(ctx)
+	if err != nil {
+		return nil, err
 	}
 	trained := &model.Model{
 		Method:          m.Name,
@@ -43,32 +49,21 @@ func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*mod
 		Seed:            p.Seed,
 		FeatureNames:    d.FeatureNames,
 		Normalization:   p.Normalization,
+		Training:        training(p.Data, risk, best),
 		Scorer:          s,
+		Params:          best.X,
 	}
 	if m.UsesMeasure {
 		trained.Measure = p.Measure.Name()
+		trained.Convention = measure.ConventionOf(p.Measure).Name()
 	}
-	run := descent{
-		problem: p,
-		risk:    risk,
-		solver: optimize.LBFGS{
-			MaxIterations: p.Values.Int("iterations"),
-			GapTolerance:  p.Values.Number("tolerance"),
-		},
-		file: checkpointFile{path: p.Checkpoint, fingerprint: fingerprint(m, p)},
-	}
-	if convex {
-		run.solver.StrongConvexity = risk.StrongConvexity()
-	} else {
-		run.solver.FunctionTolerance = p.Values.Number("tolerance")
-	}
-	best, err := run.best(ctx, starts)
-	if err != nil {
-		return nil, err
-	}
-	trained.Params = best.X
-	trained.Training = model.Training{
-		Fingerprint: p.Data.Fingerprint(),
+	return trained, nil
+}
+
+// training describes how the result came about.
+func training(d *dataset.Dataset, risk *objective.Risk, best *optimize.Result) model.Training {
+	t := model.Training{
+		Fingerprint: d.Fingerprint(),
 		Queries:     len(d.Queries),
 		Documents:   d.Docs(),
 		Used:        risk.Queries(),
@@ -79,9 +74,9 @@ func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*mod
 		Status:      best.Status.String(),
 	}
 	if !math.IsInf(best.Gap, 1) {
-		trained.Training.Gap = &best.Gap
+		t.Gap = &best.Gap
 	}
-	return trained, nil
+	return t
 }
 
 // descent is a minimisation from one or more starts that can be resumed.
@@ -89,17 +84,40 @@ type descent struct {
 	problem *Problem
 	risk    *objective.Risk
 	solver  optimize.LBFGS
+	starts  int
 	file    checkpointFile
+}
+
+func newDescent(p *Problem, risk *objective.Risk, convex bool, fingerprint string) *descent {
+	r := &descent{
+		problem: p,
+		risk:    risk,
+		solver: optimize.LBFGS{
+			Memory:        memory,
+			MaxIterations: p.Values.Int("iterations"),
+			Fingerprint:   fingerprint,
+		},
+		starts: 1,
+		file:   checkpointFile{path: p.Checkpoint, fingerprint: fingerprint},
+	}
+	if convex {
+		r.solver.StrongConvexity = risk.StrongConvexity()
+		r.solver.GapTolerance = p.Values.Number("tolerance")
+	} else {
+		r.solver.FunctionTolerance = p.Values.Number("tolerance")
+		r.starts += p.Values.Int("restarts")
+	}
+	return r
 }
 
 // best returns the result of the start with the lowest objective, the first of
 // equals.
-func (r *descent) best(ctx context.Context, starts int) (*optimize.Result, error) {
-	at, err := r.file.read()
+func (r *descent) best(ctx context.Context) (*optimize.Result, error) {
+	at, err := r.file.read(r.starts, r.risk.Dim())
 	if err != nil {
 		return nil, err
 	}
-	for ; at.Start < starts; at.Start++ {
+	for ; at.Start < r.starts; at.Start++ {
 		result, err := r.minimize(ctx, at)
 		if err != nil {
 			return nil, err
@@ -114,7 +132,6 @@ func (r *descent) best(ctx context.Context, starts int) (*optimize.Result, error
 
 func (r *descent) minimize(ctx context.Context, at *checkpoint) (*optimize.Result, error) {
 	solver := r.solver
-	solver.Fingerprint = r.file.fingerprint
 	solver.Resume = at.State
 	if r.file.path != "" {
 		solver.CheckpointEvery = 10
@@ -148,12 +165,12 @@ func (r *descent) start(i int) []float64 {
 	return w
 }
 
-// fingerprint names all that training depends on, so that a checkpoint of
-// another problem is not taken for this one's.
+// fingerprint names all that training depends on, as words NAME=VALUE, so that a
+// checkpoint of another problem is not taken for this one's.
 func fingerprint(m *Method, p *Problem) string {
-	training := ""
+	words := "method=" + m.Name
 	if m.UsesMeasure {
-		training = p.Measure.Name()
+		words += " measure=" + p.Measure.Name() + " convention=" + measure.ConventionOf(p.Measure).Name()
 	}
-	return fmt.Sprintf("%s %s [%s] seed=%d normalization=%s data=%s", m.Name, training, p.Values, p.Seed, p.Normalization, p.Data.Fingerprint())
+	return fmt.Sprintf("%s %s seed=%d normalization=%s data=%s", words, p.Values, p.Seed, p.Normalization, p.Data.Fingerprint())
 }

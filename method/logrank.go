@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
@@ -40,8 +41,8 @@ func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []H
 		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: []string{"factored", "sampled", "lattice", "shell"}, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
 		Hyperparameter{Name: "kappa", Kind: Choice, Default: "one", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query"},
 		Hyperparameter{Name: "threshold", Kind: Number, Default: "1", Min: 1e-100, Max: 1e100, Doc: "lowest grade that counts as relevant"},
-		Hyperparameter{Name: "samples", Kind: Integer, Default: fmt.Sprint(defaults.Samples), Min: 1, Max: 1e6, Doc: "rankings drawn for each query (form=sampled)"},
-		Hyperparameter{Name: "steps", Kind: Integer, Default: fmt.Sprint(defaults.Steps), Min: 0, Max: 1e6, Doc: "length of a random walk (form=sampled)"},
+		Hyperparameter{Name: "samples", Kind: Integer, Default: strconv.Itoa(defaults.Samples), Min: 1, Max: 1e6, Doc: "rankings drawn for each query (form=sampled)"},
+		Hyperparameter{Name: "steps", Kind: Integer, Default: strconv.Itoa(defaults.Steps), Min: 0, Max: 1e6, Doc: "length of a random walk (form=sampled)"},
 		Hyperparameter{Name: "thin", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "keep every n-th state of a walk (form=sampled)"},
 		Hyperparameter{Name: "mix", Kind: Number, Default: fmt.Sprint(defaults.Mix), Min: 0, Max: 1, Doc: "probability that a walk starts at the ideal ranking, else at the worst (form=sampled, levels=0)"},
 		Hyperparameter{Name: "levels", Kind: Integer, Default: "0", Min: 0, Max: 1000, Doc: "start walks at this many states from ideal to worst, chosen by skew; 0: at the two of mix (form=sampled)"},
@@ -61,7 +62,7 @@ var restarts = Hyperparameter{
 
 // beta scales Δ against the scores; the paper has no such factor.
 var beta = Hyperparameter{
-	Name: "beta", Kind: Number, Default: "1", Min: 0, Max: 500,
+	Name: "beta", Kind: Number, Default: "1", Min: 1e-100, Max: 500,
 	Doc: "scale of the loss Δ against the scores",
 }
 
@@ -180,9 +181,8 @@ func logRankGain(m *Method, p *Problem) (measure.Additive, error) {
 			return nil, err
 		}
 	}
-	gain, ok := training.(measure.Additive)
-	if !ok {
-		return nil, fmt.Errorf("training measure %s: expected one that is a sum over relevant documents, such as map, ndcg@10, auc or mrr", training.Name())
+	if err := m.CheckMeasure(training); err != nil {
+		return nil, err
 	}
-	return gain, nil
+	return training.(measure.Additive), nil
 }

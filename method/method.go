@@ -34,14 +34,15 @@ type Method struct {
 type Problem struct {
 	Data          *dataset.Dataset // before normalization; not changed
 	Valid         *dataset.Dataset // for methods that stop early; may be nil
-	Measure       measure.Measure  // the training measure
+	Measure       measure.Measure  // the training measure, see CheckMeasure
 	Values        Values
 	Normalization dataset.Normalization
 	Seed          uint64
 	Workers       int // goroutines; 0 means GOMAXPROCS
 
 	// Checkpoint, if not empty, is the file that the optimiser's state is
-	// written to now and then; training goes on from it if it exists.
+	// written to now and then; training goes on from it if it exists. It is
+	// deleted in the end.
 	Checkpoint string
 
 	// Observe, if not nil, is called after every iteration.
@@ -59,15 +60,44 @@ type Iteration struct {
 	Params []float64
 }
 
+// ProblemError tells that a method cannot learn from a problem: the data, the
+// settings, the training measure or the checkpoint do not fit.
+type ProblemError struct{ Err error }
+
+func (e *ProblemError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ProblemError) Unwrap() error { return e.Err }
+
+func badProblem(format string, args ...any) error {
+	return &ProblemError{fmt.Errorf(format, args...)}
+}
+
+// CheckMeasure returns a *ProblemError if the method cannot optimise the measure.
+// A method that has no training measure accepts any, nil included.
+func (m *Method) CheckMeasure(training measure.Measure) error {
+	if !m.UsesMeasure {
+		return nil
+	}
+	if training == nil {
+		return badProblem("found no training measure, expected one such as %s", m.DefaultMeasure)
+	}
+	if _, ok := training.(measure.Additive); !ok {
+		return badProblem("found the training measure %s, expected one that is a sum over relevant documents, such as map, ndcg@10, auc or mrr", training.Name())
+	}
+	return nil
+}
+
 // Train learns a model. The result is a function of the problem alone: the same
-// bytes whatever the number of workers, with or without an interruption between
-// checkpoints.
+// bytes whatever the number of workers, with or without interruptions and
+// checkpoints. An error is a *ProblemError if the problem is at fault, and wraps
+// ctx's if that ended the training.
 func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
 	if p.Values.method != m {
 		return nil, fmt.Errorf("%s: the hyperparameters are another method's", m.Name)
 	}
-	if m.UsesMeasure && p.Measure == nil {
-		return nil, fmt.Errorf("%s: a training measure is needed", m.Name)
+	if err := m.CheckMeasure(p.Measure); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	trained, err := m.train(ctx, m, p)
 	if err != nil {

@@ -1,0 +1,323 @@
+package method
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// TestMain lets a test train in a process of its own that may be killed: see
+// trainInChild.
+func TestMain(m *testing.M) {
+	if name := os.Getenv("LISTWISE_TEST_TRAIN"); name != "" {
+		if err := child(name, os.Getenv("LISTWISE_TEST_DIR")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// killable are trainings that take some dozens of iterations: a convex one, whose
+// features are of very different size, and one of several starts.
+func killable(t testing.TB, name string) (*Method, *Problem) {
+	m := lookup(t, name)
+	p := newProblem(t, m, "C", "1e9", "kappa", "pairs", "tolerance", "1e-15", "iterations", "70")
+	for i, x := range p.Data.X() {
+		p.Data.X()[i] = x * float32(math.Pow(4, -float64(i%p.Data.Features)))
+	}
+	if m.Name == "expgain" {
+		p = newProblem(t, m, "C", "1000", "tolerance", "1e-13", "iterations", "25", "restarts", "3")
+	}
+	return m, p
+}
+
+// child trains with a checkpoint in dir, tells every iteration on standard output
+// and waits there for a line on standard input, so that whoever runs it can kill
+// it at an iteration of its choice.
+func child(name, dir string) error {
+	t := &testing.B{}
+	m, p := killable(t, name)
+	p.Checkpoint = filepath.Join(dir, "checkpoint")
+	in := bufio.NewReader(os.Stdin)
+	p.Observe = func(it Iteration) {
+		fmt.Printf("%d %d\n", it.Start, it.Number)
+		_, _ = in.ReadString('\n')
+	}
+	trained, err := m.Train(context.Background(), p)
+	if err != nil {
+		return err
+	}
+	return trained.Save(filepath.Join(dir, "m.json"))
+}
+
+// trainInChild runs the training in a process and kills it (SIGKILL) after the
+// given number of iterations, if it takes as many. It returns the first iteration
+// and how many there were.
+func trainInChild(t *testing.T, name, dir string, iterations int) (first string, seen int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "LISTWISE_TEST_TRAIN="+name, "LISTWISE_TEST_DIR="+dir)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killed := false
+	for lines := bufio.NewScanner(out); lines.Scan(); seen++ {
+		if first == "" {
+			first = lines.Text()
+		}
+		if seen+1 == iterations {
+			killed = true
+			if err := cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if _, err := fmt.Fprintln(in); err != nil && !killed {
+			t.Error(err)
+		}
+	}
+	if err := cmd.Wait(); err != nil && !killed {
+		t.Fatal(err)
+	}
+	return first, seen
+}
+
+// A training that is killed again and again, in any iteration, and started again
+// each time ends in the same file, byte for byte, as one that was left alone.
+func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
+	for _, name := range []string{"mle", "expgain"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, p := killable(t, name)
+			iterations := 0
+			p.Observe = func(Iteration) { iterations++ }
+			want := bytesOf(t, train(t, m, p))
+			if iterations < 50 {
+				t.Fatalf("only %d iterations: too few to interrupt", iterations)
+			}
+			dir := t.TempDir()
+			resumed := 0
+			for _, after := range []int{5, 14, 23, 3, 17, math.MaxInt} {
+				first, seen := trainInChild(t, name, dir, after)
+				if first != "0 0" {
+					resumed++
+				}
+				t.Logf("began at %s, saw %d iterations", first, seen)
+			}
+			if resumed < 3 {
+				t.Errorf("%d runs went on from a checkpoint, expected 3 or more", resumed)
+			}
+			got, err := os.ReadFile(filepath.Join(dir, "m.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != want {
+				t.Errorf("the model is\n%s\nwithout interruption it is\n%s", got, want)
+			}
+			left, err := os.ReadDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range left {
+				if e.Name() != "m.json" && !strings.HasSuffix(e.Name(), ".tmp") {
+					t.Errorf("%s is left after the training", e.Name())
+				}
+			}
+		})
+	}
+}
+
+// interrupted trains until the given iteration of the given start and returns the
+// checkpoint's path.
+func interrupted(t *testing.T, m *Method, p *Problem, start, iteration int) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	q := *p
+	q.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+	q.Observe = func(it Iteration) {
+		if it.Start == start && it.Number == iteration {
+			cancel()
+		}
+	}
+	if _, err := m.Train(ctx, &q); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error is %v, want context.Canceled", err)
+	}
+	return q.Checkpoint
+}
+
+// A training that was cancelled goes on where it was, and to the same bytes,
+// wherever it was.
+func TestCancelledTrainingGoesOn(t *testing.T) {
+	for _, name := range []string{"mle", "expgain"} {
+		m, p := killable(t, name)
+		want := bytesOf(t, train(t, m, p))
+		for _, at := range [][2]int{{0, 0}, {0, 1}, {0, 10}, {0, 13}, {1, 0}, {3, 7}} {
+			if name == "mle" && at[0] > 0 {
+				continue
+			}
+			q := *p
+			q.Checkpoint = interrupted(t, m, p, at[0], at[1])
+			first := ""
+			q.Observe = func(it Iteration) {
+				if first == "" {
+					first = fmt.Sprint(it.Start, it.Number)
+				}
+			}
+			if got := bytesOf(t, train(t, m, &q)); got != want {
+				t.Errorf("%s, cancelled at %v: another model", name, at)
+			}
+			if next := fmt.Sprint(at[0], at[1]+1); first != next && at != [2]int{0, 0} {
+				t.Errorf("%s, cancelled at %v: went on at %s, expected %s", name, at, first, next)
+			}
+			if _, err := os.Stat(q.Checkpoint); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: the checkpoint is not deleted: %v", name, err)
+			}
+		}
+	}
+}
+
+// A checkpoint is that of one training: whatever would change the result makes it
+// another's, and the error tells what differs.
+func TestCheckpointOfAnotherTraining(t *testing.T) {
+	m, p := killable(t, "expgain")
+	path := interrupted(t, m, p, 1, 3)
+	standard := newProblem(t, m, "C", "1000", "tolerance", "1e-13", "iterations", "25", "restarts", "3")
+	change := func(f func(*Problem)) *Problem {
+		q := *standard
+		f(&q)
+		return &q
+	}
+	for _, c := range []struct {
+		name            string
+		p               *Problem
+		found, expected string
+	}{
+		{"seed", change(func(q *Problem) { q.Seed = 2 }), "seed=1", "seed=2"},
+		{"C", newProblem(t, m, "C", "1", "tolerance", "1e-13", "iterations", "25", "restarts", "3"), "C=1000", "C=1"},
+		{"restarts", newProblem(t, m, "C", "1000", "tolerance", "1e-13", "iterations", "25", "restarts", "0"), "restarts=3", "restarts=0"},
+		{"measure", change(func(q *Problem) { q.Measure = parse(t, "ndcg@5") }), "measure=ndcg@10", "measure=ndcg@5"},
+		{"normalization", change(func(q *Problem) { q.Normalization = dataset.MinMax }), "normalization=none", "normalization=minmax"},
+		{"data", change(func(q *Problem) { q.Data = q.Data.Subset([]int{0, 1, 2}) }), "data=", "data="},
+	} {
+		c.p.Checkpoint = path
+		_, err := m.Train(context.Background(), c.p)
+		want := "expgain: checkpoint " + path + ": found that of another training (" + c.found
+		var problem *ProblemError
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "), expected "+c.expected) || !errors.As(err, &problem) {
+			t.Errorf("%s: error is %v, want %s", c.name, err, want)
+		}
+	}
+	// The convention is part of what is trained for.
+	other := change(func(q *Problem) { q.Measure = parseStandard(t, "ndcg@10") })
+	other.Checkpoint = path
+	if _, err := m.Train(context.Background(), other); err == nil || !strings.Contains(err.Error(), "(convention=letor3), expected convention=standard") {
+		t.Errorf("another convention: error is %v", err)
+	}
+	// The checkpoint is still there for its own training.
+	own := change(func(*Problem) {})
+	own.Checkpoint = path
+	train(t, m, own)
+}
+
+// A checkpoint that was cut off anywhere, or in which any byte was changed, is an
+// error or means the same; never a panic, never another model.
+func TestDamagedCheckpoint(t *testing.T) {
+	m, p := killable(t, "expgain")
+	text, err := os.ReadFile(interrupted(t, m, p, 2, 12))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := checkpointFile{fingerprint: fingerprint(m, p)}
+	whole, err := f.parse(text, 4, 8)
+	if err != nil || whole.Start != 2 || whole.Best == nil || whole.State.Iteration != 12 {
+		t.Fatalf("checkpoint is %+v, %v", whole, err)
+	}
+	for n := 0; n < len(text)-1; n += 1 + len(text)/200 {
+		if _, err := f.parse(text[:n], 4, 8); err == nil {
+			t.Errorf("the first %d of %d bytes pass", n, len(text))
+		}
+	}
+	for i := 0; i < len(text); i += 1 + len(text)/1500 {
+		for _, b := range []byte{'0', '}', 0, text[i] ^ 1} {
+			damaged := slices.Clone(text)
+			damaged[i] = b
+			got, err := f.parse(damaged, 4, 8)
+			if err == nil && (got.Start != whole.Start || !slices.Equal(got.Best.X, whole.Best.X) || got.State.F != whole.State.F) {
+				t.Fatalf("byte %d as %q: taken for another checkpoint", i, b)
+			}
+		}
+	}
+}
+
+// What is complete and has the right sum, but is impossible, is refused, too.
+func TestImpossibleCheckpoint(t *testing.T) {
+	m, p := killable(t, "expgain")
+	path := interrupted(t, m, p, 1, 3)
+	f := checkpointFile{path: path, fingerprint: fingerprint(m, p)}
+	good, err := f.read(4, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*checkpoint){
+		"found start 4, expected one from 0 to 3":            func(c *checkpoint) { c.Start = 4 },
+		"found start -1, expected one from 0 to 3":           func(c *checkpoint) { c.Start = -1 },
+		"found start 0, expected one from 0 to 3":            func(c *checkpoint) { c.Start = 0 },
+		"found start 1, expected one from 0 to 3":            func(c *checkpoint) { c.Best = nil },
+		"found a best result of 1 parameters, expected 8":    func(c *checkpoint) { best := *c.Best; best.X = best.X[:1]; c.Best = &best },
+		"optimizer state: -1 iterations with 5 evaluations,": func(c *checkpoint) { s := c.State.Clone(); s.Iteration, s.Evaluations = -1, 5; c.State = s },
+	} {
+		bad := *good
+		change(&bad)
+		if err := f.write(&bad); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.read(4, 8); err == nil || !strings.HasPrefix(err.Error(), "checkpoint "+path+": "+want) {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
+// A checkpoint that cannot be written ends the training with an error.
+func TestCheckpointThatCannotBeWritten(t *testing.T) {
+	m, p := killable(t, "mle")
+	p.Checkpoint = filepath.Join(t.TempDir(), "none", "checkpoint")
+	_, err := m.Train(context.Background(), p)
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error is %v, want os.ErrNotExist", err)
+	}
+}
+
+// Whatever the bytes of a checkpoint, they give an error or a checkpoint.
+func FuzzCheckpoint(f *testing.F) {
+	f.Add([]byte(`{"format":"listwise-checkpoint-1","problem":"p","start":0,"state":"","sum":""}`))
+	f.Add([]byte(`{"format":"listwise-checkpoint-1","problem":"p","start":-1,"best":{"x":null},"state":"AAAA","sum":"x"}`))
+	f.Add([]byte(`null`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := checkpointFile{fingerprint: "p"}.parse(text, 4, 8)
+		if err == nil && (c.Start < 0 || c.Start > 3) {
+			t.Fatalf("checkpoint %+v", c)
+		}
+	})
+}
