@@ -34,8 +34,10 @@ func (e *LayoutError) Error() string {
 }
 
 // ReadFolds reads Fold1 … FoldK of a folder in LETOR's layout. The files may be
-// compressed (.gz, .zst) or binary caches (.lwd); vali may also be called valid.
-// All get the same number of features, the largest found.
+// compressed (train.txt.gz, train.txt.zst) or binary caches (train.lwd, taken
+// before the others); vali may also be called valid or validation. All get the
+// same number of features, the largest found. A folder of another layout is a
+// *LayoutError.
 func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
 	names, err := foldNames(dir)
 	if err != nil {
@@ -51,32 +53,43 @@ func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
 			}
 		}
 	}
-	errs := make([]error, len(sets))
-	parallel.For(len(sets), 0, func(_, i int) {
-		o := opts
-		o.Workers = 1
-		sets[i], errs[i] = dataset.Open(paths[i], o)
-	})
-	if err := errors.Join(errs...); err != nil {
+	if err := openAll(sets, paths, opts); err != nil {
 		return nil, err
-	}
-	widest := 0
-	for _, d := range sets {
-		widest = max(widest, d.Features)
-	}
-	opts.Features = widest
-	for i, d := range sets {
-		if d.Features == widest {
-			continue
-		}
-		if sets[i], err = dataset.Open(paths[i], opts); err != nil {
-			return nil, err
-		}
 	}
 	for i, name := range names {
 		folds[i] = Fold{Name: name, Train: sets[3*i], Valid: sets[3*i+1], Test: sets[3*i+2]}
 	}
 	return folds, nil
+}
+
+// openAll reads the files side by side, and those that turn out narrower than
+// others again, as wide. The error is that of the first file that has one.
+func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
+	errs := make([]error, len(sets))
+	parallel.For(len(sets), opts.Workers, func(_, i int) {
+		o := opts
+		o.Workers = 1
+		sets[i], errs[i] = dataset.Open(paths[i], o)
+	})
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return errs[i]
+	}
+	for _, d := range sets {
+		opts.MinFeatures = max(opts.MinFeatures, d.Features)
+	}
+	for i, d := range sets {
+		if d.Features == opts.MinFeatures {
+			continue
+		}
+		if err := d.Close(); err != nil {
+			return err
+		}
+		var err error
+		if sets[i], err = dataset.Open(paths[i], opts); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // foldNames returns the folders Fold1 … FoldK of dir in order.
@@ -88,7 +101,12 @@ func foldNames(dir string) ([]string, error) {
 	var numbers []int
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), "Fold")
-		if n, err := strconv.Atoi(rest); ok && err == nil && e.IsDir() {
+		n, err := strconv.Atoi(rest)
+		if !ok || err != nil || rest != strconv.Itoa(n) {
+			continue
+		}
+		// Folds may be symbolic links to folders.
+		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.IsDir() {
 			numbers = append(numbers, n)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,7 +81,7 @@ func (j *job) run(ctx context.Context, c *Config) error {
 	if c.Dir == "" {
 		return nil
 	}
-	return j.record(c)
+	return j.save(c)
 }
 
 // record is the file of a finished job; its model lies beside it.
@@ -95,13 +94,13 @@ type record struct {
 
 // key identifies the job's inputs: a record with another key is another job's.
 func (j *job) key(c *Config) string {
-	training := ""
-	if j.entry.Measure != nil {
-		training = j.entry.Measure.Name()
+	training, convention := "", ""
+	if m := j.entry.Measure; m != nil {
+		training, convention = m.Name(), measure.ConventionOf(m).Name()
 	}
 	text, err := json.Marshal([]any{
-		model.FormatVersion, j.entry.Method.Name, training, j.values.Map(), c.Seed, c.Normalization.String(),
-		c.Select.Name(), c.Convention.Name(), j.train, j.valid,
+		model.FormatVersion, j.entry.Method.Name, training, convention, j.values.Map(), c.Seed, c.Normalization.String(),
+		c.Select.Name(), measure.ConventionOf(c.Select).Name(), j.train, j.valid,
 	})
 	if err != nil {
 		panic(err) // strings and numbers always have a JSON form
@@ -116,7 +115,8 @@ func (j *job) paths(c *Config) (recordPath, modelPath string) {
 }
 
 // restore reads the job's outcome from its record. found is false if there is
-// none, or only half of it.
+// none, or only half of it. What is there but is not what save wrote is an error:
+// somebody else's file is not overwritten.
 func (j *job) restore(c *Config) (found bool, err error) {
 	recordPath, modelPath := j.paths(c)
 	text, err := os.ReadFile(recordPath)
@@ -128,18 +128,24 @@ func (j *job) restore(c *Config) (found bool, err error) {
 	}
 	var r record
 	if err := json.Unmarshal(text, &r); err != nil {
-		return false, fmt.Errorf("%s: %w (delete it to train again)", recordPath, err)
+		return false, fmt.Errorf("%s: found no record of a training (%w); delete it to train again", recordPath, err)
+	}
+	if key := j.key(c); r.Key != key {
+		return false, fmt.Errorf("%s: found the record of training %q, expected %q; delete it to train again", recordPath, r.Key, key)
 	}
 	m, err := model.Load(modelPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
-		return false, fmt.Errorf("%w (delete %s to train again)", err, recordPath)
+		return false, fmt.Errorf("%w; delete %s to train again", err, recordPath)
 	}
 	j.model, j.validation = m, r.Validation
 	return true, nil
 }
 
-// record writes the model first, so that a record never lacks its model.
-func (j *job) record(c *Config) error {
+// save writes the model first, so that a record never lacks its model.
+func (j *job) save(c *Config) error {
 	recordPath, modelPath := j.paths(c)
 	if err := os.MkdirAll(filepath.Dir(recordPath), 0o755); err != nil {
 		return err
@@ -147,19 +153,10 @@ func (j *job) record(c *Config) error {
 	if err := j.model.Save(modelPath); err != nil {
 		return err
 	}
-	return writeJSON(recordPath, record{
+	return atomicfile.Write(recordPath, atomicfile.JSON(record{
 		Key:        j.key(c),
 		Settings:   j.values.Typed(),
 		Select:     c.Select.Name(),
 		Validation: j.validation,
-	})
-}
-
-func writeJSON(path string, v any) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(v)
-	})
+	}))
 }

@@ -3,17 +3,14 @@ package tune
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
-	"github.com/listwise/listwise/model"
 )
 
 // Config says what to tune and how to judge it.
@@ -21,7 +18,7 @@ type Config struct {
 	Folds         []Fold
 	Entries       []Entry
 	Select        measure.Measure    // settings are chosen by its tie-neutral mean over the validation queries
-	Convention    measure.Convention // of Select and Measures
+	Convention    measure.Convention // of Select and Measures, for reports
 	Measures      []measure.Measure  // reported on test data
 	Ties          measure.TiePolicy  // of the test results
 	Normalization dataset.Normalization
@@ -45,42 +42,13 @@ type Entry struct {
 	Settings []method.Values // tried in this order; the first of equals wins
 }
 
-// Result holds one row for every entry, in their order.
-type Result struct {
-	Rows []Row
-}
-
-// Row is what one method reached.
-type Row struct {
-	Entry    Entry
-	Folds    []FoldResult
-	Measures []Summary // in the order of Config.Measures
-}
-
-// FoldResult is one fold's chosen model and what it does on the test data.
-type FoldResult struct {
-	Fold       string
-	Chosen     method.Values
-	Tried      []float64 // validation value of every setting, in order
-	Validation float64   // of the chosen one
-	Model      *model.Model
-	Test       *measure.Result
-}
-
-// Summary is one measure over the folds.
-type Summary struct {
-	Measure string
-	Folds   []float64 // mean over each fold's test queries
-	Mean    float64   // over folds, as LETOR reports
-	Pooled  float64   // over all test queries
-	// TieNeutral is Mean with documents of equal score in random order.
-	TieNeutral float64
-}
-
 // Run trains every setting of every entry on every fold, chooses on validation
 // data and measures the chosen models on test data. The result does not depend
 // on the number of jobs, nor on whether the run was interrupted before.
 func Run(ctx context.Context, c Config) (*Result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	jobs := c.jobs()
 	if c.Dir != "" {
 		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
@@ -110,6 +78,28 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return result, nil
 	}
 	return result, c.write(result)
+}
+
+// check tells of a configuration that cannot be run, before anything is trained.
+func (c *Config) check() error {
+	if len(c.Folds) == 0 || len(c.Entries) == 0 {
+		return fmt.Errorf("%d folds and %d methods, expected at least one of each", len(c.Folds), len(c.Entries))
+	}
+	names := make(map[string]bool)
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		switch {
+		case names[e.Name]:
+			return fmt.Errorf("two entries are named %q, expected different names", e.Name)
+		case len(e.Settings) == 0:
+			return fmt.Errorf("%s: no settings to try, expected at least one", e.Name)
+		}
+		if err := e.Method.CheckMeasure(e.Measure); err != nil {
+			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+		names[e.Name] = true
+	}
+	return nil
 }
 
 // runJobs does the jobs side by side and stops at the first error.
@@ -177,27 +167,6 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 	}, nil
 }
 
-// summarise averages the folds' test results.
-func (c *Config) summarise(folds []FoldResult) []Summary {
-	tests := make([]*measure.Result, len(folds))
-	for i := range folds {
-		tests[i] = folds[i].Test
-	}
-	pooled := measure.Pool(tests...)
-	all := make([]Summary, len(c.Measures))
-	for i, m := range c.Measures {
-		s := &all[i]
-		s.Measure = m.Name()
-		for _, t := range tests {
-			s.Folds = append(s.Folds, t.Mean(m.Name()))
-			s.TieNeutral += t.TieNeutral(m.Name()) / float64(len(tests))
-		}
-		s.Mean = measure.MeanOverFolds(m.Name(), tests...)
-		s.Pooled = pooled.Mean(m.Name())
-	}
-	return all
-}
-
 // NewEntry returns a method's entry with every combination of its grids, those
 // in override replacing its own.
 func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
@@ -214,52 +183,6 @@ func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 		e.Settings = append(e.Settings, v)
 	}
 	return e, nil
-}
-
-// Varied returns the hyperparameters that were tried with several values.
-func (r *Row) Varied() []string {
-	var names []string
-	for _, h := range r.Entry.Method.Hyperparameters {
-		for _, v := range r.Entry.Settings {
-			if v.Text(h.Name) != r.Entry.Settings[0].Text(h.Name) {
-				names = append(names, h.Name)
-				break
-			}
-		}
-	}
-	return names
-}
-
-// AtEdge returns the numeric hyperparameters whose chosen value is, in some
-// fold, the lowest or highest of those tried, so that a wider grid may do better.
-func (r *Row) AtEdge() []string {
-	var names []string
-	for _, name := range r.Varied() {
-		if !r.Entry.Method.IsNumber(name) {
-			continue
-		}
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, v := range r.Entry.Settings {
-			low, high = min(low, v.Number(name)), max(high, v.Number(name))
-		}
-		if slices.ContainsFunc(r.Folds, func(f FoldResult) bool {
-			v := f.Chosen.Number(name)
-			return v == low || v == high
-		}) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// TiedQueries returns the number of test queries in which the chosen models tie
-// more than measure.NotableTies of the differently graded pairs.
-func (r *Row) TiedQueries() int {
-	n := 0
-	for _, f := range r.Folds {
-		n += f.Test.TieStats().Over
-	}
-	return n
 }
 
 // entryDir is the folder of an entry's results.

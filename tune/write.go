@@ -1,16 +1,12 @@
 package tune
 
 import (
-	"encoding/csv"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/measure"
 )
 
 // write leaves the run's results in its folder: for every entry and fold the
@@ -45,33 +41,5 @@ func (c *Config) writeFold(base string, f *Fold, r *FoldResult) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(base+".queries.csv", func(w io.Writer) error { return writeQueries(w, f.Test, c.Measures, r.Test) })
-}
-
-// writeQueries writes one line a query and one column a measure; a query that
-// the convention leaves out has an empty cell.
-func writeQueries(w io.Writer, d *dataset.Dataset, measures []measure.Measure, r *measure.Result) error {
-	out := csv.NewWriter(w)
-	header := []string{"query"}
-	for _, m := range measures {
-		header = append(header, m.Name())
-	}
-	if err := out.Write(header); err != nil {
-		return err
-	}
-	for i := range d.Queries {
-		line := []string{d.Queries[i].ID}
-		for _, m := range measures {
-			cell := ""
-			if v := r.PerQuery(m.Name())[i]; !math.IsNaN(v) {
-				cell = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			line = append(line, cell)
-		}
-		if err := out.Write(line); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
+	return atomicfile.Write(base+".queries.csv", r.Test.WriteCSV)
 }

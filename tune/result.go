@@ -1,0 +1,121 @@
+package tune
+
+import (
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/model"
+)
+
+// Result holds one row for every entry, in their order.
+type Result struct {
+	Rows []Row
+}
+
+// Row is what one method reached.
+type Row struct {
+	Entry    Entry
+	Folds    []FoldResult
+	Measures []Summary // in the order of Config.Measures
+}
+
+// FoldResult is one fold's chosen model and what it does on the test data.
+type FoldResult struct {
+	Fold       string
+	Chosen     method.Values
+	Tried      []float64 // validation value of every setting, in order
+	Validation float64   // of the chosen one
+	Model      *model.Model
+	Test       *measure.Result
+}
+
+// Summary is one measure over the folds.
+type Summary struct {
+	Measure string
+	Folds   []float64 // mean over each fold's test queries
+	Mean    float64   // over folds, as LETOR reports
+	Pooled  float64   // over all test queries
+	// TieNeutral is Mean with documents of equal score in random order.
+	TieNeutral float64
+}
+
+// summarise averages the folds' test results.
+func (c *Config) summarise(folds []FoldResult) []Summary {
+	tests := make([]*measure.Result, len(folds))
+	for i := range folds {
+		tests[i] = folds[i].Test
+	}
+	pooled := measure.Pool(tests...)
+	all := make([]Summary, len(c.Measures))
+	for i, m := range c.Measures {
+		s := &all[i]
+		s.Measure = m.Name()
+		for _, t := range tests {
+			s.Folds = append(s.Folds, t.Mean(m.Name()))
+			s.TieNeutral += t.TieNeutral(m.Name()) / float64(len(tests))
+		}
+		s.Mean = measure.MeanOverFolds(m.Name(), tests...)
+		s.Pooled = pooled.Mean(m.Name())
+	}
+	return all
+}
+
+// Varied returns the hyperparameters that were tried with several values.
+func (r *Row) Varied() []string {
+	var names []string
+	for _, h := range r.Entry.Method.Hyperparameters {
+		for _, v := range r.Entry.Settings {
+			if v.Text(h.Name) != r.Entry.Settings[0].Text(h.Name) {
+				names = append(names, h.Name)
+				break
+			}
+		}
+	}
+	return names
+}
+
+// AtEdge returns the numeric hyperparameters whose chosen value is, in some
+// fold, the lowest or highest of those tried, so that a wider grid may do better.
+func (r *Row) AtEdge() []string {
+	var names []string
+	for _, name := range r.Varied() {
+		if !r.Entry.Method.IsNumber(name) {
+			continue
+		}
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, v := range r.Entry.Settings {
+			low, high = min(low, v.Number(name)), max(high, v.Number(name))
+		}
+		if slices.ContainsFunc(r.Folds, func(f FoldResult) bool {
+			v := f.Chosen.Number(name)
+			return v == low || v == high
+		}) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// TiedQueries returns the number of test queries in which the chosen models tie
+// more than measure.NotableTies of the differently graded pairs.
+func (r *Row) TiedQueries() int {
+	n := 0
+	for _, f := range r.Folds {
+		n += f.Test.TieStats().Over
+	}
+	return n
+}
+
+// ConstantFolds returns the names of the folds whose chosen model has no weight
+// but 0 and so ranks nothing.
+func (r *Row) ConstantFolds() []string {
+	var names []string
+	for _, f := range r.Folds {
+		if f.Model.Constant() {
+			names = append(names, f.Fold)
+		}
+	}
+	return names
+}

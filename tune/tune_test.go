@@ -1,0 +1,558 @@
+package tune
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+)
+
+// TestMain lets a test tune in a process of its own that may be killed: see
+// TestKilledRunEndsInTheSameBytes.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("LISTWISE_TEST_TUNE"); dir != "" {
+		t := &testing.B{}
+		c := newConfig(t)
+		c.Dir, c.Jobs = dir, 2
+		in := bufio.NewReader(os.Stdin)
+		c.Observe = func(done, total int) {
+			fmt.Println(done, total)
+			_, _ = in.ReadString('\n')
+		}
+		if _, err := Run(context.Background(), c); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// data are judged queries of OHSUMED's shape.
+func data(t testing.TB, queries int) *dataset.Dataset {
+	t.Helper()
+	shape, err := synth.Lookup("ohsumed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := shape.Defaults
+	o.Queries, o.Docs, o.Features, o.Relevant = queries, 15, 6, 5
+	d, err := shape.Generate(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// folds are three folds of eight queries for each part.
+func folds(t testing.TB) []Fold {
+	d := data(t, 24)
+	parts := make([]*dataset.Dataset, 3)
+	for p := range parts {
+		var queries []int
+		for i := range 8 {
+			queries = append(queries, 8*p+i)
+		}
+		parts[p] = d.Subset(queries)
+	}
+	return []Fold{
+		{"Fold1", parts[0], parts[1], parts[2]},
+		{"Fold2", parts[1], parts[2], parts[0]},
+		{"Fold3", parts[2], parts[0], parts[1]},
+	}
+}
+
+func parse(t testing.TB, names string) []measure.Measure {
+	t.Helper()
+	list, err := measure.ParseList(names, measure.Convention{}, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func entry(t testing.TB, name string, grid map[string][]string) Entry {
+	t.Helper()
+	m, err := method.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := NewEntry(m, grid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.UsesMeasure {
+		e.Measure = parse(t, m.DefaultMeasure)[0]
+	}
+	return e
+}
+
+func newConfig(t testing.TB) Config {
+	return Config{
+		Folds: folds(t),
+		Entries: []Entry{
+			entry(t, "mle", map[string][]string{"C": {"0.001", "0.1", "10"}}),
+			entry(t, "l2", map[string][]string{"C": {"0.1", "10"}, "restarts": {"1"}}),
+		},
+		Select:   parse(t, "map")[0],
+		Measures: parse(t, "map,ndcg@3"),
+		Seed:     1,
+	}
+}
+
+func run(t testing.TB, c Config) *Result {
+	t.Helper()
+	r, err := Run(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// digest is all of a result but the models' pointers, comparable.
+func digest(r *Result) string {
+	var b strings.Builder
+	for _, row := range r.Rows {
+		fmt.Fprintln(&b, row.Entry.Name, row.Measures)
+		for _, f := range row.Folds {
+			fmt.Fprintln(&b, f.Fold, f.Chosen, f.Tried, f.Validation, f.Model.Params, f.Test.PerQuery("map"))
+		}
+	}
+	return b.String()
+}
+
+// files returns the content of all files below dir, those of writers that were
+// killed left out.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasSuffix(path, ".tmp") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		all[rel] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Of each fold's settings the one with the highest tie-neutral validation value is
+// chosen, and it is that setting's model, measured on the test part, that is
+// reported: all recomputed here, one training after the other.
+func TestRunAgainstItsDefinition(t *testing.T) {
+	c := newConfig(t)
+	r := run(t, c)
+	for i, e := range c.Entries {
+		var pooled []float64
+		var means float64
+		for k, f := range c.Folds {
+			best, bestValue := -1, 0.0
+			got := r.Rows[i].Folds[k]
+			for s, v := range e.Settings {
+				m, err := e.Method.Train(context.Background(), &method.Problem{Data: f.Train, Measure: e.Measure, Values: v, Seed: c.Seed})
+				if err != nil {
+					t.Fatal(err)
+				}
+				scores, err := m.Score(f.Valid)
+				if err != nil {
+					t.Fatal(err)
+				}
+				result, err := measure.Evaluate(f.Valid, scores, []measure.Measure{c.Select}, measure.TiesInput)
+				if err != nil {
+					t.Fatal(err)
+				}
+				value := result.TieNeutral("map")
+				if value != got.Tried[s] {
+					t.Errorf("%s, %s, %s: validation value is %v, want %v", e.Name, f.Name, v, got.Tried[s], value)
+				}
+				if best < 0 || value > bestValue {
+					best, bestValue = s, value
+				}
+			}
+			if got.Chosen.String() != e.Settings[best].String() || got.Validation != bestValue || got.Fold != f.Name {
+				t.Errorf("%s, %s: chose %s at %v, want %s at %v", e.Name, f.Name, got.Chosen, got.Validation, e.Settings[best], bestValue)
+			}
+			scores, err := got.Model.Score(f.Test)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test, err := measure.Evaluate(f.Test, scores, c.Measures, c.Ties)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pooled = append(pooled, test.PerQuery("map")...)
+			means += test.Mean("map") / float64(len(c.Folds))
+			if s := r.Rows[i].Measures[0]; s.Folds[k] != test.Mean("map") {
+				t.Errorf("%s, %s: test MAP is %v, want %v", e.Name, f.Name, s.Folds[k], test.Mean("map"))
+			}
+		}
+		s := r.Rows[i].Measures[0]
+		if diff := s.Mean - means; s.Measure != "map" || diff > 1e-15 || diff < -1e-15 || s.Pooled != measure.Mean(pooled) {
+			t.Errorf("%s: %+v, want mean %v and pooled %v", e.Name, s, means, measure.Mean(pooled))
+		}
+	}
+}
+
+// Of settings with equal validation values the first is chosen.
+func TestFirstOfEquals(t *testing.T) {
+	values := []float64{0.3, 0.5, 0.2, 0.5}
+	jobs := make([]*job, len(values))
+	for i, v := range values {
+		jobs[i] = &job{validation: v}
+	}
+	got := choose(jobs)
+	if got.best != jobs[1] {
+		t.Error("not the first of the best is chosen")
+	}
+	if diff := cmp.Diff(values, got.tried); diff != "" {
+		t.Errorf("tried (-want +got):\n%s", diff)
+	}
+}
+
+// The same results and files, whatever the number of jobs, with a folder or
+// without, and again from the records of the first run.
+func TestSameResultForAnyNumberOfJobs(t *testing.T) {
+	c := newConfig(t)
+	c.Jobs = 1
+	want := digest(run(t, c))
+	var wantFiles map[string]string
+	for _, jobs := range []int{1, 4} {
+		c.Jobs, c.Dir = jobs, t.TempDir()
+		calls, last := 0, 0
+		c.Observe = func(done, total int) {
+			calls++
+			if total != 15 || done != last+1 {
+				t.Errorf("%d of %d jobs done, after %d", done, total, last)
+			}
+			last = done
+		}
+		if got := digest(run(t, c)); got != want {
+			t.Errorf("%d jobs: another result", jobs)
+		}
+		if calls != 15 {
+			t.Errorf("%d calls of Observe, want one a job, 15", calls)
+		}
+		got := files(t, c.Dir)
+		if wantFiles == nil {
+			wantFiles = got
+		}
+		if diff := cmp.Diff(wantFiles, got); diff != "" {
+			t.Errorf("%d jobs: files differ:\n%s", jobs, diff)
+		}
+		c.Observe = nil
+		if got := digest(run(t, c)); got != want {
+			t.Errorf("%d jobs: another result from the records", jobs)
+		}
+		if diff := cmp.Diff(wantFiles, files(t, c.Dir)); diff != "" {
+			t.Errorf("the second run changed files:\n%s", diff)
+		}
+	}
+}
+
+// A run that is killed again and again and started anew leaves the same files,
+// byte for byte, as one that was left alone.
+func TestKilledRunEndsInTheSameBytes(t *testing.T) {
+	c := newConfig(t)
+	c.Dir = t.TempDir()
+	run(t, c)
+	want := files(t, c.Dir)
+	dir := t.TempDir()
+	for _, after := range []int{1, 4, 9, 12, 100} {
+		seen := tuneInChild(t, dir, after)
+		t.Logf("saw %d jobs end", seen)
+	}
+	if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+		t.Errorf("files (-uninterrupted +killed):\n%s", diff)
+	}
+}
+
+// tuneInChild runs newConfig in a process and kills it (SIGKILL) after the given
+// number of jobs, if there are as many.
+func tuneInChild(t *testing.T, dir string, after int) (seen int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "LISTWISE_TEST_TUNE="+dir)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killed := false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		seen++
+		if seen == after {
+			killed = true
+			if err := cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if _, err := fmt.Fprintln(in); err != nil && !killed {
+			t.Error(err)
+		}
+	}
+	if err := cmd.Wait(); err != nil && !killed {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+// Whatever changes a training or its selection has a record of its own; what
+// does not, has not.
+func TestRecordsOfOtherSettings(t *testing.T) {
+	base := newConfig(t)
+	base.Entries = base.Entries[1:]
+	key := func(change func(*Config)) string {
+		c := base
+		c.Entries = slices.Clone(base.Entries)
+		c.Folds = slices.Clone(base.Folds)
+		change(&c)
+		return c.jobs()[0].key(&c)
+	}
+	standard, err := measure.ParseConvention("standard")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ndcg, err := measure.Parse("ndcg@10", standard, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := key(func(*Config) {})
+	for name, change := range map[string]func(*Config){
+		"jobs, measures, ties": func(c *Config) { c.Jobs, c.Measures, c.Ties, c.Dir = 7, nil, measure.TiesAverage, "x" },
+		"test part":            func(c *Config) { c.Folds[0].Test = c.Folds[0].Train },
+	} {
+		if key(change) != same {
+			t.Errorf("%s: another record, though nothing of it changes", name)
+		}
+	}
+	seen := map[string]string{same: "none"}
+	for name, change := range map[string]func(*Config){
+		"seed":             func(c *Config) { c.Seed = 2 },
+		"normalization":    func(c *Config) { c.Normalization = dataset.MinMax },
+		"selection":        func(c *Config) { c.Select = parse(t, "ndcg@10")[0] },
+		"its convention":   func(c *Config) { c.Select = ndcg },
+		"training measure": func(c *Config) { c.Entries[0].Measure = parse(t, "map")[0] },
+		"and convention":   func(c *Config) { c.Entries[0].Measure = ndcg },
+		"setting":          func(c *Config) { c.Entries[0].Settings = c.Entries[0].Settings[1:] },
+		"method":           func(c *Config) { c.Entries[0] = entry(t, "mle", nil) },
+		"training part":    func(c *Config) { c.Folds[0].Train = c.Folds[0].Test },
+		"validation part":  func(c *Config) { c.Folds[0].Valid = c.Folds[0].Test },
+	} {
+		k := key(change)
+		if other, ok := seen[k]; ok {
+			t.Errorf("changing the %s gives the same record as changing the %s", name, other)
+		}
+		seen[k] = name
+	}
+}
+
+// A record without its model is half of one, and trained again; anything else in
+// its place is an error that says what to do.
+func TestDamagedRecords(t *testing.T) {
+	c := newConfig(t)
+	c.Folds, c.Entries = c.Folds[:1], c.Entries[:1]
+	c.Dir = t.TempDir()
+	run(t, c)
+	want := files(t, c.Dir)
+	recordPath, modelPath := c.jobs()[0].paths(&c)
+	if err := os.Remove(modelPath); err != nil {
+		t.Fatal(err)
+	}
+	run(t, c)
+	if diff := cmp.Diff(want, files(t, c.Dir)); diff != "" {
+		t.Errorf("after the loss of a model files differ:\n%s", diff)
+	}
+	otherPath, _ := c.jobs()[1].paths(&c)
+	other, err := os.ReadFile(otherPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []struct{ path, text, want string }{
+		{recordPath, "{", recordPath + ": found no record of a training"},
+		{recordPath, string(other), recordPath + ": found the record of training"},
+		{modelPath, "{}", modelPath + ": found no \"format\""},
+	} {
+		whole, err := os.ReadFile(bad.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(bad.path, []byte(bad.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Run(context.Background(), c)
+		if err == nil || !strings.Contains(err.Error(), "mle, Fold1, ") || !strings.Contains(err.Error(), bad.want) || !strings.Contains(err.Error(), "to train again") {
+			t.Errorf("error is %v, want %s", err, bad.want)
+		}
+		if err := os.WriteFile(bad.path, whole, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The files of a run: the chosen model, its scores in the order of the test file,
+// and its measures query by query.
+func TestFilesOfRun(t *testing.T) {
+	c := newConfig(t)
+	c.Dir = t.TempDir()
+	// The documents of query 17 stand in two places of the test file.
+	text := "1 qid:17 1:0.3 2:0.1\n0 qid:18 1:0.2 2:0.7\n2 qid:17 1:0.9 2:0.4\n1 qid:18 1:0.8\n0 qid:17 1:0.1\n"
+	test, err := dataset.Read(strings.NewReader(text), "test", dataset.Options{Features: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Folds = c.Folds[:1]
+	c.Folds[0].Test = test
+	row := run(t, c).Rows[0]
+	scores, err := dataset.ReadScores(filepath.Join(c.Dir, "mle", "Fold1.scores"), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := row.Folds[0].Model.Score(test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Rows are 17, 17, 17, 18, 18; lines are 17, 18, 17, 18, 17.
+	for line, r := range []int{0, 3, 1, 4, 2} {
+		if scores[line] != want[r] {
+			t.Errorf("line %d has the score %v, want %v", line+1, scores[line], want[r])
+		}
+	}
+	queries := files(t, c.Dir)[filepath.Join("mle", "Fold1.queries.csv")]
+	if lines := strings.Split(queries, "\n"); lines[0] != "query,map,ndcg@3" || !strings.HasPrefix(lines[1], "17,") || !strings.HasPrefix(lines[2], "18,") {
+		t.Errorf("queries.csv is\n%s", queries)
+	}
+}
+
+// Varied are the hyperparameters with several values, AtEdge the numeric ones of
+// them whose choice may be improved by a wider grid.
+func TestVariedAndAtEdge(t *testing.T) {
+	e := entry(t, "mle", map[string][]string{"C": {"10", "0.1", "1"}, "form": {"factored", "shell"}, "iterations": {"50"}})
+	row := Row{Entry: e}
+	choice := func(c, form string) FoldResult {
+		v, err := e.Method.Values(map[string]string{"C": c, "form": form, "iterations": "50"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return FoldResult{Chosen: v}
+	}
+	if diff := cmp.Diff([]string{"C", "form"}, row.Varied()); diff != "" {
+		t.Errorf("varied (-want +got):\n%s", diff)
+	}
+	for _, c := range []struct {
+		chosen []string
+		want   []string
+	}{
+		{[]string{"1", "1"}, nil},
+		{[]string{"1", "10"}, []string{"C"}},
+		{[]string{"0.1"}, []string{"C"}},
+	} {
+		row.Folds = nil
+		for _, v := range c.chosen {
+			row.Folds = append(row.Folds, choice(v, "shell"))
+		}
+		if diff := cmp.Diff(c.want, row.AtEdge()); diff != "" {
+			t.Errorf("chose %v: at edge (-want +got):\n%s", c.chosen, diff)
+		}
+	}
+}
+
+// A fold whose model has no weight but 0 is told.
+func TestConstantFolds(t *testing.T) {
+	c := newConfig(t)
+	var b dataset.Builder
+	for q, grades := range [][]float64{{1, 0, 1, 0}, {0, 1, 0, 1}} {
+		if err := b.Add(fmt.Sprint(q), grades, []float32{1, 2, 3, 4}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothing := b.Dataset()
+	c.Folds = append(c.Folds[:1], Fold{"Fold2", nothing, nothing, nothing})
+	c.Entries = []Entry{entry(t, "mle", map[string][]string{"C": {"1"}, "form": {"lattice"}})}
+	row := run(t, c).Rows[0]
+	if !slices.Contains(row.ConstantFolds(), "Fold2") {
+		t.Errorf("folds %v are constant, want Fold2 among them", row.ConstantFolds())
+	}
+	if row.TiedQueries() < 2 {
+		t.Errorf("%d queries tie, want the two of Fold2", row.TiedQueries())
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		"0 folds and 2 methods, expected at least one of each":           func(c *Config) { c.Folds = nil },
+		"3 folds and 0 methods, expected at least one of each":           func(c *Config) { c.Entries = nil },
+		`two entries are named "mle", expected different names`:          func(c *Config) { c.Entries[1].Name = "mle" },
+		"mle: no settings to try, expected at least one":                 func(c *Config) { c.Entries[0].Settings = nil },
+		"l2: found no training measure, expected one such as ndcg@10":    func(c *Config) { c.Entries[1].Measure = nil },
+		"l2: found the training measure err, expected one that is a sum": func(c *Config) { c.Entries[1].Measure = parse(t, "err")[0] },
+		"mle, Fold1, C=0.001 form=factored": func(c *Config) {
+			c.Folds[0].Train = c.Folds[0].Train.KeepDocs(func(q, i int) bool { return i == 0 })
+			c.Jobs = 1
+		},
+		"no validation query counts for map, expected at least one": skipAll(t),
+	} {
+		c := newConfig(t)
+		change(&c)
+		if _, err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
+// skipAll leaves no validation query that counts: none has a relevant document
+// and the convention skips those.
+func skipAll(t *testing.T) func(*Config) {
+	return func(c *Config) {
+		v := c.Folds[0].Valid
+		c.Folds[0].Valid = v.KeepDocs(func(q, i int) bool { return v.Queries[q].Grades[i] == 0 })
+		var err error
+		if c.Select, err = measure.Parse("map", measure.Convention{}.Skipping(), measure.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Cancelling ends the run with the context's error; what was finished is kept.
+func TestCancel(t *testing.T) {
+	c := newConfig(t)
+	c.Dir, c.Jobs = t.TempDir(), 1
+	ctx, cancel := context.WithCancel(context.Background())
+	c.Observe = func(done, _ int) {
+		if done == 4 {
+			cancel()
+		}
+	}
+	if _, err := Run(ctx, c); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want context.Canceled", err)
+	}
+	if n := len(files(t, c.Dir)); n != 8 {
+		t.Errorf("%d files, want the records and models of 4 trainings", n)
+	}
+}
