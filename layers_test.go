@@ -32,7 +32,7 @@ var layers = []struct {
 	{pkg: "sample", allow: []string{"ranking"}},
 	{pkg: "loss", allow: []string{"internal/kernel", "measure", "ranking", "sample"}},
 	{pkg: "scorer", allow: []string{"internal/kernel"}},
-	{pkg: "optimize", allow: []string{"internal/kernel"}},
+	{pkg: "optimize", allow: []string{"internal/kernel", "internal/parallel"}},
 	{pkg: "objective", allow: []string{"internal/kernel", "internal/parallel", "internal/random", "dataset", "loss", "scorer"}},
 	{pkg: "model", allow: []string{"internal/atomicfile", "internal/parallel", "dataset", "scorer"}},
 	{pkg: "method", allow: []string{"internal/atomicfile", "internal/random", "dataset", "measure", "sample", "loss", "scorer", "objective", "optimize", "model"}},

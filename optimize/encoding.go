@@ -41,14 +41,9 @@ func (st *State) MarshalBinary() ([]byte, error) {
 
 // AppendBinary appends the form of MarshalBinary to b.
 func (st *State) AppendBinary(b []byte) ([]byte, error) {
-	le, start := binary.LittleEndian, len(b)
-	b = append(b, stateMagic...)
-	b = le.AppendUint32(b, stateVersion)
-	b = le.AppendUint32(b, uint32(len(st.Fingerprint)))
-	b = append(b, st.Fingerprint...)
-	for _, n := range [...]int{st.Iteration, st.Evaluations, st.idle, len(st.X), len(st.s), len(st.recent)} {
-		b = le.AppendUint64(b, uint64(n))
-	}
+	start := len(b)
+	b = appendHeader(b, stateMagic, stateVersion, st.Fingerprint)
+	b = appendInts(b, st.Iteration, st.Evaluations, st.idle, len(st.X), len(st.s), len(st.recent))
 	b = appendFloats(b, st.F, st.bestF, st.bestGrad, st.strongConvexity, st.lower)
 	b = appendFloats(b, st.X...)
 	b = appendFloats(b, st.Grad...)
@@ -57,7 +52,26 @@ func (st *State) AppendBinary(b []byte) ([]byte, error) {
 		b = appendFloats(b, st.y[i]...)
 	}
 	b = appendFloats(b, st.recent...)
-	return le.AppendUint64(b, crc64.Checksum(b[start:], stateTable)), nil
+	return appendChecksum(b, start), nil
+}
+
+func appendHeader(b []byte, magic string, version uint32, fingerprint string) []byte {
+	b = append(b, magic...)
+	b = binary.LittleEndian.AppendUint32(b, version)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(fingerprint)))
+	return append(b, fingerprint...)
+}
+
+// appendChecksum appends that of b[start:].
+func appendChecksum(b []byte, start int) []byte {
+	return binary.LittleEndian.AppendUint64(b, crc64.Checksum(b[start:], stateTable))
+}
+
+func appendInts(b []byte, values ...int) []byte {
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
+	}
+	return b
 }
 
 func appendFloats(b []byte, values ...float64) []byte {
@@ -71,7 +85,7 @@ func appendFloats(b []byte, values ...float64) []byte {
 // the complete, undamaged form of a possible state is an error and leaves st
 // unchanged.
 func (st *State) UnmarshalBinary(data []byte) error {
-	d, err := stateBody(data)
+	d, err := stateBody(data, stateMagic, stateVersion)
 	if err == nil {
 		var read State
 		if err = d.state(&read); err == nil {
@@ -83,22 +97,22 @@ func (st *State) UnmarshalBinary(data []byte) error {
 }
 
 // stateBody checks the frame around the state and returns what is within.
-func stateBody(data []byte) (*decoder, error) {
-	le := binary.LittleEndian
-	if len(data) < len(stateMagic) || string(data[:len(stateMagic)]) != stateMagic {
-		return nil, fmt.Errorf("it does not begin with %q", stateMagic)
+func stateBody(data []byte, magic string, version uint32) (*decoder, error) {
+	le, header := binary.LittleEndian, len(magic)+4
+	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
+		return nil, fmt.Errorf("it does not begin with %q", magic)
 	}
-	if len(data) < stateHeader+stateTrailer {
+	if len(data) < header+stateTrailer {
 		return nil, fmt.Errorf("it ends after %d bytes", len(data))
 	}
-	if v := le.Uint32(data[len(stateMagic):]); v != stateVersion {
-		return nil, fmt.Errorf("format version %d, expected %d", v, stateVersion)
+	if v := le.Uint32(data[len(magic):]); v != version {
+		return nil, fmt.Errorf("format version %d, expected %d", v, version)
 	}
 	end := len(data) - stateTrailer
 	if sum, want := crc64.Checksum(data[:end], stateTable), le.Uint64(data[end:]); sum != want {
 		return nil, fmt.Errorf("checksum %016x, expected %016x: it is damaged or incomplete", sum, want)
 	}
-	return &decoder{rest: data[stateHeader:end]}, nil
+	return &decoder{rest: data[header:end]}, nil
 }
 
 // decoder takes numbers from the front of rest. After an attempt to take more

@@ -4,7 +4,8 @@
 // the queries, losses and scorers behind it; so any of them can be trained with
 // any solver. Start reading at [LBFGS], the workhorse for smooth objectives,
 // which can be interrupted after any iteration and resumed from a [State] to the
-// same bits.
+// same bits. [Descent] follows the gradients (or other forces) of the [Terms] of a
+// sum one after the other, as the papers on networks do, and resumes as exactly.
 package optimize
 
 import (
@@ -76,6 +77,12 @@ const (
 	Stopped
 	// Cancelled: the context was cancelled.
 	Cancelled
+	// EpochLimit: the allowed number of epochs is used up.
+	EpochLimit
+	// NoBetterEpoch: the last epochs brought no better validation value.
+	NoBetterEpoch
+	// Diverged: a number became infinite or NaN.
+	Diverged
 )
 
 // String returns the status as a phrase for the user.
@@ -95,6 +102,12 @@ func (s Status) String() string {
 		return "stopped"
 	case Cancelled:
 		return "cancelled"
+	case EpochLimit:
+		return "epoch limit reached"
+	case NoBetterEpoch:
+		return "no better epoch"
+	case Diverged:
+		return "diverged"
 	}
 	return fmt.Sprintf("status %d", int(s))
 }

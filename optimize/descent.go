@@ -1,0 +1,308 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Terms is a finite sum Σᵢ fᵢ(x) whose terms can be evaluated one by one: a
+// query's loss each, for instance.
+type Terms interface {
+	// Dim is the number of variables.
+	Dim() int
+
+	// Terms is the number of terms.
+	Terms() int
+
+	// EvalTerm returns the value of term i, 0 ≤ i < Terms(), at x and adds its
+	// gradient to grad, which may hold other terms' already; both slices have
+	// Dim elements. What it adds may be another field that leads uphill than
+	// the gradient of the value (LambdaRank's −λ). It must be deterministic,
+	// leave x unchanged and keep neither slice. If [Descent.Batch] is above 1 it
+	// is called from several goroutines at once, with a grad of each one's own.
+	EvalTerm(i int, x, grad []float64) float64
+}
+
+// Descent minimises
+//
+//	F(x) = Σᵢ fᵢ(x) + ‖x‖²/C
+//
+// by stochastic gradient descent. An epoch is a pass over all terms in random
+// order; each batch of b of the N terms makes one update, along the sum (not the
+// mean) of its gradients and its share b/N of the penalty's. The schedule is that
+// of C. Burges, R. Ragno and Q. Le, Learning to Rank with Nonsmooth Cost Functions
+// (NIPS 2006), Sections 5 and 6: the rate is multiplied by Decay after an epoch
+// whose training cost rose, the descent restarts from new random weights after
+// Patience epochs without reduction, and the epoch with the best validation value
+// is kept.
+//
+// The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, a term
+// at a time in the terms' order, no penalty, no restarts. The same terms,
+// settings and start give the same bits whatever the number of workers. After the
+// start, memory is allocated only by the terms, the callbacks and, once an epoch,
+// for the shuffle.
+type Descent struct {
+	// Rule makes a step of a gradient; the zero value is Plain.
+	Rule Rule
+
+	// Rate is the step's factor α at the start and after restarts; 0 means 1e-3.
+	Rate float64
+
+	// Beta1 is the decay of the mean of past gradients (Adam's β₁) or steps
+	// (Momentum's μ), below 1; 0 means 0.9, a negative number stands for 0.
+	Beta1 float64
+
+	// Beta2 and Epsilon are Adam's β₂, below 1, and ε; 0 means 0.999 and 1e-8.
+	Beta2, Epsilon float64
+
+	// C is that of the penalty ‖x‖²/C; 0 or +Inf means none.
+	C float64
+
+	// Batch is the number of terms an update is made of, at most all of them; 0
+	// means 1. The last batch of an epoch may be smaller.
+	Batch int
+
+	// Workers is the number of goroutines that evaluate a batch; 0 means
+	// GOMAXPROCS.
+	Workers int
+
+	// MaxEpochs bounds the epochs, those of all restarts and those before a
+	// resumed state included; 0 means 300.
+	MaxEpochs int
+
+	// Decay multiplies the rate after every epoch whose training cost is above
+	// that of the epoch before it (since the restart); at most 1, which leaves
+	// the rate alone. 0 means 0.8. Momentum and Adam overshoot, so that the cost
+	// rises now and then on a good way too: they may want a Decay nearer 1.
+	Decay float64
+
+	// Patience is the number of epochs in which the training cost does not fall
+	// below its lowest since the (re)start before the descent restarts: from
+	// Init, with the first Rate and no memory of past gradients. 0 means 50, a
+	// negative number stands for never. Without Init there are no restarts.
+	Patience int
+
+	// Stall ends the run after so many epochs, restarts or not, without a better
+	// epoch (see Validate). 0 means never.
+	Stall int
+
+	// Init sets x, all 0, to the weights to start from: restart 0 is the start of
+	// a run without x0, 1 the first restart. It must be deterministic.
+	Init func(restart int, x []float64)
+
+	// Shuffle returns a random stream for the order of an epoch's terms. It is
+	// called once at the beginning of every epoch (from 1, counting on over
+	// restarts) and must return equal streams for equal epochs; nil leaves the
+	// terms in their order.
+	Shuffle func(epoch int) *rand.Rand
+
+	// Cost, if not nil, returns the training cost at the x that an epoch ended
+	// with. Without it the training cost of an epoch is the sum of the values
+	// that its updates met, each at the x of its time, penalty included.
+	Cost func(x []float64) (float64, error)
+
+	// Validate, if not nil, returns a value, higher for better, of the x that an
+	// epoch ended with. The result is the first epoch with the highest value, or
+	// without Validate with the lowest training cost. An error ends the run.
+	Validate func(epoch int, x []float64) (float64, error)
+
+	// Observe, if not nil, is called after every epoch. An error ends the run and
+	// is returned by Minimize, except for ErrStop.
+	Observe func(Epoch) error
+
+	// Checkpoint, if not nil, is called after every CheckpointEvery epochs (0
+	// means 1) with the state from which the run can be resumed, and once more
+	// when the context is cancelled after the first epoch. The state is the
+	// solver's own memory: to be read (marshalled, cloned) before returning. An
+	// error ends the run.
+	Checkpoint      func(*DescentState) error
+	CheckpointEvery int
+
+	// Fingerprint names the problem in the states given to Checkpoint; a resumed
+	// state must carry the same one. It should tell apart whatever changes the
+	// course: data, loss, scorer, settings, seeds.
+	Fingerprint string
+
+	// Resume, if not nil, is the state to go on from in place of a start.
+	Resume *DescentState
+}
+
+// Epoch is what an observer learns of an epoch: a point of the learning curve.
+type Epoch struct {
+	Number       int     // 1 is the first; goes on over restarts
+	Restart      int     // 0 before the first restart
+	Rate         float64 // with which the epoch's steps were made
+	TrainingCost float64
+	Validation   float64   // 0 without [Descent.Validate]
+	Step         float64   // the Euclidean distance from where the epoch began
+	Best         bool      // better than all epochs before it
+	X            []float64 // where the epoch ended; to be read, and only until the observer returns
+}
+
+// DescentResult is the outcome of a stochastic descent.
+type DescentResult struct {
+	X            []float64 // where the best epoch ended; nil if there was no complete epoch
+	Epoch        int       // the best
+	TrainingCost float64   // of that epoch
+	Validation   float64   // of X; 0 without [Descent.Validate]
+
+	Epochs   int // complete ones, including those before a resumed state
+	Restarts int // likewise
+	Status   Status
+}
+
+// Minimize descends from x0, which has terms.Dim() elements and is left unchanged
+// (nil to start from Init, or if a state is resumed). It returns an error if
+// settings, start or state do not fit; if a number became infinite or NaN, an
+// error that is a [*NotFinite]; and if a callback failed or ctx was cancelled. In
+// the last three cases the result is that of the epochs completed before,
+// otherwise it is nil.
+func (d Descent) Minimize(ctx context.Context, terms Terms, x0 []float64) (*DescentResult, error) {
+	r, err := d.start(ctx, terms, x0)
+	if err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	status, err := r.iterate()
+	if err != nil {
+		err = fmt.Errorf("optimize: %v after %d epochs: %w", status, r.st.Epoch, err)
+	}
+	return &DescentResult{
+		X:            r.st.Best.X,
+		Epoch:        r.st.Best.Epoch,
+		TrainingCost: r.st.Best.TrainingCost,
+		Validation:   r.st.Best.Validation,
+		Epochs:       r.st.Epoch,
+		Restarts:     r.st.Restart,
+		Status:       status,
+	}, err
+}
+
+// start checks the settings and returns a run before its first or next epoch.
+func (d Descent) start(ctx context.Context, terms Terms, x0 []float64) (*descentRun, error) {
+	if err := d.setDefaults(); err != nil {
+		return nil, err
+	}
+	if n := terms.Terms(); n < 1 {
+		return nil, fmt.Errorf("%d terms, expected at least one", n)
+	}
+	r := newDescentRun(ctx, d, terms)
+	if d.Resume != nil {
+		return r, r.resume(d.Resume)
+	}
+	return r, r.begin(x0)
+}
+
+func (d *Descent) setDefaults() error {
+	if err := d.checkCounts(); err != nil {
+		return err
+	}
+	if d.Rule < Plain || d.Rule > Adam {
+		return fmt.Errorf("%v, expected one of the rules", d.Rule)
+	}
+	defaultTo(&d.Batch, 1)
+	defaultTo(&d.MaxEpochs, 300)
+	defaultTo(&d.Patience, 50)
+	defaultTo(&d.CheckpointEvery, 1)
+	defaultTo(&d.Rate, 1e-3)
+	defaultTo(&d.Beta1, 0.9)
+	defaultTo(&d.Beta2, 0.999)
+	defaultTo(&d.Epsilon, 1e-8)
+	defaultTo(&d.Decay, 0.8)
+	switch {
+	case !(d.Rate > 0) || !finite(d.Rate):
+		return fmt.Errorf("rate %v, expected a finite positive number", d.Rate)
+	case !(d.Beta1 < 1):
+		return fmt.Errorf("beta1 %v, expected a number below 1", d.Beta1)
+	case !(d.Beta2 > 0 && d.Beta2 < 1):
+		return fmt.Errorf("beta2 %v, expected a number between 0 and 1", d.Beta2)
+	case !(d.Epsilon > 0) || !finite(d.Epsilon):
+		return fmt.Errorf("epsilon %v, expected a finite positive number", d.Epsilon)
+	case !(d.Decay > 0 && d.Decay <= 1):
+		return fmt.Errorf("decay %v of the rate, expected more than 0 and at most 1", d.Decay)
+	case d.C != 0 && (!(d.C > 0) || !finite(2/d.C)):
+		return fmt.Errorf("penalty C = %v, expected a positive number whose inverse is finite, or 0 for none", d.C)
+	}
+	d.Beta1 = math.Max(d.Beta1, 0)
+	return nil
+}
+
+func (d *Descent) checkCounts() error {
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"batch of", d.Batch}, {"workers", d.Workers}, {"epoch limit", d.MaxEpochs}, {"stall", d.Stall}, {"checkpoint interval", d.CheckpointEvery}} {
+		if v.value < 0 {
+			return fmt.Errorf("%s %d, expected a positive number or 0 for the default", v.name, v.value)
+		}
+	}
+	return nil
+}
+
+// iterate runs until there is a reason to end. The state is that of a complete
+// epoch whenever it returns.
+func (r *descentRun) iterate() (Status, error) {
+	for {
+		if status := r.finished(); status != 0 {
+			return status, nil
+		}
+		e, err := r.epoch()
+		if err != nil {
+			return r.failed(err)
+		}
+		if r.set.Observe != nil {
+			if err := r.set.Observe(e); errors.Is(err, ErrStop) {
+				return Stopped, nil
+			} else if err != nil {
+				return Stopped, err
+			}
+		}
+		if r.set.Checkpoint != nil && r.st.Epoch%r.set.CheckpointEvery == 0 {
+			if err := r.checkpoint(); err != nil {
+				return Stopped, err
+			}
+		}
+	}
+}
+
+// failed tells how an epoch's error ends the run.
+func (r *descentRun) failed(err error) (Status, error) {
+	var notFinite *NotFinite
+	switch {
+	case errors.Is(err, errInterrupted):
+		return Cancelled, r.cancelled()
+	case errors.As(err, &notFinite):
+		return Diverged, err
+	}
+	return Stopped, err
+}
+
+// finished applies the stopping rules to the state; 0 means to go on.
+func (r *descentRun) finished() Status {
+	switch {
+	case r.set.Stall > 0 && r.st.Epoch-r.st.Best.Epoch >= r.set.Stall:
+		return NoBetterEpoch
+	case r.st.Epoch >= r.set.MaxEpochs:
+		return EpochLimit
+	}
+	return 0
+}
+
+func (r *descentRun) checkpoint() error {
+	r.saved = r.st.Epoch
+	if err := r.set.Checkpoint(&r.st); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// cancelled saves what has not been saved and returns why the context ended.
+func (r *descentRun) cancelled() error {
+	cause := context.Cause(r.ctx)
+	if r.set.Checkpoint != nil && r.saved != r.st.Epoch {
+		return errors.Join(cause, r.checkpoint())
+	}
+	return cause
+}

@@ -1,0 +1,81 @@
+package optimize
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// Rule tells how the gradient g of an update becomes a step of the rate α.
+type Rule int
+
+const (
+	// Plain is steepest descent: x ← x − αg.
+	Plain Rule = iota
+
+	// Momentum goes on along past steps: v ← μv − αg, x ← x + v. I. Sutskever,
+	// J. Martens, G. Dahl and G. Hinton, On the importance of initialization and
+	// momentum in deep learning (ICML 2013), equations 1 and 2.
+	Momentum
+
+	// Adam divides the mean of past gradients by the root of the mean of their
+	// squares, variable by variable, both corrected for their start at 0, with t
+	// the number of the update since the (re)start:
+	//
+	//	m ← β₁m + (1−β₁)g     v ← β₂v + (1−β₂)g²
+	//	x ← x − α · m/(1−β₁ᵗ) / (√(v/(1−β₂ᵗ)) + ε)
+	//
+	// D. P. Kingma and J. Ba, Adam: A Method for Stochastic Optimization (ICLR
+	// 2015), algorithm 1. The penalty's gradient is part of g.
+	Adam
+)
+
+// String returns the rule's name in lower case.
+func (r Rule) String() string {
+	switch r {
+	case Plain:
+		return "plain"
+	case Momentum:
+		return "momentum"
+	case Adam:
+		return "adam"
+	}
+	return fmt.Sprintf("rule %d", int(r))
+}
+
+// moments is the number of vectors that the rule remembers beside x.
+func (r Rule) moments() int { return int(r) }
+
+// move makes the step of the gradient r.grad from r.at.
+func (r *descentRun) move() {
+	at := &r.at
+	at.updates++
+	switch r.set.Rule {
+	case Plain:
+		kernel.Axpy(-at.rate, r.grad, at.x)
+	case Momentum:
+		v := at.moments[0]
+		kernel.Scale(r.set.Beta1, v)
+		kernel.Axpy(-at.rate, r.grad, v)
+		kernel.Add(at.x, v)
+	case Adam:
+		r.adam()
+	}
+}
+
+// adam computes in an order that no compiler may fuse further, so that all
+// machines get the same bits.
+func (r *descentRun) adam() {
+	at, beta1, beta2 := &r.at, r.set.Beta1, r.set.Beta2
+	t := float64(at.updates)
+	unbias1, unbias2 := 1-math.Pow(beta1, t), 1-math.Pow(beta2, t)
+	rate, epsilon := at.rate/unbias1, r.set.Epsilon
+	x := at.x
+	m, v := at.moments[0][:len(x)], at.moments[1][:len(x)]
+	for i, g := range r.grad[:len(x)] {
+		m[i] = math.FMA(beta1, m[i], (1-beta1)*g)
+		v[i] = math.FMA(beta2, v[i], (1-beta2)*g*g)
+		x[i] -= rate * m[i] / (math.Sqrt(v[i]/unbias2) + epsilon)
+	}
+}
