@@ -12,7 +12,9 @@ import (
 // decoders reads each architecture from a model file: a new one is a file and a
 // line here.
 var decoders = map[string]func(json.RawMessage) (Scorer, []float64, error){
-	"linear": decodeLinear,
+	"linear":  decodeLinear,
+	"net":     decodeNetwork,
+	"pairnet": decodePairNetwork,
 }
 
 // fileForm is implemented by every scorer that a model file can hold.
@@ -58,4 +60,24 @@ func Decode(raw json.RawMessage) (Scorer, []float64, error) {
 		return nil, nil, fmt.Errorf("%s scorer: %w", head.Type, err)
 	}
 	return s, params, nil
+}
+
+// numbers returns the weights of a model file, in which null is told from 0.
+func numbers(weights []*float64) ([]float64, error) {
+	w := make([]float64, len(weights))
+	for j, v := range weights {
+		if v == nil {
+			return nil, fmt.Errorf("found null as weight %d, expected a number", j+1)
+		}
+		w[j] = *v
+	}
+	return w, nil
+}
+
+// atLeastOne checks a number in a model file that counts something.
+func atLeastOne(name string, n int) error {
+	if n < 1 {
+		return fmt.Errorf("found %q = %d, expected at least 1", name, n)
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package scorer
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/listwise/listwise/internal/kernel"
@@ -49,7 +48,7 @@ func (l Linear) encode(params []float64) any {
 
 func decodeLinear(raw json.RawMessage) (Scorer, []float64, error) {
 	var f struct {
-		Weights []*float64 `json:"weights"` // null is told from 0
+		Weights []*float64 `json:"weights"`
 	}
 	if err := json.Unmarshal(raw, &f); err != nil {
 		return nil, nil, err
@@ -57,12 +56,9 @@ func decodeLinear(raw json.RawMessage) (Scorer, []float64, error) {
 	if len(f.Weights) == 0 {
 		return nil, nil, errors.New("found no weights, expected one a feature")
 	}
-	w := make([]float64, len(f.Weights))
-	for j, v := range f.Weights {
-		if v == nil {
-			return nil, nil, fmt.Errorf("found null as weight %d, expected a number", j+1)
-		}
-		w[j] = *v
+	w, err := numbers(f.Weights)
+	if err != nil {
+		return nil, nil, err
 	}
 	return Linear{Features: len(w)}, w, nil
 }

@@ -137,13 +137,13 @@ func TestEncodeErrors(t *testing.T) {
 
 func TestDecodeErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                   `found the type "", expected linear`,
-		`{"type":"tree"}`:                      `found the type "tree", expected linear`,
+		`{}`:                                   `found the type "", expected linear, net, pairnet`,
+		`{"type":"tree"}`:                      `found the type "tree", expected linear, net, pairnet`,
 		`{"type":"linear"}`:                    "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[]}`:       "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":null}`:     "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[1,null]}`: "linear scorer: found null as weight 2, expected a number",
-		`null`:                                 `found the type "", expected linear`,
+		`null`:                                 `found the type "", expected linear, net, pairnet`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: error is %v, want %s", text, err, want)
@@ -167,7 +167,8 @@ func TestDecodeErrors(t *testing.T) {
 // Whatever the bytes, Decode returns an error or a scorer whose form it reads
 // back the same.
 func FuzzDecode(f *testing.F) {
-	for _, text := range []string{`{"type":"linear","weights":[0.5,-1e-9]}`, `{"type":"linear","weights":[1,null]}`, `{"type":"linear","weights":[1e400]}`, `{"type":"x"}`, `[]`, `{`} {
+	for _, text := range []string{`{"type":"linear","weights":[0.5,-1e-9]}`, `{"type":"linear","weights":[1,null]}`, `{"type":"linear","weights":[1e400]}`, `{"type":"x"}`, `[]`, `{`,
+		`{"type":"net","activation":"relu","features":1,"hidden":1,"weights":[1,2,3]}`, `{"type":"pairnet","activation":"tanh","features":1,"hidden":1,"pair_hidden":1,"weights":[1,2,3,4,5,6,7]}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -1,0 +1,125 @@
+package scorer
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// Network is a neural network with one hidden layer of h units f and a linear
+// output,
+//
+//	s(x) = Σ_t v_t·f(w_t·x + b_t),   t = 1 … h.
+//
+// The output has no bias: a constant added to all scores changes no ranking. With
+// p features the parameters are, one after the other,
+//
+//	w_1 … w_h   p weights each, feature 1 first
+//	b_1 … b_h   biases of the hidden units
+//	v_1 … v_h   weights of the output
+//
+// The activations of a query are an h × documents matrix, so that every pass over
+// the features is a matrix-vector product of kernel's: h of them forward and h
+// backward, of one multiply-add a feature, a document and a unit each. A score
+// has the same bits whichever other documents are scored with it.
+type Network struct {
+	Features   int // p ≥ 1
+	Hidden     int // h ≥ 1
+	Activation Activation
+}
+
+var _ Scorer = Network{}
+
+// Kind returns "net".
+func (Network) Kind() string { return "net" }
+
+// NumFeatures returns the number of features.
+func (n Network) NumFeatures() int { return n.Features }
+
+// NumParams returns h·(p + 2).
+func (n Network) NumParams() int { return n.Hidden * (n.Features + 2) }
+
+// Init draws the weights and biases of the hidden units uniformly from ±1/√p,
+// and those of the output from ±1/√h.
+func (n Network) Init(params []float64, rng *rand.Rand) {
+	mustMatch("parameters", len(params), n.NumParams())
+	l := n.layers(params)
+	uniform(l.weights, 1/math.Sqrt(float64(n.Features)), rng)
+	uniform(l.bias, 1/math.Sqrt(float64(n.Features)), rng)
+	uniform(l.out, 1/math.Sqrt(float64(n.Hidden)), rng)
+}
+
+// Score implements [Scorer]. It leaves the activations in ws.
+func (n Network) Score(dst, params []float64, x []float32, ws *Workspace) {
+	mustMatch("features", len(x), len(dst)*n.Features)
+	memory := ws.hold(x, n.memory(len(dst)))
+	clear(dst)
+	n.forward(dst, params, x, memory)
+}
+
+// Backward implements [Scorer].
+func (n Network) Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace) {
+	mustMatch("features", len(x), len(lambda)*n.Features)
+	n.backward(grad, params, x, lambda, ws.held(x))
+}
+
+// memory returns the number of float64s that forward and backward work in: the
+// activations, and a row of their derivatives.
+func (n Network) memory(docs int) int { return (n.Hidden + 1) * docs }
+
+// forward adds the scores to dst and leaves the activations in memory.
+func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
+	mustMatch("parameters", len(params), n.NumParams())
+	l, docs := n.layers(params), len(dst)
+	hidden := memory[:n.Hidden*docs]
+	for t, b := range l.bias {
+		project(hidden[t*docs:(t+1)*docs], x, l.weights[t*n.Features:(t+1)*n.Features], b)
+	}
+	n.Activation.apply(hidden)
+	for t, v := range l.out {
+		kernel.Axpy(v, hidden[t*docs:(t+1)*docs], dst)
+	}
+}
+
+// backward adds the gradient of Σ lambda_i·s_i, given what forward left in memory:
+// with δ_ti = lambda_i v_t f'(z_ti),
+//
+//	∂/∂w_t = Σ_i δ_ti x_i   ∂/∂b_t = Σ_i δ_ti   ∂/∂v_t = Σ_i lambda_i f(z_ti)
+func (n Network) backward(grad, params []float64, x []float32, lambda, memory []float64) {
+	mustMatch("parameters", len(params), n.NumParams())
+	mustMatch("derivatives", len(grad), n.NumParams())
+	l, g, docs := n.layers(params), n.layers(grad), len(lambda)
+	delta := memory[n.Hidden*docs:][:docs]
+	for t, v := range l.out {
+		a := memory[t*docs : (t+1)*docs]
+		g.out[t] += kernel.Dot(lambda, a)
+		n.Activation.slope(delta, a)
+		for i, d := range delta {
+			delta[i] = d * v * lambda[i]
+		}
+		g.bias[t] += kernel.Sum(delta)
+		kernel.GemvT(g.weights[t*n.Features:(t+1)*n.Features], x, delta)
+	}
+}
+
+// layers are the parts of a parameter vector.
+type layers struct{ weights, bias, out []float64 }
+
+func (n Network) layers(params []float64) layers {
+	first := n.Hidden * n.Features
+	return layers{params[:first], params[first : first+n.Hidden], params[first+n.Hidden:]}
+}
+
+// project sets z to X·w + bias, one element a document.
+func project(z []float64, x []float32, w []float64, bias float64) {
+	kernel.Gemv(z, x, w)
+	addConstant(z, bias)
+}
+
+// uniform sets w to numbers between −limit and limit.
+func uniform(w []float64, limit float64, rng *rand.Rand) {
+	for i := range w {
+		w[i] = limit * (2*rng.Float64() - 1)
+	}
+}

@@ -1,0 +1,84 @@
+package scorer
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// networkFile is a network or a pair network in a model file; weights are its
+// parameters in their order.
+type networkFile struct {
+	Type       string    `json:"type"`
+	Activation string    `json:"activation"`
+	Features   int       `json:"features"`
+	Hidden     int       `json:"hidden"`
+	PairHidden int       `json:"pair_hidden,omitempty"`
+	Weights    []float64 `json:"weights"`
+}
+
+func (n Network) encode(params []float64) any {
+	return networkFile{Type: n.Kind(), Activation: n.Activation.String(), Features: n.Features, Hidden: n.Hidden, Weights: params}
+}
+
+func (n PairNetwork) encode(params []float64) any {
+	return networkFile{n.Kind(), n.Activation.String(), n.Features, n.Hidden, n.PairHidden, params}
+}
+
+func decodeNetwork(raw json.RawMessage) (Scorer, []float64, error) {
+	f, err := readNetwork(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := f.parameters(float64(f.Hidden) * (float64(f.Features) + 2))
+	if err != nil {
+		return nil, nil, err
+	}
+	return Network{Features: f.Features, Hidden: f.Hidden, Activation: f.activation}, w, nil
+}
+
+func decodePairNetwork(raw json.RawMessage) (Scorer, []float64, error) {
+	f, err := readNetwork(raw)
+	if err == nil {
+		err = atLeastOne("pair_hidden", f.PairHidden)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p := float64(f.Features)
+	w, err := f.parameters(float64(f.Hidden)*(p+2) + float64(f.PairHidden)*(2*p+2))
+	if err != nil {
+		return nil, nil, err
+	}
+	return PairNetwork{Features: f.Features, Hidden: f.Hidden, PairHidden: f.PairHidden, Activation: f.activation}, w, nil
+}
+
+// readFile is a networkFile as it was read.
+type readFile struct {
+	networkFile
+	Weights    []*float64 `json:"weights"` // in place of the one above
+	activation Activation
+}
+
+func readNetwork(raw json.RawMessage) (*readFile, error) {
+	var f readFile
+	err := json.Unmarshal(raw, &f)
+	if err == nil {
+		f.activation, err = ParseActivation(f.Activation)
+	}
+	if err == nil {
+		err = atLeastOne("features", f.Features)
+	}
+	if err == nil {
+		err = atLeastOne("hidden", f.Hidden)
+	}
+	return &f, err
+}
+
+// parameters returns the weights, of which the architecture wants so many; in
+// floating point, because products of what a file says may overflow.
+func (f *readFile) parameters(want float64) ([]float64, error) {
+	if float64(len(f.Weights)) != want {
+		return nil, fmt.Errorf("found %d weights, expected %.0f", len(f.Weights), want)
+	}
+	return numbers(f.Weights)
+}
