@@ -446,6 +446,24 @@ func TestDescentZeroValue(t *testing.T) {
 	}
 }
 
+// The time of an update beside its terms, whose floor is that of reading the
+// gradient for its norm, x for its norm, and moving x (and the moments).
+func BenchmarkDescentUpdate(b *testing.B) {
+	const n = 1000
+	for _, rule := range []Rule{Plain, Momentum, Adam} {
+		for _, dim := range []int{46, 1000} {
+			b.Run(fmt.Sprintf("%v/%d", rule, dim), func(b *testing.B) {
+				nothing := sum{dim, n, func(int, []float64, []float64) float64 { return 1 }}
+				x0 := normals(stream(1, 1), dim)
+				for b.Loop() {
+					descend(b, Descent{Rule: rule, C: 1, MaxEpochs: 10}, nothing, x0)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(10*n), "ns/update")
+			})
+		}
+	}
+}
+
 // A robust mean: the terms are √(1 + (x − mᵢ)²).
 func ExampleDescent() {
 	points := []float64{1, 2, 3, 100}
