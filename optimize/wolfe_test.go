@@ -39,7 +39,7 @@ func TestStepsMeetTheStrongWolfeConditions(t *testing.T) {
 func checkWolfe(t *rapid.T, obj function, x0 []float64) {
 	var x, g []float64
 	var f float64
-	steps := 0
+	steps, evaluations := 0, 0
 	l := LBFGS{MaxIterations: 60, Observe: func(it Iteration) error {
 		grad := make([]float64, obj.dim)
 		obj.Eval(it.X, grad)
@@ -56,11 +56,13 @@ func checkWolfe(t *rapid.T, obj function, x0 []float64) {
 			if it.F > f+1e-4*before+rounding {
 				t.Fatalf("iteration %d: f %v → %v with slope %v: no sufficient decrease", it.Number, f, it.F, before)
 			}
-			if math.Abs(after) > 0.9*math.Abs(before)*(1+1e-6)+10*rounding {
+			// A search that found no strong-Wolfe point within its patience may
+			// take one that just lowers the value.
+			if it.Evaluations-evaluations <= patience && math.Abs(after) > 0.9*math.Abs(before)*(1+1e-6)+10*rounding {
 				t.Fatalf("iteration %d: slope %v → %v: too steep", it.Number, before, after)
 			}
 		}
-		x, g, f = slices.Clone(it.X), grad, it.F
+		x, g, f, evaluations = slices.Clone(it.X), grad, it.F, it.Evaluations
 		return nil
 	}}
 	if _, err := l.Minimize(context.Background(), obj, x0); err != nil || (steps == 0 && norm(g) > 1e-6) {
