@@ -1,0 +1,143 @@
+package loss
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Lambda is a λ function: the rule by which a sorted list of documents moves
+// (Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost Functions, NIPS
+// 2006, sections 4 and 6.2). Those between pairs of documents are the product of
+// what the measure loses if the two change places and of a function of their
+// scores' difference. Of the ten that the paper tried it prints one formula, that
+// of LambdaLogistic; the others follow its descriptions.
+type Lambda int
+
+// The λ functions.
+const (
+	LambdaLogistic Lambda = iota
+	LambdaStep
+	LambdaSpring
+	LambdaLogisticNearest
+	LambdaStepNearest
+	LambdaSpringNearest
+	LambdaDifference
+)
+
+// LambdaInfo describes a λ function for help texts.
+type LambdaInfo struct {
+	Name        string // as ParseLambda reads it
+	Explanation string // one line
+}
+
+// lambdaEntry is a λ function's line of the registry.
+type lambdaEntry struct {
+	LambdaInfo
+	law     lawKind
+	nearest bool    // only between neighbours in the sorted list
+	margin  float64 // where LambdaRank.Margin is 0
+}
+
+// lawKind says how a λ function depends on the difference of scores.
+type lawKind int
+
+const (
+	logisticKind lawKind = iota
+	stepKind
+	springKind
+	differenceKind
+)
+
+var lambdas = [...]lambdaEntry{
+	LambdaLogistic: {LambdaInfo{"logistic",
+		"RankNet's force times the measure's change when the pair is swapped: the paper's choice, its eq. 9"}, logisticKind, false, 0},
+	LambdaStep: {LambdaInfo{"step",
+		"the measure's change when the pair is swapped, as long as the better document leads by less than the margin"}, stepKind, false, 1},
+	LambdaSpring: {LambdaInfo{"spring",
+		"the measure's change when the pair is swapped, times what the better document's lead lacks of the margin"}, springKind, false, 1},
+	LambdaLogisticNearest: {LambdaInfo{"logistic-nearest",
+		"as logistic, between neighbours in the sorted list only"}, logisticKind, true, 0},
+	LambdaStepNearest: {LambdaInfo{"step-nearest",
+		"as step, between neighbours in the sorted list only"}, stepKind, true, 1},
+	LambdaSpringNearest: {LambdaInfo{"spring-nearest",
+		"as spring, between neighbours in the sorted list only"}, springKind, true, 1},
+	LambdaDifference: {LambdaInfo{"difference",
+		"the central difference of the measure when a document's score moves by the margin, by the mean gap between scores if that is 0"}, differenceKind, false, 0},
+}
+
+// Lambdas describes all λ functions in the order of help texts.
+func Lambdas() []LambdaInfo {
+	list := make([]LambdaInfo, len(lambdas))
+	for i, e := range lambdas {
+		list[i] = e.LambdaInfo
+	}
+	return list
+}
+
+// ParseLambda reads a λ function's name, one of those that [Lambdas] lists.
+func ParseLambda(name string) (Lambda, error) {
+	i := slices.IndexFunc(lambdas[:], func(e lambdaEntry) bool { return e.Name == name })
+	if i < 0 {
+		return 0, fmt.Errorf("lambda function %q, expected %s", name, lambdaNames())
+	}
+	return Lambda(i), nil
+}
+
+// String returns the name that ParseLambda reads.
+func (k Lambda) String() string {
+	if !k.known() {
+		return fmt.Sprintf("Lambda(%d)", int(k))
+	}
+	return lambdas[k].Name
+}
+
+func (k Lambda) known() bool { return k >= 0 && int(k) < len(lambdas) }
+
+func lambdaNames() string {
+	names := make([]string, len(lambdas))
+	for i, e := range lambdas {
+		names[i] = e.Name
+	}
+	return nameList(names)
+}
+
+// forceLaw is how the force between two documents depends on their scores. It is
+// immutable.
+type forceLaw interface {
+	// prepare returns what pull wants to know of the scores, sorted in descending
+	// order; memory is as long as they are.
+	prepare(scores, memory []float64) []float64
+
+	// pull adds the forces between the documents at ranks a and b, a < b < to, to
+	// forces, which are by rank. loss[b] is what the measure loses if the two are
+	// swapped: its sign tells the better document, which is pulled up, and its
+	// size is a factor of the force. The worse is pulled down by as much.
+	pull(forces, loss, scores, prepared []float64, a, to int)
+}
+
+// pairField is a λ function made of forces between pairs of documents. With T
+// ranks that count it takes O(Tn), or O(n) between neighbours only.
+type pairField struct {
+	swaps      swaps
+	law        forceLaw
+	nearest    bool
+	truncation int // pairs with both documents below that many ranks are left out
+}
+
+func (f *pairField) forces(forces []float64, r byScore, _ []float64, scratch *Scratch) {
+	n := len(r.scores)
+	x, loss := scratch.Floats(n), scratch.Floats(n)
+	r.gather(x, f.swaps.counts())
+	work := scratch.Floats(f.swaps.work(n))
+	ranks := min(f.swaps.prepare(x, work), f.truncation, n-1)
+	prepared := f.law.prepare(r.scores, scratch.Floats(n))
+	clear(forces)
+	for a := range ranks {
+		to := n
+		if f.nearest {
+			to = a + 2
+		}
+		f.swaps.row(loss, x, work, a, to)
+		f.law.pull(forces, loss, r.scores, prepared, a, to)
+	}
+}

@@ -1,0 +1,165 @@
+package loss
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// FieldDiagnosis tells whether forces λ could come from a cost near a point
+// (Burges, Ragno and Le 2006, section 4): they do if the Jacobian J of −λ is
+// symmetric (eq. 5, Poincaré's lemma), and that cost is convex if J is positive
+// semidefinite too.
+type FieldDiagnosis struct {
+	// Asymmetry is ‖J − Jᵀ‖/‖J‖ in the maximum norm of row sums, 0 where J is.
+	Asymmetry float64
+	// SmallestEigenvalue is that of (J + Jᵀ)/2.
+	SmallestEigenvalue float64
+	// NetForce is Σλ, which drives the mean score of the list.
+	NetForce float64
+}
+
+// DiagnoseField looks at a loss of one query at the given scores, with central
+// differences of step h. It sees one ranking only, and so the inside of one of the
+// cells that sorting cuts the space of scores into, if h is smaller than half the
+// smallest gap between scores; what happens across cells [Circulation] shows. It
+// takes 2n evaluations and O(n³) for the eigenvalues.
+func DiagnoseField(b Bound, scores []float64, h float64) FieldDiagnosis {
+	n := len(scores)
+	j := FieldJacobian(b, scores, h)
+	skew, symmetric := make([]float64, n*n), make([]float64, n*n)
+	for r := range n {
+		for c := range n {
+			skew[r*n+c] = j[r*n+c] - j[c*n+r]
+			symmetric[r*n+c] = (j[r*n+c] + j[c*n+r]) / 2
+		}
+	}
+	var d FieldDiagnosis
+	if size := rowNorm(j, n); size > 0 {
+		d.Asymmetry = rowNorm(skew, n) / size
+	}
+	if n > 0 {
+		d.SmallestEigenvalue = symmetricEigenvalues(symmetric, n)[0]
+	}
+	lambda := make([]float64, n)
+	b.Eval(scores, lambda, new(Scratch))
+	for _, l := range lambda {
+		d.NetForce += l
+	}
+	return d
+}
+
+// FieldJacobian returns the Jacobian of −λ by central differences of step h: row
+// i, column k of the n×n matrix holds −∂λ_i/∂s_k at i·n + k.
+func FieldJacobian(b Bound, scores []float64, h float64) []float64 {
+	n := len(scores)
+	j := make([]float64, n*n)
+	x, up, down := append([]float64(nil), scores...), make([]float64, n), make([]float64, n)
+	var scratch Scratch
+	for k := range n {
+		x[k] = scores[k] + h
+		b.Eval(x, up, &scratch)
+		x[k] = scores[k] - h
+		b.Eval(x, down, &scratch)
+		x[k] = scores[k]
+		for i := range n {
+			j[i*n+k] = (down[i] - up[i]) / (2 * h)
+		}
+	}
+	return j
+}
+
+// rowNorm returns the largest sum of absolute values of a row of an n×n matrix.
+func rowNorm(a []float64, n int) float64 {
+	var norm float64
+	for r := range n {
+		var sum float64
+		for _, v := range a[r*n : (r+1)*n] {
+			sum += math.Abs(v)
+		}
+		norm = max(norm, sum)
+	}
+	return norm
+}
+
+// Circle is a circle in the space of scores: Center + Radius·(cos θ·U + sin θ·V).
+type Circle struct {
+	Center, U, V []float64
+	Radius       float64
+}
+
+// RandomCircle returns a circle around a point in a plane of random direction, U
+// and V being orthonormal. There must be at least two scores.
+func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
+	if len(center) < 2 {
+		panic("loss: a circle needs two dimensions")
+	}
+	c := Circle{center, make([]float64, len(center)), make([]float64, len(center)), radius}
+	for i := range c.U {
+		c.U[i], c.V[i] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	normalise(c.U)
+	// Twice is enough to make what is left orthogonal to rounding.
+	for range 2 {
+		along := dot(c.U, c.V)
+		for i, u := range c.U {
+			c.V[i] -= along * u
+		}
+		normalise(c.V)
+	}
+	return c
+}
+
+// TieCircle returns the circle around the point at which three documents tie at
+// the mean of their scores, on which the scores of the first two go around while
+// all others stay. All six orders of the three lie on it.
+//
+// (Were the mean to stay instead, each order would have an equal part of the
+// circle. There LambdaRank's circulation under NDCG is 0 too, because the
+// differences of three gains cancel in pairs.)
+func TieCircle(scores []float64, tied [3]int, radius float64) Circle {
+	n := len(scores)
+	c := Circle{append([]float64(nil), scores...), make([]float64, n), make([]float64, n), radius}
+	mean := (scores[tied[0]] + scores[tied[1]] + scores[tied[2]]) / 3
+	for _, d := range tied {
+		c.Center[d] = mean
+	}
+	c.U[tied[0]], c.V[tied[1]] = 1, 1
+	return c
+}
+
+// Circulation returns the line integral ∮ λ·ds around a circle, by the midpoint
+// rule with the given number of steps: the work that the forces do on a list that
+// goes once around. It is 0 for the gradient of any cost; LambdaRank's forces
+// jump where documents tie, and so it is not. The error is of the order of a jump
+// divided by steps, or far less where λ is smooth.
+func Circulation(b Bound, c Circle, steps int) float64 {
+	n := len(c.Center)
+	x, lambda := make([]float64, n), make([]float64, n)
+	var scratch Scratch
+	var sum float64
+	for t := range steps {
+		sin, cos := math.Sincos(2 * math.Pi * (float64(t) + 0.5) / float64(steps))
+		for i := range x {
+			x[i] = c.Center[i] + c.Radius*(cos*c.U[i]+sin*c.V[i])
+		}
+		b.Eval(x, lambda, &scratch)
+		sum += cos*dot(lambda, c.V) - sin*dot(lambda, c.U)
+	}
+	return sum * c.Radius * 2 * math.Pi / float64(steps)
+}
+
+func dot(x, y []float64) float64 {
+	var sum float64
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// normalise scales x to length 1.
+func normalise(x []float64) {
+	length := math.Sqrt(dot(x, x))
+	for i := range x {
+		x[i] /= length
+	}
+}

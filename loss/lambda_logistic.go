@@ -1,0 +1,72 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// logisticLaw is RankNet's force, scaled by the loss Δ of a swap (Burges, Ragno
+// and Le 2006, eq. 9, in absolute values: as printed it is negative where the
+// better document stands below). With i the better and j the worse document,
+//
+//	λ_ij = |Δ| σ/(1 + exp(σ(s_i − s_j − m)))
+//
+// where the margin m is the paper's 0 unless asked for.
+type logisticLaw struct{ sigma, margin float64 }
+
+// safeExponent bounds the exponents of products of two exponentials that are to
+// stay ordinary numbers.
+const safeExponent = 700
+
+// prepare returns E = exp(σ(s − s_top)), or nil if the scores are too far apart
+// for it.
+func (l logisticLaw) prepare(scores, memory []float64) []float64 {
+	top := scores[0]
+	if !(l.sigma*(top-scores[len(scores)-1]+l.margin) <= safeExponent) {
+		return nil
+	}
+	for i, s := range scores {
+		memory[i] = l.sigma * (s - top)
+	}
+	kernel.Exp(memory, memory)
+	return memory
+}
+
+// pull has no exponential in its loop: 1/(1 + exp(σ(s_i − s_j − m))) =
+// cE_j/(E_i + cE_j), c = exp(σm).
+func (l logisticLaw) pull(forces, loss, scores, e []float64, a, to int) {
+	if e == nil {
+		l.pullFar(forces, loss, scores, a, to)
+		return
+	}
+	ease, upper := math.Exp(l.sigma*l.margin), math.Float64bits(e[a])
+	var own float64
+	forces, loss, e = forces[:to], loss[:to], e[:to]
+	for b := a + 1; b < len(e); b++ {
+		// Which of the two is better is as good as random, so the choice is
+		// made without a branch: with a loss below 0 the worse is the upper.
+		lower := math.Float64bits(e[b])
+		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
+		better, worse := math.Float64frombits(upper^flip), ease*math.Float64frombits(lower^flip)
+		f := l.sigma * loss[b] * (worse / (better + worse))
+		own += f
+		forces[b] -= f
+	}
+	forces[a] += own
+}
+
+// pullFar is pull for scores of any size.
+func (l logisticLaw) pullFar(forces, loss, scores []float64, a, to int) {
+	for b := a + 1; b < to; b++ {
+		f := l.sigma * loss[b] * logistic(l.sigma*(l.margin-lead(loss, scores, a, b)))
+		forces[a] += f
+		forces[b] -= f
+	}
+}
+
+// lead returns by how much the score of the better document of ranks a < b exceeds
+// that of the worse.
+func lead(loss, scores []float64, a, b int) float64 {
+	return math.Copysign(scores[a]-scores[b], loss[b])
+}
