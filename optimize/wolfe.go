@@ -135,7 +135,7 @@ func (w *wolfe) decreases(p point) bool {
 	if p.f <= w.origin.f+c1*p.step*w.origin.slope {
 		return true
 	}
-	return p.f <= w.origin.f+w.noise && p.slope <= (2*c1-1)*w.origin.slope
+	return math.Abs(p.f-w.origin.f) <= w.noise && p.slope <= (2*c1-1)*w.origin.slope
 }
 
 // flat tells whether p meets the second condition.
