@@ -1,0 +1,413 @@
+package loss_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/losstest"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/sample"
+)
+
+func stream(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 23)) }
+
+// boltzRanks are configurations that between them use every option.
+func boltzRanks(t testing.TB) map[string]loss.BoltzRank {
+	ndcg, ap := gain(t, "ndcg@5"), gain(t, "map")
+	return map[string]loss.BoltzRank{
+		"entropy":   {},
+		"mixed":     {Measure: ndcg, Lambda: 0.5, Alpha: 3},
+		"expected":  {Measure: ap, Lambda: 1, Growing: true, Sampler: sample.PermutationOptions{Rankings: 40}},
+		"sign":      {Measure: ndcg, Lambda: 0.9, Energy: loss.SignEnergy, Growing: true},
+		"negatives": {Measure: ap, Lambda: 0.3, Negatives: 1.5, Threshold: 2, Alpha: 2},
+		"no noise":  {Measure: ndcg, Lambda: 0.5, Sampler: sample.PermutationOptions{Sharpness: []float64{math.Inf(1), 0}}},
+	}
+}
+
+func TestBoltzRankConformance(t *testing.T) {
+	for name, l := range boltzRanks(t) {
+		losstest.Run(t, losstest.Case{Name: "boltzrank/" + name, Loss: l, Sampled: true})
+	}
+}
+
+// energy is E(R|s) by its definition as a sum over pairs.
+func energy(l loss.BoltzRank, ranks []int32, s []float64) (sum float64) {
+	m := float64(len(s))
+	alpha := l.Alpha
+	if alpha == 0 {
+		alpha = 1
+	}
+	if l.Growing {
+		alpha *= (m - 1) / 2
+	}
+	for j, rj := range ranks {
+		for k, rk := range ranks {
+			switch {
+			case rj <= rk:
+			case l.Energy == loss.SignEnergy:
+				sum += alpha * (s[j] - s[k])
+			default:
+				sum += alpha * float64(rj-rk) * (s[j] - s[k])
+			}
+		}
+	}
+	return 2 / (m * (m - 1)) * sum
+}
+
+// boltzmann returns the probabilities ∝ exp(−E) of the rankings.
+func boltzmann(l loss.BoltzRank, rankings [][]int32, s []float64) []float64 {
+	p := make([]float64, len(rankings))
+	var z float64
+	for i, r := range rankings {
+		p[i] = math.Exp(-energy(l, r, s))
+		z += p[i]
+	}
+	for i := range p {
+		p[i] /= z
+	}
+	return p
+}
+
+// naiveBoltzRank is −[λ⟨N⟩ − (1−λ)C] over the rankings given.
+func naiveBoltzRank(l loss.BoltzRank, rankings [][]int32, grades, s []float64) (value float64) {
+	p, target := boltzmann(l, rankings, s), boltzmann(l, rankings, grades)
+	for i, r := range rankings {
+		value -= (1 - l.Lambda) * target[i] * math.Log(p[i])
+		if l.Lambda > 0 {
+			ranked := make([]float64, len(grades))
+			for d, at := range r {
+				ranked[at-1] = grades[d]
+			}
+			n, _ := l.Measure.Value(ranked)
+			value -= l.Lambda * p[i] * n
+		}
+	}
+	return value
+}
+
+func rows(set *sample.Permutations) (all [][]int32) {
+	for i := range set.Len() {
+		all = append(all, set.Row(i))
+	}
+	return all
+}
+
+func scoresOf(rng *rand.Rand, n int) []float64 {
+	s := make([]float64, n)
+	for i := range s {
+		s[i] = 2 * rng.NormFloat64()
+	}
+	return s
+}
+
+// The loss is that of the definitions, pair by pair and ranking by ranking, over
+// the set R_q that the same stream draws, and its λ their central differences.
+func TestBoltzRankAgainstDefinition(t *testing.T) {
+	for name, l := range boltzRanks(t) {
+		if l.Negatives > 0 {
+			continue
+		}
+		rng := stream(1)
+		for _, grades := range [][]float64{{1, 0}, {0, 2, 1}, {0, 1, 0, 0, 2, 1, 4}, {0, 0, 0.5, 1, 0, 0, 3, 0, 1, 0, 0, 1}} {
+			set, err := sample.DrawPermutations(grades, l.Sampler, stream(9))
+			if err != nil {
+				t.Fatal(err)
+			}
+			bound, err := l.Bind(grades, stream(9))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, lambda := scoresOf(rng, len(grades)), make([]float64, len(grades))
+			value := bound.Eval(s, lambda, new(loss.Scratch))
+			if want := naiveBoltzRank(l, rows(set), grades, s); math.Abs(value-want) > 1e-12*max(1, math.Abs(want)) {
+				t.Errorf("%s, grades %v: loss %v, want %v", name, grades, value, want)
+			}
+			for i := range s {
+				const h = 1e-4
+				at := func(shift float64) float64 {
+					moved := slices.Clone(s)
+					moved[i] += shift
+					return naiveBoltzRank(l, rows(set), grades, moved)
+				}
+				want := -(8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
+				if math.Abs(lambda[i]-want) > 1e-9 {
+					t.Errorf("%s, grades %v: lambda[%d] is %v, differences say %v", name, grades, i, lambda[i], want)
+				}
+			}
+		}
+	}
+}
+
+// indicator is 1 for one ranking, told by its grades, and 0 for all others.
+type indicator struct{ ranked []float64 }
+
+func (indicator) Name() string { return "indicator" }
+
+func (m indicator) Value(ranked []float64) (float64, bool) {
+	if slices.Equal(m.ranked, ranked) {
+		return 1, true
+	}
+	return 0, true
+}
+
+// A set large enough holds every ranking of a short list, so that the law is that
+// over all m! of them: with λ = 1 and a measure that picks out one ranking, the loss
+// is minus its probability. The most probable is the one in the order of the scores.
+func TestBoltzRankOverAllRankings(t *testing.T) {
+	grades := []float64{0.3, 0, 0.2, 0.1}
+	var all [][]int32
+	for a := range int32(4) {
+		for b := range int32(4) {
+			for c := range int32(4) {
+				if d := 6 - a - b - c; a != b && a != c && b != c {
+					all = append(all, []int32{a + 1, b + 1, c + 1, d + 1})
+				}
+			}
+		}
+	}
+	if len(all) != 24 {
+		t.Fatalf("%d rankings of 4 documents", len(all))
+	}
+	for _, l := range []loss.BoltzRank{{Alpha: 2}, {Energy: loss.SignEnergy, Growing: true}} {
+		s := scoresOf(stream(4), len(grades))
+		want := boltzmann(l, all, s)
+		var best []float64
+		bestP, total := 0.0, 0.0
+		for i, ranks := range all {
+			ranked := make([]float64, 4)
+			sorted := make([]float64, 4)
+			for d, r := range ranks {
+				ranked[r-1], sorted[r-1] = grades[d], s[d]
+			}
+			l.Measure, l.Lambda = indicator{ranked}, 1
+			bound, err := l.Bind(grades, stream(6))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := -bound.Eval(s, nil, new(loss.Scratch))
+			if math.Abs(p-want[i]) > 1e-13 {
+				t.Errorf("ranking %v has probability %v, want %v", ranks, p, want[i])
+			}
+			if total += p; p > bestP {
+				bestP, best = p, sorted
+			}
+		}
+		if math.Abs(total-1) > 1e-12 {
+			t.Errorf("probabilities add up to %v", total)
+		}
+		if !slices.IsSortedFunc(best, func(a, b float64) int { return -cmpFloat(a, b) }) {
+			t.Errorf("the most probable ranking has the scores %v, want them descending", best)
+		}
+	}
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// The sign energy is the linear one with α·2/m, and a growing α is α·(m−1)/2.
+func TestBoltzRankEnergies(t *testing.T) {
+	grades := []float64{0, 1, 0, 0, 2, 1, 0}
+	m := float64(len(grades))
+	ndcg := gain(t, "ndcg@5")
+	s := scoresOf(stream(2), len(grades))
+	value := func(l loss.BoltzRank) float64 {
+		l.Measure, l.Lambda = ndcg, 0.5
+		bound, err := l.Bind(grades, stream(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bound.Eval(s, nil, new(loss.Scratch))
+	}
+	for _, c := range [][2]loss.BoltzRank{
+		{{Energy: loss.SignEnergy, Alpha: 3}, {Alpha: 3 * 2 / m}},
+		{{Growing: true, Alpha: 3}, {Alpha: 3 * (m - 1) / 2}},
+		{{Growing: true, Energy: loss.SignEnergy}, {Alpha: (m - 1) / m}},
+	} {
+		if a, b := value(c[0]), value(c[1]); math.Abs(a-b) > 1e-13 {
+			t.Errorf("%+v gives %v, the same by other means %v", c[0], a, b)
+		}
+	}
+	if value(loss.BoltzRank{}) == value(loss.BoltzRank{Alpha: 2}) {
+		t.Error("alpha does nothing")
+	}
+}
+
+// Documents left out have λ = 0 and no influence: the loss is that of a query
+// without them.
+func TestBoltzRankNegatives(t *testing.T) {
+	grades := make([]float64, 60)
+	grades[7], grades[20], grades[41] = 1, 2, 0.5
+	l := loss.BoltzRank{Measure: gain(t, "ndcg@5"), Lambda: 0.5, Negatives: 4}
+	rng := stream(5)
+	kept := sample.Negatives(grades, 1, 4, rng)
+	if len(kept) != 2+8 {
+		t.Fatalf("%d documents kept, want 10", len(kept))
+	}
+	s := scoresOf(stream(6), len(grades))
+	keptGrades, keptScores := make([]float64, len(kept)), make([]float64, len(kept))
+	for i, d := range kept {
+		keptGrades[i], keptScores[i] = grades[d], s[d]
+	}
+	alone := l
+	alone.Negatives = 0
+	small, err := alone.Bind(keptGrades, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, lambda := make([]float64, len(kept)), make([]float64, len(s))
+	want := small.Eval(keptScores, part, new(loss.Scratch))
+	bound, err := l.Bind(grades, stream(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := bound.Eval(s, lambda, new(loss.Scratch)); got != want {
+		t.Errorf("loss %v, want %v", got, want)
+	}
+	for d, v := range lambda {
+		if i, ok := slices.BinarySearch(kept, int32(d)); ok && v != part[i] || !ok && v != 0 {
+			t.Errorf("document %d, kept: %v, has λ = %v", d, ok, v)
+		}
+	}
+}
+
+// Where the convention leaves a query out, the expected measure teaches nothing, and
+// the entropy what it always does.
+func TestBoltzRankWithoutMeasure(t *testing.T) {
+	skip, err := measure.ParseConvention("letor3-skip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ap, err := measure.Parse("map", skip, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grades := []float64{0.5, 0, 0.2} // none relevant
+	for _, c := range []struct{ lambda, factor float64 }{{1, 0}, {0.25, 0.75}} {
+		value := func(l loss.BoltzRank) float64 {
+			bound, err := l.Bind(grades, stream(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return bound.Eval([]float64{1, 2, 4}, nil, new(loss.Scratch))
+		}
+		got := value(loss.BoltzRank{Measure: ap, Lambda: c.lambda})
+		if want := c.factor * value(loss.BoltzRank{}); math.Abs(got-want) > 1e-15 {
+			t.Errorf("lambda %v: loss %v, want %v", c.lambda, got, want)
+		}
+	}
+}
+
+// Following λ from equal scores sorts the relevant documents to the top, whatever
+// the weight of the expected measure.
+func TestBoltzRankLearnsToSort(t *testing.T) {
+	grades := []float64{0, 2, 0, 1, 0, 0, 1, 0, 2, 0}
+	ndcg := gain(t, "ndcg@5")
+	for _, weight := range []float64{0, 0.5, 1} {
+		bound, err := loss.BoltzRank{Measure: ndcg, Lambda: weight, Growing: true}.Bind(grades, stream(8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, lambda := make([]float64, len(grades)), make([]float64, len(grades))
+		var scratch loss.Scratch
+		start := bound.Eval(s, lambda, &scratch)
+		for range 500 {
+			kernel.Axpy(0.1, lambda, s)
+			bound.Eval(s, lambda, &scratch)
+		}
+		if end := bound.Eval(s, lambda, &scratch); end >= start {
+			t.Errorf("lambda %v: the loss rose from %v to %v", weight, start, end)
+		}
+		var ranked []float64
+		order := make([]int, len(s))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortFunc(order, func(a, b int) int { return -cmpFloat(s[a], s[b]) })
+		for _, d := range order {
+			ranked = append(ranked, grades[d])
+		}
+		if v, _ := ndcg.Value(ranked); v < 0.999 {
+			t.Errorf("lambda %v: NDCG@5 is %v after training, grades in order %v", weight, v, ranked)
+		}
+	}
+}
+
+// Equal grades, or a set of one ranking, teach nothing.
+func TestBoltzRankNothing(t *testing.T) {
+	for _, grades := range [][]float64{{}, {3}, {1, 1, 1}, {1000, 0}} {
+		if bound, err := (loss.BoltzRank{}).Bind(grades, stream(1)); err != nil || bound != loss.Nothing {
+			t.Errorf("grades %v: bound to %v, %v", grades, bound, err)
+		}
+	}
+}
+
+func TestBoltzRankErrors(t *testing.T) {
+	for want, l := range map[string]loss.BoltzRank{
+		"lambda 1.5, expected a number from 0 to 1":             {Lambda: 1.5},
+		"lambda NaN, expected a number from 0 to 1":             {Lambda: math.NaN()},
+		"no measure to train for":                               {Lambda: 0.1},
+		"energy 7, expected linear or sign":                     {Energy: 7},
+		"alpha -1, expected a positive number up to 1e+100":     {Alpha: -1},
+		"negatives -2, expected a non-negative number":          {Negatives: -2},
+		"threshold +Inf, expected a finite non-negative number": {Threshold: math.Inf(1)},
+		"set of rankings: rankings -4, expected at least 1":     {Sampler: sample.PermutationOptions{Rankings: -4}},
+	} {
+		if _, err := l.Bind([]float64{1, 0}, stream(1)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
+func TestParseEnergy(t *testing.T) {
+	for _, e := range []loss.Energy{loss.LinearEnergy, loss.SignEnergy} {
+		if got, err := loss.ParseEnergy(e.String()); err != nil || got != e {
+			t.Errorf("%v is read as %v, %v", e, got, err)
+		}
+	}
+	if _, err := loss.ParseEnergy("cubic"); err == nil || err.Error() != `energy "cubic", expected linear or sign` {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// The floor is two passes over the matrix of ranks; beside them there are 100
+// exponentials.
+func BenchmarkBoltzRank(b *testing.B) {
+	for _, docs := range []int{26, 152, 1000} {
+		rng := stream(1)
+		grades := make([]float64, docs)
+		for i := range grades {
+			grades[i] = float64(max(0, rng.IntN(6)-3))
+		}
+		bound, err := loss.BoltzRank{Measure: gain(b, "ndcg@5"), Lambda: 0.5}.Bind(grades, rng)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, lambda := scoresOf(rng, docs), make([]float64, docs)
+		var scratch loss.Scratch
+		b.Run(fmt.Sprintf("%d/eval", docs), func(b *testing.B) {
+			for b.Loop() {
+				bound.Eval(s, lambda, &scratch)
+			}
+		})
+		ranks, energies := make([]float32, 100*docs), make([]float64, 100)
+		b.Run(fmt.Sprintf("%d/floor", docs), func(b *testing.B) {
+			for b.Loop() {
+				kernel.Gemv(energies, ranks, s)
+				kernel.GemvT(lambda, ranks, energies)
+			}
+		})
+	}
+}
