@@ -24,14 +24,14 @@ import (
 //
 // A walk's states differ in one pair a step, so all e_y are running sums of
 // score differences and the derivatives the same sums backwards: one pass over
-// the steps gathers, one adds up, one takes exponentials, and two return. The
-// law is immutable and may be used concurrently.
+// the steps adds up, one takes exponentials, and two return. The law is immutable
+// and may be used concurrently.
 type sampledLaw struct {
-	set      *sample.Set // Plus and Minus hold slots in place of documents
-	slots    slots
-	scale    float64 // 2κ
-	limit    float64 // magnitude of scores at which energies surely are finite
-	logTotal float64 // log of the sum of the unnormalised weights
+	set      *sample.Set
+	flips    *kernel.Pairs // the steps of all walks
+	scale    float64       // 2κ
+	limit    float64       // magnitude of scores at which energies surely are finite
+	logTotal float64       // log of the sum of the unnormalised weights
 }
 
 var _ law = (*sampledLaw)(nil)
@@ -55,14 +55,11 @@ func newSampledLaw(pairs ranking.Bipartite, gain measure.Additive, kappa float64
 
 // newLawOf returns the law of a sample, which it takes over.
 func newLawOf(set *sample.Set, pairs ranking.Bipartite, kappa float64) *sampledLaw {
-	slots := newSlots(pairs)
-	slots.replace(set.Plus, set.Walks)
-	slots.replace(set.Minus, set.Walks)
 	// |e| is at most 2κ·(inverted pairs)·(difference of two scores).
 	largest := 2 * max(2*kappa, 1) * float64(pairs.Pairs()+set.Steps)
 	return &sampledLaw{
 		set:      set,
-		slots:    slots,
+		flips:    kernel.NewPairs(pairs.Docs(), set.Plus, set.Minus),
 		scale:    2 * kappa,
 		limit:    math.MaxFloat64 / 4 / largest,
 		logTotal: math.Log(set.Total),
@@ -71,42 +68,61 @@ func newLawOf(set *sample.Set, pairs ranking.Bipartite, kappa float64) *sampledL
 
 // logPartition implements law.
 func (l *sampledLaw) logPartition(beta float64, s, grad []float64, scratch *Scratch) float64 {
-	e, top := l.exponents(beta, s, scratch)
+	e, shift := l.energies(s, scratch)
 	p := e[:l.set.Len()]
-	sum := kernel.ExpSum(p, p, top)
+	kernel.ExpPlus(p, p, -beta, l.set.Gain)
+	sum := l.suffixSums(e)
+	if !exact(sum) {
+		e, shift = l.exponents(beta, s, scratch)
+		p = e[:l.set.Len()]
+		kernel.Exp(p, p)
+		sum = l.suffixSums(e)
+	}
 	if grad != nil {
 		l.back(grad, e, 1/sum, scratch)
 	}
-	return top + math.Log(sum) + beta - l.logTotal
+	return shift + math.Log(sum) + beta - l.logTotal
 }
 
-// tiny is where Σ_y p_y G_y may have lost digits to underflow of its terms.
+// tiny is where a sum of exponentials may have lost digits because terms of it
+// underflow.
 const tiny = 1e-250
+
+// exact tells whether a sum of exponentials is one of all digits. The energies'
+// shift makes sure that it nearly always is, which saves looking for the largest
+// exponent first.
+func exact(sum float64) bool { return sum > tiny && sum < 1/tiny }
 
 // logGain implements law.
 func (l *sampledLaw) logGain(s, grad []float64, scratch *Scratch) float64 {
-	e, top := l.exponents(0, s, scratch)
+	e, shift := l.energies(s, scratch)
 	p := e[:l.set.Len()]
-	sum := kernel.ExpSum(p, p, top)
+	sum := kernel.ExpSum(p, p, 0)
+	if !exact(sum) {
+		e, shift = l.exponents(0, s, scratch)
+		p = e[:l.set.Len()]
+		sum = kernel.ExpSum(p, p, 0)
+	}
 	total := kernel.Dot(p, l.set.Gain)
-	if !(total > tiny) {
-		return l.logSmallGain(s, grad, p, top, sum, scratch)
+	if !(total > tiny*max(sum, 1)) {
+		return l.logSmallGain(s, grad, p, shift, sum, scratch)
 	}
 	if grad != nil {
 		a, b := 1/total, 1/sum
 		for i, g := range l.set.Gain {
 			p[i] *= a*g - b
 		}
+		l.suffixSums(e)
 		l.back(grad, e, 1, scratch)
 	}
 	return math.Log(total / sum)
 }
 
 // logSmallGain is logGain where the rankings with any gain are so improbable
-// that their exponentials need a maximum of their own. p holds exp(e_y − top),
+// that their exponentials need a maximum of their own. p holds exp(e_y − shift),
 // whose sum is sum.
-func (l *sampledLaw) logSmallGain(s, grad, p []float64, top, sum float64, scratch *Scratch) float64 {
-	e, _ := l.exponents(0, s, scratch)
+func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scratch *Scratch) float64 {
+	e, shiftGain := l.exponents(0, s, scratch)
 	q := e[:len(p)]
 	for i, g := range l.set.Gain {
 		if g > 0 {
@@ -115,52 +131,49 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, top, sum float64, scratc
 			q[i] = math.Inf(-1)
 		}
 	}
-	topGain := kernel.Max(q)
-	sumGain := kernel.ExpSum(q, q, topGain)
+	top := kernel.Max(q)
+	sumGain := kernel.ExpSum(q, q, top)
 	if grad != nil {
 		for i, v := range p {
 			q[i] = q[i]/sumGain - v/sum
 		}
+		l.suffixSums(e)
 		l.back(grad, e, 1, scratch)
 	}
-	return topGain - top + math.Log(sumGain/sum)
+	return (shiftGain - shift) + top + math.Log(sumGain/sum)
 }
 
-// exponents returns e_y = log ω_y − w·δφ(y) − βG_y of all states (ω not
-// normalised) and the largest of them. The slice has room for all steps of all
-// walks and one more state, which back needs.
-func (l *sampledLaw) exponents(beta float64, s []float64, scratch *Scratch) (e []float64, top float64) {
-	e = scratch.Floats((l.set.Steps+1)*l.set.Walks + 1)
-	scores := scratch.Floats(l.slots.count)
-	copy(scores, s)
-	if top = l.fill(e, beta, scores, scratch); !math.IsInf(top, 0) && !math.IsNaN(top) {
-		return e, top
+// exponents returns e_y + log ω_y − βG_y (ω not normalised) of all states less the
+// largest, shift, which is finite whatever the scores.
+func (l *sampledLaw) exponents(beta float64, s []float64, scratch *Scratch) (e []float64, shift float64) {
+	e, shift = l.energies(s, scratch)
+	kernel.Axpy(-beta, l.set.Gain, e[:l.set.Len()])
+	top := kernel.Max(e[:l.set.Len()])
+	if v := shift + top; math.IsInf(v, 0) || math.IsNaN(v) {
+		// Only scores near the largest float64 come here.
+		limited := scratch.Floats(len(s))
+		for i, v := range s {
+			limited[i] = max(-l.limit, min(l.limit, v))
+		}
+		e, shift = l.energies(limited, scratch)
+		kernel.Axpy(-beta, l.set.Gain, e[:l.set.Len()])
+		top = kernel.Max(e[:l.set.Len()])
 	}
-	// Only scores near the largest float64 come here.
-	for i, v := range s {
-		scores[i] = max(-l.limit, min(l.limit, v))
+	for i := range e[:l.set.Len()] {
+		e[i] -= top
 	}
-	return e, l.fill(e, beta, scores, scratch)
+	return e, shift + top
 }
 
-// fill computes the exponents and their maximum at the scores, which fill the
-// first slots and are overwritten.
-func (l *sampledLaw) fill(e []float64, beta float64, scores []float64, scratch *Scratch) (top float64) {
+// energies returns e_y + log ω_y of all states, less shift, in a slice with room
+// for all steps of all walks and one more number, which back needs. shift is the
+// largest energy of a restart state.
+func (l *sampledLaw) energies(s []float64, scratch *Scratch) (e []float64, shift float64) {
 	set, w := l.set, l.set.Walks
+	e = scratch.Floats((set.Steps+1)*w + 1)
 	rows := e[:(set.Steps+1)*w]
-	docs := scores[:l.slots.docs]
-	kernel.Scale(l.scale, docs)
-	l.slots.share(scores)
-	start := scratch.Floats(len(set.Restarts))
-	start[0] = 0
-	for r, coefficients := range set.Restarts[1:] {
-		start[r+1] = kernel.Dot(coefficients, docs)
-	}
-	for i, r := range set.Start {
-		rows[i] = start[r]
-	}
-	kernel.GatherDiff(rows[w:], scores, set.Plus, set.Minus)
-	kernel.PrefixRows(rows, w)
+	shift = l.start(rows[:w], s, scratch)
+	l.flips.PrefixDiff(rows, l.scale, s, w)
 	if set.Thin > 1 {
 		for k := range set.Rows() {
 			copy(rows[k*w:(k+1)*w], rows[k*set.Thin*w:])
@@ -168,22 +181,47 @@ func (l *sampledLaw) fill(e []float64, beta float64, scores []float64, scratch *
 	}
 	states := e[:set.Len()]
 	if set.Ideal {
-		states[len(states)-1] = 0
-	}
-	if beta != 0 {
-		kernel.Axpy(-beta, set.Gain, states)
+		states[len(states)-1] = -shift
 	}
 	if set.LogWeight != nil {
 		kernel.Axpy(1, set.LogWeight, states)
 	}
-	return kernel.Max(states)
+	return e, shift
 }
 
-// back sets grad to factor·Σ_y c_y ∂e_y/∂s, where e begins with one c_y for
-// every state; it overwrites e.
-func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *Scratch) {
+// start sets row to the energies of the walks' restart states less shift.
+func (l *sampledLaw) start(row, s []float64, scratch *Scratch) (shift float64) {
+	if len(l.set.Restarts) == 1 { // all at the ideal ranking
+		clear(row)
+		return 0
+	}
+	energy := scratch.Floats(len(l.set.Restarts))
+	energy[0] = 0
+	for r, coefficients := range l.set.Restarts[1:] {
+		energy[r+1] = l.scale * kernel.Dot(coefficients, s)
+	}
+	for i, r := range l.set.Start {
+		row[i] = energy[r]
+	}
+	shift = kernel.Max(row)
+	if l.set.Ideal {
+		shift = max(shift, 0)
+	}
+	for i := range row {
+		row[i] -= shift
+	}
+	return shift
+}
+
+// suffixSums turns the numbers c_y of all states, with which e begins, into the sums
+// of those that a step, or a restart state, is part of, and returns the sum of all.
+func (l *sampledLaw) suffixSums(e []float64) float64 {
 	set, w := l.set, l.set.Walks
 	rows := e[:(set.Steps+1)*w]
+	var ideal float64
+	if set.Ideal {
+		ideal = e[set.Len()-1]
+	}
 	if set.Thin > 1 {
 		for k := set.Rows() - 1; k > 0; k-- {
 			copy(rows[k*set.Thin*w:], rows[k*w:(k+1)*w])
@@ -191,20 +229,21 @@ func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *Scratch) {
 		}
 	}
 	kernel.SuffixRows(rows, w)
-	sums := grad
-	if l.slots.count > len(grad) {
-		sums = scratch.Floats(l.slots.count)
+	return kernel.Sum(rows[:w]) + ideal
+}
+
+// back sets grad to factor·Σ_y c_y ∂e_y/∂s, given the suffix sums of c.
+func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *Scratch) {
+	factor *= l.scale
+	l.flips.TransposeDiff(grad, factor, e[l.set.Walks:], scratch.Floats(l.flips.Work()))
+	if len(l.set.Restarts) > 1 {
+		sums := scratch.Floats(len(l.set.Restarts))
+		clear(sums)
+		for i, r := range l.set.Start {
+			sums[r] += e[i]
+		}
+		for r, coefficients := range l.set.Restarts[1:] {
+			kernel.Axpy(factor*sums[r+1], coefficients, grad)
+		}
 	}
-	clear(sums)
-	kernel.ScatterDiff(sums, rows[w:], set.Plus, set.Minus)
-	l.slots.collect(grad, sums)
-	start := scratch.Floats(len(set.Restarts))
-	clear(start)
-	for i, r := range set.Start {
-		start[r] += rows[i]
-	}
-	for r, coefficients := range set.Restarts[1:] {
-		kernel.Axpy(start[r+1], coefficients, grad)
-	}
-	kernel.Scale(factor*l.scale, grad)
 }

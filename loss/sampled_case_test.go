@@ -3,6 +3,7 @@ package loss
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/listwise/listwise/measure"
@@ -142,6 +143,27 @@ func (c *sampledCase) partition(beta float64, s []float64) float64 {
 		x[y] = c.exponent(y, s) + beta*(1-c.gain[y])
 	}
 	return plainLSE(x)
+}
+
+// partitionGradient is the mean of −δφ under the law at beta, by definition.
+func (c *sampledCase) partitionGradient(beta float64, s []float64) []float64 {
+	x := make([]float64, len(c.delta))
+	for y := range x {
+		x[y] = c.exponent(y, s) + beta*(1-c.gain[y])
+	}
+	top, sum := slices.Max(x), 0.0
+	grad := make([]float64, len(s))
+	for y, d := range c.delta {
+		p := math.Exp(x[y] - top)
+		sum += p
+		for i := range grad {
+			grad[i] -= p * d[i]
+		}
+	}
+	for i := range grad {
+		grad[i] /= sum
+	}
+	return grad
 }
 
 func (c *sampledCase) logGain(s []float64) float64 {

@@ -117,11 +117,11 @@ func TestSampledEnergies(t *testing.T) {
 	for name, c := range sampledCases(t) {
 		for which, s := range scoreVectors(c.pairs.Docs()) {
 			var scratch Scratch
-			e, _ := c.law.exponents(0, s, &scratch)
+			e, shift := c.law.exponents(0, s, &scratch)
 			for y := range c.delta {
 				want := c.exponent(y, s) + math.Log(c.law.set.Total)
-				if !closeTo(e[y], want, 1e-12) && e[y] != want {
-					t.Fatalf("%s, %s scores: energy %v of state %d, expected %v", name, which, e[y], y, want)
+				if !closeTo(e[y], want-shift, 1e-12) && e[y] != want-shift {
+					t.Fatalf("%s, %s scores: energy %v of state %d, expected %v", name, which, e[y]+shift, y, want)
 				}
 			}
 		}
@@ -163,6 +163,38 @@ func checkGradient(t *testing.T, what string, s, grad []float64, f func([]float6
 		if math.Abs(grad[i]-want) > tolerance {
 			t.Errorf("%s: ∂/∂s_%d = %v, central difference %v", what, i, grad[i], want)
 			return
+		}
+	}
+}
+
+// Values and gradients are the same sums whether exponentials need the largest
+// exponent taken out or not: scores from where none does to where all exponentials
+// over- or underflow, and almost to the largest float64.
+func TestSampledLawAtScoresOfAllSizes(t *testing.T) {
+	var scratch Scratch
+	for name, c := range sampledCases(t) {
+		grad := make([]float64, c.pairs.Docs())
+		for _, size := range []float64{0.1, 1, 5, 10, 15, 20, 25, 30, 40, 60, 100, 700, 1e5, 1e300} {
+			for _, sign := range []float64{1, -1} {
+				s := make([]float64, len(grad))
+				for i := range s {
+					s[i] = sign * size * math.Cos(float64(i))
+				}
+				for _, g := range c.pairs.Good {
+					s[g] += sign * size
+				}
+				scratch.Reset()
+				got, want := c.law.logPartition(2, s, grad, &scratch), c.partition(2, s)
+				// An energy has the rounding of the largest on its walk.
+				rounding := 1e-15 * size * c.kappa * float64(c.pairs.Pairs())
+				if !closeTo(got, want, 1e-12) && math.Abs(got-want) > rounding {
+					t.Errorf("%s, scores of %v: A(2) = %v, expected %v", name, sign*size, got, want)
+				}
+				// With 1e300, that may decide which ranking has all the probability.
+				if want := c.partitionGradient(2, s); !allClose(grad, want, 1e-12+rounding) && size < 1e300 {
+					t.Errorf("%s, scores of %v: gradient %v, expected %v", name, sign*size, grad, want)
+				}
+			}
 		}
 	}
 }

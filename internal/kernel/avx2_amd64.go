@@ -64,6 +64,11 @@ func expSumAVX2(dst []float64, x []float64, shift float64) float64
 //go:noescape
 func sumExpAVX2(x []float64, shift float64) float64
 
+// expPlusAVX2 is expPlusGo; dst and y are at least as long as x.
+//
+//go:noescape
+func expPlusAVX2(dst []float64, x []float64, a float64, y []float64)
+
 // softplusAVX2 is softplusGo; dst is at least as long as x.
 //
 //go:noescape
@@ -84,15 +89,21 @@ func logAVX2(dst []float64, x []float64)
 //go:noescape
 func logisticRowAVX2(a float64, e []float64, grad []float64) (u float64, k int64, probSum float64)
 
-// maxIndexAVX2 is maxIndexGo.
-//
-//go:noescape
-func maxIndexAVX2(index []int32) uint32
-
 // gatherDiffAVX2 is gatherDiffGo; the indices are in range.
 //
 //go:noescape
-func gatherDiffAVX2(dst []float64, s []float64, plus []int32, minus []int32)
+func gatherDiffAVX2(dst []float64, a float64, s []float64, plus []uint16, minus []uint16)
+
+// prefixDiffAVX2 is prefixDiffGo, taking row elements at a time, width or a multiple of it;
+// the indices are in range. If width is less than four, so is row. There is a pair.
+//
+//go:noescape
+func prefixDiffAVX2(e []float64, a float64, s []float64, plus []uint16, minus []uint16, width int, row int)
+
+// addListsAVX2 is addListsGo; the indices are in range and no group is empty.
+//
+//go:noescape
+func addListsAVX2(dst []float64, c []float64, at []uint16, steps []int32)
 
 // scanRowsAVX2 adds to each of rows rows, the first at first and each stride bytes
 // from the one before, the row before it; all have width columns. rows > 0.

@@ -1083,41 +1083,39 @@ block:
 	VMOVUPD      64(CX), Y2
 	VMOVUPD      96(CX), Y3
 	VMOVUPD      expHigh<>+0(SB), Y4
-	VMINPD       Y0, Y4, Y0
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y1, Y5, Y1
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y2, Y6, Y2
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y3, Y7, Y3
-	VMOVUPD      expLow<>+0(SB), Y4
-	VMAXPD       Y0, Y4, Y0
 	VMOVUPD      expLow<>+0(SB), Y5
+	VMINPD       Y0, Y4, Y0
+	VMINPD       Y1, Y4, Y1
+	VMINPD       Y2, Y4, Y2
+	VMINPD       Y3, Y4, Y3
+	VMAXPD       Y0, Y5, Y0
 	VMAXPD       Y1, Y5, Y1
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y2, Y6, Y2
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y3, Y7, Y3
-	VMOVUPD      log2e<>+0(SB), Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
-	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
-	VSUBPD       expMagic<>+0(SB), Y4, Y8
-	VSUBPD       expMagic<>+0(SB), Y5, Y9
-	VSUBPD       expMagic<>+0(SB), Y6, Y10
-	VSUBPD       expMagic<>+0(SB), Y7, Y11
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMAXPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMOVUPD      log2e<>+0(SB), Y8
+	VMOVUPD      expMagic<>+0(SB), Y11
+	VMOVAPD      Y11, Y4
+	VMOVAPD      Y11, Y5
+	VMOVAPD      Y11, Y6
+	VMOVAPD      Y11, Y7
+	VFMADD231PD  Y8, Y0, Y4
+	VFMADD231PD  Y8, Y1, Y5
+	VFMADD231PD  Y8, Y2, Y6
+	VFMADD231PD  Y8, Y3, Y7
+	VSUBPD       Y11, Y4, Y8
+	VSUBPD       Y11, Y5, Y9
+	VSUBPD       Y11, Y6, Y10
+	VSUBPD       Y11, Y7, Y11
+	VMOVUPD      ln2Hi<>+0(SB), Y12
+	VMOVUPD      ln2Lo<>+0(SB), Y13
+	VFNMADD231PD Y12, Y8, Y0
+	VFNMADD231PD Y12, Y9, Y1
+	VFNMADD231PD Y12, Y10, Y2
+	VFNMADD231PD Y12, Y11, Y3
+	VFNMADD231PD Y13, Y8, Y0
+	VFNMADD231PD Y13, Y9, Y1
+	VFNMADD231PD Y13, Y10, Y2
+	VFNMADD231PD Y13, Y11, Y3
 	VMOVUPD      Y4, (SP)
 	VMOVUPD      Y5, 32(SP)
 	VMOVUPD      Y6, 64(SP)
@@ -1174,10 +1172,11 @@ block:
 	VFMADD213PD  Y1, Y9, Y13
 	VFMADD213PD  Y2, Y10, Y14
 	VFMADD213PD  Y3, Y11, Y15
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VADDPD       one<>+0(SB), Y14, Y14
-	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y12, Y12
+	VADDPD       Y0, Y13, Y13
+	VADDPD       Y0, Y14, Y14
+	VADDPD       Y0, Y15, Y15
 	VMOVUPD      (SP), Y0
 	VMOVUPD      32(SP), Y1
 	VMOVUPD      64(SP), Y2
@@ -1221,23 +1220,25 @@ rest:
 	VMOVUPD      (CX), Y0
 	VMOVUPD      32(CX), Y1
 	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y0, Y2, Y0
-	VMOVUPD      expHigh<>+0(SB), Y3
-	VMINPD       Y1, Y3, Y1
-	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y0, Y2, Y0
 	VMOVUPD      expLow<>+0(SB), Y3
+	VMINPD       Y0, Y2, Y0
+	VMINPD       Y1, Y2, Y1
+	VMAXPD       Y0, Y3, Y0
 	VMAXPD       Y1, Y3, Y1
-	VMOVUPD      log2e<>+0(SB), Y2
-	VMOVUPD      log2e<>+0(SB), Y3
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
-	VSUBPD       expMagic<>+0(SB), Y2, Y4
-	VSUBPD       expMagic<>+0(SB), Y3, Y5
-	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      expMagic<>+0(SB), Y5
+	VMOVAPD      Y5, Y2
+	VMOVAPD      Y5, Y3
+	VFMADD231PD  Y4, Y0, Y2
+	VFMADD231PD  Y4, Y1, Y3
+	VSUBPD       Y5, Y2, Y4
+	VSUBPD       Y5, Y3, Y5
+	VMOVUPD      ln2Hi<>+0(SB), Y6
+	VMOVUPD      ln2Lo<>+0(SB), Y7
+	VFNMADD231PD Y6, Y4, Y0
+	VFNMADD231PD Y6, Y5, Y1
+	VFNMADD231PD Y7, Y4, Y0
+	VFNMADD231PD Y7, Y5, Y1
 	VMULPD       Y0, Y0, Y4
 	VMULPD       Y1, Y1, Y5
 	VMOVUPD      exp8<>+0(SB), Y6
@@ -1264,8 +1265,9 @@ rest:
 	VFMADD213PD  Y7, Y1, Y9
 	VFMADD213PD  Y0, Y4, Y8
 	VFMADD213PD  Y1, Y5, Y9
-	VADDPD       one<>+0(SB), Y8, Y8
-	VADDPD       one<>+0(SB), Y9, Y9
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y0, Y9, Y9
 	VPSRLQ       $0x01, Y2, Y0
 	VPSUBQ       Y0, Y2, Y2
 	VPSRLQ       $0x01, Y3, Y1
@@ -1288,14 +1290,18 @@ less2:
 	JZ           less1
 	VMOVUPD      (CX), Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -1309,7 +1315,8 @@ less2:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -1329,14 +1336,18 @@ less1:
 	VMOVUPD      24(BX)(SI*8), Y0
 	VMASKMOVPD   (CX), Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -1350,7 +1361,8 @@ less1:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -1373,12 +1385,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA expMagic<>+0(SB)/8, $0x43380000000007fe
-DATA expMagic<>+8(SB)/8, $0x43380000000007fe
-DATA expMagic<>+16(SB)/8, $0x43380000000007fe
-DATA expMagic<>+24(SB)/8, $0x43380000000007fe
-GLOBL expMagic<>(SB), RODATA|NOPTR, $32
-
 DATA expHigh<>+0(SB)/8, $0x4086300000000000
 DATA expHigh<>+8(SB)/8, $0x4086300000000000
 DATA expHigh<>+16(SB)/8, $0x4086300000000000
@@ -1396,6 +1402,12 @@ DATA log2e<>+8(SB)/8, $0x3ff71547652b82fe
 DATA log2e<>+16(SB)/8, $0x3ff71547652b82fe
 DATA log2e<>+24(SB)/8, $0x3ff71547652b82fe
 GLOBL log2e<>(SB), RODATA|NOPTR, $32
+
+DATA expMagic<>+0(SB)/8, $0x43380000000007fe
+DATA expMagic<>+8(SB)/8, $0x43380000000007fe
+DATA expMagic<>+16(SB)/8, $0x43380000000007fe
+DATA expMagic<>+24(SB)/8, $0x43380000000007fe
+GLOBL expMagic<>(SB), RODATA|NOPTR, $32
 
 DATA ln2Hi<>+0(SB)/8, $0x3fe62e42fee00000
 DATA ln2Hi<>+8(SB)/8, $0x3fe62e42fee00000
@@ -1497,46 +1509,45 @@ block:
 	VMOVUPD      32(AX), Y1
 	VMOVUPD      64(AX), Y2
 	VMOVUPD      96(AX), Y3
-	VSUBPD       (SP), Y0, Y0
-	VSUBPD       (SP), Y1, Y1
-	VSUBPD       (SP), Y2, Y2
-	VSUBPD       (SP), Y3, Y3
+	VMOVUPD      (SP), Y4
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y4, Y2, Y2
+	VSUBPD       Y4, Y3, Y3
 	VMOVUPD      expHigh<>+0(SB), Y4
-	VMINPD       Y0, Y4, Y0
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y1, Y5, Y1
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y2, Y6, Y2
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y3, Y7, Y3
-	VMOVUPD      expLow<>+0(SB), Y4
-	VMAXPD       Y0, Y4, Y0
 	VMOVUPD      expLow<>+0(SB), Y5
+	VMINPD       Y0, Y4, Y0
+	VMINPD       Y1, Y4, Y1
+	VMINPD       Y2, Y4, Y2
+	VMINPD       Y3, Y4, Y3
+	VMAXPD       Y0, Y5, Y0
 	VMAXPD       Y1, Y5, Y1
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y2, Y6, Y2
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y3, Y7, Y3
-	VMOVUPD      log2e<>+0(SB), Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
-	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
-	VSUBPD       expMagic<>+0(SB), Y4, Y8
-	VSUBPD       expMagic<>+0(SB), Y5, Y9
-	VSUBPD       expMagic<>+0(SB), Y6, Y10
-	VSUBPD       expMagic<>+0(SB), Y7, Y11
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMAXPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMOVUPD      log2e<>+0(SB), Y8
+	VMOVUPD      expMagic<>+0(SB), Y11
+	VMOVAPD      Y11, Y4
+	VMOVAPD      Y11, Y5
+	VMOVAPD      Y11, Y6
+	VMOVAPD      Y11, Y7
+	VFMADD231PD  Y8, Y0, Y4
+	VFMADD231PD  Y8, Y1, Y5
+	VFMADD231PD  Y8, Y2, Y6
+	VFMADD231PD  Y8, Y3, Y7
+	VSUBPD       Y11, Y4, Y8
+	VSUBPD       Y11, Y5, Y9
+	VSUBPD       Y11, Y6, Y10
+	VSUBPD       Y11, Y7, Y11
+	VMOVUPD      ln2Hi<>+0(SB), Y12
+	VMOVUPD      ln2Lo<>+0(SB), Y13
+	VFNMADD231PD Y12, Y8, Y0
+	VFNMADD231PD Y12, Y9, Y1
+	VFNMADD231PD Y12, Y10, Y2
+	VFNMADD231PD Y12, Y11, Y3
+	VFNMADD231PD Y13, Y8, Y0
+	VFNMADD231PD Y13, Y9, Y1
+	VFNMADD231PD Y13, Y10, Y2
+	VFNMADD231PD Y13, Y11, Y3
 	VMOVUPD      Y4, 160(SP)
 	VMOVUPD      Y5, 192(SP)
 	VMOVUPD      Y6, 224(SP)
@@ -1593,10 +1604,11 @@ block:
 	VFMADD213PD  Y1, Y9, Y13
 	VFMADD213PD  Y2, Y10, Y14
 	VFMADD213PD  Y3, Y11, Y15
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VADDPD       one<>+0(SB), Y14, Y14
-	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y12, Y12
+	VADDPD       Y0, Y13, Y13
+	VADDPD       Y0, Y14, Y14
+	VADDPD       Y0, Y15, Y15
 	VMOVUPD      160(SP), Y0
 	VMOVUPD      192(SP), Y1
 	VMOVUPD      224(SP), Y2
@@ -1648,26 +1660,29 @@ rest:
 	JL           four
 	VMOVUPD      (AX), Y0
 	VMOVUPD      32(AX), Y1
-	VSUBPD       (SP), Y0, Y0
-	VSUBPD       (SP), Y1, Y1
+	VMOVUPD      (SP), Y2
+	VSUBPD       Y2, Y0, Y0
+	VSUBPD       Y2, Y1, Y1
 	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y0, Y2, Y0
-	VMOVUPD      expHigh<>+0(SB), Y3
-	VMINPD       Y1, Y3, Y1
-	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y0, Y2, Y0
 	VMOVUPD      expLow<>+0(SB), Y3
+	VMINPD       Y0, Y2, Y0
+	VMINPD       Y1, Y2, Y1
+	VMAXPD       Y0, Y3, Y0
 	VMAXPD       Y1, Y3, Y1
-	VMOVUPD      log2e<>+0(SB), Y2
-	VMOVUPD      log2e<>+0(SB), Y3
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
-	VSUBPD       expMagic<>+0(SB), Y2, Y4
-	VSUBPD       expMagic<>+0(SB), Y3, Y5
-	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      expMagic<>+0(SB), Y5
+	VMOVAPD      Y5, Y2
+	VMOVAPD      Y5, Y3
+	VFMADD231PD  Y4, Y0, Y2
+	VFMADD231PD  Y4, Y1, Y3
+	VSUBPD       Y5, Y2, Y4
+	VSUBPD       Y5, Y3, Y5
+	VMOVUPD      ln2Hi<>+0(SB), Y6
+	VMOVUPD      ln2Lo<>+0(SB), Y7
+	VFNMADD231PD Y6, Y4, Y0
+	VFNMADD231PD Y6, Y5, Y1
+	VFNMADD231PD Y7, Y4, Y0
+	VFNMADD231PD Y7, Y5, Y1
 	VMULPD       Y0, Y0, Y4
 	VMULPD       Y1, Y1, Y5
 	VMOVUPD      exp8<>+0(SB), Y6
@@ -1694,8 +1709,9 @@ rest:
 	VFMADD213PD  Y7, Y1, Y9
 	VFMADD213PD  Y0, Y4, Y8
 	VFMADD213PD  Y1, Y5, Y9
-	VADDPD       one<>+0(SB), Y8, Y8
-	VADDPD       one<>+0(SB), Y9, Y9
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y0, Y9, Y9
 	VPSRLQ       $0x01, Y2, Y0
 	VPSUBQ       Y0, Y2, Y2
 	VPSRLQ       $0x01, Y3, Y1
@@ -1722,16 +1738,21 @@ four:
 	CMPQ         CX, $0x04
 	JL           tail
 	VMOVUPD      (AX), Y0
-	VSUBPD       (SP), Y0, Y0
+	VMOVUPD      (SP), Y1
+	VSUBPD       Y1, Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -1745,7 +1766,8 @@ four:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -1769,14 +1791,18 @@ tail:
 	VMASKMOVPD   (AX), Y0, Y0
 	VSUBPD       (SP), Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -1790,7 +1816,8 @@ tail:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -1853,46 +1880,45 @@ block:
 	VMOVUPD      32(AX), Y1
 	VMOVUPD      64(AX), Y2
 	VMOVUPD      96(AX), Y3
-	VSUBPD       (SP), Y0, Y0
-	VSUBPD       (SP), Y1, Y1
-	VSUBPD       (SP), Y2, Y2
-	VSUBPD       (SP), Y3, Y3
+	VMOVUPD      (SP), Y4
+	VSUBPD       Y4, Y0, Y0
+	VSUBPD       Y4, Y1, Y1
+	VSUBPD       Y4, Y2, Y2
+	VSUBPD       Y4, Y3, Y3
 	VMOVUPD      expHigh<>+0(SB), Y4
-	VMINPD       Y0, Y4, Y0
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y1, Y5, Y1
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y2, Y6, Y2
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y3, Y7, Y3
-	VMOVUPD      expLow<>+0(SB), Y4
-	VMAXPD       Y0, Y4, Y0
 	VMOVUPD      expLow<>+0(SB), Y5
+	VMINPD       Y0, Y4, Y0
+	VMINPD       Y1, Y4, Y1
+	VMINPD       Y2, Y4, Y2
+	VMINPD       Y3, Y4, Y3
+	VMAXPD       Y0, Y5, Y0
 	VMAXPD       Y1, Y5, Y1
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y2, Y6, Y2
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y3, Y7, Y3
-	VMOVUPD      log2e<>+0(SB), Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
-	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
-	VSUBPD       expMagic<>+0(SB), Y4, Y8
-	VSUBPD       expMagic<>+0(SB), Y5, Y9
-	VSUBPD       expMagic<>+0(SB), Y6, Y10
-	VSUBPD       expMagic<>+0(SB), Y7, Y11
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMAXPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMOVUPD      log2e<>+0(SB), Y8
+	VMOVUPD      expMagic<>+0(SB), Y11
+	VMOVAPD      Y11, Y4
+	VMOVAPD      Y11, Y5
+	VMOVAPD      Y11, Y6
+	VMOVAPD      Y11, Y7
+	VFMADD231PD  Y8, Y0, Y4
+	VFMADD231PD  Y8, Y1, Y5
+	VFMADD231PD  Y8, Y2, Y6
+	VFMADD231PD  Y8, Y3, Y7
+	VSUBPD       Y11, Y4, Y8
+	VSUBPD       Y11, Y5, Y9
+	VSUBPD       Y11, Y6, Y10
+	VSUBPD       Y11, Y7, Y11
+	VMOVUPD      ln2Hi<>+0(SB), Y12
+	VMOVUPD      ln2Lo<>+0(SB), Y13
+	VFNMADD231PD Y12, Y8, Y0
+	VFNMADD231PD Y12, Y9, Y1
+	VFNMADD231PD Y12, Y10, Y2
+	VFNMADD231PD Y12, Y11, Y3
+	VFNMADD231PD Y13, Y8, Y0
+	VFNMADD231PD Y13, Y9, Y1
+	VFNMADD231PD Y13, Y10, Y2
+	VFNMADD231PD Y13, Y11, Y3
 	VMOVUPD      Y4, 160(SP)
 	VMOVUPD      Y5, 192(SP)
 	VMOVUPD      Y6, 224(SP)
@@ -1949,10 +1975,11 @@ block:
 	VFMADD213PD  Y1, Y9, Y13
 	VFMADD213PD  Y2, Y10, Y14
 	VFMADD213PD  Y3, Y11, Y15
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VADDPD       one<>+0(SB), Y14, Y14
-	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y12, Y12
+	VADDPD       Y0, Y13, Y13
+	VADDPD       Y0, Y14, Y14
+	VADDPD       Y0, Y15, Y15
 	VMOVUPD      160(SP), Y0
 	VMOVUPD      192(SP), Y1
 	VMOVUPD      224(SP), Y2
@@ -1999,26 +2026,29 @@ rest:
 	JL           four
 	VMOVUPD      (AX), Y0
 	VMOVUPD      32(AX), Y1
-	VSUBPD       (SP), Y0, Y0
-	VSUBPD       (SP), Y1, Y1
+	VMOVUPD      (SP), Y2
+	VSUBPD       Y2, Y0, Y0
+	VSUBPD       Y2, Y1, Y1
 	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y0, Y2, Y0
-	VMOVUPD      expHigh<>+0(SB), Y3
-	VMINPD       Y1, Y3, Y1
-	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y0, Y2, Y0
 	VMOVUPD      expLow<>+0(SB), Y3
+	VMINPD       Y0, Y2, Y0
+	VMINPD       Y1, Y2, Y1
+	VMAXPD       Y0, Y3, Y0
 	VMAXPD       Y1, Y3, Y1
-	VMOVUPD      log2e<>+0(SB), Y2
-	VMOVUPD      log2e<>+0(SB), Y3
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
-	VSUBPD       expMagic<>+0(SB), Y2, Y4
-	VSUBPD       expMagic<>+0(SB), Y3, Y5
-	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      expMagic<>+0(SB), Y5
+	VMOVAPD      Y5, Y2
+	VMOVAPD      Y5, Y3
+	VFMADD231PD  Y4, Y0, Y2
+	VFMADD231PD  Y4, Y1, Y3
+	VSUBPD       Y5, Y2, Y4
+	VSUBPD       Y5, Y3, Y5
+	VMOVUPD      ln2Hi<>+0(SB), Y6
+	VMOVUPD      ln2Lo<>+0(SB), Y7
+	VFNMADD231PD Y6, Y4, Y0
+	VFNMADD231PD Y6, Y5, Y1
+	VFNMADD231PD Y7, Y4, Y0
+	VFNMADD231PD Y7, Y5, Y1
 	VMULPD       Y0, Y0, Y4
 	VMULPD       Y1, Y1, Y5
 	VMOVUPD      exp8<>+0(SB), Y6
@@ -2045,8 +2075,9 @@ rest:
 	VFMADD213PD  Y7, Y1, Y9
 	VFMADD213PD  Y0, Y4, Y8
 	VFMADD213PD  Y1, Y5, Y9
-	VADDPD       one<>+0(SB), Y8, Y8
-	VADDPD       one<>+0(SB), Y9, Y9
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y0, Y9, Y9
 	VPSRLQ       $0x01, Y2, Y0
 	VPSUBQ       Y0, Y2, Y2
 	VPSRLQ       $0x01, Y3, Y1
@@ -2070,16 +2101,21 @@ four:
 	CMPQ         CX, $0x04
 	JL           tail
 	VMOVUPD      (AX), Y0
-	VSUBPD       (SP), Y0, Y0
+	VMOVUPD      (SP), Y1
+	VSUBPD       Y1, Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -2093,7 +2129,8 @@ four:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -2115,14 +2152,18 @@ tail:
 	VMASKMOVPD   (AX), Y0, Y0
 	VSUBPD       (SP), Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -2136,7 +2177,8 @@ tail:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -2166,6 +2208,350 @@ reduce:
 	MOVSD        X0, ret+32(FP)
 	RET
 
+// func expPlusAVX2(dst []float64, x []float64, a float64, y []float64)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·expPlusAVX2(SB), NOSPLIT, $160-80
+	MOVSD        a+48(FP), X0
+	VBROADCASTSD X0, Y0
+	VMOVUPD      Y0, (SP)
+	MOVQ         y_base+56(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         x_base+24(FP), DX
+	MOVQ         x_len+32(FP), BX
+	SUBQ         $0x10, BX
+	JL           rest
+
+block:
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      64(DX), Y2
+	VMOVUPD      96(DX), Y3
+	VMOVUPD      (AX), Y4
+	VFMADD231PD  (SP), Y4, Y0
+	VMOVUPD      32(AX), Y4
+	VFMADD231PD  (SP), Y4, Y1
+	VMOVUPD      64(AX), Y4
+	VFMADD231PD  (SP), Y4, Y2
+	VMOVUPD      96(AX), Y4
+	VFMADD231PD  (SP), Y4, Y3
+	VMOVUPD      expHigh<>+0(SB), Y4
+	VMOVUPD      expLow<>+0(SB), Y5
+	VMINPD       Y0, Y4, Y0
+	VMINPD       Y1, Y4, Y1
+	VMINPD       Y2, Y4, Y2
+	VMINPD       Y3, Y4, Y3
+	VMAXPD       Y0, Y5, Y0
+	VMAXPD       Y1, Y5, Y1
+	VMAXPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMOVUPD      log2e<>+0(SB), Y8
+	VMOVUPD      expMagic<>+0(SB), Y11
+	VMOVAPD      Y11, Y4
+	VMOVAPD      Y11, Y5
+	VMOVAPD      Y11, Y6
+	VMOVAPD      Y11, Y7
+	VFMADD231PD  Y8, Y0, Y4
+	VFMADD231PD  Y8, Y1, Y5
+	VFMADD231PD  Y8, Y2, Y6
+	VFMADD231PD  Y8, Y3, Y7
+	VSUBPD       Y11, Y4, Y8
+	VSUBPD       Y11, Y5, Y9
+	VSUBPD       Y11, Y6, Y10
+	VSUBPD       Y11, Y7, Y11
+	VMOVUPD      ln2Hi<>+0(SB), Y12
+	VMOVUPD      ln2Lo<>+0(SB), Y13
+	VFNMADD231PD Y12, Y8, Y0
+	VFNMADD231PD Y12, Y9, Y1
+	VFNMADD231PD Y12, Y10, Y2
+	VFNMADD231PD Y12, Y11, Y3
+	VFNMADD231PD Y13, Y8, Y0
+	VFNMADD231PD Y13, Y9, Y1
+	VFNMADD231PD Y13, Y10, Y2
+	VFNMADD231PD Y13, Y11, Y3
+	VMOVUPD      Y4, 32(SP)
+	VMOVUPD      Y5, 64(SP)
+	VMOVUPD      Y6, 96(SP)
+	VMOVUPD      Y7, 128(SP)
+	VMULPD       Y0, Y0, Y8
+	VMULPD       Y1, Y1, Y9
+	VMULPD       Y2, Y2, Y10
+	VMULPD       Y3, Y3, Y11
+	VMOVUPD      exp8<>+0(SB), Y4
+	VMOVUPD      exp9<>+0(SB), Y12
+	VMOVUPD      exp8<>+0(SB), Y5
+	VMOVUPD      exp9<>+0(SB), Y13
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y14
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y15
+	VFMADD213PD  exp6<>+0(SB), Y8, Y4
+	VFMADD213PD  exp6<>+0(SB), Y9, Y5
+	VFMADD213PD  exp6<>+0(SB), Y10, Y6
+	VFMADD213PD  exp6<>+0(SB), Y11, Y7
+	VFMADD213PD  exp7<>+0(SB), Y8, Y12
+	VFMADD213PD  exp7<>+0(SB), Y9, Y13
+	VFMADD213PD  exp7<>+0(SB), Y10, Y14
+	VFMADD213PD  exp7<>+0(SB), Y11, Y15
+	VFMADD213PD  exp4<>+0(SB), Y8, Y4
+	VFMADD213PD  exp4<>+0(SB), Y9, Y5
+	VFMADD213PD  exp4<>+0(SB), Y10, Y6
+	VFMADD213PD  exp4<>+0(SB), Y11, Y7
+	VFMADD213PD  exp5<>+0(SB), Y8, Y12
+	VFMADD213PD  exp5<>+0(SB), Y9, Y13
+	VFMADD213PD  exp5<>+0(SB), Y10, Y14
+	VFMADD213PD  exp5<>+0(SB), Y11, Y15
+	VFMADD213PD  exp2<>+0(SB), Y8, Y4
+	VFMADD213PD  exp2<>+0(SB), Y9, Y5
+	VFMADD213PD  exp2<>+0(SB), Y10, Y6
+	VFMADD213PD  exp2<>+0(SB), Y11, Y7
+	VFMADD213PD  exp3<>+0(SB), Y8, Y12
+	VFMADD213PD  exp3<>+0(SB), Y9, Y13
+	VFMADD213PD  exp3<>+0(SB), Y10, Y14
+	VFMADD213PD  exp3<>+0(SB), Y11, Y15
+	VFMADD213PD  exp0<>+0(SB), Y8, Y4
+	VFMADD213PD  exp0<>+0(SB), Y9, Y5
+	VFMADD213PD  exp0<>+0(SB), Y10, Y6
+	VFMADD213PD  exp0<>+0(SB), Y11, Y7
+	VFMADD213PD  exp1<>+0(SB), Y8, Y12
+	VFMADD213PD  exp1<>+0(SB), Y9, Y13
+	VFMADD213PD  exp1<>+0(SB), Y10, Y14
+	VFMADD213PD  exp1<>+0(SB), Y11, Y15
+	VFMADD213PD  Y4, Y0, Y12
+	VFMADD213PD  Y5, Y1, Y13
+	VFMADD213PD  Y6, Y2, Y14
+	VFMADD213PD  Y7, Y3, Y15
+	VFMADD213PD  Y0, Y8, Y12
+	VFMADD213PD  Y1, Y9, Y13
+	VFMADD213PD  Y2, Y10, Y14
+	VFMADD213PD  Y3, Y11, Y15
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y12, Y12
+	VADDPD       Y0, Y13, Y13
+	VADDPD       Y0, Y14, Y14
+	VADDPD       Y0, Y15, Y15
+	VMOVUPD      32(SP), Y0
+	VMOVUPD      64(SP), Y1
+	VMOVUPD      96(SP), Y2
+	VMOVUPD      128(SP), Y3
+	VPSRLQ       $0x01, Y0, Y4
+	VPSUBQ       Y4, Y0, Y0
+	VPSRLQ       $0x01, Y1, Y5
+	VPSUBQ       Y5, Y1, Y1
+	VPSRLQ       $0x01, Y2, Y6
+	VPSUBQ       Y6, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y7
+	VPSUBQ       Y7, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y6, Y6
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y7, Y7
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y4, Y12, Y12
+	VMULPD       Y5, Y13, Y13
+	VMULPD       Y6, Y14, Y14
+	VMULPD       Y7, Y15, Y15
+	VMULPD       Y0, Y12, Y12
+	VMULPD       Y1, Y13, Y13
+	VMULPD       Y2, Y14, Y14
+	VMULPD       Y3, Y15, Y15
+	VMOVUPD      Y12, (CX)
+	VMOVUPD      Y13, 32(CX)
+	VMOVUPD      Y14, 64(CX)
+	VMOVUPD      Y15, 96(CX)
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, AX
+	SUBQ         $0x10, BX
+	JGE          block
+
+rest:
+	TESTQ        $0x00000008, BX
+	JZ           less2
+	VMOVUPD      (DX), Y0
+	VMOVUPD      32(DX), Y1
+	VMOVUPD      (AX), Y2
+	VFMADD231PD  (SP), Y2, Y0
+	VMOVUPD      32(AX), Y2
+	VFMADD231PD  (SP), Y2, Y1
+	VMOVUPD      expHigh<>+0(SB), Y2
+	VMOVUPD      expLow<>+0(SB), Y3
+	VMINPD       Y0, Y2, Y0
+	VMINPD       Y1, Y2, Y1
+	VMAXPD       Y0, Y3, Y0
+	VMAXPD       Y1, Y3, Y1
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      expMagic<>+0(SB), Y5
+	VMOVAPD      Y5, Y2
+	VMOVAPD      Y5, Y3
+	VFMADD231PD  Y4, Y0, Y2
+	VFMADD231PD  Y4, Y1, Y3
+	VSUBPD       Y5, Y2, Y4
+	VSUBPD       Y5, Y3, Y5
+	VMOVUPD      ln2Hi<>+0(SB), Y6
+	VMOVUPD      ln2Lo<>+0(SB), Y7
+	VFNMADD231PD Y6, Y4, Y0
+	VFNMADD231PD Y6, Y5, Y1
+	VFNMADD231PD Y7, Y4, Y0
+	VFNMADD231PD Y7, Y5, Y1
+	VMULPD       Y0, Y0, Y4
+	VMULPD       Y1, Y1, Y5
+	VMOVUPD      exp8<>+0(SB), Y6
+	VMOVUPD      exp9<>+0(SB), Y8
+	VMOVUPD      exp8<>+0(SB), Y7
+	VMOVUPD      exp9<>+0(SB), Y9
+	VFMADD213PD  exp6<>+0(SB), Y4, Y6
+	VFMADD213PD  exp6<>+0(SB), Y5, Y7
+	VFMADD213PD  exp7<>+0(SB), Y4, Y8
+	VFMADD213PD  exp7<>+0(SB), Y5, Y9
+	VFMADD213PD  exp4<>+0(SB), Y4, Y6
+	VFMADD213PD  exp4<>+0(SB), Y5, Y7
+	VFMADD213PD  exp5<>+0(SB), Y4, Y8
+	VFMADD213PD  exp5<>+0(SB), Y5, Y9
+	VFMADD213PD  exp2<>+0(SB), Y4, Y6
+	VFMADD213PD  exp2<>+0(SB), Y5, Y7
+	VFMADD213PD  exp3<>+0(SB), Y4, Y8
+	VFMADD213PD  exp3<>+0(SB), Y5, Y9
+	VFMADD213PD  exp0<>+0(SB), Y4, Y6
+	VFMADD213PD  exp0<>+0(SB), Y5, Y7
+	VFMADD213PD  exp1<>+0(SB), Y4, Y8
+	VFMADD213PD  exp1<>+0(SB), Y5, Y9
+	VFMADD213PD  Y6, Y0, Y8
+	VFMADD213PD  Y7, Y1, Y9
+	VFMADD213PD  Y0, Y4, Y8
+	VFMADD213PD  Y1, Y5, Y9
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y0, Y9, Y9
+	VPSRLQ       $0x01, Y2, Y0
+	VPSUBQ       Y0, Y2, Y2
+	VPSRLQ       $0x01, Y3, Y1
+	VPSUBQ       Y1, Y3, Y3
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y1, Y1
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y0, Y8, Y8
+	VMULPD       Y1, Y9, Y9
+	VMULPD       Y2, Y8, Y8
+	VMULPD       Y3, Y9, Y9
+	VMOVUPD      Y8, (CX)
+	VMOVUPD      Y9, 32(CX)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, AX
+
+less2:
+	TESTQ        $0x00000004, BX
+	JZ           less1
+	VMOVUPD      (DX), Y0
+	VMOVUPD      (AX), Y1
+	VFMADD231PD  (SP), Y1, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
+	VMINPD       Y0, Y1, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	VMOVUPD      Y4, (CX)
+	ADDQ         $0x00000020, DX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, AX
+
+less1:
+	ANDQ         $0x03, BX
+	JZ           done
+	LEAQ         mask64<>+0(SB), SI
+	MOVQ         BX, DI
+	NEGQ         DI
+	VMOVUPD      24(SI)(DI*8), Y0
+	VMASKMOVPD   (DX), Y0, Y0
+	LEAQ         mask64<>+0(SB), DX
+	MOVQ         BX, SI
+	NEGQ         SI
+	VMOVUPD      24(DX)(SI*8), Y1
+	VMASKMOVPD   (AX), Y1, Y1
+	VFMADD231PD  (SP), Y1, Y0
+	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
+	VMINPD       Y0, Y1, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VMOVUPD      exp8<>+0(SB), Y3
+	VMOVUPD      exp9<>+0(SB), Y4
+	VFMADD213PD  exp6<>+0(SB), Y2, Y3
+	VFMADD213PD  exp7<>+0(SB), Y2, Y4
+	VFMADD213PD  exp4<>+0(SB), Y2, Y3
+	VFMADD213PD  exp5<>+0(SB), Y2, Y4
+	VFMADD213PD  exp2<>+0(SB), Y2, Y3
+	VFMADD213PD  exp3<>+0(SB), Y2, Y4
+	VFMADD213PD  exp0<>+0(SB), Y2, Y3
+	VFMADD213PD  exp1<>+0(SB), Y2, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VFMADD213PD  Y0, Y2, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
+	VPSRLQ       $0x01, Y1, Y0
+	VPSUBQ       Y0, Y1, Y1
+	VPSLLQ       $0x34, Y0, Y0
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y0, Y4, Y4
+	VMULPD       Y1, Y4, Y4
+	CMPQ         BX, $0x02
+	JL           tail_store1
+	VMOVUPD      X4, (CX)
+	JE           tail_stored
+	VEXTRACTF128 $0x01, Y4, X0
+	VMOVSD       X0, 16(CX)
+	JMP          tail_stored
+
+tail_store1:
+	VMOVSD X4, (CX)
+
+tail_stored:
+done:
+	VZEROUPPER
+	RET
+
 // func softplusAVX2(dst []float64, x []float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softplusAVX2(SB), NOSPLIT, $128-48
@@ -2185,41 +2571,39 @@ block:
 	VORPD        negZero<>+0(SB), Y2, Y2
 	VORPD        negZero<>+0(SB), Y3, Y3
 	VMOVUPD      expHigh<>+0(SB), Y4
-	VMINPD       Y0, Y4, Y0
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y1, Y5, Y1
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y2, Y6, Y2
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y3, Y7, Y3
-	VMOVUPD      expLow<>+0(SB), Y4
-	VMAXPD       Y0, Y4, Y0
 	VMOVUPD      expLow<>+0(SB), Y5
+	VMINPD       Y0, Y4, Y0
+	VMINPD       Y1, Y4, Y1
+	VMINPD       Y2, Y4, Y2
+	VMINPD       Y3, Y4, Y3
+	VMAXPD       Y0, Y5, Y0
 	VMAXPD       Y1, Y5, Y1
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y2, Y6, Y2
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y3, Y7, Y3
-	VMOVUPD      log2e<>+0(SB), Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
-	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
-	VSUBPD       expMagic<>+0(SB), Y4, Y8
-	VSUBPD       expMagic<>+0(SB), Y5, Y9
-	VSUBPD       expMagic<>+0(SB), Y6, Y10
-	VSUBPD       expMagic<>+0(SB), Y7, Y11
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMAXPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMOVUPD      log2e<>+0(SB), Y8
+	VMOVUPD      expMagic<>+0(SB), Y11
+	VMOVAPD      Y11, Y4
+	VMOVAPD      Y11, Y5
+	VMOVAPD      Y11, Y6
+	VMOVAPD      Y11, Y7
+	VFMADD231PD  Y8, Y0, Y4
+	VFMADD231PD  Y8, Y1, Y5
+	VFMADD231PD  Y8, Y2, Y6
+	VFMADD231PD  Y8, Y3, Y7
+	VSUBPD       Y11, Y4, Y8
+	VSUBPD       Y11, Y5, Y9
+	VSUBPD       Y11, Y6, Y10
+	VSUBPD       Y11, Y7, Y11
+	VMOVUPD      ln2Hi<>+0(SB), Y12
+	VMOVUPD      ln2Lo<>+0(SB), Y13
+	VFNMADD231PD Y12, Y8, Y0
+	VFNMADD231PD Y12, Y9, Y1
+	VFNMADD231PD Y12, Y10, Y2
+	VFNMADD231PD Y12, Y11, Y3
+	VFNMADD231PD Y13, Y8, Y0
+	VFNMADD231PD Y13, Y9, Y1
+	VFNMADD231PD Y13, Y10, Y2
+	VFNMADD231PD Y13, Y11, Y3
 	VMOVUPD      Y4, (SP)
 	VMOVUPD      Y5, 32(SP)
 	VMOVUPD      Y6, 64(SP)
@@ -2276,10 +2660,11 @@ block:
 	VFMADD213PD  Y1, Y9, Y13
 	VFMADD213PD  Y2, Y10, Y14
 	VFMADD213PD  Y3, Y11, Y15
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VADDPD       one<>+0(SB), Y14, Y14
-	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y12, Y12
+	VADDPD       Y0, Y13, Y13
+	VADDPD       Y0, Y14, Y14
+	VADDPD       Y0, Y15, Y15
 	VMOVUPD      (SP), Y0
 	VMOVUPD      32(SP), Y1
 	VMOVUPD      64(SP), Y2
@@ -2422,23 +2807,25 @@ rest:
 	VORPD        negZero<>+0(SB), Y0, Y0
 	VORPD        negZero<>+0(SB), Y1, Y1
 	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y0, Y2, Y0
-	VMOVUPD      expHigh<>+0(SB), Y3
-	VMINPD       Y1, Y3, Y1
-	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y0, Y2, Y0
 	VMOVUPD      expLow<>+0(SB), Y3
+	VMINPD       Y0, Y2, Y0
+	VMINPD       Y1, Y2, Y1
+	VMAXPD       Y0, Y3, Y0
 	VMAXPD       Y1, Y3, Y1
-	VMOVUPD      log2e<>+0(SB), Y2
-	VMOVUPD      log2e<>+0(SB), Y3
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
-	VSUBPD       expMagic<>+0(SB), Y2, Y4
-	VSUBPD       expMagic<>+0(SB), Y3, Y5
-	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      expMagic<>+0(SB), Y5
+	VMOVAPD      Y5, Y2
+	VMOVAPD      Y5, Y3
+	VFMADD231PD  Y4, Y0, Y2
+	VFMADD231PD  Y4, Y1, Y3
+	VSUBPD       Y5, Y2, Y4
+	VSUBPD       Y5, Y3, Y5
+	VMOVUPD      ln2Hi<>+0(SB), Y6
+	VMOVUPD      ln2Lo<>+0(SB), Y7
+	VFNMADD231PD Y6, Y4, Y0
+	VFNMADD231PD Y6, Y5, Y1
+	VFNMADD231PD Y7, Y4, Y0
+	VFNMADD231PD Y7, Y5, Y1
 	VMULPD       Y0, Y0, Y4
 	VMULPD       Y1, Y1, Y5
 	VMOVUPD      exp8<>+0(SB), Y6
@@ -2465,8 +2852,9 @@ rest:
 	VFMADD213PD  Y7, Y1, Y9
 	VFMADD213PD  Y0, Y4, Y8
 	VFMADD213PD  Y1, Y5, Y9
-	VADDPD       one<>+0(SB), Y8, Y8
-	VADDPD       one<>+0(SB), Y9, Y9
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y0, Y9, Y9
 	VPSRLQ       $0x01, Y2, Y0
 	VPSUBQ       Y0, Y2, Y2
 	VPSRLQ       $0x01, Y3, Y1
@@ -2539,14 +2927,18 @@ less2:
 	VMOVUPD      (CX), Y0
 	VORPD        negZero<>+0(SB), Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -2560,7 +2952,8 @@ less2:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -2606,14 +2999,18 @@ less1:
 	VMASKMOVPD   (CX), Y0, Y0
 	VORPD        negZero<>+0(SB), Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -2627,7 +3024,8 @@ less1:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -2776,41 +3174,39 @@ block:
 	VORPD        negZero<>+0(SB), Y2, Y2
 	VORPD        negZero<>+0(SB), Y3, Y3
 	VMOVUPD      expHigh<>+0(SB), Y4
-	VMINPD       Y0, Y4, Y0
-	VMOVUPD      expHigh<>+0(SB), Y5
-	VMINPD       Y1, Y5, Y1
-	VMOVUPD      expHigh<>+0(SB), Y6
-	VMINPD       Y2, Y6, Y2
-	VMOVUPD      expHigh<>+0(SB), Y7
-	VMINPD       Y3, Y7, Y3
-	VMOVUPD      expLow<>+0(SB), Y4
-	VMAXPD       Y0, Y4, Y0
 	VMOVUPD      expLow<>+0(SB), Y5
+	VMINPD       Y0, Y4, Y0
+	VMINPD       Y1, Y4, Y1
+	VMINPD       Y2, Y4, Y2
+	VMINPD       Y3, Y4, Y3
+	VMAXPD       Y0, Y5, Y0
 	VMAXPD       Y1, Y5, Y1
-	VMOVUPD      expLow<>+0(SB), Y6
-	VMAXPD       Y2, Y6, Y2
-	VMOVUPD      expLow<>+0(SB), Y7
-	VMAXPD       Y3, Y7, Y3
-	VMOVUPD      log2e<>+0(SB), Y4
-	VMOVUPD      log2e<>+0(SB), Y5
-	VMOVUPD      log2e<>+0(SB), Y6
-	VMOVUPD      log2e<>+0(SB), Y7
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y4
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y5
-	VFMADD213PD  expMagic<>+0(SB), Y2, Y6
-	VFMADD213PD  expMagic<>+0(SB), Y3, Y7
-	VSUBPD       expMagic<>+0(SB), Y4, Y8
-	VSUBPD       expMagic<>+0(SB), Y5, Y9
-	VSUBPD       expMagic<>+0(SB), Y6, Y10
-	VSUBPD       expMagic<>+0(SB), Y7, Y11
-	VFNMADD231PD ln2Hi<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Hi<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y11, Y3
-	VFNMADD231PD ln2Lo<>+0(SB), Y8, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y9, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y10, Y2
-	VFNMADD231PD ln2Lo<>+0(SB), Y11, Y3
+	VMAXPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMOVUPD      log2e<>+0(SB), Y8
+	VMOVUPD      expMagic<>+0(SB), Y11
+	VMOVAPD      Y11, Y4
+	VMOVAPD      Y11, Y5
+	VMOVAPD      Y11, Y6
+	VMOVAPD      Y11, Y7
+	VFMADD231PD  Y8, Y0, Y4
+	VFMADD231PD  Y8, Y1, Y5
+	VFMADD231PD  Y8, Y2, Y6
+	VFMADD231PD  Y8, Y3, Y7
+	VSUBPD       Y11, Y4, Y8
+	VSUBPD       Y11, Y5, Y9
+	VSUBPD       Y11, Y6, Y10
+	VSUBPD       Y11, Y7, Y11
+	VMOVUPD      ln2Hi<>+0(SB), Y12
+	VMOVUPD      ln2Lo<>+0(SB), Y13
+	VFNMADD231PD Y12, Y8, Y0
+	VFNMADD231PD Y12, Y9, Y1
+	VFNMADD231PD Y12, Y10, Y2
+	VFNMADD231PD Y12, Y11, Y3
+	VFNMADD231PD Y13, Y8, Y0
+	VFNMADD231PD Y13, Y9, Y1
+	VFNMADD231PD Y13, Y10, Y2
+	VFNMADD231PD Y13, Y11, Y3
 	VMOVUPD      Y4, (SP)
 	VMOVUPD      Y5, 32(SP)
 	VMOVUPD      Y6, 64(SP)
@@ -2867,10 +3263,11 @@ block:
 	VFMADD213PD  Y1, Y9, Y13
 	VFMADD213PD  Y2, Y10, Y14
 	VFMADD213PD  Y3, Y11, Y15
-	VADDPD       one<>+0(SB), Y12, Y12
-	VADDPD       one<>+0(SB), Y13, Y13
-	VADDPD       one<>+0(SB), Y14, Y14
-	VADDPD       one<>+0(SB), Y15, Y15
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y12, Y12
+	VADDPD       Y0, Y13, Y13
+	VADDPD       Y0, Y14, Y14
+	VADDPD       Y0, Y15, Y15
 	VMOVUPD      (SP), Y0
 	VMOVUPD      32(SP), Y1
 	VMOVUPD      64(SP), Y2
@@ -2933,23 +3330,25 @@ rest:
 	VORPD        negZero<>+0(SB), Y0, Y0
 	VORPD        negZero<>+0(SB), Y1, Y1
 	VMOVUPD      expHigh<>+0(SB), Y2
-	VMINPD       Y0, Y2, Y0
-	VMOVUPD      expHigh<>+0(SB), Y3
-	VMINPD       Y1, Y3, Y1
-	VMOVUPD      expLow<>+0(SB), Y2
-	VMAXPD       Y0, Y2, Y0
 	VMOVUPD      expLow<>+0(SB), Y3
+	VMINPD       Y0, Y2, Y0
+	VMINPD       Y1, Y2, Y1
+	VMAXPD       Y0, Y3, Y0
 	VMAXPD       Y1, Y3, Y1
-	VMOVUPD      log2e<>+0(SB), Y2
-	VMOVUPD      log2e<>+0(SB), Y3
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y2
-	VFMADD213PD  expMagic<>+0(SB), Y1, Y3
-	VSUBPD       expMagic<>+0(SB), Y2, Y4
-	VSUBPD       expMagic<>+0(SB), Y3, Y5
-	VFNMADD231PD ln2Hi<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Hi<>+0(SB), Y5, Y1
-	VFNMADD231PD ln2Lo<>+0(SB), Y4, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y5, Y1
+	VMOVUPD      log2e<>+0(SB), Y4
+	VMOVUPD      expMagic<>+0(SB), Y5
+	VMOVAPD      Y5, Y2
+	VMOVAPD      Y5, Y3
+	VFMADD231PD  Y4, Y0, Y2
+	VFMADD231PD  Y4, Y1, Y3
+	VSUBPD       Y5, Y2, Y4
+	VSUBPD       Y5, Y3, Y5
+	VMOVUPD      ln2Hi<>+0(SB), Y6
+	VMOVUPD      ln2Lo<>+0(SB), Y7
+	VFNMADD231PD Y6, Y4, Y0
+	VFNMADD231PD Y6, Y5, Y1
+	VFNMADD231PD Y7, Y4, Y0
+	VFNMADD231PD Y7, Y5, Y1
 	VMULPD       Y0, Y0, Y4
 	VMULPD       Y1, Y1, Y5
 	VMOVUPD      exp8<>+0(SB), Y6
@@ -2976,8 +3375,9 @@ rest:
 	VFMADD213PD  Y7, Y1, Y9
 	VFMADD213PD  Y0, Y4, Y8
 	VFMADD213PD  Y1, Y5, Y9
-	VADDPD       one<>+0(SB), Y8, Y8
-	VADDPD       one<>+0(SB), Y9, Y9
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y0, Y9, Y9
 	VPSRLQ       $0x01, Y2, Y0
 	VPSUBQ       Y0, Y2, Y2
 	VPSRLQ       $0x01, Y3, Y1
@@ -3010,14 +3410,18 @@ less2:
 	VMOVUPD      (CX), Y0
 	VORPD        negZero<>+0(SB), Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -3031,7 +3435,8 @@ less2:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -3057,14 +3462,18 @@ less1:
 	VMASKMOVPD   (CX), Y0, Y0
 	VORPD        negZero<>+0(SB), Y0, Y0
 	VMOVUPD      expHigh<>+0(SB), Y1
+	VMOVUPD      expLow<>+0(SB), Y2
 	VMINPD       Y0, Y1, Y0
-	VMOVUPD      expLow<>+0(SB), Y1
-	VMAXPD       Y0, Y1, Y0
-	VMOVUPD      log2e<>+0(SB), Y1
-	VFMADD213PD  expMagic<>+0(SB), Y0, Y1
-	VSUBPD       expMagic<>+0(SB), Y1, Y2
-	VFNMADD231PD ln2Hi<>+0(SB), Y2, Y0
-	VFNMADD231PD ln2Lo<>+0(SB), Y2, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMOVUPD      log2e<>+0(SB), Y2
+	VMOVUPD      expMagic<>+0(SB), Y3
+	VMOVAPD      Y3, Y1
+	VFMADD231PD  Y2, Y0, Y1
+	VSUBPD       Y3, Y1, Y2
+	VMOVUPD      ln2Hi<>+0(SB), Y3
+	VMOVUPD      ln2Lo<>+0(SB), Y4
+	VFNMADD231PD Y3, Y2, Y0
+	VFNMADD231PD Y4, Y2, Y0
 	VMULPD       Y0, Y0, Y2
 	VMOVUPD      exp8<>+0(SB), Y3
 	VMOVUPD      exp9<>+0(SB), Y4
@@ -3078,7 +3487,8 @@ less1:
 	VFMADD213PD  exp1<>+0(SB), Y2, Y4
 	VFMADD213PD  Y3, Y0, Y4
 	VFMADD213PD  Y0, Y2, Y4
-	VADDPD       one<>+0(SB), Y4, Y4
+	VMOVUPD      one<>+0(SB), Y0
+	VADDPD       Y0, Y4, Y4
 	VPSRLQ       $0x01, Y1, Y0
 	VPSUBQ       Y0, Y1, Y1
 	VPSLLQ       $0x34, Y0, Y0
@@ -3567,122 +3977,343 @@ DATA bias<>+16(SB)/8, $0x00000000000003ff
 DATA bias<>+24(SB)/8, $0x00000000000003ff
 GLOBL bias<>(SB), RODATA|NOPTR, $32
 
-// func maxIndexAVX2(index []int32) uint32
-// Requires: AVX, AVX2
-TEXT ·maxIndexAVX2(SB), NOSPLIT, $0-28
-	MOVQ   index_base+0(FP), AX
-	MOVQ   index_len+8(FP), CX
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	CMPQ   CX, $0x20
-	JL     thirtytwo_done
-
-thirtytwo:
-	VPMAXUD (AX), Y0, Y0
-	VPMAXUD 32(AX), Y1, Y1
-	VPMAXUD 64(AX), Y2, Y2
-	VPMAXUD 96(AX), Y3, Y3
-	ADDQ    $0x00000080, AX
-	SUBQ    $0x20, CX
-	CMPQ    CX, $0x20
-	JGE     thirtytwo
-
-thirtytwo_done:
-	CMPQ CX, $0x08
-	JL   eight_done
+// func gatherDiffAVX2(dst []float64, a float64, s []float64, plus []uint16, minus []uint16)
+// Requires: AVX, AVX2, SSE2
+TEXT ·gatherDiffAVX2(SB), NOSPLIT, $0-104
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         dst_len+8(FP), CX
+	MOVSD        a+24(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVQ         s_base+32(FP), DX
+	MOVQ         plus_base+56(FP), BX
+	MOVQ         minus_base+80(FP), SI
+	XORQ         DI, DI
+	LEAQ         8(DI), R8
+	CMPQ         R8, CX
+	JG           eight_done
 
 eight:
-	VPMAXUD (AX), Y0, Y0
-	ADDQ    $0x00000020, AX
-	SUBQ    $0x08, CX
-	CMPQ    CX, $0x08
-	JGE     eight
+	MOVQ        (BX)(DI*2), R9
+	MOVWLZX     R9, R10
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R11
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R12
+	SHRQ        $0x10, R9
+	VMOVSD      (DX)(R10*8), X1
+	VMOVHPD     (DX)(R11*8), X1, X1
+	VMOVSD      (DX)(R12*8), X2
+	VMOVHPD     (DX)(R9*8), X2, X2
+	MOVQ        (SI)(DI*2), R9
+	MOVWLZX     R9, R10
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R11
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R12
+	SHRQ        $0x10, R9
+	VMOVSD      (DX)(R10*8), X3
+	VMOVHPD     (DX)(R11*8), X3, X3
+	VMOVSD      (DX)(R12*8), X4
+	VMOVHPD     (DX)(R9*8), X4, X4
+	VSUBPD      X3, X1, X1
+	VSUBPD      X4, X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y2
+	VMULPD      Y0, Y2, Y2
+	VMOVUPD     Y2, (AX)(DI*8)
+	MOVQ        8(BX)(DI*2), R9
+	MOVWLZX     R9, R10
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R11
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R12
+	SHRQ        $0x10, R9
+	VMOVSD      (DX)(R10*8), X1
+	VMOVHPD     (DX)(R11*8), X1, X1
+	VMOVSD      (DX)(R12*8), X2
+	VMOVHPD     (DX)(R9*8), X2, X2
+	MOVQ        8(SI)(DI*2), R9
+	MOVWLZX     R9, R10
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R11
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R12
+	SHRQ        $0x10, R9
+	VMOVSD      (DX)(R10*8), X3
+	VMOVHPD     (DX)(R11*8), X3, X3
+	VMOVSD      (DX)(R12*8), X4
+	VMOVHPD     (DX)(R9*8), X4, X4
+	VSUBPD      X3, X1, X1
+	VSUBPD      X4, X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y2
+	VMULPD      Y0, Y2, Y2
+	VMOVUPD     Y2, 32(AX)(DI*8)
+	MOVQ        R8, DI
+	ADDQ        $0x08, R8
+	CMPQ        R8, CX
+	JLE         eight
 
 eight_done:
-	TESTQ CX, CX
-	JZ    reduce
+	LEAQ 4(DI), R8
+	CMPQ R8, CX
+	JG   four_done
+
+four:
+	MOVQ        (BX)(DI*2), R9
+	MOVWLZX     R9, R10
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R11
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R12
+	SHRQ        $0x10, R9
+	VMOVSD      (DX)(R10*8), X1
+	VMOVHPD     (DX)(R11*8), X1, X1
+	VMOVSD      (DX)(R12*8), X2
+	VMOVHPD     (DX)(R9*8), X2, X2
+	MOVQ        (SI)(DI*2), R9
+	MOVWLZX     R9, R10
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R11
+	SHRQ        $0x10, R9
+	MOVWLZX     R9, R12
+	SHRQ        $0x10, R9
+	VMOVSD      (DX)(R10*8), X3
+	VMOVHPD     (DX)(R11*8), X3, X3
+	VMOVSD      (DX)(R12*8), X4
+	VMOVHPD     (DX)(R9*8), X4, X4
+	VSUBPD      X3, X1, X1
+	VSUBPD      X4, X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y2
+	VMULPD      Y0, Y2, Y2
+	VMOVUPD     Y2, (AX)(DI*8)
+	MOVQ        R8, DI
+	ADDQ        $0x04, R8
+	CMPQ        R8, CX
+	JLE         four
+
+four_done:
+	LEAQ 1(DI), R8
+	CMPQ R8, CX
+	JG   one_done
 
 one:
-	VMOVD   (AX), X4
-	VPMAXUD Y4, Y3, Y3
-	ADDQ    $0x04, AX
-	DECQ    CX
-	JNZ     one
+	MOVWLZX (BX)(DI*2), R9
+	MOVWLZX (SI)(DI*2), R10
+	VMOVSD  (DX)(R9*8), X1
+	VSUBSD  (DX)(R10*8), X1, X1
+	VMULSD  X0, X1, X1
+	VMOVSD  X1, (AX)(DI*8)
+	MOVQ    R8, DI
+	ADDQ    $0x01, R8
+	CMPQ    R8, CX
+	JLE     one
 
-reduce:
-	VPMAXUD      Y1, Y0, Y0
-	VPMAXUD      Y3, Y2, Y2
-	VPMAXUD      Y2, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VPMAXUD      X1, X0, X0
-	VPERMILPD    $0x01, X0, X1
-	VPMAXUD      X1, X0, X0
-	VPSHUFD      $0x01, X0, X1
-	VPMAXUD      X1, X0, X0
-	VMOVD        X0, AX
-	MOVL         AX, ret+24(FP)
+one_done:
 	VZEROUPPER
 	RET
 
-// func gatherDiffAVX2(dst []float64, s []float64, plus []int32, minus []int32)
-// Requires: AVX
-TEXT ·gatherDiffAVX2(SB), NOSPLIT, $0-96
-	MOVQ dst_base+0(FP), AX
-	MOVQ dst_len+8(FP), CX
-	MOVQ s_base+24(FP), DX
-	MOVQ plus_base+48(FP), BX
-	MOVQ minus_base+72(FP), SI
-	SUBQ $0x04, CX
-	JL   rest
+// func prefixDiffAVX2(e []float64, a float64, s []float64, plus []uint16, minus []uint16, width int, row int)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·prefixDiffAVX2(SB), NOSPLIT, $0-120
+	MOVSD        a+24(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVQ         s_base+32(FP), AX
+	MOVQ         plus_base+56(FP), CX
+	MOVQ         minus_base+80(FP), DX
+	XORQ         BX, BX
+	MOVQ         e_base+0(FP), SI
+	MOVQ         width+104(FP), DI
+	LEAQ         (SI)(DI*8), DI
+	MOVQ         row+112(FP), R8
+	XORQ         R9, R9
+
+row:
+	ADDQ R8, R9
+	LEAQ 8(BX), R10
+	CMPQ R10, R9
+	JG   eight_done
+
+eight:
+	MOVQ        (CX)(BX*2), R11
+	MOVWLZX     R11, R12
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R13
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R14
+	SHRQ        $0x10, R11
+	VMOVSD      (AX)(R12*8), X1
+	VMOVHPD     (AX)(R13*8), X1, X1
+	VMOVSD      (AX)(R14*8), X2
+	VMOVHPD     (AX)(R11*8), X2, X2
+	MOVQ        (DX)(BX*2), R11
+	MOVWLZX     R11, R12
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R13
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R14
+	SHRQ        $0x10, R11
+	VMOVSD      (AX)(R12*8), X3
+	VMOVHPD     (AX)(R13*8), X3, X3
+	VMOVSD      (AX)(R14*8), X4
+	VMOVHPD     (AX)(R11*8), X4, X4
+	VSUBPD      X3, X1, X1
+	VSUBPD      X4, X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y2
+	VFMADD213PD (SI)(BX*8), Y0, Y2
+	VMOVUPD     Y2, (DI)(BX*8)
+	MOVQ        8(CX)(BX*2), R11
+	MOVWLZX     R11, R12
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R13
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R14
+	SHRQ        $0x10, R11
+	VMOVSD      (AX)(R12*8), X1
+	VMOVHPD     (AX)(R13*8), X1, X1
+	VMOVSD      (AX)(R14*8), X2
+	VMOVHPD     (AX)(R11*8), X2, X2
+	MOVQ        8(DX)(BX*2), R11
+	MOVWLZX     R11, R12
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R13
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R14
+	SHRQ        $0x10, R11
+	VMOVSD      (AX)(R12*8), X3
+	VMOVHPD     (AX)(R13*8), X3, X3
+	VMOVSD      (AX)(R14*8), X4
+	VMOVHPD     (AX)(R11*8), X4, X4
+	VSUBPD      X3, X1, X1
+	VSUBPD      X4, X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y2
+	VFMADD213PD 32(SI)(BX*8), Y0, Y2
+	VMOVUPD     Y2, 32(DI)(BX*8)
+	MOVQ        R10, BX
+	ADDQ        $0x08, R10
+	CMPQ        R10, R9
+	JLE         eight
+
+eight_done:
+	LEAQ 4(BX), R10
+	CMPQ R10, R9
+	JG   four_done
 
 four:
-	MOVQ    (BX), R8
-	MOVL    R8, DI
-	SHRQ    $0x20, R8
-	VMOVSD  (DX)(DI*8), X0
-	VMOVHPD (DX)(R8*8), X0, X0
-	MOVQ    (SI), R8
-	MOVL    R8, DI
-	SHRQ    $0x20, R8
-	VMOVSD  (DX)(DI*8), X1
-	VMOVHPD (DX)(R8*8), X1, X1
-	VSUBPD  X1, X0, X0
-	VMOVUPD X0, (AX)
-	MOVQ    8(BX), R8
-	MOVL    R8, DI
-	SHRQ    $0x20, R8
-	VMOVSD  (DX)(DI*8), X0
-	VMOVHPD (DX)(R8*8), X0, X0
-	MOVQ    8(SI), R8
-	MOVL    R8, DI
-	SHRQ    $0x20, R8
-	VMOVSD  (DX)(DI*8), X1
-	VMOVHPD (DX)(R8*8), X1, X1
-	VSUBPD  X1, X0, X0
-	VMOVUPD X0, 16(AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x10, BX
-	ADDQ    $0x10, SI
-	SUBQ    $0x04, CX
-	JGE     four
+	MOVQ        (CX)(BX*2), R11
+	MOVWLZX     R11, R12
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R13
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R14
+	SHRQ        $0x10, R11
+	VMOVSD      (AX)(R12*8), X1
+	VMOVHPD     (AX)(R13*8), X1, X1
+	VMOVSD      (AX)(R14*8), X2
+	VMOVHPD     (AX)(R11*8), X2, X2
+	MOVQ        (DX)(BX*2), R11
+	MOVWLZX     R11, R12
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R13
+	SHRQ        $0x10, R11
+	MOVWLZX     R11, R14
+	SHRQ        $0x10, R11
+	VMOVSD      (AX)(R12*8), X3
+	VMOVHPD     (AX)(R13*8), X3, X3
+	VMOVSD      (AX)(R14*8), X4
+	VMOVHPD     (AX)(R11*8), X4, X4
+	VSUBPD      X3, X1, X1
+	VSUBPD      X4, X2, X2
+	VINSERTF128 $0x01, X2, Y1, Y2
+	VFMADD213PD (SI)(BX*8), Y0, Y2
+	VMOVUPD     Y2, (DI)(BX*8)
+	MOVQ        R10, BX
+	ADDQ        $0x04, R10
+	CMPQ        R10, R9
+	JLE         four
 
-rest:
-	ADDQ $0x04, CX
-	JZ   done
+four_done:
+	LEAQ 1(BX), R10
+	CMPQ R10, R9
+	JG   one_done
 
 one:
+	MOVWLZX     (CX)(BX*2), R11
+	MOVWLZX     (DX)(BX*2), R12
+	VMOVSD      (AX)(R11*8), X1
+	VSUBSD      (AX)(R12*8), X1, X1
+	VFMADD213SD (SI)(BX*8), X0, X1
+	VMOVSD      X1, (DI)(BX*8)
+	MOVQ        R10, BX
+	ADDQ        $0x01, R10
+	CMPQ        R10, R9
+	JLE         one
+
+one_done:
+	MOVQ plus_len+64(FP), R10
+	CMPQ R9, R10
+	JL   row
+	VZEROUPPER
+	RET
+
+// func addListsAVX2(dst []float64, c []float64, at []uint16, steps []int32)
+// Requires: AVX
+TEXT ·addListsAVX2(SB), NOSPLIT, $0-96
+	MOVQ  dst_base+0(FP), AX
+	MOVQ  c_base+24(FP), CX
+	MOVQ  at_base+48(FP), DX
+	MOVQ  steps_base+72(FP), BX
+	MOVQ  steps_len+80(FP), SI
+	TESTQ SI, SI
+	JZ    done
+
+group:
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	VXORPD X2, X2, X2
+	VXORPD X3, X3, X3
+	VXORPD X4, X4, X4
+	VXORPD X5, X5, X5
+	VXORPD X6, X6, X6
+	VXORPD X7, X7, X7
 	MOVL   (BX), DI
-	MOVL   (SI), R8
-	VMOVSD (DX)(DI*8), X0
-	VSUBSD (DX)(R8*8), X0, X0
-	VMOVSD X0, (AX)
-	ADDQ   $0x08, AX
-	ADDQ   $0x04, BX
-	ADDQ   $0x04, SI
-	DECQ   CX
-	JNZ    one
+
+step:
+	MOVQ      (DX), R8
+	MOVWLZX   R8, R9
+	SHRQ      $0x10, R8
+	MOVWLZX   R8, R10
+	SHRQ      $0x10, R8
+	MOVWLZX   R8, R11
+	SHRQ      $0x10, R8
+	VADDSD    (CX)(R9*8), X0, X0
+	VADDSD    (CX)(R10*8), X1, X1
+	VADDSD    (CX)(R11*8), X2, X2
+	VADDSD    (CX)(R8*8), X3, X3
+	MOVQ      8(DX), R8
+	MOVWLZX   R8, R9
+	SHRQ      $0x10, R8
+	MOVWLZX   R8, R10
+	SHRQ      $0x10, R8
+	MOVWLZX   R8, R11
+	SHRQ      $0x10, R8
+	VADDSD    (CX)(R9*8), X4, X4
+	VADDSD    (CX)(R10*8), X5, X5
+	VADDSD    (CX)(R11*8), X6, X6
+	VADDSD    (CX)(R8*8), X7, X7
+	ADDQ      $0x10, DX
+	DECL      DI
+	JNZ       step
+	VUNPCKLPD X1, X0, X0
+	VMOVUPD   X0, (AX)
+	VUNPCKLPD X3, X2, X2
+	VMOVUPD   X2, 16(AX)
+	VUNPCKLPD X5, X4, X4
+	VMOVUPD   X4, 32(AX)
+	VUNPCKLPD X7, X6, X6
+	VMOVUPD   X6, 48(AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x04, BX
+	DECQ      SI
+	JNZ       group
 
 done:
 	RET

@@ -111,6 +111,11 @@ func TestReductionsGiveTheReferencesBits(t *testing.T) {
 		expSumGo(want, x, shift)
 		checkSame(t, dst, want, "ExpSum's terms")
 		checkFence(t, dst)
+
+		expPlusGo(want, x, shift, y)
+		ExpPlus(dst, x, shift, y)
+		checkSame(t, dst, want, "ExpPlus")
+		checkFence(t, dst)
 	})
 }
 
@@ -177,17 +182,12 @@ func TestRowsGiveTheReferencesBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, width := rapid.IntRange(0, 12).Draw(t, "rows"), rapid.IntRange(1, 80).Draw(t, "width")
 		x := numbers(t, rows*width, "x")
-		for name, f := range map[string][2]func([]float64, int){
-			"PrefixRows": {PrefixRows, prefixRowsGo},
-			"SuffixRows": {SuffixRows, suffixRowsGo},
-		} {
-			want := append([]float64(nil), x...)
-			f[1](want, width)
-			got := shifted(x, offsets.Draw(t, "offset"))
-			f[0](got, width)
-			checkSame(t, got, want, name)
-			checkFence(t, got)
-		}
+		want := append([]float64(nil), x...)
+		suffixRowsGo(want, width)
+		got := shifted(x, offsets.Draw(t, "offset"))
+		SuffixRows(got, width)
+		checkSame(t, got, want, "SuffixRows")
+		checkFence(t, got)
 	})
 }
 
@@ -197,33 +197,33 @@ func indices(t *rapid.T, count, n int, label string) []int32 {
 
 func TestPairsGiveTheReferencesBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, count := rapid.IntRange(1, 40).Draw(t, "documents"), rapid.IntRange(0, 70).Draw(t, "pairs")
-		plus, minus := indices(t, count, n, "plus"), indices(t, count, n, "minus")
-		s, c := numbers(t, n, "s"), numbers(t, count, "c")
+		n := rapid.IntRange(1, 40).Draw(t, "documents")
+		rows, width := rapid.IntRange(0, 9).Draw(t, "rows"), rapid.IntRange(1, 30).Draw(t, "width")
+		plus, minus := indices(t, rows*width, n, "plus"), indices(t, rows*width, n, "minus")
+		p := NewPairs(n, plus, minus)
+		a, s, c := rapid.Float64Range(-3, 3).Draw(t, "a"), numbers(t, n, "s"), numbers(t, rows*width+1, "c")
 
-		want, dst := make([]float64, count), shifted(c, offsets.Draw(t, "dst offset"))
-		gatherDiffGo(want, s, plus, minus)
-		GatherDiff(dst, s, plus, minus)
-		checkSame(t, dst, want, "GatherDiff")
+		e := shifted(numbers(t, (1+rows)*width, "e"), offsets.Draw(t, "e offset"))
+		want := append([]float64(nil), e...)
+		prefixDiffGo(want, a, s, plus, minus, width)
+		p.PrefixDiff(e, a, s, width)
+		checkSame(t, e, want, "PrefixDiff")
+		checkFence(t, e)
+
+		work := shifted(numbers(t, p.Work(), "work"), offsets.Draw(t, "work offset"))
+		dst := shifted(s, offsets.Draw(t, "dst offset"))
+		p.TransposeDiff(dst, a, c, work)
+		sums := make([]float64, p.Work())
+		addListsGo(sums, c, p.narrow.at, p.lists.steps)
+		p.lists.join(sums)
+		gatherDiffGo(s, a, sums, p.narrow.up, p.narrow.down)
+		checkSame(t, dst, s, "TransposeDiff")
 		checkFence(t, dst)
+		checkFence(t, work)
 
-		// ScatterDiff has no assembly; its order is its claim.
-		want = append([]float64(nil), s...)
-		for i, v := range c {
-			want[plus[i]] += v
-			want[minus[i]] -= v
-		}
-		ScatterDiff(s, c, plus, minus)
-		checkSame(t, s, want, "ScatterDiff")
-	})
-}
-
-func TestMaxIndexGivesTheReferencesBits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		index := rapid.SliceOfN(rapid.Int32(), 0, 120).Draw(t, "index")
-		if got, want := maxIndex(index), maxIndexGo(index); got != want {
-			t.Fatalf("maxIndex(%v) = %d, the reference gives %d", index, got, want)
-		}
+		p = newWidePairs(n, plus, minus)
+		p.TransposeDiff(dst, a, c, work)
+		checkSame(t, dst, s, "TransposeDiff by wide numbers")
 	})
 }
 

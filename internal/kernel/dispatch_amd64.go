@@ -85,6 +85,14 @@ func exp(dst, x []float64) {
 	expGo(dst, x)
 }
 
+func expPlus(dst, x []float64, a float64, y []float64) {
+	if haveAVX2 {
+		expPlusAVX2(dst, x, a, y)
+		return
+	}
+	expPlusGo(dst, x, a, y)
+}
+
 func expSum(dst, x []float64, shift float64) float64 {
 	if haveAVX2 {
 		return expSumAVX2(dst, x, shift)
@@ -130,27 +138,33 @@ func logisticRow(a float64, e, grad []float64) (u float64, k int64, probSum floa
 	return logisticRowGo(a, e, grad)
 }
 
-func maxIndex(index []int32) uint32 {
+func gatherDiff(dst []float64, a float64, s []float64, plus, minus []uint16) {
 	if haveAVX2 {
-		return maxIndexAVX2(index)
-	}
-	return maxIndexGo(index)
-}
-
-func gatherDiff(dst, s []float64, plus, minus []int32) {
-	if haveAVX2 {
-		gatherDiffAVX2(dst, s, plus, minus)
+		gatherDiffAVX2(dst, a, s, plus, minus)
 		return
 	}
-	gatherDiffGo(dst, s, plus, minus)
+	gatherDiffGo(dst, a, s, plus, minus)
 }
 
-func prefixRows(e []float64, width int) {
+func prefixDiff(e []float64, a float64, s []float64, plus, minus []uint16, width int) {
 	if haveAVX2 {
-		scanRowsAVX2(&e[0], 8*width, len(e)/width, width)
+		// Columns in fours keep a vector within a row's reach of the row before.
+		row := width
+		if width%4 == 0 {
+			row = len(plus)
+		}
+		prefixDiffAVX2(e, a, s, plus, minus, width, row)
 		return
 	}
-	prefixRowsGo(e, width)
+	prefixDiffGo(e, a, s, plus, minus, width)
+}
+
+func addLists(dst, c []float64, at []uint16, steps []int32) {
+	if haveAVX2 {
+		addListsAVX2(dst, c, at, steps)
+		return
+	}
+	addListsGo(dst, c, at, steps)
 }
 
 func suffixRows(e []float64, width int) {

@@ -30,6 +30,8 @@ func sum(x []float64) float64 {
 
 func exp(dst, x []float64) { expGo(dst, x) }
 
+func expPlus(dst, x []float64, a float64, y []float64) { expPlusGo(dst, x, a, y) }
+
 func expSum(dst, x []float64, shift float64) float64 {
 	return expSumGo(dst, x, shift)
 }
@@ -48,12 +50,14 @@ func logisticRow(a float64, e, grad []float64) (u float64, k int64, probSum floa
 	return logisticRowGo(a, e, grad)
 }
 
-func maxIndex(index []int32) uint32 {
-	return maxIndexGo(index)
+func gatherDiff(dst []float64, a float64, s []float64, plus, minus []uint16) {
+	gatherDiffGo(dst, a, s, plus, minus)
 }
 
-func gatherDiff(dst, s []float64, plus, minus []int32) { gatherDiffGo(dst, s, plus, minus) }
+func prefixDiff(e []float64, a float64, s []float64, plus, minus []uint16, width int) {
+	prefixDiffGo(e, a, s, plus, minus, width)
+}
 
-func prefixRows(e []float64, width int) { prefixRowsGo(e, width) }
+func addLists(dst, c []float64, at []uint16, steps []int32) { addListsGo(dst, c, at, steps) }
 
 func suffixRows(e []float64, width int) { suffixRowsGo(e, width) }

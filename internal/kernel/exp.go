@@ -55,6 +55,22 @@ func evenOdd(c *[10]float64, z, z2 float64) float64 {
 	return math.FMA(odd, z, even)
 }
 
+// ExpPlus sets dst[i] = exp(x[i] + a·y[i]), the exponent with one rounding; the
+// slices have the same length and may be the same. The bits are those of [Axpy] and
+// [Exp].
+func ExpPlus(dst, x []float64, a float64, y []float64) {
+	mustMatch(len(dst), len(x))
+	mustMatch(len(y), len(x))
+	expPlus(dst, x, a, y)
+}
+
+func expPlusGo(dst, x []float64, a float64, y []float64) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	for i, v := range x {
+		dst[i] = expOne(math.FMA(a, y[i], v))
+	}
+}
+
 // ExpSum sets dst[i] = exp(x[i] − shift) and returns their sum; the slices have
 // the same length and may be the same. The bits are those of [Exp] and [Sum].
 func ExpSum(dst, x []float64, shift float64) float64 {

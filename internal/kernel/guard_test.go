@@ -39,6 +39,7 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 	for n := 0; n <= most; n++ {
 		x, y, w := x[most-n:], y[most-n:], w[most-n:]
 		sink = Dot(x, y) + Dot32(f[5*most-n:], w) + Sum(x) + Max(x) + LogSumExp(x) + ExpSum(y, x, 1)
+		ExpPlus(w, x, 1, y)
 		for _, f := range []func(dst, x []float64){Exp, Log, Softplus, Logistic, Add} {
 			f(y, x)
 		}
@@ -51,15 +52,14 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 			Gemv(lambda, m, w)
 			GemvT(w, m, lambda)
 		}
-		if n > 1 {
-			clear(x)
-			GatherDiff(y, x, plus[most-n:], minus[most-n:])
-			ScatterDiff(x, y, plus[most-n:], minus[most-n:])
-		}
 	}
-	for width := 1; width <= most; width++ {
-		e := y[most-most/width*width:]
-		PrefixRows(e, width)
+	clear(minus)
+	for width := 1; width < most; width++ {
+		pairs := (most/width - 1) * width
+		e := y[most-width-pairs:]
 		SuffixRows(e, width)
+		p := NewPairs(2, plus[most-pairs:], minus[most-pairs:])
+		p.PrefixDiff(e, 2, x[most-2:], width)
+		p.TransposeDiff(x[most-2:], 2, w[most-pairs-1:], fenced[float64](t, p.Work()))
 	}
 }

@@ -1,63 +1,133 @@
 package kernel
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
-// GatherDiff sets dst[i] = s[plus[i]] − s[minus[i]]. The index slices are as long
-// as dst. An index out of range panics before anything is written.
-func GatherDiff(dst, s []float64, plus, minus []int32) {
-	checkPairs(plus, minus, len(dst), len(s))
-	gatherDiff(dst, s, plus, minus)
+// Pairs are pairs of documents of one query, the steps of random walks over its
+// rankings: in pair i document plus[i] rises above document minus[i]. They stand
+// for the matrix D of one row a pair, D·s = (s[plus[i]] − s[minus[i]])ᵢ, whose
+// products with a vector and whose transpose's they compute.
+//
+// The indices are checked once, by [NewPairs]. The transpose is stored too: to add
+// up a document's pairs where they stand takes half as long as to go through the
+// pairs and add to two documents' sums in memory each time. A pair takes 8 bytes and
+// a little for what fills up lists, or 16 where there are more pairs or documents
+// than 16 bits can number. Pairs are immutable and may be used concurrently.
+type Pairs struct {
+	documents, count int
+	lists            lists
+	narrow           *pairNumbers[uint16] // one of the two
+	wide             *pairNumbers[int32]
 }
 
-func gatherDiffGo(dst, s []float64, plus, minus []int32) {
-	plus, minus = plus[:len(dst)], minus[:len(dst)]
-	for i := range dst {
-		dst[i] = s[plus[i]] - s[minus[i]]
+// pairNumbers are the numbers that make up Pairs.
+type pairNumbers[I uint16 | int32] struct {
+	plus, minus []I // documents
+	at          []I // places of the lists
+	// up and down say which list's sum, of those that rise and those that fall, is
+	// each document's.
+	up, down []I
+}
+
+// NewPairs returns the pairs (plus[i], minus[i]) of documents numbered from 0. It
+// panics if the slices differ in length or an index is out of range.
+func NewPairs(documents int, plus, minus []int32) *Pairs {
+	p := newWidePairs(documents, plus, minus)
+	if largest := max(documents, len(plus), p.lists.sums()); largest < 1<<16 {
+		w := p.wide
+		p.narrow = &pairNumbers[uint16]{narrow(w.plus), narrow(w.minus), narrow(w.at), narrow(w.up), narrow(w.down)}
+		p.wide = nil
+	}
+	return p
+}
+
+func newWidePairs(documents int, plus, minus []int32) *Pairs {
+	mustMatch(len(minus), len(plus))
+	mustIndex(plus, documents)
+	mustIndex(minus, documents)
+	p := &Pairs{documents: documents, count: len(plus)}
+	p.wide = &pairNumbers[int32]{plus: append([]int32(nil), plus...), minus: append([]int32(nil), minus...)}
+	p.lists, p.wide.at, p.wide.up, p.wide.down = newLists(documents, plus, minus)
+	return p
+}
+
+// mustIndex panics unless all indices are at least 0 and less than n.
+func mustIndex(index []int32, n int) {
+	for i, d := range index {
+		if d < 0 || int(d) >= n {
+			panic(fmt.Sprintf("kernel: pair %d has index %d where %d documents are", i, d, n))
+		}
 	}
 }
 
-// ScatterDiff adds c[i] to s[plus[i]] and subtracts it from s[minus[i]], in the
-// order of i: the adjoint of GatherDiff. The index slices are as long as c. An
-// index out of range panics before anything is written.
-func ScatterDiff(s, c []float64, plus, minus []int32) {
-	checkPairs(plus, minus, len(c), len(s))
-	plus, minus = plus[:len(c)], minus[:len(c)]
-	for i, v := range c {
-		s[plus[i]] += v
-		s[minus[i]] -= v
+func narrow(x []int32) []uint16 {
+	y := make([]uint16, len(x))
+	for i, v := range x {
+		y[i] = uint16(v)
+	}
+	return y
+}
+
+// Len returns the number of pairs.
+func (p *Pairs) Len() int { return p.count }
+
+// PrefixDiff continues a row-major matrix whose first row is given by the running
+// sums of a·D·s down its columns:
+//
+//	e[width+i] = e[i] + a·(s[plus[i]] − s[minus[i]])
+//
+// with one rounding of the difference and one of the rest. e has width more elements than there are pairs, which make whole rows. It is how
+// the energies of walks, stored step by step, follow from those they start at.
+func (p *Pairs) PrefixDiff(e []float64, a float64, s []float64, width int) {
+	mustMatch(len(s), p.documents)
+	mustMatch(len(e), width+p.count)
+	switch {
+	case checkRows(len(e), width) <= 1:
+	case p.narrow != nil:
+		prefixDiff(e, a, s, p.narrow.plus, p.narrow.minus, width)
+	default:
+		prefixDiffGo(e, a, s, p.wide.plus, p.wide.minus, width)
 	}
 }
 
-// checkPairs panics unless there are count pairs of documents below n. The check
-// is a pass of its own over the indices, a tenth of the loops' time.
-func checkPairs(plus, minus []int32, count, n int) {
-	mustMatch(len(plus), count)
-	mustMatch(len(minus), count)
-	if count == 0 {
+func prefixDiffGo[I uint16 | int32](e []float64, a float64, s []float64, plus, minus []I, width int) {
+	next := e[width:][:len(plus)]
+	minus = minus[:len(plus)]
+	for i := range next {
+		next[i] = math.FMA(a, s[plus[i]]-s[minus[i]], e[i])
+	}
+}
+
+// Work returns the length of the working memory that TransposeDiff needs.
+func (p *Pairs) Work() int { return p.lists.sums() + 1 }
+
+// TransposeDiff sets dst to a·Dᵀ·c: dst[d] is a times the sum of c over the pairs in
+// which document d rises less that over those in which it falls. c has one element for
+// every pair and one more, which is set to 0; work has Work() elements, of any
+// content.
+func (p *Pairs) TransposeDiff(dst []float64, a float64, c, work []float64) {
+	mustMatch(len(dst), p.documents)
+	mustMatch(len(c), p.count+1)
+	mustMatch(len(work), p.Work())
+	c[p.count] = 0
+	work[len(work)-1] = 0
+	if n := p.narrow; n != nil {
+		addLists(work, c, n.at, p.lists.steps)
+		p.lists.join(work)
+		gatherDiff(dst, a, work, n.up, n.down)
 		return
 	}
-	if uint64(max(maxIndex(plus), maxIndex(minus))) >= uint64(n) {
-		panicIndex(plus, minus, n)
-	}
+	addListsGo(work, c, p.wide.at, p.lists.steps)
+	p.lists.join(work)
+	gatherDiffGo(dst, a, work, p.wide.up, p.wide.down)
 }
 
-// maxIndexGo returns the largest index, a negative one counting as beyond all
-// others; 0 for none.
-func maxIndexGo(index []int32) uint32 {
-	var m uint32
-	for _, i := range index {
-		m = max(m, uint32(i))
-	}
-	return m
-}
-
-//go:noinline
-func panicIndex(plus, minus []int32, n int) {
-	for i := range plus {
-		for _, index := range []int32{plus[i], minus[i]} {
-			if index < 0 || int(index) >= n {
-				panic(fmt.Sprintf("kernel: pair %d has index %d where %d documents are", i, index, n))
-			}
-		}
+// gatherDiffGo sets dst[i] = a·(s[plus[i]] − s[minus[i]]).
+func gatherDiffGo[I uint16 | int32](dst []float64, a float64, s []float64, plus, minus []I) {
+	plus, minus = plus[:len(dst)], minus[:len(dst)]
+	for i := range dst {
+		dst[i] = a * (s[plus[i]] - s[minus[i]])
 	}
 }

@@ -2,24 +2,8 @@ package kernel
 
 import "fmt"
 
-// PrefixRows makes running sums down the columns of a row-major matrix of the
-// given width: row t becomes the sum of rows 0 to t, added in that order. It is
-// how the energies of sampled walks, stored step by step, follow from their
-// changes.
-func PrefixRows(e []float64, width int) {
-	if checkRows(len(e), width) > 1 {
-		prefixRows(e, width)
-	}
-}
-
-func prefixRowsGo(e []float64, width int) {
-	for i := width; i < len(e); i++ {
-		e[i] += e[i-width]
-	}
-}
-
 // SuffixRows makes running sums up the columns: row t becomes the sum of the last
-// row up to row t, added in that order. It is the adjoint of PrefixRows.
+// row up to row t, added in that order. It is the adjoint of running sums down the columns.
 func SuffixRows(e []float64, width int) {
 	if checkRows(len(e), width) > 1 {
 		suffixRows(e, width)

@@ -75,39 +75,84 @@ func TestGemvAndItsAdjoint(t *testing.T) {
 	})
 }
 
-// GatherDiff against its definition, ScatterDiff as its adjoint.
-func TestGatherDiffAndItsAdjoint(t *testing.T) {
+// PrefixDiff against sums made anew for each row; SuffixRows and TransposeDiff as its
+// adjoint: of what it makes of s and the first row, the product with c is that of
+// what they make of c with s and the first row.
+func TestPairsAndTheirAdjoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, count := rapid.IntRange(1, 9).Draw(t, "documents"), rapid.IntRange(0, 20).Draw(t, "pairs")
-		plus, minus := indices(t, count, n, "plus"), indices(t, count, n, "minus")
-		s, c := finite(t, n, "s"), finite(t, count, "c")
-		dst, back := make([]float64, count), make([]float64, n)
-		GatherDiff(dst, s, plus, minus)
-		for i, d := range dst {
-			checkClose(t, d, s[plus[i]]-s[minus[i]], 0, "GatherDiff")
+		n := rapid.IntRange(1, 9).Draw(t, "documents")
+		rows, width := rapid.IntRange(0, 9).Draw(t, "rows"), rapid.IntRange(1, 45).Draw(t, "width")
+		plus, minus := indices(t, rows*width, n, "plus"), indices(t, rows*width, n, "minus")
+		p := NewPairs(n, plus, minus)
+		s, start, c := finite(t, n, "s"), finite(t, width, "start"), finite(t, (1+rows)*width+1, "c")
+		e := append(slices.Clone(start), make([]float64, p.Len())...)
+		a := rapid.Float64Range(-2, 2).Draw(t, "a")
+		p.PrefixDiff(e, a, s, width)
+		for i, got := range e {
+			want := start[i%width]
+			for j := i%width + width; j <= i; j += width {
+				want += a * (s[plus[j-width]] - s[minus[j-width]])
+			}
+			checkClose(t, got, want, 1e-12, "PrefixDiff")
 		}
-		ScatterDiff(back, c, plus, minus)
-		checkClose(t, Dot(back, s), Dot(c, dst), 1e-11, "the adjoint")
+		product := Dot(e, c[:len(e)])
+		back := make([]float64, n)
+		SuffixRows(c[:len(e)], width)
+		p.TransposeDiff(back, a, c[width:], make([]float64, p.Work()))
+		checkClose(t, Dot(back, s)+Dot(start, c[:width]), product, 1e-8, "the adjoint")
 	})
 }
 
-// PrefixRows against sums made anew for each row, SuffixRows as its adjoint.
-func TestPrefixRowsAndItsAdjoint(t *testing.T) {
+// SuffixRows against sums made anew for each row.
+func TestSuffixRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, width := rapid.IntRange(0, 6).Draw(t, "rows"), rapid.IntRange(1, 45).Draw(t, "width")
-		x, y := finite(t, rows*width, "x"), finite(t, rows*width, "y")
-		prefix, suffix := slices.Clone(x), slices.Clone(y)
-		PrefixRows(prefix, width)
-		for i, got := range prefix {
+		x := finite(t, rows*width, "x")
+		suffix := slices.Clone(x)
+		SuffixRows(suffix, width)
+		for i, got := range suffix {
 			want := 0.0
-			for j := i % width; j <= i; j += width {
+			for j := i; j < len(x); j += width {
 				want += x[j]
 			}
-			checkClose(t, got, want, 1e-13, "PrefixRows")
+			checkClose(t, got, want, 1e-13, "SuffixRows")
 		}
-		SuffixRows(suffix, width)
-		checkClose(t, Dot(prefix, y), Dot(x, suffix), 1e-9, "the adjoint")
 	})
+}
+
+// Lists of every length, cut and uncut, and documents without any, are added up.
+func TestTransposeDiffOfLongAndEmptyLists(t *testing.T) {
+	for _, length := range []int{0, 1, longest - 1, longest, longest + 1, 3 * longest, 1000, 1<<16 - 1, 1 << 16, 70000} {
+		plus, minus := make([]int32, length), make([]int32, length)
+		c := make([]float64, length+1)
+		want := make([]float64, 40)
+		for i := range plus {
+			c[i] = float64(i%7 - 2)
+			plus[i], minus[i] = 3, int32(5+i%30) // of 40, some in no pair
+			want[3] += c[i]
+			want[minus[i]] -= c[i]
+		}
+		p := NewPairs(len(want), plus, minus)
+		got := make([]float64, len(want))
+		p.TransposeDiff(got, 1, c, make([]float64, p.Work()))
+		if !slices.Equal(got, want) {
+			t.Errorf("%d pairs: %v, want %v", length, got, want)
+		}
+		e := make([]float64, 1+length)
+		p.PrefixDiff(e, 1, want, 1)
+		if last := want[3]*float64(length) - Dot(want, count(minus, len(want))); e[length] != last {
+			t.Errorf("%d pairs: the sum of all differences is %v, want %v", length, e[length], last)
+		}
+	}
+}
+
+// count returns how often each of n numbers occurs.
+func count(index []int32, n int) []float64 {
+	times := make([]float64, n)
+	for _, i := range index {
+		times[i]++
+	}
+	return times
 }
 
 // LogSumExp against 256 bits, at scores whose exponentials overflow.
@@ -127,6 +172,11 @@ func TestLogSumExp(t *testing.T) {
 		checkClose(t, LogSumExp(x), w, 4e-15+math.Abs(w)*3e-16, "LogSumExp")
 		dst := make([]float64, n)
 		checkClose(t, math.Log(ExpSum(dst, x, Max(x)))+Max(x), w, 1e-14+math.Abs(w)*3e-16, "log of ExpSum")
+		for i := range dst {
+			dst[i] = -Max(x) / 2
+		}
+		ExpPlus(dst, x, 2, dst)
+		checkClose(t, math.Log(Sum(dst))+Max(x), w, 1e-14+math.Abs(w)*3e-16, "log of the sum of ExpPlus")
 	})
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
@@ -229,6 +279,7 @@ func bigLog1p(x *big.Float) *big.Float {
 func TestShapeMistakesPanic(t *testing.T) {
 	two, three, f := make([]float64, 2), make([]float64, 3), make([]float32, 7)
 	roomy := make([]float64, 2, 8) // its capacity must not pass for its length
+	pairs := NewPairs(2, make([]int32, 2), make([]int32, 2))
 	for name, f := range map[string]func(){
 		"Dot":             func() { Dot(three, roomy) },
 		"Dot, longer":     func() { Dot(two, three) },
@@ -243,12 +294,19 @@ func TestShapeMistakesPanic(t *testing.T) {
 		"Logistic":        func() { Logistic(roomy, three) },
 		"ExpSum":          func() { ExpSum(roomy, three, 0) },
 		"LogisticRow":     func() { LogisticRow(1, three, roomy) },
-		"GatherDiff":      func() { GatherDiff(two, three, make([]int32, 1, 2), make([]int32, 2)) },
-		"ScatterDiff":     func() { ScatterDiff(two, three, make([]int32, 3), make([]int32, 2, 3)) },
-		"PrefixRows":      func() { PrefixRows(three, 2) },
+		"ExpPlus":         func() { ExpPlus(roomy, three, 0, three) },
+		"ExpPlus, y":      func() { ExpPlus(three, three, 0, roomy) },
+		"NewPairs":        func() { NewPairs(2, make([]int32, 1, 2), make([]int32, 2)) },
+		"NewPairs, none":  func() { NewPairs(0, make([]int32, 2), make([]int32, 2)) },
+		"PrefixDiff":      func() { pairs.PrefixDiff(three, 1, roomy, 2) },
+		"PrefixDiff, s":   func() { pairs.PrefixDiff(three, 1, three, 2) },
+		"PrefixDiff, row": func() { pairs.PrefixDiff(make([]float64, 5), 1, two, 3) },
+		"PrefixDiff, 0":   func() { pairs.PrefixDiff(two, 1, two, 0) },
+		"TransposeDiff":   func() { pairs.TransposeDiff(three, 1, three, make([]float64, pairs.Work())) },
+		"TransposeDiff c": func() { pairs.TransposeDiff(two, 1, roomy, make([]float64, pairs.Work())) },
+		"TransposeDiff w": func() { pairs.TransposeDiff(two, 1, three, make([]float64, pairs.Work()-1, 99)) },
 		"SuffixRows":      func() { SuffixRows(three, -3) },
 		"SuffixRows, 0":   func() { SuffixRows(three, 0) },
-		"GatherDiff none": func() { GatherDiff(two, nil, make([]int32, 2), make([]int32, 2)) },
 	} {
 		if !panics(f) {
 			t.Errorf("%s: no panic", name)
@@ -263,20 +321,8 @@ func TestIndicesOutOfRangePanic(t *testing.T) {
 			for _, index := range []int32{documents, -1, math.MaxInt32, math.MinInt32} {
 				wrong, right := make([]int32, count), make([]int32, count)
 				wrong[at] = index
-				c, s := make([]float64, count), make([]float64, documents, documents+8)
-				for i := range c {
-					c[i] = fence
-				}
-				for side, f := range []func(){
-					func() { GatherDiff(c, s, wrong, right) }, func() { GatherDiff(c, s, right, wrong) },
-					func() { ScatterDiff(s, c, wrong, right) }, func() { ScatterDiff(s, c, right, wrong) },
-				} {
-					if !panics(f) {
-						t.Fatalf("index %d at %d of %d, case %d: no panic", index, at, count, side)
-					}
-				}
-				if slices.ContainsFunc(c, func(v float64) bool { return v != fence }) || Max(s[:documents]) != 0 {
-					t.Fatalf("index %d at %d of %d: something was written before the panic", index, at, count)
+				if !panics(func() { NewPairs(documents, wrong, right) }) || !panics(func() { NewPairs(documents, right, wrong) }) {
+					t.Fatalf("index %d at %d of %d: no panic", index, at, count)
 				}
 			}
 		}
@@ -301,11 +347,12 @@ func TestZeroLengths(t *testing.T) {
 		f(nil, nil)
 	}
 	Axpy(1, nil, nil)
+	ExpPlus(nil, nil, 1, nil)
 	Scale(1, nil)
-	GatherDiff(nil, nil, nil, nil)
-	ScatterDiff(nil, nil, nil, nil)
-	PrefixRows(nil, 0)
 	SuffixRows(nil, 0)
+	none := NewPairs(0, nil, nil)
+	none.PrefixDiff(nil, 1, nil, 0)
+	none.TransposeDiff(nil, 1, make([]float64, 1), make([]float64, none.Work()))
 
 	scores := []float64{1, 2, 3}
 	Gemv(scores, nil, nil)
@@ -322,12 +369,14 @@ func TestZeroLengths(t *testing.T) {
 }
 
 func TestNothingAllocates(t *testing.T) {
-	x, index := make([]float64, 100), make([]int32, 100)
+	x, y := make([]float64, 100), make([]float64, 110)
+	pairs := NewPairs(100, make([]int32, 100), make([]int32, 100))
+	work := make([]float64, pairs.Work())
 	if n := testing.AllocsPerRun(10, func() {
 		var block [100]float64
 		sink = LogSumExp(x) + ExpSum(block[:], x, 0) + Dot(x, block[:])
-		ScatterDiff(x, block[:], index, index)
-		PrefixRows(x, 10)
+		pairs.PrefixDiff(y, 1, x, 10)
+		pairs.TransposeDiff(x, 1, y[9:], work)
 	}); n != 0 {
 		t.Errorf("%v allocations, want none", n)
 	}

@@ -12,24 +12,28 @@ import (
 // exponential returns eˣ of every vector, which it spends: expGo in exp.go, step
 // by step. VMINPD and VMAXPD return their last operand, here x, if either is NaN.
 // Four vectors at a time keep the multipliers busy; they need every register but
-// those for t, which waits in spill.
+// those for t, which waits in spill. Constants that several vectors use are loaded
+// once where a register is free, for loads are what bounds it next.
 func exponential(x []VecVirtual, spill Mem) []VecVirtual {
-	magic := const4("expMagic", expMagic)
 	t, r2 := registers(len(x)), registers(len(x))
-	each(x, func(i int) { VMOVUPD(const4("expHigh", expHigh), t[i]); VMINPD(x[i], t[i], x[i]) })
-	each(x, func(i int) { VMOVUPD(const4("expLow", expLow), t[i]); VMAXPD(x[i], t[i], x[i]) })
-	each(x, func(i int) { VMOVUPD(const4("log2e", math.Log2E), t[i]) })
-	each(x, func(i int) { VFMADD213PD(magic, x[i], t[i]) })
+	high, low := held("expHigh", expHigh), held("expLow", expLow)
+	each(x, func(i int) { VMINPD(x[i], high, x[i]) })
+	each(x, func(i int) { VMAXPD(x[i], low, x[i]) })
+	log2e, magic := held("log2e", math.Log2E), held("expMagic", expMagic)
+	each(x, func(i int) { VMOVAPD(magic, t[i]) })
+	each(x, func(i int) { VFMADD231PD(log2e, x[i], t[i]) })
 	each(x, func(i int) { VSUBPD(magic, t[i], r2[i]) })
-	each(x, func(i int) { VFNMADD231PD(const4("ln2Hi", ln2Hi), r2[i], x[i]) })
-	each(x, func(i int) { VFNMADD231PD(const4("ln2Lo", ln2Lo), r2[i], x[i]) })
+	ln2High, ln2Low := held("ln2Hi", ln2Hi), held("ln2Lo", ln2Lo)
+	each(x, func(i int) { VFNMADD231PD(ln2High, r2[i], x[i]) })
+	each(x, func(i int) { VFNMADD231PD(ln2Low, r2[i], x[i]) })
 	if len(x) == wide {
 		each(x, func(i int) { VMOVUPD(t[i], spill.Offset(32*i)) })
 	}
 	each(x, func(i int) { VMULPD(x[i], x[i], r2[i]) })
 	p := evenOdd(polynomial4("exp", expPolynomial), x, r2)
 	each(x, func(i int) { VFMADD213PD(x[i], r2[i], p[i]) })
-	each(x, func(i int) { VADDPD(const4("one", 1), p[i], p[i]) })
+	one := held("one", 1)
+	each(x, func(i int) { VADDPD(one, p[i], p[i]) })
 
 	if len(x) == wide {
 		t = registers(wide)
@@ -41,6 +45,13 @@ func exponential(x []VecVirtual, spill Mem) []VecVirtual {
 	each(x, func(i int) { VMULPD(half[i], p[i], p[i]) })
 	each(x, func(i int) { VMULPD(t[i], p[i], p[i]) })
 	return p
+}
+
+// held returns a register with four copies of a constant.
+func held(name string, x float64) VecVirtual {
+	v := YMM()
+	VMOVUPD(const4(name, x), v)
+	return v
 }
 
 // wide is the number of vectors that exponential takes at most.
@@ -59,15 +70,26 @@ func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 	TEXT(name, attrLeaf, "func(dst, x []float64)")
 	Doc(doc)
 	Pragma("noescape")
+	emitMapping(vectors, AllocLocal(32*wide), f, func(int, VecVirtual, loader) {}, func(int) {})
+}
+
+// loader loads a vector, or the part of one that is left.
+type loader func(m Mem, v VecVirtual)
+
+// emitMapping is the body of mapping, where change changes element vector i after
+// it was loaded and advance is told of the elements done.
+func emitMapping(vectors int, spill Mem, f func(g group) []VecVirtual, change func(i int, v VecVirtual, load loader), advance func(elements int)) {
 	dst, x, n := slice("dst"), slice("x"), length("x")
-	spill := AllocLocal(32 * wide)
+	whole := func(m Mem, v VecVirtual) { VMOVUPD(m, v) }
 	pass := func(vectors int) {
-		g := group{registers(vectors), spill, func(i int, v VecVirtual) { VMOVUPD(x.Offset(32*i), v) }}
+		g := group{registers(vectors), spill, func(i int, v VecVirtual) { whole(x.Offset(32*i), v) }}
 		each(g.x, func(i int) { g.again(i, g.x[i]) })
+		each(g.x, func(i int) { change(i, g.x[i], whole) })
 		v := f(g)
 		each(v, func(i int) { VMOVUPD(v[i], dst.Offset(32*i)) })
 		ADDQ(U32(32*vectors), x.Base)
 		ADDQ(U32(32*vectors), dst.Base)
+		advance(4 * vectors)
 	}
 	SUBQ(U8(4*vectors), n)
 	JL(LabelRef("rest"))
@@ -85,12 +107,32 @@ func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 	}
 	ANDQ(U8(3), n)
 	JZ(LabelRef("done"))
-	g := group{registers(1), spill, func(_ int, v VecVirtual) { VMASKMOVPD(x, tailMask(n), v) }}
+	part := func(m Mem, v VecVirtual) { VMASKMOVPD(m, tailMask(n), v) }
+	g := group{registers(1), spill, func(_ int, v VecVirtual) { part(x, v) }}
 	g.again(0, g.x[0])
+	change(0, g.x[0], part)
 	storeTail(f(g)[0], dst, n, "tail")
 	Label("done")
 	VZEROUPPER()
 	RET()
+}
+
+// expPlus is the mapping x + a·y → exp(x + a·y).
+func expPlus() {
+	TEXT("expPlusAVX2", attrLeaf, "func(dst, x []float64, a float64, y []float64)")
+	Doc("expPlusAVX2 is expPlusGo; dst and y are at least as long as x.")
+	Pragma("noescape")
+	a, spill := AllocLocal(32), AllocLocal(32*wide)
+	VMOVUPD(broadcast("a"), a)
+	y := slice("y")
+	emitMapping(wide, spill,
+		func(g group) []VecVirtual { return exponential(g.x, g.spill) },
+		func(i int, x VecVirtual, load loader) {
+			v := YMM()
+			load(y.Offset(32*i), v)
+			VFMADD231PD(a, v, x)
+		},
+		func(elements int) { ADDQ(U32(8*elements), y.Base) })
 }
 
 // exponentialSum adds up exp(x[i] − shift), and stores the terms if asked.
@@ -112,7 +154,9 @@ func exponentialSum(name, signature, doc string, store bool) {
 	terms := func(x Mem, from, count int) {
 		v := registers(count)
 		each(v, func(i int) { VMOVUPD(x.Offset(32*i), v[i]) })
-		each(v, func(i int) { VSUBPD(shift, v[i], v[i]) })
+		by := YMM()
+		VMOVUPD(shift, by)
+		each(v, func(i int) { VSUBPD(by, v[i], v[i]) })
 		v = exponential(v, spill)
 		if store {
 			each(v, func(i int) { VMOVUPD(v[i], dst.Offset(32*i)) })
@@ -152,6 +196,7 @@ func exponentials() {
 		"expSumAVX2 is expSumGo; dst is at least as long as x.", true)
 	exponentialSum("sumExpAVX2", "func(x []float64, shift float64) float64",
 		"sumExpAVX2 is sumExpGo.", false)
+	expPlus()
 	mapping("softplusAVX2", "softplusAVX2 is softplusGo; dst is at least as long as x.", wide, softplus)
 	mapping("logisticAVX2", "logisticAVX2 is logisticGo; dst is at least as long as x.", wide, logistic)
 }

@@ -6,106 +6,184 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// pairs are the loops over pairs of documents. ScatterDiff has none: what bounds it
-// is a document's sum on its way through memory from one pair to the next, which
-// assembly does not change.
+// pairs are the loops over pairs of documents. They trust the indices, which were
+// checked when the pairs were made. The gather instructions take longer on Zen than
+// the loads they stand for, so the loads are plain ones.
 func pairs() {
-	maxIndex()
 	gatherDiff()
+	prefixDiff()
+	addLists()
 }
 
-func maxIndex() {
-	TEXT("maxIndexAVX2", attrLeaf, "func(index []int32) uint32")
-	Doc("maxIndexAVX2 is maxIndexGo.")
-	Pragma("noescape")
-	index, n := slice("index"), length("index")
-	acc := zeros(4)
-	pass := func(elements int, label string) {
-		CMPQ(n, U8(elements))
-		JL(LabelRef(label + "_done"))
+// fourIndices returns the four indices from m on. One load and shifts, because what
+// bounds these loops is the number of loads, two a cycle.
+func fourIndices(m Mem) [4]Register {
+	var index [4]Register
+	all := GP64()
+	MOVQ(m, all)
+	for k := range 3 {
+		i := GP64()
+		MOVWLZX(all.As16(), i.As32())
+		SHRQ(U8(16), all)
+		index[k] = i
+	}
+	index[3] = all
+	return index
+}
+
+// fourNumbers returns the elements of s that the four indices from m on number, two
+// in each register.
+func fourNumbers(s, m Mem) [2]VecVirtual {
+	i := fourIndices(m)
+	v := [2]VecVirtual{XMM(), XMM()}
+	for k := range v {
+		VMOVSD(s.Idx(i[2*k], 8), v[k])
+		VMOVHPD(s.Idx(i[2*k+1], 8), v[k], v[k])
+	}
+	return v
+}
+
+// differences is what gatherDiff and prefixDiff share: differences of two elements
+// of s.
+type differences struct {
+	s, plus, minus Mem
+	at             Register // number of the next pair
+}
+
+func newDifferences() differences {
+	d := differences{slice("s"), slice("plus"), slice("minus"), GP64()}
+	XORQ(d.at, d.at)
+	return d
+}
+
+// four returns the four from the given number after the next.
+func (d differences) four(after int) VecVirtual {
+	p := fourNumbers(d.s, d.plus.Idx(d.at, 2).Offset(2*after))
+	m := fourNumbers(d.s, d.minus.Idx(d.at, 2).Offset(2*after))
+	for k := range p {
+		VSUBPD(m[k], p[k], p[k])
+	}
+	v := YMM()
+	VINSERTF128(U8(1), p[1], p[0].AsY(), v)
+	return v
+}
+
+// one returns the next.
+func (d differences) one() VecVirtual {
+	p, m, v := GP64(), GP64(), XMM()
+	MOVWLZX(d.plus.Idx(d.at, 2), p.As32())
+	MOVWLZX(d.minus.Idx(d.at, 2), m.As32())
+	VMOVSD(d.s.Idx(p, 8), v)
+	VSUBSD(d.s.Idx(m, 8), v, v)
+	return v
+}
+
+// upTo makes all differences up to the given number, eight, four and one at a time,
+// and hands them over with the number of elements they start after the next.
+func (d differences) upTo(end Register, vector func(v VecVirtual, after int), scalar func(v VecVirtual)) {
+	next := GP64()
+	pass := func(elements int, label string, emit func()) {
+		LEAQ(Mem{Base: d.at}.Offset(elements), next)
+		CMPQ(next, end)
+		JG(LabelRef(label + "_done"))
 		Label(label)
-		for i := range elements / 8 {
-			VPMAXUD(index.Offset(32*i), acc[i], acc[i])
-		}
-		ADDQ(U32(4*elements), index.Base)
-		SUBQ(U8(elements), n)
-		CMPQ(n, U8(elements))
-		JGE(LabelRef(label))
+		emit()
+		MOVQ(next, d.at)
+		ADDQ(U8(elements), next)
+		CMPQ(next, end)
+		JLE(LabelRef(label))
 		Label(label + "_done")
 	}
-	pass(32, "thirtytwo")
-	pass(8, "eight")
-	TESTQ(n, n)
-	JZ(LabelRef("reduce"))
-	Label("one")
-	v := XMM()
-	VMOVD(index, v)
-	VPMAXUD(v.AsY(), acc[3], acc[3])
-	ADDQ(U8(4), index.Base)
-	DECQ(n)
-	JNZ(LabelRef("one"))
-	Label("reduce")
-	VPMAXUD(acc[1], acc[0], acc[0])
-	VPMAXUD(acc[3], acc[2], acc[2])
-	VPMAXUD(acc[2], acc[0], acc[0])
-	m := horizontal(acc[0], func(a, b VecVirtual) { VPMAXUD(b, a, a) })
-	odd := XMM()
-	VPSHUFD(U8(1), m, odd)
-	VPMAXUD(odd, m, m)
-	r := GP32()
-	VMOVD(m, r)
-	Store(r, ReturnIndex(0))
+	pass(8, "eight", func() { vector(d.four(0), 0); vector(d.four(4), 4) })
+	pass(4, "four", func() { vector(d.four(0), 0) })
+	pass(1, "one", func() { scalar(d.one()) })
+}
+
+func gatherDiff() {
+	TEXT("gatherDiffAVX2", attrLeaf, "func(dst []float64, a float64, s []float64, plus, minus []uint16)")
+	Doc("gatherDiffAVX2 is gatherDiffGo; the indices are in range.")
+	Pragma("noescape")
+	dst, n := slice("dst"), length("dst")
+	a := broadcast("a")
+	d := newDifferences()
+	to := dst.Idx(d.at, 8)
+	d.upTo(n,
+		func(v VecVirtual, after int) { VMULPD(a, v, v); VMOVUPD(v, to.Offset(8*after)) },
+		func(v VecVirtual) { VMULSD(a.AsX(), v, v); VMOVSD(v, to) })
 	VZEROUPPER()
 	RET()
 }
 
-// gatherDiff trusts the indices: the caller has compared maxIndex with the length.
-// The gather instructions take longer on Zen than the loads they stand for, so the
-// loads are plain ones, of two indices and one score at a time.
-func gatherDiff() {
-	TEXT("gatherDiffAVX2", attrLeaf, "func(dst, s []float64, plus, minus []int32)")
-	Doc("gatherDiffAVX2 is gatherDiffGo; the indices are in range.")
+// prefixDiff goes row by row, adding the element that stands width before. A vector
+// never spans two rows unless width is a multiple of four and so all rows are given
+// as one: then each load of the row before meets one earlier store, and gets its
+// data from it without waiting.
+func prefixDiff() {
+	TEXT("prefixDiffAVX2", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, width, row int)")
+	Doc("prefixDiffAVX2 is prefixDiffGo, taking row elements at a time, width or a multiple of it;",
+		"the indices are in range. If width is less than four, so is row. There is a pair.")
 	Pragma("noescape")
-	dst, n, s := slice("dst"), length("dst"), slice("s")
-	plus, minus := slice("plus"), slice("minus")
-	twoScores := func(index Mem) VecVirtual {
-		i, j, v := GP64(), GP64(), XMM()
-		MOVQ(index, j)
-		MOVL(j.As32(), i.As32())
-		SHRQ(U8(32), j)
-		VMOVSD(s.Idx(i, 8), v)
-		VMOVHPD(s.Idx(j, 8), v, v)
-		return v
-	}
+	a := broadcast("a")
+	d := newDifferences()
+	from, next := slice("e"), Mem{Base: GP64()}
+	LEAQ(from.Idx(Load(Param("width"), GP64()), 8), next.Base)
+	from, next = from.Idx(d.at, 8), next.Idx(d.at, 8)
+	row, end := Load(Param("row"), GP64()), GP64()
+	XORQ(end, end)
 
-	SUBQ(U8(4), n)
-	JL(LabelRef("rest"))
-	Label("four")
-	for i := range 2 {
-		p, m := twoScores(plus.Offset(8*i)), twoScores(minus.Offset(8*i))
-		VSUBPD(m, p, p)
-		VMOVUPD(p, dst.Offset(16*i))
-	}
-	ADDQ(U8(32), dst.Base)
-	ADDQ(U8(16), plus.Base)
-	ADDQ(U8(16), minus.Base)
-	SUBQ(U8(4), n)
-	JGE(LabelRef("four"))
-	Label("rest")
-	ADDQ(U8(4), n)
+	Label("row")
+	ADDQ(row, end)
+	d.upTo(end,
+		func(v VecVirtual, after int) {
+			VFMADD213PD(from.Offset(8*after), a, v)
+			VMOVUPD(v, next.Offset(8*after))
+		},
+		func(v VecVirtual) {
+			VFMADD213SD(from, a.AsX(), v)
+			VMOVSD(v, next)
+		})
+	left := length("plus")
+	CMPQ(end, left)
+	JL(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// addLists keeps the eight sums of a group in registers.
+func addLists() {
+	TEXT("addListsAVX2", attrLeaf, "func(dst, c []float64, at []uint16, steps []int32)")
+	Doc("addListsAVX2 is addListsGo; the indices are in range and no group is empty.")
+	Pragma("noescape")
+	dst, c, at := slice("dst"), slice("c"), slice("at")
+	steps, groups := slice("steps"), length("steps")
+	TESTQ(groups, groups)
 	JZ(LabelRef("done"))
-	Label("one")
-	p, m, d := GP64(), GP64(), XMM()
-	MOVL(plus, p.As32())
-	MOVL(minus, m.As32())
-	VMOVSD(s.Idx(p, 8), d)
-	VSUBSD(s.Idx(m, 8), d, d)
-	VMOVSD(d, dst)
-	ADDQ(U8(8), dst.Base)
-	ADDQ(U8(4), plus.Base)
-	ADDQ(U8(4), minus.Base)
-	DECQ(n)
-	JNZ(LabelRef("one"))
+
+	Label("group")
+	var sums [8]VecVirtual
+	for k := range sums {
+		sums[k] = XMM()
+		VXORPD(sums[k], sums[k], sums[k])
+	}
+	left := GP32()
+	MOVL(steps, left)
+	Label("step")
+	for k := 0; k < len(sums); k += 4 {
+		for j, i := range fourIndices(at.Offset(2 * k)) {
+			VADDSD(c.Idx(i, 8), sums[k+j], sums[k+j])
+		}
+	}
+	ADDQ(U8(2*len(sums)), at.Base)
+	DECL(left)
+	JNZ(LabelRef("step"))
+	for k := 0; k < len(sums); k += 2 {
+		VUNPCKLPD(sums[k+1], sums[k], sums[k])
+		VMOVUPD(sums[k], dst.Offset(8*k))
+	}
+	ADDQ(U8(8*len(sums)), dst.Base)
+	ADDQ(U8(4), steps.Base)
+	DECQ(groups)
+	JNZ(LabelRef("group"))
 	Label("done")
 	RET()
 }
