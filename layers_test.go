@@ -13,13 +13,16 @@ import (
 
 const module = "github.com/listwise/listwise"
 
+// layer says what a package may import.
+type layer struct {
+	pkg   string
+	allow []string // of this module; * is all
+	heavy []string // other modules, by prefix
+}
+
 // layers says what each package may import of this module: those of the earlier
 // lines that it names. A package that is not listed is not allowed.
-var layers = []struct {
-	pkg   string
-	allow []string // of this module
-	heavy []string // other modules, by prefix
-}{
+var layers = []layer{
 	{pkg: "internal/atomicfile"},
 	{pkg: "internal/random"},
 	{pkg: "internal/svg"},
@@ -31,6 +34,7 @@ var layers = []struct {
 	{pkg: "ranking"},
 	{pkg: "sample", allow: []string{"ranking"}},
 	{pkg: "loss", allow: []string{"internal/kernel", "measure", "ranking", "sample"}},
+	{pkg: "loss/losstest", allow: []string{"loss"}},
 	{pkg: "scorer", allow: []string{"internal/kernel"}},
 	{pkg: "optimize", allow: []string{"internal/kernel", "internal/parallel"}},
 	{pkg: "objective", allow: []string{"internal/kernel", "internal/parallel", "internal/random", "dataset", "loss", "scorer"}},
@@ -47,13 +51,7 @@ var layers = []struct {
 // heavy is imported outside the edge packages.
 func TestLayers(t *testing.T) {
 	for pkg, imports := range importsOf(t) {
-		i := slices.IndexFunc(layers, func(l struct {
-			pkg   string
-			allow []string
-			heavy []string
-		}) bool {
-			return l.pkg == pkg
-		})
+		i := slices.IndexFunc(layers, func(l layer) bool { return l.pkg == pkg })
 		if i < 0 {
 			t.Errorf("package %s has no line in layers", pkg)
 			continue
@@ -63,6 +61,24 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%s may not import %s", pkg, path)
 			}
 		}
+	}
+}
+
+// TestTableOfLayers checks the table itself: every line is that of a package that
+// exists, and what it allows stands on an earlier one.
+func TestTableOfLayers(t *testing.T) {
+	packages := importsOf(t)
+	var earlier []string
+	for _, l := range layers {
+		if _, ok := packages[l.pkg]; !ok {
+			t.Errorf("layers has a line for %s, which is no package", l.pkg)
+		}
+		for _, a := range l.allow {
+			if a != "*" && !slices.Contains(earlier, a) {
+				t.Errorf("%s is allowed to import %s, which is not on an earlier line", l.pkg, a)
+			}
+		}
+		earlier = append(earlier, l.pkg)
 	}
 }
 
