@@ -104,8 +104,8 @@ func lambdaNames() string {
 // forceLaw is how the force between two documents depends on their scores. It is
 // immutable.
 type forceLaw interface {
-	// prepare returns what pull wants to know of the scores, sorted in descending
-	// order; memory is as long as they are.
+	// prepare returns what pull wants to know of the scores by rank; memory is as
+	// long as they are.
 	prepare(scores, memory []float64) []float64
 
 	// pull adds the forces between the documents at ranks a and b, a < b < to, to

@@ -13,7 +13,14 @@ import (
 //	λ_ij = |Δ| σ/(1 + exp(σ(s_i − s_j − m)))
 //
 // where the margin m is the paper's 0 unless asked for.
-type logisticLaw struct{ sigma, margin float64 }
+type logisticLaw struct {
+	sigma, margin float64
+	ease          float64 // exp(σm)
+}
+
+func newLogisticLaw(sigma, margin float64) logisticLaw {
+	return logisticLaw{sigma, margin, math.Exp(sigma * margin)}
+}
 
 // safeExponent bounds the exponents of products of two exponentials that are to
 // stay ordinary numbers.
@@ -22,12 +29,13 @@ const safeExponent = 700
 // prepare returns E = exp(σ(s − s_top)), or nil if the scores are too far apart
 // for it.
 func (l logisticLaw) prepare(scores, memory []float64) []float64 {
-	top := scores[0]
-	if !(l.sigma*(top-scores[len(scores)-1]+l.margin) <= safeExponent) {
-		return nil
-	}
+	top, lowest := scores[0], 0.0
 	for i, s := range scores {
 		memory[i] = l.sigma * (s - top)
+		lowest = min(lowest, memory[i])
+	}
+	if !(l.sigma*l.margin-lowest <= safeExponent) {
+		return nil
 	}
 	kernel.Exp(memory, memory)
 	return memory
@@ -40,7 +48,7 @@ func (l logisticLaw) pull(forces, loss, scores, e []float64, a, to int) {
 		l.pullFar(forces, loss, scores, a, to)
 		return
 	}
-	ease, upper := math.Exp(l.sigma*l.margin), math.Float64bits(e[a])
+	upper := math.Float64bits(e[a])
 	var own float64
 	forces, loss, e = forces[:to], loss[:to], e[:to]
 	for b := a + 1; b < len(e); b++ {
@@ -48,7 +56,7 @@ func (l logisticLaw) pull(forces, loss, scores, e []float64, a, to int) {
 		// made without a branch: with a loss below 0 the worse is the upper.
 		lower := math.Float64bits(e[b])
 		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
-		better, worse := math.Float64frombits(upper^flip), ease*math.Float64frombits(lower^flip)
+		better, worse := math.Float64frombits(upper^flip), l.ease*math.Float64frombits(lower^flip)
 		f := l.sigma * loss[b] * (worse / (better + worse))
 		own += f
 		forces[b] -= f

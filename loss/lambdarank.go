@@ -85,6 +85,10 @@ func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
 		return nil, fmt.Errorf("%s: %w", l.Measure.Name(), err)
 	}
 	b := &boundLambdaRank{measure: l.Measure, grades: grades, order: make([]int32, len(grades)), field: field}
+	b.depth = len(grades)
+	if _, cut := ownMeasure(l.Measure); lambdas[l.Kind].law != differenceKind && cut < b.depth {
+		b.depth = cut + 1 // the last of the ranks that count has a neighbour below
+	}
 	for place, d := range rng.Perm(len(grades)) {
 		b.order[place] = int32(d)
 	}
@@ -101,7 +105,7 @@ func (l LambdaRank) field(grades []float64) (forceField, error) {
 	var law forceLaw
 	switch entry.law {
 	case logisticKind:
-		law = logisticLaw{sigmaOr1(l.Sigma), margin}
+		law = newLogisticLaw(sigmaOr1(l.Sigma), margin)
 	case stepKind:
 		law = stepLaw{margin}
 	case springKind:
@@ -135,12 +139,13 @@ type boundLambdaRank struct {
 	measure measure.Measure
 	grades  []float64
 	order   []int32 // in which documents of equal score stand
+	depth   int     // of the ranks in order that the measure and the field need
 	field   forceField
 }
 
 func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	scratch.Reset()
-	r := rankByScore(scores, b.order, scratch)
+	r := rankByScore(scores, b.order, b.depth, scratch)
 	ranked := scratch.Floats(len(scores))
 	r.gather(ranked, b.grades)
 	value, _ := b.measure.Value(ranked)

@@ -3,21 +3,50 @@ package loss
 // byScore is a query's documents in the order of their scores, best first.
 // Documents of equal score stand in the order of a fixed permutation.
 type byScore struct {
-	scores []float64 // by rank, descending
+	scores []float64 // by rank
 	places []float64 // by rank, the document's place in the permutation
 	order  []int32   // the permutation: the document at each place
 }
 
-// rankByScore sorts the documents by score.
-func rankByScore(s []float64, order []int32, scratch *Scratch) byScore {
+// shallow is up to which depth a list is sorted by insertion.
+const shallow = 32
+
+// rankByScore sorts the documents by score. Of all but the first depth ranks it
+// may leave the order open.
+func rankByScore(s []float64, order []int32, depth int, scratch *Scratch) byScore {
 	n := len(order)
 	r := byScore{scores: scratch.Floats(n), places: scratch.Floats(n), order: order}
 	gather(r.scores, s, order, 1)
 	for i := range r.places {
 		r.places[i] = float64(i)
 	}
-	sortDescending(r.scores, r.places, scratch.Floats(n), scratch.Floats(n))
+	if depth > shallow {
+		sortDescending(r.scores, r.places, scratch.Floats(n), scratch.Floats(n))
+	} else {
+		topDescending(r.scores, r.places, min(depth, n))
+	}
 	return r
+}
+
+// topDescending brings the depth ≥ 1 largest keys to the front, in descending
+// order, and values along with them; of equal keys the first come first. In random
+// order a key is rarely among them, and it takes one comparison to see that.
+func topDescending(keys, values []float64, depth int) {
+	insertDescending(keys[:depth], values[:depth])
+	last := depth - 1
+	values = values[:len(keys)]
+	for i := depth; i < len(keys); i++ {
+		k, v := keys[i], values[i]
+		if k <= keys[last] {
+			continue
+		}
+		keys[i], values[i] = keys[last], values[last]
+		j := last
+		for ; j > 0 && keys[j-1] < k; j-- {
+			keys[j], values[j] = keys[j-1], values[j-1]
+		}
+		keys[j], values[j] = k, v
+	}
 }
 
 // gather sets dst[r] to x of the document at rank r, counting from 0.
