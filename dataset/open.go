@@ -75,13 +75,24 @@ func (o Options) checkSize(name string, docs, features int) error {
 	}
 	return &SyntaxError{
 		File:     name,
-		Found:    fmt.Sprintf("%d documents × %d features × 4 bytes = %s", docs, features, gibibytes(size)),
-		Expected: fmt.Sprintf("at most %s; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps, or raise the limit", gibibytes(float64(limit))),
+		Found:    fmt.Sprintf("%d documents × %d features × 4 bytes = %s", docs, features, inBytes(size)),
+		Expected: fmt.Sprintf("at most %s; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps, or raise the limit", inBytes(float64(limit))),
 		Err:      ErrTooLarge,
 	}
 }
 
-func gibibytes(n float64) string { return strconv.FormatFloat(n/(1<<30), 'g', 4, 64) + " GiB" }
+// inBytes describes a number of bytes in a unit that suits it.
+func inBytes(n float64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= unit.size {
+			return strconv.FormatFloat(n/unit.size, 'g', 4, 64) + " " + unit.name
+		}
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64) + " bytes"
+}
 
 // Missing is what an explicitly missing feature value (nan or NULL, in any case)
 // becomes. A feature that is absent from its line is not missing but 0, which is

@@ -44,8 +44,22 @@ func (h *Hyperparameter) Range() string {
 	if h.Kind == Integer {
 		format = 'f'
 	}
-	return strconv.FormatFloat(h.Min, format, -1, 64) + " to " + strconv.FormatFloat(h.Max, format, -1, 64)
+	least, most := strconv.FormatFloat(h.Min, format, -1, 64), strconv.FormatFloat(h.Max, format, -1, 64)
+	switch {
+	case h.Min == leastPositive && h.Max == unbounded:
+		return "above 0"
+	case h.Min == leastPositive:
+		least = "above 0"
+	}
+	return least + " to " + most
 }
+
+// Bounds of a Number that may be any positive one: far from where squares and
+// inverses overflow.
+const (
+	leastPositive = 1e-100
+	unbounded     = 1e100
+)
 
 // canonical checks a value and returns the one spelling that stands for it, so
 // that 0.10 and 1e-1 are the same setting.
@@ -66,7 +80,7 @@ func (h *Hyperparameter) canonical(value string) (string, error) {
 		if h.Kind == Integer {
 			what = "a whole number"
 		}
-		return "", fmt.Errorf("%s=%s: expected %s from %s", h.Name, value, what, h.Range())
+		return "", fmt.Errorf("%s=%s: expected %s (%s)", h.Name, value, what, h.Range())
 	case Choice:
 		if slices.Contains(h.Choices, value) {
 			return value, nil

@@ -69,15 +69,15 @@ func TestCanonicalKeepsValue(t *testing.T) {
 
 func TestValuesErrors(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
-		{"C", "-1", "toy: C=-1: expected a number from 0 to 1e+06"},
-		{"C", "1e7", "toy: C=1e7: expected a number from 0 to 1e+06"},
-		{"C", "nan", "toy: C=nan: expected a number from 0 to 1e+06"},
-		{"C", "inf", "toy: C=inf: expected a number from 0 to 1e+06"},
-		{"C", "1e999", "toy: C=1e999: expected a number from 0 to 1e+06"},
-		{"C", "", "toy: C=: expected a number from 0 to 1e+06"},
-		{"C", "1,2", "toy: C=1,2: expected a number from 0 to 1e+06"},
-		{"n", "1.5", "toy: n=1.5: expected a whole number from 0 to 1000000000"},
-		{"n", "x", "toy: n=x: expected a whole number from 0 to 1000000000"},
+		{"C", "-1", "toy: C=-1: expected a number (0 to 1e+06)"},
+		{"C", "1e7", "toy: C=1e7: expected a number (0 to 1e+06)"},
+		{"C", "nan", "toy: C=nan: expected a number (0 to 1e+06)"},
+		{"C", "inf", "toy: C=inf: expected a number (0 to 1e+06)"},
+		{"C", "1e999", "toy: C=1e999: expected a number (0 to 1e+06)"},
+		{"C", "", "toy: C=: expected a number (0 to 1e+06)"},
+		{"C", "1,2", "toy: C=1,2: expected a number (0 to 1e+06)"},
+		{"n", "1.5", "toy: n=1.5: expected a whole number (0 to 1000000000)"},
+		{"n", "x", "toy: n=x: expected a whole number (0 to 1000000000)"},
 		{"form", "c", "toy: form=c: expected a|b"},
 		{"form", "A", "toy: form=A: expected a|b"},
 		{"on", "yes", "toy: on=yes: expected true|false"},
@@ -139,11 +139,26 @@ func TestGridErrors(t *testing.T) {
 	for want, override := range map[string]map[string][]string{
 		`toy has no hyperparameter "D", expected one of C, n, form, on`: {"D": {"1"}},
 		"toy: grid of C is empty":                                  {"C": {}},
-		"toy: C=: expected a number from 0 to 1e+06":               {"C": {""}},
+		"toy: C=: expected a number (0 to 1e+06)":                  {"C": {""}},
 		"toy: C=1e-1: expected different values, found 0.1 before": {"C": {"0.1", "1e-1"}},
 	} {
 		if _, err := toy().Grid(override); err == nil || err.Error() != want {
 			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
+func TestRange(t *testing.T) {
+	for want, h := range map[string]Hyperparameter{
+		"0 to 0.5":       {Kind: Number, Min: 0, Max: 0.5},
+		"above 0":        {Kind: Number, Min: leastPositive, Max: unbounded},
+		"above 0 to 500": {Kind: Number, Min: leastPositive, Max: 500},
+		"1 to 1000000":   {Kind: Integer, Min: 1, Max: 1e6},
+		"a|b":            {Kind: Choice, Choices: []string{"a", "b"}},
+		"true|false":     {Kind: Switch},
+	} {
+		if got := h.Range(); got != want {
+			t.Errorf("range is %q, want %q", got, want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ var (
 
 func regularization(standard string, grid []string) Hyperparameter {
 	return Hyperparameter{
-		Name: "C", Kind: Number, Default: standard, Min: 1e-100, Max: 1e100, Grid: grid,
+		Name: "C", Kind: Number, Default: standard, Min: leastPositive, Max: unbounded, Grid: grid,
 		Doc: "regularisation ‖w‖²/C: the larger, the closer the fit",
 	}
 }
@@ -40,7 +40,7 @@ func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []H
 	return append(list,
 		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: []string{"factored", "sampled", "lattice", "shell"}, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
 		Hyperparameter{Name: "kappa", Kind: Choice, Default: "one", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query"},
-		Hyperparameter{Name: "threshold", Kind: Number, Default: "1", Min: 1e-100, Max: 1e100, Doc: "lowest grade that counts as relevant"},
+		Hyperparameter{Name: "threshold", Kind: Number, Default: "1", Min: leastPositive, Max: unbounded, Doc: "lowest grade that counts as relevant"},
 		Hyperparameter{Name: "samples", Kind: Integer, Default: strconv.Itoa(defaults.Samples), Min: 1, Max: 1e6, Doc: "rankings drawn for each query (form=sampled)"},
 		Hyperparameter{Name: "steps", Kind: Integer, Default: strconv.Itoa(defaults.Steps), Min: 0, Max: 1e6, Doc: "length of a random walk (form=sampled)"},
 		Hyperparameter{Name: "thin", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "keep every n-th state of a walk (form=sampled)"},
@@ -62,7 +62,7 @@ var restarts = Hyperparameter{
 
 // beta scales Δ against the scores; the paper has no such factor.
 var beta = Hyperparameter{
-	Name: "beta", Kind: Number, Default: "1", Min: 1e-100, Max: 500,
+	Name: "beta", Kind: Number, Default: "1", Min: leastPositive, Max: 500,
 	Doc: "scale of the loss Δ against the scores",
 }
 

@@ -3,11 +3,11 @@ package method
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -220,7 +220,7 @@ func TestRestarts(t *testing.T) {
 		starts := 0
 		p.Observe = func(it Iteration) { starts = max(starts, it.Start+1) }
 		f := train(t, m, p).Training.Objective
-		if fmt.Sprint(starts-1) != restarts {
+		if strconv.Itoa(starts-1) != restarts {
 			t.Errorf("%d starts with restarts=%s", starts, restarts)
 		}
 		if i > 0 && f > last {
@@ -236,7 +236,7 @@ func TestLatticeMayLearnNothing(t *testing.T) {
 	var b dataset.Builder
 	// Classes of equal distribution: what is good in one query is bad in the other.
 	for q, grades := range [][]float64{{1, 0, 1, 0}, {0, 1, 0, 1}} {
-		if err := b.Add(fmt.Sprint(q), grades, []float32{1, 2, 3, 4}, nil); err != nil {
+		if err := b.Add(strconv.Itoa(q), grades, []float32{1, 2, 3, 4}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

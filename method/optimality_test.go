@@ -119,11 +119,11 @@ func (r pairwiseRisk) hessian(dst *mat.SymDense, w []float64) {
 }
 
 // minimum is what gonum's Newton method finds, far more exactly than is asked of
-// ours.
+// ours: at a gradient of 1e-6 at most C·1e-12/4 is missing.
 func (r pairwiseRisk) minimum(t *testing.T) float64 {
 	t.Helper()
 	result, err := optimize.Minimize(optimize.Problem{Func: r.value, Grad: r.gradient, Hess: r.hessian},
-		make([]float64, r.data.Features), &optimize.Settings{GradientThreshold: 1e-9}, &optimize.Newton{})
+		make([]float64, r.data.Features), &optimize.Settings{GradientThreshold: 1e-6}, &optimize.Newton{})
 	if err != nil && result == nil {
 		t.Fatal(err)
 	}

@@ -121,11 +121,11 @@ func TestSaveLeavesOldFile(t *testing.T) {
 // Every mistake in a file is told with the file, the line where there is one, what
 // was found and what was expected.
 func TestLoadErrors(t *testing.T) {
-	replace := func(old, new string) string {
+	replace := func(old, by string) string {
 		if !strings.Contains(fullText, old) {
 			t.Fatalf("no %q in the file", old)
 		}
-		return strings.Replace(fullText, old, new, 1)
+		return strings.Replace(fullText, old, by, 1)
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "m:1: found what is not JSON (unexpected end of JSON input), expected a model file"},

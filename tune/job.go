@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
@@ -27,6 +28,15 @@ type job struct {
 
 	model      *model.Model
 	validation float64
+}
+
+// name tells the job in errors: "mle, Fold1, C=0.1".
+func (j *job) name() string {
+	parts := []string{j.entry.Name, j.fold.Name}
+	for _, h := range j.entry.varied() {
+		parts = append(parts, h+"="+j.values.Text(h))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // jobs lists all trainings, by entry, then fold, then setting.

@@ -63,14 +63,14 @@ func (c *Config) summarise(folds []FoldResult) []Summary {
 }
 
 // Varied returns the hyperparameters that were tried with several values.
-func (r *Row) Varied() []string {
+func (r *Row) Varied() []string { return r.Entry.varied() }
+
+func (e *Entry) varied() []string {
 	var names []string
-	for _, h := range r.Entry.Method.Hyperparameters {
-		for _, v := range r.Entry.Settings {
-			if v.Text(h.Name) != r.Entry.Settings[0].Text(h.Name) {
-				names = append(names, h.Name)
-				break
-			}
+	for _, h := range e.Method.Hyperparameters {
+		first := e.Settings[0].Text(h.Name)
+		if slices.ContainsFunc(e.Settings, func(v method.Values) bool { return v.Text(h.Name) != first }) {
+			names = append(names, h.Name)
 		}
 	}
 	return names

@@ -113,7 +113,7 @@ func (c *Config) runJobs(ctx context.Context, jobs []*job) error {
 			return
 		}
 		if err := jobs[i].run(ctx, c); err != nil {
-			cancel(fmt.Errorf("%s, %s, %s: %w", jobs[i].entry.Name, jobs[i].fold.Name, jobs[i].values, err))
+			cancel(fmt.Errorf("%s: %w", jobs[i].name(), err))
 			return
 		}
 		mu.Lock()

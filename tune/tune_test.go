@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -488,7 +489,7 @@ func TestConstantFolds(t *testing.T) {
 	c := newConfig(t)
 	var b dataset.Builder
 	for q, grades := range [][]float64{{1, 0, 1, 0}, {0, 1, 0, 1}} {
-		if err := b.Add(fmt.Sprint(q), grades, []float32{1, 2, 3, 4}, nil); err != nil {
+		if err := b.Add(strconv.Itoa(q), grades, []float32{1, 2, 3, 4}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -512,8 +513,8 @@ func TestRunErrors(t *testing.T) {
 		"mle: no settings to try, expected at least one":                 func(c *Config) { c.Entries[0].Settings = nil },
 		"l2: found no training measure, expected one such as ndcg@10":    func(c *Config) { c.Entries[1].Measure = nil },
 		"l2: found the training measure err, expected one that is a sum": func(c *Config) { c.Entries[1].Measure = parse(t, "err")[0] },
-		"mle, Fold1, C=0.001 form=factored": func(c *Config) {
-			c.Folds[0].Train = c.Folds[0].Train.KeepDocs(func(q, i int) bool { return i == 0 })
+		"mle, Fold1, C=0.001: mle: found no query with both": func(c *Config) {
+			c.Folds[0].Train = c.Folds[0].Train.KeepDocs(func(_, i int) bool { return i == 0 })
 			c.Jobs = 1
 		},
 		"no validation query counts for map, expected at least one": skipAll(t),
