@@ -11,11 +11,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/tune"
 )
 
 // Exit codes of the command-line contract.
@@ -33,6 +38,15 @@ type environment struct {
 
 	format string // text, json or csv
 	quiet  bool
+}
+
+// Main runs the process's command line and returns its exit code. The first
+// Ctrl-C or SIGTERM stops the command cleanly, a second one at once.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
 // Run executes the command line args (without the program's name) and returns
@@ -54,7 +68,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintln(stderr, "listwise: interrupted")
 		return exitFailed
 	}
-	fmt.Fprintf(stderr, "listwise: %v\n", err)
+	message := err.Error()
+	if !strings.HasPrefix(message, "listwise ") { // as "listwise train needs …"
+		message = "listwise: " + message
+	}
+	fmt.Fprintln(stderr, message)
 	return exitCode(err)
 }
 
@@ -89,6 +107,7 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 		return badCall("%w (see %q)", err, cmd.CommandPath()+" --help")
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
+	cobra.EnableCommandSorting = false // commands stand in the order of commands.go
 	root.AddCommand(commands(env)...)
 	return root
 }
@@ -119,24 +138,20 @@ func badCall(format string, args ...any) error {
 func exitCode(err error) int {
 	var call *badCallError
 	var syntax *dataset.SyntaxError
-	if errors.As(err, &call) || errors.As(err, &syntax) || errors.Is(err, fs.ErrNotExist) {
+	var layout *tune.LayoutError
+	var problem *method.ProblemError
+	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.Is(err, fs.ErrNotExist) {
 		return exitBadCall
 	}
 	return exitFailed
 }
 
-// exactArgs is cobra.ExactArgs with an error that names what is expected.
-func exactArgs(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == len(names) {
-			return nil
-		}
-		want := "no arguments"
-		if len(names) > 0 {
-			want = strings.Join(names, " ")
-		}
-		return badCall("%s: found %d arguments, expected %s", cmd.CommandPath(), len(args), want)
+// noArgs is cobra.NoArgs with an error that tells what was found.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
 	}
+	return badCall("%s: found the argument %q, expected flags only (see %q)", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
 }
 
 // required returns an error that names the missing ones of the given flags.
@@ -158,19 +173,4 @@ func (env *environment) note(format string, args ...any) {
 	if !env.quiet {
 		fmt.Fprintf(env.stderr, format+"\n", args...)
 	}
-}
-
-// openData reads a data set of any format and passes the reader's warnings on.
-func (env *environment) openData(path string, opts dataset.Options) (*dataset.Dataset, error) {
-	if path == "-" {
-		return dataset.Read(env.stdin, "standard input", opts)
-	}
-	d, err := dataset.Open(path, opts)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range d.Warnings {
-		env.note("%s: warning: %s", path, w)
-	}
-	return d, nil
 }

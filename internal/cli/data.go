@@ -48,14 +48,13 @@ content, and of what they write by the end of its name.`,
 // dataInput is where a data command reads from: files given with --data, as
 // arguments, or both.
 type dataInput struct {
-	data    []string
-	missing string
+	reading
+	data []string
 }
 
 func (in *dataInput) addTo(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringArrayVar(&in.data, "data", nil, "data `file`, the same as an argument; - is standard input")
-	f.StringVar(&in.missing, "missing", "error", "what nan and NULL stand for: error, zero, or min (of the query)")
+	cmd.Flags().StringArrayVar(&in.data, "data", nil, "data `file`, the same as an argument; - is standard input")
+	in.reading.addTo(cmd)
 }
 
 // files returns all files named.
@@ -74,14 +73,13 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	if err != nil {
 		return nil, err
 	}
-	missing, err := dataset.ParseMissing(in.missing)
+	opts, err := in.options()
 	if err != nil {
-		return nil, badCall("--missing: %w", err)
+		return nil, err
 	}
-	opts := dataset.Options{Missing: missing}
 	sets := make([]*dataset.Dataset, len(files))
 	for i, path := range files {
-		if sets[i], err = openAny(cmd.Context(), env, path, opts); err != nil {
+		if sets[i], err = env.open(cmd.Context(), path, opts); err != nil {
 			return nil, err
 		}
 		opts.MinFeatures = max(opts.MinFeatures, sets[i].Features)
@@ -94,7 +92,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	var warnings []string
 	for i, path := range files {
 		if sets[i].Features < opts.MinFeatures && path != "-" {
-			if sets[i], err = openAny(cmd.Context(), env, path, opts); err != nil {
+			if sets[i], err = env.open(cmd.Context(), path, opts); err != nil {
 				return nil, err
 			}
 		}
@@ -108,26 +106,13 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	return all, nil
 }
 
-// openAny is openData without passing on the warnings.
-func openAny(ctx context.Context, env *environment, path string, opts dataset.Options) (*dataset.Dataset, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if path == "-" {
-		return dataset.Read(env.stdin, "standard input", opts)
-	}
-	return dataset.Open(path, opts)
-}
-
 // readAloud is read for commands whose result does not hold the warnings.
 func (in *dataInput) readAloud(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
 	d, err := in.read(cmd, env, args)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range d.Warnings {
-		env.note("warning: %s", w)
-	}
+	env.warnings(d)
 	return d, nil
 }
 

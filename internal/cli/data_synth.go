@@ -23,7 +23,7 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 		Long:  synthHelp(),
 		Example: `  listwise data synth --shape ohsumed --seed 1 --out train.txt
   listwise data synth --shape gov10 --queries 200 --seed 2 --out big.lwd`,
-		Args: exactArgs(),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.addTo(cmd)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,12 +27,12 @@ some of them, chooses hyperparameters on others, and shows how well the rankers
 do on queries they have never seen. It needs no file and no network.`,
 		Example: `  listwise demo
   listwise demo --seed 7 --out demo-models`,
-		Args: exactArgs(),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return demo(cmd.Context(), env, seed, out)
 		},
 	}
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the data and of the training")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "`number` that the data and the training depend on")
 	cmd.Flags().StringVar(&out, "out", "", "`folder` to keep models, scores and per-query results in")
 	return cmd
 }
@@ -135,9 +136,7 @@ func demoConfig(fold tune.Fold, seed uint64, out string) (tune.Config, error) {
 			return c, err
 		}
 		grid := map[string][]string{"C": {"0.001", "0.01", "0.1", "1"}}
-		for name, values := range dm.grid {
-			grid[name] = values
-		}
+		maps.Copy(grid, dm.grid)
 		entry, err := tune.NewEntry(m, grid)
 		if err != nil {
 			return c, err

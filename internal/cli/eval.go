@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 )
 
 type evalFlags struct {
+	reading
 	data       string
 	model      string
 	scores     string
@@ -23,7 +25,6 @@ type evalFlags struct {
 	threshold  float64
 	maxGrade   float64
 	perQuery   string
-	missing    string
 }
 
 func newEvalCommand(env *environment) *cobra.Command {
@@ -35,25 +36,25 @@ func newEvalCommand(env *environment) *cobra.Command {
 		Example: `  listwise eval --data Fold1/test.txt --model m.json
   listwise eval --data test.txt --scores test.scores --measures map,p@10,err@20 --per-query q.csv
   listwise eval --data test.txt --model m.json --convention standard-skip --ties average --format json`,
-		Args: exactArgs(),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(cmd); err != nil {
 				return err
 			}
-			return f.run(env)
+			return f.run(cmd.Context(), env)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.data, "data", "", "judged queries: LETOR text (.txt, .gz, .zst), a .lwd cache, or -")
+	fl.StringVar(&f.data, "data", "", "judged queries, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)")
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
 	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas")
 	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
-	fl.StringVar(&f.ties, "ties", "input", "order of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.Float64Var(&f.threshold, "threshold", 0, "lowest relevant grade of the binary measures (default: the convention's, 1 or, for mslr, 2)")
 	fl.Float64Var(&f.maxGrade, "max-grade", 4, "highest grade of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
-	fl.StringVar(&f.missing, "missing", "error", "what nan and NULL stand for: error, zero, or min (of the query)")
+	f.addTo(cmd)
 	return cmd
 }
 
@@ -100,7 +101,7 @@ func (f *evalFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-func (f *evalFlags) run(env *environment) error {
+func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	convention, err := measure.ParseConvention(f.convention)
 	if err != nil {
 		return badCall("--convention: %w", err)
@@ -113,7 +114,7 @@ func (f *evalFlags) run(env *environment) error {
 	if err != nil {
 		return badCall("--ties: %w", err)
 	}
-	d, scores, err := f.read(env)
+	d, scores, err := f.read(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -131,12 +132,12 @@ func (f *evalFlags) run(env *environment) error {
 }
 
 // read returns the data and one score a row of it.
-func (f *evalFlags) read(env *environment) (*dataset.Dataset, []float64, error) {
-	missing, err := dataset.ParseMissing(f.missing)
+func (f *evalFlags) read(ctx context.Context, env *environment) (*dataset.Dataset, []float64, error) {
+	opts, err := f.options()
 	if err != nil {
-		return nil, nil, badCall("--missing: %w", err)
+		return nil, nil, err
 	}
-	d, err := env.openData(f.data, dataset.Options{Missing: missing})
+	d, err := env.openAloud(ctx, f.data, opts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,15 +147,7 @@ func (f *evalFlags) read(env *environment) (*dataset.Dataset, []float64, error) 
 
 func (f *evalFlags) readScores(d *dataset.Dataset) ([]float64, error) {
 	if f.model != "" {
-		m, err := loadModel(f.model)
-		if err != nil {
-			return nil, err
-		}
-		scores, err := m.Score(d)
-		if err != nil {
-			return nil, badCall("%s: %w", f.data, err)
-		}
-		return scores, nil
+		return scoreWith(f.model, f.data, d)
 	}
 	input, err := dataset.ReadScores(f.scores, d.Docs())
 	if err != nil {
@@ -238,7 +231,7 @@ type queryJSON struct {
 func writePerQuery(path string, c measure.Convention, r *measure.Result) error {
 	write := r.WriteCSV
 	if strings.EqualFold(filepath.Ext(path), ".json") {
-		write = jsonWriter(map[string]any{"convention": c.Name(), "ties": r.Ties().String(), "queries": perQuery(r)})
+		write = atomicfile.JSON(map[string]any{"convention": c.Name(), "ties": r.Ties().String(), "queries": perQuery(r)})
 	}
 	if err := atomicfile.Write(path, write); err != nil {
 		return fmt.Errorf("--per-query: %w", err)

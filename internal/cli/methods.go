@@ -53,7 +53,7 @@ type hyperparameterJSON struct {
 }
 
 func methodList() report {
-	r := report{columns: []string{"method", "optimises", "what it does"}}
+	r := report{columns: []string{"method", "optimises", "what it does"}, wrap: 75}
 	var all []methodJSON
 	for _, m := range method.List() {
 		measure := "-"
@@ -80,6 +80,7 @@ func methodReport(m *method.Method) report {
 	r := report{
 		title:   fmt.Sprintf("%s: %s\n%s\n", m.Title, m.Summary, m.Source),
 		columns: []string{"--set", "default", "range", "grid of tune", "meaning"},
+		wrap:    60,
 		json:    describe(m),
 	}
 	for _, h := range m.Hyperparameters {

@@ -25,13 +25,15 @@ type progress struct {
 	drawn   time.Time
 }
 
-// startProgress begins showing steps of a known number. It is silent under
-// --quiet and where standard error is no terminal.
+// startProgress begins showing steps; a total of 0 means that set will tell. It is
+// silent under --quiet and where standard error is no terminal.
 func (env *environment) startProgress(label string, total int) *progress {
 	p := &progress{label: label, total: total, started: time.Now()}
 	if f, ok := env.stderr.(*os.File); ok && !env.quiet && term.IsTerminal(int(f.Fd())) {
 		p.w = f
-		p.draw()
+		if total > 0 {
+			p.draw()
+		}
 	}
 	return p
 }

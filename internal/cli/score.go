@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -11,70 +12,76 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
+type scoreFlags struct {
+	reading
+	model string
+	data  string
+	out   string
+}
+
 func newScoreCommand(env *environment) *cobra.Command {
-	var modelPath, data, out, missing string
+	var f scoreFlags
 	cmd := &cobra.Command{
 		Use:   "score --model M --data FILE [--out FILE]",
 		Short: "Score documents with a model",
 		Long: `Scores the documents of a file: one decimal number a line, in the order of the
-input, higher meaning more relevant. The model's normalization is applied first.`,
+input, higher meaning more relevant. The model's normalization is applied first.
+
+Grades are read but have no influence; give every document grade 0 if there are
+none. Features that the data lack count as 0.`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores
   zcat new.txt.gz | listwise score --model m.json --data -`,
-		Args: exactArgs(),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "model", "data"); err != nil {
 				return err
 			}
-			scores, err := scoreFile(env, modelPath, data, missing)
-			if err != nil {
-				return err
-			}
-			if out == "" || out == "-" {
-				w := bufio.NewWriter(env.stdout)
-				if err := dataset.WriteScores(w, scores); err != nil {
-					return err
-				}
-				return w.Flush()
-			}
-			return atomicfile.Write(out, func(w io.Writer) error { return dataset.WriteScores(w, scores) })
+			return f.run(cmd.Context(), env)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&modelPath, "model", "", "model `file` written by train or tune")
-	f.StringVar(&data, "data", "", "documents to score: LETOR text (.txt, .gz, .zst), a .lwd cache, or -")
-	f.StringVar(&out, "out", "", "`file` to write the scores to (default: standard output)")
-	f.StringVar(&missing, "missing", "error", "what nan and NULL stand for: error, zero, or min (of the query)")
+	fl := cmd.Flags()
+	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
+	fl.StringVar(&f.data, "data", "", "documents to score, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)")
+	fl.StringVar(&f.out, "out", "", "`file` to write the scores to (default: standard output)")
+	f.addTo(cmd)
 	return cmd
 }
 
-// scoreFile returns the model's scores of a file's documents in input order.
-func scoreFile(env *environment, modelPath, data, missing string) ([]float64, error) {
-	m, err := loadModel(modelPath)
+func (f *scoreFlags) run(ctx context.Context, env *environment) error {
+	opts, err := f.options()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	policy, err := dataset.ParseMissing(missing)
+	d, err := env.openAloud(ctx, f.data, opts)
 	if err != nil {
-		return nil, badCall("--missing: %w", err)
+		return err
 	}
-	d, err := env.openData(data, dataset.Options{Missing: policy})
+	rows, err := scoreWith(f.model, f.data, d)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	scores := make([]float64, len(rows))
+	d.ToInputOrder(scores, rows)
+	if f.out == "" || f.out == "-" {
+		w := bufio.NewWriter(env.stdout)
+		if err := dataset.WriteScores(w, scores); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	return atomicfile.Write(f.out, func(w io.Writer) error { return dataset.WriteScores(w, scores) })
+}
+
+// scoreWith returns the scores that the model of a file gives to d, read from
+// data, in the order of d's rows. Whatever is wrong is the caller's to mend.
+func scoreWith(path, data string, d *dataset.Dataset) ([]float64, error) {
+	m, err := model.Load(path)
+	if err != nil {
+		return nil, badCall("--model: %w", err)
 	}
 	scores, err := m.Score(d)
 	if err != nil {
-		return nil, badCall("%s: %w", data, err)
+		return nil, badCall("%s: %w (model %s)", data, err, path)
 	}
-	input := make([]float64, len(scores))
-	d.ToInputOrder(input, scores)
-	return input, nil
-}
-
-// loadModel reads a model; whatever is wrong with it is the caller's to mend.
-func loadModel(path string) (*model.Model, error) {
-	m, err := model.Load(path)
-	if err != nil {
-		return nil, badCall("%w", err)
-	}
-	return m, nil
+	return scores, nil
 }

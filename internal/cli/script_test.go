@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"os"
 	"testing"
 
@@ -11,9 +10,7 @@ import (
 // TestMain lets the scripts below run the real command as a process of its own.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"listwise": func() {
-			os.Exit(Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-		},
+		"listwise": func() { os.Exit(Main()) },
 	})
 }
 

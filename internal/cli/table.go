@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/listwise/listwise/internal/atomicfile"
 )
 
 // report is a command's result: rows for people and spreadsheets, and a value
@@ -17,6 +19,7 @@ type report struct {
 	title   string
 	columns []string
 	rows    [][]any // string, int, float64 or nil; a float prints with 4 decimals as text and in full as CSV
+	wrap    int     // width of the last column beyond which text goes on in the next line; 0: any
 	notes   []string
 	json    any
 }
@@ -30,20 +33,12 @@ func (env *environment) print(r report) error {
 	case "csv":
 		return writeCSV(env.stdout, r.columns, r.rows)
 	}
-	return writeText(env.stdout, r)
+	w := bufio.NewWriter(env.stdout)
+	writeText(w, r)
+	return w.Flush()
 }
 
-func (env *environment) printJSON(v any) error { return jsonWriter(v)(env.stdout) }
-
-// jsonWriter returns a function that writes v as JSON for people and programs.
-func jsonWriter(v any) func(io.Writer) error {
-	return func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(v)
-	}
-}
+func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }
 
 func writeCSV(w io.Writer, columns []string, rows [][]any) error {
 	out := csv.NewWriter(w)
@@ -74,7 +69,8 @@ func plain(cell any) string {
 	return fmt.Sprint(cell)
 }
 
-func writeText(w io.Writer, r report) error {
+// writeText leaves errors to the writer, which keeps the first.
+func writeText(w *bufio.Writer, r report) {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
@@ -88,6 +84,9 @@ func writeText(w io.Writer, r report) error {
 	for i, c := range r.columns {
 		header[i] = c
 		configs[i] = table.ColumnConfig{Number: i + 1, Align: alignment(r.rows, i), AlignHeader: alignment(r.rows, i)}
+	}
+	if n := len(configs); r.wrap > 0 {
+		configs[n-1].WidthMax, configs[n-1].WidthMaxEnforcer = r.wrap, text.WrapSoft
 	}
 	t.AppendHeader(header)
 	t.SetColumnConfigs(configs)
@@ -104,7 +103,6 @@ func writeText(w io.Writer, r report) error {
 	for _, n := range r.notes {
 		fmt.Fprintln(w, n)
 	}
-	return nil
 }
 
 func readable(cell any) string {

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,34 +17,42 @@ import (
 
 // learning are the flags that train and tune have in common.
 type learning struct {
+	reading
 	measure    string
 	convention string
 	normalize  string
-	missing    string
-	threshold  float64
 	seed       uint64
 }
 
 func (l *learning) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.measure, "measure", "", "`measure` to optimise (map, ndcg@10, auc, mrr), for the methods that do; each has a default")
+	f.StringVar(&l.measure, "measure", "", "`measure` to optimise: map, ndcg@K, auc or mrr (default: the method's own; some methods have none)")
 	f.StringVar(&l.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
-	f.StringVar(&l.normalize, "normalize", "none", "rescale features per query: none, minmax or zscore; stored in the model")
-	f.StringVar(&l.missing, "missing", "error", "what nan and NULL stand for: error, zero, or min (of the query)")
-	f.Uint64Var(&l.seed, "seed", 1, "seed of everything random")
+	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features per query: none, minmax or zscore; stored in the model")
+	l.reading.addTo(cmd)
+	f.Uint64Var(&l.seed, "seed", 1, "`number` that everything random depends on")
 }
 
-// measures parses a list of measures under the convention asked for.
-func (l *learning) measures(names string) ([]measure.Measure, error) {
+// oneMeasure parses the value of a flag that names a single measure, under the
+// convention asked for.
+func (l *learning) oneMeasure(flag, name string) (measure.Measure, error) {
+	c, err := l.parseConvention()
+	if err != nil {
+		return nil, err
+	}
+	m, err := measure.Parse(name, c, measure.Options{})
+	if err != nil {
+		return nil, badCall("--%s: %w", flag, err)
+	}
+	return m, nil
+}
+
+func (l *learning) parseConvention() (measure.Convention, error) {
 	c, err := measure.ParseConvention(l.convention)
 	if err != nil {
-		return nil, badCall("--convention: %w", err)
+		return c, badCall("--convention: %w", err)
 	}
-	list, err := measure.ParseList(names, c, measure.Options{Threshold: l.threshold})
-	if err != nil {
-		return nil, badCall("%w", err)
-	}
-	return list, nil
+	return c, nil
 }
 
 // trainingMeasure returns what the method is to optimise, nil if it has no
@@ -54,14 +65,14 @@ func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
 	if name == "" {
 		name = m.DefaultMeasure
 	}
-	list, err := l.measures(name)
+	training, err := l.oneMeasure("measure", name)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) != 1 {
-		return nil, badCall("--measure %s: expected one measure", name)
+	if err := m.CheckMeasure(training); err != nil {
+		return nil, badCall("--measure: %w", err)
 	}
-	return list[0], nil
+	return training, nil
 }
 
 func (l *learning) normalization() (dataset.Normalization, error) {
@@ -70,15 +81,6 @@ func (l *learning) normalization() (dataset.Normalization, error) {
 		return n, badCall("--normalize: %w", err)
 	}
 	return n, nil
-}
-
-// readOptions are the reader's options that the flags ask for.
-func (l *learning) readOptions() (dataset.Options, error) {
-	missing, err := dataset.ParseMissing(l.missing)
-	if err != nil {
-		return dataset.Options{}, badCall("--missing: %w", err)
-	}
-	return dataset.Options{Missing: missing}, nil
 }
 
 func conventionNames() []string {
@@ -126,33 +128,33 @@ a JSON file that holds the weights and everything needed to score with them.
 The same command gives the same file, byte for byte, on any number of cores.`,
 		Example: `  listwise train --method convexloss --measure ndcg@10 --train Fold1/train.txt --model m.json
   listwise train --method mle --set C=0.01 --normalize minmax --train train.txt.gz --model m.json`,
-		Args: exactArgs(),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "method", "train", "model"); err != nil {
 				return err
 			}
-			return f.run(cmd, env)
+			return f.run(cmd.Context(), env)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
-	fl.StringVar(&f.scorer, "scorer", "linear", "what maps features to scores: linear")
+	fl.StringVar(&f.scorer, "scorer", "linear", "`kind` of function from features to scores: linear")
 	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
-	fl.StringVar(&f.train, "train", "", "judged queries to learn from: LETOR text (.txt, .gz, .zst), a .lwd cache, or -")
+	fl.StringVar(&f.train, "train", "", "judged queries to learn from, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)")
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the optimiser's state; if it exists, training goes on from it")
 	f.addTo(cmd)
 	return cmd
 }
 
-func (f *trainFlags) run(cmd *cobra.Command, env *environment) error {
-	problem, m, err := f.problem(env)
+func (f *trainFlags) run(ctx context.Context, env *environment) error {
+	m, problem, err := f.problem(ctx, env)
 	if err != nil {
 		return err
 	}
 	bar := env.startIterations(m.Title)
 	problem.Observe = bar.observe
-	trained, err := m.Train(cmd.Context(), problem)
+	trained, err := m.Train(ctx, problem)
 	bar.finish()
 	if err != nil {
 		return err
@@ -160,49 +162,67 @@ func (f *trainFlags) run(cmd *cobra.Command, env *environment) error {
 	if err := trained.Save(f.model); err != nil {
 		return err
 	}
+	if trained.Constant() {
+		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help")
+	}
 	return env.print(trainReport(f.model, trained))
 }
 
-// problem puts together what the flags describe.
-func (f *trainFlags) problem(env *environment) (*method.Problem, *method.Method, error) {
+// problem puts together what the flags describe, the data last.
+func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, error) {
 	m, err := method.Lookup(f.method)
 	if err != nil {
 		return nil, nil, badCall("--method: %w", err)
 	}
+	p := &method.Problem{Seed: f.seed, Checkpoint: f.checkpoint}
+	if err := f.settle(m, p); err != nil {
+		return nil, nil, err
+	}
+	if p.Measure == nil && f.measure != "" {
+		env.note("note: %s has no training measure, --measure %s changes nothing", m.Name, f.measure)
+	}
+	opts, err := f.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Data, err = env.openAloud(ctx, f.train, opts)
+	return m, p, err
+}
+
+// settle checks all flags and fills in what they say of how to learn.
+func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 	if f.scorer != "linear" {
-		return nil, nil, badCall("--scorer %s: expected linear", f.scorer)
+		return badCall("--scorer %s: expected linear", f.scorer)
 	}
 	set, err := settings("set", f.set)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	values, err := m.Values(set)
-	if err != nil {
-		return nil, nil, badCall("--set: %w", err)
+	if p.Values, err = m.Values(set); err != nil {
+		return badCall("--set: %w", err)
 	}
-	training, err := f.trainingMeasure(m)
-	if err != nil {
-		return nil, nil, err
+	if _, err := f.parseConvention(); err != nil {
+		return err
 	}
-	if training == nil && f.measure != "" {
-		env.note("note: %s has no training measure, --measure %s changes nothing", m.Name, f.measure)
+	if p.Measure, err = f.trainingMeasure(m); err != nil {
+		return err
 	}
-	norm, err := f.normalization()
-	if err != nil {
-		return nil, nil, err
+	if p.Normalization, err = f.normalization(); err != nil {
+		return err
 	}
-	opts, err := f.readOptions()
-	if err != nil {
-		return nil, nil, err
+	return checkTarget("model", f.model)
+}
+
+// checkTarget tells that a file cannot be written before hours are spent on what
+// is to be in it.
+func checkTarget(flag, path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return badCall("--%s: %s is a directory, expected a file", flag, path)
 	}
-	d, err := env.openData(f.train, opts)
-	if err != nil {
-		return nil, nil, err
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return badCall("--%s: %w", flag, err)
 	}
-	return &method.Problem{
-		Data: d, Measure: training, Values: values, Normalization: norm,
-		Seed: f.seed, Checkpoint: f.checkpoint,
-	}, m, nil
+	return nil
 }
 
 func trainReport(path string, m *model.Model) report {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
@@ -42,12 +44,12 @@ of them results.json. Finished trainings are kept there: a run that was killed
 goes on where it was.`,
 		Example: `  listwise tune --method mle,convexloss --measure ndcg@10 --data OHSUMED --select map --out runs/ohsumed
   listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle`,
-		Args: exactArgs(),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "method", "data", "out"); err != nil {
 				return err
 			}
-			return f.run(cmd, env)
+			return f.run(cmd.Context(), env)
 		},
 	}
 	fl := cmd.Flags()
@@ -56,64 +58,77 @@ goes on where it was.`,
 	fl.StringArrayVar(&f.grid, "grid", nil, "values to try, `name=a,b,c`; may be repeated; replaces the method's own grid of that name")
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that settings are chosen by")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to report on the test queries")
-	fl.StringVar(&f.ties, "ties", "input", "order of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
-	fl.IntVar(&f.jobs, "jobs", 0, "trainings side by side (default: one a core)")
+	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.IntVar(&f.jobs, "jobs", 0, "`number` of trainings side by side (default: one a core)")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	f.addTo(cmd)
 	return cmd
 }
 
-func (f *tuneFlags) run(cmd *cobra.Command, env *environment) error {
-	config, err := f.config(env)
+func (f *tuneFlags) run(ctx context.Context, env *environment) error {
+	config, err := f.config()
 	if err != nil {
+		return err
+	}
+	if f.measure != "" && !slices.ContainsFunc(config.Entries, func(e tune.Entry) bool { return e.Method.UsesMeasure }) {
+		env.note("note: none of the methods has a training measure, --measure %s changes nothing", f.measure)
+	}
+	if config.Folds, err = f.folds(env); err != nil {
 		return err
 	}
 	bar := env.startProgress("tuning", 0)
 	config.Observe = bar.set
-	result, err := tune.Run(cmd.Context(), config)
+	result, err := tune.Run(ctx, config)
 	bar.finish()
 	if err != nil {
 		return err
 	}
 	summary := tuneSummary(&config, result)
-	if err := writeJSONFile(filepath.Join(f.out, "results.json"), summary); err != nil {
+	if err := atomicfile.Write(filepath.Join(f.out, "results.json"), atomicfile.JSON(summary)); err != nil {
 		return err
 	}
 	return env.print(tuneReport(&config, result, summary))
 }
 
-// config puts together what the flags describe, data included.
-func (f *tuneFlags) config(env *environment) (tune.Config, error) {
+// config puts together what the flags describe, but for the data.
+func (f *tuneFlags) config() (tune.Config, error) {
 	c := tune.Config{Seed: f.seed, Jobs: f.jobs, Dir: f.out}
+	if f.jobs < 0 {
+		return c, badCall("--jobs %d: expected a positive number, or 0 for one a core", f.jobs)
+	}
 	var err error
-	if c.Convention, err = measure.ParseConvention(f.convention); err != nil {
-		return c, badCall("--convention: %w", err)
+	if c.Convention, err = f.parseConvention(); err != nil {
+		return c, err
 	}
-	if c.Measures, err = f.learning.measures(f.measures); err != nil {
-		return c, fmt.Errorf("--measures: %w", err)
+	if c.Measures, err = measure.ParseList(f.measures, c.Convention, measure.Options{}); err != nil {
+		return c, badCall("--measures: %w", err)
 	}
-	selectBy, err := f.learning.measures(f.selectBy)
-	if err != nil || len(selectBy) != 1 {
-		return c, badCall("--select %s: expected one measure: %w", f.selectBy, err)
+	if c.Select, err = f.oneMeasure("select", f.selectBy); err != nil {
+		return c, err
 	}
-	c.Select = selectBy[0]
 	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
 		return c, badCall("--ties: %w", err)
 	}
 	if c.Normalization, err = f.normalization(); err != nil {
 		return c, err
 	}
-	if c.Entries, err = f.entries(); err != nil {
-		return c, err
-	}
-	opts, err := f.readOptions()
+	c.Entries, err = f.entries()
+	return c, err
+}
+
+// folds reads the data.
+func (f *tuneFlags) folds(env *environment) ([]tune.Fold, error) {
+	opts, err := f.options()
 	if err != nil {
-		return c, err
+		return nil, err
 	}
-	if c.Folds, err = tune.ReadFolds(f.data, opts); err != nil {
-		return c, badCall("%w", err)
+	folds, err := tune.ReadFolds(f.data, opts)
+	for i := range folds {
+		for _, d := range []*dataset.Dataset{folds[i].Train, folds[i].Valid, folds[i].Test} {
+			env.warnings(d)
+		}
 	}
-	return c, nil
+	return folds, err
 }
 
 // entries makes one entry a method, each with its whole grid.
@@ -173,13 +188,15 @@ type tuneMethodJSON struct {
 	Validation []float64                  `json:"validation"`
 	Tried      int                        `json:"settings_tried"`
 	AtEdge     []string                   `json:"at_edge_of_grid,omitempty"`
+	Constant   []string                   `json:"folds_without_ranking,omitempty"`
 }
 
+// tuneMeasureJSON has null for the mean of no query.
 type tuneMeasureJSON struct {
-	Mean       float64   `json:"mean"`
-	Pooled     float64   `json:"pooled"`
-	TieNeutral float64   `json:"tie_neutral"`
-	Folds      []float64 `json:"folds"`
+	Mean       any   `json:"mean"`
+	Pooled     any   `json:"pooled"`
+	TieNeutral any   `json:"tie_neutral"`
+	Folds      []any `json:"folds"`
 }
 
 func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
@@ -194,12 +211,17 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 			Measures: make(map[string]tuneMeasureJSON),
 			Tried:    len(row.Entry.Settings),
 			AtEdge:   row.AtEdge(),
+			Constant: row.ConstantFolds(),
 		}
 		if row.Entry.Measure != nil {
 			m.Training = row.Entry.Measure.Name()
 		}
 		for _, s := range row.Measures {
-			m.Measures[s.Measure] = tuneMeasureJSON{s.Mean, s.Pooled, s.TieNeutral, s.Folds}
+			j := tuneMeasureJSON{Mean: number(s.Mean), Pooled: number(s.Pooled), TieNeutral: number(s.TieNeutral)}
+			for _, v := range s.Folds {
+				j.Folds = append(j.Folds, number(v))
+			}
+			m.Measures[s.Measure] = j
 		}
 		for _, fold := range row.Folds {
 			m.Chosen = append(m.Chosen, fold.Chosen.Typed())
@@ -226,9 +248,9 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 		for _, s := range row.Measures {
 			cells := []any{row.Entry.Name, s.Measure}
 			for _, v := range s.Folds {
-				cells = append(cells, v)
+				cells = append(cells, number(v))
 			}
-			out.rows = append(out.rows, append(cells, s.Mean, s.Pooled))
+			out.rows = append(out.rows, append(cells, number(s.Mean), number(s.Pooled)))
 		}
 		out.notes = append(out.notes, tuneNotes(row)...)
 	}
@@ -236,33 +258,34 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 	return out
 }
 
-// tuneNotes says what was chosen, where a wider grid may help, and where ties
-// flatter the result.
+// tuneNotes says what was chosen, where a wider grid may help, where nothing was
+// learned, and where ties flatter the result.
 func tuneNotes(row *tune.Row) []string {
-	varied := row.Varied()
-	line := row.Entry.Name + " chose"
-	for _, f := range row.Folds {
-		var parts []string
-		for _, name := range varied {
-			parts = append(parts, name+"="+f.Chosen.Text(name))
-		}
-		line += "  " + f.Fold + ": " + strings.Join(parts, " ")
-	}
+	name := row.Entry.Name
 	var notes []string
-	if len(varied) > 0 {
-		notes = append(notes, line)
+	if varied := row.Varied(); len(varied) > 0 {
+		chosen := make([]string, len(row.Folds))
+		for i, f := range row.Folds {
+			chosen[i] = f.Fold + ":"
+			for _, h := range varied {
+				chosen[i] += " " + h + "=" + f.Chosen.Text(h)
+			}
+		}
+		notes = append(notes, name+" chose "+strings.Join(chosen, "; "))
 	}
 	if edge := row.AtEdge(); edge != nil {
-		notes = append(notes, fmt.Sprintf("%s: the best %s is at the edge of its grid in some fold; --grid may widen it", row.Entry.Name, strings.Join(edge, " and ")))
+		notes = append(notes, fmt.Sprintf("%s: the best %s is at the edge of its grid in some fold; --grid may widen it", name, strings.Join(edge, " and ")))
+	}
+	if folds := row.ConstantFolds(); folds != nil {
+		notes = append(notes, fmt.Sprintf("warning: all weights of %s are 0 in %s, so it gives every document the same score and ranks nothing", name, strings.Join(folds, ", ")))
 	}
 	if over := row.TiedQueries(); over > 0 {
+		var neutral []string
 		for _, s := range row.Measures {
-			notes = append(notes, fmt.Sprintf("warning: %s ties more than 1%% of the differently graded pairs of %d queries; tie-neutral %s is %.4f", row.Entry.Name, over, s.Measure, s.TieNeutral))
+			neutral = append(neutral, fmt.Sprintf("%s %.4f", s.Measure, s.TieNeutral))
 		}
+		notes = append(notes, fmt.Sprintf("warning: %s ties more than %g %% of the differently graded pairs of %d queries; tie-neutral: %s",
+			name, 100*measure.NotableTies, over, strings.Join(neutral, ", ")))
 	}
 	return notes
-}
-
-func writeJSONFile(path string, v any) error {
-	return atomicfile.Write(path, jsonWriter(v))
 }

@@ -12,7 +12,7 @@ func newVersionCommand(env *environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  exactArgs(),
+		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			version := "devel"
 			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

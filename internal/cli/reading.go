@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// reading are the flags of all commands that read data.
+type reading struct {
+	missing   string
+	maxMemory float64 // GiB
+}
+
+func (r *reading) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, or min (the least value within the query)")
+	f.Float64Var(&r.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, "`GiB` that the features of a text file may take, 4 bytes each")
+}
+
+// options are the reader's options that the flags ask for.
+func (r *reading) options() (dataset.Options, error) {
+	missing, err := dataset.ParseMissing(r.missing)
+	if err != nil {
+		return dataset.Options{}, badCall("--missing: %w", err)
+	}
+	bytes := r.maxMemory * (1 << 30)
+	if !(bytes >= 1 && bytes < math.MaxInt64) {
+		return dataset.Options{}, badCall("--max-memory %v: expected a positive number of GiB", r.maxMemory)
+	}
+	return dataset.Options{Missing: missing, MaxBytes: int64(bytes)}, nil
+}
+
+// open reads a data set of any format; "-" is the standard input. The reader's
+// warnings are left to the caller.
+func (env *environment) open(ctx context.Context, path string, opts dataset.Options) (*dataset.Dataset, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var d *dataset.Dataset
+	var err error
+	if path == "-" {
+		d, err = dataset.Read(env.stdin, "standard input", opts)
+	} else {
+		d, err = dataset.Open(path, opts)
+	}
+	if errors.Is(err, dataset.ErrTooLarge) {
+		err = fmt.Errorf("%w with --max-memory", err)
+	}
+	return d, err
+}
+
+// openAloud is open for commands whose result does not hold the warnings, which
+// are passed on to the user.
+func (env *environment) openAloud(ctx context.Context, path string, opts dataset.Options) (*dataset.Dataset, error) {
+	d, err := env.open(ctx, path, opts)
+	if err == nil {
+		env.warnings(d)
+	}
+	return d, err
+}
+
+// warnings passes on what the reader of d, whose name each warning begins with,
+// had to say.
+func (env *environment) warnings(d *dataset.Dataset) {
+	for _, w := range d.Warnings {
+		env.note("warning: %s", w)
+	}
+}
