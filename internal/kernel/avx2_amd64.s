@@ -331,15 +331,22 @@ TEXT ·gemvTAVX2(SB), NOSPLIT, $0-72
 	JZ    done
 
 next:
-	CMPQ  SI, $0x30
-	JGE   wide
-	CMPQ  SI, $0x20
-	JG    over32
-	JE    wide
-	CMPQ  SI, $0x10
-	JG    over16
-	TESTQ SI, SI
-	JNZ   over0
+	CMPQ SI, $0x30
+	JGE  wide
+	CMPQ SI, $0x20
+	JE   wide
+	CMPQ SI, $0x28
+	JG   over40
+	CMPQ SI, $0x20
+	JG   over32
+	CMPQ SI, $0x18
+	JG   over24
+	CMPQ SI, $0x10
+	JG   over16
+	CMPQ SI, $0x08
+	JG   over8
+	CMPQ SI, $0x00
+	JG   over0
 
 done:
 	VZEROUPPER
@@ -410,6 +417,104 @@ over32:
 	VMASKMOVPD 256(AX), Y8, Y8
 	VMOVUPD    160(R8)(SI*8), Y9
 	VMASKMOVPD 288(AX), Y9, Y9
+	MOVQ       DX, DX
+	MOVQ       BX, R10
+	CMPQ       DI, $0x20
+	JL         over32_last
+	MOVQ       $0x00000001, R10
+	DECQ       BX
+	JZ         over32_last
+
+over32_row:
+	VBROADCASTSD (DX), Y10
+	VCVTPS2PD    (CX), Y11
+	VFMADD231PD  Y11, Y10, Y0
+	VCVTPS2PD    16(CX), Y11
+	VFMADD231PD  Y11, Y10, Y1
+	VCVTPS2PD    32(CX), Y11
+	VFMADD231PD  Y11, Y10, Y2
+	VCVTPS2PD    48(CX), Y11
+	VFMADD231PD  Y11, Y10, Y3
+	VCVTPS2PD    64(CX), Y11
+	VFMADD231PD  Y11, Y10, Y4
+	VCVTPS2PD    80(CX), Y11
+	VFMADD231PD  Y11, Y10, Y5
+	VCVTPS2PD    96(CX), Y11
+	VFMADD231PD  Y11, Y10, Y6
+	VCVTPS2PD    112(CX), Y11
+	VFMADD231PD  Y11, Y10, Y7
+	VCVTPS2PD    128(CX), Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VCVTPS2PD    144(CX), Y11
+	VFMADD231PD  Y11, Y10, Y9
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         BX
+	JNZ          over32_row
+
+over32_last:
+over32_end_row:
+	VBROADCASTSD (DX), Y10
+	VCVTPS2PD    (CX), Y11
+	VFMADD231PD  Y11, Y10, Y0
+	VCVTPS2PD    16(CX), Y11
+	VFMADD231PD  Y11, Y10, Y1
+	VCVTPS2PD    32(CX), Y11
+	VFMADD231PD  Y11, Y10, Y2
+	VCVTPS2PD    48(CX), Y11
+	VFMADD231PD  Y11, Y10, Y3
+	VCVTPS2PD    64(CX), Y11
+	VFMADD231PD  Y11, Y10, Y4
+	VCVTPS2PD    80(CX), Y11
+	VFMADD231PD  Y11, Y10, Y5
+	VCVTPS2PD    96(CX), Y11
+	VFMADD231PD  Y11, Y10, Y6
+	VCVTPS2PD    112(CX), Y11
+	VFMADD231PD  Y11, Y10, Y7
+	VMOVUPS      64(R9)(SI*4), X11
+	VMASKMOVPS   128(CX), X11, X11
+	VCVTPS2PD    X11, Y11
+	VFMADD231PD  Y11, Y10, Y8
+	VMOVUPS      80(R9)(SI*4), X11
+	VMASKMOVPS   144(CX), X11, X11
+	VCVTPS2PD    X11, Y11
+	VFMADD231PD  Y11, Y10, Y9
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         R10
+	JNZ          over32_end_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, 96(AX)
+	VMOVUPD      Y4, 128(AX)
+	VMOVUPD      Y5, 160(AX)
+	VMOVUPD      Y6, 192(AX)
+	VMOVUPD      Y7, 224(AX)
+	VMOVUPD      128(R8)(SI*8), Y0
+	VMASKMOVPD   Y8, Y0, 256(AX)
+	VMOVUPD      160(R8)(SI*8), Y0
+	VMASKMOVPD   Y9, Y0, 288(AX)
+	VZEROUPPER
+	RET
+
+over40:
+	LEAQ       mask16x64<>+0(SB), R8
+	LEAQ       mask16x32<>+0(SB), R9
+	SUBQ       $0x20, SI
+	NEGQ       SI
+	VMOVUPD    (AX), Y0
+	VMOVUPD    32(AX), Y1
+	VMOVUPD    64(AX), Y2
+	VMOVUPD    96(AX), Y3
+	VMOVUPD    128(AX), Y4
+	VMOVUPD    160(AX), Y5
+	VMOVUPD    192(AX), Y6
+	VMOVUPD    224(AX), Y7
+	VMOVUPD    128(R8)(SI*8), Y8
+	VMASKMOVPD 256(AX), Y8, Y8
+	VMOVUPD    160(R8)(SI*8), Y9
+	VMASKMOVPD 288(AX), Y9, Y9
 	VMOVUPD    192(R8)(SI*8), Y10
 	VMASKMOVPD 320(AX), Y10, Y10
 	VMOVUPD    224(R8)(SI*8), Y11
@@ -417,12 +522,12 @@ over32:
 	MOVQ       DX, DX
 	MOVQ       BX, R10
 	CMPQ       DI, $0x40
-	JL         over32_last
+	JL         over40_last
 	MOVQ       $0x00000001, R10
 	DECQ       BX
-	JZ         over32_last
+	JZ         over40_last
 
-over32_row:
+over40_row:
 	VBROADCASTSD (DX), Y12
 	VCVTPS2PD    (CX), Y13
 	VFMADD231PD  Y13, Y12, Y0
@@ -451,10 +556,10 @@ over32_row:
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
 	DECQ         BX
-	JNZ          over32_row
+	JNZ          over40_row
 
-over32_last:
-over32_end_row:
+over40_last:
+over40_end_row:
 	VBROADCASTSD (DX), Y12
 	VCVTPS2PD    (CX), Y13
 	VFMADD231PD  Y13, Y12, Y0
@@ -491,7 +596,7 @@ over32_end_row:
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
 	DECQ         R10
-	JNZ          over32_end_row
+	JNZ          over40_end_row
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
 	VMOVUPD      Y2, 64(AX)
@@ -524,6 +629,80 @@ over16:
 	VMASKMOVPD 128(AX), Y4, Y4
 	VMOVUPD    160(R8)(SI*8), Y5
 	VMASKMOVPD 160(AX), Y5, Y5
+	MOVQ       DX, DX
+	MOVQ       BX, R10
+	CMPQ       DI, $0x20
+	JL         over16_last
+	MOVQ       $0x00000001, R10
+	DECQ       BX
+	JZ         over16_last
+
+over16_row:
+	VBROADCASTSD (DX), Y6
+	VCVTPS2PD    (CX), Y7
+	VFMADD231PD  Y7, Y6, Y0
+	VCVTPS2PD    16(CX), Y7
+	VFMADD231PD  Y7, Y6, Y1
+	VCVTPS2PD    32(CX), Y7
+	VFMADD231PD  Y7, Y6, Y2
+	VCVTPS2PD    48(CX), Y7
+	VFMADD231PD  Y7, Y6, Y3
+	VCVTPS2PD    64(CX), Y7
+	VFMADD231PD  Y7, Y6, Y4
+	VCVTPS2PD    80(CX), Y7
+	VFMADD231PD  Y7, Y6, Y5
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         BX
+	JNZ          over16_row
+
+over16_last:
+over16_end_row:
+	VBROADCASTSD (DX), Y6
+	VCVTPS2PD    (CX), Y7
+	VFMADD231PD  Y7, Y6, Y0
+	VCVTPS2PD    16(CX), Y7
+	VFMADD231PD  Y7, Y6, Y1
+	VCVTPS2PD    32(CX), Y7
+	VFMADD231PD  Y7, Y6, Y2
+	VCVTPS2PD    48(CX), Y7
+	VFMADD231PD  Y7, Y6, Y3
+	VMOVUPS      64(R9)(SI*4), X7
+	VMASKMOVPS   64(CX), X7, X7
+	VCVTPS2PD    X7, Y7
+	VFMADD231PD  Y7, Y6, Y4
+	VMOVUPS      80(R9)(SI*4), X7
+	VMASKMOVPS   80(CX), X7, X7
+	VCVTPS2PD    X7, Y7
+	VFMADD231PD  Y7, Y6, Y5
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         R10
+	JNZ          over16_end_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, 96(AX)
+	VMOVUPD      128(R8)(SI*8), Y0
+	VMASKMOVPD   Y4, Y0, 128(AX)
+	VMOVUPD      160(R8)(SI*8), Y0
+	VMASKMOVPD   Y5, Y0, 160(AX)
+	VZEROUPPER
+	RET
+
+over24:
+	LEAQ       mask16x64<>+0(SB), R8
+	LEAQ       mask16x32<>+0(SB), R9
+	SUBQ       $0x10, SI
+	NEGQ       SI
+	VMOVUPD    (AX), Y0
+	VMOVUPD    32(AX), Y1
+	VMOVUPD    64(AX), Y2
+	VMOVUPD    96(AX), Y3
+	VMOVUPD    128(R8)(SI*8), Y4
+	VMASKMOVPD 128(AX), Y4, Y4
+	VMOVUPD    160(R8)(SI*8), Y5
+	VMASKMOVPD 160(AX), Y5, Y5
 	VMOVUPD    192(R8)(SI*8), Y6
 	VMASKMOVPD 192(AX), Y6, Y6
 	VMOVUPD    224(R8)(SI*8), Y7
@@ -531,12 +710,12 @@ over16:
 	MOVQ       DX, DX
 	MOVQ       BX, R10
 	CMPQ       DI, $0x40
-	JL         over16_last
+	JL         over24_last
 	MOVQ       $0x00000001, R10
 	DECQ       BX
-	JZ         over16_last
+	JZ         over24_last
 
-over16_row:
+over24_row:
 	VBROADCASTSD (DX), Y8
 	VCVTPS2PD    (CX), Y9
 	VFMADD231PD  Y9, Y8, Y0
@@ -557,10 +736,10 @@ over16_row:
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
 	DECQ         BX
-	JNZ          over16_row
+	JNZ          over24_row
 
-over16_last:
-over16_end_row:
+over24_last:
+over24_end_row:
 	VBROADCASTSD (DX), Y8
 	VCVTPS2PD    (CX), Y9
 	VFMADD231PD  Y9, Y8, Y0
@@ -589,7 +768,7 @@ over16_end_row:
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
 	DECQ         R10
-	JNZ          over16_end_row
+	JNZ          over24_end_row
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
 	VMOVUPD      Y2, 64(AX)
@@ -614,6 +793,56 @@ over0:
 	VMASKMOVPD (AX), Y0, Y0
 	VMOVUPD    160(R8)(SI*8), Y1
 	VMASKMOVPD 32(AX), Y1, Y1
+	MOVQ       DX, DX
+	MOVQ       BX, R10
+	CMPQ       DI, $0x20
+	JL         over0_last
+	MOVQ       $0x00000001, R10
+	DECQ       BX
+	JZ         over0_last
+
+over0_row:
+	VBROADCASTSD (DX), Y2
+	VCVTPS2PD    (CX), Y3
+	VFMADD231PD  Y3, Y2, Y0
+	VCVTPS2PD    16(CX), Y3
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         BX
+	JNZ          over0_row
+
+over0_last:
+over0_end_row:
+	VBROADCASTSD (DX), Y2
+	VMOVUPS      64(R9)(SI*4), X3
+	VMASKMOVPS   (CX), X3, X3
+	VCVTPS2PD    X3, Y3
+	VFMADD231PD  Y3, Y2, Y0
+	VMOVUPS      80(R9)(SI*4), X3
+	VMASKMOVPS   16(CX), X3, X3
+	VCVTPS2PD    X3, Y3
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         R10
+	JNZ          over0_end_row
+	VMOVUPD      128(R8)(SI*8), Y2
+	VMASKMOVPD   Y0, Y2, (AX)
+	VMOVUPD      160(R8)(SI*8), Y0
+	VMASKMOVPD   Y1, Y0, 32(AX)
+	VZEROUPPER
+	RET
+
+over8:
+	LEAQ       mask16x64<>+0(SB), R8
+	LEAQ       mask16x32<>+0(SB), R9
+	SUBQ       $0x00, SI
+	NEGQ       SI
+	VMOVUPD    128(R8)(SI*8), Y0
+	VMASKMOVPD (AX), Y0, Y0
+	VMOVUPD    160(R8)(SI*8), Y1
+	VMASKMOVPD 32(AX), Y1, Y1
 	VMOVUPD    192(R8)(SI*8), Y2
 	VMASKMOVPD 64(AX), Y2, Y2
 	VMOVUPD    224(R8)(SI*8), Y3
@@ -621,12 +850,12 @@ over0:
 	MOVQ       DX, DX
 	MOVQ       BX, R10
 	CMPQ       DI, $0x40
-	JL         over0_last
+	JL         over8_last
 	MOVQ       $0x00000001, R10
 	DECQ       BX
-	JZ         over0_last
+	JZ         over8_last
 
-over0_row:
+over8_row:
 	VBROADCASTSD (DX), Y4
 	VCVTPS2PD    (CX), Y5
 	VFMADD231PD  Y5, Y4, Y0
@@ -639,10 +868,10 @@ over0_row:
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
 	DECQ         BX
-	JNZ          over0_row
+	JNZ          over8_row
 
-over0_last:
-over0_end_row:
+over8_last:
+over8_end_row:
 	VBROADCASTSD (DX), Y4
 	VMOVUPS      64(R9)(SI*4), X5
 	VMASKMOVPS   (CX), X5, X5
@@ -663,7 +892,7 @@ over0_end_row:
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
 	DECQ         R10
-	JNZ          over0_end_row
+	JNZ          over8_end_row
 	VMOVUPD      128(R8)(SI*8), Y4
 	VMASKMOVPD   Y0, Y4, (AX)
 	VMOVUPD      160(R8)(SI*8), Y0

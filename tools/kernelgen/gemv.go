@@ -70,12 +70,11 @@ func gemvT() {
 	CMPQ(g.columns, U8(48))
 	JGE(LabelRef("wide"))
 	CMPQ(g.columns, U8(32))
-	JG(LabelRef("over32"))
 	JE(LabelRef("wide"))
-	CMPQ(g.columns, U8(16))
-	JG(LabelRef("over16"))
-	TESTQ(g.columns, g.columns)
-	JNZ(LabelRef("over0"))
+	for _, over := range []int{40, 32, 24, 16, 8, 0} {
+		CMPQ(g.columns, U8(over))
+		JG(LabelRef(fmt.Sprintf("over%d", over)))
+	}
 	Label("done")
 	VZEROUPPER()
 	RET()
@@ -84,11 +83,13 @@ func gemvT() {
 	g.block(8)
 	JMP(LabelRef("next"))
 	for _, full := range []int{8, 4, 0} {
-		label := fmt.Sprintf("over%d", 4*full)
-		Label(label)
-		g.rest(full, label)
-		VZEROUPPER()
-		RET()
+		for _, partial := range []int{2, 4} {
+			label := fmt.Sprintf("over%d", 4*(full+partial-2))
+			Label(label)
+			g.rest(full, partial, label)
+			VZEROUPPER()
+			RET()
+		}
 	}
 }
 
@@ -110,11 +111,11 @@ func (g transposed) block(vectors int) {
 	SUBQ(U8(4*vectors), g.columns)
 }
 
-// rest does the remaining columns, full·4 and one to sixteen more, in full+4
-// vectors. In every row but the last the vectors may run on into the next row: what
-// gathers in the lanes beyond the columns is never stored. A next row shorter than
-// 16 columns would not be enough for that.
-func (g transposed) rest(full int, label string) {
+// rest does the remaining columns, full·4 and one to partial·4 more, in full+partial
+// vectors, partial being at most 4. In every row but the last the vectors may run on
+// into the next row: what gathers in the lanes beyond the columns is never stored. A
+// next row shorter than partial·4 columns would not be enough for that.
+func (g transposed) rest(full, partial int, label string) {
 	ones := ^uint64(0)
 	m64, m32 := Mem{Base: GP64()}, Mem{Base: GP64()}
 	LEAQ(table("mask16x64", append(repeat(ones, 16), repeat(0, 16)...)...), m64.Base)
@@ -124,7 +125,7 @@ func (g transposed) rest(full int, label string) {
 	m64 = m64.Offset(16*8).Idx(g.columns, 8)
 	m32 = m32.Offset(16*4).Idx(g.columns, 4)
 
-	acc := registers(full + 4)
+	acc := registers(full + partial)
 	each(acc, func(i int) {
 		if i < full {
 			VMOVUPD(g.grad.Offset(32*i), acc[i])
@@ -137,7 +138,7 @@ func (g transposed) rest(full int, label string) {
 	w := g.walk()
 	free, last := GP64(), GP64()
 	MOVQ(g.rows, last)
-	CMPQ(g.stride, U8(4*16))
+	CMPQ(g.stride, U8(16*partial))
 	JL(LabelRef(label + "_last"))
 	MOVQ(g.rows, free)
 	MOVQ(U32(1), last)
