@@ -1,0 +1,185 @@
+package loss
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// ListMLE is the negative log likelihood of the ideal permutation y under the
+// Plackett–Luce model, in which the documents are picked one after the other,
+// each with a probability proportional to exp(s) among those that are left,
+//
+//	L(s) = −log P(y|s) = Σ_i [log Σ_{k≥i} exp(s_y(k)) − s_y(i)]
+//	λ_y(k) = 1 − Σ_{i≤k} exp(s_y(k)) / Σ_{m≥i} exp(s_y(m))
+//
+// (Xia, Liu, Wang, Zhang and Li, Listwise Approach to Learning to Rank: Theory
+// and Algorithm, ICML 2008), in O(n). It is convex, smooth and the same after a
+// constant is added to all scores.
+//
+// Grades leave the order of equally graded documents open; Ties says what
+// becomes of them. A query whose documents all have one grade teaches nothing.
+type ListMLE struct {
+	Ties MLETies
+
+	// Draws is the number of permutations that MLETiesAverage takes the mean over;
+	// 0 stands for 10.
+	Draws int
+}
+
+// MLETies says which permutations of a query's documents, sorted by descending
+// grade, ListMLE takes as the truth.
+type MLETies int
+
+const (
+	// MLETiesRandom draws one permutation for each query in Bind and keeps it.
+	MLETiesRandom MLETies = iota
+	// MLETiesAverage takes the mean loss over several permutations drawn in Bind.
+	MLETiesAverage
+	// MLETiesInput keeps equally graded documents in the order of the input.
+	MLETiesInput
+	// MLETiesGroup stands for the likelihood that each grade's documents G are
+	// picked, in any order, before those R of the lower grades,
+	//
+	//	P(G before R) = Σ_orders of G Π_i exp(s_i)/(what is left before i),
+	//
+	// which has no closed form short of 2^|G| terms, and for which it takes the
+	// approximation that Breslow (Biometrics 30, 1974) made for tied events in
+	// Cox's model: the denominator stays that of the first pick,
+	//
+	//	L(s) = Σ_G Σ_{i∈G} [log Σ_{k∈G∪R} exp(s_k) − s_i],
+	//
+	// without the lowest grade, whose documents come last with certainty. It needs
+	// no random numbers, and is the largest of all: L is at least the loss of any
+	// permutation that agrees with the grades, up to the terms of the lowest grade,
+	// and at least −log P + Σ_G log |G|!.
+	MLETiesGroup
+)
+
+var mleTiesNames = [...]string{"random", "average", "input", "group"}
+
+// ParseMLETies reads a policy's name: random, average, input or group.
+func ParseMLETies(name string) (MLETies, error) {
+	i := slices.Index(mleTiesNames[:], name)
+	if i < 0 {
+		return 0, fmt.Errorf("ties %q, expected %s", name, nameList(mleTiesNames[:]))
+	}
+	return MLETies(i), nil
+}
+
+// String returns the name that ParseMLETies reads.
+func (t MLETies) String() string { return mleTiesNames[t] }
+
+var _ Loss = ListMLE{}
+
+const defaultMLEDraws = 10
+
+// Validate tells of options that no query can be trained with.
+func (l ListMLE) Validate() error {
+	switch {
+	case l.Ties < 0 || int(l.Ties) >= len(mleTiesNames):
+		return fmt.Errorf("ties %d, expected %s", int(l.Ties), nameList(mleTiesNames[:]))
+	case l.Draws < 0:
+		return fmt.Errorf("draws %d, expected a positive number", l.Draws)
+	}
+	return nil
+}
+
+// Bind implements [Loss].
+func (l ListMLE) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if constant(grades) {
+		return Nothing, nil
+	}
+	draws := 1
+	switch l.Ties {
+	case MLETiesGroup:
+		return boundMLEPicks{groupPicks(grades)}, nil
+	case MLETiesAverage:
+		if draws = l.Draws; draws == 0 {
+			draws = defaultMLEDraws
+		}
+	}
+	all := make([]picks, draws)
+	for i := range all {
+		order := make([]int32, len(grades))
+		for j := range order {
+			order[j] = int32(j)
+		}
+		if l.Ties != MLETiesInput {
+			rng.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+		}
+		sortByGrade(order, grades)
+		all[i] = picks{order: order, counted: len(order) - 1}
+	}
+	if draws > 1 {
+		return boundMLEAverage(all), nil
+	}
+	return boundMLEPicks{all[0]}, nil
+}
+
+// sortByGrade sorts documents by descending grade and leaves the order of equal
+// ones.
+func sortByGrade(order []int32, grades []float64) {
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(grades[b], grades[a]) })
+}
+
+// groupPicks returns the picks of MLETiesGroup.
+func groupPicks(grades []float64) picks {
+	p := picks{order: make([]int32, len(grades)), repeat: make([]float64, len(grades))}
+	for i := range p.order {
+		p.order[i] = int32(i)
+	}
+	sortByGrade(p.order, grades)
+	lowest := grades[p.order[len(grades)-1]]
+	first := 0
+	for i, d := range p.order {
+		switch l := grades[d]; {
+		case l == lowest:
+			return p
+		case l != grades[p.order[first]]:
+			first = i
+		}
+		p.repeat[first]++
+		p.counted++
+	}
+	return p
+}
+
+// Traits implements [Loss].
+func (ListMLE) Traits() Traits { return Traits{Convex: true, ShiftInvariant: true, Smooth: true} }
+
+// boundMLEPicks is ListMLE with one permutation, or one order of groups.
+type boundMLEPicks struct{ picks picks }
+
+func (b boundMLEPicks) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	scratch.Reset()
+	return b.picks.eval(scores, lambda, scratch)
+}
+
+// boundMLEAverage is the mean over several permutations.
+type boundMLEAverage []picks
+
+func (b boundMLEAverage) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	scratch.Reset()
+	var total []float64
+	if lambda != nil {
+		total = scratch.Floats(len(lambda))
+		clear(total)
+	}
+	used := scratch.used
+	share := 1 / float64(len(b))
+	var value float64
+	for _, p := range b {
+		scratch.used = used // every permutation works in the same memory
+		value += share * p.eval(scores, lambda, scratch)
+		for i, v := range lambda {
+			total[i] += share * v
+		}
+	}
+	copy(lambda, total)
+	return value
+}

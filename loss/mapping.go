@@ -1,0 +1,106 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Mapping is a function ψ from grades l ≥ 0 to the scores that a perfect model
+// would give, for the losses that compare scores with scores ([ListNet],
+// [RankCosine]). All are increasing; the zero value is the identity. The names
+// are those of Xia et al., Listwise Approach to Learning to Rank: Theory and
+// Algorithm (ICML 2008), where ψ is applied to grades that start at 1:
+//
+//	log        ψ(l) = log(1 + l)
+//	sqrt       ψ(l) = √l
+//	linear     ψ(l) = l
+//	quadratic  ψ(l) = l²
+//	exp        ψ(l) = eˡ
+//
+// All but exp map grade 0 to 0.
+type Mapping int
+
+// The mappings, from the steepest among low grades to the steepest among high.
+const (
+	LogMapping       Mapping = iota - 2 // log(1 + l)
+	SqrtMapping                         // √l
+	LinearMapping                       // l
+	QuadraticMapping                    // l²
+	ExpMapping                          // eˡ
+)
+
+var mappingNames = [...]string{"log", "sqrt", "linear", "quadratic", "exp"}
+
+// ParseMapping reads a mapping's name: log, sqrt, linear, quadratic or exp.
+func ParseMapping(name string) (Mapping, error) {
+	i := slices.Index(mappingNames[:], name)
+	if i < 0 {
+		return 0, fmt.Errorf("mapping %q, expected %s", name, nameList(mappingNames[:]))
+	}
+	return LogMapping + Mapping(i), nil
+}
+
+// String returns the name that ParseMapping reads.
+func (m Mapping) String() string { return mappingNames[m-LogMapping] }
+
+// validate tells of a number that is no mapping.
+func (m Mapping) validate() error {
+	if m < LogMapping || m > ExpMapping {
+		return fmt.Errorf("mapping %d, expected %s", int(m), nameList(mappingNames[:]))
+	}
+	return nil
+}
+
+// Score returns ψ(grade); +Inf where that overflows, from grade 709.79 on for exp
+// and 1.35e154 for quadratic.
+func (m Mapping) Score(grade float64) float64 {
+	switch m {
+	case LogMapping:
+		return math.Log1p(grade)
+	case SqrtMapping:
+		return math.Sqrt(grade)
+	case QuadraticMapping:
+		return grade * grade
+	case ExpMapping:
+		return math.Exp(grade)
+	default:
+		return grade
+	}
+}
+
+// scores returns the scores of all grades, or an error for one that has no
+// finite score.
+func (m Mapping) scores(grades []float64) ([]float64, error) {
+	if err := m.validate(); err != nil {
+		return nil, err
+	}
+	mapped := make([]float64, len(grades))
+	for i, l := range grades {
+		mapped[i] = m.Score(l)
+		if math.IsInf(mapped[i], 1) {
+			return nil, fmt.Errorf("document %d: grade %v overflows under the mapping %v", i+1, l, m)
+		}
+	}
+	return mapped, nil
+}
+
+// relative returns ψ(grade)/ψ(top) for 0 ≤ grade ≤ top and top > 0, which never
+// overflows.
+func (m Mapping) relative(grade, top float64) float64 {
+	switch m {
+	case QuadraticMapping:
+		r := grade / top
+		return r * r
+	case ExpMapping:
+		return math.Exp(grade - top)
+	default:
+		return m.Score(grade) / m.Score(top)
+	}
+}
+
+// constant tells whether all grades are the same, so that a query teaches
+// nothing.
+func constant(grades []float64) bool {
+	return len(grades) == 0 || slices.Max(grades) == slices.Min(grades)
+}

@@ -1,0 +1,127 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// picks is a sequence of picks from one query's documents, each by the softmax of
+// the scores among those that are left. Its negative log likelihood is
+//
+//	L(s) = Σ_i c_i L_i − Σ_{i<m} x_i,   L_i = log Σ_{k≥i} exp(x_k),   x_i = s_order(i)
+//	λ_k = [k < m] − Σ_{i≤k} c_i exp(x_k − L_i)
+//
+// for a number m of documents counted and c_i of picks from among documents i and
+// on; c_i = 0 from m on, and the c_i sum to m.
+type picks struct {
+	order   []int32
+	repeat  []float64 // c; nil for one each
+	counted int       // m
+}
+
+// maxPlainSpread bounds the differences of scores with which the sums of
+// exponentials are taken as they are: their reciprocals, a list of them summed,
+// stay far from overflow.
+const maxPlainSpread = 600
+
+// eval returns L and overwrites lambda, if not nil, with its negative
+// gradient.
+func (p *picks) eval(scores, lambda []float64, scratch *Scratch) float64 {
+	n := len(p.order)
+	x, relative, logs := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
+	relativeScores(relative, scores)
+	gather(x, relative, p.order, 1)
+	bottom := 0.0
+	for _, v := range x {
+		if v < bottom {
+			bottom = v
+		}
+	}
+	// All is relative to the largest score from here on: the number of picks is
+	// that of the documents counted.
+	value := -kernel.Sum(x[:p.counted])
+	if bottom >= -maxPlainSpread {
+		return value + p.plain(x, logs, lambda, scratch)
+	}
+	return value + p.wide(x, logs, lambda)
+}
+
+// plain returns Σ c_i L_i and sets lambda for scores that are near each other. It
+// takes an exponential, a logarithm and a division a document; logs has the
+// length of x.
+func (p *picks) plain(x, logs, lambda []float64, scratch *Scratch) float64 {
+	n := len(x)
+	e := x
+	kernel.Exp(e, x)
+	sums := scratch.Floats(n)
+	var sum float64
+	for i := n - 1; i >= 0; i-- {
+		sum += e[i]
+		sums[i] = sum
+	}
+	logs = logs[:p.counted]
+	kernel.Log(logs, sums[:p.counted])
+	value := p.weigh(logs)
+	if lambda == nil {
+		return value
+	}
+	var inverse float64
+	for i, d := range p.order {
+		if i < p.counted {
+			inverse += p.times(i) / sums[i]
+		}
+		lambda[d] = -e[i] * inverse
+	}
+	p.addCounted(lambda)
+	return value
+}
+
+// wide is plain for scores of any size, by logarithms of sums. The L_i fall, so
+// that in
+//
+//	Σ_{i≤k} c_i exp(x_k − L_i) = exp(x_k − L_k) Σ_{i≤k} c_i exp(L_k − L_i)
+//
+// nothing overflows and the last sum goes from one k to the next by a factor.
+func (p *picks) wide(x, logs, lambda []float64) float64 {
+	suffixLogSumExp(logs, x)
+	value := p.weigh(logs[:p.counted])
+	if lambda == nil {
+		return value
+	}
+	var sum float64
+	for k, d := range p.order {
+		if k > 0 {
+			sum *= math.Exp(logs[k] - logs[k-1])
+		}
+		if k < p.counted {
+			sum += p.times(k)
+		}
+		lambda[d] = -math.Exp(x[k]-logs[k]) * sum
+	}
+	p.addCounted(lambda)
+	return value
+}
+
+// times returns c_i.
+func (p *picks) times(i int) float64 {
+	if p.repeat == nil {
+		return 1
+	}
+	return p.repeat[i]
+}
+
+// weigh returns Σ c_i L_i.
+func (p *picks) weigh(logs []float64) float64 {
+	if p.repeat == nil {
+		return kernel.Sum(logs)
+	}
+	return kernel.Dot(p.repeat[:len(logs)], logs)
+}
+
+// addCounted adds the [k < m].
+func (p *picks) addCounted(lambda []float64) {
+	for _, d := range p.order[:p.counted] {
+		lambda[d]++
+	}
+}

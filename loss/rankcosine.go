@@ -1,0 +1,95 @@
+package loss
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// RankCosine is the angle between the scores and those a perfect model would
+// give,
+//
+//	L(s) = ½ (1 − ψ·s/(‖ψ‖‖s‖)),   λ = (1/(2‖s‖)) (û − (û·ŝ) ŝ),   û = ψ/‖ψ‖, ŝ = s/‖s‖,
+//
+// with ψ_i the mapped grade of document i (Qin, Zhang, Tsai, Wang, Liu and Li,
+// Query-level Loss Functions for Information Retrieval, Information Processing
+// and Management 44, 2008; ½ as in Xia et al., ICML 2008). It lies between 0 and
+// 1, takes O(n), and depends on the direction of s alone: not convex, and not the
+// same after a constant is added to all scores, so that a mapping's zero
+// matters.
+//
+// At s = 0 the loss has no limit. There the value is ½, the middle, and λ = û/2,
+// the direction in which the loss falls at once to 0, as though ‖s‖ were 1: an
+// optimiser that starts at zero scores is not stuck there.
+//
+// A query whose documents all have one grade teaches nothing.
+type RankCosine struct {
+	// Mapping is ψ; no grade is too large for it.
+	Mapping Mapping
+}
+
+var _ Loss = RankCosine{}
+
+// Bind implements [Loss].
+func (c RankCosine) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+	if err := c.Mapping.validate(); err != nil {
+		return nil, err
+	}
+	if constant(grades) {
+		return Nothing, nil
+	}
+	unit, top := make([]float64, len(grades)), slices.Max(grades)
+	for i, l := range grades {
+		unit[i] = c.Mapping.relative(l, top)
+	}
+	kernel.Scale(1/math.Sqrt(kernel.Dot(unit, unit)), unit)
+	return boundCosine{unit}, nil
+}
+
+// Traits implements [Loss].
+func (RankCosine) Traits() Traits { return Traits{} }
+
+// boundCosine holds û.
+type boundCosine struct{ unit []float64 }
+
+// tiniestScore is the size of scores below which 1/‖s‖ may overflow and they
+// count as zeros.
+const tiniestScore = 0x1p-1000
+
+func (b boundCosine) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	scratch.Reset()
+	x, unit := scores, 1.0
+	squares := kernel.Dot(x, x)
+	if !(squares > 1e-280 && squares < 1e280) {
+		x, unit = scaled(scores, scratch)
+		if unit < tiniestScore {
+			copy(lambda, b.unit)
+			kernel.Scale(0.5, lambda)
+			return 0.5
+		}
+		squares = kernel.Dot(x, x)
+	}
+	length := math.Sqrt(squares)
+	cosine := min(max(kernel.Dot(b.unit, x)/length, -1), 1)
+	if lambda != nil {
+		scale, along := 0.5/length/unit, cosine/length
+		for i, v := range x {
+			lambda[i] = scale * (b.unit[i] - along*v)
+		}
+	}
+	return 0.5 * (1 - cosine)
+}
+
+// scaled returns the scores over their largest magnitude, and that.
+func scaled(scores []float64, scratch *Scratch) (x []float64, size float64) {
+	for _, s := range scores {
+		size = max(size, math.Abs(s))
+	}
+	x = scratch.Floats(len(scores))
+	for i, s := range scores {
+		x[i] = s / size
+	}
+	return x, size
+}
