@@ -1,0 +1,41 @@
+package loss
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// XENDCG is the cross entropy that bounds NDCG,
+//
+//	L(s) = −Σ_i t_i log softmax(s)_i,   t_i = (2^l_i − γ_i)/Σ_j (2^l_j − γ_j),   λ = t − softmax(s)
+//
+// (Bruch, An Alternative Cross Entropy Loss for Learning-to-Rank, WWW 2021). The
+// γ_i are uniform random numbers between 0 and 1. The paper draws them anew in
+// every iteration; here they are drawn once for each query, in Bind, so that the
+// loss is a function and every optimiser can minimise it. Convex; O(n).
+//
+// A query whose documents all have one grade teaches nothing: its γ would be all
+// that its documents differ by.
+type XENDCG struct{}
+
+var _ Loss = XENDCG{}
+
+// Bind implements [Loss].
+func (XENDCG) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
+	if constant(grades) {
+		return Nothing, nil
+	}
+	target, top := make([]float64, len(grades)), slices.Max(grades)
+	for i, l := range grades {
+		// Relative to 2^top, against overflow.
+		target[i] = math.Exp2(l-top) - rng.Float64()*math.Exp2(-top)
+	}
+	kernel.Scale(1/kernel.Sum(target), target)
+	return crossEntropy{target}, nil
+}
+
+// Traits implements [Loss].
+func (XENDCG) Traits() Traits { return Traits{Convex: true, ShiftInvariant: true, Smooth: true} }
