@@ -174,6 +174,9 @@ func TestOptimalOnSyntheticData(t *testing.T) {
 // The same on the training part of OHSUMED's fold 1, which is made of the parts
 // S1, S2 and S3.
 func TestOptimalOnOHSUMED(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	dir := filepath.Join("..", "..", "shared", "data", "ohsumed")
 	if _, err := os.Stat(dir); err != nil {
 		t.Skip("no OHSUMED beside the project")
