@@ -27,7 +27,7 @@ import (
 // the steps adds up, one takes exponentials, and two return. The law is immutable
 // and may be used concurrently.
 type sampledLaw struct {
-	set      *sample.Set
+	set      *sample.Set   // without Plus and Minus, which flips hold
 	flips    *kernel.Pairs // the steps of all walks
 	scale    float64       // 2κ
 	limit    float64       // magnitude of scores at which energies surely are finite
@@ -53,13 +53,16 @@ func newSampledLaw(pairs ranking.Bipartite, gain measure.Additive, kappa float64
 	return newLawOf(set, pairs, kappa), nil
 }
 
-// newLawOf returns the law of a sample, which it takes over.
+// newLawOf returns the law of a sample.
 func newLawOf(set *sample.Set, pairs ranking.Bipartite, kappa float64) *sampledLaw {
 	// |e| is at most 2κ·(inverted pairs)·(difference of two scores).
 	largest := 2 * max(2*kappa, 1) * float64(pairs.Pairs()+set.Steps)
+	flips := kernel.NewPairs(pairs.Docs(), set.Plus, set.Minus)
+	rest := *set
+	rest.Plus, rest.Minus = nil, nil
 	return &sampledLaw{
-		set:      set,
-		flips:    kernel.NewPairs(pairs.Docs(), set.Plus, set.Minus),
+		set:      &rest,
+		flips:    flips,
 		scale:    2 * kappa,
 		limit:    math.MaxFloat64 / 4 / largest,
 		logTotal: math.Log(set.Total),

@@ -56,12 +56,7 @@ func addListsGo[I uint16 | int32](dst, c []float64, at []I, steps []int32) {
 // without such a list has the number after the last. The place that holds 0 is that
 // after the last pair.
 func newLists(documents int, plus, minus []int32) (l lists, at, up, down []int32) {
-	places := make([][]int32, 2*documents)
-	for i := range plus {
-		u, d := plus[i], documents+int(minus[i])
-		places[u] = append(places[u], int32(i))
-		places[d] = append(places[d], int32(i))
-	}
+	places := append(inverse(documents, plus), inverse(documents, minus)...)
 	parts := cutUp(places)
 	// The stable order makes the result a function of the pairs alone.
 	slices.SortStableFunc(parts, func(a, b part) int { return len(b.places) - len(a.places) })
@@ -84,6 +79,22 @@ func newLists(documents int, plus, minus []int32) (l lists, at, up, down []int32
 		}
 	}
 	return l, at, number[:documents:documents], number[documents:]
+}
+
+// inverse returns for each of n indices the places where it stands, in their order.
+func inverse(n int, index []int32) [][]int32 {
+	times := make([]int, n)
+	for _, d := range index {
+		times[d]++
+	}
+	places, all := make([][]int32, n), make([]int32, len(index))
+	for d, k := range times {
+		places[d], all = all[:0:k], all[k:]
+	}
+	for i, d := range index {
+		places[d] = append(places[d], int32(i))
+	}
+	return places
 }
 
 // part is a part of a list.
