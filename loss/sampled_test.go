@@ -31,6 +31,7 @@ func additive(t testing.TB, name string) measure.Additive {
 
 func sampledOptions(change func(*sample.Options)) sample.Options {
 	o := sample.DefaultOptions()
+	o.Unique = false
 	o.Samples, o.Steps = 120, 14
 	change(&o)
 	return o

@@ -48,7 +48,7 @@ func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []H
 		Hyperparameter{Name: "levels", Kind: Integer, Default: "0", Min: 0, Max: 1000, Doc: "start walks at this many states from ideal to worst, chosen by skew; 0: at the two of mix (form=sampled)"},
 		Hyperparameter{Name: "skew", Kind: Number, Default: "-20", Min: -1e6, Max: 1e6, Doc: "k of the start probability ∝ exp(k·Δ) (form=sampled, levels>0)"},
 		Hyperparameter{Name: "sampler", Kind: Choice, Default: "blocks", Choices: []string{"blocks", "literal"}, Doc: "walk without rejections, or by the paper's Figure 2 as printed: equal in distribution (form=sampled)"},
-		Hyperparameter{Name: "unique", Kind: Switch, Default: "false", Doc: "count a ranking once, however often it was drawn (form=sampled)"},
+		Hyperparameter{Name: "unique", Kind: Switch, Default: strconv.FormatBool(defaults.Unique), Doc: "count a ranking once, however often it was drawn (form=sampled)"},
 		Hyperparameter{Name: "ideal", Kind: Switch, Default: "true", Doc: "add the ideal ranking to the sample if no walk visited it (form=sampled)"},
 		Hyperparameter{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively"},
 		Hyperparameter{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},

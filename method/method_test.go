@@ -195,7 +195,7 @@ func TestModelDescribesItself(t *testing.T) {
 	if got.Method != "convexloss" || got.Measure != "ndcg@5" || got.Convention != "standard" || got.Seed != 42 || got.Normalization != dataset.ZScore {
 		t.Errorf("model is %+v", got)
 	}
-	if got.Hyperparameters["C"] != 0.5 || got.Hyperparameters["samples"] != 10.0 || got.Hyperparameters["form"] != "sampled" || got.Hyperparameters["unique"] != false {
+	if got.Hyperparameters["C"] != 0.5 || got.Hyperparameters["samples"] != 10.0 || got.Hyperparameters["form"] != "sampled" || got.Hyperparameters["unique"] != true {
 		t.Errorf("hyperparameters are %v", got.Hyperparameters)
 	}
 	tr := got.Training

@@ -94,6 +94,7 @@ func startOf(t *testing.T, p ranking.Bipartite, s *Set, w int) *ranking.Order {
 
 func options(change func(*Options)) Options {
 	o := DefaultOptions()
+	o.Unique = false
 	change(&o)
 	return o
 }

@@ -48,12 +48,13 @@ type Options struct {
 	IncludeIdeal bool
 }
 
-// DefaultOptions returns 1000 draws by walks of 20 steps from the ideal ranking.
-// The paper starts a tenth of its walks at the worst ranking (Figure 5), whose
-// states lie so far from what any learned ranking looks like that on collections
-// with many relevant documents a query they only blur the objective.
+// DefaultOptions returns 1000 draws by walks of 20 steps from the ideal ranking,
+// of which every distinct ranking counts once: the sample Ŷ is a set. The paper
+// starts a tenth of its walks at the worst ranking (Figure 5), whose states lie so
+// far from what any learned ranking looks like that on collections with many
+// relevant documents a query they only blur the objective.
 func DefaultOptions() Options {
-	return Options{Samples: 1000, Steps: 20, Thin: 1, Mix: 1, IncludeIdeal: true}
+	return Options{Samples: 1000, Steps: 20, Thin: 1, Mix: 1, Unique: true, IncludeIdeal: true}
 }
 
 func (o Options) check() error {
