@@ -94,6 +94,7 @@ func TestSpecialValues(t *testing.T) {
 		{"Exp", Exp, 709.782712893384, 1.7976931348622732e308}, {"Exp", Exp, 709.7827128933841, inf},
 		{"Exp", Exp, math.MaxFloat64, inf}, {"Exp", Exp, -math.MaxFloat64, 0},
 		{"Exp", Exp, -745.1332191019411, tiny}, {"Exp", Exp, -745.1332191019412, 0}, {"Exp", Exp, tiny, 1},
+		{"Exp", Exp, -746, 0}, {"Exp", Exp, -1000, 0}, {"Exp", Exp, -1417, 0}, {"Exp", Exp, -1418, 0}, {"Exp", Exp, -1419, 0},
 		{"Log", Log, 1, 0}, {"Log", Log, 0, -inf}, {"Log", Log, math.Copysign(0, -1), -inf},
 		{"Log", Log, -1, nan}, {"Log", Log, -tiny, nan}, {"Log", Log, -inf, nan}, {"Log", Log, nan, nan}, {"Log", Log, inf, inf},
 		{"Softplus", Softplus, inf, inf}, {"Softplus", Softplus, -inf, 0}, {"Softplus", Softplus, nan, nan},

@@ -13,7 +13,7 @@ var special = []float64{
 	0, math.Copysign(0, -1), 1, -1, 0.5, 2, math.Inf(1), math.Inf(-1), math.NaN(),
 	math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64,
 	0x1p-1022, -0x1p-1022, 0x1.fffffffffffffp-1023, 1 - 0x1p-53, 1 + 0x1p-52, math.Sqrt2, math.Sqrt2 / 2,
-	709.7, 709.782712893384, 709.7827128933841, 709.79, 710, 711, -708.4, -709, -740.3, -745.13, -745.1332191019412, -745.14, -746, -747, 1e5, -1e5,
+	709.7, 709.782712893384, 709.7827128933841, 709.79, 710, 711, -708.4, -709, -740.3, -745.13, -745.1332191019412, -745.14, -746, -747, -1417.5, -1418, -1418.5, 1e5, -1e5,
 }
 
 // numbers draws n of them: ordinary ones, some of any size, and where odd, one in

@@ -9,7 +9,7 @@ const (
 	ln2Hi        = 0.6931471803691238
 	ln2Lo        = 1.9082149292705877e-10
 	expHigh      = 710
-	expLow       = -746
+	expLow       = -1418
 	expMagic     = 6.75539944105779e+15
 	oneBits      = 0x3ff0000000000000
 	sqrtHalfBits = 0x3fe6a09e667f3bcd

@@ -24,7 +24,8 @@ func expGo(dst, x []float64) {
 //
 // p being expPolynomial. Adding expMagic leaves k + 2046 in the low bits of t; its
 // halves become the exponents of two factors, so that a result too small for one
-// normal factor is rounded once.
+// normal factor is rounded once. At expLow both factors are 0, which takes the
+// processor less time than a product that underflows.
 func expOne(x float64) float64 {
 	if x > expHigh {
 		x = expHigh

@@ -17,7 +17,7 @@ const (
 	ln2Lo = 0x1.a39ef35793c76p-33
 
 	expHigh  = 710                // eˣ is +Inf from here on
-	expLow   = -746               // eˣ is 0 up to here
+	expLow   = -1418              // eˣ is 0 up to here, by factors of 0: quicker than underflow
 	expMagic = 0x1.8p52 + 2*1023  // adding it rounds to an integer, in the low bits
 	oneBits  = uint64(1023) << 52 // the bits of 1
 	// sqrtHalfBits are the bits of √½: mantissas are taken from [√½, √2).
