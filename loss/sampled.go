@@ -32,6 +32,19 @@ type sampledLaw struct {
 	scale    float64       // 2κ
 	limit    float64       // magnitude of scores at which energies surely are finite
 	logTotal float64       // log of the sum of the unnormalised weights
+
+	// gain is set.Gain, but +Inf for states that do not count, so that taking it
+	// from the energy takes them out. It is nil if states count in part or twice.
+	gain []float64
+
+	restarts  []restart // states that walks start at, but the ideal ranking
+	fromIdeal bool      // the ideal ranking is in the sample
+}
+
+// restart is a state that walks start at.
+type restart struct {
+	coefficients []float64 // of the scores in its energy
+	walks        []float64 // 1 for each walk that starts there, 0 for the others
 }
 
 var _ law = (*sampledLaw)(nil)
@@ -60,24 +73,53 @@ func newLawOf(set *sample.Set, pairs ranking.Bipartite, kappa float64) *sampledL
 	flips := kernel.NewPairs(pairs.Docs(), set.Plus, set.Minus)
 	rest := *set
 	rest.Plus, rest.Minus = nil, nil
-	return &sampledLaw{
+	l := &sampledLaw{
 		set:      &rest,
 		flips:    flips,
 		scale:    2 * kappa,
 		limit:    math.MaxFloat64 / 4 / largest,
 		logTotal: math.Log(set.Total),
+
+		gain:      countingGain(set),
+		fromIdeal: set.Ideal || slices.Contains(set.Start, 0),
 	}
+	for r, coefficients := range set.Restarts[1:] {
+		walks := make([]float64, set.Walks)
+		for w, start := range set.Start {
+			if int(start) == r+1 {
+				walks[w] = 1
+			}
+		}
+		l.restarts = append(l.restarts, restart{coefficients, walks})
+	}
+	return l
+}
+
+// countingGain returns the law's gain.
+func countingGain(set *sample.Set) []float64 {
+	if set.LogWeight == nil {
+		return set.Gain
+	}
+	gain := slices.Clone(set.Gain)
+	for y, w := range set.LogWeight {
+		switch {
+		case math.IsInf(w, -1):
+			gain[y] = math.Inf(1)
+		case w != 0:
+			return nil
+		}
+	}
+	return gain
 }
 
 // logPartition implements law.
 func (l *sampledLaw) logPartition(beta float64, s, grad []float64, scratch *Scratch) float64 {
 	e, shift := l.energies(s, scratch)
-	p := e[:l.set.Len()]
-	kernel.ExpPlus(p, p, -beta, l.set.Gain)
+	l.exponentials(beta, e[:l.set.Len()])
 	sum := l.suffixSums(e)
 	if !exact(sum) {
 		e, shift = l.exponents(beta, s, scratch)
-		p = e[:l.set.Len()]
+		p := e[:l.set.Len()]
 		kernel.Exp(p, p)
 		sum = l.suffixSums(e)
 	}
@@ -85,6 +127,16 @@ func (l *sampledLaw) logPartition(beta float64, s, grad []float64, scratch *Scra
 		l.back(grad, e, 1/sum, scratch)
 	}
 	return shift + math.Log(sum) + beta - l.logTotal
+}
+
+// exponentials turns energies e_y into ω_y exp(e_y − βG_y).
+func (l *sampledLaw) exponentials(beta float64, e []float64) {
+	gain := l.gain
+	if l.set.LogWeight != nil && (gain == nil || beta == 0) {
+		kernel.Axpy(1, l.set.LogWeight, e)
+		gain = l.set.Gain
+	}
+	kernel.ExpPlus(e, e, -beta, gain)
 }
 
 // tiny is where a sum of exponentials may have lost digits because terms of it
@@ -100,7 +152,8 @@ func exact(sum float64) bool { return sum > tiny && sum < 1/tiny }
 func (l *sampledLaw) logGain(s, grad []float64, scratch *Scratch) float64 {
 	e, shift := l.energies(s, scratch)
 	p := e[:l.set.Len()]
-	sum := kernel.ExpSum(p, p, 0)
+	l.exponentials(0, p)
+	sum := kernel.Sum(p)
 	if !exact(sum) {
 		e, shift = l.exponents(0, s, scratch)
 		p = e[:l.set.Len()]
@@ -150,8 +203,7 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scra
 // largest, shift, which is finite whatever the scores.
 func (l *sampledLaw) exponents(beta float64, s []float64, scratch *Scratch) (e []float64, shift float64) {
 	e, shift = l.energies(s, scratch)
-	kernel.Axpy(-beta, l.set.Gain, e[:l.set.Len()])
-	top := kernel.Max(e[:l.set.Len()])
+	top := l.tilt(beta, e[:l.set.Len()])
 	if v := shift + top; math.IsInf(v, 0) || math.IsNaN(v) {
 		// Only scores near the largest float64 come here.
 		limited := scratch.Floats(len(s))
@@ -159,8 +211,7 @@ func (l *sampledLaw) exponents(beta float64, s []float64, scratch *Scratch) (e [
 			limited[i] = max(-l.limit, min(l.limit, v))
 		}
 		e, shift = l.energies(limited, scratch)
-		kernel.Axpy(-beta, l.set.Gain, e[:l.set.Len()])
-		top = kernel.Max(e[:l.set.Len()])
+		top = l.tilt(beta, e[:l.set.Len()])
 	}
 	for i := range e[:l.set.Len()] {
 		e[i] -= top
@@ -168,7 +219,16 @@ func (l *sampledLaw) exponents(beta float64, s []float64, scratch *Scratch) (e [
 	return e, shift + top
 }
 
-// energies returns e_y + log ω_y of all states, less shift, in a slice with room
+// tilt turns energies e_y into e_y + log ω_y − βG_y and returns the largest.
+func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
+	if l.set.LogWeight != nil {
+		kernel.Axpy(1, l.set.LogWeight, e)
+	}
+	kernel.Axpy(-beta, l.set.Gain, e)
+	return kernel.Max(e)
+}
+
+// energies returns e_y of all states, less shift, in a slice with room
 // for all steps of all walks and one more number, which back needs. shift is the
 // largest energy of a restart state.
 func (l *sampledLaw) energies(s []float64, scratch *Scratch) (e []float64, shift float64) {
@@ -182,36 +242,31 @@ func (l *sampledLaw) energies(s []float64, scratch *Scratch) (e []float64, shift
 			copy(rows[k*w:(k+1)*w], rows[k*set.Thin*w:])
 		}
 	}
-	states := e[:set.Len()]
 	if set.Ideal {
-		states[len(states)-1] = -shift
-	}
-	if set.LogWeight != nil {
-		kernel.Axpy(1, set.LogWeight, states)
+		e[set.Len()-1] = -shift
 	}
 	return e, shift
 }
 
 // start sets row to the energies of the walks' restart states less shift.
 func (l *sampledLaw) start(row, s []float64, scratch *Scratch) (shift float64) {
-	if len(l.set.Restarts) == 1 { // all at the ideal ranking
+	if len(l.restarts) == 0 {
 		clear(row)
 		return 0
 	}
-	energy := scratch.Floats(len(l.set.Restarts))
-	energy[0] = 0
-	for r, coefficients := range l.set.Restarts[1:] {
-		energy[r+1] = l.scale * kernel.Dot(coefficients, s)
+	energies := scratch.Floats(len(l.restarts))
+	for i, r := range l.restarts {
+		energies[i] = l.scale * kernel.Dot(r.coefficients, s)
 	}
-	for i, r := range l.set.Start {
-		row[i] = energy[r]
-	}
-	shift = kernel.Max(row)
-	if l.set.Ideal {
+	shift = slices.Max(energies)
+	if l.fromIdeal {
 		shift = max(shift, 0)
 	}
 	for i := range row {
-		row[i] -= shift
+		row[i] = -shift
+	}
+	for i, r := range l.restarts {
+		kernel.Axpy(energies[i], r.walks, row)
 	}
 	return shift
 }
@@ -239,14 +294,7 @@ func (l *sampledLaw) suffixSums(e []float64) float64 {
 func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *Scratch) {
 	factor *= l.scale
 	l.flips.TransposeDiff(grad, factor, e[l.set.Walks:], scratch.Floats(l.flips.Work()))
-	if len(l.set.Restarts) > 1 {
-		sums := scratch.Floats(len(l.set.Restarts))
-		clear(sums)
-		for i, r := range l.set.Start {
-			sums[r] += e[i]
-		}
-		for r, coefficients := range l.set.Restarts[1:] {
-			kernel.Axpy(factor*sums[r+1], coefficients, grad)
-		}
+	for _, r := range l.restarts {
+		kernel.Axpy(factor*kernel.Dot(r.walks, e[:l.set.Walks]), r.coefficients, grad)
 	}
 }

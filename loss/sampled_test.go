@@ -32,7 +32,7 @@ func additive(t testing.TB, name string) measure.Additive {
 func sampledOptions(change func(*sample.Options)) sample.Options {
 	o := sample.DefaultOptions()
 	o.Unique = false
-	o.Samples, o.Steps = 120, 14
+	o.Samples, o.Steps, o.Unique = 120, 14, false
 	change(&o)
 	return o
 }
