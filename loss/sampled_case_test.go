@@ -37,7 +37,7 @@ func newSampledCase(t testing.TB, pairs ranking.Bipartite, gain measure.Additive
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The same stream gives the same sample, in documents where the law has slots.
+	// The same stream gives the same sample; the law keeps only part of its own.
 	set, err := sample.Draw(pairs, gain, opts, rand.New(rand.NewPCG(5, 6)))
 	if err != nil {
 		t.Fatal(err)
