@@ -9,6 +9,7 @@ package objective
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/kernel"
@@ -25,7 +26,7 @@ import (
 // summed (not averaged) over the queries of a data set, as LogRank has it
 // (Section 2.1; no ½, no bias). Its values and gradients are the same, bit for
 // bit, whatever the number of workers. A Risk may not be used by several
-// goroutines at once.
+// goroutines at once, except for [Risk.EvalTerm].
 type Risk struct {
 	scorer  scorer.Scorer
 	inverse float64 // 1/C
@@ -35,6 +36,7 @@ type Risk struct {
 	workers int
 	work    []workspace // one a worker
 	params  []float64   // the point being evaluated
+	terms   sync.Pool   // of *workspace, for EvalTerm
 }
 
 // Options are what a Risk takes beside data, scorer and loss.
@@ -57,6 +59,7 @@ func (o Options) regularization() (float64, error) {
 
 // boundQuery is a query the loss can learn from.
 type boundQuery struct {
+	id   string
 	x    []float32
 	docs int
 	loss loss.Bound
@@ -67,6 +70,10 @@ type workspace struct {
 	scores, lambda []float64
 	scratch        loss.Scratch
 	scorer         scorer.Workspace
+}
+
+func newWorkspace(docs int) workspace {
+	return workspace{scores: make([]float64, docs), lambda: make([]float64, docs)}
 }
 
 // New binds the loss to every query of d, which must not change afterwards.
@@ -96,8 +103,11 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	r.workers = parallel.Workers(opts.Workers, r.sums.Blocks())
 	r.work = make([]workspace, r.workers)
 	for i := range r.work {
-		r.work[i].scores = make([]float64, most)
-		r.work[i].lambda = make([]float64, most)
+		r.work[i] = newWorkspace(most)
+	}
+	r.terms.New = func() any {
+		w := newWorkspace(most)
+		return &w
 	}
 	return r, nil
 }
@@ -110,7 +120,7 @@ func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int) ([]bound
 	parallel.For(len(d.Queries), workers, func(_, i int) {
 		q := &d.Queries[i]
 		b, err := l.Bind(q.Grades, random.Stream(seed, "bind", q.ID))
-		all[i], errs[i] = boundQuery{x: q.X, docs: q.Len(), loss: b}, err
+		all[i], errs[i] = boundQuery{id: q.ID, x: q.X, docs: q.Len(), loss: b}, err
 	})
 	kept := all[:0]
 	for i, q := range all {

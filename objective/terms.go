@@ -1,0 +1,28 @@
+package objective
+
+import "github.com/listwise/listwise/internal/kernel"
+
+// Terms returns the number of terms of the sum over queries: Queries().
+func (r *Risk) Terms() int { return len(r.queries) }
+
+// QueryID returns the id of the query of term i.
+func (r *Risk) QueryID(i int) string { return r.queries[i].id }
+
+// EvalTerm returns the loss of the i-th query that teaches something, 0 ≤ i <
+// Terms(), at w and adds its gradient to grad; both slices have Dim elements. The
+// penalty ‖w‖²/C is no part of it. Where the loss has a field of forces λ in place
+// of a gradient, what is added is −λ carried to the parameters.
+//
+// The result depends on i and w alone, and several goroutines may call it at once,
+// each with a grad of its own. Working memory is pooled.
+func (r *Risk) EvalTerm(i int, w, grad []float64) float64 {
+	ws := r.terms.Get().(*workspace)
+	defer r.terms.Put(ws)
+	q := &r.queries[i]
+	scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
+	r.scorer.Score(scores, w, q.x, &ws.scorer)
+	value := q.loss.Eval(scores, lambda, &ws.scratch)
+	kernel.Scale(-1, lambda) // λ points downhill
+	r.scorer.Backward(grad, w, q.x, lambda, &ws.scorer)
+	return value
+}
