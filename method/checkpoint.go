@@ -82,24 +82,60 @@ func (t checkpointText) sum() (string, error) {
 // parameters, or that of the beginning if there is no file. If the file is no
 // undamaged checkpoint of this training, that is a *ProblemError.
 func (f checkpointFile) read(starts, dim int) (*checkpoint, error) {
-	if f.path == "" {
-		return &checkpoint{}, nil
-	}
-	text, err := os.ReadFile(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &checkpoint{}, nil
-	}
-	if err != nil {
-		return nil, err
+	text, err := f.load()
+	if text == nil || err != nil {
+		return &checkpoint{}, err
 	}
 	c, err := f.parse(text, starts, dim)
 	if err != nil {
-		return nil, badProblem("checkpoint %s: %w; delete it to start anew, or name another file", f.path, err)
+		return nil, f.unfit(err)
 	}
 	return c, nil
 }
 
+// readDescent is read for a descent, with nil for its beginning.
+func (f checkpointFile) readDescent() (*optimize.DescentState, error) {
+	text, err := f.load()
+	if text == nil || err != nil {
+		return nil, err
+	}
+	t, err := f.open(text)
+	if err != nil {
+		return nil, f.unfit(err)
+	}
+	state := new(optimize.DescentState)
+	if err := state.UnmarshalBinary(t.State); err != nil {
+		return nil, f.unfit(err)
+	}
+	return state, nil
+}
+
+// load returns what is in the file, nil if there is none.
+func (f checkpointFile) load() ([]byte, error) {
+	if f.path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+func (f checkpointFile) unfit(err error) error {
+	return badProblem("checkpoint %s: %w; delete it to start anew, or name another file", f.path, err)
+}
+
 func (f checkpointFile) parse(text []byte, starts, dim int) (*checkpoint, error) {
+	t, err := f.open(text)
+	if err != nil {
+		return nil, err
+	}
+	return t.checkpoint(starts, dim)
+}
+
+// open checks that the text is that of an undamaged checkpoint of this training.
+func (f checkpointFile) open(text []byte) (*checkpointText, error) {
 	var t checkpointText
 	if err := json.Unmarshal(text, &t); err != nil {
 		return nil, fmt.Errorf("found what is none (%w), expected what an interrupted training left", err)
@@ -114,7 +150,7 @@ func (f checkpointFile) parse(text []byte, starts, dim int) (*checkpoint, error)
 		found, expected := differences(t.Problem, f.fingerprint)
 		return nil, fmt.Errorf("found that of another training (%s), expected %s", found, expected)
 	}
-	return t.checkpoint(starts, dim)
+	return &t, nil
 }
 
 // checkpoint checks that the content is possible.
@@ -147,7 +183,20 @@ func (f checkpointFile) write(c *checkpoint) error {
 	if err != nil {
 		return err
 	}
-	t := checkpointText{Format: checkpointFormat, Problem: f.fingerprint, Start: c.Start, Best: newBestText(c.Best), State: state}
+	return f.save(checkpointText{Start: c.Start, Best: newBestText(c.Best), State: state})
+}
+
+func (f checkpointFile) writeDescent(s *optimize.DescentState) error {
+	state, err := s.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return f.save(checkpointText{State: state})
+}
+
+// save completes and writes a checkpoint.
+func (f checkpointFile) save(t checkpointText) (err error) {
+	t.Format, t.Problem = checkpointFormat, f.fingerprint
 	if t.Sum, err = t.sum(); err != nil {
 		return err
 	}

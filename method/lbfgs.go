@@ -4,16 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 
-	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/optimize"
-	"github.com/listwise/listwise/scorer"
 )
 
 // memory is the number of L-BFGS's correction pairs. Many are worth having where
@@ -23,50 +18,23 @@ import (
 // evaluation of the objective.
 const memory = 50
 
-// trainByLBFGS minimises the regularised empirical risk of a linear scorer: once
-// from w = 0 if the loss is convex, else from some random starts too, keeping the
-// lowest objective.
+// trainByLBFGS minimises the regularised empirical risk: once from w = 0 if it is
+// convex, else from some random starts too, keeping the lowest objective.
 func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*model.Model, error) {
-	d := p.Data
-	if p.Normalization != dataset.NoNormalization {
-		d = dataset.Normalize(d, p.Normalization)
-	}
-	s := scorer.Linear{Features: d.Features}
-	risk, err := objective.New(d, s, l, objective.Options{C: p.Values.Number("C"), Seed: p.Seed, Workers: p.Workers})
-	if err != nil {
-		return nil, &ProblemError{err}
-	}
-	if risk.Queries() == 0 {
-		return nil, badProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one")
-	}
-	best, err := newDescent(p, risk, l.Traits().Convex, fingerprint(m, p)).best(ctx)
+	learner, err := newLearner(m, p, l)
 	if err != nil {
 		return nil, err
 	}
-	trained := &model.Model{
-		Method:          m.Name,
-		Hyperparameters: p.Values.Typed(),
-		Seed:            p.Seed,
-		FeatureNames:    d.FeatureNames,
-		Normalization:   p.Normalization,
-		Training:        training(p.Data, risk, best),
-		Scorer:          s,
-		Params:          best.X,
+	best, err := newMinimization(learner).best(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if m.UsesMeasure {
-		trained.Measure = p.Measure.Name()
-		trained.Convention = measure.ConventionOf(p.Measure).Name()
-	}
-	return trained, nil
+	return learner.model(best.X, training(best)), nil
 }
 
 // training describes how the result came about.
-func training(d *dataset.Dataset, risk *objective.Risk, best *optimize.Result) model.Training {
+func training(best *optimize.Result) model.Training {
 	t := model.Training{
-		Fingerprint: d.Fingerprint(),
-		Queries:     len(d.Queries),
-		Documents:   d.Docs(),
-		Used:        risk.Queries(),
 		Objective:   best.F,
 		GradNorm:    best.GradNorm,
 		Iterations:  best.Iterations,
@@ -79,40 +47,41 @@ func training(d *dataset.Dataset, risk *objective.Risk, best *optimize.Result) m
 	return t
 }
 
-// descent is a minimisation from one or more starts that can be resumed.
-type descent struct {
-	problem *Problem
-	risk    *objective.Risk
-	solver  optimize.LBFGS
-	starts  int
-	file    checkpointFile
+// minimization is one from one or more starts that can be resumed.
+type minimization struct {
+	*learner
+	solver optimize.LBFGS
+	starts int
+	file   checkpointFile
+	lowest float64 // objective observed
 }
 
-func newDescent(p *Problem, risk *objective.Risk, convex bool, fingerprint string) *descent {
-	r := &descent{
-		problem: p,
-		risk:    risk,
+func newMinimization(l *learner) *minimization {
+	v, name := l.problem.Values, fingerprint(l.method, l.problem)
+	r := &minimization{
+		learner: l,
 		solver: optimize.LBFGS{
 			Memory:        memory,
-			MaxIterations: p.Values.Int("iterations"),
-			Fingerprint:   fingerprint,
+			MaxIterations: v.Int("iterations"),
+			Fingerprint:   name,
 		},
 		starts: 1,
-		file:   checkpointFile{path: p.Checkpoint, fingerprint: fingerprint},
+		file:   checkpointFile{path: l.problem.Checkpoint, fingerprint: name},
+		lowest: math.Inf(1),
 	}
-	if convex {
-		r.solver.StrongConvexity = risk.StrongConvexity()
-		r.solver.GapTolerance = p.Values.Number("tolerance")
+	if l.convex() {
+		r.solver.StrongConvexity = l.risk.StrongConvexity()
+		r.solver.GapTolerance = v.Number("tolerance")
 	} else {
-		r.solver.FunctionTolerance = p.Values.Number("tolerance")
-		r.starts += p.Values.Int("restarts")
+		r.solver.FunctionTolerance = v.Number("tolerance")
+		r.starts += v.Int("restarts")
 	}
 	return r
 }
 
 // best returns the result of the start with the lowest objective, the first of
 // equals.
-func (r *descent) best(ctx context.Context) (*optimize.Result, error) {
+func (r *minimization) best(ctx context.Context) (*optimize.Result, error) {
 	at, err := r.file.read(r.starts, r.risk.Dim())
 	if err != nil {
 		return nil, err
@@ -130,7 +99,7 @@ func (r *descent) best(ctx context.Context) (*optimize.Result, error) {
 	return at.Best, r.file.remove()
 }
 
-func (r *descent) minimize(ctx context.Context, at *checkpoint) (*optimize.Result, error) {
+func (r *minimization) minimize(ctx context.Context, at *checkpoint) (*optimize.Result, error) {
 	solver := r.solver
 	solver.Resume = at.State
 	if r.file.path != "" {
@@ -141,28 +110,18 @@ func (r *descent) minimize(ctx context.Context, at *checkpoint) (*optimize.Resul
 	}
 	if observe := r.problem.Observe; observe != nil {
 		solver.Observe = func(it optimize.Iteration) error {
-			observe(Iteration{Start: at.Start, Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Params: it.X})
+			better := it.F < r.lowest
+			r.lowest = min(r.lowest, it.F)
+			observe(Iteration{Start: at.Start, Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Best: better, Params: it.X})
 			return nil
 		}
 	}
 	var start []float64
 	if at.State == nil {
-		start = r.start(at.Start)
+		start = make([]float64, r.risk.Dim())
+		setStart(start, r.scorer, r.problem.Seed, at.Start)
 	}
 	return solver.Minimize(ctx, r.risk, start)
-}
-
-// start returns the i-th point to start from: zero, then standard Gaussian
-// vectors.
-func (r *descent) start(i int) []float64 {
-	w := make([]float64, r.risk.Dim())
-	if i > 0 {
-		rng := random.Stream(r.problem.Seed, "start", strconv.Itoa(i))
-		for j := range w {
-			w[j] = rng.NormFloat64()
-		}
-	}
-	return w
 }
 
 // fingerprint names all that training depends on, as words NAME=VALUE, so that a
@@ -172,5 +131,6 @@ func fingerprint(m *Method, p *Problem) string {
 	if m.UsesMeasure {
 		words += " measure=" + p.Measure.Name() + " convention=" + measure.ConventionOf(p.Measure).Name()
 	}
+	words += " scorer=" + scorerKind(m, p)
 	return fmt.Sprintf("%s %s seed=%d normalization=%s data=%s", words, p.Values, p.Seed, p.Normalization, p.Data.Fingerprint())
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // LogRank's five objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
-// ICDM 2009), each with a linear scorer and L-BFGS.
+// ICDM 2009), each by L-BFGS.
 
 const logRankSource = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"
 
@@ -37,7 +37,7 @@ func regularization(standard string, grid []string) Hyperparameter {
 func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []Hyperparameter {
 	defaults := sample.DefaultOptions()
 	list := append([]Hyperparameter{c}, own...)
-	return append(list,
+	list = append(list,
 		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: []string{"factored", "sampled", "lattice", "shell"}, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
 		Hyperparameter{Name: "kappa", Kind: Choice, Default: "one", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query"},
 		Hyperparameter{Name: "threshold", Kind: Number, Default: "1", Min: leastPositive, Max: unbounded, Doc: "lowest grade that counts as relevant"},
@@ -50,14 +50,17 @@ func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []H
 		Hyperparameter{Name: "sampler", Kind: Choice, Default: "blocks", Choices: []string{"blocks", "literal"}, Doc: "walk without rejections, or by the paper's Figure 2 as printed: equal in distribution (form=sampled)"},
 		Hyperparameter{Name: "unique", Kind: Switch, Default: strconv.FormatBool(defaults.Unique), Doc: "count a ranking once, however often it was drawn (form=sampled)"},
 		Hyperparameter{Name: "ideal", Kind: Switch, Default: "true", Doc: "add the ideal ranking to the sample if no walk visited it (form=sampled)"},
-		Hyperparameter{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively"},
-		Hyperparameter{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
 	)
+	return append(append(list, lbfgsParameters()...), networkParameters()...)
 }
 
-var restarts = Hyperparameter{
-	Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1000,
-	Doc: "random starts of the optimiser beside w = 0; the best training objective is kept",
+// lbfgsParameters are the hyperparameters of trainByLBFGS.
+func lbfgsParameters() []Hyperparameter {
+	return []Hyperparameter{
+		{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop L-BFGS when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively"},
+		{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
+		{Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1000, Doc: "random starts of L-BFGS beside the first where the objective is not convex, as under a network; the best training objective is kept"},
+	}
 }
 
 // beta scales Δ against the scores; the paper has no such factor.
@@ -84,7 +87,7 @@ func newExpGain() *Method {
 		Source:          logRankSource + ", eq. 6",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored", restarts),
+		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
 	}, func(l loss.LogRank) loss.Loss { return loss.ExpGain{LogRank: l} })
 }
 
@@ -96,7 +99,7 @@ func newL2() *Method {
 		Source:          logRankSource + ", eq. 4",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored", restarts),
+		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
 	}, func(l loss.LogRank) loss.Loss { return loss.L2{LogRank: l} })
 }
 
@@ -108,7 +111,7 @@ func newL3() *Method {
 		Source:          logRankSource + ", Section 3",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta, restarts),
+		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta),
 	}, func(l loss.LogRank) loss.Loss { return loss.L3{LogRank: l} })
 }
 

@@ -26,16 +26,20 @@ type Method struct {
 	DefaultMeasure  string // if UsesMeasure
 	Hyperparameters []Hyperparameter
 
-	train func(ctx context.Context, m *Method, p *Problem) (*model.Model, error)
+	accepts func(measure.Measure) error // of training measures; nil: sums over relevant documents
+	pairs   bool                        // its default scorer is the pair network
+	train   func(ctx context.Context, m *Method, p *Problem) (*model.Model, error)
 }
 
 // Problem is what a method learns from. Only Data and Values are necessary, and
 // Measure where the method uses one.
 type Problem struct {
 	Data          *dataset.Dataset // before normalization; not changed
-	Valid         *dataset.Dataset // for methods that stop early; may be nil
+	Valid         *dataset.Dataset // before normalization; by it descent chooses the epoch to keep; may be nil
+	Select        measure.Measure  // of Valid, tie-neutral; nil means Measure if the method uses one, else map
 	Measure       measure.Measure  // the training measure, see CheckMeasure
 	Values        Values
+	Scorer        string // one of the method's Scorers; empty means the first
 	Normalization dataset.Normalization
 	Seed          uint64
 	Workers       int // goroutines; 0 means GOMAXPROCS
@@ -45,16 +49,27 @@ type Problem struct {
 	// deleted in the end.
 	Checkpoint string
 
-	// Observe, if not nil, is called after every iteration.
+	// Observe, if not nil, is called after every iteration or epoch.
 	Observe func(Iteration)
 }
 
-// Iteration tells how far training is.
+// Iteration tells how far training is: after an iteration of L-BFGS or an epoch of
+// descent, a pass over all queries.
 type Iteration struct {
-	Start     int // of a method that starts several times, from 0
-	Number    int // iteration of this start, from 0
-	Objective float64
-	GradNorm  float64
+	Start     int     // of a method that starts several times, from 0
+	Number    int     // iteration of this start, from 0; or epoch over all starts, from 1
+	Objective float64 // of an epoch: the sum of what its updates met
+	GradNorm  float64 // 0 after an epoch, which has no one gradient
+
+	// Epoch tells that this is an epoch's end. Rate is then that of its steps and,
+	// if Validated, Validation what Select is on the validation data.
+	Epoch      bool
+	Rate       float64
+	Validated  bool
+	Validation float64
+
+	// Best tells that this is better than all before it.
+	Best bool
 
 	// Params are the scorer's parameters at this point, valid during the call.
 	Params []float64
@@ -82,6 +97,12 @@ func (m *Method) CheckMeasure(training measure.Measure) error {
 	if training == nil {
 		return badProblem("found no training measure, expected one such as %s", m.DefaultMeasure)
 	}
+	if m.accepts != nil {
+		if err := m.accepts(training); err != nil {
+			return &ProblemError{err}
+		}
+		return nil
+	}
 	if _, ok := training.(measure.Additive); !ok {
 		return badProblem("found the training measure %s, expected one that is a sum over relevant documents, such as map, ndcg@10, auc or mrr", training.Name())
 	}
@@ -98,6 +119,12 @@ func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
 	}
 	if err := m.CheckMeasure(p.Measure); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	if err := m.CheckScorer(p.Scorer); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	if p.Valid != nil && p.Valid.Features > p.Data.Features {
+		return nil, fmt.Errorf("%s: %w", m.Name, badProblem("found %d features in the validation data, expected at most the training data's %d", p.Valid.Features, p.Data.Features))
 	}
 	trained, err := m.train(ctx, m, p)
 	if err != nil {

@@ -41,9 +41,14 @@ type Training struct {
 	// Gap is a certified bound on how far Objective is above the minimum; nil
 	// when the objective is not strongly convex.
 	Gap         *float64 `json:"gap,omitempty"`
-	Iterations  int      `json:"iterations"`
+	Iterations  int      `json:"iterations"` // or epochs of a descent
 	Evaluations int      `json:"evaluations"`
 	Status      string   `json:"status"` // why the optimiser stopped
+	// BestEpoch is the epoch that a descent kept, from 1; 0 if there was none.
+	BestEpoch int `json:"best_epoch,omitempty"`
+	// Validation is the value by which that epoch was chosen; nil if it was not
+	// chosen on validation data.
+	Validation *float64 `json:"validation,omitempty"`
 }
 
 // Constant tells whether all parameters are 0, so that all documents get the same

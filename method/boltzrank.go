@@ -1,0 +1,55 @@
+package method
+
+import (
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/sample"
+)
+
+const boltzRankSource = "Volkovs, Zemel: BoltzRank: Learning to Rank with Pairwise Potentials, ICML 2009"
+
+func newBoltzRank1() *Method {
+	return boltzRank(Method{
+		Name:    "boltzrank1",
+		Title:   "BoltzRank1",
+		Summary: "Expected measure and cross entropy under a Boltzmann law over sampled rankings.",
+		Source:  boltzRankSource,
+	})
+}
+
+func newBoltzRank2() *Method {
+	return boltzRank(Method{
+		Name:    "boltzrank2",
+		Title:   "BoltzRank2",
+		Summary: "BoltzRank1 with scores that depend on the query's other documents (scorer pairnet).",
+		Source:  boltzRankSource,
+		pairs:   true,
+	})
+}
+
+func boltzRank(m Method) *Method {
+	m.UsesMeasure, m.DefaultMeasure, m.accepts = true, "ndcg@10", anyMeasure
+	m.Hyperparameters = []Hyperparameter{
+		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.1", "0.5", "0.9"}, Doc: "weight of the expected measure; the rest is that of the cross entropy"},
+		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign"}, Doc: "function of a difference of ranks in a ranking's energy"},
+		{Name: "alpha", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "scale of the energy"},
+		{Name: "growing", Kind: Switch, Default: "false", Doc: "let the scale grow with the list, so that a step in rank weighs the same in all"},
+		{Name: "samples", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "rankings drawn for each query"},
+		{Name: "negatives", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "irrelevant documents kept for each relevant one; 0: all"},
+		{Name: "threshold", Kind: Number, Default: "1", Min: leastPositive, Max: unbounded, Doc: "lowest grade that counts as relevant (negatives>0)"},
+	}
+	return gradientMethod(m, regularization("10", []string{"0.1", "1", "10", "100", "1000"}), nil, func(p *Problem) (loss.Loss, error) {
+		v := p.Values
+		energy, err := loss.ParseEnergy(v.Text("energy"))
+		l := loss.BoltzRank{
+			Measure:   p.Measure,
+			Lambda:    v.Number("lambda"),
+			Energy:    energy,
+			Alpha:     v.Number("alpha"),
+			Growing:   v.Bool("growing"),
+			Sampler:   sample.PermutationOptions{Rankings: v.Int("samples")},
+			Negatives: v.Number("negatives"),
+			Threshold: v.Number("threshold"),
+		}
+		return l, err
+	})
+}

@@ -1,0 +1,191 @@
+package method
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/optimize"
+)
+
+// descentParameters are the hyperparameters of trainByDescent, the choice of the
+// optimiser first.
+func descentParameters(rates []string) []Hyperparameter {
+	return []Hyperparameter{
+		{Name: "optimizer", Kind: Choice, Default: "auto", Choices: []string{"auto", "lbfgs", "descent"}, Doc: "lbfgs (to the minimum), descent (query by query, keeping the best epoch), or auto: lbfgs where the scorer is linear and the loss has a gradient"},
+		{Name: "rule", Kind: Choice, Default: "adam", Choices: []string{"plain", "momentum", "adam"}, Doc: "how descent makes a step of a gradient"},
+		{Name: "rate", Kind: Number, Default: "0.01", Min: leastPositive, Max: 1e6, Grid: rates, Doc: "factor of descent's steps at the start"},
+		{Name: "epochs", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "passes of descent over all queries"},
+		{Name: "batch", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "queries that one step of descent is made of"},
+		{Name: "decay", Kind: Number, Default: "0.95", Min: leastPositive, Max: 1, Doc: "factor of the rate after an epoch whose training cost rose"},
+		{Name: "patience", Kind: Integer, Default: "50", Min: 0, Max: 1e6, Doc: "epochs without a lower training cost before descent starts anew from random weights; 0: never"},
+	}
+}
+
+var rules = map[string]optimize.Rule{"plain": optimize.Plain, "momentum": optimize.Momentum, "adam": optimize.Adam}
+
+// descent is a training by stochastic descent that can be resumed.
+type descent struct {
+	*learner
+	selection measure.Measure // on the validation data, nil without
+	ranker    measure.Ranker
+	file      checkpointFile
+}
+
+// trainByDescent descends along one query's gradient, or field, after the other.
+// The epoch with the best value on the validation data is kept or, without these,
+// that with the lowest training cost.
+func trainByDescent(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*model.Model, error) {
+	learner, err := newLearner(m, p, l)
+	if err != nil {
+		return nil, err
+	}
+	// The tie-neutral value, as wherever a model is chosen.
+	r := &descent{learner: learner, ranker: measure.Ranker{Ties: measure.TiesAverage}}
+	if p.Valid != nil {
+		if r.selection, err = selection(m, p); err != nil {
+			return nil, err
+		}
+	}
+	r.file = checkpointFile{path: p.Checkpoint, fingerprint: r.fingerprint()}
+	solver, err := r.solver()
+	if err != nil {
+		return nil, err
+	}
+	var start []float64
+	if solver.Resume == nil {
+		start = make([]float64, r.risk.Dim())
+		setStart(start, r.scorer, p.Seed, 0)
+	}
+	best, err := solver.Minimize(ctx, r.risk, start)
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	return r.model(best.X, r.training(best)), r.file.remove()
+}
+
+// selection returns the measure by which epochs are chosen.
+func selection(m *Method, p *Problem) (measure.Measure, error) {
+	switch {
+	case p.Select != nil:
+		return p.Select, nil
+	case m.UsesMeasure:
+		return p.Measure, nil
+	}
+	return measure.Parse("map", measure.Convention{}, measure.Options{})
+}
+
+// fingerprint adds to what all trainings depend on the data by which the epoch is
+// chosen.
+func (r *descent) fingerprint() string {
+	words := fingerprint(r.method, r.problem)
+	if r.selection == nil {
+		return words
+	}
+	return fmt.Sprintf("%s valid=%s select=%s/%s", words, r.problem.Valid.Fingerprint(), r.selection.Name(), measure.ConventionOf(r.selection).Name())
+}
+
+// solver returns the descent that the hyperparameters describe, resumed from the
+// checkpoint if there is one.
+func (r *descent) solver() (optimize.Descent, error) {
+	p, v := r.problem, r.problem.Values
+	d := optimize.Descent{
+		Rule:        rules[v.Text("rule")],
+		Rate:        v.Number("rate"),
+		C:           v.Number("C"),
+		Batch:       v.Int("batch"),
+		Workers:     p.Workers,
+		MaxEpochs:   v.Int("epochs"),
+		Decay:       v.Number("decay"),
+		Patience:    v.Int("patience"),
+		Init:        func(restart int, x []float64) { setStart(x, r.scorer, p.Seed, restart) },
+		Shuffle:     func(epoch int) *rand.Rand { return random.Stream(p.Seed, "shuffle", strconv.Itoa(epoch)) },
+		Fingerprint: r.file.fingerprint,
+	}
+	if d.Patience == 0 {
+		d.Patience = -1
+	}
+	if r.selection != nil {
+		d.Validate = r.validate
+	}
+	if p.Observe != nil {
+		d.Observe = r.observe
+	}
+	if r.file.path == "" {
+		return d, nil
+	}
+	d.CheckpointEvery, d.Checkpoint = 10, r.file.writeDescent
+	var err error
+	d.Resume, err = r.file.readDescent()
+	return d, err
+}
+
+// validate returns the selecting measure at x.
+func (r *descent) validate(_ int, x []float64) (float64, error) {
+	valid := r.problem.Valid
+	scores, err := r.model(x, model.Training{}).Score(valid)
+	if err != nil {
+		return 0, err
+	}
+	value, counted := r.ranker.Mean(valid, scores, r.selection)
+	if counted == 0 {
+		return 0, badProblem("found no validation query that counts for %s, expected at least one", r.selection.Name())
+	}
+	return value, nil
+}
+
+func (r *descent) observe(e optimize.Epoch) error {
+	r.problem.Observe(Iteration{
+		Start:      e.Restart,
+		Number:     e.Number,
+		Objective:  e.TrainingCost,
+		Epoch:      true,
+		Rate:       e.Rate,
+		Validated:  r.selection != nil,
+		Validation: e.Validation,
+		Best:       e.Best,
+		Params:     e.X,
+	})
+	return nil
+}
+
+// explain names the query at which numbers became infinite or NaN.
+func (r *descent) explain(err error) error {
+	var at *optimize.NotFinite
+	if !errors.As(err, &at) {
+		return err
+	}
+	if at.Term < 0 {
+		return fmt.Errorf("%w; a lower rate may help", err)
+	}
+	return fmt.Errorf("query %q: %w; a lower rate may help", r.risk.QueryID(at.Term), err)
+}
+
+// training describes how the result came about; the objective is that of the epoch
+// kept, at its end.
+func (r *descent) training(best *optimize.DescentResult) model.Training {
+	grad := make([]float64, r.risk.Dim())
+	value, square := r.risk.Eval(best.X, grad), 0.0
+	for _, g := range grad {
+		square += float64(g * g) // rounded: no fused multiply-add
+	}
+	t := model.Training{
+		Objective:   value,
+		GradNorm:    math.Sqrt(square),
+		Iterations:  best.Epochs,
+		Evaluations: best.Epochs + 1,
+		Status:      best.Status.String(),
+		BestEpoch:   best.Epoch,
+	}
+	if r.selection != nil {
+		t.Validation = &best.Validation
+	}
+	return t
+}

@@ -1,0 +1,57 @@
+package method
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+)
+
+// gradientMethod completes a method whose loss is trained by L-BFGS or by descent:
+// its hyperparameters are C, the loss's own, which it has so far, and those of the
+// optimisers and scorers. rates is the grid of descent's rate, nil for none.
+func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *Problem) (loss.Loss, error)) *Method {
+	m.Hyperparameters = slices.Concat([]Hyperparameter{c}, m.Hyperparameters, descentParameters(rates), lbfgsParameters(), networkParameters())
+	if m.pairs {
+		m.Hyperparameters = append(m.Hyperparameters, pairHidden)
+	}
+	m.train = func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+		l, err := newLoss(p)
+		if err != nil {
+			return nil, &ProblemError{err}
+		}
+		return learn(ctx, m, p, l)
+	}
+	return &m
+}
+
+// ratesOfFields is the grid of descent's rate for losses that know no other
+// optimiser.
+var ratesOfFields = []string{"0.001", "0.01", "0.1"}
+
+// anyMeasure accepts every training measure.
+func anyMeasure(measure.Measure) error { return nil }
+
+// wholeNDCG accepts NDCG of whole lists: a loss that takes gain and discount from
+// its convention and knows no cut-off.
+func wholeNDCG(training measure.Measure) error {
+	if training.Name() != "ndcg" {
+		return badProblem("found the training measure %s, expected ndcg, of whole lists", training.Name())
+	}
+	return nil
+}
+
+// anyNDCG accepts NDCG with or without a cut-off.
+func anyNDCG(training measure.Measure) error {
+	if name, _, _ := strings.Cut(training.Name(), "@"); name != "ndcg" {
+		return badProblem("found the training measure %s, expected ndcg or ndcg@K", training.Name())
+	}
+	return nil
+}
+
+func mappingParameter() Hyperparameter {
+	return Hyperparameter{Name: "mapping", Kind: Choice, Default: "linear", Choices: []string{"log", "sqrt", "linear", "quadratic", "exp"}, Doc: "function from grades to the scores of a perfect model"}
+}

@@ -1,0 +1,85 @@
+package method
+
+import (
+	"context"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/objective"
+	"github.com/listwise/listwise/scorer"
+)
+
+// learner is what an optimiser of a loss starts from.
+type learner struct {
+	method  *Method
+	problem *Problem
+	loss    loss.Loss
+	scorer  scorer.Scorer
+	risk    *objective.Risk
+}
+
+// newLearner binds the loss to the problem's data, normalized.
+func newLearner(m *Method, p *Problem, l loss.Loss) (*learner, error) {
+	d := p.Data
+	if p.Normalization != dataset.NoNormalization {
+		d = dataset.Normalize(d, p.Normalization)
+	}
+	s, err := newScorer(m, p)
+	if err != nil {
+		return nil, &ProblemError{err}
+	}
+	risk, err := objective.New(d, s, l, objective.Options{C: p.Values.Number("C"), Seed: p.Seed, Workers: p.Workers})
+	if err != nil {
+		return nil, &ProblemError{err}
+	}
+	if risk.Queries() == 0 {
+		return nil, badProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one")
+	}
+	return &learner{m, p, l, s, risk}, nil
+}
+
+// convex tells whether the risk is convex in the scorer's parameters.
+func (l *learner) convex() bool { return l.loss.Traits().Convex && l.scorer.Kind() == linearScorer }
+
+// model returns the scorer with the given parameters as a model.
+func (l *learner) model(params []float64, t model.Training) *model.Model {
+	m, p := l.method, l.problem
+	t.Fingerprint = p.Data.Fingerprint()
+	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), l.risk.Queries()
+	trained := &model.Model{
+		Method:          m.Name,
+		Hyperparameters: p.Values.Typed(),
+		Seed:            p.Seed,
+		FeatureNames:    p.Data.FeatureNames,
+		Normalization:   p.Normalization,
+		Training:        t,
+		Scorer:          l.scorer,
+		Params:          params,
+	}
+	if m.UsesMeasure {
+		trained.Measure = p.Measure.Name()
+		trained.Convention = measure.ConventionOf(p.Measure).Name()
+	}
+	return trained
+}
+
+// learn minimises the regularised empirical risk by the optimiser that the
+// hyperparameter of that name chooses.
+func learn(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*model.Model, error) {
+	optimizer := p.Values.Text("optimizer")
+	if optimizer == "lbfgs" && l.Traits().Field {
+		return nil, badProblem("optimizer=lbfgs: the forces λ of %s are not the gradient of its value, so a line search has nothing to go by; expected optimizer=descent or auto", m.Name)
+	}
+	if optimizer == "auto" {
+		optimizer = "descent"
+		if !l.Traits().Field && scorerKind(m, p) == linearScorer {
+			optimizer = "lbfgs"
+		}
+	}
+	if optimizer == "lbfgs" {
+		return trainByLBFGS(ctx, m, p, l)
+	}
+	return trainByDescent(ctx, m, p, l)
+}

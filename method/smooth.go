@@ -1,0 +1,51 @@
+package method
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+)
+
+func newApproxNDCG() *Method {
+	return gradientMethod(Method{
+		Name:           "approxndcg",
+		Title:          "ApproxNDCG",
+		Summary:        "NDCG with smooth ranks; not convex.",
+		Source:         "Qin, Liu, Li: A General Approximation Framework for Direct Optimization of Information Retrieval Measures, Information Retrieval 13, 2010",
+		UsesMeasure:    true,
+		DefaultMeasure: "ndcg",
+		accepts:        wholeNDCG,
+		Hyperparameters: []Hyperparameter{
+			{Name: "alpha", Kind: Number, Default: "10", Min: leastPositive, Max: 1e6, Doc: "steepness of a rank's steps"},
+		},
+	}, regularization("1", gridQueries), nil, func(p *Problem) (loss.Loss, error) {
+		return loss.ApproxNDCG{Convention: measure.ConventionOf(p.Measure), Alpha: p.Values.Number("alpha")}, nil
+	})
+}
+
+func newSoftRank() *Method {
+	return gradientMethod(Method{
+		Name:           "softrank",
+		Title:          "SoftRank",
+		Summary:        "Expected NDCG of documents with uncertain scores; not convex.",
+		Source:         "Taylor, Guiver, Robertson, Minka: SoftRank: Optimizing Non-Smooth Rank Metrics, WSDM 2008",
+		UsesMeasure:    true,
+		DefaultMeasure: "ndcg@10",
+		accepts:        anyNDCG,
+		Hyperparameters: []Hyperparameter{
+			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "standard deviation of the scores"},
+		},
+	}, regularization("1", gridQueries), nil, func(p *Problem) (loss.Loss, error) {
+		l := loss.SoftRank{Convention: measure.ConventionOf(p.Measure), Sigma: p.Values.Number("sigma")}
+		if _, cutoff, ok := strings.Cut(p.Measure.Name(), "@"); ok {
+			k, err := strconv.Atoi(cutoff)
+			if err != nil {
+				return nil, err
+			}
+			l.Cutoff = k
+		}
+		return l, nil
+	})
+}
