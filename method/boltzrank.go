@@ -27,7 +27,7 @@ func newBoltzRank2() *Method {
 }
 
 func boltzRank(m Method) *Method {
-	m.UsesMeasure, m.DefaultMeasure, m.accepts = true, "ndcg@10", anyMeasure
+	m.UsesMeasure, m.DefaultMeasure, m.takes = true, "ndcg@10", anyOne
 	m.Hyperparameters = []Hyperparameter{
 		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.1", "0.5", "0.9"}, Doc: "weight of the expected measure; the rest is that of the cross entropy"},
 		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign"}, Doc: "function of a difference of ranks in a ranking's energy"},

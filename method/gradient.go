@@ -3,10 +3,8 @@ package method
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 )
 
@@ -31,26 +29,6 @@ func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *
 // ratesOfFields is the grid of descent's rate for losses that know no other
 // optimiser.
 var ratesOfFields = []string{"0.001", "0.01", "0.1"}
-
-// anyMeasure accepts every training measure.
-func anyMeasure(measure.Measure) error { return nil }
-
-// wholeNDCG accepts NDCG of whole lists: a loss that takes gain and discount from
-// its convention and knows no cut-off.
-func wholeNDCG(training measure.Measure) error {
-	if training.Name() != "ndcg" {
-		return badProblem("found the training measure %s, expected ndcg, of whole lists", training.Name())
-	}
-	return nil
-}
-
-// anyNDCG accepts NDCG with or without a cut-off.
-func anyNDCG(training measure.Measure) error {
-	if name, _, _ := strings.Cut(training.Name(), "@"); name != "ndcg" {
-		return badProblem("found the training measure %s, expected ndcg or ndcg@K", training.Name())
-	}
-	return nil
-}
 
 func mappingParameter() Hyperparameter {
 	return Hyperparameter{Name: "mapping", Kind: Choice, Default: "linear", Choices: []string{"log", "sqrt", "linear", "quadratic", "exp"}, Doc: "function from grades to the scores of a perfect model"}

@@ -17,7 +17,7 @@ func newLambdaRank() *Method {
 		Source:         "Burges, Ragno, Le: Learning to Rank with Nonsmooth Cost Functions, NIPS 2006, eq. 9 and Section 6.2",
 		UsesMeasure:    true,
 		DefaultMeasure: "ndcg@10",
-		accepts:        anyMeasure,
+		takes:          anyOne,
 		Hyperparameters: []Hyperparameter{
 			{Name: "lambda", Kind: Choice, Default: names[0], Choices: names, Doc: "the rule of the forces between documents"},
 			{Name: "sigma", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "slope of the logistic rules; 0: 1 where there is one"},
@@ -45,7 +45,7 @@ func newLambdaLoss() *Method {
 		Source:         "Wang, Li, Golbandi, Bendersky, Najork: The LambdaLoss Framework for Ranking Metric Optimization, CIKM 2018",
 		UsesMeasure:    true,
 		DefaultMeasure: "ndcg",
-		accepts:        wholeNDCG,
+		takes:          wholeNDCG,
 		Hyperparameters: []Hyperparameter{
 			{Name: "weights", Kind: Choice, Default: "ndcg2++", Choices: []string{"ndcg1", "ndcg2", "lambdarank", "ndcg2++"}, Doc: "how a pair of documents weighs"},
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic loss"},

@@ -8,6 +8,7 @@ package method
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
@@ -26,9 +27,9 @@ type Method struct {
 	DefaultMeasure  string // if UsesMeasure
 	Hyperparameters []Hyperparameter
 
-	accepts func(measure.Measure) error // of training measures; nil: sums over relevant documents
-	pairs   bool                        // its default scorer is the pair network
-	train   func(ctx context.Context, m *Method, p *Problem) (*model.Model, error)
+	takes measureClass // as training measures
+	pairs bool         // its default scorer is the pair network
+	train func(ctx context.Context, m *Method, p *Problem) (*model.Model, error)
 }
 
 // Problem is what a method learns from. Only Data and Values are necessary, and
@@ -97,16 +98,19 @@ func (m *Method) CheckMeasure(training measure.Measure) error {
 	if training == nil {
 		return badProblem("found no training measure, expected one such as %s", m.DefaultMeasure)
 	}
-	if m.accepts != nil {
-		if err := m.accepts(training); err != nil {
-			return &ProblemError{err}
-		}
-		return nil
-	}
-	if _, ok := training.(measure.Additive); !ok {
-		return badProblem("found the training measure %s, expected one that is a sum over relevant documents, such as map, ndcg@10, auc or mrr", training.Name())
+	if !trainingMeasures[m.takes].accepts(training) {
+		return badProblem("found the training measure %s, expected %s", training.Name(), trainingMeasures[m.takes].expected)
 	}
 	return nil
+}
+
+// Measures returns examples of the training measures that a method accepts, nil
+// if it uses none.
+func (m *Method) Measures() []string {
+	if !m.UsesMeasure {
+		return nil
+	}
+	return slices.Clone(trainingMeasures[m.takes].examples)
 }
 
 // Train learns a model. The result is a function of the problem alone: the same

@@ -16,7 +16,7 @@ func newApproxNDCG() *Method {
 		Source:         "Qin, Liu, Li: A General Approximation Framework for Direct Optimization of Information Retrieval Measures, Information Retrieval 13, 2010",
 		UsesMeasure:    true,
 		DefaultMeasure: "ndcg",
-		accepts:        wholeNDCG,
+		takes:          wholeNDCG,
 		Hyperparameters: []Hyperparameter{
 			{Name: "alpha", Kind: Number, Default: "10", Min: leastPositive, Max: 1e6, Doc: "steepness of a rank's steps"},
 		},
@@ -33,7 +33,7 @@ func newSoftRank() *Method {
 		Source:         "Taylor, Guiver, Robertson, Minka: SoftRank: Optimizing Non-Smooth Rank Metrics, WSDM 2008",
 		UsesMeasure:    true,
 		DefaultMeasure: "ndcg@10",
-		accepts:        anyNDCG,
+		takes:          anyNDCG,
 		Hyperparameters: []Hyperparameter{
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "standard deviation of the scores"},
 		},

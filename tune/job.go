@@ -67,8 +67,10 @@ func (j *job) run(ctx context.Context, c *Config) error {
 	m, err := j.entry.Method.Train(ctx, &method.Problem{
 		Data:          j.fold.Train,
 		Valid:         j.fold.Valid,
+		Select:        c.Select,
 		Measure:       j.entry.Measure,
 		Values:        j.values,
+		Scorer:        c.Scorer,
 		Normalization: c.Normalization,
 		Seed:          c.Seed,
 		Workers:       1, // the other cores have jobs of their own
@@ -110,7 +112,7 @@ func (j *job) key(c *Config) string {
 	}
 	text, err := json.Marshal([]any{
 		model.FormatVersion, j.entry.Method.Name, training, convention, j.values.Map(), c.Seed, c.Normalization.String(),
-		c.Select.Name(), measure.ConventionOf(c.Select).Name(), j.train, j.valid,
+		c.Select.Name(), measure.ConventionOf(c.Select).Name(), j.train, j.valid, c.Scorer,
 	})
 	if err != nil {
 		panic(err) // strings and numbers always have a JSON form

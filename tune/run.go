@@ -22,6 +22,7 @@ type Config struct {
 	Measures      []measure.Measure  // reported on test data
 	Ties          measure.TiePolicy  // of the test results
 	Normalization dataset.Normalization
+	Scorer        string // of all entries; empty means each method's default
 	Seed          uint64
 	Jobs          int // trainings side by side; 0 means GOMAXPROCS
 
@@ -95,6 +96,9 @@ func (c *Config) check() error {
 			return fmt.Errorf("%s: no settings to try, expected at least one", e.Name)
 		}
 		if err := e.Method.CheckMeasure(e.Measure); err != nil {
+			return fmt.Errorf("%s: %w", e.Name, err)
+		}
+		if err := e.Method.CheckScorer(c.Scorer); err != nil {
 			return fmt.Errorf("%s: %w", e.Name, err)
 		}
 		names[e.Name] = true

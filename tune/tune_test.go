@@ -362,6 +362,7 @@ func TestRecordsOfOtherSettings(t *testing.T) {
 		"training measure": func(c *Config) { c.Entries[0].Measure = parse(t, "map")[0] },
 		"and convention":   func(c *Config) { c.Entries[0].Measure = ndcg },
 		"setting":          func(c *Config) { c.Entries[0].Settings = c.Entries[0].Settings[1:] },
+		"scorer":           func(c *Config) { c.Scorer = "net" },
 		"method":           func(c *Config) { c.Entries[0] = entry(t, "mle", nil) },
 		"training part":    func(c *Config) { c.Folds[0].Train = c.Folds[0].Test },
 		"validation part":  func(c *Config) { c.Folds[0].Valid = c.Folds[0].Test },
@@ -555,5 +556,26 @@ func TestCancel(t *testing.T) {
 	}
 	if n := len(files(t, c.Dir)); n != 8 {
 		t.Errorf("%d files, want the records and models of 4 trainings", n)
+	}
+}
+
+// With a method that descends, each fold's epoch is chosen by the selecting measure
+// on the fold's validation data; the network asked for is trained.
+func TestFoldsValidateDescent(t *testing.T) {
+	c := newConfig(t)
+	c.Entries = []Entry{entry(t, "lambdarank", map[string][]string{"rate": {"0.1"}, "epochs": {"12"}, "hidden": {"3"}})}
+	c.Scorer = "net"
+	for _, f := range run(t, c).Rows[0].Folds {
+		tr := f.Model.Training
+		if tr.Validation == nil || *tr.Validation != f.Validation || tr.BestEpoch < 1 {
+			t.Errorf("%s: training is %+v, the fold's validation value is %v", f.Fold, tr, f.Validation)
+		}
+		if kind := f.Model.Scorer.Kind(); kind != "net" {
+			t.Errorf("%s: the scorer is %s", f.Fold, kind)
+		}
+	}
+	c.Scorer = "pairnet"
+	if _, err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), `lambdarank: found the scorer "pairnet"`) {
+		t.Errorf("error is %v", err)
 	}
 }

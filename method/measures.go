@@ -1,0 +1,34 @@
+package method
+
+import (
+	"strings"
+
+	"github.com/listwise/listwise/measure"
+)
+
+// measureClass is a class of training measures.
+type measureClass int
+
+const (
+	additive  measureClass = iota // sums over relevant documents
+	anyOne                        // whatever measure can compute
+	anyNDCG                       // with or without a cut-off
+	wholeNDCG                     // a loss takes gain and discount from its convention and knows no cut-off
+)
+
+var trainingMeasures = [...]struct {
+	accepts  func(measure.Measure) bool
+	expected string
+	examples []string
+}{
+	additive: {func(m measure.Measure) bool {
+		_, ok := m.(measure.Additive)
+		return ok
+	}, "one that is a sum over relevant documents, such as map, ndcg@10, auc or mrr", []string{"map", "ndcg@K", "auc", "mrr"}},
+	anyOne: {func(measure.Measure) bool { return true }, "any", []string{"map", "ndcg@K", "auc", "mrr", "err"}},
+	anyNDCG: {func(m measure.Measure) bool {
+		name, _, _ := strings.Cut(m.Name(), "@")
+		return name == "ndcg"
+	}, "ndcg or ndcg@K", []string{"ndcg", "ndcg@K"}},
+	wholeNDCG: {func(m measure.Measure) bool { return m.Name() == "ndcg" }, "ndcg, of whole lists", []string{"ndcg"}},
+}
