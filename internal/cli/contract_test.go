@@ -74,6 +74,7 @@ func TestExitCodes(t *testing.T) {
 		{2, "train --method mle --train alike.txt --model n.json"},
 		{2, "train --method mle --train d.txt --model n.json --checkpoint bad.txt"},
 		{2, "train --method convexloss --set form=factored --train d.txt --model n.json"},
+		{2, "train --method lambdarank --set optimizer=lbfgs --train d.txt --model n.json"},
 		{2, "train --method mle --train d.txt --model none/n.json"},
 		{2, "train --method mle --train d.txt --model n.json --max-memory 1e-9"},
 		{2, "score --model bad.txt --data d.txt"},

@@ -41,6 +41,7 @@ type methodJSON struct {
 	Summary         string               `json:"summary"`
 	Source          string               `json:"source"`
 	UsesMeasure     bool                 `json:"uses_measure"`
+	Scorers         []string             `json:"scorers"`
 	Hyperparameters []hyperparameterJSON `json:"hyperparameters,omitempty"`
 }
 
@@ -69,7 +70,7 @@ func methodList() report {
 }
 
 func describe(m *method.Method) methodJSON {
-	j := methodJSON{Name: m.Name, Title: m.Title, Summary: m.Summary, Source: m.Source, UsesMeasure: m.UsesMeasure}
+	j := methodJSON{Name: m.Name, Title: m.Title, Summary: m.Summary, Source: m.Source, UsesMeasure: m.UsesMeasure, Scorers: m.Scorers()}
 	for _, h := range m.Hyperparameters {
 		j.Hyperparameters = append(j.Hyperparameters, hyperparameterJSON{h.Name, h.Default, h.Range(), h.Grid, h.Doc})
 	}
@@ -86,8 +87,9 @@ func methodReport(m *method.Method) report {
 	for _, h := range m.Hyperparameters {
 		r.rows = append(r.rows, []any{h.Name, h.Default, h.Range(), strings.Join(h.Grid, ","), h.Doc})
 	}
+	r.notes = []string{"", "--scorer: " + strings.Join(m.Scorers(), ", ") + "."}
 	if m.UsesMeasure {
-		r.notes = []string{"", fmt.Sprintf("--measure chooses what it optimises: map, ndcg@K, auc or mrr (default %s).", m.DefaultMeasure)}
+		r.notes = append(r.notes, fmt.Sprintf("--measure chooses what it optimises: %s (default %s).", strings.Join(m.Measures(), ", "), m.DefaultMeasure))
 	}
 	return r
 }

@@ -94,7 +94,18 @@ func (it *iterations) observe(i method.Iteration) {
 	if i.Start > 0 {
 		start = fmt.Sprintf("start %d, ", i.Start+1)
 	}
-	fmt.Fprintf(p.w, "\r%s: %siteration %d, objective %.6g, gradient %.3g, %s\x1b[K", it.label, start, i.Number, i.Objective, i.GradNorm, time.Since(p.started).Round(time.Second))
+	fmt.Fprintf(p.w, "\r%s: %s%s, %s\x1b[K", it.label, start, describeIteration(i), time.Since(p.started).Round(time.Second))
+}
+
+func describeIteration(i method.Iteration) string {
+	if !i.Epoch {
+		return fmt.Sprintf("iteration %d, objective %.6g, gradient %.3g", i.Number, i.Objective, i.GradNorm)
+	}
+	text := fmt.Sprintf("epoch %d, cost %.6g, rate %.3g", i.Number, i.Objective, i.Rate)
+	if i.Validated {
+		text += fmt.Sprintf(", validation %.4f", i.Validation)
+	}
+	return text
 }
 
 func (it *iterations) finish() { it.p.finish() }

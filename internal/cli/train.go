@@ -21,14 +21,16 @@ type learning struct {
 	measure    string
 	convention string
 	normalize  string
+	scorer     string
 	seed       uint64
 }
 
 func (l *learning) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.measure, "measure", "", "`measure` to optimise: map, ndcg@K, auc or mrr (default: the method's own; some methods have none)")
+	f.StringVar(&l.measure, "measure", "", "`measure` to optimise, such as map, ndcg@K, auc or mrr (default: the method's own; some methods have none)")
 	f.StringVar(&l.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
 	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features per query: none, minmax or zscore; stored in the model")
+	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2)")
 	l.reading.addTo(cmd)
 	f.Uint64Var(&l.seed, "seed", 1, "`number` that everything random depends on")
 }
@@ -75,6 +77,14 @@ func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
 	return training, nil
 }
 
+// checkScorer tells of a scorer that the method cannot train.
+func (l *learning) checkScorer(m *method.Method) error {
+	if err := m.CheckScorer(l.scorer); err != nil {
+		return badCall("--scorer %s: expected one of the scorers of %s: %s", l.scorer, m.Name, strings.Join(m.Scorers(), ", "))
+	}
+	return nil
+}
+
 func (l *learning) normalization() (dataset.Normalization, error) {
 	n, err := dataset.ParseNormalization(l.normalize)
 	if err != nil {
@@ -110,9 +120,10 @@ func settings(flag string, pairs []string) (map[string]string, error) {
 type trainFlags struct {
 	learning
 	method     string
-	scorer     string
 	set        []string
 	train      string
+	valid      string
+	curve      string
 	model      string
 	checkpoint string
 }
@@ -127,7 +138,8 @@ a JSON file that holds the weights and everything needed to score with them.
 
 The same command gives the same file, byte for byte, on any number of cores.`,
 		Example: `  listwise train --method convexloss --measure ndcg@10 --train Fold1/train.txt --model m.json
-  listwise train --method mle --set C=0.01 --normalize minmax --train train.txt.gz --model m.json`,
+  listwise train --method mle --set C=0.01 --normalize minmax --train train.txt.gz --model m.json
+  listwise train --method lambdarank --scorer net --set hidden=20 --train Fold1/train.txt --valid Fold1/vali.txt --curve c.jsonl --model m.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "method", "train", "model"); err != nil {
@@ -138,9 +150,10 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
-	fl.StringVar(&f.scorer, "scorer", "linear", "`kind` of function from features to scores: linear")
 	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
 	fl.StringVar(&f.train, "train", "", "judged queries to learn from, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)")
+	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent keeps the epoch that is best on them by the training measure (map for methods without), and the report shows map and ndcg@10 on them")
+	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch or iteration, while training runs")
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the optimiser's state; if it exists, training goes on from it")
 	f.addTo(cmd)
@@ -152,10 +165,11 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	bar := env.startIterations(m.Title)
-	problem.Observe = bar.observe
-	trained, err := m.Train(ctx, problem)
-	bar.finish()
+	trained, err := f.learn(ctx, env, m, problem)
+	if err != nil {
+		return err
+	}
+	valid, err := f.validation(trained, problem.Valid)
 	if err != nil {
 		return err
 	}
@@ -165,7 +179,52 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 	if trained.Constant() {
 		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help")
 	}
-	return env.print(trainReport(f.model, trained))
+	return env.print(trainReport(f.model, trained, valid))
+}
+
+// learn trains, showing how it goes and writing the curve.
+func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Method, p *method.Problem) (*model.Model, error) {
+	bar := env.startIterations(m.Title)
+	defer bar.finish()
+	p.Observe = bar.observe
+	if f.curve == "" {
+		return m.Train(ctx, p)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c, err := newCurve(f.curve, f.checkpoint, cancel)
+	if err != nil {
+		return nil, err
+	}
+	p.Observe = func(it method.Iteration) {
+		bar.observe(it)
+		c.observe(it)
+	}
+	trained, err := m.Train(ctx, p)
+	if closed := c.close(); err == nil {
+		err = closed
+	}
+	return trained, err
+}
+
+// validation measures the model on the validation data, nil without.
+func (f *trainFlags) validation(m *model.Model, valid *dataset.Dataset) (*measure.Result, error) {
+	if valid == nil {
+		return nil, nil
+	}
+	c, err := f.parseConvention()
+	if err != nil {
+		return nil, err
+	}
+	measures, err := measure.ParseList("map,ndcg@10", c, measure.Options{})
+	if err != nil {
+		return nil, err
+	}
+	scores, err := m.Score(valid)
+	if err != nil {
+		return nil, err
+	}
+	return measure.Evaluate(valid, scores, measures, measure.TiesInput)
 }
 
 // problem puts together what the flags describe, the data last.
@@ -174,7 +233,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, badCall("--method: %w", err)
 	}
-	p := &method.Problem{Seed: f.seed, Checkpoint: f.checkpoint}
+	p := &method.Problem{Seed: f.seed, Scorer: f.scorer, Checkpoint: f.checkpoint}
 	if err := f.settle(m, p); err != nil {
 		return nil, nil, err
 	}
@@ -185,14 +244,20 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
-	p.Data, err = env.openAloud(ctx, f.train, opts)
+	if p.Data, err = env.openAloud(ctx, f.train, opts); err != nil || f.valid == "" {
+		return m, p, err
+	}
+	p.Valid, err = env.openAloud(ctx, f.valid, opts)
 	return m, p, err
 }
 
 // settle checks all flags and fills in what they say of how to learn.
 func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
-	if f.scorer != "linear" {
-		return badCall("--scorer %s: expected linear", f.scorer)
+	if err := f.checkScorer(m); err != nil {
+		return err
+	}
+	if f.train == "-" && f.valid == "-" {
+		return badCall("--train and --valid cannot both be standard input")
 	}
 	set, err := settings("set", f.set)
 	if err != nil {
@@ -207,8 +272,18 @@ func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 	if p.Measure, err = f.trainingMeasure(m); err != nil {
 		return err
 	}
+	if p.Select = p.Measure; p.Select == nil {
+		if p.Select, err = f.oneMeasure("convention", "map"); err != nil {
+			return err
+		}
+	}
 	if p.Normalization, err = f.normalization(); err != nil {
 		return err
+	}
+	if f.curve != "" {
+		if err := checkTarget("curve", f.curve); err != nil {
+			return err
+		}
 	}
 	return checkTarget("model", f.model)
 }
@@ -225,19 +300,28 @@ func checkTarget(flag, path string) error {
 	return nil
 }
 
-func trainReport(path string, m *model.Model) report {
+// trainReport describes a model; valid may be nil.
+func trainReport(path string, m *model.Model, valid *measure.Result) report {
 	t := m.Training
 	gap := any("unknown")
 	if t.Gap != nil {
 		gap = fmt.Sprintf("%.3g", *t.Gap)
 	}
-	return report{
-		columns: []string{"model", "method", "queries", "documents", "objective", "above minimum by at most", "iterations", "stopped because"},
-		rows: [][]any{{
-			path, m.Method, t.Queries, t.Documents, t.Objective, gap, t.Iterations, t.Status,
-		}},
-		json: map[string]any{
-			"model": path, "method": m.Method, "measure": m.Measure, "hyperparameters": m.Hyperparameters, "training": t,
-		},
+	columns := []string{"model", "method", "queries", "documents", "objective", "above minimum by at most", "iterations", "stopped because"}
+	row := []any{path, m.Method, t.Queries, t.Documents, t.Objective, gap, t.Iterations, t.Status}
+	j := map[string]any{
+		"model": path, "method": m.Method, "measure": m.Measure, "scorer": m.Scorer.Kind(), "hyperparameters": m.Hyperparameters, "training": t,
 	}
+	if t.BestEpoch > 0 {
+		columns, row = append(columns, "epoch kept"), append(row, t.BestEpoch)
+	}
+	if valid != nil {
+		means := make(map[string]any)
+		for _, name := range valid.Names() {
+			means[name] = number(valid.Mean(name))
+			columns, row = append(columns, "valid "+name), append(row, means[name])
+		}
+		j["validation"] = means
+	}
+	return report{columns: columns, rows: [][]any{row}, json: j}
 }

@@ -92,7 +92,7 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 
 // config puts together what the flags describe, but for the data.
 func (f *tuneFlags) config() (tune.Config, error) {
-	c := tune.Config{Seed: f.seed, Jobs: f.jobs, Dir: f.out}
+	c := tune.Config{Scorer: f.scorer, Seed: f.seed, Jobs: f.jobs, Dir: f.out}
 	if f.jobs < 0 {
 		return c, badCall("--jobs %d: expected a positive number, or 0 for one a core", f.jobs)
 	}
@@ -157,6 +157,9 @@ func (f *tuneFlags) entries() ([]tune.Entry, error) {
 		entry, err := tune.NewEntry(m, override)
 		if err != nil {
 			return nil, badCall("--grid: %w", err)
+		}
+		if err := f.checkScorer(m); err != nil {
+			return nil, err
 		}
 		if entry.Measure, err = f.trainingMeasure(m); err != nil {
 			return nil, err
