@@ -130,7 +130,8 @@ func (r *descent) solver() (optimize.Descent, error) {
 // validate returns the selecting measure at x.
 func (r *descent) validate(_ int, x []float64) (float64, error) {
 	valid := r.problem.Valid
-	scores, err := r.model(x, model.Training{}).Score(valid)
+	m := model.Model{Normalization: r.problem.Normalization, Scorer: r.scorer, Params: x}
+	scores, err := m.Score(valid)
 	if err != nil {
 		return 0, err
 	}
