@@ -1,14 +1,13 @@
 package paper
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/rows"
 	"github.com/listwise/listwise/internal/svg"
 )
 
@@ -94,31 +93,7 @@ func (r *Report) Write(dir string) ([]string, error) {
 
 // WriteCSV writes the sheet with a header; floats keep all digits, nil is empty.
 func (s *Sheet) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(s.Columns); err != nil {
-		return err
-	}
-	record := make([]string, len(s.Columns))
-	for _, row := range s.Rows {
-		for i, cell := range row {
-			record[i] = plain(cell)
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-func plain(cell any) string {
-	switch v := cell.(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return fmt.Sprint(cell)
+	return rows.WriteCSV(w, s.Columns, s.Rows)
 }
 
 // reportJSON is the stable JSON form: sheets as lists of objects, the unnamed

@@ -2,15 +2,14 @@ package cli
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/rows"
 )
 
 // report is a command's result: rows for people and spreadsheets, and a value
@@ -31,7 +30,7 @@ func (env *environment) print(r report) error {
 	case "json":
 		return env.printJSON(r.json)
 	case "csv":
-		return writeCSV(env.stdout, r.columns, r.rows)
+		return rows.WriteCSV(env.stdout, r.columns, r.rows)
 	}
 	w := bufio.NewWriter(env.stdout)
 	writeText(w, r)
@@ -39,35 +38,6 @@ func (env *environment) print(r report) error {
 }
 
 func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }
-
-func writeCSV(w io.Writer, columns []string, rows [][]any) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(columns); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		record := make([]string, len(row))
-		for i, cell := range row {
-			record[i] = plain(cell)
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// plain formats a cell so that a program reads back the same value.
-func plain(cell any) string {
-	switch v := cell.(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return fmt.Sprint(cell)
-}
 
 // writeText leaves errors to the writer, which keeps the first.
 func writeText(w *bufio.Writer, r report) {

@@ -1,0 +1,42 @@
+// Package rows writes tables of mixed cells for programs to read: what the
+// commands print and what experiments leave in files. It must not know what the
+// cells mean.
+package rows
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// WriteCSV writes a header and rows of cells: strings, whole numbers, float64s with
+// all their digits, and nil, which is empty.
+func WriteCSV(w io.Writer, columns []string, rows [][]any) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		record := make([]string, len(row))
+		for i, cell := range row {
+			record[i] = plain(cell)
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// plain formats a cell so that a program reads back the same value.
+func plain(cell any) string {
+	switch v := cell.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(cell)
+}
