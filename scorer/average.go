@@ -1,0 +1,71 @@
+package scorer
+
+import "github.com/listwise/listwise/internal/kernel"
+
+// Averager is implemented by scorers whose mean over several parameter vectors is
+// a scorer of the same kind, so that a bag of models can be stored as one.
+type Averager interface {
+	Scorer
+
+	// Average returns a scorer, and parameters for it, whose scores are the means
+	// of those that the receiver gives with each of the members: at least one
+	// parameter vector, of NumParams() elements each, that are left unchanged.
+	Average(members [][]float64) (Scorer, []float64)
+}
+
+var (
+	_ Averager = Linear{}
+	_ Averager = Network{}
+	_ Averager = PairNetwork{}
+)
+
+// Average returns l and the mean of the weights.
+func (l Linear) Average(members [][]float64) (Scorer, []float64) {
+	mean := make([]float64, l.Features)
+	for _, w := range members {
+		mustMatch("parameters", len(w), l.Features)
+		kernel.Axpy(1/float64(len(members)), w, mean)
+	}
+	return l, mean
+}
+
+// Average returns a network with the hidden units of all members, whose output
+// weighs each by what its member does, divided by the number of members.
+func (n Network) Average(members [][]float64) (Scorer, []float64) {
+	all := n
+	all.Hidden *= len(members)
+	params := make([]float64, all.NumParams())
+	to := all.layers(params)
+	for k, member := range members {
+		mustMatch("parameters", len(member), n.NumParams())
+		from := n.layers(member)
+		copy(to.weights[k*len(from.weights):], from.weights)
+		copy(to.bias[k*n.Hidden:], from.bias)
+		copy(to.out[k*n.Hidden:], from.out)
+	}
+	kernel.Scale(1/float64(len(members)), to.out)
+	return all, params
+}
+
+// Average returns a pair network with the hidden units of all members, as
+// [Network.Average] does: both φ and ϕ are linear in what theirs say.
+func (n PairNetwork) Average(members [][]float64) (Scorer, []float64) {
+	all := n
+	all.Hidden, all.PairHidden = n.Hidden*len(members), n.PairHidden*len(members)
+	params := make([]float64, all.NumParams())
+	singles := make([][]float64, len(members))
+	to := all.pairLayers(params)
+	for k, member := range members {
+		mustMatch("parameters", len(member), n.NumParams())
+		singles[k] = member[:n.single().NumParams()]
+		from := n.pairLayers(member)
+		copy(to.a[k*len(from.a):], from.a)
+		copy(to.b[k*len(from.b):], from.b)
+		copy(to.bias[k*n.PairHidden:], from.bias)
+		copy(to.out[k*n.PairHidden:], from.out)
+	}
+	kernel.Scale(1/float64(len(members)), to.out)
+	_, single := n.single().Average(singles)
+	copy(params, single)
+	return all, params
+}
