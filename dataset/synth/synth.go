@@ -1,5 +1,6 @@
 // Package synth generates data sets that look like LETOR's, for tests, for
-// demonstrations and for benchmarks where the real ones may not be had.
+// demonstrations and for benchmarks where the real ones may not be had; and
+// [Cubic], the artificial data of RankNet's and LambdaRank's papers.
 //
 // A [Shape] imitates one collection: how many queries, documents and features it
 // has, how its grades are spread, how hard it is. Start reading at
