@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
 
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
@@ -25,6 +24,7 @@ func descentParameters(rates []string) []Hyperparameter {
 		{Name: "epochs", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "passes of descent over all queries"},
 		{Name: "batch", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "queries that one step of descent is made of"},
 		{Name: "decay", Kind: Number, Default: "0.95", Min: leastPositive, Max: 1, Doc: "factor of the rate after an epoch whose training cost rose"},
+		{Name: "bag", Kind: Integer, Default: "1", Min: 1, Max: 1000, Doc: "descents from different random weights and in different orders, whose models' scores are averaged"},
 		{Name: "patience", Kind: Integer, Default: "50", Min: 0, Max: 1e6, Doc: "epochs without a lower training cost before descent starts anew from random weights; 0: never"},
 	}
 }
@@ -55,20 +55,27 @@ func trainByDescent(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*m
 		}
 	}
 	r.file = checkpointFile{path: p.Checkpoint, fingerprint: r.fingerprint()}
-	solver, err := r.solver()
+	members, err := r.members(ctx, p.Values.Int("bag"))
 	if err != nil {
 		return nil, err
 	}
+	trained, err := r.bag(members)
+	if err != nil {
+		return nil, err
+	}
+	return trained, r.file.remove()
+}
+
+// minimize trains the next member of the bag, or goes on with the one under way.
+func (r *descent) minimize(ctx context.Context, at *descentCheckpoint) (*optimize.DescentResult, error) {
+	solver, member := r.solver(at), len(at.Members)
 	var start []float64
 	if solver.Resume == nil {
 		start = make([]float64, r.risk.Dim())
-		setStart(start, r.scorer, p.Seed, 0)
+		setStart(start, r.scorer, r.problem.Seed, member, 0)
 	}
 	best, err := solver.Minimize(ctx, r.risk, start)
-	if err != nil {
-		return nil, r.explain(err)
-	}
-	return r.model(best.X, r.training(best)), r.file.remove()
+	return best, r.explain(err)
 }
 
 // selection returns the measure by which epochs are chosen.
@@ -93,9 +100,9 @@ func (r *descent) fingerprint() string {
 }
 
 // solver returns the descent that the hyperparameters describe, resumed from the
-// checkpoint if there is one.
-func (r *descent) solver() (optimize.Descent, error) {
-	p, v := r.problem, r.problem.Values
+// checkpoint's state if there is one.
+func (r *descent) solver(at *descentCheckpoint) optimize.Descent {
+	p, v, member := r.problem, r.problem.Values, len(at.Members)
 	d := optimize.Descent{
 		Rule:        rules[v.Text("rule")],
 		Rate:        v.Number("rate"),
@@ -105,9 +112,10 @@ func (r *descent) solver() (optimize.Descent, error) {
 		MaxEpochs:   v.Int("epochs"),
 		Decay:       v.Number("decay"),
 		Patience:    v.Int("patience"),
-		Init:        func(restart int, x []float64) { setStart(x, r.scorer, p.Seed, restart) },
-		Shuffle:     func(epoch int) *rand.Rand { return random.Stream(p.Seed, "shuffle", strconv.Itoa(epoch)) },
+		Init:        func(restart int, x []float64) { setStart(x, r.scorer, p.Seed, member, restart) },
+		Shuffle:     func(epoch int) *rand.Rand { return random.Stream(p.Seed, "shuffle", numberOf(member, epoch)) },
 		Fingerprint: r.file.fingerprint,
+		Resume:      at.State,
 	}
 	if d.Patience == 0 {
 		d.Patience = -1
@@ -116,21 +124,28 @@ func (r *descent) solver() (optimize.Descent, error) {
 		d.Validate = r.validate
 	}
 	if p.Observe != nil {
-		d.Observe = r.observe
+		d.Observe = func(e optimize.Epoch) error {
+			r.observe(member, e)
+			return nil
+		}
 	}
-	if r.file.path == "" {
-		return d, nil
+	if r.file.path != "" {
+		d.CheckpointEvery = 10
+		d.Checkpoint = func(s *optimize.DescentState) error {
+			return r.file.writeDescent(&descentCheckpoint{Members: at.Members, State: s})
+		}
 	}
-	d.CheckpointEvery, d.Checkpoint = 10, r.file.writeDescent
-	var err error
-	d.Resume, err = r.file.readDescent()
-	return d, err
+	return d
 }
 
 // validate returns the selecting measure at x.
 func (r *descent) validate(_ int, x []float64) (float64, error) {
+	return r.validation(&model.Model{Normalization: r.problem.Normalization, Scorer: r.scorer, Params: x})
+}
+
+// validation returns the selecting measure of a model.
+func (r *descent) validation(m *model.Model) (float64, error) {
 	valid := r.problem.Valid
-	m := model.Model{Normalization: r.problem.Normalization, Scorer: r.scorer, Params: x}
 	scores, err := m.Score(valid)
 	if err != nil {
 		return 0, err
@@ -142,8 +157,9 @@ func (r *descent) validate(_ int, x []float64) (float64, error) {
 	return value, nil
 }
 
-func (r *descent) observe(e optimize.Epoch) error {
+func (r *descent) observe(member int, e optimize.Epoch) {
 	r.problem.Observe(Iteration{
+		Member:     member,
 		Start:      e.Restart,
 		Number:     e.Number,
 		Objective:  e.TrainingCost,
@@ -154,7 +170,6 @@ func (r *descent) observe(e optimize.Epoch) error {
 		Best:       e.Best,
 		Params:     e.X,
 	})
-	return nil
 }
 
 // explain names the query at which numbers became infinite or NaN.

@@ -119,7 +119,7 @@ func (r *minimization) minimize(ctx context.Context, at *checkpoint) (*optimize.
 	var start []float64
 	if at.State == nil {
 		start = make([]float64, r.risk.Dim())
-		setStart(start, r.scorer, r.problem.Seed, at.Start)
+		setStart(start, r.scorer, r.problem.Seed, 0, at.Start)
 	}
 	return solver.Minimize(ctx, r.risk, start)
 }

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,16 +74,26 @@ func newScorer(m *Method, p *Problem) (scorer.Scorer, error) {
 	return scorer.Network{Features: features, Hidden: v.Int("hidden"), Activation: activation}, nil
 }
 
-// setStart sets w, all 0, to the i-th point to start from: the random weights of a
-// network; for a linear scorer first zero, then standard Gaussian vectors.
-func setStart(w []float64, s scorer.Scorer, seed uint64, i int) {
+// setStart sets w, all 0, to the i-th point from which a member of a bag starts: the
+// random weights of a network; for a linear scorer first zero, then standard
+// Gaussian vectors.
+func setStart(w []float64, s scorer.Scorer, seed uint64, member, i int) {
 	switch {
 	case s.Kind() != linearScorer:
-		s.Init(w, random.Stream(seed, "init", strconv.Itoa(i)))
+		s.Init(w, random.Stream(seed, "init", numberOf(member, i)))
 	case i > 0:
-		rng := random.Stream(seed, "start", strconv.Itoa(i))
+		rng := random.Stream(seed, "start", numberOf(member, i))
 		for j := range w {
 			w[j] = rng.NormFloat64()
 		}
 	}
+}
+
+// numberOf names the i-th random stream of a member of a bag. Those of the first
+// member are the same in a bag of any size.
+func numberOf(member, i int) string {
+	if member == 0 {
+		return strconv.Itoa(i)
+	}
+	return fmt.Sprintf("%d of %d", i, member)
 }
