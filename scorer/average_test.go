@@ -37,7 +37,7 @@ func TestAverageScoresAreMeans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if back, _, err := Decode(raw); err != nil || back != Scorer(all) {
+			if back, _, err := Decode(raw); err != nil || back != all {
 				t.Fatalf("%s: back from a file it is %v, error %v, expected %v", s.Kind(), back, err, all)
 			}
 		}
