@@ -2,18 +2,32 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
 )
 
 type synthFlags struct {
 	dataOutput
-	shape   string
-	options synth.Options
+	shape      string
+	options    synth.Options
+	grades     string
+	polynomial uint64
 }
+
+// cubicShape is the name of synth.Cubic on the command line; it has flags of its
+// own.
+const cubicShape = "cubic"
+
+var (
+	cubicFlags = []string{"grades", "polynomial"}
+	shapeFlags = []string{"relevant", "noise"} // those that cubicShape does not have
+)
 
 func newDataSynthCommand(env *environment) *cobra.Command {
 	var f synthFlags
@@ -22,7 +36,8 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 		Short: "Generate data of the shape of a well-known collection",
 		Long:  synthHelp(),
 		Example: `  listwise data synth --shape ohsumed --seed 1 --out train.txt
-  listwise data synth --shape gov10 --queries 200 --seed 2 --out big.lwd`,
+  listwise data synth --shape gov10 --queries 200 --seed 2 --out big.lwd
+  listwise data synth --shape cubic --queries 1000 --grades .5,.3,.2 --out cubic.lwd`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
@@ -34,7 +49,9 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 	fl.IntVar(&f.options.Features, "features", 0, "number of features (default: the shape's)")
 	fl.IntVar(&f.options.Relevant, "relevant", 0, "relevant documents a query, on average (default: the shape's)")
 	fl.Float64Var(&f.options.Noise, "noise", 0, "how much of relevance shows in no feature, in units of what does (default: the shape's)")
-	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of everything random")
+	fl.StringVar(&f.grades, "grades", "6", "cubic: the number of equally frequent grades, or the `shares` of grade 0, 1, … as .5,.3,.2")
+	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: seed of the polynomial, which decides on the task")
+	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of the queries")
 	return cmd
 }
 
@@ -43,7 +60,13 @@ func shapeNames() []string {
 	for _, s := range synth.Shapes() {
 		names = append(names, s.Name)
 	}
-	return names
+	return append(names, cubicShape)
+}
+
+// cubicDefaults is the artificial data of RankNet's paper, but for the number of
+// queries.
+func cubicDefaults() synth.Cubic {
+	return synth.Cubic{Queries: 100, Docs: 50, Features: 50}
 }
 
 func synthHelp() string {
@@ -57,23 +80,80 @@ numbers of queries, documents a query and features that they have by default:
 		o := s.Defaults
 		fmt.Fprintf(&b, "  %-8s %3d × %4d × %d  %s\n", s.Name, o.Queries, o.Docs, o.Features, s.About)
 	}
+	c := cubicDefaults()
+	fmt.Fprintf(&b, "  %-8s %3d × %4d × %d  %s\n", cubicShape, c.Queries, c.Docs, c.Features,
+		"points graded by a random cubic polynomial (RankNet's and LambdaRank's papers)")
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
-	shape, err := synth.Lookup(f.shape)
-	if err != nil {
-		return badCall("--shape: %w", err)
+	if !slices.Contains(shapeNames(), f.shape) {
+		return badCall("--shape: found %q, expected one of %s", f.shape, strings.Join(shapeNames(), ", "))
 	}
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	d, err := shape.Generate(f.chosen(cmd, shape.Defaults))
+	d, err := f.generate(cmd)
 	if err != nil {
 		return badCall("%w", err)
 	}
 	r, _ := f.written(d)
 	return f.write(cmd.Context(), env, d, r)
+}
+
+func (f *synthFlags) generate(cmd *cobra.Command) (*dataset.Dataset, error) {
+	foreign := cubicFlags
+	if f.shape == cubicShape {
+		foreign = shapeFlags
+	}
+	for _, name := range foreign {
+		if cmd.Flags().Changed(name) {
+			return nil, fmt.Errorf("--%s: found it with --shape %s, which has nothing of the kind", name, f.shape)
+		}
+	}
+	if f.shape == cubicShape {
+		return f.generateCubic(cmd)
+	}
+	shape, err := synth.Lookup(f.shape)
+	if err != nil {
+		return nil, err
+	}
+	return shape.Generate(f.chosen(cmd, shape.Defaults))
+}
+
+func (f *synthFlags) generateCubic(cmd *cobra.Command) (*dataset.Dataset, error) {
+	shares, err := parseShares(f.grades)
+	if err != nil {
+		return nil, fmt.Errorf("--grades: %w", err)
+	}
+	c := cubicDefaults()
+	o := f.chosen(cmd, synth.Options{Queries: c.Queries, Docs: c.Docs, Features: c.Features})
+	c.Queries, c.Docs, c.Features = o.Queries, o.Docs, o.Features
+	c.Shares, c.Polynomial, c.Seed = shares, f.polynomial, o.Seed
+	return c.Generate()
+}
+
+// maxGrades is far more than any judge tells apart.
+const maxGrades = 1000
+
+// parseShares reads a number of equally frequent grades, or their shares.
+func parseShares(text string) ([]float64, error) {
+	if !strings.Contains(text, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 2 || n > maxGrades {
+			return nil, fmt.Errorf("found %q, expected a number from 2 to %d or shares as .5,.3,.2", text, maxGrades)
+		}
+		return synth.EqualShares(n), nil
+	}
+	var shares []float64
+	for word := range strings.SplitSeq(text, ",") {
+		p, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return nil, fmt.Errorf("found the share %q, expected a number", word)
+		}
+		shares = append(shares, p)
+	}
+	return shares, nil
 }
 
 // chosen returns the shape's options with those that were given put in place.
