@@ -59,6 +59,7 @@ func Experiments() []Experiment {
 		figure6Experiment(),
 		figure7Experiment(),
 		figure8Experiment(),
+		boltzRankExperiment(),
 	}
 }
 
