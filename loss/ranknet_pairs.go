@@ -1,6 +1,9 @@
 package loss
 
-import "iter"
+import (
+	"iter"
+	"math"
+)
 
 // Pairs yields the pairs (i, j) of documents with grades[i] > grades[j], for every
 // i in ascending order all j in ascending order. Together with [RankNet.PairCost]
@@ -27,5 +30,10 @@ func Pairs(grades []float64) iter.Seq2[int, int] {
 func (l RankNet) PairCost(better, worse float64) (cost, force float64) {
 	sigma := sigmaOr1(l.Sigma)
 	t := sigma * (worse - better)
-	return softplus(t), sigma * logistic(t)
+	e := math.Exp(-math.Abs(t)) // serves both
+	cost = max(t, 0) + math.Log1p(e)
+	if t < 0 {
+		return cost, sigma * (e / (1 + e))
+	}
+	return cost, sigma / (1 + e)
 }
