@@ -10,6 +10,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -19,6 +20,10 @@ type Experiment struct {
 	Title string // what it is, with its source
 	Shows string // one sentence: what to look for
 	Data  string // what it runs on
+
+	// Scales says what Options.Scale multiplies; empty for experiments that have
+	// one size only.
+	Scales string
 
 	// Run does the experiment. Equal options give equal reports, whatever the
 	// number of jobs and whether or not an earlier run was interrupted.
@@ -37,6 +42,10 @@ type Options struct {
 
 	Seed uint64
 	Jobs int // trainings side by side; 0 means GOMAXPROCS
+
+	// Scale makes an experiment smaller or larger than the published one, see
+	// Experiment.Scales; the others ignore it. 0 means 1.
+	Scale float64
 
 	// Records, if not empty, is the folder that keeps finished trainings, so that
 	// an interrupted run goes on where it was.
@@ -74,6 +83,28 @@ func Lookup(name string) (Experiment, error) {
 		names = append(names, e.Name)
 	}
 	return Experiment{}, &InputError{fmt.Errorf("experiment %q: expected one of %s", name, strings.Join(names, ", "))}
+}
+
+// MaxScale is the largest Options.Scale.
+const MaxScale = 100
+
+// CheckScale tells whether the experiment can be run at a scale.
+func (e *Experiment) CheckScale(scale float64) error {
+	switch {
+	case !(scale > 0 && scale <= MaxScale):
+		return inputError("scale %v: expected a number above 0, %d at most", scale, MaxScale)
+	case scale != 1 && e.Scales == "":
+		return inputError("scale %v: the experiment %s has one size only", scale, e.Name)
+	}
+	return nil
+}
+
+// scaled returns n at the scale asked for, at least 1.
+func (o *Options) scaled(n int) int {
+	if o.Scale == 0 {
+		return n
+	}
+	return max(1, int(math.Round(float64(n)*o.Scale)))
 }
 
 // InputError tells that what the caller gave is wrong: a name, a folder, data.

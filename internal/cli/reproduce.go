@@ -14,11 +14,12 @@ import (
 )
 
 type reproduceFlags struct {
-	data string
-	set  string
-	out  string
-	seed uint64
-	jobs int
+	data  string
+	set   string
+	out   string
+	seed  uint64
+	jobs  int
+	scale float64
 }
 
 func newReproduceCommand(env *environment) *cobra.Command {
@@ -32,14 +33,16 @@ NAME it lists the experiments.
 --data is a folder with LETOR's sets, DIR/TD2003/Fold1 … DIR/OHSUMED/Fold5, as
 many as there are; or one set's own folder, DIR/Fold1 …, whose name is told by
 --set, by its size (OHSUMED) or by the folder. Sets without published numbers are
-run, too.
+run, too. Experiments on artificial data make these themselves, as many as in the
+paper or, with --scale, a part of them.
 
 The output folder gets NAME.txt (what is printed), NAME.json, NAME.csv and
 NAME.svg, and in the folder NAME the finished trainings: a run that was killed
 goes on where it was.`,
 		Example: `  listwise reproduce
   listwise reproduce logrank-fig3 --data LETOR3 --out results
-  listwise reproduce logrank-fig6 --out results`,
+  listwise reproduce logrank-fig6 --out results
+  listwise reproduce lambdarank-artificial --scale 0.1 --out results`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return badCall("reproduce: found %d arguments, expected NAME or none", len(args))
@@ -62,6 +65,7 @@ goes on where it was.`,
 	fl.StringVar(&f.out, "out", "", "`folder` for tables, plots and finished trainings")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything random")
 	fl.IntVar(&f.jobs, "jobs", 0, "trainings side by side (default: one a core)")
+	fl.Float64Var(&f.scale, "scale", 1, "size of an experiment on made data, as a multiple of the published one")
 	return cmd
 }
 
@@ -72,13 +76,20 @@ func experimentList() report {
 		Title string `json:"title"`
 		Shows string `json:"shows"`
 		Data  string `json:"data"`
+
+		// Scales is what --scale multiplies, empty if nothing.
+		Scales string `json:"scales"`
 	}
 	r := report{columns: []string{"name", "experiment", "data"}}
 	var list []experiment
 	for _, e := range paper.Experiments() {
-		list = append(list, experiment{e.Name, e.Title, e.Shows, e.Data})
+		list = append(list, experiment{e.Name, e.Title, e.Shows, e.Data, e.Scales})
 		r.rows = append(r.rows, []any{e.Name, e.Title, e.Data})
-		r.notes = append(r.notes, fmt.Sprintf("%s shows %s.", e.Name, e.Shows))
+		note := fmt.Sprintf("%s shows %s.", e.Name, e.Shows)
+		if e.Scales != "" {
+			note += fmt.Sprintf(" --scale multiplies %s.", e.Scales)
+		}
+		r.notes = append(r.notes, note)
 	}
 	r.json = list
 	return r
@@ -89,12 +100,15 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 	if err != nil {
 		return badCall("%w", err)
 	}
+	if err := e.CheckScale(f.scale); err != nil {
+		return badCall("%w", err)
+	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
 	stages := stagedProgress{env: env}
 	r, err := e.Run(cmd.Context(), paper.Options{
-		Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs,
+		Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale,
 		Records: filepath.Join(f.out, name),
 		Command: f.command(name),
 		Observe: stages.set,
@@ -126,6 +140,9 @@ func (f *reproduceFlags) command(name string) string {
 	}
 	if f.set != "" {
 		parts = append(parts, "--set "+f.set)
+	}
+	if f.scale != 1 {
+		parts = append(parts, fmt.Sprintf("--scale %v", f.scale))
 	}
 	return strings.Join(append(parts, fmt.Sprintf("--seed %d", f.seed)), " ")
 }
