@@ -60,15 +60,20 @@ var boltzRankRows = []boltzRankRow{
 // paper's table sums up NDCG with.
 const boltzRankSelection = "ndcg@5"
 
-// entry returns what tune.Run needs of the row; ok is false if there is no such
-// method.
-func (r *boltzRankRow) entry() (e tune.Entry, ok bool, err error) {
-	m, err := method.Lookup(r.method)
-	if err != nil {
-		return e, false, nil
+// lookUp returns the row's method, nil if there is none of that name.
+func (r *boltzRankRow) lookUp() *method.Method {
+	all := method.List()
+	if i := slices.IndexFunc(all, func(m *method.Method) bool { return m.Name == r.method }); i >= 0 {
+		return all[i]
 	}
-	if e, err = tune.NewEntry(m, r.grid); err != nil {
-		return e, true, err
+	return nil
+}
+
+// entry returns what tune.Run needs of the row, given its method.
+func (r *boltzRankRow) entry(m *method.Method) (tune.Entry, error) {
+	e, err := tune.NewEntry(m, r.grid)
+	if err != nil {
+		return e, err
 	}
 	e.Name = r.name
 	training := r.training
@@ -78,7 +83,7 @@ func (r *boltzRankRow) entry() (e tune.Entry, ok bool, err error) {
 	if m.UsesMeasure {
 		e.Measure, err = measure.Parse(training, letor3, measure.Options{})
 	}
-	return e, true, err
+	return e, err
 }
 
 // boltzRankTable is the experiment with the rows to compute.
@@ -146,12 +151,13 @@ func (b boltzRankTable) train(ctx context.Context, o Options, set string, folds 
 	ours := make(map[string]*tune.Row)
 	for i := range b.rows {
 		row := &b.rows[i]
-		e, ok, err := row.entry()
+		m := row.lookUp()
+		if m == nil {
+			continue
+		}
+		e, err := row.entry(m)
 		if err != nil {
 			return nil, err
-		}
-		if !ok {
-			continue
 		}
 		c, err := tuneConfig(o, set+", "+row.name, folds, boltzRankSelection)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/internal/svg"
@@ -55,8 +56,8 @@ func (c *boltzRankColumn) value(name, m string) float64 {
 	return math.NaN()
 }
 
-// lookUp returns the paper's number, NaN if it has none.
-func lookUp(paper map[string]map[string]float64, name, m string) float64 {
+// printed returns the paper's number, NaN if it has none.
+func printed(paper map[string]map[string]float64, name, m string) float64 {
 	if v, ok := paper[name][m]; ok {
 		return v
 	}
@@ -74,19 +75,19 @@ func (b boltzRankTable) table(c *boltzRankColumn, paper map[string]map[string]fl
 		ours, theirs := []string{name, "ours"}, []string{name, "paper"}
 		difference := []string{"", "difference"}
 		for _, m := range boltzRankMeasures {
-			v, p := c.value(name, m), lookUp(paper, name, m)
+			v, p := c.value(name, m), printed(paper, name, m)
 			ours, theirs = append(ours, fmt.Sprintf("%.4f", v)), append(theirs, fmt.Sprintf("%.4f", p))
 			difference = append(difference, fmt.Sprintf("%+.4f", v-p))
 		}
-		computed, printed := c.ours[name] != nil, paper[name] != nil
+		computed, known := c.ours[name] != nil, paper[name] != nil
 		if computed {
 			t.Rows = append(t.Rows, ours)
 			theirs[0] = ""
 		}
-		if printed {
+		if known {
 			t.Rows = append(t.Rows, theirs)
 		}
-		if computed && printed {
+		if computed && known {
 			t.Rows = append(t.Rows, difference)
 		}
 	}
@@ -138,7 +139,7 @@ func (b boltzRankTable) sheet(columns []boltzRankColumn, paper map[string]map[st
 		for k := range b.rows {
 			name := b.rows[k].name
 			for at, m := range boltzRankMeasures {
-				v, p := c.value(name, m), lookUp(paper[c.set], name, m)
+				v, p := c.value(name, m), printed(paper[c.set], name, m)
 				neutral, pooled := math.NaN(), math.NaN()
 				if row := c.ours[name]; row != nil {
 					neutral, pooled = row.Measures[at].TieNeutral, row.Measures[at].Pooled
@@ -198,7 +199,7 @@ func (b boltzRankTable) plot(c *boltzRankColumn, paper map[string]map[string]flo
 		p.Series = append(p.Series, s)
 	}
 	for k := 1; k <= 5; k++ {
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: float64(k), Label: fmt.Sprint(k)})
+		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: float64(k), Label: strconv.Itoa(k)})
 	}
 	for i := range b.rows {
 		name := b.rows[i].name
@@ -208,7 +209,7 @@ func (b boltzRankTable) plot(c *boltzRankColumn, paper map[string]map[string]flo
 	}
 	for _, name := range []string{"BoltzRank1", "BoltzRank2"} {
 		if paper[name] != nil {
-			line(name+", paper", func(m string) float64 { return lookUp(paper, name, m) })
+			line(name+", paper", func(m string) float64 { return printed(paper, name, m) })
 		}
 	}
 	return p
