@@ -1,0 +1,317 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// CuttingPlane minimises
+//
+//	F(x) = ½‖x‖² + C·R(x)
+//
+// for a convex R that may have kinks, such as the structured hinge of SVMmap or
+// the pairwise hinge of RankSVM, of which it asks the value and one subgradient at
+// a point ([Objective]). Each of these is a plane below R; the largest of the
+// planes is a model of R, whose minimum with ½‖x‖² is found exactly by its dual
+// problem, in as many variables as there are planes:
+//
+//	maximise  C·Σ_k α_k b_k − ½‖C·Σ_k α_k a_k‖²   over  α ≥ 0, Σα = 1,   x = −C·Σ_k α_k a_k
+//
+// (the one-slack formulation of T. Joachims, T. Finley, C.-N. J. Yu, Cutting-Plane
+// Training of Structural SVMs, Machine Learning 77, 2009, algorithm 3; C. H. Teo et
+// al., Bundle Methods for Regularized Risk Minimization, JMLR 11, 2010). The dual
+// value is a lower bound on the minimum, so the run ends with a certificate. As in
+// V. Franc and S. Sonnenburg, Optimized Cutting Plane Algorithm (ICML 2008), F is
+// searched along the segment from the best point so far to the model's minimum,
+// so that F falls monotonically; every point evaluated adds its plane.
+//
+// The same function, settings and start give the same bits.
+type CuttingPlane struct {
+	C             float64 // of C·R; 0 means 1
+	MaxIterations int     // minima of models; 0 means 10000
+
+	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1,
+	// |F|) of the minimum. 0 means 1e-6; a negative number stands for never.
+	GapTolerance float64
+
+	// Patience is the number of iterations after which a plane that had no part in
+	// the model's minimum is dropped; 0 means 50.
+	Patience int
+
+	// Observe, if not nil, is called with the start and after every iteration, with
+	// the best point so far. An error ends the run and is returned by Minimize,
+	// except for ErrStop.
+	Observe func(Iteration) error
+}
+
+// Minimize looks for a minimum of ½‖x‖² + C·risk from x0, which has risk.Dim()
+// elements and is left unchanged. It returns an error if settings or start do not
+// fit, if the risk is not finite, if the observer failed, or if ctx was cancelled;
+// in the last two cases the result is that of the last complete iteration,
+// otherwise nil. Not reaching the tolerance is not an error: see Result.Status.
+// Result.GradNorm is the norm of the aggregate subgradient, −C·Σ α_k a_k − x, by
+// which the best point is away from the last model's minimum.
+func (c CuttingPlane) Minimize(ctx context.Context, risk Objective, x0 []float64) (*Result, error) {
+	if err := c.setDefaults(); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	b := newBundle(c, risk)
+	if err := b.begin(x0); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	status, err := b.iterate(ctx)
+	if err != nil {
+		err = fmt.Errorf("optimize: %v after %d iterations: %w", status, b.iteration, err)
+	}
+	return &Result{
+		X: b.best.x, F: b.best.f, GradNorm: b.distance(), Gap: b.gap(),
+		Iterations: b.iteration, Evaluations: b.evaluations, Status: status,
+	}, err
+}
+
+func (c *CuttingPlane) setDefaults() error {
+	switch {
+	case !(c.C >= 0) || math.IsInf(c.C, 1):
+		return fmt.Errorf("factor C %v, expected a finite positive number or 0 for 1", c.C)
+	case c.MaxIterations < 0:
+		return fmt.Errorf("iteration limit %d, expected a positive number or 0 for the default", c.MaxIterations)
+	case c.Patience < 0:
+		return fmt.Errorf("patience %d, expected a positive number or 0 for the default", c.Patience)
+	case math.IsNaN(c.GapTolerance):
+		return errors.New("gap tolerance NaN, expected a number")
+	}
+	if c.C == 0 {
+		c.C = 1
+	}
+	defaultTo(&c.MaxIterations, 10000)
+	defaultTo(&c.GapTolerance, 1e-6)
+	defaultTo(&c.Patience, 50)
+	return nil
+}
+
+// plane is a plane below C·R: its value at x is a·x + b.
+type plane struct {
+	a    []float64
+	b    float64
+	idle int // iterations since it had a part in the model's minimum
+}
+
+// sighting is a point that has been evaluated.
+type sighting struct {
+	x    []float64
+	f    float64   // F(x)
+	grad []float64 // a subgradient of F
+}
+
+// bundle is one minimisation by CuttingPlane.
+type bundle struct {
+	set         CuttingPlane
+	risk        Objective
+	planes      []plane
+	qp          simplexQP
+	best, trial sighting
+	model       []float64 // the minimum of the model
+	dir         []float64
+	drop        []bool
+	lower       float64 // bound on the minimum of F
+	iteration   int
+	evaluations int
+	idle        int // iterations in which neither F fell nor the bound rose
+}
+
+func newBundle(set CuttingPlane, risk Objective) *bundle {
+	n := risk.Dim()
+	point := func() sighting { return sighting{x: make([]float64, n), grad: make([]float64, n)} }
+	return &bundle{
+		set: set, risk: risk, best: point(), trial: point(),
+		model: make([]float64, n), dir: make([]float64, n), lower: math.Inf(-1),
+	}
+}
+
+func (b *bundle) begin(x0 []float64) error {
+	if len(x0) != len(b.model) {
+		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), len(b.model))
+	}
+	if i := notFinite(x0); i >= 0 {
+		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x0[i])
+	}
+	copy(b.trial.x, x0)
+	if err := b.evaluate(); err != nil {
+		return err
+	}
+	b.best, b.trial = b.trial, b.best
+	b.minimizeModel()
+	return nil
+}
+
+// evaluate completes the trial at its x and adds the plane there.
+func (b *bundle) evaluate() error {
+	t := &b.trial
+	value := b.set.C * b.risk.Eval(t.x, t.grad)
+	kernel.Scale(b.set.C, t.grad)
+	b.evaluations++
+	if !finite(value) || notFinite(t.grad) >= 0 {
+		return fmt.Errorf("the risk is %v or its subgradient not finite, expected finite numbers", value)
+	}
+	p := plane{a: append([]float64(nil), t.grad...), b: value - kernel.Dot(t.grad, t.x)}
+	b.planes = append(b.planes, p)
+	row := make([]float64, len(b.planes))
+	for i, other := range b.planes {
+		row[i] = kernel.Dot(p.a, other.a)
+	}
+	b.qp.add(row, p.b)
+	t.f = value + kernel.Dot(t.x, t.x)/2
+	kernel.Add(t.grad, t.x)
+	return nil
+}
+
+// minimizeModel finds the minimum of the model and what it says about that of F.
+func (b *bundle) minimizeModel() {
+	b.qp.solve()
+	clear(b.model)
+	offset := 0.0
+	for k := range b.planes {
+		p, alpha := &b.planes[k], b.qp.alpha[k]
+		if !b.qp.isIn[k] {
+			p.idle++
+			continue
+		}
+		p.idle = 0
+		offset += alpha * p.b
+		kernel.Axpy(-alpha, p.a, b.model)
+	}
+	bound := offset - kernel.Dot(b.model, b.model)/2
+	if bound > b.lower {
+		b.lower = bound
+	}
+	b.forget()
+}
+
+// forget drops the planes that have been idle for long.
+func (b *bundle) forget() {
+	b.drop = b.drop[:0]
+	kept := b.planes[:0]
+	for _, p := range b.planes {
+		old := p.idle > b.set.Patience
+		b.drop = append(b.drop, old)
+		if !old {
+			kept = append(kept, p)
+		}
+	}
+	if len(kept) < len(b.drop) {
+		clear(b.planes[len(kept):])
+		b.planes = kept
+		b.qp.remove(b.drop)
+	}
+}
+
+// gap bounds how far the best value is above the minimum. Less than the rounding
+// of F itself is not claimed.
+func (b *bundle) gap() float64 {
+	return math.Max(b.best.f-b.lower, 0x1p-52*math.Abs(b.best.f))
+}
+
+// distance is that of the best point from the model's minimum.
+func (b *bundle) distance() float64 {
+	copy(b.dir, b.model)
+	kernel.Axpy(-1, b.best.x, b.dir)
+	return norm(b.dir)
+}
+
+// maxSteps bounds the evaluations on one segment, and flat is the part of the
+// first slope at which a slope counts as 0.
+const (
+	maxSteps = 6
+	flat     = 0.1
+)
+
+// search looks for the minimum of F on the segment from the best point to the
+// model's minimum, by the slopes at the points it tries.
+func (b *bundle) search() error {
+	copy(b.dir, b.model)
+	kernel.Axpy(-1, b.best.x, b.dir)
+	start := append([]float64(nil), b.best.x...)
+	first := kernel.Dot(b.best.grad, b.dir)
+	low, lowSlope := 0.0, first
+	high, highSlope := 1.0, math.Inf(1)
+	step := 1.0
+	for range maxSteps {
+		copy(b.trial.x, start)
+		kernel.Axpy(step, b.dir, b.trial.x)
+		if err := b.evaluate(); err != nil {
+			return err
+		}
+		slope := kernel.Dot(b.trial.grad, b.dir)
+		if b.trial.f < b.best.f {
+			b.best, b.trial = b.trial, b.best
+		}
+		if math.Abs(slope) <= flat*math.Abs(first) || (step == 1 && slope <= 0) {
+			return nil
+		}
+		if slope < 0 {
+			low, lowSlope = step, slope
+		} else {
+			high, highSlope = step, slope
+		}
+		part := 0.5
+		if lowSlope < 0 {
+			part = min(max(lowSlope/(lowSlope-highSlope), 0.1), 0.9)
+		}
+		step = low + part*(high-low)
+	}
+	return nil
+}
+
+// maxIdleModels is the number of iterations without any progress after which
+// rounding is all that is left.
+const maxIdleModels = 20
+
+func (b *bundle) iterate(ctx context.Context) (Status, error) {
+	if stop, err := b.observe(); stop {
+		return Stopped, err
+	}
+	for {
+		switch {
+		case b.gap() <= b.set.GapTolerance*math.Max(1, math.Abs(b.best.f)):
+			return GapReached, nil
+		case b.idle >= maxIdleModels:
+			return SearchStalled, nil
+		case b.iteration >= b.set.MaxIterations:
+			return IterationLimit, nil
+		case ctx.Err() != nil:
+			return Cancelled, context.Cause(ctx)
+		}
+		before := b.best.f - b.lower
+		if err := b.search(); err != nil {
+			return Diverged, err
+		}
+		b.minimizeModel()
+		b.iteration++
+		b.idle++
+		if b.best.f-b.lower < before {
+			b.idle = 0
+		}
+		if stop, err := b.observe(); stop {
+			return Stopped, err
+		}
+	}
+}
+
+// observe tells the observer of the best point and whether it wants to stop.
+func (b *bundle) observe() (stop bool, err error) {
+	if b.set.Observe == nil {
+		return false, nil
+	}
+	err = b.set.Observe(Iteration{
+		Number: b.iteration, F: b.best.f, GradNorm: b.distance(), Gap: b.gap(),
+		Evaluations: b.evaluations, X: b.best.x,
+	})
+	if errors.Is(err, ErrStop) {
+		return true, nil
+	}
+	return err != nil, err
+}

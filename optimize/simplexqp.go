@@ -1,0 +1,203 @@
+package optimize
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// simplexQP is the quadratic program
+//
+//	maximise  D(α) = b·α − ½ αᵀQα   over  α ≥ 0, Σα = 1,
+//
+// Q being positive semidefinite, to which variables are added and from which they
+// are removed again. It is solved by the primal active-set method (J. Nocedal and
+// S. J. Wright, Numerical Optimization, 2nd ed., algorithm 16.3): the variables
+// above 0 are the free ones, for which the equations of the equality-constrained
+// problem are solved by a Cholesky factor that grows and shrinks with them. It
+// starts from the last solution, so that after one more variable few steps are
+// needed.
+//
+// Many variables may be linearly dependent, so a ridge of a rounding's size
+// relative to each variable's own Q_kk is added. What is returned is feasible
+// whatever rounding does, hence a lower bound.
+type simplexQP struct {
+	q     [][]float64 // the rows of Q
+	b     []float64
+	alpha []float64
+
+	free  []int       // the variables above 0, in the order of the factor
+	isIn  []bool      // tells the free ones
+	chol  [][]float64 // lower triangular factor of (Q + ridge + shift·11ᵀ) over free
+	shift float64     // makes that definite; constant on the simplex
+
+	u, v, step []float64 // working memory, one number a free variable
+}
+
+const (
+	ridge = 1e-13 // relative to Q_kk
+	// qpTolerance is by how much a variable must raise the objective, relative to
+	// the size of its terms, in order to be freed.
+	qpTolerance = 1e-12
+)
+
+// size returns the number of variables.
+func (p *simplexQP) size() int { return len(p.b) }
+
+// add appends a variable at 0 (at 1 if it is the first): row holds its products
+// with all variables, its own last, and is kept.
+func (p *simplexQP) add(row []float64, b float64) {
+	k := p.size()
+	for i := range k {
+		p.q[i] = append(p.q[i], row[i])
+	}
+	p.q, p.b, p.alpha, p.isIn = append(p.q, row), append(p.b, b), append(p.alpha, 0), append(p.isIn, false)
+	p.u, p.v, p.step = append(p.u, 0), append(p.v, 0), append(p.step, 0)
+	if k == 0 {
+		p.alpha[0] = 1
+		p.shift = max(row[0], math.SmallestNonzeroFloat64)
+		p.release(0)
+	}
+}
+
+// remove takes away the variables for which drop says so; they must be at 0.
+func (p *simplexQP) remove(drop []bool) {
+	to, place := 0, make([]int, p.size())
+	for k := range p.b {
+		if drop[k] {
+			continue
+		}
+		row, at := p.q[k], 0
+		for i, v := range row {
+			if !drop[i] {
+				row[at] = v
+				at++
+			}
+		}
+		p.q[to], p.b[to], p.alpha[to], p.isIn[to] = row[:at], p.b[k], p.alpha[k], p.isIn[k]
+		place[k] = to
+		to++
+	}
+	p.q, p.b, p.alpha, p.isIn = p.q[:to], p.b[:to], p.alpha[:to], p.isIn[:to]
+	p.u, p.v, p.step = p.u[:to], p.v[:to], p.step[:to]
+	for i, k := range p.free {
+		p.free[i] = place[k]
+	}
+}
+
+// solve moves alpha to the maximum.
+func (p *simplexQP) solve() {
+	for range 50 + 10*p.size() {
+		multiplier, feasible := p.advance()
+		if !feasible {
+			continue
+		}
+		k := p.entering(multiplier)
+		if k < 0 {
+			return
+		}
+		p.release(k)
+	}
+}
+
+// advance moves towards the maximum over the free variables. If one of them would
+// become negative it goes as far as to its bound, where that variable is fixed,
+// and returns false; else it returns the multiplier of Σα = 1.
+func (p *simplexQP) advance() (multiplier float64, feasible bool) {
+	n := len(p.free)
+	u, v, step := p.u[:n], p.v[:n], p.step[:n]
+	for i, k := range p.free {
+		u[i], v[i] = p.b[k], 1
+	}
+	p.solveFactor(u)
+	p.solveFactor(v)
+	multiplier = (kernel.Sum(u) - 1) / kernel.Sum(v)
+	length, blocking := 1.0, -1
+	for i, k := range p.free {
+		step[i] = u[i] - multiplier*v[i] - p.alpha[k]
+		if p.alpha[k]+step[i] >= 0 {
+			continue
+		}
+		if t := p.alpha[k] / -step[i]; t < length || blocking < 0 {
+			length, blocking = min(t, 1), i
+		}
+	}
+	for i, k := range p.free {
+		p.alpha[k] = max(0, p.alpha[k]+length*step[i])
+	}
+	if blocking >= 0 {
+		p.alpha[p.free[blocking]] = 0
+		p.fix(blocking)
+		return 0, false
+	}
+	return multiplier - p.shift, true
+}
+
+// entering returns the variable whose increase raises the objective most, −1 if
+// none does.
+func (p *simplexQP) entering(multiplier float64) int {
+	best, most := -1, 0.0
+	for k := range p.b {
+		if p.isIn[k] {
+			continue
+		}
+		row, product, size := p.q[k], 0.0, math.Abs(p.b[k])+math.Abs(multiplier)
+		for _, i := range p.free {
+			term := row[i] * p.alpha[i]
+			product += term
+			size += math.Abs(term)
+		}
+		if gain := p.b[k] - product - multiplier; gain > most && gain > qpTolerance*size {
+			best, most = k, gain
+		}
+	}
+	return best
+}
+
+// release makes k free.
+func (p *simplexQP) release(k int) {
+	p.free = append(p.free, k)
+	p.isIn[k] = true
+	p.factorRow(len(p.free) - 1)
+}
+
+// fix takes the i-th free variable out.
+func (p *simplexQP) fix(i int) {
+	p.isIn[p.free[i]] = false
+	p.free = append(p.free[:i], p.free[i+1:]...)
+	for r := i; r < len(p.free); r++ {
+		p.factorRow(r)
+	}
+}
+
+// factorRow computes row r of the factor from those before it.
+func (p *simplexQP) factorRow(r int) {
+	if len(p.chol) == r {
+		p.chol = append(p.chol, make([]float64, 0, 2*r+8))
+	}
+	k, row := p.free[r], p.chol[r]
+	if cap(row) < r+1 {
+		row = make([]float64, 0, 2*r+8)
+	}
+	row = row[:r+1]
+	for c := range r {
+		other := p.chol[c]
+		row[c] = (p.q[k][p.free[c]] + p.shift - kernel.Dot(row[:c], other[:c])) / other[c]
+	}
+	own := p.q[k][k] + p.shift
+	row[r] = math.Sqrt(max(own+ridge*own-kernel.Dot(row[:r], row[:r]), ridge*own))
+	p.chol[r] = row
+}
+
+// solveFactor replaces x by the solution of chol·cholᵀ·y = x.
+func (p *simplexQP) solveFactor(x []float64) {
+	for r := range x {
+		row := p.chol[r]
+		x[r] = (x[r] - kernel.Dot(row[:r], x[:r])) / row[r]
+	}
+	for r := len(x) - 1; r >= 0; r-- {
+		row := p.chol[r]
+		x[r] /= row[r]
+		kernel.Axpy(-x[r], row[:r], x[:r])
+	}
+}
