@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -137,13 +138,13 @@ func TestEncodeErrors(t *testing.T) {
 
 func TestDecodeErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                   `found the type "", expected linear, net, pairnet`,
-		`{"type":"tree"}`:                      `found the type "tree", expected linear, net, pairnet`,
+		`{}`:                                   `found the type "", expected linear, net, pairnet, stumps`,
+		`{"type":"tree"}`:                      `found the type "tree", expected linear, net, pairnet, stumps`,
 		`{"type":"linear"}`:                    "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[]}`:       "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":null}`:     "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[1,null]}`: "linear scorer: found null as weight 2, expected a number",
-		`null`:                                 `found the type "", expected linear, net, pairnet`,
+		`null`:                                 `found the type "", expected linear, net, pairnet, stumps`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: error is %v, want %s", text, err, want)
@@ -168,7 +169,8 @@ func TestDecodeErrors(t *testing.T) {
 // back the same.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{`{"type":"linear","weights":[0.5,-1e-9]}`, `{"type":"linear","weights":[1,null]}`, `{"type":"linear","weights":[1e400]}`, `{"type":"x"}`, `[]`, `{`,
-		`{"type":"net","activation":"relu","features":1,"hidden":1,"weights":[1,2,3]}`, `{"type":"pairnet","activation":"tanh","features":1,"hidden":1,"pair_hidden":1,"weights":[1,2,3,4,5,6,7]}`} {
+		`{"type":"net","activation":"relu","features":1,"hidden":1,"weights":[1,2,3]}`, `{"type":"pairnet","activation":"tanh","features":1,"hidden":1,"pair_hidden":1,"weights":[1,2,3,4,5,6,7]}`,
+		`{"type":"stumps","features":2,"stumps":[{"feature":1,"threshold":0.5,"weight":1},{"feature":2,"threshold":-1e-9,"weight":-2}]}`, `{"type":"stumps","features":1,"stumps":[]}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -181,7 +183,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q decodes to what does not encode: %v", text, err)
 		}
 		again, same, err := Decode(raw)
-		if err != nil || again != s || !slices.Equal(params, same) {
+		if err != nil || !reflect.DeepEqual(again, s) || !slices.Equal(params, same) {
 			t.Fatalf("%q came back as %#v %v, %v", raw, again, same, err)
 		}
 	})

@@ -1,0 +1,161 @@
+package scorer
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Stump is a weak ranker: a document has 1 of it if a feature of it is above a
+// threshold, else 0.
+type Stump struct {
+	Feature   int     // from 0
+	Threshold float32 // finite
+}
+
+// compare orders stumps by feature and then by threshold.
+func (s Stump) compare(t Stump) int {
+	return cmp.Or(cmp.Compare(s.Feature, t.Feature), cmp.Compare(s.Threshold, t.Threshold))
+}
+
+// Stumps are weak rankers h_t and score by their weighted sum,
+//
+//	s(x) = Σ_t w_t·h_t(x),   h_t(x) = 1 if x[f_t] > θ_t, else 0.
+//
+// The parameters are the weights w; features f and thresholds θ are the
+// architecture. As a function of one feature the sum is a staircase, so a document
+// takes a binary search a feature in use. The staircases are added from feature 1
+// on: a score has the same bits whichever other documents are scored with it.
+type Stumps struct {
+	features int
+	stumps   []Stump // by feature, then by threshold, all different
+	stairs   []stairs
+}
+
+// stairs are the stumps of one feature, from ≤ t < from+len(thresholds).
+type stairs struct {
+	feature    int
+	from       int
+	thresholds []float32
+}
+
+var _ Scorer = (*Stumps)(nil)
+
+// NewStumps returns the scorer of these stumps, which may be none, on so many
+// features. Stumps must stand in increasing order of feature and then threshold,
+// as MergeStumps puts them; a repetition, an unknown feature or a threshold that is
+// not finite is an error.
+func NewStumps(features int, stumps []Stump) (*Stumps, error) {
+	s := &Stumps{features: features, stumps: slices.Clone(stumps)}
+	for t, stump := range s.stumps {
+		switch {
+		case stump.Feature < 0 || stump.Feature >= features:
+			return nil, fmt.Errorf("found feature %d in stump %d, expected one from 1 to %d", stump.Feature+1, t+1, features)
+		case math.IsNaN(float64(stump.Threshold)) || math.IsInf(float64(stump.Threshold), 0):
+			return nil, fmt.Errorf("found the threshold %v in stump %d, expected a finite number", stump.Threshold, t+1)
+		case t > 0 && s.stumps[t-1].compare(stump) >= 0:
+			return nil, fmt.Errorf("found stump %d (feature %d above %v) after feature %d above %v, expected increasing features and thresholds",
+				t+1, stump.Feature+1, stump.Threshold, s.stumps[t-1].Feature+1, s.stumps[t-1].Threshold)
+		}
+		if t == 0 || s.stumps[t-1].Feature != stump.Feature {
+			s.stairs = append(s.stairs, stairs{feature: stump.Feature, from: t})
+		}
+		last := &s.stairs[len(s.stairs)-1]
+		last.thresholds = append(last.thresholds, stump.Threshold)
+	}
+	return s, nil
+}
+
+// MergeStumps returns what a list of stumps in any order, some of them more than
+// once, amounts to: the different ones in the order that NewStumps expects, with
+// the sums of their weights.
+func MergeStumps(stumps []Stump, weights []float64) ([]Stump, []float64) {
+	mustMatch("weights", len(weights), len(stumps))
+	order := make([]int, len(stumps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return stumps[a].compare(stumps[b]) })
+	merged, sums := make([]Stump, 0, len(stumps)), make([]float64, 0, len(stumps))
+	for _, i := range order {
+		last := len(merged) - 1
+		if last >= 0 && merged[last].compare(stumps[i]) == 0 {
+			sums[last] += weights[i]
+			continue
+		}
+		merged, sums = append(merged, stumps[i]), append(sums, weights[i])
+	}
+	return merged, sums
+}
+
+// Kind returns "stumps".
+func (*Stumps) Kind() string { return "stumps" }
+
+// NumFeatures returns the number of features.
+func (s *Stumps) NumFeatures() int { return s.features }
+
+// NumParams returns the number of stumps.
+func (s *Stumps) NumParams() int { return len(s.stumps) }
+
+// Stumps returns a copy of the stumps, in the order of the parameters.
+func (s *Stumps) Stumps() []Stump { return slices.Clone(s.stumps) }
+
+// Init sets all weights to 0.
+func (*Stumps) Init(params []float64, _ *rand.Rand) { clear(params) }
+
+// Score implements [Scorer]. It leaves nothing in ws that Backward needs.
+func (s *Stumps) Score(dst, params []float64, x []float32, ws *Workspace) {
+	mustMatch("features", len(x), len(dst)*s.features)
+	mustMatch("parameters", len(params), len(s.stumps))
+	clear(dst)
+	sums := ws.hold(x, len(params))
+	for _, st := range s.stairs {
+		var height float64
+		for t := range st.thresholds {
+			height += params[st.from+t]
+			sums[st.from+t] = height
+		}
+		for i := range dst {
+			if k := st.below(x[i*s.features+st.feature]); k > 0 {
+				dst[i] += sums[st.from+k-1]
+			}
+		}
+	}
+}
+
+// Backward implements [Scorer]: the gradient of stump t is the sum of lambda over
+// the documents above its threshold, whatever the parameters.
+func (s *Stumps) Backward(grad, _ []float64, x []float32, lambda []float64, ws *Workspace) {
+	mustMatch("features", len(x), len(lambda)*s.features)
+	mustMatch("derivatives", len(grad), len(s.stumps))
+	at := ws.hold(x, len(grad)) // lambda by the highest threshold passed
+	clear(at)
+	for _, st := range s.stairs {
+		for i, l := range lambda {
+			if k := st.below(x[i*s.features+st.feature]); k > 0 {
+				at[st.from+k-1] += l
+			}
+		}
+		var above float64
+		for t := len(st.thresholds) - 1; t >= 0; t-- {
+			above += at[st.from+t]
+			grad[st.from+t] += above
+		}
+	}
+}
+
+// below returns the number of thresholds below a value.
+func (st *stairs) below(v float32) int {
+	from, to := 0, len(st.thresholds)
+	for from < to {
+		middle := int(uint(from+to) >> 1)
+		if st.thresholds[middle] < v {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	return from
+}
