@@ -99,13 +99,13 @@ func TestStumpsForm(t *testing.T) {
 
 func TestDecodeStumpsErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"type":"stumps","stumps":[]}`:                                                                      `stumps scorer: found "features" = 0, expected at least 1`,
-		`{"type":"stumps","features":2}`:                                                                     `stumps scorer: found no list of stumps, expected one, if only empty`,
-		`{"type":"stumps","features":2,"stumps":[{"feature":1,"weight":1}]}`:                                 `stumps scorer: found stump 1 without a threshold or a weight, expected both`,
-		`{"type":"stumps","features":2,"stumps":[{"feature":1,"threshold":0,"weight":null}]}`:                `stumps scorer: found stump 1 without a threshold or a weight, expected both`,
-		`{"type":"stumps","features":2,"stumps":[{"threshold":0,"weight":1}]}`:                               `stumps scorer: found feature 0 in stump 1, expected one from 1 to 2`,
-		`{"type":"stumps","features":2,"stumps":[{"feature":3,"threshold":0,"weight":1}]}`:                   `stumps scorer: found feature 3 in stump 1, expected one from 1 to 2`,
-		`{"type":"stumps","features":2,"stumps":[{"feature":2,"threshold":0.5,"weight":1},{"feature":1}]}`:   `stumps scorer: found stump 2 without a threshold or a weight, expected both`,
+		`{"type":"stumps","stumps":[]}`:                                                                       `stumps scorer: found "features" = 0, expected at least 1`,
+		`{"type":"stumps","features":2}`:                                                                      `stumps scorer: found no list of stumps, expected one, if only empty`,
+		`{"type":"stumps","features":2,"stumps":[{"feature":1,"weight":1}]}`:                                  `stumps scorer: found stump 1 without a threshold or a weight, expected both`,
+		`{"type":"stumps","features":2,"stumps":[{"feature":1,"threshold":0,"weight":null}]}`:                 `stumps scorer: found stump 1 without a threshold or a weight, expected both`,
+		`{"type":"stumps","features":2,"stumps":[{"threshold":0,"weight":1}]}`:                                `stumps scorer: found feature 0 in stump 1, expected one from 1 to 2`,
+		`{"type":"stumps","features":2,"stumps":[{"feature":3,"threshold":0,"weight":1}]}`:                    `stumps scorer: found feature 3 in stump 1, expected one from 1 to 2`,
+		`{"type":"stumps","features":2,"stumps":[{"feature":2,"threshold":0.5,"weight":1},{"feature":1}]}`:    `stumps scorer: found stump 2 without a threshold or a weight, expected both`,
 		`{"type":"stumps","features":1,"stumps":[` + twice(`{"feature":1,"threshold":0.5,"weight":1}`) + `]}`: `stumps scorer: found stump 2 (feature 1 above 0.5) after feature 1 above 0.5, expected increasing features and thresholds`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || err.Error() != want {
