@@ -27,6 +27,11 @@ type Case struct {
 
 	// MaxGrade, if not 0, bounds the grades to test with, which go from 0 to 4.
 	MaxGrade float64
+
+	// Kinks, if not nil, are differences of two scores at which the loss or its
+	// gradient may have a kink, so that differences of the loss near them tell
+	// nothing of the gradient there.
+	Kinks []float64
 }
 
 // Run checks c on a fixed set of queries.

@@ -1,0 +1,32 @@
+package loss
+
+// Curved is a Bound that has a Hessian, for optimisers of second order.
+type Curved interface {
+	Bound
+
+	// Curvature returns memory for the Hessian at one point.
+	Curvature() Curvature
+}
+
+// Curvature is a loss on one query that remembers its Hessian with respect to the
+// scores (a generalised one where the gradient has kinks) at one point. Calls must
+// not overlap.
+type Curvature interface {
+	// Eval is [Bound.Eval], and makes scores the point of Times.
+	Eval(scores, lambda []float64, scratch *Scratch) float64
+
+	// Times overwrites dst with the Hessian times v; both have an element a
+	// document, and do not overlap.
+	Times(dst, v []float64)
+}
+
+// Supported is a Bound that knows planes below a loss with kinks: below itself, or
+// below the loss it is a smooth stand-in for.
+type Supported interface {
+	Bound
+
+	// Support returns c and overwrites lambda, if it is not nil, with λ, such that
+	// at any scores z the loss is at least c − λ·z. The plane is chosen for the
+	// given scores; λ is that of Eval there.
+	Support(scores, lambda []float64, scratch *Scratch) (c float64)
+}
