@@ -68,6 +68,7 @@ func Experiments() []Experiment {
 		figure6Experiment(),
 		figure7Experiment(),
 		figure8Experiment(),
+		artificialExperiment(),
 		boltzRankExperiment(),
 	}
 }
