@@ -117,7 +117,7 @@ func artificialTable(nets []netResult) Table {
 		t.Columns = append(t.Columns, "lead")
 	}
 	for k := range artificialTop {
-		row := []string{strconv.Itoa(k+1)}
+		row := []string{strconv.Itoa(k + 1)}
 		for _, n := range nets {
 			for i := range n.systems {
 				row = append(row, n.systems[i][k].text())
@@ -183,7 +183,7 @@ func artificialPlot(nets []netResult) Plot {
 		Y:     svg.Axis{Label: "NDCG"},
 	}
 	for k := range artificialTop {
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: float64(k + 1), Label: strconv.Itoa(k+1)})
+		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: float64(k + 1), Label: strconv.Itoa(k + 1)})
 	}
 	for _, n := range nets {
 		for i, m := range artificialMethods {
