@@ -29,7 +29,8 @@ import (
 //
 // The activations of the pairs are not kept for the way back, which computes them
 // again: m²g numbers would not fit the caches, and reading them back costs as
-// much as an exponential. The workspace holds O(m(h + g)) numbers.
+// much as an exponential. The workspace holds O(m(h + g)) numbers. With tanh and
+// sigmoid the exponentials, too, are a product of one for each document.
 type PairNetwork struct {
 	Features   int // p ≥ 1
 	Hidden     int // h ≥ 1, units of φ
@@ -103,16 +104,26 @@ func (n PairNetwork) forwardPairs(dst, params []float64, x []float32, s pairSpac
 	for t, u := range l.out {
 		s.project(t, x, l)
 		sums := s.sums[t*docs : (t+1)*docs]
-		for from := 0; from < docs; from += s.rows {
-			to := min(from+s.rows, docs)
-			z := s.activate(n.Activation, from, to)
-			for j := from; j < to; j++ {
-				row := z[(j-from)*docs : (j-from+1)*docs]
-				row[j] = 0
-				sums[j] = kernel.Sum(row)
-			}
+		if s.toOdds(n.Activation) {
+			s.sumByOdds(sums, n.Activation)
+		} else {
+			s.sum(sums, n.Activation)
 		}
 		kernel.Axpy(u, sums, dst)
+	}
+}
+
+// sum sets sums to Σ_{k≠j} f(z_tjk).
+func (s pairSpace) sum(sums []float64, f Activation) {
+	docs := len(sums)
+	for from := 0; from < docs; from += s.rows {
+		to := min(from+s.rows, docs)
+		z := s.activate(f, from, to)
+		for j := from; j < to; j++ {
+			row := z[(j-from)*docs : (j-from+1)*docs]
+			row[j] = 0
+			sums[j] = kernel.Sum(row)
+		}
 	}
 }
 
@@ -127,21 +138,35 @@ func (n PairNetwork) backwardPairs(grad, params []float64, x []float32, lambda [
 		g.out[t] += kernel.Dot(lambda, s.sums[t*docs:(t+1)*docs])
 		s.project(t, x, l)
 		clear(s.byOther)
-		for from := 0; from < docs; from += s.rows {
-			to := min(from+s.rows, docs)
-			z := s.activate(n.Activation, from, to)
-			n.Activation.slope(z, z)
-			for j := from; j < to; j++ {
-				row := z[(j-from)*docs : (j-from+1)*docs]
-				row[j] = 0
-				s.bySelf[j] = u * lambda[j] * kernel.Sum(row)
-				kernel.Axpy(u*lambda[j], row, s.byOther)
-			}
+		if s.toOdds(n.Activation) {
+			s.sumSlopesByOdds(u, lambda, n.Activation)
+		} else {
+			s.sumSlopes(u, lambda, n.Activation)
 		}
 		g.bias[t] += kernel.Sum(s.bySelf)
 		kernel.GemvT(g.a[t*p:(t+1)*p], x, s.bySelf)
 		kernel.GemvT(g.b[t*p:(t+1)*p], x, s.byOther)
 	}
+}
+
+// sumSlopes sets bySelf, and adds to byOther, the sums of δ_tjk.
+func (s pairSpace) sumSlopes(u float64, lambda []float64, f Activation) {
+	docs := len(lambda)
+	for from := 0; from < docs; from += s.rows {
+		to := min(from+s.rows, docs)
+		z := s.activate(f, from, to)
+		f.slope(z, z)
+		for j := from; j < to; j++ {
+			s.addSlopes(j, u*lambda[j], z[(j-from)*docs:(j-from+1)*docs])
+		}
+	}
+}
+
+// addSlopes adds up document j's row of slopes f'(z_tjk), times c.
+func (s pairSpace) addSlopes(j int, c float64, row []float64) {
+	row[j] = 0
+	s.bySelf[j] = c * kernel.Sum(row)
+	kernel.Axpy(c, row, s.byOther)
 }
 
 // pairLayers are the parts of ϕ's parameters.
