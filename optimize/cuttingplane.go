@@ -171,7 +171,7 @@ func (b *bundle) evaluate() error {
 
 // minimizeModel finds the minimum of the model and what it says about that of F.
 func (b *bundle) minimizeModel() {
-	b.qp.solve()
+	b.qp.solve(b.modelTolerance())
 	clear(b.model)
 	offset := 0.0
 	for k := range b.planes {
@@ -189,6 +189,17 @@ func (b *bundle) minimizeModel() {
 		b.lower = bound
 	}
 	b.forget()
+}
+
+// modelTolerance is how exactly the model's minimum is worth knowing: to a small
+// part of the gap that is left, or of the one that is tolerated.
+func (b *bundle) modelTolerance() float64 {
+	scale := math.Max(1, math.Abs(b.best.f))
+	least := math.Max(b.set.GapTolerance, 1e-10) * scale
+	if gap := b.best.f - b.lower; !math.IsInf(gap, 1) {
+		least = math.Max(least, gap)
+	}
+	return 1e-3 * least
 }
 
 // forget drops the planes that have been idle for long.

@@ -79,7 +79,7 @@ func TestSimplexQPIsOptimal(t *testing.T) {
 				}
 			}
 			p.add(row, rng.NormFloat64())
-			p.solve()
+			p.solve(1e-10)
 			checkKKT(t, &p)
 			if rng.IntN(5) == 0 {
 				drop, kept := make([]bool, len(planes)), planes[:0]
@@ -90,7 +90,7 @@ func TestSimplexQPIsOptimal(t *testing.T) {
 				}
 				planes = kept
 				p.remove(drop)
-				p.solve()
+				p.solve(1e-10)
 				checkKKT(t, &p)
 			}
 		}

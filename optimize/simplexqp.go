@@ -20,7 +20,8 @@ import (
 //
 // Many variables may be linearly dependent, so a ridge of a rounding's size
 // relative to each variable's own Q_kk is added. What is returned is feasible
-// whatever rounding does, hence a lower bound.
+// whatever rounding does, so D is a lower bound on its maximum, and the maximum is
+// above it by no more than max_k ∂D/∂α_k − Σ α_k ∂D/∂α_k, by which the solver stops.
 type simplexQP struct {
 	q     [][]float64 // the rows of Q
 	b     []float64
@@ -34,12 +35,8 @@ type simplexQP struct {
 	u, v, step []float64 // working memory, one number a free variable
 }
 
-const (
-	ridge = 1e-13 // relative to Q_kk
-	// qpTolerance is by how much a variable must raise the objective, relative to
-	// the size of its terms, in order to be freed.
-	qpTolerance = 1e-12
-)
+// ridge is relative to Q_kk.
+const ridge = 1e-14
 
 // size returns the number of variables.
 func (p *simplexQP) size() int { return len(p.b) }
@@ -55,8 +52,8 @@ func (p *simplexQP) add(row []float64, b float64) {
 	p.u, p.v, p.step = append(p.u, 0), append(p.v, 0), append(p.step, 0)
 	if k == 0 {
 		p.alpha[0] = 1
-		p.shift = max(row[0], math.SmallestNonzeroFloat64)
-		p.release(0)
+		p.free = append(p.free, 0)
+		p.isIn[0] = true
 	}
 }
 
@@ -85,14 +82,15 @@ func (p *simplexQP) remove(drop []bool) {
 	}
 }
 
-// solve moves alpha to the maximum.
-func (p *simplexQP) solve() {
-	for range 50 + 10*p.size() {
-		multiplier, feasible := p.advance()
-		if !feasible {
+// solve moves alpha to where D is within tolerance of its maximum, or as near as
+// rounding allows.
+func (p *simplexQP) solve(tolerance float64) {
+	p.factor()
+	for range 10 + 3*p.size() {
+		if !p.advance() {
 			continue
 		}
-		k := p.entering(multiplier)
+		k := p.entering(tolerance)
 		if k < 0 {
 			return
 		}
@@ -100,10 +98,21 @@ func (p *simplexQP) solve() {
 	}
 }
 
-// advance moves towards the maximum over the free variables. If one of them would
-// become negative it goes as far as to its bound, where that variable is fixed,
-// and returns false; else it returns the multiplier of Σα = 1.
-func (p *simplexQP) advance() (multiplier float64, feasible bool) {
+// factor computes the whole factor, with a shift of the size of Q where it counts.
+func (p *simplexQP) factor() {
+	p.shift = math.SmallestNonzeroFloat64
+	for _, k := range p.free {
+		p.shift += p.alpha[k] * p.q[k][k]
+	}
+	for r := range p.free {
+		p.factorRow(r)
+	}
+}
+
+// advance moves to the maximum over the free variables and returns true. If one of
+// them would become negative it goes as far as to its bound, where that variable is
+// fixed, and returns false.
+func (p *simplexQP) advance() bool {
 	n := len(p.free)
 	u, v, step := p.u[:n], p.v[:n], p.step[:n]
 	for i, k := range p.free {
@@ -111,7 +120,7 @@ func (p *simplexQP) advance() (multiplier float64, feasible bool) {
 	}
 	p.solveFactor(u)
 	p.solveFactor(v)
-	multiplier = (kernel.Sum(u) - 1) / kernel.Sum(v)
+	multiplier := (kernel.Sum(u) - 1) / kernel.Sum(v)
 	length, blocking := 1.0, -1
 	for i, k := range p.free {
 		step[i] = u[i] - multiplier*v[i] - p.alpha[k]
@@ -122,34 +131,39 @@ func (p *simplexQP) advance() (multiplier float64, feasible bool) {
 			length, blocking = min(t, 1), i
 		}
 	}
+	sum := 0.0
 	for i, k := range p.free {
 		p.alpha[k] = max(0, p.alpha[k]+length*step[i])
+		if i == blocking {
+			p.alpha[k] = 0
+		}
+		sum += p.alpha[k]
+	}
+	for _, k := range p.free {
+		p.alpha[k] /= sum
 	}
 	if blocking >= 0 {
-		p.alpha[p.free[blocking]] = 0
 		p.fix(blocking)
-		return 0, false
 	}
-	return multiplier - p.shift, true
+	return blocking < 0
 }
 
-// entering returns the variable whose increase raises the objective most, −1 if
-// none does.
-func (p *simplexQP) entering(multiplier float64) int {
-	best, most := -1, 0.0
-	for k := range p.b {
-		if p.isIn[k] {
-			continue
-		}
-		row, product, size := p.q[k], 0.0, math.Abs(p.b[k])+math.Abs(multiplier)
+// entering returns the variable whose increase raises D most, −1 if no change can
+// raise it by more than the tolerance.
+func (p *simplexQP) entering(tolerance float64) int {
+	best, most, mean := -1, 0.0, 0.0
+	for k, gain := range p.b {
+		row := p.q[k]
 		for _, i := range p.free {
-			term := row[i] * p.alpha[i]
-			product += term
-			size += math.Abs(term)
+			gain -= row[i] * p.alpha[i]
 		}
-		if gain := p.b[k] - product - multiplier; gain > most && gain > qpTolerance*size {
+		mean += p.alpha[k] * gain
+		if !p.isIn[k] && (best < 0 || gain > most) {
 			best, most = k, gain
 		}
+	}
+	if best >= 0 && most-mean <= tolerance {
+		return -1
 	}
 	return best
 }

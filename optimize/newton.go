@@ -1,0 +1,284 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// Curved is an [Objective] whose Hessian can be multiplied with a vector.
+type Curved interface {
+	Objective
+
+	// HessianTimes overwrites dst with H·v, H being the Hessian at the point of the
+	// last Eval, or a generalised one where the gradient has a kink: symmetric and
+	// positive semidefinite. Both slices have Dim elements and do not overlap.
+	HessianTimes(dst, v []float64)
+}
+
+// Newton minimises a convex function with a truncated Newton method: the direction
+// is what conjugate gradients make of the Newton equations H·d = −∇f before they
+// are solved exactly (J. Nocedal and S. J. Wright, Numerical Optimization, 2nd ed.,
+// algorithm 7.1; O. Chapelle and S. S. Keerthi, Efficient Algorithms for Ranking
+// with SVMs, 2010, for the squared hinge), followed by a backtracking line search
+// from the full step. The equations are solved to min(0.1, √(‖∇f‖/‖∇f_0‖)) of
+// the gradient, loosely while far away. The zero value is ready to use.
+//
+// The same objective, settings and start give the same bits. No memory is allocated
+// between the first iteration and the result.
+type Newton struct {
+	MaxIterations int // 0 means 200
+	MaxProducts   int // Hessian times vector, in one iteration; 0 means 250
+
+	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|).
+	// 0 means 1e-8; a negative number stands for never, but a gradient of zero
+	// always ends the run.
+	GradientTolerance float64
+
+	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex, by which
+	// the result is certified as that of [LBFGS] is. 0 means unknown.
+	StrongConvexity float64
+
+	// GapTolerance ends the run when that certificate is at most
+	// GapTolerance·max(1, |f|). 0 means 1e-6; a negative number stands for never.
+	GapTolerance float64
+
+	// Observe, if not nil, is called with the start and after every iteration. An
+	// error ends the run and is returned by Minimize, except for ErrStop.
+	Observe func(Iteration) error
+}
+
+// Minimize looks for the minimum of obj from x0, which has obj.Dim() elements and is
+// left unchanged. It returns an error if settings or start do not fit, if the
+// objective is not finite at the start, if the observer failed, or if ctx was
+// cancelled; in the last two cases the result is that of the last complete
+// iteration, otherwise nil. Not reaching a tolerance is not an error: see
+// Result.Status. Result.Evaluations counts values and gradients, not products.
+func (n Newton) Minimize(ctx context.Context, obj Curved, x0 []float64) (*Result, error) {
+	if err := n.setDefaults(); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	r := newNewtonRun(n, obj)
+	if err := r.begin(x0); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	status, err := r.iterate(ctx)
+	if err != nil {
+		err = fmt.Errorf("optimize: %v after %d iterations: %w", status, r.iteration, err)
+	}
+	return &Result{
+		X: r.x, F: r.f, GradNorm: r.gradNorm, Gap: r.gap(),
+		Iterations: r.iteration, Evaluations: r.evaluations, Status: status,
+	}, err
+}
+
+func (n *Newton) setDefaults() error {
+	switch {
+	case n.MaxIterations < 0:
+		return fmt.Errorf("iteration limit %d, expected a positive number or 0 for the default", n.MaxIterations)
+	case n.MaxProducts < 0:
+		return fmt.Errorf("limit of products %d, expected a positive number or 0 for the default", n.MaxProducts)
+	case math.IsNaN(n.GradientTolerance):
+		return errors.New("gradient tolerance NaN, expected a number")
+	case math.IsNaN(n.GapTolerance):
+		return errors.New("gap tolerance NaN, expected a number")
+	case !(n.StrongConvexity >= 0) || math.IsInf(n.StrongConvexity, 1):
+		return fmt.Errorf("strong convexity %v, expected a finite positive number or 0 for unknown", n.StrongConvexity)
+	}
+	defaultTo(&n.MaxIterations, 200)
+	defaultTo(&n.MaxProducts, 250)
+	defaultTo(&n.GradientTolerance, 1e-8)
+	defaultTo(&n.GapTolerance, 1e-6)
+	return nil
+}
+
+// newtonRun is one minimisation by Newton.
+type newtonRun struct {
+	set Newton
+	obj Curved
+
+	x, grad   []float64
+	f         float64
+	gradNorm  float64
+	lower     float64 // bound on the minimum, −Inf if there is none
+	firstNorm float64 // of the gradient at the start
+
+	trial, trialGrad       []float64
+	dir                    []float64
+	residual, probe, times []float64 // of conjugate gradients
+
+	step                   float64
+	iteration, evaluations int
+}
+
+func newNewtonRun(set Newton, obj Curved) *newtonRun {
+	n := obj.Dim()
+	vectors := make([]float64, 8*n)
+	next := func() []float64 {
+		v := vectors[:n:n]
+		vectors = vectors[n:]
+		return v
+	}
+	return &newtonRun{
+		set: set, obj: obj, lower: math.Inf(-1),
+		x: next(), grad: next(), trial: next(), trialGrad: next(),
+		dir: next(), residual: next(), probe: next(), times: next(),
+	}
+}
+
+func (r *newtonRun) begin(x0 []float64) error {
+	if len(x0) != len(r.x) {
+		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), len(r.x))
+	}
+	if i := notFinite(x0); i >= 0 {
+		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x0[i])
+	}
+	copy(r.trial, x0)
+	f := r.evaluate()
+	if !finite(f) || !finite(norm(r.trialGrad)) {
+		return fmt.Errorf("the objective is %v at the start with a gradient of norm %v, expected finite numbers", f, norm(r.trialGrad))
+	}
+	r.accept(f)
+	r.firstNorm = r.gradNorm
+	return nil
+}
+
+func (r *newtonRun) evaluate() float64 {
+	r.evaluations++
+	return r.obj.Eval(r.trial, r.trialGrad)
+}
+
+// accept moves to the trial point, which was the last to be evaluated.
+func (r *newtonRun) accept(f float64) {
+	r.x, r.trial = r.trial, r.x
+	r.grad, r.trialGrad = r.trialGrad, r.grad
+	r.f, r.gradNorm = f, norm(r.grad)
+	if mu := r.set.StrongConvexity; mu > 0 {
+		r.lower = math.Max(r.lower, r.f-r.gradNorm*r.gradNorm/(2*mu))
+	}
+}
+
+// gap bounds how far f is above the minimum. Less than the rounding of f itself is
+// not claimed.
+func (r *newtonRun) gap() float64 {
+	return math.Max(r.f-r.lower, 0x1p-52*math.Abs(r.f))
+}
+
+func (r *newtonRun) iterate(ctx context.Context) (Status, error) {
+	if stop, err := r.observe(); stop {
+		return Stopped, err
+	}
+	for {
+		scale := math.Max(1, math.Abs(r.f))
+		switch {
+		case r.gap() <= r.set.GapTolerance*scale:
+			return GapReached, nil
+		case r.gradNorm == 0 || r.gradNorm <= r.set.GradientTolerance*scale:
+			return GradientSmall, nil
+		case r.iteration >= r.set.MaxIterations:
+			return IterationLimit, nil
+		case ctx.Err() != nil:
+			return Cancelled, context.Cause(ctx)
+		}
+		r.direction()
+		if !r.search() {
+			return SearchStalled, nil
+		}
+		r.iteration++
+		if stop, err := r.observe(); stop {
+			return Stopped, err
+		}
+	}
+}
+
+// direction solves the Newton equations by conjugate gradients, as far as is worth
+// it. Every iterate is a direction of descent.
+func (r *newtonRun) direction() {
+	clear(r.dir)
+	for i, g := range r.grad {
+		r.residual[i], r.probe[i] = -g, -g
+	}
+	square := r.gradNorm * r.gradNorm
+	enough := math.Min(0.1, math.Sqrt(r.gradNorm/r.firstNorm)) * r.gradNorm
+	for k := range r.set.MaxProducts {
+		r.obj.HessianTimes(r.times, r.probe)
+		curvature := kernel.Dot(r.probe, r.times)
+		if !(curvature > 0x1p-52*kernel.Dot(r.probe, r.probe)) || math.IsInf(curvature, 1) {
+			if k == 0 {
+				copy(r.dir, r.probe)
+			}
+			return
+		}
+		length := square / curvature
+		kernel.Axpy(length, r.probe, r.dir)
+		kernel.Axpy(-length, r.times, r.residual)
+		next := kernel.Dot(r.residual, r.residual)
+		if math.Sqrt(next) <= enough {
+			return
+		}
+		kernel.Scale(next/square, r.probe)
+		kernel.Add(r.probe, r.residual)
+		square = next
+	}
+}
+
+// sufficient is the part of the decrease that the slope promises which a step must
+// bring, and maxHalvings how often a step is made shorter.
+const (
+	sufficient  = 1e-4
+	maxHalvings = 60
+)
+
+// search shortens the step until it lowers f enough, and moves there. It tells
+// whether there is such a step.
+func (r *newtonRun) search() bool {
+	slope := kernel.Dot(r.grad, r.dir)
+	if !(slope < 0) {
+		return false
+	}
+	r.step = 1
+	for range maxHalvings {
+		copy(r.trial, r.x)
+		kernel.Axpy(r.step, r.dir, r.trial)
+		f := r.evaluate()
+		if r.lowers(f, slope) {
+			r.accept(f)
+			return true
+		}
+		rise := f - r.f - r.step*slope // f above its tangent
+		// The minimum of the parabola through what is known, within bounds.
+		part := 0.5
+		if finite(rise) && rise > 0 {
+			part = math.Min(math.Max(-r.step*slope/(2*rise), 0.1), 0.5)
+		}
+		r.step *= part
+	}
+	return false
+}
+
+// lowers tells whether the trial point's f is low enough. Where rounding hides the
+// decrease, the gradient tells.
+func (r *newtonRun) lowers(f, slope float64) bool {
+	if math.Abs(f-r.f) <= noise*math.Abs(r.f) {
+		return norm(r.trialGrad) <= 0.9*r.gradNorm
+	}
+	return f <= r.f+sufficient*r.step*slope
+}
+
+// observe tells the observer of the current iterate and whether it wants to stop.
+func (r *newtonRun) observe() (stop bool, err error) {
+	if r.set.Observe == nil {
+		return false, nil
+	}
+	err = r.set.Observe(Iteration{
+		Number: r.iteration, F: r.f, GradNorm: r.gradNorm, Gap: r.gap(),
+		Step: r.step, Evaluations: r.evaluations, X: r.x,
+	})
+	if errors.Is(err, ErrStop) {
+		return true, nil
+	}
+	return err != nil, err
+}

@@ -1,0 +1,198 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// Rounded is a smooth stand-in for F(x) = ½‖x‖² + R(x), where R is convex with
+// kinks: ½‖x‖² + R_δ(x).
+type Rounded interface {
+	Curved
+
+	// Support returns c and overwrites grad with a such that R(v) ≥ c + a·v at every
+	// v, where a is the gradient of R_δ at x.
+	Support(x, grad []float64) (c float64, err error)
+}
+
+// Smoothing minimises F(x) = ½‖x‖² + R(x) for a convex R with kinks, by [Newton] on
+// smooth stand-ins that come ever closer to it: the kinks are rounded off over a
+// width δ, and the minimum for one δ is where the next, smaller one begins. The
+// gradient a of a stand-in belongs to a plane below R, c + a·v ≤ R(v), so that
+//
+//	min F ≥ min_v ½‖v‖² + c + a·v = c − ½‖a‖²,
+//
+// which is the dual objective at the point that the stand-in amounts to. At the
+// stand-in's minimum this bound is below F by what the rounding changes there. For a
+// sum of many hinges that is about a sixth of δ² times their density at the kink, so
+// a thousandth of a margin certifies a millionth of F, while many hinges are still
+// being rounded and the Hessian is regular.
+type Smoothing struct {
+	Width         float64 // δ to begin with; 0 means 1
+	MaxStages     int     // different δ; 0 means 40
+	MaxIterations int     // of Newton's method, altogether; 0 means 1000
+
+	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1,
+	// |F|) of the minimum. 0 means 1e-6; a negative number stands for never.
+	GapTolerance float64
+
+	// Observe, if not nil, is called after every stage with the best point so far;
+	// the number of the iteration is Newton's. An error ends the run and is returned
+	// by Minimize, except for ErrStop.
+	Observe func(Iteration) error
+}
+
+// Minimize looks for a minimum of F from x0, which has exact.Dim() elements and is
+// left unchanged. exact is F, its gradient one of its subgradients; rounded returns
+// the stand-in of a width. It returns an error if settings or start do not fit, if a
+// value is not finite, if a callback failed, or if ctx was cancelled; in the last
+// two cases the result is that of the last complete stage, or nil. Result.GradNorm is
+// that of the last stand-in's gradient.
+func (s Smoothing) Minimize(ctx context.Context, exact Objective, rounded func(width float64) (Rounded, error), x0 []float64) (*Result, error) {
+	if err := s.setDefaults(); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	n := exact.Dim()
+	if len(x0) != n {
+		return nil, fmt.Errorf("optimize: start of %d variables, expected the objective's %d", len(x0), n)
+	}
+	r := &smoothingRun{
+		set: s, exact: exact, rounded: rounded, width: s.Width, tolerance: 0.01,
+		x: append([]float64(nil), x0...), grad: make([]float64, n), lower: math.Inf(-1),
+	}
+	status, err := r.iterate(ctx)
+	if err != nil {
+		err = fmt.Errorf("optimize: %v after %d iterations: %w", status, r.best.Iterations, err)
+	}
+	if r.best.X == nil {
+		return nil, err
+	}
+	r.best.Status = status
+	return &r.best, err
+}
+
+func (s *Smoothing) setDefaults() error {
+	switch {
+	case !(s.Width >= 0) || math.IsInf(s.Width, 1):
+		return fmt.Errorf("width %v, expected a finite positive number or 0 for the default", s.Width)
+	case s.MaxStages < 0:
+		return fmt.Errorf("limit of stages %d, expected a positive number or 0 for the default", s.MaxStages)
+	case s.MaxIterations < 0:
+		return fmt.Errorf("iteration limit %d, expected a positive number or 0 for the default", s.MaxIterations)
+	case math.IsNaN(s.GapTolerance):
+		return errors.New("gap tolerance NaN, expected a number")
+	}
+	if s.Width == 0 {
+		s.Width = 1
+	}
+	defaultTo(&s.MaxStages, 40)
+	defaultTo(&s.MaxIterations, 1000)
+	defaultTo(&s.GapTolerance, 1e-6)
+	return nil
+}
+
+// smoothingRun is one minimisation by Smoothing.
+type smoothingRun struct {
+	set     Smoothing
+	exact   Objective
+	rounded func(width float64) (Rounded, error)
+
+	width     float64
+	tolerance float64 // to which the stage's stand-in is minimised, relative to F
+	x         []float64
+	grad      []float64
+	best      Result
+	lower     float64 // bound on the minimum of F
+}
+
+func (r *smoothingRun) iterate(ctx context.Context) (Status, error) {
+	for range r.set.MaxStages {
+		change, status, err := r.stage(ctx)
+		if err != nil {
+			return status, err
+		}
+		scale := math.Max(1, math.Abs(r.best.F))
+		r.best.Gap = math.Max(r.best.F-r.lower, 0x1p-52*math.Abs(r.best.F))
+		if stop, err := r.observe(); stop {
+			return Stopped, err
+		}
+		switch {
+		case r.best.Gap <= r.set.GapTolerance*scale:
+			return GapReached, nil
+		case r.best.Iterations >= r.set.MaxIterations:
+			return IterationLimit, nil
+		case change <= 0x1p-50*scale:
+			return SearchStalled, nil
+		}
+		r.narrow(change / scale)
+	}
+	return IterationLimit, nil
+}
+
+// stage minimises the stand-in of the present width from where the last ended. It
+// returns what the rounding changes there.
+func (r *smoothingRun) stage(ctx context.Context) (change float64, status Status, err error) {
+	smooth, err := r.rounded(r.width)
+	if err != nil {
+		return 0, Stopped, err
+	}
+	newton := Newton{
+		MaxIterations:     max(1, r.set.MaxIterations-r.best.Iterations),
+		StrongConvexity:   1,
+		GapTolerance:      r.tolerance,
+		GradientTolerance: -1,
+	}
+	result, err := newton.Minimize(ctx, smooth, r.x)
+	if err != nil {
+		return 0, Cancelled, err
+	}
+	copy(r.x, result.X)
+	c, err := smooth.Support(r.x, r.grad)
+	if err != nil {
+		return 0, Stopped, err
+	}
+	half := kernel.Dot(r.x, r.x) / 2
+	plane := c + kernel.Dot(r.grad, r.x) // at x
+	r.lower = math.Max(r.lower, c-kernel.Dot(r.grad, r.grad)/2)
+
+	f := r.exact.Eval(r.x, r.grad)
+	r.best.Iterations += result.Iterations
+	r.best.Evaluations += result.Evaluations + 2
+	if !finite(f) {
+		return 0, Diverged, fmt.Errorf("the objective is %v, expected a finite number", f)
+	}
+	if r.best.X == nil || f < r.best.F {
+		r.best.X, r.best.F = append(r.best.X[:0], r.x...), f
+	}
+	r.best.GradNorm = result.GradNorm
+	return f - half - plane, 0, nil
+}
+
+// narrow chooses the next width so that the rounding, whose square it is in, changes
+// half of what is tolerated, but no more than tenfold: then Newton's method has
+// little to do.
+func (r *smoothingRun) narrow(change float64) {
+	goal := math.Max(r.set.GapTolerance, 0)
+	factor := math.Min(math.Max(math.Sqrt(goal/2/change), 0.1), 0.5)
+	r.width *= factor
+	r.tolerance = math.Max(math.Max(change*factor*factor, goal)/10, 0x1p-49)
+}
+
+// observe tells the observer of the best point and whether it wants to stop.
+func (r *smoothingRun) observe() (stop bool, err error) {
+	if r.set.Observe == nil {
+		return false, nil
+	}
+	err = r.set.Observe(Iteration{
+		Number: r.best.Iterations, F: r.best.F, GradNorm: r.best.GradNorm, Gap: r.best.Gap,
+		Evaluations: r.best.Evaluations, X: r.best.X,
+	})
+	if errors.Is(err, ErrStop) {
+		return true, nil
+	}
+	return err != nil, err
+}
