@@ -103,8 +103,9 @@ func TestRankSVMIsTheSumOverPairs(t *testing.T) {
 		}
 		value, lambda, times, support := oracle(c.loss, grades, scores, v)
 		var scratch loss.Scratch
-		got, gotLambda := 0.0, make([]float64, n)
-		if got = bound.Eval(scores, gotLambda, &scratch); !close(got, value) {
+		gotLambda := make([]float64, n)
+		got := bound.Eval(scores, gotLambda, &scratch)
+		if !nearly(got, value) {
 			t.Fatalf("value %v, over pairs it is %v", got, value)
 		}
 		compare(t, "lambda", gotLambda, lambda)
@@ -119,7 +120,7 @@ func TestRankSVMIsTheSumOverPairs(t *testing.T) {
 			compare(t, "Hessian times v", dst, times)
 		}
 		if supported, ok := bound.(loss.Supported); ok {
-			if got := supported.Support(scores, gotLambda, &scratch); !close(got, support) {
+			if got := supported.Support(scores, gotLambda, &scratch); !nearly(got, support) {
 				t.Fatalf("plane through %v, over pairs %v", got, support)
 			}
 			compare(t, "lambda of the plane", gotLambda, lambda)
@@ -127,11 +128,11 @@ func TestRankSVMIsTheSumOverPairs(t *testing.T) {
 	})
 }
 
-func close(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
+func nearly(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
 
 func compare(t *rapid.T, what string, got, want []float64) {
 	for i := range want {
-		if !close(got[i], want[i]) {
+		if !nearly(got[i], want[i]) {
 			t.Fatalf("%s: %v for document %d, over pairs %v", what, got[i], i, want[i])
 		}
 	}
@@ -207,7 +208,7 @@ func TestRankSVMSupport(t *testing.T) {
 			if f := exact.Eval(z, nil, &scratch); f < plane(z)-1e-9*max(1, f) {
 				t.Fatalf("smoothing %v: the hinge is %v, below its plane's %v", width, f, plane(z))
 			}
-			if f := exact.Eval(x, nil, &scratch); width == 0 && !close(f, plane(x)) {
+			if f := exact.Eval(x, nil, &scratch); width == 0 && !nearly(f, plane(x)) {
 				t.Fatalf("the hinge is %v, its own plane %v", f, plane(x))
 			}
 		}

@@ -147,11 +147,21 @@ func (r *Risk) StrongConvexity() float64 { return 2 * r.inverse }
 // Eval returns F(w) and overwrites grad with its gradient; both slices have Dim
 // elements. After the first call it allocates nothing.
 func (r *Risk) Eval(w, grad []float64) float64 {
+	return r.penalize(r.sum(r.run, w, grad), w, grad)
+}
+
+// sum returns what run adds up over the queries, with its gradient.
+func (r *Risk) sum(run func(worker, from, to int, down []float64) float64, w, grad []float64) float64 {
 	r.params = w
-	value := r.sums.Run(r.workers, r.run)
+	value := r.sums.Run(r.workers, run)
 	for i, down := range r.sums.Total {
 		grad[i] = -down // λ points downhill
 	}
+	return value
+}
+
+// penalize adds ‖w‖²/C and its gradient.
+func (r *Risk) penalize(value float64, w, grad []float64) float64 {
 	if r.inverse > 0 {
 		value += r.inverse * kernel.Dot(w, w)
 		kernel.Axpy(2*r.inverse, w, grad)

@@ -1,0 +1,109 @@
+package objective
+
+import (
+	"errors"
+
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/scorer"
+)
+
+// Curved is a Risk whose Hessian can be multiplied with vectors: for w·x under a
+// loss with second derivatives B_q with respect to the scores it is
+//
+//	H = Σ_q X_qᵀ B_q X_q + (2/C)·1,
+//
+// so a product costs two passes over the features, as a gradient does, and no
+// matrix is made. Its values and gradients are the Risk's.
+type Curved struct {
+	*Risk
+	curvature []loss.Curvature // one a query
+	eval      func(worker, from, to int, down []float64) float64
+	times     func(worker, from, to int, down []float64) float64
+}
+
+// Curved returns the risk with its Hessian. It is an error if the scorer is not
+// linear in its parameters or if the loss has no Hessian.
+func (r *Risk) Curved() (*Curved, error) {
+	if _, ok := r.scorer.(scorer.Linear); !ok {
+		return nil, errors.New("the Hessian is known for linear scorers only")
+	}
+	c := &Curved{Risk: r, curvature: make([]loss.Curvature, len(r.queries))}
+	for i, q := range r.queries {
+		b, ok := q.loss.(loss.Curved)
+		if !ok {
+			return nil, errors.New("the loss has no Hessian")
+		}
+		c.curvature[i] = b.Curvature()
+	}
+	c.eval, c.times = c.evalQueries, c.timesQueries
+	return c, nil
+}
+
+// Eval is [Risk.Eval], and makes w the point of HessianTimes.
+func (c *Curved) Eval(w, grad []float64) float64 {
+	return c.penalize(c.sum(c.eval, w, grad), w, grad)
+}
+
+// HessianTimes overwrites dst with the Hessian at the point of the last Eval times
+// v; both slices have Dim elements.
+func (c *Curved) HessianTimes(dst, v []float64) {
+	c.params = v
+	c.sums.Run(c.workers, c.times)
+	copy(dst, c.sums.Total)
+	kernel.Axpy(2*c.inverse, v, dst)
+}
+
+func (c *Curved) evalQueries(worker, from, to int, down []float64) float64 {
+	ws := &c.work[worker]
+	var value float64
+	for i := from; i < to; i++ {
+		q := &c.queries[i]
+		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
+		c.scorer.Score(scores, c.params, q.x, &ws.scorer)
+		value += c.curvature[i].Eval(scores, lambda, &ws.scratch)
+		c.scorer.Backward(down, c.params, q.x, lambda, &ws.scorer)
+	}
+	return value
+}
+
+func (c *Curved) timesQueries(worker, from, to int, sum []float64) float64 {
+	ws := &c.work[worker]
+	for i := from; i < to; i++ {
+		q := &c.queries[i]
+		scores, product := ws.scores[:q.docs], ws.lambda[:q.docs]
+		c.scorer.Score(scores, c.params, q.x, &ws.scorer)
+		c.curvature[i].Times(product, scores)
+		c.scorer.Backward(sum, c.params, q.x, product, &ws.scorer)
+	}
+	return 0
+}
+
+// Support returns c and overwrites grad such that the sum of the losses, or of those
+// which they are smooth stand-ins for, is at least c + grad·v at every v: the planes
+// that [loss.Supported] chooses for the scores at w. The penalty is no part of it.
+// It is an error if a loss knows no planes or the scorer is not linear.
+func (r *Risk) Support(w, grad []float64) (c float64, err error) {
+	if _, ok := r.scorer.(scorer.Linear); !ok {
+		return 0, errors.New("planes below the risk are known for linear scorers only")
+	}
+	for _, q := range r.queries {
+		if _, ok := q.loss.(loss.Supported); !ok {
+			return 0, errors.New("the loss knows no planes below it")
+		}
+	}
+	return r.sum(r.supportQueries, w, grad), nil
+}
+
+func (r *Risk) supportQueries(worker, from, to int, down []float64) float64 {
+	ws := &r.work[worker]
+	var value float64
+	for i := from; i < to; i++ {
+		q := &r.queries[i]
+		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
+		r.scorer.Score(scores, r.params, q.x, &ws.scorer)
+		value += q.loss.(loss.Supported).Support(scores, lambda, &ws.scratch)
+		r.scorer.Backward(down, r.params, q.x, lambda, &ws.scorer)
+	}
+	return value
+}
