@@ -45,9 +45,13 @@ func (l *learner) convex() bool { return l.loss.Traits().Convex && l.scorer.Kind
 
 // model returns the scorer with the given parameters as a model.
 func (l *learner) model(params []float64, t model.Training) *model.Model {
-	m, p := l.method, l.problem
+	return newModel(l.method, l.problem, l.scorer, params, t, l.risk.Queries())
+}
+
+// newModel returns what was learned from so many of the problem's queries as a model.
+func newModel(m *Method, p *Problem, s scorer.Scorer, params []float64, t model.Training, used int) *model.Model {
 	t.Fingerprint = p.Data.Fingerprint()
-	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), l.risk.Queries()
+	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), used
 	trained := &model.Model{
 		Method:          m.Name,
 		Hyperparameters: p.Values.Typed(),
@@ -55,7 +59,7 @@ func (l *learner) model(params []float64, t model.Training) *model.Model {
 		FeatureNames:    p.Data.FeatureNames,
 		Normalization:   p.Normalization,
 		Training:        t,
-		Scorer:          l.scorer,
+		Scorer:          s,
 		Params:          params,
 	}
 	if m.UsesMeasure {

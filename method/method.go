@@ -29,6 +29,10 @@ type Method struct {
 
 	takes measureClass // as training measures
 	pairs bool         // its default scorer is the pair network
+
+	// scorers, if not nil, are the only ones that it can train, its default first.
+	scorers []string
+
 	train func(ctx context.Context, m *Method, p *Problem) (*model.Model, error)
 }
 
@@ -47,7 +51,7 @@ type Problem struct {
 
 	// Checkpoint, if not empty, is the file that the optimiser's state is
 	// written to now and then; training goes on from it if it exists. It is
-	// deleted in the end.
+	// deleted in the end. Boosting, which takes seconds, writes none.
 	Checkpoint string
 
 	// Observe, if not nil, is called after every iteration or epoch.

@@ -19,4 +19,7 @@ var registry = []*Method{
 	newSoftRank(),
 	newXENDCG(),
 	newLambdaLoss(),
+	newRankBoost(),
+	newAdaRank(),
+	newFRank(),
 }

@@ -15,11 +15,15 @@ const (
 	linearScorer  = "linear"
 	networkScorer = "net"
 	pairScorer    = "pairnet"
+	stumpScorer   = "stumps"
 )
 
 // Scorers returns the kinds of scorers that the method can train, its default
 // first.
 func (m *Method) Scorers() []string {
+	if m.scorers != nil {
+		return slices.Clone(m.scorers)
+	}
 	if m.pairs {
 		return []string{pairScorer, linearScorer, networkScorer}
 	}

@@ -1,0 +1,319 @@
+package boost
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/measure"
+)
+
+// Stop is AdaRank's rule for the last round, by the mean of the measure over the
+// training queries.
+type Stop int
+
+// The rules.
+const (
+	StopPaper   Stop = iota // the first round that does not raise the mean, which is taken back
+	StopRankLib             // the first that lowers it by the tolerance or more, which is taken back
+	StopNever               // none
+)
+
+// Reweighting is how AdaRank's query weights P follow from the queries' measures E
+// after a round.
+type Reweighting int
+
+// The rules.
+const (
+	ReweightPaper   Reweighting = iota // P ∝ exp(−E)
+	ReweightRankLib                    // P is multiplied by exp(−αE)
+)
+
+// AdaRankOptions are AdaRank's. But for Measure, which is necessary, the zero value is the
+// paper's algorithm.
+type AdaRankOptions struct {
+	Measure   measure.Averager // E, from −1 to 1
+	Both      bool             // a document may also be the less relevant the higher a feature is
+	Stop      Stop
+	Tolerance float64 // of StopRankLib
+	Reweight  Reweighting
+
+	// Repeats, if not 0, sets a feature aside once it was taken in so many rounds
+	// running, the first not counted, that left the mean as it was. It returns with
+	// the next round that changes the mean or takes another feature.
+	Repeats int
+
+	// Enqueue takes back a round after which the same feature would be taken again,
+	// and sets the feature aside. After the last round the features set aside are
+	// let in again one by one, the last first, each time until the rule stops.
+	Enqueue bool
+
+	Workers int // goroutines; 0 means GOMAXPROCS
+}
+
+// AdaRank is the algorithm of
+//
+//	Xu, Li: AdaRank: A Boosting Algorithm for Information Retrieval, SIGIR 2007,
+//	Algorithm 1
+//
+// whose weak rankers are the features themselves, so that the sum is linear. With
+// E(q, h) the measure of query q ranked by h, a round takes the feature x_f with the
+// greatest Σ_q P(q)E(q, x_f), adds α·x_f to the scores with
+//
+//	α = ½ ln( Σ_q P(q)(1 + E(q, x_f)) / Σ_q P(q)(1 − E(q, x_f)) ),
+//
+// and turns to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f)); at
+// first all weigh the same. Σ_q exp(−E(q, f)) is the loss. The table of all E(q,
+// x_f) is made once, so that choosing a feature is a product of a matrix and a
+// vector. Documents of equal score are in random order (the expected measure), and
+// queries without documents of different grades, whose measure is always the same,
+// are left out.
+type AdaRank struct {
+	options   AdaRankOptions
+	data      *dataset.Dataset
+	standings *Standings
+	table     []float64 // query by weak ranker
+	edges     []float64 // one a weak ranker: Σ_q P(q)E(q, h)
+
+	weights []float64 // of the linear scorer
+	scores  []float64 // by the data's rows
+	p       []float64 // query weights, of sum 1
+	mean    float64   // of the measure
+	loss    float64
+
+	aside     []bool // weak rankers that are not taken at present
+	queue     []int  // of these, those of Enqueue
+	enqueuing bool
+	last      int // weak ranker of the last round, −1 before the first
+	repeats   int
+	back      position // where the last round started
+	over      bool
+}
+
+// position is what taking back a round restores.
+type position struct {
+	weight     float64 // of the round's feature
+	p, scores  []float64
+	mean, loss float64
+}
+
+// LinearRound is a feature that was added, and how things stand with it.
+type LinearRound struct {
+	Feature int     // from 0
+	Weight  float64 // α, below 0 for a feature taken downwards
+	Mean    float64 // of the measure over the training queries
+	Loss    float64 // mean of exp(−E) over these
+}
+
+// NewAdaRank prepares boosting on a data set, which must not change while it lasts.
+// The error is ErrNoPairs, or tells of options that do not exist or of a measure
+// that is not between −1 and 1.
+func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
+	if o.Measure == nil || o.Stop < StopPaper || o.Stop > StopNever || o.Reweight < ReweightPaper || o.Reweight > ReweightRankLib {
+		return nil, errors.New("found options without a measure or with a rule that does not exist")
+	}
+	keep := func(q *dataset.Query) bool {
+		return slices.ContainsFunc(q.Grades, func(g float64) bool { return g != q.Grades[0] })
+	}
+	a := &AdaRank{options: o, data: d, standings: NewStandings(d, o.Measure, keep, o.Workers)}
+	queries := len(a.standings.queries)
+	if queries == 0 {
+		return nil, ErrNoPairs
+	}
+	if err := a.fillTable(); err != nil {
+		return nil, err
+	}
+	weak := len(a.table) / queries
+	a.edges, a.aside = make([]float64, weak), make([]bool, weak)
+	a.weights, a.scores = make([]float64, d.Features), make([]float64, d.Docs())
+	a.p, a.back.p = make([]float64, queries), make([]float64, queries)
+	a.back.scores = make([]float64, d.Docs())
+	for i := range a.p {
+		a.p[i] = 1 / float64(queries)
+	}
+	// Without any feature the scores are all 0, but any first round is progress.
+	a.mean, a.loss = math.Inf(-1), math.NaN()
+	a.last, a.enqueuing = -1, o.Enqueue
+	return a, nil
+}
+
+// fillTable measures every query by every feature, upwards and, if both, downwards.
+func (a *AdaRank) fillTable() error {
+	d, queries := a.data, a.standings.queries
+	weak := d.Features
+	if a.options.Both {
+		weak *= 2
+	}
+	a.table = make([]float64, len(queries)*weak)
+	rankers := make([]measure.Ranker, parallel.Workers(a.options.Workers, len(queries)))
+	columns := make([][]float64, len(rankers))
+	parallel.For(len(queries), a.options.Workers, func(worker, i int) {
+		ranker := &rankers[worker]
+		ranker.Ties = measure.TiesAverage
+		from, places := queries[i].from, queries[i].places
+		grades := d.Grades()[from : from+len(places)]
+		column := append(columns[worker][:0], grades...)
+		columns[worker] = column
+		for h := range weak {
+			f, sign := a.direction(h)
+			for j := range column {
+				column[j] = sign * float64(d.X()[(from+j)*d.Features+f])
+			}
+			a.table[i*weak+h], _ = ranker.Value(a.options.Measure, grades, column)
+		}
+	})
+	for i, e := range a.table {
+		if !(e >= -1 && e <= 1) {
+			return fmt.Errorf("found a value of %v of %s on the training data, expected a measure between -1 and 1", a.table[i], a.options.Measure.Name())
+		}
+	}
+	return nil
+}
+
+// direction returns the feature of a weak ranker, and −1 if it is taken downwards.
+func (a *AdaRank) direction(weak int) (feature int, sign float64) {
+	if weak < a.data.Features {
+		return weak, 1
+	}
+	return weak - a.data.Features, -1
+}
+
+// Queries returns the number of queries that boosting learns from.
+func (a *AdaRank) Queries() int { return len(a.p) }
+
+// Weights returns the weights of the features after the last round, valid until the
+// next.
+func (a *AdaRank) Weights() []float64 { return a.weights }
+
+// Next adds a feature. ok is false, and nothing added, if the rule stops.
+func (a *AdaRank) Next() (round LinearRound, ok bool) {
+	for !a.over {
+		weak := a.choose()
+		switch {
+		case weak < 0:
+			a.endPhase()
+		case a.enqueuing && weak == a.last:
+			a.takeBack()
+			a.aside[weak] = true
+			a.queue = append(a.queue, weak)
+		default:
+			if round, ok := a.add(weak); ok {
+				return round, true
+			}
+			a.endPhase()
+		}
+	}
+	return LinearRound{}, false
+}
+
+// choose returns the weak ranker of the greatest edge above 0 that is not set aside,
+// the first of equals, or −1.
+func (a *AdaRank) choose() int {
+	clear(a.edges)
+	for i, p := range a.p {
+		kernel.Axpy(p, a.table[i*len(a.edges):(i+1)*len(a.edges)], a.edges)
+	}
+	best, size := -1, leastEdge
+	for h, e := range a.edges {
+		if !a.aside[h] && e > size {
+			best, size = h, e
+		}
+	}
+	return best
+}
+
+// add adds a weak ranker, or takes it back and returns false if the rule stops.
+func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
+	f, sign := a.direction(weak)
+	alpha := halfLogRatio(1+a.edges[weak], 1-a.edges[weak])
+	before := a.mean
+	a.back.weight, a.back.mean, a.back.loss = a.weights[f], a.mean, a.loss
+	copy(a.back.p, a.p)
+	copy(a.back.scores, a.scores)
+	a.addFeature(f, sign*alpha)
+	values := a.standings.Values(a.scores)
+	a.mean = total(values) / float64(len(values))
+	if !a.enqueuing {
+		a.countRepeats(weak, before)
+	}
+	a.last = weak
+	if a.stops(before) {
+		a.takeBack()
+		return LinearRound{}, false
+	}
+	a.reweight(values, alpha)
+	return LinearRound{Feature: f, Weight: sign * alpha, Mean: a.mean, Loss: a.loss}, true
+}
+
+// countRepeats sets a weak ranker aside that is taken again and again to no effect.
+func (a *AdaRank) countRepeats(weak int, before float64) {
+	if a.mean == before && weak == a.last {
+		if a.repeats++; a.repeats == a.options.Repeats {
+			a.repeats, a.aside[weak] = 0, true
+		}
+		return
+	}
+	a.repeats = 0
+	clear(a.aside)
+	for _, queued := range a.queue {
+		a.aside[queued] = true
+	}
+}
+
+// endPhase lets the next feature of the queue in, or ends the boosting.
+func (a *AdaRank) endPhase() {
+	a.enqueuing = false
+	if len(a.queue) == 0 {
+		a.over = true
+		return
+	}
+	first := a.queue[len(a.queue)-1]
+	a.queue = a.queue[:len(a.queue)-1]
+	a.aside[first] = false
+}
+
+func (a *AdaRank) stops(before float64) bool {
+	switch a.options.Stop {
+	case StopPaper:
+		return a.mean <= before
+	case StopRankLib:
+		return a.mean+a.options.Tolerance <= before
+	}
+	return false
+}
+
+// addFeature adds a feature times a weight to the scores.
+func (a *AdaRank) addFeature(f int, weight float64) {
+	a.weights[f] += weight
+	x, width := a.data.X(), a.data.Features
+	for i := range a.scores {
+		a.scores[i] += float64(weight * float64(x[i*width+f]))
+	}
+}
+
+// reweight sets P and the loss.
+func (a *AdaRank) reweight(values []float64, alpha float64) {
+	a.loss = 0
+	for i, e := range values {
+		a.loss += math.Exp(-e)
+		if a.options.Reweight == ReweightPaper {
+			a.p[i] = math.Exp(-e)
+		} else {
+			a.p[i] *= math.Exp(-alpha * e)
+		}
+	}
+	a.loss /= float64(len(values))
+	kernel.Scale(1/total(a.p), a.p)
+}
+
+// takeBack undoes the last round.
+func (a *AdaRank) takeBack() {
+	f, _ := a.direction(a.last)
+	a.weights[f], a.mean, a.loss = a.back.weight, a.back.mean, a.back.loss
+	copy(a.p, a.back.p)
+	copy(a.scores, a.back.scores)
+}

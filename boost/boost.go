@@ -1,0 +1,63 @@
+// Package boost learns sums of weak rankers, one a round: RankBoost and FRank add
+// threshold rankers of a feature, AdaRank whole features.
+//
+// Start reading at [RankBoost], [FRank] and [AdaRank]: each is made of a data set
+// and then asked for one round after the other, so that the caller decides when to
+// stop. arrange.go and columns.go hold what the first two share: pairs of documents
+// without a matrix of pairs, and features as the places of their values among the
+// thresholds. [Standings] measures scores that change a little every round. The
+// package must not know of hyperparameters' names, validation data or model files.
+package boost
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/scorer"
+)
+
+// Options are what RankBoost and FRank have in common. The zero value takes every
+// value of a feature as a threshold, in both directions.
+type Options struct {
+	// Cuts is the number of thresholds a feature, equally spaced from its lowest
+	// value up; 0 takes all its values, and so does a feature that has no more.
+	Cuts int
+
+	// Up leaves out weak rankers of negative weight, for which a document is the
+	// less relevant the higher a feature is.
+	Up bool
+
+	// PerQuery gives every query the same weight, shared by its pairs of documents
+	// of different grades; otherwise every pair has the same.
+	PerQuery bool
+
+	Workers int // goroutines; 0 means GOMAXPROCS
+}
+
+// Round is a weak ranker that was added, and how things stand with it.
+type Round struct {
+	Stump  scorer.Stump
+	Weight float64 // α, in the sum of scores
+
+	// Edge is Σ D(pair)·(h(better) − h(worse)) by the pair weights before the
+	// round, of either sign: RankBoost's r, FRank's Σ W·m.
+	Edge float64
+
+	// Loss is the training loss with the weak ranker.
+	Loss float64
+}
+
+// leastRatio bounds the ratio of the weights of badly and well ordered pairs from
+// below, and so every α by about 14 where a weak ranker makes no mistake.
+const leastRatio = 1e-12
+
+// halfLogRatio returns ½ ln(plus/minus), bounded.
+func halfLogRatio(plus, minus float64) float64 {
+	most := max(plus, minus)
+	if most == 0 {
+		return 0
+	}
+	return 0.5 * math.Log(max(plus, most*leastRatio)/max(minus, most*leastRatio))
+}
+
+// leastEdge is where an edge is no more than rounding.
+const leastEdge = 1e-12

@@ -1,0 +1,355 @@
+package boost
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// FRankSearch is how FRank compares weak rankers.
+type FRankSearch int
+
+// The searches, from the fastest to the paper's.
+const (
+	ByGradient FRankSearch = iota // the greatest |Σ W·m|: the steepest descent of the loss
+	ByFeature                     // each feature's best by gradient, and of these the one with the least loss
+	ByLoss                        // the least loss of all weak rankers, each with its α
+)
+
+// FRankAlpha is how FRank weighs a weak ranker.
+type FRankAlpha int
+
+// The choices of α.
+const (
+	FRankFormula FRankAlpha = iota // ½ ln(Σ_{m=1} W / Σ_{m=−1} W)
+	FRankMinimum                   // the loss's minimum along the weak ranker
+)
+
+// FRankOptions are FRank's. The paper's are ByLoss, FRankFormula and PerQuery.
+type FRankOptions struct {
+	Options
+	Search FRankSearch
+	Alpha  FRankAlpha
+}
+
+// FRank is the algorithm of
+//
+//	Tsai, Liu, Qin, Chen, Ma: FRank: A Ranking Method with Fidelity Loss,
+//	SIGIR 2007
+//
+// with weak rankers h that are 1 above a threshold of a feature and else 0. Its loss
+// is a weighted mean over the pairs of a query's documents of different grades, i
+// better than j, of the fidelity loss of the modelled probability of their order,
+//
+//	F(o) = 1 − √σ(o),   o = H(i) − H(j),   σ(o) = 1/(1 + exp(−o)),
+//
+// which is bounded: a pair that cannot be ordered weighs little. H grows by one α·h
+// a round. With m = h(i) − h(j), the slope of the loss along h is −½ Σ W·m, where
+//
+//	W = D·e^{o/2}/(1 + e^o)^{3/2}
+//
+// and D are the weights of the mean. α = ½ ln(Σ_{m=1} W / Σ_{m=−1} W) comes from
+// continuing W as W·e^{−αm}. As with RankBoost, Σ W·m is a sum of potentials over the
+// documents above the threshold; the potentials take one pass over the pairs, whose
+// weights are computed as they are needed: a division and a square root each,
+// because e^{−o} is a product of a factor a document.
+type FRank struct {
+	documents *arrangement
+	search    *search
+	options   FRankOptions
+
+	scores    []float64 // H, by document
+	potential []float64
+	loss      float64
+	above     []bool // the threshold of the weak ranker at hand
+
+	// Factors e^{−H} and e^{H}, by document, with scores shifted query by query; of a
+	// query whose scores are far apart worse holds H.
+	better, worse []float64
+	queries       []query
+
+	sums    []splitSums // one a query
+	buffers [][]float64 // one a worker
+}
+
+type query struct {
+	*levels
+	far bool
+}
+
+// splitSums are sums over the pairs of which a weak ranker puts one document above
+// its threshold: the weights W of those that it orders well and badly, and the loss.
+type splitSums struct{ well, badly, loss float64 }
+
+// NewFRank prepares boosting on a data set, which must not change while it lasts.
+// The error is ErrNoPairs, or tells of an option that does not exist.
+func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
+	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
+		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)
+	}
+	a := arrange(d, o.PerQuery)
+	if len(a.queries) == 0 {
+		return nil, ErrNoPairs
+	}
+	n := len(a.rows)
+	b := &FRank{
+		documents: a,
+		search:    newSearch(newColumns(d, a.rows, o.Cuts, o.Workers), o.Up, o.Workers),
+		options:   o,
+		scores:    make([]float64, n),
+		potential: make([]float64, n),
+		above:     make([]bool, n),
+		better:    make([]float64, n),
+		worse:     make([]float64, n),
+		queries:   make([]query, len(a.queries)),
+		sums:      make([]splitSums, len(a.queries)),
+		buffers:   make([][]float64, parallel.Workers(o.Workers, len(a.queries))),
+	}
+	for w := range b.buffers {
+		b.buffers[w] = make([]float64, 3*a.longest)
+	}
+	for i := range b.queries {
+		b.queries[i].levels = &a.queries[i]
+	}
+	b.weigh()
+	return b, nil
+}
+
+// Queries returns the number of queries that have pairs.
+func (b *FRank) Queries() int { return len(b.documents.queries) }
+
+// Loss returns the fidelity loss, 1 − √½ before the first round.
+func (b *FRank) Loss() float64 { return b.loss }
+
+// Next adds a weak ranker. ok is false, and nothing added, if none has an edge. The
+// loss may grow where α is that of the formula.
+func (b *FRank) Next() (round Round, ok bool) {
+	best, ok := b.search.run(b.potential)
+	if !ok {
+		return Round{}, false
+	}
+	if b.options.Search != ByGradient {
+		best = b.leastLoss()
+	}
+	alpha, _ := b.step(best)
+	for i, above := range b.above {
+		if above {
+			b.scores[i] += alpha
+		}
+	}
+	b.weigh()
+	return Round{Stump: b.search.columns[best.column].stump(best.cut), Weight: alpha, Edge: best.edge, Loss: b.loss}, true
+}
+
+// leastLoss returns the weak ranker whose step lowers the loss most, the first of
+// equals, among those that the search compares.
+func (b *FRank) leastLoss() candidate {
+	var best candidate
+	lowest := math.Inf(1)
+	try := func(c candidate) {
+		if b.search.size(c) <= leastEdge {
+			return
+		}
+		if _, change := b.step(c); change < lowest {
+			best, lowest = c, change
+		}
+	}
+	for i, c := range b.search.best {
+		if b.options.Search == ByFeature {
+			try(c)
+			continue
+		}
+		for _, c := range b.search.all(i, b.potential) {
+			try(c)
+		}
+	}
+	b.split(best)
+	return best
+}
+
+// split notes which documents a weak ranker puts above its threshold.
+func (b *FRank) split(c candidate) {
+	column := &b.search.columns[c.column]
+	for i := range b.above {
+		b.above[i] = column.bin(i) > c.cut
+	}
+}
+
+// step returns a weak ranker's α, and by how much it changes the loss.
+func (b *FRank) step(c candidate) (alpha, change float64) {
+	b.split(c)
+	at := b.along(0)
+	if b.options.Alpha == FRankFormula {
+		alpha = halfLogRatio(at.well, at.badly)
+	} else {
+		alpha = b.minimum(at)
+	}
+	return alpha, b.along(alpha).loss - at.loss
+}
+
+// farthest bounds the steps of FRankMinimum as leastRatio does those of the formula.
+const farthest = 14
+
+// minimum returns the α where the loss stops falling, searching from 0 downhill: the
+// end of the slope is first passed by doubling the step and then halved in on.
+func (b *FRank) minimum(at splitSums) float64 {
+	sign := 1.0
+	if at.well < at.badly {
+		sign = -1
+	}
+	falls := func(s splitSums) bool { return sign*(s.well-s.badly) > 0 }
+	from, to := 0.0, 0.25
+	for falls(b.along(sign * to)) {
+		if to >= farthest {
+			return sign * farthest
+		}
+		from, to = to, min(2*to, farthest)
+	}
+	for range 30 {
+		middle := (from + to) / 2
+		if falls(b.along(sign * middle)) {
+			from = middle
+		} else {
+			to = middle
+		}
+	}
+	return sign * from
+}
+
+// along returns the sums at the scores plus alpha times the weak ranker of the last
+// split; well − badly is then −2 times the slope of the loss.
+func (b *FRank) along(alpha float64) splitSums {
+	parallel.For(len(b.sums), b.options.Workers, func(worker, i int) {
+		b.sums[i] = b.splitQuery(&b.queries[i], alpha, b.buffers[worker])
+	})
+	return b.total()
+}
+
+func (b *FRank) total() (t splitSums) {
+	for _, s := range b.sums {
+		t.well += s.well
+		t.badly += s.badly
+		t.loss += s.loss
+	}
+	return t
+}
+
+// splitQuery goes through the split pairs: each document of a level and those of the
+// lower levels on the other side of the threshold, whose factors are gathered level
+// by level.
+func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSums) {
+	n := b.documents.longest
+	not, are, row := buffer[:0:n], buffer[n:n:2*n], buffer[2*n:] // of lower levels
+	closer, farther := math.Exp(alpha), math.Exp(-alpha)
+	for k := range q.count() {
+		for i := q.start[k]; i < q.start[k+1]; i++ {
+			if b.above[i] {
+				first, rest := b.factors(q, i, not, row)
+				w, l := fidelity(first*farther, rest)
+				s.well, s.loss = s.well+w, s.loss+l
+			} else {
+				first, rest := b.factors(q, i, are, row)
+				w, l := fidelity(first*closer, rest)
+				s.badly, s.loss = s.badly+w, s.loss+l
+			}
+		}
+		for i := q.start[k]; i < q.start[k+1]; i++ {
+			if b.above[i] {
+				are = append(are, b.worse[i])
+			} else {
+				not = append(not, b.worse[i])
+			}
+		}
+	}
+	s.well, s.badly, s.loss = s.well*q.weight, s.badly*q.weight, s.loss*q.weight
+	return s
+}
+
+// fidelity returns the sums of W/D and F over the pairs of a document with worse
+// ones, given factors of which the products are e^{−o}. With f = √σ(o) it is
+// F = 1 − f and W/D = e^{−o}·f³.
+func fidelity(first float64, rest []float64) (weight, loss float64) {
+	for _, v := range rest {
+		e := first * v
+		f := 1 / math.Sqrt(1+e)
+		weight += e * f * f * f
+		loss += 1 - f
+	}
+	return weight, loss
+}
+
+// farApart is the range of a query's scores up to which e^{−o} is the product of a
+// factor of each document, which together with e^{α} can then not overflow.
+const farApart = 680
+
+// factors returns factors whose products are e^{−o}, o the difference of the scores
+// of document i and of worse ones, given what worse holds of these. Where scores lie
+// far apart the products are made one by one, in row; a difference below −farApart
+// then counts as that, which leaves the pair without any weight, as it should be.
+func (b *FRank) factors(q *query, i int, worse, row []float64) (first float64, rest []float64) {
+	if !q.far {
+		return b.better[i], worse
+	}
+	row = row[:len(worse)]
+	for j, h := range worse {
+		row[j] = math.Exp(min(h-b.scores[i], farApart))
+	}
+	return 1, row
+}
+
+// weigh sets the loss and the potentials to those of the scores.
+func (b *FRank) weigh() {
+	parallel.For(len(b.sums), b.options.Workers, func(worker, i int) {
+		b.sums[i] = splitSums{loss: b.weighQuery(&b.queries[i], b.buffers[worker])}
+	})
+	b.loss = b.total().loss
+}
+
+func (b *FRank) weighQuery(q *query, row []float64) (loss float64) {
+	from := q.from()
+	b.prepare(q)
+	clear(b.potential[from:q.to()])
+	for k := 1; k < q.count(); k++ {
+		lower := b.worse[from:q.start[k]]
+		for i := q.start[k]; i < q.start[k+1]; i++ {
+			first, rest := b.factors(q, i, lower, row)
+			w, l := fidelityRow(first, rest, b.potential[from:q.start[k]], q.weight)
+			b.potential[i] += w
+			loss += l
+		}
+	}
+	return loss * q.weight
+}
+
+// prepare sets the factors of a query's documents.
+func (b *FRank) prepare(q *query) {
+	h := b.scores[q.from():q.to()]
+	lowest, highest := slices.Min(h), slices.Max(h)
+	q.far = highest-lowest > farApart
+	if q.far {
+		copy(b.worse[q.from():q.to()], h)
+		return
+	}
+	middle := lowest + (highest-lowest)/2
+	for i, v := range h {
+		b.worse[q.from()+i], b.better[q.from()+i] = math.Exp(v-middle), math.Exp(middle-v)
+	}
+}
+
+// fidelityRow is fidelity, and takes the weights W from the potentials of the worse
+// documents. The weight it returns is that of W, too.
+func fidelityRow(first float64, rest, potential []float64, d float64) (weight, loss float64) {
+	potential = potential[:len(rest)]
+	for j, v := range rest {
+		e := first * v
+		f := 1 / math.Sqrt(1+e)
+		w := d * e * f * f * f
+		potential[j] -= w
+		weight += w
+		loss += 1 - f
+	}
+	return weight, loss
+}

@@ -1,0 +1,214 @@
+package boost
+
+import (
+	"errors"
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// ErrNoPairs tells that a data set has no query with documents of different grades,
+// so that there is nothing to learn.
+var ErrNoPairs = errors.New("found no query with documents of different grades, expected at least one")
+
+// RankBoost is the algorithm of
+//
+//	Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining
+//	Preferences, JMLR 4, 2003, Figure 1
+//
+// with weak rankers h that are 1 above a threshold of a feature and else 0. It
+// minimises the exponential loss over the pairs of a query's documents of different
+// grades, x₁ better than x₀, by one α·h after the other,
+//
+//	L(H) = Σ D₁(x₀,x₁) exp(H(x₀) − H(x₁)).
+//
+// A round takes the h of the greatest edge r = Σ D(x₀,x₁)(h(x₁) − h(x₀)), in either
+// direction, where D is D₁·exp(H(x₀) − H(x₁)) divided by its sum Z (Section 3.2).
+// No pair is ever looked at: with a query's documents arranged in levels of equal
+// grade, D is a product of a factor a document, and r = Σ_x π(x)h(x) with
+//
+//	π(x) = exp(−H(x))·Σ_{x' worse} exp(H(x')) − exp(H(x))·Σ_{x' better} exp(−H(x'))
+//
+// (their Section 3.3 for two levels): O(documents) a round for the potentials π, and
+// O(documents × features) for all edges. Sums are kept as logarithms, so that no
+// exponential overflows.
+type RankBoost struct {
+	documents *arrangement
+	search    *search
+	exact     bool
+	workers   int
+
+	scores    []float64 // H, by document
+	potential []float64 // π/Z
+	logLoss   float64
+	above     []bool // by the last weak ranker
+
+	sums    []float64 // one a query: of its pairs' weights
+	others  []float64
+	buffers [][]float64 // one a worker
+}
+
+// NewRankBoost prepares boosting on a data set, which must not change while it
+// lasts. Exact takes for each weak ranker the α that minimises the loss,
+// ½ ln(W₊/W₋), with the weights of the pairs that it orders well and badly; else it
+// is the minimum of the paper's upper bound, ½ ln((1+r)/(1−r)). The error is
+// ErrNoPairs.
+func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error) {
+	a := arrange(d, o.PerQuery)
+	if len(a.queries) == 0 {
+		return nil, ErrNoPairs
+	}
+	n := len(a.rows)
+	b := &RankBoost{
+		documents: a,
+		search:    newSearch(newColumns(d, a.rows, o.Cuts, o.Workers), o.Up, o.Workers),
+		exact:     exact,
+		workers:   o.Workers,
+		scores:    make([]float64, n),
+		potential: make([]float64, n),
+		above:     make([]bool, n),
+		sums:      make([]float64, len(a.queries)),
+		others:    make([]float64, len(a.queries)),
+		buffers:   make([][]float64, parallel.Workers(o.Workers, len(a.queries))),
+	}
+	for w := range b.buffers {
+		b.buffers[w] = make([]float64, 3*a.longest+2)
+	}
+	b.weigh()
+	return b, nil
+}
+
+// Queries returns the number of queries that have pairs.
+func (b *RankBoost) Queries() int { return len(b.documents.queries) }
+
+// Loss returns the exponential loss, 1 before the first round and less after each.
+func (b *RankBoost) Loss() float64 { return math.Exp(b.logLoss) }
+
+// Next adds a weak ranker. ok is false, and nothing added, if none has an edge.
+func (b *RankBoost) Next() (round Round, ok bool) {
+	best, ok := b.search.run(b.potential)
+	if !ok {
+		return Round{}, false
+	}
+	c := &b.search.columns[best.column]
+	for i := range b.above {
+		b.above[i] = c.bin(i) > best.cut
+	}
+	alpha := halfLogRatio(1+best.edge, 1-best.edge)
+	if b.exact {
+		alpha = halfLogRatio(b.ordered())
+	}
+	for i, above := range b.above {
+		if above {
+			b.scores[i] += alpha
+		}
+	}
+	b.weigh()
+	return Round{Stump: c.stump(best.cut), Weight: alpha, Edge: best.edge, Loss: b.Loss()}, true
+}
+
+// weigh sets the loss and the potentials to those of the scores. Weights are taken
+// relative to the loss before, so that their sum is the round's Z however small the
+// loss.
+func (b *RankBoost) weigh() {
+	parallel.For(len(b.sums), b.workers, func(worker, i int) {
+		b.sums[i] = b.weighQuery(&b.documents.queries[i], b.buffers[worker])
+	})
+	z := total(b.sums)
+	kernel.Scale(1/z, b.potential)
+	b.logLoss += math.Log(z)
+}
+
+// weighQuery sets the potentials of a query's documents, before normalization, and
+// returns the sum of its pairs' weights.
+func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
+	base := math.Log(q.weight) - b.logLoss
+	worse := math.Inf(-1) // log Σ exp(H) over the levels so far
+	for k := range q.count() {
+		h, p := b.scores[q.start[k]:q.start[k+1]], b.potential[q.start[k]:q.start[k+1]]
+		for i, v := range h {
+			p[i] = worse + base - v
+		}
+		kernel.Exp(p, p)
+		sum += kernel.Sum(p)
+		worse = logAdd(worse, kernel.LogSumExp(h))
+	}
+	better := math.Inf(-1) // log Σ exp(−H) likewise, from the best level down
+	for k := q.count() - 1; k >= 0; k-- {
+		h, p := b.scores[q.start[k]:q.start[k+1]], b.potential[q.start[k]:q.start[k+1]]
+		e := buffer[:len(h)]
+		for i, v := range h {
+			e[i] = v + better + base
+		}
+		kernel.Exp(e, e)
+		kernel.Axpy(-1, e, p)
+		for i, v := range h {
+			e[i] = -v
+		}
+		better = logAdd(better, kernel.LogSumExp(e))
+	}
+	return sum
+}
+
+// ordered returns the weights of the pairs that the last weak ranker orders well
+// and badly.
+func (b *RankBoost) ordered() (well, badly float64) {
+	parallel.For(len(b.sums), b.workers, func(worker, i int) {
+		b.sums[i], b.others[i] = b.orderedQuery(&b.documents.queries[i], b.buffers[worker])
+	})
+	return total(b.sums), total(b.others)
+}
+
+func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float64) {
+	base := math.Log(q.weight) - b.logLoss
+	n := b.documents.longest
+	worse := [2]float64{math.Inf(-1), math.Inf(-1)} // log Σ exp(H) over lower levels: not above, above
+	for k := range q.count() {
+		part := [2][]float64{buffer[:0:n], buffer[n : n : 2*n]}
+		for i := q.start[k]; i < q.start[k+1]; i++ {
+			side := 0
+			if b.above[i] {
+				side = 1
+			}
+			part[side] = append(part[side], b.scores[i])
+		}
+		well += pairWeight(part[1], worse[0]+base, buffer[2*n:])
+		badly += pairWeight(part[0], worse[1]+base, buffer[2*n:])
+		for side := range worse {
+			worse[side] = logAdd(worse[side], kernel.LogSumExp(part[side]))
+		}
+	}
+	return well, badly
+}
+
+// pairWeight returns Σ exp(worse − h).
+func pairWeight(h []float64, worse float64, buffer []float64) float64 {
+	e := buffer[:len(h)]
+	for i, v := range h {
+		e[i] = worse - v
+	}
+	kernel.Exp(e, e)
+	return kernel.Sum(e)
+}
+
+// logAdd returns log(exp(a) + exp(b)) without overflow.
+func logAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// total adds in order: the same bits whoever computed the terms.
+func total(terms []float64) float64 {
+	var sum float64
+	for _, t := range terms {
+		sum += t
+	}
+	return sum
+}

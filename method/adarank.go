@@ -1,0 +1,63 @@
+package method
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/boost"
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+)
+
+var (
+	adaRankStops     = map[string]boost.Stop{"paper": boost.StopPaper, "ranklib": boost.StopRankLib, "none": boost.StopNever}
+	adaRankReweights = map[string]boost.Reweighting{"paper": boost.ReweightPaper, "ranklib": boost.ReweightRankLib}
+)
+
+func newAdaRank() *Method {
+	return &Method{
+		Name:           "adarank",
+		Title:          "AdaRank",
+		Summary:        "Boosts features by the measure itself, turning to the queries that the sum so far ranks badly.",
+		Source:         "Xu, Li: AdaRank: A Boosting Algorithm for Information Retrieval, SIGIR 2007",
+		UsesMeasure:    true,
+		DefaultMeasure: "map",
+		takes:          anyOne,
+		Hyperparameters: slices.Concat(boostingParameters("500"), []Hyperparameter{
+			{Name: "stop", Kind: Choice, Default: "none", Choices: []string{"paper", "ranklib", "none"}, Doc: "the last round: the first that does not raise the training measure (paper), the first that lowers it by the tolerance (ranklib), or all are done (none)"},
+			{Name: "tolerance", Kind: Number, Default: "0.002", Min: 0, Max: 1, Doc: "fall of the training measure that ends stop=ranklib"},
+			{Name: "reweight", Kind: Choice, Default: "paper", Choices: []string{"paper", "ranklib"}, Doc: "query weights: exp(−E), or those before times exp(−αE) (ranklib)"},
+			{Name: "repeats", Kind: Integer, Default: "5", Min: 0, Max: 1e6, Doc: "repetitions of a feature, to no effect on the training measure, after which it is set aside until there is one; 0: never set aside"},
+			{Name: "enqueue", Kind: Switch, Default: "false", Doc: "take back a round after which the same feature would be taken again, and let that feature in last"},
+			{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "whether a feature may also rank downwards"},
+		}),
+		scorers: []string{linearScorer},
+		train: func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+			return trainByBoosting(ctx, m, p, newAdaRankRounds)
+		},
+	}
+}
+
+func newAdaRankRounds(p *Problem, d *dataset.Dataset) (booster, error) {
+	averager, ok := p.Measure.(measure.Averager)
+	if !ok {
+		return nil, fmt.Errorf("found the training measure %s, expected one that has an expected value under ties", p.Measure.Name())
+	}
+	v := p.Values
+	a, err := boost.NewAdaRank(d, boost.AdaRankOptions{
+		Measure:   averager,
+		Both:      v.Text("direction") == "both",
+		Stop:      adaRankStops[v.Text("stop")],
+		Tolerance: v.Number("tolerance"),
+		Reweight:  adaRankReweights[v.Text("reweight")],
+		Repeats:   v.Int("repeats"),
+		Enqueue:   v.Bool("enqueue"),
+		Workers:   p.Workers,
+	})
+	if err != nil {
+		return nil, explainPairs(err)
+	}
+	return &linearRounds{algorithm: a}, nil
+}

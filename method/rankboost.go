@@ -1,0 +1,32 @@
+package method
+
+import (
+	"context"
+	"slices"
+
+	"github.com/listwise/listwise/boost"
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/model"
+)
+
+func newRankBoost() *Method {
+	return &Method{
+		Name:    "rankboost",
+		Title:   "RankBoost",
+		Summary: "Boosts thresholds on features by the exponential loss over pairs of documents.",
+		Source:  "Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining Preferences, JMLR 4, 2003",
+		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters("0", "both", "uniform"), []Hyperparameter{
+			{Name: "alpha", Kind: Choice, Default: "bound", Choices: []string{"bound", "exact"}, Doc: "weight of a weak ranker: the minimum of the paper's bound on the loss, ½ ln((1+r)/(1−r)), or of the loss itself, ½ ln(W₊/W₋)"},
+		}),
+		scorers: []string{stumpScorer},
+		train: func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+			return trainByBoosting(ctx, m, p, func(p *Problem, d *dataset.Dataset) (booster, error) {
+				b, err := boost.NewRankBoost(d, boostingOptions(p), p.Values.Text("alpha") == "exact")
+				if err != nil {
+					return nil, explainPairs(err)
+				}
+				return &stumpRounds{algorithm: b, features: d.Features}, nil
+			})
+		},
+	}
+}
