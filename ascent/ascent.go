@@ -1,0 +1,262 @@
+// Package ascent maximises a measure over linear combinations of columns, one
+// weight at a time: coordinate ascent as Metzler and Croft use it to learn
+// rankings (Linear feature-based models for information retrieval, Information
+// Retrieval 10, 2007).
+//
+// A measure changes only where two documents' scores cross, so that it has no
+// gradient to follow; but along one weight it is a step function, which can be
+// looked at directly: at a few points (line.go), or wholly, crossing by crossing
+// (crossing.go), as Och does for translation (Minimum Error Rate Training in
+// Statistical Machine Translation, ACL 2003). Start reading at [Climber]. The
+// columns are features to the method coordascent and systems to package fuse;
+// this package must not know which.
+package ascent
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Search is a way to look for the best value of one weight.
+type Search int
+
+// The ways to search.
+const (
+	// Steps tries a fixed number of changes of the weight in both directions, each
+	// twice as large as the last, then some between the best and its neighbours.
+	// They are in proportion to the spread of the scores over that of the column,
+	// so that the scale of a column does not matter.
+	Steps Search = iota
+
+	// Exact looks at every crossing of two documents. It takes time and memory in
+	// proportion to the number of pairs of differently graded documents.
+	Exact
+)
+
+// ParseSearch reads "steps" or "exact".
+func ParseSearch(name string) (Search, error) {
+	switch name {
+	case "steps":
+		return Steps, nil
+	case "exact":
+		return Exact, nil
+	}
+	return 0, fmt.Errorf("found the search %q, expected steps or exact", name)
+}
+
+// Climber says how to maximise the mean of a [Data]'s measure, in which documents
+// of equal score count as standing in the worst order. The zero value is ready to
+// use.
+type Climber struct {
+	Search      Search
+	MaxSweeps   int     // passes over all weights; 0 means 100
+	Tolerance   float64 // a sweep that gains no more is the last
+	NonNegative bool    // weights stay at 0 or above
+
+	// Order, if not nil, permutes the columns 0, 1, … at the start of a sweep,
+	// which goes through them in that order.
+	Order func(sweep int, columns []int)
+
+	// Observe, if not nil, is called after every sweep; an error ends the climb.
+	Observe func(Sweep) error
+}
+
+// Sweep is one pass over all weights.
+type Sweep struct {
+	Number int     // from 1
+	Value  float64 // the mean of the measure
+	W      []float64
+}
+
+// Result is where a climb ended.
+type Result struct {
+	W         []float64 // Σ|w| = 1 unless all are 0
+	Value     float64   // the mean of the measure, ties in the worst order
+	Sweeps    int
+	Converged bool // the last sweep gained no more than the tolerance
+}
+
+// Climb starts at the weights w, one a column, which it does not change. The
+// result depends on the arguments alone. An error is that of ctx or of Observe.
+func (c *Climber) Climb(ctx context.Context, d *Data, w []float64) (*Result, error) {
+	if len(w) != d.columns {
+		panic(fmt.Sprintf("ascent: %d weights for %d columns", len(w), d.columns))
+	}
+	s := newState(d, c, w)
+	r := &Result{W: s.w, Value: s.value()}
+	columns := make([]int, d.columns)
+	maxSweeps := c.MaxSweeps
+	if maxSweeps == 0 {
+		maxSweeps = 100
+	}
+	for r.Sweeps < maxSweeps && !r.Converged {
+		before := r.Value
+		for j := range columns {
+			columns[j] = j
+		}
+		if c.Order != nil {
+			c.Order(r.Sweeps, columns)
+		}
+		for _, j := range columns {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			r.Value = s.improve(j, r.Value)
+		}
+		s.normalize()
+		r.Value = s.value()
+		r.Sweeps++
+		r.Converged = r.Value <= before+c.Tolerance
+		if c.Observe == nil {
+			continue
+		}
+		if err := c.Observe(Sweep{Number: r.Sweeps, Value: r.Value, W: s.w}); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Value returns the mean of the measure at the weights w, ties in the worst order:
+// what a [Climber] maximises.
+func (d *Data) Value(w []float64) float64 { return newState(d, new(Climber), w).value() }
+
+// state is a climb under way.
+type state struct {
+	*Climber
+	data   *Data
+	w      []float64
+	scores [][]float64 // of each query that can change, of its documents
+	orders [][]int32   // documents by rank
+	line   line
+	sweep  crossings
+}
+
+func newState(d *Data, c *Climber, w []float64) *state {
+	s := &state{Climber: c, data: d, w: append([]float64(nil), w...)}
+	for i := range d.queries {
+		n := len(d.queries[i].grades)
+		order := make([]int32, n)
+		for k := range order {
+			order[k] = int32(k)
+		}
+		s.scores = append(s.scores, make([]float64, n))
+		s.orders = append(s.orders, order)
+	}
+	s.rescore()
+	return s
+}
+
+// rescore computes all scores from the weights.
+func (s *state) rescore() {
+	for i := range s.data.queries {
+		q, scores := &s.data.queries[i], s.scores[i]
+		clear(scores)
+		for j, w := range s.w {
+			if w == 0 {
+				continue
+			}
+			for k, x := range q.column(j) {
+				scores[k] += float64(w * float64(x))
+			}
+		}
+	}
+}
+
+// value returns the mean of the measure at the weights and brings the orders up to
+// date.
+func (s *state) value() float64 {
+	total := s.data.settled
+	for i := range s.data.queries {
+		q := &s.data.queries[i]
+		s.line.sort(q, s.scores[i], s.scores[i], 0, s.orders[i])
+		total += s.line.measure(s.data.measure, q, s.orders[i])
+	}
+	return s.data.mean(total)
+}
+
+// improve moves weight j to the best place that the search finds and returns the
+// value there; if that is not above the present value, it leaves the weight.
+func (s *state) improve(j int, value float64) float64 {
+	spread := s.spread(j)
+	if spread == 0 {
+		return value
+	}
+	var t, found float64
+	if s.Search == Exact {
+		t, found = s.sweep.best(s, j, spread)
+	} else {
+		t, found = s.line.best(s, j, spread, value)
+	}
+	if !(found > value) || t == 0 {
+		return value
+	}
+	old := s.w[j]
+	s.move(j, t)
+	if after := s.value(); after > value {
+		return after
+	}
+	s.w[j] = old // crossings closer than numbers can tell
+	s.rescore()
+	return s.value()
+}
+
+// move adds t to weight j.
+func (s *state) move(j int, t float64) {
+	s.w[j] += t
+	for i := range s.data.queries {
+		scores := s.scores[i]
+		for k, x := range s.data.queries[i].column(j) {
+			scores[k] += float64(t * float64(x))
+		}
+	}
+}
+
+// normalize scales the weights to Σ|w| = 1, which changes no ranking.
+func (s *state) normalize() {
+	var sum float64
+	for _, w := range s.w {
+		sum += math.Abs(w)
+	}
+	if sum > 0 && !math.IsInf(sum, 1) {
+		for j := range s.w {
+			s.w[j] /= sum
+		}
+	}
+	s.rescore()
+}
+
+// spread returns the standard deviation of the scores within queries over that of
+// column j, the natural unit of changes of its weight; 0 if the column is constant.
+func (s *state) spread(j int) float64 {
+	var scores, column float64
+	for i := range s.data.queries {
+		q := &s.data.queries[i]
+		if q.varies[j] {
+			column += variation(q.column(j))
+		}
+		scores += variation(s.scores[i])
+	}
+	switch {
+	case column == 0:
+		return 0
+	case scores == 0:
+		return 1 // all weights are 0, and any other is as good
+	}
+	return math.Sqrt(scores / column)
+}
+
+// variation returns Σ(x − mean)².
+func variation[T float32 | float64](x []T) float64 {
+	var sum, square float64
+	for _, v := range x {
+		sum += float64(v)
+	}
+	mean := sum / float64(len(x))
+	for _, v := range x {
+		d := float64(v) - mean
+		square += float64(d * d)
+	}
+	return square
+}

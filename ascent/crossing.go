@@ -1,0 +1,217 @@
+package ascent
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// crossings looks at a measure along the whole of one weight. Document i's score
+// is s_i + t·x_i at the change t of the weight, so two documents change places at
+//
+//	t = (s_a − s_b)/(x_b − x_a)
+//
+// and between two such crossings the measure is constant. From t = −∞, where the
+// order is that of descending −x, every pair with different x crosses once; only
+// pairs that the measure tells apart matter.
+type crossings struct {
+	docs    []int32
+	events  []event
+	changes []change
+	walk    walk
+
+	spareEvents  []event
+	spareChanges []change
+}
+
+// event is the crossing of two documents of one query; b has the larger x and comes
+// from below.
+type event struct {
+	time uint32 // see timeKey
+	a, b int32
+}
+
+// change is what a query's value changes by at a crossing.
+type change struct {
+	time uint32
+	by   float64
+}
+
+// narrow is the width, in units of the spread, up to which a stretch between
+// crossings is passed over: scores that differ by so little are ties on other data.
+const narrow = 1e-4
+
+// best returns the change of weight j in the middle of the stretch with the highest
+// mean, and that mean. Of equals it takes the widest.
+func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
+	c.changes = c.changes[:0]
+	total := s.data.settled
+	for i := range s.data.queries {
+		q := &s.data.queries[i]
+		if q.varies[j] {
+			total += c.query(s, i, j)
+		} else {
+			total += s.line.measure(s.data.measure, q, s.orders[i])
+		}
+	}
+	sortByTime(&c.changes, &c.spareChanges, func(h change) uint32 { return h.time })
+	h := highest{total: total, found: math.Inf(-1), lowest: math.Inf(-1), spread: spread}
+	if s.NonNegative {
+		h.lowest = -s.w[j]
+	}
+	h.walk(c.changes)
+	return h.t, s.data.mean(h.found)
+}
+
+// query appends the changes of query i along weight j and returns its value at −∞.
+func (c *crossings) query(s *state, i, j int) float64 {
+	q, scores := &s.data.queries[i], s.scores[i]
+	x := q.column(j)
+	c.docs = c.docs[:0]
+	for k := range x {
+		c.docs = append(c.docs, int32(k))
+	}
+	// Documents of equal x keep their order: descending scores, worst first in ties.
+	slices.SortFunc(c.docs, func(a, b int32) int {
+		switch {
+		case x[a] != x[b]:
+			return cmp.Compare(x[a], x[b])
+		case scores[a] != scores[b]:
+			return cmp.Compare(scores[b], scores[a])
+		}
+		return cmp.Compare(q.grades[a], q.grades[b])
+	})
+	value := c.walk.start(s.data.measure, &q.pattern, q.grades, c.docs)
+	c.meet(q.class, x, scores)
+	for e := 0; e < len(c.events); {
+		time, by := c.events[e].time, 0.0
+		for ; e < len(c.events) && c.events[e].time == time; e++ {
+			by += c.walk.cross(c.events[e].a, c.events[e].b)
+		}
+		if by != 0 {
+			c.changes = append(c.changes, change{time, by})
+		}
+	}
+	return value
+}
+
+// meet sets events to all crossings of documents of different classes, in order of
+// time.
+//
+// Several documents may meet at one point. They turn round by changes of
+// neighbours if each, in order of ascending x, passes all of smaller x, the
+// smallest first (and of equal x the lowest first): the order in which events are
+// made here and which sorting keeps. Times are rounded to float32 so that such
+// meetings are not torn apart by the rounding of quotients.
+func (c *crossings) meet(class []int32, x []float32, scores []float64) {
+	c.events = c.events[:0]
+	for _, b := range c.docs {
+		xb, sb := x[b], scores[b]
+		for first := 0; x[c.docs[first]] < xb; {
+			end := first + 1
+			for x[c.docs[end]] == x[c.docs[first]] {
+				end++
+			}
+			step := 1 / (float64(xb) - float64(x[c.docs[first]]))
+			for k := end - 1; k >= first; k-- {
+				if a := c.docs[k]; class[a] != class[b] {
+					c.events = append(c.events, event{timeKey((scores[a] - sb) * step), a, b})
+				}
+			}
+			first = end
+		}
+	}
+	sortByTime(&c.events, &c.spareEvents, func(e event) uint32 { return e.time })
+}
+
+// highest looks for the stretch with the highest total.
+type highest struct {
+	total  float64 // where the walk is
+	lowest float64 // changes of the weight below are not allowed
+	spread float64
+
+	t, found, width float64 // the best stretch so far
+}
+
+// walk goes through all changes from t = −∞ on.
+func (h *highest) walk(changes []change) {
+	at := math.Inf(-1)
+	for i := 0; i < len(changes); {
+		time := changes[i].time
+		h.consider(at, timeOf(time))
+		for ; i < len(changes) && changes[i].time == time; i++ {
+			h.total += changes[i].by
+		}
+		at = timeOf(time)
+	}
+	h.consider(at, math.Inf(1))
+}
+
+// rounding is by how much totals may differ that are equal.
+const rounding = 1e-10
+
+// consider looks at the stretch between two changes.
+func (h *highest) consider(from, to float64) {
+	from = max(from, h.lowest)
+	width := to - from
+	if !(width > narrow*h.spread) || h.total < h.found-rounding || h.total <= h.found+rounding && width <= h.width {
+		return
+	}
+	h.found, h.width = h.total, width
+	// Where a stretch has no end, two spreads beyond its beginning are far enough.
+	switch {
+	case math.IsInf(width, 1) && math.IsInf(from, -1) && math.IsInf(to, 1):
+		h.t = 0
+	case math.IsInf(from, -1):
+		h.t = to - 2*h.spread
+	case math.IsInf(to, 1):
+		h.t = from + 2*h.spread
+	default:
+		h.t = from + width/2
+	}
+}
+
+// timeKey maps times to integers in the same order, after rounding.
+func timeKey(t float64) uint32 {
+	b := math.Float32bits(float32(t) + 0) // −0 is 0
+	if b>>31 == 1 {
+		return ^b
+	}
+	return b | 1<<31
+}
+
+// timeOf is the inverse of timeKey.
+func timeOf(key uint32) float64 {
+	if key>>31 == 1 {
+		return float64(math.Float32frombits(key &^ (1 << 31)))
+	}
+	return float64(math.Float32frombits(^key))
+}
+
+// sortByTime sorts a list by a key of 32 bits and leaves equal ones in place, by
+// three passes over 11 bits each; spare is its working memory.
+func sortByTime[T any](list, spare *[]T, key func(T) uint32) {
+	const bits = 11
+	if len(*list) < 1<<bits/4 {
+		slices.SortStableFunc(*list, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
+		return
+	}
+	*spare = resize(*spare, len(*list))
+	for shift := 0; shift < 32; shift += bits {
+		var place [1 << bits]int32
+		for _, v := range *list {
+			place[key(v)>>shift&(1<<bits-1)]++
+		}
+		var sum int32
+		for b, n := range place {
+			place[b] = sum
+			sum += n
+		}
+		for _, v := range *list {
+			b := key(v) >> shift & (1<<bits - 1)
+			(*spare)[place[b]] = v
+			place[b]++
+		}
+		*list, *spare = *spare, *list
+	}
+}

@@ -1,0 +1,88 @@
+package ascent
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/measure"
+)
+
+// Data are judged queries, whose documents have a number in every column, and the
+// measure of them. A Data
+// that is no longer added to may be used by several climbs at the same time.
+type Data struct {
+	columns int
+	measure measure.Measure
+	queries []query // those whose value depends on the order
+	settled float64 // Σ of the values of all others
+	counted int     // queries that count
+	tables  tables
+}
+
+type query struct {
+	pattern
+	grades []float64
+	x      []float32 // column by column
+	varies []bool    // whether a column has different values
+}
+
+// NewData returns no queries yet, of that many columns.
+func NewData(columns int, m measure.Measure) *Data { return &Data{columns: columns, measure: m} }
+
+// Columns returns the number of columns.
+func (d *Data) Columns() int { return d.columns }
+
+// Queries returns the number of queries whose value depends on the order of their
+// documents: those that can teach something.
+func (d *Data) Queries() int { return len(d.queries) }
+
+// Add appends a query; x is row-major, a row for each grade. Both are copied.
+func (d *Data) Add(grades []float64, x []float32) {
+	n := len(grades)
+	if len(x) != n*d.columns {
+		panic(fmt.Sprintf("ascent: %d values for %d documents and %d columns", len(x), n, d.columns))
+	}
+	worst, best, ok := extremes(d.measure, grades)
+	if !ok {
+		return
+	}
+	d.counted++
+	if worst == best {
+		d.settled += worst
+		return
+	}
+	q := query{pattern: newPattern(d.measure, grades, &d.tables), grades: slices.Clone(grades), x: make([]float32, len(x)), varies: make([]bool, d.columns)}
+	for j := range d.columns {
+		column := q.column(j)
+		for i := range column {
+			column[i] = x[i*d.columns+j]
+			q.varies[j] = q.varies[j] || column[i] != column[0]
+		}
+	}
+	d.queries = append(d.queries, q)
+}
+
+// extremes returns the values of the worst and the best order; ok is false if the
+// query does not count.
+func extremes(m measure.Measure, grades []float64) (worst, best float64, ok bool) {
+	ranked := slices.Clone(grades)
+	slices.Sort(ranked)
+	worst, ok = m.Value(ranked)
+	slices.Reverse(ranked)
+	best, _ = m.Value(ranked)
+	return worst, best, ok
+}
+
+// column returns column j, one number a document.
+func (q *query) column(j int) []float32 {
+	n := len(q.grades)
+	return q.x[j*n : (j+1)*n]
+}
+
+// mean returns a total over all queries that count as their mean.
+func (d *Data) mean(total float64) float64 {
+	if d.counted == 0 {
+		return 0
+	}
+	return total / float64(d.counted)
+}
