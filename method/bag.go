@@ -1,119 +1,89 @@
 package method
 
 import (
-	"context"
-	"fmt"
+	"math"
 
-	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/optimize"
 	"github.com/listwise/listwise/scorer"
 )
 
-// member is a finished descent of a bag, in its checkpoints too.
-type member struct {
-	Params []float64      `json:"params"`
-	Record model.Training `json:"training"`
+// bag is the risk of several parameter vectors of one scorer, laid out one after
+// the other:
+//
+//	F(w_1 … w_n) = Σ_k F(w_k)
+//
+// A descent on it moves each member as it would alone, by the same order of
+// queries. The members start from different random weights; what is validated, and
+// becomes the model, is the mean of their scores. That is bagging as L. Breiman,
+// Bagging Predictors (Machine Learning 24, 1996), has it, but that all members
+// learn from all queries. A bag of one is the risk itself.
+type bag struct {
+	risk   *objective.Risk
+	scorer scorer.Scorer
+	size   int
 }
 
-// descentCheckpoint is how far the training of a bag is.
-type descentCheckpoint struct {
-	Members []member               // finished
-	State   *optimize.DescentState // of the next, nil at its beginning
+var _ optimize.Terms = (*bag)(nil)
+
+// newBag returns a *ProblemError if the scorer has no average, or if it starts
+// without random weights, from which all members would learn the same.
+func newBag(l *learner, size int) (*bag, error) {
+	if _, ok := l.scorer.(scorer.Averager); !ok && size > 1 {
+		return nil, badProblem("found bag=%d with the scorer %s, expected a network: all members of a bag would be the same", size, l.scorer.Kind())
+	}
+	return &bag{l.risk, l.scorer, size}, nil
 }
 
-// readDescent returns the file's checkpoint of a bag, or that of the beginning if
-// there is no file. If the file is no undamaged checkpoint of this training, that
-// is a *ProblemError.
-func (f checkpointFile) readDescent(bag, dim int) (*descentCheckpoint, error) {
-	text, err := f.load()
-	if text == nil || err != nil {
-		return &descentCheckpoint{}, err
+func (b *bag) Dim() int { return b.size * b.risk.Dim() }
+
+func (b *bag) Terms() int { return b.risk.Terms() }
+
+func (b *bag) EvalTerm(i int, x, grad []float64) float64 {
+	var value float64
+	for k := range b.size {
+		value += b.risk.EvalTerm(i, b.member(x, k), b.member(grad, k))
 	}
-	t, err := f.open(text)
-	if err != nil {
-		return nil, f.unfit(err)
+	return value
+}
+
+// member returns the k-th member's part.
+func (b *bag) member(x []float64, k int) []float64 {
+	n := b.risk.Dim()
+	return x[k*n : (k+1)*n]
+}
+
+// setStart sets x, all 0, to the members' weights after so many restarts.
+func (b *bag) setStart(x []float64, seed uint64, restart int) {
+	for k := range b.size {
+		setStart(b.member(x, k), b.scorer, seed, k, restart)
 	}
-	if len(t.Members) >= bag {
-		return nil, f.unfit(fmt.Errorf("found %d finished members, expected fewer than %d", len(t.Members), bag))
+}
+
+// average returns the one scorer that gives the means of the members' scores, and
+// its parameters: x itself in a bag of one.
+func (b *bag) average(x []float64) (scorer.Scorer, []float64) {
+	if b.size == 1 {
+		return b.scorer, x
 	}
-	for i, m := range t.Members {
-		if len(m.Params) != dim {
-			return nil, f.unfit(fmt.Errorf("found %d parameters of member %d, expected %d", len(m.Params), i+1, dim))
+	members := make([][]float64, b.size)
+	for k := range members {
+		members[k] = b.member(x, k)
+	}
+	return b.scorer.(scorer.Averager).Average(members)
+}
+
+// objective returns the means of the members' risks and of the norms of their
+// gradients.
+func (b *bag) objective(x []float64) (value, norm float64) {
+	grad := make([]float64, b.risk.Dim())
+	for k := range b.size {
+		value += b.risk.Eval(b.member(x, k), grad) / float64(b.size)
+		square := 0.0
+		for _, g := range grad {
+			square += float64(g * g) // rounded: no fused multiply-add
 		}
+		norm += math.Sqrt(square) / float64(b.size)
 	}
-	c := &descentCheckpoint{Members: t.Members, State: new(optimize.DescentState)}
-	if err := c.State.UnmarshalBinary(t.State); err != nil {
-		return nil, f.unfit(err)
-	}
-	return c, nil
-}
-
-func (f checkpointFile) writeDescent(c *descentCheckpoint) error {
-	state, err := c.State.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	return f.save(checkpointText{Members: c.Members, State: state})
-}
-
-// members trains so many descents one after the other, each from weights and in
-// orders of its own, going on from the checkpoint if there is one.
-func (r *descent) members(ctx context.Context, bag int) ([]member, error) {
-	at, err := r.file.readDescent(bag, r.risk.Dim())
-	if err != nil {
-		return nil, err
-	}
-	for len(at.Members) < bag {
-		best, err := r.minimize(ctx, at)
-		if err != nil {
-			return nil, err
-		}
-		at.Members = append(at.Members, member{best.X, r.training(best)})
-		at.State = nil
-	}
-	return at.Members, nil
-}
-
-// bag returns the model whose scores are the means of the members': bagging as L.
-// Breiman, Bagging Predictors (Machine Learning 24, 1996), has it, but that the
-// members differ by their random weights and orders only, all having learned from
-// all queries.
-func (r *descent) bag(members []member) (*model.Model, error) {
-	if len(members) == 1 {
-		return r.model(members[0].Params, members[0].Record), nil
-	}
-	averager, ok := r.scorer.(scorer.Averager)
-	if !ok {
-		return nil, badProblem("found bag=%d with the scorer %s, which has no averages; expected bag=1", len(members), r.scorer.Kind())
-	}
-	all := make([][]float64, len(members))
-	for i, m := range members {
-		all[i] = m.Params
-	}
-	s, params := averager.Average(all)
-	trained := r.model(params, sumUp(members))
-	trained.Scorer = s
-	if r.selection != nil {
-		value, err := r.validation(trained)
-		if err != nil {
-			return nil, err
-		}
-		trained.Training.Validation = &value
-	}
-	return trained, nil
-}
-
-// sumUp describes the training of a bag: how it went for each member, in the mean
-// and in total.
-func sumUp(members []member) model.Training {
-	t := model.Training{Status: members[0].Record.Status}
-	for _, m := range members {
-		r := m.Record
-		t.Objective += r.Objective / float64(len(members))
-		t.GradNorm += r.GradNorm / float64(len(members))
-		t.Iterations += r.Iterations
-		t.Evaluations += r.Evaluations
-		t.Members = append(t.Members, model.Member{Objective: r.Objective, BestEpoch: r.BestEpoch, Validation: r.Validation})
-	}
-	return t
+	return value, norm
 }

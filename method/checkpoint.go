@@ -36,7 +36,6 @@ type checkpointText struct {
 	Problem string    `json:"problem"`
 	Start   int       `json:"start"`
 	Best    *bestText `json:"best,omitempty"`
-	Members []member  `json:"members,omitempty"` // of a bag, instead of Start and Best
 	State   []byte    `json:"state"`
 	Sum     string    `json:"sum"` // against damage, see the method sum
 }
@@ -92,6 +91,23 @@ func (f checkpointFile) read(starts, dim int) (*checkpoint, error) {
 		return nil, f.unfit(err)
 	}
 	return c, nil
+}
+
+// readDescent is read for a descent, with nil for its beginning.
+func (f checkpointFile) readDescent() (*optimize.DescentState, error) {
+	text, err := f.load()
+	if text == nil || err != nil {
+		return nil, err
+	}
+	t, err := f.open(text)
+	if err != nil {
+		return nil, f.unfit(err)
+	}
+	state := new(optimize.DescentState)
+	if err := state.UnmarshalBinary(t.State); err != nil {
+		return nil, f.unfit(err)
+	}
+	return state, nil
 }
 
 // load returns what is in the file, nil if there is none.
@@ -168,6 +184,14 @@ func (f checkpointFile) write(c *checkpoint) error {
 		return err
 	}
 	return f.save(checkpointText{Start: c.Start, Best: newBestText(c.Best), State: state})
+}
+
+func (f checkpointFile) writeDescent(s *optimize.DescentState) error {
+	state, err := s.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return f.save(checkpointText{State: state})
 }
 
 // save completes and writes a checkpoint.

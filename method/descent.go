@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"strconv"
 
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
@@ -24,7 +24,7 @@ func descentParameters(rates []string) []Hyperparameter {
 		{Name: "epochs", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "passes of descent over all queries"},
 		{Name: "batch", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "queries that one step of descent is made of"},
 		{Name: "decay", Kind: Number, Default: "0.95", Min: leastPositive, Max: 1, Doc: "factor of the rate after an epoch whose training cost rose"},
-		{Name: "bag", Kind: Integer, Default: "1", Min: 1, Max: 1000, Doc: "descents from different random weights and in different orders, whose models' scores are averaged"},
+		{Name: "bag", Kind: Integer, Default: "1", Min: 1, Max: 1000, Doc: "networks trained side by side from different random weights, whose scores are averaged"},
 		{Name: "patience", Kind: Integer, Default: "50", Min: 0, Max: 1e6, Doc: "epochs without a lower training cost before descent starts anew from random weights; 0: never"},
 	}
 }
@@ -34,6 +34,7 @@ var rules = map[string]optimize.Rule{"plain": optimize.Plain, "momentum": optimi
 // descent is a training by stochastic descent that can be resumed.
 type descent struct {
 	*learner
+	bag       *bag
 	selection measure.Measure // on the validation data, nil without
 	ranker    measure.Ranker
 	file      checkpointFile
@@ -49,33 +50,27 @@ func trainByDescent(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*m
 	}
 	// The tie-neutral value, as wherever a model is chosen.
 	r := &descent{learner: learner, ranker: measure.Ranker{Ties: measure.TiesAverage}}
+	if r.bag, err = newBag(learner, p.Values.Int("bag")); err != nil {
+		return nil, err
+	}
 	if p.Valid != nil {
 		if r.selection, err = selection(m, p); err != nil {
 			return nil, err
 		}
 	}
 	r.file = checkpointFile{path: p.Checkpoint, fingerprint: r.fingerprint()}
-	members, err := r.members(ctx, p.Values.Int("bag"))
+	solver, err := r.solver()
 	if err != nil {
 		return nil, err
 	}
-	trained, err := r.bag(members)
+	best, err := solver.Minimize(ctx, r.bag, nil)
 	if err != nil {
-		return nil, err
+		return nil, r.explain(err)
 	}
+	s, params := r.bag.average(best.X)
+	trained := r.model(params, r.training(best))
+	trained.Scorer = s
 	return trained, r.file.remove()
-}
-
-// minimize trains the next member of the bag, or goes on with the one under way.
-func (r *descent) minimize(ctx context.Context, at *descentCheckpoint) (*optimize.DescentResult, error) {
-	solver, member := r.solver(at), len(at.Members)
-	var start []float64
-	if solver.Resume == nil {
-		start = make([]float64, r.risk.Dim())
-		setStart(start, r.scorer, r.problem.Seed, member, 0)
-	}
-	best, err := solver.Minimize(ctx, r.risk, start)
-	return best, r.explain(err)
 }
 
 // selection returns the measure by which epochs are chosen.
@@ -100,9 +95,9 @@ func (r *descent) fingerprint() string {
 }
 
 // solver returns the descent that the hyperparameters describe, resumed from the
-// checkpoint's state if there is one.
-func (r *descent) solver(at *descentCheckpoint) optimize.Descent {
-	p, v, member := r.problem, r.problem.Values, len(at.Members)
+// checkpoint if there is one.
+func (r *descent) solver() (optimize.Descent, error) {
+	p, v := r.problem, r.problem.Values
 	d := optimize.Descent{
 		Rule:        rules[v.Text("rule")],
 		Rate:        v.Number("rate"),
@@ -112,10 +107,9 @@ func (r *descent) solver(at *descentCheckpoint) optimize.Descent {
 		MaxEpochs:   v.Int("epochs"),
 		Decay:       v.Number("decay"),
 		Patience:    v.Int("patience"),
-		Init:        func(restart int, x []float64) { setStart(x, r.scorer, p.Seed, member, restart) },
-		Shuffle:     func(epoch int) *rand.Rand { return random.Stream(p.Seed, "shuffle", numberOf(member, epoch)) },
+		Init:        func(restart int, x []float64) { r.bag.setStart(x, p.Seed, restart) },
+		Shuffle:     func(epoch int) *rand.Rand { return random.Stream(p.Seed, "shuffle", strconv.Itoa(epoch)) },
 		Fingerprint: r.file.fingerprint,
-		Resume:      at.State,
 	}
 	if d.Patience == 0 {
 		d.Patience = -1
@@ -124,28 +118,22 @@ func (r *descent) solver(at *descentCheckpoint) optimize.Descent {
 		d.Validate = r.validate
 	}
 	if p.Observe != nil {
-		d.Observe = func(e optimize.Epoch) error {
-			r.observe(member, e)
-			return nil
-		}
+		d.Observe = r.observe
 	}
-	if r.file.path != "" {
-		d.CheckpointEvery = 10
-		d.Checkpoint = func(s *optimize.DescentState) error {
-			return r.file.writeDescent(&descentCheckpoint{Members: at.Members, State: s})
-		}
+	if r.file.path == "" {
+		return d, nil
 	}
-	return d
+	d.CheckpointEvery, d.Checkpoint = 10, r.file.writeDescent
+	var err error
+	d.Resume, err = r.file.readDescent()
+	return d, err
 }
 
 // validate returns the selecting measure at x.
 func (r *descent) validate(_ int, x []float64) (float64, error) {
-	return r.validation(&model.Model{Normalization: r.problem.Normalization, Scorer: r.scorer, Params: x})
-}
-
-// validation returns the selecting measure of a model.
-func (r *descent) validation(m *model.Model) (float64, error) {
 	valid := r.problem.Valid
+	s, params := r.bag.average(x)
+	m := model.Model{Normalization: r.problem.Normalization, Scorer: s, Params: params}
 	scores, err := m.Score(valid)
 	if err != nil {
 		return 0, err
@@ -157,19 +145,20 @@ func (r *descent) validation(m *model.Model) (float64, error) {
 	return value, nil
 }
 
-func (r *descent) observe(member int, e optimize.Epoch) {
+func (r *descent) observe(e optimize.Epoch) error {
+	_, params := r.bag.average(e.X)
 	r.problem.Observe(Iteration{
-		Member:     member,
 		Start:      e.Restart,
 		Number:     e.Number,
-		Objective:  e.TrainingCost,
+		Objective:  e.TrainingCost / float64(r.bag.size),
 		Epoch:      true,
 		Rate:       e.Rate,
 		Validated:  r.selection != nil,
 		Validation: e.Validation,
 		Best:       e.Best,
-		Params:     e.X,
+		Params:     params,
 	})
+	return nil
 }
 
 // explain names the query at which numbers became infinite or NaN.
@@ -187,14 +176,10 @@ func (r *descent) explain(err error) error {
 // training describes how the result came about; the objective is that of the epoch
 // kept, at its end.
 func (r *descent) training(best *optimize.DescentResult) model.Training {
-	grad := make([]float64, r.risk.Dim())
-	value, square := r.risk.Eval(best.X, grad), 0.0
-	for _, g := range grad {
-		square += float64(g * g) // rounded: no fused multiply-add
-	}
+	value, norm := r.bag.objective(best.X)
 	t := model.Training{
 		Objective:   value,
-		GradNorm:    math.Sqrt(square),
+		GradNorm:    norm,
 		Iterations:  best.Epochs,
 		Evaluations: best.Epochs + 1,
 		Status:      best.Status.String(),

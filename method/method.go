@@ -61,9 +61,8 @@ type Problem struct {
 // Iteration tells how far training is: after an iteration of L-BFGS or an epoch of
 // descent, a pass over all queries.
 type Iteration struct {
-	Member    int     // of a bag, from 0
 	Start     int     // of a method that starts several times, from 0
-	Number    int     // iteration of this start, from 0; or epoch over all starts of the member, from 1
+	Number    int     // iteration of this start, from 0; or epoch over all starts, from 1
 	Objective float64 // of an epoch: the sum of what its updates met
 	GradNorm  float64 // 0 after an epoch, which has no one gradient
 
@@ -74,7 +73,7 @@ type Iteration struct {
 	Validated  bool
 	Validation float64
 
-	// Best tells that this is better than all before it of the same member.
+	// Best tells that this is better than all before it.
 	Best bool
 
 	// Params are the scorer's parameters at this point, valid during the call.

@@ -49,21 +49,10 @@ type Training struct {
 	// Validation is the value by which that epoch was chosen; nil if it was not
 	// chosen on validation data.
 	Validation *float64 `json:"validation,omitempty"`
-	// Members are the descents of a bag, whose scores the model averages; empty
-	// where there was but one. Objective and GradNorm are then their means,
-	// Iterations and Evaluations their sums, and Validation is the average's.
-	Members []Member `json:"members,omitempty"`
 }
 
-// Member tells how the training of one member of a bag ended.
-type Member struct {
-	Objective  float64  `json:"objective"`
-	BestEpoch  int      `json:"best_epoch"`
-	Validation *float64 `json:"validation,omitempty"`
-}
-
-// Constant tells whether all parameters are 0, so that all documents get the same
-// score: the model ranks nothing.
+// Constant tells whether there are parameters and all are 0, so that all documents
+// get the same score: the model ranks nothing.
 func (m *Model) Constant() bool {
 	return !slices.ContainsFunc(m.Params, func(p float64) bool { return p != 0 })
 }

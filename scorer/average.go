@@ -14,20 +14,9 @@ type Averager interface {
 }
 
 var (
-	_ Averager = Linear{}
 	_ Averager = Network{}
 	_ Averager = PairNetwork{}
 )
-
-// Average returns l and the mean of the weights.
-func (l Linear) Average(members [][]float64) (Scorer, []float64) {
-	mean := make([]float64, l.Features)
-	for _, w := range members {
-		mustMatch("parameters", len(w), l.Features)
-		kernel.Axpy(1/float64(len(members)), w, mean)
-	}
-	return l, mean
-}
 
 // Average returns a network with the hidden units of all members, whose output
 // weighs each by what its member does, divided by the number of members.

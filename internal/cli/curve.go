@@ -11,7 +11,6 @@ import (
 // curveLine is a line of a --curve file: an epoch of descent, or an iteration of
 // L-BFGS, which has no rate but a gradient.
 type curveLine struct {
-	Member       int      `json:"member,omitempty"` // of a bag, from 0
 	Epoch        int      `json:"epoch"`
 	Restart      int      `json:"restart"`
 	Rate         float64  `json:"rate,omitempty"`
@@ -47,7 +46,7 @@ func (c *curve) observe(it method.Iteration) {
 	if c.err != nil {
 		return
 	}
-	line := curveLine{Member: it.Member, Epoch: it.Number, Restart: it.Start, Rate: it.Rate, TrainingCost: it.Objective, Best: it.Best}
+	line := curveLine{Epoch: it.Number, Restart: it.Start, Rate: it.Rate, TrainingCost: it.Objective, Best: it.Best}
 	if !it.Epoch {
 		line.GradientNorm = &it.GradNorm
 	}

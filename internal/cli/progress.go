@@ -91,11 +91,8 @@ func (it *iterations) observe(i method.Iteration) {
 	}
 	p.drawn = time.Now()
 	start := ""
-	if i.Member > 0 {
-		start = fmt.Sprintf("member %d, ", i.Member+1)
-	}
 	if i.Start > 0 {
-		start += fmt.Sprintf("start %d, ", i.Start+1)
+		start = fmt.Sprintf("start %d, ", i.Start+1)
 	}
 	fmt.Fprintf(p.w, "\r%s: %s%s, %s\x1b[K", it.label, start, describeIteration(i), time.Since(p.started).Round(time.Second))
 }
