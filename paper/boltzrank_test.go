@@ -37,7 +37,7 @@ func TestBoltzRankNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := tuneConfig(Options{Seed: 3}, "", folds, "ndcg@5")
+	c, err := tuneConfig(Options{Seed: 3}, "", folds, "map")
 	if err != nil {
 		t.Fatal(err)
 	}
