@@ -55,7 +55,7 @@ func TestEveryMethodTrainsEveryScorer(t *testing.T) {
 			one, three := quick(t, m, kind), quick(t, m, kind)
 			one.Workers, three.Workers = 1, 3
 			trained := train(t, m, one)
-			if learned := mapOf(t, trained, d); learned <= best {
+			if learned := mapOf(t, trained, d); learned <= best && m.Name != "random" {
 				t.Errorf("%s, %s: MAP is %.4f, the best of 50 random orders has %.4f", m.Name, kind, learned, best)
 			}
 			if trained.Scorer.Kind() != kind {
@@ -271,6 +271,7 @@ func TestAcceptedMeasures(t *testing.T) {
 		"expgain": "ndcg ndcg@10 map", "l2": "ndcg ndcg@10 map", "l3": "ndcg ndcg@10 map", "convexloss": "ndcg ndcg@10 map",
 		"lambdarank": "ndcg ndcg@10 map err", "lambdaloss": "ndcg", "approxndcg": "ndcg", "softrank": "ndcg ndcg@10",
 		"boltzrank1": "ndcg ndcg@10 map err", "boltzrank2": "ndcg ndcg@10 map err", "adarank": "ndcg ndcg@10 map err",
+		"coordascent": "ndcg ndcg@10 map err", "singlefeature": "ndcg ndcg@10 map err",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("measures (-want +got):\n%s", diff)

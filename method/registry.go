@@ -22,4 +22,8 @@ var registry = []*Method{
 	newRankBoost(),
 	newAdaRank(),
 	newFRank(),
+	newRegression(),
+	newCoordinateAscent(),
+	newSingleFeature(),
+	newRandom(),
 }

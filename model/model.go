@@ -54,7 +54,7 @@ type Training struct {
 // Constant tells whether there are parameters and all are 0, so that all documents
 // get the same score: the model ranks nothing.
 func (m *Model) Constant() bool {
-	return !slices.ContainsFunc(m.Params, func(p float64) bool { return p != 0 })
+	return len(m.Params) > 0 && !slices.ContainsFunc(m.Params, func(p float64) bool { return p != 0 })
 }
 
 // Score returns one score for each document of d, in the order of its rows,

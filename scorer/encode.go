@@ -15,6 +15,7 @@ var decoders = map[string]func(json.RawMessage) (Scorer, []float64, error){
 	"linear":  decodeLinear,
 	"net":     decodeNetwork,
 	"pairnet": decodePairNetwork,
+	"random":  decodeRandom,
 	"stumps":  decodeStumps,
 }
 

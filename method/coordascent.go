@@ -1,0 +1,212 @@
+package method
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/ascent"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+func newCoordinateAscent() *Method {
+	return &Method{
+		Name:           "coordascent",
+		Title:          "Coordinate ascent",
+		Summary:        "Maximises the measure itself, one feature's weight at a time.",
+		Source:         "Metzler, Croft: Linear Feature-based Models for Information Retrieval, Information Retrieval 10, 2007; search=exact: Och: Minimum Error Rate Training in Statistical Machine Translation, ACL 2003",
+		UsesMeasure:    true,
+		DefaultMeasure: "map",
+		takes:          anyOne,
+		Hyperparameters: []Hyperparameter{
+			{Name: "search", Kind: Choice, Default: "steps", Choices: []string{"steps", "exact"}, Doc: "what of a weight's values is tried: 30 or so, or all, which takes longer and memory for every pair of differently graded documents of a query"},
+			{Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1e6, Doc: "starts from random weights, besides that from equal ones"},
+			{Name: "sweeps", Kind: Integer, Default: "25", Min: 1, Max: 1e6, Doc: "passes over all features from one start"},
+			{Name: "tolerance", Kind: Number, Default: "0.001", Min: 0, Max: 1, Doc: "gain of the training measure below which a sweep is the last"},
+			{Name: "keep", Kind: Choice, Default: "sweep", Choices: []string{"sweep", "start", "training"}, Doc: "with validation data: the best sweep on them of all starts, the start that ends best on them, or that which ends best on the training data (as without)"},
+		},
+		scorers: []string{linearScorer},
+		train:   trainByAscent,
+	}
+}
+
+// noResume refuses to begin where somebody expects to go on.
+func noResume(path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Stat(path); err == nil {
+		return badProblem("checkpoint %s: found a file, expected none: this method takes seconds and leaves no checkpoints", path)
+	}
+	return nil
+}
+
+// climb is a training by coordinate ascent.
+type climb struct {
+	method  *Method
+	problem *Problem
+	valid   *validation // nil without validation data, or if they are not to choose
+
+	data   *ascent.Data
+	start  int
+	sweeps int
+	best   climbed
+}
+
+// climbed is a point of a climb.
+type climbed struct {
+	w        []float64
+	training float64 // the measure, ties in the worst order
+	worth    float64 // by which points are compared
+	sweep    int     // over all starts, from 1
+}
+
+func trainByAscent(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+	if err := noResume(p.Checkpoint); err != nil {
+		return nil, err
+	}
+	c := &climb{method: m, problem: p}
+	if p.Valid != nil && p.Values.Text("keep") != "training" {
+		var err error
+		if c.valid, err = newValidation(m, p); err != nil {
+			return nil, err
+		}
+	}
+	d := normalized(p.Data, p.Normalization)
+	c.data = ascent.NewData(d.Features, p.Measure)
+	for i := range d.Queries {
+		c.data.Add(d.Queries[i].Grades, d.Queries[i].X)
+	}
+	if c.data.Queries() == 0 {
+		return nil, badProblem("found no query in the training data on which %s depends on the order, expected at least one", p.Measure.Name())
+	}
+	converged := true
+	for c.start = range 1 + p.Values.Int("restarts") {
+		r, err := c.climb(ctx)
+		if err != nil {
+			return nil, err
+		}
+		converged = converged && r.Converged
+	}
+	return c.model(converged), nil
+}
+
+// climb climbs from one start.
+func (c *climb) climb(ctx context.Context) (*ascent.Result, error) {
+	v := c.problem.Values
+	search, err := ascent.ParseSearch(v.Text("search"))
+	if err != nil {
+		return nil, &ProblemError{err}
+	}
+	rng := random.Stream(c.problem.Seed, "ascent", strconv.Itoa(c.start))
+	w := make([]float64, c.data.Columns())
+	for j := range w {
+		w[j] = 1 / float64(len(w))
+		if c.start > 0 {
+			w[j] = rng.NormFloat64()
+		}
+	}
+	a := ascent.Climber{
+		Search:    search,
+		MaxSweeps: v.Int("sweeps"),
+		Tolerance: v.Number("tolerance"),
+		Order: func(_ int, columns []int) {
+			rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		},
+		Observe: c.observe,
+	}
+	r, err := a.Climb(ctx, c.data, w)
+	if err != nil || v.Text("keep") == "sweep" && c.valid != nil {
+		return r, err
+	}
+	_, err = c.consider(r.W, r.Value)
+	return r, err
+}
+
+// observe is called after every sweep.
+func (c *climb) observe(s ascent.Sweep) error {
+	c.sweeps++
+	it := Iteration{Start: c.start, Number: c.sweeps, Objective: 1 - s.Value, Epoch: true, Params: s.W}
+	if c.valid != nil {
+		var err error
+		if it.Validation, err = c.valid.of(s.W); err != nil {
+			return err
+		}
+		it.Validated = true
+		if c.problem.Values.Text("keep") == "sweep" {
+			if it.Best, err = c.consider(s.W, s.Value); err != nil {
+				return err
+			}
+		}
+	}
+	if c.problem.Observe != nil {
+		c.problem.Observe(it)
+	}
+	return nil
+}
+
+// consider keeps a point if it is better than all before, and tells whether it is.
+func (c *climb) consider(w []float64, training float64) (better bool, err error) {
+	worth := training
+	if c.valid != nil {
+		if worth, err = c.valid.of(w); err != nil {
+			return false, err
+		}
+	}
+	if c.best.w != nil && worth <= c.best.worth {
+		return false, nil
+	}
+	c.best = climbed{w: slices.Clone(w), training: training, worth: worth, sweep: c.sweeps}
+	return true, nil
+}
+
+func (c *climb) model(converged bool) *model.Model {
+	t := model.Training{
+		Objective:   1 - c.best.training,
+		Iterations:  c.sweeps,
+		Evaluations: c.sweeps,
+		Status:      "a sweep gained less than the tolerance",
+		BestEpoch:   c.best.sweep,
+	}
+	if !converged {
+		t.Status = "all sweeps of some start were made"
+	}
+	if c.valid != nil {
+		t.Validation = &c.best.worth
+	}
+	return newModel(c.method, c.problem, scorer.Linear{Features: c.problem.Data.Features}, c.best.w, t, c.data.Queries())
+}
+
+// validation measures linear models on a problem's validation data.
+type validation struct {
+	problem *Problem
+	measure measure.Measure
+	ranker  measure.Ranker
+}
+
+func newValidation(m *Method, p *Problem) (*validation, error) {
+	s, err := selection(m, p)
+	if err != nil {
+		return nil, err
+	}
+	return &validation{problem: p, measure: s, ranker: measure.Ranker{Ties: measure.TiesAverage}}, nil
+}
+
+// of returns the tie-neutral value of the measure by which is chosen.
+func (v *validation) of(w []float64) (float64, error) {
+	m := model.Model{Normalization: v.problem.Normalization, Scorer: scorer.Linear{Features: len(w)}, Params: w}
+	scores, err := m.Score(v.problem.Valid)
+	if err != nil {
+		return 0, err
+	}
+	value, counted := v.ranker.Mean(v.problem.Valid, scores, v.measure)
+	if counted == 0 {
+		return 0, &ProblemError{errors.New("found no validation query that counts for " + v.measure.Name() + ", expected at least one")}
+	}
+	return value, nil
+}

@@ -1,0 +1,184 @@
+package method
+
+import (
+	"context"
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/optimize"
+	"github.com/listwise/listwise/scorer"
+)
+
+// newRegression makes ridge regression of the grades, in closed form: the w that
+// minimises
+//
+//	Σ_qi v_q (ψ(l_qi) − b − w·x_qi)² + ‖w‖²/C
+//
+// with the intercept b, which changes no ranking and is not penalised, at its best
+// value for all queries together or for each by itself.
+func newRegression() *Method {
+	return &Method{
+		Name:    "regression",
+		Title:   "Regression",
+		Summary: "Least squares on the grades, with a penalty (ridge regression), in closed form.",
+		Source:  "Hoerl, Kennard: Ridge Regression: Biased Estimation for Nonorthogonal Problems, Technometrics 12, 1970; Cossock, Zhang: Subset Ranking Using Regression, COLT 2006",
+		Hyperparameters: []Hyperparameter{
+			regularization("1", gridQueries),
+			mappingParameter(),
+			{Name: "intercept", Kind: Choice, Default: "common", Choices: []string{"common", "query"}, Doc: "one for all queries, or one for each: then only differences within queries are fitted"},
+			{Name: "mean", Kind: Switch, Default: "false", Doc: "divide a query's squared errors by its number of documents, so that every query counts the same"},
+		},
+		scorers: []string{linearScorer},
+		train:   trainRegression,
+	}
+}
+
+func trainRegression(_ context.Context, m *Method, p *Problem) (*model.Model, error) {
+	if err := noResume(p.Checkpoint); err != nil {
+		return nil, err
+	}
+	mapping, err := loss.ParseMapping(p.Values.Text("mapping"))
+	if err != nil {
+		return nil, &ProblemError{err}
+	}
+	e := newNormalEquations(p.Data.Features)
+	d := normalized(p.Data, p.Normalization)
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		weight := 1.0
+		if p.Values.Bool("mean") {
+			weight = 1 / float64(q.Len())
+		}
+		e.add(q, mapping, weight)
+		if p.Values.Text("intercept") == "query" {
+			e.center()
+		}
+	}
+	e.center()
+	c := p.Values.Number("C")
+	w, err := e.solve(c)
+	if err != nil {
+		return nil, badProblem("C=%g leaves features that are sums of others undetermined (%w); a smaller C helps", c, err)
+	}
+	t := model.Training{Objective: e.objective(w, c), GradNorm: e.gradNorm(w, c), Evaluations: 1, Status: "solved"}
+	return newModel(m, p, scorer.Linear{Features: d.Features}, w, t, len(d.Queries)), nil
+}
+
+// normalEquations are the moments of documents about their means. With a group of
+// documents that is not yet centered, about the origin chosen at its start, they
+// keep the digits of features whose mean is large against their spread.
+type normalEquations struct {
+	features int
+	xx       []float64 // Σ v·x·xᵀ, lower triangle
+	xy       []float64 // Σ v·x·y
+	yy       float64   // Σ v·y²
+
+	// Of the group: Σ v·x, Σ v·y and Σ v about origin.
+	sumX        []float64
+	sumY, total float64
+	origin      []float64
+	x           []float64
+}
+
+func newNormalEquations(features int) *normalEquations {
+	return &normalEquations{
+		features: features,
+		xx:       make([]float64, features*features),
+		xy:       make([]float64, features),
+		sumX:     make([]float64, features),
+		origin:   make([]float64, features),
+		x:        make([]float64, features),
+	}
+}
+
+// add adds the documents of a query to the group.
+func (e *normalEquations) add(q *dataset.Query, mapping loss.Mapping, weight float64) {
+	if e.total == 0 {
+		for j, v := range q.Row(0) {
+			e.origin[j] = float64(v)
+		}
+	}
+	for i, grade := range q.Grades {
+		for j, v := range q.Row(i) {
+			e.x[j] = float64(v) - e.origin[j]
+		}
+		y := mapping.Score(grade)
+		e.total += weight
+		e.sumY += float64(weight * y)
+		e.yy += float64(weight * y * y)
+		for j, v := range e.x {
+			v *= weight
+			if v == 0 {
+				continue
+			}
+			e.sumX[j] += v
+			e.xy[j] += float64(v * y)
+			row := e.xx[j*e.features : j*e.features+j+1]
+			for k := range row {
+				row[k] += float64(v * e.x[k])
+			}
+		}
+	}
+}
+
+// center ends the group: it subtracts what its means explain.
+func (e *normalEquations) center() {
+	if e.total == 0 {
+		return
+	}
+	for j, s := range e.sumX {
+		mean := s / e.total
+		e.xy[j] -= float64(mean * e.sumY)
+		row := e.xx[j*e.features : j*e.features+j+1]
+		for k := range row {
+			row[k] -= float64(mean * e.sumX[k])
+		}
+	}
+	e.yy -= e.sumY * e.sumY / e.total
+	clear(e.sumX)
+	e.sumY, e.total = 0, 0
+}
+
+// solve returns (XᵀVX + I/C)⁻¹ XᵀVy.
+func (e *normalEquations) solve(c float64) ([]float64, error) {
+	a, w := append([]float64(nil), e.xx...), append([]float64(nil), e.xy...)
+	for j := range w {
+		a[j*e.features+j] += 1 / c
+	}
+	return w, optimize.SolveDefinite(a, w)
+}
+
+// gradient returns half the objective's derivatives, (XᵀVX + I/C)w − XᵀVy.
+func (e *normalEquations) gradient(w []float64, c float64) []float64 {
+	g := make([]float64, len(w))
+	for j := range g {
+		g[j] += w[j]/c - e.xy[j]
+		for k := range j + 1 {
+			v := e.xx[j*e.features+k]
+			g[j] += float64(v * w[k])
+			if k < j {
+				g[k] += float64(v * w[j])
+			}
+		}
+	}
+	return g
+}
+
+// objective returns the sum of squares and the penalty.
+func (e *normalEquations) objective(w []float64, c float64) float64 {
+	value := e.yy
+	for j, g := range e.gradient(w, c) { // wᵀ(A·w − 2b) = wᵀ(g − b)
+		value += float64(w[j] * (g - e.xy[j]))
+	}
+	return value
+}
+
+func (e *normalEquations) gradNorm(w []float64, c float64) float64 {
+	var square float64
+	for _, g := range e.gradient(w, c) {
+		square += float64(4 * g * g)
+	}
+	return math.Sqrt(square)
+}

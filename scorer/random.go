@@ -1,0 +1,79 @@
+package scorer
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+)
+
+// Random gives a document a number in [0, 1) that depends on its features and a
+// seed and on nothing else: an order drawn by lot, but always the same one, which
+// does not change with the file that the document stands in. Documents with equal
+// features tie. It has no parameters.
+type Random struct {
+	Features int
+	Seed     uint64
+}
+
+var _ Scorer = Random{}
+
+// Kind returns "random".
+func (Random) Kind() string { return "random" }
+
+// NumFeatures returns the number of features.
+func (r Random) NumFeatures() int { return r.Features }
+
+// NumParams returns 0.
+func (Random) NumParams() int { return 0 }
+
+// Init does nothing.
+func (Random) Init([]float64, *rand.Rand) {}
+
+// Score sets dst to hashes of the rows. The workspace may be nil. Trailing features
+// that are 0 change nothing, so that a file may leave them out.
+func (r Random) Score(dst, _ []float64, x []float32, _ *Workspace) {
+	mustMatch("features", len(x), len(dst)*r.Features)
+	for i := range dst {
+		h := scramble(r.Seed)
+		for j, v := range x[i*r.Features : (i+1)*r.Features] {
+			if v != 0 {
+				h = scramble(h ^ uint64(j)<<32 ^ uint64(math.Float32bits(v)))
+			}
+		}
+		dst[i] = float64(h>>11) / (1 << 53)
+	}
+}
+
+// Backward does nothing: there is nothing to learn.
+func (Random) Backward(_, _ []float64, _ []float32, _ []float64, _ *Workspace) {}
+
+// scramble is the generator SplitMix64, whose output has no visible relation to its
+// argument.
+func scramble(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// randomFile is a Random in a model file.
+type randomFile struct {
+	Type     string `json:"type"`
+	Features int    `json:"features"`
+	Seed     uint64 `json:"seed"`
+}
+
+func (r Random) encode([]float64) any {
+	return randomFile{Type: r.Kind(), Features: r.Features, Seed: r.Seed}
+}
+
+func decodeRandom(raw json.RawMessage) (Scorer, []float64, error) {
+	var f randomFile
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, nil, err
+	}
+	if err := atLeastOne("features", f.Features); err != nil {
+		return nil, nil, err
+	}
+	return Random{Features: f.Features, Seed: f.Seed}, []float64{}, nil
+}
