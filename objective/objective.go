@@ -29,6 +29,8 @@ import (
 // goroutines at once, except for [Risk.EvalTerm].
 type Risk struct {
 	scorer  scorer.Scorer
+	loss    loss.Loss
+	seed    uint64
 	inverse float64 // 1/C
 	queries []boundQuery
 	sums    *parallel.Sums
@@ -59,10 +61,11 @@ func (o Options) regularization() (float64, error) {
 
 // boundQuery is a query the loss can learn from.
 type boundQuery struct {
-	id   string
-	x    []float32
-	docs int
-	loss loss.Bound
+	id     string
+	x      []float32
+	grades []float64
+	docs   int
+	loss   loss.Bound
 }
 
 // workspace is one worker's memory.
@@ -92,7 +95,7 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	if err != nil {
 		return nil, err
 	}
-	r := &Risk{scorer: s, inverse: inverse, queries: queries}
+	r := &Risk{scorer: s, loss: l, seed: opts.Seed, inverse: inverse, queries: queries}
 	docs, most := make([]int, len(queries)), 0
 	for i, q := range queries {
 		docs[i] = q.docs
@@ -120,7 +123,7 @@ func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int) ([]bound
 	parallel.For(len(d.Queries), workers, func(_, i int) {
 		q := &d.Queries[i]
 		b, err := l.Bind(q.Grades, random.Stream(seed, "bind", q.ID))
-		all[i], errs[i] = boundQuery{id: q.ID, x: q.X, docs: q.Len(), loss: b}, err
+		all[i], errs[i] = boundQuery{id: q.ID, x: q.X, grades: q.Grades, docs: q.Len(), loss: b}, err
 	})
 	kept := all[:0]
 	for i, q := range all {

@@ -99,6 +99,11 @@ type Descent struct {
 	// terms in their order.
 	Shuffle func(epoch int) *rand.Rand
 
+	// Begin, if not nil, is called at the beginning of every epoch (counted as for
+	// Shuffle): the place to let terms draw anew what is random about them. What
+	// they are in an epoch must depend on its number alone. An error ends the run.
+	Begin func(epoch int) error
+
 	// Cost, if not nil, returns the training cost at the x that an epoch ended
 	// with. Without it the training cost of an epoch is the sum of the values
 	// that its updates met, each at the x of its time, penalty included.

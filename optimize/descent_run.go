@@ -116,6 +116,11 @@ func (r *descentRun) epoch() (Epoch, error) {
 	if err := r.depart(); err != nil {
 		return Epoch{}, err
 	}
+	if r.set.Begin != nil {
+		if err := r.set.Begin(r.st.Epoch + 1); err != nil {
+			return Epoch{}, fmt.Errorf("beginning of epoch %d: %w", r.st.Epoch+1, err)
+		}
+	}
 	e := Epoch{Number: r.st.Epoch + 1, Restart: r.at.restart, Rate: r.at.rate}
 	cost, err := r.pass()
 	if err != nil {

@@ -482,3 +482,29 @@ func ExampleDescent() {
 	// Output:
 	// epoch limit reached, [2.6]
 }
+
+// Claim: Begin is called once before every epoch's terms, with its number, also
+// when a run is resumed, and its error ends the run with the epochs before.
+func TestDescentBegin(t *testing.T) {
+	var calls []int
+	terms := sum{1, 3, func(int, []float64, []float64) float64 { calls = append(calls, 0); return 1 }}
+	refused := errors.New("refused")
+	d := Descent{MaxEpochs: 2, Begin: func(epoch int) error {
+		calls = append(calls, epoch)
+		if epoch == 4 {
+			return refused
+		}
+		return nil
+	}}
+	var saved DescentState
+	d.Checkpoint = func(st *DescentState) error { saved = *st.Clone(); return nil }
+	descend(t, d, terms, []float64{0})
+	d.MaxEpochs, d.Resume = 5, &saved
+	r, err := d.Minimize(context.Background(), terms, nil)
+	if want := []int{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4}; !slices.Equal(calls, want) {
+		t.Errorf("calls and terms %v, expected %v", calls, want)
+	}
+	if !errors.Is(err, refused) || r.Epochs != 3 || r.Status != Stopped {
+		t.Errorf("%+v, error %v", r, err)
+	}
+}
