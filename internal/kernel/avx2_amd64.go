@@ -24,6 +24,41 @@ func gemvAVX2(dst []float64, x []float32, w []float64)
 //go:noescape
 func gemvTAVX2(grad []float64, x []float32, lambda []float64)
 
+// gemm2AVX2 is gemmGo for 2 vectors of columns elements each.
+//
+//go:noescape
+func gemm2AVX2(dst []float64, x []float32, w []float64, rows int, columns int)
+
+// gemm3AVX2 is gemmGo for 3 vectors of columns elements each.
+//
+//go:noescape
+func gemm3AVX2(dst []float64, x []float32, w []float64, rows int, columns int)
+
+// gemmRow4AVX2 is gemmGo for a single row and 4 vectors.
+//
+//go:noescape
+func gemmRow4AVX2(dst []float64, x []float32, w []float64)
+
+// gemmRow6AVX2 is gemmGo for a single row and 6 vectors.
+//
+//go:noescape
+func gemmRow6AVX2(dst []float64, x []float32, w []float64)
+
+// gemmT2AVX2 is gemmTGo for 2 vectors of rows elements each. rows > 0.
+//
+//go:noescape
+func gemmT2AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
+
+// gemmT3AVX2 is gemmTGo for 3 vectors of rows elements each. rows > 0.
+//
+//go:noescape
+func gemmT3AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
+
+// gemmT5AVX2 is gemmTGo for 5 vectors of rows elements each. rows > 0.
+//
+//go:noescape
+func gemmT5AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
+
 // axpyAVX2 is axpyGo; y is at least as long as x.
 //
 //go:noescape

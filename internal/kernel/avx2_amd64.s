@@ -149,7 +149,7 @@ DATA mask32<>+16(SB)/8, $0x0000000000000000
 GLOBL mask32<>(SB), RODATA|NOPTR, $24
 
 // func gemvAVX2(dst []float64, x []float32, w []float64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·gemvAVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    dst_len+8(FP), CX
@@ -190,6 +190,8 @@ rows4:
 	JGE    four_rest
 
 four_block:
+	PREFETCHT0  4096(DX)(R13*8)
+	PREFETCHT0  4096(R11)(R13*8)
 	VMOVUPD     (BX)(R13*8), Y10
 	VCVTPS2PD   (DX)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y2
@@ -955,6 +957,1230 @@ DATA mask16x32<>+104(SB)/8, $0x0000000000000000
 DATA mask16x32<>+112(SB)/8, $0x0000000000000000
 DATA mask16x32<>+120(SB)/8, $0x0000000000000000
 GLOBL mask16x32<>(SB), RODATA|NOPTR, $128
+
+// func gemm2AVX2(dst []float64, x []float32, w []float64, rows int, columns int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemm2AVX2(SB), NOSPLIT, $0-88
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ columns+80(FP), DX
+	MOVQ DX, BX
+	ANDQ $-8, BX
+	MOVQ DX, SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*1), DI
+	MOVQ w_base+48(FP), R8
+	LEAQ (R8)(DI*1), DI
+	MOVQ rows+72(FP), R9
+	MOVQ R9, R10
+	SHLQ $0x03, R10
+	SUBQ $0x02, R9
+	JL   last
+
+pair:
+	LEAQ   (CX)(SI*1), R11
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	XORQ   R12, R12
+	CMPQ   R12, BX
+	JGE    pair_rest
+
+pair_block:
+	PREFETCHT0  4096(CX)(R12*8)
+	VCVTPS2PD   (CX)(R12*4), Y8
+	VCVTPS2PD   (R11)(R12*4), Y9
+	VMOVUPD     (R8)(R12*8), Y10
+	VFMADD231PD Y10, Y8, Y0
+	VFMADD231PD Y10, Y9, Y1
+	VMOVUPD     (DI)(R12*8), Y10
+	VFMADD231PD Y10, Y8, Y2
+	VFMADD231PD Y10, Y9, Y3
+	VCVTPS2PD   16(CX)(R12*4), Y8
+	VCVTPS2PD   16(R11)(R12*4), Y9
+	VMOVUPD     32(R8)(R12*8), Y10
+	VFMADD231PD Y10, Y8, Y4
+	VFMADD231PD Y10, Y9, Y5
+	VMOVUPD     32(DI)(R12*8), Y10
+	VFMADD231PD Y10, Y8, Y6
+	VFMADD231PD Y10, Y9, Y7
+	ADDQ        $0x08, R12
+	CMPQ        R12, BX
+	JL          pair_block
+
+pair_rest:
+	TESTQ       $0x00000004, DX
+	JZ          pair_tail
+	VCVTPS2PD   (CX)(R12*4), Y8
+	VCVTPS2PD   (R11)(R12*4), Y9
+	VMOVUPD     (R8)(R12*8), Y10
+	VFMADD231PD Y10, Y8, Y0
+	VFMADD231PD Y10, Y9, Y1
+	VMOVUPD     (DI)(R12*8), Y10
+	VFMADD231PD Y10, Y8, Y2
+	VFMADD231PD Y10, Y9, Y3
+	ADDQ        $0x04, R12
+
+pair_tail:
+	MOVQ        DX, R13
+	ANDQ        $0x03, R13
+	JZ          pair_reduce
+	LEAQ        mask32<>+0(SB), R14
+	MOVQ        R13, R15
+	NEGQ        R15
+	VMOVUPS     12(R14)(R15*4), X9
+	VMASKMOVPS  (CX)(R12*4), X9, X8
+	VCVTPS2PD   X8, Y8
+	VMASKMOVPS  (R11)(R12*4), X9, X9
+	VCVTPS2PD   X9, Y9
+	LEAQ        mask64<>+0(SB), R11
+	NEGQ        R13
+	VMOVUPD     24(R11)(R13*8), Y10
+	VMASKMOVPD  (R8)(R12*8), Y10, Y11
+	VFMADD231PD Y11, Y8, Y4
+	VFMADD231PD Y11, Y9, Y5
+	VMASKMOVPD  (DI)(R12*8), Y10, Y10
+	VFMADD231PD Y10, Y8, Y6
+	VFMADD231PD Y10, Y9, Y7
+
+pair_reduce:
+	VADDPD       Y4, Y0, Y0
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VADDPD       Y7, Y3, Y3
+	VPERM2F128   $0x20, Y2, Y0, Y4
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+	VPERM2F128   $0x20, Y3, Y1, Y0
+	VPERM2F128   $0x31, Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y4, Y1
+	VUNPCKHPD    Y0, Y4, Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VMOVUPD      X0, (AX)(R10*1)
+	ADDQ         $0x10, AX
+	LEAQ         (CX)(SI*2), CX
+	SUBQ         $0x02, R9
+	JGE          pair
+
+last:
+	ADDQ   $0x02, R9
+	JZ     done
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   SI, SI
+	CMPQ   SI, BX
+	JGE    last_rest
+
+last_block:
+	VCVTPS2PD   (CX)(SI*4), Y4
+	VFMADD231PD (R8)(SI*8), Y4, Y0
+	VFMADD231PD (DI)(SI*8), Y4, Y1
+	VCVTPS2PD   16(CX)(SI*4), Y4
+	VFMADD231PD 32(R8)(SI*8), Y4, Y2
+	VFMADD231PD 32(DI)(SI*8), Y4, Y3
+	ADDQ        $0x08, SI
+	CMPQ        SI, BX
+	JL          last_block
+
+last_rest:
+	TESTQ       $0x00000004, DX
+	JZ          last_tail
+	VCVTPS2PD   (CX)(SI*4), Y4
+	VFMADD231PD (R8)(SI*8), Y4, Y0
+	VFMADD231PD (DI)(SI*8), Y4, Y1
+	ADDQ        $0x04, SI
+
+last_tail:
+	ANDQ        $0x03, DX
+	JZ          last_reduce
+	LEAQ        mask32<>+0(SB), BX
+	MOVQ        DX, R9
+	NEGQ        R9
+	VMOVUPS     12(BX)(R9*4), X4
+	VMASKMOVPS  (CX)(SI*4), X4, X4
+	VCVTPS2PD   X4, Y4
+	LEAQ        mask64<>+0(SB), CX
+	NEGQ        DX
+	VMOVUPD     24(CX)(DX*8), Y5
+	VMASKMOVPD  (R8)(SI*8), Y5, Y6
+	VFMADD231PD Y6, Y4, Y2
+	VMASKMOVPD  (DI)(SI*8), Y5, Y5
+	VFMADD231PD Y5, Y4, Y3
+
+last_reduce:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VEXTRACTF128 $0x01, Y0, X2
+	VADDPD       X2, X0, X0
+	VPERMILPD    $0x01, X0, X2
+	VADDPD       X2, X0, X0
+	VMOVSD       X0, (AX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, (AX)(R10*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func gemm3AVX2(dst []float64, x []float32, w []float64, rows int, columns int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemm3AVX2(SB), NOSPLIT, $8-88
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ columns+80(FP), DX
+	MOVQ DX, BX
+	ANDQ $-8, BX
+	MOVQ DX, SI
+	SHLQ $0x02, SI
+	LEAQ (SI)(SI*1), DI
+	MOVQ w_base+48(FP), R8
+	LEAQ (R8)(DI*1), R9
+	LEAQ (R9)(DI*1), DI
+	MOVQ rows+72(FP), R10
+	MOVQ R10, R11
+	SHLQ $0x03, R11
+	SUBQ $0x02, R10
+	JL   last
+
+pair:
+	LEAQ   (CX)(SI*1), R12
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
+	VXORPD Y10, Y10, Y10
+	VXORPD Y11, Y11, Y11
+	XORQ   R13, R13
+	CMPQ   R13, BX
+	JGE    pair_rest
+
+pair_block:
+	PREFETCHT0  4096(CX)(R13*8)
+	VCVTPS2PD   (CX)(R13*4), Y12
+	VCVTPS2PD   (R12)(R13*4), Y13
+	VMOVUPD     (R8)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y0
+	VFMADD231PD Y14, Y13, Y1
+	VMOVUPD     (R9)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y2
+	VFMADD231PD Y14, Y13, Y3
+	VMOVUPD     (DI)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y4
+	VFMADD231PD Y14, Y13, Y5
+	VCVTPS2PD   16(CX)(R13*4), Y12
+	VCVTPS2PD   16(R12)(R13*4), Y13
+	VMOVUPD     32(R8)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y6
+	VFMADD231PD Y14, Y13, Y7
+	VMOVUPD     32(R9)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y8
+	VFMADD231PD Y14, Y13, Y9
+	VMOVUPD     32(DI)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y10
+	VFMADD231PD Y14, Y13, Y11
+	ADDQ        $0x08, R13
+	CMPQ        R13, BX
+	JL          pair_block
+
+pair_rest:
+	TESTQ       $0x00000004, DX
+	JZ          pair_tail
+	VCVTPS2PD   (CX)(R13*4), Y12
+	VCVTPS2PD   (R12)(R13*4), Y13
+	VMOVUPD     (R8)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y0
+	VFMADD231PD Y14, Y13, Y1
+	VMOVUPD     (R9)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y2
+	VFMADD231PD Y14, Y13, Y3
+	VMOVUPD     (DI)(R13*8), Y14
+	VFMADD231PD Y14, Y12, Y4
+	VFMADD231PD Y14, Y13, Y5
+	ADDQ        $0x04, R13
+
+pair_tail:
+	MOVQ        DX, R14
+	ANDQ        $0x03, R14
+	JZ          pair_reduce
+	LEAQ        mask32<>+0(SB), R15
+	MOVQ        R14, BP
+	NEGQ        BP
+	VMOVUPS     12(R15)(BP*4), X13
+	VMASKMOVPS  (CX)(R13*4), X13, X12
+	VCVTPS2PD   X12, Y12
+	VMASKMOVPS  (R12)(R13*4), X13, X13
+	VCVTPS2PD   X13, Y13
+	LEAQ        mask64<>+0(SB), R12
+	NEGQ        R14
+	VMOVUPD     24(R12)(R14*8), Y14
+	VMASKMOVPD  (R8)(R13*8), Y14, Y15
+	VFMADD231PD Y15, Y12, Y6
+	VFMADD231PD Y15, Y13, Y7
+	VMASKMOVPD  (R9)(R13*8), Y14, Y15
+	VFMADD231PD Y15, Y12, Y8
+	VFMADD231PD Y15, Y13, Y9
+	VMASKMOVPD  (DI)(R13*8), Y14, Y14
+	VFMADD231PD Y14, Y12, Y10
+	VFMADD231PD Y14, Y13, Y11
+
+pair_reduce:
+	VADDPD       Y6, Y0, Y0
+	VADDPD       Y7, Y1, Y1
+	VADDPD       Y8, Y2, Y2
+	VADDPD       Y9, Y3, Y3
+	VADDPD       Y10, Y4, Y4
+	VADDPD       Y11, Y5, Y5
+	VPERM2F128   $0x20, Y2, Y0, Y6
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPD       Y0, Y6, Y6
+	VPERM2F128   $0x20, Y3, Y1, Y0
+	VPERM2F128   $0x31, Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y6, Y1
+	VUNPCKHPD    Y0, Y6, Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      X1, (AX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VMOVUPD      X0, (AX)(R11*1)
+	VPERM2F128   $0x20, Y5, Y4, Y0
+	VPERM2F128   $0x31, Y5, Y4, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VUNPCKLPD    X1, X0, X2
+	VUNPCKHPD    X1, X0, X0
+	VADDPD       X0, X2, X2
+	VMOVUPD      X2, (AX)(R11*2)
+	ADDQ         $0x10, AX
+	LEAQ         (CX)(SI*2), CX
+	SUBQ         $0x02, R10
+	JGE          pair
+
+last:
+	ADDQ   $0x02, R10
+	JZ     done
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	XORQ   SI, SI
+	CMPQ   SI, BX
+	JGE    last_rest
+
+last_block:
+	VCVTPS2PD   (CX)(SI*4), Y6
+	VFMADD231PD (R8)(SI*8), Y6, Y0
+	VFMADD231PD (R9)(SI*8), Y6, Y1
+	VFMADD231PD (DI)(SI*8), Y6, Y2
+	VCVTPS2PD   16(CX)(SI*4), Y6
+	VFMADD231PD 32(R8)(SI*8), Y6, Y3
+	VFMADD231PD 32(R9)(SI*8), Y6, Y4
+	VFMADD231PD 32(DI)(SI*8), Y6, Y5
+	ADDQ        $0x08, SI
+	CMPQ        SI, BX
+	JL          last_block
+
+last_rest:
+	TESTQ       $0x00000004, DX
+	JZ          last_tail
+	VCVTPS2PD   (CX)(SI*4), Y6
+	VFMADD231PD (R8)(SI*8), Y6, Y0
+	VFMADD231PD (R9)(SI*8), Y6, Y1
+	VFMADD231PD (DI)(SI*8), Y6, Y2
+	ADDQ        $0x04, SI
+
+last_tail:
+	ANDQ        $0x03, DX
+	JZ          last_reduce
+	LEAQ        mask32<>+0(SB), BX
+	MOVQ        DX, R10
+	NEGQ        R10
+	VMOVUPS     12(BX)(R10*4), X6
+	VMASKMOVPS  (CX)(SI*4), X6, X6
+	VCVTPS2PD   X6, Y6
+	LEAQ        mask64<>+0(SB), CX
+	NEGQ        DX
+	VMOVUPD     24(CX)(DX*8), Y7
+	VMASKMOVPD  (R8)(SI*8), Y7, Y8
+	VFMADD231PD Y8, Y6, Y3
+	VMASKMOVPD  (R9)(SI*8), Y7, Y8
+	VFMADD231PD Y8, Y6, Y4
+	VMASKMOVPD  (DI)(SI*8), Y7, Y7
+	VFMADD231PD Y7, Y6, Y5
+
+last_reduce:
+	VADDPD       Y3, Y0, Y0
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y5, Y2, Y2
+	VEXTRACTF128 $0x01, Y0, X3
+	VADDPD       X3, X0, X0
+	VPERMILPD    $0x01, X0, X3
+	VADDPD       X3, X0, X0
+	VMOVSD       X0, (AX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, (AX)(R11*1)
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X2
+	VPERMILPD    $0x01, X2, X0
+	VADDPD       X0, X2, X2
+	VMOVSD       X2, (AX)(R11*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func gemmRow4AVX2(dst []float64, x []float32, w []float64)
+// Requires: AVX, FMA3
+TEXT ·gemmRow4AVX2(SB), NOSPLIT, $0-72
+	MOVQ   dst_base+0(FP), AX
+	MOVQ   x_len+32(FP), CX
+	MOVQ   CX, DX
+	ANDQ   $-8, DX
+	MOVQ   x_base+24(FP), BX
+	MOVQ   CX, SI
+	SHLQ   $0x03, SI
+	MOVQ   w_base+48(FP), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (R9)(SI*1), SI
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	XORQ   R10, R10
+	CMPQ   R10, DX
+	JGE    row_rest
+
+row_block:
+	VCVTPS2PD   (BX)(R10*4), Y8
+	VFMADD231PD (DI)(R10*8), Y8, Y0
+	VFMADD231PD (R8)(R10*8), Y8, Y1
+	VFMADD231PD (R9)(R10*8), Y8, Y2
+	VFMADD231PD (SI)(R10*8), Y8, Y3
+	VCVTPS2PD   16(BX)(R10*4), Y8
+	VFMADD231PD 32(DI)(R10*8), Y8, Y4
+	VFMADD231PD 32(R8)(R10*8), Y8, Y5
+	VFMADD231PD 32(R9)(R10*8), Y8, Y6
+	VFMADD231PD 32(SI)(R10*8), Y8, Y7
+	ADDQ        $0x08, R10
+	CMPQ        R10, DX
+	JL          row_block
+
+row_rest:
+	TESTQ       $0x00000004, CX
+	JZ          row_tail
+	VCVTPS2PD   (BX)(R10*4), Y8
+	VFMADD231PD (DI)(R10*8), Y8, Y0
+	VFMADD231PD (R8)(R10*8), Y8, Y1
+	VFMADD231PD (R9)(R10*8), Y8, Y2
+	VFMADD231PD (SI)(R10*8), Y8, Y3
+	ADDQ        $0x04, R10
+
+row_tail:
+	ANDQ        $0x03, CX
+	JZ          row_reduce
+	LEAQ        mask32<>+0(SB), DX
+	MOVQ        CX, R11
+	NEGQ        R11
+	VMOVUPS     12(DX)(R11*4), X8
+	VMASKMOVPS  (BX)(R10*4), X8, X8
+	VCVTPS2PD   X8, Y8
+	LEAQ        mask64<>+0(SB), DX
+	NEGQ        CX
+	VMOVUPD     24(DX)(CX*8), Y9
+	VMASKMOVPD  (DI)(R10*8), Y9, Y10
+	VFMADD231PD Y10, Y8, Y4
+	VMASKMOVPD  (R8)(R10*8), Y9, Y10
+	VFMADD231PD Y10, Y8, Y5
+	VMASKMOVPD  (R9)(R10*8), Y9, Y10
+	VFMADD231PD Y10, Y8, Y6
+	VMASKMOVPD  (SI)(R10*8), Y9, Y9
+	VFMADD231PD Y9, Y8, Y7
+
+row_reduce:
+	VADDPD     Y4, Y0, Y0
+	VADDPD     Y5, Y1, Y1
+	VADDPD     Y6, Y2, Y2
+	VADDPD     Y7, Y3, Y3
+	VPERM2F128 $0x20, Y2, Y0, Y4
+	VPERM2F128 $0x31, Y2, Y0, Y0
+	VADDPD     Y0, Y4, Y4
+	VPERM2F128 $0x20, Y3, Y1, Y0
+	VPERM2F128 $0x31, Y3, Y1, Y1
+	VADDPD     Y1, Y0, Y0
+	VUNPCKLPD  Y0, Y4, Y1
+	VUNPCKHPD  Y0, Y4, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVUPD    Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func gemmRow6AVX2(dst []float64, x []float32, w []float64)
+// Requires: AVX, FMA3
+TEXT ·gemmRow6AVX2(SB), NOSPLIT, $0-72
+	MOVQ   dst_base+0(FP), AX
+	MOVQ   x_len+32(FP), CX
+	MOVQ   CX, DX
+	ANDQ   $-8, DX
+	MOVQ   x_base+24(FP), BX
+	MOVQ   CX, SI
+	SHLQ   $0x03, SI
+	MOVQ   w_base+48(FP), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (R9)(SI*1), R10
+	LEAQ   (R10)(SI*1), R11
+	LEAQ   (R11)(SI*1), SI
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	VXORPD Y9, Y9, Y9
+	VXORPD Y10, Y10, Y10
+	VXORPD Y11, Y11, Y11
+	XORQ   R12, R12
+	CMPQ   R12, DX
+	JGE    row_rest
+
+row_block:
+	VCVTPS2PD   (BX)(R12*4), Y12
+	VFMADD231PD (DI)(R12*8), Y12, Y0
+	VFMADD231PD (R8)(R12*8), Y12, Y1
+	VFMADD231PD (R9)(R12*8), Y12, Y2
+	VFMADD231PD (R10)(R12*8), Y12, Y3
+	VFMADD231PD (R11)(R12*8), Y12, Y4
+	VFMADD231PD (SI)(R12*8), Y12, Y5
+	VCVTPS2PD   16(BX)(R12*4), Y12
+	VFMADD231PD 32(DI)(R12*8), Y12, Y6
+	VFMADD231PD 32(R8)(R12*8), Y12, Y7
+	VFMADD231PD 32(R9)(R12*8), Y12, Y8
+	VFMADD231PD 32(R10)(R12*8), Y12, Y9
+	VFMADD231PD 32(R11)(R12*8), Y12, Y10
+	VFMADD231PD 32(SI)(R12*8), Y12, Y11
+	ADDQ        $0x08, R12
+	CMPQ        R12, DX
+	JL          row_block
+
+row_rest:
+	TESTQ       $0x00000004, CX
+	JZ          row_tail
+	VCVTPS2PD   (BX)(R12*4), Y12
+	VFMADD231PD (DI)(R12*8), Y12, Y0
+	VFMADD231PD (R8)(R12*8), Y12, Y1
+	VFMADD231PD (R9)(R12*8), Y12, Y2
+	VFMADD231PD (R10)(R12*8), Y12, Y3
+	VFMADD231PD (R11)(R12*8), Y12, Y4
+	VFMADD231PD (SI)(R12*8), Y12, Y5
+	ADDQ        $0x04, R12
+
+row_tail:
+	ANDQ        $0x03, CX
+	JZ          row_reduce
+	LEAQ        mask32<>+0(SB), DX
+	MOVQ        CX, R13
+	NEGQ        R13
+	VMOVUPS     12(DX)(R13*4), X12
+	VMASKMOVPS  (BX)(R12*4), X12, X12
+	VCVTPS2PD   X12, Y12
+	LEAQ        mask64<>+0(SB), DX
+	NEGQ        CX
+	VMOVUPD     24(DX)(CX*8), Y13
+	VMASKMOVPD  (DI)(R12*8), Y13, Y14
+	VFMADD231PD Y14, Y12, Y6
+	VMASKMOVPD  (R8)(R12*8), Y13, Y14
+	VFMADD231PD Y14, Y12, Y7
+	VMASKMOVPD  (R9)(R12*8), Y13, Y14
+	VFMADD231PD Y14, Y12, Y8
+	VMASKMOVPD  (R10)(R12*8), Y13, Y14
+	VFMADD231PD Y14, Y12, Y9
+	VMASKMOVPD  (R11)(R12*8), Y13, Y14
+	VFMADD231PD Y14, Y12, Y10
+	VMASKMOVPD  (SI)(R12*8), Y13, Y13
+	VFMADD231PD Y13, Y12, Y11
+
+row_reduce:
+	VADDPD       Y6, Y0, Y0
+	VADDPD       Y7, Y1, Y1
+	VADDPD       Y8, Y2, Y2
+	VADDPD       Y9, Y3, Y3
+	VADDPD       Y10, Y4, Y4
+	VADDPD       Y11, Y5, Y5
+	VPERM2F128   $0x20, Y2, Y0, Y6
+	VPERM2F128   $0x31, Y2, Y0, Y0
+	VADDPD       Y0, Y6, Y6
+	VPERM2F128   $0x20, Y3, Y1, Y0
+	VPERM2F128   $0x31, Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y6, Y1
+	VUNPCKHPD    Y0, Y6, Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPD      Y1, (AX)
+	VPERM2F128   $0x20, Y5, Y4, Y0
+	VPERM2F128   $0x31, Y5, Y4, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VUNPCKLPD    X1, X0, X2
+	VUNPCKHPD    X1, X0, X0
+	VADDPD       X0, X2, X2
+	VMOVUPD      X2, 32(AX)
+	VZEROUPPER
+	RET
+
+// func gemmT2AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
+// Requires: AVX, FMA3
+TEXT ·gemmT2AVX2(SB), NOSPLIT, $0-88
+	MOVQ grad_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ delta_base+48(FP), DX
+	MOVQ rows+72(FP), BX
+	MOVQ columns+80(FP), SI
+	MOVQ SI, DI
+	SHLQ $0x02, DI
+	MOVQ SI, R8
+	SHLQ $0x03, R8
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+	CMPQ SI, $0x10
+	JL   vectors4_done
+
+vectors4:
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+	VMOVUPD (AX)(R8*1), Y4
+	VMOVUPD 32(AX)(R8*1), Y5
+	VMOVUPD 64(AX)(R8*1), Y6
+	VMOVUPD 96(AX)(R8*1), Y7
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    BX, R12
+
+vectors4_row:
+	VCVTPS2PD    (R10), Y8
+	VCVTPS2PD    16(R10), Y9
+	VCVTPS2PD    32(R10), Y10
+	VCVTPS2PD    48(R10), Y11
+	VBROADCASTSD (R11), Y12
+	VFMADD231PD  Y8, Y12, Y0
+	VFMADD231PD  Y9, Y12, Y1
+	VFMADD231PD  Y10, Y12, Y2
+	VFMADD231PD  Y11, Y12, Y3
+	VBROADCASTSD (R11)(R9*1), Y12
+	VFMADD231PD  Y8, Y12, Y4
+	VFMADD231PD  Y9, Y12, Y5
+	VFMADD231PD  Y10, Y12, Y6
+	VFMADD231PD  Y11, Y12, Y7
+	ADDQ         $0x08, R11
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          vectors4_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, 96(AX)
+	VMOVUPD      Y4, (AX)(R8*1)
+	VMOVUPD      Y5, 32(AX)(R8*1)
+	VMOVUPD      Y6, 64(AX)(R8*1)
+	VMOVUPD      Y7, 96(AX)(R8*1)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000040, CX
+	SUBQ         $0x10, SI
+	CMPQ         SI, $0x10
+	JGE          vectors4
+
+vectors4_done:
+	CMPQ    SI, $0x0c
+	JL      vectors3_done
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD (AX)(R8*1), Y3
+	VMOVUPD 32(AX)(R8*1), Y4
+	VMOVUPD 64(AX)(R8*1), Y5
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    BX, R12
+
+vectors3_row:
+	VCVTPS2PD    (R10), Y6
+	VCVTPS2PD    16(R10), Y7
+	VCVTPS2PD    32(R10), Y8
+	VBROADCASTSD (R11), Y9
+	VFMADD231PD  Y6, Y9, Y0
+	VFMADD231PD  Y7, Y9, Y1
+	VFMADD231PD  Y8, Y9, Y2
+	VBROADCASTSD (R11)(R9*1), Y9
+	VFMADD231PD  Y6, Y9, Y3
+	VFMADD231PD  Y7, Y9, Y4
+	VFMADD231PD  Y8, Y9, Y5
+	ADDQ         $0x08, R11
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          vectors3_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, (AX)(R8*1)
+	VMOVUPD      Y4, 32(AX)(R8*1)
+	VMOVUPD      Y5, 64(AX)(R8*1)
+	ADDQ         $0x00000060, AX
+	ADDQ         $0x00000030, CX
+	SUBQ         $0x0c, SI
+
+vectors3_done:
+	CMPQ    SI, $0x08
+	JL      vectors2_done
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD (AX)(R8*1), Y2
+	VMOVUPD 32(AX)(R8*1), Y3
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    BX, R12
+
+vectors2_row:
+	VCVTPS2PD    (R10), Y4
+	VCVTPS2PD    16(R10), Y5
+	VBROADCASTSD (R11), Y6
+	VFMADD231PD  Y4, Y6, Y0
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD (R11)(R9*1), Y6
+	VFMADD231PD  Y4, Y6, Y2
+	VFMADD231PD  Y5, Y6, Y3
+	ADDQ         $0x08, R11
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          vectors2_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, (AX)(R8*1)
+	VMOVUPD      Y3, 32(AX)(R8*1)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x08, SI
+
+vectors2_done:
+	CMPQ    SI, $0x04
+	JL      vectors1_done
+	VMOVUPD (AX), Y0
+	VMOVUPD (AX)(R8*1), Y1
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    BX, R12
+
+vectors1_row:
+	VCVTPS2PD    (R10), Y2
+	VBROADCASTSD (R11), Y3
+	VFMADD231PD  Y2, Y3, Y0
+	VBROADCASTSD (R11)(R9*1), Y3
+	VFMADD231PD  Y2, Y3, Y1
+	ADDQ         $0x08, R11
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          vectors1_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)(R8*1)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x04, SI
+
+vectors1_done:
+	TESTQ      SI, SI
+	JZ         done
+	LEAQ       mask64<>+0(SB), R10
+	MOVQ       SI, R11
+	NEGQ       R11
+	VMOVUPD    24(R10)(R11*8), Y1
+	VMASKMOVPD (AX), Y1, Y0
+	VMASKMOVPD (AX)(R8*1), Y1, Y1
+	LEAQ       mask32<>+0(SB), R10
+	MOVQ       SI, R11
+	NEGQ       R11
+	VMOVUPS    12(R10)(R11*4), X2
+	MOVQ       DX, DX
+
+tail_row:
+	VMASKMOVPS   (CX), X2, X3
+	VCVTPS2PD    X3, Y3
+	VBROADCASTSD (DX), Y4
+	VFMADD231PD  Y3, Y4, Y0
+	VBROADCASTSD (DX)(R9*1), Y4
+	VFMADD231PD  Y3, Y4, Y1
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         BX
+	JNZ          tail_row
+	CMPQ         SI, $0x02
+	JL           tail0_store1
+	VMOVUPD      X0, (AX)
+	JE           tail0_stored
+	VEXTRACTF128 $0x01, Y0, X0
+	VMOVSD       X0, 16(AX)
+	JMP          tail0_stored
+
+tail0_store1:
+	VMOVSD X0, (AX)
+
+tail0_stored:
+	CMPQ         SI, $0x02
+	JL           tail1_store1
+	VMOVUPD      X1, (AX)(R8*1)
+	JE           tail1_stored
+	VEXTRACTF128 $0x01, Y1, X0
+	VMOVSD       X0, 16(AX)(R8*1)
+	JMP          tail1_stored
+
+tail1_store1:
+	VMOVSD X1, (AX)(R8*1)
+
+tail1_stored:
+done:
+	VZEROUPPER
+	RET
+
+// func gemmT3AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
+// Requires: AVX, FMA3
+TEXT ·gemmT3AVX2(SB), NOSPLIT, $0-88
+	MOVQ grad_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ delta_base+48(FP), DX
+	MOVQ rows+72(FP), BX
+	MOVQ columns+80(FP), SI
+	MOVQ SI, DI
+	SHLQ $0x02, DI
+	MOVQ SI, R8
+	SHLQ $0x03, R8
+	MOVQ BX, R9
+	SHLQ $0x03, R9
+	CMPQ SI, $0x0c
+	JL   vectors3_done
+
+vectors3:
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD (AX)(R8*1), Y3
+	VMOVUPD 32(AX)(R8*1), Y4
+	VMOVUPD 64(AX)(R8*1), Y5
+	VMOVUPD (AX)(R8*2), Y6
+	VMOVUPD 32(AX)(R8*2), Y7
+	VMOVUPD 64(AX)(R8*2), Y8
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    BX, R12
+
+vectors3_row:
+	VCVTPS2PD    (R10), Y9
+	VCVTPS2PD    16(R10), Y10
+	VCVTPS2PD    32(R10), Y11
+	VBROADCASTSD (R11), Y12
+	VFMADD231PD  Y9, Y12, Y0
+	VFMADD231PD  Y10, Y12, Y1
+	VFMADD231PD  Y11, Y12, Y2
+	VBROADCASTSD (R11)(R9*1), Y12
+	VFMADD231PD  Y9, Y12, Y3
+	VFMADD231PD  Y10, Y12, Y4
+	VFMADD231PD  Y11, Y12, Y5
+	VBROADCASTSD (R11)(R9*2), Y12
+	VFMADD231PD  Y9, Y12, Y6
+	VFMADD231PD  Y10, Y12, Y7
+	VFMADD231PD  Y11, Y12, Y8
+	ADDQ         $0x08, R11
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          vectors3_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, 64(AX)
+	VMOVUPD      Y3, (AX)(R8*1)
+	VMOVUPD      Y4, 32(AX)(R8*1)
+	VMOVUPD      Y5, 64(AX)(R8*1)
+	VMOVUPD      Y6, (AX)(R8*2)
+	VMOVUPD      Y7, 32(AX)(R8*2)
+	VMOVUPD      Y8, 64(AX)(R8*2)
+	ADDQ         $0x00000060, AX
+	ADDQ         $0x00000030, CX
+	SUBQ         $0x0c, SI
+	CMPQ         SI, $0x0c
+	JGE          vectors3
+
+vectors3_done:
+	CMPQ    SI, $0x08
+	JL      vectors2_done
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD (AX)(R8*1), Y2
+	VMOVUPD 32(AX)(R8*1), Y3
+	VMOVUPD (AX)(R8*2), Y4
+	VMOVUPD 32(AX)(R8*2), Y5
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    BX, R12
+
+vectors2_row:
+	VCVTPS2PD    (R10), Y6
+	VCVTPS2PD    16(R10), Y7
+	VBROADCASTSD (R11), Y8
+	VFMADD231PD  Y6, Y8, Y0
+	VFMADD231PD  Y7, Y8, Y1
+	VBROADCASTSD (R11)(R9*1), Y8
+	VFMADD231PD  Y6, Y8, Y2
+	VFMADD231PD  Y7, Y8, Y3
+	VBROADCASTSD (R11)(R9*2), Y8
+	VFMADD231PD  Y6, Y8, Y4
+	VFMADD231PD  Y7, Y8, Y5
+	ADDQ         $0x08, R11
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          vectors2_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, (AX)(R8*1)
+	VMOVUPD      Y3, 32(AX)(R8*1)
+	VMOVUPD      Y4, (AX)(R8*2)
+	VMOVUPD      Y5, 32(AX)(R8*2)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x08, SI
+
+vectors2_done:
+	CMPQ    SI, $0x04
+	JL      vectors1_done
+	VMOVUPD (AX), Y0
+	VMOVUPD (AX)(R8*1), Y1
+	VMOVUPD (AX)(R8*2), Y2
+	MOVQ    CX, R10
+	MOVQ    DX, R11
+	MOVQ    BX, R12
+
+vectors1_row:
+	VCVTPS2PD    (R10), Y3
+	VBROADCASTSD (R11), Y4
+	VFMADD231PD  Y3, Y4, Y0
+	VBROADCASTSD (R11)(R9*1), Y4
+	VFMADD231PD  Y3, Y4, Y1
+	VBROADCASTSD (R11)(R9*2), Y4
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         $0x08, R11
+	ADDQ         DI, R10
+	DECQ         R12
+	JNZ          vectors1_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)(R8*1)
+	VMOVUPD      Y2, (AX)(R8*2)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x04, SI
+
+vectors1_done:
+	TESTQ      SI, SI
+	JZ         done
+	LEAQ       mask64<>+0(SB), R10
+	MOVQ       SI, R11
+	NEGQ       R11
+	VMOVUPD    24(R10)(R11*8), Y2
+	VMASKMOVPD (AX), Y2, Y0
+	VMASKMOVPD (AX)(R8*1), Y2, Y1
+	VMASKMOVPD (AX)(R8*2), Y2, Y2
+	LEAQ       mask32<>+0(SB), R10
+	MOVQ       SI, R11
+	NEGQ       R11
+	VMOVUPS    12(R10)(R11*4), X3
+	MOVQ       DX, DX
+
+tail_row:
+	VMASKMOVPS   (CX), X3, X4
+	VCVTPS2PD    X4, Y4
+	VBROADCASTSD (DX), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VBROADCASTSD (DX)(R9*1), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VBROADCASTSD (DX)(R9*2), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         BX
+	JNZ          tail_row
+	CMPQ         SI, $0x02
+	JL           tail0_store1
+	VMOVUPD      X0, (AX)
+	JE           tail0_stored
+	VEXTRACTF128 $0x01, Y0, X0
+	VMOVSD       X0, 16(AX)
+	JMP          tail0_stored
+
+tail0_store1:
+	VMOVSD X0, (AX)
+
+tail0_stored:
+	CMPQ         SI, $0x02
+	JL           tail1_store1
+	VMOVUPD      X1, (AX)(R8*1)
+	JE           tail1_stored
+	VEXTRACTF128 $0x01, Y1, X0
+	VMOVSD       X0, 16(AX)(R8*1)
+	JMP          tail1_stored
+
+tail1_store1:
+	VMOVSD X1, (AX)(R8*1)
+
+tail1_stored:
+	CMPQ         SI, $0x02
+	JL           tail2_store1
+	VMOVUPD      X2, (AX)(R8*2)
+	JE           tail2_stored
+	VEXTRACTF128 $0x01, Y2, X0
+	VMOVSD       X0, 16(AX)(R8*2)
+	JMP          tail2_stored
+
+tail2_store1:
+	VMOVSD X2, (AX)(R8*2)
+
+tail2_stored:
+done:
+	VZEROUPPER
+	RET
+
+// func gemmT5AVX2(grad []float64, x []float32, delta []float64, rows int, columns int)
+// Requires: AVX, FMA3
+TEXT ·gemmT5AVX2(SB), NOSPLIT, $0-88
+	MOVQ grad_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ delta_base+48(FP), DX
+	MOVQ rows+72(FP), BX
+	MOVQ columns+80(FP), SI
+	MOVQ SI, DI
+	SHLQ $0x02, DI
+	MOVQ SI, R8
+	SHLQ $0x03, R8
+	LEAQ (R8)(R8*2), R9
+	MOVQ BX, R10
+	SHLQ $0x03, R10
+	LEAQ (R10)(R10*2), R11
+	CMPQ SI, $0x08
+	JL   vectors2_done
+
+vectors2:
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD (AX)(R8*1), Y2
+	VMOVUPD 32(AX)(R8*1), Y3
+	VMOVUPD (AX)(R8*2), Y4
+	VMOVUPD 32(AX)(R8*2), Y5
+	VMOVUPD (AX)(R9*1), Y6
+	VMOVUPD 32(AX)(R9*1), Y7
+	VMOVUPD (AX)(R8*4), Y8
+	VMOVUPD 32(AX)(R8*4), Y9
+	MOVQ    CX, R12
+	MOVQ    DX, R13
+	MOVQ    BX, R14
+
+vectors2_row:
+	VCVTPS2PD    (R12), Y10
+	VCVTPS2PD    16(R12), Y11
+	VBROADCASTSD (R13), Y12
+	VFMADD231PD  Y10, Y12, Y0
+	VFMADD231PD  Y11, Y12, Y1
+	VBROADCASTSD (R13)(R10*1), Y12
+	VFMADD231PD  Y10, Y12, Y2
+	VFMADD231PD  Y11, Y12, Y3
+	VBROADCASTSD (R13)(R10*2), Y12
+	VFMADD231PD  Y10, Y12, Y4
+	VFMADD231PD  Y11, Y12, Y5
+	VBROADCASTSD (R13)(R11*1), Y12
+	VFMADD231PD  Y10, Y12, Y6
+	VFMADD231PD  Y11, Y12, Y7
+	VBROADCASTSD (R13)(R10*4), Y12
+	VFMADD231PD  Y10, Y12, Y8
+	VFMADD231PD  Y11, Y12, Y9
+	ADDQ         $0x08, R13
+	ADDQ         DI, R12
+	DECQ         R14
+	JNZ          vectors2_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, 32(AX)
+	VMOVUPD      Y2, (AX)(R8*1)
+	VMOVUPD      Y3, 32(AX)(R8*1)
+	VMOVUPD      Y4, (AX)(R8*2)
+	VMOVUPD      Y5, 32(AX)(R8*2)
+	VMOVUPD      Y6, (AX)(R9*1)
+	VMOVUPD      Y7, 32(AX)(R9*1)
+	VMOVUPD      Y8, (AX)(R8*4)
+	VMOVUPD      Y9, 32(AX)(R8*4)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000020, CX
+	SUBQ         $0x08, SI
+	CMPQ         SI, $0x08
+	JGE          vectors2
+
+vectors2_done:
+	CMPQ    SI, $0x04
+	JL      vectors1_done
+	VMOVUPD (AX), Y0
+	VMOVUPD (AX)(R8*1), Y1
+	VMOVUPD (AX)(R8*2), Y2
+	VMOVUPD (AX)(R9*1), Y3
+	VMOVUPD (AX)(R8*4), Y4
+	MOVQ    CX, R12
+	MOVQ    DX, R13
+	MOVQ    BX, R14
+
+vectors1_row:
+	VCVTPS2PD    (R12), Y5
+	VBROADCASTSD (R13), Y6
+	VFMADD231PD  Y5, Y6, Y0
+	VBROADCASTSD (R13)(R10*1), Y6
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD (R13)(R10*2), Y6
+	VFMADD231PD  Y5, Y6, Y2
+	VBROADCASTSD (R13)(R11*1), Y6
+	VFMADD231PD  Y5, Y6, Y3
+	VBROADCASTSD (R13)(R10*4), Y6
+	VFMADD231PD  Y5, Y6, Y4
+	ADDQ         $0x08, R13
+	ADDQ         DI, R12
+	DECQ         R14
+	JNZ          vectors1_row
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (AX)(R8*1)
+	VMOVUPD      Y2, (AX)(R8*2)
+	VMOVUPD      Y3, (AX)(R9*1)
+	VMOVUPD      Y4, (AX)(R8*4)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x04, SI
+
+vectors1_done:
+	TESTQ      SI, SI
+	JZ         done
+	LEAQ       mask64<>+0(SB), R12
+	MOVQ       SI, R13
+	NEGQ       R13
+	VMOVUPD    24(R12)(R13*8), Y4
+	VMASKMOVPD (AX), Y4, Y0
+	VMASKMOVPD (AX)(R8*1), Y4, Y1
+	VMASKMOVPD (AX)(R8*2), Y4, Y2
+	VMASKMOVPD (AX)(R9*1), Y4, Y3
+	VMASKMOVPD (AX)(R8*4), Y4, Y4
+	LEAQ       mask32<>+0(SB), R12
+	MOVQ       SI, R13
+	NEGQ       R13
+	VMOVUPS    12(R12)(R13*4), X5
+	MOVQ       DX, DX
+
+tail_row:
+	VMASKMOVPS   (CX), X5, X6
+	VCVTPS2PD    X6, Y6
+	VBROADCASTSD (DX), Y7
+	VFMADD231PD  Y6, Y7, Y0
+	VBROADCASTSD (DX)(R10*1), Y7
+	VFMADD231PD  Y6, Y7, Y1
+	VBROADCASTSD (DX)(R10*2), Y7
+	VFMADD231PD  Y6, Y7, Y2
+	VBROADCASTSD (DX)(R11*1), Y7
+	VFMADD231PD  Y6, Y7, Y3
+	VBROADCASTSD (DX)(R10*4), Y7
+	VFMADD231PD  Y6, Y7, Y4
+	ADDQ         $0x08, DX
+	ADDQ         DI, CX
+	DECQ         BX
+	JNZ          tail_row
+	CMPQ         SI, $0x02
+	JL           tail0_store1
+	VMOVUPD      X0, (AX)
+	JE           tail0_stored
+	VEXTRACTF128 $0x01, Y0, X0
+	VMOVSD       X0, 16(AX)
+	JMP          tail0_stored
+
+tail0_store1:
+	VMOVSD X0, (AX)
+
+tail0_stored:
+	CMPQ         SI, $0x02
+	JL           tail1_store1
+	VMOVUPD      X1, (AX)(R8*1)
+	JE           tail1_stored
+	VEXTRACTF128 $0x01, Y1, X0
+	VMOVSD       X0, 16(AX)(R8*1)
+	JMP          tail1_stored
+
+tail1_store1:
+	VMOVSD X1, (AX)(R8*1)
+
+tail1_stored:
+	CMPQ         SI, $0x02
+	JL           tail2_store1
+	VMOVUPD      X2, (AX)(R8*2)
+	JE           tail2_stored
+	VEXTRACTF128 $0x01, Y2, X0
+	VMOVSD       X0, 16(AX)(R8*2)
+	JMP          tail2_stored
+
+tail2_store1:
+	VMOVSD X2, (AX)(R8*2)
+
+tail2_stored:
+	CMPQ         SI, $0x02
+	JL           tail3_store1
+	VMOVUPD      X3, (AX)(R9*1)
+	JE           tail3_stored
+	VEXTRACTF128 $0x01, Y3, X0
+	VMOVSD       X0, 16(AX)(R9*1)
+	JMP          tail3_stored
+
+tail3_store1:
+	VMOVSD X3, (AX)(R9*1)
+
+tail3_stored:
+	CMPQ         SI, $0x02
+	JL           tail4_store1
+	VMOVUPD      X4, (AX)(R8*4)
+	JE           tail4_stored
+	VEXTRACTF128 $0x01, Y4, X0
+	VMOVSD       X0, 16(AX)(R8*4)
+	JMP          tail4_stored
+
+tail4_store1:
+	VMOVSD X4, (AX)(R8*4)
+
+tail4_stored:
+done:
+	VZEROUPPER
+	RET
 
 // func axpyAVX2(a float64, x []float64, y []float64)
 // Requires: AVX, AVX2, FMA3, SSE2

@@ -178,6 +178,31 @@ func TestMatricesGiveTheReferencesBits(t *testing.T) {
 	})
 }
 
+// Products with several vectors at once have the bits of those with one after the
+// other, for every number of them.
+func TestSeveralVectorsGiveTheBitsOfEach(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, units := rapid.IntRange(1, 9).Draw(t, "rows"), rapid.IntRange(0, 17).Draw(t, "units")
+		columns := rapid.OneOf(rapid.IntRange(0, 70), rapid.SampledFrom([]int{45, 46, 64, 136, 300})).Draw(t, "columns")
+		x := shifted(singles(numbers(t, rows*columns, "x")), offsets.Draw(t, "x offset"))
+		w := shifted(numbers(t, units*columns, "w"), offsets.Draw(t, "w offset"))
+		delta := shifted(numbers(t, units*rows, "delta"), offsets.Draw(t, "delta offset"))
+
+		products := shifted(delta, offsets.Draw(t, "products offset"))
+		Gemm(products, x, w, rows, columns)
+		want := make([]float64, units*rows)
+		gemmGo(want, x, w, rows, columns)
+		checkSame(t, products, want, "Gemm")
+		checkFence(t, products)
+
+		want = append([]float64(nil), w...)
+		gemmTGo(want, x, delta, rows, columns)
+		GemmT(w, x, delta, rows, columns)
+		checkSame(t, w, want, "GemmT")
+		checkFence(t, w)
+	})
+}
+
 func TestRowsGiveTheReferencesBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, width := rapid.IntRange(0, 12).Draw(t, "rows"), rapid.IntRange(1, 80).Draw(t, "width")

@@ -39,6 +39,60 @@ func gemvT(grad []float64, x []float32, lambda []float64) {
 	gemvTGo(grad, x, lambda)
 }
 
+// gemm takes two or three vectors at a time past all rows, or for a single row as
+// many as there are registers for.
+func gemm(dst []float64, x []float32, w []float64, rows, columns int) {
+	if !haveAVX2 {
+		gemmGo(dst, x, w, rows, columns)
+		return
+	}
+	for len(dst) > 0 {
+		n := 3
+		switch units := len(dst) / rows; {
+		case rows == 1 && units >= 6:
+			n = 6
+			gemmRow6AVX2(dst, x, w)
+		case rows == 1 && units >= 4:
+			n = 4
+			gemmRow4AVX2(dst, x, w)
+		case units == 1:
+			n = 1
+			gemvAVX2(dst[:rows], x, w[:columns])
+		case units == 2 || units == 4:
+			n = 2
+			gemm2AVX2(dst, x, w, rows, columns)
+		default:
+			gemm3AVX2(dst, x, w, rows, columns)
+		}
+		dst, w = dst[n*rows:], w[n*columns:]
+	}
+}
+
+// gemmT takes up to five vectors at a time.
+func gemmT(grad []float64, x []float32, delta []float64, rows, columns int) {
+	if !haveAVX2 {
+		gemmTGo(grad, x, delta, rows, columns)
+		return
+	}
+	for len(grad) > 0 {
+		n := 5
+		switch units := len(delta) / rows; {
+		case units == 1:
+			n = 1
+			gemvTAVX2(grad[:columns], x, delta[:rows])
+		case units == 2 || units == 4:
+			n = 2
+			gemmT2AVX2(grad, x, delta, rows, columns)
+		case units == 3:
+			n = 3
+			gemmT3AVX2(grad, x, delta, rows, columns)
+		default:
+			gemmT5AVX2(grad, x, delta, rows, columns)
+		}
+		grad, delta = grad[n*columns:], delta[n*rows:]
+	}
+}
+
 func axpy(a float64, x, y []float64) {
 	if haveAVX2 {
 		axpyAVX2(a, x, y)

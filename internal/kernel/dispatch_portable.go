@@ -14,6 +14,14 @@ func gemv(dst []float64, x []float32, w []float64) { gemvGo(dst, x, w) }
 
 func gemvT(grad []float64, x []float32, lambda []float64) { gemvTGo(grad, x, lambda) }
 
+func gemm(dst []float64, x []float32, w []float64, rows, columns int) {
+	gemmGo(dst, x, w, rows, columns)
+}
+
+func gemmT(grad []float64, x []float32, delta []float64, rows, columns int) {
+	gemmTGo(grad, x, delta, rows, columns)
+}
+
 func axpy(a float64, x, y []float64) { axpyGo(a, x, y) }
 
 func add(dst, x []float64) { addGo(dst, x) }

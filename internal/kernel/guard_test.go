@@ -52,6 +52,13 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 			Gemv(lambda, m, w)
 			GemvT(w, m, lambda)
 		}
+		for rows := 1; rows <= 3; rows++ {
+			for units := range 8 {
+				results, vectors := fenced[float64](t, rows*units), fenced[float64](t, units*n)
+				Gemm(results, f[5*most-rows*n:], vectors, rows, n)
+				GemmT(vectors, f[5*most-rows*n:], results, rows, n)
+			}
+		}
 	}
 	clear(minus)
 	for width := 1; width < most; width++ {

@@ -288,6 +288,11 @@ func TestShapeMistakesPanic(t *testing.T) {
 		"Add":             func() { Add(roomy, three) },
 		"Gemv":            func() { Gemv(two, f, three) },
 		"GemvT":           func() { GemvT(two, f[:5:7], three) },
+		"Gemm, x":         func() { Gemm(two, f[:5:7], three, 2, 3) },
+		"Gemm, w":         func() { Gemm(two, f[:6], roomy, 2, 3) },
+		"Gemm, dst":       func() { Gemm(three, f[:6], three, 2, 3) },
+		"Gemm, no rows":   func() { Gemm(two, nil, nil, 0, 3) },
+		"GemmT":           func() { GemmT(roomy, f[:6], two, 2, 3) },
 		"Exp":             func() { Exp(roomy, three) },
 		"Log":             func() { Log(roomy, three) },
 		"Softplus":        func() { Softplus(roomy, three) },
@@ -364,6 +369,8 @@ func TestZeroLengths(t *testing.T) {
 	if !slices.Equal(grad, []float64{1, 2, 3}) {
 		t.Errorf("a gradient without documents changed to %v", grad)
 	}
+	Gemm(nil, nil, nil, 0, 3)
+	GemmT(nil, nil, nil, 3, 0)
 	Gemv(nil, nil, scores)
 	GemvT(nil, nil, scores)
 }

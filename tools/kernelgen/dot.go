@@ -66,6 +66,10 @@ func (c columns) multiply(rows []Mem, w Mem, label string) []VecVirtual {
 	CMPQ(j, c.blocked)
 	JGE(LabelRef(label + "_rest"))
 	Label(label + "_block")
+	if len(rows) == 4 { // as in tile.multiply
+		PREFETCHT0(rows[0].Idx(j, 8).Offset(ahead))
+		PREFETCHT0(rows[2].Idx(j, 8).Offset(ahead))
+	}
 	step(0, low)
 	step(1, high)
 	ADDQ(U8(8), j)

@@ -32,6 +32,7 @@ func main() {
 	dot32()
 	gemv()
 	gemvT()
+	gemms()
 	elementwise()
 	sum()
 	maximum()
