@@ -20,8 +20,8 @@ import (
 //	v_1 … v_h   weights of the output
 //
 // The activations of a query are an h × documents matrix, so that every pass over
-// the features is a matrix-vector product of kernel's: h of them forward and h
-// backward, of one multiply-add a feature, a document and a unit each. A score
+// the features is a product of kernel's of one matrix with another: one forward and
+// one backward, of one multiply-add a feature, a document and a unit each. A score
 // has the same bits whichever other documents are scored with it.
 type Network struct {
 	Features   int // p ≥ 1
@@ -65,16 +65,17 @@ func (n Network) Backward(grad, params []float64, x []float32, lambda []float64,
 }
 
 // memory returns the number of float64s that forward and backward work in: the
-// activations, and a row of their derivatives.
-func (n Network) memory(docs int) int { return (n.Hidden + 1) * docs }
+// activations and, on the way back, the derivatives of the units' inputs.
+func (n Network) memory(docs int) int { return 2 * n.Hidden * docs }
 
 // forward adds the scores to dst and leaves the activations in memory.
 func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
 	mustMatch("parameters", len(params), n.NumParams())
 	l, docs := n.layers(params), len(dst)
 	hidden := memory[:n.Hidden*docs]
+	kernel.Gemm(hidden, x, l.weights, docs, n.Features)
 	for t, b := range l.bias {
-		project(hidden[t*docs:(t+1)*docs], x, l.weights[t*n.Features:(t+1)*n.Features], b)
+		addConstant(hidden[t*docs:(t+1)*docs], b)
 	}
 	n.Activation.apply(hidden)
 	for t, v := range l.out {
@@ -90,17 +91,17 @@ func (n Network) backward(grad, params []float64, x []float32, lambda, memory []
 	mustMatch("parameters", len(params), n.NumParams())
 	mustMatch("derivatives", len(grad), n.NumParams())
 	l, g, docs := n.layers(params), n.layers(grad), len(lambda)
-	delta := memory[n.Hidden*docs:][:docs]
+	hidden, deltas := memory[:n.Hidden*docs], memory[n.Hidden*docs:2*n.Hidden*docs]
+	n.Activation.slope(deltas, hidden)
 	for t, v := range l.out {
-		a := memory[t*docs : (t+1)*docs]
-		g.out[t] += kernel.Dot(lambda, a)
-		n.Activation.slope(delta, a)
+		g.out[t] += kernel.Dot(lambda, hidden[t*docs:(t+1)*docs])
+		delta := deltas[t*docs : (t+1)*docs]
 		for i, d := range delta {
 			delta[i] = d * v * lambda[i]
 		}
 		g.bias[t] += kernel.Sum(delta)
-		kernel.GemvT(g.weights[t*n.Features:(t+1)*n.Features], x, delta)
 	}
+	kernel.GemmT(g.weights, x, deltas, docs, n.Features)
 }
 
 // layers are the parts of a parameter vector.
