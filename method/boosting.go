@@ -100,7 +100,7 @@ func noCheckpoint(path string) error {
 		return nil
 	}
 	if _, err := os.Stat(path); err == nil {
-		return badProblem("checkpoint %s: found a file, expected none: boosting takes seconds and leaves no checkpoints", path)
+		return badProblem("checkpoint %s: found a file, expected none: this training takes seconds and leaves no checkpoints", path)
 	}
 	return nil
 }

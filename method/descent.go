@@ -101,7 +101,7 @@ func (r *descent) solver() (optimize.Descent, error) {
 	d := optimize.Descent{
 		Rule:        rules[v.Text("rule")],
 		Rate:        v.Number("rate"),
-		C:           v.Number("C"),
+		C:           r.c,
 		Batch:       v.Int("batch"),
 		Workers:     p.Workers,
 		MaxEpochs:   v.Int("epochs"),

@@ -16,12 +16,24 @@ type learner struct {
 	method  *Method
 	problem *Problem
 	loss    loss.Loss
+	data    *dataset.Dataset // normalized
 	scorer  scorer.Scorer
+	c       float64 // of the penalty ‖w‖²/c, none if 0
 	risk    *objective.Risk
 }
 
-// newLearner binds the loss to the problem's data, normalized.
+// newLearner binds the loss to the problem's data, normalized, under the method's
+// penalty.
 func newLearner(m *Method, p *Problem, l loss.Loss) (*learner, error) {
+	c := p.Values.Number("C")
+	if m.penalty != nil {
+		c = m.penalty(p)
+	}
+	return newPenalizedLearner(m, p, l, c)
+}
+
+// newPenalizedLearner is newLearner with a penalty ‖w‖²/c, none if c is 0.
+func newPenalizedLearner(m *Method, p *Problem, l loss.Loss, c float64) (*learner, error) {
 	d := p.Data
 	if p.Normalization != dataset.NoNormalization {
 		d = dataset.Normalize(d, p.Normalization)
@@ -30,14 +42,14 @@ func newLearner(m *Method, p *Problem, l loss.Loss) (*learner, error) {
 	if err != nil {
 		return nil, &ProblemError{err}
 	}
-	risk, err := objective.New(d, s, l, objective.Options{C: p.Values.Number("C"), Seed: p.Seed, Workers: p.Workers})
+	risk, err := objective.New(d, s, l, objective.Options{C: c, Seed: p.Seed, Workers: p.Workers})
 	if err != nil {
 		return nil, &ProblemError{err}
 	}
 	if risk.Queries() == 0 {
 		return nil, badProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one")
 	}
-	return &learner{m, p, l, s, risk}, nil
+	return &learner{m, p, l, d, s, c, risk}, nil
 }
 
 // convex tells whether the risk is convex in the scorer's parameters.

@@ -30,6 +30,10 @@ type Method struct {
 	takes measureClass // as training measures
 	pairs bool         // its default scorer is the pair network
 
+	// penalty, if not nil, returns the c of the penalty ‖w‖²/c that goes with its loss;
+	// else that is C.
+	penalty func(p *Problem) float64
+
 	// scorers, if not nil, are the only ones that it can train, its default first.
 	scorers []string
 

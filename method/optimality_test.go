@@ -171,9 +171,10 @@ func TestOptimalOnSyntheticData(t *testing.T) {
 	checkOptimal(t, d)
 }
 
-// The same on the training part of OHSUMED's fold 1, which is made of the parts
+// ohsumedFold1 is the training part of OHSUMED's fold 1, which is made of the parts
 // S1, S2 and S3.
-func TestOptimalOnOHSUMED(t *testing.T) {
+func ohsumedFold1(t testing.TB) *dataset.Dataset {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
@@ -196,5 +197,8 @@ func TestOptimalOnOHSUMED(t *testing.T) {
 	if len(d.Queries) != 63 || d.Features != 45 {
 		t.Fatalf("%d queries, %d features; fold 1 has 63 and 45", len(d.Queries), d.Features)
 	}
-	checkOptimal(t, d)
+	return d
 }
+
+// The same on the training part of OHSUMED's fold 1.
+func TestOptimalOnOHSUMED(t *testing.T) { checkOptimal(t, ohsumedFold1(t)) }

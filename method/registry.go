@@ -19,6 +19,7 @@ var registry = []*Method{
 	newSoftRank(),
 	newXENDCG(),
 	newLambdaLoss(),
+	newRankSVM(),
 	newRankBoost(),
 	newAdaRank(),
 	newFRank(),
