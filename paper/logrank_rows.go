@@ -82,15 +82,20 @@ func describeGrid(e *tune.Entry, except ...string) string {
 		if slices.Contains(except, h.Name) {
 			continue
 		}
-		var values []string
-		for _, v := range e.Settings {
-			if text := v.Text(h.Name); !slices.Contains(values, text) {
-				values = append(values, text)
-			}
-		}
-		parts = append(parts, h.Name+"="+strings.Join(values, ","))
+		parts = append(parts, h.Name+"="+strings.Join(triedValues(e, h.Name), ","))
 	}
 	return strings.Join(parts, " ")
+}
+
+// triedValues returns the values of a hyperparameter that an entry tries.
+func triedValues(e *tune.Entry, name string) []string {
+	var values []string
+	for _, v := range e.Settings {
+		if text := v.Text(name); !slices.Contains(values, text) {
+			values = append(values, text)
+		}
+	}
+	return values
 }
 
 // describeChoice returns the values of the hyperparameters that were varied.

@@ -4,7 +4,8 @@
 // Start reading at [Experiments]: an experiment is a file of its own and a line
 // there. Its result is a [Report] of tables, sheets of numbers and plots, which
 // report.go turns into files. sets.go finds LETOR's data. The package must not
-// know how methods learn, nor of flags and terminals.
+// know of flags and terminals, nor how methods learn, except where an experiment
+// is about losses and optimisers themselves.
 package paper
 
 import (
@@ -70,6 +71,8 @@ func Experiments() []Experiment {
 		figure8Experiment(),
 		artificialExperiment(),
 		boltzRankExperiment(),
+		listSyntheticExperiment(),
+		listOHSUMEDExperiment(),
 	}
 }
 
