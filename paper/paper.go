@@ -70,6 +70,7 @@ func Experiments() []Experiment {
 		figure7Experiment(),
 		figure8Experiment(),
 		artificialExperiment(),
+		jacobianExperiment(),
 		boltzRankExperiment(),
 		listSyntheticExperiment(),
 		listOHSUMEDExperiment(),
