@@ -77,5 +77,5 @@ func (m *Method) preset(name, value string, grid ...string) {
 	if err != nil {
 		panic(err) // a mistake in the registry
 	}
-	h.Default, h.Grid = value, grid
+	h.Default, h.Grid, h.NetworkGrid = value, grid, nil
 }

@@ -2,14 +2,12 @@ package method
 
 import (
 	"context"
-	"errors"
 	"os"
 	"slices"
 	"strconv"
 
 	"github.com/listwise/listwise/ascent"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
 )
@@ -134,7 +132,7 @@ func (c *climb) observe(s ascent.Sweep) error {
 	it := Iteration{Start: c.start, Number: c.sweeps, Objective: 1 - s.Value, Epoch: true, Params: s.W}
 	if c.valid != nil {
 		var err error
-		if it.Validation, err = c.valid.of(s.W); err != nil {
+		if it.Validation, err = c.valid.value(scorer.Linear{Features: len(s.W)}, s.W); err != nil {
 			return err
 		}
 		it.Validated = true
@@ -154,7 +152,7 @@ func (c *climb) observe(s ascent.Sweep) error {
 func (c *climb) consider(w []float64, training float64) (better bool, err error) {
 	worth := training
 	if c.valid != nil {
-		if worth, err = c.valid.of(w); err != nil {
+		if worth, err = c.valid.value(scorer.Linear{Features: len(w)}, w); err != nil {
 			return false, err
 		}
 	}
@@ -180,33 +178,4 @@ func (c *climb) model(converged bool) *model.Model {
 		t.Validation = &c.best.worth
 	}
 	return newModel(c.method, c.problem, scorer.Linear{Features: c.problem.Data.Features}, c.best.w, t, c.data.Queries())
-}
-
-// validation measures linear models on a problem's validation data.
-type validation struct {
-	problem *Problem
-	measure measure.Measure
-	ranker  measure.Ranker
-}
-
-func newValidation(m *Method, p *Problem) (*validation, error) {
-	s, err := selection(m, p)
-	if err != nil {
-		return nil, err
-	}
-	return &validation{problem: p, measure: s, ranker: measure.Ranker{Ties: measure.TiesAverage}}, nil
-}
-
-// of returns the tie-neutral value of the measure by which is chosen.
-func (v *validation) of(w []float64) (float64, error) {
-	m := model.Model{Normalization: v.problem.Normalization, Scorer: scorer.Linear{Features: len(w)}, Params: w}
-	scores, err := m.Score(v.problem.Valid)
-	if err != nil {
-		return 0, err
-	}
-	value, counted := v.ranker.Mean(v.problem.Valid, scores, v.measure)
-	if counted == 0 {
-		return 0, &ProblemError{errors.New("found no validation query that counts for " + v.measure.Name() + ", expected at least one")}
-	}
-	return value, nil
 }

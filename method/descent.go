@@ -9,7 +9,6 @@ import (
 
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/optimize"
 )
@@ -34,10 +33,9 @@ var rules = map[string]optimize.Rule{"plain": optimize.Plain, "momentum": optimi
 // descent is a training by stochastic descent that can be resumed.
 type descent struct {
 	*learner
-	bag       *bag
-	selection measure.Measure // on the validation data, nil without
-	ranker    measure.Ranker
-	file      checkpointFile
+	bag   *bag
+	valid *validation // nil without validation data
+	file  checkpointFile
 }
 
 // trainByDescent descends along one query's gradient, or field, after the other.
@@ -48,15 +46,12 @@ func trainByDescent(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*m
 	if err != nil {
 		return nil, err
 	}
-	// The tie-neutral value, as wherever a model is chosen.
-	r := &descent{learner: learner, ranker: measure.Ranker{Ties: measure.TiesAverage}}
+	r := &descent{learner: learner}
 	if r.bag, err = newBag(learner, p.Values.Int("bag")); err != nil {
 		return nil, err
 	}
-	if p.Valid != nil {
-		if r.selection, err = selection(m, p); err != nil {
-			return nil, err
-		}
+	if r.valid, err = newValidation(m, p); err != nil {
+		return nil, err
 	}
 	r.file = checkpointFile{path: p.Checkpoint, fingerprint: r.fingerprint()}
 	solver, err := r.solver()
@@ -67,31 +62,26 @@ func trainByDescent(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*m
 	if err != nil {
 		return nil, r.explain(err)
 	}
+	if p.redraws() {
+		// The objective told is that of the first draws, however training ended.
+		if err := r.risk.Redraw(0); err != nil {
+			return nil, err
+		}
+	}
 	s, params := r.bag.average(best.X)
 	trained := r.model(params, r.training(best))
 	trained.Scorer = s
 	return trained, r.file.remove()
 }
 
-// selection returns the measure by which epochs are chosen.
-func selection(m *Method, p *Problem) (measure.Measure, error) {
-	switch {
-	case p.Select != nil:
-		return p.Select, nil
-	case m.UsesMeasure:
-		return p.Measure, nil
-	}
-	return measure.Parse("map", measure.Convention{}, measure.Options{})
-}
-
 // fingerprint adds to what all trainings depend on the data by which the epoch is
 // chosen.
 func (r *descent) fingerprint() string {
 	words := fingerprint(r.method, r.problem)
-	if r.selection == nil {
+	if r.valid == nil {
 		return words
 	}
-	return fmt.Sprintf("%s valid=%s select=%s/%s", words, r.problem.Valid.Fingerprint(), r.selection.Name(), measure.ConventionOf(r.selection).Name())
+	return words + " " + r.valid.fingerprint()
 }
 
 // solver returns the descent that the hyperparameters describe, resumed from the
@@ -114,7 +104,10 @@ func (r *descent) solver() (optimize.Descent, error) {
 	if d.Patience == 0 {
 		d.Patience = -1
 	}
-	if r.selection != nil {
+	if p.redraws() {
+		d.Begin = r.risk.Redraw
+	}
+	if r.valid != nil {
 		d.Validate = r.validate
 	}
 	if p.Observe != nil {
@@ -129,20 +122,10 @@ func (r *descent) solver() (optimize.Descent, error) {
 	return d, err
 }
 
-// validate returns the selecting measure at x.
+// validate returns the validation value of the bag's average at x.
 func (r *descent) validate(_ int, x []float64) (float64, error) {
-	valid := r.problem.Valid
 	s, params := r.bag.average(x)
-	m := model.Model{Normalization: r.problem.Normalization, Scorer: s, Params: params}
-	scores, err := m.Score(valid)
-	if err != nil {
-		return 0, err
-	}
-	value, counted := r.ranker.Mean(valid, scores, r.selection)
-	if counted == 0 {
-		return 0, badProblem("found no validation query that counts for %s, expected at least one", r.selection.Name())
-	}
-	return value, nil
+	return r.valid.value(s, params)
 }
 
 func (r *descent) observe(e optimize.Epoch) error {
@@ -153,7 +136,7 @@ func (r *descent) observe(e optimize.Epoch) error {
 		Objective:  e.TrainingCost / float64(r.bag.size),
 		Epoch:      true,
 		Rate:       e.Rate,
-		Validated:  r.selection != nil,
+		Validated:  r.valid != nil,
 		Validation: e.Validation,
 		Best:       e.Best,
 		Params:     params,
@@ -185,7 +168,7 @@ func (r *descent) training(best *optimize.DescentResult) model.Training {
 		Status:      best.Status.String(),
 		BestEpoch:   best.Epoch,
 	}
-	if r.selection != nil {
+	if r.valid != nil {
 		t.Validation = &best.Validation
 	}
 	return t

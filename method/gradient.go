@@ -23,7 +23,22 @@ func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *
 		}
 		return learn(ctx, m, p, l)
 	}
-	return &m
+	return m.forNetworks()
+}
+
+// forNetworks sets the grids for networks. With the epoch chosen on validation
+// data, the penalty decides less than it does at the minimum, and the rate more.
+func (m *Method) forNetworks() *Method {
+	for name, grid := range map[string][]string{"C": {"10", "1000"}, "rate": {"0.001", "0.003"}} {
+		h, err := m.hyperparameter(name)
+		if err != nil {
+			panic(err) // a mistake in the registry
+		}
+		if name != "C" || h.Grid != nil {
+			h.NetworkGrid = grid
+		}
+	}
+	return m
 }
 
 // ratesOfFields is the grid of descent's rate for losses that know no other

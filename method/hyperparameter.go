@@ -30,6 +30,9 @@ type Hyperparameter struct {
 	Choices []string // of a Choice
 	Grid    []string // what tune tries unless told otherwise; nil: only Default
 	Doc     string   // one line
+
+	// NetworkGrid takes the place of Grid for networks, unless it is nil.
+	NetworkGrid []string
 }
 
 // Range describes the allowed values in a few characters.
@@ -198,8 +201,17 @@ func (v Values) Map() map[string]string { return maps.Clone(v.text) }
 // by the entry of the same name in override, as settings for [Method.Values].
 // The last hyperparameter of the method's list varies fastest; values keep the
 // order in which they are given. An empty grid, or a value given twice, is an
-// error.
+// error. The grids are those of the method's default scorer.
 func (m *Method) Grid(override map[string][]string) ([]map[string]string, error) {
+	return m.GridOf("", override)
+}
+
+// GridOf is Grid with the default grids of a kind of scorer; the empty string
+// stands for the method's default.
+func (m *Method) GridOf(kind string, override map[string][]string) ([]map[string]string, error) {
+	if kind == "" {
+		kind = m.Scorers()[0]
+	}
 	for _, name := range slices.Sorted(maps.Keys(override)) {
 		if _, err := m.hyperparameter(name); err != nil {
 			return nil, err
@@ -213,7 +225,7 @@ func (m *Method) Grid(override map[string][]string) ([]map[string]string, error)
 		h := &m.Hyperparameters[i]
 		values, ok := override[h.Name]
 		if !ok {
-			values = h.Grid
+			values = h.gridOf(kind)
 		}
 		if values == nil {
 			continue
@@ -233,6 +245,14 @@ func (m *Method) Grid(override map[string][]string) ([]map[string]string, error)
 		grid = next
 	}
 	return grid, nil
+}
+
+// gridOf returns the grid for a kind of scorer, nil for only the default.
+func (h *Hyperparameter) gridOf(kind string) []string {
+	if h.NetworkGrid != nil && (kind == networkScorer || kind == pairScorer) {
+		return h.NetworkGrid
+	}
+	return h.Grid
 }
 
 // canonicalList returns the canonical forms of values that are all different.

@@ -191,3 +191,25 @@ func TestRegisteredHyperparameters(t *testing.T) {
 		}
 	}
 }
+
+// Networks have grids of their own where a hyperparameter has one for them.
+func TestGridOfNetworks(t *testing.T) {
+	m := lookup(t, "listnet")
+	for kind, want := range map[string]int{"": 7, linearScorer: 7, networkScorer: 4} {
+		grid, err := m.GridOf(kind, nil)
+		if err != nil || len(grid) != want {
+			t.Errorf("scorer %q: %d settings, error %v, want %d", kind, len(grid), err, want)
+		}
+	}
+	grid, err := m.GridOf(networkScorer, map[string][]string{"C": {"1", "2", "3"}})
+	if err != nil || len(grid) != 6 || grid[0]["C"] != "1" || grid[0]["rate"] == "" {
+		t.Errorf("%v, error %v, want C of the override and the rates of networks", grid, err)
+	}
+	if m := lookup(t, "boltzrank2"); m.Scorers()[0] == pairScorer {
+		standard, err := m.Grid(nil)
+		pair, err2 := m.GridOf(pairScorer, nil)
+		if diff := cmp.Diff(pair, standard); diff != "" || err != nil || err2 != nil {
+			t.Errorf("the default is not the pair network's: %s %v %v", diff, err, err2)
+		}
+	}
+}

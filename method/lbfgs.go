@@ -25,7 +25,13 @@ func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*mod
 	if err != nil {
 		return nil, err
 	}
-	best, err := newMinimization(learner).best(ctx)
+	r := newMinimization(learner)
+	if p.Observe != nil {
+		if r.valid, err = newValidation(m, p); err != nil {
+			return nil, err
+		}
+	}
+	best, err := r.best(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +59,8 @@ type minimization struct {
 	solver optimize.LBFGS
 	starts int
 	file   checkpointFile
-	lowest float64 // objective observed
+	lowest float64     // objective observed
+	valid  *validation // for the observer, nil without
 }
 
 func newMinimization(l *learner) *minimization {
@@ -110,9 +117,16 @@ func (r *minimization) minimize(ctx context.Context, at *checkpoint) (*optimize.
 	}
 	if observe := r.problem.Observe; observe != nil {
 		solver.Observe = func(it optimize.Iteration) error {
-			better := it.F < r.lowest
+			now := Iteration{Start: at.Start, Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Best: it.F < r.lowest, Params: it.X}
 			r.lowest = min(r.lowest, it.F)
-			observe(Iteration{Start: at.Start, Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Best: better, Params: it.X})
+			if r.valid != nil {
+				var err error
+				if now.Validation, err = r.valid.value(r.scorer, it.X); err != nil {
+					return err
+				}
+				now.Validated = true
+			}
+			observe(now)
 			return nil
 		}
 	}

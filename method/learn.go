@@ -97,6 +97,9 @@ func learn(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*model.Mode
 	if optimizer == "lbfgs" && p.Values.Int("bag") > 1 {
 		return nil, badProblem("bag=%s with optimizer=lbfgs: only descents make a bag; expected bag=1 or optimizer=descent", p.Values.Text("bag"))
 	}
+	if optimizer == "lbfgs" && p.redraws() {
+		return nil, badProblem("redraw=true with optimizer=lbfgs, which minimises one function; expected redraw=false or optimizer=descent")
+	}
 	if optimizer == "lbfgs" {
 		return trainByLBFGS(ctx, m, p, l)
 	}

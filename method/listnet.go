@@ -27,6 +27,7 @@ func newListMLE() *Method {
 		Hyperparameters: []Hyperparameter{
 			{Name: "ties", Kind: Choice, Default: "random", Choices: []string{"random", "average", "input", "group"}, Doc: "order of equally graded documents: drawn once, the mean over several, that of the input, or none (a grade's documents before all lower ones)"},
 			{Name: "samples", Kind: Integer, Default: "10", Min: 1, Max: 1e6, Doc: "permutations drawn for each query (ties=average)"},
+			redraw("the order of equally graded documents", " (ties=random or average)"),
 		},
 	}, regularization("0.01", gridPairs), nil, func(p *Problem) (loss.Loss, error) {
 		ties, err := loss.ParseMLETies(p.Values.Text("ties"))
@@ -57,5 +58,8 @@ func newXENDCG() *Method {
 		Title:   "XE-NDCG",
 		Summary: "Cross entropy that bounds NDCG.",
 		Source:  "Bruch: An Alternative Cross Entropy Loss for Learning-to-Rank, WWW 2021",
+		Hyperparameters: []Hyperparameter{
+			redraw("the loss's random γ", ", as the paper does"),
+		},
 	}, regularization("1", gridQueries), nil, func(*Problem) (loss.Loss, error) { return loss.XENDCG{}, nil })
 }

@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/listwise/listwise/loss"
@@ -12,7 +13,7 @@ import (
 )
 
 // LogRank's five objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
-// ICDM 2009), each by L-BFGS.
+// ICDM 2009). The paper trains linear functions by L-BFGS.
 
 const logRankSource = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"
 
@@ -50,8 +51,9 @@ func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []H
 		Hyperparameter{Name: "sampler", Kind: Choice, Default: "blocks", Choices: []string{"blocks", "literal"}, Doc: "walk without rejections, or by the paper's Figure 2 as printed: equal in distribution (form=sampled)"},
 		Hyperparameter{Name: "unique", Kind: Switch, Default: strconv.FormatBool(defaults.Unique), Doc: "count a ranking once, however often it was drawn (form=sampled)"},
 		Hyperparameter{Name: "ideal", Kind: Switch, Default: "true", Doc: "add the ideal ranking to the sample if no walk visited it (form=sampled)"},
+		redraw("the sampled rankings", " (form=sampled)"),
 	)
-	return append(append(list, lbfgsParameters()...), networkParameters()...)
+	return slices.Concat(list, descentParameters(nil), lbfgsParameters(), networkParameters())
 }
 
 // lbfgsParameters are the hyperparameters of trainByLBFGS.
@@ -134,9 +136,9 @@ func logRank(m Method, newLoss func(loss.LogRank) loss.Loss) *Method {
 		if err != nil {
 			return nil, err
 		}
-		return trainByLBFGS(ctx, m, p, newLoss(config))
+		return learn(ctx, m, p, newLoss(config))
 	}
-	return &m
+	return m.forNetworks()
 }
 
 // logRankConfig reads the shared configuration from a problem's values.

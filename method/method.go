@@ -70,10 +70,11 @@ type Iteration struct {
 	Objective float64 // of an epoch: the sum of what its updates met
 	GradNorm  float64 // 0 after an epoch, which has no one gradient
 
-	// Epoch tells that this is an epoch's end. Rate is then that of its steps and,
-	// if Validated, Validation what Select is on the validation data.
-	Epoch      bool
-	Rate       float64
+	// Epoch tells that this is an epoch's end. Rate is then that of its steps.
+	Epoch bool
+	Rate  float64
+
+	// Validation is, if Validated, what Select is on the validation data.
 	Validated  bool
 	Validation float64
 

@@ -171,10 +171,16 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 	}, nil
 }
 
-// NewEntry returns a method's entry with every combination of its grids, those
-// in override replacing its own.
+// NewEntry returns a method's entry with every combination of its grids for its
+// default scorer, those in override replacing its own.
 func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
-	grid, err := m.Grid(override)
+	return NewEntryOf(m, "", override)
+}
+
+// NewEntryOf is NewEntry with the grids for a kind of scorer; the empty string
+// stands for the method's default.
+func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
+	grid, err := m.GridOf(kind, override)
 	if err != nil {
 		return Entry{}, err
 	}

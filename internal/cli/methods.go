@@ -50,6 +50,7 @@ type hyperparameterJSON struct {
 	Default string   `json:"default"`
 	Range   string   `json:"range"`
 	Grid    []string `json:"grid,omitempty"`
+	Network []string `json:"network_grid,omitempty"`
 	Doc     string   `json:"doc"`
 }
 
@@ -72,7 +73,7 @@ func methodList() report {
 func describe(m *method.Method) methodJSON {
 	j := methodJSON{Name: m.Name, Title: m.Title, Summary: m.Summary, Source: m.Source, UsesMeasure: m.UsesMeasure, Scorers: m.Scorers()}
 	for _, h := range m.Hyperparameters {
-		j.Hyperparameters = append(j.Hyperparameters, hyperparameterJSON{h.Name, h.Default, h.Range(), h.Grid, h.Doc})
+		j.Hyperparameters = append(j.Hyperparameters, hyperparameterJSON{h.Name, h.Default, h.Range(), h.Grid, h.NetworkGrid, h.Doc})
 	}
 	return j
 }
@@ -85,11 +86,21 @@ func methodReport(m *method.Method) report {
 		json:    describe(m),
 	}
 	for _, h := range m.Hyperparameters {
-		r.rows = append(r.rows, []any{h.Name, h.Default, h.Range(), strings.Join(h.Grid, ","), h.Doc})
+		r.rows = append(r.rows, []any{h.Name, h.Default, h.Range(), gridText(&h), h.Doc})
 	}
 	r.notes = []string{"", "--scorer: " + strings.Join(m.Scorers(), ", ") + "."}
 	if m.UsesMeasure {
 		r.notes = append(r.notes, fmt.Sprintf("--measure chooses what it optimises: %s (default %s).", strings.Join(m.Measures(), ", "), m.DefaultMeasure))
 	}
 	return r
+}
+
+// gridText shows what tune tries for linear functions, and for networks if that is
+// something else.
+func gridText(h *method.Hyperparameter) string {
+	text := strings.Join(h.Grid, ",")
+	if h.NetworkGrid != nil {
+		text = strings.TrimSpace(text + " net: " + strings.Join(h.NetworkGrid, ","))
+	}
+	return text
 }

@@ -154,7 +154,7 @@ func (f *tuneFlags) entries() ([]tune.Entry, error) {
 				used[h.Name] = true
 			}
 		}
-		entry, err := tune.NewEntry(m, override)
+		entry, err := tune.NewEntryOf(m, f.scorer, override)
 		if err != nil {
 			return nil, badCall("--grid: %w", err)
 		}
