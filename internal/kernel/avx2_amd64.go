@@ -74,6 +74,11 @@ func addAVX2(dst []float64, x []float64)
 //go:noescape
 func scaleAVX2(a float64, x []float64)
 
+// adamAVX2 is adamGo; all slices are as long as x.
+//
+//go:noescape
+func adamAVX2(x []float64, grad []float64, m []float64, v []float64, beta1 float64, beta2 float64, rate float64, epsilon float64)
+
 // sumAVX2 is sumGo.
 //
 //go:noescape
@@ -123,6 +128,11 @@ func logAVX2(dst []float64, x []float64)
 //
 //go:noescape
 func logisticRowAVX2(a float64, e []float64, grad []float64) (u float64, k int64, probSum float64)
+
+// logisticRowsAVX2 is logisticRowsGo; there is a row.
+//
+//go:noescape
+func logisticRowsAVX2(a []float64, e []float64, grad []float64, from []int32) (u float64, k int64)
 
 // gatherDiffAVX2 is gatherDiffGo; the indices are in range.
 //

@@ -2359,6 +2359,93 @@ done:
 	VZEROUPPER
 	RET
 
+// func adamAVX2(x []float64, grad []float64, m []float64, v []float64, beta1 float64, beta2 float64, rate float64, epsilon float64)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·adamAVX2(SB), NOSPLIT, $0-128
+	MOVSD        beta1+96(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        beta2+104(FP), X1
+	VBROADCASTSD X1, Y1
+	MOVSD        rate+112(FP), X2
+	VBROADCASTSD X2, Y2
+	MOVSD        epsilon+120(FP), X3
+	VBROADCASTSD X3, Y3
+	VMOVUPD      one<>+0(SB), Y4
+	VSUBPD       Y1, Y4, Y5
+	VSUBPD       Y0, Y4, Y4
+	MOVQ         x_base+0(FP), AX
+	MOVQ         grad_base+24(FP), CX
+	MOVQ         m_base+48(FP), DX
+	MOVQ         v_base+72(FP), BX
+	MOVQ         x_len+8(FP), SI
+	CMPQ         SI, $0x04
+	JL           tail
+
+four:
+	VMOVUPD     (CX), Y6
+	VMOVUPD     (DX), Y7
+	VMOVUPD     (BX), Y8
+	VMULPD      Y6, Y5, Y9
+	VMULPD      Y6, Y9, Y9
+	VFMADD213PD Y9, Y1, Y8
+	VMOVUPD     Y8, (BX)
+	VSQRTPD     Y8, Y8
+	VADDPD      Y3, Y8, Y8
+	VMULPD      Y6, Y4, Y6
+	VFMADD213PD Y6, Y0, Y7
+	VMOVUPD     Y7, (DX)
+	VMULPD      Y7, Y2, Y7
+	VDIVPD      Y8, Y7, Y7
+	VMOVUPD     (AX), Y9
+	VSUBPD      Y7, Y9, Y9
+	VMOVUPD     Y9, (AX)
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, DX
+	ADDQ        $0x20, BX
+	SUBQ        $0x04, SI
+	CMPQ        SI, $0x04
+	JGE         four
+
+tail:
+	TESTQ SI, SI
+	JZ    done
+
+one:
+	VMOVSD      (CX), X6
+	VMOVSD      (DX), X7
+	VMOVSD      (BX), X8
+	VMULSD      X6, X5, X9
+	VMULSD      X6, X9, X9
+	VFMADD213SD X9, X1, X8
+	VMOVSD      X8, (BX)
+	VSQRTSD     X8, X8, X8
+	VADDSD      X3, X8, X8
+	VMULSD      X6, X4, X6
+	VFMADD213SD X6, X0, X7
+	VMOVSD      X7, (DX)
+	VMULSD      X7, X2, X7
+	VDIVSD      X8, X7, X7
+	VMOVSD      (AX), X9
+	VSUBSD      X7, X9, X9
+	VMOVSD      X9, (AX)
+	ADDQ        $0x08, AX
+	ADDQ        $0x08, CX
+	ADDQ        $0x08, DX
+	ADDQ        $0x08, BX
+	SUBQ        $0x01, SI
+	JNZ         one
+
+done:
+	VZEROUPPER
+	RET
+
+DATA one<>+0(SB)/8, $0x3ff0000000000000
+DATA one<>+8(SB)/8, $0x3ff0000000000000
+DATA one<>+16(SB)/8, $0x3ff0000000000000
+DATA one<>+24(SB)/8, $0x3ff0000000000000
+GLOBL one<>(SB), RODATA|NOPTR, $32
+
 // func sumAVX2(x []float64) float64
 // Requires: AVX, SSE2
 TEXT ·sumAVX2(SB), NOSPLIT, $0-32
@@ -2935,12 +3022,6 @@ DATA exp9<>+8(SB)/8, $0x3e5af61b441d874f
 DATA exp9<>+16(SB)/8, $0x3e5af61b441d874f
 DATA exp9<>+24(SB)/8, $0x3e5af61b441d874f
 GLOBL exp9<>(SB), RODATA|NOPTR, $32
-
-DATA one<>+0(SB)/8, $0x3ff0000000000000
-DATA one<>+8(SB)/8, $0x3ff0000000000000
-DATA one<>+16(SB)/8, $0x3ff0000000000000
-DATA one<>+24(SB)/8, $0x3ff0000000000000
-GLOBL one<>(SB), RODATA|NOPTR, $32
 
 // func expSumAVX2(dst []float64, x []float64, shift float64) float64
 // Requires: AVX, AVX2, FMA3, SSE2
@@ -5431,6 +5512,195 @@ DATA bias<>+8(SB)/8, $0x00000000000003ff
 DATA bias<>+16(SB)/8, $0x00000000000003ff
 DATA bias<>+24(SB)/8, $0x00000000000003ff
 GLOBL bias<>(SB), RODATA|NOPTR, $32
+
+// func logisticRowsAVX2(a []float64, e []float64, grad []float64, from []int32) (u float64, k int64)
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·logisticRowsAVX2(SB), NOSPLIT, $0-112
+	MOVQ   a_base+0(FP), AX
+	MOVQ   e_base+24(FP), CX
+	MOVQ   grad_base+48(FP), DX
+	MOVQ   from_base+72(FP), BX
+	MOVQ   a_len+8(FP), SI
+	MOVQ   e_len+32(FP), DI
+	LEAQ   -7(DI), DI
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   $0x00000008, R11
+
+row:
+	VBROADCASTSD (AX), Y0
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	MOVLQSX      (BX), R10
+	LEAQ         (CX)(R10*8), R8
+	LEAQ         (DX)(R10*8), R9
+	NEGQ         R10
+	ADDQ         DI, R10
+	SUBQ         $0x05, R10
+	JL           rest
+
+eight:
+	VMOVUPD     (R8), Y7
+	VMOVUPD     32(R8), Y8
+	VMULPD      Y0, Y7, Y7
+	VMULPD      Y0, Y8, Y8
+	VADDPD      one<>+0(SB), Y7, Y9
+	VADDPD      one<>+0(SB), Y8, Y10
+	VDIVPD      Y9, Y7, Y9
+	VDIVPD      Y10, Y8, Y10
+	VMOVUPD     (R9), Y11
+	VMOVUPD     32(R9), Y12
+	VADDPD      Y9, Y11, Y11
+	VADDPD      Y10, Y12, Y12
+	VMOVUPD     Y11, (R9)
+	VMOVUPD     Y12, 32(R9)
+	VADDPD      Y9, Y5, Y5
+	VADDPD      Y7, Y1, Y9
+	VFMADD213PD Y9, Y7, Y1
+	VADDPD      Y10, Y6, Y6
+	VADDPD      Y8, Y2, Y7
+	VFMADD213PD Y7, Y8, Y2
+	ADDQ        $0x40, R8
+	ADDQ        $0x40, R9
+	DECQ        R11
+	JNZ         counted
+	VMOVUPD     one<>+0(SB), Y10
+	VADDPD      Y10, Y1, Y7
+	VCMPPD      $0x1d, Y10, Y1, Y8
+	VPSRLQ      $0x34, Y7, Y9
+	VPSUBQ      bias<>+0(SB), Y9, Y9
+	VPAND       Y8, Y9, Y9
+	VPADDQ      Y9, Y3, Y3
+	VPAND       mantissa<>+0(SB), Y7, Y9
+	VPOR        Y10, Y9, Y9
+	VSUBPD      Y10, Y9, Y9
+	VBLENDVPD   Y8, Y9, Y1, Y1
+	VMOVUPD     one<>+0(SB), Y10
+	VADDPD      Y10, Y2, Y7
+	VCMPPD      $0x1d, Y10, Y2, Y8
+	VPSRLQ      $0x34, Y7, Y9
+	VPSUBQ      bias<>+0(SB), Y9, Y9
+	VPAND       Y8, Y9, Y9
+	VPADDQ      Y9, Y4, Y4
+	VPAND       mantissa<>+0(SB), Y7, Y9
+	VPOR        Y10, Y9, Y9
+	VSUBPD      Y10, Y9, Y9
+	VBLENDVPD   Y8, Y9, Y2, Y2
+	MOVQ        $0x00000008, R11
+
+counted:
+	SUBQ $0x08, R10
+	JGE  eight
+
+rest:
+	ADDQ        $0x05, R10
+	JLE         reduce
+	CMPQ        R10, $0x04
+	JE          four
+	VMOVUPD     (R8), Y7
+	VMULPD      Y0, Y7, Y7
+	VADDPD      one<>+0(SB), Y7, Y0
+	VDIVPD      Y0, Y7, Y0
+	VMOVUPD     (R9), Y8
+	VADDPD      Y0, Y8, Y8
+	VMOVUPD     Y8, (R9)
+	VADDPD      Y0, Y6, Y6
+	VADDPD      Y7, Y2, Y0
+	VFMADD213PD Y0, Y7, Y2
+	JMP         restCount
+
+four:
+	VMOVUPD     (R8), Y7
+	VMULPD      Y0, Y7, Y7
+	VADDPD      one<>+0(SB), Y7, Y0
+	VDIVPD      Y0, Y7, Y0
+	VMOVUPD     (R9), Y8
+	VADDPD      Y0, Y8, Y8
+	VMOVUPD     Y8, (R9)
+	VADDPD      Y0, Y5, Y5
+	VADDPD      Y7, Y1, Y0
+	VFMADD213PD Y0, Y7, Y1
+
+restCount:
+	DECQ      R11
+	JNZ       reduce
+	VMOVUPD   one<>+0(SB), Y9
+	VADDPD    Y9, Y1, Y0
+	VCMPPD    $0x1d, Y9, Y1, Y7
+	VPSRLQ    $0x34, Y0, Y8
+	VPSUBQ    bias<>+0(SB), Y8, Y8
+	VPAND     Y7, Y8, Y8
+	VPADDQ    Y8, Y3, Y3
+	VPAND     mantissa<>+0(SB), Y0, Y8
+	VPOR      Y9, Y8, Y8
+	VSUBPD    Y9, Y8, Y8
+	VBLENDVPD Y7, Y8, Y1, Y1
+	VMOVUPD   one<>+0(SB), Y9
+	VADDPD    Y9, Y2, Y0
+	VCMPPD    $0x1d, Y9, Y2, Y7
+	VPSRLQ    $0x34, Y0, Y8
+	VPSUBQ    bias<>+0(SB), Y8, Y8
+	VPAND     Y7, Y8, Y8
+	VPADDQ    Y8, Y4, Y4
+	VPAND     mantissa<>+0(SB), Y0, Y8
+	VPOR      Y9, Y8, Y8
+	VSUBPD    Y9, Y8, Y8
+	VBLENDVPD Y7, Y8, Y2, Y2
+	MOVQ      $0x00000008, R11
+
+reduce:
+	VADDPD       Y6, Y5, Y5
+	VEXTRACTF128 $0x01, Y5, X0
+	VADDPD       X0, X5, X5
+	VPERMILPD    $0x01, X5, X0
+	VADDPD       X0, X5, X5
+	VMOVSD       X5, (AX)
+	ADDQ         $0x08, AX
+	ADDQ         $0x04, BX
+	DECQ         SI
+	JNZ          row
+	VMOVUPD      one<>+0(SB), Y7
+	VADDPD       Y7, Y1, Y0
+	VCMPPD       $0x1d, Y7, Y1, Y5
+	VPSRLQ       $0x34, Y0, Y6
+	VPSUBQ       bias<>+0(SB), Y6, Y6
+	VPAND        Y5, Y6, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPAND        mantissa<>+0(SB), Y0, Y6
+	VPOR         Y7, Y6, Y6
+	VSUBPD       Y7, Y6, Y6
+	VBLENDVPD    Y5, Y6, Y1, Y1
+	VMOVUPD      one<>+0(SB), Y7
+	VADDPD       Y7, Y2, Y0
+	VCMPPD       $0x1d, Y7, Y2, Y5
+	VPSRLQ       $0x34, Y0, Y6
+	VPSUBQ       bias<>+0(SB), Y6, Y6
+	VPAND        Y5, Y6, Y6
+	VPADDQ       Y6, Y4, Y4
+	VPAND        mantissa<>+0(SB), Y0, Y6
+	VPOR         Y7, Y6, Y6
+	VSUBPD       Y7, Y6, Y6
+	VBLENDVPD    Y5, Y6, Y2, Y2
+	VADDPD       Y2, Y1, Y0
+	VFMADD213PD  Y0, Y2, Y1
+	VPADDQ       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X2
+	VFMADD213PD  X2, X0, X1
+	VPERMILPD    $0x01, X1, X0
+	VADDPD       X0, X1, X2
+	VFMADD213PD  X2, X0, X1
+	VEXTRACTF128 $0x01, Y3, X0
+	VPADDQ       X0, X3, X3
+	VPERMILPD    $0x01, X3, X0
+	VPADDQ       X0, X3, X3
+	VZEROUPPER
+	MOVSD        X1, u+96(FP)
+	VMOVQ        X3, AX
+	MOVQ         AX, k+104(FP)
+	RET
 
 // func gatherDiffAVX2(dst []float64, a float64, s []float64, plus []uint16, minus []uint16)
 // Requires: AVX, AVX2, SSE2

@@ -152,6 +152,25 @@ func TestMappingsGiveTheReferencesBits(t *testing.T) {
 	}
 }
 
+func TestAdamGivesTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := lengths.Draw(t, "n")
+		var got, want [4][]float64
+		for i, name := range []string{"x", "grad", "m", "v"} {
+			want[i] = numbers(t, n, name)
+			got[i] = shifted(want[i], offsets.Draw(t, name+" offset"))
+		}
+		beta1, beta2 := rapid.Float64Range(0, 1).Draw(t, "beta1"), rapid.Float64Range(0, 1).Draw(t, "beta2")
+		rate, epsilon := rapid.Float64Range(0, 10).Draw(t, "rate"), rapid.Float64Range(0, 1).Draw(t, "epsilon")
+		adamGo(want[0], want[1], want[2], want[3], beta1, beta2, rate, epsilon)
+		Adam(got[0], got[1], got[2], got[3], beta1, beta2, rate, epsilon)
+		for i, name := range []string{"x", "grad", "m", "v"} {
+			checkSame(t, got[i], want[i], name)
+			checkFence(t, got[i])
+		}
+	})
+}
+
 func TestMatricesGiveTheReferencesBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.IntRange(0, 9).Draw(t, "rows")
@@ -271,6 +290,50 @@ func TestLogisticRowGivesTheReferencesBits(t *testing.T) {
 		checkSame(t, got, want, "grad")
 		checkSame(t, []float64{gu, float64(gk), gp}, []float64{u, float64(k), p}, "u, k, probSum")
 		checkFence(t, got)
+	})
+}
+
+// LogisticRows gives its reference's bits; its probabilities and gradients have
+// those of LogisticRow, row by row, and its logarithms add up to LogisticRow's.
+func TestLogisticRowsGiveTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, rows := rapid.IntRange(0, 90).Draw(t, "columns"), rapid.IntRange(1, 90).Draw(t, "rows")
+		e, grad := make([]float64, n+RowPadding), numbers(t, n+RowPadding, "grad")
+		scale := rapid.Float64Range(0, 69).Draw(t, "log2 of r")
+		for i, v := range numbers(t, n, "e") {
+			if v == v && !math.IsInf(v, 0) {
+				e[i] = math.Exp2(math.Mod(math.Abs(v), scale+1) - scale/2)
+			}
+		}
+		clear(grad[n:])
+		a, from := make([]float64, rows), make([]int32, rows)
+		top := rapid.Float64Range(-200, 60).Draw(t, "log2 of a")
+		for r := range a {
+			a[r] = math.Exp2(top - float64(r%3))
+			from[r] = int32(rapid.IntRange(0, n).Draw(t, "from"))
+		}
+		wantA, wantGrad := append([]float64(nil), a...), append([]float64(nil), grad...)
+		u, k := logisticRowsGo(wantA, e, wantGrad, from)
+		gotA, gotGrad := shifted(a, offsets.Draw(t, "a offset")), shifted(grad, offsets.Draw(t, "grad offset"))
+		gu, gk := logisticRows(gotA, shifted(e, offsets.Draw(t, "e offset")), gotGrad, from)
+		checkSame(t, gotGrad, wantGrad, "grad")
+		checkSame(t, gotA, wantA, "probSums")
+		checkSame(t, []float64{gu, float64(gk)}, []float64{u, float64(k)}, "u, k")
+		checkFence(t, gotGrad)
+		checkFence(t, gotA)
+
+		oneA, oneGrad, total := append([]float64(nil), a...), append([]float64(nil), grad...), 0.0
+		for r, f := range from {
+			var l float64
+			l, oneA[r] = LogisticRow(a[r], e[f:n], oneGrad[f:n])
+			total += l
+		}
+		logs := LogisticRows(a, e, grad, from)
+		checkSame(t, grad, oneGrad, "LogisticRow's grad")
+		checkSame(t, a, oneA, "LogisticRow's probSums")
+		if !(math.Abs(logs-total) <= 1e-12*total) {
+			t.Fatalf("logarithms add up to %v, LogisticRow's to %v", logs, total)
+		}
 	})
 }
 

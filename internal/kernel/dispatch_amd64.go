@@ -117,6 +117,14 @@ func scale(a float64, x []float64) {
 	scaleGo(a, x)
 }
 
+func adam(x, grad, m, v []float64, beta1, beta2, rate, epsilon float64) {
+	if haveAVX2 {
+		adamAVX2(x, grad, m, v, beta1, beta2, rate, epsilon)
+		return
+	}
+	adamGo(x, grad, m, v, beta1, beta2, rate, epsilon)
+}
+
 func maximum(x []float64) float64 {
 	if haveAVX2 {
 		return maxAVX2(x)
@@ -190,6 +198,13 @@ func logisticRow(a float64, e, grad []float64) (u float64, k int64, probSum floa
 		return logisticRowAVX2(a, e, grad)
 	}
 	return logisticRowGo(a, e, grad)
+}
+
+func logisticRows(a, e, grad []float64, from []int32) (u float64, k int64) {
+	if haveAVX2 {
+		return logisticRowsAVX2(a, e, grad, from)
+	}
+	return logisticRowsGo(a, e, grad, from)
 }
 
 func gatherDiff(dst []float64, a float64, s []float64, plus, minus []uint16) {

@@ -28,6 +28,10 @@ func add(dst, x []float64) { addGo(dst, x) }
 
 func scale(a float64, x []float64) { scaleGo(a, x) }
 
+func adam(x, grad, m, v []float64, beta1, beta2, rate, epsilon float64) {
+	adamGo(x, grad, m, v, beta1, beta2, rate, epsilon)
+}
+
 func maximum(x []float64) float64 {
 	return maxGo(x)
 }
@@ -56,6 +60,10 @@ func logistic(dst, x []float64) { logisticGo(dst, x) }
 
 func logisticRow(a float64, e, grad []float64) (u float64, k int64, probSum float64) {
 	return logisticRowGo(a, e, grad)
+}
+
+func logisticRows(a, e, grad []float64, from []int32) (u float64, k int64) {
+	return logisticRowsGo(a, e, grad, from)
 }
 
 func gatherDiff(dst []float64, a float64, s []float64, plus, minus []uint16) {

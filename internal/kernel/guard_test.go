@@ -45,7 +45,15 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 		}
 		Axpy(1, x, y)
 		Scale(0.5, y)
+		Adam(y, x, w, x, 0.9, 0.999, 1e-3, 1e-8)
 		LogisticRow(1, x, y)
+		if n >= RowPadding {
+			clear(x)
+			LogisticRows(w[:1], x, y, []int32{0})
+			for i := range x {
+				x[i] = 1
+			}
+		}
 		for rows := range 6 {
 			lambda := x[:min(rows, n)]
 			m := f[5*most-len(lambda)*n:]

@@ -76,7 +76,8 @@ func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum fl
 	}
 	o.pass(4, a, e, grad)
 	o.normalise()
-	return o.reduce()
+	u, k = o.product()
+	return u, k, o.probSum()
 }
 
 // odds holds, per lane, a product 2^k·(1 + u) and the sum of the probabilities.
@@ -104,16 +105,21 @@ func (o *odds) normalise() {
 	}
 }
 
-func (o *odds) reduce() (u float64, k int64, probSum float64) {
+// product returns the product of all lanes.
+func (o *odds) product() (u float64, k int64) {
 	for l := range 4 {
 		o.u[l] = both(o.u[l], o.u[l+4])
-		o.sum[l] += o.sum[l+4]
 	}
 	for _, n := range o.k {
 		k += n
 	}
-	u = both(both(o.u[0], o.u[2]), both(o.u[1], o.u[3]))
-	return u, k, (o.sum[0] + o.sum[2]) + (o.sum[1] + o.sum[3])
+	return both(both(o.u[0], o.u[2]), both(o.u[1], o.u[3])), k
+}
+
+// probSum returns the sum of all lanes.
+func (o *odds) probSum() float64 {
+	s := &o.sum
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
 // both returns the w of 1 + w = (1 + u)·(1 + v).

@@ -286,6 +286,7 @@ func TestShapeMistakesPanic(t *testing.T) {
 		"Dot32":           func() { Dot32(f, two) },
 		"Axpy":            func() { Axpy(1, three, roomy) },
 		"Add":             func() { Add(roomy, three) },
+		"Adam":            func() { Adam(three, three, three, roomy, 0.9, 0.9, 1, 1) },
 		"Gemv":            func() { Gemv(two, f, three) },
 		"GemvT":           func() { GemvT(two, f[:5:7], three) },
 		"Gemm, x":         func() { Gemm(two, f[:5:7], three, 2, 3) },
@@ -299,6 +300,10 @@ func TestShapeMistakesPanic(t *testing.T) {
 		"Logistic":        func() { Logistic(roomy, three) },
 		"ExpSum":          func() { ExpSum(roomy, three, 0) },
 		"LogisticRow":     func() { LogisticRow(1, three, roomy) },
+		"LogisticRows":    func() { LogisticRows(two, make([]float64, 9), make([]float64, 9), []int32{0, 3}) },
+		"LogisticRows, −": func() { LogisticRows(two, make([]float64, 9), make([]float64, 9), []int32{0, -1}) },
+		"LogisticRows, e": func() { LogisticRows(nil, make([]float64, 9), make([]float64, 8), nil) },
+		"LogisticRows, n": func() { LogisticRows(two, make([]float64, 9), make([]float64, 9), nil) },
 		"ExpPlus":         func() { ExpPlus(roomy, three, 0, three) },
 		"ExpPlus, y":      func() { ExpPlus(three, three, 0, roomy) },
 		"NewPairs":        func() { NewPairs(2, make([]int32, 1, 2), make([]int32, 2)) },
@@ -352,6 +357,7 @@ func TestZeroLengths(t *testing.T) {
 		f(nil, nil)
 	}
 	Axpy(1, nil, nil)
+	Adam(nil, nil, nil, nil, 0.9, 0.9, 1, 1)
 	ExpPlus(nil, nil, 1, nil)
 	Scale(1, nil)
 	SuffixRows(nil, 0)

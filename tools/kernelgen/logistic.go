@@ -119,3 +119,81 @@ func logisticRow() {
 	Store(probSum, Return("probSum"))
 	RET()
 }
+
+// logisticRows is logisticRow for many rows, with padding in place of masks: what
+// one row stored the next one loads in the same pieces. The products go on from
+// row to row.
+func logisticRows() {
+	TEXT("logisticRowsAVX2", attrLeaf, "func(a, e, grad []float64, from []int32) (u float64, k int64)")
+	Doc("logisticRowsAVX2 is logisticRowsGo; there is a row.")
+	Pragma("noescape")
+	a, e, grad, from := slice("a"), slice("e"), slice("grad"), slice("from")
+	rows, end := length("a"), length("e")
+	LEAQ(Mem{Base: end, Disp: -rowPadding}, end)
+	o := odds{a: YMM(), e: Mem{Base: GP64()}, grad: Mem{Base: GP64()}, u: zeros(2), k: zeros(2), sum: registers(2)}
+	n, factors := GP64(), GP64()
+	vector := func(m Mem, v VecVirtual) { VMOVUPD(m, v) }
+	store := func(v VecVirtual, m Mem) { VMOVUPD(v, m) }
+	count := func(done string) {
+		DECQ(factors)
+		JNZ(LabelRef(done))
+		o.normalise(0)
+		o.normalise(1)
+		MOVQ(U32(8), factors)
+	}
+	MOVQ(U32(8), factors)
+
+	Label("row")
+	VBROADCASTSD(a, o.a)
+	each(o.sum, func(i int) { VXORPD(o.sum[i], o.sum[i], o.sum[i]) })
+	MOVLQSX(from, n)
+	LEAQ(e.Idx(n, 8), o.e.Base)
+	LEAQ(grad.Idx(n, 8), o.grad.Base)
+	NEGQ(n)
+	ADDQ(end, n)
+	SUBQ(U8(5), n)
+	JL(LabelRef("rest"))
+	Label("eight")
+	o.pass([]int{0, 1}, vector, store)
+	ADDQ(U8(64), o.e.Base)
+	ADDQ(U8(64), o.grad.Base)
+	count("counted")
+	Label("counted")
+	SUBQ(U8(8), n)
+	JGE(LabelRef("eight"))
+
+	Label("rest")
+	ADDQ(U8(5), n)
+	JLE(LabelRef("reduce"))
+	CMPQ(n, U8(4))
+	JE(LabelRef("four"))
+	o.pass([]int{1}, vector, store)
+	JMP(LabelRef("restCount"))
+	Label("four")
+	o.pass([]int{0}, vector, store)
+	Label("restCount")
+	count("reduce")
+	Label("reduce")
+	VADDPD(o.sum[1], o.sum[0], o.sum[0])
+	VMOVSD(horizontal(o.sum[0], func(a, b VecVirtual) { VADDPD(b, a, a) }), a)
+	ADDQ(U8(8), a.Base)
+	ADDQ(U8(4), from.Base)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+
+	o.normalise(0)
+	o.normalise(1)
+	combine(o.u[0], o.u[1], YMM())
+	VPADDQ(o.k[1], o.k[0], o.k[0])
+	u := horizontal(o.u[0], func(a, b VecVirtual) { combine(a, b, XMM()) })
+	k := horizontal(o.k[0], func(a, b VecVirtual) { VPADDQ(b, a, a) })
+	VZEROUPPER()
+	Store(u, Return("u"))
+	k64 := GP64()
+	VMOVQ(k, k64)
+	Store(k64, Return("k"))
+	RET()
+}
+
+// rowPadding is RowPadding of the package.
+const rowPadding = 7
