@@ -82,20 +82,29 @@ func (p *staircase) softplusSum(s, lambda []float64, scratch *Scratch) float64 {
 	rows, cols := scratch.Floats(len(p.rows)), scratch.Floats(len(p.cols))
 	gather(rows, s, p.rows, p.rowSlope)
 	gather(cols, s, p.cols, p.colSlope)
-	a, e, _ := factors(rows, cols, 0, scratch)
-	colGrad, work := scratch.Floats(len(cols)), scratch.Floats(len(cols))
+	a, e, colGrad := scratch.Floats(len(rows)), scratch.Floats(len(cols)+kernel.RowPadding), scratch.Floats(len(cols)+kernel.RowPadding)
+	clear(e[len(cols):])
 	clear(colGrad)
+	top := kernel.Max(cols)
+	kernel.ExpSum(e[:len(cols)], cols, top)
+	for r, v := range rows {
+		a[r] = min(v+top, maxLogOdds)
+	}
+	kernel.Exp(a, a)
+
 	var total float64
-	for r, largest := range rows {
+	work := scratch.Floats(len(cols))
+	for r := 0; r < len(rows); {
+		if n := flat(rows[r:], maxLogOdds-top); n > 0 {
+			total += kernel.LogisticRows(a[r:r+n], e, colGrad, p.from[r:r+n])
+			r += n
+			continue
+		}
 		from := p.from[r]
 		var sum float64
-		if largest <= maxLogOdds {
-			sum, a[r] = kernel.LogisticRow(a[r], e[from:], colGrad[from:])
-		} else {
-			own := p.rowSlope * s[p.rows[r]]
-			sum, a[r] = steepRow(own, cols[from:], colGrad[from:], work[from:])
-		}
+		sum, a[r] = steepRow(rows[r], cols[from:], colGrad[from:len(cols)], work[from:])
 		total += sum
+		r++
 	}
 	if lambda != nil {
 		clear(lambda)
@@ -103,6 +112,16 @@ func (p *staircase) softplusSum(s, lambda []float64, scratch *Scratch) float64 {
 		scatterAdd(lambda, colGrad, p.cols, -p.colSlope)
 	}
 	return total
+}
+
+// flat returns the number of rows up to the first one above most.
+func flat(rows []float64, most float64) int {
+	for r, v := range rows {
+		if v > most {
+			return r
+		}
+	}
+	return len(rows)
 }
 
 // scatterAdd adds scale·x[i] to s[docs[i]].

@@ -65,18 +65,11 @@ func (r *descentRun) move() {
 }
 
 // adam moves by α√(1−β₂ᵗ)/(1−β₁ᵗ) · m/(√v + ε√(1−β₂ᵗ)), the same with one division
-// less a variable. The order of operations leaves a compiler nothing to fuse, so
-// that all machines get the same bits.
+// less a variable.
 func (r *descentRun) adam() {
 	at, beta1, beta2 := &r.at, r.set.Beta1, r.set.Beta2
 	t := float64(at.updates)
 	root := math.Sqrt(1 - math.Pow(beta2, t))
 	rate, epsilon := at.rate*root/(1-math.Pow(beta1, t)), r.set.Epsilon*root
-	x := at.x
-	m, v := at.moments[0][:len(x)], at.moments[1][:len(x)]
-	for i, g := range r.grad[:len(x)] {
-		m[i] = math.FMA(beta1, m[i], (1-beta1)*g)
-		v[i] = math.FMA(beta2, v[i], (1-beta2)*g*g)
-		x[i] -= rate * m[i] / (math.Sqrt(v[i]) + epsilon)
-	}
+	kernel.Adam(at.x, r.grad, at.moments[0], at.moments[1], beta1, beta2, rate, epsilon)
 }
