@@ -18,6 +18,10 @@ func newListNet() *Method {
 	})
 }
 
+// gridDocuments is the grid of C for ListMLE, in which a query counts by its
+// documents, each a choice among those that are left.
+var gridDocuments = []string{"1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100", "1000"}
+
 func newListMLE() *Method {
 	return gradientMethod(Method{
 		Name:    "listmle",
@@ -29,7 +33,7 @@ func newListMLE() *Method {
 			{Name: "samples", Kind: Integer, Default: "10", Min: 1, Max: 1e6, Doc: "permutations drawn for each query (ties=average)"},
 			redraw("the order of equally graded documents", " (ties=random or average)"),
 		},
-	}, regularization("0.01", gridPairs), nil, func(p *Problem) (loss.Loss, error) {
+	}, regularization("0.01", gridDocuments), nil, func(p *Problem) (loss.Loss, error) {
 		ties, err := loss.ParseMLETies(p.Values.Text("ties"))
 		return loss.ListMLE{Ties: ties, Draws: p.Values.Int("samples")}, err
 	})
