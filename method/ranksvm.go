@@ -30,8 +30,9 @@ func newRankSVM() *Method {
 			{Name: "c_scale", Kind: Choice, Default: "sum", Choices: []string{"sum", "svmrank"}, Doc: "C multiplies the sum over queries, or, as SVM-rank's -c, their mean: then it is divided by the number of training queries"},
 		},
 	}, Hyperparameter{
-		Name: "C", Kind: Number, Default: "0.01", Min: leastPositive, Max: unbounded, Grid: []string{"0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "10"},
-		Doc: "C of ½‖w‖² + C·Σ hinge: the larger, the closer the fit",
+		Name: "C", Kind: Number, Default: "0.001", Min: leastPositive, Max: unbounded,
+		Grid: []string{"0.000001", "0.000003", "0.00001", "0.00003", "0.0001", "0.0003", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10"},
+		Doc:  "C of ½‖w‖² + C·Σ hinge: the larger, the closer the fit",
 	}, nil, rankSVMLoss)
 	m.describe("optimizer", "newton (to the minimum; of l1 through smooth stand-ins), planes (to the minimum, by cutting planes), lbfgs, descent (query by query, keeping the best epoch), or auto: newton if the scorer is linear, else descent", "auto", "newton", "planes", "lbfgs", "descent")
 	m.describe("tolerance", "stop when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively")
