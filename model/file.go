@@ -9,7 +9,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/scorer"
 )
 
 // FormatName and FormatVersion head every model file. Files of a higher version
@@ -51,7 +50,7 @@ func (m *Model) Save(path string) error {
 }
 
 func (m *Model) file() (*modelFile, error) {
-	raw, err := scorer.Encode(m.Scorer, m.Params)
+	raw, err := encodeScorer(m.Scorer, m.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +140,7 @@ func (f *modelFile) model(text []byte) (*Model, error) {
 	if len(f.Scorer) == 0 {
 		return nil, errors.New(`found no "scorer", expected an object with a "type"`)
 	}
-	s, params, err := scorer.Decode(f.Scorer)
+	s, params, err := decodeScorer(f.Scorer)
 	if err != nil {
 		return nil, &partError{at: max(0, bytes.LastIndex(text, f.Scorer)), err: err}
 	}

@@ -1,0 +1,161 @@
+// Package ensemble fuses what several models, or score files of any origin, say
+// about the same data: on one test set, or fold by fold, with rules and weights
+// chosen on validation data.
+//
+// Start reading at [Config.Run]; systems.go reads systems from files. The package
+// must not know how any model was trained.
+package ensemble
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+)
+
+// System is a source of scores.
+type System struct {
+	Name  string
+	Model *model.Model // nil if there are only scores
+	Test  []float64    // one a row of the division's test data
+	Valid []float64    // likewise of its validation data; nil without
+}
+
+// Division is data to measure on, and to choose on, and what all systems say about
+// them.
+type Division struct {
+	Name    string
+	Valid   *dataset.Dataset // nil if nothing is chosen
+	Test    *dataset.Dataset
+	Systems []System
+}
+
+// Config says how to fuse and how to judge it.
+type Config struct {
+	Rules    []fuse.Rule
+	Weights  []float64   // one a system; nil: equal ones or, where there are validation data and Tuned is set, tuned ones
+	Tuned    bool        // choose weights on validation data
+	Tuning   fuse.Tuning // how; its Measure also chooses the rule
+	Measures []measure.Measure
+	Ties     measure.TiePolicy
+}
+
+// Fusion is one rule on one division.
+type Fusion struct {
+	Rule    fuse.Rule
+	Weights []float64
+	Value   float64 // tie-neutral on validation data; 0 without
+	Scores  []float64
+	Test    *measure.Result
+}
+
+// Row is a system alone, a rule, or what was chosen of all rules, on every division.
+type Row struct {
+	Name    string
+	Tests   []*measure.Result
+	Fusions []*Fusion // nil for a system alone
+}
+
+// Result has the systems' rows, then the rules', then that of the rule chosen on
+// each division's validation data, if there are such and several rules.
+type Result struct {
+	Systems, Rules []Row
+	Chosen         *Row // a rule's where there is but one; nil where there was nothing to choose by
+}
+
+// Run fuses every division.
+func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error) {
+	if len(divisions) == 0 || len(c.Rules) == 0 {
+		return nil, fmt.Errorf("%d divisions and %d rules, expected at least one of each", len(divisions), len(c.Rules))
+	}
+	r := &Result{Rules: make([]Row, len(c.Rules))}
+	for i, s := range divisions[0].Systems {
+		row := Row{Name: s.Name}
+		for k := range divisions {
+			test, err := measure.Evaluate(divisions[k].Test, divisions[k].Systems[i].Test, c.Measures, c.Ties)
+			if err != nil {
+				return nil, err
+			}
+			row.Tests = append(row.Tests, test)
+		}
+		r.Systems = append(r.Systems, row)
+	}
+	for i, rule := range c.Rules {
+		r.Rules[i].Name = rule.Kind.String()
+		for k := range divisions {
+			f, err := c.fuse(ctx, rule, &divisions[k])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", rule.Kind, err)
+			}
+			r.Rules[i].add(f)
+		}
+	}
+	r.Chosen = choose(r.Rules, divisions)
+	return r, nil
+}
+
+func (r *Row) add(f *Fusion) {
+	r.Fusions, r.Tests = append(r.Fusions, f), append(r.Tests, f.Test)
+}
+
+// choose returns the row of each division's best rule on its validation data, the
+// first of equals.
+func choose(rules []Row, divisions []Division) *Row {
+	if len(rules) == 1 {
+		return &rules[0]
+	}
+	chosen := &Row{Name: "chosen"}
+	for k := range divisions {
+		if divisions[k].Valid == nil {
+			return nil
+		}
+		best := rules[0].Fusions[k]
+		for _, row := range rules[1:] {
+			if row.Fusions[k].Value > best.Value {
+				best = row.Fusions[k]
+			}
+		}
+		chosen.add(best)
+	}
+	return chosen
+}
+
+// fuse applies one rule to one division.
+func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division) (*Fusion, error) {
+	test, valid := make([][]float64, len(d.Systems)), make([][]float64, len(d.Systems))
+	for i, s := range d.Systems {
+		test[i], valid[i] = s.Test, s.Valid
+	}
+	f := &Fusion{Rule: rule, Weights: c.Weights}
+	var err error
+	if f.Weights == nil {
+		f.Weights = fuse.Equal(len(d.Systems))
+		if c.Tuned && d.Valid != nil {
+			if f.Weights, f.Value, err = c.Tuning.Weights(ctx, rule, d.Valid, valid); err != nil {
+				return nil, fmt.Errorf("validation data: %w", err)
+			}
+		}
+	}
+	if d.Valid != nil {
+		ranker := measure.Ranker{Ties: measure.TiesAverage}
+		f.Value, _ = ranker.Mean(d.Valid, rule.Scores(d.Valid, valid, f.Weights), c.Tuning.Measure)
+	}
+	f.Scores = rule.Scores(d.Test, test, f.Weights)
+	f.Test, err = measure.Evaluate(d.Test, f.Scores, c.Measures, c.Ties)
+	return f, err
+}
+
+// Model returns the fusion as one model. Systems that are not models are an error.
+func (d *Division) Model(f *Fusion) (*model.Model, error) {
+	members := make([]*model.Model, len(d.Systems))
+	for i, s := range d.Systems {
+		if s.Model == nil {
+			return nil, fmt.Errorf("%s: found scores, expected a model: only models can be fused to a model", s.Name)
+		}
+		members[i] = s.Model
+	}
+	return model.NewFused(f.Rule, members, f.Weights)
+}

@@ -1,0 +1,203 @@
+package ensemble
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/tune"
+)
+
+// part returns queries in which the first feature tells of the grade, in an order
+// that a reader has to merge.
+func part(t *testing.T, seed uint64) *dataset.Dataset {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var text strings.Builder
+	for i := range 120 {
+		grade := rng.IntN(3)
+		x := strconv.FormatFloat(float64(grade)+rng.NormFloat64(), 'f', 3, 64)
+		y := strconv.FormatFloat(rng.NormFloat64(), 'f', 3, 64)
+		text.WriteString(strconv.Itoa(grade) + " qid:" + strconv.Itoa(i%8) + " 1:" + x + " 2:" + y + "\n")
+	}
+	d, err := dataset.Read(strings.NewReader(text.String()), "f", dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func linear(w ...float64) *model.Model {
+	return &model.Model{Method: "regression", Scorer: scorer.Linear{Features: len(w)}, Params: w}
+}
+
+func config(t *testing.T, kinds ...fuse.Kind) *Config {
+	t.Helper()
+	measures, err := measure.ParseList("map,ndcg@5", measure.Convention{}, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Config{Tuned: true, Measures: measures, Tuning: fuse.Tuning{Measure: measures[0], Seed: 1}}
+	for _, k := range kinds {
+		c.Rules = append(c.Rules, fuse.Rule{Kind: k, K: 60})
+	}
+	return c
+}
+
+// files writes two models and, of the second, the scores on two data sets as well.
+func files(t *testing.T, dir string, valid, test *dataset.Dataset) {
+	t.Helper()
+	for name, m := range map[string]*model.Model{"good": linear(1, 0), "noise": linear(0, 1)} {
+		if err := m.Save(filepath.Join(dir, name+".json")); err != nil {
+			t.Fatal(err)
+		}
+		for part, d := range map[string]*dataset.Dataset{"valid": valid, "test": test} {
+			rows, err := m.Score(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			input := make([]float64, len(rows))
+			d.ToInputOrder(input, rows)
+			var text strings.Builder
+			if err := dataset.WriteScores(&text, input); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name+"."+part), []byte(text.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A model and the files of its scores are the same system; the weights turn to the
+// one that knows something; the row chosen is the best on validation data; and the
+// fusion's model scores as the fusion does.
+func TestRun(t *testing.T) {
+	valid, test, dir := part(t, 1), part(t, 2), t.TempDir()
+	files(t, dir, valid, test)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	models, err := Read([]string{at("good.json"), at("noise.json")}, valid, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := Read([]string{at("good.test") + ":" + at("good.valid"), at("noise.test") + ":" + at("noise.valid")}, valid, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config(t, fuse.RRF, fuse.CombSUM, fuse.Borda)
+	r, err := c.Run(context.Background(), []Division{*models})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := c.Run(context.Background(), []Division{*scores})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := 0.0
+	for i, row := range r.Rules {
+		f := row.Fusions[0]
+		best = max(best, f.Value)
+		if !slices.Equal(f.Scores, other.Rules[i].Fusions[0].Scores) {
+			t.Errorf("%s: models and their score files are fused differently", row.Name)
+		}
+		if f.Weights[0] < 0.6 {
+			t.Errorf("%s: weights are %v", row.Name, f.Weights)
+		}
+		m, err := models.Model(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.Score(test); err != nil || !slices.Equal(got, f.Scores) {
+			t.Errorf("%s: the model scores differently, %v", row.Name, err)
+		}
+	}
+	if r.Chosen == nil || r.Chosen.Fusions[0].Value != best {
+		t.Errorf("chosen is %+v, the best has %v", r.Chosen, best)
+	}
+	if _, err := scores.Model(r.Chosen.Fusions[0]); err == nil {
+		t.Error("score files became a model")
+	}
+}
+
+// Without validation data weights are equal and no rule is chosen, unless there is
+// but one; given weights are taken as they are.
+func TestRunWithoutValidation(t *testing.T) {
+	test, dir := part(t, 2), t.TempDir()
+	files(t, dir, test, test)
+	d, err := Read([]string{filepath.Join(dir, "good.json"), filepath.Join(dir, "noise.test")}, nil, test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := config(t, fuse.RRF, fuse.Borda).Run(context.Background(), []Division{*d})
+	if err != nil || r.Chosen != nil || !slices.Equal(r.Rules[0].Fusions[0].Weights, []float64{0.5, 0.5}) {
+		t.Errorf("result is %+v, %v", r, err)
+	}
+	if err := r.WriteFolds(dir, []Division{*d}); err == nil {
+		t.Error("nothing was chosen, and something written")
+	}
+	c := config(t, fuse.RRF)
+	c.Weights = []float64{3, 4}
+	if r, err = c.Run(context.Background(), []Division{*d}); err != nil || r.Chosen == nil || r.Chosen.Fusions[0].Weights[1] != 4 {
+		t.Errorf("result is %+v, %v", r, err)
+	}
+	if _, err := config(t).Run(context.Background(), []Division{*d}); err == nil {
+		t.Error("no rule was accepted")
+	}
+}
+
+// Folders of folds are fused with each fold's own validation data, and what is written
+// can be read as a folder again.
+func TestFolds(t *testing.T) {
+	dir := t.TempDir()
+	var folds []tune.Fold
+	for k := range 2 {
+		f := tune.Fold{Name: "Fold" + strconv.Itoa(k+1), Valid: part(t, uint64(3+k)), Test: part(t, uint64(5+k))}
+		folds = append(folds, f)
+		files(t, dir, f.Valid, f.Test)
+		for from, to := range map[string]string{
+			"good.json": "a/" + f.Name + ".model.json", "noise.test": "b/" + f.Name + ".scores", "noise.valid": "b/" + f.Name + ".valid.scores",
+		} {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(to)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	dirs := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
+	divisions, err := ReadFolds(dirs, folds, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := config(t, fuse.CombSUM, fuse.Borda).Run(context.Background(), divisions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	if err := r.WriteFolds(out, divisions); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadFolds([]string{out, dirs[0]}, folds, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range again {
+		if !slices.Equal(again[k].Systems[0].Test, r.Chosen.Fusions[k].Scores) {
+			t.Errorf("%s: the scores written are others", folds[k].Name)
+		}
+	}
+	if _, err := ReadFolds([]string{dir}, folds, false); err == nil || !strings.Contains(err.Error(), "found neither Fold1.model.json nor Fold1.scores") {
+		t.Errorf("error is %v", err)
+	}
+}

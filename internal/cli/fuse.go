@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
+)
+
+type fuseFlags struct {
+	reading
+	data       string
+	valid      string
+	rules      string
+	scale      string
+	k          float64
+	weights    string
+	selectBy   string
+	restarts   int
+	seed       uint64
+	measures   string
+	convention string
+	ties       string
+	out        string
+	model      string
+}
+
+func newFuseCommand(env *environment) *cobra.Command {
+	var f fuseFlags
+	cmd := &cobra.Command{
+		Use:   "fuse --data FILE|DIR A B…",
+		Short: "Make one ranking of those of several models or score files",
+		Long: `Fuses the rankings of several systems and measures each of them and the fusions.
+
+With --data FILE, a system is a model file, or a file of scores (one a line of
+FILE). --valid chooses weights, and the best of several rules, on validation data;
+a file of scores then needs those of the validation data after a colon:
+A.scores:A.valid.scores.
+
+With --data DIR, which holds Fold1 … FoldK, a system is a folder of tune's output
+(OUT/METHOD): any folder with, for every fold k, Foldk.model.json, or Foldk.scores
+and Foldk.valid.scores. Weights and rule are chosen on each fold's vali.txt.
+
+Rules (documents of equal score get equal votes):
+  rrf      1/(k + rank): reciprocal rank fusion
+  combsum  the scores, rescaled within the query by --scale
+  combmnz  combsum times the number of systems whose vote is not 0
+  borda    the share of the query's other documents that stand below
+A document's fused score is the weighted sum of its votes.
+
+--out gets the chosen fusion's scores, with --data DIR a folder as tune writes it;
+--model gets it as a model that eval and score take like any other.`,
+		Example: `  listwise fuse --data Fold1/test.txt --valid Fold1/vali.txt --model fused.json a.json b.json
+  listwise fuse --data test.txt --rule rrf --out fused.scores a.scores b.scores c.json
+  listwise fuse --data MQ2008 --out runs/fusion runs/ranknet runs/listnet runs/coordascent`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := required(cmd, "data"); err != nil {
+				return err
+			}
+			if len(args) < 2 {
+				return badCall("%s needs at least two systems (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+			}
+			return f.run(cmd.Context(), env, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
+	fl.StringVar(&f.valid, "valid", "", "judged queries to choose weights and rule on, a `file` (with --data FILE)")
+	fl.StringVar(&f.rules, "rule", strings.Join(fuse.Kinds(), ","), "`rules`, separated by commas")
+	fl.StringVar(&f.scale, "scale", fuse.MinMax.String(), "`how` combsum and combmnz rescale scores within a query: "+strings.Join(fuse.Scales(), ", "))
+	fl.Float64Var(&f.k, "k", fuse.DefaultK, "`number` added to the ranks by rrf")
+	fl.StringVar(&f.weights, "weights", "", "`what` the votes are multiplied by: tuned (on validation data; the default where there are such), equal, or one number a system, separated by commas")
+	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that weights and rule are chosen by")
+	fl.IntVar(&f.restarts, "restarts", 5, "`number` of starts of the search for weights from random ones")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
+	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas")
+	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.StringVar(&f.out, "out", "", "`file` for the fused scores, or folder with --data DIR")
+	fl.StringVar(&f.model, "model", "", "`file` for the fusion as a model; all systems must be models (with --data FILE)")
+	f.addTo(cmd)
+	return cmd
+}
+
+func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) error {
+	config, convention, err := f.config(len(args))
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(f.data)
+	inFolds := err == nil && info.IsDir()
+	if err := f.check(inFolds, len(config.Rules)); err != nil {
+		return err
+	}
+	divisions, err := f.read(ctx, env, args, inFolds)
+	if err != nil {
+		return fault(err)
+	}
+	result, err := config.Run(ctx, divisions)
+	if err != nil {
+		return badCall("%s: %w", f.data, err)
+	}
+	for i := range result.Systems {
+		if pooled := measure.Pool(result.Systems[i].Tests...); pooled.TieStats().Over > 0 {
+			warnOfTiedSystem(env, result.Systems[i].Name, pooled)
+		}
+	}
+	summary := fuseSummary(convention, config, result)
+	if err := f.write(divisions, result, summary, inFolds); err != nil {
+		return err
+	}
+	return env.print(fuseReport(divisions, result, summary))
+}
+
+// fault marks an error in what the systems' files hold as the caller's.
+func fault(err error) error {
+	var file *model.FileError
+	if errors.As(err, &file) || errors.Is(err, fs.ErrNotExist) {
+		return badCall("%w", err)
+	}
+	return err
+}
+
+// config puts together what the flags describe, and their convention.
+func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, error) {
+	c := &ensemble.Config{Tuned: f.weights == "" || f.weights == "tuned"}
+	convention, err := measure.ParseConvention(f.convention)
+	if err != nil {
+		return nil, convention, badCall("--convention: %w", err)
+	}
+	if c.Measures, err = measure.ParseList(f.measures, convention, measure.Options{}); err != nil {
+		return nil, convention, badCall("--measures: %w", err)
+	}
+	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
+		return nil, convention, badCall("--ties: %w", err)
+	}
+	if f.restarts < 0 {
+		return nil, convention, badCall("--restarts %d: expected 0 or more", f.restarts)
+	}
+	c.Tuning = fuse.Tuning{Restarts: f.restarts, Seed: f.seed}
+	if c.Tuning.Measure, err = measure.Parse(f.selectBy, convention, measure.Options{}); err != nil {
+		return nil, convention, badCall("--select: %w", err)
+	}
+	if c.Rules, err = f.parseRules(); err != nil {
+		return nil, convention, err
+	}
+	if !c.Tuned && f.weights != "equal" {
+		c.Weights, err = f.parseWeights(systems)
+	}
+	return c, convention, err
+}
+
+func (f *fuseFlags) parseRules() ([]fuse.Rule, error) {
+	scale, err := fuse.ParseScale(f.scale)
+	if err != nil {
+		return nil, badCall("--scale: %w", err)
+	}
+	var rules []fuse.Rule
+	seen := make(map[fuse.Kind]bool)
+	for name := range strings.SplitSeq(f.rules, ",") {
+		kind, err := fuse.ParseKind(strings.TrimSpace(name))
+		if err != nil {
+			return nil, badCall("--rule: %w", err)
+		}
+		if seen[kind] {
+			return nil, badCall("--rule %s: %s is named twice", f.rules, kind)
+		}
+		seen[kind] = true
+		r := fuse.Rule{Kind: kind, Scale: scale, K: f.k}
+		if err := r.Check(); err != nil {
+			return nil, badCall("--rule %s: %w", kind, err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
+	parts := strings.Split(f.weights, ",")
+	if len(parts) != systems {
+		return nil, badCall("--weights %s: found %d of them, expected tuned, equal, or one for each of %d systems", f.weights, len(parts), systems)
+	}
+	weights := make([]float64, systems)
+	for i, p := range parts {
+		w, err := strconv.ParseFloat(strings.TrimSpace(p), 64)
+		if err != nil || !(w >= -1e100 && w <= 1e100) {
+			return nil, badCall("--weights %s: found %q, expected a number", f.weights, p)
+		}
+		weights[i] = w
+	}
+	return weights, nil
+}
+
+// check tells of flags that do not fit each other, before anything is read.
+func (f *fuseFlags) check(inFolds bool, rules int) error {
+	chooses := inFolds || f.valid != ""
+	switch {
+	case inFolds && (f.valid != "" || f.model != ""):
+		return badCall("--data %s is a folder, whose folds have validation data and get models in --out: expected neither --valid nor --model", f.data)
+	case f.weights == "tuned" && !chooses:
+		return badCall("--weights tuned needs --valid")
+	case rules > 1 && !chooses && (f.out != "" || f.model != ""):
+		return badCall("--out and --model hold one fusion: name one --rule, or --valid to choose by")
+	case f.data == "-" && f.valid == "-":
+		return badCall("--data and --valid cannot both be standard input")
+	case f.model != "":
+		return checkTarget("model", f.model)
+	case f.out != "" && !inFolds:
+		return checkTarget("out", f.out)
+	}
+	return nil
+}
+
+// read reads the data and what the systems say about them.
+func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, inFolds bool) ([]ensemble.Division, error) {
+	opts, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	if inFolds {
+		folds, err := tune.ReadFolds(f.data, opts)
+		if err != nil {
+			return nil, err
+		}
+		return ensemble.ReadFolds(args, folds, f.weights == "" || f.weights == "tuned")
+	}
+	test, err := env.openAloud(ctx, f.data, opts)
+	if err != nil {
+		return nil, err
+	}
+	var valid *dataset.Dataset
+	if f.valid != "" {
+		if valid, err = env.openAloud(ctx, f.valid, opts); err != nil {
+			return nil, err
+		}
+	}
+	d, err := ensemble.Read(args, valid, test)
+	if err != nil {
+		return nil, err
+	}
+	return []ensemble.Division{*d}, nil
+}
+
+// write leaves what --out and --model ask for.
+func (f *fuseFlags) write(divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, inFolds bool) error {
+	if inFolds {
+		if f.out == "" {
+			return nil
+		}
+		if err := r.WriteFolds(f.out, divisions); err != nil {
+			return badCall("--out: %w", err)
+		}
+		return atomicfile.Write(filepath.Join(f.out, "results.json"), atomicfile.JSON(summary))
+	}
+	if f.model != "" {
+		m, err := divisions[0].Model(r.Chosen.Fusions[0])
+		if err != nil {
+			return badCall("--model: %w", err)
+		}
+		if err := m.Save(f.model); err != nil {
+			return err
+		}
+	}
+	if f.out == "" {
+		return nil
+	}
+	return divisions[0].WriteScores(f.out, r.Chosen.Fusions[0])
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/measure"
+)
+
+// fuseJSON is the result of fuse that scripts rely on.
+type fuseJSON struct {
+	Convention string       `json:"convention"`
+	Ties       string       `json:"ties"`
+	Select     string       `json:"select"`
+	Seed       uint64       `json:"seed"`
+	Queries    int          `json:"queries"`
+	Systems    []fusedJSON  `json:"systems"`
+	Fusions    []fusionJSON `json:"fusions"`
+	Chosen     *fusionJSON  `json:"chosen,omitempty"`
+}
+
+type fusedJSON struct {
+	Name     string                     `json:"name"`
+	Measures map[string]tuneMeasureJSON `json:"measures"`
+}
+
+// fusionJSON has a rule, weights and a validation value for every fold.
+type fusionJSON struct {
+	fusedJSON
+	Rules      []string    `json:"rules"`
+	Weights    [][]float64 `json:"weights"`
+	Validation []float64   `json:"validation,omitempty"`
+}
+
+func fuseSummary(convention measure.Convention, c *ensemble.Config, r *ensemble.Result) fuseJSON {
+	s := fuseJSON{
+		Convention: convention.Name(), Ties: c.Ties.String(), Select: c.Tuning.Measure.Name(), Seed: c.Tuning.Seed,
+		Queries: len(measure.Pool(r.Systems[0].Tests...).Queries()),
+	}
+	for i := range r.Systems {
+		s.Systems = append(s.Systems, fusedSummary(&r.Systems[i]))
+	}
+	for i := range r.Rules {
+		s.Fusions = append(s.Fusions, fusionSummary(&r.Rules[i]))
+	}
+	if r.Chosen != nil {
+		chosen := fusionSummary(r.Chosen)
+		s.Chosen = &chosen
+	}
+	return s
+}
+
+func fusedSummary(row *ensemble.Row) fusedJSON {
+	j := fusedJSON{Name: row.Name, Measures: make(map[string]tuneMeasureJSON)}
+	pooled := measure.Pool(row.Tests...)
+	for _, name := range pooled.Names() {
+		var neutral float64
+		m := tuneMeasureJSON{Mean: number(measure.MeanOverFolds(name, row.Tests...)), Pooled: number(pooled.Mean(name))}
+		for _, t := range row.Tests {
+			m.Folds = append(m.Folds, number(t.Mean(name)))
+			neutral += t.TieNeutral(name) / float64(len(row.Tests))
+		}
+		m.TieNeutral = number(neutral)
+		j.Measures[name] = m
+	}
+	return j
+}
+
+func fusionSummary(row *ensemble.Row) fusionJSON {
+	j := fusionJSON{fusedJSON: fusedSummary(row)}
+	for _, f := range row.Fusions {
+		j.Rules = append(j.Rules, f.Rule.Kind.String())
+		j.Weights = append(j.Weights, f.Weights)
+		if f.Value > 0 {
+			j.Validation = append(j.Validation, f.Value)
+		}
+	}
+	return j
+}
+
+func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON) report {
+	out := report{
+		title:   fmt.Sprintf("test results of %d queries; convention %s, ties %s, chosen by validation %s, seed %d", summary.Queries, summary.Convention, summary.Ties, summary.Select, summary.Seed),
+		columns: []string{"system", "measure"},
+		json:    summary,
+	}
+	if divisions[0].Valid == nil {
+		out.title = fmt.Sprintf("test results of %d queries; convention %s, ties %s", summary.Queries, summary.Convention, summary.Ties)
+	}
+	if len(divisions) == 1 {
+		out.columns = append(out.columns, "value")
+	} else {
+		for _, d := range divisions {
+			out.columns = append(out.columns, d.Name)
+		}
+		out.columns = append(out.columns, "mean", "pooled")
+	}
+	for i := range r.Systems {
+		out.addRow(&r.Systems[i])
+	}
+	for i := range r.Rules {
+		out.addRow(&r.Rules[i])
+	}
+	if r.Chosen != nil && len(r.Rules) > 1 {
+		out.addRow(r.Chosen)
+	}
+	for i := range r.Rules {
+		out.notes = append(out.notes, weightNotes(divisions, &r.Rules[i])...)
+	}
+	if r.Chosen != nil && len(r.Rules) > 1 {
+		var rules []string
+		for k, f := range r.Chosen.Fusions {
+			rules = append(rules, strings.TrimSpace(divisions[k].Name+" "+f.Rule.Kind.String()))
+		}
+		out.notes = append(out.notes, "chosen: "+strings.Join(rules, ", "))
+	}
+	return out
+}
+
+// addRow adds the lines of one system or fusion to a report.
+func (r *report) addRow(row *ensemble.Row) {
+	pooled := measure.Pool(row.Tests...)
+	for _, name := range pooled.Names() {
+		cells := []any{row.Name, name}
+		for _, t := range row.Tests {
+			cells = append(cells, number(t.Mean(name)))
+		}
+		if len(row.Tests) > 1 {
+			cells = append(cells, number(measure.MeanOverFolds(name, row.Tests...)), number(pooled.Mean(name)))
+		}
+		r.rows = append(r.rows, cells)
+	}
+}
+
+// weightNotes tells a rule's weights, in the order of the systems.
+func weightNotes(divisions []ensemble.Division, row *ensemble.Row) []string {
+	var notes []string
+	for k, f := range row.Fusions {
+		weights := make([]string, len(f.Weights))
+		for i, w := range f.Weights {
+			weights[i] = fmt.Sprintf("%.3f", w)
+		}
+		name := row.Name
+		if divisions[k].Name != "" {
+			name += ", " + divisions[k].Name
+		}
+		notes = append(notes, fmt.Sprintf("weights of %s: %s", name, strings.Join(weights, " ")))
+	}
+	return notes
+}
+
+// warnOfTiedSystem tells that ties flatter a system's own figures.
+func warnOfTiedSystem(env *environment, name string, r *measure.Result) {
+	var neutral []string
+	for _, m := range r.Names() {
+		neutral = append(neutral, fmt.Sprintf("%s %.4f", m, r.TieNeutral(m)))
+	}
+	env.note("warning: %s ties more than %g %% of the differently graded pairs of %d queries; tie-neutral: %s", name, 100*measure.NotableTies, r.TieStats().Over, strings.Join(neutral, ", "))
+}
