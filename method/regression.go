@@ -25,7 +25,7 @@ func newRegression() *Method {
 		Summary: "Least squares on the grades, with a penalty (ridge regression), in closed form.",
 		Source:  "Hoerl, Kennard: Ridge Regression: Biased Estimation for Nonorthogonal Problems, Technometrics 12, 1970; Cossock, Zhang: Subset Ranking Using Regression, COLT 2006",
 		Hyperparameters: []Hyperparameter{
-			regularization("1", gridQueries),
+			regularization("0.001", gridRegression),
 			mappingParameter(),
 			{Name: "intercept", Kind: Choice, Default: "common", Choices: []string{"common", "query"}, Doc: "one for all queries, or one for each: then only differences within queries are fitted"},
 			{Name: "mean", Kind: Switch, Default: "false", Doc: "divide a query's squared errors by its number of documents, so that every query counts the same"},
@@ -34,6 +34,10 @@ func newRegression() *Method {
 		train:   trainRegression,
 	}
 }
+
+// gridRegression: squared errors weigh more than the losses of other methods, so
+// that the best C is smaller.
+var gridRegression = []string{"1e-05", "0.0001", "0.001", "0.01", "0.1", "1"}
 
 func trainRegression(_ context.Context, m *Method, p *Problem) (*model.Model, error) {
 	if err := noResume(p.Checkpoint); err != nil {
