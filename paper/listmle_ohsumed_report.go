@@ -76,6 +76,9 @@ func (e listOHSUMED) table(result *listOHSUMEDResult) Table {
 			line("  ours − published", func(m string) string { return fmt.Sprintf("%+.4f", meanOf(ours, m)-published[m]) })
 		}
 	}
+	for i := range result.beside {
+		line(result.beside[i].Entry.Name, func(m string) string { return fmt.Sprintf("%.4f", meanOf(&result.beside[i], m)) })
+	}
 	return t
 }
 
@@ -158,6 +161,9 @@ func (e listOHSUMED) settings(result *listOHSUMEDResult) Table {
 	for i := range result.rows {
 		add(result.rows[i].Entry.Name, &result.rows[i])
 	}
+	for i := range result.beside {
+		add(result.beside[i].Entry.Name, &result.beside[i])
+	}
 	for i := range result.ties {
 		add("ties="+result.ties[i].row.name, &result.ties[i].results[0])
 	}
@@ -181,9 +187,9 @@ func (e listOHSUMED) notes(r *Report, result *listOHSUMEDResult) {
 		order[rank-1] = fmt.Sprintf("%s (%.4f)", result.rows[i].Entry.Name, byMAP[i])
 	}
 	r.note("The chart's order, ListMLE > ListNet > RankCosine at all cut-offs: ours has %d of its %d neighbours so. By MAP ours is %s.", chart, len(result.rows)-1, strings.Join(order, " > "))
-	r.note("ListMLE takes a whole permutation for the truth, where grades give the order of a few: %.0f %% of the documents have the lowest grade of their list, and as large a part of the likelihood says in which order these come, by lot. ties=average averages over several lots, ties=group leaves out what the grades do not say.", 100*lowestShare(result.folds))
+	r.note("ListMLE takes a whole permutation for the truth, where grades give the order of a few: %.0f %% of the documents have the lowest grade of their list, and as large a part of the likelihood's factors say in which order these come, by lot. ties=average averages over several lots, ties=group leaves out what the grades do not say.", 100*lowestShare(result.folds))
 	if result.published() != nil {
-		r.note("ListNet's published run descends query by query and keeps the best epoch; ours is at the minimum of the penalised risk, its penalty and mapping chosen on the validation data.")
+		r.note("ListNet is here at the minimum of its penalised risk, with penalty and mapping chosen on the validation data; \"ListNet, descent\" goes down query by query with the linear mapping and keeps the epoch that is best on them, as published runs did as far as is known. What the published run did otherwise is not known.")
 	}
 	for i := range result.rows {
 		if edge := result.rows[i].AtEdge(); len(edge) > 0 {
@@ -214,10 +220,12 @@ func lowestShare(folds []tune.Fold) float64 {
 	return float64(lowest) / float64(all)
 }
 
+// all returns the rows and those beside them.
+func (r *listOHSUMEDResult) all() []tune.Row { return slices.Concat(r.rows, r.beside) }
+
 func (e listOHSUMED) sheet(result *listOHSUMEDResult) Sheet {
 	s := Sheet{Columns: []string{"data", "method", "measure", "ours", "tie_neutral", "pooled", "published"}}
-	for i := range result.rows {
-		row := &result.rows[i]
+	for _, row := range result.all() {
 		for _, m := range row.Measures {
 			var published any
 			if v, ok := result.published()[m.Measure]; ok && row.Entry.Name == publishedListNet {
@@ -244,10 +252,9 @@ func (e listOHSUMED) tiesSheet(result *listOHSUMEDResult) Sheet {
 
 func (e listOHSUMED) chosenSheet(result *listOHSUMEDResult) Sheet {
 	s := Sheet{Name: "chosen", Columns: []string{"data", "method", "fold", "settings", "validation"}}
-	for i := range result.rows {
-		row := &result.rows[i]
+	for _, row := range result.all() {
 		for k := range row.Folds {
-			s.Rows = append(s.Rows, []any{result.data.name, row.Entry.Name, row.Folds[k].Fold, describeChoice(row, &row.Folds[k]), row.Folds[k].Validation})
+			s.Rows = append(s.Rows, []any{result.data.name, row.Entry.Name, row.Folds[k].Fold, describeChoice(&row, &row.Folds[k]), row.Folds[k].Validation})
 		}
 	}
 	return s

@@ -21,6 +21,9 @@ func smallOHSUMED() listOHSUMED {
 			{name: "ListNet", method: "listnet", grid: with(few, "mapping", "log", "linear")},
 			{name: "RankCosine", method: "rankcosine"},
 		},
+		beside: []listRow{{name: "ListNet, descent", method: "listnet", grid: map[string][]string{
+			"optimizer": {"descent"}, "rate": {"0.1", "1"}, "epochs": {"5"}, "C": {"1e6"},
+		}}},
 		ties: []listRow{
 			{name: "random", method: "listmle", grid: with(few, "ties", "random"), draws: true},
 			{name: "group", method: "listmle", grid: with(few, "ties", "group")},
@@ -105,6 +108,9 @@ func TestListOHSUMEDPublished(t *testing.T) {
 	if rows := r.Tables[0].Rows; strings.TrimSpace(rows[2][0]) != "published" || !strings.HasPrefix(strings.TrimSpace(rows[3][0]), "ours") {
 		t.Errorf("rows %v", rows)
 	}
+	if v := cell(t, r.Sheets[0], "published", "OHSUMED", "ListNet, descent", "map"); v != nil {
+		t.Errorf("the row beside has the published number %v", v)
+	}
 	if n := len(r.Plots[0].Series); n != 4 {
 		t.Errorf("%d curves, expected three of ours and the published one", n)
 	}
@@ -172,7 +178,7 @@ func TestListOHSUMEDReal(t *testing.T) {
 		{name: "ListMLE", method: "listmle", grid: map[string][]string{"C": {"0.01"}}},
 		{name: "ListNet", method: "listnet", grid: map[string][]string{"C": {"1"}}},
 	}
-	e.ties = nil
+	e.beside, e.ties = nil, nil
 	r, err := e.run(context.Background(), Options{Data: realOHSUMED(t), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
