@@ -29,8 +29,8 @@ type Reweighting int
 
 // The rules.
 const (
-	ReweightPaper   Reweighting = iota // P ∝ exp(−E)
-	ReweightRankLib                    // P is multiplied by exp(−αE)
+	ReweightPaper      Reweighting = iota // P ∝ exp(−E)
+	ReweightCumulative                    // P is multiplied by exp(−rate·αE); RankLib's rule at rate 1
 )
 
 // AdaRankOptions are AdaRank's. But for Measure, which is necessary, the zero value is the
@@ -41,6 +41,7 @@ type AdaRankOptions struct {
 	Stop      Stop
 	Tolerance float64 // of StopRankLib
 	Reweight  Reweighting
+	Rate      float64 // of ReweightCumulative
 
 	// Repeats, if not 0, sets a feature aside once it was taken in so many rounds
 	// running, the first not counted, that left the mean as it was. It returns with
@@ -69,9 +70,8 @@ type AdaRankOptions struct {
 // and turns to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f)); at
 // first all weigh the same. Σ_q exp(−E(q, f)) is the loss. The table of all E(q,
 // x_f) is made once, so that choosing a feature is a product of a matrix and a
-// vector. Documents of equal score are in random order (the expected measure), and
-// queries without documents of different grades, whose measure is always the same,
-// are left out.
+// vector. Documents of equal score are in random order (the expected measure). All
+// queries that count for the measure take part, also those that it is constant for.
 type AdaRank struct {
 	options   AdaRankOptions
 	data      *dataset.Dataset
@@ -79,6 +79,7 @@ type AdaRank struct {
 	table     []float64 // query by weak ranker
 	edges     []float64 // one a weak ranker: Σ_q P(q)E(q, h)
 
+	used    int       // queries with documents of different grades
 	weights []float64 // of the linear scorer
 	scores  []float64 // by the data's rows
 	p       []float64 // query weights, of sum 1
@@ -113,15 +114,17 @@ type LinearRound struct {
 // The error is ErrNoPairs, or tells of options that do not exist or of a measure
 // that is not between −1 and 1.
 func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
-	if o.Measure == nil || o.Stop < StopPaper || o.Stop > StopNever || o.Reweight < ReweightPaper || o.Reweight > ReweightRankLib {
+	if o.Measure == nil || o.Stop < StopPaper || o.Stop > StopNever || o.Reweight < ReweightPaper || o.Reweight > ReweightCumulative {
 		return nil, errors.New("found options without a measure or with a rule that does not exist")
 	}
-	keep := func(q *dataset.Query) bool {
-		return slices.ContainsFunc(q.Grades, func(g float64) bool { return g != q.Grades[0] })
+	a := &AdaRank{options: o, data: d, standings: NewStandings(d, o.Measure, o.Workers)}
+	queries := a.standings.Queries()
+	for _, q := range a.standings.queries {
+		if slices.ContainsFunc(q.places, func(p place) bool { return p.grade != q.places[0].grade }) {
+			a.used++
+		}
 	}
-	a := &AdaRank{options: o, data: d, standings: NewStandings(d, o.Measure, keep, o.Workers)}
-	queries := len(a.standings.queries)
-	if queries == 0 {
+	if a.used == 0 {
 		return nil, ErrNoPairs
 	}
 	if err := a.fillTable(); err != nil {
@@ -156,8 +159,8 @@ func (a *AdaRank) fillTable() error {
 		ranker.Ties = measure.TiesAverage
 		from, places := queries[i].from, queries[i].places
 		grades := d.Grades()[from : from+len(places)]
-		column := append(columns[worker][:0], grades...)
-		columns[worker] = column
+		columns[worker] = slices.Grow(columns[worker][:0], len(places))
+		column := columns[worker][:len(places)]
 		for h := range weak {
 			f, sign := a.direction(h)
 			for j := range column {
@@ -182,8 +185,9 @@ func (a *AdaRank) direction(weak int) (feature int, sign float64) {
 	return weak - a.data.Features, -1
 }
 
-// Queries returns the number of queries that boosting learns from.
-func (a *AdaRank) Queries() int { return len(a.p) }
+// Queries returns the number of queries that have something to teach: documents of
+// different grades.
+func (a *AdaRank) Queries() int { return a.used }
 
 // Weights returns the weights of the features after the last round, valid until the
 // next.
@@ -303,7 +307,7 @@ func (a *AdaRank) reweight(values []float64, alpha float64) {
 		if a.options.Reweight == ReweightPaper {
 			a.p[i] = math.Exp(-e)
 		} else {
-			a.p[i] *= math.Exp(-alpha * e)
+			a.p[i] *= math.Exp(-a.options.Rate * alpha * e)
 		}
 	}
 	a.loss /= float64(len(values))

@@ -17,7 +17,7 @@ import (
 // taken, and every quantity is computed from it anew.
 type naive struct {
 	d       *dataset.Dataset
-	queries []*dataset.Query // that can teach
+	queries []*dataset.Query
 	o       AdaRankOptions
 	ranker  measure.Ranker
 }
@@ -32,9 +32,7 @@ type taken struct {
 func newNaive(d *dataset.Dataset, o AdaRankOptions) *naive {
 	n := &naive{d: d, o: o, ranker: measure.Ranker{Ties: measure.TiesAverage}}
 	for i := range d.Queries {
-		if q := &d.Queries[i]; slices.Max(q.Grades) != slices.Min(q.Grades) {
-			n.queries = append(n.queries, q)
-		}
+		n.queries = append(n.queries, &d.Queries[i])
 	}
 	return n
 }
@@ -71,9 +69,9 @@ func (n *naive) p(sum []taken) []float64 {
 		if len(sum) > 0 && n.o.Reweight == ReweightPaper {
 			p[i] = math.Exp(-n.e(q, sum))
 		}
-		if n.o.Reweight == ReweightRankLib {
+		if n.o.Reweight == ReweightCumulative {
 			for t := range sum {
-				p[i] *= math.Exp(-sum[t].alpha * n.e(q, sum[:t+1]))
+				p[i] *= math.Exp(-n.o.Rate * sum[t].alpha * n.e(q, sum[:t+1]))
 			}
 		}
 		total += p[i]
@@ -126,6 +124,7 @@ func TestAdaRankAgainstDefinition(t *testing.T) {
 			Stop:      Stop(rapid.IntRange(0, 2).Draw(t, "stop")),
 			Tolerance: rapid.SampledFrom([]float64{0, 0.01}).Draw(t, "tolerance"),
 			Reweight:  Reweighting(rapid.IntRange(0, 1).Draw(t, "reweight")),
+			Rate:      rapid.SampledFrom([]float64{1, 0.25}).Draw(t, "rate"),
 			Workers:   1,
 		}
 		a, n := newAdaRank(t, d, o), newNaive(d, o)
@@ -295,7 +294,7 @@ func TestSameAdaRankForAnyNumberOfWorkers(t *testing.T) {
 	d := random(30, 25, 6, 2)
 	var want []LinearRound
 	for _, workers := range []int{1, 2, 5} {
-		a := newAdaRank(t, d, AdaRankOptions{Measure: averager(t, "ndcg@10"), Stop: StopNever, Both: true, Reweight: ReweightRankLib, Repeats: 2, Workers: workers})
+		a := newAdaRank(t, d, AdaRankOptions{Measure: averager(t, "ndcg@10"), Stop: StopNever, Both: true, Reweight: ReweightCumulative, Rate: 1, Repeats: 2, Workers: workers})
 		var got []LinearRound
 		for range 40 {
 			round, _ := a.Next()

@@ -2,10 +2,10 @@ package boost
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,7 +29,7 @@ func draw(t *rapid.T) *dataset.Dataset {
 		for i := range x {
 			x[i] = float32(rapid.IntRange(-3, 3).Draw(t, "x")) / 2
 		}
-		if err := b.Add(fmt.Sprint(q), grades, x, nil); err != nil {
+		if err := b.Add(strconv.Itoa(q), grades, x, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,7 +48,7 @@ func random(queries, docs, features int, seed uint64) *dataset.Dataset {
 				x[i*features+f] = float32(math.Round(100*(rng.NormFloat64()+grades[i]/float64(f+2)))) / 100
 			}
 		}
-		if err := b.Add(fmt.Sprint(q), grades, x, nil); err != nil {
+		if err := b.Add(strconv.Itoa(q), grades, x, nil); err != nil {
 			panic(err)
 		}
 	}
@@ -249,7 +249,7 @@ func TestStandings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		m := averager(t, rapid.SampledFrom([]string{"map", "ndcg@3", "err", "mrr"}).Draw(t, "measure"))
-		s := NewStandings(d, m, nil, 1)
+		s := NewStandings(d, m, 1)
 		scores := make([]float64, d.Docs())
 		ranker := measure.Ranker{Ties: measure.TiesAverage}
 		for range 5 {
@@ -268,7 +268,7 @@ func TestStandings(t *testing.T) {
 func TestStandingsOfLongLists(t *testing.T) {
 	d := random(3, 400, 2, 5)
 	m := averager(t, "map")
-	s := NewStandings(d, m, nil, 2)
+	s := NewStandings(d, m, 2)
 	rng := rand.New(rand.NewPCG(5, 6))
 	scores := make([]float64, d.Docs())
 	ranker := measure.Ranker{Ties: measure.TiesAverage}
@@ -288,14 +288,14 @@ func averager(t interface{ Fatal(...any) }, name string) measure.Averager {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.(measure.Averager)
+	return m
 }
 
 // Data without documents of different grades in a query are refused by name.
 func TestNoPairs(t *testing.T) {
 	var b dataset.Builder
 	for q, grade := range []float64{0, 2} {
-		if err := b.Add(fmt.Sprint(q), []float64{grade, grade}, []float32{1, 2}, nil); err != nil {
+		if err := b.Add(strconv.Itoa(q), []float64{grade, grade}, []float32{1, 2}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

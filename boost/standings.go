@@ -38,15 +38,12 @@ type scratch struct {
 	ends   []int
 }
 
-// NewStandings returns the standings of the data set's queries for which keep is
-// true; nil keeps all. Queries that do not count for the measure are left out.
-func NewStandings(d *dataset.Dataset, m measure.Averager, keep func(q *dataset.Query) bool, workers int) *Standings {
+// NewStandings returns the standings of the data set's queries that count for the
+// measure.
+func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standings {
 	s := &Standings{measure: m, workers: workers}
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		if keep != nil && !keep(q) {
-			continue
-		}
 		if _, counts := m.Average(q.Grades, []int{q.Len()}); !counts {
 			continue
 		}
@@ -61,10 +58,10 @@ func NewStandings(d *dataset.Dataset, m measure.Averager, keep func(q *dataset.Q
 	return s
 }
 
-// Queries returns the number of queries kept.
+// Queries returns the number of queries that count.
 func (s *Standings) Queries() int { return len(s.queries) }
 
-// Values returns the measure of each query kept under the scores, one a document of
+// Values returns the measure of each query that counts under the scores, one a document of
 // the data set, none NaN. The slice is valid until the next call.
 func (s *Standings) Values(scores []float64) []float64 {
 	parallel.For(len(s.queries), s.workers, func(worker, i int) {

@@ -13,7 +13,7 @@ import (
 
 var (
 	adaRankStops     = map[string]boost.Stop{"paper": boost.StopPaper, "ranklib": boost.StopRankLib, "none": boost.StopNever}
-	adaRankReweights = map[string]boost.Reweighting{"paper": boost.ReweightPaper, "ranklib": boost.ReweightRankLib}
+	adaRankReweights = map[string]boost.Reweighting{"paper": boost.ReweightPaper, "cumulative": boost.ReweightCumulative}
 )
 
 func newAdaRank() *Method {
@@ -28,7 +28,8 @@ func newAdaRank() *Method {
 		Hyperparameters: slices.Concat(boostingParameters("500"), []Hyperparameter{
 			{Name: "stop", Kind: Choice, Default: "none", Choices: []string{"paper", "ranklib", "none"}, Doc: "the last round: the first that does not raise the training measure (paper), the first that lowers it by the tolerance (ranklib), or all are done (none)"},
 			{Name: "tolerance", Kind: Number, Default: "0.002", Min: 0, Max: 1, Doc: "fall of the training measure that ends stop=ranklib"},
-			{Name: "reweight", Kind: Choice, Default: "paper", Choices: []string{"paper", "ranklib"}, Doc: "query weights: exp(−E), or those before times exp(−αE) (ranklib)"},
+			{Name: "reweight", Kind: Choice, Default: "paper", Choices: []string{"paper", "cumulative"}, Grid: []string{"paper", "cumulative"}, Doc: "query weights after a round: exp(−E) (paper), or those before it times exp(−rate·αE) (cumulative; RankLib's at rate=1)"},
+			{Name: "rate", Kind: Number, Default: "0.25", Min: leastPositive, Max: 1e6, Doc: "of reweight=cumulative"},
 			{Name: "repeats", Kind: Integer, Default: "5", Min: 0, Max: 1e6, Doc: "repetitions of a feature, to no effect on the training measure, after which it is set aside until there is one; 0: never set aside"},
 			{Name: "enqueue", Kind: Switch, Default: "false", Doc: "take back a round after which the same feature would be taken again, and let that feature in last"},
 			{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "whether a feature may also rank downwards"},
@@ -52,6 +53,7 @@ func newAdaRankRounds(p *Problem, d *dataset.Dataset) (booster, error) {
 		Stop:      adaRankStops[v.Text("stop")],
 		Tolerance: v.Number("tolerance"),
 		Reweight:  adaRankReweights[v.Text("reweight")],
+		Rate:      v.Number("rate"),
 		Repeats:   v.Int("repeats"),
 		Enqueue:   v.Bool("enqueue"),
 		Workers:   p.Workers,

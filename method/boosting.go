@@ -126,7 +126,7 @@ func (b *boosting) prepareValidation() error {
 		return badProblem("found the measure %s, expected one that has an expected value under ties", b.selection.Name())
 	}
 	b.valid = normalized(p.Valid, p.Normalization)
-	b.standings = boost.NewStandings(b.valid, averager, nil, p.Workers)
+	b.standings = boost.NewStandings(b.valid, averager, p.Workers)
 	b.scores = make([]float64, b.valid.Docs())
 	if b.standings.Queries() == 0 {
 		return badProblem("found no validation query that counts for %s, expected at least one", b.selection.Name())
@@ -259,11 +259,11 @@ func boostingOptions(p *Problem) boost.Options {
 }
 
 // stumpParameters are the hyperparameters that boostingOptions reads.
-func stumpParameters(cuts, direction, pairs string) []Hyperparameter {
+func stumpParameters() []Hyperparameter {
 	return []Hyperparameter{
-		{Name: "cuts", Kind: Integer, Default: cuts, Min: 0, Max: 1e6, Doc: "thresholds a feature, equally spaced; 0: all its values"},
-		{Name: "direction", Kind: Choice, Default: direction, Choices: []string{"both", "up"}, Doc: "whether a weak ranker may also have a negative weight, for features of which less is better"},
-		{Name: "pairs", Kind: Choice, Default: pairs, Choices: []string{"uniform", "queries"}, Doc: "whether at first all pairs of documents weigh the same, or all queries"},
+		{Name: "cuts", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "thresholds a feature, equally spaced; 0: all its values"},
+		{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "whether a weak ranker may also have a negative weight, for features of which less is better"},
+		{Name: "pairs", Kind: Choice, Default: "queries", Choices: []string{"uniform", "queries"}, Doc: "whether at first all pairs of documents weigh the same, or all queries"},
 	}
 }
 

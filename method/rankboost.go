@@ -15,7 +15,7 @@ func newRankBoost() *Method {
 		Title:   "RankBoost",
 		Summary: "Boosts thresholds on features by the exponential loss over pairs of documents.",
 		Source:  "Freund, Iyer, Schapire, Singer: An Efficient Boosting Algorithm for Combining Preferences, JMLR 4, 2003",
-		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters("0", "both", "uniform"), []Hyperparameter{
+		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
 			{Name: "alpha", Kind: Choice, Default: "bound", Choices: []string{"bound", "exact"}, Doc: "weight of a weak ranker: the minimum of the paper's bound on the loss, ½ ln((1+r)/(1−r)), or of the loss itself, ½ ln(W₊/W₋)"},
 		}),
 		scorers: []string{stumpScorer},

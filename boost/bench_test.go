@@ -1,0 +1,97 @@
+package boost
+
+import (
+	"testing"
+	"time"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/synth"
+)
+
+// ohsumed returns generated data of the shape of OHSUMED's training data of a fold.
+func ohsumed(b *testing.B) *dataset.Dataset {
+	b.Helper()
+	shape, err := synth.Lookup("ohsumed")
+	if err != nil {
+		b.Fatal(err)
+	}
+	o := shape.Defaults
+	o.Queries = 63
+	d, err := shape.Generate(o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+// BenchmarkRankBoost measures a round on one thread. x-floor is its ratio to the
+// least that a round must do: add every potential to a bin of every feature.
+func BenchmarkRankBoost(b *testing.B) {
+	d := ohsumed(b)
+	for name, o := range map[string]Options{"values": {Workers: 1}, "cuts10": {Workers: 1, Cuts: 10}} {
+		b.Run(name, func(b *testing.B) {
+			r := newRankBoost(b, d, o, false)
+			b.ReportAllocs()
+			var floor, rounds time.Duration
+			for b.Loop() {
+				start := time.Now()
+				r.Next()
+				rounds += time.Since(start)
+				b.StopTimer()
+				start = time.Now()
+				for i := range r.search.columns {
+					r.search.byBin(0, i, r.potential)
+				}
+				floor += time.Since(start)
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(rounds)/float64(floor), "x-floor")
+		})
+	}
+}
+
+// BenchmarkRankBoostStart measures arranging and sorting.
+func BenchmarkRankBoostStart(b *testing.B) {
+	d := ohsumed(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		newRankBoost(b, d, Options{Workers: 1}, false)
+	}
+}
+
+func BenchmarkFRank(b *testing.B) {
+	d := ohsumed(b)
+	for name, o := range map[string]FRankOptions{"formula": {}, "minimum": {Alpha: FRankMinimum}, "features": {Search: ByFeature}} {
+		o.Workers = 1
+		b.Run(name, func(b *testing.B) {
+			f := newFRank(b, d, o)
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Next()
+			}
+		})
+	}
+}
+
+// BenchmarkAdaRank measures a round on one thread.
+func BenchmarkAdaRank(b *testing.B) {
+	d := ohsumed(b)
+	for _, name := range []string{"map", "ndcg@10"} {
+		b.Run(name, func(b *testing.B) {
+			a := newAdaRank(b, d, AdaRankOptions{Measure: averager(b, name), Stop: StopNever, Reweight: ReweightCumulative, Rate: 1, Workers: 1})
+			b.ReportAllocs()
+			for b.Loop() {
+				a.Next()
+			}
+		})
+	}
+}
+
+// BenchmarkAdaRankStart measures making the table.
+func BenchmarkAdaRankStart(b *testing.B) {
+	d := ohsumed(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		newAdaRank(b, d, AdaRankOptions{Measure: averager(b, "map"), Workers: 1})
+	}
+}
