@@ -16,7 +16,7 @@ func newBoltzRank1() *Method {
 		Summary: "Expected measure and cross entropy under a Boltzmann law over sampled rankings.",
 		Source:  boltzRankSource,
 	})
-	m.preset("C", "0.1", "0.03", "0.1", "0.3")
+	m.preset("C", "1", "0.3", "1", "3")
 	return m
 }
 
@@ -30,9 +30,9 @@ func newBoltzRank2() *Method {
 		Source:  boltzRankSource,
 		pairs:   true,
 	})
-	m.preset("C", "1", "1", "3")
+	m.preset("C", "10", "3", "10")
 	m.preset("rate", "0.001")
-	m.preset("epochs", "25")
+	m.preset("epochs", "30")
 	m.preset("patience", "0")
 	m.preset("pair_hidden", "4")
 	return m
@@ -41,9 +41,9 @@ func newBoltzRank2() *Method {
 func boltzRank(m Method) *Method {
 	m.UsesMeasure, m.DefaultMeasure, m.takes = true, "ndcg@10", anyOne
 	m.Hyperparameters = []Hyperparameter{
-		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.1", "0.5", "0.9"}, Doc: "weight of the expected measure; the rest is that of the cross entropy"},
+		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.5", "0.8"}, Doc: "weight of the expected measure; the rest is that of the cross entropy"},
 		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign"}, Doc: "function of a difference of ranks in a ranking's energy"},
-		{Name: "alpha", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "scale of the energy"},
+		{Name: "alpha", Kind: Number, Default: "0.2", Min: leastPositive, Max: 1e6, Doc: "scale of the energy, of grades too: the smaller, the less the few best of the rankings drawn outweigh the others"},
 		{Name: "growing", Kind: Switch, Default: "false", Doc: "let the scale grow with the list, so that a step in rank weighs the same in all"},
 		{Name: "samples", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "rankings drawn for each query"},
 		{Name: "sharpness", Kind: Number, Default: "0.5", Min: 0, Max: 1e6, Doc: "factor of the grades by which rankings are drawn: the larger, the nearer they are to perfect ones; 0: one of ½, 1, 2, 4 and ∞ for each"},

@@ -45,13 +45,19 @@ type boltzRankRow struct {
 // boltzRankRows are the paper's rows, and BoltzRank with a linear scorer. A row
 // whose method this program lacks stands with the paper's numbers alone.
 var boltzRankRows = []boltzRankRow{
-	{name: "BoltzRank1", method: "boltzrank1", scorer: "net"},
+	{name: "BoltzRank1", method: "boltzrank1", scorer: "net", grid: boltzRankNetworks},
 	{name: "BoltzRank1, linear", method: "boltzrank1", scorer: "linear"},
-	{name: "BoltzRank2", method: "boltzrank2"},
+	{name: "BoltzRank2", method: "boltzrank2", grid: boltzRankNetworks},
 	{name: "AdaRank.NDCG", method: "adarank", training: "ndcg@10"},
 	{name: "AdaRank.MAP", method: "adarank", training: "map"},
 	{name: "FRank", method: "frank"},
 	{name: "ListNet", method: "listnet"},
+}
+
+// boltzRankNetworks are the settings of the two rows of networks: their scores are
+// those of ten networks each, averaged.
+var boltzRankNetworks = map[string][]string{
+	"C": {"3", "10"}, "rate": {"0.001"}, "epochs": {"30"}, "patience": {"0"}, "bag": {"10"},
 }
 
 // boltzRankSelection chooses settings and epochs on validation data. The paper does
