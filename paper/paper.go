@@ -27,7 +27,8 @@ type Experiment struct {
 	Scales string
 
 	// Run does the experiment. Equal options give equal reports, whatever the
-	// number of jobs and whether or not an earlier run was interrupted.
+	// number of jobs and whether or not an earlier run was interrupted, except for
+	// the times that ranknet-speedup measures.
 	Run func(context.Context, Options) (*Report, error)
 }
 
@@ -70,6 +71,7 @@ func Experiments() []Experiment {
 		figure7Experiment(),
 		figure8Experiment(),
 		artificialExperiment(),
+		speedupExperiment(),
 		jacobianExperiment(),
 		boltzRankExperiment(),
 		listSyntheticExperiment(),
