@@ -76,14 +76,14 @@ func gemmT(grad []float64, x []float32, delta []float64, rows, columns int) {
 	}
 	for len(grad) > 0 {
 		n := 5
-		switch units := len(delta) / rows; {
-		case units == 1:
+		switch len(delta) / rows {
+		case 1:
 			n = 1
 			gemvTAVX2(grad[:columns], x, delta[:rows])
-		case units == 2 || units == 4:
+		case 2, 4:
 			n = 2
 			gemmT2AVX2(grad, x, delta, rows, columns)
-		case units == 3:
+		case 3:
 			n = 3
 			gemmT3AVX2(grad, x, delta, rows, columns)
 		default:
