@@ -9,7 +9,6 @@ import (
 
 	"github.com/listwise/listwise/boost"
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
@@ -232,7 +231,7 @@ func (l *linearRounds) next() (boostingStep, bool) {
 }
 
 func (l *linearRounds) score(dst []float64, d *dataset.Dataset) {
-	kernel.Gemv(dst, d.X(), l.weights()[:d.Features])
+	scorer.Linear{Features: d.Features}.Score(dst, l.weights()[:d.Features], d.X(), nil)
 }
 
 func (l *linearRounds) keep() { l.best = append(l.best[:0], l.weights()...) }
