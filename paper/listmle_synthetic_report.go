@@ -200,7 +200,7 @@ func (l *listReport) verdicts(o Options, r *Report) {
 	}
 	r.note("RankCosine with the linear mapping is far above RankCosine with any other: %s, %.3f and at most %.3f; the slides have .917 and at most .180.", holds(cosine >= others+0.5), cosine, others)
 	r.note("The slides' ± is over starts on one data set, and does not show how much the lists matter. On the further data sets the rows fall short of the true weights, as chosen on validation data, by %s (mean and most).", l.shortfalls())
-	r.note("w2/w1 at the minimum tells why a mapping fails: the lists are ranked by %v. RankCosine, which is to meet ψ itself with a linear function without bias, meets only the linear mapping near there, and its other rows are right only where a descent is on its way past that direction: the sooner all descents are stopped, the higher their accuracy.", synth.SquareWeights[1]/synth.SquareWeights[0])
+	r.note("w2/w1 at the minimum tells why a mapping fails: the lists are ranked by %v. RankCosine, which is to meet ψ itself with a linear function without bias, meets only the linear mapping near there, and its other rows are right only where a descent happens to be on its way past that direction when it is stopped.", synth.SquareWeights[1]/synth.SquareWeights[0])
 	if o.Scale != 0 && o.Scale != 1 {
 		r.note("This is the experiment at scale %v: the slides have %d starts.", o.Scale, xiaSynthetic.starts)
 	}
