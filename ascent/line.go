@@ -132,15 +132,28 @@ func (l *line) evaluate(s *state, j int) {
 }
 
 // highest returns the point with the highest mean, and that mean, if it is above
-// found, the mean at t; else these. Of equals it takes the smallest change.
+// found, the mean at t; else these. Of equals it takes the middle of the longest run
+// of neighbours, which is the farthest from where the measure falls.
 func (l *line) highest(d *Data, t, found float64) (float64, float64) {
-	for p, total := range l.totals {
-		v, at := d.mean(total), l.points[p]
-		if v > found || v == found && t != 0 && max(at, -at) < max(t, -t) {
-			t, found = at, v
-		}
+	if len(l.totals) == 0 {
+		return t, found
 	}
-	return t, found
+	best := slices.Max(l.totals)
+	if d.mean(best) <= found {
+		return t, found
+	}
+	longest := 0
+	for from := 0; from < len(l.totals); from++ {
+		to := from
+		for to < len(l.totals) && l.totals[to] == best {
+			to++
+		}
+		if to-from > longest {
+			longest, t = to-from, l.points[from+(to-from)/2]
+		}
+		from = max(from, to-1)
+	}
+	return t, d.mean(best)
 }
 
 // sort orders the documents by scores + t·x, highest first, those of equal score

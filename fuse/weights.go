@@ -3,7 +3,6 @@ package fuse
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/listwise/listwise/ascent"
@@ -50,79 +49,76 @@ func (r Rule) each(d *dataset.Dataset, systems [][]float64, f func(q *dataset.Qu
 
 // Tuning says how weights are chosen.
 type Tuning struct {
-	Measure  measure.Measure // an Averager; its tie-neutral mean chooses between starts
-	Restarts int             // starts from random weights, besides that from equal ones
-	Seed     uint64
+	Measure measure.Measure // an Averager
+	Draws   int             // samples of the queries whose best weights are averaged; 0: the queries themselves, once
+	Seed    uint64
 }
 
 // tolerance is the gain of the measure below which a climb ends.
 const tolerance = 1e-4
 
-// Weights chooses weights, none below 0 and summing to 1, by coordinate ascent of
-// the measure on validation data, to which systems gave these scores. It returns
-// them with the tie-neutral mean of the measure. Data on which no order matters are
-// an error.
+// Weights chooses weights, none below 0 and summing to 1, on validation data, to
+// which systems gave these scores, and returns them with the tie-neutral mean of the
+// measure there. They are the mean of what coordinate ascent, from equal weights,
+// ends at on samples of as many queries, drawn with replacement: systems that do
+// alike get like weights, while one ascent on few queries picks some of them by
+// chance (bagging; Breiman, Machine Learning 24, 1996). Data on which no order
+// matters are an error.
 func (t Tuning) Weights(ctx context.Context, r Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
-	data := t.data(r, valid, systems)
-	if data.Queries() == 0 {
-		return nil, 0, fmt.Errorf("found no query on which %s depends on the order, expected at least one", t.Measure.Name())
-	}
-	search := ascent.Exact
-	if pairs(valid) > manyPairs {
-		search = ascent.Steps
-	}
-	ranker := measure.Ranker{Ties: measure.TiesAverage}
-	consider := func(w []float64) {
-		v, _ := ranker.Mean(valid, r.Scores(valid, systems, w), t.Measure)
-		if weights == nil || v > value {
-			weights, value = slices.Clone(w), v
-		}
-	}
-	consider(Equal(len(systems)))
-	for start := range 1 + t.Restarts {
-		rng := random.Stream(t.Seed, "fuse", strconv.Itoa(start))
-		w := Equal(len(systems))
-		for i := range w {
-			if start > 0 {
-				w[i] = rng.ExpFloat64()
+	queries := r.columns(valid, systems)
+	weights = make([]float64, len(systems))
+	climbs := 0.0
+	for draw := range max(1, t.Draws) {
+		rng := random.Stream(t.Seed, "fuse", strconv.Itoa(draw))
+		data := ascent.NewData(len(systems), t.Measure)
+		for i := range queries {
+			if t.Draws > 0 {
+				i = rng.IntN(len(queries))
 			}
+			data.Add(queries[i].grades, queries[i].x)
 		}
-		c := ascent.Climber{Search: search, NonNegative: true, Tolerance: tolerance, Order: func(_ int, columns []int) {
+		if data.Queries() == 0 {
+			continue
+		}
+		c := ascent.Climber{NonNegative: true, Tolerance: tolerance, Order: func(_ int, columns []int) {
 			rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
 		}}
-		result, err := c.Climb(ctx, data, w)
+		result, err := c.Climb(ctx, data, Equal(len(systems)))
 		if err != nil {
 			return nil, 0, err
 		}
-		consider(result.W)
+		for s, w := range result.W {
+			weights[s] += w
+		}
+		climbs++
 	}
+	if climbs == 0 {
+		return nil, 0, fmt.Errorf("found no query on which %s depends on the order, expected at least one", t.Measure.Name())
+	}
+	for s := range weights {
+		weights[s] /= climbs
+	}
+	ranker := measure.Ranker{Ties: measure.TiesAverage}
+	value, _ = ranker.Mean(valid, r.Scores(valid, systems, weights), t.Measure)
 	return weights, value, nil
 }
 
-// manyPairs is the number of pairs of documents from which on the exact search would
-// take long.
-const manyPairs = 4 << 20
-
-func pairs(d *dataset.Dataset) int {
-	n := 0
-	for i := range d.Queries {
-		n += d.Queries[i].Len() * d.Queries[i].Len()
-	}
-	return n
+// voted is a query with a column of votes for every system.
+type voted struct {
+	grades []float64
+	x      []float32
 }
 
-// data has a column of votes for every system.
-func (t Tuning) data(r Rule, d *dataset.Dataset, systems [][]float64) *ascent.Data {
-	data := ascent.NewData(len(systems), t.Measure)
-	var x []float32
+func (r Rule) columns(d *dataset.Dataset, systems [][]float64) []voted {
+	var queries []voted
 	r.each(d, systems, func(q *dataset.Query, votes [][]float64) {
-		x = x[:0]
+		v := voted{grades: q.Grades}
 		for i := range q.Len() {
 			for s := range votes {
-				x = append(x, float32(votes[s][i]))
+				v.x = append(v.x, float32(votes[s][i]))
 			}
 		}
-		data.Add(q.Grades, x)
+		queries = append(queries, v)
 	})
-	return data
+	return queries
 }

@@ -43,40 +43,55 @@ func judged(t testing.TB, queries int) (*dataset.Dataset, [][]float64) {
 	return b.Dataset(), systems
 }
 
-// Tuned weights are proper ones, at least as good on their data as equal ones, as any
-// system alone and as a grid of weights within what a climb stops at; nothing goes to
-// the system that is against the grades.
+// Tuned weights are proper ones, and nearly nothing goes to the system that is
+// against the grades. Without draws they are at least as good on their data as equal
+// ones and as a grid, within what a climb stops at; with draws, almost so.
 func TestWeights(t *testing.T) {
 	d, systems := judged(t, 40)
 	ranker := measure.Ranker{Ties: measure.TiesAverage}
+	m := parse(t, "map")
 	for _, r := range rules() {
-		m := parse(t, "map")
-		tuning := Tuning{Measure: m, Restarts: 3, Seed: 1}
-		w, value, err := tuning.Weights(context.Background(), r, d, systems)
-		if err != nil {
-			t.Fatal(err)
-		}
 		of := func(w ...float64) float64 {
 			v, _ := ranker.Mean(d, r.Scores(d, systems, w), m)
 			return v
 		}
-		if sum := w[0] + w[1] + w[2]; math.Abs(sum-1) > 1e-12 || slices.Min(w) < 0 || w[2] > 0.2 {
-			t.Errorf("%+v: weights are %v", r, w)
-		}
-		if math.Abs(value-of(w...)) > 1e-12 || value < of(Equal(3)...) {
-			t.Errorf("%+v: value is %v, of the weights %v, of equal ones %v", r, value, of(w...), of(Equal(3)...))
-		}
+		best := of(Equal(3)...)
 		for a := range 11 {
 			for b := range 11 - a {
-				if grid := of(float64(a)/10, float64(b)/10, float64(10-a-b)/10); grid > value+0.01 {
-					t.Errorf("%+v: weights %d, %d, %d are worth %v, those found %v", r, a, b, 10-a-b, grid, value)
-				}
+				best = max(best, of(float64(a)/10, float64(b)/10, float64(10-a-b)/10))
 			}
 		}
-		again, _, _ := tuning.Weights(context.Background(), r, d, systems)
-		if !slices.Equal(again, w) {
-			t.Errorf("%+v: weights are %v and then %v", r, w, again)
+		for draws, slack := range map[int]float64{0: 0.01, 10: 0.02} {
+			tuning := Tuning{Measure: m, Draws: draws, Seed: 1}
+			w, value, err := tuning.Weights(context.Background(), r, d, systems)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum := w[0] + w[1] + w[2]; math.Abs(sum-1) > 1e-12 || slices.Min(w) < 0 || w[2] > 0.2 {
+				t.Errorf("%+v, %d draws: weights are %v", r, draws, w)
+			}
+			if math.Abs(value-of(w...)) > 1e-12 || value < best-slack {
+				t.Errorf("%+v, %d draws: value is %v, of the weights %v, best of a grid %v", r, draws, value, of(w...), best)
+			}
+			again, _, _ := tuning.Weights(context.Background(), r, d, systems)
+			if !slices.Equal(again, w) {
+				t.Errorf("%+v: weights are %v and then %v", r, w, again)
+			}
 		}
+	}
+}
+
+// Averaging over draws leaves none out of systems that say the same, and nearly all
+// to them together.
+func TestDrawsShareAmongEquals(t *testing.T) {
+	d, systems := judged(t, 60)
+	copies := [][]float64{systems[0], systems[0], systems[0], systems[2]}
+	w, _, err := Tuning{Measure: parse(t, "map"), Draws: 30, Seed: 1}.Weights(context.Background(), Rule{Kind: Borda}, d, copies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Min(w[:3]) < 0.1 || w[3] > 0.1 {
+		t.Errorf("weights are %v", w)
 	}
 }
 
@@ -117,8 +132,5 @@ func TestWeightsErrors(t *testing.T) {
 	cancel()
 	if _, _, err := tuning.Weights(ctx, Rule{Kind: Borda}, d, systems); err == nil {
 		t.Error("a cancelled context was ignored")
-	}
-	if n := pairs(d); n != 20*12*12 {
-		t.Errorf("%d pairs, want %d", n, 20*12*12)
 	}
 }
