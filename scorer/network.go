@@ -74,6 +74,14 @@ func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
 	l, docs := n.layers(params), len(dst)
 	hidden := memory[:n.Hidden*docs]
 	kernel.Gemm(hidden, x, l.weights, docs, n.Features)
+	if docs == 1 { // the same in fewer calls
+		kernel.Add(hidden, l.bias)
+		n.Activation.apply(hidden)
+		for t, v := range l.out {
+			dst[0] = math.FMA(v, hidden[t], dst[0])
+		}
+		return
+	}
 	for t, b := range l.bias {
 		addConstant(hidden[t*docs:(t+1)*docs], b)
 	}
@@ -94,11 +102,16 @@ func (n Network) backward(grad, params []float64, x []float32, lambda, memory []
 	hidden, deltas := memory[:n.Hidden*docs], memory[n.Hidden*docs:2*n.Hidden*docs]
 	n.Activation.slope(deltas, hidden)
 	for t, v := range l.out {
-		g.out[t] += kernel.Dot(lambda, hidden[t*docs:(t+1)*docs])
-		delta := deltas[t*docs : (t+1)*docs]
+		a, delta := hidden[t*docs:(t+1)*docs], deltas[t*docs:(t+1)*docs]
 		for i, d := range delta {
 			delta[i] = d * v * lambda[i]
 		}
+		if docs == 1 { // the same without a call
+			g.out[t] += float64(lambda[0] * a[0])
+			g.bias[t] += delta[0]
+			continue
+		}
+		g.out[t] += kernel.Dot(lambda, a)
 		g.bias[t] += kernel.Sum(delta)
 	}
 	kernel.GemmT(g.weights, x, deltas, docs, n.Features)

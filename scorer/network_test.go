@@ -215,6 +215,10 @@ func TestNetworkPermutation(t *testing.T) {
 			if !slices.Equal(part, want[3:8]) {
 				t.Errorf("%#v: five documents alone score %v, among others %v", n.Scorer, part, want[3:8])
 			}
+			one := score(n, params, x[3*features:4*features])
+			if !slices.Equal(one, want[3:4]) {
+				t.Errorf("%#v: a document alone scores %v, among others %v", n.Scorer, one, want[3])
+			}
 		}
 	}
 }
