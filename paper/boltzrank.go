@@ -35,11 +35,12 @@ func boltzRankExperiment() Experiment {
 
 // boltzRankRow is a row of the paper's table, or one beside it.
 type boltzRankRow struct {
-	name     string // as the table has it
-	method   string
-	training string // the training measure, "" for the method's own or none
-	scorer   string // "" for the method's own
-	grid     map[string][]string
+	name      string // as the table has it
+	method    string
+	training  string // the training measure, "" for the method's own or none
+	scorer    string // "" for the method's own
+	grid      map[string][]string
+	unplotted bool // left out of the plot, whose lines have eight looks
 }
 
 // boltzRankRows are the paper's rows, and BoltzRank with a linear scorer. A row
@@ -49,8 +50,8 @@ var boltzRankRows = []boltzRankRow{
 	{name: "BoltzRank1, linear", method: "boltzrank1", scorer: "linear"},
 	{name: "BoltzRank2", method: "boltzrank2", grid: boltzRankNetworks},
 	{name: "AdaRank.NDCG", method: "adarank", training: "ndcg@10"},
-	{name: "AdaRank.MAP", method: "adarank", training: "map"},
-	{name: "FRank", method: "frank"},
+	{name: "AdaRank.MAP", method: "adarank", training: "map", unplotted: true},
+	{name: "FRank", method: "frank", unplotted: true},
 	{name: "ListNet", method: "listnet"},
 }
 

@@ -3,7 +3,6 @@ package paper
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -118,10 +117,13 @@ func (b boltzRankTable) grids(columns []boltzRankColumn) Table {
 	return t
 }
 
-// chosen tells what validation chose.
+// chosen tells what validation chose, of rows with a choice.
 func (b boltzRankTable) chosen(columns []boltzRankColumn) Table {
 	t := Table{Title: "settings chosen, fold by fold", Columns: []string{"data", "method", "chosen"}, Left: 3}
 	b.each(columns, func(c *boltzRankColumn, name string, row *tune.Row) {
+		if len(row.Varied()) == 0 {
+			return
+		}
 		var folds []string
 		for i := range row.Folds {
 			folds = append(folds, describeChoice(row, &row.Folds[i]))
@@ -182,7 +184,8 @@ func describeValues(row *tune.Row, v method.Values) string {
 	return strings.Join(parts, " ")
 }
 
-// plot shows NDCG over the rank it is cut off at: ours, and the paper's BoltzRank.
+// plot shows NDCG over the rank it is cut off at: of our rows, and of the paper's
+// BoltzRank.
 func (b boltzRankTable) plot(c *boltzRankColumn, paper map[string]map[string]float64) Plot {
 	p := Plot{Plot: svg.Plot{
 		Title: "NDCG@k on the test queries of " + c.set,
@@ -203,7 +206,7 @@ func (b boltzRankTable) plot(c *boltzRankColumn, paper map[string]map[string]flo
 	}
 	for i := range b.rows {
 		name := b.rows[i].name
-		if c.ours[name] != nil {
+		if c.ours[name] != nil && !b.rows[i].unplotted {
 			line(name, func(m string) float64 { return c.value(name, m) })
 		}
 	}
@@ -237,7 +240,7 @@ func (b boltzRankTable) notes(r *Report, columns []boltzRankColumn) {
 	}
 	b.each(columns, func(c *boltzRankColumn, name string, row *tune.Row) {
 		if at := row.AtEdge(); len(at) > 0 {
-			r.note("%s, %s: in some fold the lowest or highest tried is chosen of %s.", c.set, name, strings.Join(slices.Compact(at), ", "))
+			r.note("%s, %s: in some fold the lowest or highest tried is chosen of %s.", c.set, name, strings.Join(at, ", "))
 		}
 	})
 }
