@@ -43,7 +43,7 @@ func (m *Method) forNetworks() *Method {
 
 // ratesOfFields is the grid of descent's rate for losses that know no other
 // optimiser.
-var ratesOfFields = []string{"0.0001", "0.001", "0.01", "0.1", "1"}
+var ratesOfFields = []string{"0.0001", "0.001", "0.01", "0.1"}
 
 func mappingParameter() Hyperparameter {
 	return Hyperparameter{Name: "mapping", Kind: Choice, Default: "linear", Choices: []string{"log", "sqrt", "linear", "quadratic", "exp"}, Doc: "function from grades to the scores of a perfect model"}
