@@ -78,6 +78,7 @@ func (e *Entry) varied() []string {
 
 // AtEdge returns the numeric hyperparameters whose chosen value is, in some
 // fold, the lowest or highest of those tried, so that a wider grid may do better.
+// Of two values one cannot but choose such a one, which says nothing.
 func (r *Row) AtEdge() []string {
 	var names []string
 	for _, name := range r.Varied() {
@@ -88,7 +89,8 @@ func (r *Row) AtEdge() []string {
 		for _, v := range r.Entry.Settings {
 			low, high = min(low, v.Number(name)), max(high, v.Number(name))
 		}
-		if slices.ContainsFunc(r.Folds, func(f FoldResult) bool {
+		inner := func(v method.Values) bool { return low < v.Number(name) && v.Number(name) < high }
+		if slices.ContainsFunc(r.Entry.Settings, inner) && slices.ContainsFunc(r.Folds, func(f FoldResult) bool {
 			v := f.Chosen.Number(name)
 			return v == low || v == high
 		}) {

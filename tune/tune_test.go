@@ -333,6 +333,10 @@ func TestVariedAndAtEdge(t *testing.T) {
 			t.Errorf("chose %v: at edge (-want +got):\n%s", c.chosen, diff)
 		}
 	}
+	row = Row{Entry: entry(t, "mle", map[string][]string{"C": {"1", "10"}}), Folds: []FoldResult{choice("10", "shell")}}
+	if edge := row.AtEdge(); edge != nil {
+		t.Errorf("a grid of two values: %v at the edge, want none", edge)
+	}
 }
 
 // A fold whose model has no weight but 0 is told.
