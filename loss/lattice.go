@@ -114,7 +114,7 @@ func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *Scratch) latti
 	w := latticeWork{gains: l.gains, width: len(l.Bad) + 1}
 	w.good, w.goodAt = l.sorted(l.Good, s, scratch)
 	w.bad, w.badAt = l.sorted(l.Bad, s, scratch)
-	w.centre()
+	centre(w.good, w.bad)
 	w.sums = scratch.Floats(w.width)
 	w.sums[0] = 0
 	for j, v := range w.bad {
@@ -145,10 +145,10 @@ func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *Scratch) latti
 
 // sorted returns the scaled scores of some documents in descending order, and
 // the places within docs they came from.
-func (l *latticeLaw) sorted(docs []int32, s []float64, scratch *Scratch) (scores, at []float64) {
+func (c classes) sorted(docs []int32, s []float64, scratch *Scratch) (scores, at []float64) {
 	n := len(docs)
 	scores, at = scratch.Floats(n), scratch.Floats(n)
-	gather(scores, s, docs, l.slope)
+	gather(scores, s, docs, c.slope)
 	for i := range at {
 		at[i] = float64(i)
 	}

@@ -24,15 +24,15 @@ type latticeWork struct {
 	columns  []float64 // and Σ_i P(j_i = j)
 }
 
-// centre shifts the scores so that sums of many of them lose no digits.
-func (w *latticeWork) centre() {
-	n, m := len(w.good)-1, len(w.bad)-1
-	middle := max(w.good[0], w.bad[0])/2 + min(w.good[n], w.bad[m])/2
-	for i := range w.good {
-		w.good[i] -= middle
+// centre shifts the scores of both classes, each in descending order, so that sums
+// of many of them lose no digits.
+func centre(good, bad []float64) {
+	middle := max(good[0], bad[0])/2 + min(good[len(good)-1], bad[len(bad)-1])/2
+	for i := range good {
+		good[i] -= middle
 	}
-	for i := range w.bad {
-		w.bad[i] -= middle
+	for i := range bad {
+		bad[i] -= middle
 	}
 }
 

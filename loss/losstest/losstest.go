@@ -32,6 +32,10 @@ type Case struct {
 	// gradient may have a kink, so that differences of the loss near them tell
 	// nothing of the gradient there.
 	Kinks []float64
+
+	// Polyhedral says that the loss is convex and piecewise linear with kinks
+	// anywhere, so that λ is compared with differences to either side.
+	Polyhedral bool
 }
 
 // Run checks c on a fixed set of queries.

@@ -21,9 +21,12 @@ type suite struct {
 }
 
 func (s *suite) run(t *testing.T) {
-	if s.traits.Field {
+	switch {
+	case s.traits.Field:
 		s.testForces(t)
-	} else {
+	case s.Polyhedral:
+		s.testSlopes(t)
+	default:
 		s.testGradient(t)
 	}
 	s.testLambdaOnRequest(t)
@@ -138,6 +141,36 @@ func (s *suite) testGradient(t *testing.T) {
 				t.Errorf("at %v: derivative with respect to score %d is %v, differences say %v", x, i, grad[i], want)
 			}
 		}
+	}
+}
+
+// testSlopes compares the derivatives of a convex, piecewise linear loss with its
+// differences downwards and upwards, which enclose them; between kinks, where most
+// points are, they leave no room.
+func (s *suite) testSlopes(t *testing.T) {
+	const h, slack = 1e-5, 1e-7
+	rng := newRand()
+	kinks, all := 0, 0
+	for _, x := range [][]float64{s.apart(rng, 1), s.apart(rng, 3), s.apart(rng, 8)} {
+		value, grad := s.eval(x)
+		for i := range x {
+			at := func(d float64) float64 {
+				y := slices.Clone(x)
+				y[i] += d
+				return s.value(y)
+			}
+			down, up := (value-at(-h))/h, (at(h)-value)/h
+			if room := slack * max(1, math.Abs(down), math.Abs(up)); grad[i] < down-room || grad[i] > up+room {
+				t.Errorf("at %v: derivative with respect to score %d is %v, differences say %v to %v", x, i, grad[i], down, up)
+			}
+			if up-down > slack {
+				kinks++
+			}
+			all++
+		}
+	}
+	if kinks > all/3 {
+		t.Errorf("%d of %d differences meet a kink, so that they say little", kinks, all)
 	}
 }
 

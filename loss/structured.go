@@ -1,0 +1,166 @@
+package loss
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/ranking"
+)
+
+// StructuredHinge is the margin-rescaled structured hinge of SVMmap and its kin: how
+// much the most violating of all rankings y of a query's good against its bad
+// documents gains on the ideal one y*,
+//
+//	L(s) = max_y Δ(y) − w·δφ(y),   w·δφ(y) = 2κ Σ_{(g,b) inverted in y} (s_g − s_b),
+//
+// Δ(y) = G(y*) − G(y) being what the ranking misses of the gain G: average precision
+// makes it SVMmap (Y. Yue, T. Finley, F. Radlinski, T. Joachims, A Support Vector
+// Method for Optimizing Average Precision, SIGIR 2007), NDCG@k and the reciprocal
+// rank SVM-NDCG and SVM-MRR (S. Chakrabarti, R. Khanna, U. Sawant, C. Bhattacharyya,
+// Structured Learning for Non-Smooth Ranking Losses, KDD 2008), AUC a sum of pairwise
+// hinges (T. Joachims, A Support Vector Method for Multivariate Performance Measures,
+// ICML 2005). It is convex and piecewise linear, and at least the Δ of the ranking by
+// score.
+//
+// The maximum is exact. Some best y has the goods in the order of their scores, and
+// so the bads, which leaves the lattice of paths that [Lattice] sums over; with
+// s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, and j_i bads above the i-th good,
+//
+//	L(s) = G(y*) + max over 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of Σ_i c_i(j_i) − γ_i(j_i),
+//	c_i(j) = 2κ Σ_{l≤j} (s_bl − s_gi),   G(y) = Σ_i γ_i(j_i)
+//
+// (c_i and γ_i of latticeLaw). Two searches share the measures between them: see
+// columnSearch and rowSearch.
+//
+// Where several rankings are the worst, λ is that of one of them, averaged over
+// documents of one class that tie: a subgradient that does not depend on the order
+// of documents in a file.
+type StructuredHinge struct {
+	// Gain is the measure G, on grades made binary.
+	Gain measure.Additive
+
+	// Kappa is the scale κ of the feature map. SVMmap's is [KappaPairs].
+	Kappa Kappa
+
+	// Threshold is the lowest grade of a good document; 0 stands for 1.
+	Threshold float64
+
+	// Weight multiplies the loss; 0 stands for 1.
+	Weight float64
+}
+
+var _ Loss = StructuredHinge{}
+
+// Validate tells of options that no query can be trained with.
+func (l StructuredHinge) Validate() error {
+	switch {
+	case l.Gain == nil:
+		return errors.New("no measure to train for")
+	case l.Kappa < 0 || int(l.Kappa) >= len(kappaNames):
+		return fmt.Errorf("kappa %d, expected %s", int(l.Kappa), nameList(kappaNames[:]))
+	case !(l.Threshold >= 0) || math.IsInf(l.Threshold, 1):
+		return fmt.Errorf("threshold %v, expected a finite non-negative number", l.Threshold)
+	}
+	return positiveOrZero("weight", l.Weight)
+}
+
+// Bind implements [Loss]. It draws no random numbers. What it returns is a
+// [Supported]. A query without good or without bad documents yields [Nothing].
+func (l StructuredHinge) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	pairs := ranking.Split(grades, orDefault(l.Threshold, 1))
+	if pairs.Pairs() == 0 {
+		return Nothing, nil
+	}
+	gains, err := newGainTable(l.Gain, len(pairs.Good), len(pairs.Bad))
+	if err != nil {
+		return nil, err
+	}
+	return &boundStructured{
+		classes: classes{pairs, 2 * l.Kappa.scale(pairs)},
+		weight:  orDefault(l.Weight, 1),
+		search:  newWorstSearch(gains),
+	}, nil
+}
+
+// Traits implements [Loss].
+func (StructuredHinge) Traits() Traits { return Traits{Convex: true, ShiftInvariant: true} }
+
+// worstSearch finds the worst ranking of a query.
+type worstSearch interface {
+	// worst returns Δ(y) − w·δφ(y) of the ranking for which it is largest, and its
+	// Δ(y), and sets paths.above. Nothing is kept.
+	worst(paths lattice, scratch *Scratch) (value, delta float64)
+}
+
+// lattice is a query's scores, multiplied by 2κ, and a ranking among its paths.
+type lattice struct {
+	good, bad []float64 // descending
+	above     []float64 // how many bads stand above each good: whole numbers, ascending
+}
+
+func newWorstSearch(gains *gainTable) worstSearch {
+	if c := newColumnSearch(gains); c != nil {
+		return c
+	}
+	return newRowSearch(gains)
+}
+
+type boundStructured struct {
+	classes
+	weight float64
+	search worstSearch
+}
+
+func (b *boundStructured) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	value, _ := b.eval(scores, lambda, scratch)
+	return b.weight * value
+}
+
+// Support implements [Supported]: the worst ranking's own plane.
+func (b *boundStructured) Support(scores, lambda []float64, scratch *Scratch) float64 {
+	_, delta := b.eval(scores, lambda, scratch)
+	return b.weight * delta
+}
+
+func (b *boundStructured) eval(scores, lambda []float64, scratch *Scratch) (value, delta float64) {
+	scratch.Reset()
+	good, goodAt := b.sorted(b.Good, scores, scratch)
+	bad, badAt := b.sorted(b.Bad, scores, scratch)
+	centre(good, bad)
+	paths := lattice{good, bad, scratch.Floats(len(good))}
+	value, delta = b.search.worst(paths, scratch)
+	if lambda == nil {
+		return value, delta
+	}
+	below := countBelow(paths.above, len(bad), scratch)
+	averageTies(paths.above, good)
+	averageTies(below, bad)
+	scale := b.weight * b.slope
+	for i, at := range goodAt {
+		lambda[b.Good[int(at)]] = scale * paths.above[i]
+	}
+	for l, at := range badAt {
+		lambda[b.Bad[int(at)]] = -scale * below[l]
+	}
+	return value, delta
+}
+
+// countBelow returns the number of goods below each bad, from the numbers of bads
+// above each good.
+func countBelow(above []float64, bad int, scratch *Scratch) []float64 {
+	below := scratch.Floats(bad)
+	i := 0
+	for l := range below {
+		for i < len(above) && int(above[i]) <= l {
+			i++
+		}
+		below[l] = float64(len(above) - i)
+	}
+	return below
+}
