@@ -24,7 +24,7 @@ type Search int
 // The ways to search.
 const (
 	// Steps tries a fixed number of changes of the weight in both directions, each
-	// twice as large as the last, then some between the best and its neighbours.
+	// four times as large as the last, then some between the best and its neighbours.
 	// They are in proportion to the spread of the scores over that of the column,
 	// so that the scale of a column does not matter.
 	Steps Search = iota

@@ -1,17 +1,18 @@
 package ascent
 
 import (
+	"math"
 	"slices"
 
 	"github.com/listwise/listwise/measure"
 )
 
-// The search in steps tries changes of the weight by spread·2^k for k from
-// −halvings to doublings in both directions, the change that makes the weight 0,
-// and then as many as refinements between the best of them and its neighbours.
+// The search in steps tries changes of the weight by spread·4^k for k from lowest to
+// highest in both directions, the change that makes the weight 0, and then as many as
+// refinements between the best of them and its neighbours.
 const (
-	halvings    = 7
-	doublings   = 4
+	lowestStep  = -3
+	highestStep = 1
 	refinements = 8
 )
 
@@ -45,14 +46,8 @@ func (l *line) best(s *state, j int, spread, value float64) (t, found float64) {
 // coarse sets the points of the first look, in ascending order.
 func (l *line) coarse(s *state, w, spread float64) {
 	l.points = l.points[:0]
-	for k := -halvings; k <= doublings; k++ {
-		step := spread
-		for range max(k, 0) {
-			step *= 2
-		}
-		for range max(-k, 0) {
-			step /= 2
-		}
+	for k := lowestStep; k <= highestStep; k++ {
+		step := math.Ldexp(spread, 2*k)
 		l.points = append(l.points, -step, step)
 	}
 	if w != 0 {

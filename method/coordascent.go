@@ -22,11 +22,11 @@ func newCoordinateAscent() *Method {
 		DefaultMeasure: "map",
 		takes:          anyOne,
 		Hyperparameters: []Hyperparameter{
-			{Name: "search", Kind: Choice, Default: "steps", Choices: []string{"steps", "exact"}, Doc: "what of a weight's values is tried: 30 or so, or all, which takes longer and memory for every pair of differently graded documents of a query"},
-			{Name: "restarts", Kind: Integer, Default: "5", Min: 0, Max: 1e6, Doc: "starts from random weights, besides that from equal ones"},
+			{Name: "search", Kind: Choice, Default: "steps", Choices: []string{"steps", "exact"}, Doc: "what of a weight's values is tried: 20 or so, or all, which takes longer and memory for every pair of differently graded documents of a query"},
+			{Name: "restarts", Kind: Integer, Default: "4", Min: 0, Max: 1e6, Doc: "starts from random weights, besides that from equal ones"},
 			{Name: "sweeps", Kind: Integer, Default: "25", Min: 1, Max: 1e6, Doc: "passes over all features from one start"},
 			{Name: "tolerance", Kind: Number, Default: "0.001", Min: 0, Max: 1, Doc: "gain of the training measure below which a sweep is the last"},
-			{Name: "keep", Kind: Choice, Default: "sweep", Choices: []string{"sweep", "start", "training"}, Doc: "with validation data: the best sweep on them of all starts, the start that ends best on them, or that which ends best on the training data (as without)"},
+			{Name: "keep", Kind: Choice, Default: "mean", Choices: []string{"mean", "sweep", "start", "training"}, Doc: "the mean of the weights that all starts end at; with validation data also the best sweep on them of all starts, or the start that ends best on them; the start that ends best on the training data"},
 		},
 		scorers: []string{linearScorer},
 		train:   trainByAscent,
@@ -54,6 +54,7 @@ type climb struct {
 	start  int
 	sweeps int
 	best   climbed
+	mean   []float64 // of the weights at the ends of all starts
 }
 
 // climbed is a point of a climb.
@@ -91,7 +92,22 @@ func trainByAscent(ctx context.Context, m *Method, p *Problem) (*model.Model, er
 		}
 		converged = converged && r.Converged
 	}
+	if p.Values.Text("keep") == "mean" {
+		if _, err := c.consider(c.mean, c.data.Value(c.mean)); err != nil {
+			return nil, err
+		}
+	}
 	return c.model(converged), nil
+}
+
+// add adds weights of Σ|w| = 1, a start's, to the mean of all starts.
+func (c *climb) add(w []float64) {
+	if c.mean == nil {
+		c.mean = make([]float64, len(w))
+	}
+	for j, v := range w {
+		c.mean[j] += v / float64(1+c.problem.Values.Int("restarts"))
+	}
 }
 
 // climb climbs from one start.
@@ -119,8 +135,12 @@ func (c *climb) climb(ctx context.Context) (*ascent.Result, error) {
 		Observe: c.observe,
 	}
 	r, err := a.Climb(ctx, c.data, w)
-	if err != nil || v.Text("keep") == "sweep" && c.valid != nil {
+	switch {
+	case err != nil || v.Text("keep") == "sweep" && c.valid != nil:
 		return r, err
+	case v.Text("keep") == "mean":
+		c.add(r.W)
+		return r, nil
 	}
 	_, err = c.consider(r.W, r.Value)
 	return r, err
@@ -170,6 +190,9 @@ func (c *climb) model(converged bool) *model.Model {
 		Evaluations: c.sweeps,
 		Status:      "a sweep gained less than the tolerance",
 		BestEpoch:   c.best.sweep,
+	}
+	if c.problem.Values.Text("keep") == "mean" {
+		t.BestEpoch = 0
 	}
 	if !converged {
 		t.Status = "all sweeps of some start were made"
