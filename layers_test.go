@@ -29,6 +29,7 @@ var layers = []layer{
 	{pkg: "internal/rows"},
 	{pkg: "internal/kernel", heavy: []string{"golang.org/x/sys/cpu"}},
 	{pkg: "internal/parallel", allow: []string{"internal/kernel"}},
+	{pkg: "stats", allow: []string{"internal/parallel", "internal/random"}, heavy: []string{"gonum.org/v1/gonum/mathext"}},
 	{pkg: "dataset", allow: []string{"internal/parallel", "internal/atomicfile", "internal/random"}, heavy: []string{"github.com/klauspost/compress", "golang.org/x/sys"}},
 	{pkg: "dataset/synth", allow: []string{"dataset", "internal/random"}},
 	{pkg: "measure", allow: []string{"dataset", "internal/parallel", "internal/kernel"}},

@@ -1,0 +1,46 @@
+package stats
+
+import "math"
+
+// describe sets what follows from the queries' differences without drawing: their
+// mean, the t-test, who wins how often, and how large the effect is.
+//
+//	d = D̄/s                              Cohen 1988, section 2.3.5 (d_z)
+//	g = d · Γ(ν/2) / (√(ν/2) Γ((ν−1)/2)),  ν = n − 1      Hedges 1981
+//	detectable = (t_ν(1−α/2) + t_ν(power)) · s/√n
+//
+// The last is Student's form of Cohen's sample size formula; the exact power, by
+// the noncentral t distribution, gives 1.2 % more at n = 5 and 0.1 % at 10.
+func (p *Pair) describe(d []float64) {
+	p.Difference = mean(d)
+	p.T = tTest(d)
+	for _, v := range d {
+		switch {
+		case v > 0:
+			p.Wins++
+		case v < 0:
+			p.Losses++
+		default:
+			p.Ties++
+		}
+	}
+	n, df := float64(len(d)), float64(len(d)-1)
+	s := deviation(d)
+	p.Detectable = (studentQuantile(1-Alpha/2, df) + studentQuantile(Power, df)) * s / math.Sqrt(n)
+	p.CohenD, p.HedgesG = math.NaN(), math.NaN()
+	if !alike(d) {
+		p.CohenD = p.Difference / s
+		p.HedgesG = p.CohenD * unbias(df)
+	}
+}
+
+// unbias is the factor from Cohen's to Hedges' effect size; with one degree of
+// freedom there is none.
+func unbias(df float64) float64 {
+	if df < 2 {
+		return math.NaN()
+	}
+	above, _ := math.Lgamma(df / 2)
+	below, _ := math.Lgamma((df - 1) / 2)
+	return math.Exp(above-below) / math.Sqrt(df/2)
+}

@@ -1,0 +1,187 @@
+// Package stats says whether systems measured on the same queries differ by more
+// than chance: paired tests, intervals, corrections for many comparisons, effect
+// sizes.
+//
+// Start reading at [Compare], which does all of it for a table of values, one a
+// system and query; the other files hold one subject each. The unit is the query.
+// Means of folds are no input for a paired test: folds share training data, so
+// their means are dependent, and there are too few of them (Dietterich 1998,
+// Neural Computation 10(7)); pool the queries of all test folds instead. The
+// package must not know what the values measure.
+package stats
+
+import (
+	"fmt"
+	"math"
+)
+
+const (
+	// Level is the coverage of all intervals.
+	Level = 0.95
+
+	// Alpha is the two-sided level of significance that goes with it.
+	Alpha = 1 - Level
+
+	// Power is the probability with which a difference of [Pair].Detectable is
+	// found significant.
+	Power = 0.8
+)
+
+// Same is the difference up to which two values of a query count as equal: sums in
+// different orders, as in means over runs, may differ in the last bits.
+const Same = 1e-12
+
+// Config says what to compare and how much to draw.
+type Config struct {
+	Baseline     int    // index of the system that the others are compared with; −1: every pair
+	Permutations int    // sign flips drawn where there are more than ExactQueries queries
+	Resamples    int    // bootstrap samples
+	Seed         uint64 // everything random depends on it alone
+	Workers      int    // goroutines; 0: GOMAXPROCS. The result does not depend on it
+}
+
+// Comparison is what Compare finds.
+type Comparison struct {
+	Queries      int
+	Systems      []System
+	Pairs        []Pair // the family over which p values are corrected
+	Permutations int    // sign flips per pair, drawn or enumerated
+	Exact        bool   // all sign flips were enumerated
+}
+
+// System is one system's mean over the queries.
+type System struct {
+	Mean     float64
+	Interval Interval // of the mean
+}
+
+// Interval is a confidence interval of coverage [Level].
+type Interval struct{ Low, High float64 }
+
+// Pair is what is known of the difference of two systems, A minus B, over the
+// queries.
+type Pair struct {
+	A, B       int // indices of systems
+	Difference float64
+	Interval   Interval // of the difference
+
+	T             TTest
+	Randomization Test // p values of Fisher's randomisation test
+	Bootstrap     Test // p values of the bootstrap-shift test; MaxT is NaN
+
+	Wins, Ties, Losses int // queries on which A is better, as good, worse
+
+	CohenD  float64 // mean over standard deviation of the queries' differences; NaN if they are all alike
+	HedgesG float64 // CohenD without its bias in small samples
+
+	// Detectable is the least true difference that a t-test on as many queries
+	// with as much variance finds with probability [Power].
+	Detectable float64
+}
+
+// Test holds the two-sided p values of one test for one pair.
+type Test struct {
+	P    float64 // of the pair alone
+	Holm float64 // corrected over the family after Holm (1979)
+	MaxT float64 // corrected over the family after Westfall and Young (1993), by the joint distribution of the pairs
+}
+
+// Compare compares systems by their values on the same queries: values[i][q] is
+// that of system i on query q. It returns an error for fewer than two systems or
+// queries, lists of different lengths, values that are not finite, and settings out
+// of range.
+func Compare(values [][]float64, c Config) (*Comparison, error) {
+	if err := c.check(values); err != nil {
+		return nil, err
+	}
+	r := &Comparison{Queries: len(values[0]), Systems: make([]System, len(values))}
+	r.Pairs = family(len(values), c.Baseline)
+	for i, v := range values {
+		r.Systems[i].Mean = mean(v)
+	}
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		p.describe(differences(values[p.A], values[p.B]))
+	}
+	r.randomize(values, &c)
+	r.bootstrap(values, &c)
+	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.T.P, &p.T.Holm })
+	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.Randomization.P, &p.Randomization.Holm })
+	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.Bootstrap.P, &p.Bootstrap.Holm })
+	return r, nil
+}
+
+func (c *Config) check(values [][]float64) error {
+	if len(values) < 2 {
+		return fmt.Errorf("found %d systems, expected at least two", len(values))
+	}
+	if c.Baseline < -1 || c.Baseline >= len(values) {
+		return fmt.Errorf("baseline %d of %d systems", c.Baseline, len(values))
+	}
+	if c.Permutations < 1 || c.Resamples < 1 {
+		return fmt.Errorf("%d permutations and %d bootstrap samples, expected at least one of each", c.Permutations, c.Resamples)
+	}
+	n := len(values[0])
+	for i, v := range values {
+		if len(v) != n {
+			return fmt.Errorf("system %d has %d values, the first %d", i+1, len(v), n)
+		}
+		for q, x := range v {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("system %d, query %d: found %v, expected a finite number", i+1, q+1, x)
+			}
+		}
+	}
+	if n < 2 {
+		return fmt.Errorf("found %d queries, expected at least two", n)
+	}
+	return nil
+}
+
+// family returns the pairs that are compared: of every system with the baseline, as
+// A minus baseline, or of each with those after it.
+func family(systems, baseline int) []Pair {
+	var pairs []Pair
+	for a := range systems {
+		if baseline >= 0 {
+			if a != baseline {
+				pairs = append(pairs, Pair{A: a, B: baseline})
+			}
+			continue
+		}
+		for b := a + 1; b < systems; b++ {
+			pairs = append(pairs, Pair{A: a, B: b})
+		}
+	}
+	return pairs
+}
+
+// differences returns a minus b, query by query, with 0 for those that count as
+// equal.
+func differences(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for q := range d {
+		if d[q] = a[q] - b[q]; math.Abs(d[q]) <= Same {
+			d[q] = 0
+		}
+	}
+	return d
+}
+
+func mean(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// deviation is the standard deviation of x, with n − 1.
+func deviation(x []float64) float64 {
+	m := mean(x)
+	var sum float64
+	for _, v := range x {
+		sum += (v - m) * (v - m)
+	}
+	return math.Sqrt(sum / float64(len(x)-1))
+}

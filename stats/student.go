@@ -1,0 +1,67 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// TTest is a two-sided paired t-test (Student 1908).
+//
+//	t = D̄ / (s/√n),  D̄ and s the mean and the standard deviation of n differences
+//
+// Where all differences are equal, T is infinite with P = 0, or, if they are all 0,
+// 0 with P = 1.
+type TTest struct {
+	T    float64
+	DF   int // degrees of freedom, n − 1
+	P    float64
+	Holm float64 // corrected over the family
+}
+
+func tTest(d []float64) TTest {
+	n := float64(len(d))
+	t := TTest{DF: len(d) - 1, P: 1}
+	m, s := mean(d), deviation(d)
+	if alike(d) {
+		s = 0
+	}
+	if m != 0 {
+		t.T = m / (s / math.Sqrt(n))
+		t.P = studentTails(t.T, n-1)
+	}
+	return t
+}
+
+// alike tells whether all values are equal, up to rounding.
+func alike(d []float64) bool {
+	for _, v := range d {
+		if math.Abs(v-d[0]) > Same {
+			return false
+		}
+	}
+	return true
+}
+
+// studentTails returns the probability that a variable of Student's t distribution
+// with df degrees of freedom is at least |t| away from 0: a regularised incomplete
+// beta function (Abramowitz and Stegun 1964, 26.7.1).
+func studentTails(t, df float64) float64 {
+	if math.IsInf(t, 0) {
+		return 0
+	}
+	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t))
+}
+
+// studentQuantile returns the value that Student's t with df degrees of freedom stays
+// below with probability p > 1/2.
+func studentQuantile(p, df float64) float64 {
+	x := mathext.InvRegIncBeta(df/2, 0.5, 2*(1-p))
+	return math.Sqrt(df * (1 - x) / x)
+}
+
+// normal is the distribution function of the standard normal distribution.
+func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+
+// normalQuantile is its inverse.
+func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
