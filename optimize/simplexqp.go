@@ -98,11 +98,18 @@ func (p *simplexQP) solve(tolerance float64) {
 	}
 }
 
-// factor computes the whole factor, with a shift of the size of Q where it counts.
+// factor computes the whole factor, with a shift of the size of Q where it counts,
+// or elsewhere if it is 0 there.
 func (p *simplexQP) factor() {
-	p.shift = math.SmallestNonzeroFloat64
+	p.shift = 0
 	for _, k := range p.free {
 		p.shift += p.alpha[k] * p.q[k][k]
+	}
+	for k := 0; p.shift == 0 && k < p.size(); k++ {
+		p.shift = p.q[k][k]
+	}
+	if p.shift == 0 {
+		p.shift = 1
 	}
 	for r := range p.free {
 		p.factorRow(r)

@@ -1,0 +1,315 @@
+package optimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// NSlack minimises
+//
+//	F(x) = ½‖x‖² + C·Σ_i R_i(x)
+//
+// for convex R_i that may have kinks, with planes below each R_i of its own, where
+// [CuttingPlane] has planes below their sum: the n-slack formulation of I.
+// Tsochantaridis, T. Joachims, T. Hofmann, Y. Altun, Large Margin Methods for
+// Structured and Interdependent Output Variables, JMLR 6, 2005. An iteration
+// evaluates all terms at the minimum of the model,
+//
+//	M(x) = ½‖x‖² + C·Σ_i max_k (a_ik·x + b_ik),
+//
+// and adds a plane to every term that is above its model there. M is a function of
+// the kind that CuttingPlane minimises, and evaluated in no time; so that is how its
+// minimum is found, to a part of the gap that is left. The bundle is kept from one
+// model to the next: models only grow, so what is below one is below all later ones,
+// and below F. Its dual variables, shared out over the planes that were the highest,
+// are feasible in the dual of the n-slack program,
+//
+//	maximise  C·Σ_ik α_ik b_ik − ½‖C·Σ_ik α_ik a_ik‖²   over  α_ik ≥ 0, Σ_k α_ik = 1,
+//
+// whose value bounds the minimum of F from below, so the run ends with a certificate.
+// It needs fewer evaluations than the one-slack formulation, and more memory and time
+// between them.
+//
+// The same terms, settings and start give the same bits whatever the number of
+// workers.
+type NSlack struct {
+	C             float64 // of C·Σ R_i; 0 means 1
+	MaxIterations int     // evaluations of all terms; 0 means 10000
+
+	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1,
+	// |F|) of the minimum. 0 means 1e-6; a negative number stands for never.
+	GapTolerance float64
+
+	// Patience is the number of iterations after which a plane that was the highest of
+	// its term at no point is dropped; 0 means 50.
+	Patience int
+
+	// Workers is the number of goroutines that evaluate terms; 0 means GOMAXPROCS.
+	Workers int
+
+	// Observe is as that of CuttingPlane.
+	Observe func(Iteration) error
+}
+
+// Minimize looks for a minimum of ½‖x‖² + C·Σ terms from x0, which has terms.Dim()
+// elements and is left unchanged. Errors and result are those of
+// [CuttingPlane.Minimize].
+func (s NSlack) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Result, error) {
+	settings := CuttingPlane{C: s.C, MaxIterations: s.MaxIterations, GapTolerance: s.GapTolerance, Patience: s.Patience, Observe: s.Observe}
+	if err := settings.setDefaults(); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	b := newModelled(settings, s.Workers, terms)
+	if err := b.begin(ctx, x0); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
+	}
+	status, err := b.iterate(ctx)
+	if err != nil {
+		err = fmt.Errorf("optimize: %v after %d iterations: %w", status, b.iteration, err)
+	}
+	return &Result{
+		X: b.best, F: b.bestF, GradNorm: b.distance(), Gap: b.gap(),
+		Iterations: b.iteration, Evaluations: b.evaluations, Status: status,
+	}, err
+}
+
+// models are Σ_i max_k (a_ik·x + b_ik), an [Objective].
+type models struct {
+	dim   int
+	terms [][]plane
+}
+
+// Dim implements Objective.
+func (m *models) Dim() int { return m.dim }
+
+// Eval implements Objective, and notes which planes are in use.
+func (m *models) Eval(x, grad []float64) float64 {
+	clear(grad)
+	var sum float64
+	for _, planes := range m.terms {
+		value, k := highest(planes, x)
+		planes[k].idle = 0
+		sum += value
+		kernel.Add(grad, planes[k].a)
+	}
+	return sum
+}
+
+// highest returns the largest of the planes at x, and which it is.
+func highest(planes []plane, x []float64) (value float64, k int) {
+	value = math.Inf(-1)
+	for i := range planes {
+		if v := planes[i].b + kernel.Dot(planes[i].a, x); v > value {
+			value, k = v, i
+		}
+	}
+	return value, k
+}
+
+// modelled is one minimisation by NSlack.
+type modelled struct {
+	set     CuttingPlane
+	workers int
+	terms   Terms
+	models  models
+	inner   *bundle // of the models; its best point is near their minimum
+
+	best        []float64
+	bestF       float64
+	iteration   int
+	evaluations int
+	idle        int // iterations in which neither F fell nor the bound rose
+
+	values []float64   // of the terms at the point evaluated last
+	grads  [][]float64 // and their gradients
+}
+
+func newModelled(set CuttingPlane, workers int, terms Terms) *modelled {
+	n, d := terms.Terms(), terms.Dim()
+	b := &modelled{
+		set: set, workers: workers, terms: terms, models: models{d, make([][]plane, n)},
+		best: make([]float64, d), bestF: math.Inf(1), values: make([]float64, n), grads: make([][]float64, n),
+	}
+	inner := set
+	inner.Observe = nil
+	inner.MaxIterations = maxModelIterations
+	b.inner = newBundle(inner, &b.models)
+	for i := range b.grads {
+		b.grads[i] = make([]float64, d)
+	}
+	return b
+}
+
+func (b *modelled) begin(ctx context.Context, x0 []float64) error {
+	if len(x0) != b.models.dim {
+		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), b.models.dim)
+	}
+	if i := notFinite(x0); i >= 0 {
+		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x0[i])
+	}
+	if err := b.evaluate(x0); err != nil {
+		return err
+	}
+	for i := range b.grads {
+		b.add(i, x0)
+	}
+	return b.minimizeModel(ctx, x0)
+}
+
+// evaluate finds the terms at x, and F.
+func (b *modelled) evaluate(x []float64) error {
+	parallel.For(len(b.grads), b.workers, func(_, i int) {
+		clear(b.grads[i])
+		b.values[i] = b.terms.EvalTerm(i, x, b.grads[i])
+	})
+	b.evaluations++
+	var sum float64
+	for i, v := range b.values {
+		if !finite(v) || notFinite(b.grads[i]) >= 0 {
+			return fmt.Errorf("term %d is %v or its subgradient not finite, expected finite numbers", i, v)
+		}
+		sum += v
+	}
+	if f := kernel.Dot(x, x)/2 + b.set.C*sum; f < b.bestF {
+		b.bestF = f
+		copy(b.best, x)
+	}
+	return nil
+}
+
+// add gives term i the plane that was found at x.
+func (b *modelled) add(i int, x []float64) {
+	a := append([]float64(nil), b.grads[i]...)
+	b.models.terms[i] = append(b.models.terms[i], plane{a: a, b: b.values[i] - kernel.Dot(a, x)})
+}
+
+// grow adds planes at x to the terms that are above their models there, by more than
+// their share of the tolerance, and drops planes that have been idle for long.
+func (b *modelled) grow(x []float64) {
+	least := 1e-3 * b.tolerance() / (b.set.C * float64(len(b.values)))
+	for i, v := range b.values {
+		kept := b.models.terms[i][:0]
+		for _, p := range b.models.terms[i] {
+			if p.idle++; p.idle <= b.set.Patience {
+				kept = append(kept, p)
+			}
+		}
+		clear(b.models.terms[i][len(kept):])
+		b.models.terms[i] = kept
+		if model, _ := highest(kept, x); v > model+least {
+			b.add(i, x)
+		}
+	}
+}
+
+// tolerance is the gap that ends the run, or what comes near to rounding.
+func (b *modelled) tolerance() float64 {
+	return max(b.set.GapTolerance, 1e-12) * max(1, math.Abs(b.bestF))
+}
+
+// maxModelIterations bounds the effort for one model.
+const maxModelIterations = 1000
+
+// minimizeModel looks for the minimum of the models from x, to a part of the gap that
+// is left. Cancelled, it goes less far, which is no error.
+func (b *modelled) minimizeModel(ctx context.Context, x []float64) error {
+	const part = 0.2
+	in := b.inner
+	if in.iteration == 0 && in.evaluations == 0 {
+		if err := in.begin(x); err != nil {
+			return err
+		}
+	} else if err := in.restart(); err != nil {
+		return err
+	}
+	left := max(b.tolerance(), min(b.bestF-in.lower, math.Abs(b.bestF)))
+	in.set.GapTolerance = part * left / max(1, math.Abs(in.best.f))
+	if _, err := in.iterate(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// restart goes on after the risk has grown.
+func (b *bundle) restart() error {
+	copy(b.trial.x, b.best.x)
+	if err := b.evaluate(); err != nil {
+		return err
+	}
+	b.best, b.trial = b.trial, b.best
+	b.iteration, b.idle = 0, 0
+	b.minimizeModel()
+	return nil
+}
+
+// gap bounds how far the best value is above the minimum, rounding included.
+func (b *modelled) gap() float64 {
+	return max(b.bestF-b.inner.lower, 0x1p-52*math.Abs(b.bestF))
+}
+
+// distance is that of the best point from the models' minimum.
+func (b *modelled) distance() float64 {
+	dir := append([]float64(nil), b.inner.best.x...)
+	kernel.Axpy(-1, b.best, dir)
+	return norm(dir)
+}
+
+func (b *modelled) iterate(ctx context.Context) (Status, error) {
+	if stop, err := b.observe(); stop {
+		return Stopped, err
+	}
+	for {
+		switch {
+		case b.gap() <= b.set.GapTolerance*max(1, math.Abs(b.bestF)):
+			return GapReached, nil
+		case b.idle >= maxIdleModels:
+			return SearchStalled, nil
+		case b.iteration >= b.set.MaxIterations:
+			return IterationLimit, nil
+		case ctx.Err() != nil:
+			return Cancelled, context.Cause(ctx)
+		}
+		before := b.gap()
+		if err := b.step(ctx); err != nil {
+			return Diverged, err
+		}
+		b.iteration++
+		b.idle++
+		if b.gap() < before {
+			b.idle = 0
+		}
+		if stop, err := b.observe(); stop {
+			return Stopped, err
+		}
+	}
+}
+
+// step evaluates the terms at the models' minimum and finds the next one.
+func (b *modelled) step(ctx context.Context) error {
+	x := b.inner.best.x
+	if err := b.evaluate(x); err != nil {
+		return err
+	}
+	b.grow(x)
+	return b.minimizeModel(ctx, x)
+}
+
+// observe tells the observer of the best point and whether it wants to stop.
+func (b *modelled) observe() (stop bool, err error) {
+	if b.set.Observe == nil {
+		return false, nil
+	}
+	err = b.set.Observe(Iteration{
+		Number: b.iteration, F: b.bestF, GradNorm: b.distance(), Gap: b.gap(),
+		Evaluations: b.evaluations, X: b.best,
+	})
+	if errors.Is(err, ErrStop) {
+		return true, nil
+	}
+	return err != nil, err
+}
