@@ -73,6 +73,7 @@ type workspace struct {
 	scores, lambda []float64
 	scratch        loss.Scratch
 	scorer         scorer.Workspace
+	term           int // that EvalTerm has evaluated last
 }
 
 func newWorkspace(docs int) workspace {
@@ -182,7 +183,16 @@ func (r *Risk) evalQueries(worker, from, to int, down []float64) float64 {
 		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
 		r.scorer.Score(scores, r.params, q.x, &ws.scorer)
 		value += q.loss.Eval(scores, lambda, &ws.scratch)
+		ws.scorer.Next = r.after(i)
 		r.scorer.Backward(down, r.params, q.x, lambda, &ws.scorer)
 	}
 	return value
+}
+
+// after returns the features of the query after the i-th, nil after the last.
+func (r *Risk) after(i int) []float32 {
+	if i+1 < len(r.queries) {
+		return r.queries[i+1].x
+	}
+	return nil
 }

@@ -23,6 +23,11 @@ func (r *Risk) EvalTerm(i int, w, grad []float64) float64 {
 	r.scorer.Score(scores, w, q.x, &ws.scorer)
 	value := q.loss.Eval(scores, lambda, &ws.scratch)
 	kernel.Scale(-1, lambda) // λ points downhill
+	ws.scorer.Next = nil
+	if i == ws.term+1 { // they come in order, so that the next is known
+		ws.scorer.Next = r.after(i)
+	}
+	ws.term = i
 	r.scorer.Backward(grad, w, q.x, lambda, &ws.scorer)
 	return value
 }

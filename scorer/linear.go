@@ -31,9 +31,13 @@ func (l Linear) Score(dst, params []float64, x []float32, _ *Workspace) {
 	kernel.Gemv(dst, x, params)
 }
 
-// Backward adds Xᵀ·lambda to grad. It needs no Score before it.
-func (l Linear) Backward(grad, _ []float64, x []float32, lambda []float64, _ *Workspace) {
-	kernel.GemvT(grad, x, lambda)
+// Backward adds Xᵀ·lambda to grad. It needs no Score before it, and no workspace.
+func (l Linear) Backward(grad, _ []float64, x []float32, lambda []float64, ws *Workspace) {
+	var next []float32
+	if ws != nil {
+		next = ws.Next
+	}
+	kernel.GemvTBefore(grad, x, lambda, next)
 }
 
 // linearFile is a linear scorer in a model file; weights has feature 1 first.

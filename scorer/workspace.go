@@ -7,6 +7,10 @@ import "fmt"
 // value is ready to use; it grows to the largest query it meets and then allocates
 // no more.
 type Workspace struct {
+	// Next, if not empty, is the matrix that will be scored next. A Backward may
+	// ask memory for it beforehand; nothing else depends on it.
+	Next []float32
+
 	floats []float64
 	x      []float32 // what was scored last
 }

@@ -19,10 +19,11 @@ func dot32AVX2(x []float32, w []float64) float64
 //go:noescape
 func gemvAVX2(dst []float64, x []float32, w []float64)
 
-// gemvTAVX2 is gemvTGo; x has len(lambda) rows of len(grad).
+// gemvTAVX2 is gemvTGo; x has len(lambda) rows of len(grad). From next on it fetches
+// as many bytes as x has, about; any address will do.
 //
 //go:noescape
-func gemvTAVX2(grad []float64, x []float32, lambda []float64)
+func gemvTAVX2(grad []float64, x []float32, lambda []float64, next *float32)
 
 // gemm2AVX2 is gemmGo for 2 vectors of columns elements each.
 //

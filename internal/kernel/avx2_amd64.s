@@ -190,8 +190,8 @@ rows4:
 	JGE    four_rest
 
 four_block:
-	PREFETCHT0  4096(DX)(R13*8)
-	PREFETCHT0  4096(R11)(R13*8)
+	PREFETCHT0  8192(DX)(R13*8)
+	PREFETCHT0  8192(R11)(R13*8)
 	VMOVUPD     (BX)(R13*8), Y10
 	VCVTPS2PD   (DX)(R13*4), Y11
 	VFMADD231PD Y10, Y11, Y2
@@ -319,14 +319,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemvTAVX2(grad []float64, x []float32, lambda []float64)
-// Requires: AVX, FMA3
-TEXT ·gemvTAVX2(SB), NOSPLIT, $0-72
+// func gemvTAVX2(grad []float64, x []float32, lambda []float64, next *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemvTAVX2(SB), NOSPLIT, $0-80
 	MOVQ  grad_base+0(FP), AX
 	MOVQ  x_base+24(FP), CX
 	MOVQ  lambda_base+48(FP), DX
 	MOVQ  lambda_len+56(FP), BX
 	MOVQ  grad_len+8(FP), SI
+	MOVQ  next+72(FP), R8
 	MOVQ  SI, DI
 	SHLQ  $0x02, DI
 	TESTQ BX, BX
@@ -363,31 +364,34 @@ wide:
 	VMOVUPD 160(AX), Y5
 	VMOVUPD 192(AX), Y6
 	VMOVUPD 224(AX), Y7
-	MOVQ    BX, R8
-	MOVQ    CX, R9
-	MOVQ    DX, R10
+	MOVQ    BX, R9
+	MOVQ    CX, R10
+	MOVQ    DX, R11
 
 wide_row:
-	VBROADCASTSD (R10), Y8
-	VCVTPS2PD    (R9), Y9
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
+	VBROADCASTSD (R11), Y8
+	VCVTPS2PD    (R10), Y9
 	VFMADD231PD  Y9, Y8, Y0
-	VCVTPS2PD    16(R9), Y9
+	VCVTPS2PD    16(R10), Y9
 	VFMADD231PD  Y9, Y8, Y1
-	VCVTPS2PD    32(R9), Y9
+	VCVTPS2PD    32(R10), Y9
 	VFMADD231PD  Y9, Y8, Y2
-	VCVTPS2PD    48(R9), Y9
+	VCVTPS2PD    48(R10), Y9
 	VFMADD231PD  Y9, Y8, Y3
-	VCVTPS2PD    64(R9), Y9
+	VCVTPS2PD    64(R10), Y9
 	VFMADD231PD  Y9, Y8, Y4
-	VCVTPS2PD    80(R9), Y9
+	VCVTPS2PD    80(R10), Y9
 	VFMADD231PD  Y9, Y8, Y5
-	VCVTPS2PD    96(R9), Y9
+	VCVTPS2PD    96(R10), Y9
 	VFMADD231PD  Y9, Y8, Y6
-	VCVTPS2PD    112(R9), Y9
+	VCVTPS2PD    112(R10), Y9
 	VFMADD231PD  Y9, Y8, Y7
-	ADDQ         $0x08, R10
-	ADDQ         DI, R9
-	DECQ         R8
+	ADDQ         $0x08, R11
+	ADDQ         DI, R10
+	DECQ         R9
 	JNZ          wide_row
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -403,8 +407,8 @@ wide_row:
 	JMP          next
 
 over32:
-	LEAQ       mask16x64<>+0(SB), R8
-	LEAQ       mask16x32<>+0(SB), R9
+	LEAQ       mask16x64<>+0(SB), R9
+	LEAQ       mask16x32<>+0(SB), R10
 	SUBQ       $0x20, SI
 	NEGQ       SI
 	VMOVUPD    (AX), Y0
@@ -415,19 +419,22 @@ over32:
 	VMOVUPD    160(AX), Y5
 	VMOVUPD    192(AX), Y6
 	VMOVUPD    224(AX), Y7
-	VMOVUPD    128(R8)(SI*8), Y8
+	VMOVUPD    128(R9)(SI*8), Y8
 	VMASKMOVPD 256(AX), Y8, Y8
-	VMOVUPD    160(R8)(SI*8), Y9
+	VMOVUPD    160(R9)(SI*8), Y9
 	VMASKMOVPD 288(AX), Y9, Y9
 	MOVQ       DX, DX
-	MOVQ       BX, R10
+	MOVQ       BX, R11
 	CMPQ       DI, $0x20
 	JL         over32_last
-	MOVQ       $0x00000001, R10
+	MOVQ       $0x00000001, R11
 	DECQ       BX
 	JZ         over32_last
 
 over32_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y10
 	VCVTPS2PD    (CX), Y11
 	VFMADD231PD  Y11, Y10, Y0
@@ -456,6 +463,9 @@ over32_row:
 
 over32_last:
 over32_end_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y10
 	VCVTPS2PD    (CX), Y11
 	VFMADD231PD  Y11, Y10, Y0
@@ -473,17 +483,17 @@ over32_end_row:
 	VFMADD231PD  Y11, Y10, Y6
 	VCVTPS2PD    112(CX), Y11
 	VFMADD231PD  Y11, Y10, Y7
-	VMOVUPS      64(R9)(SI*4), X11
+	VMOVUPS      64(R10)(SI*4), X11
 	VMASKMOVPS   128(CX), X11, X11
 	VCVTPS2PD    X11, Y11
 	VFMADD231PD  Y11, Y10, Y8
-	VMOVUPS      80(R9)(SI*4), X11
+	VMOVUPS      80(R10)(SI*4), X11
 	VMASKMOVPS   144(CX), X11, X11
 	VCVTPS2PD    X11, Y11
 	VFMADD231PD  Y11, Y10, Y9
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
-	DECQ         R10
+	DECQ         R11
 	JNZ          over32_end_row
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -493,16 +503,16 @@ over32_end_row:
 	VMOVUPD      Y5, 160(AX)
 	VMOVUPD      Y6, 192(AX)
 	VMOVUPD      Y7, 224(AX)
-	VMOVUPD      128(R8)(SI*8), Y0
+	VMOVUPD      128(R9)(SI*8), Y0
 	VMASKMOVPD   Y8, Y0, 256(AX)
-	VMOVUPD      160(R8)(SI*8), Y0
+	VMOVUPD      160(R9)(SI*8), Y0
 	VMASKMOVPD   Y9, Y0, 288(AX)
 	VZEROUPPER
 	RET
 
 over40:
-	LEAQ       mask16x64<>+0(SB), R8
-	LEAQ       mask16x32<>+0(SB), R9
+	LEAQ       mask16x64<>+0(SB), R9
+	LEAQ       mask16x32<>+0(SB), R10
 	SUBQ       $0x20, SI
 	NEGQ       SI
 	VMOVUPD    (AX), Y0
@@ -513,23 +523,26 @@ over40:
 	VMOVUPD    160(AX), Y5
 	VMOVUPD    192(AX), Y6
 	VMOVUPD    224(AX), Y7
-	VMOVUPD    128(R8)(SI*8), Y8
+	VMOVUPD    128(R9)(SI*8), Y8
 	VMASKMOVPD 256(AX), Y8, Y8
-	VMOVUPD    160(R8)(SI*8), Y9
+	VMOVUPD    160(R9)(SI*8), Y9
 	VMASKMOVPD 288(AX), Y9, Y9
-	VMOVUPD    192(R8)(SI*8), Y10
+	VMOVUPD    192(R9)(SI*8), Y10
 	VMASKMOVPD 320(AX), Y10, Y10
-	VMOVUPD    224(R8)(SI*8), Y11
+	VMOVUPD    224(R9)(SI*8), Y11
 	VMASKMOVPD 352(AX), Y11, Y11
 	MOVQ       DX, DX
-	MOVQ       BX, R10
+	MOVQ       BX, R11
 	CMPQ       DI, $0x40
 	JL         over40_last
-	MOVQ       $0x00000001, R10
+	MOVQ       $0x00000001, R11
 	DECQ       BX
 	JZ         over40_last
 
 over40_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y12
 	VCVTPS2PD    (CX), Y13
 	VFMADD231PD  Y13, Y12, Y0
@@ -562,6 +575,9 @@ over40_row:
 
 over40_last:
 over40_end_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y12
 	VCVTPS2PD    (CX), Y13
 	VFMADD231PD  Y13, Y12, Y0
@@ -579,25 +595,25 @@ over40_end_row:
 	VFMADD231PD  Y13, Y12, Y6
 	VCVTPS2PD    112(CX), Y13
 	VFMADD231PD  Y13, Y12, Y7
-	VMOVUPS      64(R9)(SI*4), X13
+	VMOVUPS      64(R10)(SI*4), X13
 	VMASKMOVPS   128(CX), X13, X13
 	VCVTPS2PD    X13, Y13
 	VFMADD231PD  Y13, Y12, Y8
-	VMOVUPS      80(R9)(SI*4), X13
+	VMOVUPS      80(R10)(SI*4), X13
 	VMASKMOVPS   144(CX), X13, X13
 	VCVTPS2PD    X13, Y13
 	VFMADD231PD  Y13, Y12, Y9
-	VMOVUPS      96(R9)(SI*4), X13
+	VMOVUPS      96(R10)(SI*4), X13
 	VMASKMOVPS   160(CX), X13, X13
 	VCVTPS2PD    X13, Y13
 	VFMADD231PD  Y13, Y12, Y10
-	VMOVUPS      112(R9)(SI*4), X13
+	VMOVUPS      112(R10)(SI*4), X13
 	VMASKMOVPS   176(CX), X13, X13
 	VCVTPS2PD    X13, Y13
 	VFMADD231PD  Y13, Y12, Y11
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
-	DECQ         R10
+	DECQ         R11
 	JNZ          over40_end_row
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
@@ -607,39 +623,42 @@ over40_end_row:
 	VMOVUPD      Y5, 160(AX)
 	VMOVUPD      Y6, 192(AX)
 	VMOVUPD      Y7, 224(AX)
-	VMOVUPD      128(R8)(SI*8), Y0
+	VMOVUPD      128(R9)(SI*8), Y0
 	VMASKMOVPD   Y8, Y0, 256(AX)
-	VMOVUPD      160(R8)(SI*8), Y0
+	VMOVUPD      160(R9)(SI*8), Y0
 	VMASKMOVPD   Y9, Y0, 288(AX)
-	VMOVUPD      192(R8)(SI*8), Y0
+	VMOVUPD      192(R9)(SI*8), Y0
 	VMASKMOVPD   Y10, Y0, 320(AX)
-	VMOVUPD      224(R8)(SI*8), Y0
+	VMOVUPD      224(R9)(SI*8), Y0
 	VMASKMOVPD   Y11, Y0, 352(AX)
 	VZEROUPPER
 	RET
 
 over16:
-	LEAQ       mask16x64<>+0(SB), R8
-	LEAQ       mask16x32<>+0(SB), R9
+	LEAQ       mask16x64<>+0(SB), R9
+	LEAQ       mask16x32<>+0(SB), R10
 	SUBQ       $0x10, SI
 	NEGQ       SI
 	VMOVUPD    (AX), Y0
 	VMOVUPD    32(AX), Y1
 	VMOVUPD    64(AX), Y2
 	VMOVUPD    96(AX), Y3
-	VMOVUPD    128(R8)(SI*8), Y4
+	VMOVUPD    128(R9)(SI*8), Y4
 	VMASKMOVPD 128(AX), Y4, Y4
-	VMOVUPD    160(R8)(SI*8), Y5
+	VMOVUPD    160(R9)(SI*8), Y5
 	VMASKMOVPD 160(AX), Y5, Y5
 	MOVQ       DX, DX
-	MOVQ       BX, R10
+	MOVQ       BX, R11
 	CMPQ       DI, $0x20
 	JL         over16_last
-	MOVQ       $0x00000001, R10
+	MOVQ       $0x00000001, R11
 	DECQ       BX
 	JZ         over16_last
 
 over16_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y6
 	VCVTPS2PD    (CX), Y7
 	VFMADD231PD  Y7, Y6, Y0
@@ -660,6 +679,9 @@ over16_row:
 
 over16_last:
 over16_end_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y6
 	VCVTPS2PD    (CX), Y7
 	VFMADD231PD  Y7, Y6, Y0
@@ -669,55 +691,58 @@ over16_end_row:
 	VFMADD231PD  Y7, Y6, Y2
 	VCVTPS2PD    48(CX), Y7
 	VFMADD231PD  Y7, Y6, Y3
-	VMOVUPS      64(R9)(SI*4), X7
+	VMOVUPS      64(R10)(SI*4), X7
 	VMASKMOVPS   64(CX), X7, X7
 	VCVTPS2PD    X7, Y7
 	VFMADD231PD  Y7, Y6, Y4
-	VMOVUPS      80(R9)(SI*4), X7
+	VMOVUPS      80(R10)(SI*4), X7
 	VMASKMOVPS   80(CX), X7, X7
 	VCVTPS2PD    X7, Y7
 	VFMADD231PD  Y7, Y6, Y5
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
-	DECQ         R10
+	DECQ         R11
 	JNZ          over16_end_row
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
 	VMOVUPD      Y2, 64(AX)
 	VMOVUPD      Y3, 96(AX)
-	VMOVUPD      128(R8)(SI*8), Y0
+	VMOVUPD      128(R9)(SI*8), Y0
 	VMASKMOVPD   Y4, Y0, 128(AX)
-	VMOVUPD      160(R8)(SI*8), Y0
+	VMOVUPD      160(R9)(SI*8), Y0
 	VMASKMOVPD   Y5, Y0, 160(AX)
 	VZEROUPPER
 	RET
 
 over24:
-	LEAQ       mask16x64<>+0(SB), R8
-	LEAQ       mask16x32<>+0(SB), R9
+	LEAQ       mask16x64<>+0(SB), R9
+	LEAQ       mask16x32<>+0(SB), R10
 	SUBQ       $0x10, SI
 	NEGQ       SI
 	VMOVUPD    (AX), Y0
 	VMOVUPD    32(AX), Y1
 	VMOVUPD    64(AX), Y2
 	VMOVUPD    96(AX), Y3
-	VMOVUPD    128(R8)(SI*8), Y4
+	VMOVUPD    128(R9)(SI*8), Y4
 	VMASKMOVPD 128(AX), Y4, Y4
-	VMOVUPD    160(R8)(SI*8), Y5
+	VMOVUPD    160(R9)(SI*8), Y5
 	VMASKMOVPD 160(AX), Y5, Y5
-	VMOVUPD    192(R8)(SI*8), Y6
+	VMOVUPD    192(R9)(SI*8), Y6
 	VMASKMOVPD 192(AX), Y6, Y6
-	VMOVUPD    224(R8)(SI*8), Y7
+	VMOVUPD    224(R9)(SI*8), Y7
 	VMASKMOVPD 224(AX), Y7, Y7
 	MOVQ       DX, DX
-	MOVQ       BX, R10
+	MOVQ       BX, R11
 	CMPQ       DI, $0x40
 	JL         over24_last
-	MOVQ       $0x00000001, R10
+	MOVQ       $0x00000001, R11
 	DECQ       BX
 	JZ         over24_last
 
 over24_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y8
 	VCVTPS2PD    (CX), Y9
 	VFMADD231PD  Y9, Y8, Y0
@@ -742,6 +767,9 @@ over24_row:
 
 over24_last:
 over24_end_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y8
 	VCVTPS2PD    (CX), Y9
 	VFMADD231PD  Y9, Y8, Y0
@@ -751,59 +779,62 @@ over24_end_row:
 	VFMADD231PD  Y9, Y8, Y2
 	VCVTPS2PD    48(CX), Y9
 	VFMADD231PD  Y9, Y8, Y3
-	VMOVUPS      64(R9)(SI*4), X9
+	VMOVUPS      64(R10)(SI*4), X9
 	VMASKMOVPS   64(CX), X9, X9
 	VCVTPS2PD    X9, Y9
 	VFMADD231PD  Y9, Y8, Y4
-	VMOVUPS      80(R9)(SI*4), X9
+	VMOVUPS      80(R10)(SI*4), X9
 	VMASKMOVPS   80(CX), X9, X9
 	VCVTPS2PD    X9, Y9
 	VFMADD231PD  Y9, Y8, Y5
-	VMOVUPS      96(R9)(SI*4), X9
+	VMOVUPS      96(R10)(SI*4), X9
 	VMASKMOVPS   96(CX), X9, X9
 	VCVTPS2PD    X9, Y9
 	VFMADD231PD  Y9, Y8, Y6
-	VMOVUPS      112(R9)(SI*4), X9
+	VMOVUPS      112(R10)(SI*4), X9
 	VMASKMOVPS   112(CX), X9, X9
 	VCVTPS2PD    X9, Y9
 	VFMADD231PD  Y9, Y8, Y7
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
-	DECQ         R10
+	DECQ         R11
 	JNZ          over24_end_row
 	VMOVUPD      Y0, (AX)
 	VMOVUPD      Y1, 32(AX)
 	VMOVUPD      Y2, 64(AX)
 	VMOVUPD      Y3, 96(AX)
-	VMOVUPD      128(R8)(SI*8), Y0
+	VMOVUPD      128(R9)(SI*8), Y0
 	VMASKMOVPD   Y4, Y0, 128(AX)
-	VMOVUPD      160(R8)(SI*8), Y0
+	VMOVUPD      160(R9)(SI*8), Y0
 	VMASKMOVPD   Y5, Y0, 160(AX)
-	VMOVUPD      192(R8)(SI*8), Y0
+	VMOVUPD      192(R9)(SI*8), Y0
 	VMASKMOVPD   Y6, Y0, 192(AX)
-	VMOVUPD      224(R8)(SI*8), Y0
+	VMOVUPD      224(R9)(SI*8), Y0
 	VMASKMOVPD   Y7, Y0, 224(AX)
 	VZEROUPPER
 	RET
 
 over0:
-	LEAQ       mask16x64<>+0(SB), R8
-	LEAQ       mask16x32<>+0(SB), R9
+	LEAQ       mask16x64<>+0(SB), R9
+	LEAQ       mask16x32<>+0(SB), R10
 	SUBQ       $0x00, SI
 	NEGQ       SI
-	VMOVUPD    128(R8)(SI*8), Y0
+	VMOVUPD    128(R9)(SI*8), Y0
 	VMASKMOVPD (AX), Y0, Y0
-	VMOVUPD    160(R8)(SI*8), Y1
+	VMOVUPD    160(R9)(SI*8), Y1
 	VMASKMOVPD 32(AX), Y1, Y1
 	MOVQ       DX, DX
-	MOVQ       BX, R10
+	MOVQ       BX, R11
 	CMPQ       DI, $0x20
 	JL         over0_last
-	MOVQ       $0x00000001, R10
+	MOVQ       $0x00000001, R11
 	DECQ       BX
 	JZ         over0_last
 
 over0_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y2
 	VCVTPS2PD    (CX), Y3
 	VFMADD231PD  Y3, Y2, Y0
@@ -816,48 +847,54 @@ over0_row:
 
 over0_last:
 over0_end_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y2
-	VMOVUPS      64(R9)(SI*4), X3
+	VMOVUPS      64(R10)(SI*4), X3
 	VMASKMOVPS   (CX), X3, X3
 	VCVTPS2PD    X3, Y3
 	VFMADD231PD  Y3, Y2, Y0
-	VMOVUPS      80(R9)(SI*4), X3
+	VMOVUPS      80(R10)(SI*4), X3
 	VMASKMOVPS   16(CX), X3, X3
 	VCVTPS2PD    X3, Y3
 	VFMADD231PD  Y3, Y2, Y1
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
-	DECQ         R10
+	DECQ         R11
 	JNZ          over0_end_row
-	VMOVUPD      128(R8)(SI*8), Y2
+	VMOVUPD      128(R9)(SI*8), Y2
 	VMASKMOVPD   Y0, Y2, (AX)
-	VMOVUPD      160(R8)(SI*8), Y0
+	VMOVUPD      160(R9)(SI*8), Y0
 	VMASKMOVPD   Y1, Y0, 32(AX)
 	VZEROUPPER
 	RET
 
 over8:
-	LEAQ       mask16x64<>+0(SB), R8
-	LEAQ       mask16x32<>+0(SB), R9
+	LEAQ       mask16x64<>+0(SB), R9
+	LEAQ       mask16x32<>+0(SB), R10
 	SUBQ       $0x00, SI
 	NEGQ       SI
-	VMOVUPD    128(R8)(SI*8), Y0
+	VMOVUPD    128(R9)(SI*8), Y0
 	VMASKMOVPD (AX), Y0, Y0
-	VMOVUPD    160(R8)(SI*8), Y1
+	VMOVUPD    160(R9)(SI*8), Y1
 	VMASKMOVPD 32(AX), Y1, Y1
-	VMOVUPD    192(R8)(SI*8), Y2
+	VMOVUPD    192(R9)(SI*8), Y2
 	VMASKMOVPD 64(AX), Y2, Y2
-	VMOVUPD    224(R8)(SI*8), Y3
+	VMOVUPD    224(R9)(SI*8), Y3
 	VMASKMOVPD 96(AX), Y3, Y3
 	MOVQ       DX, DX
-	MOVQ       BX, R10
+	MOVQ       BX, R11
 	CMPQ       DI, $0x40
 	JL         over8_last
-	MOVQ       $0x00000001, R10
+	MOVQ       $0x00000001, R11
 	DECQ       BX
 	JZ         over8_last
 
 over8_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y4
 	VCVTPS2PD    (CX), Y5
 	VFMADD231PD  Y5, Y4, Y0
@@ -874,34 +911,37 @@ over8_row:
 
 over8_last:
 over8_end_row:
+	PREFETCHT1   (R8)
+	PREFETCHT1   64(R8)
+	SUBQ         $-128, R8
 	VBROADCASTSD (DX), Y4
-	VMOVUPS      64(R9)(SI*4), X5
+	VMOVUPS      64(R10)(SI*4), X5
 	VMASKMOVPS   (CX), X5, X5
 	VCVTPS2PD    X5, Y5
 	VFMADD231PD  Y5, Y4, Y0
-	VMOVUPS      80(R9)(SI*4), X5
+	VMOVUPS      80(R10)(SI*4), X5
 	VMASKMOVPS   16(CX), X5, X5
 	VCVTPS2PD    X5, Y5
 	VFMADD231PD  Y5, Y4, Y1
-	VMOVUPS      96(R9)(SI*4), X5
+	VMOVUPS      96(R10)(SI*4), X5
 	VMASKMOVPS   32(CX), X5, X5
 	VCVTPS2PD    X5, Y5
 	VFMADD231PD  Y5, Y4, Y2
-	VMOVUPS      112(R9)(SI*4), X5
+	VMOVUPS      112(R10)(SI*4), X5
 	VMASKMOVPS   48(CX), X5, X5
 	VCVTPS2PD    X5, Y5
 	VFMADD231PD  Y5, Y4, Y3
 	ADDQ         $0x08, DX
 	ADDQ         DI, CX
-	DECQ         R10
+	DECQ         R11
 	JNZ          over8_end_row
-	VMOVUPD      128(R8)(SI*8), Y4
+	VMOVUPD      128(R9)(SI*8), Y4
 	VMASKMOVPD   Y0, Y4, (AX)
-	VMOVUPD      160(R8)(SI*8), Y0
+	VMOVUPD      160(R9)(SI*8), Y0
 	VMASKMOVPD   Y1, Y0, 32(AX)
-	VMOVUPD      192(R8)(SI*8), Y0
+	VMOVUPD      192(R9)(SI*8), Y0
 	VMASKMOVPD   Y2, Y0, 64(AX)
-	VMOVUPD      224(R8)(SI*8), Y0
+	VMOVUPD      224(R9)(SI*8), Y0
 	VMASKMOVPD   Y3, Y0, 96(AX)
 	VZEROUPPER
 	RET
@@ -992,7 +1032,7 @@ pair:
 	JGE    pair_rest
 
 pair_block:
-	PREFETCHT0  4096(CX)(R12*8)
+	PREFETCHT0  8192(CX)(R12*8)
 	VCVTPS2PD   (CX)(R12*4), Y8
 	VCVTPS2PD   (R11)(R12*4), Y9
 	VMOVUPD     (R8)(R12*8), Y10
@@ -1174,7 +1214,7 @@ pair:
 	JGE    pair_rest
 
 pair_block:
-	PREFETCHT0  4096(CX)(R13*8)
+	PREFETCHT0  8192(CX)(R13*8)
 	VCVTPS2PD   (CX)(R13*4), Y12
 	VCVTPS2PD   (R12)(R13*4), Y13
 	VMOVUPD     (R8)(R13*8), Y14

@@ -191,7 +191,7 @@ func TestMatricesGiveTheReferencesBits(t *testing.T) {
 
 		want = append([]float64(nil), w...)
 		gemvTGo(want, x, lambda)
-		GemvT(w, x, lambda)
+		GemvTBefore(w, x, lambda, singles(scores))
 		checkSame(t, w, want, "GemvT")
 		checkFence(t, w)
 	})

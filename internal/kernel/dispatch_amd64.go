@@ -31,9 +31,9 @@ func gemv(dst []float64, x []float32, w []float64) {
 	gemvGo(dst, x, w)
 }
 
-func gemvT(grad []float64, x []float32, lambda []float64) {
+func gemvT(grad []float64, x []float32, lambda []float64, next *float32) {
 	if haveAVX2 {
-		gemvTAVX2(grad, x, lambda)
+		gemvTAVX2(grad, x, lambda, next)
 		return
 	}
 	gemvTGo(grad, x, lambda)
@@ -79,7 +79,7 @@ func gemmT(grad []float64, x []float32, delta []float64, rows, columns int) {
 		switch len(delta) / rows {
 		case 1:
 			n = 1
-			gemvTAVX2(grad[:columns], x, delta[:rows])
+			gemvTAVX2(grad[:columns], x, delta[:rows], &x[0])
 		case 2, 4:
 			n = 2
 			gemmT2AVX2(grad, x, delta, rows, columns)

@@ -12,7 +12,7 @@ func dot32(x []float32, w []float64) float64 {
 
 func gemv(dst []float64, x []float32, w []float64) { gemvGo(dst, x, w) }
 
-func gemvT(grad []float64, x []float32, lambda []float64) { gemvTGo(grad, x, lambda) }
+func gemvT(grad []float64, x []float32, lambda []float64, _ *float32) { gemvTGo(grad, x, lambda) }
 
 func gemm(dst []float64, x []float32, w []float64, rows, columns int) {
 	gemmGo(dst, x, w, rows, columns)

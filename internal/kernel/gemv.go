@@ -22,9 +22,19 @@ func gemvGo(dst []float64, x []float32, w []float64) {
 // and len(lambda) rows: the way back from documents to weights. Every element of
 // grad takes its products in the order of the rows, each with one rounding, so
 // that calls for parts of the rows one after the other give the same bits.
-func GemvT(grad []float64, x []float32, lambda []float64) {
+func GemvT(grad []float64, x []float32, lambda []float64) { GemvTBefore(grad, x, lambda, nil) }
+
+// GemvTBefore is [GemvT] that in passing asks memory for next, the matrix that is to
+// be read next: for about as many bytes as x has, next being of any length. Where it
+// is nil nothing is asked for.
+func GemvTBefore(grad []float64, x []float32, lambda []float64, next []float32) {
 	mustMatch(len(x), len(grad)*len(lambda))
-	gemvT(grad, x, lambda)
+	if len(next) == 0 {
+		next = x
+	}
+	if len(next) > 0 {
+		gemvT(grad, x, lambda, &next[0])
+	}
 }
 
 func gemvTGo(grad []float64, x []float32, lambda []float64) {

@@ -58,7 +58,7 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 			lambda := x[:min(rows, n)]
 			m := f[5*most-len(lambda)*n:]
 			Gemv(lambda, m, w)
-			GemvT(w, m, lambda)
+			GemvTBefore(w, m, lambda, f[4*most:])
 		}
 		for rows := 1; rows <= 3; rows++ {
 			for units := range 8 {

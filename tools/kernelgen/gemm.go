@@ -154,7 +154,7 @@ func gemmUnits(units int) {
 // ahead is how many bytes before they are multiplied rows are fetched from memory:
 // about what it delivers in the time of its answer. Beyond the end of one query's
 // rows those of the next stand, as a rule.
-const ahead = 4 << 10
+const ahead = 8 << 10
 
 // two reduces the partial sums of two rows together, in the order of horizontal.
 func two(a, b VecVirtual) VecVirtual {

@@ -54,12 +54,14 @@ func gemv() {
 // whatever the blocks are: 32 columns while at least 48 are left, then one block
 // for all of the rest.
 func gemvT() {
-	TEXT("gemvTAVX2", attrLeaf, "func(grad []float64, x []float32, lambda []float64)")
-	Doc("gemvTAVX2 is gemvTGo; x has len(lambda) rows of len(grad).")
+	TEXT("gemvTAVX2", attrLeaf, "func(grad []float64, x []float32, lambda []float64, next *float32)")
+	Doc("gemvTAVX2 is gemvTGo; x has len(lambda) rows of len(grad). From next on it fetches",
+		"as many bytes as x has, about; any address will do.")
 	Pragma("noescape")
 	g := transposed{
 		grad: slice("grad"), x: slice("x"), lambda: slice("lambda"),
 		rows: length("lambda"), columns: length("grad"), stride: GP64(),
+		next: Mem{Base: Load(Param("next"), GP64())},
 	}
 	MOVQ(g.columns, g.stride)
 	SHLQ(U8(2), g.stride)
@@ -94,7 +96,7 @@ func gemvT() {
 }
 
 type transposed struct {
-	grad, x, lambda       Mem
+	grad, x, lambda, next Mem
 	rows, columns, stride Register
 }
 
@@ -184,6 +186,9 @@ func (g transposed) walk() walk {
 // the columns of accumulator i. It spends the count.
 func (w walk) down(label string, count Register, acc []VecVirtual, load func(m Mem, i int, v VecVirtual)) {
 	Label(label + "_row")
+	PREFETCHT1(w.g.next) // two lines for 128 bytes of a row, or less
+	PREFETCHT1(w.g.next.Offset(64))
+	SUBQ(I8(-128), w.g.next.Base)
 	l := YMM()
 	VBROADCASTSD(w.lambda, l)
 	each(acc, func(i int) {
