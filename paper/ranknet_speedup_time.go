@@ -115,7 +115,7 @@ func (r *race) run(ctx context.Context, times int) (lap, error) {
 }
 
 // shortest is the time below which one epoch is too little to be timed.
-const shortest = 5 * time.Millisecond
+const shortest = 20 * time.Millisecond
 
 // repeat runs as many epochs as take a while and returns the weights after one and
 // the nanoseconds a query.
