@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
 		}
 	}
-	if !r.Exact || r.Permutations != 512 || p.Wins != 8 || p.Ties != 0 || p.Losses != 2 || p.T.DF != 9 {
+	if !r.Exact || r.Permutations != 1024 || p.Wins != 8 || p.Ties != 0 || p.Losses != 2 || p.T.DF != 9 {
 		t.Errorf("comparison is %+v", r)
 	}
 

@@ -50,6 +50,9 @@ func (r *Comparison) randomize(values [][]float64, c *Config) {
 	r.Exact = s.exact > 0
 	r.Permutations = s.run(c.Permutations, workers, func(w int, sums []float64) { counts[w].add(order, sums) })
 	r.setRandomization(order, counts)
+	if r.Exact {
+		r.Permutations = 1 << len(rows) // half of them are the others' mirror images
+	}
 }
 
 // setRandomization turns counts into p values.

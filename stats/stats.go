@@ -45,7 +45,7 @@ type Comparison struct {
 	Queries      int
 	Systems      []System
 	Pairs        []Pair // the family over which p values are corrected
-	Permutations int    // sign flips per pair, drawn or enumerated
+	Permutations int    // sign flips, drawn or enumerated
 	Exact        bool   // all sign flips were enumerated
 }
 

@@ -12,6 +12,7 @@ func commands(env *environment) []*cobra.Command {
 		newTuneCommand(env),
 		newEvalCommand(env),
 		newScoreCommand(env),
+		newCompareCommand(env),
 		newFuseCommand(env),
 		newDataCommand(env),
 		newReproduceCommand(env),

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/stats"
+)
+
+type compareFlags struct {
+	reading
+	data         string
+	measure      string
+	measures     string
+	convention   string
+	ties         string
+	baseline     string
+	seeds        string
+	unit         string
+	permutations int
+	resamples    int
+	seed         uint64
+}
+
+// compareFormats are the formats of compare: those of every command, and tables for
+// papers.
+var compareFormats = []string{"text", "markdown", "latex", "csv", "json"}
+
+const compareHelp = `Measures every system on the same queries and tests the differences query by
+query, for all pairs, or with --baseline for the pairs with one system.
+
+With --data FILE, a system is a model file, or a file of scores (one a line of
+FILE). With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
+(OUT/METHOD), or any with Foldk.model.json or Foldk.scores for every fold k; the
+queries of all test folds are pooled, each counts once. NAME= gives a system a name
+of your own in the tables.
+
+Several runs of a stochastic learner make one system, whose values are averaged
+query by query before any test: NAME=A,B,C names the runs, or --seeds 1,2,3 stands
+for {seed} in a path, as in runs/{seed}/ranknet. Five runs or more are usual.
+
+For every measure: means with 95 % bootstrap intervals (BCa), and for every pair
+  t          two-sided paired t-test
+  rand.      Fisher's randomisation test: the signs of the queries' differences are
+             flipped --permutations times, or in every way for up to 20 queries
+  boot.      bootstrap-shift test; sees too much in fewer than some 30 queries
+  Holm       p values of the randomisation test, corrected for the number of pairs
+  max-T      the same by the joint distribution of the pairs (Westfall and Young)
+  d          Cohen's effect size: mean over standard deviation of the differences
+  W/T/L      queries on which the first is better, as good, worse
+  detectable the least difference found at 0.05 with probability 0.8
+The family that is corrected for are the pairs of one measure; intervals are each
+pair's own.
+
+The unit of all tests is the query. Tests over the means of five folds are refused:
+folds share training data, so their means depend on each other, which a t-test rules
+out, and five values tell next to nothing of their own spread.`
+
+func newCompareCommand(env *environment) *cobra.Command {
+	var f compareFlags
+	cmd := &cobra.Command{
+		Use:   "compare --data FILE|DIR [NAME=]A [NAME=]B…",
+		Short: "Tell whether models or score files rank better than others by more than chance",
+		Long:  compareHelp,
+		Example: `  listwise compare --data test.txt a.json b.json c.scores
+  listwise compare --data OHSUMED --measures map,ndcg@10 runs/ranknet runs/listnet runs/mle
+  listwise compare --data OHSUMED --baseline mle --seeds 1-5 mle=runs/1/mle runs/{seed}/lambdarank
+  listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if !slices.Contains(compareFormats, env.format) {
+				return badCall("--format %q: expected %s", env.format, strings.Join(compareFormats, ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			return f.run(cmd.Context(), env, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
+	fl.StringVar(&f.measure, "measure", "map", "`measure` to compare by")
+	fl.StringVar(&f.measures, "measures", "", "`measures` to compare by, separated by commas, instead of one")
+	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.StringVar(&f.baseline, "baseline", "", "`name` of the system that the others are compared with (default: every pair)")
+	fl.StringVar(&f.seeds, "seeds", "", "`numbers` that stand for {seed} in the systems' paths, such as 1,2,3 or 1-5; the runs are averaged")
+	fl.StringVar(&f.unit, "unit", "query", "`what` the tests count: query; fold is refused")
+	fl.IntVar(&f.permutations, "permutations", 100_000, "`number` of sign flips of the randomisation test")
+	fl.IntVar(&f.resamples, "resamples", 10_000, "`number` of bootstrap samples")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
+	fl.StringVar(&env.format, "format", "text", "print `text`, markdown, latex, csv or json")
+	f.addTo(cmd)
+	return cmd
+}
+
+func (f *compareFlags) check(cmd *cobra.Command, args []string) error {
+	switch f.unit {
+	case "query":
+	case "fold":
+		return badCall("--unit fold: %s", noFoldTests)
+	default:
+		return badCall("--unit %q: expected query", f.unit)
+	}
+	if err := required(cmd, "data"); err != nil {
+		return err
+	}
+	if len(args) < 2 {
+		return badCall("%s needs at least two systems (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+	}
+	if cmd.Flags().Changed("measure") && cmd.Flags().Changed("measures") {
+		return badCall("--measure %s and --measures %s: expected one of them", f.measure, f.measures)
+	}
+	if f.permutations < 1 {
+		return badCall("--permutations %d: expected a positive number", f.permutations)
+	}
+	if f.resamples < 1 {
+		return badCall("--resamples %d: expected a positive number", f.resamples)
+	}
+	return nil
+}
+
+func (f *compareFlags) run(ctx context.Context, env *environment, args []string) error {
+	systems, err := f.systems(args)
+	if err != nil {
+		return err
+	}
+	baseline := -1
+	if f.baseline != "" {
+		baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })
+		if baseline < 0 {
+			return badCall("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
+		}
+	}
+	c := &comparison{systems: systems, seed: f.seed, resamples: f.resamples}
+	if baseline >= 0 {
+		c.baseline = f.baseline
+	}
+	measures, err := f.parse(c)
+	if err != nil {
+		return err
+	}
+	if err := f.measureAll(ctx, env, c, measures); err != nil {
+		return err
+	}
+	for _, m := range measures {
+		values, err := c.values(m.Name())
+		if err != nil {
+			return err
+		}
+		r, err := stats.Compare(values, stats.Config{Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed})
+		if err != nil {
+			return badCall("%s, measure %s: %w", f.data, m.Name(), err)
+		}
+		c.measured = append(c.measured, measured{name: m.Name(), deviations: c.deviations(m.Name()), Comparison: r})
+	}
+	return env.printComparison(c)
+}
+
+// parse reads the measures and, into c, how they count.
+func (f *compareFlags) parse(c *comparison) ([]measure.Measure, error) {
+	var err error
+	if c.convention, err = measure.ParseConvention(f.convention); err != nil {
+		return nil, badCall("--convention: %w", err)
+	}
+	if c.ties, err = measure.ParseTies(f.ties); err != nil {
+		return nil, badCall("--ties: %w", err)
+	}
+	if f.measures == "" {
+		m, err := measure.Parse(f.measure, c.convention, measure.Options{})
+		if err != nil {
+			return nil, badCall("--measure: %w", err)
+		}
+		return []measure.Measure{m}, nil
+	}
+	list, err := measure.ParseList(f.measures, c.convention, measure.Options{})
+	if err != nil {
+		return nil, badCall("--measures: %w", err)
+	}
+	return list, nil
+}

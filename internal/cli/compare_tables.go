@@ -1,0 +1,333 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/stats"
+)
+
+// sheet is a table of text for people to read, with what stands around it.
+type sheet struct {
+	above   string
+	columns []string
+	left    int // number of columns that are aligned left
+	rows    [][]string
+	below   []string
+}
+
+// marks are how a format writes what plain text cannot.
+type marks struct {
+	super func(mean, letters string) string
+	bold  func(string) string
+	text  func(string) string // makes text of a user's harmless
+	minus string
+}
+
+var plainMarks = marks{
+	super: func(mean, letters string) string { return strings.TrimSuffix(mean+" "+letters, " ") },
+	bold:  func(s string) string { return s },
+	text:  func(s string) string { return s },
+	minus: "-",
+}
+
+// sheets are the tables of the text form: per measure one of the systems and one of
+// the pairs, with all that is known of each.
+func (c *comparison) sheets() []sheet {
+	var all []sheet
+	for i := range c.measured {
+		m := &c.measured[i]
+		systems, pairs := c.systemSheet(m, plainMarks), c.pairSheet(m, plainMarks)
+		systems.above = m.name + ": " + c.heading(m)
+		systems.below = []string{""}
+		pairs.below = append([]string{""}, c.findings(m)...)
+		if significant(leastHolm(m)) {
+			pairs.below = append(pairs.below, starLegend)
+		}
+		if i < len(c.measured)-1 {
+			pairs.below = append(pairs.below, "")
+		}
+		all = append(all, systems, pairs)
+	}
+	last := &all[len(all)-1]
+	last.below = append(last.below, c.remarks()...)
+	return all
+}
+
+// paper are the tables for papers: one of all systems by all measures, whose letters
+// tell which systems one is better than, and one of the pairs for each measure.
+func (c *comparison) paper(k marks) []sheet {
+	overview := sheet{columns: []string{"", "system"}, left: 2}
+	several := c.severalRuns()
+	for i, s := range c.systems {
+		row := []string{letter(i), k.text(s.name)}
+		if several {
+			row = append(row, strconv.Itoa(len(s.runs)))
+		}
+		overview.rows = append(overview.rows, row)
+	}
+	if several {
+		overview.columns = append(overview.columns, "runs")
+	}
+	for i := range c.measured {
+		m := &c.measured[i]
+		overview.columns = append(overview.columns, m.name, "95 % interval")
+		best := bestOf(m)
+		for j, s := range m.Systems {
+			mean := fmt.Sprintf("%.4f", s.Mean)
+			if j == best {
+				mean = k.bold(mean)
+			}
+			overview.rows[j] = append(overview.rows[j], k.super(mean, betterThan(m, j)), bounds(s.Interval, k))
+		}
+		if several {
+			overview.columns = append(overview.columns, "sd of runs")
+			for j := range m.Systems {
+				overview.rows[j] = append(overview.rows[j], decimals(m.deviations[j], 4))
+			}
+		}
+		if heading := c.heading(m); i == 0 || heading != c.heading(&c.measured[i-1]) {
+			overview.below = append(overview.below, heading+".")
+		}
+		overview.below = append(overview.below, c.findings(m)...)
+	}
+	overview.below = append(overview.below, "Letters: significantly better than the system of that letter.")
+	overview.below = append(overview.below, c.remarks()...)
+	all := []sheet{overview}
+	for i := range c.measured {
+		m := &c.measured[i]
+		pairs := c.pairSheet(m, k)
+		pairs.above = m.name
+		all = append(all, pairs)
+	}
+	all[len(all)-1].below = []string{legend(c.measured[0].Exact)}
+	return all
+}
+
+// heading says what was measured, and how it was tested.
+func (c *comparison) heading(m *measured) string {
+	data := ""
+	if c.folds > 0 {
+		data = fmt.Sprintf(" of %d test folds", c.folds)
+	}
+	flips := "all sign flips"
+	if !m.Exact {
+		flips = thousands(m.Permutations) + " sign flips"
+	}
+	return fmt.Sprintf("%d queries%s; convention %s, ties %s; %s, %s bootstrap samples, seed %d",
+		m.Queries, data, c.convention.Name(), c.ties, flips, thousands(c.resamples), c.seed)
+}
+
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func (c *comparison) systemSheet(m *measured, k marks) sheet {
+	s := sheet{columns: []string{"", "system", "mean", "95 % interval"}, left: 2}
+	several := c.severalRuns()
+	if several {
+		s.columns = append(s.columns, "runs", "sd of runs")
+	}
+	s.columns = append(s.columns, "better than")
+	for i, x := range m.Systems {
+		row := []string{letter(i), k.text(c.systems[i].name), fmt.Sprintf("%.4f", x.Mean), bounds(x.Interval, k)}
+		if several {
+			row = append(row, strconv.Itoa(len(c.systems[i].runs)), decimals(m.deviations[i], 4))
+		}
+		s.rows = append(s.rows, append(row, betterThan(m, i)))
+	}
+	return s
+}
+
+func (c *comparison) severalRuns() bool {
+	for _, s := range c.systems {
+		if len(s.runs) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *comparison) pairSheet(m *measured, k marks) sheet {
+	s := sheet{
+		columns: []string{"a", "b", "a " + k.minus + " b", "95 % interval", "t", "boot.", "rand.", "Holm", "", "max-T", "d", "W/T/L", "detectable"},
+		left:    2,
+	}
+	for _, p := range m.Pairs {
+		s.rows = append(s.rows, []string{
+			k.text(c.systems[p.A].name), k.text(c.systems[p.B].name),
+			signed(p.Difference, k), bounds(p.Interval, k),
+			probability(p.T.P), probability(p.Bootstrap.P), probability(p.Randomization.P),
+			probability(p.Randomization.Holm), stars(p.Randomization.Holm), probability(p.Randomization.MaxT),
+			strings.ReplaceAll(decimals(p.CohenD, 2), "-", k.minus), fmt.Sprintf("%d/%d/%d", p.Wins, p.Ties, p.Losses), decimals(p.Detectable, 4),
+		})
+	}
+	return s
+}
+
+const starLegend = "* below 0.05, ** 0.01, *** 0.001 after Holm"
+
+func leastHolm(m *measured) float64 {
+	least := 1.0
+	for _, p := range m.Pairs {
+		least = min(least, p.Randomization.Holm)
+	}
+	return least
+}
+
+// legend explains the columns of pairs.
+func legend(exact bool) string {
+	flips := "randomisation test"
+	if exact {
+		flips = "exact randomisation test"
+	}
+	return "p values of the paired t-test (t), the bootstrap-shift test (boot.), the " + flips + " (rand.), and those of the last corrected over the pairs by Holm (Holm) and by max-T; " +
+		starLegend + "; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
+}
+
+// findings says in a sentence which differences are significant.
+func (c *comparison) findings(m *measured) []string {
+	var holm, more, fewer []string
+	for i := range m.Pairs {
+		p := &m.Pairs[i]
+		byHolm, byMaxT := significant(p.Randomization.Holm), significant(p.Randomization.MaxT)
+		switch {
+		case byMaxT && !byHolm:
+			more = append(more, c.order(p))
+		case byHolm && !byMaxT:
+			fewer = append(fewer, c.order(p))
+		}
+		if byHolm {
+			holm = append(holm, c.order(p))
+		}
+	}
+	family := fmt.Sprintf("%d pairs", len(m.Pairs))
+	test := "randomisation test, Holm over " + family
+	if len(m.Pairs) == 1 {
+		family, test = "1 pair", "randomisation test"
+	}
+	text := fmt.Sprintf("Significant by %s at 0.05 (%s): %s.", m.name, test, strings.Join(holm, ", "))
+	if holm == nil {
+		text = fmt.Sprintf("By %s none of %s differs significantly at 0.05 (%s).", m.name, family, test)
+	}
+	if more != nil {
+		text += " By max-T also: " + strings.Join(more, ", ") + "."
+	}
+	if fewer != nil {
+		text += " By max-T not: " + strings.Join(fewer, ", ") + "."
+	}
+	return []string{text}
+}
+
+func (c *comparison) order(p *stats.Pair) string {
+	a, b := c.systems[p.A].name, c.systems[p.B].name
+	if p.Difference < 0 {
+		a, b = b, a
+	}
+	return a + " > " + b
+}
+
+// remarks tell what weakens the result.
+func (c *comparison) remarks() []string {
+	var few []string
+	for _, s := range c.systems {
+		if n := len(s.runs); n > 1 && n < 5 {
+			few = append(few, fmt.Sprintf("%s (%d)", s.name, n))
+		}
+	}
+	if few == nil {
+		return nil
+	}
+	return []string{"Fewer than five runs: " + strings.Join(few, ", ") + "."}
+}
+
+// betterThan returns the letters of the systems that system i is significantly
+// better than.
+func betterThan(m *measured, i int) string {
+	var letters []string
+	for _, p := range m.Pairs {
+		if !significant(p.Randomization.Holm) {
+			continue
+		}
+		if p.A == i && p.Difference > 0 {
+			letters = append(letters, letter(p.B))
+		} else if p.B == i && p.Difference < 0 {
+			letters = append(letters, letter(p.A))
+		}
+	}
+	if len(m.Systems) > 26 {
+		return strings.Join(letters, ",")
+	}
+	return strings.Join(letters, "")
+}
+
+// letter is the short name of system i: a … z, aa, ab, …
+func letter(i int) string {
+	s := string(rune('a' + i%26))
+	if i >= 26 {
+		return letter(i/26-1) + s
+	}
+	return s
+}
+
+func bestOf(m *measured) int {
+	best := 0
+	for i, s := range m.Systems {
+		if s.Mean > m.Systems[best].Mean {
+			best = i
+		}
+	}
+	return best
+}
+
+// significant allows for the rounding of a corrected p value of exactly 5 %.
+func significant(p float64) bool { return p <= stats.Alpha+1e-12 }
+
+func stars(p float64) string {
+	switch {
+	case p < 0.001:
+		return "***"
+	case p < 0.01:
+		return "**"
+	case significant(p):
+		return "*"
+	}
+	return ""
+}
+
+func probability(p float64) string {
+	if p < 0.0001 {
+		return "<0.0001"
+	}
+	return decimals(p, 4)
+}
+
+func decimals(v float64, n int) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	s := strconv.FormatFloat(v, 'f', n, 64)
+	if strings.Trim(s, "-0.") == "" {
+		return strings.TrimPrefix(s, "-") // no sign of what rounds to 0
+	}
+	return s
+}
+
+// signed shows the sign of a difference, unless it rounds to 0.
+func signed(v float64, k marks) string {
+	s := decimals(v, 4)
+	if v > 0 && strings.Trim(s, "0.") != "" {
+		return "+" + s
+	}
+	return strings.Replace(s, "-", k.minus, 1)
+}
+
+func bounds(i stats.Interval, k marks) string {
+	return "[" + strings.ReplaceAll(decimals(i.Low, 4)+", "+decimals(i.High, 4), "-", k.minus) + "]"
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/stats"
+	"github.com/listwise/listwise/tune"
+)
+
+// comparison is all that compare found.
+type comparison struct {
+	systems    []*contestant
+	convention measure.Convention
+	ties       measure.TiePolicy
+	folds      int    // whose test queries were pooled; 0 for one file
+	baseline   string // "" for every pair
+	seed       uint64
+	resamples  int
+	measured   []measured
+}
+
+// measured is the comparison by one measure.
+type measured struct {
+	name       string
+	deviations []float64 // standard deviation of each system's means over its runs; NaN for one run
+	*stats.Comparison
+}
+
+// measureAll reads the data, and sets the result of every run on all queries.
+func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comparison, measures []measure.Measure) error {
+	var paths []string
+	for _, s := range c.systems {
+		for _, r := range s.runs {
+			paths = append(paths, r.path)
+		}
+	}
+	divisions, err := f.read(ctx, env, c, paths)
+	if err != nil {
+		return err
+	}
+	next := 0
+	for _, s := range c.systems {
+		for i := range s.runs {
+			parts := make([]*measure.Result, len(divisions))
+			for k := range divisions {
+				if parts[k], err = measure.Evaluate(divisions[k].Test, divisions[k].Systems[next].Test, measures, c.ties); err != nil {
+					return badCall("%s: %w", s.runs[i].path, err)
+				}
+			}
+			s.runs[i].result = measure.Pool(parts...)
+			if c.ties != measure.TiesAverage && s.runs[i].result.TieStats().Over > 0 {
+				warnOfTiedSystem(env, s.runs[i].path, s.runs[i].result)
+			}
+			next++
+		}
+	}
+	return nil
+}
+
+// read reads the data, one file or the test parts of folds, and every run's scores.
+func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison, paths []string) ([]ensemble.Division, error) {
+	opts, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
+		test, err := env.openAloud(ctx, f.data, opts)
+		if err != nil {
+			return nil, err
+		}
+		d, err := ensemble.Read(paths, nil, test)
+		if err != nil {
+			return nil, badCall("%w", hintAtFolds(err, paths, test.Docs()))
+		}
+		return []ensemble.Division{*d}, nil
+	}
+	folds, err := tune.ReadTests(f.data, opts)
+	if err != nil {
+		return nil, err
+	}
+	c.folds = len(folds)
+	for i := range folds {
+		env.warnings(folds[i].Test)
+	}
+	if err := eachOnce(f.data, folds); err != nil {
+		return nil, err
+	}
+	divisions, err := ensemble.ReadFolds(paths, folds, false)
+	if err != nil {
+		return nil, badCall("%w", err)
+	}
+	return divisions, nil
+}
+
+// eachOnce refuses folds whose test parts share queries: a query that counts twice
+// makes a difference look more certain than it is.
+func eachOnce(dir string, folds []tune.Fold) error {
+	in := make(map[string]string)
+	for _, f := range folds {
+		for i := range f.Test.Queries {
+			id := f.Test.Queries[i].ID
+			if other, ok := in[id]; ok {
+				return badCall("%s: found query %s in the test data of %s and %s, expected every query once: pooled, it would count twice", dir, id, other, f.Name)
+			}
+			in[id] = f.Name
+		}
+	}
+	return nil
+}
+
+// hintAtFolds adds to an error what is wrong with a file of a few numbers: they may
+// be means of folds.
+func hintAtFolds(err error, paths []string, docs int) error {
+	var syntax *dataset.SyntaxError
+	if !errors.As(err, &syntax) || !slices.Contains(paths, syntax.File) {
+		return err
+	}
+	few, readErr := dataset.ReadScores(syntax.File, -1)
+	if readErr != nil || len(few) < 2 || len(few) > 10 || len(few) >= docs {
+		return err
+	}
+	return fmt.Errorf("%w; if they are the means of folds: %s", err, noFoldTests)
+}
+
+// values returns the systems' values of a measure, averaged over their runs query
+// by query, on the queries that count.
+func (c *comparison) values(name string) ([][]float64, error) {
+	values := make([][]float64, len(c.systems))
+	for i, s := range c.systems {
+		all := make([]float64, len(s.runs[0].result.Queries()))
+		for _, r := range s.runs {
+			for q, v := range r.result.PerQuery(name) {
+				all[q] += v / float64(len(s.runs))
+			}
+		}
+		// Which queries the convention leaves out depends on their grades alone.
+		values[i] = slices.DeleteFunc(all, math.IsNaN)
+	}
+	if n := len(values[0]); n < 2 {
+		return nil, badCall("measure %s: found %d queries that count under the convention %s, expected at least two", name, n, c.convention.Name())
+	}
+	return values, nil
+}
+
+// deviations returns the standard deviation of each system's mean over its runs.
+func (c *comparison) deviations(name string) []float64 {
+	all := make([]float64, len(c.systems))
+	for i, s := range c.systems {
+		var mean, squares float64
+		n := float64(len(s.runs))
+		for _, r := range s.runs {
+			mean += r.result.Mean(name) / n
+		}
+		for _, r := range s.runs {
+			d := r.result.Mean(name) - mean
+			squares += d * d
+		}
+		all[i] = math.NaN()
+		if n > 1 {
+			all[i] = math.Sqrt(squares / (n - 1))
+		}
+	}
+	return all
+}

@@ -1,0 +1,30 @@
+package tune
+
+import (
+	"path/filepath"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// ReadTests is ReadFolds for those who only measure: of every fold only Test is
+// read, and the other parts need not exist.
+func ReadTests(dir string, opts dataset.Options) ([]Fold, error) {
+	names, err := foldNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	paths, sets := make([]string, len(names)), make([]*dataset.Dataset, len(names))
+	for i, name := range names {
+		if paths[i], err = partPath(filepath.Join(dir, name), []string{"test"}); err != nil {
+			return nil, err
+		}
+	}
+	if err := openAll(sets, paths, opts); err != nil {
+		return nil, err
+	}
+	folds := make([]Fold, len(names))
+	for i, name := range names {
+		folds[i] = Fold{Name: name, Test: sets[i]}
+	}
+	return folds, nil
+}
