@@ -76,6 +76,7 @@ func Experiments() []Experiment {
 		boltzRankExperiment(),
 		listSyntheticExperiment(),
 		listOHSUMEDExperiment(),
+		letorBaselinesExperiment(),
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// The data of LogRank's experiments are the seven sets of LETOR 3.0. A folder
+// The data of most experiments are the seven sets of LETOR 3.0. A folder
 // holds them as DIR/TD2003/Fold1 …, any of them; or it is one set's own folder,
 // DIR/Fold1 ….
 
-// letorSet is one of the seven.
+// letorSet is a set that numbers were published for.
 type letorSet struct {
 	name      string
 	queries   int // its weight in the paper's micro-average
@@ -24,7 +24,11 @@ type letorSet struct {
 	features  int
 }
 
-var letorSets = []letorSet{
+// letorSetList are the sets that an experiment is about.
+type letorSetList []letorSet
+
+// letorSets are the seven of LETOR 3.0.
+var letorSets = letorSetList{
 	{name: "TD2003", queries: 50},
 	{name: "TD2004", queries: 75},
 	{name: "HP2003", queries: 150},
@@ -34,23 +38,29 @@ var letorSets = []letorSet{
 	{name: "OHSUMED", queries: 106, documents: 16140, features: 45},
 }
 
-// setNames lists the seven names.
-func setNames() []string {
-	names := make([]string, len(letorSets))
-	for i, s := range letorSets {
+// names lists their names.
+func (l letorSetList) names() []string {
+	names := make([]string, len(l))
+	for i, s := range l {
 		names[i] = s.name
 	}
 	return names
 }
 
-// knownSet returns the set of that name, in any case.
-func knownSet(name string) (letorSet, bool) {
-	i := slices.IndexFunc(letorSets, func(s letorSet) bool { return strings.EqualFold(s.name, name) })
+// named returns the set of that name, in any case.
+func (l letorSetList) named(name string) (letorSet, bool) {
+	i := slices.IndexFunc(l, func(s letorSet) bool { return strings.EqualFold(s.name, name) })
 	if i < 0 {
 		return letorSet{}, false
 	}
-	return letorSets[i], true
+	return l[i], true
 }
+
+// setNames lists the seven names.
+func setNames() []string { return letorSets.names() }
+
+// knownSet returns the one of the seven of that name, in any case.
+func knownSet(name string) (letorSet, bool) { return letorSets.named(name) }
 
 // source is a set that an experiment can read.
 type source struct {
@@ -90,20 +100,24 @@ func readFolds(dir string) ([]tune.Fold, error) {
 
 // findSets returns the sets that o asks for and has, and the names of those of
 // the seven that are not there.
-func findSets(o Options) (found []source, missing []string, err error) {
+func findSets(o Options) (found []source, missing []string, err error) { return letorSets.find(o) }
+
+// find returns the sets that o asks for, or those of the list, that are there, and
+// the names of those that are not.
+func (l letorSetList) find(o Options) (found []source, missing []string, err error) {
 	if o.Data == "" {
-		return nil, nil, inputError("no data: expected a folder with %s, or with one set's Fold1 … FoldK", strings.Join(setNames(), ", "))
+		return nil, nil, inputError("no data: expected a folder with %s, or with one set's Fold1 … FoldK", strings.Join(l.names(), ", "))
 	}
 	entries, err := os.ReadDir(o.Data)
 	if err != nil {
 		return nil, nil, &InputError{err}
 	}
 	if _, err := os.Stat(filepath.Join(o.Data, "Fold1")); err == nil {
-		return oneSet(o)
+		return l.findOne(o)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	wanted := setNames()
+	wanted := l.names()
 	if o.Set != "" {
 		wanted = strings.Split(o.Set, ",")
 	}
@@ -114,7 +128,7 @@ func findSets(o Options) (found []source, missing []string, err error) {
 			continue
 		}
 		s := source{name: entries[i].Name(), dir: filepath.Join(o.Data, entries[i].Name())}
-		if set, ok := knownSet(s.name); ok {
+		if set, ok := l.named(s.name); ok {
 			s.name, s.known = set.name, true
 		}
 		found = append(found, s)
@@ -124,14 +138,14 @@ func findSets(o Options) (found []source, missing []string, err error) {
 		return nil, nil, inputError("%s: found no folder %s", o.Data, strings.Join(missing, ", "))
 	case found == nil:
 		return nil, nil, inputError("%s: found none of the folders %s, nor Fold1; expected LETOR's layout, such as %s",
-			o.Data, strings.Join(setNames(), ", "), filepath.Join(o.Data, "OHSUMED", "Fold1", "train.txt"))
+			o.Data, strings.Join(l.names(), ", "), filepath.Join(o.Data, "OHSUMED", "Fold1", "train.txt"))
 	}
 	return found, missing, nil
 }
 
-// oneSet returns the set whose folds lie in the folder itself: it is what the
+// findOne returns the set whose folds lie in the folder itself: it is what the
 // caller says, else what its size tells, else it is named like the folder.
-func oneSet(o Options) (found []source, missing []string, err error) {
+func (l letorSetList) findOne(o Options) (found []source, missing []string, err error) {
 	folds, err := readFolds(o.Data)
 	if err != nil {
 		return nil, nil, err
@@ -141,7 +155,7 @@ func oneSet(o Options) (found []source, missing []string, err error) {
 	}
 	s := source{name: o.Set, folds: folds}
 	if s.name == "" {
-		s.name = recognise(folds)
+		s.name = l.recognise(folds)
 	}
 	if s.name == "" {
 		path, err := filepath.Abs(o.Data)
@@ -150,10 +164,10 @@ func oneSet(o Options) (found []source, missing []string, err error) {
 		}
 		s.name = filepath.Base(path)
 	}
-	if set, ok := knownSet(s.name); ok {
+	if set, ok := l.named(s.name); ok {
 		s.name, s.known = set.name, true
 	}
-	for _, name := range setNames() {
+	for _, name := range l.names() {
 		if name != s.name {
 			missing = append(missing, name)
 		}
@@ -163,12 +177,12 @@ func oneSet(o Options) (found []source, missing []string, err error) {
 
 // recognise returns the name of the set that has so many queries, documents and
 // features, or "".
-func recognise(folds []tune.Fold) string {
+func (l letorSetList) recognise(folds []tune.Fold) string {
 	documents := 0
 	for _, f := range folds {
 		documents += f.Test.Docs()
 	}
-	for _, s := range letorSets {
+	for _, s := range l {
 		if s.features == folds[0].Test.Features && s.queries == queries(folds) && s.documents == documents {
 			return s.name
 		}
