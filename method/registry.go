@@ -20,6 +20,7 @@ var registry = []*Method{
 	newXENDCG(),
 	newLambdaLoss(),
 	newRankSVM(),
+	newSVMmap(),
 	newRankBoost(),
 	newAdaRank(),
 	newFRank(),

@@ -1,9 +1,6 @@
 package method
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 )
@@ -38,14 +35,7 @@ func newSoftRank() *Method {
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "standard deviation of the scores"},
 		},
 	}, regularization("1", gridQueries), nil, func(p *Problem) (loss.Loss, error) {
-		l := loss.SoftRank{Convention: measure.ConventionOf(p.Measure), Sigma: p.Values.Number("sigma")}
-		if _, cutoff, ok := strings.Cut(p.Measure.Name(), "@"); ok {
-			k, err := strconv.Atoi(cutoff)
-			if err != nil {
-				return nil, err
-			}
-			l.Cutoff = k
-		}
-		return l, nil
+		k, err := cutoffOf(p.Measure)
+		return loss.SoftRank{Convention: measure.ConventionOf(p.Measure), Sigma: p.Values.Number("sigma"), Cutoff: k}, err
 	})
 }
