@@ -10,11 +10,12 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// logRankRow is a row of LogRank's Figure 3 that this project can compute.
+// logRankRow is a row of LogRank's Figure 3, or of a table like it, that this
+// project can compute.
 type logRankRow struct {
 	name     string // as the figure has it
 	method   string
-	training string // the training measure, "" for MLE
+	training string // the training measure, "" if the method has none
 	grid     map[string][]string
 }
 
@@ -23,8 +24,12 @@ type logRankRow struct {
 // samples them. An expected gain shows nothing of the ranking unless the sample
 // has some spread in Δ, so the walks of ExpGain start at eleven levels from the
 // ideal ranking to the worst; L_3, which is MLE and an expected loss, may choose
-// between those and the ideal ranking alone, which serves MLE better.
+// between those and the ideal ranking alone, which serves MLE better. The baselines
+// try their own grids.
 var logRankRows = []logRankRow{
+	{"SVMmap", "svmmap", "map", nil},
+	{"Rankboost", "rankboost", "", nil},
+	{"RankSVM", "ranksvm", "", nil},
 	{"MLE", "mle", "", gridMLE},
 	{"ExpGain_AUC", "expgain", "auc", gridExpGainAUC},
 	{"ExpGain_MAP", "expgain", "map", gridExpGain},
