@@ -9,6 +9,9 @@ import (
 // Claim: the bootstrap interval of a mean of n values holds the true mean in 93 to
 // 97 % of samples, for values as skewed as those of measures.
 func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	values := []struct {
 		name string
 		draw func(*rand.Rand) float64
@@ -48,6 +51,9 @@ func TestCoverage(t *testing.T) {
 // should. Where the differences' true mean is a third of their standard deviation,
 // they are not uniform, so the check can fail.
 func TestUniformUnderTheNull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	for _, c := range []struct {
 		shift   float64
 		uniform bool
@@ -114,6 +120,9 @@ func chiSquare(counts []int) float64 {
 // it rejects no less than Holm's correction in all, and without any correction false
 // rejections are frequent, so the check can fail.
 func TestFamilywiseError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation")
+	}
 	const trials, n = 800, 40
 	for _, c := range []struct {
 		name  string
