@@ -268,6 +268,20 @@ func TestSymmetries(t *testing.T) {
 	})
 }
 
+// Claim: what is said of a pair, corrections apart, does not depend on what other
+// systems are compared, even where queries are alike for the pair and not for others.
+func TestPairsStandAlone(t *testing.T) {
+	values := table(rand.New(rand.NewPCG(8, 8)), 3, 50, 0.1)
+	two := compare(t, values[:2], Config{Baseline: -1, Permutations: 2000, Resamples: 200}).Pairs[0]
+	three := compare(t, values, Config{Baseline: -1, Permutations: 2000, Resamples: 200}).Pairs[0]
+	if two.Ties < 3 {
+		t.Errorf("%d ties, expected some", two.Ties)
+	}
+	if two.Randomization.P != three.Randomization.P || two.Bootstrap.P != three.Bootstrap.P || two.T.P != three.T.P || two.Interval != three.Interval {
+		t.Errorf("pair is %+v, among others %+v", two, three)
+	}
+}
+
 // Claim: systems that are equal, everywhere better by the same amount, or equal up to
 // rounding give p values that say so and no NaN where a number is promised.
 func TestDegenerate(t *testing.T) {

@@ -39,7 +39,7 @@ const ExactQueries = 20
 // A flip leaves ΣD² as it is, so |t| grows with |ΣD|/√ΣD² alone and no variance is
 // reckoned anew.
 func (r *Comparison) randomize(values [][]float64, c *Config) {
-	rows := rowsThatDiffer(values)
+	rows := centredRows(values)
 	s := newSigns(rows, len(values), c.Seed)
 	order := r.bySize(values, rows)
 	workers := parallel.Workers(c.Workers, math.MaxInt)
@@ -73,24 +73,29 @@ func (r *Comparison) setRandomization(order []ordered, counts []flipCount) {
 	}
 }
 
-// rowsThatDiffer turns systems × queries to queries × systems and leaves out the
-// queries on which all systems are alike. From each row its mean is taken, which
-// changes no difference and lessens rounding.
-func rowsThatDiffer(values [][]float64) [][]float64 {
-	var rows [][]float64
+// centredRows turns systems × queries to queries × systems. From each row its mean is
+// taken, which changes no difference and lessens rounding. Where that leaves few
+// enough to enumerate, the queries on which all systems are alike are left out;
+// otherwise they stay, so that a query's flips, and a pair's p value, are the same
+// whatever other systems are compared.
+func centredRows(values [][]float64) [][]float64 {
+	var rows, differ [][]float64
 	for q := range values[0] {
 		row := make([]float64, len(values))
 		for i := range values {
 			row[i] = values[i][q]
 		}
-		if slices.Max(row)-slices.Min(row) <= Same {
-			continue
-		}
+		alike := slices.Max(row)-slices.Min(row) <= Same
 		m := mean(row)
 		for i := range row {
 			row[i] -= m
 		}
-		rows = append(rows, row)
+		if rows = append(rows, row); !alike {
+			differ = append(differ, row)
+		}
+	}
+	if len(differ) <= ExactQueries {
+		return differ
 	}
 	return rows
 }
