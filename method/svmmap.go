@@ -38,7 +38,7 @@ func newSVMmap() *Method {
 		},
 	}, Hyperparameter{
 		Name: "C", Kind: Number, Default: "10", Min: leastPositive, Max: unbounded,
-		Grid: []string{"0.001", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000", "10000", "100000"},
+		Grid: []string{"0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000"},
 		Doc:  "C of ½‖w‖² + (C/N)·Σ slack over N queries: the larger, the closer the fit",
 	}, nil, nil)
 	m.describe("optimizer", "planes (to the minimum, by cutting planes), lbfgs, descent (query by query, keeping the best epoch), or auto: planes if the scorer is linear, else descent", "auto", "planes", "lbfgs", "descent")
