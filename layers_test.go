@@ -47,6 +47,7 @@ var layers = []layer{
 	{pkg: "method", allow: []string{"internal/atomicfile", "internal/random", "dataset", "measure", "sample", "loss", "scorer", "ascent", "boost", "objective", "optimize", "model"}},
 	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "dataset", "measure", "method", "model"}},
 	{pkg: "ensemble", allow: []string{"internal/atomicfile", "dataset", "measure", "fuse", "model", "tune"}},
+	{pkg: "runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
 	{pkg: "paper", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "internal/rows", "internal/svg", "dataset", "dataset/synth", "measure", "ranking", "sample", "loss", "scorer", "objective", "optimize", "method", "model", "tune"}, heavy: []string{"golang.org/x/sys"}},
 	{pkg: "internal/cli", allow: []string{"*"}, heavy: []string{"github.com/spf13/cobra", "github.com/jedib0t/go-pretty", "golang.org/x/term"}},
 	{pkg: "cmd/listwise", allow: []string{"internal/cli"}},

@@ -1,0 +1,51 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package runs
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock is a file that its process holds locked as long as the run goes on. The
+// system takes the lock off when the process ends, however it ends: so a run is
+// alive if and only if its file is locked, which no process number could tell.
+type lock struct{ file *os.File }
+
+func acquire(path string) (*lock, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(file, syscall.LOCK_EX); err != nil {
+		_ = file.Close()
+		return nil, &os.PathError{Op: "lock", Path: path, Err: err}
+	}
+	return &lock{file}, nil
+}
+
+// release takes off the lock and the file.
+func (l *lock) release() {
+	_ = os.Remove(l.file.Name()) // if it stays, it is not locked
+	_ = l.file.Close()
+}
+
+// held tells whether some process holds the lock.
+func held(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	return errors.Is(flock(file, syscall.LOCK_SH), syscall.EWOULDBLOCK)
+}
+
+func flock(file *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,165 @@
+// Package runs is the record of experiments: what was trained, tuned and
+// evaluated in a working folder, with which settings, on which data, by which
+// version of the code, and what came of it, query by query.
+//
+// The record is an SQLite database, .listwise/runs.db below the working folder.
+// Several processes may write to it at once, and a process that is killed takes
+// no finished run with it.
+//
+// Start reading at [Run], which is all that is known of a run, and [Store], which
+// is the record: [Store.Begin] and [Store.Finish] write, [Store.List] and
+// [Store.Get] read. schema.go has the tables, lock_unix.go how a run whose process
+// is gone is told from one that goes on.
+//
+// The package must not know how anything is trained or measured: it is given
+// names and numbers.
+package runs
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind is the command a run is of.
+type Kind string
+
+// The kinds of runs.
+const (
+	Train Kind = "train"
+	Tune  Kind = "tune"
+	Eval  Kind = "eval"
+)
+
+// Kinds lists the kinds of runs.
+func Kinds() []Kind { return []Kind{Train, Tune, Eval} }
+
+// Status tells how far a run is.
+type Status string
+
+// The states of a run. Only a finished run has results.
+const (
+	Running     Status = "running"
+	Finished    Status = "finished"
+	Failed      Status = "failed"      // it ended with an error, which Run.Error tells
+	Interrupted Status = "interrupted" // it was stopped, or its process is gone
+)
+
+// Run is one command's run. Numbers that are not known are NaN.
+type Run struct {
+	// ID counts from 1 and is never used again, not even after Delete.
+	ID       int64
+	Kind     Kind
+	Status   Status
+	Begun    time.Time
+	Duration time.Duration // 0 unless finished or failed
+	Command  []string      // the arguments as they were given, without the program's name
+	Code     Code
+	Error    string // of a failed run
+
+	// Methods are those trained, in their order; for eval that of the model, none
+	// for a file of scores.
+	Methods []string
+
+	// Config has all settings, defaults as well: strings, numbers, booleans, and
+	// lists and maps of them (numbers come back as float64). What cannot change
+	// a result, such as the number of jobs, is not among them.
+	Config map[string]any
+
+	Seed *uint64 // nil where nothing is random
+
+	Data    []Data
+	Files   []string // written by the run, as given on the command line
+	Results []Result // finished runs only
+
+	// Curve has the points of all learning curves, in the order in which they were
+	// met. List leaves it out.
+	Curve []Point
+}
+
+// Code says what program a run was made by.
+type Code struct {
+	Version  string // of the module, "(devel)" when it has none
+	Revision string // of the source's version control, "" if the build did not say
+	Modified bool   // the source differed from that revision
+	Go       string // the Go version
+}
+
+// Data is one data set that a run read.
+type Data struct {
+	Role        string // such as train, valid, test; with the fold before it, as in "Fold1 test"
+	Path        string // as given on the command line
+	Fingerprint string // dataset.Dataset.Fingerprint
+	Queries     int
+	Documents   int
+}
+
+// Result is what one ranker reached on one set of queries.
+type Result struct {
+	Ranker string // the method, or for eval the file of the model or the scores
+	Fold   string // of tune; "" for the mean over its folds, and for train and eval
+
+	// Settings are the hyperparameters, those that tune chose in a fold, nil where
+	// they are not known.
+	Settings   map[string]any
+	Validation float64 // the value the settings were chosen by
+	Trials     []Trial // what tune tried in this fold, in order
+
+	Measures []Measure
+}
+
+// Trial is one setting that tune tried in one fold.
+type Trial struct {
+	Settings   map[string]any `json:"settings"` // those that were varied
+	Validation float64        `json:"validation"`
+}
+
+// Measure is the value of one measure in a Result.
+type Measure struct {
+	Name       string
+	Mean       float64 // over the queries that count, or over folds
+	TieNeutral float64 // Mean with documents of equal score in random order
+	Queries    int     // how many count
+
+	// PerQuery has every query's value in the order of the data. It is nil in a
+	// mean over folds, and List leaves it out.
+	PerQuery []Value
+}
+
+// Value is a measure's value on one query; NaN if the convention leaves it out.
+type Value struct {
+	Query string
+	Value float64
+}
+
+// Point is one point of a learning curve: an iteration or an epoch.
+type Point struct {
+	Ranker     string  // the method
+	Fold       string  // of tune
+	Start      int     // of a method that starts several times, from 0
+	Step       int     // the iteration's or epoch's number
+	Epoch      bool    // an epoch of descent, not an iteration
+	Objective  float64 // the training cost
+	GradNorm   float64 // NaN after an epoch
+	Rate       float64 // of an epoch's steps, NaN after an iteration
+	Validation float64 // of the measure that epochs are kept by; NaN without
+	Best       bool    // better than all before
+}
+
+// Ranker returns the results of one ranker, those of folds and their mean.
+func (r *Run) Ranker(name string) []Result {
+	var own []Result
+	for _, result := range r.Results {
+		if result.Ranker == name {
+			own = append(own, result)
+		}
+	}
+	return own
+}
+
+// NotFoundError tells that the record has no run of that number.
+type NotFoundError struct {
+	Path string // of the database
+	ID   int64
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("%s has no run %d", e.Path, e.ID) }

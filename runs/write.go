@@ -1,0 +1,298 @@
+package runs
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// timeFormat sorts as text and has no finer parts than Begun keeps.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// Begin adds a run that has just begun, so that it shows while it goes on, and sets
+// its ID, Status, Begun and Code. Kind, Command, Methods, Config, Seed and Data may
+// be set; the rest is for Finish.
+func (s *Store) Begin(r *Run) error {
+	r.Status, r.Begun, r.Code = Running, time.Now().UTC().Truncate(time.Millisecond), ThisCode()
+	var l *lock
+	err := s.write(func(tx *sql.Tx) error {
+		if err := s.buryDead(tx); err != nil {
+			return err
+		}
+		var err error
+		if r.ID, err = insertRun(tx, r); err != nil {
+			return err
+		}
+		if err := insertData(tx, r); err != nil {
+			return err
+		}
+		// Locked before others can see the run.
+		l, err = acquire(s.lockPath(r.ID))
+		return err
+	})
+	if err != nil {
+		if l != nil {
+			l.release()
+		}
+		return err
+	}
+	s.mu.Lock()
+	s.active[r.ID] = l
+	s.mu.Unlock()
+	return nil
+}
+
+// Finish ends a run that Begin added, in one transaction: once it returns, the run
+// with all its results is safe from any crash. Status is Finished, Failed with
+// Error set, or Interrupted; only a finished run keeps results, files and curve.
+// It sets Duration.
+func (s *Store) Finish(r *Run) error {
+	s.mu.Lock()
+	l := s.active[r.ID]
+	delete(s.active, r.ID)
+	s.mu.Unlock()
+	if l == nil {
+		return fmt.Errorf("%s: run %d was not begun here, or has ended", s.path, r.ID)
+	}
+	defer l.release()
+	r.Duration = time.Since(r.Begun)
+	return s.write(func(tx *sql.Tx) error {
+		if err := updateRun(tx, r); err != nil {
+			return err
+		}
+		if err := insertData(tx, r); err != nil {
+			return err
+		}
+		if r.Status != Finished {
+			return nil
+		}
+		return insertOutcome(tx, r)
+	})
+}
+
+func insertRun(tx *sql.Tx, r *Run) (int64, error) {
+	result, err := tx.Exec(`INSERT INTO run (kind, status, begun, command, methods, config, seed, version, revision, modified, go, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
+		string(r.Kind), string(r.Status), r.Begun.Format(timeFormat), asJSON(list(r.Command)), asJSON(list(r.Methods)), asJSON(r.Config),
+		seedText(r.Seed), r.Code.Version, r.Code.Revision, r.Code.Modified, r.Code.Go)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}
+
+func updateRun(tx *sql.Tx, r *Run) error {
+	result, err := tx.Exec("UPDATE run SET status = ?, seconds = ?, error = ? WHERE id = ?",
+		string(r.Status), r.Duration.Seconds(), r.Error, r.ID)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return fmt.Errorf("run %d was deleted while it went on", r.ID)
+}
+
+// insertData replaces what Begin wrote, as fingerprints may have been worked out
+// since.
+func insertData(tx *sql.Tx, r *Run) error {
+	if _, err := tx.Exec("DELETE FROM data WHERE run = ?", r.ID); err != nil {
+		return err
+	}
+	return insertRows(tx, "data", "run, place, role, path, fingerprint, queries, documents", len(r.Data), func(i int) []any {
+		d := &r.Data[i]
+		return []any{r.ID, i, d.Role, d.Path, d.Fingerprint, d.Queries, d.Documents}
+	})
+}
+
+// insertOutcome writes what a finished run has left.
+func insertOutcome(tx *sql.Tx, r *Run) error {
+	err := insertRows(tx, "file", "run, place, path", len(r.Files), func(i int) []any { return []any{r.ID, i, r.Files[i]} })
+	if err != nil {
+		return err
+	}
+	for i := range r.Results {
+		if err := insertResult(tx, r.ID, i, &r.Results[i]); err != nil {
+			return err
+		}
+	}
+	return insertRows(tx, "curve", "run, place, ranker, fold, start, step, epoch, objective, grad_norm, rate, validation, best", len(r.Curve), func(i int) []any {
+		p := &r.Curve[i]
+		return []any{r.ID, i, p.Ranker, p.Fold, p.Start, p.Step, p.Epoch, orNull(p.Objective), orNull(p.GradNorm), orNull(p.Rate), orNull(p.Validation), p.Best}
+	})
+}
+
+func insertResult(tx *sql.Tx, run int64, place int, r *Result) error {
+	var settings, trials any
+	if r.Settings != nil {
+		settings = asJSON(r.Settings)
+	}
+	if r.Trials != nil {
+		trials = asJSON(r.Trials)
+	}
+	row, err := tx.Exec("INSERT INTO result (run, place, ranker, fold, settings, validation, trials) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		run, place, r.Ranker, r.Fold, settings, orNull(r.Validation), trials)
+	if err != nil {
+		return err
+	}
+	id, err := row.LastInsertId()
+	if err != nil {
+		return err
+	}
+	for i := range r.Measures {
+		if err := insertMeasure(tx, id, i, &r.Measures[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func insertMeasure(tx *sql.Tx, result int64, place int, m *Measure) error {
+	row, err := tx.Exec("INSERT INTO measure (result, place, name, mean, tie_neutral, queries) VALUES (?, ?, ?, ?, ?, ?)",
+		result, place, m.Name, orNull(m.Mean), orNull(m.TieNeutral), m.Queries)
+	if err != nil {
+		return err
+	}
+	id, err := row.LastInsertId()
+	if err != nil {
+		return err
+	}
+	return insertRows(tx, "per_query", "measure, place, query, value", len(m.PerQuery), func(i int) []any {
+		return []any{id, i, m.PerQuery[i].Query, orNull(m.PerQuery[i].Value)}
+	})
+}
+
+// insertRows inserts n rows, many with one statement.
+func insertRows(tx *sql.Tx, table, columns string, n int, row func(i int) []any) error {
+	const most = 250 // rows a statement
+	one := "(?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+	statement := func(rows int) string {
+		return "INSERT INTO " + table + " (" + columns + ") VALUES " + one + strings.Repeat(", "+one, rows-1)
+	}
+	var full *sql.Stmt
+	for start := 0; start < n; start += most {
+		rows := min(most, n-start)
+		var args []any
+		for i := start; i < start+rows; i++ {
+			args = append(args, row(i)...)
+		}
+		if rows < most {
+			_, err := tx.Exec(statement(rows), args...)
+			return err
+		}
+		if full == nil {
+			var err error
+			if full, err = tx.Prepare(statement(most)); err != nil {
+				return err
+			}
+			defer func() { _ = full.Close() }()
+		}
+		if _, err := full.Exec(args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete takes runs out of the record, all or none: the error is a *NotFoundError
+// if there is no such run. A run that goes on is not deleted. Files that a run
+// wrote stay.
+func (s *Store) Delete(ids ...int64) error {
+	return s.write(func(tx *sql.Tx) error {
+		for _, id := range ids {
+			var status string
+			err := tx.QueryRow("SELECT status FROM run WHERE id = ?", id).Scan(&status)
+			if errors.Is(err, sql.ErrNoRows) {
+				return &NotFoundError{Path: s.path, ID: id}
+			}
+			if err != nil {
+				return err
+			}
+			if s.statusNow(id, Status(status)) == Running {
+				return fmt.Errorf("run %d is still running; end it first", id)
+			}
+			if _, err := tx.Exec("DELETE FROM run WHERE id = ?", id); err != nil {
+				return err
+			}
+			_ = os.Remove(s.lockPath(id)) // of a process that was killed
+		}
+		return nil
+	})
+}
+
+// buryDead notes which runs were interrupted by the end of their process.
+func (s *Store) buryDead(tx *sql.Tx) error {
+	ids, err := collect(tx, scanID, "SELECT id FROM run WHERE status = ?", string(Running))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if held(s.lockPath(id)) {
+			continue
+		}
+		if _, err := tx.Exec("UPDATE run SET status = ? WHERE id = ?", string(Interrupted), id); err != nil {
+			return err
+		}
+		_ = os.Remove(s.lockPath(id))
+	}
+	return nil
+}
+
+func scanID(rows *sql.Rows) (int64, error) {
+	var id int64
+	err := rows.Scan(&id)
+	return id, err
+}
+
+// statusNow is a run's status given what the database says.
+func (s *Store) statusNow(id int64, status Status) Status {
+	if status == Running && !held(s.lockPath(id)) {
+		return Interrupted
+	}
+	return status
+}
+
+// lockPath is the file that is locked while a run goes on.
+func (s *Store) lockPath(id int64) string {
+	return filepath.Join(filepath.Dir(s.path), strconv.FormatInt(id, 10)+".running")
+}
+
+// asJSON is the text of v, which consists of strings, finite numbers, booleans,
+// and lists and maps of them.
+func asJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("runs: %v", err))
+	}
+	return string(text)
+}
+
+// list is v with none as an empty list.
+func list(v []string) []string {
+	if v == nil {
+		return []string{}
+	}
+	return v
+}
+
+func seedText(seed *uint64) any {
+	if seed == nil {
+		return nil
+	}
+	return strconv.FormatUint(*seed, 10)
+}
+
+// orNull is v as SQL has it, where NaN is null.
+func orNull(v float64) any {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return v
+}
