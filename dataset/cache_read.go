@@ -246,7 +246,7 @@ func (d *Dataset) widen(opts Options) error {
 	if err := d.Verify(); err != nil {
 		return err
 	}
-	x := make([]float32, d.Docs()*f)
+	x := newBlock(d.Docs() * f)
 	for r := range d.Docs() {
 		copy(x[r*f:], d.x[r*old:(r+1)*old])
 	}
@@ -305,7 +305,7 @@ func viewFloat32(b []byte) []float32 {
 	if native(b, unsafe.Alignof(float32(0))) {
 		return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b))), n)
 	}
-	x := make([]float32, n)
+	x := newBlock(n)
 	for i := range x {
 		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}

@@ -196,6 +196,10 @@ func (b *Builder) Add(id string, grades []float64, x []float32, docs []string) e
 // afterwards.
 func (b *Builder) Dataset() *Dataset {
 	d := &Dataset{Features: b.features, x: b.x, grades: b.grades}
+	if len(b.x) >= hugeBlock {
+		d.x = newBlock(len(b.x))
+		copy(d.x, b.x)
+	}
 	docs := docIDs{text: string(b.docText), end: b.docEnd}
 	if len(b.docText) == 0 {
 		docs = docIDs{}

@@ -63,7 +63,7 @@ func readText(src source, name string, opts Options) (*Dataset, error) {
 	}
 	b := &blocks{
 		width:  width,
-		x:      make([]float32, docs*width),
+		x:      newBlock(docs * width),
 		grades: make([]float64, docs),
 		docEnd: make([]uint32, docs),
 	}

@@ -38,7 +38,7 @@ func assemble(features int, names []string, picks []pick) *Dataset {
 		Features:     features,
 		FeatureNames: names,
 		Queries:      make([]Query, 0, len(picks)),
-		x:            make([]float32, 0, rows*features),
+		x:            newBlock(rows * features)[:0],
 		grades:       make([]float64, 0, rows),
 	}
 	for _, p := range picks {
