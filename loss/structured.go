@@ -38,6 +38,11 @@ import (
 // Where several rankings are the worst, λ is that of one of them, averaged over
 // documents of one class that tie: a subgradient that does not depend on the order
 // of documents in a file.
+//
+// A gain with a cut-off k far below n⁻ asks for much. Any k bads above all goods lose
+// all of it, and that the k best bads gain nothing by it takes goods whose mean score
+// is above theirs. Where scores cannot reach that, as in OHSUMED with NDCG@10, the
+// minimum over w is at w = 0; NDCG without a cut-off has no such flat worst.
 type StructuredHinge struct {
 	// Gain is the measure G, on grades made binary.
 	Gain measure.Additive

@@ -4,8 +4,8 @@
 // the queries, losses and scorers behind it; so any of them can be trained with
 // any solver. Start reading at [LBFGS], the workhorse for smooth objectives,
 // which can be interrupted after any iteration and resumed from a [State] to the
-// same bits; [Newton] is faster where there is a Hessian, and [CuttingPlane] and
-// [Smoothing] minimise what has kinks. [Descent] follows the gradients (or other
+// same bits; [Newton] is faster where there is a Hessian, and [CuttingPlane],
+// [NSlack] and [Smoothing] minimise what has kinks. [Descent] follows the gradients (or other
 // forces) of the [Terms] of a sum one after the other, as the papers on networks do,
 // and resumes as exactly.
 package optimize
