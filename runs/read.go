@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -85,12 +84,15 @@ func (s *Store) runsOf(tx *sql.Tx, where string, args []any) ([]Run, error) {
 		FROM run `+where+` ORDER BY id DESC`, args...)
 }
 
-func (s *Store) scanRun(rows *sql.Rows) (r Run, err error) {
-	var begun, command, methods, config string
+func (s *Store) scanRun(rows *sql.Rows) (Run, error) {
+	var r Run
+	var begun string
 	var seconds sql.NullFloat64
 	var seed sql.NullString
 	c := &r.Code
-	if err := rows.Scan(&r.ID, &r.Kind, &r.Status, &begun, &seconds, &command, &methods, &config, &seed, &c.Version, &c.Revision, &c.Modified, &c.Go, &r.Error); err != nil {
+	err := rows.Scan(&r.ID, &r.Kind, &r.Status, &begun, &seconds, fromJSON{&r.Command}, fromJSON{&r.Methods}, fromJSON{&r.Config}, &seed,
+		&c.Version, &c.Revision, &c.Modified, &c.Go, &r.Error)
+	if err != nil {
 		return r, err
 	}
 	r.Status = s.statusNow(r.ID, r.Status)
@@ -104,14 +106,6 @@ func (s *Store) scanRun(rows *sql.Rows) (r Run, err error) {
 			return r, fmt.Errorf("run %d: seed: %w", r.ID, err)
 		}
 		r.Seed = &n
-	}
-	for _, part := range []struct {
-		name, text string
-		into       any
-	}{{"command", command, &r.Command}, {"methods", methods, &r.Methods}, {"config", config, &r.Config}} {
-		if err := json.Unmarshal([]byte(part.text), part.into); err != nil {
-			return r, fmt.Errorf("run %d: %s: %w", r.ID, part.name, err)
-		}
 	}
 	return r, nil
 }
@@ -178,7 +172,7 @@ func loadResults(tx *sql.Tx, byID map[int64]*Run, low, high int64) error {
 		ofResult[c.parent] = append(ofResult[c.parent], c.row)
 	}
 	results, err := collect(tx, func(rows *sql.Rows) (child[Result], error) { return scanResult(rows, ofResult) },
-		"SELECT id, run, ranker, fold, settings, validation, trials FROM result WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
+		"SELECT id, run, ranker, fold, settings, training, validation, trials FROM result WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
 	if err != nil {
 		return err
 	}
@@ -197,23 +191,12 @@ func scanMeasure(rows *sql.Rows) (child[Measure], error) {
 	return c, err
 }
 
-func scanResult(rows *sql.Rows, measures map[int64][]Measure) (c child[Result], err error) {
+func scanResult(rows *sql.Rows, measures map[int64][]Measure) (child[Result], error) {
+	var c child[Result]
 	var id int64
-	var settings, trials sql.NullString
 	r := &c.row
-	if err := rows.Scan(&id, &c.parent, &r.Ranker, &r.Fold, &settings, number{&r.Validation}, &trials); err != nil {
-		return c, err
-	}
+	err := rows.Scan(&id, &c.parent, &r.Ranker, &r.Fold, fromJSON{&r.Settings}, fromJSON{&r.Training}, number{&r.Validation}, fromJSON{&r.Trials})
 	r.Measures = measures[id]
-	if settings.Valid {
-		err = json.Unmarshal([]byte(settings.String), &r.Settings)
-	}
-	if trials.Valid && err == nil {
-		err = json.Unmarshal([]byte(trials.String), &r.Trials)
-	}
-	if err != nil {
-		err = fmt.Errorf("run %d: %w", c.parent, err)
-	}
 	return c, err
 }
 
@@ -283,7 +266,21 @@ func (n number) Scan(value any) error {
 	case int64:
 		*n.v = float64(v)
 	default:
-		return fmt.Errorf("found %s, expected a number", strings.TrimSpace(fmt.Sprintf("%T %v", value, value)))
+		return fmt.Errorf("found %T %v, expected a number", value, value)
 	}
 	return nil
+}
+
+// fromJSON scans JSON text into what into points at; null leaves it alone.
+type fromJSON struct{ into any }
+
+// Scan implements sql.Scanner.
+func (j fromJSON) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case string:
+		return json.Unmarshal([]byte(v), j.into)
+	}
+	return fmt.Errorf("found %T %v, expected JSON text", value, value)
 }

@@ -100,9 +100,11 @@ type Result struct {
 
 	// Settings are the hyperparameters, those that tune chose in a fold, nil where
 	// they are not known.
-	Settings   map[string]any
-	Validation float64 // the value the settings were chosen by
-	Trials     []Trial // what tune tried in this fold, in order
+	Settings map[string]any
+
+	Training   map[string]any // how the training ended, as model files have it; nil if there was none
+	Validation float64        // the value the settings were chosen by
+	Trials     []Trial        // what tune tried in this fold, in order
 
 	Measures []Measure
 }

@@ -47,7 +47,7 @@ func example(n int) *Run {
 		Results: []Result{
 			{Ranker: "mle", Validation: math.NaN(), Measures: []Measure{{Name: "map", Mean: x, TieNeutral: x / 7, Queries: 2}}},
 			{
-				Ranker: "mle", Fold: "Fold1", Settings: map[string]any{"C": 0.1}, Validation: 0.3,
+				Ranker: "mle", Fold: "Fold1", Settings: map[string]any{"C": 0.1}, Validation: 0.3, Training: map[string]any{"status": "done", "objective": 1.5},
 				Trials:   []Trial{{map[string]any{"C": 0.1}, 0.3}, {map[string]any{"C": 1.0}, 0.2}},
 				Measures: []Measure{{Name: "map", Mean: x, TieNeutral: x, Queries: 2, PerQuery: perQuery}, {Name: "ndcg@1", Mean: math.NaN(), TieNeutral: math.NaN()}},
 			},

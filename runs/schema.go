@@ -51,6 +51,7 @@ CREATE TABLE result (
 	ranker     TEXT NOT NULL,
 	fold       TEXT NOT NULL,                   -- '' is the mean over folds, or no folds
 	settings   TEXT,                            -- JSON: hyperparameters by name
+	training   TEXT,                            -- JSON: how the training ended
 	validation REAL,
 	trials     TEXT,                            -- JSON: what was tried
 	UNIQUE (run, place)

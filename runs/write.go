@@ -2,6 +2,7 @@ package runs
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func (s *Store) Finish(r *Run) error {
 func insertRun(tx *sql.Tx, r *Run) (int64, error) {
 	result, err := tx.Exec(`INSERT INTO run (kind, status, begun, command, methods, config, seed, version, revision, modified, go, error)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
-		string(r.Kind), string(r.Status), r.Begun.Format(timeFormat), asJSON(list(r.Command)), asJSON(list(r.Methods)), asJSON(r.Config),
+		string(r.Kind), string(r.Status), r.Begun.Format(timeFormat), asJSON{list(r.Command)}, asJSON{list(r.Methods)}, asJSON{r.Config},
 		seedText(r.Seed), r.Code.Version, r.Code.Revision, r.Code.Modified, r.Code.Go)
 	if err != nil {
 		return 0, err
@@ -130,15 +131,9 @@ func insertOutcome(tx *sql.Tx, r *Run) error {
 }
 
 func insertResult(tx *sql.Tx, run int64, place int, r *Result) error {
-	var settings, trials any
-	if r.Settings != nil {
-		settings = asJSON(r.Settings)
-	}
-	if r.Trials != nil {
-		trials = asJSON(r.Trials)
-	}
-	row, err := tx.Exec("INSERT INTO result (run, place, ranker, fold, settings, validation, trials) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		run, place, r.Ranker, r.Fold, settings, orNull(r.Validation), trials)
+	row, err := tx.Exec("INSERT INTO result (run, place, ranker, fold, settings, training, validation, trials) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		run, place, r.Ranker, r.Fold, jsonOrNull(r.Settings, r.Settings == nil), jsonOrNull(r.Training, r.Training == nil),
+		orNull(r.Validation), jsonOrNull(r.Trials, r.Trials == nil))
 	if err != nil {
 		return err
 	}
@@ -264,14 +259,22 @@ func (s *Store) lockPath(id int64) string {
 	return filepath.Join(filepath.Dir(s.path), strconv.FormatInt(id, 10)+".running")
 }
 
-// asJSON is the text of v, which consists of strings, finite numbers, booleans,
-// and lists and maps of them.
-func asJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("runs: %v", err))
+// asJSON is a value that SQL stores as its JSON text.
+type asJSON struct{ v any }
+
+// Value implements driver.Valuer. What has no JSON, such as an infinite number, is
+// an error.
+func (j asJSON) Value() (driver.Value, error) {
+	text, err := json.Marshal(j.v)
+	return string(text), err
+}
+
+// jsonOrNull is asJSON with none as null.
+func jsonOrNull(v any, none bool) any {
+	if none {
+		return nil
 	}
-	return string(text)
+	return asJSON{v}
 }
 
 // list is v with none as an empty list.
