@@ -36,7 +36,8 @@ type environment struct {
 	stdout io.Writer
 	stderr io.Writer
 
-	format string // text, json or csv
+	args   []string // of the command line, for the record of experiments
+	format string   // text, json or csv
 	quiet  bool
 }
 
@@ -54,7 +55,7 @@ func Main() int {
 // wrong. Cancelling ctx makes a command stop cleanly, leaving no half-written
 // file.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr}
+	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	root := newRoot(env)
 	root.SetArgs(args)
 	root.SetIn(stdin)

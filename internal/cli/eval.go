@@ -12,10 +12,13 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/runs"
 )
 
 type evalFlags struct {
 	reading
+	recording
 	data       string
 	model      string
 	scores     string
@@ -54,7 +57,8 @@ func newEvalCommand(env *environment) *cobra.Command {
 	fl.Float64Var(&f.threshold, "threshold", 0, "lowest relevant grade of the binary measures (default: the convention's, 1 or, for mslr, 2)")
 	fl.Float64Var(&f.maxGrade, "max-grade", 4, "highest grade of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
-	f.addTo(cmd)
+	f.reading.addTo(cmd)
+	f.recording.addTo(cmd)
 	return cmd
 }
 
@@ -114,48 +118,70 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return badCall("--ties: %w", err)
 	}
-	d, scores, err := f.read(ctx, env)
+	in, err := f.read(ctx, env)
 	if err != nil {
 		return err
 	}
-	result, err := measure.Evaluate(d, scores, measures, ties)
-	if err != nil {
-		return badCall("%s: %w", f.data, err)
+	rec := f.begin(env, func() *runs.Run { return f.recorded(in, measures) })
+	result, err := f.measure(in, convention, measures, ties)
+	if err == nil {
+		rec.wrote(f.perQuery)
+		rec.result(in.result(f.ranker(), result))
 	}
-	if f.perQuery != "" {
-		if err := writePerQuery(f.perQuery, convention, result); err != nil {
-			return err
-		}
+	rec.end(err)
+	if err != nil {
+		return err
 	}
 	warnOfTies(env, result)
 	return env.print(evalReport(convention, result))
 }
 
-// read returns the data and one score a row of it.
-func (f *evalFlags) read(ctx context.Context, env *environment) (*dataset.Dataset, []float64, error) {
-	opts, err := f.options()
+func (f *evalFlags) measure(in *evalInput, c measure.Convention, measures []measure.Measure, ties measure.TiePolicy) (*measure.Result, error) {
+	result, err := measure.Evaluate(in.data, in.scores, measures, ties)
 	if err != nil {
-		return nil, nil, err
+		return nil, badCall("%s: %w", f.data, err)
 	}
-	d, err := env.openAloud(ctx, f.data, opts)
-	if err != nil {
-		return nil, nil, err
+	if f.perQuery != "" {
+		if err := writePerQuery(f.perQuery, c, result); err != nil {
+			return nil, err
+		}
 	}
-	scores, err := f.readScores(d)
-	return d, scores, err
+	return result, nil
 }
 
-func (f *evalFlags) readScores(d *dataset.Dataset) ([]float64, error) {
-	if f.model != "" {
-		return scoreWith(f.model, f.data, d)
-	}
-	input, err := dataset.ReadScores(f.scores, d.Docs())
+// evalInput is what there is to measure: one score a row of the data, and the model
+// they come from, if it was one.
+type evalInput struct {
+	data   *dataset.Dataset
+	scores []float64
+	model  *model.Model
+}
+
+func (f *evalFlags) read(ctx context.Context, env *environment) (*evalInput, error) {
+	opts, err := f.options()
 	if err != nil {
 		return nil, err
 	}
-	scores := make([]float64, len(input))
-	d.FromInputOrder(scores, input)
-	return scores, nil
+	in := new(evalInput)
+	if in.data, err = env.openAloud(ctx, f.data, opts); err != nil {
+		return nil, err
+	}
+	return in, f.readScores(in)
+}
+
+func (f *evalFlags) readScores(in *evalInput) error {
+	var err error
+	if f.model != "" {
+		in.model, in.scores, err = scoreWith(f.model, f.data, in.data)
+		return err
+	}
+	input, err := dataset.ReadScores(f.scores, in.data.Docs())
+	if err != nil {
+		return err
+	}
+	in.scores = make([]float64, len(input))
+	in.data.FromInputOrder(in.scores, input)
+	return nil
 }
 
 // warnOfTies tells when the order of tied documents matters, and what the

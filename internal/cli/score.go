@@ -56,7 +56,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	rows, err := scoreWith(f.model, f.data, d)
+	_, rows, err := scoreWith(f.model, f.data, d)
 	if err != nil {
 		return err
 	}
@@ -72,16 +72,16 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	return atomicfile.Write(f.out, func(w io.Writer) error { return dataset.WriteScores(w, scores) })
 }
 
-// scoreWith returns the scores that the model of a file gives to d, read from
-// data, in the order of d's rows. Whatever is wrong is the caller's to mend.
-func scoreWith(path, data string, d *dataset.Dataset) ([]float64, error) {
+// scoreWith returns the model of a file and the scores that it gives to d, read
+// from data, in the order of d's rows. Whatever is wrong is the caller's to mend.
+func scoreWith(path, data string, d *dataset.Dataset) (*model.Model, []float64, error) {
 	m, err := model.Load(path)
 	if err != nil {
-		return nil, badCall("--model: %w", err)
+		return nil, nil, badCall("--model: %w", err)
 	}
 	scores, err := m.Score(d)
 	if err != nil {
-		return nil, badCall("%s: %w (model %s)", data, err, path)
+		return nil, nil, badCall("%s: %w (model %s)", data, err, path)
 	}
-	return scores, nil
+	return m, scores, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/runs"
 )
 
 // learning are the flags that train and tune have in common.
@@ -119,6 +120,7 @@ func settings(flag string, pairs []string) (map[string]string, error) {
 
 type trainFlags struct {
 	learning
+	recording
 	method     string
 	set        []string
 	train      string
@@ -156,7 +158,8 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch or iteration, while training runs")
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the optimiser's state; if it exists, training goes on from it")
-	f.addTo(cmd)
+	f.learning.addTo(cmd)
+	f.recording.addTo(cmd)
 	return cmd
 }
 
@@ -165,28 +168,44 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	trained, err := f.learn(ctx, env, m, problem)
+	rec := f.begin(env, func() *runs.Run { return f.recorded(m, problem) })
+	out, err := f.fit(ctx, env, m, problem, rec)
+	rec.end(err)
 	if err != nil {
 		return err
 	}
-	valid, err := f.validation(trained, problem.Valid)
+	return env.print(out)
+}
+
+// fit trains, stores the model and measures it.
+func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (report, error) {
+	trained, err := f.learn(ctx, env, m, p, rec)
 	if err != nil {
-		return err
+		return report{}, err
+	}
+	valid, err := f.validation(trained, p.Valid)
+	if err != nil {
+		return report{}, err
 	}
 	if err := trained.Save(f.model); err != nil {
-		return err
+		return report{}, err
 	}
 	if trained.Constant() {
 		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help")
 	}
-	return env.print(trainReport(f.model, trained, valid))
+	rec.wrote(f.model, f.curve, f.checkpoint)
+	rec.result(trainResult(m, p, trained, valid))
+	return trainReport(f.model, trained, valid), nil
 }
 
 // learn trains, showing how it goes and writing the curve.
-func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Method, p *method.Problem) (*model.Model, error) {
+func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (*model.Model, error) {
 	bar := env.startIterations(m.Title)
 	defer bar.finish()
-	p.Observe = bar.observe
+	p.Observe = func(it method.Iteration) {
+		bar.observe(it)
+		rec.observe(it)
+	}
 	if f.curve == "" {
 		return m.Train(ctx, p)
 	}
@@ -198,6 +217,7 @@ func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Meth
 	}
 	p.Observe = func(it method.Iteration) {
 		bar.observe(it)
+		rec.observe(it)
 		c.observe(it)
 	}
 	trained, err := m.Train(ctx, p)

@@ -14,11 +14,13 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/runs"
 	"github.com/listwise/listwise/tune"
 )
 
 type tuneFlags struct {
 	learning
+	recording
 	methods  string
 	data     string
 	grid     []string
@@ -61,7 +63,8 @@ goes on where it was.`,
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.IntVar(&f.jobs, "jobs", 0, "`number` of trainings side by side (default: one a core)")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
-	f.addTo(cmd)
+	f.learning.addTo(cmd)
+	f.recording.addTo(cmd)
 	return cmd
 }
 
@@ -76,18 +79,32 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	if config.Folds, err = f.folds(env); err != nil {
 		return err
 	}
-	bar := env.startProgress("tuning", 0)
-	config.Observe = bar.set
-	result, err := tune.Run(ctx, config)
-	bar.finish()
+	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
+	out, err := f.choose(ctx, env, &config, rec)
+	rec.end(err)
 	if err != nil {
 		return err
 	}
-	summary := tuneSummary(&config, result)
-	if err := atomicfile.Write(filepath.Join(f.out, "results.json"), atomicfile.JSON(summary)); err != nil {
-		return err
+	return env.print(out)
+}
+
+// choose trains, chooses and measures, and leaves the results in the folder.
+func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.Config, rec *recorder) (report, error) {
+	bar := env.startProgress("tuning", 0)
+	config.Observe = bar.set
+	result, err := tune.Run(ctx, *config)
+	bar.finish()
+	if err != nil {
+		return report{}, err
 	}
-	return env.print(tuneReport(&config, result, summary))
+	summary := tuneSummary(config, result)
+	path := filepath.Join(f.out, "results.json")
+	if err := atomicfile.Write(path, atomicfile.JSON(summary)); err != nil {
+		return report{}, err
+	}
+	rec.wrote(path)
+	recordTuning(rec, config, result)
+	return tuneReport(config, result, summary), nil
 }
 
 // config puts together what the flags describe, but for the data.

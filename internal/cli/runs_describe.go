@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/runs"
+	"github.com/listwise/listwise/tune"
+)
+
+// recorded describes a run of train before it trains.
+func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
+	c := f.recordedSettings()
+	c["scorer"], c["select"], c["hyperparameters"] = f.scorerOf(m), p.Select.Name(), p.Values.Typed()
+	if p.Measure != nil {
+		c["measure"] = p.Measure.Name()
+	}
+	r := &runs.Run{Kind: runs.Train, Methods: []string{m.Name}, Config: c, Seed: &p.Seed, Data: []runs.Data{recordedData("train", f.train, p.Data)}}
+	if p.Valid != nil {
+		r.Data = append(r.Data, recordedData("valid", f.valid, p.Valid))
+	}
+	return r
+}
+
+// trainResult is what came of a training; valid may be nil.
+func trainResult(m *method.Method, p *method.Problem, trained *model.Model, valid *measure.Result) runs.Result {
+	r := runs.Result{Ranker: m.Name, Settings: p.Values.Typed(), Training: recordedTraining(trained), Validation: math.NaN()}
+	if v := trained.Training.Validation; v != nil {
+		r.Validation = *v
+	}
+	if valid != nil {
+		r.Measures = recordedMeasures(valid)
+	}
+	return r
+}
+
+// recorded describes a run of tune before it trains.
+func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
+	settings := f.recordedSettings()
+	settings["select"], settings["ties"] = c.Select.Name(), c.Ties.String()
+	var names []any
+	for _, m := range c.Measures {
+		names = append(names, m.Name())
+	}
+	settings["measures"] = names
+	r := &runs.Run{Kind: runs.Tune, Config: settings, Seed: &c.Seed}
+	methods := make(map[string]any)
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		r.Methods = append(r.Methods, e.Name)
+		methods[e.Name] = f.recordedEntry(e)
+	}
+	settings["methods"] = methods
+	for i := range c.Folds {
+		fold := &c.Folds[i]
+		dir := filepath.Join(f.data, fold.Name)
+		r.Data = append(r.Data,
+			recordedData(fold.Name+" train", dir, fold.Train),
+			recordedData(fold.Name+" valid", dir, fold.Valid),
+			recordedData(fold.Name+" test", dir, fold.Test))
+	}
+	return r
+}
+
+// recordedEntry has a method's hyperparameters, those with several values to try as
+// lists.
+func (f *tuneFlags) recordedEntry(e *tune.Entry) map[string]any {
+	tried := e.Settings[0].Typed()
+	for name := range tried {
+		var values []any
+		for _, s := range e.Settings {
+			if v := s.Typed()[name]; !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 1 {
+			tried[name] = values
+		}
+	}
+	settings := map[string]any{"scorer": f.scorerOf(e.Method), "hyperparameters": tried}
+	if e.Measure != nil {
+		settings["measure"] = e.Measure.Name()
+	}
+	return settings
+}
+
+// recordTuning takes down what came of tune: for every method the means over its
+// folds, and every fold.
+func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		rec.result(tunedMeans(row))
+		for k := range row.Folds {
+			rec.result(tunedFold(row, &row.Folds[k]))
+			base := filepath.Join(c.Dir, row.Entry.Name, row.Folds[k].Fold)
+			rec.wrote(base+".model.json", base+".scores", base+".queries.csv")
+		}
+	}
+}
+
+func tunedMeans(row *tune.Row) runs.Result {
+	r := runs.Result{Ranker: row.Entry.Name, Validation: math.NaN()}
+	for _, s := range row.Measures {
+		m := runs.Measure{Name: s.Measure, Mean: s.Mean, TieNeutral: s.TieNeutral}
+		for _, f := range row.Folds {
+			m.Queries += f.Test.Counted(s.Measure)
+		}
+		r.Measures = append(r.Measures, m)
+	}
+	return r
+}
+
+func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {
+	r := runs.Result{
+		Ranker: row.Entry.Name, Fold: f.Fold, Settings: f.Chosen.Typed(), Training: recordedTraining(f.Model),
+		Validation: f.Validation, Measures: recordedMeasures(f.Test),
+	}
+	varied := row.Varied()
+	for i, s := range row.Entry.Settings {
+		all := s.Typed()
+		tried := make(map[string]any)
+		for _, name := range varied {
+			tried[name] = all[name]
+		}
+		r.Trials = append(r.Trials, runs.Trial{Settings: tried, Validation: f.Tried[i]})
+	}
+	return r
+}
+
+// recorded describes a run of eval.
+func (f *evalFlags) recorded(in *evalInput, measures []measure.Measure) *runs.Run {
+	var names []any
+	for _, m := range measures {
+		names = append(names, m.Name())
+	}
+	r := &runs.Run{
+		Kind: runs.Eval,
+		Config: map[string]any{
+			"measures": names, "convention": f.convention, "ties": f.ties, "threshold": f.threshold, "max_grade": f.maxGrade, "missing": f.missing,
+		},
+		Data: []runs.Data{recordedData("test", f.data, in.data)},
+	}
+	if in.model == nil {
+		r.Data = append(r.Data, recordedFile("scores", f.scores))
+		return r
+	}
+	r.Methods = []string{in.model.Method}
+	r.Data = append(r.Data, recordedFile("model", f.model))
+	return r
+}
+
+// ranker is the name of what was measured.
+func (f *evalFlags) ranker() string { return f.model + f.scores }
+
+func (in *evalInput) result(ranker string, measured *measure.Result) runs.Result {
+	r := runs.Result{Ranker: ranker, Validation: math.NaN(), Measures: recordedMeasures(measured)}
+	if in.model != nil {
+		r.Settings = in.model.Hyperparameters
+	}
+	return r
+}
