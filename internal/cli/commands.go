@@ -13,6 +13,8 @@ func commands(env *environment) []*cobra.Command {
 		newEvalCommand(env),
 		newScoreCommand(env),
 		newCompareCommand(env),
+		newReportCommand(env),
+		newRunsCommand(env),
 		newFuseCommand(env),
 		newDataCommand(env),
 		newReproduceCommand(env),

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/measure"
+	page "github.com/listwise/listwise/report"
+	"github.com/listwise/listwise/tune"
+)
+
+type reportFlags struct {
+	reading
+	data         string
+	out          string
+	title        string
+	baseline     string
+	measures     string
+	convention   string
+	ties         string
+	curves       []string
+	maxSize      float64 // MB
+	permutations int
+	resamples    int
+	seed         uint64
+}
+
+func newReportCommand(env *environment) *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report --data FILE|DIR --out FILE [NAME=]A [[NAME=]B…]",
+		Short: "Write an HTML file of how models or score files rank, query by query",
+		Long: `Measures systems on the same queries and writes one HTML file that opens from the
+disk and needs no network: means with significance marks, NDCG@k, learning curves,
+every query's difference to a baseline, what the features do, how LogRank's sampler
+fares, and an explorer that shows two systems' rankings of a query side by side.
+
+With --data FILE, a system is a model file, or a file of scores (one a line of
+FILE). With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
+(OUT/METHOD), or any with Foldk.model.json or Foldk.scores for every fold k; the
+queries of all test folds are pooled. NAME= gives a system a name of your own.
+
+--curve adds what "train --curve" wrote of a training, as often as it is given.
+
+The page keeps within --max-size: where there are more queries than fit, the
+explorer has those on which the systems differ most. All other parts have all
+queries.`,
+		Example: `  listwise report --data test.txt --out report.html a.json b.json c.scores
+  listwise report --data OHSUMED --out report.html --baseline mle runs/mle runs/lambdarank
+  listwise report --data test.txt --out report.html --curve ranknet=r.curve ranknet=r.json mle=m.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			return f.run(cmd.Context(), env, args)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
+	fl.StringVar(&f.out, "out", "", "`file` for the page")
+	fl.StringVar(&f.title, "title", "", "`heading` of the page (default: the data's name)")
+	fl.StringVar(&f.baseline, "baseline", "", "`name` of the system that the others are compared with (default: the first)")
+	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas; the first sorts the queries")
+	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	fl.StringArrayVar(&f.curves, "curve", nil, "`[NAME=]FILE` that train --curve wrote")
+	fl.Float64Var(&f.maxSize, "max-size", page.DefaultMaxBytes/1e6, "`MB` that the page may take")
+	fl.IntVar(&f.permutations, "permutations", 100_000, "`number` of sign flips of the randomisation test")
+	fl.IntVar(&f.resamples, "resamples", 10_000, "`number` of bootstrap samples")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
+	f.addTo(cmd)
+	return cmd
+}
+
+func (f *reportFlags) check(cmd *cobra.Command, args []string) error {
+	if err := required(cmd, "data", "out"); err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return badCall("%s needs at least one system (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+	}
+	if f.permutations < 1 {
+		return badCall("--permutations %d: expected a positive number", f.permutations)
+	}
+	if f.resamples < 1 {
+		return badCall("--resamples %d: expected a positive number", f.resamples)
+	}
+	if !(f.maxSize > 0 && f.maxSize <= 1000) {
+		return badCall("--max-size %v: expected a number of MB above 0 and up to 1000", f.maxSize)
+	}
+	return checkTarget("out", f.out)
+}
+
+func (f *reportFlags) run(ctx context.Context, env *environment, args []string) error {
+	config, err := f.config()
+	if err != nil {
+		return err
+	}
+	systems, err := f.systems(args)
+	if err != nil {
+		return err
+	}
+	if f.baseline != "" {
+		config.Baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })
+		if config.Baseline < 0 {
+			return badCall("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
+		}
+	}
+	curves, err := f.readCurves()
+	if err != nil {
+		return err
+	}
+	divisions, err := f.read(ctx, env, systems)
+	if err != nil {
+		return fault(err)
+	}
+	r, err := page.Build(ctx, *config, divisions, curves)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return badCall("%s: %w", f.data, err)
+	}
+	if err := atomicfile.Write(f.out, r.Write); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return env.print(writtenReport(f.out, r))
+}
+
+func (f *reportFlags) config() (*page.Config, error) {
+	c := &page.Config{
+		Title: f.title, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed, MaxBytes: int(f.maxSize * 1e6),
+	}
+	if c.Title == "" {
+		c.Title = "Rankings of " + filepath.Base(filepath.Clean(f.data))
+	} else {
+		c.Source = filepath.Base(filepath.Clean(f.data))
+	}
+	convention, err := measure.ParseConvention(f.convention)
+	if err != nil {
+		return nil, badCall("--convention: %w", err)
+	}
+	if c.Measures, err = measure.ParseList(f.measures, convention, measure.Options{}); err != nil {
+		return nil, badCall("--measures: %w", err)
+	}
+	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
+		return nil, badCall("--ties: %w", err)
+	}
+	return c, nil
+}
+
+// systems reads the arguments as compare does, but one run each.
+func (f *reportFlags) systems(args []string) ([]*contestant, error) {
+	var systems []*contestant
+	for _, arg := range args {
+		s, err := newContestant(arg, nil)
+		if err != nil {
+			return nil, err
+		}
+		if len(s.runs) > 1 {
+			return nil, badCall("system %q: found %d runs, expected one: a page shows rankings, and the mean of several runs is none", arg, len(s.runs))
+		}
+		systems = append(systems, s)
+	}
+	return systems, nameSystems(systems)
+}
+
+func (f *reportFlags) readCurves() ([]page.Curve, error) {
+	var curves []page.Curve
+	for _, arg := range f.curves {
+		name, path, named := strings.Cut(arg, "=")
+		if !named || exists(arg) {
+			name, path = shortName(arg), arg
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, badCall("--curve: %w", err)
+		}
+		c, err := page.ReadCurve(file, name)
+		if closing := file.Close(); err == nil {
+			err = closing
+		}
+		if err != nil {
+			return nil, badCall("--curve: %s: %w", path, err)
+		}
+		curves = append(curves, c)
+	}
+	return curves, nil
+}
+
+// read reads the data, one file or the test parts of folds, and every system's
+// scores, under the systems' names.
+func (f *reportFlags) read(ctx context.Context, env *environment, systems []*contestant) ([]ensemble.Division, error) {
+	opts, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(systems))
+	for i, s := range systems {
+		paths[i] = s.runs[0].path
+	}
+	var divisions []ensemble.Division
+	if info, err := os.Stat(f.data); err == nil && info.IsDir() {
+		folds, err := tune.ReadTests(f.data, opts)
+		if err != nil {
+			return nil, err
+		}
+		for i := range folds {
+			env.warnings(folds[i].Test)
+		}
+		if err := eachOnce(f.data, folds); err != nil {
+			return nil, err
+		}
+		if divisions, err = ensemble.ReadFolds(paths, folds, false); err != nil {
+			return nil, err
+		}
+	} else {
+		test, err := env.openAloud(ctx, f.data, opts)
+		if err != nil {
+			return nil, err
+		}
+		d, err := ensemble.Read(paths, nil, test)
+		if err != nil {
+			return nil, err
+		}
+		divisions = []ensemble.Division{*d}
+	}
+	for k := range divisions {
+		for i := range divisions[k].Systems {
+			divisions[k].Systems[i].Name = systems[i].name
+		}
+	}
+	return divisions, nil
+}
+
+// reportJSON tells what was written.
+type reportJSON struct {
+	File     string `json:"file"`
+	Bytes    int    `json:"bytes"`
+	Queries  int    `json:"queries"`
+	Explorer int    `json:"explorer_queries"`
+}
+
+func writtenReport(path string, r *page.Report) report {
+	s := r.Size()
+	j := reportJSON{File: path, Bytes: s.Bytes, Queries: s.Queries, Explorer: s.Explorer}
+	return report{
+		title:   fmt.Sprintf("%s: %d kB, %d of %d queries in the explorer", path, (s.Bytes+500)/1000, s.Explorer, s.Queries),
+		columns: []string{"file", "bytes", "queries", "explorer_queries"},
+		json:    j,
+	}
+}

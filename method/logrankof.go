@@ -1,0 +1,56 @@
+package method
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+)
+
+// LogRankOf returns what a model trained by one of LogRank's methods was trained
+// with; ok is false for other models. With the model's seed, and a query's id, it
+// is all that decides which rankings the sampled form draws. An error tells of
+// hyperparameters that the method does not know.
+func LogRankOf(m *model.Model) (config loss.LogRank, ok bool, err error) {
+	i := slices.IndexFunc(List(), func(known *Method) bool { return known.Name == m.Method && known.isLogRank() })
+	if i < 0 {
+		return loss.LogRank{}, false, nil
+	}
+	method := List()[i]
+	set := make(map[string]string, len(m.Hyperparameters))
+	for name, v := range m.Hyperparameters {
+		set[name] = settingText(v)
+	}
+	p := &Problem{}
+	if p.Values, err = method.Values(set); err != nil {
+		return loss.LogRank{}, false, err
+	}
+	if method.UsesMeasure {
+		convention, err := measure.ParseConvention(m.Convention)
+		if err != nil {
+			return loss.LogRank{}, false, err
+		}
+		if p.Measure, err = measure.Parse(m.Measure, convention, measure.Options{}); err != nil {
+			return loss.LogRank{}, false, err
+		}
+	}
+	config, err = logRankConfig(method, p)
+	return config, err == nil, err
+}
+
+// isLogRank tells whether a method has the options of LogRank's sampler.
+func (m *Method) isLogRank() bool {
+	_, err := m.hyperparameter("sampler")
+	return err == nil
+}
+
+// settingText is a hyperparameter of a model as Values reads it.
+func settingText(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}

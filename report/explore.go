@@ -1,0 +1,251 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+)
+
+const (
+	listedDocs = 20 // of each system's ranking are listed
+
+	mostParts, fewestParts = 5, 2 // contributions that are told of a score
+)
+
+// order returns the documents of a query, best first, as the measures took them.
+func (in *input) order(system int, q query) []int {
+	grades, scores := in.at(q).Grades, in.scores(system, q)
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		c := cmp.Compare(scores[b], scores[a])
+		switch {
+		case c != 0:
+		case in.Ties == measure.TiesPessimistic:
+			c = cmp.Compare(grades[a], grades[b])
+		case in.Ties == measure.TiesOptimistic:
+			c = cmp.Compare(grades[b], grades[a])
+		}
+		return c
+	})
+	return order
+}
+
+// explore adds the rankings of as many queries as fit the page, beginning with those
+// on which the systems differ most, and then what explains them.
+func (r *Report) explore(ctx context.Context, in *input) error {
+	room, err := r.room()
+	if err != nil {
+		return err
+	}
+	for _, i := range in.byDifference() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		d := r.rankings(in, i)
+		size, err := length(d)
+		if err != nil {
+			return err
+		}
+		if size > room {
+			break
+		}
+		room -= size
+		r.pieces = append(r.pieces, d)
+	}
+	if err := r.explain(ctx, in, room); err != nil {
+		return err
+	}
+	slices.SortFunc(r.pieces, func(a, b details) int { return cmp.Compare(a.Query, b.Query) })
+	return nil
+}
+
+// explain adds the contributions to the scores of the rankings: as many a score,
+// from mostParts to fewestParts, as leave room for all queries, or else those of as
+// many queries as fit.
+func (r *Report) explain(ctx context.Context, in *input, room int) error {
+	for parts := mostParts; parts >= fewestParts; parts-- {
+		left := room
+		for i := range r.pieces {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			x := r.explanations(in, r.pieces[i].Query, parts)
+			size, err := length(x)
+			if err != nil {
+				return err
+			}
+			if left -= size; left < 0 {
+				break
+			}
+			r.pieces[i].Explained = x
+		}
+		if left >= 0 {
+			return nil
+		}
+		if parts > fewestParts {
+			for i := range r.pieces {
+				r.pieces[i].Explained = nil
+			}
+		}
+	}
+	return nil
+}
+
+// length returns the number of bytes of v in the page.
+func length(v any) (int, error) {
+	text, err := json.Marshal(v)
+	return len(text) + len(`,"x":`), err
+}
+
+// byDifference returns all queries, those on which the systems differ most first.
+func (in *input) byDifference() []int {
+	all := in.byMeasure[in.Measures[0].Name()]
+	spread, order := make([]float64, len(in.queries)), make([]int, len(in.queries))
+	for i := range in.queries {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, values := range all {
+			if v := values[i]; !math.IsNaN(v) {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+		order[i], spread[i] = i, high-low
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(spread[b], spread[a]) })
+	return order
+}
+
+// leaders returns the documents, ascending, that any system has among its first n.
+func (in *input) leaders(q query, n int) []int {
+	in1 := make([]bool, in.at(q).Len())
+	for s := range in.names {
+		order := in.order(s, q)
+		for _, doc := range order[:min(n, len(order))] {
+			in1[doc] = true
+		}
+	}
+	return indices(in1)
+}
+
+// kept returns the documents of a query, ascending, that its details have: those
+// that any system ranks high, and all with a grade, for measures depend on them.
+func (in *input) kept(q query) []int {
+	chosen := make([]bool, in.at(q).Len())
+	for _, doc := range in.leaders(q, listedDocs) {
+		chosen[doc] = true
+	}
+	for doc, g := range in.at(q).Grades {
+		chosen[doc] = chosen[doc] || g > 0
+	}
+	return indices(chosen)
+}
+
+func indices(chosen []bool) []int {
+	var list []int
+	for i, c := range chosen {
+		if c {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// rankings returns the rankings of a query by all systems.
+func (r *Report) rankings(in *input, i int) details {
+	q := in.queries[i]
+	set := in.at(q)
+	docs := in.kept(q)
+	d := details{Query: i, Docs: identifiers(set, docs)}
+	var grades, ranks, scores []byte
+	for _, doc := range docs {
+		place, _ := slices.BinarySearch(r.data.Grades, set.Grades[doc])
+		grades = packed(grades, place, 1)
+	}
+	rank := make([]int, set.Len())
+	for s := range in.names {
+		for at, doc := range in.order(s, q) {
+			rank[doc] = at
+		}
+		own := in.scores(s, q)
+		low, high := rounded(slices.Min(own), 6), rounded(slices.Max(own), 6)
+		for _, doc := range docs {
+			ranks = packed(ranks, rank[doc], width(set.Len()))
+			scores = between(scores, own[doc], low, high)
+		}
+		d.Low, d.High = append(d.Low, low), append(d.High, high)
+	}
+	d.Grades, d.Ranks, d.Scores = string(grades), string(ranks), string(scores)
+	return d
+}
+
+// identifiers returns those of some documents, or their places in the query if the
+// data have none.
+func identifiers(q *dataset.Query, docs []int) []string {
+	ids, found := make([]string, len(docs)), false
+	for i, doc := range docs {
+		ids[i] = q.DocID(doc)
+		found = found || ids[i] != ""
+	}
+	for i, doc := range docs {
+		if !found {
+			ids[i] = "#" + strconv.Itoa(doc+1)
+		}
+	}
+	return ids
+}
+
+// explanations returns so many of the largest contributions to the scores of the
+// documents that any system ranks first, nil if there is no system to explain.
+func (r *Report) explanations(in *input, i, most int) *explained {
+	q := in.queries[i]
+	shown, kept := in.leaders(q, firstDocs), in.kept(q)
+	x := &explained{Per: most}
+	var places, parts []byte
+	for _, doc := range shown {
+		at, _ := slices.BinarySearch(kept, doc)
+		places = packed(places, at, width(len(kept)))
+	}
+	x.Docs = string(places)
+	for s := range in.names {
+		e := in.explained[s][q.division]
+		if e == nil {
+			continue
+		}
+		e.query(in.at(q))
+		each, largest := make([][]contribution, len(shown)), 0.0
+		for d, doc := range shown {
+			each[d] = leading(e.document(doc), most)
+			largest = max(largest, math.Abs(each[d][0].value))
+		}
+		x.Systems, x.Largest = append(x.Systems, s), append(x.Largest, rounded(largest, 4))
+		for _, list := range each {
+			for _, c := range list {
+				parts = packed(parts, c.feature, r.data.FeatureDigits)
+				parts = between(parts, c.value, -largest, largest)
+			}
+		}
+	}
+	if x.Systems == nil {
+		return nil
+	}
+	x.Parts = string(parts)
+	return x
+}
+
+// leading returns so many contributions of largest magnitude, filled up with ones of
+// nothing.
+func leading(all []contribution, most int) []contribution {
+	slices.SortStableFunc(all, func(a, b contribution) int { return cmp.Compare(math.Abs(b.value), math.Abs(a.value)) })
+	for len(all) < most {
+		all = append(all, contribution{})
+	}
+	return all[:most]
+}

@@ -1,0 +1,176 @@
+// The query explorer: two systems' rankings of one query.
+
+function explorer() {
+  const available = [...detailsOf.keys()];
+  if (!available.length) return () => {};
+  show('explorer');
+  document.getElementById('explorer-partial').hidden = available.length === report.queries.id.length;
+  const n = report.systems.length;
+  const state = { query: available[0], left: report.baseline, right: n > 1 ? (report.baseline === 0 ? 1 : 0) : 0, measure: 0, depth: 10, picked: undefined, order: 'file' };
+  let order = available;
+  const systems = report.systems.map((name, i) => [i, name]);
+  const set = change => { Object.assign(state, { picked: undefined }, change); update(); };
+  const controls = {
+    query: select('explorer-query', [], '', v => set({ query: +v })),
+    left: select('explorer-left', systems, state.left, v => set({ left: +v })),
+    right: select('explorer-right', systems, state.right, v => set({ right: +v })),
+    measure: select('explorer-measure', report.measures.map((m, i) => [i, m.name]), 0, v => set({ measure: +v })),
+  };
+  const depth = document.getElementById('explorer-depth');
+  depth.addEventListener('change', () => set({ depth: +depth.value }));
+  const sorting = document.getElementById('explorer-order');
+  sorting.addEventListener('change', () => set({ order: sorting.value }));
+
+  const difference = q => valuesOf(state.right, state.measure)[q] - valuesOf(state.left, state.measure)[q];
+  const grade = g => html('span', { class: 'grade g' + level(g), title: 'grade ' + report.grades[g] }, String(report.grades[g]));
+  const level = g => report.grades.length < 2 ? 0 : g === 0 ? 0 : Math.max(1, Math.round(4 * g / (report.grades.length - 1)));
+
+  function sort() {
+    const key = { file: q => q, gain: q => -difference(q), loss: difference }[state.order];
+    const keyed = available.map(q => [Number.isNaN(key(q)) ? Infinity : key(q), q]);
+    order = keyed.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(k => k[1]);
+    controls.query.replaceChildren(...order.map(q => html('option', { value: q }, `${report.queries.id[q]} (${fixed(difference(q), 3, true)})`)));
+  }
+
+  function step(by) {
+    const at = order.indexOf(state.query) + by;
+    if (at >= 0 && at < order.length) set({ query: order[at] });
+  }
+  const swapSides = () => set({ left: state.right, right: state.left });
+  document.getElementById('previous').addEventListener('click', () => step(-1));
+  document.getElementById('next').addEventListener('click', () => step(1));
+  document.getElementById('exchange').addEventListener('click', swapSides);
+  document.addEventListener('keydown', e => {
+    if (e.ctrlKey || e.metaKey || e.altKey || ['INPUT', 'SELECT', 'TEXTAREA'].includes(e.target.tagName)) return;
+    const act = { j: () => step(1), k: () => step(-1), x: swapSides, m: () => set({ measure: (state.measure + 1) % report.measures.length }) }[e.key];
+    if (act) { e.preventDefault(); act(); }
+  });
+
+  function update() {
+    sort();
+    for (const [name, control] of Object.entries(controls)) control.value = state[name];
+    document.getElementById('previous').disabled = order[0] === state.query;
+    document.getElementById('next').disabled = order[order.length - 1] === state.query;
+    const docs = rankingsOf(state.query), m = report.measures[state.measure], total = report.queries.docs[state.query];
+    const swaps = state.left === state.right ? [] : exchanges(m, docs, state.left, state.right, total, 5);
+    headline(m, docs, total);
+    lists(docs, swaps || []);
+    swapTable(m, swaps);
+  }
+
+  function headline(m, docs, total) {
+    const value = s => valuesOf(s, state.measure)[state.query];
+    const d = difference(state.query), fold = report.folds ? `, ${report.folds[report.queries.fold[state.query]]}` : '';
+    const relevant = docs.filter(doc => report.grades[doc.grade] > 0).length;
+    document.getElementById('explorer-values').replaceChildren(
+      html('span', {}, `${queryName(state.query)}${fold}: ${total} documents, ${relevant} with a grade above 0`),
+      html('span', {}, m.name + ' ', html('b', { class: 'left-value' }, fixed(value(state.left), 4)), ' → ', html('b', { class: 'right-value' }, fixed(value(state.right), 4)),
+        html('span', { class: d > 0 ? 'better' : d < 0 ? 'worse' : '' }, ` (${fixed(d, 4, true)})`)));
+  }
+
+  function lists(docs, swaps) {
+    const first = swaps.length ? [swaps[0].u, swaps[0].v] : [];
+    const side = s => docs.filter(d => d.rank[s] <= state.depth).sort((a, b) => a.rank[s] - b.rank[s]);
+    const left = side(state.left), right = side(state.right);
+    const list = (name, s, other, own) => html('div', {}, html('h3', {}, report.systems[s]),
+      html('ol', { 'aria-label': name + ': ' + report.systems[s] }, own.map(d => item(d, s, other, first))));
+    const box = document.getElementById('explorer-lists');
+    box.replaceChildren(html('div', { class: 'lists' },
+      list('Left', state.left, state.right, left), html('div', { class: 'links', 'aria-hidden': 'true' }), list('Right', state.right, state.left, right)));
+    const links = box.querySelector('.links');
+    if (links.offsetWidth) links.append(connections(links, box, left, right));
+    if (state.picked) box.append(why(state.picked));
+  }
+
+  function item(d, s, other, swapped) {
+    const move = d.rank[other] - d.rank[s];
+    const picked = state.picked === d;
+    return html('li', { class: swapped.includes(d) ? 'swapped' : false, 'data-doc': d.at },
+      html('button', { type: 'button', 'aria-pressed': String(picked), title: `${d.id}: grade ${report.grades[d.grade]}, rank ${d.rank[s]} here and ${d.rank[other]} on the other side`, onclick: () => pick(picked ? undefined : d, s) },
+        html('span', { class: 'rank' }, String(d.rank[s])), grade(d.grade), html('span', { class: 'doc' }, d.id),
+        html('span', { class: 'score' }, html('span', { class: 'out' }, 'score '), figures(d.score[s], 4)),
+        html('span', { class: 'move ' + (move > 0 ? 'rise' : move < 0 ? 'fall' : '') }, move === 0 ? '=' : (move > 0 ? '▲' : '▼') + Math.abs(move), html('span', { class: 'out' }, ' ranks against the other side'))));
+  }
+
+  // pick shows why a document stands where it does, and keeps the focus on it.
+  function pick(d, s) {
+    state.picked = d;
+    update();
+    if (!d) return;
+    const index = s === state.left ? 0 : 1;
+    const button = document.querySelectorAll('#explorer-lists ol')[index].querySelector(`[data-doc="${d.at}"] button`);
+    if (button) button.focus();
+  }
+
+  // connections draws a line between a document's places on the two sides.
+  function connections(links, box, left, right) {
+    const rows = [...box.querySelectorAll('ol')].map(ol => new Map([...ol.children].map(li => [+li.dataset.doc, li])));
+    const top = links.getBoundingClientRect().top, height = links.offsetHeight, width = links.offsetWidth;
+    const middle = li => { const r = li.getBoundingClientRect(); return r.top + r.height / 2 - top; };
+    const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none' });
+    const kinds = d => 'link' + (report.grades[d.grade] > 0 ? ' relevant' : '') + (state.picked === d ? ' on' : '');
+    for (const d of new Set([...left, ...right])) {
+      const [l, r] = [rows[0].get(d.at), rows[1].get(d.at)];
+      const y0 = l ? middle(l) : height + 30, y1 = r ? middle(r) : height + 30;
+      if (!l && !r) continue;
+      // A document that the other side does not list leads out of the picture.
+      if (l && r) root.append(svg('path', { class: kinds(d), d: `M0 ${y0}C${width / 2} ${y0} ${width / 2} ${y1} ${width} ${y1}` }));
+      else if (l) root.append(svg('path', { class: kinds(d), d: `M0 ${y0}C${width / 4} ${y0} ${width / 3} ${y0 + 10} ${width / 3} ${y0 + 16}` }));
+      else root.append(svg('path', { class: kinds(d), d: `M${width} ${y1}C${width * 3 / 4} ${y1} ${width * 2 / 3} ${y1 + 10} ${width * 2 / 3} ${y1 + 16}` }));
+    }
+    return root;
+  }
+
+  // why shows the largest contributions to a document's two scores.
+  function why(d) {
+    const side = s => {
+      const parts = d.parts.get(s), name = report.systems[s];
+      if (!parts) {
+        return html('div', {}, html('h3', {}, name), html('p', { class: 'small' },
+          report.weights.some(w => w.system === s) ? 'The page has no contributions to this score.' : 'Its scores cannot be taken apart: there is no model, or a score depends on the query’s other documents.'));
+      }
+      const most = Math.max(...parts.map(p => Math.abs(p.value)), 1e-12);
+      return html('div', {}, html('h3', {}, `${name}: rank ${d.rank[s]}, score ${figures(d.score[s], 4)}`),
+        html('div', { class: 'bars' }, parts.map(p => [html('span', {}, featureName(p.feature)),
+          svg('svg', { viewBox: '-100 0 200 14', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('path', { class: 'zero', d: 'M0 0V14' }), svg('path', { class: p.value > 0 ? 'up' : 'down', d: `M0 2H${(98 * p.value / most).toFixed(1)}V12H0z` })),
+          html('span', {}, (p.value < 0 ? '' : '+') + figures(p.value, 3))]).flat()));
+    };
+    return html('div', { class: 'why', id: 'why' }, html('h3', {}, `Why document ${d.id} (grade ${report.grades[d.grade]}) stands where it does`),
+      html('p', { class: 'small' }, 'The largest contributions of features to its scores, against the query’s mean document.'),
+      html('div', { class: 'columns' }, [...new Set([state.left, state.right])].map(side)));
+  }
+
+  function swapTable(m, swaps) {
+    const box = document.getElementById('explorer-swaps');
+    if (state.left === state.right) { box.replaceChildren(); return; }
+    const names = [report.systems[state.left], report.systems[state.right]];
+    if (swaps === undefined) {
+      box.replaceChildren(html('p', { class: 'small' }, `Which exchanges move ${m.name} is not worked out; it is for NDCG, DCG, MAP, MRR, precision and recall.`));
+      return;
+    }
+    if (!swaps.length) {
+      box.replaceChildren(html('p', { class: 'small' }, `No single exchange of two documents on which the sides disagree moves ${m.name}.`));
+      return;
+    }
+    const cell = d => [grade(d.grade), d.id];
+    box.replaceChildren(html('h3', {}, `Which swap moved ${m.name}`), html('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of swaps' },
+      html('table', { class: 'swaps' },
+        html('caption', {}, `Pairs that ${names[1]} has the other way round than ${names[0]}: what exchanging the two in the left ranking, and nothing else, does.`),
+        html('thead', {}, html('tr', {}, ['above on the left', 'ranks', 'below on the left', 'ranks', 'change'].map((h, i) => html('th', { scope: 'col', class: i % 2 || i === 4 ? 'n' : false }, h)))),
+        html('tbody', {}, swaps.map(({ u, v, change }) => html('tr', {},
+          html('td', {}, cell(u)), html('td', { class: 'n' }, `${u.rank[state.left]} → ${u.rank[state.right]}`),
+          html('td', {}, cell(v)), html('td', { class: 'n' }, `${v.rank[state.left]} → ${v.rank[state.right]}`),
+          html('td', { class: 'n ' + (change > 0 ? 'better' : 'worse') }, fixed(change, 4, true))))))));
+  }
+
+  // Lines between the lists depend on the layout.
+  let width = innerWidth;
+  addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; update(); } });
+  update();
+
+  return (query, left, right, measure) => {
+    set({ query, left, right, measure });
+    document.getElementById('explorer').scrollIntoView();
+    controls.query.focus({ preventScroll: true });
+  };
+}

@@ -1,0 +1,10 @@
+// Everything is drawn once the page has its data.
+
+const openInExplorer = explorer();
+forestPlot();
+cutoffPlot();
+differencePlot(openInExplorer);
+learningCurves();
+featurePlot();
+samplerPlot();
+for (const item of document.querySelectorAll('[data-needs]')) item.hidden = document.getElementById(item.dataset.needs).hidden;

@@ -1,0 +1,137 @@
+// Package report makes one HTML file of a comparison of rankers: tables, plots, and
+// an explorer that shows two systems' rankings of one query side by side. The file
+// needs no network and no other file.
+//
+// Start reading at [Build], which works out all that is shown, and at
+// [Report.Write]; page/ holds the template, the style and the scripts, which draw
+// what Build worked out. The package must not know where systems come from, nor
+// how they learned.
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+)
+
+// DefaultMaxBytes is the size that a page keeps within unless Config says otherwise.
+const DefaultMaxBytes = 1_000_000
+
+// Config says what to show.
+type Config struct {
+	Title    string
+	Source   string            // what the data are called
+	Measures []measure.Measure // the first is the one that systems are compared by
+	Ties     measure.TiePolicy
+	Baseline int // index of the system that the others are compared with
+
+	// Permutations, Resamples and Seed are those of stats.Config.
+	Permutations, Resamples int
+	Seed                    uint64
+
+	// MaxBytes is the size of the page that details keep within; 0 stands for
+	// DefaultMaxBytes. Queries on which the systems differ most come first.
+	MaxBytes int
+}
+
+// Report is all that a page shows. It does not change once built.
+type Report struct {
+	config Config
+	view   view
+	data   data
+	pieces []details // of the data, as many as fit
+}
+
+// input is what Build works on.
+type input struct {
+	*Config
+	divisions []ensemble.Division
+	names     []string               // of the systems
+	results   [][]*measure.Result    // of each system on each division
+	queries   []query                // of all divisions
+	byMeasure map[string][][]float64 // values of each system on each query, NaN where one does not count
+	explained []map[int]*explainer   // of each system, by division: of models whose scores can be taken apart
+}
+
+// query is a query of a division, with its index among the division's.
+type query struct {
+	division, index int
+}
+
+// at returns the query itself.
+func (in *input) at(q query) *dataset.Query { return &in.divisions[q.division].Test.Queries[q.index] }
+
+// scores returns a system's scores of a query.
+func (in *input) scores(system int, q query) []float64 {
+	d := in.at(q)
+	return in.divisions[q.division].Systems[system].Test[d.Start : d.Start+d.Len()]
+}
+
+// model returns a system's model on a division, nil if there are only scores.
+func (in *input) model(system, division int) *model.Model {
+	return in.divisions[division].Systems[system].Model
+}
+
+// Build works out a report of the systems of the divisions, which must be the same
+// in each. The queries of all divisions are pooled. The result is a function of the
+// arguments alone. An error tells of arguments that do not fit each other.
+func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves []Curve) (*Report, error) {
+	if c.MaxBytes == 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	in, err := newInput(&c, divisions)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{config: c}
+	for _, step := range []func() error{
+		func() error { return r.measureAll(in) },
+		func() error { return r.summarise(in) },
+		func() error { return r.cutoffs(in) },
+		func() error { return r.weigh(in) },
+		func() error { return r.sample(in) },
+		func() error { r.data.Curves = thinned(curves); return nil },
+		func() error { return r.explore(ctx, in) },
+	} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func newInput(c *Config, divisions []ensemble.Division) (*input, error) {
+	if len(divisions) == 0 || len(divisions[0].Systems) == 0 {
+		return nil, errors.New("found no systems to report on, expected at least one")
+	}
+	if len(c.Measures) == 0 {
+		return nil, errors.New("found no measures to report, expected at least one")
+	}
+	in := &input{Config: c, divisions: divisions}
+	for _, s := range divisions[0].Systems {
+		in.names = append(in.names, s.Name)
+	}
+	if c.Baseline < 0 || c.Baseline >= len(in.names) {
+		return nil, fmt.Errorf("baseline %d of %d systems", c.Baseline, len(in.names))
+	}
+	for k := range divisions {
+		if n := len(divisions[k].Systems); n != len(in.names) {
+			return nil, fmt.Errorf("%s has %d systems, the first division %d", divisions[k].Name, n, len(in.names))
+		}
+		for i := range divisions[k].Test.Queries {
+			in.queries = append(in.queries, query{k, i})
+		}
+	}
+	if len(in.queries) == 0 {
+		return nil, errors.New("found no queries, expected at least one")
+	}
+	return in, nil
+}

@@ -1,0 +1,192 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/stats"
+)
+
+// view is what the template shows itself, so that it can be read without scripts.
+type view struct {
+	Title, Source, Convention, Explanation, Ties string
+	Baseline                                     string
+	Queries, Documents, Features                 int
+	Measures                                     []string
+	Rows                                         []row
+	Folds                                        []string
+	ByFold                                       []foldRow // by the first measure
+	Tests                                        string    // what was tested, "" if nothing was
+}
+
+// row is a system in the summary table.
+type row struct {
+	Name, About string
+	Baseline    bool
+	Cells       []cell
+}
+
+// cell is a system's mean by one measure.
+type cell struct {
+	Mean     string
+	Interval string // "" without one
+	Best     bool
+	Mark     string // "better", "worse" than the baseline, "" if neither is certain
+	P        string // corrected; "" for the baseline
+}
+
+// foldRow has a system's means in every fold, their mean, and that over all queries.
+type foldRow struct {
+	Name         string
+	Folds        []string
+	Mean, Pooled string
+}
+
+// summarise tests the systems against the baseline and fills the summary table.
+func (r *Report) summarise(in *input) error {
+	first := in.divisions[0].Test
+	c := measure.ConventionOf(in.Measures[0])
+	v := &r.view
+	*v = view{
+		Title: in.Title, Source: in.Source, Convention: c.Name(), Explanation: c.Explanation(), Ties: in.Ties.String(),
+		Baseline: in.names[in.Baseline], Queries: len(in.queries), Features: first.Features,
+	}
+	for i := range in.divisions {
+		v.Documents += in.divisions[i].Test.Docs()
+	}
+	for s, name := range in.names {
+		v.Rows = append(v.Rows, row{Name: name, About: in.about(s), Baseline: s == in.Baseline && len(in.names) > 1})
+	}
+	for i, m := range in.Measures {
+		v.Measures = append(v.Measures, m.Name())
+		comparison, err := in.compare(m.Name())
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", m.Name(), err)
+		}
+		r.column(in, i, comparison)
+	}
+	r.byFold(in)
+	return nil
+}
+
+// compare tests by one measure; the result is nil where there is nothing to test.
+func (in *input) compare(name string) (*stats.Comparison, error) {
+	var values [][]float64
+	for _, v := range in.byMeasure[name] {
+		// Which queries the convention leaves out depends on their grades alone.
+		values = append(values, slices.DeleteFunc(slices.Clone(v), math.IsNaN))
+	}
+	if len(values) < 2 || len(values[0]) < 2 {
+		return nil, nil
+	}
+	return stats.Compare(values, stats.Config{Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed})
+}
+
+// column fills the cells of one measure.
+func (r *Report) column(in *input, m int, c *stats.Comparison) {
+	all := in.byMeasure[in.Measures[m].Name()]
+	means := make([]float64, len(all))
+	for s := range all {
+		means[s] = measure.Mean(all[s])
+	}
+	best := slices.Max(means)
+	for s := range all {
+		out := cell{Mean: decimal(means[s]), Best: len(all) > 1 && decimal(means[s]) == decimal(best)}
+		if c != nil {
+			i := c.Systems[s].Interval
+			out.Interval = decimal(i.Low) + "–" + decimal(i.High)
+		}
+		r.view.Rows[s].Cells = append(r.view.Rows[s].Cells, out)
+	}
+	if c == nil {
+		return
+	}
+	r.view.Tests = fmt.Sprintf("Fisher's randomisation test, two-sided, over %d queries with %s sign flips, corrected for %d comparisons by Holm's procedure",
+		c.Queries, flips(c), len(c.Pairs))
+	for i := range c.Pairs {
+		f := newForest(&c.Pairs[i], in.Baseline, m)
+		r.data.Forest = append(r.data.Forest, f)
+		out := &r.view.Rows[f.System].Cells[m]
+		out.P = probability(f.Holm)
+		switch {
+		case f.Holm < stats.Alpha && f.Difference > 0:
+			out.Mark = "better"
+		case f.Holm < stats.Alpha && f.Difference < 0:
+			out.Mark = "worse"
+		}
+	}
+}
+
+func flips(c *stats.Comparison) string {
+	if c.Exact {
+		return "all"
+	}
+	return strconv.Itoa(c.Permutations)
+}
+
+// newForest turns a pair so that it is some system minus the baseline.
+func newForest(p *stats.Pair, baseline, m int) forest {
+	f := forest{
+		System: p.A, Measure: m, P: p.Randomization.P, Holm: p.Randomization.Holm,
+		Difference: p.Difference, Low: p.Interval.Low, High: p.Interval.High, Wins: p.Wins, Ties: p.Ties, Losses: p.Losses,
+	}
+	if p.A == baseline {
+		f.System = p.B
+		f.Difference, f.Low, f.High = -f.Difference, -f.High, -f.Low
+		f.Wins, f.Losses = f.Losses, f.Wins
+	}
+	f.Difference, f.Low, f.High = rounded(f.Difference, 5), rounded(f.Low, 5), rounded(f.High, 5)
+	return f
+}
+
+// about says in a few words what a system is.
+func (in *input) about(s int) string {
+	m := in.model(s, 0)
+	if m == nil {
+		return "scores"
+	}
+	text := m.Method + ", " + m.Scorer.Kind()
+	if m.Measure != "" {
+		text = m.Method + " for " + m.Measure + ", " + m.Scorer.Kind()
+	}
+	if c, ok := m.Hyperparameters["form"].(string); ok {
+		text += ", " + c
+	}
+	return text
+}
+
+// byFold fills the table of folds.
+func (r *Report) byFold(in *input) {
+	if len(in.divisions) < 2 {
+		return
+	}
+	r.view.Folds = r.data.Folds
+	name := in.Measures[0].Name()
+	for s, results := range in.results {
+		f := foldRow{Name: in.names[s], Mean: decimal(measure.MeanOverFolds(name, results...)), Pooled: decimal(measure.Mean(in.byMeasure[name][s]))}
+		for _, t := range results {
+			f.Folds = append(f.Folds, decimal(t.Mean(name)))
+		}
+		r.view.ByFold = append(r.view.ByFold, f)
+	}
+}
+
+// decimal is v with four decimals, a dash if it is not a number.
+func decimal(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return strings.Replace(fmt.Sprintf("%.4f", v), "-", "−", 1)
+}
+
+// probability is a p value as tables have it.
+func probability(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/measure"
+)
+
+// lastCutoff is where the curves of NDCG@k end.
+const lastCutoff = 20
+
+// measureAll sets the queries and their values by all measures.
+func (r *Report) measureAll(in *input) error {
+	longest, seen := 0, make(map[float64]bool)
+	for _, q := range in.queries {
+		d := in.at(q)
+		r.data.Queries.ID = append(r.data.Queries.ID, d.ID)
+		r.data.Queries.Docs = append(r.data.Queries.Docs, d.Len())
+		if len(in.divisions) > 1 {
+			r.data.Queries.Fold = append(r.data.Queries.Fold, q.division)
+		}
+		longest = max(longest, d.Len())
+		for _, g := range d.Grades {
+			if !seen[g] {
+				seen[g] = true
+				r.data.Grades = append(r.data.Grades, g)
+			}
+		}
+	}
+	slices.Sort(r.data.Grades)
+	if len(in.divisions) > 1 {
+		for i := range in.divisions {
+			r.data.Folds = append(r.data.Folds, in.divisions[i].Name)
+		}
+	}
+	if n := len(r.data.Grades); n > radix {
+		return fmt.Errorf("found %d different grades, expected at most %d", n, radix)
+	}
+	r.data.Baseline, r.data.Systems = in.Baseline, in.names
+	for _, m := range in.Measures {
+		r.data.Measures = append(r.data.Measures, newFormula(m, r.data.Grades, longest))
+	}
+	if len(in.divisions[0].Test.FeatureNames) > 0 {
+		r.data.Features = in.divisions[0].Test.FeatureNames
+	}
+	return in.evaluate(r)
+}
+
+// evaluate measures every system on every query.
+func (in *input) evaluate(r *Report) error {
+	in.byMeasure = make(map[string][][]float64)
+	for s := range in.names {
+		results, err := in.evaluateSystem(s, in.Measures)
+		if err != nil {
+			return err
+		}
+		in.results = append(in.results, results)
+		pooled := measure.Pool(results...)
+		var columns []string
+		for _, name := range pooled.Names() {
+			in.byMeasure[name] = append(in.byMeasure[name], pooled.PerQuery(name))
+			columns = append(columns, packedValues(pooled.PerQuery(name)))
+		}
+		r.data.Values = append(r.data.Values, columns)
+	}
+	return nil
+}
+
+func (in *input) evaluateSystem(s int, measures []measure.Measure) ([]*measure.Result, error) {
+	results := make([]*measure.Result, len(in.divisions))
+	for k := range in.divisions {
+		d := &in.divisions[k]
+		var err error
+		if results[k], err = measure.Evaluate(d.Test, d.Systems[s].Test, measures, in.Ties); err != nil {
+			return nil, fmt.Errorf("%s: %w", in.names[s], err)
+		}
+	}
+	return results, nil
+}
+
+// cutoffs sets the curves of NDCG@k, of the means over all queries.
+func (r *Report) cutoffs(in *input) error {
+	c := measure.ConventionOf(in.Measures[0])
+	var list []measure.Measure
+	r.data.Cutoffs.K = min(lastCutoff, max(1, slices.Max(r.data.Queries.Docs)))
+	for k := 1; k <= r.data.Cutoffs.K; k++ {
+		m, err := measure.Parse(fmt.Sprintf("ndcg@%d", k), c, measure.Options{})
+		if err != nil {
+			return err
+		}
+		list = append(list, m)
+	}
+	for s := range in.names {
+		results, err := in.evaluateSystem(s, list)
+		if err != nil {
+			return err
+		}
+		pooled := measure.Pool(results...)
+		means := make([]float64, len(list))
+		for i, m := range list {
+			if v := pooled.Mean(m.Name()); !math.IsNaN(v) {
+				means[i] = rounded(v, 5)
+			}
+		}
+		r.data.Cutoffs.Values = append(r.data.Cutoffs.Values, means)
+	}
+	return nil
+}
