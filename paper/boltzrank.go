@@ -27,6 +27,7 @@ func boltzRankExperiment() Experiment {
 		Title: "BoltzRank's results on OHSUMED and TD2004",
 		Shows: "whether training for expected NDCG, and scores that depend on a query's other documents, pay",
 		Data:  "--data, any of " + strings.Join(boltzRankSets, ", "),
+		Reads: true,
 		Run: func(ctx context.Context, o Options) (*Report, error) {
 			return boltzRankTable{rows: boltzRankRows}.run(ctx, o)
 		},

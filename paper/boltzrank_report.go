@@ -39,6 +39,7 @@ func (b boltzRankTable) report(o Options, columns []boltzRankColumn, missing []s
 		}
 		r.Plots = append(r.Plots, p)
 	}
+	b.claim(r, columns, paper, o.Seed)
 	b.notes(r, columns)
 	return r
 }
@@ -91,6 +92,20 @@ func (b boltzRankTable) table(c *boltzRankColumn, paper map[string]map[string]fl
 		}
 	}
 	return t
+}
+
+// claim holds every number of ours against the paper's.
+func (b boltzRankTable) claim(r *Report, columns []boltzRankColumn, paper map[string]map[string]map[string]float64, seed uint64) {
+	b.each(columns, func(c *boltzRankColumn, name string, row *tune.Row) {
+		for _, m := range boltzRankMeasures {
+			held := claimed{data: c.set, row: name, measure: title(m), published: printed(paper[c.set], name, m), ours: c.value(name, m)}
+			if why := letorSets.otherData(c.set, c.queries); why != "" {
+				r.claimNot(held, why)
+				continue
+			}
+			r.claimMean(held, perQuery(row, m), seed)
+		}
+	})
 }
 
 // each visits the rows that were computed.

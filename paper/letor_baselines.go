@@ -18,6 +18,7 @@ func letorBaselinesExperiment() Experiment {
 		Title: "LETOR's baselines: ours beside the published rows",
 		Shows: "whether each baseline here is as good as the one that Microsoft Research Asia published",
 		Data:  "--data, any of " + strings.Join(baselineSets.names(), ", "),
+		Reads: true,
 		Run: func(ctx context.Context, o Options) (*Report, error) {
 			return baselineTable{rows: baselineRows}.run(ctx, o)
 		},
@@ -73,6 +74,7 @@ type baselineView struct {
 type baselineValue struct {
 	mean, neutral, pooled float64
 	deviation             float64 // standard error of the mean over all queries
+	queries               []float64
 }
 
 func (b baselineTable) run(ctx context.Context, o Options) (*Report, error) {
@@ -174,6 +176,7 @@ func (v *baselineView) evaluate(folds []tune.Fold, rows []tune.Row) error {
 			}
 			each := pooled.PerQuery(m)
 			value.deviation = sd(each) / math.Sqrt(float64(len(each)))
+			value.queries = each
 			values[m] = value
 		}
 		v.values = append(v.values, values)

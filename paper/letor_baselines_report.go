@@ -62,6 +62,7 @@ func (b baselineTable) report(o Options, columns []baselineColumn, missing []str
 		}
 		r.Plots = append(r.Plots, p)
 	}
+	b.claim(r, columns, o.Seed)
 	b.notes(r, columns)
 	return r
 }
@@ -132,6 +133,31 @@ func (b baselineTable) ndcgTable(c *baselineColumn, v *baselineView) Table {
 		}
 	}
 	return t
+}
+
+// claim holds every number of ours against the published one.
+func (b baselineTable) claim(r *Report, columns []baselineColumn, seed uint64) {
+	for i := range columns {
+		c := &columns[i]
+		for k := range c.views {
+			v := &c.views[k]
+			for at := range b.rows {
+				for _, m := range v.measures {
+					name := b.rows[at].name
+					held := claimed{data: c.set, row: name, measure: title(m)}
+					held.ours, held.published = v.of(at, name, m)
+					if len(c.views) > 1 {
+						held.data += ", " + v.convention.Name()
+					}
+					if why := baselineSets.otherData(c.set, c.queries); why != "" {
+						r.claimNot(held, why)
+						continue
+					}
+					r.claimMean(held, v.values[at][m].queries, seed)
+				}
+			}
+		}
+	}
 }
 
 // grids tells what was tried for every row.

@@ -18,6 +18,7 @@ func listOHSUMEDExperiment() Experiment {
 		Title: "ListMLE, ListNet and RankCosine on OHSUMED",
 		Shows: "how likelihood, cross entropy and cosine do where most documents of a list have the same grade",
 		Data:  "--data, OHSUMED",
+		Reads: true,
 		Run:   xiaOHSUMED.run,
 	}
 }

@@ -50,6 +50,7 @@ func (e listOHSUMED) report(o Options, result *listOHSUMEDResult) *Report {
 	r.Tables = []Table{e.table(result), e.pairs(result), e.tiesTable(result), e.settings(result)}
 	r.Sheets = []Sheet{e.sheet(result), e.tiesSheet(result), e.chosenSheet(result)}
 	r.Plots = []Plot{e.plot(result)}
+	e.claim(r, result, o.Seed)
 	e.notes(r, result)
 	return r
 }
@@ -80,6 +81,24 @@ func (e listOHSUMED) table(result *listOHSUMEDResult) Table {
 		line(result.beside[i].Entry.Name, func(m string) string { return fmt.Sprintf("%.4f", meanOf(&result.beside[i], m)) })
 	}
 	return t
+}
+
+// claim holds ListNet, trained in either way, against LETOR's.
+func (e listOHSUMED) claim(r *Report, result *listOHSUMEDResult, seed uint64) {
+	published := result.published()
+	for _, row := range result.all() {
+		if published == nil || !strings.HasPrefix(row.Entry.Name, publishedListNet) {
+			continue
+		}
+		for _, m := range listMeasures {
+			held := claimed{data: result.data.name, row: row.Entry.Name, measure: title(m), published: published[m], ours: meanOf(&row, m)}
+			if why := letorSets.otherData(result.data.name, queries(result.folds)); why != "" {
+				r.claimNot(held, why)
+				continue
+			}
+			r.claimMean(held, perQuery(&row, m), seed)
+		}
+	}
 }
 
 // paired returns the mean over all test queries of the difference of two rows, and

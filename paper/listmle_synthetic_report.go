@@ -52,6 +52,7 @@ func (s listSynthetic) report(o Options, first *listSet, again []*listSet) *Repo
 	r.Tables = []Table{l.table(), l.why(), l.others(), l.budgets()}
 	r.Sheets = []Sheet{l.sheet(), l.budgetSheet(), l.otherSheet()}
 	r.Plots = []Plot{l.plot()}
+	l.claim(r)
 	l.verdicts(o, r)
 	return r
 }
@@ -182,6 +183,19 @@ func (l *listReport) reason(i int) string {
 		return fmt.Sprintf("the budget, which the slides leave open: those tried give %s", rangeOf(budgets))
 	}
 	return fmt.Sprintf("open: neither the lists drawn (%s) nor the budget (%s) gives the slides' value", rangeOf(sets), rangeOf(budgets))
+}
+
+// claim holds the slides' numbers, on one data set, against ours on all.
+func (l *listReport) claim(r *Report) {
+	for i, loss := range l.losses {
+		p := l.slide[loss.name]
+		draws := func(value func(*listOutcome) float64) []float64 {
+			return append(l.overSets(i, value), value(&l.first.rows[i]))
+		}
+		data := fmt.Sprintf("made, %d data sets", l.sets+1)
+		r.claimDraw(claimed{data: data, row: loss.name, measure: "accuracy", published: p.accuracy}, draws(tunedAccuracy))
+		r.claimDraw(claimed{data: data, row: loss.name, measure: "MAP", published: p.ap}, draws(func(o *listOutcome) float64 { return mean(o.ap) }))
+	}
 }
 
 // verdicts hold the experiment to what the slides show.

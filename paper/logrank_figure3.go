@@ -18,6 +18,7 @@ func figure3Experiment() Experiment {
 		Title: "LogRank, Figure 3: all objectives on the sets of LETOR 3.0",
 		Shows: "whether training for a measure helps: the convex bound against maximum likelihood and expected gain",
 		Data:  "--data, any of " + strings.Join(setNames(), ", "),
+		Reads: true,
 		Run: func(ctx context.Context, o Options) (*Report, error) {
 			return figure3{rows: logRankRows}.run(ctx, o)
 		},
@@ -122,6 +123,7 @@ func (c *figure3Column) weight() float64 {
 // figure3Cell is one row on one set.
 type figure3Cell struct {
 	values  map[string]tune.Summary // by measure
+	queries map[string][]float64    // values on the test queries, by measure
 	chosen  []string                // by fold
 	valid   []float64               // validation value of the chosen
 	folds   []string
@@ -132,9 +134,10 @@ type figure3Cell struct {
 }
 
 func newCell(row *tune.Row) *figure3Cell {
-	c := &figure3Cell{values: make(map[string]tune.Summary), grid: describeGrid(&row.Entry), atEdge: row.AtEdge(), tiedIn: row.TiedQueries()}
+	c := &figure3Cell{values: make(map[string]tune.Summary), queries: make(map[string][]float64), grid: describeGrid(&row.Entry), atEdge: row.AtEdge(), tiedIn: row.TiedQueries()}
 	for _, s := range row.Measures {
 		c.values[s.Measure] = s
+		c.queries[s.Measure] = perQuery(row, s.Measure)
 		c.tieDiff = max(c.tieDiff, math.Abs(s.Mean-s.TieNeutral))
 	}
 	for i := range row.Folds {

@@ -35,11 +35,12 @@ func (t *figure3Table) report(o Options, missing []string) (*Report, error) {
 		}
 	}
 	if t.comparable() {
-		r.Tables = append(r.Tables, t.claims())
+		r.Tables = append(r.Tables, t.counted())
 		r.Plots = append(r.Plots, t.plot())
 	}
 	r.Tables = append(r.Tables, t.grids(), t.chosen())
 	r.Sheets = []Sheet{t.sheet(), t.choices()}
+	t.claim(r, o.Seed)
 	t.notes(r)
 	return r, nil
 }
@@ -63,82 +64,6 @@ func (t *figure3Table) table(reading int, m, heading string) Table {
 		}
 	}
 	return table
-}
-
-// claim compares two groups of rows by the best of each, or by the worst of the first.
-type claim struct {
-	better, than []string
-	worst        bool
-}
-
-func (c claim) String() string {
-	return strings.Join(c.better, "/") + " > " + strings.Join(c.than, "/")
-}
-
-var (
-	convexLossRows = []string{"ConvexLoss_AUC", "ConvexLoss_MAP", "ConvexLoss_NDCG"}
-	expGainRows    = []string{"ExpGain_AUC", "ExpGain_MAP", "ExpGain_NDCG"}
-
-	baselineNames = []string{"SVMmap", "Rankboost", "RankSVM"}
-
-	// figure3Claims are those of section 5.2.
-	figure3Claims = []struct {
-		text string
-		claim
-	}{
-		{"best ExpGain > MLE", claim{better: expGainRows, than: []string{"MLE"}}},
-		{"best ConvexLoss > MLE", claim{better: convexLossRows, than: []string{"MLE"}}},
-		{"best ConvexLoss > best ExpGain", claim{better: convexLossRows, than: expGainRows}},
-		{"ConvexLoss_NDCG > ExpGain_NDCG", claim{better: []string{"ConvexLoss_NDCG"}, than: []string{"ExpGain_NDCG"}}},
-		{"ConvexLoss_NDCG > MLE", claim{better: []string{"ConvexLoss_NDCG"}, than: []string{"MLE"}}},
-		{"MLE > all baselines", claim{better: []string{"MLE"}, than: baselineNames}},
-		{"ExpGain_MAP > SVMmap", claim{better: []string{"ExpGain_MAP"}, than: []string{"SVMmap"}}},
-		{"ExpGain_AUC > RankSVM", claim{better: []string{"ExpGain_AUC"}, than: []string{"RankSVM"}}},
-		{"ConvexLoss_MAP > SVMmap", claim{better: []string{"ConvexLoss_MAP"}, than: []string{"SVMmap"}}},
-		{"ConvexLoss_AUC > RankSVM", claim{better: []string{"ConvexLoss_AUC"}, than: []string{"RankSVM"}}},
-		{"worse of ConvexLoss_MAP, _NDCG > all baselines", claim{better: convexLossRows[1:], than: baselineNames, worst: true}},
-	}
-)
-
-// claims counts in how many cells, one a column and measure, each claim holds.
-func (t *figure3Table) claims() Table {
-	table := Table{Title: "claims of section 5.2, counted over the cells (column × measure) above", Columns: []string{"claim"}, Left: 1}
-	for _, r := range figure3Readings {
-		table.Columns = append(table.Columns, "ours, "+r.name)
-	}
-	table.Columns = append(table.Columns, "paper, same cells")
-	for _, c := range figure3Claims {
-		row := []string{c.text}
-		for k := range figure3Readings {
-			row = append(row, t.count(c.claim, func(m, name string, column int) float64 { return t.value(k, m, name, column) }))
-		}
-		table.Rows = append(table.Rows, append(row, t.count(c.claim, t.published)))
-	}
-	return table
-}
-
-func (t *figure3Table) count(c claim, value func(m, name string, column int) float64) string {
-	held, cells := 0, 0
-	for _, m := range reported {
-		for k := range t.columnNames() {
-			of := func(names []string) []float64 {
-				values := make([]float64, len(names))
-				for i, name := range names {
-					values[i] = value(m, name, k)
-				}
-				return values
-			}
-			better := slices.Max(of(c.better))
-			if c.worst {
-				better = slices.Min(of(c.better))
-			}
-			cells++
-			if better > slices.Max(of(c.than)) {
-				held++
-			}
-		}
-	}
-	return fmt.Sprintf("%d of %d", held, cells)
 }
 
 // plot sets our numbers on cleaned data against the paper's.

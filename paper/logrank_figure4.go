@@ -12,6 +12,7 @@ func figure4Experiment() Experiment {
 		Title: s.title,
 		Shows: "that accuracy saturates as more rankings are drawn",
 		Data:  sweepData,
+		Reads: true,
 		Run:   s.run,
 	}
 }

@@ -12,6 +12,7 @@ func figure5Experiment() Experiment {
 		Title: s.title,
 		Shows: "that walks had better start at the ideal ranking than at the worst",
 		Data:  sweepData,
+		Reads: true,
 		Run:   s.run,
 	}
 }

@@ -12,6 +12,7 @@ func figure6Experiment() Experiment {
 		Title: s.title,
 		Shows: "that among many restarts those near the ideal ranking are best: k far below 0",
 		Data:  sweepData,
+		Reads: true,
 		Run:   s.run,
 	}
 }

@@ -21,6 +21,7 @@ func figure7Experiment() Experiment {
 		Title: "LogRank, Figure 7: where walks get from three restarts",
 		Shows: "that the loss Δ of sampled rankings smears far around a restart at Δ = 0 and hardly around one at Δ = 1",
 		Data:  sweepData,
+		Reads: true,
 		Run: func(ctx context.Context, o Options) (*Report, error) {
 			return figure7{size: hp2004Size, draws: 1000}.run(ctx, o)
 		},

@@ -24,6 +24,7 @@ func figure8Experiment() Experiment {
 		Title: "LogRank, Figure 8: w·φ against Δ in the first iterations",
 		Shows: "that w·φ(x, y) soon dominates Δ(y), except at the start w = 0",
 		Data:  sweepData,
+		Reads: true,
 		Run: func(ctx context.Context, o Options) (*Report, error) {
 			return figure8{size: hp2004Size, queries: 10, rankings: 10, iterations: 10, grid: gridSweep}.run(ctx, o)
 		},

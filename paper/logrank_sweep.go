@@ -49,6 +49,20 @@ const sweepSeeds = 5
 // sweepResult holds the mean over folds, by measure, point and seed.
 type sweepResult map[string][][]float64
 
+// sweepQueries holds the values on the test queries, by measure and point, as means
+// over seeds.
+type sweepQueries map[string][][]float64
+
+// add adds one seed's values.
+func (q sweepQueries) add(m string, point int, values []float64, seeds int) {
+	if q[m][point] == nil {
+		q[m][point] = make([]float64, len(values))
+	}
+	for i, v := range values {
+		q[m][point][i] += v / float64(seeds)
+	}
+}
+
 // mean returns the mean over seeds.
 func (r sweepResult) mean(m string, point int) float64 { return mean(r[m][point]) }
 
@@ -61,9 +75,9 @@ func (s sweep) run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := make(sweepResult)
+	result, each := make(sweepResult), make(sweepQueries)
 	for _, m := range reported {
-		result[m] = make([][]float64, len(s.points))
+		result[m], each[m] = make([][]float64, len(s.points)), make([][]float64, len(s.points))
 	}
 	chosen := Sheet{Name: "chosen", Columns: []string{"seed", s.axis, "fold", "settings", "validation"}}
 	grid := ""
@@ -77,6 +91,7 @@ func (s sweep) run(ctx context.Context, o Options) (*Report, error) {
 		for i := range rows {
 			for _, m := range rows[i].Measures {
 				result[m.Measure][i] = append(result[m.Measure][i], m.Mean)
+				each.add(m.Measure, i, perQuery(&rows[i], m.Measure), s.seeds)
 			}
 			for j := range rows[i].Folds {
 				f := &rows[i].Folds[j]
@@ -88,6 +103,7 @@ func (s sweep) run(ctx context.Context, o Options) (*Report, error) {
 	r := s.report(o, &data, folds, result)
 	r.fact("tried", "%s, with %s as the table says", grid, s.axis)
 	r.Sheets = append(r.Sheets, chosen)
+	s.claim(r, o, &data, queries(folds), result, each)
 	return r, nil
 }
 
@@ -197,6 +213,23 @@ func (s sweep) sheet(data *source, result sweepResult) Sheet {
 		}
 	}
 	return sheet
+}
+
+// claim holds the paper's numbers against ours, which must be on HP2004.
+func (s sweep) claim(r *Report, o Options, data *source, queries int, result sweepResult, each sweepQueries) {
+	for i, p := range s.points {
+		for _, m := range reported {
+			held := claimed{data: data.name, row: s.axis + " " + p.label, measure: title(m), published: s.paper(p, m), ours: result.mean(m, i)}
+			switch other := letorSets.otherData(data.name, queries); {
+			case data.about != "":
+				r.claimNot(held, data.about)
+			case other != "":
+				r.claimNot(held, other)
+			default:
+				r.claimMean(held, each[m][i], o.Seed)
+			}
+		}
+	}
 }
 
 // paper returns the paper's value at a point, NaN if it has none.

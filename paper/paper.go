@@ -21,6 +21,7 @@ type Experiment struct {
 	Title string // what it is, with its source
 	Shows string // one sentence: what to look for
 	Data  string // what it runs on
+	Reads bool   // it takes Options.Data, if not always
 
 	// Scales says what Options.Scale multiplies; empty for experiments that have
 	// one size only.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/rows"
@@ -17,6 +18,7 @@ type Report struct {
 	Title string
 	Facts []Fact // how the numbers came about
 
+	Claims []Claim // published numbers beside ours, with verdicts
 	Tables []Table // to read
 	Sheets []Sheet // the same and more in full precision; the first has no name
 	Plots  []Plot
@@ -33,7 +35,8 @@ type Fact struct {
 type Table struct {
 	Title   string
 	Columns []string
-	Left    int // number of columns, from the first, of words; the others hold numbers
+	Left    int  // number of columns, from the first, of words; the others hold numbers
+	Main    bool // it belongs on the page of all experiments
 	Rows    [][]string
 }
 
@@ -60,7 +63,7 @@ func (r *Report) note(format string, args ...any) {
 
 // Write writes the report's files into the folder dir, which it does not make:
 // NAME.txt, NAME.json, NAME.csv and NAME.svg, further sheets and plots as
-// NAME-x.csv and NAME-x.svg. It returns their paths.
+// NAME-x.csv and NAME-x.svg, NAME-claims.csv among them. It returns their paths.
 func (r *Report) Write(dir string) ([]string, error) {
 	var paths []string
 	write := func(suffix, extension string, fn func(io.Writer) error) error {
@@ -78,17 +81,42 @@ func (r *Report) Write(dir string) ([]string, error) {
 	if err := write("", ".json", r.WriteJSON); err != nil {
 		return nil, err
 	}
-	for _, s := range r.Sheets {
+	for _, s := range r.allSheets() {
 		if err := write(s.Name, ".csv", s.WriteCSV); err != nil {
 			return nil, err
 		}
 	}
+	plots, err := r.WritePlots(dir)
+	return append(paths, plots...), err
+}
+
+// WritePlots writes the plots alone.
+func (r *Report) WritePlots(dir string) ([]string, error) {
+	var paths []string
 	for i := range r.Plots {
-		if err := write(r.Plots[i].Name, ".svg", r.Plots[i].Write); err != nil {
+		path := filepath.Join(dir, r.plotName(i))
+		if err := atomicfile.Write(path, r.Plots[i].Write); err != nil {
 			return nil, err
 		}
+		paths = append(paths, path)
 	}
 	return paths, nil
+}
+
+// allSheets are the sheets and that of the claims, if there are any.
+func (r *Report) allSheets() []Sheet {
+	if len(r.Claims) == 0 {
+		return r.Sheets
+	}
+	return append(slices.Clone(r.Sheets), claimSheet(r.Claims))
+}
+
+// plotName is the name of a plot's file.
+func (r *Report) plotName(i int) string {
+	if r.Plots[i].Name == "" {
+		return r.Name + ".svg"
+	}
+	return r.Name + "-" + r.Plots[i].Name + ".svg"
 }
 
 // WriteCSV writes the sheet with a header; floats keep all digits, nil is empty.
@@ -109,7 +137,7 @@ type reportJSON struct {
 // WriteJSON writes the report's facts, sheets and notes.
 func (r *Report) WriteJSON(w io.Writer) error {
 	text := reportJSON{Experiment: r.Name, Title: r.Title, Facts: r.Facts, Sheets: map[string][]map[string]any{}, Notes: r.Notes}
-	for _, s := range r.Sheets {
+	for _, s := range r.allSheets() {
 		name := s.Name
 		if name == "" {
 			name = "results"

@@ -23,6 +23,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		b.WriteByte('\n')
 		r.Tables[i].write(&b)
 	}
+	if len(r.Claims) > 0 {
+		fmt.Fprintf(&b, "\nagainst the published numbers: %s; see %s-claims.csv\n", countsText(r.Claims), r.Name)
+	}
 	if len(r.Notes) > 0 {
 		b.WriteByte('\n')
 	}

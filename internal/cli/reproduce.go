@@ -20,12 +20,14 @@ type reproduceFlags struct {
 	seed  uint64
 	jobs  int
 	scale float64
+
+	markdown string
 }
 
 func newReproduceCommand(env *environment) *cobra.Command {
 	var f reproduceFlags
 	cmd := &cobra.Command{
-		Use:   "reproduce [NAME --out DIR]",
+		Use:   "reproduce [NAME|all --out DIR]",
 		Short: "Repeat an experiment of a paper and set the results beside the published ones",
 		Long: `Repeats a table or figure of the papers that this program implements. Without
 NAME it lists the experiments.
@@ -38,11 +40,18 @@ paper or, with --scale, a part of them.
 
 The output folder gets NAME.txt (what is printed), NAME.json, NAME.csv and
 NAME.svg, and in the folder NAME the finished trainings: a run that was killed
-goes on where it was.`,
+goes on where it was.
+
+The name "all" runs every experiment that the data allow and adds two pages, all.html
+and all.md: every published number beside ours with a verdict, how often the claims
+of LogRank's paper hold, and how long each experiment took. Without --data these are
+the experiments on made data. --markdown writes the second page to a place of its own,
+too, with its plots in figures/NAME beside it.`,
 		Example: `  listwise reproduce
   listwise reproduce logrank-fig3 --data LETOR3 --out results
   listwise reproduce logrank-fig6 --out results
-  listwise reproduce lambdarank-artificial --scale 0.1 --out results`,
+  listwise reproduce lambdarank-artificial --scale 0.1 --out results
+  listwise reproduce all --data SETS --scale 0.1 --out results`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return badCall("reproduce: found %d arguments, expected NAME or none", len(args))
@@ -56,6 +65,12 @@ goes on where it was.`,
 			if err := required(cmd, "out"); err != nil {
 				return err
 			}
+			if args[0] == "all" {
+				return f.runAll(cmd, env)
+			}
+			if f.markdown != "" {
+				return badCall("reproduce %s: --markdown is for all", args[0])
+			}
 			return f.run(cmd, env, args[0])
 		},
 	}
@@ -66,6 +81,7 @@ goes on where it was.`,
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything random")
 	fl.IntVar(&f.jobs, "jobs", 0, "trainings side by side (default: one a core)")
 	fl.Float64Var(&f.scale, "scale", 1, "size of an experiment on made data, as a multiple of the published one")
+	fl.StringVar(&f.markdown, "markdown", "", "also write the Markdown page of all experiments to this `file`")
 	return cmd
 }
 
@@ -107,10 +123,10 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 		return err
 	}
 	stages := stagedProgress{env: env}
-	r, err := e.Run(cmd.Context(), paper.Options{
+	r, _, err := e.Timed(cmd.Context(), paper.Options{
 		Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale,
 		Records: filepath.Join(f.out, name),
-		Command: f.command(name),
+		Command: f.command(name, true, true),
 		Observe: stages.set,
 	})
 	stages.finish()
@@ -132,16 +148,17 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 	return nil
 }
 
-// command is the command line without the flags that do not bear on results.
-func (f *reproduceFlags) command(name string) string {
+// command is the command line without the flags that do not bear on results, for an
+// experiment that reads data, that scales.
+func (f *reproduceFlags) command(name string, reads, scales bool) string {
 	parts := []string{"listwise reproduce", name}
-	if f.data != "" {
+	if f.data != "" && reads {
 		parts = append(parts, "--data "+f.data)
 	}
-	if f.set != "" {
+	if f.set != "" && reads {
 		parts = append(parts, "--set "+f.set)
 	}
-	if f.scale != 1 {
+	if f.scale != 1 && scales {
 		parts = append(parts, fmt.Sprintf("--scale %v", f.scale))
 	}
 	return strings.Join(append(parts, fmt.Sprintf("--seed %d", f.seed)), " ")

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/paper"
+)
+
+// runAll runs all experiments and writes the pages.
+func (f *reproduceFlags) runAll(cmd *cobra.Command, env *environment) error {
+	if !(f.scale > 0 && f.scale <= paper.MaxScale) {
+		return badCall("scale %v: expected a number above 0, %d at most", f.scale, paper.MaxScale)
+	}
+	if f.data != "" {
+		if _, err := os.Stat(f.data); err != nil {
+			return badCall("--data: %w", err)
+		}
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return err
+	}
+	stages := stagedProgress{env: env}
+	all, err := paper.RunAll(cmd.Context(), nil, paper.AllOptions{
+		Options: paper.Options{Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale, Command: f.command("all", true, true)},
+		Out:     f.out,
+		CommandOf: func(e *paper.Experiment) string {
+			return f.command(e.Name, e.Reads, e.Scales != "")
+		},
+		Observe: func(at, of int, name, stage string, done, total int) {
+			stages.set(fmt.Sprintf("%d/%d %s: %s", at+1, of, name, stage), done, total)
+		},
+	})
+	stages.finish()
+	if err != nil {
+		return err
+	}
+	paths, err := f.writePages(all)
+	if err != nil {
+		return err
+	}
+	if err := env.print(allReport(all)); err != nil {
+		return err
+	}
+	env.note("written: %s and the files of the experiments", strings.Join(paths, ", "))
+	return nil
+}
+
+// writePages writes the pages into the folder and, with --markdown, the Markdown
+// page where it is asked for, with copies of its plots beside it.
+func (f *reproduceFlags) writePages(all *paper.All) ([]string, error) {
+	page := filepath.Join(f.out, "all.html")
+	if err := atomicfile.Write(page, all.WriteHTML); err != nil {
+		return nil, err
+	}
+	paths := []string{page}
+	markdown := func(path, figures string) error {
+		paths = append(paths, path)
+		return atomicfile.Write(path, func(w io.Writer) error { return all.WriteMarkdown(w, figures) })
+	}
+	if err := markdown(filepath.Join(f.out, "all.md"), ""); err != nil || f.markdown == "" {
+		return paths, err
+	}
+	base := filepath.Base(f.markdown)
+	figures := filepath.Join("figures", strings.TrimSuffix(base, filepath.Ext(base)))
+	dir := filepath.Join(filepath.Dir(f.markdown), figures)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	for i := range all.Outcomes {
+		if r := all.Outcomes[i].Report; r != nil {
+			if _, err := r.WritePlots(dir); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return paths, markdown(f.markdown, filepath.ToSlash(figures))
+}
+
+// allReport is what the command prints: the verdicts' numbers and, as JSON, all
+// verdicts.
+func allReport(all *paper.All) report {
+	type claim struct {
+		Experiment string        `json:"experiment"`
+		Data       string        `json:"data"`
+		Method     string        `json:"method"`
+		Measure    string        `json:"measure"`
+		Published  float64       `json:"published"`
+		Ours       float64       `json:"ours"`
+		Interval   []float64     `json:"interval,omitempty"`
+		Verdict    paper.Verdict `json:"verdict"`
+		Why        string        `json:"why,omitempty"`
+	}
+	t := all.Summary()
+	r := report{columns: t.Columns}
+	for _, row := range t.Rows {
+		cells := make([]any, len(row))
+		for i, c := range row {
+			cells[i] = c
+		}
+		r.rows = append(r.rows, cells)
+	}
+	list := []claim{}
+	for i := range all.Outcomes {
+		o := &all.Outcomes[i]
+		if o.Report == nil {
+			r.notes = append(r.notes, fmt.Sprintf("%s was not run: %s", o.Name, o.Why))
+			continue
+		}
+		for _, c := range o.Report.Claims {
+			line := claim{Experiment: o.Name, Data: c.Data, Method: c.Row, Measure: c.Measure, Published: c.Published, Ours: c.Ours, Verdict: c.Verdict, Why: c.Why}
+			if c.Why == "" {
+				line.Interval = []float64{c.Low, c.High}
+			}
+			list = append(list, line)
+		}
+	}
+	for _, fact := range all.Facts {
+		if slices.Contains([]string{"time", "verdicts"}, fact.Name) {
+			r.notes = append(r.notes, fact.Name+": "+fact.Value)
+		}
+	}
+	r.json = list
+	return r
+}

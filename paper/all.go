@@ -1,0 +1,207 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// All is what became of every experiment.
+type All struct {
+	Facts    []Fact
+	Outcomes []Outcome
+}
+
+// Outcome is what became of one experiment.
+type Outcome struct {
+	Experiment
+
+	Report *Report // nil if it was skipped
+	Took   Took
+	Why    string // it was skipped
+}
+
+// AllOptions are the options of RunAll.
+type AllOptions struct {
+	Options // Records, Command and Observe are set for each experiment
+
+	// Out is the folder, which must be there, of the experiments' files and of
+	// their records, one folder each.
+	Out string
+
+	// CommandOf returns the command line that leads to an experiment alone.
+	CommandOf func(*Experiment) string
+
+	// Observe, if not nil, is told how far the stage of an experiment is: that is
+	// the number of experiments before it, of how many.
+	Observe func(at, of int, name, stage string, done, total int)
+}
+
+// RunAll runs the experiments, all of them if nil, that the data allow, and writes
+// their files as each is done. What is not run is in the result with the reason.
+func RunAll(ctx context.Context, experiments []Experiment, o AllOptions) (*All, error) {
+	if experiments == nil {
+		experiments = Experiments()
+	}
+	all := &All{}
+	for i := range experiments {
+		out := Outcome{Experiment: experiments[i]}
+		one := o.Options
+		one.Records, one.Command = filepath.Join(o.Out, out.Name), o.CommandOf(&out.Experiment)
+		if out.Scales == "" {
+			one.Scale = 1
+		}
+		one.Observe = func(stage string, done, total int) {
+			if o.Observe != nil {
+				o.Observe(i, len(experiments), out.Name, stage, done, total)
+			}
+		}
+		var err error
+		out.Report, out.Took, err = out.Timed(ctx, one)
+		var input *InputError
+		switch {
+		case errors.As(err, &input):
+			out.Report, out.Why = nil, strings.TrimPrefix(input.Error(), o.Data+": ")
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", out.Name, err)
+		default:
+			if _, err := out.Report.Write(o.Out); err != nil {
+				return nil, err
+			}
+		}
+		all.Outcomes = append(all.Outcomes, out)
+	}
+	all.facts(o)
+	return all, nil
+}
+
+func (a *All) facts(o AllOptions) {
+	fact := func(name, format string, args ...any) {
+		a.Facts = append(a.Facts, Fact{name, fmt.Sprintf(format, args...)})
+	}
+	fact("command", "%s", o.Command)
+	fact("seed", "%d", o.Seed)
+	if o.Data != "" {
+		fact("data", "%s", strings.Join(setsIn(o.Data), ", "))
+	}
+	var took Took
+	for i := range a.Outcomes {
+		took.Run += a.Outcomes[i].Took.Run
+		took.All += a.Outcomes[i].Took.All
+	}
+	jobs := o.Jobs
+	if jobs == 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	time := duration(took.All)
+	if took.All > took.Run+timedEvery {
+		time += fmt.Sprintf(" in several runs, each of which goes on with the trainings that it finds finished; the last took %s", duration(took.Run))
+	}
+	fact("time", "%s, on %s/%s with %d trainings side by side", time, runtime.GOOS, runtime.GOARCH, jobs)
+	fact("verdicts", "%s", countsText(a.claims()))
+}
+
+// claims are those of all experiments.
+func (a *All) claims() []Claim {
+	var all []Claim
+	for i := range a.Outcomes {
+		if r := a.Outcomes[i].Report; r != nil {
+			all = append(all, r.Claims...)
+		}
+	}
+	return all
+}
+
+// setsIn lists the folders of the data.
+func setsIn(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // the experiments have told
+	}
+	var names []string
+	for _, e := range entries {
+		if _, err := os.Stat(filepath.Join(dir, e.Name(), "Fold1")); err == nil {
+			names = append(names, e.Name())
+		}
+	}
+	if names == nil {
+		names = []string{filepath.Base(dir)}
+	}
+	return names
+}
+
+// duration is a time for people: "4.2 s", "2 min 10 s".
+func duration(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	d = d.Round(time.Second)
+	if d < time.Hour {
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	d = d.Round(time.Minute)
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// aboutVerdicts says how verdicts come about, for the pages.
+var aboutVerdicts = []string{
+	"A number is reproduced if the published one lies in the interval around ours; otherwise ours is better or worse.",
+	"For a mean over queries that is the 95 % bootstrap interval (BCa) over the test queries of all folds, moved from the mean over queries to the mean over folds, which is what was published. " +
+		"The published runs were measured on the same queries, but their values query by query are not known: a difference inside the interval may still be real.",
+	"For made data, of which the publication has one set and we draw several, it is the 95 % prediction interval for one more set.",
+	"For ratios and slopes of times there is a rule, named where it is used.",
+	"The interval is computed for each number by itself: of a hundred numbers that agree with the published ones, some five are called better or worse by chance.",
+}
+
+// Summary is the table of the experiments: what each came to and how long it took.
+func (a *All) Summary() Table {
+	t := Table{Title: "experiments", Left: 1, Columns: []string{"experiment"}}
+	for _, v := range Verdicts() {
+		t.Columns = append(t.Columns, string(v))
+	}
+	t.Columns = append(t.Columns, "time")
+	for i := range a.Outcomes {
+		o := &a.Outcomes[i]
+		row := []string{o.Name}
+		if o.Report == nil {
+			t.Rows = append(t.Rows, append(row, "", "", "", "", "not run"))
+			continue
+		}
+		n := counts(o.Report.Claims)
+		for _, v := range Verdicts() {
+			cell := ""
+			if len(o.Report.Claims) > 0 {
+				cell = strconv.Itoa(n[v])
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, append(row, duration(o.Took.All)))
+	}
+	return t
+}
+
+// facts are those of the report, and the time.
+func (o *Outcome) facts() []Fact {
+	return append(slices.Clone(o.Report.Facts), Fact{"time", duration(o.Took.All)})
+}
+
+// mainTables are those that belong on the page.
+func (o *Outcome) mainTables() []Table {
+	var tables []Table
+	for _, t := range o.Report.Tables {
+		if t.Main {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}

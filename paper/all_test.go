@@ -1,0 +1,139 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/listwise/listwise/internal/svg"
+)
+
+// threeExperiments are one with claims, one that lacks its data, and one that scales.
+func threeExperiments(scales *[]float64) []Experiment {
+	return []Experiment{
+		{Name: "one", Title: "a | table", Shows: "<this>", Run: func(_ context.Context, o Options) (*Report, error) {
+			*scales = append(*scales, o.Scale)
+			r := &Report{Name: "one", Title: "a | table"}
+			r.fact("command", "%s", o.Command)
+			r.claimMean(claimed{data: "D", row: "A|B", measure: "MAP", published: 0.5, ours: 0.5}, []float64{0.4, 0.5, 0.6}, 1)
+			r.claimNot(claimed{data: "D", row: "C", measure: "MAP", published: 0.1, ours: 0.5}, "other data")
+			r.Tables = []Table{{Title: "counts", Columns: []string{"x"}, Rows: [][]string{{"3 of 4"}}, Main: true}, {Title: "detail", Columns: []string{"y"}, Rows: [][]string{{"5"}}}}
+			r.Sheets = []Sheet{{Columns: []string{"x"}}}
+			r.Plots = []Plot{{Plot: svg.Plot{Title: "drawn", Series: []svg.Series{{X: []float64{1, 2}, Y: []float64{3, 4}}}}}}
+			r.note("a *note*")
+			return r, nil
+		}},
+		{Name: "two", Reads: true, Run: func(context.Context, Options) (*Report, error) {
+			return nil, inputError("no data: expected a folder")
+		}},
+		{Name: "three", Scales: "queries", Run: func(_ context.Context, o Options) (*Report, error) {
+			*scales = append(*scales, o.Scale)
+			o.Observe("stage", 1, 2)
+			return &Report{Name: "three", Sheets: []Sheet{{Columns: []string{"x"}}}}, nil
+		}},
+	}
+}
+
+// Every experiment is on both pages, with verdicts or the reason why it was not run,
+// and the files that the pages link are there.
+func TestAllPages(t *testing.T) {
+	out := t.TempDir()
+	var scales []float64
+	var seen string
+	all, err := RunAll(context.Background(), threeExperiments(&scales), AllOptions{
+		Options: Options{Seed: 1, Scale: 0.1, Command: "listwise reproduce all"}, Out: out,
+		CommandOf: func(e *Experiment) string { return "run " + e.Name },
+		Observe:   func(_, _ int, name, stage string, _, _ int) { seen = name + " " + stage },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(scales) != 2 || scales[0] != 1 || scales[1] != 0.1 {
+		t.Errorf("scales %v, expected 1 for the experiment of one size and 0.1 for the other", scales)
+	}
+	if seen != "three stage" {
+		t.Errorf("observed %q", seen)
+	}
+	var md, html bytes.Buffer
+	if err := errors.Join(all.WriteMarkdown(&md, ""), all.WriteHTML(&html)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"no data: expected a folder", "not comparable (1)", "other data", "1 reproduced, 0 better, 0 worse, 1 not comparable", "3 of 4", "run one"} {
+		if !strings.Contains(md.String(), want) || !strings.Contains(html.String(), want) {
+			t.Errorf("%q is not on both pages", want)
+		}
+	}
+	for _, want := range []string{`| D | A\|B | MAP | 0.5000 | 0.5000 |`, "&lt;this>", `a \*note\*`, "![drawn](one.svg)"} {
+		if !strings.Contains(md.String(), want) {
+			t.Errorf("the Markdown page lacks %q", want)
+		}
+	}
+	if !strings.Contains(html.String(), "<svg") || !strings.Contains(html.String(), "detail") || strings.Contains(html.String(), "<this>") {
+		t.Error("the HTML page lacks plot or tables, or does not escape")
+	}
+	if regexp.MustCompile(`(src|href)="[^#]`).MatchString(html.String()) {
+		t.Error("the HTML page needs other files")
+	}
+	for _, name := range []string{"one.svg", "one-claims.csv", "three.txt", "one/seconds.json"} {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	_, body, _ := strings.Cut(html.String(), "<main>")
+	body, _, found := strings.Cut(body, "</main>")
+	if !found {
+		t.Fatal("the page has no main part")
+	}
+	dec := xml.NewDecoder(strings.NewReader(body))
+	for {
+		if _, err := dec.Token(); err != nil {
+			if err.Error() != "EOF" {
+				t.Errorf("the page's elements do not close: %v", err)
+			}
+			break
+		}
+	}
+}
+
+// The time of earlier runs with the same records counts.
+func TestTimedAddsUp(t *testing.T) {
+	e := Experiment{Run: func(context.Context, Options) (*Report, error) { return &Report{}, nil }}
+	o := Options{Records: filepath.Join(t.TempDir(), "e"), Command: "c"}
+	var total Took
+	for range 3 {
+		_, took, err := e.Timed(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took.All < took.Run+total.All-time.Microsecond { // seconds are rounded
+			t.Errorf("%v in all, expected %v and %v", took.All, took.Run, total.All)
+		}
+		total = took
+	}
+	o.Command = "d"
+	if _, took, err := e.Timed(context.Background(), o); err != nil || took.All != took.Run {
+		t.Errorf("another command: %v in all, this run %v (%v)", took.All, took.Run, err)
+	}
+	if err := os.WriteFile(filepath.Join(o.Records, "seconds.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.Timed(context.Background(), o); err == nil {
+		t.Error("a broken record of times: found no error")
+	}
+}
+
+// Only wrong input skips an experiment.
+func TestAllStopsAtErrors(t *testing.T) {
+	broken := []Experiment{{Name: "x", Run: func(context.Context, Options) (*Report, error) { return nil, errors.New("disk") }}}
+	_, err := RunAll(context.Background(), broken, AllOptions{Out: t.TempDir(), CommandOf: func(*Experiment) string { return "" }})
+	if err == nil || !strings.Contains(err.Error(), "x: disk") {
+		t.Errorf("found %v", err)
+	}
+}

@@ -1,0 +1,35 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+)
+
+// MeanInterval returns the mean of values and its bootstrap interval, that of
+// [System] from so many samples. The values must be finite, two of them at least.
+func MeanInterval(values []float64, resamples int, seed uint64) (System, error) {
+	c := Config{Permutations: 1, Resamples: resamples, Seed: seed, Workers: 1}
+	if err := c.check([][]float64{values, values}); err != nil {
+		return System{}, err
+	}
+	s := System{Mean: mean(values)}
+	s.Interval = interval(values, s.Mean, resample([][]float64{values}, &c)[0])
+	return s, nil
+}
+
+// Prediction returns the interval that one more value, drawn like the others from
+// a normal distribution, falls into with probability [Level]:
+//
+//	mean ± t·s·√(1 + 1/n)
+//
+// with Student's t of n − 1 degrees of freedom and the standard deviation s. There
+// must be two values at least.
+func Prediction(values []float64) (System, error) {
+	n := float64(len(values))
+	if n < 2 {
+		return System{}, fmt.Errorf("found %d values, expected at least two", len(values))
+	}
+	m := mean(values)
+	half := studentQuantile(1-Alpha/2, n-1) * deviation(values) * math.Sqrt(1+1/n)
+	return System{Mean: m, Interval: Interval{m - half, m + half}}, nil
+}
