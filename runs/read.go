@@ -80,7 +80,7 @@ func (s *Store) Get(id int64) (*Run, error) {
 }
 
 func (s *Store) runsOf(tx *sql.Tx, where string, args []any) ([]Run, error) {
-	return collect(tx, s.scanRun, `SELECT id, kind, status, begun, seconds, command, methods, config, seed, version, revision, modified, go, error
+	return collect(tx, s.scanRun, `SELECT id, kind, status, begun, seconds, command, methods, config, seed, version, revision, modified, go, program, error
 		FROM run `+where+` ORDER BY id DESC`, args...)
 }
 
@@ -91,7 +91,7 @@ func (s *Store) scanRun(rows *sql.Rows) (Run, error) {
 	var seed sql.NullString
 	c := &r.Code
 	err := rows.Scan(&r.ID, &r.Kind, &r.Status, &begun, &seconds, fromJSON{&r.Command}, fromJSON{&r.Methods}, fromJSON{&r.Config}, &seed,
-		&c.Version, &c.Revision, &c.Modified, &c.Go, &r.Error)
+		&c.Version, &c.Revision, &c.Modified, &c.Go, &c.Program, &r.Error)
 	if err != nil {
 		return r, err
 	}

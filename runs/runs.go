@@ -82,6 +82,10 @@ type Code struct {
 	Revision string // of the source's version control, "" if the build did not say
 	Modified bool   // the source differed from that revision
 	Go       string // the Go version
+
+	// Program is the FileFingerprint of the program itself where no revision tells
+	// what it was built from, else "".
+	Program string
 }
 
 // Data is one data set that a run read.

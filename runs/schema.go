@@ -26,6 +26,7 @@ CREATE TABLE run (
 	revision TEXT NOT NULL,
 	modified INTEGER NOT NULL,
 	go       TEXT NOT NULL,
+	program  TEXT NOT NULL,
 	error    TEXT NOT NULL
 );
 CREATE TABLE data (

@@ -79,10 +79,10 @@ func (s *Store) Finish(r *Run) error {
 }
 
 func insertRun(tx *sql.Tx, r *Run) (int64, error) {
-	result, err := tx.Exec(`INSERT INTO run (kind, status, begun, command, methods, config, seed, version, revision, modified, go, error)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
+	result, err := tx.Exec(`INSERT INTO run (kind, status, begun, command, methods, config, seed, version, revision, modified, go, program, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
 		string(r.Kind), string(r.Status), r.Begun.Format(timeFormat), asJSON{list(r.Command)}, asJSON{list(r.Methods)}, asJSON{r.Config},
-		seedText(r.Seed), r.Code.Version, r.Code.Revision, r.Code.Modified, r.Code.Go)
+		seedText(r.Seed), r.Code.Version, r.Code.Revision, r.Code.Modified, r.Code.Go, r.Code.Program)
 	if err != nil {
 		return 0, err
 	}

@@ -2,13 +2,9 @@ package cli
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -128,20 +124,9 @@ func recordedData(role, path string, d *dataset.Dataset) runs.Data {
 	return runs.Data{Role: role, Path: path, Fingerprint: d.Fingerprint(), Queries: len(d.Queries), Documents: d.Docs()}
 }
 
-// recordedFile describes another file that was read; its fingerprint is half of a
-// SHA-256, none for standard input.
+// recordedFile describes another file that was read.
 func recordedFile(role, path string) runs.Data {
-	data := runs.Data{Role: role, Path: path}
-	f, err := os.Open(path)
-	if err != nil {
-		return data
-	}
-	defer func() { _ = f.Close() }()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err == nil {
-		data.Fingerprint = hex.EncodeToString(h.Sum(nil)[:16])
-	}
-	return data
+	return runs.Data{Role: role, Path: path, Fingerprint: runs.FileFingerprint(path)}
 }
 
 // recordedMeasures are all values of a result.

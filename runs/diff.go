@@ -1,0 +1,193 @@
+package runs
+
+import (
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Diff tells how two runs differ.
+type Diff struct {
+	Changes     []Change     // sorted by name
+	Comparisons []Comparison // of the rankers that both have, by ranker, then measure
+	OnlyA       []string     // rankers that nothing of the other run was compared with
+	OnlyB       []string
+}
+
+// Change is a setting, a data set or a part of the program that is not the same in
+// both runs.
+type Change struct {
+	Name string // such as seed, code.revision, data.train, hyperparameters.C
+	A, B any    // nil: the run has none
+}
+
+// Comparison sets a ranker of one run against one of the other by one measure.
+type Comparison struct {
+	RankerA, RankerB string
+	Measure          string
+	A, B             float64 // the means; NaN where there is none
+
+	// Of the queries that both were measured on: in how many B is better, equal and
+	// worse. All are 0 if a run has no per-query results.
+	Wins, Ties, Losses int
+}
+
+// Compare compares two runs with their per-query results, which Get returns.
+// Rankers are compared with those of the same name; if there are none, and each run
+// has a single ranker, those two are. Queries are matched by their ids; a query that
+// stands in several folds of a run by its first.
+func Compare(a, b *Run) *Diff {
+	d := &Diff{Changes: changes(a, b)}
+	namesA, namesB := a.rankers(), b.rankers()
+	pairs := make(map[string]string)
+	for _, name := range namesA {
+		if slices.Contains(namesB, name) {
+			pairs[name] = name
+		}
+	}
+	if len(pairs) == 0 && len(namesA) == 1 && len(namesB) == 1 {
+		pairs[namesA[0]] = namesB[0]
+	}
+	for _, name := range namesA {
+		other, ok := pairs[name]
+		if !ok {
+			d.OnlyA = append(d.OnlyA, name)
+			continue
+		}
+		d.Comparisons = append(d.Comparisons, compareRankers(a, b, name, other)...)
+	}
+	paired := slices.Collect(maps.Values(pairs))
+	for _, name := range namesB {
+		if !slices.Contains(paired, name) {
+			d.OnlyB = append(d.OnlyB, name)
+		}
+	}
+	return d
+}
+
+// rankers are the names of the run's rankers in their order.
+func (r *Run) rankers() []string {
+	var names []string
+	for i := range r.Results {
+		if name := r.Results[i].Ranker; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// compareRankers compares by the measures that both have.
+func compareRankers(a, b *Run, rankerA, rankerB string) []Comparison {
+	var all []Comparison
+	for _, m := range a.summary(rankerA) {
+		other := b.summary(rankerB)
+		i := slices.IndexFunc(other, func(o Measure) bool { return o.Name == m.Name })
+		if i < 0 {
+			continue
+		}
+		c := Comparison{RankerA: rankerA, RankerB: rankerB, Measure: m.Name, A: m.Mean, B: other[i].Mean}
+		c.count(a.perQuery(rankerA, m.Name), b.perQuery(rankerB, m.Name))
+		all = append(all, c)
+	}
+	return all
+}
+
+// summary are the ranker's values over everything, the means over folds if there
+// are folds.
+func (r *Run) summary(ranker string) []Measure {
+	for i := range r.Results {
+		if r.Results[i].Ranker == ranker && r.Results[i].Fold == "" {
+			return r.Results[i].Measures
+		}
+	}
+	return nil
+}
+
+// perQuery are the values of a ranker by query.
+func (r *Run) perQuery(ranker, measure string) map[string]float64 {
+	values := make(map[string]float64)
+	for _, result := range r.Ranker(ranker) {
+		for _, m := range result.Measures {
+			if m.Name != measure {
+				continue
+			}
+			for _, v := range m.PerQuery {
+				if _, twice := values[v.Query]; !twice {
+					values[v.Query] = v.Value
+				}
+			}
+		}
+	}
+	return values
+}
+
+func (c *Comparison) count(a, b map[string]float64) {
+	for query, x := range a {
+		y, ok := b[query]
+		switch {
+		case !ok || math.IsNaN(x) || math.IsNaN(y):
+		case y > x:
+			c.Wins++
+		case y < x:
+			c.Losses++
+		default:
+			c.Ties++
+		}
+	}
+}
+
+// changes are the facts that differ.
+func changes(a, b *Run) []Change {
+	x, y := a.facts(), b.facts()
+	var all []Change
+	for name, v := range x {
+		if w := y[name]; !reflect.DeepEqual(v, w) {
+			all = append(all, Change{name, v, w})
+		}
+	}
+	for name, w := range y {
+		if _, both := x[name]; !both {
+			all = append(all, Change{name, nil, w})
+		}
+	}
+	slices.SortFunc(all, func(p, q Change) int { return strings.Compare(p.Name, q.Name) })
+	return all
+}
+
+// facts are what a run depends on, by name. Of data it is the content that counts,
+// not the path.
+func (r *Run) facts() map[string]any {
+	facts := map[string]any{"kind": string(r.Kind), "code.version": r.Code.Version, "code.revision": r.Code.Revision, "code.modified": r.Code.Modified, "code.go": r.Code.Go, "code.program": r.Code.Program}
+	if r.Seed != nil {
+		facts["seed"] = strconv.FormatUint(*r.Seed, 10)
+	}
+	for _, d := range r.Data {
+		facts["data."+d.Role] = d.Fingerprint
+	}
+	maps.Copy(facts, r.Settings())
+	return facts
+}
+
+// Settings returns the leaves of Config under names such as
+// methods.mle.hyperparameters.C.
+func (r *Run) Settings() map[string]any {
+	settings := make(map[string]any)
+	for name, v := range r.Config {
+		flatten(settings, name, v)
+	}
+	return settings
+}
+
+func flatten(into map[string]any, name string, v any) {
+	nested, ok := v.(map[string]any)
+	if !ok {
+		into[name] = v
+		return
+	}
+	for key, value := range nested {
+		flatten(into, name+"."+key, value)
+	}
+}
