@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -45,6 +46,9 @@ func (r *Report) explore(ctx context.Context, in *input) error {
 	room, err := r.room()
 	if err != nil {
 		return err
+	}
+	if room < 0 {
+		return fmt.Errorf("the page takes %d bytes without any ranking, more than its limit of %d", r.config.MaxBytes-room, r.config.MaxBytes)
 	}
 	for _, i := range in.byDifference() {
 		if err := ctx.Err(); err != nil {

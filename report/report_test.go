@@ -349,6 +349,7 @@ func TestBuildErrors(t *testing.T) {
 		{Config{}, []ensemble.Division{{Test: d, Systems: []ensemble.System{one}}}, "found no measures"},
 		{Config{Measures: m, Baseline: 1}, []ensemble.Division{{Test: d, Systems: []ensemble.System{one}}}, "baseline 1 of 1"},
 		{Config{Measures: m}, []ensemble.Division{{Test: d, Systems: []ensemble.System{one}}, {Name: "Fold2", Test: d}}, "Fold2 has 0 systems"},
+		{Config{Measures: m, MaxBytes: 1000}, []ensemble.Division{{Test: d, Systems: []ensemble.System{one}}}, "more than its limit of 1000"},
 		{Config{Measures: m}, []ensemble.Division{{Test: &dataset.Dataset{}, Systems: []ensemble.System{{Name: "s"}}}}, "found no queries"},
 		{Config{Measures: m}, []ensemble.Division{{Test: d, Systems: []ensemble.System{{Name: "short", Test: []float64{1}}}}}, "short: "},
 	} {

@@ -202,13 +202,9 @@ func binaryGain(config loss.LogRank, grades, scores []float64) float64 {
 
 func (c *collector) diagnosis(s int) diagnosis {
 	o := c.config.Sampler
-	starts := fmt.Sprintf("%g of the walks from the ideal ranking, the others from the worst", o.Mix)
-	if o.Levels > 0 {
-		starts = fmt.Sprintf("walks from %d states, skew %g", o.Levels, o.Skew)
-	}
 	d := diagnosis{
 		System: s, Measure: c.config.Gain.Name(), Queries: c.queries,
-		Options: fmt.Sprintf("%d draws by walks of %d steps, every %s, %s", o.Samples, o.Steps, ordinal(o.Thin), starts),
+		Options: fmt.Sprintf("%d draws by walks of %d steps, %s", o.Samples, o.Steps, starts(o)),
 	}
 	for i := range c.drawn {
 		d.Drawn = append(d.Drawn, rounded(c.drawn[i]/float64(c.queries), 4))
@@ -223,9 +219,19 @@ func (c *collector) diagnosis(s int) diagnosis {
 	return d
 }
 
-func ordinal(thin int) string {
-	if thin == 1 {
-		return "state counts"
+// starts says where the walks begin and which of their states count.
+func starts(o sample.Options) string {
+	text := fmt.Sprintf("%g %% of them from the ideal ranking, the others from the worst", 100*o.Mix)
+	switch {
+	case o.Levels > 0:
+		text = fmt.Sprintf("from %d states between the ideal ranking and the worst, skew %g", o.Levels, o.Skew)
+	case o.Mix == 1:
+		text = "all from the ideal ranking"
+	case o.Mix == 0:
+		text = "all from the worst ranking"
 	}
-	return fmt.Sprintf("%d states one counts", thin)
+	if o.Thin > 1 {
+		text += fmt.Sprintf("; one state in %d counts", o.Thin)
+	}
+	return text
 }

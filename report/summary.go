@@ -125,7 +125,11 @@ func flips(c *stats.Comparison) string {
 	if c.Exact {
 		return "all"
 	}
-	return strconv.Itoa(c.Permutations)
+	text := strconv.Itoa(c.Permutations)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // newForest turns a pair so that it is some system minus the baseline.

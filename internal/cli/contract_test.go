@@ -191,7 +191,7 @@ func TestDemoLearns(t *testing.T) {
 			Queries    int
 			Rankers    []demoRow
 		}
-		decode(t, mustCall(t, "demo", "--seed", seed, "--format", "json"), &got)
+		decode(t, mustCall(t, "demo", "--seed", seed, "--report", "", "--format", "json"), &got)
 		if got.Convention != "letor3" || got.Queries != 26 {
 			t.Errorf("result is %+v", got)
 		}

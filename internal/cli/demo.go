@@ -10,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
@@ -18,22 +19,24 @@ import (
 
 func newDemoCommand(env *environment) *cobra.Command {
 	var seed uint64
-	var out string
+	var out, html string
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Train and compare rankers on data the program makes itself",
 		Long: `Generates judged queries of the shape of LETOR's OHSUMED collection, learns from
 some of them, chooses hyperparameters on others, and shows how well the rankers
-do on queries they have never seen. It needs no file and no network.`,
+do on queries they have never seen, in a table and in an HTML file that shows every
+query (see "listwise report"). It needs no file and no network.`,
 		Example: `  listwise demo
   listwise demo --seed 7 --out demo-models`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return demo(cmd.Context(), env, seed, out)
+			return demo(cmd.Context(), env, seed, out, html)
 		},
 	}
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "`number` that the data and the training depend on")
 	cmd.Flags().StringVar(&out, "out", "", "`folder` to keep models, scores and per-query results in")
+	cmd.Flags().StringVar(&html, "report", demoPage, "`file` for the report; empty: none")
 	return cmd
 }
 
@@ -49,8 +52,13 @@ var demoMethods = []struct {
 	{"convexloss-ndcg-lattice", "ConvexLoss, NDCG@10, exact lattice", "convexloss", "ndcg@10", map[string][]string{"form": {"lattice"}}},
 }
 
-func demo(ctx context.Context, env *environment, seed uint64, out string) error {
+func demo(ctx context.Context, env *environment, seed uint64, out, html string) error {
 	began := time.Now()
+	if html != "" {
+		if err := checkTarget("report", html); err != nil {
+			return err
+		}
+	}
 	fold, err := demoData(seed)
 	if err != nil {
 		return err
@@ -74,9 +82,15 @@ func demo(ctx context.Context, env *environment, seed uint64, out string) error 
 	for _, m := range config.Measures {
 		r.columns = append(r.columns, m.Name())
 	}
-	rows, err := demoRows(config, fold, result, seed)
+	untrained := demoUntrained(fold, seed)
+	rows, err := demoRows(config, fold, untrained, result)
 	if err != nil {
 		return err
+	}
+	if html != "" {
+		if err := writeDemoPage(ctx, html, &config, untrained, result); err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
 	}
 	for _, row := range rows {
 		cells := []any{row.Ranker}
@@ -85,11 +99,14 @@ func demo(ctx context.Context, env *environment, seed uint64, out string) error 
 		}
 		r.rows = append(r.rows, cells)
 	}
-	r.json = map[string]any{"convention": config.Convention.Name(), "queries": len(fold.Test.Queries), "rankers": rows}
+	r.json = map[string]any{"convention": config.Convention.Name(), "queries": len(fold.Test.Queries), "rankers": rows, "report": html}
 	r.notes = []string{
 		"",
 		fmt.Sprintf("%.1f seconds. The data are synthetic: they show that learning works, not which method is best.", time.Since(began).Seconds()),
 		`Next: "listwise methods", or "listwise tune" on folds of your own.`,
+	}
+	if html != "" {
+		r.notes = append(r.notes, fmt.Sprintf("Every query, and why documents rank where they do: open %s in a browser.", html))
 	}
 	return env.print(r)
 }
@@ -152,8 +169,8 @@ func demoConfig(fold tune.Fold, seed uint64, out string) (tune.Config, error) {
 	return c, nil
 }
 
-// demoRows puts the trained rankers below two that know nothing of the grades.
-func demoRows(c tune.Config, fold tune.Fold, result *tune.Result, seed uint64) ([]demoRow, error) {
+// demoUntrained are two rankers that know nothing of the grades.
+func demoUntrained(fold tune.Fold, seed uint64) []ensemble.System {
 	rng := random.Stream(seed, "demo", "random order")
 	shuffled := make([]float64, fold.Test.Docs())
 	summed := make([]float64, fold.Test.Docs())
@@ -163,16 +180,18 @@ func demoRows(c tune.Config, fold tune.Fold, result *tune.Result, seed uint64) (
 			summed[i] += float64(v)
 		}
 	}
+	return []ensemble.System{{Name: "untrained: random order", Test: shuffled}, {Name: "untrained: all weights 1", Test: summed}}
+}
+
+// demoRows puts the trained rankers below the others.
+func demoRows(c tune.Config, fold tune.Fold, untrained []ensemble.System, result *tune.Result) ([]demoRow, error) {
 	var rows []demoRow
-	for _, b := range []struct {
-		name   string
-		scores []float64
-	}{{"untrained: random order", shuffled}, {"untrained: all weights 1", summed}} {
-		r, err := measure.Evaluate(fold.Test, b.scores, c.Measures, c.Ties)
+	for _, u := range untrained {
+		r, err := measure.Evaluate(fold.Test, u.Test, c.Measures, c.Ties)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, newDemoRow(b.name, c.Measures, r))
+		rows = append(rows, newDemoRow(u.Name, c.Measures, r))
 	}
 	for i, row := range result.Rows {
 		rows = append(rows, newDemoRow(demoMethods[i].title, c.Measures, row.Folds[0].Test))

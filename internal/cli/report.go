@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
@@ -48,6 +49,8 @@ FILE). With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's ou
 (OUT/METHOD), or any with Foldk.model.json or Foldk.scores for every fold k; the
 queries of all test folds are pooled. NAME= gives a system a name of your own.
 
+A number is a run of this folder's record (see "listwise runs"): the model of a
+train, with its learning curve, all methods of a tune, or what an eval measured.
 --curve adds what "train --curve" wrote of a training, as often as it is given.
 
 The page keeps within --max-size: where there are more queries than fit, the
@@ -55,6 +58,7 @@ explorer has those on which the systems differ most. All other parts have all
 queries.`,
 		Example: `  listwise report --data test.txt --out report.html a.json b.json c.scores
   listwise report --data OHSUMED --out report.html --baseline mle runs/mle runs/lambdarank
+  listwise report --data test.txt --out report.html 11 12 better=14
   listwise report --data test.txt --out report.html --curve ranknet=r.curve ranknet=r.json mle=m.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
@@ -104,19 +108,20 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if err != nil {
 		return err
 	}
-	systems, err := f.systems(args)
+	curves, err := f.readCurves()
 	if err != nil {
 		return err
 	}
+	systems, recorded, err := f.systems(args)
+	if err != nil {
+		return err
+	}
+	curves = append(recorded, curves...)
 	if f.baseline != "" {
 		config.Baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })
 		if config.Baseline < 0 {
 			return badCall("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
 		}
-	}
-	curves, err := f.readCurves()
-	if err != nil {
-		return err
 	}
 	divisions, err := f.read(ctx, env, systems)
 	if err != nil {
@@ -157,20 +162,28 @@ func (f *reportFlags) config() (*page.Config, error) {
 	return c, nil
 }
 
-// systems reads the arguments as compare does, but one run each.
-func (f *reportFlags) systems(args []string) ([]*contestant, error) {
-	var systems []*contestant
+// systems reads the arguments as compare does, but one run each; a number is a run of
+// the record, which may have learning curves.
+func (f *reportFlags) systems(args []string) (systems []*contestant, curves []page.Curve, err error) {
 	for _, arg := range args {
+		if name, id, ok := numbered(arg); ok {
+			more, theirs, err := ofRun(name, id)
+			if err != nil {
+				return nil, nil, err
+			}
+			systems, curves = append(systems, more...), append(curves, theirs...)
+			continue
+		}
 		s, err := newContestant(arg, nil)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(s.runs) > 1 {
-			return nil, badCall("system %q: found %d runs, expected one: a page shows rankings, and the mean of several runs is none", arg, len(s.runs))
+			return nil, nil, badCall("system %q: found %d runs, expected one: a page shows rankings, and the mean of several runs is none", arg, len(s.runs))
 		}
 		systems = append(systems, s)
 	}
-	return systems, nameSystems(systems)
+	return systems, curves, nameSystems(systems)
 }
 
 func (f *reportFlags) readCurves() ([]page.Curve, error) {
@@ -178,7 +191,7 @@ func (f *reportFlags) readCurves() ([]page.Curve, error) {
 	for _, arg := range f.curves {
 		name, path, named := strings.Cut(arg, "=")
 		if !named || exists(arg) {
-			name, path = shortName(arg), arg
+			name, path = strings.TrimSuffix(shortName(arg), ".curve"), arg
 		}
 		file, err := os.Open(path)
 		if err != nil {
@@ -209,17 +222,8 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 	}
 	var divisions []ensemble.Division
 	if info, err := os.Stat(f.data); err == nil && info.IsDir() {
-		folds, err := tune.ReadTests(f.data, opts)
+		divisions, err = f.readFolds(env, opts, paths)
 		if err != nil {
-			return nil, err
-		}
-		for i := range folds {
-			env.warnings(folds[i].Test)
-		}
-		if err := eachOnce(f.data, folds); err != nil {
-			return nil, err
-		}
-		if divisions, err = ensemble.ReadFolds(paths, folds, false); err != nil {
 			return nil, err
 		}
 	} else {
@@ -241,6 +245,26 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 	return divisions, nil
 }
 
+// readFolds reads the test parts of folds and the systems' folders.
+func (f *reportFlags) readFolds(env *environment, opts dataset.Options, paths []string) ([]ensemble.Division, error) {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return nil, badCall("%s is a file: with --data %s, a folder, expected one with Fold1.model.json or Fold1.scores and so on", path, f.data)
+		}
+	}
+	folds, err := tune.ReadTests(f.data, opts)
+	if err != nil {
+		return nil, err
+	}
+	for i := range folds {
+		env.warnings(folds[i].Test)
+	}
+	if err := eachOnce(f.data, folds); err != nil {
+		return nil, err
+	}
+	return ensemble.ReadFolds(paths, folds, false)
+}
+
 // reportJSON tells what was written.
 type reportJSON struct {
 	File     string `json:"file"`
@@ -253,8 +277,9 @@ func writtenReport(path string, r *page.Report) report {
 	s := r.Size()
 	j := reportJSON{File: path, Bytes: s.Bytes, Queries: s.Queries, Explorer: s.Explorer}
 	return report{
-		title:   fmt.Sprintf("%s: %d kB, %d of %d queries in the explorer", path, (s.Bytes+500)/1000, s.Explorer, s.Queries),
+		title:   "wrote " + path,
 		columns: []string{"file", "bytes", "queries", "explorer_queries"},
+		rows:    [][]any{{path, s.Bytes, s.Queries, s.Explorer}},
 		json:    j,
 	}
 }

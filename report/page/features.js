@@ -10,7 +10,7 @@ function featurePlot() {
   select('features-system', report.weights.map((w, i) => [i, report.systems[w.system]]), 0, v => { current = report.weights[+v]; redraw(); });
 
   function bars(width) {
-    const n = Math.min(shownFirst, current.f.length), step = 24, text = Math.min(200, width * 0.34), height = n * step + 34;
+    const n = Math.min(shownFirst, current.f.length), step = 24, text = Math.min(200, width * 0.34), height = n * step + 8;
     const most = Math.max(...current.share, 1e-9), px = v => text + v / most * (width - text - 60);
     const root = svg('svg', { class: look(current.system), viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `Features of ${report.systems[current.system]} by share of the contributions` });
     for (let i = 0; i < n; i++) {
@@ -19,8 +19,7 @@ function featurePlot() {
       root.append(svg('path', { class: signOf(i), d: `M${text} ${y}H${px(current.share[i]).toFixed(1)}v18H${text}z` }));
       root.append(svg('text', { x: px(current.share[i]) + 6, y: y + 14 }, fixed(100 * current.share[i], 1) + ' %'));
     }
-    root.append(svg('text', { x: text, y: height - 8 }, current.linear ? 'share of all contributions; blue: more is better, orange: less is' : 'share of all contributions'));
-    return root;
+    return [root, html('p', { class: 'small' }, current.linear ? 'Share of all contributions. Blue: the more of it, the higher the score; orange: the lower.' : 'Share of all contributions.')];
   }
 
   const meanWeight = i => current.w[i].reduce((a, b) => a + b, 0) / current.w[i].length;
@@ -61,8 +60,8 @@ function samplerPlot() {
   function redraw() {
     draw(plot, histogram);
     document.getElementById('sampler-table').replaceChildren(html('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of the sampler' },
-      html('table', {}, html('caption', {}, `${report.systems[current.system]}: ${current.options}; over ${current.queries} queries`),
-        html('thead', {}, html('tr', {}, ['', 'lowest tenth', 'median', 'highest tenth'].map((h, i) => html('th', { scope: 'col', class: i ? 'n' : false }, h)))),
+      html('table', {}, html('caption', {}, `${report.systems[current.system]}: ${current.options}. Over ${current.queries} queries, of which 10 %, half and 90 % have less than:`),
+        html('thead', {}, html('tr', {}, ['', '10 %', 'median', '90 %'].map((h, i) => html('th', { scope: 'col', class: i ? 'n' : false }, h)))),
         html('tbody', {}, current.rows.map(r => html('tr', {}, html('th', { scope: 'row' }, r.name), [r.low, r.median, r.high].map(v => html('td', { class: 'n' }, figures(v, 3)))))))));
   }
   redraw();

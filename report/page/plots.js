@@ -35,7 +35,7 @@ function lines(container, o) {
         path += (open ? 'L' : 'M') + px.toFixed(1) + ' ' + py.toFixed(1);
         open = true;
         if (s.x.length <= 30) dots += marker(s.i, px, py);
-        points.push({ px, py, text: `${s.name}\n${o.xLabel} ${figures(x, 6)}: ${o.decimals ? fixed(s.y[j], o.decimals) : figures(s.y[j], 5)}` });
+        points.push({ px, py, text: `${s.name}\n${o.xLabel} ${figures(x, 6)}: ${s.texts ? s.texts[j] : fixed(s.y[j], o.decimals)}` });
       });
       g.append(svg('path', { class: 'line', d: path }));
       if (dots) g.append(svg('path', { class: 'dot', d: dots }));
@@ -103,28 +103,35 @@ function cutoffPlot() {
   });
 }
 
+// learningCurves draws objectives from 1, the first, to 0, the lowest met: those of
+// different losses have no common scale.
 function learningCurves() {
   const curves = report.curves.filter(c => c.points.length);
   if (!curves.length) return;
   show('curves');
   const container = document.getElementById('curves-plots');
-  const chart = (title, value) => {
+  const chart = (title, value, o) => {
     const series = curves.map((c, i) => {
-      // Starts of one training follow each other.
       const points = c.points.filter(p => value(p) !== undefined && value(p) !== null), x = [];
+      // Starts of one training follow each other.
       let before = 0, last = 0, start = points.length ? points[0].r || 0 : 0;
       for (const p of points) {
-        if ((p.r || 0) !== start && p.e <= last - before) { before = last; start = p.r || 0; }
+        if ((p.r || 0) !== start && p.e <= last - before) before = last;
+        start = p.r || 0;
         last = before + p.e;
         x.push(last);
       }
-      return { name: c.name, i, x, y: points.map(value), best: points.findIndex(p => p.b) };
+      const values = points.map(value), lowest = Math.min(...values), range = values[0] - lowest;
+      return {
+        name: c.name, i, x, best: points.findIndex(p => p.b), texts: values.map(v => figures(v, 6)),
+        y: o.relative ? values.map(v => range > 0 ? (v - lowest) / range : 0) : values,
+      };
     }).filter(s => s.x.length);
     if (!series.length) return;
     const plot = html('div', {});
     container.append(html('h3', {}, title), plot);
-    lines(plot, { title, xLabel: 'epoch', series });
+    lines(plot, { title, xLabel: 'epoch or iteration', series, ...o });
   };
-  chart('Training objective', p => p.c);
-  chart('Validation', p => p.v);
+  chart('Training objective', p => p.c, { relative: curves.length > 1, yLabel: curves.length > 1 ? '1: the first, 0: the lowest' : undefined });
+  chart('Validation', p => p.v, {});
 }

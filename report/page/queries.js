@@ -23,7 +23,7 @@ function differencePlot(open) {
     if (focus) root.focus();
   }
 
-  const openButton = o => html('button', { type: 'button', disabled: !detailsOf.has(o.q), onclick: () => open(o.q, report.baseline, system, measure) }, 'show the rankings');
+  const openButton = o => html('button', { type: 'button', class: 'plain', disabled: !detailsOf.has(o.q), onclick: () => open(o.q, report.baseline, system, measure) }, 'show the rankings');
 
   function redraw() {
     const [a, b] = [valuesOf(system, measure), valuesOf(report.baseline, measure)];

@@ -29,13 +29,14 @@ function draw(container, make) {
   again();
 }
 
-// ticks are about n round numbers from low to high.
+// ticks are about n round numbers from low to high, at least two.
 function ticks(low, high, n) {
   if (!(high > low)) return [low];
   const raw = (high - low) / n, power = 10 ** Math.floor(Math.log10(raw));
   const step = power * [1, 2, 5, 10].find(m => m * power >= raw * (1 - 1e-9));
   const list = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) list.push(k * step);
+  if (list.length < 2 && n < 12) return ticks(low, high, n + 1);
   list.decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   return list;
 }
