@@ -50,6 +50,11 @@ type Options struct {
 	// influence on the result, nor on errors and warnings.
 	Workers int
 
+	// Observe, if not nil, is told how many bytes of how many were read of text,
+	// which is read twice: the total is twice the file's size. It is called from
+	// several goroutines. A cache is not read but mapped.
+	Observe func(done, total int64)
+
 	chunk int64 // bytes in a chunk, chunkSize if 0; for tests
 }
 
@@ -203,7 +208,7 @@ func open(r io.ReaderAt, size int64, name string, opts Options) (*Dataset, error
 	if kind == binaryCache {
 		return openCache(r, size, name, opts)
 	}
-	return readText(newSource(r, size, kind, opts), name, opts)
+	return readText(newSource(observed(r, size, opts.Observe), size, kind, opts), name, opts)
 }
 
 // sniff tells the encoding of a file.

@@ -14,6 +14,10 @@ type TextOptions struct {
 	// Sparse leaves out features that are 0, except the last of the first
 	// document, which tells a reader the number of features.
 	Sparse bool
+
+	// Observe, if not nil, is told after every query how many of how many are
+	// written.
+	Observe func(done, total int)
 }
 
 // WriteText writes the data set as LETOR text, one document a line, query after
@@ -44,6 +48,9 @@ func WriteText(w io.Writer, d *Dataset, opts TextOptions) error {
 			if _, err := w.Write(line); err != nil {
 				return err
 			}
+		}
+		if opts.Observe != nil {
+			opts.Observe(i+1, len(d.Queries))
 		}
 	}
 	return nil

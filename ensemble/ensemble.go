@@ -41,6 +41,10 @@ type Config struct {
 	Tuning   fuse.Tuning // how; its Measure also chooses the rule
 	Measures []measure.Measure
 	Ties     measure.TiePolicy
+
+	// Observe, if not nil, is told how many fusions of how many, each a rule on a
+	// division, are done.
+	Observe func(done, total int)
 }
 
 // Fusion is one rule on one division.
@@ -91,6 +95,9 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 				return nil, fmt.Errorf("%s: %w", rule.Kind, err)
 			}
 			r.Rules[i].add(f)
+			if c.Observe != nil {
+				c.Observe(i*len(divisions)+k+1, len(c.Rules)*len(divisions))
+			}
 		}
 	}
 	r.Chosen = choose(r.Rules, divisions)

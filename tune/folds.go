@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
@@ -62,13 +63,40 @@ func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
 	return folds, nil
 }
 
+// observeAll returns for every file what makes one observer see the sum of all.
+func observeAll(paths []string, observe func(done, total int64)) []func(done, total int64) {
+	observers := make([]func(done, total int64), len(paths))
+	if observe == nil {
+		return observers
+	}
+	var mu sync.Mutex
+	done, total := make([]int64, len(paths)), make([]int64, len(paths))
+	for i, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			total[i] = 2 * info.Size() // until it is known
+		}
+		observers[i] = func(d, t int64) {
+			mu.Lock()
+			defer mu.Unlock()
+			done[i], total[i] = max(done[i], d), t
+			var allDone, all int64
+			for k := range done {
+				allDone, all = allDone+done[k], all+total[k]
+			}
+			observe(allDone, all)
+		}
+	}
+	return observers
+}
+
 // openAll reads the files side by side, and those that turn out narrower than
 // others again, as wide. The error is that of the first file that has one.
 func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
 	errs := make([]error, len(sets))
+	observers := observeAll(paths, opts.Observe)
 	parallel.For(len(sets), opts.Workers, func(_, i int) {
 		o := opts
-		o.Workers = 1
+		o.Workers, o.Observe = 1, observers[i]
 		sets[i], errs[i] = dataset.Open(paths[i], o)
 	})
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {

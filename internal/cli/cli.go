@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,10 @@ type environment struct {
 	args   []string // of the command line, for the record of experiments
 	format string   // text, json or csv
 	quiet  bool
+
+	statusLock   sync.Mutex
+	status       *status // nil until there is something to show
+	statusClosed bool
 }
 
 // Main runs the process's command line and returns its exit code. The first
@@ -61,7 +66,12 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	if isTerminal(stdout) && isTerminal(stderr) {
+		env.stdout = output{stdout, env}
+		root.SetOut(env.stdout)
+	}
 	err := root.ExecuteContext(ctx)
+	env.closeStatus()
 	if err == nil {
 		return exitDone
 	}
@@ -172,6 +182,6 @@ func required(cmd *cobra.Command, flags ...string) error {
 // note prints one line on standard error, unless --quiet.
 func (env *environment) note(format string, args ...any) {
 	if !env.quiet {
-		fmt.Fprintf(env.stderr, format+"\n", args...)
+		env.noteLine(fmt.Sprintf(format, args...))
 	}
 }

@@ -149,7 +149,10 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	if err := f.measureAll(ctx, env, c, measures); err != nil {
 		return err
 	}
-	for _, m := range measures {
+	bar := env.startProgress("comparing, measures", len(measures))
+	defer bar.finish()
+	for i, m := range measures {
+		bar.set(i, len(measures))
 		values, err := c.values(m.Name())
 		if err != nil {
 			return err
@@ -160,6 +163,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		}
 		c.measured = append(c.measured, measured{name: m.Name(), deviations: c.deviations(m.Name()), Comparison: r})
 	}
+	bar.finish()
 	return env.printComparison(c)
 }
 

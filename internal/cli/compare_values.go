@@ -46,9 +46,12 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	if err != nil {
 		return err
 	}
+	bar := env.startProgress("measuring, runs", len(paths))
+	defer bar.finish()
 	next := 0
 	for _, s := range c.systems {
 		for i := range s.runs {
+			bar.set(next, len(paths))
 			parts := make([]*measure.Result, len(divisions))
 			for k := range divisions {
 				if parts[k], err = measure.Evaluate(divisions[k].Test, divisions[k].Systems[next].Test, measures, c.ties); err != nil {
@@ -76,13 +79,17 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 		if err != nil {
 			return nil, err
 		}
-		d, err := ensemble.Read(paths, nil, test)
+		var d *ensemble.Division
+		err = env.during("scoring "+f.data, func() (err error) {
+			d, err = ensemble.Read(paths, nil, test)
+			return err
+		})
 		if err != nil {
 			return nil, badCall("%w", hintAtFolds(err, paths, test.Docs()))
 		}
 		return []ensemble.Division{*d}, nil
 	}
-	folds, err := tune.ReadTests(f.data, opts)
+	folds, err := env.readTests(f.data, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +100,11 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 	if err := eachOnce(f.data, folds); err != nil {
 		return nil, err
 	}
-	divisions, err := ensemble.ReadFolds(paths, folds, false)
+	var divisions []ensemble.Division
+	err = env.during("scoring "+f.data, func() (err error) {
+		divisions, err = ensemble.ReadFolds(paths, folds, false)
+		return err
+	})
 	if err != nil {
 		return nil, badCall("%w", err)
 	}

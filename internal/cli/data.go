@@ -150,11 +150,14 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	opts := dataset.TextOptions{Sparse: o.sparse}
+	bar := env.startProgress("writing "+o.out+", queries", 0)
+	defer bar.finish()
+	opts := dataset.TextOptions{Sparse: o.sparse, Observe: bar.set}
 	if o.out != "-" {
 		if err := dataset.WriteFile(o.out, d, opts); err != nil {
 			return err
 		}
+		bar.finish()
 		return env.print(r)
 	}
 	w := bufio.NewWriterSize(env.stdout, 1<<16)

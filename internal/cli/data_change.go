@@ -74,7 +74,9 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if reading == dataset.R3 && !d.HasDocIDs() {
 		return badCall("--reading R3 compares document ids, of which the data have none")
 	}
+	bar := env.startProgress("cleaning", 0)
 	d, cleaned := dataset.Clean(d, reading, f.threshold)
+	bar.finish()
 	var empty []string
 	if f.dropEmpty {
 		d, empty = dataset.DropEmptyQueries(d, f.threshold)
@@ -122,7 +124,9 @@ with --normalize do this by themselves when they score.`,
 			if err != nil {
 				return err
 			}
+			bar := env.startProgress("normalizing", 0)
 			dataset.NormalizeInPlace(d, normalization)
+			bar.finish()
 			r, _ := out.written(d)
 			return out.write(cmd.Context(), env, d, r)
 		},

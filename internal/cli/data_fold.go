@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,12 +56,14 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 		return err
 	}
 	var sizes []dataset.FoldSize
-	var err error
-	if f.parts {
-		sizes, err = dataset.RotateFiles(cmd.Context(), f.out, files)
-	} else {
-		sizes, err = dataset.FoldFile(cmd.Context(), f.out, files[0], f.folds, f.seed)
-	}
+	err := env.during("dividing "+strings.Join(files, ", "), func() (err error) {
+		if f.parts {
+			sizes, err = dataset.RotateFiles(cmd.Context(), f.out, files)
+		} else {
+			sizes, err = dataset.FoldFile(cmd.Context(), f.out, files[0], f.folds, f.seed)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

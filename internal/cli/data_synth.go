@@ -93,7 +93,9 @@ func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
+	bar := env.startProgress("generating queries", 0)
 	d, err := f.generate(cmd)
+	bar.finish()
 	if err != nil {
 		return badCall("%w", err)
 	}

@@ -123,7 +123,11 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	rec := f.begin(env, func() *runs.Run { return f.recorded(in, measures) })
-	result, err := f.measure(in, convention, measures, ties)
+	var result *measure.Result
+	err = env.during("measuring "+f.data, func() (err error) {
+		result, err = f.measure(in, convention, measures, ties)
+		return err
+	})
 	if err == nil {
 		rec.wrote(f.perQuery)
 		rec.result(in.result(f.ranker(), result))
@@ -166,7 +170,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) (*evalInput, err
 	if in.data, err = env.openAloud(ctx, f.data, opts); err != nil {
 		return nil, err
 	}
-	return in, f.readScores(in)
+	return in, env.during("scoring "+f.data, func() error { return f.readScores(in) })
 }
 
 func (f *evalFlags) readScores(in *evalInput) error {

@@ -17,7 +17,6 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/tune"
 )
 
 type fuseFlags struct {
@@ -109,7 +108,10 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if err != nil {
 		return fault(err)
 	}
+	bar := env.startProgress("fusing, rules and folds", len(config.Rules)*len(divisions))
+	config.Observe = bar.set
 	result, err := config.Run(ctx, divisions)
+	bar.finish()
 	if err != nil {
 		return badCall("%s: %w", f.data, err)
 	}
@@ -231,10 +233,12 @@ func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, i
 		return nil, err
 	}
 	if inFolds {
-		folds, err := tune.ReadFolds(f.data, opts)
+		folds, err := env.readFolds(f.data, opts)
 		if err != nil {
 			return nil, err
 		}
+		bar := env.startProgress("scoring "+f.data, 0)
+		defer bar.finish()
 		return ensemble.ReadFolds(args, folds, f.weights == "" || f.weights == "tuned")
 	}
 	test, err := env.openAloud(ctx, f.data, opts)
@@ -247,6 +251,8 @@ func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, i
 			return nil, err
 		}
 	}
+	bar := env.startProgress("scoring "+f.data, 0)
+	defer bar.finish()
 	d, err := ensemble.Read(args, valid, test)
 	if err != nil {
 		return nil, err

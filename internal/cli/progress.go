@@ -2,99 +2,164 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"os"
+	"math"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/listwise/listwise/method"
 )
 
-// progress shows on a terminal what a command does, how far it is and how long
-// it will take. Its methods may be called from any goroutine.
+// progress is a task of a command: what it does, how far it is and how long it will
+// take. Its methods may be called from any goroutine.
 type progress struct {
+	status *status // that shows it; nil: none
+
 	mu      sync.Mutex
-	w       io.Writer // nil: silent
 	label   string
-	total   int
-	done    int
+	unit    string // of steps; "" for a plain number
+	total   int64  // 0: not known
+	done    int64
+	detail  string // instead of steps, where their number is not known
 	started time.Time
-	drawn   time.Time
 }
 
-// startProgress begins showing steps; a total of 0 means that set will tell. It is
-// silent under --quiet and where standard error is no terminal.
+// startProgress begins to show steps; a total of 0 means that set will tell, or that
+// nobody knows.
 func (env *environment) startProgress(label string, total int) *progress {
-	p := &progress{label: label, total: total, started: time.Now()}
-	if f, ok := env.stderr.(*os.File); ok && !env.quiet && term.IsTerminal(int(f.Fd())) {
-		p.w = f
-		if total > 0 {
-			p.draw()
-		}
-	}
+	p := &progress{status: env.startStatus(), label: label, total: int64(total), started: time.Now()}
+	p.status.begin(p)
 	return p
 }
 
 // set tells how many steps of how many are done.
-func (p *progress) set(done, total int) {
+func (p *progress) set(done, total int) { p.set64(int64(done), int64(total)) }
+
+func (p *progress) set64(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.total = max(p.done, done), total
-	if p.w != nil && time.Since(p.drawn) > 100*time.Millisecond {
-		p.draw()
-	}
 }
 
-func (p *progress) draw() {
-	p.drawn = time.Now()
-	const width = 30
-	share := float64(p.done) / float64(max(p.total, 1))
-	filled := min(int(share*width), width)
-	left := ""
-	if p.done > 0 && p.done < p.total {
-		eta := time.Duration(float64(time.Since(p.started)) * (1 - share) / share)
-		left = fmt.Sprintf(", %s left", eta.Round(time.Second))
-	}
-	fmt.Fprintf(p.w, "\r%s [%s%s] %d/%d%s\x1b[K", p.label, strings.Repeat("#", filled), strings.Repeat("-", width-filled), p.done, p.total, left)
-}
-
-// finish takes the bar off the screen.
-func (p *progress) finish() {
+// bytes is set for bytes.
+func (p *progress) bytes(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.w != nil {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.w = nil
+	p.done, p.total, p.unit = max(p.done, done), total, "MB"
+}
+
+// line describes the task, for a terminal with a bar.
+func (p *progress) line(bar bool) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	past := time.Since(p.started)
+	text := p.label
+	if p.detail != "" {
+		text += ": " + p.detail
 	}
+	if p.total <= 0 {
+		return text + ", " + past.Round(time.Second).String()
+	}
+	share := min(1, float64(p.done)/float64(p.total))
+	if p.detail == "" {
+		if bar {
+			const width = 30
+			filled := int(share * width)
+			text += " [" + strings.Repeat("#", filled) + strings.Repeat("-", width-filled) + "] "
+		} else {
+			text += ": "
+		}
+		text += p.steps(bar)
+	}
+	text += ", " + past.Round(time.Second).String()
+	if left := remaining(past, share); left != "" {
+		text += ", " + left
+		if p.detail != "" {
+			text += " at most"
+		}
+	}
+	return text
 }
 
-// iterations shows how a training goes on, whose number of steps is not known.
+// steps is "3/40", in words "3 of 40".
+func (p *progress) steps(short bool) string {
+	of := " of "
+	if short {
+		of = "/"
+	}
+	if p.unit == "MB" {
+		return fmt.Sprintf("%.0f%s%.0f MB", float64(p.done)/1e6, of, float64(p.total)/1e6)
+	}
+	return fmt.Sprintf("%d%s%d", p.done, of, p.total)
+}
+
+// remaining is "2m0s left", given the time that a share of the work took.
+func remaining(past time.Duration, share float64) string {
+	if share <= 0 || share >= 1 {
+		return ""
+	}
+	left := float64(past) * (1 - share) / share
+	if left > math.MaxInt64/2 {
+		return ""
+	}
+	return time.Duration(left).Round(time.Second).String() + " left"
+}
+
+// finish ends the task.
+func (p *progress) finish() { p.status.end(p) }
+
+// during shows a task of unknown length while it is done.
+func (env *environment) during(label string, do func() error) error {
+	p := env.startProgress(label, 0)
+	defer p.finish()
+	return do()
+}
+
+// iterations shows how a training goes on.
 type iterations struct {
-	p     *progress
-	label string
+	*progress
+
+	limits method.Values
 }
 
-func (env *environment) startIterations(label string) *iterations {
-	return &iterations{env.startProgress(label, 0), label}
+// startIterations begins to show a training, whose settings limit its steps.
+func (env *environment) startIterations(label string, settings method.Values) *iterations {
+	return &iterations{env.startProgress(label, 0), settings}
 }
 
 // observe is called after every iteration of the optimiser.
 func (it *iterations) observe(i method.Iteration) {
-	p := it.p
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.w == nil || time.Since(p.drawn) < 100*time.Millisecond {
-		return
-	}
-	p.drawn = time.Now()
-	start := ""
+	text := describeIteration(i)
 	if i.Start > 0 {
-		start = fmt.Sprintf("start %d, ", i.Start+1)
+		text = fmt.Sprintf("start %d, ", i.Start+1) + text
 	}
-	fmt.Fprintf(p.w, "\r%s: %s%s, %s\x1b[K", it.label, start, describeIteration(i), time.Since(p.started).Round(time.Second))
+	done, total := it.steps(i)
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	it.detail, it.done, it.total = text, done, total
+}
+
+// steps returns how many steps of how many at most are done; 0 of 0 if the method
+// has no limit. Every start may take as many.
+func (it *iterations) steps(i method.Iteration) (done, total int64) {
+	values := it.limits.Map()
+	limited := func(name string) bool { _, ok := values[name]; return ok }
+	starts := int64(1)
+	if limited("restarts") {
+		starts += int64(it.limits.Int("restarts"))
+	}
+	switch {
+	case i.Epoch && limited("rounds"): // counted over all starts, as epochs are
+		return int64(i.Number), int64(it.limits.Int("rounds"))
+	case i.Epoch && limited("sweeps"):
+		return int64(i.Start), starts
+	case i.Epoch && limited("epochs"):
+		return int64(i.Number), int64(it.limits.Int("epochs"))
+	case limited("iterations"):
+		each := int64(it.limits.Int("iterations"))
+		return int64(i.Start)*each + min(int64(i.Number), each), starts * each
+	}
+	return 0, 0
 }
 
 func describeIteration(i method.Iteration) string {
@@ -107,5 +172,3 @@ func describeIteration(i method.Iteration) string {
 	}
 	return text
 }
-
-func (it *iterations) finish() { it.p.finish() }

@@ -4,57 +4,133 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/listwise/listwise/method"
 )
 
-// A bar shows nothing before it knows how much there is to do, then how far it
-// is, and in the end disappears.
-func TestProgress(t *testing.T) {
-	var screen bytes.Buffer
-	p := &progress{label: "tuning", w: &screen, started: time.Now()}
-	p.set(1, 4)
-	if got, want := screen.String(), "\rtuning [#######-----------------------] 1/4, 0s left\x1b[K"; got != want {
-		t.Errorf("screen shows %q, want %q", got, want)
-	}
-	p.drawn = time.Time{}
-	p.set(4, 4)
-	p.set(3, 4) // another goroutine's, late
-	if !strings.HasSuffix(screen.String(), "\r\x1b[K") && !strings.Contains(screen.String(), "[##############################] 4/4\x1b[K") {
-		t.Errorf("screen shows %q, want a full bar", screen.String())
-	}
-	p.finish()
-	p.set(4, 4)
-	if !strings.HasSuffix(screen.String(), "4/4\x1b[K\r\x1b[K") {
-		t.Errorf("screen shows %q, want an empty line in the end", screen.String())
-	}
-	if strings.Contains(screen.String(), "0/0") {
-		t.Errorf("screen shows %q, with 0/0", screen.String())
-	}
+// On a terminal nothing shows within a second; then there is one line with a bar and
+// the time left, which makes room for notes and is gone in the end.
+func TestStatusOnTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var screen bytes.Buffer
+		s := &status{w: &screen, terminal: true, stop: make(chan struct{}), stopped: make(chan struct{})}
+		go s.run()
+		env := &environment{stderr: &screen, status: s}
+		p := env.startProgress("tuning", 4)
+		time.Sleep(900 * time.Millisecond)
+		synctest.Wait()
+		if screen.Len() > 0 {
+			t.Errorf("screen shows %q within a second", screen.String())
+		}
+		p.set(1, 4)
+		p.set(0, 4) // another goroutine's, late
+		time.Sleep(150 * time.Millisecond)
+		synctest.Wait()
+		if got, want := screen.String(), "\rtuning [#######-----------------------] 1/4, 1s, 3s left\x1b[K"; got != want {
+			t.Errorf("screen shows %q, want %q", got, want)
+		}
+		screen.Reset()
+		env.note("a note")
+		if got, want := screen.String(), "\r\x1b[Ka note\n"; got != want {
+			t.Errorf("a note shows as %q, want %q", got, want)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		screen.Reset()
+		p.finish()
+		if got := screen.String(); got != "\r\x1b[K" {
+			t.Errorf("the end shows as %q, want an empty line", got)
+		}
+		screen.Reset()
+		time.Sleep(time.Minute)
+		env.closeStatus()
+		if screen.Len() > 0 {
+			t.Errorf("without a task the screen shows %q", screen.String())
+		}
+		env.startProgress("late", 1).finish() // after the end nothing begins
+	})
 }
 
-// Training whose number of steps is not known shows its iterations.
+// Where standard error is no terminal there is a line every ten seconds, of the
+// innermost task.
+func TestStatusInFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var file bytes.Buffer
+		env := &environment{stderr: &file}
+		outer := env.startProgress("tuning", 0)
+		inner := env.startProgress("reading a.txt", 0)
+		inner.bytes(2e6, 8e6)
+		time.Sleep(15 * time.Second)
+		inner.finish()
+		time.Sleep(6 * time.Second)
+		outer.set(7, 14)
+		outer.finish()
+		time.Sleep(20 * time.Second)
+		env.closeStatus()
+		if got, want := file.String(), "reading a.txt: 2 of 8 MB, 10s, 30s left\ntuning, 20s\n"; got != want {
+			t.Errorf("file holds %q, want %q", got, want)
+		}
+	})
+}
+
+// --quiet silences.
+func TestStatusQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var file bytes.Buffer
+		env := &environment{stderr: &file, quiet: true}
+		p := env.startProgress("tuning", 4)
+		time.Sleep(time.Minute)
+		p.set(1, 4)
+		p.finish()
+		env.note("a note")
+		env.closeStatus()
+		if file.Len() > 0 {
+			t.Errorf("file holds %q", file.String())
+		}
+	})
+}
+
+// A training shows its iterations, and how long it will take at most where its
+// settings limit them.
 func TestIterations(t *testing.T) {
-	var screen bytes.Buffer
-	it := &iterations{&progress{w: &screen, started: time.Now()}, "MLE"}
-	it.observe(method.Iteration{Number: 3, Objective: 1.25, GradNorm: 0.5})
-	it.observe(method.Iteration{Number: 4}) // too soon after the last
-	it.p.drawn = time.Time{}
-	it.observe(method.Iteration{Start: 1, Number: 7, Objective: 2, GradNorm: 1e-3})
-	want := "\rMLE: iteration 3, objective 1.25, gradient 0.5, 0s\x1b[K" + "\rMLE: start 2, iteration 7, objective 2, gradient 0.001, 0s\x1b[K"
-	if got := screen.String(); got != want {
-		t.Errorf("screen shows %q, want %q", got, want)
-	}
-}
-
-// Where standard error is no terminal nothing is drawn.
-func TestProgressIsSilentInFiles(t *testing.T) {
-	var screen bytes.Buffer
-	p := (&environment{stderr: &screen}).startProgress("tuning", 3)
-	p.set(2, 3)
-	p.finish()
-	if screen.Len() > 0 {
-		t.Errorf("file holds %q", screen.String())
+	for _, c := range []struct {
+		method string
+		set    map[string]string
+		it     method.Iteration
+		want   string
+	}{
+		{"mle", map[string]string{"iterations": "10", "restarts": "0"}, method.Iteration{Number: 5, Objective: 1.25, GradNorm: 0.5},
+			"T: iteration 5, objective 1.25, gradient 0.5, 10s, 10s left at most"},
+		{"expgain", map[string]string{"iterations": "10", "restarts": "3"}, method.Iteration{Start: 1, Number: 10, Objective: 2, GradNorm: 1e-3},
+			"T: start 2, iteration 10, objective 2, gradient 0.001, 10s, 10s left at most"},
+		{"rankboost", map[string]string{"rounds": "100"}, method.Iteration{Number: 25, Epoch: true, Objective: 3, Rate: 0.5},
+			"T: epoch 25, cost 3, rate 0.5, 10s, 30s left at most"},
+		{"coordascent", map[string]string{"restarts": "1"}, method.Iteration{Start: 1, Number: 9, Epoch: true, Objective: 3},
+			"T: start 2, epoch 9, cost 3, rate 0, 10s, 10s left at most"},
+	} {
+		t.Run(c.method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, err := method.Lookup(c.method)
+				if err != nil {
+					t.Fatal(err)
+				}
+				values, err := m.Values(c.set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var file bytes.Buffer
+				env := &environment{stderr: &file}
+				defer env.closeStatus()
+				it := env.startIterations("T", values)
+				it.observe(c.it)
+				time.Sleep(statusInterval + time.Millisecond)
+				env.closeStatus()
+				if got := strings.TrimSpace(file.String()); got != c.want {
+					t.Errorf("file holds %q, want %q", got, c.want)
+				}
+			})
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/tune"
 )
 
 // reading are the flags of all commands that read data.
@@ -42,10 +43,17 @@ func (env *environment) open(ctx context.Context, path string, opts dataset.Opti
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	name := path
+	if path == "-" {
+		name = "standard input"
+	}
+	bar := env.startProgress("reading "+name, 0)
+	defer bar.finish()
+	opts.Observe = bar.bytes
 	var d *dataset.Dataset
 	var err error
 	if path == "-" {
-		d, err = dataset.Read(env.stdin, "standard input", opts)
+		d, err = dataset.Read(env.stdin, name, opts)
 	} else {
 		d, err = dataset.Open(path, opts)
 	}
@@ -53,6 +61,22 @@ func (env *environment) open(ctx context.Context, path string, opts dataset.Opti
 		err = fmt.Errorf("%w with --max-memory", err)
 	}
 	return d, err
+}
+
+// readTests reads the test parts of folds.
+func (env *environment) readTests(dir string, opts dataset.Options) ([]tune.Fold, error) {
+	bar := env.startProgress("reading "+dir, 0)
+	defer bar.finish()
+	opts.Observe = bar.bytes
+	return tune.ReadTests(dir, opts)
+}
+
+// readFolds reads folds.
+func (env *environment) readFolds(dir string, opts dataset.Options) ([]tune.Fold, error) {
+	bar := env.startProgress("reading "+dir, 0)
+	defer bar.finish()
+	opts.Observe = bar.bytes
+	return tune.ReadFolds(dir, opts)
 }
 
 // openAloud is open for commands whose result does not hold the warnings, which

@@ -56,7 +56,11 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	_, rows, err := scoreWith(f.model, f.data, d)
+	var rows []float64
+	err = env.during("scoring "+f.data, func() (err error) {
+		_, rows, err = scoreWith(f.model, f.data, d)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 
 // learn trains, showing how it goes and writing the curve.
 func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (*model.Model, error) {
-	bar := env.startIterations(m.Title)
+	bar := env.startIterations(m.Title, p.Values)
 	defer bar.finish()
 	p.Observe = func(it method.Iteration) {
 		bar.observe(it)

@@ -139,7 +139,7 @@ func (f *tuneFlags) folds(env *environment) ([]tune.Fold, error) {
 	if err != nil {
 		return nil, err
 	}
-	folds, err := tune.ReadFolds(f.data, opts)
+	folds, err := env.readFolds(f.data, opts)
 	for i := range folds {
 		for _, d := range []*dataset.Dataset{folds[i].Train, folds[i].Valid, folds[i].Test} {
 			env.warnings(d)
