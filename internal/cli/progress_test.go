@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,18 +11,42 @@ import (
 	"github.com/listwise/listwise/method"
 )
 
+// lockedBuffer may be looked at while a status writes to it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *lockedBuffer) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Reset()
+}
+
 // On a terminal nothing shows within a second; then there is one line with a bar and
 // the time left, which makes room for notes and is gone in the end.
 func TestStatusOnTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var screen bytes.Buffer
+		var screen lockedBuffer
 		s := &status{w: &screen, terminal: true, stop: make(chan struct{}), stopped: make(chan struct{})}
 		go s.run()
 		env := &environment{stderr: &screen, status: s}
 		p := env.startProgress("tuning", 4)
 		time.Sleep(900 * time.Millisecond)
 		synctest.Wait()
-		if screen.Len() > 0 {
+		if screen.String() != "" {
 			t.Errorf("screen shows %q within a second", screen.String())
 		}
 		p.set(1, 4)
@@ -46,7 +71,7 @@ func TestStatusOnTerminal(t *testing.T) {
 		screen.Reset()
 		time.Sleep(time.Minute)
 		env.closeStatus()
-		if screen.Len() > 0 {
+		if screen.String() != "" {
 			t.Errorf("without a task the screen shows %q", screen.String())
 		}
 		env.startProgress("late", 1).finish() // after the end nothing begins
@@ -57,7 +82,7 @@ func TestStatusOnTerminal(t *testing.T) {
 // innermost task.
 func TestStatusInFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var file bytes.Buffer
+		var file lockedBuffer
 		env := &environment{stderr: &file}
 		outer := env.startProgress("tuning", 0)
 		inner := env.startProgress("reading a.txt", 0)
@@ -78,7 +103,7 @@ func TestStatusInFiles(t *testing.T) {
 // --quiet silences.
 func TestStatusQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var file bytes.Buffer
+		var file lockedBuffer
 		env := &environment{stderr: &file, quiet: true}
 		p := env.startProgress("tuning", 4)
 		time.Sleep(time.Minute)
@@ -86,7 +111,7 @@ func TestStatusQuiet(t *testing.T) {
 		p.finish()
 		env.note("a note")
 		env.closeStatus()
-		if file.Len() > 0 {
+		if file.String() != "" {
 			t.Errorf("file holds %q", file.String())
 		}
 	})
@@ -120,7 +145,7 @@ func TestIterations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var file bytes.Buffer
+				var file lockedBuffer
 				env := &environment{stderr: &file}
 				defer env.closeStatus()
 				it := env.startIterations("T", values)
