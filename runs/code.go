@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 )
 
@@ -26,7 +27,8 @@ var ThisCode = sync.OnceValue(func() Code {
 			}
 		}
 	}
-	if c.Revision == "" || c.Modified {
+	released := strings.HasPrefix(c.Version, "v") && c.Revision == "" // installed as a module of that version
+	if !released && (c.Revision == "" || c.Modified) {
 		if path, err := os.Executable(); err == nil {
 			c.Program = FileFingerprint(path)
 		}

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -197,7 +198,7 @@ func TestMigrate(t *testing.T) {
 	finish(t, s, r)
 	ctx := t.Context()
 
-	steps := append(migrations[:len(migrations):len(migrations)], "ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT 'none'", "CREATE TABLE run (id)")
+	steps := append(slices.Clone(migrations), "ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT 'none'", "CREATE TABLE run (id)")
 	if err := migrate(ctx, s.db, steps); err == nil || !strings.Contains(err.Error(), "format "+strconv.Itoa(len(steps))) {
 		t.Errorf("a step that cannot be done: %v", err)
 	}

@@ -83,8 +83,8 @@ type Code struct {
 	Modified bool   // the source differed from that revision
 	Go       string // the Go version
 
-	// Program is the FileFingerprint of the program itself where no revision tells
-	// what it was built from, else "".
+	// Program is the FileFingerprint of the program itself where neither a revision
+	// nor a released version tells what it was built from, else "".
 	Program string
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func headReport(r *runs.Run) report {
 	add("command", commandLine(r))
 	add("program", programText(r.Code))
 	if r.Seed != nil {
-		add("seed", fmt.Sprint(*r.Seed))
+		add("seed", strconv.FormatUint(*r.Seed, 10))
 	}
 	if r.Error != "" {
 		add("error", r.Error)
