@@ -479,3 +479,22 @@ func TestPagePrints(t *testing.T) {
 	}
 	b.quiet()
 }
+
+// Claim: of a training with several starts, the curve is that of the start that led
+// to the best point, however high another one began.
+func TestCurveOfTheStartThatWasKept(t *testing.T) {
+	s := *small(t)
+	s.curves = []Curve{{Name: "restarts", Points: []Point{
+		{Epoch: 0, Cost: 5}, {Epoch: 1, Cost: 2}, {Epoch: 0, Restart: 1, Cost: 1e6}, {Epoch: 1, Restart: 1, Cost: 3}, {Epoch: 2, Restart: 1, Cost: 1, Best: true},
+		{Epoch: 0, Restart: 2, Cost: 4},
+	}}}
+	_, page := s.build(t)
+	b := open(t, page, 800)
+	if got := eval[int](b, `(document.querySelector('#curves-plots .figure .line').getAttribute('d').match(/[ML]/g) || []).length`); got != 3 {
+		t.Errorf("the curve has %d points, want the 3 of the second start", got)
+	}
+	if got := eval[int](b, `document.querySelectorAll('#curves-plots .ring').length`); got != 1 {
+		t.Errorf("%d rings, want one", got)
+	}
+	b.quiet()
+}

@@ -112,15 +112,9 @@ function learningCurves() {
   const container = document.getElementById('curves-plots');
   const chart = (title, value, o) => {
     const series = curves.map((c, i) => {
-      const points = c.points.filter(p => value(p) !== undefined && value(p) !== null), x = [];
-      // Starts of one training follow each other.
-      let before = 0, last = 0, start = points.length ? points[0].r || 0 : 0;
-      for (const p of points) {
-        if ((p.r || 0) !== start && p.e <= last - before) before = last;
-        start = p.r || 0;
-        last = before + p.e;
-        x.push(last);
-      }
+      // Of a training that started several times: the start that was kept.
+      const best = c.points.find(p => p.b), start = best ? best.r || 0 : 0;
+      const points = c.points.filter(p => (p.r || 0) === start && value(p) !== undefined && value(p) !== null), x = points.map(p => p.e);
       const values = points.map(value), lowest = Math.min(...values), range = values[0] - lowest;
       return {
         name: c.name, i, x, best: points.findIndex(p => p.b), texts: values.map(v => figures(v, 6)),

@@ -23,7 +23,7 @@ function differencePlot(open) {
     if (focus) root.focus();
   }
 
-  const openButton = o => html('button', { type: 'button', class: 'plain', disabled: !detailsOf.has(o.q), onclick: () => open(o.q, report.baseline, system, measure) }, 'show the rankings');
+  const openButton = o => html('button', { type: 'button', class: 'plain', 'aria-label': 'Show the rankings of ' + queryName(o.q), disabled: !detailsOf.has(o.q), onclick: () => open(o.q, report.baseline, system, measure) }, 'rankings');
 
   function redraw() {
     const [a, b] = [valuesOf(system, measure), valuesOf(report.baseline, measure)];
