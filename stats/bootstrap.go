@@ -86,6 +86,7 @@ func resample(values [][]float64, c *Config) [][]float64 {
 				drawn[i][k] = v / float64(n)
 			}
 		}
+		c.tell(min((block+1)*sampleBlock, c.Resamples) - block*sampleBlock)
 	})
 	return drawn
 }

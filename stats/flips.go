@@ -69,8 +69,8 @@ func (s *signs) row(group, bits int) []float64 {
 // run calls visit with the systems' sums under every sign flip, of which there are
 // as many as drawn unless they are enumerated, and returns their number. Calls with
 // the same worker number do not overlap, and which sums there are does not depend
-// on the number of workers.
-func (s *signs) run(drawn, workers int, visit func(worker int, sums []float64)) int {
+// on the number of workers. It calls told after every block of flips.
+func (s *signs) run(drawn, workers int, visit func(worker int, sums []float64), told func(flips int)) int {
 	total := drawn
 	if s.exact > 0 {
 		total = s.exact
@@ -89,6 +89,7 @@ func (s *signs) run(drawn, workers int, visit func(worker int, sums []float64)) 
 		for ; len(sums) > 0; sums = sums[s.systems:] {
 			visit(worker, sums[:s.systems])
 		}
+		told(min(from+flipBlock, total) - from)
 	})
 	return total
 }

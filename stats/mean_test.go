@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 )
 
@@ -59,5 +60,33 @@ func TestPredictionCovers(t *testing.T) {
 	}
 	if _, err := Prediction([]float64{1}); err == nil {
 		t.Error("a single value: found no error")
+	}
+}
+
+// Compare tells how far it is, up to all flips and samples, whether the flips are
+// drawn or enumerated.
+func TestCompareIsObserved(t *testing.T) {
+	for _, n := range []int{8, 60} {
+		rng := rand.New(rand.NewPCG(1, uint64(n)))
+		values := [][]float64{make([]float64, n), make([]float64, n)}
+		for i := range n {
+			values[0][i], values[1][i] = rng.Float64(), rng.Float64()
+		}
+		var mu sync.Mutex
+		most := 0
+		_, err := Compare(values, Config{Permutations: 3000, Resamples: 500, Observe: func(done, total int) {
+			mu.Lock()
+			defer mu.Unlock()
+			if total != 3500 || done > total {
+				t.Errorf("%d queries: %d of %d", n, done, total)
+			}
+			most = max(most, done)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most != 3500 {
+			t.Errorf("%d queries: told of %d, expected 3500", n, most)
+		}
 	}
 }

@@ -48,7 +48,15 @@ func (r *Comparison) randomize(values [][]float64, c *Config) {
 		counts[w] = flipCount{alone: make([]int, len(order)), largest: make([]int, len(order))}
 	}
 	r.Exact = s.exact > 0
-	r.Permutations = s.run(c.Permutations, workers, func(w int, sums []float64) { counts[w].add(order, sums) })
+	r.Permutations = s.run(c.Permutations, workers, func(w int, sums []float64) { counts[w].add(order, sums) }, func(flips int) {
+		if r.Exact { // whatever their number: they are done
+			flips = 0
+		}
+		c.tell(flips)
+	})
+	if r.Exact {
+		c.tell(c.Permutations)
+	}
 	r.setRandomization(order, counts)
 	if r.Exact {
 		r.Permutations = 1 << len(rows) // half of them are the others' mirror images

@@ -13,6 +13,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 )
 
 const (
@@ -38,6 +39,20 @@ type Config struct {
 	Resamples    int    // bootstrap samples
 	Seed         uint64 // everything random depends on it alone
 	Workers      int    // goroutines; 0: GOMAXPROCS. The result does not depend on it
+
+	// Observe, if not nil, is told now and then how many sign flips and bootstrap
+	// samples of how many are done. It is called from several goroutines.
+	Observe func(done, total int)
+
+	done *atomic.Int64 // what Observe was told of
+}
+
+// tell tells the observer of so many more.
+func (c *Config) tell(n int) {
+	if c.Observe != nil {
+		total := c.Permutations + c.Resamples
+		c.Observe(min(int(c.done.Add(int64(n))), total), total)
+	}
 }
 
 // Comparison is what Compare finds.
@@ -94,6 +109,7 @@ func Compare(values [][]float64, c Config) (*Comparison, error) {
 	if err := c.check(values); err != nil {
 		return nil, err
 	}
+	c.done = new(atomic.Int64)
 	r := &Comparison{Queries: len(values[0]), Systems: make([]System, len(values))}
 	r.Pairs = family(len(values), c.Baseline)
 	for i, v := range values {

@@ -149,15 +149,16 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	if err := f.measureAll(ctx, env, c, measures); err != nil {
 		return err
 	}
-	bar := env.startProgress("comparing, measures", len(measures))
+	bar := env.startProgress("comparing", 0)
 	defer bar.finish()
 	for i, m := range measures {
-		bar.set(i, len(measures))
 		values, err := c.values(m.Name())
 		if err != nil {
 			return err
 		}
-		r, err := stats.Compare(values, stats.Config{Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed})
+		r, err := stats.Compare(values, stats.Config{Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed, Observe: func(done, total int) {
+			bar.set(i*total+done, len(measures)*total)
+		}})
 		if err != nil {
 			return badCall("%s, measure %s: %w", f.data, m.Name(), err)
 		}

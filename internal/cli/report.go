@@ -15,7 +15,6 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
 	page "github.com/listwise/listwise/report"
-	"github.com/listwise/listwise/tune"
 )
 
 type reportFlags struct {
@@ -127,7 +126,9 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if err != nil {
 		return fault(err)
 	}
+	bar := env.startProgress("comparing and drawing", 0)
 	r, err := page.Build(ctx, *config, divisions, curves)
+	bar.finish()
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -252,7 +253,7 @@ func (f *reportFlags) readFolds(env *environment, opts dataset.Options, paths []
 			return nil, badCall("%s is a file: with --data %s, a folder, expected one with Fold1.model.json or Fold1.scores and so on", path, f.data)
 		}
 	}
-	folds, err := tune.ReadTests(f.data, opts)
+	folds, err := env.readTests(f.data, opts)
 	if err != nil {
 		return nil, err
 	}
