@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -299,6 +300,44 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := Open(file); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a file as the folder: %v", err)
+	}
+}
+
+// Claim: a record in a folder that cannot be written to can still be read, and
+// writing to it is an error.
+func TestReadOnlyFolder(t *testing.T) {
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("nothing is forbidden to this user")
+	}
+	dir := t.TempDir()
+	s := mustOpen(t, dir)
+	r := example(1)
+	finish(t, s, r)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Dir(Path(dir))
+	if err := os.Chmod(folder, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(folder, 0o755)
+	if _, err := Open(dir); err == nil {
+		t.Error("opened for writing")
+	}
+	s, err := OpenExisting(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := s.Get(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := same(r, got); d != "" {
+		t.Error(d)
+	}
+	if err := s.Delete(1); err == nil {
+		t.Error("deleted a run")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,20 +37,30 @@ func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(Path(dir)), 0o755); err != nil {
 		return nil, err
 	}
-	return open(Path(dir), "rwc")
+	return open(Path(dir), url.Values{"mode": {"rwc"}}, prepare)
 }
 
 // OpenExisting is Open for those who read: without a record it makes none, and the
 // error is an fs.ErrNotExist.
 func OpenExisting(dir string) (*Store, error) {
-	if _, err := os.Stat(Path(dir)); err != nil {
+	path := Path(dir)
+	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	return open(Path(dir), "rw")
+	s, err := open(path, url.Values{"mode": {"rw"}}, prepare)
+	if has(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) {
+		// In a folder that cannot be written to, the files that readers of a
+		// write-ahead log share cannot be made. Without a log nobody writes.
+		if _, none := os.Stat(path + "-wal"); none != nil {
+			return open(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}, checkFormat)
+		}
+	}
+	return s, err
 }
 
-func open(path, mode string) (*Store, error) {
-	dsn, err := dataSource(path, mode)
+// open opens the database and does to it what comes first.
+func open(path string, options url.Values, first func(context.Context, *sql.DB) error) (*Store, error) {
+	dsn, err := dataSource(path, options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -61,7 +72,7 @@ func open(path, mode string) (*Store, error) {
 	// interval, for the database's lock.
 	db.SetMaxOpenConns(1)
 	s := &Store{path: path, db: db, active: make(map[int64]*lock)}
-	if err := s.prepare(); err != nil {
+	if err := first(context.Background(), db); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -74,7 +85,7 @@ const patience = time.Minute
 // dataSource is the driver's name for the database. Write-ahead logging lets others
 // read while one writes; with synchronous=FULL what was committed outlives the
 // machine as well as the process.
-func dataSource(path, mode string) (string, error) {
+func dataSource(path string, options url.Values) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -83,45 +94,51 @@ func dataSource(path, mode string) (string, error) {
 	if !strings.HasPrefix(abs, "/") {
 		abs = "/" + abs // as file:///C:/folder
 	}
-	query := url.Values{
-		"mode":          {mode},
-		"_txlock":       {"immediate"}, // a write that waits for its turn before it reads cannot be refused later
-		"_busy_timeout": {strconv.FormatInt(patience.Milliseconds(), 10)},
-		"_pragma":       {"synchronous(FULL)", "foreign_keys(1)"},
-	}
-	return (&url.URL{Scheme: "file", Path: abs, RawQuery: query.Encode()}).String(), nil
+	options.Set("_txlock", "immediate") // a write that waits for its turn before it reads cannot be refused later
+	options.Set("_busy_timeout", strconv.FormatInt(patience.Milliseconds(), 10))
+	options["_pragma"] = []string{"synchronous(FULL)", "foreign_keys(1)"}
+	return (&url.URL{Scheme: "file", Path: abs, RawQuery: options.Encode()}).String(), nil
 }
 
 // prepare sets up what a new database needs.
-func (s *Store) prepare() error {
-	ctx := context.Background()
-	if err := s.useWAL(ctx); err != nil {
+func prepare(ctx context.Context, db *sql.DB) error {
+	if err := useWAL(ctx, db); err != nil {
 		return err
 	}
-	return migrate(ctx, s.db, migrations)
+	return migrate(ctx, db, migrations)
+}
+
+// checkFormat is for a database that cannot be brought to today's format.
+func checkFormat(ctx context.Context, db *sql.DB) error {
+	version, err := userVersion(ctx, db)
+	if err == nil && version != len(migrations) {
+		err = fmt.Errorf("has the format %d, expected %d, and cannot be written to", version, len(migrations))
+	}
+	return err
 }
 
 // useWAL switches to write-ahead logging. While another process does the same,
 // SQLite refuses at once instead of waiting.
-func (s *Store) useWAL(ctx context.Context) error {
+func useWAL(ctx context.Context, db *sql.DB) error {
 	var mode string
 	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		err := db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
 		if err == nil && mode == "wal" {
 			return nil
 		}
 		if err == nil {
 			return fmt.Errorf("has the journal mode %q, expected wal, which needs a local file system", mode)
 		}
-		if !busy(err) || time.Now().After(deadline) {
+		if !has(err, sqlite3.SQLITE_BUSY) || time.Now().After(deadline) {
 			return err
 		}
 	}
 }
 
-func busy(err error) bool {
+// has tells whether err is one of SQLite's with one of these codes.
+func has(err error, codes ...int) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
+	return errors.As(err, &e) && slices.Contains(codes, e.Code()&0xff)
 }
 
 // Path returns the database's file.
