@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -214,5 +215,28 @@ func TestSparkline(t *testing.T) {
 		if got := sparkline(c.values, c.width); got != c.want {
 			t.Errorf("%v in %d: %s, want %s", c.values, c.width, got, c.want)
 		}
+	}
+}
+
+// Claim: a command that Ctrl-C stops is recorded as interrupted, without an error.
+func TestRecordOfInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no SIGINT to send")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	mustCall(t, "data", "synth", "--queries", "30", "--docs", "60", "--relevant", "15", "--out", "d.txt")
+	code, _ := interrupt(t, dir, "c.ckpt", "train", "--method", "expgain", "--set", "restarts=1000", "--train", "d.txt", "--model", "m.json", "--checkpoint", "c.ckpt")
+	if code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	s, err := runs.OpenExisting(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	// What Finish wrote has a duration, which nobody knows of a run that was killed.
+	if r, err := s.Get(1); err != nil || r.Status != runs.Interrupted || r.Error != "" || r.Duration == 0 || r.Results != nil {
+		t.Errorf("run is %+v, %v", r, err)
 	}
 }
