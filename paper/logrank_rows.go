@@ -25,10 +25,11 @@ type logRankRow struct {
 // has some spread in Δ, so the walks of ExpGain start at eleven levels from the
 // ideal ranking to the worst; L_3, which is MLE and an expected loss, may choose
 // between those and the ideal ranking alone, which serves MLE better. The baselines
-// try their own grids.
+// try their own grids, and RankBoost also weak rankers of negative weight, which on
+// cleaned data rank far better (OHSUMED: validation MAP .516 against .465).
 var logRankRows = []logRankRow{
 	{"SVMmap", "svmmap", "map", nil},
-	{"Rankboost", "rankboost", "", nil},
+	{"Rankboost", "rankboost", "", gridRankBoost},
 	{"RankSVM", "ranksvm", "", nil},
 	{"MLE", "mle", "", gridMLE},
 	{"ExpGain_AUC", "expgain", "auc", gridExpGainAUC},
@@ -43,6 +44,7 @@ var logRankRows = []logRankRow{
 }
 
 var (
+	gridRankBoost  = map[string][]string{"direction": {"up", "both"}}
 	gridMLE        = map[string][]string{"form": {"factored"}}
 	gridExpGainAUC = map[string][]string{"C": {"1e-2", "1e-1", "1", "10", "100", "1000"}, "form": {"factored"}, "restarts": {"2"}}
 	gridExpGain    = map[string][]string{"C": {"1e-3", "1e-2", "1e-1", "1", "10"}, "form": {"sampled"}, "levels": {"11"}, "skew": {"0", "-5"}, "restarts": {"1"}, "iterations": {"100"}}
