@@ -100,11 +100,12 @@ func (a *All) facts(o AllOptions) {
 	if jobs == 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
-	time := duration(took.All)
+	text := duration(took.All)
 	if took.All > took.Run+timedEvery {
-		time += fmt.Sprintf(" in several runs, each of which goes on with the trainings that it finds finished; the last took %s", duration(took.Run))
+		text += fmt.Sprintf(" in several runs, each of which goes on with the trainings that it finds finished; the last took %s", duration(took.Run))
 	}
-	fact("time", "%s, on %s/%s with %d trainings side by side", time, runtime.GOOS, runtime.GOARCH, jobs)
+	fact("time", "%s", text)
+	fact("machine", "%s/%s; trainings side by side: %d", runtime.GOOS, runtime.GOARCH, jobs)
 	fact("verdicts", "%s", countsText(a.claims()))
 }
 

@@ -87,8 +87,8 @@ func (r *Report) claimMean(c claimed, perQuery []float64, seed uint64) {
 	r.claimWithin(c, s.Interval.Low+c.ours-s.Mean, s.Interval.High+c.ours-s.Mean, fromQueries)
 }
 
-// claimDraw adds a claim on a number that was published for one data set, of which
-// we drew several by the same recipe: ours is their mean.
+// claimDraw adds a claim on a share, from 0 to 1, that was published for one data
+// set, of which we drew several by the same recipe: ours is their mean.
 func (r *Report) claimDraw(c claimed, draws []float64) {
 	s, err := stats.Prediction(draws)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *Report) claimDraw(c claimed, draws []float64) {
 		return
 	}
 	c.ours = s.Mean
-	r.claimWithin(c, s.Interval.Low, s.Interval.High, fromDraws)
+	r.claimWithin(c, max(0, s.Interval.Low), min(1, s.Interval.High), fromDraws)
 }
 
 // claimNear adds a claim by a rule, for numbers that are no means over queries: the
