@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/paper"
+)
+
+// --markdown writes the page where it is wanted, with the plots it links beside it;
+// the result names what was not run.
+func TestReproduceAllPages(t *testing.T) {
+	dir := t.TempDir()
+	f := reproduceFlags{out: filepath.Join(dir, "out"), markdown: filepath.Join(dir, "docs", "page.md"), scale: 1, seed: 1, data: "SETS"}
+	for _, d := range []string{f.out, filepath.Join(dir, "docs")} {
+		if err := os.Mkdir(d, 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
+	figure, err := paper.Lookup("logrank-fig3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := paper.Experiment{Name: "drawn", Run: func(context.Context, paper.Options) (*paper.Report, error) {
+		return &paper.Report{Name: "drawn", Plots: make([]paper.Plot, 1), Claims: []paper.Claim{{Row: "A", Published: 1, Ours: 2, Verdict: paper.Better, Low: 1.5, High: 2.5}}}, nil
+	}}
+	all, err := paper.RunAll(t.Context(), []paper.Experiment{figure, drawn}, paper.AllOptions{
+		Out: f.out, CommandOf: func(e *paper.Experiment) string { return f.command(e.Name, e.Reads, e.Scales != "") },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.writePages(all); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"out/all.html", "out/all.md", "out/drawn.svg", "docs/figures/page/drawn.svg"} {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			t.Error(err)
+		}
+	}
+	for name, want := range map[string]string{"out/all.md": "](drawn.svg)", "docs/page.md": "](figures/page/drawn.svg)"} {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %s", name, want)
+		}
+	}
+	r := allReport(all)
+	if !strings.Contains(strings.Join(r.notes, "\n"), "logrank-fig3 was not run: no data") {
+		t.Errorf("notes: %q", r.notes)
+	}
+	if got := r.rows[1][2]; got != "1" {
+		t.Errorf("better: found %v, expected 1", got)
+	}
+}
