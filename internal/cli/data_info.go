@@ -30,7 +30,10 @@ features but different grades. Several files are taken together as one set.`,
 			if err != nil {
 				return err
 			}
-			return env.print(infoReport(dataset.Describe(d, threshold)))
+			bar := env.startProgress("describing", 0)
+			info := dataset.Describe(d, threshold)
+			bar.finish()
+			return env.print(infoReport(info))
 		},
 	}
 	in.addTo(cmd)

@@ -88,7 +88,8 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 		return err
 	}
 	if html != "" {
-		if err := writeDemoPage(ctx, html, &config, untrained, result); err != nil {
+		err := env.during("drawing the report", func() error { return writeDemoPage(ctx, html, &config, untrained, result) })
+		if err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
