@@ -20,7 +20,7 @@ type Took struct {
 
 	// All is the sum of this and the earlier runs with the same records and the
 	// same command, whose finished trainings this one found. It is Run where
-	// nothing is recorded.
+	// no trainings are recorded.
 	All time.Duration
 }
 
@@ -92,7 +92,20 @@ func (s *stopwatch) stop() (Took, error) {
 	defer s.mu.Unlock()
 	err := s.save()
 	run := s.saved.Sub(s.started)
-	return Took{Run: run, All: run + time.Duration(s.before[s.command]*float64(time.Second))}, err
+	took := Took{Run: run, All: run}
+	if s.recorded() {
+		took.All += time.Duration(s.before[s.command] * float64(time.Second))
+	}
+	return took, err
+}
+
+// recorded tells whether the records hold anything but times.
+func (s *stopwatch) recorded() bool {
+	if s.path == "" {
+		return false
+	}
+	entries, err := os.ReadDir(filepath.Dir(s.path))
+	return err == nil && len(entries) > 1
 }
 
 // save writes the file with the time until now.
