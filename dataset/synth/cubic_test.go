@@ -26,6 +26,9 @@ func generateCubic(t testing.TB, c Cubic) *dataset.Dataset {
 // are 20·(50² − 50·5/6 − 50²/6)/2 = 20,417; grades of equal width would make about
 // 17,100.
 func TestCubicPairsPerThousandVectors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of large data")
+	}
 	c := burges2005
 	var pairs []float64
 	for c.Polynomial = range uint64(4) {
@@ -63,6 +66,9 @@ func pairsOf(queries []dataset.Query) (pairs float64) {
 // The shares of grades are those asked for, on data that the cuts were not chosen
 // from, and whichever seed the data have.
 func TestCubicSharesOfGrades(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of large data")
+	}
 	for _, shares := range [][]float64{
 		{0.5225, 0.3215, 0.1314, 0.0175, 0.0071},
 		EqualShares(6),
@@ -91,6 +97,9 @@ func TestCubicSharesOfGrades(t *testing.T) {
 // Each of the three terms has mean 0 and variance 1 over data of any seed, and
 // the exact moments of its polynomial: E x² = 1/3, E x⁴ = 1/5, odd moments 0.
 func TestCubicTermsAreStandardised(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of large data")
+	}
 	c := burges2005
 	g := c.grader()
 	c.Queries, c.Seed = 400, 99
@@ -140,6 +149,9 @@ func TestCubicTerms(t *testing.T) {
 // queries; another polynomial another one. Were it not so, data of different seeds
 // would not do for training and testing.
 func TestCubicPolynomialIsTheTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of large data")
+	}
 	c := burges2005
 	train := generateCubic(t, c)
 	if !same(train, generateCubic(t, c), len(train.Queries)) {
@@ -170,6 +182,9 @@ func TestCubicPolynomialIsTheTask(t *testing.T) {
 // with the grades far better than chance and far worse than perfectly, also on
 // data of another seed.
 func TestCubicIsPartlyLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of large data")
+	}
 	c := burges2005
 	c.Queries, c.Shares = 200, []float64{0.9, 0.1}
 	train := generateCubic(t, c)

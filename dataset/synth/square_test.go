@@ -45,6 +45,9 @@ func exact(d *dataset.Dataset, w [2]float64) float64 {
 // independent program finds: .944, .895 and .563 with noise of .005, .01 and .05.
 // Without noise it gets all, and no direction beside it gets more.
 func TestSquareNoiseBoundsAccuracy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of large data")
+	}
 	s := xia2008
 	s.Queries = 20_000
 	for noise, want := range map[float64]float64{0: 1, 0.005: 0.944, 0.01: 0.895, 0.05: 0.563} {

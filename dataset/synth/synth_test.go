@@ -102,6 +102,9 @@ func generate(t *testing.T, name string, change func(*Options)) *dataset.Dataset
 
 // The shapes have the published sizes, shares of grades and difficulty.
 func TestShapesResembleTheirCollections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("statistics of large data")
+	}
 	for _, c := range []struct {
 		shape            string
 		queries          int
