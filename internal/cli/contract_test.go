@@ -185,6 +185,9 @@ func TestMethodsJSON(t *testing.T) {
 // The demo shows that learning works: ConvexLoss ranks unseen queries better than
 // what was not trained, for several seeds.
 func TestDemoLearns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, and minutes with the race detector")
+	}
 	for _, seed := range []string{"1", "2"} {
 		var got struct {
 			Convention string

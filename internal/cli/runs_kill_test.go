@@ -26,6 +26,9 @@ import (
 // LISTWISE_KILLS is how many times, LISTWISE_KILL_DATA a folder with folds to use in
 // place of generated data.
 func TestKilledTune(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, and minutes with the race detector")
+	}
 	kills := 10
 	if text := os.Getenv("LISTWISE_KILLS"); text != "" {
 		var err error
