@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Normalization rescales each feature within each query. It keeps no state from
@@ -32,7 +34,7 @@ func ParseNormalization(name string) (Normalization, error) {
 	if i := slices.Index(normalizationNames, name); i >= 0 {
 		return Normalization(i), nil
 	}
-	return 0, fmt.Errorf("found %q, expected none, minmax or zscore", name)
+	return 0, fmt.Errorf("found %q%s", name, suggest.Or(name, normalizationNames, ", expected none, minmax or zscore"))
 }
 
 // String returns the name that ParseNormalization reads.

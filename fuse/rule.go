@@ -11,6 +11,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Kind is a way to turn scores into votes.
@@ -45,7 +47,7 @@ func ParseKind(name string) (Kind, error) {
 	if i := slices.Index(kindNames, name); i >= 0 {
 		return Kind(i), nil
 	}
-	return 0, fmt.Errorf("found the rule %q, expected %s", name, strings.Join(kindNames, ", "))
+	return 0, fmt.Errorf("found the rule %q%s", name, suggest.Or(name, kindNames, ", expected "+strings.Join(kindNames, ", ")))
 }
 
 // String returns the name that ParseKind reads.
@@ -72,7 +74,7 @@ func ParseScale(name string) (Scale, error) {
 	if i := slices.Index(scaleNames, name); i >= 0 {
 		return Scale(i), nil
 	}
-	return 0, fmt.Errorf("found the scale %q, expected %s", name, strings.Join(scaleNames, ", "))
+	return 0, fmt.Errorf("found the scale %q%s", name, suggest.Or(name, scaleNames, ", expected "+strings.Join(scaleNames, ", ")))
 }
 
 // String returns the name that ParseScale reads.

@@ -1,10 +1,11 @@
 package measure
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Convention settles what the definitions of the measures leave open and tools
@@ -88,7 +89,7 @@ func ParseConvention(name string) (Convention, error) {
 	for i, c := range known {
 		names[i] = c.name
 	}
-	return Convention{}, fmt.Errorf("unknown convention %q; known are %s", name, strings.Join(names, ", "))
+	return Convention{}, suggest.Unknown("convention", name, names)
 }
 
 // Name returns the name that [ParseConvention] reads.

@@ -26,7 +26,7 @@ func TestParseNames(t *testing.T) {
 // Claim: what cannot be meant is refused, and the error says what would do.
 func TestParseErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		"ndgc@10":           `unknown measure "ndgc@10"; known are map, ap, ndcg[@K], mean-ndcg`,
+		"ndgc@10":           `unknown measure "ndgc@10": did you mean "ndcg@10"?`,
 		"":                  "unknown measure",
 		"@10":               "unknown measure",
 		"ndcg@0":            `cut-off "0": expected a whole number from 1 on, as in ndcg@10`,
@@ -124,7 +124,10 @@ func TestConventionNames(t *testing.T) {
 	if zero.Name() != "letor3" || zero.Explanation() != conventions[0].Explanation() || zero.Skipping().Name() != "letor3-skip" {
 		t.Errorf("the zero value is %s: %s", zero.Name(), zero.Explanation())
 	}
-	if _, err := ParseConvention("letor"); err == nil || !strings.Contains(err.Error(), "letor3, letor3-skip, letor4") {
+	if _, err := ParseConvention("letor"); err == nil || err.Error() != `unknown convention "letor": did you mean "letor3" or "letor4"?` {
+		t.Error(err)
+	}
+	if _, err := ParseConvention("nosuch"); err == nil || !strings.Contains(err.Error(), "letor3, letor3-skip, letor4") {
 		t.Error(err)
 	}
 	for _, name := range TiePolicies() {

@@ -97,16 +97,16 @@ func (e entry) pattern() string {
 }
 
 // Parse returns the measure of the given name ("map", "ndcg@10", "rbp@0.95", in
-// any case) under a convention. The error for a name that is not known, or
-// whose parameter is wrong, says what would be right.
+// any case, or an alias, see [Aliases]) under a convention. The error for a name
+// that is not known, or whose parameter is wrong, says what would be right.
 func Parse(name string, c Convention, o Options) (Averager, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	base, value, has := strings.Cut(strings.ToLower(strings.TrimSpace(name)), "@")
+	base, value, has := strings.Cut(canonicalName(name), "@")
 	e, ok := lookUp(base)
 	if !ok {
-		return nil, fmt.Errorf("unknown measure %q; known are %s", name, patterns())
+		return nil, unknown(name)
 	}
 	s := spec{
 		name: e.name, convention: c, persistence: 0.8,

@@ -1,9 +1,10 @@
 package measure
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // TiePolicy says in which order documents of equal score stand.
@@ -35,7 +36,7 @@ func ParseTies(name string) (TiePolicy, error) {
 	if i := slices.Index(tieNames[:], strings.ToLower(name)); i >= 0 {
 		return TiePolicy(i), nil
 	}
-	return 0, fmt.Errorf("unknown tie policy %q; known are %s", name, strings.Join(tieNames[:], ", "))
+	return 0, suggest.Unknown("tie policy", name, tieNames[:])
 }
 
 // Averager is a Measure that knows its expected value under random tie

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Kind is the type of a hyperparameter's values.
@@ -88,6 +90,7 @@ func (h *Hyperparameter) canonical(value string) (string, error) {
 		if slices.Contains(h.Choices, value) {
 			return value, nil
 		}
+		return "", fmt.Errorf("%s=%s%s", h.Name, value, suggest.Or(value, h.Choices, ": expected "+h.Range()))
 	case Switch:
 		if v, err := strconv.ParseBool(value); err == nil {
 			return strconv.FormatBool(v), nil
@@ -142,7 +145,7 @@ func (m *Method) hyperparameter(name string) (*Hyperparameter, error) {
 		}
 		names[i] = m.Hyperparameters[i].Name
 	}
-	return nil, fmt.Errorf("%s has no hyperparameter %q, expected one of %s", m.Name, name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s has no hyperparameter %q%s", m.Name, name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
 }
 
 // String returns the settings as k=v, in the order of the method's list.

@@ -79,9 +79,11 @@ func TestValuesErrors(t *testing.T) {
 		{"n", "1.5", "toy: n=1.5: expected a whole number (0 to 1000000000)"},
 		{"n", "x", "toy: n=x: expected a whole number (0 to 1000000000)"},
 		{"form", "c", "toy: form=c: expected a|b"},
-		{"form", "A", "toy: form=A: expected a|b"},
+		{"form", "A", `toy: form=A: did you mean "a"?`},
 		{"on", "yes", "toy: on=yes: expected true|false"},
-		{"c", "1", `toy has no hyperparameter "c", expected one of C, n, form, on`},
+		{"c", "1", `toy has no hyperparameter "c": did you mean "C"?`},
+		{"frm", "a", `toy has no hyperparameter "frm": did you mean "form"?`},
+		{"D", "1", `toy has no hyperparameter "D", expected one of C, n, form, on`},
 	} {
 		_, err := toy().Values(map[string]string{c.name: c.value})
 		if err == nil || err.Error() != c.want {

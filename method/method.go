@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/measure"
@@ -146,16 +145,15 @@ func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
 	return trained, nil
 }
 
-// Lookup returns the method of that name, or an error that lists the known ones.
+// Lookup returns the method of that name. The error about an unknown one tells what is
+// near or, if nothing is, lists the known ones.
 func Lookup(name string) (*Method, error) {
-	var names []string
 	for _, m := range registry {
 		if m.Name == name {
 			return m, nil
 		}
-		names = append(names, m.Name)
 	}
-	return nil, fmt.Errorf("method %q: expected one of %s", name, strings.Join(names, ", "))
+	return nil, unknownMethod(name)
 }
 
 // List returns all methods in the order of the help text.

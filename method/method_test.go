@@ -328,8 +328,8 @@ func TestRegistry(t *testing.T) {
 			}
 		}
 	}
-	_, err := Lookup("svm")
-	if want := `method "svm": expected one of ` + strings.Join(names, ", "); err == nil || err.Error() != want {
+	_, err := Lookup("nosuch")
+	if want := `method "nosuch": expected one of ` + strings.Join(names, ", "); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }

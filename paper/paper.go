@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Experiment is a table or figure of a paper.
@@ -91,7 +93,7 @@ func Lookup(name string) (Experiment, error) {
 		}
 		names = append(names, e.Name)
 	}
-	return Experiment{}, &InputError{fmt.Errorf("experiment %q: expected one of %s", name, strings.Join(names, ", "))}
+	return Experiment{}, &InputError{fmt.Errorf("experiment %q%s", name, suggest.Or(name, names, ": expected one of "+strings.Join(names, ", ")))}
 }
 
 // MaxScale is the largest Options.Scale.

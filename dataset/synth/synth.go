@@ -17,6 +17,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Options say how much to generate. Start from a shape's Defaults.
@@ -61,7 +62,7 @@ func Lookup(name string) (Shape, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Shape{}, fmt.Errorf("found %q, expected one of %s", name, strings.Join(names, ", "))
+	return Shape{}, fmt.Errorf("found %q%s", name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
 }
 
 func (o Options) check() error {

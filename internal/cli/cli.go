@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/tune"
 )
@@ -70,7 +71,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		env.stdout = output{stdout, env}
 		root.SetOut(env.stdout)
 	}
-	err := root.ExecuteContext(ctx)
+	err := checkCommand(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	env.closeStatus()
 	if err == nil {
 		return exitDone
@@ -97,40 +101,27 @@ field's own measures, and puts the result in a file that scores new documents.
 Start with "listwise demo": it trains and compares rankers on built-in data.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return badCall("unknown command %q%s", args[0], suggestion(cmd, args[0]))
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:       version(),
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			switch env.format {
 			case "text", "json", "csv":
 				return nil
 			}
-			return badCall("--format %q: expected text, json or csv", env.format)
+			return badCall("--format %q%s", env.format, suggest.Or(env.format, []string{"text", "json", "csv"}, ": expected text, json or csv"))
 		},
 	}
 	root.PersistentFlags().StringVar(&env.format, "format", "text", "print `text`, json or csv")
 	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "no progress and no notes on standard error")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return badCall("%w (see %q)", err, cmd.CommandPath()+" --help")
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate(versionLine())
+	root.SetHelpCommand(newHelpCommand())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	cobra.EnableCommandSorting = false // commands stand in the order of commands.go
 	root.AddCommand(commands(env)...)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	return root
-}
-
-func suggestion(cmd *cobra.Command, arg string) string {
-	if cmd.SuggestionsMinimumDistance == 0 {
-		cmd.SuggestionsMinimumDistance = 2
-	}
-	if near := cmd.SuggestionsFor(arg); len(near) > 0 {
-		return fmt.Sprintf(", did you mean %q?", near[0])
-	}
-	return ` (see "listwise --help")`
 }
 
 // badCallError marks an error as the caller's: wrong flags or wrong input.

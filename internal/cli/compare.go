@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/stats"
 )
@@ -72,7 +73,7 @@ func newCompareCommand(env *environment) *cobra.Command {
   listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(compareFormats, env.format) {
-				return badCall("--format %q: expected %s", env.format, strings.Join(compareFormats, ", "))
+				return badCall("--format %q%s", env.format, suggest.Or(env.format, compareFormats, ": expected "+strings.Join(compareFormats, ", ")))
 			}
 			return nil
 		},
@@ -92,8 +93,8 @@ func newCompareCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.baseline, "baseline", "", "`name` of the system that the others are compared with (default: every pair)")
 	fl.StringVar(&f.seeds, "seeds", "", "`numbers` that stand for {seed} in the systems' paths, such as 1,2,3 or 1-5; the runs are averaged")
 	fl.StringVar(&f.unit, "unit", "query", "`what` the tests count: query; fold is refused")
-	fl.IntVar(&f.permutations, "permutations", 100_000, "`number` of sign flips of the randomisation test")
-	fl.IntVar(&f.resamples, "resamples", 10_000, "`number` of bootstrap samples")
+	addWhole(fl, &f.permutations, "permutations", 100_000, 1, "`number` of sign flips of the randomisation test")
+	addWhole(fl, &f.resamples, "resamples", 10_000, 1, "`number` of bootstrap samples")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&env.format, "format", "text", "print `text`, markdown, latex, csv or json")
 	f.addTo(cmd)
@@ -116,12 +117,6 @@ func (f *compareFlags) check(cmd *cobra.Command, args []string) error {
 	}
 	if cmd.Flags().Changed("measure") && cmd.Flags().Changed("measures") {
 		return badCall("--measure %s and --measures %s: expected one of them", f.measure, f.measures)
-	}
-	if f.permutations < 1 {
-		return badCall("--permutations %d: expected a positive number", f.permutations)
-	}
-	if f.resamples < 1 {
-		return badCall("--resamples %d: expected a positive number", f.resamples)
 	}
 	return nil
 }

@@ -26,12 +26,6 @@ content, and of what they write by the end of its name.`,
 		Example: `  listwise data info train.txt
   listwise data fold all.txt.gz --folds 5 --out folds
   listwise data synth --shape ohsumed --out train.txt`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return badCall("unknown command %q%s", "data "+args[0], suggestion(cmd, args[0]))
-		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(

@@ -37,8 +37,8 @@ Lines are copied as they stand; a cache is printed.`,
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.data, "data", nil, "data `file`, the same as an argument")
-	fl.IntVar(&f.folds, "folds", 5, "number of folds, 3 or more")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random division")
+	addWhole(fl, &f.folds, "folds", 5, dataset.MinFolds, "`number` of folds, 3 or more")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that the random division depends on")
 	fl.BoolVar(&f.parts, "parts", false, "the files given are the parts")
 	fl.StringVar(&f.out, "out", "", "`directory` for the folds; made if need be")
 	return cmd

@@ -10,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 type synthFlags struct {
@@ -44,11 +45,11 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 	f.addTo(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.shape, "shape", "ohsumed", "collection to imitate: "+strings.Join(shapeNames(), ", "))
-	fl.IntVar(&f.options.Queries, "queries", 0, "number of queries (default: the shape's)")
-	fl.IntVar(&f.options.Docs, "docs", 0, "documents a query, on average (default: the shape's)")
-	fl.IntVar(&f.options.Features, "features", 0, "number of features (default: the shape's)")
-	fl.IntVar(&f.options.Relevant, "relevant", 0, "relevant documents a query, on average (default: the shape's)")
-	fl.Float64Var(&f.options.Noise, "noise", 0, "how much of relevance shows in no feature, in units of what does (default: the shape's)")
+	addWhole(fl, &f.options.Queries, "queries", 0, 1, "`number` of queries (default: the shape's)")
+	addWhole(fl, &f.options.Docs, "docs", 0, 2, "`number` of documents a query, on average (default: the shape's)")
+	addWhole(fl, &f.options.Features, "features", 0, 1, "`number` of features (default: the shape's)")
+	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "`number` of relevant documents a query, on average (default: the shape's)")
+	addReal(fl, &f.options.Noise, "noise", 0, 0, 1e6, "how `much` of relevance shows in no feature, in units of what does (default: the shape's)")
 	fl.StringVar(&f.grades, "grades", "6", "cubic: the number of equally frequent grades, or the `shares` of grade 0, 1, … as .5,.3,.2")
 	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: seed of the polynomial, which decides on the task")
 	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of the queries")
@@ -88,7 +89,7 @@ numbers of queries, documents a query and features that they have by default:
 
 func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 	if !slices.Contains(shapeNames(), f.shape) {
-		return badCall("--shape: found %q, expected one of %s", f.shape, strings.Join(shapeNames(), ", "))
+		return badCall("--shape: found %q%s", f.shape, suggest.Or(f.shape, shapeNames(), ", expected one of "+strings.Join(shapeNames(), ", ")))
 	}
 	if err := f.check(cmd); err != nil {
 		return err

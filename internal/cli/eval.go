@@ -55,7 +55,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.Float64Var(&f.threshold, "threshold", 0, "lowest relevant grade of the binary measures (default: the convention's, 1 or, for mslr, 2)")
-	fl.Float64Var(&f.maxGrade, "max-grade", 4, "highest grade of the scale, for err")
+	addPositive(fl, &f.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
 	f.reading.addTo(cmd)
 	f.recording.addTo(cmd)
@@ -79,6 +79,14 @@ Measures (K is a cut-off rank, [ ] may be left out):
 	for _, m := range measure.List() {
 		fmt.Fprintf(&b, "  %-10s %s (%s)\n", m.Pattern, m.Explanation, m.Source)
 	}
+	b.WriteString("\nNames of trec_eval and ir_measures are read, too, in any case:\n ")
+	for i, a := range measure.Aliases() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, " %s (%s)", a.Pattern, a.Means)
+	}
+	b.WriteString(".\nThey are printed under ours, and counted by the convention; trec is trec_eval's.\n")
 	b.WriteString("\nConventions:\n")
 	for _, c := range measure.Conventions() {
 		fmt.Fprintf(&b, "  %-14s %s\n", c.Name(), c.Explanation())
@@ -98,9 +106,6 @@ func (f *evalFlags) check(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("threshold") && !(f.threshold > 0) {
 		return badCall("--threshold %v: expected a positive number", f.threshold)
-	}
-	if !(f.maxGrade > 0) {
-		return badCall("--max-grade %v: expected a positive number", f.maxGrade)
 	}
 	return nil
 }

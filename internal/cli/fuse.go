@@ -80,10 +80,10 @@ A document's fused score is the weighted sum of its votes.
 	fl.StringVar(&f.valid, "valid", "", "judged queries to choose weights and rule on, a `file` (with --data FILE)")
 	fl.StringVar(&f.rules, "rule", strings.Join(fuse.Kinds(), ","), "`rules`, separated by commas")
 	fl.StringVar(&f.scale, "scale", fuse.MinMax.String(), "`how` combsum and combmnz rescale scores within a query: "+strings.Join(fuse.Scales(), ", "))
-	fl.Float64Var(&f.k, "k", fuse.DefaultK, "`number` added to the ranks by rrf")
+	addReal(fl, &f.k, "k", fuse.DefaultK, 0, 1e30, "`number` added to the ranks by rrf")
 	fl.StringVar(&f.weights, "weights", "", "`what` the votes are multiplied by: tuned (on validation data; the default where there are such), equal, or one number a system, separated by commas")
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that weights and rule are chosen by")
-	fl.IntVar(&f.draws, "draws", 20, "`number` of samples of the validation queries whose best weights are averaged; 0: the best on all queries, taken alone")
+	addWhole(fl, &f.draws, "draws", 20, 0, "`number` of samples of the validation queries whose best weights are averaged; 0: the best on all queries, taken alone")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas")
 	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
@@ -148,9 +148,6 @@ func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, e
 	}
 	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
 		return nil, convention, badCall("--ties: %w", err)
-	}
-	if f.draws < 0 {
-		return nil, convention, badCall("--draws %d: expected 0 or more", f.draws)
 	}
 	c.Tuning = fuse.Tuning{Draws: f.draws, Seed: f.seed}
 	if c.Tuning.Measure, err = measure.Parse(f.selectBy, convention, measure.Options{}); err != nil {

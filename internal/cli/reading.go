@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/tune"
 )
+
+// maxMemory is the largest --max-memory, in GiB: more than any machine has.
+const maxMemory = 1e9
 
 // reading are the flags of all commands that read data.
 type reading struct {
@@ -21,7 +23,7 @@ type reading struct {
 func (r *reading) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, or min (the least value within the query)")
-	f.Float64Var(&r.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, "`GiB` that the features of a text file may take, 4 bytes each")
+	addPositive(f, &r.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` that the features of a text file may take, 4 bytes each")
 }
 
 // options are the reader's options that the flags ask for.
@@ -30,11 +32,7 @@ func (r *reading) options() (dataset.Options, error) {
 	if err != nil {
 		return dataset.Options{}, badCall("--missing: %w", err)
 	}
-	bytes := r.maxMemory * (1 << 30)
-	if !(bytes >= 1 && bytes < math.MaxInt64) {
-		return dataset.Options{}, badCall("--max-memory %v: expected a positive number of GiB", r.maxMemory)
-	}
-	return dataset.Options{Missing: missing, MaxBytes: int64(bytes)}, nil
+	return dataset.Options{Missing: missing, MaxBytes: max(1, int64(r.maxMemory*(1<<30)))}, nil
 }
 
 // open reads a data set of any format; "-" is the standard input. The reader's

@@ -75,9 +75,9 @@ queries.`,
 	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringArrayVar(&f.curves, "curve", nil, "`[NAME=]FILE` that train --curve wrote")
-	fl.Float64Var(&f.maxSize, "max-size", page.DefaultMaxBytes/1e6, "`MB` that the page may take")
-	fl.IntVar(&f.permutations, "permutations", 100_000, "`number` of sign flips of the randomisation test")
-	fl.IntVar(&f.resamples, "resamples", 10_000, "`number` of bootstrap samples")
+	addPositive(fl, &f.maxSize, "max-size", page.DefaultMaxBytes/1e6, 1000, "`MB` that the page may take")
+	addWhole(fl, &f.permutations, "permutations", 100_000, 1, "`number` of sign flips of the randomisation test")
+	addWhole(fl, &f.resamples, "resamples", 10_000, 1, "`number` of bootstrap samples")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	f.addTo(cmd)
 	return cmd
@@ -89,15 +89,6 @@ func (f *reportFlags) check(cmd *cobra.Command, args []string) error {
 	}
 	if len(args) == 0 {
 		return badCall("%s needs at least one system (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
-	}
-	if f.permutations < 1 {
-		return badCall("--permutations %d: expected a positive number", f.permutations)
-	}
-	if f.resamples < 1 {
-		return badCall("--resamples %d: expected a positive number", f.resamples)
-	}
-	if !(f.maxSize > 0 && f.maxSize <= 1000) {
-		return badCall("--max-size %v: expected a number of MB above 0 and up to 1000", f.maxSize)
 	}
 	return checkTarget("out", f.out)
 }

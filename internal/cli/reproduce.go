@@ -78,9 +78,9 @@ too, with its plots in figures/NAME beside it.`,
 	fl.StringVar(&f.data, "data", "", "`folder` of LETOR's sets, or of one set's folds")
 	fl.StringVar(&f.set, "set", "", "which `set` of the folder (several separated by commas), or what the one set is called")
 	fl.StringVar(&f.out, "out", "", "`folder` for tables, plots and finished trainings")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything random")
-	fl.IntVar(&f.jobs, "jobs", 0, "trainings side by side (default: one a core)")
-	fl.Float64Var(&f.scale, "scale", 1, "size of an experiment on made data, as a multiple of the published one")
+	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
+	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
+	addPositive(fl, &f.scale, "scale", 1, paper.MaxScale, "`size` of an experiment on made data, as a multiple of the published one")
 	fl.StringVar(&f.markdown, "markdown", "", "also write the Markdown page of all experiments to this `file`")
 	return cmd
 }

@@ -16,9 +16,6 @@ import (
 
 // runAll runs all experiments and writes the pages.
 func (f *reproduceFlags) runAll(cmd *cobra.Command, env *environment) error {
-	if !(f.scale > 0 && f.scale <= paper.MaxScale) {
-		return badCall("scale %v: expected a number above 0, %d at most", f.scale, paper.MaxScale)
-	}
 	if f.data != "" {
 		if _, err := os.Stat(f.data); err != nil {
 			return badCall("--data: %w", err)

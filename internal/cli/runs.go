@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/runs"
 )
@@ -34,12 +35,6 @@ nothing else depends on it.`,
   listwise runs show 12
   listwise runs diff 11 12
   listwise runs export --all --format csv > runs.csv`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return badCall("unknown command %q%s", "runs "+args[0], suggestion(cmd, args[0]))
-		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
@@ -131,17 +126,14 @@ A run is finished, failed, interrupted (stopped or killed), or still running.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "only runs of this `method`")
 	fl.StringVar(&f.kind, "kind", "", "only runs of this `command`: train, tune or eval")
-	fl.IntVar(&f.limit, "limit", 20, "the newest so `many`; 0 for all")
+	addWhole(fl, &f.limit, "limit", 20, 0, "the newest so `many`; 0 for all")
 	return cmd
 }
 
 func (f *runsListFlags) filter() (runs.Filter, error) {
 	filter := runs.Filter{Kind: runs.Kind(f.kind), Method: f.method, Limit: f.limit}
 	if f.kind != "" && !slices.Contains(runs.Kinds(), filter.Kind) {
-		return filter, badCall("--kind %s: expected train, tune or eval", f.kind)
-	}
-	if f.limit < 0 {
-		return filter, badCall("--limit %d: expected a positive number, or 0 for all", f.limit)
+		return filter, badCall("--kind %s%s", f.kind, suggest.Or(f.kind, []string{"train", "tune", "eval"}, ": expected train, tune or eval"))
 	}
 	if f.method != "" {
 		if _, err := method.Lookup(f.method); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
@@ -61,16 +63,15 @@ func (l *learning) parseConvention() (measure.Convention, error) {
 // trainingMeasure returns what the method is to optimise, nil if it has no
 // choice.
 func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
-	if !m.UsesMeasure {
+	if l.measure == "" && !m.UsesMeasure {
 		return nil, nil
 	}
-	name := l.measure
-	if name == "" {
-		name = m.DefaultMeasure
-	}
-	training, err := l.oneMeasure("measure", name)
+	training, err := l.oneMeasure("measure", cmp.Or(l.measure, m.DefaultMeasure))
 	if err != nil {
 		return nil, err
+	}
+	if !m.UsesMeasure {
+		return nil, nil // a measure that exists and changes nothing
 	}
 	if err := m.CheckMeasure(training); err != nil {
 		return nil, badCall("--measure: %w", err)
@@ -81,7 +82,7 @@ func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
 // checkScorer tells of a scorer that the method cannot train.
 func (l *learning) checkScorer(m *method.Method) error {
 	if err := m.CheckScorer(l.scorer); err != nil {
-		return badCall("--scorer %s: expected one of the scorers of %s: %s", l.scorer, m.Name, strings.Join(m.Scorers(), ", "))
+		return badCall("--scorer %s%s", l.scorer, suggest.Or(l.scorer, m.Scorers(), fmt.Sprintf(": expected one of the scorers of %s: %s", m.Name, strings.Join(m.Scorers(), ", "))))
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ goes on where it was.`,
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that settings are chosen by")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to report on the test queries")
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
-	fl.IntVar(&f.jobs, "jobs", 0, "`number` of trainings side by side (default: one a core)")
+	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	f.learning.addTo(cmd)
 	f.recording.addTo(cmd)
@@ -110,9 +110,6 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 // config puts together what the flags describe, but for the data.
 func (f *tuneFlags) config() (tune.Config, error) {
 	c := tune.Config{Scorer: f.scorer, Seed: f.seed, Jobs: f.jobs, Dir: f.out}
-	if f.jobs < 0 {
-		return c, badCall("--jobs %d: expected a positive number, or 0 for one a core", f.jobs)
-	}
 	var err error
 	if c.Convention, err = f.parseConvention(); err != nil {
 		return c, err

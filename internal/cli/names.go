@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/method"
+)
+
+// otherCommands says which command does what other tools, or other words, call so.
+var otherCommands = map[string]string{
+	"fit": "train", "learn": "train",
+	"predict": "score", "rank": "score", "apply": "score", "infer": "score",
+	"evaluate": "eval", "test": "eval", "measure": "eval", "validate": "eval", "trec_eval": "eval",
+	"tuning": "tune", "search": "tune", "grid": "tune", "gridsearch": "tune", "cv": "tune",
+	"ttest": "compare", "significance": "compare", "diff": "compare",
+	"html": "report", "plot": "report",
+	"history": "runs", "log": "runs", "experiments": "runs",
+	"ensemble": "fuse", "merge": "fuse", "combine": "fuse", "rrf": "fuse",
+	"models": "methods", "algorithms": "methods", "list": "methods", "rankers": "methods",
+	"info": "data info", "stats": "data info", "describe": "data info",
+	"convert": "data convert", "clean": "data clean", "normalize": "data normalize",
+	"fold": "data fold", "folds": "data fold", "split": "data fold",
+	"synth": "data synth", "generate": "data synth", "synthesize": "data synth",
+	"paper": "reproduce", "papers": "reproduce", "example": "demo", "quickstart": "demo",
+
+	"data split": "data fold", "data generate": "data synth", "data stats": "data info", "data describe": "data info", "data show": "data info",
+	"runs ls": "runs list", "runs rm": "runs delete", "runs remove": "runs delete", "runs compare": "runs diff", "runs get": "runs show",
+}
+
+// unknownCommand is the error about a name that cmd has no command of.
+func unknownCommand(cmd *cobra.Command, name string) error {
+	full := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath()+" "+name, cmd.Root().Name()), " ")
+	if other, ok := otherCommands[strings.ToLower(full)]; ok {
+		return badCall("unknown command %q, did you mean %q?", full, cmd.Root().Name()+" "+other)
+	}
+	var known []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	near := suggest.Nearest(name, known)
+	if near == nil {
+		return badCall("unknown command %q (see %q)", full, cmd.CommandPath()+" --help")
+	}
+	return badCall("unknown command %q, did you mean %s?", full, quotedOr(near))
+}
+
+// quotedOr is "a" or "b" or "c".
+func quotedOr(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(quoted, " or ")
+}
+
+// checkCommand tells of a command that does not exist before its flags, which no
+// command has then, are read.
+func checkCommand(root *cobra.Command, args []string) error {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return nil
+	}
+	cmd := root
+	for i := 0; i < len(args) && cmd.HasSubCommands(); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--":
+			return nil
+		case strings.HasPrefix(arg, "-"):
+			if name := strings.TrimPrefix(arg, "--"); root.PersistentFlags().Lookup(name) != nil && root.PersistentFlags().Lookup(name).NoOptDefVal == "" {
+				i++ // its value
+			}
+			continue
+		}
+		k := slices.IndexFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == arg || c.HasAlias(arg) })
+		if k < 0 {
+			return unknownCommand(cmd, arg)
+		}
+		cmd = cmd.Commands()[k]
+	}
+	return nil
+}
+
+// newHelpCommand is cobra's, but for topics that do not exist.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about := cmd.Root()
+			for _, name := range args {
+				k := slices.IndexFunc(about.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+				if k < 0 {
+					return unknownCommand(about, name)
+				}
+				about = about.Commands()[k]
+			}
+			about.InitDefaultHelpFlag() // so that they are listed
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
+// otherFlags says which of our flags, the first that a command has, does what others
+// call so.
+var otherFlags = map[string][]string{
+	"metric": {"measure", "measures"}, "metrics": {"measures", "measure"}, "objective": {"method"}, "algorithm": {"method"}, "ranker": {"method"}, "loss": {"method"},
+	"input": {"data", "train"}, "file": {"data", "train"}, "dataset": {"data", "train"}, "test": {"data"}, "validation": {"valid"}, "validate": {"valid"}, "vali": {"valid"},
+	"output": {"out", "model"}, "o": {"out", "model"}, "save": {"model", "out"}, "param": {"set", "grid"}, "params": {"set", "grid"}, "hyperparameter": {"set", "grid"},
+	"silent": {"quiet"}, "random-state": {"seed"}, "random-seed": {"seed"}, "threads": {"jobs"}, "workers": {"jobs"}, "norm": {"normalize"},
+	"predictions": {"scores"}, "run": {"scores"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
+}
+
+// flagError tells what is wrong about a flag in our words.
+func flagError(cmd *cobra.Command, err error) error {
+	see := fmt.Sprintf("(see %q)", cmd.CommandPath()+" --help")
+	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		return badCall("unknown flag: --%s%s %s", unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
+	case errors.As(err, &unknown):
+		return badCall("unknown flag: -%s%s %s", unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
+	case errors.As(err, &value):
+		return badCall("--%s %s: %s %s", value.GetFlag().Name, value.GetValue(), expectedValue(value), see)
+	case errors.As(err, &missing):
+		return badCall("--%s: found no value, expected one %s", missing.GetFlag().Name, see)
+	}
+	return badCall("%w %s", err, see)
+}
+
+// nearFlag asks whether another flag was meant, if one is near.
+func nearFlag(cmd *cobra.Command, name string) string {
+	has := func(flag string) bool { return cmd.Flag(flag) != nil }
+	for _, flag := range otherFlags[name] {
+		if has(flag) {
+			return fmt.Sprintf(", did you mean --%s?", flag)
+		}
+	}
+	if hyperparameter, ok := hyperparameterLike(name); ok {
+		switch {
+		case has("set"):
+			return fmt.Sprintf(", a hyperparameter is given as --set %s=VALUE", hyperparameter)
+		case has("grid"):
+			return fmt.Sprintf(", a hyperparameter is given as --grid %s=VALUE,VALUE", hyperparameter)
+		}
+	}
+	var known []string
+	add := func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, "--"+f.Name)
+		}
+	}
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	if near := suggest.Nearest("--"+name, known); near != nil {
+		return ", did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return ""
+}
+
+// otherHyperparameters says what others call our hyperparameters.
+var otherHyperparameters = map[string]string{
+	"lr": "rate", "learning_rate": "rate", "eta": "rate", "lambda": "C", "l2": "C", "reg": "C", "regularization": "C",
+	"n_estimators": "rounds", "num_rounds": "rounds", "num_boost_round": "rounds", "iter": "iterations", "max_iter": "iterations", "hidden_units": "hidden", "layers": "hidden",
+}
+
+// hyperparameterLike returns the hyperparameter of any method that a flag is called
+// after.
+func hyperparameterLike(flag string) (string, bool) {
+	name := strings.ReplaceAll(flag, "-", "_")
+	if ours, ok := otherHyperparameters[name]; ok {
+		return ours, true
+	}
+	for _, m := range method.List() {
+		for i := range m.Hyperparameters {
+			if strings.EqualFold(m.Hyperparameters[i].Name, name) {
+				return m.Hyperparameters[i].Name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// expectedValue is what a flag takes.
+func expectedValue(e *pflag.InvalidValueError) string {
+	switch e.GetFlag().Value.Type() {
+	case "uint64":
+		return "expected a whole number from 0 to 18446744073709551615"
+	case "bool":
+		return "expected true or false"
+	case "float64":
+		return "expected a number"
+	}
+	return e.Unwrap().Error()
+}

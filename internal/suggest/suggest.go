@@ -1,0 +1,101 @@
+// Package suggest finds what somebody may have meant by a name that is not known.
+package suggest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// most is how many names at the same distance still make a question; beyond that a
+// list of all names serves better.
+const most = 3
+
+// Nearest returns the known names that word is probably a slip of, none if it is like
+// none or like too many. Case does not count. A slip is a character left out, added or
+// mistaken, or two exchanged; short words allow fewer. A name that contains word
+// is taken if no other is nearer.
+func Nearest(word string, known []string) []string {
+	lower := strings.ToLower(strings.TrimSpace(word))
+	var near []string
+	least := slips(lower) + 1
+	for _, name := range known {
+		d := distance(lower, strings.ToLower(name))
+		if d < least {
+			near, least = nil, d
+		}
+		if d == least && d <= slips(lower) {
+			near = append(near, name)
+		}
+	}
+	if near == nil && utf8.RuneCountInString(lower) >= 3 {
+		for _, name := range known {
+			if strings.Contains(strings.ToLower(name), lower) {
+				near = append(near, name)
+			}
+		}
+	}
+	if len(near) > most {
+		return nil
+	}
+	return near
+}
+
+// Unknown is the error about a word that is none of the known names of something: it
+// asks whether a near one was meant or, if none is near, lists all.
+func Unknown(what, word string, known []string) error {
+	return fmt.Errorf("unknown %s %q%s", what, word, Or(word, known, "; known are "+strings.Join(known, ", ")))
+}
+
+// Or returns `: did you mean "x"?` if some known name is near word, else what to say
+// instead.
+func Or(word string, known []string, otherwise string) string {
+	near := Nearest(word, known)
+	if near == nil {
+		return otherwise
+	}
+	for i, name := range near {
+		near[i] = strconv.Quote(name)
+	}
+	return ": did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// slips is how many mistakes a word of that length may have.
+func slips(word string) int {
+	switch n := utf8.RuneCountInString(word); {
+	case n <= 2:
+		return 0
+	case n <= 4:
+		return 1
+	case n <= 8:
+		return 2
+	}
+	return 3
+}
+
+// distance is the number of insertions, deletions, substitutions and exchanges of
+// neighbours that make b of a, no character taking part in two of them: the optimal
+// string alignment distance.
+func distance(a, b string) int {
+	s, t := []rune(a), []rune(b)
+	before, last, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i, x := range s {
+		row[0] = i + 1
+		for j, y := range t {
+			cost := 1
+			if x == y {
+				cost = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && x == t[j-1] && s[i-1] == y {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(t)]
+}

@@ -1,0 +1,99 @@
+package measure
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
+)
+
+// Alias is another tool's name of a measure.
+type Alias struct {
+	Pattern string // as the tool writes it, with K for a cut-off
+	Means   string // the pattern that [Parse] takes it for
+	Tool    string
+}
+
+// aliases are the names of trec_eval and ir_measures, but for those that are ours up
+// to case: nDCG@10, P@5, ERR@20. A name stands for the measure alone: gain, discount and
+// relevance are the convention's, so trec gives trec_eval's values.
+var aliases = []Alias{
+	{"ndcg_cut_K", "ndcg@K", "trec_eval"},
+	{"P_K", "p@K", "trec_eval"},
+	{"recall_K", "r@K", "trec_eval"},
+	{"recip_rank", "mrr", "trec_eval"},
+	{"AP", "map", "ir_measures"},
+	{"RR[@K]", "mrr[@K]", "ir_measures"},
+	{"precision@K", "p@K", ""},
+	{"recall@K", "r@K", ""},
+}
+
+// Aliases lists the names of other tools that [Parse] reads.
+func Aliases() []Alias {
+	var named []Alias
+	for _, a := range aliases {
+		if a.Tool != "" {
+			named = append(named, a)
+		}
+	}
+	return named
+}
+
+// lacking says of measures of other tools that are not here which comes nearest. The
+// keys are names without cut-off, in lower case.
+var lacking = map[string]string{
+	"map_cut":    "average precision has no cut-off here; the nearest are map, of whole lists, and ndcg@10",
+	"gm_map":     "the geometric mean of average precision is not computed here; map is the arithmetic one",
+	"infap":      "inferred average precision is not computed here; the nearest is map, or bpref where judgements are missing",
+	"rprec":      "the precision after as many documents as are relevant is not computed here; the nearest are p@K and map",
+	"success":    "the share of queries with a relevant document among the first K is not computed here; the nearest are wta, which is success at 1, and mrr@K",
+	"hit":        "the share of queries with a relevant document among the first K is not computed here; the nearest are wta, which is success at 1, and mrr@K",
+	"hits":       "the share of queries with a relevant document among the first K is not computed here; the nearest are wta, which is success at 1, and mrr@K",
+	"judged":     "the share of judged documents is not computed here: every document of a data set is judged",
+	"alpha_ndcg": "diversity is not measured here; the nearest is ndcg@K",
+	"set_f":      "sets are not measured here, only rankings; the nearest are p@K and r@K",
+	"f1":         "sets are not measured here, only rankings; the nearest are p@K and r@K",
+	"rmse":       "the error of grades is not measured here, only rankings; the nearest is ndcg",
+	"kendall":    "the nearest is pairs, the share of pairs in the right order: without ties Kendall's tau is twice that less one",
+}
+
+// canonicalName is a name in lower case, in the form NAME or NAME@PARAMETER, with an
+// alias replaced by what it means. trec_eval's cut-offs follow _ or a dot.
+func canonicalName(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	base, value, has := strings.Cut(name, "@")
+	if !has {
+		stem := strings.TrimRight(name, "0123456789")
+		if n := len(stem); n > 1 && n < len(name) && (stem[n-1] == '_' || stem[n-1] == '.') {
+			base, value, has = stem[:n-1], name[n:], true
+		}
+	}
+	for _, a := range aliases {
+		pattern := strings.ToLower(strings.TrimSuffix(a.Pattern, "[@K]"))
+		pattern = strings.TrimSuffix(strings.TrimSuffix(pattern, "@k"), "_k")
+		if base == pattern && base != "ap" { // which the registry has
+			base, _, _ = strings.Cut(strings.TrimSuffix(a.Means, "[@K]"), "@")
+			break
+		}
+	}
+	if has {
+		return base + "@" + value
+	}
+	return base
+}
+
+// unknown is the error about a name that is neither a measure nor an alias.
+func unknown(name string) error {
+	base, value, has := strings.Cut(canonicalName(name), "@")
+	if why, ok := lacking[base]; ok {
+		return fmt.Errorf("unknown measure %q: %s", name, why)
+	}
+	known := make([]string, len(registry))
+	for i, e := range registry {
+		known[i] = e.name
+		if has && e.parameter != noParameter {
+			known[i] += "@" + value
+		}
+	}
+	return fmt.Errorf("unknown measure %q%s", name, suggest.Or(name, known, "; known are "+patterns()))
+}

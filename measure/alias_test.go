@@ -1,0 +1,71 @@
+package measure
+
+import (
+	"strings"
+	"testing"
+)
+
+// Claim: names of trec_eval and ir_measures are read as the measures they are here, and
+// print under our names.
+func TestAliases(t *testing.T) {
+	for in, want := range map[string]string{
+		"ndcg_cut_10": "ndcg@10", "ndcg_cut.10": "ndcg@10", "P_5": "p@5", "P.5": "p@5", "recall_100": "r@100", "recall.100": "r@100",
+		"recip_rank": "mrr", "RR": "mrr", "RR@10": "mrr@10", "nDCG@10": "ndcg@10", "P@5": "p@5", "R@100": "r@100", "AP": "ap",
+		"precision@5": "p@5", "Recall@7": "r@7", "Bpref": "bpref", "ERR@20": "err@20", "ndcg_10": "ndcg@10",
+	} {
+		m, err := Parse(in, Convention{}, Options{})
+		if err != nil {
+			t.Errorf("%q: %v", in, err)
+		} else if m.Name() != want {
+			t.Errorf("%q is called %q, want %q", in, m.Name(), want)
+		}
+	}
+	for _, a := range Aliases() {
+		fill := strings.NewReplacer("[", "", "]", "", "K", "7")
+		alias, err := Parse(fill.Replace(a.Pattern), Convention{}, Options{})
+		if err != nil {
+			t.Errorf("%+v: %v", a, err)
+			continue
+		}
+		means, err := Parse(fill.Replace(a.Means), Convention{}, Options{})
+		if err != nil {
+			t.Errorf("%+v: %v", a, err)
+			continue
+		}
+		ranked := []float64{0, 2, 0, 1, 0, 0, 0, 0, 3}
+		got, _ := alias.Value(ranked)
+		if want, _ := means.Value(ranked); got != want {
+			t.Errorf("%s is %v of a list, %s is %v", a.Pattern, got, a.Means, want)
+		}
+	}
+}
+
+// Claim: what another tool measures and we do not gets a sentence; a slip gets a
+// question; an alias with a wrong cut-off is refused like ours.
+func TestUnknownMeasures(t *testing.T) {
+	for in, want := range map[string]string{
+		"map_cut_10":  "average precision has no cut-off here; the nearest are map",
+		"map_cut":     "average precision has no cut-off here",
+		"AP@10":       "has no cut-off",
+		"success_1":   "wta, which is success at 1",
+		"Rprec":       "the nearest are p@K and map",
+		"ndcgg":       `did you mean "ndcg"?`,
+		"ncdg@10":     `did you mean "ndcg@10"?`,
+		"mapp":        `did you mean "map"?`,
+		"ndcg_cut_0":  `cut-off "0": expected a whole number from 1 on`,
+		"ndcg_cut":    "",
+		"P_":          "unknown measure",
+		"P_x":         "unknown measure",
+		"nosuch":      `unknown measure "nosuch"; known are map, ap, ndcg[@K]`,
+		"NDCG@10@5":   `cut-off "10@5": expected`,
+		"recip_rank5": "unknown measure",
+	} {
+		_, err := Parse(in, Convention{}, Options{})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q: %v", in, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, want %s", in, err, want)
+		}
+	}
+}
