@@ -2,6 +2,8 @@ package dataset
 
 import (
 	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -10,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // The binary cache holds a Dataset as it lies in memory, so that opening it is
@@ -18,15 +21,13 @@ import (
 //	offset  size  what
 //	0       8     magic, cacheMagic
 //	8       4     format version, cacheVersion
-//	12      4     CRC32C of all bytes from 16 up to the matrix block
-//	16      4     CRC32C of the matrix block
-//	20      4     0
-//	24      8     documents
-//	32      8     features
-//	40      8     queries
-//	48      8     size of the file
-//	56      8     0
-//	64      8·9   lengths in bytes of the nine blocks
+//	12      4     CRC32C of all bytes from 16 up to the matrix
+//	16      8     documents
+//	24      8     features
+//	32      8     queries
+//	40      8     size of the file
+//	48      16    what Fingerprint returns, as bytes
+//	64      8·10  lengths in bytes of the ten blocks
 //
 // The blocks follow, each at the next multiple of 64, the gaps filled with zeros:
 //
@@ -39,20 +40,39 @@ import (
 //	6  document ids, UTF-8
 //	7  grades, float64 a document
 //	8  places of the rows among the input's documents, uint64 a document; or empty
+//	9  CRC32C of every piece of the matrix, uint32 a piece of matrixPiece bytes, of
+//	   which the last may be shorter
 //
 // and then, again at a multiple of 64, up to the end of the file the matrix,
 // float32, documents × features, row-major. Warnings are not kept.
 //
-// The first checksum is verified and all of the metadata checked on opening. The
-// matrix is not touched then, since that would mean to read all of the file:
-// [Dataset.Verify] does.
+// So a checksum covers every byte but the first twelve, where any other value is
+// no cache or none of this version; and a CRC finds every single changed bit. All
+// of it is checked on opening, the matrix in parallel, piece by piece, together
+// with the values' being finite. Files of version 1, whose matrix had one checksum
+// that took one core and was not looked at on opening, are refused.
 
 const (
 	cacheMagic   = "\x89LWDATA\n"
-	cacheVersion = 1
-	cacheBlocks  = 9
+	cacheVersion = 2
+	cacheBlocks  = 10
 	cacheHeader  = 64 + 8*cacheBlocks
 	cacheAlign   = 64
+)
+
+// matrixPiece is the number of bytes of the matrix under one checksum: enough for
+// the checksum to run at full speed, and little enough for the pieces to keep
+// several cores equally busy. Fingerprint's blocks are as large.
+const matrixPiece = 1 << 20
+
+// Offsets in the header.
+const (
+	offVersion     = 8
+	offSum         = 12
+	offNumbers     = 16
+	offSize        = 40
+	offFingerprint = 48
+	offLengths     = 64
 )
 
 // The blocks by number.
@@ -66,6 +86,7 @@ const (
 	blockDocs
 	blockGrades
 	blockInput
+	blockSums
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -75,7 +96,8 @@ func aligned(n int) int { return (n + cacheAlign - 1) &^ (cacheAlign - 1) }
 
 // WriteCache writes the data set to a file that Open maps into memory without
 // parsing. A file that is there is replaced, but only once all is written; data
-// sets opened from it stay valid. Warnings are not kept.
+// sets opened from it stay valid. Warnings are not kept. A value that is not finite
+// is an error, for Open would refuse the file.
 func WriteCache(path string, d *Dataset) error {
 	head, err := cacheMetadata(d)
 	if err != nil {
@@ -85,7 +107,8 @@ func WriteCache(path string, d *Dataset) error {
 		if _, err := w.Write(head); err != nil {
 			return err
 		}
-		return writeFloats(w, d.x)
+		_, err := w.Write(littleEndian(d.x))
+		return err
 	})
 }
 
@@ -104,7 +127,7 @@ func (c *cacheWriter) block(number int, fill func(b []byte) []byte) {
 	c.align()
 	start := len(c.buf)
 	c.buf = fill(c.buf)
-	binary.LittleEndian.PutUint64(c.buf[64+8*number:], uint64(len(c.buf)-start))
+	binary.LittleEndian.PutUint64(c.buf[offLengths+8*number:], uint64(len(c.buf)-start))
 }
 
 // strings appends two blocks, the ends and the text of strings.
@@ -168,20 +191,51 @@ func cacheMetadata(d *Dataset) ([]byte, error) {
 			}
 		}
 	})
+	sums, err := matrixSums(d)
+	if err != nil {
+		return nil, err
+	}
+	c.block(blockSums, func(b []byte) []byte {
+		for _, sum := range sums {
+			b = binary.LittleEndian.AppendUint32(b, sum)
+		}
+		return b
+	})
 	c.align()
-	b := c.buf
-	sum := crc32.New(castagnoli)
-	_ = writeFloats(sum, d.x) // a hash takes everything
+	return c.buf, errors.Join(c.header(d), c.err)
+}
+
+// header fills in the beginning of the file, when the blocks are complete.
+func (c *cacheWriter) header(d *Dataset) error {
+	b, le := c.buf, binary.LittleEndian
 	copy(b, cacheMagic)
-	le := binary.LittleEndian
-	le.PutUint32(b[8:], cacheVersion)
-	le.PutUint32(b[16:], sum.Sum32())
-	le.PutUint64(b[24:], uint64(d.Docs()))
-	le.PutUint64(b[32:], uint64(d.Features))
-	le.PutUint64(b[40:], uint64(len(d.Queries)))
-	le.PutUint64(b[48:], uint64(len(b)+4*len(d.x)))
-	le.PutUint32(b[12:], crc32.Checksum(b[16:], castagnoli))
-	return b, c.err
+	le.PutUint32(b[offVersion:], cacheVersion)
+	le.PutUint64(b[offNumbers:], uint64(d.Docs()))
+	le.PutUint64(b[offNumbers+8:], uint64(d.Features))
+	le.PutUint64(b[offNumbers+16:], uint64(len(d.Queries)))
+	le.PutUint64(b[offSize:], uint64(len(b)+4*len(d.x)))
+	sum, err := hex.DecodeString(d.Fingerprint())
+	copy(b[offFingerprint:offLengths], sum)
+	le.PutUint32(b[offSum:], crc32.Checksum(b[offNumbers:], castagnoli))
+	return err
+}
+
+// matrixSums returns the checksum of every piece of the matrix, whose values must
+// be finite.
+func matrixSums(d *Dataset) ([]uint32, error) {
+	sums := make([]uint32, pieces(4*len(d.x)))
+	bad := make([]int, len(sums))
+	parallel.For(len(sums), 0, func(_, i int) {
+		values := d.x[i*matrixPiece/4 : min((i+1)*matrixPiece/4, len(d.x))]
+		sums[i], bad[i] = checkPiece(littleEndian(values))
+	})
+	for i, at := range bad {
+		if at >= 0 {
+			found, expected := d.notFinite(i*matrixPiece/4 + at)
+			return nil, fmt.Errorf("found %s, expected %s", found, expected)
+		}
+	}
+	return sums, nil
 }
 
 func (d *Dataset) queryIDs() iter.Seq[string] {
@@ -212,19 +266,4 @@ func (d *Dataset) docNames() iter.Seq[string] {
 
 func (d *Dataset) hasDocIDs() bool {
 	return slices.ContainsFunc(d.Queries, func(q Query) bool { return q.docs.end != nil })
-}
-
-// writeFloats writes values in little-endian order.
-func writeFloats(w io.Writer, values []float32) error {
-	buf := make([]byte, 0, 1<<16)
-	for part := range slices.Chunk(values, cap(buf)/4) {
-		buf = buf[:0]
-		for _, v := range part {
-			buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v))
-		}
-		if _, err := w.Write(buf); err != nil {
-			return err
-		}
-	}
-	return nil
 }

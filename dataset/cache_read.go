@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -16,7 +17,6 @@ type cacheFile struct {
 	name   string
 	data   []byte
 	matrix []byte               // the end of data
-	sum    uint32               // what the matrix's checksum should be
 	unmap  func(b []byte) error // nil if data is the garbage collector's
 }
 
@@ -33,7 +33,10 @@ func openCache(r io.ReaderAt, size int64, name string, opts Options) (*Dataset, 
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	d, err := c.dataset()
+	d, sums, err := c.dataset()
+	if err == nil {
+		err = c.checkMatrix(opts.context(), d, sums, opts.Workers)
+	}
 	if err == nil {
 		err = d.widen(opts)
 	}
@@ -60,6 +63,7 @@ func (c *cacheFile) bad(expected, format string, args ...any) error {
 // header is the checked beginning of a cache.
 type header struct {
 	docs, features, queries int
+	fingerprint             string
 	blocks                  [cacheBlocks][]byte
 }
 
@@ -70,17 +74,17 @@ func (c *cacheFile) header() (*header, error) {
 	if size < cacheHeader {
 		return nil, c.bad(fmt.Sprintf("a cache's header of %d", cacheHeader), "a file of %d bytes", size)
 	}
-	if v := le.Uint32(c.data[8:]); v != cacheVersion {
+	if v := le.Uint32(c.data[offVersion:]); v != cacheVersion {
 		return nil, c.bad(fmt.Sprintf("version %d; write the cache anew", cacheVersion), "a cache of format version %d", v)
 	}
-	if n := le.Uint64(c.data[48:]); n != size {
+	if n := le.Uint64(c.data[offSize:]); n != size {
 		return nil, c.bad(fmt.Sprintf("the %d that its header tells", n), "a file of %d bytes", size)
 	}
 	h := new(header)
 	at := uint64(cacheHeader)
 	for i := range h.blocks {
 		at = min(uint64(aligned(int(at))), size)
-		n := le.Uint64(c.data[64+8*i:])
+		n := le.Uint64(c.data[offLengths+8*i:])
 		if n > size-at {
 			return nil, c.bad(fmt.Sprintf("at most the %d that are left", size-at), "a block %d of %d bytes", i, n)
 		}
@@ -89,17 +93,17 @@ func (c *cacheFile) header() (*header, error) {
 	}
 	at = min(uint64(aligned(int(at))), size)
 	c.matrix = c.data[at:]
-	c.sum = le.Uint32(c.data[16:])
-	if got, want := crc32.Checksum(c.data[16:at], castagnoli), le.Uint32(c.data[12:]); got != want {
-		return nil, c.bad(fmt.Sprintf("%08x; the cache is damaged", want), "a metadata checksum of %08x", got)
+	if got, want := crc32.Checksum(c.data[offNumbers:at], castagnoli), le.Uint32(c.data[offSum:]); got != want {
+		return nil, c.bad(fmt.Sprintf("%08x; the cache is damaged, write it anew", want), "a metadata checksum of %08x", got)
 	}
 	for i, n := range []*int{&h.docs, &h.features, &h.queries} {
-		v := le.Uint64(c.data[24+8*i:])
+		v := le.Uint64(c.data[offNumbers+8*i:])
 		if v == 0 || v > size {
 			return nil, c.bad("a positive one that fits the file", "a number %d (of %s)", v, [...]string{"documents", "features", "queries"}[i])
 		}
 		*n = int(v)
 	}
+	h.fingerprint = hex.EncodeToString(c.data[offFingerprint:offLengths])
 	return h, c.sizes(h)
 }
 
@@ -113,6 +117,7 @@ func (c *cacheFile) sizes(h *header) error {
 		blockDocEnds:   4 * h.docs,
 		blockGrades:    8 * h.docs,
 		blockInput:     8 * h.docs,
+		blockSums:      4 * pieces(len(c.matrix)),
 	}
 	for i, n := range want {
 		optional := i == blockNameEnds || i == blockDocEnds || i == blockInput
@@ -126,39 +131,41 @@ func (c *cacheFile) sizes(h *header) error {
 	return nil
 }
 
-// dataset checks the cache and returns a Dataset that views its grades and
-// matrix. Identifiers are copied, so that they outlive the mapping.
-func (c *cacheFile) dataset() (*Dataset, error) {
+// dataset checks all of the cache but the matrix and returns a Dataset that views
+// its grades and matrix, and the checksums of the latter. Identifiers are copied, so
+// that they outlive the mapping.
+func (c *cacheFile) dataset() (d *Dataset, sums []byte, err error) {
 	h, err := c.header()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	d := &Dataset{Features: h.features, x: viewFloat32(c.matrix), grades: viewFloat64(h.blocks[blockGrades]), cache: c}
+	d = &Dataset{Features: h.features, x: viewFloat32(c.matrix), grades: viewFloat64(h.blocks[blockGrades]), cache: c}
 	if d.FeatureNames, err = c.strings(h.blocks[blockNameEnds], h.blocks[blockNames]); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ids, err := c.strings(h.blocks[blockQueryEnds], h.blocks[blockQueries])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	counts, err := c.counts(h, ids)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	docs, err := c.arena(h.blocks[blockDocEnds], h.blocks[blockDocs])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for r, g := range d.grades {
 		if !(g >= 0) || g > math.MaxFloat64 {
-			return nil, c.bad("a finite non-negative number", "grade %v of document %d", g, r)
+			return nil, nil, c.bad("a finite non-negative number", "grade %v of document %d", g, r)
 		}
 	}
 	if d.inputRow, err = c.inputRows(h.blocks[blockInput]); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.cut(ids, counts, docs)
-	return d, nil
+	d.remember(h.fingerprint)
+	return d, h.blocks[blockSums], nil
 }
 
 // arena checks the ends of strings and copies them and their text.
@@ -243,9 +250,6 @@ func (d *Dataset) widen(opts Options) error {
 	if err := opts.checkSize(d.cache.name, d.Docs(), f); err != nil {
 		return err
 	}
-	if err := d.Verify(); err != nil {
-		return err
-	}
 	x := newBlock(d.Docs() * f)
 	for r := range d.Docs() {
 		copy(x[r*f:], d.x[r*old:(r+1)*old])
@@ -259,6 +263,7 @@ func (d *Dataset) widen(opts Options) error {
 		from, to := q.Start, q.Start+q.Len()
 		q.X, q.Grades = x[from*f:to*f:to*f], d.grades[from:to:to]
 	}
+	d.Modified() // the number of features is part of the fingerprint
 	c := d.cache
 	d.cache = nil
 	return c.close()
@@ -275,27 +280,6 @@ func (d *Dataset) Close() error {
 	c := d.cache
 	d.cache, d.Queries, d.x, d.grades = nil, nil, nil, nil
 	return c.close()
-}
-
-// Verify checks what opening a cache leaves unchecked, for it means to read all
-// of the matrix: that the matrix has the checksum it was written with and that
-// its values are finite. For a data set not opened from a cache it checks the
-// latter. Verify is for data sets as they were opened, before any change.
-func (d *Dataset) Verify() error {
-	name := "data set"
-	if d.cache != nil {
-		name = d.cache.name
-		if got := crc32.Checksum(d.cache.matrix, castagnoli); got != d.cache.sum {
-			return d.cache.bad(fmt.Sprintf("%08x; the cache is damaged", d.cache.sum), "a matrix checksum of %08x", got)
-		}
-	}
-	for i, v := range d.x {
-		if math.Abs(float64(v)) <= math.MaxFloat32 {
-			continue
-		}
-		return &SyntaxError{File: name, Found: fmt.Sprintf("value %v of feature %d of document %d", v, i%d.Features+1, i/d.Features), Expected: "a finite number"}
-	}
-	return nil
 }
 
 // viewFloat32 returns the little-endian numbers in b: the same memory where the
@@ -325,7 +309,33 @@ func viewFloat64(b []byte) []float64 {
 	return x
 }
 
+// viewWords returns the 64-bit little-endian words in b, as viewFloat64 does.
+func viewWords(b []byte) []uint64 {
+	n := len(b) / 8
+	if native(b, unsafe.Alignof(uint64(0))) {
+		return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	}
+	x := make([]uint64, n)
+	for i := range x {
+		x[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return x
+}
+
 func native(b []byte, align uintptr) bool {
 	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 	return little && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%align == 0
+}
+
+// littleEndian returns the values as the bytes of a cache: the same memory where
+// the processor is little-endian, else a copy.
+func littleEndian(values []float32) []byte {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 4*len(values))
+	}
+	b := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,14 +23,33 @@ func cacheBytes(t rapid.TB, d *Dataset) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := bytes.NewBuffer(head)
-	if err := writeFloats(b, d.x); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return append(head, littleEndian(d.x)...)
 }
 
-// fixSums makes the sizes and checksums of damaged metadata right, so that what is
+// cacheBlock returns the block of that number, nil if the lengths before it reach
+// beyond the file. The matrix is behind the last block.
+func cacheBlock(data []byte, number int) []byte {
+	at := uint64(cacheHeader)
+	for i := 0; ; i++ {
+		at = (at + cacheAlign - 1) &^ (cacheAlign - 1)
+		if at > uint64(len(data)) {
+			return nil
+		}
+		if i == cacheBlocks {
+			return data[at:]
+		}
+		n := binary.LittleEndian.Uint64(data[offLengths+8*i:])
+		if n > uint64(len(data))-at {
+			return nil
+		}
+		if i == number {
+			return data[at : at+n]
+		}
+		at += n
+	}
+}
+
+// fixSums makes the sizes and checksums of a damaged cache right, so that what is
 // behind them is tested.
 func fixSums(data []byte) {
 	if len(data) < cacheHeader {
@@ -37,17 +57,19 @@ func fixSums(data []byte) {
 	}
 	le := binary.LittleEndian
 	copy(data, cacheMagic)
-	le.PutUint32(data[8:], cacheVersion)
-	le.PutUint64(data[48:], uint64(len(data)))
-	at := uint64(cacheHeader)
-	for i := range cacheBlocks {
-		at = (at+63)&^63 + le.Uint64(data[64+8*i:])
-		if at > uint64(len(data)) {
-			return
+	le.PutUint32(data[offVersion:], cacheVersion)
+	le.PutUint64(data[offSize:], uint64(len(data)))
+	matrix := cacheBlock(data, cacheBlocks)
+	if matrix == nil {
+		return
+	}
+	if sums := cacheBlock(data, blockSums); len(sums) == 4*pieces(len(matrix)) {
+		for i := range pieces(len(matrix)) {
+			piece := matrix[i*matrixPiece : min((i+1)*matrixPiece, len(matrix))]
+			le.PutUint32(sums[4*i:], crc32.Checksum(piece, castagnoli))
 		}
 	}
-	at = min((at+63)&^63, uint64(len(data)))
-	le.PutUint32(data[12:], crc32.Checksum(data[16:at], castagnoli))
+	le.PutUint32(data[offSum:], crc32.Checksum(data[offNumbers:len(data)-len(matrix)], castagnoli))
 }
 
 // splitData is a data set with all that a cache can hold.
@@ -85,10 +107,11 @@ func TestTruncatedCache(t *testing.T) {
 		}
 	}
 	for text, cut := range map[string][]byte{
-		"f: found a file of 90 bytes, expected a cache's header of 136":                  data[:90],
-		"f: found a file of 700 bytes, expected the 800 that its header tells":           data[:700],
-		"f: found a file of 801 bytes, expected the 800 that its header tells":           append(slices.Clone(data), 0),
-		"f: found a cache of format version 2, expected version 1; write the cache anew": changed(data, 8, 2),
+		"f: found a file of 90 bytes, expected a cache's header of 144":                  data[:90],
+		"f: found a file of 700 bytes, expected the 864 that its header tells":           data[:700],
+		"f: found a file of 865 bytes, expected the 864 that its header tells":           append(slices.Clone(data), 0),
+		"f: found a cache of format version 1, expected version 2; write the cache anew": changed(data, 8, 1),
+		"f: found a cache of format version 3, expected version 2; write the cache anew": changed(data, 8, 3),
 	} {
 		if _, err := Read(bytes.NewReader(cut), "f", Options{}); err == nil || err.Error() != text {
 			t.Errorf("error is\n\t%v\nwant\n\t%s", err, text)
@@ -102,20 +125,44 @@ func changed(data []byte, at int, to byte) []byte {
 	return data
 }
 
-// Every changed byte is found: in the metadata on opening, in the matrix by Verify.
+// Every changed bit of a file is found on opening, wherever it is.
 func TestDamagedCache(t *testing.T) {
-	d := splitData(t)
-	data := cacheBytes(t, d)
-	for at := len(cacheMagic); at < len(data); at++ {
-		again, err := Read(bytes.NewReader(changed(data, at, data[at]^0x10)), "f", Options{})
-		if err == nil {
-			if at < len(data)-4*len(d.x) {
-				t.Fatalf("byte %d of the metadata changed, and it was opened", at)
+	data := cacheBytes(t, splitData(t))
+	for at := range data {
+		for bit := range 8 {
+			if _, err := Read(bytes.NewReader(changed(data, at, data[at]^1<<bit)), "f", Options{}); err == nil {
+				t.Fatalf("bit %d of byte %d of %d changed, and it was opened", bit, at, len(data))
 			}
-			err = again.Verify()
 		}
-		if err == nil {
-			t.Fatalf("byte %d changed, and it was not found", at)
+	}
+}
+
+// Of several damaged pieces of a large matrix the first is told, whatever the
+// number of workers.
+func TestDamagedPieces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cache")
+	var b Builder
+	if err := b.Add("q", make([]float64, 5<<10), make([]float32, 5<<20/4), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteCache(path, b.Dataset()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix := cacheBlock(data, cacheBlocks)
+	matrix[3*matrixPiece] ^= 1
+	matrix[len(matrix)-1] ^= 0x80
+	matrix[2*matrixPiece-1] ^= 2
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := regexp.MustCompile(`: found a checksum of [0-9a-f]{8} of the matrix's bytes 1048576 to 2097151, expected [0-9a-f]{8}; the cache is damaged, write it anew$`)
+	for _, workers := range []int{1, 2, 3, 7} {
+		if _, err := Open(path, Options{Workers: workers}); err == nil || !want.MatchString(err.Error()) {
+			t.Errorf("%d workers: error is\n\t%v\nwant\n\t%s", workers, err, want)
 		}
 	}
 }
@@ -136,29 +183,22 @@ func TestInconsistentCache(t *testing.T) {
 func TestInconsistentCacheErrors(t *testing.T) {
 	data := cacheBytes(t, splitData(t)) // queries a (2 documents), käse, b
 	le := binary.LittleEndian
-	block := func(b []byte, number int) []byte {
-		at := cacheHeader
-		for i := range number {
-			at = aligned(at) + int(le.Uint64(b[64+8*i:]))
-		}
-		return b[aligned(at):]
-	}
 	for want, damage := range map[string]func(b []byte){
-		"a number 0 (of documents), expected a positive one that fits the file":          func(b []byte) { le.PutUint64(b[24:], 0) },
-		"a number 801 (of features), expected a positive one that fits the file":         func(b []byte) { le.PutUint64(b[32:], 801) },
-		"a block 0 of 8 bytes, expected 12":                                              func(b []byte) { le.PutUint64(b[32:], 3) },
-		"a block 2 of 12 bytes, expected 8":                                              func(b []byte) { le.PutUint64(b[40:], 2) },
-		"a block 5 of 16 bytes, expected 12":                                             func(b []byte) { le.PutUint64(b[24:], 3) },
-		"a block 6 of 9223372036854775808 bytes, expected at most the 224 that are left": func(b []byte) { le.PutUint64(b[64+8*6:], 1<<63) },
-		"an end 9 of string 0, expected one from 0 to 7":                                 func(b []byte) { block(b, blockQueryEnds)[0] = 9 },
-		"an end 0 of string 1, expected one from 1 to 7":                                 func(b []byte) { block(b, blockQueryEnds)[4] = 0 },
-		"two queries of id \"a\", expected different ones":                               func(b []byte) { block(b, blockQueries)[6] = 'a' },
-		"0 documents of query \"a\", expected 1 to 4":                                    func(b []byte) { block(b, blockCounts)[0] = 0 },
-		"5 documents of query \"a\", expected 1 to 4":                                    func(b []byte) { block(b, blockCounts)[0] = 5 },
-		"1 documents of no query, expected none":                                         func(b []byte) { block(b, blockCounts)[0] = 1 },
-		"grade -1 of document 0, expected a finite non-negative number":                  func(b []byte) { block(b, blockGrades)[7] |= 0x80 },
-		"input place 0 of row 1, expected every number below 4 once":                     func(b []byte) { block(b, blockInput)[8] = 0 },
-		"input place 4 of row 1, expected every number below 4 once":                     func(b []byte) { block(b, blockInput)[8] = 4 },
+		"a number 0 (of documents), expected a positive one that fits the file":          func(b []byte) { le.PutUint64(b[offNumbers:], 0) },
+		"a number 865 (of features), expected a positive one that fits the file":         func(b []byte) { le.PutUint64(b[offNumbers+8:], 865) },
+		"a block 0 of 8 bytes, expected 12":                                              func(b []byte) { le.PutUint64(b[offNumbers+8:], 3) },
+		"a block 2 of 12 bytes, expected 8":                                              func(b []byte) { le.PutUint64(b[offNumbers+16:], 2) },
+		"a block 5 of 16 bytes, expected 12":                                             func(b []byte) { le.PutUint64(b[offNumbers:], 3) },
+		"a block 6 of 9223372036854775808 bytes, expected at most the 288 that are left": func(b []byte) { le.PutUint64(b[offLengths+8*blockDocs:], 1<<63) },
+		"an end 9 of string 0, expected one from 0 to 7":                                 func(b []byte) { cacheBlock(b, blockQueryEnds)[0] = 9 },
+		"an end 0 of string 1, expected one from 1 to 7":                                 func(b []byte) { cacheBlock(b, blockQueryEnds)[4] = 0 },
+		"two queries of id \"a\", expected different ones":                               func(b []byte) { cacheBlock(b, blockQueries)[6] = 'a' },
+		"0 documents of query \"a\", expected 1 to 4":                                    func(b []byte) { cacheBlock(b, blockCounts)[0] = 0 },
+		"5 documents of query \"a\", expected 1 to 4":                                    func(b []byte) { cacheBlock(b, blockCounts)[0] = 5 },
+		"1 documents of no query, expected none":                                         func(b []byte) { cacheBlock(b, blockCounts)[0] = 1 },
+		"grade -1 of document 0, expected a finite non-negative number":                  func(b []byte) { cacheBlock(b, blockGrades)[7] |= 0x80 },
+		"input place 0 of row 1, expected every number below 4 once":                     func(b []byte) { cacheBlock(b, blockInput)[8] = 0 },
+		"input place 4 of row 1, expected every number below 4 once":                     func(b []byte) { cacheBlock(b, blockInput)[8] = 4 },
 	} {
 		bad := slices.Clone(data)
 		damage(bad)
@@ -197,15 +237,23 @@ func useCache(t rapid.TB, data []byte) {
 	}
 	values := make([]float64, rows)
 	d.ToInputOrder(values, d.Grades())
-	if d.Verify() != nil {
-		return
-	}
+	checkFinite(t, d)
 	again, err := Read(bytes.NewReader(cacheBytes(t, d)), "f", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := same(d, again); diff != "" {
 		t.Fatal(diff)
+	}
+}
+
+// checkFinite checks every feature value by itself.
+func checkFinite(t rapid.TB, d *Dataset) {
+	t.Helper()
+	for i, v := range d.X() {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			t.Fatalf("value %d is %v", i, v)
+		}
 	}
 }
 
@@ -238,9 +286,6 @@ func TestCacheIsCopiedOnWrite(t *testing.T) {
 	if d.X()[0] != 0.5 || d.Grades()[0] != 1 {
 		t.Errorf("the file has changed to %v, %v", d.X(), d.Grades())
 	}
-	if err := d.Verify(); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestCacheColumns(t *testing.T) {
@@ -270,16 +315,46 @@ func TestCacheColumns(t *testing.T) {
 	}
 }
 
-func TestVerifyFindsValuesThatAreNotFinite(t *testing.T) {
-	d := splitData(t)
-	d.X()[3] = float32(math.Inf(-1))
-	d, err := Read(bytes.NewReader(cacheBytes(t, d)), "f", Options{})
-	if err != nil {
-		t.Fatal(err)
+// A value that is not finite is refused with its place, by the reader and by the
+// writer.
+func TestCacheValuesThatAreNotFinite(t *testing.T) {
+	for bits, name := range map[uint32]string{0x7f800000: "+Inf", 0xff800000: "-Inf", 0x7fc00000: "NaN", 0xffffffff: "NaN", 0x7f800001: "NaN"} {
+		d := splitData(t)
+		data := cacheBytes(t, d)
+		binary.LittleEndian.PutUint32(cacheBlock(data, cacheBlocks)[4*3:], bits)
+		fixSums(data)
+		want := "found value " + name + " of feature 2 of document 2 of query \"a\" (\"yz\"), expected a finite number"
+		if _, err := Read(bytes.NewReader(data), "f", Options{}); err == nil || err.Error() != "f: "+want {
+			t.Errorf("error is %v, want f: %s", err, want)
+		}
+		d.X()[3] = math.Float32frombits(bits)
+		path := filepath.Join(t.TempDir(), "cache")
+		if err := WriteCache(path, d); err == nil || err.Error() != path+": "+want {
+			t.Errorf("error is %v, want %s: %s", err, path, want)
+		}
 	}
-	want := "f: found value -Inf of feature 2 of document 1, expected a finite number"
-	if err := d.Verify(); err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
+}
+
+// The test of two values at a time agrees with the definition, for every exponent
+// and sign and wherever the value stands.
+func TestFiniteness(t *testing.T) {
+	for n := range 20 {
+		b := make([]byte, 4*n)
+		for at := range n {
+			for high := range 1 << 10 { // sign, exponent and the highest bit of the fraction
+				for _, low := range []uint32{0, 1, 1<<22 - 1} {
+					bits := uint32(high)<<22 | low
+					binary.LittleEndian.PutUint32(b[4*at:], bits)
+					v := float64(math.Float32frombits(bits))
+					finite := !math.IsNaN(v) && !math.IsInf(v, 0)
+					_, bad := checkPiece(b)
+					if allFinite(b) != finite || finite && bad != -1 || !finite && bad != at {
+						t.Fatalf("%v at %d of %d values: finite is %v, the first bad one %d", v, at, n, allFinite(b), bad)
+					}
+				}
+			}
+			binary.LittleEndian.PutUint32(b[4*at:], math.Float32bits(-math.MaxFloat32))
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"sort"
 )
 
 // Dataset is a list of judged queries over a common set of features.
@@ -40,6 +41,8 @@ type Dataset struct {
 
 	// cache is what x and grades are views of; nil if they are Go's own memory.
 	cache *cacheFile
+
+	fingerprint remembered // guarded by fingerprints
 }
 
 // Query is one query's documents.
@@ -75,10 +78,12 @@ func (q *Query) DocID(i int) string { return q.docs.at(i) }
 // Docs returns the number of documents of all queries.
 func (d *Dataset) Docs() int { return len(d.grades) }
 
-// X returns the Docs() × Features row-major block of all feature vectors.
+// X returns the Docs() × Features row-major block of all feature vectors. Whoever
+// writes to it calls Modified afterwards.
 func (d *Dataset) X() []float32 { return d.x }
 
 // Grades returns the grades of all documents, in the order of the rows of X.
+// Whoever writes to them calls Modified afterwards.
 func (d *Dataset) Grades() []float64 { return d.grades }
 
 // ToInputOrder copies one value per row (scores, say) to dst in the order of
@@ -105,6 +110,12 @@ func (d *Dataset) FromInputOrder(dst, input []float64) {
 	for r, in := range d.inputRow {
 		dst[r] = input[in]
 	}
+}
+
+// queryOfRow returns the query to which a row belongs.
+func (d *Dataset) queryOfRow(row int) *Query {
+	i := sort.Search(len(d.Queries), func(i int) bool { return d.Queries[i].Start > row })
+	return &d.Queries[i-1]
 }
 
 func (d *Dataset) checkRows(a, b []float64) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -15,7 +16,55 @@ import (
 // vectors, in order. Names of features and documents do not count, nor does the
 // file's format. It is half of a SHA-256 over the SHA-256 of blocks, which are
 // computed in parallel; so it depends on neither machine nor number of cores.
+//
+// It is computed once and then remembered, and a cache has it written down; see
+// [Dataset.Modified].
 func (d *Dataset) Fingerprint() string {
+	fingerprints.Lock()
+	m := d.fingerprint
+	fingerprints.Unlock()
+	if m.value == "" || m.shape != d.shape() {
+		m.value = d.computeFingerprint()
+		d.remember(m.value)
+	}
+	return m.value
+}
+
+// Modified tells the data set that its grades or features were changed in place,
+// through X, Grades or the slices of a query: what it remembers of them holds no
+// longer. This package's own functions that change data call it themselves.
+func (d *Dataset) Modified() { d.remember("") }
+
+// fingerprints guards all that data sets remember; it is held for a copy only.
+var fingerprints sync.Mutex
+
+// remembered is a fingerprint, or "", and the shape of the data it is of.
+type remembered struct {
+	value string
+	shape shape
+}
+
+// shape changes when a data set is put together anew from another's parts.
+type shape struct {
+	features, docs, queries int
+	first                   *Query
+}
+
+func (d *Dataset) shape() shape {
+	s := shape{features: d.Features, docs: d.Docs(), queries: len(d.Queries)}
+	if s.queries > 0 {
+		s.first = &d.Queries[0]
+	}
+	return s
+}
+
+func (d *Dataset) remember(fingerprint string) {
+	fingerprints.Lock()
+	defer fingerprints.Unlock()
+	d.fingerprint = remembered{fingerprint, d.shape()}
+}
+
+func (d *Dataset) computeFingerprint() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "listwise data 1\n%d features\n", d.Features)
 	for i := range d.Queries {
@@ -30,9 +79,7 @@ func (d *Dataset) Fingerprint() string {
 	n := (len(d.x) + block - 1) / block
 	sums := make([][sha256.Size]byte, n)
 	parallel.For(n, 0, func(_, i int) {
-		part := sha256.New()
-		_ = writeFloats(part, d.x[i*block:min((i+1)*block, len(d.x))]) // a hash takes everything
-		part.Sum(sums[i][:0])
+		sums[i] = sha256.Sum256(littleEndian(d.x[i*block : min((i+1)*block, len(d.x))]))
 	})
 	for i := range sums {
 		h.Write(sums[i][:])

@@ -31,9 +31,7 @@ func checkAnyText(t *testing.T, data []byte, missing Missing) {
 	if err != nil || d.cache != nil {
 		return
 	}
-	if err := d.Verify(); err != nil {
-		t.Fatal(err)
-	}
+	checkFinite(t, d)
 	for _, g := range d.Grades() {
 		if !(g >= 0) || math.IsInf(g, 1) {
 			t.Fatalf("grade %v", g)

@@ -62,6 +62,7 @@ func Normalize(d *Dataset, n Normalization) *Dataset {
 
 // NormalizeInPlace normalises every query of d.
 func NormalizeInPlace(d *Dataset, n Normalization) {
+	defer d.Modified()
 	r := makeRescaling(d.Features)
 	for i := range d.Queries {
 		r.apply(n, d.Queries[i].X)

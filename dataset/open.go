@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -55,7 +56,18 @@ type Options struct {
 	// several goroutines. A cache is not read but mapped.
 	Observe func(done, total int64)
 
+	// Context, if not nil, ends the reading with its error when it is cancelled,
+	// even while a pipe has nothing to say.
+	Context context.Context
+
 	chunk int64 // bytes in a chunk, chunkSize if 0; for tests
+}
+
+func (o Options) context() context.Context {
+	if o.Context == nil {
+		return context.Background()
+	}
+	return o.Context
 }
 
 func (o Options) maxFeature() int {
