@@ -65,11 +65,11 @@ func FoldFile(ctx context.Context, dir, path string, k int, seed uint64) ([]Fold
 	for _, s := range sizes {
 		docs += s.Documents
 	}
-	scratch, err := os.MkdirTemp(dir, ".parts-")
+	scratch, remove, err := atomicfile.Folder(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(scratch) }()
+	defer remove()
 	parts := make([]string, k)
 	for p := range parts {
 		parts[p] = filepath.Join(scratch, fmt.Sprintf("S%d.txt", p+1))

@@ -1,6 +1,12 @@
 // Package atomicfile writes files that are either complete or not there at all.
 //
+// What is being written has a temporary name and is locked by its process. A
+// process that is about to end without the functions' own ends calls [Abandon];
+// what a killed process left is removed by the next one that writes beside it.
+//
 // The package knows nothing of what is written; start reading at [Write].
+// pending.go keeps account of what is being written, remains.go tells the
+// remains of dead processes from the files of living ones.
 package atomicfile
 
 import (
@@ -21,12 +27,17 @@ import (
 // or a panic of fn, the temporary file is removed and path is left as it was.
 //
 // A new file gets the permissions 0644 less the umask, a replaced one keeps its
-// own. A symbolic link stays and its target is replaced. What exists but is no
-// regular file (a terminal, a pipe, /dev/null) cannot be renamed over and is
-// written directly. The writer is buffered.
+// own. A symbolic link stays and its target is replaced, or made where there is
+// none. What exists but is no regular file (a terminal, a pipe, /dev/null) cannot
+// be renamed over and is written directly, as are /dev/stdout and /dev/stderr
+// whatever they lead to. The writer is buffered.
 func Write(path string, fn func(io.Writer) error) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	if f := standard(path); f != nil {
+		return buffered(f, fn)
+	}
+	path, err := followLinks(path)
+	if err != nil {
+		return err
 	}
 	perm := fs.FileMode(0o644)
 	info, err := os.Stat(path)
@@ -44,53 +55,90 @@ func Write(path string, fn func(io.Writer) error) error {
 	return replace(path, perm, fn)
 }
 
+// standard returns the open file that a name stands for. Where it was redirected
+// to a regular file, a rename would take that away from who holds it.
+func standard(path string) *os.File {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	switch path {
+	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+		return os.Stdout
+	case "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2":
+		return os.Stderr
+	}
+	return nil
+}
+
+// followLinks returns what path leads to, which need not exist.
+func followLinks(path string) (string, error) {
+	for range 40 { // as many as Linux follows
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil //nolint:nilerr // who opens it meets the same error
+		}
+		if _, err := os.Stat(path); err == nil {
+			// Also where the link is no name, as /dev/stdout's to a pipe.
+			if target, err := filepath.EvalSymlinks(path); err == nil {
+				return target, nil
+			}
+			return path, nil
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(target) {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				return "", err
+			}
+			target = filepath.Join(dir, target)
+		}
+		path = target
+	}
+	return "", fmt.Errorf("%s: too many symbolic links", path)
+}
+
 func replace(path string, perm fs.FileMode, fn func(io.Writer) error) error {
+	removeRemains(filepath.Dir(path))
 	f, err := create(path, perm)
 	if err != nil {
 		return err
 	}
-	done := false
-	defer func() {
-		if !done {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err := buffered(f, fn); err != nil {
+	defer f.discard()
+	if err := buffered(f.File, fn); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	if err := f.rename(path); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	done = true
 	return syncDirectory(filepath.Dir(path))
 }
 
-// create opens a new file beside path, with the permissions it will keep: a
+// create opens a new locked file beside path, with the permissions it will keep: a
 // replaced file's whatever the umask, 0644 less the umask otherwise.
-func create(path string, perm fs.FileMode) (*os.File, error) {
+func create(path string, perm fs.FileMode) (*temporary, error) {
 	dir, base := filepath.Split(path)
 	for {
 		name := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-		if errors.Is(err, fs.ErrExist) {
+		f, err := begin(func() (*os.File, error) {
+			return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		})
+		if errors.Is(err, fs.ErrExist) || errors.Is(err, errTaken) {
 			continue
-		}
-		if err == nil && perm != 0o644 {
-			err = f.Chmod(perm)
-			if err != nil {
-				_ = f.Close()
-				_ = os.Remove(name)
-			}
 		}
 		if err != nil {
 			return nil, err
+		}
+		if perm != 0o644 {
+			if err := f.Chmod(perm); err != nil {
+				f.discard()
+				return nil, err
+			}
 		}
 		return f, nil
 	}

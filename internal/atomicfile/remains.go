@@ -1,0 +1,55 @@
+package atomicfile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+)
+
+// The names of what is being written: those of files begin with their later name.
+var temporaryFile, temporaryFolder = regexp.MustCompile(`^\..+\.[0-9a-f]{8}\.tmp$`), regexp.MustCompile(`^\.parts-[0-9a-f]+$`)
+
+// searched has the directories whose remains were removed.
+var searched sync.Map
+
+// removeRemains removes, the first time this process writes to a directory, the
+// temporary files and folders there whose processes are gone. Those of a living
+// process are locked; its end, of whatever kind, takes the lock off.
+func removeRemains(dir string) {
+	if dir == "" {
+		dir = "."
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return
+	}
+	if _, before := searched.LoadOrStore(abs, struct{}{}); before {
+		return
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // who writes there will say more
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if e.Type().IsRegular() && temporaryFile.MatchString(name) || e.IsDir() && temporaryFolder.MatchString(name) {
+			removeDead(filepath.Join(dir, name), e.Type())
+		}
+	}
+}
+
+// removeDead removes a temporary file or folder unless it is locked.
+func removeDead(path string, kind fs.FileMode) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil || info.Mode().Type() != kind || lock(f) != nil || !named(f) {
+		return
+	}
+	_ = os.RemoveAll(path)
+}
