@@ -11,11 +11,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -47,20 +44,17 @@ type environment struct {
 	statusClosed bool
 }
 
-// Main runs the process's command line and returns its exit code. The first
-// Ctrl-C or SIGTERM stops the command cleanly, a second one at once.
-func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop)
-	return Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-}
-
 // Run executes the command line args (without the program's name) and returns
 // the process's exit code: 0 done, 1 it failed, 2 the input or the flags are
 // wrong. Cancelling ctx makes a command stop cleanly, leaving no half-written
 // file.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return execute(ctx, args, stdin, stdout, stderr, new(sync.Mutex))
+}
+
+// execute is Run for a process that may be ended meanwhile: who locks last, for good, has
+// the last word on standard error and on the exit code.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, last sync.Locker) int {
 	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	root := newRoot(env)
 	root.SetArgs(args)
@@ -76,11 +70,12 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = root.ExecuteContext(ctx)
 	}
 	env.closeStatus()
+	last.Lock()
 	if err == nil {
 		return exitDone
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "listwise: interrupted")
+	if ctx.Err() != nil { // whatever the error: it may come of the end of who was to write the input
+		fmt.Fprintln(stderr, interrupted)
 		return exitFailed
 	}
 	message := err.Error()

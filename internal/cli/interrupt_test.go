@@ -54,11 +54,11 @@ func interrupt(t *testing.T, dir, pattern string, args ...string) (code int, std
 	return cmd.ProcessState.ExitCode(), errs.String()
 }
 
-// leftovers returns the files below dir whose names end in .tmp.
+// leftovers returns what is below dir under a temporary name.
 func leftovers(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if strings.HasSuffix(path, ".tmp") {
+		if strings.HasSuffix(path, ".tmp") || strings.HasPrefix(filepath.Base(path), ".parts-") {
 			names = append(names, path)
 		}
 		return err

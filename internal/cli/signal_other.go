@@ -1,0 +1,6 @@
+//go:build !unix
+
+package cli
+
+// ignoreFileSizeSignal does nothing: there is no such signal.
+func ignoreFileSizeSignal() {}
