@@ -21,6 +21,10 @@ type checkpoint struct {
 	Start int              // the start under way
 	Best  *optimize.Result // of the starts before it, nil at the first
 	State *optimize.State  // of the start under way, nil at its beginning
+
+	// Lowest is the lowest objective that was observed, +Inf if none was. It is
+	// known to who observes alone.
+	Lowest float64
 }
 
 // checkpointFile keeps a checkpoint in a file; with an empty path it does
@@ -36,6 +40,7 @@ type checkpointText struct {
 	Problem string    `json:"problem"`
 	Start   int       `json:"start"`
 	Best    *bestText `json:"best,omitempty"`
+	Lowest  *float64  `json:"lowest,omitempty"` // nil: nobody observed the training
 	State   []byte    `json:"state"`
 	Sum     string    `json:"sum"` // against damage, see the method sum
 }
@@ -84,7 +89,7 @@ func (t checkpointText) sum() (string, error) {
 func (f checkpointFile) read(starts, dim int) (*checkpoint, error) {
 	text, err := f.load()
 	if text == nil || err != nil {
-		return &checkpoint{}, err
+		return &checkpoint{Lowest: math.Inf(1)}, err
 	}
 	c, err := f.parse(text, starts, dim)
 	if err != nil {
@@ -161,9 +166,12 @@ func (t *checkpointText) checkpoint(starts, dim int) (*checkpoint, error) {
 	if t.Best != nil && len(t.Best.X) != dim {
 		return nil, fmt.Errorf("found a best result of %d parameters, expected %d", len(t.Best.X), dim)
 	}
-	c := &checkpoint{Start: t.Start, Best: t.Best.result(), State: new(optimize.State)}
+	c := &checkpoint{Start: t.Start, Best: t.Best.result(), State: new(optimize.State), Lowest: math.Inf(1)}
 	if err := c.State.UnmarshalBinary(t.State); err != nil {
 		return nil, err
+	}
+	if t.Lowest != nil {
+		c.Lowest = *t.Lowest
 	}
 	return c, nil
 }
@@ -183,7 +191,11 @@ func (f checkpointFile) write(c *checkpoint) error {
 	if err != nil {
 		return err
 	}
-	return f.save(checkpointText{Start: c.Start, Best: newBestText(c.Best), State: state})
+	t := checkpointText{Start: c.Start, Best: newBestText(c.Best), State: state}
+	if !math.IsInf(c.Lowest, 1) {
+		t.Lowest = &c.Lowest
+	}
+	return f.save(t)
 }
 
 func (f checkpointFile) writeDescent(s *optimize.DescentState) error {

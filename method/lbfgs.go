@@ -93,6 +93,7 @@ func (r *minimization) best(ctx context.Context) (*optimize.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.lowest = at.Lowest
 	for ; at.Start < r.starts; at.Start++ {
 		result, err := r.minimize(ctx, at)
 		if err != nil {
@@ -112,7 +113,7 @@ func (r *minimization) minimize(ctx context.Context, at *checkpoint) (*optimize.
 	if r.file.path != "" {
 		solver.CheckpointEvery = 10
 		solver.Checkpoint = func(s *optimize.State) error {
-			return r.file.write(&checkpoint{Start: at.Start, Best: at.Best, State: s})
+			return r.file.write(&checkpoint{Start: at.Start, Best: at.Best, State: s, Lowest: r.lowest})
 		}
 	}
 	if observe := r.problem.Observe; observe != nil {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/listwise/listwise/method"
@@ -21,25 +24,32 @@ type curveLine struct {
 }
 
 // curve writes a learning curve while training runs: each line is in the file as
-// soon as its epoch ends.
+// soon as its epoch ends. Where training goes on from a checkpoint, the lines of
+// epochs after it, which are trained again, are taken out, and the file becomes
+// that of a training that nobody interrupted.
 type curve struct {
-	file *os.File
-	fail func(cause error) // ends the training
-	err  error
+	path  string
+	file  *os.File
+	known bool              // what was there before belongs there
+	fail  func(cause error) // ends the training
+	err   error
 }
 
 // newCurve opens the file, empty unless training goes on from a checkpoint.
-// After a crash, epochs since the last checkpoint stand in it twice.
 func newCurve(path, checkpoint string, fail func(error)) (*curve, error) {
+	c := &curve{path: path, fail: fail, known: true}
 	flags := os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	if _, err := os.Stat(checkpoint); checkpoint != "" && err == nil {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	if exists(checkpoint) {
+		flags = os.O_WRONLY | os.O_CREATE
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // a pipe shows what comes
+			flags, c.known = os.O_RDWR, false
+		}
 	}
-	file, err := os.OpenFile(path, flags, 0o666)
-	if err != nil {
+	var err error
+	if c.file, err = os.OpenFile(path, flags, 0o666); err != nil {
 		return nil, badCall("--curve: %w", err)
 	}
-	return &curve{file: file, fail: fail}, nil
+	return c, nil
 }
 
 func (c *curve) observe(it method.Iteration) {
@@ -53,13 +63,67 @@ func (c *curve) observe(it method.Iteration) {
 	if it.Validated {
 		line.Validation = &it.Validation
 	}
-	text, err := json.Marshal(line)
+	err := c.cutBefore(line)
 	if err == nil {
-		_, err = c.file.Write(append(text, '\n'))
+		err = c.append(line)
 	}
 	if err != nil {
 		c.err = fmt.Errorf("--curve: %w", err)
 		c.fail(c.err)
+	}
+}
+
+func (c *curve) append(line curveLine) error {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	_, err = c.file.Write(append(text, '\n'))
+	return err
+}
+
+// cutBefore takes out, before the first line after a checkpoint is written, what
+// stands in the file from that line's epoch on.
+func (c *curve) cutBefore(next curveLine) error {
+	if c.known {
+		return nil
+	}
+	c.known = true
+	keep, err := earlierLines(c.file, next)
+	if err != nil {
+		return badCall("%s:%w; delete it or name another file", c.path, err)
+	}
+	if err := c.file.Truncate(keep); err != nil {
+		return err
+	}
+	_, err = c.file.Seek(keep, io.SeekStart)
+	return err
+}
+
+// earlierLines returns the length of the lines that come before next. Without its
+// line feed the last line is half of one. What is no curve is an error.
+func earlierLines(r io.Reader, next curveLine) (length int64, err error) {
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		text, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return length, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		var line struct {
+			Epoch   *int     `json:"epoch"`
+			Restart int      `json:"restart"`
+			Cost    *float64 `json:"training_cost"`
+		}
+		if err := json.Unmarshal(text, &line); err != nil || line.Epoch == nil || line.Cost == nil {
+			return 0, fmt.Errorf("%d: found no epoch with a training_cost, expected the curve of the training that the checkpoint is of", n)
+		}
+		if line.Restart > next.Restart || line.Restart == next.Restart && *line.Epoch >= next.Epoch {
+			return length, nil
+		}
+		length += int64(len(text))
 	}
 }
 

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/listwise/listwise/method"
 )
@@ -33,7 +36,7 @@ func TestCurveIsWrittenWhileItRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 2 {
-			c.observe(method.Iteration{Number: i + 1, Epoch: true, Rate: 0.1})
+			c.observe(method.Iteration{Number: before + i + 1, Epoch: true, Rate: 0.1})
 			if got := lines(); got != before+i+1 {
 				t.Errorf("%d lines after epoch %d, want %d", got, i+1, before+i+1)
 			}
@@ -57,4 +60,115 @@ func TestCurveFailure(t *testing.T) {
 	if err := c.close(); !errors.Is(err, fs.ErrClosed) || !strings.HasPrefix(err.Error(), "--curve: ") || failed != 1 {
 		t.Errorf("error is %v, told %d times", err, failed)
 	}
+}
+
+// Claim: the curve of a training that is killed by SIGKILL again and again and goes on
+// from its checkpoint is, byte for byte, that of one that nobody killed, and so is the
+// model; by descent, with its restarts, and by L-BFGS from several starts.
+func TestCurveOfAKilledTraining(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	for name, args := range map[string]string{
+		"descent": "train --method lambdarank --scorer net --set epochs=150 --set patience=7 --valid v.txt",
+		"l-bfgs":  "train --method expgain --set restarts=15",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			mustCall(t, "data", "synth", "--queries", "40", "--docs", "30", "--relevant", "9", "--features", "10", "--out", "d.txt")
+			mustCall(t, "data", "synth", "--queries", "10", "--docs", "30", "--relevant", "9", "--features", "10", "--seed", "2", "--out", "v.txt")
+			command := append(strings.Fields(args), "--train", "d.txt", "--no-record", "--model", "out/m.json", "--curve", "out/c.jsonl", "--checkpoint", "out/c.ckpt")
+			want, _, takes := undisturbed(t, command)
+			kills := 0
+			for done := false; !done; {
+				p := startProcess(t, ".", command...)
+				select {
+				case <-p.ended:
+					done = true
+				case <-time.After(startUp/4 + rand.N(takes/2)): // random whatever the seed
+					if kills++; kills > 50 {
+						t.Fatal("it does not get on")
+					}
+					_ = p.Process.Kill()
+					<-p.ended
+					if kills%2 == 0 { // as if the machine had stopped within a line
+						half(t, "out/c.jsonl")
+					}
+				}
+			}
+			if kills == 0 {
+				t.Error("it was never killed")
+			}
+			checkSame(t, want, files(t, "out"))
+		})
+	}
+}
+
+// half adds half a line to a file, if that is there.
+func half(t *testing.T, path string) {
+	t.Helper()
+	if !exists(path) || !exists("out/c.ckpt") {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(`{"epoch":4,"rest`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Claim: a file that is no curve is left as it is, and the error says where and what
+// to do.
+func TestCurveOfSomethingElse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const other = "{\"epoch\":1,\"training_cost\":1}\nmy notes\n"
+	for name, text := range map[string]string{"c.jsonl": other, "c.ckpt": ""} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := newCurve("c.jsonl", "c.ckpt", func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.observe(method.Iteration{Number: 3, Epoch: true})
+	if err := c.close(); err == nil || exitCode(err) != exitBadCall || !strings.HasPrefix(err.Error(), "--curve: c.jsonl:2: ") {
+		t.Errorf("error is %v", err)
+	}
+	if text, err := os.ReadFile("c.jsonl"); err != nil || string(text) != other {
+		t.Errorf("the file has become %q, %v", text, err)
+	}
+}
+
+// FuzzEarlierLines: what is kept of a file are whole lines from its beginning, each an
+// earlier epoch's, and the next line is none.
+func FuzzEarlierLines(f *testing.F) {
+	f.Add("{\"epoch\":1,\"training_cost\":1}\n{\"epoch\":2,\"training_cost\":1}\n{\"ep", 2, 0)
+	f.Add("{\"epoch\":9,\"restart\":1,\"training_cost\":1}\n", 1, 2)
+	f.Add("\n", 1, 0)
+	f.Fuzz(func(t *testing.T, text string, epoch, restart int) {
+		length, err := earlierLines(strings.NewReader(text), curveLine{Epoch: epoch, Restart: restart})
+		if err != nil {
+			return
+		}
+		earlier := func(line string) bool {
+			var l curveLine
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatal(err)
+			}
+			return l.Restart < restart || l.Restart == restart && l.Epoch < epoch
+		}
+		kept, rest := text[:length], text[length:]
+		for line := range strings.Lines(kept) {
+			if !strings.HasSuffix(line, "\n") || !earlier(line) {
+				t.Errorf("kept %q before epoch %d of start %d", line, epoch, restart)
+			}
+		}
+		if next, _, whole := strings.Cut(rest, "\n"); whole && earlier(next) {
+			t.Errorf("cut off %q before epoch %d of start %d", next, epoch, restart)
+		}
+	})
 }
