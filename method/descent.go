@@ -3,7 +3,6 @@ package method
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strconv"
 
@@ -151,9 +150,9 @@ func (r *descent) explain(err error) error {
 		return err
 	}
 	if at.Term < 0 {
-		return fmt.Errorf("%w; a lower rate may help", err)
+		return badProblem("%w; a lower rate may help", err)
 	}
-	return fmt.Errorf("query %q: %w; a lower rate may help", r.risk.QueryID(at.Term), err)
+	return badProblem("query %q: %w; a lower rate may help", r.risk.QueryID(at.Term), err)
 }
 
 // training describes how the result came about; the objective is that of the epoch

@@ -142,6 +142,9 @@ func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
+	if err := checkFinite(trained); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
 	return trained, nil
 }
 

@@ -102,9 +102,24 @@ type plane struct {
 
 // sighting is a point that has been evaluated.
 type sighting struct {
-	x    []float64
-	f    float64   // F(x)
-	grad []float64 // a subgradient of F
+	x       []float64
+	f       float64   // F(x)
+	grad    []float64 // a subgradient of F
+	rounded float64   // what rounding may have added to f or taken from it
+}
+
+// most is the largest that F(x) may be.
+func (s *sighting) most() float64 { return s.f + s.rounded }
+
+// rounding bounds what rounding does to a value that was found at x with the slope
+// a there, and to the height value − a·x of its plane at 0: far from 0 both a·x and
+// the value are large, and their difference is what is left of their digits.
+func rounding(value float64, a, x []float64) float64 {
+	size := math.Abs(value)
+	for j, v := range x {
+		size += math.Abs(float64(v * a[j]))
+	}
+	return 0x1p-49 * size
 }
 
 // bundle is one minimisation by CuttingPlane.
@@ -120,7 +135,28 @@ type bundle struct {
 	lower       float64 // bound on the minimum of F
 	iteration   int
 	evaluations int
-	idle        int // iterations in which neither F fell nor the bound rose
+	stall       stall
+}
+
+// stall notices a gap that no longer closes.
+type stall struct {
+	mark float64 // the gap when it last had closed notably
+	idle int     // iterations since
+}
+
+// worthwhile is the part of a gap that is worth the iterations that it takes to close.
+const worthwhile = 1e-3
+
+// gone takes note of the gap before an iteration and tells whether the iterations no
+// longer help: in maxIdleModels of them the gap did not close by a thousandth. Then
+// rounding is all that is left, or the planes are of scales so different that their
+// minimum is out of the reach of rounded numbers.
+func (s *stall) gone(gap float64) bool {
+	s.idle++
+	if s.mark == 0 || gap < s.mark*(1-worthwhile) {
+		s.mark, s.idle = gap, 0
+	}
+	return s.idle >= maxIdleModels
 }
 
 func newBundle(set CuttingPlane, risk Objective) *bundle {
@@ -157,7 +193,8 @@ func (b *bundle) evaluate() error {
 	if !finite(value) || notFinite(t.grad) >= 0 {
 		return fmt.Errorf("the risk is %v or its subgradient not finite, expected finite numbers", value)
 	}
-	p := plane{a: append([]float64(nil), t.grad...), b: value - kernel.Dot(t.grad, t.x)}
+	t.rounded = rounding(value, t.grad, t.x)
+	p := plane{a: append([]float64(nil), t.grad...), b: value - kernel.Dot(t.grad, t.x) - t.rounded}
 	b.planes = append(b.planes, p)
 	row := make([]float64, len(b.planes))
 	for i, other := range b.planes {
@@ -196,7 +233,7 @@ func (b *bundle) minimizeModel() {
 func (b *bundle) modelTolerance() float64 {
 	scale := math.Max(1, math.Abs(b.best.f))
 	least := math.Max(b.set.GapTolerance, 1e-10) * scale
-	if gap := b.best.f - b.lower; !math.IsInf(gap, 1) {
+	if gap := b.best.most() - b.lower; !math.IsInf(gap, 1) {
 		least = math.Max(least, gap)
 	}
 	return 1e-3 * least
@@ -223,7 +260,7 @@ func (b *bundle) forget() {
 // gap bounds how far the best value is above the minimum. Less than the rounding
 // of F itself is not claimed.
 func (b *bundle) gap() float64 {
-	return math.Max(b.best.f-b.lower, 0x1p-52*math.Abs(b.best.f))
+	return math.Max(b.best.most()-b.lower, 0x1p-52*math.Abs(b.best.f))
 }
 
 // distance is that of the best point from the model's minimum.
@@ -257,7 +294,7 @@ func (b *bundle) search() error {
 			return err
 		}
 		slope := kernel.Dot(b.trial.grad, b.dir)
-		if b.trial.f < b.best.f {
+		if b.trial.most() < b.best.most() {
 			b.best, b.trial = b.trial, b.best
 		}
 		if math.Abs(slope) <= flat*math.Abs(first) || (step == 1 && slope <= 0) {
@@ -277,8 +314,8 @@ func (b *bundle) search() error {
 	return nil
 }
 
-// maxIdleModels is the number of iterations without any progress after which
-// rounding is all that is left.
+// maxIdleModels is the number of iterations without notable progress after which
+// the search is given up.
 const maxIdleModels = 20
 
 func (b *bundle) iterate(ctx context.Context) (Status, error) {
@@ -289,23 +326,18 @@ func (b *bundle) iterate(ctx context.Context) (Status, error) {
 		switch {
 		case b.gap() <= b.set.GapTolerance*math.Max(1, math.Abs(b.best.f)):
 			return GapReached, nil
-		case b.idle >= maxIdleModels:
+		case b.stall.gone(b.gap()):
 			return SearchStalled, nil
 		case b.iteration >= b.set.MaxIterations:
 			return IterationLimit, nil
 		case ctx.Err() != nil:
 			return Cancelled, context.Cause(ctx)
 		}
-		before := b.best.f - b.lower
 		if err := b.search(); err != nil {
 			return Diverged, err
 		}
 		b.minimizeModel()
 		b.iteration++
-		b.idle++
-		if b.best.f-b.lower < before {
-			b.idle = 0
-		}
 		if stop, err := b.observe(); stop {
 			return Stopped, err
 		}

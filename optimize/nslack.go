@@ -121,9 +121,10 @@ type modelled struct {
 
 	best        []float64
 	bestF       float64
+	rounded     float64 // what rounding may have added to bestF or taken from it
 	iteration   int
 	evaluations int
-	idle        int // iterations in which neither F fell nor the bound rose
+	stall       stall
 
 	values []float64   // of the terms at the point evaluated last
 	grads  [][]float64 // and their gradients
@@ -133,7 +134,7 @@ func newModelled(set CuttingPlane, workers int, terms Terms) *modelled {
 	n, d := terms.Terms(), terms.Dim()
 	b := &modelled{
 		set: set, workers: workers, terms: terms, models: models{d, make([][]plane, n)},
-		best: make([]float64, d), bestF: math.Inf(1), values: make([]float64, n), grads: make([][]float64, n),
+		best: make([]float64, d), values: make([]float64, n), grads: make([][]float64, n),
 	}
 	inner := set
 	inner.Observe = nil
@@ -168,15 +169,16 @@ func (b *modelled) evaluate(x []float64) error {
 		b.values[i] = b.terms.EvalTerm(i, x, b.grads[i])
 	})
 	b.evaluations++
-	var sum float64
+	var sum, rounded float64
 	for i, v := range b.values {
 		if !finite(v) || notFinite(b.grads[i]) >= 0 {
 			return fmt.Errorf("term %d is %v or its subgradient not finite, expected finite numbers", i, v)
 		}
 		sum += v
+		rounded += b.set.C * rounding(v, b.grads[i], x)
 	}
-	if f := kernel.Dot(x, x)/2 + b.set.C*sum; f < b.bestF {
-		b.bestF = f
+	if f := kernel.Dot(x, x)/2 + b.set.C*sum; b.evaluations == 1 || f+rounded < b.bestF+b.rounded {
+		b.bestF, b.rounded = f, rounded
 		copy(b.best, x)
 	}
 	return nil
@@ -185,7 +187,7 @@ func (b *modelled) evaluate(x []float64) error {
 // add gives term i the plane that was found at x.
 func (b *modelled) add(i int, x []float64) {
 	a := append([]float64(nil), b.grads[i]...)
-	b.models.terms[i] = append(b.models.terms[i], plane{a: a, b: b.values[i] - kernel.Dot(a, x)})
+	b.models.terms[i] = append(b.models.terms[i], plane{a: a, b: b.values[i] - kernel.Dot(a, x) - rounding(b.values[i], a, x)})
 }
 
 // grow adds planes at x to the terms that are above their models there, by more than
@@ -242,14 +244,14 @@ func (b *bundle) restart() error {
 		return err
 	}
 	b.best, b.trial = b.trial, b.best
-	b.iteration, b.idle = 0, 0
+	b.iteration, b.stall = 0, stall{}
 	b.minimizeModel()
 	return nil
 }
 
 // gap bounds how far the best value is above the minimum, rounding included.
 func (b *modelled) gap() float64 {
-	return max(b.bestF-b.inner.lower, 0x1p-52*math.Abs(b.bestF))
+	return max(b.bestF+b.rounded-b.inner.lower, 0x1p-52*math.Abs(b.bestF))
 }
 
 // distance is that of the best point from the models' minimum.
@@ -267,22 +269,17 @@ func (b *modelled) iterate(ctx context.Context) (Status, error) {
 		switch {
 		case b.gap() <= b.set.GapTolerance*max(1, math.Abs(b.bestF)):
 			return GapReached, nil
-		case b.idle >= maxIdleModels:
+		case b.stall.gone(b.gap()):
 			return SearchStalled, nil
 		case b.iteration >= b.set.MaxIterations:
 			return IterationLimit, nil
 		case ctx.Err() != nil:
 			return Cancelled, context.Cause(ctx)
 		}
-		before := b.gap()
 		if err := b.step(ctx); err != nil {
 			return Diverged, err
 		}
 		b.iteration++
-		b.idle++
-		if b.gap() < before {
-			b.idle = 0
-		}
 		if stop, err := b.observe(); stop {
 			return Stopped, err
 		}

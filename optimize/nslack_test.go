@@ -102,6 +102,28 @@ func TestSimplexQPWithoutCurvature(t *testing.T) {
 	}
 }
 
+// Where Q is tiny against b, only b decides; where it is large, only Q.
+func TestSimplexQPOfAnyScale(t *testing.T) {
+	for _, scale := range []float64{1e-300, 1e-150, 1e-60, 1e-34, 1e34, 1e60, 1e150} {
+		var p simplexQP
+		p.add([]float64{scale}, 1)
+		p.solve(1e-12)
+		if p.alpha[0] != 1 {
+			t.Fatalf("scale %v: alpha %v, want 1", scale, p.alpha)
+		}
+		p.add([]float64{0, 4 * scale}, 3)    // D = (1−α) + 3α − ½·scale·((1−α)² + 4α²)
+		p.add([]float64{scale, 0, scale}, 1) // as the first
+		p.solve(1e-12 * max(1, scale))
+		want := 1.0
+		if scale > 1 {
+			want = 0.2
+		}
+		if math.Abs(p.alpha[1]-want) > 1e-9 {
+			t.Errorf("scale %v: alpha %v, want %v for the second", scale, p.alpha, want)
+		}
+	}
+}
+
 // Bounds rise and values fall; the number of workers changes no bit; a run can be
 // stopped and cancelled.
 func TestNSlackProgress(t *testing.T) {

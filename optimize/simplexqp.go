@@ -82,16 +82,24 @@ func (p *simplexQP) remove(drop []bool) {
 	}
 }
 
+// maxIdleEntries is the number of variables that may become free without a notable
+// rise of D, before rounding is taken to be all that moves them in and out.
+const maxIdleEntries = 20
+
 // solve moves alpha to where D is within tolerance of its maximum, or as near as
 // rounding allows.
 func (p *simplexQP) solve(tolerance float64) {
 	p.factor()
+	mark, idle := math.Inf(-1), 0
 	for range 10 + 3*p.size() {
 		if !p.advance() {
 			continue
 		}
-		k := p.entering(tolerance)
-		if k < 0 {
+		k, value := p.entering(tolerance)
+		if idle++; value > mark+tolerance {
+			mark, idle = value, 0
+		}
+		if k < 0 || idle >= maxIdleEntries {
 			return
 		}
 		p.release(k)
@@ -119,28 +127,25 @@ func (p *simplexQP) factor() {
 // advance moves to the maximum over the free variables and returns true. If one of
 // them would become negative it goes as far as to its bound, where that variable is
 // fixed, and returns false.
+//
+// The step solves the equations for the change of alpha, with the gradient of D about
+// its mean on the right: the mean moves nothing on the simplex. Solved for alpha
+// itself, they lose all digits where Q is tiny against b.
 func (p *simplexQP) advance() bool {
-	n := len(p.free)
-	u, v, step := p.u[:n], p.v[:n], p.step[:n]
-	for i, k := range p.free {
-		u[i], v[i] = p.b[k], 1
-	}
-	p.solveFactor(u)
-	p.solveFactor(v)
-	multiplier := (kernel.Sum(u) - 1) / kernel.Sum(v)
+	p.newtonStep()
 	length, blocking := 1.0, -1
 	for i, k := range p.free {
-		step[i] = u[i] - multiplier*v[i] - p.alpha[k]
-		if p.alpha[k]+step[i] >= 0 {
+		step := p.step[i]
+		if p.alpha[k]+step >= 0 {
 			continue
 		}
-		if t := p.alpha[k] / -step[i]; t < length || blocking < 0 {
+		if t := p.alpha[k] / -step; t < length || blocking < 0 {
 			length, blocking = min(t, 1), i
 		}
 	}
 	sum := 0.0
 	for i, k := range p.free {
-		p.alpha[k] = max(0, p.alpha[k]+length*step[i])
+		p.alpha[k] = max(0, p.alpha[k]+length*p.step[i])
 		if i == blocking {
 			p.alpha[k] = 0
 		}
@@ -155,24 +160,61 @@ func (p *simplexQP) advance() bool {
 	return blocking < 0
 }
 
+// newtonStep sets step to the change of the free variables that leads to the maximum
+// over them, of sum 0 whatever rounding does, or to 0 if it has no finite numbers.
+func (p *simplexQP) newtonStep() {
+	n := len(p.free)
+	u, v, step := p.u[:n], p.v[:n], p.step[:n]
+	mean := 0.0
+	for i, k := range p.free {
+		u[i], v[i] = p.gain(k), 1
+		mean += p.alpha[k] * u[i]
+	}
+	for i := range u {
+		u[i] -= mean
+	}
+	p.solveFactor(u)
+	p.solveFactor(v)
+	multiplier := kernel.Sum(u) / kernel.Sum(v)
+	for i := range step {
+		step[i] = u[i] - multiplier*v[i]
+	}
+	drift := kernel.Sum(step)
+	if !finite(drift) {
+		clear(step)
+		return
+	}
+	for i, k := range p.free {
+		step[i] -= drift * p.alpha[k]
+	}
+}
+
+// gain returns ∂D/∂α_k.
+func (p *simplexQP) gain(k int) float64 {
+	g, row := p.b[k], p.q[k]
+	for _, i := range p.free {
+		g -= row[i] * p.alpha[i]
+	}
+	return g
+}
+
 // entering returns the variable whose increase raises D most, −1 if no change can
-// raise it by more than the tolerance.
-func (p *simplexQP) entering(tolerance float64) int {
-	best, most, mean := -1, 0.0, 0.0
-	for k, gain := range p.b {
-		row := p.q[k]
-		for _, i := range p.free {
-			gain -= row[i] * p.alpha[i]
-		}
-		mean += p.alpha[k] * gain
+// raise it by more than the tolerance, and D.
+func (p *simplexQP) entering(tolerance float64) (best int, value float64) {
+	most, mean := 0.0, 0.0
+	best = -1
+	for k, b := range p.b {
+		gain := p.gain(k)
+		mean += p.alpha[k] * gain // αᵀb − αᵀQα in the end
+		value += p.alpha[k] * b
 		if !p.isIn[k] && (best < 0 || gain > most) {
 			best, most = k, gain
 		}
 	}
 	if best >= 0 && most-mean <= tolerance {
-		return -1
+		best = -1
 	}
-	return best
+	return best, (value + mean) / 2
 }
 
 // release makes k free.
