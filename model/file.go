@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"reflect"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // FormatName and FormatVersion head every model file. Files of a higher version
@@ -18,19 +21,23 @@ const (
 	FormatVersion = 1
 )
 
-// modelFile is the layout of a model file.
+// MaxFileBytes is the largest size of a model file: 1 GiB, enough for forty million
+// weights.
+const MaxFileBytes = 1 << 30
+
+// modelFile is the layout of a model file; "scorer" and "sum" follow, each made by
+// itself.
 type modelFile struct {
-	Format          string          `json:"format"`
-	Version         int             `json:"version"`
-	Method          string          `json:"method"`
-	Measure         string          `json:"measure,omitempty"`
-	Convention      string          `json:"convention,omitempty"`
-	Hyperparameters map[string]any  `json:"hyperparameters"`
-	Seed            uint64          `json:"seed"`
-	Features        featuresFile    `json:"features"`
-	Normalization   string          `json:"normalization"`
-	Training        Training        `json:"training"`
-	Scorer          json.RawMessage `json:"scorer"`
+	Format          string         `json:"format"`
+	Version         int            `json:"version"`
+	Method          string         `json:"method"`
+	Measure         string         `json:"measure,omitempty"`
+	Convention      string         `json:"convention,omitempty"`
+	Hyperparameters map[string]any `json:"hyperparameters"`
+	Seed            uint64         `json:"seed"`
+	Features        featuresFile   `json:"features"`
+	Normalization   string         `json:"normalization"`
+	Training        Training       `json:"training"`
 }
 
 type featuresFile struct {
@@ -40,21 +47,45 @@ type featuresFile struct {
 
 // Save writes the model to a file: to a temporary name first, synced and renamed,
 // so that path holds either what it held before or the whole model. A model that
-// is not finite is an error.
+// is not finite, or too large for [Load], is an error.
 func (m *Model) Save(path string) error {
-	f, err := m.file()
+	text, err := m.encode()
 	if err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
-	return atomicfile.Write(path, atomicfile.JSON(f))
+	members, err := strictjson.Members(strictjson.Whole(text))
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	text = strictjson.AppendMember(text, sumKey, []byte(`"`+sumOf(members)+`"`))
+	return atomicfile.Write(path, func(w io.Writer) error {
+		if err := strictjson.Indent(&limited{w, MaxFileBytes}, text); err != nil {
+			return fmt.Errorf("model: %w", err)
+		}
+		return nil
+	})
 }
 
-func (m *Model) file() (*modelFile, error) {
-	raw, err := encodeScorer(m.Scorer, m.Params)
+// limited is a writer that takes so many bytes.
+type limited struct {
+	w    io.Writer
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, fmt.Errorf("found more than %d bytes to write, which is the largest size of a model file", MaxFileBytes)
+	}
+	return l.w.Write(p)
+}
+
+// encode returns the JSON form of the model, without white space and "sum".
+func (m *Model) encode() ([]byte, error) {
+	s, err := encodeScorer(m.Scorer, m.Params)
 	if err != nil {
 		return nil, err
 	}
-	return &modelFile{
+	text, err := strictjson.Marshal(modelFile{
 		Format:          FormatName,
 		Version:         FormatVersion,
 		Method:          m.Method,
@@ -65,8 +96,11 @@ func (m *Model) file() (*modelFile, error) {
 		Features:        featuresFile{Count: m.Scorer.NumFeatures(), Names: m.FeatureNames},
 		Normalization:   m.Normalization.String(),
 		Training:        m.Training,
-		Scorer:          raw,
-	}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return strictjson.AppendMember(text, "scorer", s), nil
 }
 
 // FileError tells what is wrong in a model file: what was found, what was
@@ -88,9 +122,10 @@ func (e *FileError) Error() string {
 // Unwrap returns the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Load reads a model file. An error about its content is a *FileError.
+// Load reads a model file, which must be a regular file of at most MaxFileBytes. An
+// error about its content is a *FileError.
 func Load(path string) (*Model, error) {
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +134,23 @@ func Load(path string) (*Model, error) {
 		return nil, locate(path, text, err)
 	}
 	return m, nil
+}
+
+// readFile reads a file of bounded size. A device or a pipe, which may never end or
+// never begin, is not opened.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return os.ReadFile(path) // for its error, which speaks of opening the file
+	case info.IsDir():
+		return nil, &FileError{File: path, Err: errors.New("found a directory, expected a model file")}
+	case !info.Mode().IsRegular():
+		return nil, &FileError{File: path, Err: errors.New("found a device or a pipe, expected a regular file that holds a model")}
+	case info.Size() > MaxFileBytes:
+		return nil, &FileError{File: path, Err: fmt.Errorf("found a file of %d bytes, expected a model file, of at most %d", info.Size(), MaxFileBytes)}
+	}
+	return os.ReadFile(path)
 }
 
 // partError is an error in the part of the text that begins at an offset.
@@ -110,12 +162,37 @@ type partError struct {
 func (e *partError) Error() string { return e.err.Error() }
 func (e *partError) Unwrap() error { return e.err }
 
-func decode(text []byte) (*Model, error) {
-	var head struct {
-		Format  *string `json:"format"`
-		Version int     `json:"version"`
+// inPart adds the offset of a part to an error in it, unless the error knows its
+// place already.
+func inPart(v strictjson.Value, err error) error {
+	var part *partError
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &part) || errors.As(err, &kind) {
+		return err
 	}
-	if err := json.Unmarshal(text, &head); err != nil {
+	return &partError{v.At, err}
+}
+
+func decode(text []byte) (*Model, error) {
+	if err := strictjson.Check(text); err != nil {
+		return nil, err
+	}
+	return decodeModel(strictjson.Whole(text))
+}
+
+// decodeModel reads a model file, or a member of a fusion, which is one as well.
+func decodeModel(v strictjson.Value) (*Model, error) {
+	var head struct {
+		Format  *string          `json:"format"`
+		Version int              `json:"version"`
+		Scorer  strictjson.Value `json:"scorer"`
+		Sum     *string          `json:"sum"`
+	}
+	o, err := strictjson.Members(v)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.Decode(&head); err != nil {
 		return nil, err
 	}
 	switch {
@@ -129,20 +206,24 @@ func decode(text []byte) (*Model, error) {
 		return nil, fmt.Errorf("found format version %d, expected %d", head.Version, FormatVersion)
 	}
 	var f modelFile
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := o.Decode(&f); err != nil {
 		return nil, err
 	}
-	return f.model(text)
+	m, err := f.model(head.Scorer)
+	if err != nil {
+		return nil, err
+	}
+	return m, checkSum(o, head.Sum)
 }
 
-// model checks the content of the file that text holds.
-func (f *modelFile) model(text []byte) (*Model, error) {
-	if len(f.Scorer) == 0 {
+// model checks the content of a file with such a scorer.
+func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
+	if raw.Text == nil {
 		return nil, errors.New(`found no "scorer", expected an object with a "type"`)
 	}
-	s, params, err := decodeScorer(f.Scorer)
+	s, params, err := decodeScorer(raw)
 	if err != nil {
-		return nil, &partError{at: max(0, bytes.LastIndex(text, f.Scorer)), err: err}
+		return nil, inPart(raw, err)
 	}
 	if s.NumFeatures() != f.Features.Count {
 		return nil, fmt.Errorf(`found "features": {"count": %d}, expected the scorer's %d`, f.Features.Count, s.NumFeatures())
@@ -173,17 +254,14 @@ func (f *modelFile) model(text []byte) (*Model, error) {
 	}, nil
 }
 
-// locate tells an error of decode where it happened, and those of encoding/json
-// in words that do not ask for a knowledge of Go.
+// locate tells an error of decode where it happened, and those about JSON in words
+// that do not ask for a knowledge of Go.
 func locate(path string, text []byte, err error) *FileError {
-	from := 0
-	var part *partError
-	if errors.As(err, &part) {
-		from = part.at
-	}
-	offset := -1
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
+	var strict *strictjson.Error
+	var part *partError
+	var offset int
 	switch {
 	case errors.As(err, &syntax):
 		offset = int(syntax.Offset)
@@ -194,25 +272,34 @@ func locate(path string, text []byte, err error) *FileError {
 		if kind.Field != "" {
 			where = fmt.Sprintf(" as %q", kind.Field)
 		}
-		err = fmt.Errorf("found %s%s, expected %s", kind.Value, where, kindName(kind))
-	case part == nil:
+		err = fmt.Errorf("found %s%s, expected %s", kind.Value, where, kindName(kind.Type))
+	case errors.As(err, &strict):
+		offset = strict.At
+	case errors.As(err, &part):
+		offset = part.at
+	default:
 		return &FileError{File: path, Err: err}
 	}
-	end := min(from+max(0, offset), len(text))
+	end := min(max(0, offset), len(text))
 	return &FileError{File: path, Line: 1 + bytes.Count(text[:end], []byte("\n")), Err: err}
 }
 
 // kindName describes the values that a field takes.
-func kindName(e *json.UnmarshalTypeError) string {
-	switch e.Type.String() {
-	case "string":
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return kindName(t.Elem())
+	case reflect.String:
 		return "text in quotes"
-	case "int", "uint64":
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint32, reflect.Uint64:
 		return "a whole number within range"
-	case "float64":
-		return "a number within the range of float64"
-	case "[]string", "[]*float64":
+	case reflect.Float32, reflect.Float64:
+		return "a number within the range of " + t.Kind().String()
+	case reflect.Slice:
 		return "a list"
+	default:
+		return "an object"
 	}
-	return "an object"
 }

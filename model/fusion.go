@@ -1,7 +1,6 @@
 package model
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,11 +9,15 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/scorer"
 )
 
 // fusionKind is the name of a fusion in model files.
 const fusionKind = "fusion"
+
+// maxMembers is how many models a fusion may have.
+const maxMembers = 10_000
 
 // Fusion is a scorer made of models: the weighted sum of their votes. Its parameters
 // are the weights. Every member applies its own normalization, so that a model whose
@@ -42,6 +45,9 @@ func NewFusion(r fuse.Rule, members []*Model) (*Fusion, error) {
 	if len(members) == 0 {
 		return nil, errors.New("found no models to fuse, expected at least one")
 	}
+	if err := checkMembers(len(members)); err != nil {
+		return nil, err
+	}
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -53,6 +59,14 @@ func NewFusion(r fuse.Rule, members []*Model) (*Fusion, error) {
 		return &fusionMemory{votes: make([][]float64, len(members)), spaces: make([]scorer.Workspace, len(members))}
 	}
 	return f, nil
+}
+
+// checkMembers checks the number of models of a fusion.
+func checkMembers(n int) error {
+	if n > maxMembers {
+		return fmt.Errorf("found %d models to fuse, expected at most %d", n, maxMembers)
+	}
+	return nil
 }
 
 // Kind returns "fusion".
@@ -134,18 +148,17 @@ func NewFused(r fuse.Rule, members []*Model, weights []float64) (*Model, error) 
 	return fused, nil
 }
 
-// fusionFile is a fusion in a model file; its members are whole model files.
+// fusionFile is a fusion in a model file; its "weights" and its "members", whole
+// model files, follow.
 type fusionFile struct {
-	Type    string            `json:"type"`
-	Rule    string            `json:"rule"`
-	Scale   string            `json:"scale,omitempty"`
-	K       *float64          `json:"k,omitempty"`
-	Weights []*float64        `json:"weights"` // null is told from 0
-	Members []json.RawMessage `json:"members"`
+	Type  string   `json:"type"`
+	Rule  string   `json:"rule"`
+	Scale string   `json:"scale,omitempty"`
+	K     *float64 `json:"k,omitempty"`
 }
 
 // encodeScorer returns the JSON object of a scorer and its parameters.
-func encodeScorer(s scorer.Scorer, params []float64) (json.RawMessage, error) {
+func encodeScorer(s scorer.Scorer, params []float64) ([]byte, error) {
 	f, ok := s.(*Fusion)
 	if !ok {
 		return scorer.Encode(s, params)
@@ -153,13 +166,12 @@ func encodeScorer(s scorer.Scorer, params []float64) (json.RawMessage, error) {
 	if len(params) != len(f.Members) {
 		return nil, fmt.Errorf("fusion: %d weights of %d members", len(params), len(f.Members))
 	}
-	out := fusionFile{Type: fusionKind, Rule: f.Rule.Kind.String()}
-	for i := range params {
-		if math.IsNaN(params[i]) || math.IsInf(params[i], 0) {
-			return nil, fmt.Errorf("fusion: weight %d is %v, expected a finite number", i+1, params[i])
+	for i, w := range params {
+		if math.IsNaN(w) || math.IsInf(w, 0) {
+			return nil, fmt.Errorf("fusion: weight %d is %v, expected a finite number", i+1, w)
 		}
-		out.Weights = append(out.Weights, &params[i])
 	}
+	out := fusionFile{Type: fusionKind, Rule: f.Rule.Kind.String()}
 	switch f.Rule.Kind {
 	case fuse.RRF:
 		out.K = &f.Rule.K
@@ -167,59 +179,91 @@ func encodeScorer(s scorer.Scorer, params []float64) (json.RawMessage, error) {
 		out.Scale = f.Rule.Scale.String()
 	case fuse.Borda:
 	}
-	for _, m := range f.Members {
-		file, err := m.file()
-		if err != nil {
-			return nil, err
-		}
-		raw, err := json.Marshal(file)
-		if err != nil {
-			return nil, err
-		}
-		out.Members = append(out.Members, raw)
+	text, err := strictjson.Marshal(out)
+	if err != nil {
+		return nil, err
 	}
-	return json.Marshal(out)
+	members := []byte{'['}
+	for i, m := range f.Members {
+		member, err := m.encode()
+		if err != nil {
+			return nil, fmt.Errorf("member %d: %w", i+1, err)
+		}
+		if i > 0 {
+			members = append(members, ',')
+		}
+		members = append(members, member...)
+	}
+	text = strictjson.AppendNumbers(text, "weights", params)
+	return strictjson.AppendMember(text, "members", append(members, ']')), nil
 }
 
 // decodeScorer is the inverse of encodeScorer.
-func decodeScorer(raw json.RawMessage) (scorer.Scorer, []float64, error) {
+func decodeScorer(v strictjson.Value) (scorer.Scorer, []float64, error) {
+	o, err := strictjson.Members(v)
+	if err != nil {
+		return nil, nil, err
+	}
 	var head struct {
 		Type string `json:"type"`
 	}
-	if err := json.Unmarshal(raw, &head); err != nil || head.Type != fusionKind {
-		return scorer.Decode(raw)
+	if err := o.Decode(&head); err != nil || head.Type != fusionKind {
+		return scorer.DecodeObject(o)
 	}
-	f, weights, err := decodeFusion(raw)
+	f, weights, err := decodeFusion(o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("fusion: %w", err)
 	}
 	return f, weights, nil
 }
 
-func decodeFusion(raw json.RawMessage) (*Fusion, []float64, error) {
+func decodeFusion(o strictjson.Object) (*Fusion, []float64, error) {
 	var f fusionFile
-	if err := json.Unmarshal(raw, &f); err != nil {
+	var parts struct {
+		Weights strictjson.Numbers `json:"weights"`
+		Members strictjson.Value   `json:"members"`
+	}
+	if err := o.Decode(&f); err != nil {
+		return nil, nil, err
+	}
+	if err := o.Decode(&parts); err != nil {
 		return nil, nil, err
 	}
 	r, err := f.rule()
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(f.Weights) != len(f.Members) {
-		return nil, nil, fmt.Errorf("found %d weights, expected one for each of %d members", len(f.Weights), len(f.Members))
-	}
-	members, weights := make([]*Model, len(f.Members)), make([]float64, len(f.Members))
-	for i, text := range f.Members {
-		if f.Weights[i] == nil {
-			return nil, nil, fmt.Errorf("found null as weight %d, expected a number", i+1)
-		}
-		weights[i] = *f.Weights[i]
-		if members[i], err = decode(text); err != nil {
-			return nil, nil, fmt.Errorf("member %d: %w", i+1, err)
-		}
+	members, err := decodeMembers(parts.Members, len(parts.Weights))
+	if err != nil {
+		return nil, nil, err
 	}
 	fusion, err := NewFusion(r, members)
-	return fusion, weights, err
+	return fusion, parts.Weights, err
+}
+
+// decodeMembers reads as many models as there are weights.
+func decodeMembers(v strictjson.Value, weights int) ([]*Model, error) {
+	var list []strictjson.Value
+	var err error
+	if v.Text != nil {
+		list, err = strictjson.Elements(v)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case weights != len(list):
+		return nil, fmt.Errorf("found %d weights, expected one for each of %d members", weights, len(list))
+	}
+	if err := checkMembers(len(list)); err != nil {
+		return nil, err
+	}
+	members := make([]*Model, len(list))
+	for i, member := range list {
+		if members[i], err = decodeModel(member); err != nil {
+			return nil, inPart(member, fmt.Errorf("member %d: %w", i+1, err))
+		}
+	}
+	return members, nil
 }
 
 func (f *fusionFile) rule() (fuse.Rule, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/scorer"
 )
 
@@ -159,7 +160,7 @@ func TestFusionErrors(t *testing.T) {
 		`{"type":"fusion","rule":"borda","weights":[null],"members":[{}]}`: `found null as weight 1`,
 		`{"type":"fusion","rule":"borda","weights":[1],"members":[{}]}`:    `member 1: found no "format"`,
 	} {
-		if _, _, err := decodeScorer([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := decodeScorer(strictjson.Whole([]byte(text))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error is %v, want %s", text, err, want)
 		}
 	}

@@ -3,6 +3,12 @@
 //
 // Start reading at [Model]; [Load] and [Model.Save] in file.go are its file. The
 // package must not know how models are trained.
+//
+// A model file is read as if it came from an enemy: its size, its nesting and the
+// memory that scoring takes are bounded, a key that stands twice is an error, and
+// so is a file that is not regular. Its "sum" is a checksum of everything else, by
+// which damage and later edits are noticed; a file without one, such as a model
+// made by hand, is not checked.
 package model
 
 import (
@@ -66,19 +72,15 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	if d.Features > width {
 		return nil, fmt.Errorf("found %d features, expected at most the model's %d", d.Features, width)
 	}
+	if err := m.checkWidth(d); err != nil {
+		return nil, err
+	}
 	scores := make([]float64, d.Docs())
 	workers := parallel.Workers(0, len(d.Queries))
-	buffers := make([][]float32, workers)
-	spaces := make([]scorer.Workspace, workers)
+	spaces := make([]space, workers)
 	parallel.For(len(d.Queries), workers, func(worker, i int) {
 		q := &d.Queries[i]
-		x := q.X
-		if d.Features != width || m.Normalization != dataset.NoNormalization {
-			buffers[worker] = widen(buffers[worker][:0], q, width)
-			x = buffers[worker]
-			m.Normalization.Apply(x, width)
-		}
-		m.Scorer.Score(scores[q.Start:q.Start+q.Len()], m.Params, x, &spaces[worker])
+		m.scoreQuery(scores[q.Start:q.Start+q.Len()], q.X, d.Features, &spaces[worker])
 	})
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 0) {
@@ -86,15 +88,4 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 		}
 	}
 	return scores, nil
-}
-
-// widen appends the query's feature vectors to dst, with zeros up to width.
-func widen(dst []float32, q *dataset.Query, width int) []float32 {
-	dst = slices.Grow(dst, q.Len()*width)
-	for i := range q.Len() {
-		row := q.Row(i)
-		dst = append(dst, row...)
-		dst = append(dst, make([]float32, width-len(row))...)
-	}
-	return dst
 }

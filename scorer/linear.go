@@ -1,11 +1,11 @@
 package scorer
 
 import (
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // Linear scores a document by w·x, without a bias: a constant added to all
@@ -40,29 +40,21 @@ func (l Linear) Backward(grad, _ []float64, x []float32, lambda []float64, ws *W
 	kernel.GemvTBefore(grad, x, lambda, next)
 }
 
-// linearFile is a linear scorer in a model file; weights has feature 1 first.
-type linearFile struct {
-	Type    string    `json:"type"`
-	Weights []float64 `json:"weights"`
+func (l Linear) encode(params []float64) ([]byte, error) {
+	return withWeights(struct {
+		Type string `json:"type"`
+	}{l.Kind()}, params)
 }
 
-func (l Linear) encode(params []float64) any {
-	return linearFile{Type: l.Kind(), Weights: params}
-}
-
-func decodeLinear(raw json.RawMessage) (Scorer, []float64, error) {
+func decodeLinear(o strictjson.Object) (Scorer, []float64, error) {
 	var f struct {
-		Weights []*float64 `json:"weights"`
+		Weights strictjson.Numbers `json:"weights"`
 	}
-	if err := json.Unmarshal(raw, &f); err != nil {
+	if err := o.Decode(&f); err != nil {
 		return nil, nil, err
 	}
 	if len(f.Weights) == 0 {
 		return nil, nil, errors.New("found no weights, expected one a feature")
 	}
-	w, err := numbers(f.Weights)
-	if err != nil {
-		return nil, nil, err
-	}
-	return Linear{Features: len(w)}, w, nil
+	return Linear{Features: len(f.Weights)}, f.Weights, nil
 }

@@ -1,31 +1,31 @@
 package scorer
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// networkFile is a network or a pair network in a model file; weights are its
-// parameters in their order.
+// networkFile is the architecture of a network or a pair network in a model file;
+// its parameters follow as "weights", in their order.
 type networkFile struct {
-	Type       string    `json:"type"`
-	Activation string    `json:"activation"`
-	Features   int       `json:"features"`
-	Hidden     int       `json:"hidden"`
-	PairHidden int       `json:"pair_hidden,omitempty"`
-	Weights    []float64 `json:"weights"`
+	Type       string `json:"type"`
+	Activation string `json:"activation"`
+	Features   int    `json:"features"`
+	Hidden     int    `json:"hidden"`
+	PairHidden int    `json:"pair_hidden,omitempty"`
 }
 
-func (n Network) encode(params []float64) any {
-	return networkFile{Type: n.Kind(), Activation: n.Activation.String(), Features: n.Features, Hidden: n.Hidden, Weights: params}
+func (n Network) encode(params []float64) ([]byte, error) {
+	return withWeights(networkFile{Type: n.Kind(), Activation: n.Activation.String(), Features: n.Features, Hidden: n.Hidden}, params)
 }
 
-func (n PairNetwork) encode(params []float64) any {
-	return networkFile{n.Kind(), n.Activation.String(), n.Features, n.Hidden, n.PairHidden, params}
+func (n PairNetwork) encode(params []float64) ([]byte, error) {
+	return withWeights(networkFile{n.Kind(), n.Activation.String(), n.Features, n.Hidden, n.PairHidden}, params)
 }
 
-func decodeNetwork(raw json.RawMessage) (Scorer, []float64, error) {
-	f, err := readNetwork(raw)
+func decodeNetwork(o strictjson.Object) (Scorer, []float64, error) {
+	f, err := readNetwork(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,8 +36,8 @@ func decodeNetwork(raw json.RawMessage) (Scorer, []float64, error) {
 	return Network{Features: f.Features, Hidden: f.Hidden, Activation: f.activation}, w, nil
 }
 
-func decodePairNetwork(raw json.RawMessage) (Scorer, []float64, error) {
-	f, err := readNetwork(raw)
+func decodePairNetwork(o strictjson.Object) (Scorer, []float64, error) {
+	f, err := readNetwork(o)
 	if err == nil {
 		err = atLeastOne("pair_hidden", f.PairHidden)
 	}
@@ -55,13 +55,20 @@ func decodePairNetwork(raw json.RawMessage) (Scorer, []float64, error) {
 // readFile is a networkFile as it was read.
 type readFile struct {
 	networkFile
-	Weights    []*float64 `json:"weights"` // in place of the one above
+	weights    []float64
 	activation Activation
 }
 
-func readNetwork(raw json.RawMessage) (*readFile, error) {
+func readNetwork(o strictjson.Object) (*readFile, error) {
 	var f readFile
-	err := json.Unmarshal(raw, &f)
+	var list struct {
+		Weights strictjson.Numbers `json:"weights"`
+	}
+	err := o.Decode(&f.networkFile)
+	if err == nil {
+		err = o.Decode(&list)
+		f.weights = list.Weights
+	}
 	if err == nil {
 		f.activation, err = ParseActivation(f.Activation)
 	}
@@ -77,8 +84,8 @@ func readNetwork(raw json.RawMessage) (*readFile, error) {
 // parameters returns the weights, of which the architecture wants so many; in
 // floating point, because products of what a file says may overflow.
 func (f *readFile) parameters(want float64) ([]float64, error) {
-	if float64(len(f.Weights)) != want {
-		return nil, fmt.Errorf("found %d weights, expected %.0f", len(f.Weights), want)
+	if float64(len(f.weights)) != want {
+		return nil, fmt.Errorf("found %d weights, expected %.0f", len(f.weights), want)
 	}
-	return numbers(f.Weights)
+	return f.weights, nil
 }

@@ -1,9 +1,10 @@
 package scorer
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // Random gives a document a number in [0, 1) that depends on its features and a
@@ -63,13 +64,13 @@ type randomFile struct {
 	Seed     uint64 `json:"seed"`
 }
 
-func (r Random) encode([]float64) any {
-	return randomFile{Type: r.Kind(), Features: r.Features, Seed: r.Seed}
+func (r Random) encode([]float64) ([]byte, error) {
+	return strictjson.Marshal(randomFile{Type: r.Kind(), Features: r.Features, Seed: r.Seed})
 }
 
-func decodeRandom(raw json.RawMessage) (Scorer, []float64, error) {
+func decodeRandom(o strictjson.Object) (Scorer, []float64, error) {
 	var f randomFile
-	if err := json.Unmarshal(raw, &f); err != nil {
+	if err := o.Decode(&f); err != nil {
 		return nil, nil, err
 	}
 	if err := atLeastOne("features", f.Features); err != nil {

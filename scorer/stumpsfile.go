@@ -1,9 +1,10 @@
 package scorer
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // stumpsFile are stumps in a model file, in the order of the parameters.
@@ -21,15 +22,15 @@ type stumpFile struct {
 	Weight    float64 `json:"weight"`
 }
 
-func (s *Stumps) encode(params []float64) any {
+func (s *Stumps) encode(params []float64) ([]byte, error) {
 	f := stumpsFile{Type: s.Kind(), Features: s.features, Stumps: make([]stumpFile, len(params))}
 	for t, w := range params {
 		f.Stumps[t] = stumpFile{s.stumps[t].Feature + 1, s.stumps[t].Threshold, w}
 	}
-	return f
+	return strictjson.Marshal(f)
 }
 
-func decodeStumps(raw json.RawMessage) (Scorer, []float64, error) {
+func decodeStumps(o strictjson.Object) (Scorer, []float64, error) {
 	var f struct {
 		Features int `json:"features"`
 		Stumps   []struct {
@@ -38,7 +39,7 @@ func decodeStumps(raw json.RawMessage) (Scorer, []float64, error) {
 			Weight    *float64 `json:"weight"`
 		} `json:"stumps"`
 	}
-	if err := json.Unmarshal(raw, &f); err != nil {
+	if err := o.Decode(&f); err != nil {
 		return nil, nil, err
 	}
 	if err := atLeastOne("features", f.Features); err != nil {

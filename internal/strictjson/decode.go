@@ -1,0 +1,349 @@
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// Value is one JSON value in a text that [Check] has accepted.
+type Value struct {
+	Text []byte // without white space around it; nil if there is no value
+	At   int    // where it begins in the text
+}
+
+// Numbers is a field of a struct given to [Object.Decode]: a list of numbers, in which
+// null is an error and not 0.
+type Numbers []float64
+
+// Whole returns the value that a checked text holds.
+func Whole(text []byte) Value {
+	start := 0
+	for start < len(text) && isSpace(text[start]) {
+		start++
+	}
+	return Value{bytes.TrimRight(text[start:], " \n\t\r"), start}
+}
+
+// Member is a member of an object.
+type Member struct {
+	Key   string
+	Value Value
+}
+
+// Object is the members of an object in their order.
+type Object []Member
+
+// Members returns the members of an object, none for null. Another value is a
+// *json.UnmarshalTypeError.
+func Members(v Value) (Object, error) {
+	var members Object
+	err := v.parts('{', func(key string, part Value) { members = append(members, Member{key, part}) })
+	return members, err
+}
+
+// Elements returns the elements of a list, none for null. Another value is a
+// *json.UnmarshalTypeError.
+func Elements(v Value) ([]Value, error) {
+	var elements []Value
+	err := v.parts('[', func(_ string, part Value) { elements = append(elements, part) })
+	return elements, err
+}
+
+// parts calls fn with every member of an object (open is '{') or element of a list
+// (open is '[').
+func (v Value) parts(open byte, fn func(key string, part Value)) error {
+	if v.isNull() {
+		return nil
+	}
+	if v.Text[0] != open {
+		kind := reflect.TypeFor[[]any]()
+		if open == '{' {
+			kind = reflect.TypeFor[map[string]any]()
+		}
+		return v.mismatch(kind)
+	}
+	c := checker{text: v.Text, at: 1}
+	for {
+		b := c.next()
+		if b == ',' {
+			c.at++
+			b = c.next()
+		}
+		if b == open+2 { // the closing bracket
+			return nil
+		}
+		key := ""
+		if open == '{' {
+			start := c.at
+			c.skip()
+			key = unquote(v.Text[start:c.at])
+			c.next()
+			c.at++ // the colon
+			c.next()
+		}
+		start := c.at
+		c.skip()
+		fn(key, Value{v.Text[start:c.at], v.At + start})
+	}
+}
+
+// skip moves behind the value at hand, which was checked.
+func (c *checker) skip() { c.at = behind(c.text, c.at) }
+
+// behind returns the offset behind the value at an offset, which was checked.
+func behind(text []byte, at int) int {
+	switch text[at] {
+	case '"':
+		return behindString(text, at)
+	case '{', '[':
+	default:
+		for at < len(text) && !isEnd[text[at]] {
+			at++
+		}
+		return at
+	}
+	for depth := 0; ; at++ {
+		for at < len(text) && !isShape[text[at]] {
+			at++
+		}
+		switch text[at] {
+		case '"':
+			at = behindString(text, at) - 1
+		case '{', '[':
+			depth++
+		default:
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		}
+	}
+}
+
+// behindString returns the offset behind the string at an offset, which was checked.
+func behindString(text []byte, at int) int {
+	for at++; text[at] != '"'; at++ {
+		if text[at] == '\\' {
+			at++
+		}
+	}
+	return at + 1
+}
+
+// isEnd tells the bytes that may follow a number or a word, isShape those that say
+// where a value ends which is neither.
+var (
+	isEnd   = [256]bool{',': true, ':': true, '}': true, ']': true, ' ': true, '\n': true, '\t': true, '\r': true}
+	isShape = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}
+)
+
+func (v Value) isNull() bool { return string(v.Text) == "null" }
+
+// mismatch is the error of a value of another type than the one expected.
+func (v Value) mismatch(want reflect.Type) error {
+	found := "number"
+	switch v.Text[0] {
+	case '{':
+		found = "object"
+	case '[':
+		found = "array"
+	case '"':
+		found = "string"
+	case 't', 'f':
+		found = "bool"
+	case 'n':
+		found = "null"
+	}
+	return &json.UnmarshalTypeError{Value: found, Type: want, Offset: int64(v.At)}
+}
+
+// Decode sets the fields of the struct that dst points to from the members that
+// bear exactly the names of their json tags; others are left alone,
+// and null changes nothing. Fields may be of the types that encoding/json knows,
+// [Value], [Numbers] and lists of structs.
+//
+// A value of another type, or a number out of range, is a *json.UnmarshalTypeError
+// with the path of the field and the offset in the text that was checked.
+func (o Object) Decode(dst any) error { return o.decode(reflect.ValueOf(dst).Elem()) }
+
+// Decode is [Members] and [Object.Decode].
+func Decode(v Value, dst any) error { return decodeStruct(v, reflect.ValueOf(dst).Elem()) }
+
+func decodeStruct(v Value, dst reflect.Value) error {
+	members, err := Members(v)
+	if err != nil {
+		return err
+	}
+	return members.decode(dst)
+}
+
+func (o Object) decode(dst reflect.Value) error {
+	for i := range dst.NumField() {
+		name, _, _ := strings.Cut(dst.Type().Field(i).Tag.Get("json"), ",")
+		for _, m := range o {
+			if m.Key != name {
+				continue
+			}
+			if err := decodeField(m.Value, dst.Field(i), name); err != nil {
+				return within(name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// within adds the name of an object's member to the path of an error in it.
+func within(name string, err error) error {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return err
+	}
+	if kind.Field == "" {
+		kind.Field = name
+	} else {
+		kind.Field = name + "." + kind.Field
+	}
+	return err
+}
+
+func decodeField(v Value, dst reflect.Value, name string) error {
+	switch p := dst.Addr().Interface().(type) {
+	case *Value:
+		*p = v
+		return nil
+	case *Numbers:
+		return decodeNumbers(v, p, name)
+	}
+	kind := dst.Type()
+	switch {
+	case v.isNull():
+		return nil
+	case kind.Kind() == reflect.Struct:
+		return decodeStruct(v, dst)
+	case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct:
+		return decodeList(v, dst)
+	case kind.Kind() == reflect.Pointer && isNumber(v.Text):
+		dst.Set(reflect.New(kind.Elem()))
+		return decodeScalar(v, dst.Elem())
+	}
+	return decodeScalar(v, dst)
+}
+
+func decodeList(v Value, dst reflect.Value) error {
+	elements, err := Elements(v)
+	if err != nil {
+		return err
+	}
+	list := reflect.MakeSlice(dst.Type(), len(elements), len(elements))
+	for i, e := range elements {
+		if err := decodeField(e, list.Index(i), ""); err != nil {
+			return err
+		}
+	}
+	dst.Set(list)
+	return nil
+}
+
+func isNumber(text []byte) bool { return text[0] == '-' || isDigit(text[0]) }
+
+// decodeScalar sets a field by its kind where the value is a number, by
+// encoding/json where it is not.
+func decodeScalar(v Value, dst reflect.Value) error {
+	var err error
+	text := string(v.Text[:min(len(v.Text), maxNumber)])
+	switch kind := dst.Kind(); {
+	case !isNumber(v.Text):
+		return decodeOther(v, dst)
+	case dst.CanInt():
+		var n int64
+		n, err = strconv.ParseInt(text, 10, dst.Type().Bits())
+		dst.SetInt(n)
+	case dst.CanUint():
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, dst.Type().Bits())
+		dst.SetUint(n)
+	case kind == reflect.Float32 || kind == reflect.Float64:
+		var x float64
+		x, err = strconv.ParseFloat(text, dst.Type().Bits())
+		dst.SetFloat(x)
+	default:
+		return decodeOther(v, dst)
+	}
+	if err != nil || len(v.Text) > maxNumber {
+		return v.outOfRange(dst.Type())
+	}
+	return nil
+}
+
+// maxNumber is how many characters a number may have; encoding/json writes at most
+// some 25.
+const maxNumber = 1000
+
+// outOfRange is the error of a number that a type cannot hold.
+func (v Value) outOfRange(want reflect.Type) error {
+	text := v.Text
+	if len(text) > 40 {
+		text = append(bytes.Clone(text[:40]), "…"...)
+	}
+	return &json.UnmarshalTypeError{Value: "number " + string(text), Type: want, Offset: int64(v.At)}
+}
+
+func decodeOther(v Value, dst reflect.Value) error {
+	err := json.Unmarshal(v.Text, dst.Addr().Interface())
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		kind.Offset += int64(v.At)
+	}
+	return err
+}
+
+// decodeNumbers reads a list of numbers; name is what they are called, in the
+// plural.
+func decodeNumbers(v Value, dst *Numbers, name string) error {
+	if v.isNull() {
+		return nil
+	}
+	list := reflect.TypeFor[[]float64]()
+	if v.Text[0] != '[' {
+		return v.mismatch(list)
+	}
+	numbers := make(Numbers, 0, 1+bytes.Count(v.Text, []byte(",")))
+	for at := behindSpace(v.Text, 1); v.Text[at] != ']'; {
+		end := behind(v.Text, at)
+		item := Value{v.Text[at:end], v.At + at}
+		x, err := item.number()
+		if err != nil {
+			return err
+		}
+		if item.isNull() {
+			return fmt.Errorf("found null as %s %d, expected a number", strings.TrimSuffix(name, "s"), len(numbers)+1)
+		}
+		numbers = append(numbers, x)
+		if at = behindSpace(v.Text, end); v.Text[at] == ',' {
+			at = behindSpace(v.Text, at+1)
+		}
+	}
+	*dst = numbers
+	return nil
+}
+
+// number returns a number of a list, 0 for null.
+func (v Value) number() (float64, error) {
+	if !isNumber(v.Text) {
+		if v.isNull() {
+			return 0, nil
+		}
+		return 0, v.mismatch(reflect.TypeFor[float64]())
+	}
+	// The string shares the text's memory and does not outlive the call.
+	x, err := strconv.ParseFloat(unsafe.String(&v.Text[0], len(v.Text)), 64)
+	if err != nil {
+		return 0, v.outOfRange(reflect.TypeFor[float64]())
+	}
+	return x, nil
+}

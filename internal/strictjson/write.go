@@ -1,0 +1,140 @@
+package strictjson
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// AppendMember appends a member to the JSON object that ends dst; it has no white
+// space behind it.
+func AppendMember(dst []byte, key string, value []byte) []byte {
+	dst = append(openMember(dst, key), value...)
+	return append(dst, '}')
+}
+
+// AppendNumbers is AppendMember of a list of finite numbers, each in the shortest
+// form that reads back the same, as encoding/json writes it.
+func AppendNumbers(dst []byte, key string, numbers []float64) []byte {
+	dst = append(slices.Grow(openMember(dst, key), 21*len(numbers)), '[') // the usual length of a number
+	for i, x := range numbers {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendNumber(dst, x)
+	}
+	return append(dst, ']', '}')
+}
+
+// openMember replaces the closing brace of an object by a key.
+func openMember(dst []byte, key string) []byte {
+	dst = dst[:len(dst)-1]
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(strconv.AppendQuote(dst, key), ':')
+}
+
+// appendNumber writes a number as encoding/json does: with an exponent only if it
+// is below 1e-6 or from 1e21 on.
+func appendNumber(dst []byte, x float64) []byte {
+	size := math.Abs(x)
+	if size == 0 || size >= 1e-6 && size < 1e21 {
+		return strconv.AppendFloat(dst, x, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, x, 'e', -1, 64)
+	if n := len(dst); dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' { // e-09 is written e-9
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// Marshal returns the JSON form of v without white space; <, > and & stand for
+// themselves.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Indent writes a JSON value that has no white space between its parts with a line
+// for each of them, indented by two spaces a level, as encoding/json does, and a
+// newline at the end.
+func Indent(w io.Writer, text []byte) error {
+	c := checker{text: text}
+	b := bufio.NewWriterSize(w, 1<<16)
+	depth := 0
+	for c.at < len(text) {
+		start := c.at
+		switch at := text[start]; at {
+		case '{', '[':
+			c.at++
+			if c.at < len(text) && text[c.at] == at+2 { // {} and [] stay as they are
+				c.at++
+				break
+			}
+			depth++
+			_ = b.WriteByte(at)
+			newline(b, depth)
+			continue
+		case '}', ']':
+			depth--
+			if depth < 0 {
+				return errors.New("found a bracket that closes nothing")
+			}
+			newline(b, depth)
+			c.at++
+		case ',':
+			c.at++
+			_ = b.WriteByte(',')
+			newline(b, depth)
+			continue
+		case ':':
+			c.at++
+			_, _ = b.WriteString(": ")
+			continue
+		default:
+			c.skip()
+		}
+		_, _ = b.Write(text[start:c.at])
+	}
+	_ = b.WriteByte('\n')
+	return b.Flush() // with the first error of any write
+}
+
+const spaces = "                                "
+
+func newline(b *bufio.Writer, depth int) {
+	_ = b.WriteByte('\n')
+	for depth *= 2; depth > 0; depth -= len(spaces) {
+		_, _ = b.WriteString(spaces[:min(depth, len(spaces))])
+	}
+}
+
+// Compact writes a value without the white space between its parts. The writer must
+// not fail: it is a hash or a buffer.
+func Compact(w io.Writer, v Value) {
+	c := checker{text: v.Text}
+	b := bufio.NewWriterSize(w, 1<<16)
+	for c.next() != 0 {
+		start := c.at
+		switch c.text[start] {
+		case '{', '}', '[', ']', ',', ':':
+			c.at++
+		default:
+			c.skip()
+		}
+		_, _ = b.Write(c.text[start:c.at])
+	}
+	_ = b.Flush()
+}

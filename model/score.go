@@ -1,0 +1,91 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/scorer"
+)
+
+// Documents that lack features of the model are given zeros, at most usualBytes of
+// documents at a time where the scorer takes them one by one. What needs more than
+// mostBytes at a time is refused: a model file of one line may ask for any number
+// of features.
+const (
+	usualBytes = 16 << 20
+	mostBytes  = 1 << 30
+)
+
+// space is the memory in which one goroutine scores.
+type space struct {
+	normalized, wide []float32
+	scorer           scorer.Workspace
+}
+
+// oneByOne tells whether a document's score depends on no other document, after
+// normalization.
+func (m *Model) oneByOne() bool {
+	switch m.Scorer.(type) {
+	case scorer.Linear, scorer.Network, scorer.Random, *scorer.Stumps:
+		return true
+	}
+	return false
+}
+
+// atOnce returns how many of a query's documents are widened at a time.
+func (m *Model) atOnce(docs int) int {
+	if !m.oneByOne() {
+		return docs
+	}
+	return min(docs, max(1, usualBytes/4/m.Scorer.NumFeatures()))
+}
+
+// checkWidth checks that documents of d can be given all features of the model.
+func (m *Model) checkWidth(d *dataset.Dataset) error {
+	width := m.Scorer.NumFeatures()
+	if d.Features == width {
+		return nil
+	}
+	longest := 0
+	for i := range d.Queries {
+		longest = max(longest, m.atOnce(d.Queries[i].Len()))
+	}
+	if bytes := 4 * float64(width) * float64(longest); bytes > mostBytes {
+		return fmt.Errorf("found %d features, expected the model's %d: to fill up a query of them would take %.0f GiB, and at most %d are taken",
+			d.Features, width, bytes/(1<<30), mostBytes>>30)
+	}
+	return nil
+}
+
+// scoreQuery sets dst to the scores of a query's documents, the rows of so many
+// features of x, which stays as it is.
+func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
+	width := m.Scorer.NumFeatures()
+	if m.Normalization != dataset.NoNormalization {
+		// Features that are not there are constant, and every normalization makes
+		// them 0.
+		s.normalized = append(s.normalized[:0], x...)
+		x = s.normalized
+		m.Normalization.Apply(x, features)
+	}
+	if features == width {
+		m.Scorer.Score(dst, m.Params, x, &s.scorer)
+		return
+	}
+	for rows := m.atOnce(len(dst)); len(dst) > 0; {
+		n := min(rows, len(dst))
+		s.widen(x[:n*features], n, features, width)
+		m.Scorer.Score(dst[:n], m.Params, s.wide, &s.scorer)
+		dst, x = dst[n:], x[n*features:]
+	}
+}
+
+// widen copies rows with zeros at their ends to s.wide.
+func (s *space) widen(x []float32, rows, features, width int) {
+	s.wide = slices.Grow(s.wide[:0], rows*width)[:rows*width]
+	for i := range rows {
+		row := s.wide[i*width : (i+1)*width]
+		clear(row[copy(row, x[i*features:(i+1)*features]):])
+	}
+}

@@ -1,0 +1,40 @@
+package model
+
+import (
+	"fmt"
+	"hash/crc32"
+
+	"github.com/listwise/listwise/internal/strictjson"
+)
+
+// sumKey is the member of a model file that holds the checksum of the others.
+const sumKey = "sum"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sumOf returns the checksum of a model file: CRC-32C of all its
+// members but the sum in their order, without the white space between the parts.
+func sumOf(o strictjson.Object) string {
+	h := crc32.New(castagnoli)
+	for _, m := range o {
+		if m.Key == sumKey {
+			continue
+		}
+		fmt.Fprintf(h, "%q:", m.Key)
+		strictjson.Compact(h, m.Value)
+		fmt.Fprint(h, ",")
+	}
+	return fmt.Sprintf("crc32c:%08x", h.Sum32())
+}
+
+// checkSum checks the sum of a file that has one.
+func checkSum(o strictjson.Object, sum *string) error {
+	if sum == nil {
+		return nil
+	}
+	if want := sumOf(o); *sum != want {
+		return fmt.Errorf("found %q: %q, expected %q: the file was damaged, or edited after it was written; a model edited on purpose must lose its %[1]q",
+			sumKey, *sum, want)
+	}
+	return nil
+}
