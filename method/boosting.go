@@ -90,6 +90,9 @@ func trainByBoosting(ctx context.Context, m *Method, p *Problem, start func(p *P
 	ranker := measure.Ranker{Ties: measure.TiesAverage}
 	validation, _ := ranker.Mean(p.Valid, scores, b.selection)
 	trained.Training.Validation = &validation
+	if t.BestEpoch > 0 {
+		trained.Training.Refit = fmt.Sprintf("rounds=%d", t.BestEpoch)
+	}
 	return trained, nil
 }
 

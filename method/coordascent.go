@@ -186,6 +186,7 @@ func (c *climb) consider(w []float64, training float64) (better bool, err error)
 func (c *climb) model(converged bool) *model.Model {
 	t := model.Training{
 		Objective:   1 - c.best.training,
+		Converged:   &converged,
 		Iterations:  c.sweeps,
 		Evaluations: c.sweeps,
 		Status:      "a sweep gained less than the tolerance",

@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 
@@ -22,6 +23,7 @@ func descentParameters(rates []string) []Hyperparameter {
 		{Name: "epochs", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "passes of descent over all queries"},
 		{Name: "batch", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "queries that one step of descent is made of"},
 		{Name: "decay", Kind: Number, Default: "0.95", Min: leastPositive, Max: 1, Doc: "factor of the rate after an epoch whose training cost rose"},
+		{Name: "keep", Kind: Choice, Default: "best", Choices: []string{"best", "last"}, Doc: "epoch of descent that is kept: the best, by the validation data or, without these, the training cost, or the last; with keep=last and as many epochs a training without validation data ends where one with them was best"},
 		{Name: "bag", Kind: Integer, Default: "1", Min: 1, Max: 1000, Doc: "networks trained side by side from different random weights, whose scores are averaged"},
 		{Name: "patience", Kind: Integer, Default: "50", Min: 0, Max: 1e6, Doc: "epochs without a lower training cost before descent starts anew from random weights; 0: never"},
 	}
@@ -39,7 +41,7 @@ type descent struct {
 
 // trainByDescent descends along one query's gradient, or field, after the other.
 // The epoch with the best value on the validation data is kept or, without these,
-// that with the lowest training cost.
+// that with the lowest training cost; or the last, if asked for.
 func trainByDescent(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*model.Model, error) {
 	learner, err := newLearner(m, p, l)
 	if err != nil {
@@ -96,6 +98,7 @@ func (r *descent) solver() (optimize.Descent, error) {
 		MaxEpochs:   v.Int("epochs"),
 		Decay:       v.Number("decay"),
 		Patience:    v.Int("patience"),
+		KeepLast:    v.Text("keep") == "last",
 		Init:        func(restart int, x []float64) { r.bag.setStart(x, p.Seed, restart) },
 		Shuffle:     func(epoch int) *rand.Rand { return random.Stream(p.Seed, "shuffle", strconv.Itoa(epoch)) },
 		Fingerprint: r.file.fingerprint,
@@ -169,6 +172,7 @@ func (r *descent) training(best *optimize.DescentResult) model.Training {
 	}
 	if r.valid != nil {
 		t.Validation = &best.Validation
+		t.Refit = fmt.Sprintf("epochs=%d keep=last", best.Epoch)
 	}
 	return t
 }

@@ -40,7 +40,9 @@ func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*mod
 
 // training describes how the result came about.
 func training(best *optimize.Result) model.Training {
+	converged := best.Status.Converged()
 	t := model.Training{
+		Converged:   &converged,
 		Objective:   best.F,
 		GradNorm:    best.GradNorm,
 		Iterations:  best.Iterations,

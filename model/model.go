@@ -55,6 +55,13 @@ type Training struct {
 	// Validation is the value by which that epoch was chosen; nil if it was not
 	// chosen on validation data.
 	Validation *float64 `json:"validation,omitempty"`
+	// Refit are the hyperparameters, as words NAME=VALUE, that give the same weights
+	// without the validation data, or, on more data, a model trained as long; empty
+	// where nothing was chosen on validation data.
+	Refit string `json:"refit,omitempty"`
+	// Converged tells whether an optimiser met its tolerance; nil where there is none,
+	// as for a descent, which ends after a number of epochs.
+	Converged *bool `json:"converged,omitempty"`
 }
 
 // Constant tells whether there are parameters and all are 0, so that all documents

@@ -114,6 +114,11 @@ type Descent struct {
 	// without Validate with the lowest training cost. An error ends the run.
 	Validate func(epoch int, x []float64) (float64, error)
 
+	// KeepLast makes the last epoch the result instead: with MaxEpochs at the epoch
+	// that a run with Validate kept, this is that run's result, bit for bit, as
+	// validation does not change the course.
+	KeepLast bool
+
 	// Observe, if not nil, is called after every epoch. An error ends the run and
 	// is returned by Minimize, except for ErrStop.
 	Observe func(Epoch) error
@@ -143,14 +148,14 @@ type Epoch struct {
 	TrainingCost float64
 	Validation   float64   // 0 without [Descent.Validate]
 	Step         float64   // the Euclidean distance from where the epoch began
-	Best         bool      // better than all epochs before it
+	Best         bool      // better than all epochs before it, or [Descent.KeepLast]
 	X            []float64 // where the epoch ended; to be read, and only until the observer returns
 }
 
 // DescentResult is the outcome of a stochastic descent.
 type DescentResult struct {
 	X            []float64 // where the best epoch ended; nil if there was no complete epoch
-	Epoch        int       // the best
+	Epoch        int       // the best, or with [Descent.KeepLast] the last
 	TrainingCost float64   // of that epoch
 	Validation   float64   // of X; 0 without [Descent.Validate]
 

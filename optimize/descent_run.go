@@ -265,6 +265,7 @@ func (r *descentRun) commit(e Epoch) bool {
 	if r.set.Validate != nil {
 		better = st.Best.Epoch == 0 || e.Validation > st.Best.Validation
 	}
+	better = better || r.set.KeepLast
 	if better {
 		x := st.Best.X
 		x = append(x[:0], st.X...)

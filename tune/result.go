@@ -23,12 +23,13 @@ type Row struct {
 
 // FoldResult is one fold's chosen model and what it does on the test data.
 type FoldResult struct {
-	Fold       string
-	Chosen     method.Values
-	Tried      []float64 // validation value of every setting, in order
-	Validation float64   // of the chosen one
-	Model      *model.Model
-	Test       *measure.Result
+	Fold        string
+	Chosen      method.Values
+	Tried       []float64 // validation value of every setting, in order
+	Unconverged int       // settings whose training did not converge
+	Validation  float64   // of the chosen one
+	Model       *model.Model
+	Test        *measure.Result
 }
 
 // Summary is one measure over the folds.
@@ -108,6 +109,15 @@ func (r *Row) TiedQueries() int {
 		n += f.Test.TieStats().Over
 	}
 	return n
+}
+
+// Trainings returns the number of trainings, and that of those which did not converge.
+func (r *Row) Trainings() (all, unconverged int) {
+	for _, f := range r.Folds {
+		all += len(f.Tried)
+		unconverged += f.Unconverged
+	}
+	return all, unconverged
 }
 
 // ConstantFolds returns the names of the folds whose chosen model has no weight

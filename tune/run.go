@@ -65,12 +65,13 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		row := &result.Rows[i]
 		row.Entry = e
 		for _, f := range c.Folds {
-			chosen := choose(jobs[next : next+len(e.Settings)])
+			tried := jobs[next : next+len(e.Settings)]
 			next += len(e.Settings)
-			fr, err := c.finish(f, chosen)
+			fr, err := c.finish(f, choose(tried))
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", e.Name, f.Name, err)
 			}
+			fr.Unconverged = countUnconverged(tried)
 			row.Folds = append(row.Folds, *fr)
 		}
 		row.Measures = c.summarise(row.Folds)
@@ -149,6 +150,16 @@ func choose(jobs []*job) choice {
 		}
 	}
 	return c
+}
+
+func countUnconverged(jobs []*job) int {
+	n := 0
+	for _, j := range jobs {
+		if converged := j.model.Training.Converged; converged != nil && !*converged {
+			n++
+		}
+	}
+	return n
 }
 
 // finish measures the chosen model on the fold's test data.

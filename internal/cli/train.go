@@ -191,9 +191,7 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 	if err := trained.Save(f.model); err != nil {
 		return report{}, err
 	}
-	if trained.Constant() {
-		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help")
-	}
+	env.advise(trained, p)
 	rec.wrote(f.model, f.curve, f.checkpoint)
 	rec.result(trainResult(m, p, trained, valid))
 	return trainReport(f.model, trained, valid), nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -206,6 +207,8 @@ type tuneMethodJSON struct {
 	Tried      int                        `json:"settings_tried"`
 	AtEdge     []string                   `json:"at_edge_of_grid,omitempty"`
 	Constant   []string                   `json:"folds_without_ranking,omitempty"`
+
+	Unconverged int `json:"trainings_not_converged,omitempty"`
 }
 
 // tuneMeasureJSON has null for the mean of no query.
@@ -230,6 +233,7 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 			AtEdge:   row.AtEdge(),
 			Constant: row.ConstantFolds(),
 		}
+		_, m.Unconverged = row.Trainings()
 		if row.Entry.Measure != nil {
 			m.Training = row.Entry.Measure.Name()
 		}
@@ -260,6 +264,7 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 		out.columns = append(out.columns, f.Name)
 	}
 	out.columns = append(out.columns, "mean", "pooled")
+	hint := sync.OnceValue(func() string { return scaleHint(c.Folds[0].Train, c.Normalization) })
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for _, s := range row.Measures {
@@ -269,15 +274,16 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 			}
 			out.rows = append(out.rows, append(cells, number(s.Mean), number(s.Pooled)))
 		}
-		out.notes = append(out.notes, tuneNotes(row)...)
+		out.notes = append(out.notes, tuneNotes(row, hint)...)
 	}
 	out.notes = append(out.notes, "", "models, scores and per-query results: "+c.Dir)
 	return out
 }
 
 // tuneNotes says what was chosen, where a wider grid may help, where nothing was
-// learned, and where ties flatter the result.
-func tuneNotes(row *tune.Row) []string {
+// learned or not to the end, and where ties flatter the result. hint is asked for only
+// where something went wrong.
+func tuneNotes(row *tune.Row, hint func() string) []string {
 	name := row.Entry.Name
 	var notes []string
 	if varied := row.Varied(); len(varied) > 0 {
@@ -294,7 +300,10 @@ func tuneNotes(row *tune.Row) []string {
 		notes = append(notes, fmt.Sprintf("%s: the best %s is at the edge of its grid in some fold; --grid may widen it", name, strings.Join(edge, " and ")))
 	}
 	if folds := row.ConstantFolds(); folds != nil {
-		notes = append(notes, fmt.Sprintf("warning: all weights of %s are 0 in %s, so it gives every document the same score and ranks nothing", name, strings.Join(folds, ", ")))
+		notes = append(notes, fmt.Sprintf("warning: all weights of %s are 0 in %s, so it gives every document the same score and ranks nothing%s", name, strings.Join(folds, ", "), hint()))
+	}
+	if all, unconverged := row.Trainings(); unconverged > 0 {
+		notes = append(notes, fmt.Sprintf("warning: %d of %d trainings of %s did not converge%s", unconverged, all, name, hint()))
 	}
 	if over := row.TiedQueries(); over > 0 {
 		var neutral []string

@@ -1,0 +1,38 @@
+package dataset
+
+import "math"
+
+// Scales returns the range of every feature over all documents, its largest value
+// minus its smallest: 0 for a feature that is constant. It reads the matrix once.
+func (d *Dataset) Scales() []float64 {
+	least, most := make([]float64, d.Features), make([]float64, d.Features)
+	for i, x := 0, d.X(); i < len(x); i += d.Features {
+		for j, v := range x[i : i+d.Features] {
+			v := float64(v)
+			if i == 0 {
+				least[j], most[j] = v, v
+			}
+			least[j], most[j] = min(least[j], v), max(most[j], v)
+		}
+	}
+	for j := range most {
+		most[j] -= least[j]
+	}
+	return most
+}
+
+// ScaleRatio returns the largest of the features' [Dataset.Scales] over the smallest
+// that is not 0; 1 if there are none. Gradients are as different as the scales: from
+// about 10⁴ on, optimisers that go by these need very many steps, or end early.
+func (d *Dataset) ScaleRatio() float64 {
+	least, most := math.Inf(1), 0.0
+	for _, s := range d.Scales() {
+		if s > 0 {
+			least, most = min(least, s), max(most, s)
+		}
+	}
+	if most == 0 {
+		return 1
+	}
+	return most / least
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/model"
+)
+
+// notableScales is the ratio of features' scales from which on normalization is
+// proposed where a training went wrong.
+const notableScales = 1e4
+
+// scaleHint proposes normalization if the features differ much in scale, else it is
+// empty. It reads the matrix, so it is asked for only when there is cause.
+func scaleHint(d *dataset.Dataset, n dataset.Normalization) string {
+	if n != dataset.NoNormalization {
+		return ""
+	}
+	ratio := d.ScaleRatio()
+	if ratio <= notableScales {
+		return ""
+	}
+	return fmt.Sprintf("; the features differ in scale by a factor of %.2g, so --normalize zscore or minmax may help", ratio)
+}
+
+// advise says what the user should know of a training that did not go as it might.
+func (env *environment) advise(m *model.Model, p *method.Problem) {
+	t := &m.Training
+	constant, unconverged := m.Constant(), t.Converged != nil && !*t.Converged
+	hint := ""
+	if constant || unconverged {
+		hint = scaleHint(p.Data, p.Normalization)
+	}
+	if constant {
+		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help%s", hint)
+	}
+	if unconverged {
+		above := ""
+		if t.Gap != nil {
+			above = fmt.Sprintf(", with the objective up to %.3g above its minimum", *t.Gap)
+		}
+		env.note("warning: training did not converge: %s after %d iterations%s%s", t.Status, t.Iterations, above, hint)
+	}
+	if t.Refit != "" {
+		env.note("note: without the validation data the same weights come of --set %s", strings.Join(strings.Fields(t.Refit), " --set "))
+	}
+}
