@@ -166,6 +166,9 @@ func cacheMetadata(d *Dataset) ([]byte, error) {
 	if n := len(d.FeatureNames); n != 0 && n != d.Features {
 		return nil, fmt.Errorf("%d feature names for %d features", n, d.Features)
 	}
+	if d.missing > 0 {
+		return nil, fmt.Errorf("%d values are missing: a cache holds what a missing value stands for", d.missing)
+	}
 	c := &cacheWriter{buf: make([]byte, cacheHeader, cacheHeader+32*d.Docs())}
 	c.strings(blockNameEnds, blockNames, slices.Values(d.FeatureNames))
 	c.strings(blockQueryEnds, blockQueries, d.queryIDs())

@@ -39,6 +39,8 @@ type Dataset struct {
 	// rows stand in input order.
 	inputRow []int
 
+	missing int // number of NaN in x
+
 	// cache is what x and grades are views of; nil if they are Go's own memory.
 	cache *cacheFile
 

@@ -2,21 +2,6 @@ package dataset
 
 import "slices"
 
-// DefaultThreshold is the lowest grade that counts as relevant unless a caller
-// says otherwise: LETOR's rule for measures on binary relevance.
-const DefaultThreshold = 1
-
-// Relevant returns how many documents have a grade of at least threshold.
-func (q *Query) Relevant(threshold float64) int {
-	n := 0
-	for _, g := range q.Grades {
-		if g >= threshold {
-			n++
-		}
-	}
-	return n
-}
-
 // copyFinder finds the documents of a query that have something in common. It
 // reuses its memory from query to query.
 type copyFinder struct {

@@ -109,10 +109,7 @@ func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
 	case "nan", "null":
 		if z.missing != MissingError {
 			z.nMissing++
-			if z.missing == MissingMin {
-				v = float32(math.NaN()) // until fillMissing
-			}
-			return v, end, nil
+			return float32(math.NaN()), end, nil // until FillMissing
 		}
 		expected = "a finite value (or an option that says what missing ones become)"
 	case "inf", "infinity":

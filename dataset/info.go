@@ -1,10 +1,8 @@
 package dataset
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 )
 
 // Info describes a data set. Its JSON form is the output of "data info".
@@ -14,9 +12,17 @@ type Info struct {
 	Features  int    `json:"features"`
 	Grades    Grades `json:"grades"`
 
+	// DistinctGrades is the number of different grades, which Grades puts into bins
+	// if they are many.
+	DistinctGrades int `json:"distinct_grades"`
+
 	// Threshold is the lowest grade counted as relevant.
 	Threshold              float64 `json:"threshold"`
 	QueriesWithoutRelevant int     `json:"queries_without_relevant"`
+
+	// QueriesWithoutPair have documents of one grade only: no order of them is
+	// better than another.
+	QueriesWithoutPair int `json:"queries_without_pair"`
 
 	DocumentsPerQuery Spread `json:"documents_per_query"`
 
@@ -32,33 +38,6 @@ type Info struct {
 	// Warnings are the reader's, and what a user should know before learning.
 	Warnings []string `json:"warnings"`
 }
-
-// GradeCount is a grade and its number of documents.
-type GradeCount struct {
-	Grade     float64
-	Documents int
-}
-
-// Grades is a histogram of grades in ascending order; as JSON an object from
-// grade to number of documents.
-type Grades []GradeCount
-
-// MarshalJSON keeps the order, which a map would not: 10 comes after 2.
-func (g Grades) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, c := range g {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "%q:%d", FormatGrade(c.Grade), c.Documents)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// FormatGrade returns the shortest decimal form of a grade, "2" for 2.
-func FormatGrade(grade float64) string { return strconv.FormatFloat(grade, 'f', -1, 64) }
 
 // Spread tells how a count spreads over the queries.
 type Spread struct {
@@ -101,38 +80,24 @@ func Describe(d *Dataset, threshold float64) Info {
 		Queries:           len(d.Queries),
 		Documents:         d.Docs(),
 		Features:          d.Features,
-		Grades:            countGrades(d),
 		Threshold:         threshold,
 		DocumentsPerQuery: spread(d),
 		Duplicates:        countDuplicates(d, threshold),
 	}
+	info.Grades, info.DistinctGrades = countGrades(d)
 	for i := range d.Queries {
-		if d.Queries[i].Relevant(threshold) == 0 {
+		q := &d.Queries[i]
+		if q.Relevant(threshold) == 0 {
 			info.QueriesWithoutRelevant++
+		}
+		if slices.Min(q.Grades) == slices.Max(q.Grades) {
+			info.QueriesWithoutPair++
 		}
 	}
 	info.ConstantFeatures, info.ConstantWithinQueries = constantFeatures(d)
 	info.Warnings = append([]string{}, d.Warnings...)
-	info.warn()
+	info.warn(d.HighestGrade())
 	return info
-}
-
-func countGrades(d *Dataset) Grades {
-	counts := make(map[float64]int)
-	for _, g := range d.grades {
-		counts[g]++
-	}
-	grades := make(Grades, 0, len(counts))
-	for g, n := range counts {
-		grades = append(grades, GradeCount{g, n})
-	}
-	slices.SortFunc(grades, func(a, b GradeCount) int {
-		if a.Grade < b.Grade {
-			return -1
-		}
-		return 1
-	})
-	return grades
 }
 
 // constantFeatures returns the numbers, from 1, of the features that are
@@ -238,14 +203,16 @@ func nextBound(b int) int {
 	}
 }
 
-func (i *Info) warn() {
+func (i *Info) warn(highest float64) {
 	add := func(format string, args ...any) { i.Warnings = append(i.Warnings, fmt.Sprintf(format, args...)) }
 	threshold := FormatGrade(i.Threshold)
 	switch n := i.QueriesWithoutRelevant; {
 	case i.Queries == 0:
 		add("there are no queries")
+	case i.QueriesWithoutPair == i.Queries:
+		add("in every query all documents have the same grade: nothing can be learned")
 	case n == i.Queries:
-		add("no query has a document of grade %s or better: nothing can be learned", threshold)
+		add("no document has a grade of %s, the relevance threshold, or better, the highest is %s: measures of binary relevance, such as map, are the same for all rankings; a lower threshold helps", threshold, FormatGrade(highest))
 	case n > 0:
 		add("%d of %d queries have no document of grade %s or better; most conventions count them 0", n, i.Queries, threshold)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,7 +97,7 @@ func TestDescribeAgreesWithPlainRecount(t *testing.T) {
 		docs, queries := 0, 0
 		for i, g := range info.Grades {
 			docs += g.Documents
-			if i > 0 && info.Grades[i-1].Grade >= g.Grade {
+			if i > 0 && info.Grades[i-1].To >= g.To {
 				t.Fatal("grades out of order")
 			}
 		}
@@ -138,8 +139,8 @@ func TestInfoJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"queries":2,"documents":6,"features":1,"grades":{"0":3,"0.5":1,"2":1,"10":1},` +
-		`"threshold":1,"queries_without_relevant":1,` +
+	want := `{"queries":2,"documents":6,"features":1,"grades":{"0":3,"0.5":1,"2":1,"10":1},"distinct_grades":4,` +
+		`"threshold":1,"queries_without_relevant":1,"queries_without_pair":1,` +
 		`"documents_per_query":{"min":1,"median":3,"mean":3,"max":5,"histogram":[{"from":1,"to":1,"queries":1},{"from":2,"to":2,"queries":0},{"from":3,"to":5,"queries":1}]},` +
 		`"constant_features":[],"constant_within_queries":[],` +
 		`"duplicates":{"sets":2,"documents":4,"conflicting_grades":4,"conflicting_relevance":4,"repeated_ids":1},` +
@@ -164,5 +165,58 @@ func TestDescribeNothing(t *testing.T) {
 	}
 	if err := json.Unmarshal(text, &back); err != nil || back.Grades == nil {
 		t.Errorf("%s: %v", text, err)
+	}
+}
+
+// Claim: a long list of grades is put into bins that hold every document once, 0 apart,
+// the highest grade in the last.
+func TestGradesInBins(t *testing.T) {
+	var grades []float64
+	for i := range 1000 {
+		grades = append(grades, float64(i%500)/1000) // 0 to 0.499
+	}
+	var b Builder
+	if err := b.Add("q", grades, make([]float32, len(grades)), nil); err != nil {
+		t.Fatal(err)
+	}
+	d := b.Dataset()
+	info := Describe(d, Threshold(1, d))
+	if info.DistinctGrades != 500 || len(info.Grades) != 21 || info.Grades[0] != (GradeCount{0, 0, 2}) {
+		t.Fatalf("%d different grades in %v", info.DistinctGrades, info.Grades)
+	}
+	for i, bin := range info.Grades[1:] {
+		n := 0
+		for _, g := range grades {
+			if g > bin.From && g <= bin.To {
+				n++
+			}
+		}
+		if n != bin.Documents || bin.From != info.Grades[i].To {
+			t.Errorf("bin %v holds %d documents, the plain count is %d", bin, bin.Documents, n)
+		}
+	}
+	if last := info.Grades[20]; last.To != 0.499 {
+		t.Errorf("the last bin is %v", last)
+	}
+}
+
+// Claim: "nothing can be learned" is said where no order is better than another, and
+// not because no grade reaches the threshold.
+func TestNothingCanBeLearned(t *testing.T) {
+	for _, c := range []struct {
+		grades []float64
+		want   string
+	}{
+		{[]float64{0.2, 0.4}, "no document has a grade of 1, the relevance threshold, or better, the highest is 0.4"},
+		{[]float64{1, 1}, "in every query all documents have the same grade: nothing can be learned"},
+		{[]float64{0.4, 0.4}, "in every query all documents have the same grade: nothing can be learned"},
+	} {
+		var b Builder
+		if err := b.Add("q", c.grades, []float32{1, 2}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if w := Describe(b.Dataset(), 1).Warnings; len(w) == 0 || !strings.HasPrefix(w[0], c.want) {
+			t.Errorf("%v: warnings are %q, want %q", c.grades, w, c.want)
+		}
 	}
 }

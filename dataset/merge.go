@@ -28,12 +28,13 @@ func (r *textReader) finish(b *blocks, parsers []*parser) (*Dataset, error) {
 			missing += c.missing
 		}
 	}
-	if missing > 0 {
+	d.missing = missing
+	if what := r.opts.Missing; missing > 0 && what != MissingKeep {
 		as := "as 0"
-		if r.opts.Missing == MissingMin {
+		if what == MissingMin {
 			as = "as the feature's smallest value within the query"
-			d.fillMissing()
 		}
+		d.FillMissing(what)
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d missing values (nan or NULL) taken %s", r.name, missing, as))
 	}
 	return d, nil
@@ -172,37 +173,4 @@ func splitWarning(name string, ids []string, runs []run) string {
 		return fmt.Sprintf("%s: the documents of query %q stand in several places and were put together", name, ids[example])
 	}
 	return fmt.Sprintf("%s: the documents of %d queries (%q is the first) stand in several places and were put together", name, n, ids[example])
-}
-
-// fillMissing replaces each NaN by the smallest value of its feature within the
-// query, or by 0 if the feature has none.
-func (d *Dataset) fillMissing() {
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		for j := range d.Features {
-			d.fillColumn(q, j)
-		}
-	}
-}
-
-func (d *Dataset) fillColumn(q *Query, j int) {
-	least, missing := float32(math.Inf(1)), false
-	for k := j; k < len(q.X); k += d.Features {
-		if v := q.X[k]; v != v {
-			missing = true
-		} else {
-			least = min(least, v)
-		}
-	}
-	if !missing {
-		return
-	}
-	if least > math.MaxFloat32 {
-		least = 0
-	}
-	for k := j; k < len(q.X); k += d.Features {
-		if v := q.X[k]; v != v {
-			q.X[k] = least
-		}
-	}
 }

@@ -111,38 +111,6 @@ func inBytes(n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64) + " bytes"
 }
 
-// Missing is what an explicitly missing feature value (nan or NULL, in any case)
-// becomes. A feature that is absent from its line is not missing but 0, which is
-// the rule of the svmlight format; an infinite one is always an error.
-type Missing int
-
-const (
-	// MissingError refuses the file.
-	MissingError Missing = iota
-	// MissingZero makes it 0.
-	MissingZero
-	// MissingMin makes it the smallest value that the feature has among the
-	// documents of the same query, or 0 if it is missing for all of them:
-	// LETOR's rule for NULL (T. Qin et al., "LETOR: A benchmark collection for
-	// research on learning to rank for information retrieval", 2010, section 3).
-	MissingMin
-)
-
-var missingNames = [...]string{"error", "zero", "min"}
-
-// String returns the policy as ParseMissing reads it.
-func (m Missing) String() string { return missingNames[m] }
-
-// ParseMissing reads a policy: error, zero or min.
-func ParseMissing(s string) (Missing, error) {
-	for m, name := range missingNames {
-		if s == name {
-			return Missing(m), nil
-		}
-	}
-	return 0, fmt.Errorf("found %q, expected error, zero or min", s)
-}
-
 // Open reads a file of judged documents. The format is recognised by content:
 // LETOR/svmlight text, the same compressed by gzip or zstandard, or the binary
 // cache that [WriteCache] writes. "-" is the standard input.

@@ -30,16 +30,16 @@ func TestDescribeRealData(t *testing.T) {
 	for set, want := range map[string]Info{
 		"ohsumed": {
 			Queries: 106, Documents: 16140, Features: 45, QueriesWithoutRelevant: 1,
-			Grades:     Grades{{0, 11303}, {1, 2585}, {2, 2252}},
+			Grades:     Grades{{0, 0, 11303}, {1, 1, 2585}, {2, 2, 2252}},
 			Duplicates: Duplicates{Sets: 390, Documents: 2442, ConflictingGrades: 1820, ConflictingRelevance: 1723},
 		},
 		"mq2008": {
 			Queries: 784, Documents: 15211, Features: 46, QueriesWithoutRelevant: 220,
-			Grades:     Grades{{0, 12279}, {1, 2001}, {2, 931}},
+			Grades:     Grades{{0, 0, 12279}, {1, 1, 2001}, {2, 2, 931}},
 			Duplicates: Duplicates{Sets: 41, Documents: 92, ConflictingGrades: 4, ConflictingRelevance: 4},
 		},
 	} {
-		info := Describe(openOfficial(t, set), DefaultThreshold)
+		info := Describe(openOfficial(t, set), 1)
 		got := Info{
 			Queries: info.Queries, Documents: info.Documents, Features: info.Features, QueriesWithoutRelevant: info.QueriesWithoutRelevant,
 			Grades: info.Grades, Duplicates: info.Duplicates,
@@ -60,7 +60,7 @@ func TestCleanOHSUMED(t *testing.T) {
 		R2: {Reading: R2, Threshold: 1, Contradictions: 183, Bad: 1210},
 		R3: {Reading: R3, Threshold: 1},
 	} {
-		got, report := Clean(d, r, DefaultThreshold)
+		got, report := Clean(d, r, 1)
 		if diff := cmp.Diff(want, report); diff != "" {
 			t.Errorf("%v (-expected +got):\n%s", r, diff)
 		}
@@ -68,7 +68,7 @@ func TestCleanOHSUMED(t *testing.T) {
 			t.Errorf("%v leaves %d bad documents, expected %d", r, bad, want)
 		}
 	}
-	if _, ids := DropEmptyQueries(d, DefaultThreshold); len(ids) != 1 {
+	if _, ids := DropEmptyQueries(d, 1); len(ids) != 1 {
 		t.Errorf("queries %q have no relevant document, expected one", ids)
 	}
 }

@@ -27,9 +27,9 @@ func (p pick) len() int {
 	return len(p.docs)
 }
 
-// assemble copies the picked documents into a new Dataset. Picks without
-// documents are left out.
-func assemble(features int, names []string, picks []pick) *Dataset {
+// assemble copies the picked documents into a new Dataset; missing tells that values
+// of theirs may be. Picks without documents are left out.
+func assemble(features int, names []string, missing bool, picks []pick) *Dataset {
 	rows := 0
 	for _, p := range picks {
 		rows += p.len()
@@ -45,6 +45,9 @@ func assemble(features int, names []string, picks []pick) *Dataset {
 		if p.len() > 0 {
 			d.Queries = append(d.Queries, d.take(p))
 		}
+	}
+	if missing {
+		d.missing = countMissing(d.x)
 	}
 	return d
 }
@@ -108,7 +111,7 @@ func (d *Dataset) Subset(queries []int) *Dataset {
 		seen[i] = true
 		picks[k].query = &d.Queries[i]
 	}
-	return assemble(d.Features, d.FeatureNames, picks)
+	return assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
 }
 
 // Filter returns the queries for which keep is true, in their order.
@@ -119,7 +122,7 @@ func (d *Dataset) Filter(keep func(*Query) bool) *Dataset {
 			picks = append(picks, pick{query: q})
 		}
 	}
-	return assemble(d.Features, d.FeatureNames, picks)
+	return assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
 }
 
 // KeepDocs returns the documents for which keep(query index, document index) is
@@ -139,7 +142,7 @@ func (d *Dataset) KeepDocs(keep func(query, doc int) bool) *Dataset {
 			picks[i].docs = nil
 		}
 	}
-	return assemble(d.Features, d.FeatureNames, picks)
+	return assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
 }
 
 // Concat returns the queries of all data sets, one set after the other. The sets
@@ -151,8 +154,10 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 	}
 	var picks []pick
 	names := sets[0].FeatureNames
+	missing := false
 	from := make(map[string]int)
 	for k, d := range sets {
+		missing = missing || d.missing > 0
 		if d.Features != sets[0].Features {
 			return nil, fmt.Errorf("data set %d has %d features, expected the %d of data set 1", k+1, d.Features, sets[0].Features)
 		}
@@ -171,7 +176,7 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 			picks = append(picks, pick{query: q})
 		}
 	}
-	return assemble(sets[0].Features, names, picks), nil
+	return assemble(sets[0].Features, names, missing, picks), nil
 }
 
 func sameNames(want, found []string) error {

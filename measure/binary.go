@@ -14,6 +14,17 @@ func (b base) Name() string { return b.name }
 // Convention returns the convention that the measure was parsed under.
 func (b base) Convention() Convention { return b.convention }
 
+// under parses the measure anew under another convention.
+func (b base) under(c Convention) Measure { return reparsed(b.name, c, Options{}) }
+
+func reparsed(name string, c Convention, o Options) Measure {
+	m, err := Parse(name, c, o)
+	if err != nil {
+		panic("measure: " + err.Error()) // a name that Parse gave
+	}
+	return m
+}
+
 // ConventionOf returns the convention that a measure follows: the one it was
 // parsed under, or the zero Convention for a measure from elsewhere.
 func ConventionOf(m Measure) Convention {
@@ -30,7 +41,11 @@ type binary struct {
 	threshold float64 // the lowest relevant grade
 }
 
-func newBinary(s spec) binary { return binary{base: newBase(s), threshold: s.threshold} }
+func newBinary(s spec) binary { return binary{newBase(s), s.convention.Threshold()} }
+
+// relevance returns the lowest relevant grade; ok is false for a measure that has
+// none.
+func (b binary) relevance() (threshold float64, ok bool) { return b.threshold, true }
 
 func (b binary) relevant(grade float64) bool { return grade >= b.threshold }
 

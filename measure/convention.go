@@ -20,7 +20,8 @@ type Convention struct {
 	shortZero   bool    // NDCG@k is 0 for a list of fewer than k documents
 	skip        bool    // queries without a value of their own are left out
 	empty       float64 // what such a query counts otherwise
-	threshold   float64 // lowest relevant grade; 0 means 1
+	threshold   float64 // lowest relevant grade among whole ones; 0 means 1
+	chosen      float64 // lowest relevant grade, whatever the grades; 0: none is chosen
 }
 
 // conventions are the base conventions; each also exists as a skip variant.
@@ -118,15 +119,6 @@ func (c Convention) Skipping() Convention {
 	c.name, c.explanation = c.Name()+skipSuffix, "as "+c.Name()+", but queries without relevant documents are left out of the means"
 	c.skip, c.empty = true, 0
 	return c
-}
-
-// Threshold returns the lowest grade that the binary measures take as relevant
-// under the convention when the user asks for no other.
-func (c Convention) Threshold() float64 {
-	if c.threshold == 0 {
-		return 1
-	}
-	return c.threshold
 }
 
 // Gain returns the gain of a grade, 2^grade−1 or the grade itself; +Inf where

@@ -23,6 +23,10 @@ func newERR(s spec) Averager { return expectedRR{newBase(s), s.k, s.maxGrade} }
 
 var _ gradeLimit = expectedRR{}
 
+func (m expectedRR) under(c Convention) Measure {
+	return reparsed(m.name, c, Options{MaxGrade: m.maxGrade})
+}
+
 // checkGrade implements gradeLimit: grades above the scale are a mistake.
 func (m expectedRR) checkGrade(highest float64) error {
 	if highest > m.maxGrade {

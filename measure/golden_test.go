@@ -173,7 +173,7 @@ func TestExtremeGrades(t *testing.T) {
 
 // Claim: a threshold other than the convention's changes what is relevant.
 func TestThreshold(t *testing.T) {
-	m, err := Parse("map", Convention{}, Options{Threshold: 1.5})
+	m, err := Parse("map", Convention{}.WithThreshold(1.5), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,9 @@ func newPairs(s spec) Averager { return pairs{auc{newBinary(s)}} }
 
 var _ Additive = pairs{}
 
+// relevance takes back what AUC, in which documents are relevant or not, says.
+func (pairs) relevance() (threshold float64, ok bool) { return 0, false }
+
 // Value implements Measure.
 func (m pairs) Value(ranked []float64) (float64, bool) {
 	s := getScratch()

@@ -47,7 +47,7 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%q: %v, want %s", in, err, want)
 		}
 	}
-	nan := []Options{{Threshold: -1}, {MaxGrade: -1}, {Threshold: 0 * inf()}}
+	nan := []Options{{MaxGrade: -1}, {MaxGrade: 0 * inf()}}
 	for _, o := range nan {
 		if _, err := Parse("map", Convention{}, o); err == nil {
 			t.Errorf("%+v is accepted", o)

@@ -11,10 +11,6 @@ import (
 // Options are the settings of measures that are not part of their names. The
 // zero value asks for the defaults.
 type Options struct {
-	// Threshold is the lowest grade that binary measures (all but the DCG
-	// family, ERR and pairs) take as relevant; 0 means the convention's own.
-	Threshold float64
-
 	// MaxGrade is the highest grade that ERR reckons with, judged or not; 0
 	// means 4, the scale of the web tracks of TREC, of Yahoo's challenge and of
 	// MSLR.
@@ -53,7 +49,6 @@ type spec struct {
 	convention  Convention
 	k           int // cut-off; 0 for none
 	persistence float64
-	threshold   float64
 	maxGrade    float64
 }
 
@@ -109,11 +104,7 @@ func Parse(name string, c Convention, o Options) (Averager, error) {
 		return nil, unknown(name)
 	}
 	s := spec{
-		name: e.name, convention: c, persistence: 0.8,
-		threshold: o.Threshold, maxGrade: o.MaxGrade,
-	}
-	if s.threshold == 0 {
-		s.threshold = c.Threshold()
+		name: e.name, convention: c, persistence: 0.8, maxGrade: o.MaxGrade,
 	}
 	if s.maxGrade == 0 {
 		s.maxGrade = 4
@@ -147,9 +138,6 @@ func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 }
 
 func (o Options) check() error {
-	if !(o.Threshold >= 0) || math.IsInf(o.Threshold, 1) {
-		return fmt.Errorf("relevance threshold %v: expected a positive number", o.Threshold)
-	}
 	if !(o.MaxGrade >= 0) || math.IsInf(o.MaxGrade, 1) {
 		return fmt.Errorf("highest grade %v: expected a positive number", o.MaxGrade)
 	}

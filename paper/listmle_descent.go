@@ -141,7 +141,7 @@ type listJudge struct {
 // newListJudge takes the best so many documents of a list as relevant.
 func newListJudge(d *dataset.Dataset, relevant int) (*listJudge, error) {
 	n := d.Queries[0].Len()
-	ap, err := measure.Parse("map", letor3, measure.Options{Threshold: float64(n - relevant + 1)})
+	ap, err := measure.Parse("map", letor3.WithThreshold(float64(n-relevant+1)), measure.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func TestCubicSharesOfGrades(t *testing.T) {
 			for grade, want := range shares {
 				got := 0.0
 				for _, g := range info.Grades {
-					if g.Grade == float64(grade) {
+					if g.To == float64(grade) {
 						got = float64(g.Documents) / n
 					}
 				}

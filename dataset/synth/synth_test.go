@@ -130,7 +130,7 @@ func TestShapesResembleTheirCollections(t *testing.T) {
 			for grade, want := range c.shares {
 				got := 0.0
 				for _, g := range info.Grades {
-					if g.Grade == float64(grade) {
+					if g.To == float64(grade) {
 						got = float64(g.Documents) / float64(info.Documents)
 					}
 				}

@@ -59,8 +59,13 @@ func infoReport(info dataset.Info) report {
 	add("documents", info.Documents)
 	add("features", info.Features)
 	for _, g := range info.Grades {
-		add("grade "+dataset.FormatGrade(g.Grade), g.Documents)
+		if g.From == g.To {
+			add("grade "+g.String(), g.Documents)
+		} else {
+			add(fmt.Sprintf("grades above %s up to %s", dataset.FormatGrade(g.From), dataset.FormatGrade(g.To)), g.Documents)
+		}
 	}
+	add("relevance threshold", dataset.FormatGrade(info.Threshold))
 	add("queries without relevant", info.QueriesWithoutRelevant)
 	per := info.DocumentsPerQuery
 	add("documents per query: least", per.Min)

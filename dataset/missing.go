@@ -1,0 +1,135 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Missing is what an explicitly missing feature value (nan or NULL, in any case)
+// becomes. A feature that is absent from its line is not missing but 0, which is
+// the rule of the svmlight format; an infinite one is always an error. Its text form,
+// which model files hold, is its name.
+type Missing int
+
+const (
+	// MissingError refuses the file.
+	MissingError Missing = iota
+
+	// MissingZero makes it 0.
+	MissingZero
+
+	// MissingMin makes it the smallest value that the feature has among the
+	// documents of the same query, or 0 if it is missing for all of them:
+	// LETOR's rule for NULL (T. Qin et al., "LETOR: A benchmark collection for
+	// research on learning to rank for information retrieval", 2010, section 3).
+	MissingMin
+
+	// MissingKeep leaves it a NaN, for those who know only later what it becomes:
+	// a model, which says it for every query it scores. See [Dataset.Missing].
+	MissingKeep
+)
+
+// missingNames are the policies that users choose from.
+var missingNames = []string{"error", "zero", "min"}
+
+// String returns the policy as ParseMissing reads it, "keep" for MissingKeep.
+func (m Missing) String() string {
+	if m == MissingKeep {
+		return "keep"
+	}
+	return missingNames[m]
+}
+
+// ParseMissing reads a policy: error, zero or min.
+func ParseMissing(s string) (Missing, error) {
+	if i := slices.Index(missingNames, s); i >= 0 {
+		return Missing(i), nil
+	}
+	return 0, fmt.Errorf("found %q, expected error, zero or min", s)
+}
+
+// Missing returns the number of values that are missing: NaN in X. It is 0 unless the
+// data set was read with MissingKeep, or made from one that was.
+func (d *Dataset) Missing() int { return d.missing }
+
+// FirstMissing returns the query, the document within it and the feature, all counted
+// from 0, of the first missing value; ok is false if there is none.
+func (d *Dataset) FirstMissing() (query, doc, feature int, ok bool) {
+	if d.missing == 0 {
+		return 0, 0, 0, false
+	}
+	for i := range d.Queries {
+		if k := slices.IndexFunc(d.Queries[i].X, isNaN); k >= 0 {
+			return i, k / d.Features, k % d.Features, true
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// FillMissing replaces all missing values of d in place by what the policy,
+// MissingZero or MissingMin, makes of them.
+func (d *Dataset) FillMissing(m Missing) {
+	if d.missing == 0 {
+		return
+	}
+	for i := range d.Queries {
+		m.Apply(d.Queries[i].X, d.Features)
+	}
+	d.missing = 0
+}
+
+// Apply replaces the missing values, NaN, of one query in place; x is the row-major
+// matrix of its documents' feature vectors, of the given number of columns. A policy
+// that says of no value what it becomes changes nothing.
+func (m Missing) Apply(x []float32, features int) {
+	switch m {
+	case MissingZero:
+		for k, v := range x {
+			if v != v {
+				x[k] = 0
+			}
+		}
+	case MissingMin:
+		for j := range features {
+			fillColumn(x[j:], features)
+		}
+	case MissingError, MissingKeep:
+	}
+}
+
+// fillColumn replaces each NaN of a column, which x begins with, by its smallest
+// value, or by 0 if there is none.
+func fillColumn(x []float32, features int) {
+	least, missing := float32(math.Inf(1)), false
+	for k := 0; k < len(x); k += features {
+		if v := x[k]; v != v {
+			missing = true
+		} else {
+			least = min(least, v)
+		}
+	}
+	if !missing {
+		return
+	}
+	if least > math.MaxFloat32 {
+		least = 0
+	}
+	for k := 0; k < len(x); k += features {
+		if v := x[k]; v != v {
+			x[k] = least
+		}
+	}
+}
+
+func isNaN(v float32) bool { return v != v }
+
+func countMissing(x []float32) int {
+	n := 0
+	for _, v := range x {
+		if v != v {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,110 @@
+package dataset
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Hash returns a number that identifies the query: its id, its number of documents and
+// the feature values of its first and last documents. Grades do not count, so that a
+// query that was judged anew is the same; missing values do not either. Two different
+// queries have the same hash with probability 2^-64.
+func (q *Query) Hash() uint64 {
+	const most = 512 // values at either end, so that the cost does not grow with the query
+	h := uint64(14695981039346656037)
+	mix := func(v uint64) {
+		h ^= v
+		h *= 0x9e3779b97f4a7c15
+		h ^= h >> 29
+	}
+	for i := range len(q.ID) {
+		mix(uint64(q.ID[i]))
+	}
+	mix(uint64(q.Len()) << 8)
+	for _, part := range [][]float32{q.X[:min(most, len(q.X))], q.X[max(0, len(q.X)-most):]} {
+		for _, v := range part {
+			if v == v {
+				mix(uint64(math.Float32bits(v + 0)))
+			}
+		}
+	}
+	return h
+}
+
+// QuerySet remembers which queries a model was trained on, by their hashes: all of them
+// up to QuerySetSize, of more those with the smallest hashes, which are a random sample.
+// It is not changed once made.
+type QuerySet struct {
+	hashes []uint64 // ascending
+	all    bool     // there were no more
+}
+
+// QuerySetSize is the largest number of hashes that a QuerySet keeps.
+const QuerySetSize = 1024
+
+// QuerySet returns the set of the data set's queries.
+func (d *Dataset) QuerySet() *QuerySet {
+	s := &QuerySet{hashes: make([]uint64, len(d.Queries)), all: true}
+	for i := range d.Queries {
+		s.hashes[i] = d.Queries[i].Hash()
+	}
+	slices.Sort(s.hashes)
+	s.hashes = slices.Compact(s.hashes)
+	if len(s.hashes) > QuerySetSize {
+		s.hashes, s.all = slices.Clip(s.hashes[:QuerySetSize]), false
+	}
+	return s
+}
+
+// Common returns how many queries of d are in the set and how many could be told: all,
+// or those of d that are in the sample's range.
+func (s *QuerySet) Common(d *Dataset) (common, told int) {
+	for i := range d.Queries {
+		h := d.Queries[i].Hash()
+		if !s.all && h > s.hashes[len(s.hashes)-1] {
+			continue
+		}
+		told++
+		if _, ok := slices.BinarySearch(s.hashes, h); ok {
+			common++
+		}
+	}
+	return common, told
+}
+
+// MarshalText returns the hashes in base64, little-endian; a "~" in front tells that
+// there were more queries.
+func (s *QuerySet) MarshalText() ([]byte, error) {
+	var b []byte
+	for _, h := range s.hashes {
+		b = binary.LittleEndian.AppendUint64(b, h)
+	}
+	text := []byte{}
+	if !s.all {
+		text = append(text, '~')
+	}
+	return base64.RawStdEncoding.AppendEncode(text, b), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (s *QuerySet) UnmarshalText(text []byte) error {
+	s.all = true
+	if len(text) > 0 && text[0] == '~' {
+		s.all, text = false, text[1:]
+	}
+	b, err := base64.RawStdEncoding.DecodeString(string(text))
+	if err != nil || len(b)%8 != 0 || len(b) > 8*QuerySetSize || !s.all && len(b) == 0 {
+		return fmt.Errorf("found %d characters, expected up to %d hashes of queries in base64", len(text), QuerySetSize)
+	}
+	s.hashes = make([]uint64, len(b)/8)
+	for i := range s.hashes {
+		s.hashes[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	if !slices.IsSorted(s.hashes) {
+		return fmt.Errorf("found hashes of queries out of order, expected ascending ones")
+	}
+	return nil
+}

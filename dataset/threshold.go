@@ -1,0 +1,43 @@
+package dataset
+
+import "math"
+
+// Relevant returns how many documents have a grade of at least threshold.
+func (q *Query) Relevant(threshold float64) int {
+	n := 0
+	for _, g := range q.Grades {
+		if g >= threshold {
+			n++
+		}
+	}
+	return n
+}
+
+// Threshold returns the lowest grade that counts as relevant in the given data sets
+// when nobody says otherwise: whole where all grades are whole numbers, as judges give
+// them; otherwise, as with click rates, the smallest positive grade. Data without a
+// positive grade are whole.
+func Threshold(whole float64, sets ...*Dataset) float64 {
+	smallest, fractions := math.Inf(1), false
+	for _, d := range sets {
+		for _, g := range d.grades {
+			fractions = fractions || g != math.Trunc(g)
+			if g > 0 && g < smallest {
+				smallest = g
+			}
+		}
+	}
+	if fractions {
+		return smallest
+	}
+	return whole
+}
+
+// HighestGrade returns the highest grade of all documents, 0 if there are none.
+func (d *Dataset) HighestGrade() float64 {
+	highest := 0.0
+	for _, g := range d.grades {
+		highest = max(highest, g)
+	}
+	return highest
+}

@@ -1,0 +1,103 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Whether a document is relevant is one notion throughout: its grade reaches the
+// threshold. A Convention carries the threshold, so that whatever is measured, or
+// learned, under it agrees. Unless one is chosen, it depends on the data (For): the
+// convention's own among whole grades, the smallest positive grade among others, of
+// which none may reach 1.
+
+// Threshold returns the lowest grade that counts as relevant: the one chosen, or the
+// convention's own among whole grades (1, or 2 for mslr).
+func (c Convention) Threshold() float64 {
+	switch {
+	case c.chosen > 0:
+		return c.chosen
+	case c.threshold > 0:
+		return c.threshold
+	}
+	return 1
+}
+
+// WithThreshold returns the convention with a lowest relevant grade that does not
+// depend on the data. It must be positive and finite; see [CheckThreshold].
+func (c Convention) WithThreshold(threshold float64) Convention {
+	if err := CheckThreshold(threshold); err != nil {
+		panic("measure: " + err.Error())
+	}
+	c.chosen = threshold
+	return c
+}
+
+// CheckThreshold returns an error unless threshold can be a lowest relevant grade.
+func CheckThreshold(threshold float64) error {
+	if !(threshold > 0) || math.IsInf(threshold, 1) {
+		return fmt.Errorf("relevance threshold %v: expected a positive number", threshold)
+	}
+	return nil
+}
+
+// For returns the convention with the threshold for the data sets, taken together:
+// the one chosen before, or that of [dataset.Threshold].
+func (c Convention) For(sets ...*dataset.Dataset) Convention {
+	if c.chosen > 0 {
+		return c
+	}
+	return c.WithThreshold(dataset.Threshold(c.Threshold(), sets...))
+}
+
+// Under returns the measure as it is under another convention. A measure that is not
+// of this package is returned as it is.
+func Under(m Measure, c Convention) Measure {
+	if own, ok := m.(interface{ under(c Convention) Measure }); ok {
+		return own.under(c)
+	}
+	return m
+}
+
+// For returns the measure with the threshold for the data sets; see [Convention.For].
+// A nil measure stays nil.
+func For(m Measure, sets ...*dataset.Dataset) Measure {
+	if m == nil {
+		return nil
+	}
+	return Under(m, ConventionOf(m).For(sets...))
+}
+
+// CheckVaries returns an error, which names the way out, if the measure has the same
+// value for the best and the worst order of every query of d: nothing can be chosen by
+// it there.
+func CheckVaries(m Measure, d *dataset.Dataset) error {
+	var ranked []float64
+	for i := range d.Queries {
+		ranked = append(ranked[:0], d.Queries[i].Grades...)
+		slices.Sort(ranked)
+		worst, ok := m.Value(ranked)
+		slices.Reverse(ranked)
+		if best, _ := m.Value(ranked); ok && best != worst {
+			return nil
+		}
+	}
+	err := fmt.Errorf("found no query on which %s depends on the order of the documents", m.Name())
+	if threshold, ok := thresholdOf(m); ok {
+		return fmt.Errorf("%w (a document is relevant from grade %g on, the highest grade is %g), expected another threshold, or a measure of graded relevance such as ndcg",
+			err, threshold, d.HighestGrade())
+	}
+	return fmt.Errorf("%w (the highest grade is %g), expected queries with documents of different grades, or another measure", err, d.HighestGrade())
+}
+
+// thresholdOf returns the lowest grade that a measure takes as relevant; ok is false
+// for measures that do not ask whether a document is.
+func thresholdOf(m Measure) (threshold float64, ok bool) {
+	if b, is := m.(interface{ relevance() (float64, bool) }); is {
+		return b.relevance()
+	}
+	return 0, false
+}
