@@ -42,7 +42,7 @@ func (d *Data) Add(grades []float64, x []float32) {
 	if len(x) != n*d.columns {
 		panic(fmt.Sprintf("ascent: %d values for %d documents and %d columns", len(x), n, d.columns))
 	}
-	worst, best, ok := extremes(d.measure, grades)
+	worst, best, ok := measure.Extremes(d.measure, grades)
 	if !ok {
 		return
 	}
@@ -60,17 +60,6 @@ func (d *Data) Add(grades []float64, x []float32) {
 		}
 	}
 	d.queries = append(d.queries, q)
-}
-
-// extremes returns the values of the worst and the best order; ok is false if the
-// query does not count.
-func extremes(m measure.Measure, grades []float64) (worst, best float64, ok bool) {
-	ranked := slices.Clone(grades)
-	slices.Sort(ranked)
-	worst, ok = m.Value(ranked)
-	slices.Reverse(ranked)
-	best, _ = m.Value(ranked)
-	return worst, best, ok
 }
 
 // column returns column j, one number a document.

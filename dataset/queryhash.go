@@ -59,6 +59,14 @@ func (d *Dataset) QuerySet() *QuerySet {
 	return s
 }
 
+// Equal tells whether two sets hold the same.
+func (s *QuerySet) Equal(other *QuerySet) bool {
+	if s == nil || other == nil {
+		return s == other
+	}
+	return s.all == other.all && slices.Equal(s.hashes, other.hashes)
+}
+
 // Common returns how many queries of d are in the set and how many could be told: all,
 // or those of d that are in the sample's range.
 func (s *QuerySet) Common(d *Dataset) (common, told int) {

@@ -93,7 +93,7 @@ func (t Tuning) Weights(ctx context.Context, r Rule, valid *dataset.Dataset, sys
 		climbs++
 	}
 	if climbs == 0 {
-		return nil, 0, fmt.Errorf("found no query on which %s depends on the order, expected at least one", t.Measure.Name())
+		return nil, 0, measure.CheckVaries(t.Measure, valid)
 	}
 	for s := range weights {
 		weights[s] /= climbs

@@ -91,11 +91,7 @@ func relevances(m measure.Measure, grades []float64) []float64 {
 // settled tells whether the measure of a query is the same for all rankings, or
 // is left out of means: there is nothing to learn.
 func settled(m measure.Measure, grades []float64) bool {
-	ranked := slices.Clone(grades)
-	slices.Sort(ranked)
-	worst, ok := m.Value(ranked)
-	slices.Reverse(ranked)
-	best, _ := m.Value(ranked)
+	worst, best, ok := measure.Extremes(m, grades)
 	return !ok || best == worst
 }
 

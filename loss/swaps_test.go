@@ -18,7 +18,10 @@ func rankMeasures(t testing.TB) []measure.Measure {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := measure.Parse(name, c, measure.Options{Threshold: threshold})
+		if threshold > 0 {
+			c = c.WithThreshold(threshold)
+		}
+		m, err := measure.Parse(name, c, measure.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,17 +71,23 @@ func For(m Measure, sets ...*dataset.Dataset) Measure {
 	return Under(m, ConventionOf(m).For(sets...))
 }
 
+// Extremes returns a measure's values of the worst and the best order of documents with
+// the given grades; ok is false if the convention leaves such a query out.
+func Extremes(m Measure, grades []float64) (worst, best float64, ok bool) {
+	ranked := slices.Clone(grades)
+	slices.Sort(ranked)
+	worst, ok = m.Value(ranked)
+	slices.Reverse(ranked)
+	best, _ = m.Value(ranked)
+	return worst, best, ok
+}
+
 // CheckVaries returns an error, which names the way out, if the measure has the same
 // value for the best and the worst order of every query of d: nothing can be chosen by
 // it there.
 func CheckVaries(m Measure, d *dataset.Dataset) error {
-	var ranked []float64
 	for i := range d.Queries {
-		ranked = append(ranked[:0], d.Queries[i].Grades...)
-		slices.Sort(ranked)
-		worst, ok := m.Value(ranked)
-		slices.Reverse(ranked)
-		if best, _ := m.Value(ranked); ok && best != worst {
+		if worst, best, ok := Extremes(m, d.Queries[i].Grades); ok && best != worst {
 			return nil
 		}
 	}

@@ -61,5 +61,8 @@ func newAdaRankRounds(p *Problem, d *dataset.Dataset) (booster, error) {
 	if err != nil {
 		return nil, explainPairs(err)
 	}
+	if err := measure.CheckVaries(averager, d); err != nil {
+		return nil, fmt.Errorf("training data: %w", err)
+	}
 	return &linearRounds{algorithm: a}, nil
 }

@@ -234,7 +234,7 @@ func TestRandomIsChance(t *testing.T) {
 // Data on which no order matters are refused.
 func TestBaselinesRefuse(t *testing.T) {
 	for name, want := range map[string]string{
-		"coordascent": "coordascent: found no query in the training data on which map depends on the order, expected at least one",
+		"coordascent": "coordascent: training data: found no query on which map depends on the order of the documents (a document is relevant from grade 1 on, the highest grade is 0), expected another threshold, or a measure of graded relevance such as ndcg",
 	} {
 		p := newProblem(t, lookup(t, name))
 		p.Data = p.Data.KeepDocs(func(q, i int) bool { return p.Data.Queries[q].Grades[i] == 0 })

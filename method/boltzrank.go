@@ -48,7 +48,7 @@ func boltzRank(m Method) *Method {
 		{Name: "samples", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "rankings drawn for each query"},
 		{Name: "sharpness", Kind: Number, Default: "0.5", Min: 0, Max: 1e6, Doc: "factor of the grades by which rankings are drawn: the larger, the nearer they are to perfect ones; 0: one of ½, 1, 2, 4 and ∞ for each"},
 		{Name: "negatives", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "irrelevant documents kept for each relevant one; 0: all"},
-		{Name: "threshold", Kind: Number, Default: "1", Min: leastPositive, Max: unbounded, Doc: "lowest grade that counts as relevant (negatives>0)"},
+		threshold(" (negatives>0)"),
 	}
 	return gradientMethod(m, regularization("10", nil), nil, func(p *Problem) (loss.Loss, error) {
 		v := p.Values

@@ -120,7 +120,7 @@ func (b *boosting) prepareValidation() error {
 		return nil
 	}
 	var err error
-	if b.selection, err = selection(b.method, p); err != nil {
+	if b.selection, err = choosing(b.method, p); err != nil {
 		return err
 	}
 	averager, ok := b.selection.(measure.Averager)
@@ -130,9 +130,6 @@ func (b *boosting) prepareValidation() error {
 	b.valid = normalized(p.Valid, p.Normalization)
 	b.standings = boost.NewStandings(b.valid, averager, p.Workers)
 	b.scores = make([]float64, b.valid.Docs())
-	if b.standings.Queries() == 0 {
-		return badProblem("found no validation query that counts for %s, expected at least one", b.selection.Name())
-	}
 	return nil
 }
 

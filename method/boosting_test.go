@@ -100,7 +100,7 @@ func TestBoostingErrors(t *testing.T) {
 		}
 		for want, p := range map[string]*Problem{
 			"training data: found no query with documents of different grades":     flat,
-			"found no validation query that counts for map, expected at least one": uncounted,
+			"validation data: found no query on which map depends on the order":    uncounted,
 			"found a file, expected none: ":                                        leftover,
 		} {
 			_, err := m.Train(context.Background(), p)

@@ -249,7 +249,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := checkpointFile{fingerprint: fingerprint(m, p)}
+	f := checkpointFile{fingerprint: fingerprint(m, p.settled())}
 	whole, err := f.parse(text, 4, 8)
 	if err != nil || whole.Start != 2 || whole.Best == nil || whole.State.Iteration != 12 {
 		t.Fatalf("checkpoint is %+v, %v", whole, err)
@@ -275,7 +275,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 func TestImpossibleCheckpoint(t *testing.T) {
 	m, p := killable(t, "expgain")
 	path := interrupted(t, m, p, 1, 3)
-	f := checkpointFile{path: path, fingerprint: fingerprint(m, p)}
+	f := checkpointFile{path: path, fingerprint: fingerprint(m, p.settled())}
 	good, err := f.read(4, 8)
 	if err != nil {
 		t.Fatal(err)

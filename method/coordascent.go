@@ -8,6 +8,7 @@ import (
 
 	"github.com/listwise/listwise/ascent"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
 )
@@ -72,7 +73,7 @@ func trainByAscent(ctx context.Context, m *Method, p *Problem) (*model.Model, er
 	c := &climb{method: m, problem: p}
 	if p.Valid != nil && p.Values.Text("keep") != "training" {
 		var err error
-		if c.valid, err = newValidation(m, p); err != nil {
+		if c.valid, err = newValidation(m, p, choosing); err != nil {
 			return nil, err
 		}
 	}
@@ -82,7 +83,7 @@ func trainByAscent(ctx context.Context, m *Method, p *Problem) (*model.Model, er
 		c.data.Add(d.Queries[i].Grades, d.Queries[i].X)
 	}
 	if c.data.Queries() == 0 {
-		return nil, badProblem("found no query in the training data on which %s depends on the order, expected at least one", p.Measure.Name())
+		return nil, badProblem("training data: %w", measure.CheckVaries(p.Measure, d))
 	}
 	converged := true
 	for c.start = range 1 + p.Values.Int("restarts") {

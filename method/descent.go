@@ -51,7 +51,7 @@ func trainByDescent(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*m
 	if r.bag, err = newBag(learner, p.Values.Int("bag")); err != nil {
 		return nil, err
 	}
-	if r.valid, err = newValidation(m, p); err != nil {
+	if r.valid, err = newValidation(m, p, choosing); err != nil {
 		return nil, err
 	}
 	r.file = checkpointFile{path: p.Checkpoint, fingerprint: r.fingerprint()}

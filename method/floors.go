@@ -35,6 +35,9 @@ func trainSingleFeature(ctx context.Context, m *Method, p *Problem) (*model.Mode
 	if _, ok := p.Measure.(measure.Averager); !ok {
 		return nil, badProblem("found the training measure %s, expected one that has an expected value under ties", p.Measure.Name())
 	}
+	if err := measure.CheckVaries(p.Measure, p.Data); err != nil {
+		return nil, badProblem("training data: %w", err)
+	}
 	first, last := 0, p.Data.Features-1
 	if chosen := p.Values.Int("feature"); chosen > p.Data.Features {
 		return nil, badProblem("feature=%d: expected one of the data's %d", chosen, p.Data.Features)
@@ -53,9 +56,7 @@ func trainSingleFeature(ctx context.Context, m *Method, p *Problem) (*model.Mode
 		for _, sign := range signs(p.Values.Text("direction")) {
 			column(scores, d, j, sign)
 			var value float64
-			if value, counted = ranker.Mean(d, scores, p.Measure); counted == 0 {
-				return nil, badProblem("found no training query that counts for %s, expected at least one", p.Measure.Name())
-			}
+			value, counted = ranker.Mean(d, scores, p.Measure)
 			if best == 0 || value > bestValue {
 				feature, best, bestValue = j, sign, value
 			}

@@ -33,6 +33,10 @@ type Hyperparameter struct {
 	Grid    []string // what tune tries unless told otherwise; nil: only Default
 	Doc     string   // one line
 
+	// Auto tells that a number may also be "auto": what the data ask for, which
+	// Train puts in its place.
+	Auto bool
+
 	// NetworkGrid takes the place of Grid for networks, unless it is nil.
 	NetworkGrid []string
 }
@@ -51,6 +55,8 @@ func (h *Hyperparameter) Range() string {
 	}
 	least, most := strconv.FormatFloat(h.Min, format, -1, 64), strconv.FormatFloat(h.Max, format, -1, 64)
 	switch {
+	case h.Auto:
+		return "auto or above 0"
 	case h.Min == leastPositive && h.Max == unbounded:
 		return "above 0"
 	case h.Min == leastPositive:
@@ -69,6 +75,9 @@ const (
 // canonical checks a value and returns the one spelling that stands for it, so
 // that 0.10 and 1e-1 are the same setting.
 func (h *Hyperparameter) canonical(value string) (string, error) {
+	if h.Auto && value == auto {
+		return auto, nil
+	}
 	switch h.Kind {
 	case Number, Integer:
 		v, err := strconv.ParseFloat(value, 64)
@@ -166,7 +175,14 @@ func (v Values) Text(name string) string {
 	return text
 }
 
-// Number returns a Number or Integer as float64.
+// with returns the values with one of them, a number, replaced.
+func (v Values) with(name string, number float64) Values {
+	text := maps.Clone(v.text)
+	text[name] = strconv.FormatFloat(number, 'g', -1, 64)
+	return Values{method: v.method, text: text}
+}
+
+// Number returns a Number or Integer, but none that is still auto, as float64.
 func (v Values) Number(name string) float64 {
 	f, err := strconv.ParseFloat(v.Text(name), 64)
 	if err != nil {
@@ -187,7 +203,10 @@ func (v Values) Typed() map[string]any {
 	for _, h := range v.method.Hyperparameters {
 		switch h.Kind {
 		case Number, Integer:
-			typed[h.Name] = v.Number(h.Name)
+			typed[h.Name] = v.text[h.Name]
+			if v.text[h.Name] != auto {
+				typed[h.Name] = v.Number(h.Name)
+			}
 		case Switch:
 			typed[h.Name] = v.Bool(h.Name)
 		default:

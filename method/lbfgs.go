@@ -27,7 +27,7 @@ func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*mod
 	}
 	r := newMinimization(learner)
 	if p.Observe != nil {
-		if r.valid, err = newValidation(m, p); err != nil {
+		if r.valid, err = newValidation(m, p, selection); err != nil {
 			return nil, err
 		}
 	}
@@ -149,5 +149,5 @@ func fingerprint(m *Method, p *Problem) string {
 		words += " measure=" + p.Measure.Name() + " convention=" + measure.ConventionOf(p.Measure).Name()
 	}
 	words += " scorer=" + scorerKind(m, p)
-	return fmt.Sprintf("%s %s seed=%d normalization=%s data=%s", words, p.Values, p.Seed, p.Normalization, p.Data.Fingerprint())
+	return fmt.Sprintf("%s %s seed=%d relevant=%g normalization=%s data=%s", words, p.Values, p.Seed, p.relevant.Threshold(), p.Normalization, p.Data.Fingerprint())
 }

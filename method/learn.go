@@ -47,9 +47,19 @@ func newPenalizedLearner(m *Method, p *Problem, l loss.Loss, c float64) (*learne
 		return nil, &ProblemError{err}
 	}
 	if risk.Queries() == 0 {
-		return nil, badProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one")
+		return nil, nothingToLearn(p)
 	}
 	return &learner{m, p, l, d, s, c, risk}, nil
+}
+
+// nothingToLearn tells that no query of the training data teaches anything, and why.
+func nothingToLearn(p *Problem) error {
+	if _, err := p.Values.method.hyperparameter(thresholdName); err == nil {
+		return badProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
+			p.Values.Number(thresholdName), p.Data.HighestGrade())
+	}
+	return badProblem("found no query with documents to be told apart in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
+		p.relevant.Threshold(), p.Data.HighestGrade())
 }
 
 // convex tells whether the risk is convex in the scorer's parameters.
@@ -62,13 +72,15 @@ func (l *learner) model(params []float64, t model.Training) *model.Model {
 
 // newModel returns what was learned from so many of the problem's queries as a model.
 func newModel(m *Method, p *Problem, s scorer.Scorer, params []float64, t model.Training, used int) *model.Model {
-	t.Fingerprint = p.Data.Fingerprint()
+	t.Fingerprint, t.Seen = p.Data.Fingerprint(), p.Data.QuerySet()
 	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), used
 	trained := &model.Model{
 		Method:          m.Name,
 		Hyperparameters: p.Values.Typed(),
 		Seed:            p.Seed,
+		Threshold:       p.relevant.Threshold(),
 		FeatureNames:    p.Data.FeatureNames,
+		Missing:         p.Missing,
 		Normalization:   p.Normalization,
 		Training:        t,
 		Scorer:          s,

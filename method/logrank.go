@@ -41,7 +41,7 @@ func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []H
 	list = append(list,
 		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: []string{"factored", "sampled", "lattice", "shell"}, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
 		Hyperparameter{Name: "kappa", Kind: Choice, Default: "one", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query"},
-		Hyperparameter{Name: "threshold", Kind: Number, Default: "1", Min: leastPositive, Max: unbounded, Doc: "lowest grade that counts as relevant"},
+		threshold(""),
 		Hyperparameter{Name: "samples", Kind: Integer, Default: strconv.Itoa(defaults.Samples), Min: 1, Max: 1e6, Doc: "rankings drawn for each query (form=sampled)"},
 		Hyperparameter{Name: "steps", Kind: Integer, Default: strconv.Itoa(defaults.Steps), Min: 0, Max: 1e6, Doc: "length of a random walk (form=sampled)"},
 		Hyperparameter{Name: "thin", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "keep every n-th state of a walk (form=sampled)"},
@@ -182,7 +182,7 @@ func logRankGain(m *Method, p *Problem) (measure.Additive, error) {
 	training := p.Measure
 	if !m.UsesMeasure {
 		var err error
-		if training, err = measure.Parse("map", measure.Convention{}, measure.Options{}); err != nil {
+		if training, err = measure.Parse("map", p.relevant, measure.Options{}); err != nil {
 			return nil, err
 		}
 	}

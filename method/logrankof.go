@@ -28,11 +28,17 @@ func LogRankOf(m *model.Model) (config loss.LogRank, ok bool, err error) {
 	if p.Values, err = method.Values(set); err != nil {
 		return loss.LogRank{}, false, err
 	}
+	var convention measure.Convention
 	if method.UsesMeasure {
-		convention, err := measure.ParseConvention(m.Convention)
-		if err != nil {
+		if convention, err = measure.ParseConvention(m.Convention); err != nil {
 			return loss.LogRank{}, false, err
 		}
+	}
+	if m.Threshold > 0 {
+		convention = convention.WithThreshold(m.Threshold)
+	}
+	p.settle(convention)
+	if method.UsesMeasure {
 		if p.Measure, err = measure.Parse(m.Measure, convention, measure.Options{}); err != nil {
 			return loss.LogRank{}, false, err
 		}

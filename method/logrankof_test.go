@@ -50,7 +50,7 @@ func TestLogRankOf(t *testing.T) {
 		return m, p, trained
 	}
 	m, p, trained := train("convexloss", map[string]string{"samples": "60", "steps": "7", "beta": "2.5", "kappa": "pairs", "levels": "3"})
-	want, err := logRankConfig(m, p)
+	want, err := logRankConfig(m, p.settled())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,9 +43,10 @@ type Method struct {
 // Measure where the method uses one.
 type Problem struct {
 	Data          *dataset.Dataset // before normalization; not changed
+	Missing       dataset.Missing  // what values of Data and Valid that are missing became, or become; stored in the model
 	Valid         *dataset.Dataset // before normalization; by it descent chooses the epoch to keep; may be nil
 	Select        measure.Measure  // of Valid, tie-neutral; nil means Measure if the method uses one, else map
-	Measure       measure.Measure  // the training measure, see CheckMeasure
+	Measure       measure.Measure  // the training measure, see CheckMeasure; its threshold, and that of Select, is for the data unless chosen
 	Values        Values
 	Scorer        string // one of the method's Scorers; empty means the first
 	Normalization dataset.Normalization
@@ -59,6 +60,8 @@ type Problem struct {
 
 	// Observe, if not nil, is called after every iteration or epoch.
 	Observe func(Iteration)
+
+	relevant measure.Convention // with the threshold for the data; set by settled
 }
 
 // Iteration tells how far training is: after an iteration of L-BFGS or an epoch of
@@ -138,7 +141,11 @@ func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
 	if p.Valid != nil && p.Valid.Features > p.Data.Features {
 		return nil, fmt.Errorf("%s: %w", m.Name, badProblem("found %d features in the validation data, expected at most the training data's %d", p.Valid.Features, p.Data.Features))
 	}
-	trained, err := m.train(ctx, m, p)
+	p, err := p.filled()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	trained, err := m.train(ctx, m, p.settled())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
@@ -146,6 +153,24 @@ func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return trained, nil
+}
+
+// filled returns the problem with values that are missing filled in.
+func (p *Problem) filled() (*Problem, error) {
+	if p.Data.Missing() == 0 && (p.Valid == nil || p.Valid.Missing() == 0) {
+		return p, nil
+	}
+	if p.Missing != dataset.MissingZero && p.Missing != dataset.MissingMin {
+		return nil, badProblem("found missing values in the data, expected to be told what they become")
+	}
+	f := *p
+	for _, d := range []**dataset.Dataset{&f.Data, &f.Valid} {
+		if *d != nil && (*d).Missing() > 0 {
+			*d = (*d).Clone()
+			(*d).FillMissing(p.Missing)
+		}
+	}
+	return &f, nil
 }
 
 // Lookup returns the method of that name. The error about an unknown one tells what is

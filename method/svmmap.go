@@ -31,7 +31,7 @@ func newSVMmap() *Method {
 		penalty:        svmMapPenalty,
 		Hyperparameters: []Hyperparameter{
 			{Name: "kappa", Kind: Choice, Default: "pairs", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query (grades=binary)"},
-			{Name: "threshold", Kind: Number, Default: "1", Min: leastPositive, Max: unbounded, Doc: "lowest grade that counts as relevant (grades=binary)"},
+			threshold(" (grades=binary)"),
 			{Name: "grades", Kind: Choice, Default: "binary", Choices: []string{"binary", "graded"}, Doc: "rankings of relevant against irrelevant documents, or, for ndcg, orders of all documents by their grades"},
 			{Name: "ranks", Kind: Choice, Default: "root", Choices: []string{"root", "log"}, Doc: "weight of rank r in the feature map: root, r^(-1/4), or log, 1/log2(1+r) (grades=graded)"},
 			{Name: "slack", Kind: Choice, Default: "one", Choices: []string{"one", "n"}, Doc: "planes below the sum over queries (one), or below every query's loss (n); the minimum is the same (optimizer=planes)"},

@@ -16,12 +16,13 @@ type validation struct {
 	normalization dataset.Normalization
 }
 
-// newValidation returns nil if the problem has no validation data.
-func newValidation(m *Method, p *Problem) (*validation, error) {
+// newValidation returns nil if the problem has no validation data. The measure is that
+// of selection or, for those who choose by it, of choosing.
+func newValidation(m *Method, p *Problem, by func(*Method, *Problem) (measure.Measure, error)) (*validation, error) {
 	if p.Valid == nil {
 		return nil, nil
 	}
-	selecting, err := selection(m, p)
+	selecting, err := by(m, p)
 	return &validation{p.Valid, selecting, p.Normalization}, err
 }
 
@@ -33,7 +34,20 @@ func selection(m *Method, p *Problem) (measure.Measure, error) {
 	case m.UsesMeasure:
 		return p.Measure, nil
 	}
-	return measure.Parse("map", measure.Convention{}, measure.Options{})
+	return measure.Parse("map", p.relevant, measure.Options{})
+}
+
+// choosing is selection for those that choose by it: an error if it is the same
+// whatever is chosen.
+func choosing(m *Method, p *Problem) (measure.Measure, error) {
+	by, err := selection(m, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := measure.CheckVaries(by, p.Valid); err != nil {
+		return nil, badProblem("validation data: %w", err)
+	}
+	return by, nil
 }
 
 // value returns the measure, tie-neutral as wherever a model is chosen.
@@ -54,5 +68,6 @@ func (v *validation) value(s scorer.Scorer, params []float64) (float64, error) {
 // fingerprint names what the values depend on beside the model, as words
 // NAME=VALUE.
 func (v *validation) fingerprint() string {
-	return fmt.Sprintf("valid=%s select=%s/%s", v.data.Fingerprint(), v.measure.Name(), measure.ConventionOf(v.measure).Name())
+	c := measure.ConventionOf(v.measure)
+	return fmt.Sprintf("valid=%s select=%s/%s/%g", v.data.Fingerprint(), v.measure.Name(), c.Name(), c.Threshold())
 }

@@ -33,9 +33,11 @@ type modelFile struct {
 	Method          string         `json:"method"`
 	Measure         string         `json:"measure,omitempty"`
 	Convention      string         `json:"convention,omitempty"`
+	Threshold       float64        `json:"threshold,omitempty"`
 	Hyperparameters map[string]any `json:"hyperparameters"`
 	Seed            uint64         `json:"seed"`
 	Features        featuresFile   `json:"features"`
+	Missing         string         `json:"missing,omitempty"` // nothing stands for error
 	Normalization   string         `json:"normalization"`
 	Training        Training       `json:"training"`
 }
@@ -85,15 +87,21 @@ func (m *Model) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	missing := ""
+	if m.Missing != dataset.MissingError {
+		missing = m.Missing.String()
+	}
 	text, err := strictjson.Marshal(modelFile{
 		Format:          FormatName,
 		Version:         FormatVersion,
 		Method:          m.Method,
 		Measure:         m.Measure,
 		Convention:      m.Convention,
+		Threshold:       m.Threshold,
 		Hyperparameters: m.Hyperparameters,
 		Seed:            m.Seed,
 		Features:        featuresFile{Count: m.Scorer.NumFeatures(), Names: m.FeatureNames},
+		Missing:         missing,
 		Normalization:   m.Normalization.String(),
 		Training:        m.Training,
 	})
@@ -240,13 +248,24 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("normalization: %w", err)
 	}
+	missing := dataset.MissingError
+	if f.Missing != "" {
+		if missing, err = dataset.ParseMissing(f.Missing); err != nil {
+			return nil, fmt.Errorf("missing: %w", err)
+		}
+	}
+	if !(f.Threshold >= 0) {
+		return nil, fmt.Errorf(`found "threshold": %v, expected a positive number`, f.Threshold)
+	}
 	return &Model{
 		Method:          f.Method,
 		Measure:         f.Measure,
 		Convention:      f.Convention,
+		Threshold:       f.Threshold,
 		Hyperparameters: f.Hyperparameters,
 		Seed:            f.Seed,
 		FeatureNames:    names,
+		Missing:         missing,
 		Normalization:   norm,
 		Training:        f.Training,
 		Scorer:          s,

@@ -21,7 +21,7 @@ func full() *Model {
 	m.Hyperparameters = map[string]any{"C": 0.1, "form": "sampled", "unique": false}
 	m.Seed = 1<<64 - 1
 	m.FeatureNames = []string{"tf", "<idf> & more"}
-	m.Normalization = dataset.MinMax
+	m.Threshold, m.Missing, m.Normalization = 0.5, dataset.MissingMin, dataset.MinMax
 	m.Training = Training{Fingerprint: "ab12", Queries: 3, Documents: 9, Used: 2, Objective: 1.25, GradNorm: 1e-8, Gap: &gap, Iterations: 7, Evaluations: 8, Status: "certified gap reached"}
 	return m
 }
@@ -47,6 +47,7 @@ const fullText = `{
   "method": "convexloss",
   "measure": "ndcg@10",
   "convention": "letor3",
+  "threshold": 0.5,
   "hyperparameters": {
     "C": 0.1,
     "form": "sampled",
@@ -60,6 +61,7 @@ const fullText = `{
       "<idf> & more"
     ]
   },
+  "missing": "min",
   "normalization": "minmax",
   "training": {
     "fingerprint": "ab12",
@@ -85,7 +87,7 @@ const fullText = `{
 
 func TestSave(t *testing.T) {
 	_, text := save(t, full())
-	want := strings.TrimSuffix(fullText, "\n}\n") + ",\n  \"sum\": \"crc32c:e383998b\"\n}\n"
+	want := strings.TrimSuffix(fullText, "\n}\n") + ",\n  \"sum\": \"crc32c:88bebf71\"\n}\n"
 	if diff := cmp.Diff(want, text); diff != "" {
 		t.Errorf("file (-expected +got):\n%s", diff)
 	}
@@ -139,36 +141,38 @@ func TestLoadErrors(t *testing.T) {
 		{"version 0", replace(`"version": 1`, `"version": 0`), "m: found format version 0, expected 1"},
 		{"no version", replace(`  "version": 1,`, ""), "m: found format version 0, expected 1"},
 		{"fractional version", replace(`"version": 1`, `"version": 1.5`), `m:3: found number 1.5 as "version", expected a whole number within range`},
-		{"truncated", fullText[:len(fullText)-20], "m:37: found what is not JSON (unexpected end of JSON input), expected a model file"},
-		{"trailing garbage", fullText + "{}", "m:41: found what is not JSON (invalid character '{' after top-level value), expected a model file"},
-		{"negative seed", replace("18446744073709551615", "-1"), `m:12: found number -1 as "seed", expected a whole number within range`},
-		{"seed too large", replace("18446744073709551615", "18446744073709551616"), `m:12: found number 18446744073709551616 as "seed", expected a whole number within range`},
-		{"NaN", replace("0.25", "NaN"), "m:36: found what is not JSON (invalid character 'N' looking for beginning of value), expected a model file"},
-		{"huge weight", replace("-1e-9", "-1e999"), `m:37: found number -1e999 as "weights", expected a number within the range of float64`},
-		{"weight of another type", replace("-1e-9", `"x"`), `m:37: found string as "weights", expected a number within the range of float64`},
-		{"null weight", replace("0.25", "null"), "m:33: linear scorer: found null as weight 1, expected a number"},
+		{"truncated", fullText[:len(fullText)-20], "m:39: found what is not JSON (unexpected end of JSON input), expected a model file"},
+		{"trailing garbage", fullText + "{}", "m:43: found what is not JSON (invalid character '{' after top-level value), expected a model file"},
+		{"negative seed", replace("18446744073709551615", "-1"), `m:13: found number -1 as "seed", expected a whole number within range`},
+		{"seed too large", replace("18446744073709551615", "18446744073709551616"), `m:13: found number 18446744073709551616 as "seed", expected a whole number within range`},
+		{"NaN", replace("0.25", "NaN"), "m:38: found what is not JSON (invalid character 'N' looking for beginning of value), expected a model file"},
+		{"huge weight", replace("-1e-9", "-1e999"), `m:39: found number -1e999 as "weights", expected a number within the range of float64`},
+		{"weight of another type", replace("-1e-9", `"x"`), `m:39: found string as "weights", expected a number within the range of float64`},
+		{"null weight", replace("0.25", "null"), "m:35: linear scorer: found null as weight 1, expected a number"},
 		{"weights no list", replace(`"weights": [
       0.25,
       -1e-9
-    ]`, `"weights": 3`), `m:35: found number as "weights", expected a list`},
-		{"huge objective", replace("1.25", "1e400"), `m:26: found number 1e400 as "training.objective", expected a number within the range of float64`},
-		{"huge hyperparameter", replace("0.1,", "1e400,"), `m:8: found number 1e400 as "hyperparameters", expected a number within the range of float64`},
-		{"unknown scorer", replace(`"linear"`, `"forest"`), `m:33: found the type "forest", expected linear, net, pairnet, random, stumps`},
+    ]`, `"weights": 3`), `m:37: found number as "weights", expected a list`},
+		{"huge objective", replace("1.25", "1e400"), `m:28: found number 1e400 as "training.objective", expected a number within the range of float64`},
+		{"huge hyperparameter", replace("0.1,", "1e400,"), `m:9: found number 1e400 as "hyperparameters", expected a number within the range of float64`},
+		{"unknown scorer", replace(`"linear"`, `"forest"`), `m:35: found the type "forest", expected linear, net, pairnet, random, stumps`},
 		{"no scorer", replace(`"scorer"`, `"scores"`), `m: found no "scorer", expected an object with a "type"`},
 		{"null scorer", `{"format":"listwise-model","version":1,"scorer":null}`, `m:1: found the type "", expected linear, net, pairnet, random, stumps`},
-		{"features no object", replace(`"count": 2`, `"count": "2"`), `m:14: found string as "features.count", expected a whole number within range`},
+		{"features no object", replace(`"count": 2`, `"count": "2"`), `m:15: found string as "features.count", expected a whole number within range`},
 		{"other number of features", replace(`"count": 2`, `"count": 3`), `m: found "features": {"count": 3}, expected the scorer's 2`},
 		{"feature names", replace(`"tf",`, ""), "m: found 1 feature names, expected 2"},
 		{"two scorers", replace(`"scorer"`, `"scorer": {"type": "linear", "weights": [1, 2]},
-  "scorer"`), `m:34: found the key "scorer" a second time in its object, expected it once`},
-		{"two weights", replace(`"type": "linear",`, `"weights": [1, 2], "type": "linear",`), `m:35: found the key "weights" a second time in its object, expected it once`},
-		{"two hyperparameters", replace(`"form"`, `"\u0043"`), `m:9: found the key "C" a second time in its object, expected it once`},
+  "scorer"`), `m:36: found the key "scorer" a second time in its object, expected it once`},
+		{"two weights", replace(`"type": "linear",`, `"weights": [1, 2], "type": "linear",`), `m:37: found the key "weights" a second time in its object, expected it once`},
+		{"two hyperparameters", replace(`"form"`, `"\u0043"`), `m:10: found the key "C" a second time in its object, expected it once`},
 		{"names of another case", replace(`"version": 1`, `"Version": 1`), "m: found format version 0, expected 1"},
-		{"leading zero", replace("0.25", "00.25"), "m:36: found what is not JSON (invalid character '0' after array element), expected a model file"},
-		{"deep", replace("0.1,", strings.Repeat("[", 100)), "m:8: found more than 100 levels of objects and lists"},
-		{"sum of another type", replace(`"seed"`, `"sum": 3, "seed"`), `m:12: found number as "sum", expected text in quotes`},
-		{"sum", replace(`"seed"`, `"sum": "crc32c:e383998a", "seed"`), `m: found "sum": "crc32c:e383998a", expected "crc32c:e383998b": the file was damaged, or edited after it was written; a model edited on purpose must lose its "sum"`},
-		{"sum of another model", replace(`0.25`, `0.26, "sum": "crc32c:e383998b"`), `m:36: found what is not JSON (invalid character ':' after array element), expected a model file`},
+		{"leading zero", replace("0.25", "00.25"), "m:38: found what is not JSON (invalid character '0' after array element), expected a model file"},
+		{"deep", replace("0.1,", strings.Repeat("[", 100)), "m:9: found more than 100 levels of objects and lists"},
+		{"sum of another type", replace(`"seed"`, `"sum": 3, "seed"`), `m:13: found number as "sum", expected text in quotes`},
+		{"sum", replace(`"seed"`, `"sum": "crc32c:88bebf70", "seed"`), `m: found "sum": "crc32c:88bebf70", expected "crc32c:88bebf71": the file was damaged, or edited after it was written; a model edited on purpose must lose its "sum"`},
+		{"sum of another model", replace(`0.25`, `0.26, "sum": "crc32c:88bebf71"`), `m:38: found what is not JSON (invalid character ':' after array element), expected a model file`},
+		{"negative threshold", replace(`"threshold": 0.5`, `"threshold": -1`), `m: found "threshold": -1, expected a positive number`},
+		{"missing", replace(`"missing": "min"`, `"missing": "keep"`), `m: missing: found "keep", expected error, zero or min`},
 		{"normalization", replace(`"minmax"`, `"rank"`), `m: normalization: found "rank", expected none, minmax or zscore`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

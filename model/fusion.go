@@ -20,8 +20,8 @@ const fusionKind = "fusion"
 const maxMembers = 10_000
 
 // Fusion is a scorer made of models: the weighted sum of their votes. Its parameters
-// are the weights. Every member applies its own normalization, so that a model whose
-// scorer is a Fusion has none.
+// are the weights. Every member transforms features itself, so that a model whose
+// scorer is a Fusion does nothing to them.
 type Fusion struct {
 	Rule    fuse.Rule
 	Members []*Model
@@ -113,7 +113,7 @@ func (f *Fusion) vote(x []float32, docs int) *fusionMemory {
 		for i := range docs {
 			m.x = append(m.x, x[i*f.features:i*f.features+width]...)
 		}
-		member.Normalization.Apply(m.x, width)
+		member.Transform(m.x, width)
 		m.votes[s] = slices.Grow(m.votes[s][:0], docs)[:docs]
 		member.Scorer.Score(m.votes[s], member.Params, m.x, &m.spaces[s])
 	}

@@ -27,10 +27,12 @@ type Model struct {
 	Method          string         // as "listwise methods" names it
 	Measure         string         // the training measure, "" if the method has none
 	Convention      string         // of the training measure, "" if there is none
+	Threshold       float64        // lowest relevant grade in training and selection; 0 if not known
 	Hyperparameters map[string]any // numbers, strings and booleans
 	Seed            uint64
 	FeatureNames    []string              // one a feature, or nil
-	Normalization   dataset.Normalization // applied per query before scoring
+	Missing         dataset.Missing       // what missing values became in training, and become before scoring
+	Normalization   dataset.Normalization // applied per query before scoring, after Missing
 	Training        Training
 	Scorer          scorer.Scorer
 	Params          []float64 // the scorer's
@@ -38,12 +40,14 @@ type Model struct {
 
 // Training tells on what and how well a model was trained.
 type Training struct {
-	Fingerprint string  `json:"fingerprint"` // of the training data before normalization
-	Queries     int     `json:"queries"`
-	Documents   int     `json:"documents"`
-	Used        int     `json:"queries_used"`  // queries the loss could learn from
-	Objective   float64 `json:"objective"`     // final value, regularisation included
-	GradNorm    float64 `json:"gradient_norm"` // at the final parameters
+	Fingerprint string `json:"fingerprint"` // of the training data before normalization
+	Queries     int    `json:"queries"`
+	Documents   int    `json:"documents"`
+	// Seen tells the training queries from others; nil if it is not known.
+	Seen      *dataset.QuerySet `json:"queries_seen,omitempty"`
+	Used      int               `json:"queries_used"`  // queries the loss could learn from
+	Objective float64           `json:"objective"`     // final value, regularisation included
+	GradNorm  float64           `json:"gradient_norm"` // at the final parameters
 	// Gap is a certified bound on how far Objective is above the minimum; nil
 	// when the objective is not strongly convex.
 	Gap         *float64 `json:"gap,omitempty"`
@@ -70,10 +74,11 @@ func (m *Model) Constant() bool {
 	return len(m.Params) > 0 && !slices.ContainsFunc(m.Params, func(p float64) bool { return p != 0 })
 }
 
-// Score returns one score for each document of d, in the order of its rows,
-// after the model's normalization. Documents may lack trailing features (they
-// count as 0), but not have more than the model knows; that, or a score that is
-// not finite, is an error.
+// Score returns one score for each document of d, in the order of its rows, after
+// what the model does to features: see [Model.Transform]. Documents may lack trailing
+// features (they count as 0), but not have more than the model knows; that, values that
+// are missing although the model does not know what they become, or a score that is not
+// finite, is an error.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	width := m.Scorer.NumFeatures()
 	if d.Features > width {
@@ -82,11 +87,15 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	if err := m.checkWidth(d); err != nil {
 		return nil, err
 	}
+	if err := m.checkMissing(d); err != nil {
+		return nil, err
+	}
 	scores := make([]float64, d.Docs())
 	workers := parallel.Workers(0, len(d.Queries))
 	spaces := make([]space, workers)
 	parallel.For(len(d.Queries), workers, func(worker, i int) {
 		q := &d.Queries[i]
+		spaces[worker].missing = d.Missing() > 0
 		m.scoreQuery(scores[q.Start:q.Start+q.Len()], q.X, d.Features, &spaces[worker])
 	})
 	for i, s := range scores {
@@ -95,4 +104,46 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 		}
 	}
 	return scores, nil
+}
+
+// Transform does to the features of one query's documents, in place, what the model
+// does before it scores: it fills in what is missing and normalizes. x is their
+// row-major matrix of so many features.
+func (m *Model) Transform(x []float32, features int) {
+	m.Missing.Apply(x, features)
+	m.Normalization.Apply(x, features)
+}
+
+// checkMissing returns an error if values of d are missing and the model, or a member
+// of a fusion, does not know what they become.
+func (m *Model) checkMissing(d *dataset.Dataset) error {
+	query, doc, feature, ok := d.FirstMissing()
+	if !ok || m.fillsMissing() {
+		return nil
+	}
+	return fmt.Errorf("found no value (nan or NULL) of feature %d for document %d of query %q, expected a finite one: the model does not know what missing values become, as there was no option for them when it was trained",
+		feature+1, doc+1, d.Queries[query].ID)
+}
+
+// fillsMissing tells whether the model knows what missing values become.
+func (m *Model) fillsMissing() bool {
+	f, ok := m.Scorer.(*Fusion)
+	if !ok {
+		return m.Missing == dataset.MissingZero || m.Missing == dataset.MissingMin
+	}
+	return !slices.ContainsFunc(f.Members, func(member *Model) bool { return !member.fillsMissing() })
+}
+
+// Members returns the models that a fusion is made of, fusions among them taken apart,
+// or the model itself.
+func (m *Model) Members() []*Model {
+	f, ok := m.Scorer.(*Fusion)
+	if !ok {
+		return []*Model{m}
+	}
+	var all []*Model
+	for _, member := range f.Members {
+		all = append(all, member.Members()...)
+	}
+	return all
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/scorer"
 )
 
@@ -94,5 +95,49 @@ func TestScoreRefusesWhatIsNotFinite(t *testing.T) {
 func TestConstant(t *testing.T) {
 	if !linear(0, math.Copysign(0, -1)).Constant() || linear(0, 1e-300).Constant() {
 		t.Error("a model is constant if all its weights are 0, and only then")
+	}
+}
+
+// Claim: data whose missing values were kept get the scores of data that were read with
+// the policy of the model, member by member in a fusion; a model without a policy
+// refuses them and says where the first one is.
+func TestScoreFillsWhatIsMissing(t *testing.T) {
+	const text = "1 qid:a 1:nan 2:2\n0 qid:a 1:3 2:6\n0 qid:b 1:5 2:NULL\n1 qid:a 1:2 2:2\n"
+	open := func(m dataset.Missing) *dataset.Dataset {
+		d, err := dataset.Read(strings.NewReader(text), "f", dataset.Options{Missing: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	policies := []dataset.Missing{dataset.MissingZero, dataset.MissingMin}
+	var members []*Model
+	var systems [][]float64
+	for _, policy := range policies {
+		for _, n := range []dataset.Normalization{dataset.NoNormalization, dataset.MinMax} {
+			m := linear(10, 1)
+			m.Missing, m.Normalization = policy, n
+			want, err := m.Score(open(policy))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkScores(t, m, open(dataset.MissingKeep), want...)
+			members, systems = append(members, m), append(systems, want)
+		}
+	}
+	rule, weights := fuse.Rule{Kind: fuse.CombSUM}, []float64{.1, .2, .3, .4}
+	fused, err := NewFused(rule, members, weights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkScores(t, fused, open(dataset.MissingKeep), rule.Scores(open(dataset.MissingZero), systems, weights)...)
+
+	_, err = linear(10, 1).Score(open(dataset.MissingKeep))
+	if err == nil || !strings.HasPrefix(err.Error(), `found no value (nan or NULL) of feature 1 for document 1 of query "a"`) {
+		t.Errorf("error is %v", err)
+	}
+	members[1].Missing = dataset.MissingError
+	if _, err := fused.Score(open(dataset.MissingKeep)); err == nil {
+		t.Error("a member of a fusion scored missing values")
 	}
 }

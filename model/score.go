@@ -19,8 +19,9 @@ const (
 
 // space is the memory in which one goroutine scores.
 type space struct {
-	normalized, wide []float32
-	scorer           scorer.Workspace
+	transformed, wide []float32
+	scorer            scorer.Workspace
+	missing           bool // values may be
 }
 
 // oneByOne tells whether a document's score depends on no other document, after
@@ -62,12 +63,12 @@ func (m *Model) checkWidth(d *dataset.Dataset) error {
 // features of x, which stays as it is.
 func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
 	width := m.Scorer.NumFeatures()
-	if m.Normalization != dataset.NoNormalization {
+	if m.Normalization != dataset.NoNormalization || s.missing {
 		// Features that are not there are constant, and every normalization makes
 		// them 0.
-		s.normalized = append(s.normalized[:0], x...)
-		x = s.normalized
-		m.Normalization.Apply(x, features)
+		s.transformed = append(s.transformed[:0], x...)
+		x = s.transformed
+		m.Transform(x, features)
 	}
 	if features == width {
 		m.Scorer.Score(dst, m.Params, x, &s.scorer)

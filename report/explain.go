@@ -62,7 +62,7 @@ func (e *explainer) query(q *dataset.Query) {
 			e.x = append(e.x, 0)
 		}
 	}
-	e.model.Normalization.Apply(e.x, e.width)
+	e.model.Transform(e.x, e.width)
 	e.mean, e.varied = e.mean[:0], e.varied[:0]
 	for f := range e.width {
 		sum, differs := 0.0, false

@@ -71,6 +71,7 @@ func (j *job) run(ctx context.Context, c *Config) error {
 		Measure:       j.entry.Measure,
 		Values:        j.values,
 		Scorer:        c.Scorer,
+		Missing:       c.Missing,
 		Normalization: c.Normalization,
 		Seed:          c.Seed,
 		Workers:       1, // the other cores have jobs of their own
@@ -112,7 +113,7 @@ func (j *job) key(c *Config) string {
 	}
 	text, err := json.Marshal([]any{
 		model.FormatVersion, j.entry.Method.Name, training, convention, j.values.Map(), c.Seed, c.Normalization.String(),
-		c.Select.Name(), measure.ConventionOf(c.Select).Name(), j.train, j.valid, c.Scorer,
+		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer,
 	})
 	if err != nil {
 		panic(err) // strings and numbers always have a JSON form

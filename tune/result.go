@@ -12,6 +12,9 @@ import (
 // Result holds one row for every entry, in their order.
 type Result struct {
 	Rows []Row
+
+	// Threshold is the lowest grade that counted as relevant.
+	Threshold float64
 }
 
 // Row is what one method reached.

@@ -17,10 +17,11 @@ import (
 type Config struct {
 	Folds         []Fold
 	Entries       []Entry
-	Select        measure.Measure    // settings are chosen by its tie-neutral mean over the validation queries
+	Select        measure.Measure    // settings are chosen by its tie-neutral mean over the validation queries; the relevance threshold of this and all measures is, unless chosen, for the data of all folds
 	Convention    measure.Convention // of Select and Measures, for reports
 	Measures      []measure.Measure  // reported on test data
 	Ties          measure.TiePolicy  // of the test results
+	Missing       dataset.Missing      // what missing values of the folds became; stored in the models
 	Normalization dataset.Normalization
 	Scorer        string // of all entries; empty means each method's default
 	Seed          uint64
@@ -50,6 +51,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	c.settle()
+	if err := c.checkSelection(); err != nil {
+		return nil, err
+	}
 	jobs := c.jobs()
 	if c.Dir != "" {
 		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
@@ -59,7 +64,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.runJobs(ctx, jobs); err != nil {
 		return nil, err
 	}
-	result := &Result{Rows: make([]Row, len(c.Entries))}
+	if err := c.checkChoices(jobs); err != nil {
+		return nil, err
+	}
+	result := &Result{Threshold: c.Convention.Threshold(), Rows: make([]Row, len(c.Entries))}
 	next := 0
 	for i, e := range c.Entries {
 		row := &result.Rows[i]

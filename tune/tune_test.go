@@ -372,7 +372,7 @@ func TestRunErrors(t *testing.T) {
 			c.Folds[0].Train = c.Folds[0].Train.KeepDocs(func(_, i int) bool { return i == 0 })
 			c.Jobs = 1
 		},
-		"no validation query counts for map, expected at least one": skipAll(t),
+		"Fold1, validation data: found no query on which map depends on the order of the documents (a document is relevant from grade 1 on, the highest grade is 0)": skipAll(t),
 	} {
 		c := newConfig(t)
 		change(&c)

@@ -1,0 +1,119 @@
+package tune
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+)
+
+// SelectionError tells that the validation measure cannot choose.
+type SelectionError struct{ Err error }
+
+func (e *SelectionError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SelectionError) Unwrap() error { return e.Err }
+
+// settle gives all measures the relevance threshold for the data of all folds together,
+// so that a document is as relevant in one fold as in another.
+func (c *Config) settle() {
+	var sets []*dataset.Dataset
+	for _, f := range c.Folds {
+		sets = append(sets, f.Train, f.Valid, f.Test)
+	}
+	c.Convention = c.Convention.For(sets...)
+	c.Select = measure.For(c.Select, sets...)
+	c.Measures = slices.Clone(c.Measures)
+	for i, m := range c.Measures {
+		c.Measures[i] = measure.For(m, sets...)
+	}
+	c.Entries = slices.Clone(c.Entries)
+	for i := range c.Entries {
+		c.Entries[i].Measure = measure.For(c.Entries[i].Measure, sets...)
+	}
+}
+
+// checkSelection tells, before anything is trained, that every model would have the
+// same validation value in some fold.
+func (c *Config) checkSelection() error {
+	for _, f := range c.Folds {
+		if err := measure.CheckVaries(c.Select, f.Valid); err != nil {
+			return &SelectionError{fmt.Errorf("%s, validation data: %w", f.Name, err)}
+		}
+	}
+	return nil
+}
+
+// checkChoices tells that the measure does not tell an entry's settings apart, whatever
+// the fold, though they rank the validation data differently: the first would be taken
+// for the best without a reason. Settings that are all perfect are no such case.
+func (c *Config) checkChoices(jobs []*job) error {
+	next := 0
+	for i := range c.Entries {
+		e, n := &c.Entries[i], len(c.Entries[i].Settings)
+		own := jobs[next : next+n*len(c.Folds)]
+		next += len(own)
+		undecided := false
+		for k := range c.Folds {
+			of := own[k*n : (k+1)*n]
+			if slices.ContainsFunc(of, func(j *job) bool { return j.validation != of[0].validation }) {
+				undecided = false
+				break
+			}
+			if undecided {
+				continue
+			}
+			different, err := c.rankDifferently(of, c.Folds[k].Valid)
+			if err != nil {
+				return err
+			}
+			undecided = different && of[0].validation < c.bestPossible(c.Folds[k].Valid)
+		}
+		if undecided {
+			return &SelectionError{fmt.Errorf("%s: all %d settings have the same validation %s in every fold (%.4g in %s) though they rank differently, so there is nothing to choose by; expected another measure to select by, a grid of one setting, or more validation queries",
+				e.Name, n, c.Select.Name(), own[0].validation, c.Folds[0].Name)}
+		}
+	}
+	return nil
+}
+
+// rankDifferently tells whether the jobs' models put other grades, or other ties, at
+// some rank of a query.
+func (c *Config) rankDifferently(jobs []*job, d *dataset.Dataset) (bool, error) {
+	var rankers [2]measure.Ranker
+	first, err := jobs[0].model.Score(d)
+	if err != nil {
+		return false, err
+	}
+	for _, j := range jobs[1:] {
+		scores, err := j.model.Score(d)
+		if err != nil {
+			return false, err
+		}
+		for k := range d.Queries {
+			q := &d.Queries[k]
+			end := q.Start + q.Len()
+			ranked, ends := rankers[0].Rank(q.Grades, first[q.Start:end])
+			other, otherEnds := rankers[1].Rank(q.Grades, scores[q.Start:end])
+			if !slices.Equal(ranked, other) || !slices.Equal(ends, otherEnds) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// bestPossible returns the mean of the measure if every query is ranked ideally.
+func (c *Config) bestPossible(d *dataset.Dataset) float64 {
+	var sum float64
+	counted := 0
+	for i := range d.Queries {
+		if _, best, ok := measure.Extremes(c.Select, d.Queries[i].Grades); ok {
+			sum += best
+			counted++
+		}
+	}
+	return sum / float64(counted)
+}
