@@ -75,6 +75,7 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 	if len(divisions) == 0 || len(c.Rules) == 0 {
 		return nil, fmt.Errorf("%d divisions and %d rules, expected at least one of each", len(divisions), len(c.Rules))
 	}
+	c = c.settled(divisions)
 	r := &Result{Rules: make([]Row, len(c.Rules))}
 	for i, s := range divisions[0].Systems {
 		row := Row{Name: s.Name}
@@ -102,6 +103,21 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 	}
 	r.Chosen = choose(r.Rules, divisions)
 	return r, nil
+}
+
+// settled returns the configuration with the relevance threshold for the data of all
+// divisions, unless one is chosen.
+func (c *Config) settled(divisions []Division) *Config {
+	var sets []*dataset.Dataset
+	for i := range divisions {
+		sets = append(sets, divisions[i].Test)
+		if divisions[i].Valid != nil {
+			sets = append(sets, divisions[i].Valid)
+		}
+	}
+	s := *c
+	s.Measures, s.Tuning.Measure = measure.ForAll(c.Measures, sets...), measure.For(c.Tuning.Measure, sets...)
+	return &s
 }
 
 func (r *Row) add(f *Fusion) {

@@ -16,7 +16,7 @@ type gradeLimit interface {
 
 // Evaluate measures the ranking of every query by the scores, one a row of d.
 // Measures must have different names and be Averagers, as all that [Parse]
-// returns are. Queries are spread over the processors; the result does not
+// returns are; their relevance threshold, unless chosen, is for d: see [For]. Queries are spread over the processors; the result does not
 // depend on how many there are.
 //
 // An error tells of a wrong number of scores, a score that is not a number, or
@@ -41,7 +41,8 @@ func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties Tie
 
 // Mean returns the mean of one measure over the queries that count, and their
 // number, without the statistics of ties: the path for model selection. The
-// mean of no query is NaN. Shapes and scores are the caller's care.
+// mean of no query is NaN. Shapes, scores and the measure's relevance threshold, see
+// [For], are the caller's care.
 func (r *Ranker) Mean(d *dataset.Dataset, scores []float64, m Measure) (mean float64, counted int) {
 	var sum float64
 	for i := range d.Queries {
@@ -62,6 +63,7 @@ func checkMeasures(measures []Measure, d *dataset.Dataset) ([]Averager, error) {
 	averagers := make([]Averager, len(measures))
 	seen := make(map[string]bool)
 	for i, m := range measures {
+		m = For(m, d)
 		a, ok := m.(Averager)
 		switch {
 		case !ok:

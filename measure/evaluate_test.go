@@ -190,7 +190,7 @@ func TestEvaluateDeterministic(t *testing.T) {
 		}
 		ranker := Ranker{Ties: ties}
 		for _, m := range measures {
-			if mean, _ := ranker.Mean(d, scores, m); mean != first.Mean(m.Name()) {
+			if mean, _ := ranker.Mean(d, scores, For(m, d)); mean != first.Mean(m.Name()) {
 				t.Errorf("%s %v: Ranker.Mean %v, Result.Mean %v", m.Name(), ties, mean, first.Mean(m.Name()))
 			}
 		}

@@ -71,6 +71,15 @@ func For(m Measure, sets ...*dataset.Dataset) Measure {
 	return Under(m, ConventionOf(m).For(sets...))
 }
 
+// ForAll is [For] of several measures.
+func ForAll(measures []Measure, sets ...*dataset.Dataset) []Measure {
+	all := make([]Measure, len(measures))
+	for i, m := range measures {
+		all[i] = For(m, sets...)
+	}
+	return all
+}
+
 // Extremes returns a measure's values of the worst and the best order of documents with
 // the given grades; ok is false if the convention leaves such a query out.
 func Extremes(m Measure, grades []float64) (worst, best float64, ok bool) {

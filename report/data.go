@@ -7,6 +7,7 @@ type data struct {
 	Measures []formula `json:"measures"`
 	Folds    []string  `json:"folds,omitempty"`    // names of the divisions, if there are several
 	Grades   []float64 `json:"grades"`             // that occur, ascending
+	Relevant int       `json:"relevant"`           // the first of Grades that is
 	Features []string  `json:"features,omitempty"` // names, if there are any
 
 	FeatureDigits int `json:"featureDigits"` // of packed features

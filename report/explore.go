@@ -170,8 +170,7 @@ func (r *Report) rankings(in *input, i int) details {
 	d := details{Query: i, Docs: identifiers(set, docs)}
 	var grades, ranks, scores []byte
 	for _, doc := range docs {
-		place, _ := slices.BinarySearch(r.data.Grades, set.Grades[doc])
-		grades = packed(grades, place, 1)
+		grades = packed(grades, r.grades.place(set.Grades[doc]), width(len(r.data.Grades)))
 	}
 	rank := make([]int, set.Len())
 	for s := range in.names {

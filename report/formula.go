@@ -24,23 +24,17 @@ type formula struct {
 
 // newFormula describes a measure for queries of at most docs documents with the
 // given grades.
-func newFormula(m measure.Measure, grades []float64, docs int) formula {
+func newFormula(m measure.Measure, grades *gradeTable, docs int) formula {
 	name, cut, _ := strings.Cut(m.Name(), "@")
 	c := measure.ConventionOf(m)
-	f := formula{Name: m.Name(), Relevant: len(grades)}
-	for i, g := range grades {
-		if g >= c.Threshold() {
-			f.Relevant = i
-			break
-		}
-	}
+	f := formula{Name: m.Name(), Relevant: grades.from(c.Threshold())}
 	f.Empty, _ = m.Value([]float64{0})
 	f.K, _ = strconv.Atoi(cut)
 	switch name {
 	case "map", "mrr", "p", "r":
 		f.Kind = name
 	case "ndcg", "dcg":
-		f.gains(name, m, c, grades, docs)
+		f.gains(name, m, c, grades.values, docs)
 	}
 	return f
 }

@@ -44,6 +44,7 @@ type Report struct {
 	config Config
 	view   view
 	data   data
+	grades gradeTable
 	pieces []details // of the data, as many as fit
 }
 
@@ -115,6 +116,11 @@ func newInput(c *Config, divisions []ensemble.Division) (*input, error) {
 	if len(c.Measures) == 0 {
 		return nil, errors.New("found no measures to report, expected at least one")
 	}
+	var tests []*dataset.Dataset
+	for i := range divisions {
+		tests = append(tests, divisions[i].Test)
+	}
+	c.Measures = measure.ForAll(c.Measures, tests...)
 	in := &input{Config: c, divisions: divisions}
 	for _, s := range divisions[0].Systems {
 		in.names = append(in.names, s.Name)

@@ -14,6 +14,7 @@ const lastCutoff = 20
 // measureAll sets the queries and their values by all measures.
 func (r *Report) measureAll(in *input) error {
 	longest, seen := 0, make(map[float64]bool)
+	var distinct []float64
 	for _, q := range in.queries {
 		d := in.at(q)
 		r.data.Queries.ID = append(r.data.Queries.ID, d.ID)
@@ -25,22 +26,21 @@ func (r *Report) measureAll(in *input) error {
 		for _, g := range d.Grades {
 			if !seen[g] {
 				seen[g] = true
-				r.data.Grades = append(r.data.Grades, g)
+				distinct = append(distinct, g)
 			}
 		}
 	}
-	slices.Sort(r.data.Grades)
+	r.grades = newGradeTable(distinct)
+	r.data.Grades = r.grades.values
+	r.data.Relevant = r.grades.from(measure.ConventionOf(in.Measures[0]).Threshold())
 	if len(in.divisions) > 1 {
 		for i := range in.divisions {
 			r.data.Folds = append(r.data.Folds, in.divisions[i].Name)
 		}
 	}
-	if n := len(r.data.Grades); n > radix {
-		return fmt.Errorf("found %d different grades, expected at most %d", n, radix)
-	}
 	r.data.Baseline, r.data.Systems = in.Baseline, in.names
 	for _, m := range in.Measures {
-		r.data.Measures = append(r.data.Measures, newFormula(m, r.data.Grades, longest))
+		r.data.Measures = append(r.data.Measures, newFormula(m, &r.grades, longest))
 	}
 	if len(in.divisions[0].Test.FeatureNames) > 0 {
 		r.data.Features = in.divisions[0].Test.FeatureNames

@@ -25,10 +25,7 @@ func (c *Config) settle() {
 	}
 	c.Convention = c.Convention.For(sets...)
 	c.Select = measure.For(c.Select, sets...)
-	c.Measures = slices.Clone(c.Measures)
-	for i, m := range c.Measures {
-		c.Measures[i] = measure.For(m, sets...)
-	}
+	c.Measures = measure.ForAll(c.Measures, sets...)
 	c.Entries = slices.Clone(c.Entries)
 	for i := range c.Entries {
 		c.Entries[i].Measure = measure.For(c.Entries[i].Measure, sets...)

@@ -48,8 +48,8 @@ function rankingsOf(query) {
   const d = detailsOf.get(query);
   if (!d) return undefined;
   if (unpacked.has(query)) return unpacked.get(query);
-  const n = d.d.length, w = widthFor(report.queries.docs[query]);
-  const docs = d.d.map((id, i) => ({ id, at: i, grade: unpack(d.g, i, 1), rank: [], score: [], parts: new Map() }));
+  const n = d.d.length, w = widthFor(report.queries.docs[query]), wg = widthFor(report.grades.length);
+  const docs = d.d.map((id, i) => ({ id, at: i, grade: unpack(d.g, i * wg, wg), rank: [], score: [], parts: new Map() }));
   report.systems.forEach((_, s) => docs.forEach((doc, i) => {
     doc.rank.push(unpack(d.r, (s * n + i) * w, w) + 1);
     doc.score.push(d.lo[s] + (d.hi[s] - d.lo[s]) * fraction(d.s, 2 * (s * n + i)));

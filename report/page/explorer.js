@@ -61,9 +61,9 @@ function explorer() {
   function headline(m, docs, total) {
     const value = s => valuesOf(s, state.measure)[state.query];
     const d = difference(state.query), fold = report.folds ? `, ${report.folds[report.queries.fold[state.query]]}` : '';
-    const relevant = docs.filter(doc => report.grades[doc.grade] > 0).length;
+    const relevant = docs.filter(doc => doc.grade >= report.relevant).length;
     document.getElementById('explorer-values').replaceChildren(
-      html('span', {}, `${queryName(state.query)}${fold}: ${total} documents, ${relevant} with a grade above 0`),
+      html('span', {}, `${queryName(state.query)}${fold}: ${total} documents, ${relevant} relevant`),
       html('span', {}, m.name + ' ', html('b', { class: 'left-value' }, fixed(value(state.left), 4)), ' → ', html('b', { class: 'right-value' }, fixed(value(state.right), 4)),
         html('span', { class: d > 0 ? 'better' : d < 0 ? 'worse' : '' }, ` (${fixed(d, 4, true)})`)));
   }
@@ -108,7 +108,7 @@ function explorer() {
     const top = links.getBoundingClientRect().top, height = links.offsetHeight, width = links.offsetWidth;
     const middle = li => { const r = li.getBoundingClientRect(); return r.top + r.height / 2 - top; };
     const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none' });
-    const kinds = d => 'link' + (report.grades[d.grade] > 0 ? ' relevant' : '') + (state.picked === d ? ' on' : '');
+    const kinds = d => 'link' + (d.grade >= report.relevant ? ' relevant' : '') + (state.picked === d ? ' on' : '');
     for (const d of new Set([...left, ...right])) {
       const [l, r] = [rows[0].get(d.at), rows[1].get(d.at)];
       const y0 = l ? middle(l) : height + 30, y1 = r ? middle(r) : height + 30;
