@@ -34,6 +34,21 @@ func (q *Query) Hash() uint64 {
 	return h
 }
 
+// CommonQueries returns how many queries of d are in another data set too.
+func (d *Dataset) CommonQueries(other *Dataset) int {
+	hashes := make(map[uint64]bool, len(other.Queries))
+	for i := range other.Queries {
+		hashes[other.Queries[i].Hash()] = true
+	}
+	n := 0
+	for i := range d.Queries {
+		if hashes[d.Queries[i].Hash()] {
+			n++
+		}
+	}
+	return n
+}
+
 // QuerySet remembers which queries a model was trained on, by their hashes: all of them
 // up to QuerySetSize, of more those with the smallest hashes, which are a random sample.
 // It is not changed once made.

@@ -99,9 +99,9 @@ func TestBoostingErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		for want, p := range map[string]*Problem{
-			"training data: found no query with documents of different grades":     flat,
-			"validation data: found no query on which map depends on the order":    uncounted,
-			"found a file, expected none: ":                                        leftover,
+			"training data: found no query with documents of different grades":  flat,
+			"validation data: found no query on which map depends on the order": uncounted,
+			"found a file, expected none: ":                                     leftover,
 		} {
 			_, err := m.Train(context.Background(), p)
 			var problem *ProblemError

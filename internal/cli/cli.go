@@ -137,7 +137,8 @@ func exitCode(err error) int {
 	var syntax *dataset.SyntaxError
 	var layout *tune.LayoutError
 	var problem *method.ProblemError
-	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.Is(err, fs.ErrNotExist) {
+	var selection *tune.SelectionError
+	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.As(err, &selection) || errors.Is(err, fs.ErrNotExist) {
 		return exitBadCall
 	}
 	return exitFailed

@@ -13,11 +13,11 @@ import (
 )
 
 type compareFlags struct {
-	reading
+	scoring
+	judging
 	data         string
 	measure      string
 	measures     string
-	convention   string
 	ties         string
 	baseline     string
 	seeds        string
@@ -78,7 +78,7 @@ func newCompareCommand(env *environment) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
+			if err := f.checkFlags(cmd, args); err != nil {
 				return err
 			}
 			return f.run(cmd.Context(), env, args)
@@ -88,7 +88,7 @@ func newCompareCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
 	fl.StringVar(&f.measure, "measure", "map", "`measure` to compare by")
 	fl.StringVar(&f.measures, "measures", "", "`measures` to compare by, separated by commas, instead of one")
-	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	f.judging.addTo(cmd)
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringVar(&f.baseline, "baseline", "", "`name` of the system that the others are compared with (default: every pair)")
 	fl.StringVar(&f.seeds, "seeds", "", "`numbers` that stand for {seed} in the systems' paths, such as 1,2,3 or 1-5; the runs are averaged")
@@ -97,11 +97,11 @@ func newCompareCommand(env *environment) *cobra.Command {
 	addWhole(fl, &f.resamples, "resamples", 10_000, 1, "`number` of bootstrap samples")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&env.format, "format", "text", "print `text`, markdown, latex, csv or json")
-	f.addTo(cmd)
+	f.scoring.addTo(cmd)
 	return cmd
 }
 
-func (f *compareFlags) check(cmd *cobra.Command, args []string) error {
+func (f *compareFlags) checkFlags(cmd *cobra.Command, args []string) error {
 	switch f.unit {
 	case "query":
 	case "fold":
@@ -166,8 +166,8 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 // parse reads the measures and, into c, how they count.
 func (f *compareFlags) parse(c *comparison) ([]measure.Measure, error) {
 	var err error
-	if c.convention, err = measure.ParseConvention(f.convention); err != nil {
-		return nil, badCall("--convention: %w", err)
+	if c.convention, err = f.parseConvention(); err != nil {
+		return nil, err
 	}
 	if c.ties, err = measure.ParseTies(f.ties); err != nil {
 		return nil, badCall("--ties: %w", err)

@@ -13,6 +13,7 @@ import (
 type compareJSON struct {
 	comparedJSON
 	Convention string         `json:"convention"`
+	Threshold  float64        `json:"threshold"`
 	Ties       string         `json:"ties"`
 	Folds      int            `json:"folds,omitempty"`
 	Baseline   string         `json:"baseline,omitempty"`
@@ -94,7 +95,7 @@ func (env *environment) printComparison(c *comparison) error {
 
 func (c *comparison) json() compareJSON {
 	j := compareJSON{
-		Convention: c.convention.Name(), Ties: c.ties.String(), Folds: c.folds, Baseline: c.baseline,
+		Convention: c.convention.Name(), Threshold: c.convention.Threshold(), Ties: c.ties.String(), Folds: c.folds, Baseline: c.baseline,
 		Seed: c.seed, Resamples: c.resamples,
 	}
 	for i := range c.measured {

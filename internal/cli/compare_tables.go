@@ -117,7 +117,7 @@ func (c *comparison) heading(m *measured) string {
 		flips = thousands(m.Permutations) + " sign flips"
 	}
 	return fmt.Sprintf("%d queries%s; convention %s, ties %s; %s, %s bootstrap samples, seed %d",
-		m.Queries, data, c.convention.Name(), c.ties, flips, thousands(c.resamples), c.seed)
+		m.Queries, data, conventionText(c.convention), c.ties, flips, thousands(c.resamples), c.seed)
 }
 
 func thousands(n int) string {

@@ -46,6 +46,12 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	if err != nil {
 		return err
 	}
+	tests := testsOf(divisions)
+	c.convention = env.settle(c.convention, tests...)
+	measures = measure.ForAll(measures, tests...)
+	if err := f.check(env, f.data, ofDivisions(paths, divisions)...); err != nil {
+		return err
+	}
 	bar := env.startProgress("measuring, runs", len(paths))
 	defer bar.finish()
 	next := 0
@@ -66,6 +72,15 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 		}
 	}
 	return nil
+}
+
+// testsOf returns the test data of all divisions.
+func testsOf(divisions []ensemble.Division) []*dataset.Dataset {
+	tests := make([]*dataset.Dataset, len(divisions))
+	for i := range divisions {
+		tests[i] = divisions[i].Test
+	}
+	return tests
 }
 
 // read reads the data, one file or the test parts of folds, and every run's scores.

@@ -14,7 +14,7 @@ type cleanFlags struct {
 	dataOutput
 	reading   string
 	dropEmpty bool
-	threshold float64
+	relevant  relevance
 }
 
 func newDataCleanCommand(env *environment) *cobra.Command {
@@ -31,7 +31,7 @@ func newDataCleanCommand(env *environment) *cobra.Command {
 	f.dataOutput.addTo(cmd)
 	cmd.Flags().StringVar(&f.reading, "reading", "R2", "which documents to drop: R0, R1, R2 or R3")
 	cmd.Flags().BoolVar(&f.dropEmpty, "drop-empty", false, "drop the queries left without a relevant document, too")
-	addThreshold(cmd, &f.threshold)
+	f.relevant.addTo(cmd)
 	return cmd
 }
 
@@ -61,7 +61,7 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err != nil {
 		return badCall("--reading: %w", err)
 	}
-	if err := checkThreshold(f.threshold); err != nil {
+	if _, err := f.relevant.parse(); err != nil {
 		return err
 	}
 	if err := f.check(cmd); err != nil {
@@ -74,12 +74,16 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if reading == dataset.R3 && !d.HasDocIDs() {
 		return badCall("--reading R3 compares document ids, of which the data have none")
 	}
+	threshold, err := f.relevant.of(env, d)
+	if err != nil {
+		return err
+	}
 	bar := env.startProgress("cleaning", 0)
-	d, cleaned := dataset.Clean(d, reading, f.threshold)
+	d, cleaned := dataset.Clean(d, reading, threshold)
 	bar.finish()
 	var empty []string
 	if f.dropEmpty {
-		d, empty = dataset.DropEmptyQueries(d, f.threshold)
+		d, empty = dataset.DropEmptyQueries(d, threshold)
 	}
 	r, w := f.written(d)
 	r.rows = append(r.rows,

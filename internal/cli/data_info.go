@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 
 func newDataInfoCommand(env *environment) *cobra.Command {
 	var in dataInput
-	var threshold float64
+	var relevant relevance
 	cmd := &cobra.Command{
 		Use:   "info FILE...",
 		Short: "Tell what a data set holds, and what is odd about it",
@@ -23,10 +22,14 @@ features but different grades. Several files are taken together as one set.`,
 		Example: `  listwise data info train.txt
   listwise data info S1.txt.gz S2.txt.gz S3.txt.gz --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkThreshold(threshold); err != nil {
+			if _, err := relevant.parse(); err != nil {
 				return err
 			}
 			d, err := in.read(cmd, env, args)
+			if err != nil {
+				return err
+			}
+			threshold, err := relevant.of(env, d)
 			if err != nil {
 				return err
 			}
@@ -37,19 +40,8 @@ features but different grades. Several files are taken together as one set.`,
 		},
 	}
 	in.addTo(cmd)
-	addThreshold(cmd, &threshold)
+	relevant.addTo(cmd)
 	return cmd
-}
-
-func addThreshold(cmd *cobra.Command, threshold *float64) {
-	cmd.Flags().Float64Var(threshold, "threshold", dataset.DefaultThreshold, "lowest `grade` that counts as relevant")
-}
-
-func checkThreshold(threshold float64) error {
-	if !(threshold > 0) || math.IsInf(threshold, 1) {
-		return badCall("--threshold %v: expected a positive number", threshold)
-	}
-	return nil
 }
 
 func infoReport(info dataset.Info) report {

@@ -17,17 +17,16 @@ import (
 )
 
 type evalFlags struct {
-	reading
+	scoring
+	judging
 	recording
-	data       string
-	model      string
-	scores     string
-	measures   string
-	convention string
-	ties       string
-	threshold  float64
-	maxGrade   float64
-	perQuery   string
+	data     string
+	model    string
+	scores   string
+	measures string
+	ties     string
+	maxGrade float64
+	perQuery string
 }
 
 func newEvalCommand(env *environment) *cobra.Command {
@@ -41,7 +40,7 @@ func newEvalCommand(env *environment) *cobra.Command {
   listwise eval --data test.txt --model m.json --convention standard-skip --ties average --format json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(cmd); err != nil {
+			if err := f.checkFlags(cmd); err != nil {
 				return err
 			}
 			return f.run(cmd.Context(), env)
@@ -52,12 +51,11 @@ func newEvalCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
 	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas")
-	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	f.judging.addTo(cmd)
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
-	fl.Float64Var(&f.threshold, "threshold", 0, "lowest relevant grade of the binary measures (default: the convention's, 1 or, for mslr, 2)")
 	addPositive(fl, &f.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
-	f.reading.addTo(cmd)
+	f.scoring.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -94,7 +92,7 @@ Measures (K is a cut-off rank, [ ] may be left out):
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (f *evalFlags) check(cmd *cobra.Command) error {
+func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
 	if err := required(cmd, "data"); err != nil {
 		return err
 	}
@@ -104,18 +102,15 @@ func (f *evalFlags) check(cmd *cobra.Command) error {
 	if f.data == "-" && f.scores == "-" {
 		return badCall("--data and --scores cannot both be standard input")
 	}
-	if cmd.Flags().Changed("threshold") && !(f.threshold > 0) {
-		return badCall("--threshold %v: expected a positive number", f.threshold)
-	}
 	return nil
 }
 
 func (f *evalFlags) run(ctx context.Context, env *environment) error {
-	convention, err := measure.ParseConvention(f.convention)
+	convention, err := f.parseConvention()
 	if err != nil {
-		return badCall("--convention: %w", err)
+		return err
 	}
-	measures, err := measure.ParseList(f.measures, convention, measure.Options{Threshold: f.threshold, MaxGrade: f.maxGrade})
+	measures, err := measure.ParseList(f.measures, convention, measure.Options{MaxGrade: f.maxGrade})
 	if err != nil {
 		return badCall("--measures: %w", err)
 	}
@@ -127,7 +122,9 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	rec := f.begin(env, func() *runs.Run { return f.recorded(in, measures) })
+	convention = env.settle(convention, in.data)
+	measures = measure.ForAll(measures, in.data)
+	rec := f.begin(env, func() *runs.Run { return f.recorded(in, convention, measures) })
 	var result *measure.Result
 	err = env.during("measuring "+f.data, func() (err error) {
 		result, err = f.measure(in, convention, measures, ties)
@@ -175,7 +172,10 @@ func (f *evalFlags) read(ctx context.Context, env *environment) (*evalInput, err
 	if in.data, err = env.openAloud(ctx, f.data, opts); err != nil {
 		return nil, err
 	}
-	return in, env.during("scoring "+f.data, func() error { return f.readScores(in) })
+	if err := env.during("scoring "+f.data, func() error { return f.readScores(in) }); err != nil {
+		return nil, err
+	}
+	return in, f.check(env, f.data, scored{f.model, []*dataset.Dataset{in.data}, []*model.Model{in.model}})
 }
 
 func (f *evalFlags) readScores(in *evalInput) error {
@@ -212,6 +212,7 @@ func warnOfTies(env *environment, r *measure.Result) {
 // null.
 type evalJSON struct {
 	Convention string         `json:"convention"`
+	Threshold  float64        `json:"threshold"`
 	Ties       string         `json:"ties"`
 	Queries    int            `json:"queries"`
 	Counted    map[string]int `json:"queries_counted"`
@@ -230,12 +231,12 @@ type tiedJSON struct {
 func evalReport(c measure.Convention, r *measure.Result) report {
 	ties := r.TieStats()
 	j := evalJSON{
-		Convention: c.Name(), Ties: r.Ties().String(), Queries: len(r.Queries()),
+		Convention: c.Name(), Threshold: c.Threshold(), Ties: r.Ties().String(), Queries: len(r.Queries()),
 		Counted: make(map[string]int), Measures: make(map[string]any), TieNeutral: make(map[string]any),
 		TiedPairs: tiedJSON{ties.Pairs, ties.Tied, ties.Share(), ties.Over},
 	}
 	out := report{
-		title:   fmt.Sprintf("convention %s, ties %s, queries: %d\n", j.Convention, j.Ties, j.Queries),
+		title:   fmt.Sprintf("convention %s, ties %s, queries: %d\n", conventionText(c), j.Ties, j.Queries),
 		columns: []string{"measure", "mean", "tie-neutral", "queries"},
 	}
 	for _, name := range r.Names() {
@@ -266,7 +267,7 @@ type queryJSON struct {
 func writePerQuery(path string, c measure.Convention, r *measure.Result) error {
 	write := r.WriteCSV
 	if strings.EqualFold(filepath.Ext(path), ".json") {
-		write = atomicfile.JSON(map[string]any{"convention": c.Name(), "ties": r.Ties().String(), "queries": perQuery(r)})
+		write = atomicfile.JSON(map[string]any{"convention": c.Name(), "threshold": c.Threshold(), "ties": r.Ties().String(), "queries": perQuery(r)})
 	}
 	if err := atomicfile.Write(path, write); err != nil {
 		return fmt.Errorf("--per-query: %w", err)

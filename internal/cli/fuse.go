@@ -20,21 +20,21 @@ import (
 )
 
 type fuseFlags struct {
-	reading
-	data       string
-	valid      string
-	rules      string
-	scale      string
-	k          float64
-	weights    string
-	selectBy   string
-	draws      int
-	seed       uint64
-	measures   string
-	convention string
-	ties       string
-	out        string
-	model      string
+	scoring
+	judging
+	data     string
+	valid    string
+	rules    string
+	scale    string
+	k        float64
+	weights  string
+	selectBy string
+	draws    int
+	seed     uint64
+	measures string
+	ties     string
+	out      string
+	model    string
 }
 
 func newFuseCommand(env *environment) *cobra.Command {
@@ -86,11 +86,11 @@ A document's fused score is the weighted sum of its votes.
 	addWhole(fl, &f.draws, "draws", 20, 0, "`number` of samples of the validation queries whose best weights are averaged; 0: the best on all queries, taken alone")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas")
-	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	f.judging.addTo(cmd)
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringVar(&f.out, "out", "", "`file` for the fused scores, or folder with --data DIR")
 	fl.StringVar(&f.model, "model", "", "`file` for the fusion as a model; all systems must be models (with --data FILE)")
-	f.addTo(cmd)
+	f.scoring.addTo(cmd)
 	return cmd
 }
 
@@ -101,13 +101,17 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	}
 	info, err := os.Stat(f.data)
 	inFolds := err == nil && info.IsDir()
-	if err := f.check(inFolds, len(config.Rules)); err != nil {
+	if err := f.checkFlags(inFolds, len(config.Rules)); err != nil {
 		return err
 	}
 	divisions, err := f.read(ctx, env, args, inFolds)
 	if err != nil {
 		return fault(err)
 	}
+	if err := f.check(env, f.data, ofDivisions(args, divisions)...); err != nil {
+		return err
+	}
+	convention = env.settle(convention, allOf(divisions)...)
 	bar := env.startProgress("fusing, rules and folds", len(config.Rules)*len(divisions))
 	config.Observe = bar.set
 	result, err := config.Run(ctx, divisions)
@@ -124,7 +128,18 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if err := f.write(divisions, result, summary, inFolds); err != nil {
 		return err
 	}
-	return env.print(fuseReport(divisions, result, summary))
+	return env.print(fuseReport(divisions, result, summary, convention))
+}
+
+// allOf returns the test and validation data of all divisions.
+func allOf(divisions []ensemble.Division) []*dataset.Dataset {
+	all := testsOf(divisions)
+	for i := range divisions {
+		if v := divisions[i].Valid; v != nil {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // fault marks an error in what the systems' files hold as the caller's.
@@ -139,9 +154,9 @@ func fault(err error) error {
 // config puts together what the flags describe, and their convention.
 func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, error) {
 	c := &ensemble.Config{Tuned: f.weights == "" || f.weights == "tuned"}
-	convention, err := measure.ParseConvention(f.convention)
+	convention, err := f.parseConvention()
 	if err != nil {
-		return nil, convention, badCall("--convention: %w", err)
+		return nil, convention, err
 	}
 	if c.Measures, err = measure.ParseList(f.measures, convention, measure.Options{}); err != nil {
 		return nil, convention, badCall("--measures: %w", err)
@@ -204,7 +219,7 @@ func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
 }
 
 // check tells of flags that do not fit each other, before anything is read.
-func (f *fuseFlags) check(inFolds bool, rules int) error {
+func (f *fuseFlags) checkFlags(inFolds bool, rules int) error {
 	chooses := inFolds || f.valid != ""
 	switch {
 	case inFolds && (f.valid != "" || f.model != ""):

@@ -11,6 +11,7 @@ import (
 // fuseJSON is the result of fuse that scripts rely on.
 type fuseJSON struct {
 	Convention string       `json:"convention"`
+	Threshold  float64      `json:"threshold"`
 	Ties       string       `json:"ties"`
 	Select     string       `json:"select"`
 	Seed       uint64       `json:"seed"`
@@ -35,7 +36,7 @@ type fusionJSON struct {
 
 func fuseSummary(convention measure.Convention, c *ensemble.Config, r *ensemble.Result) fuseJSON {
 	s := fuseJSON{
-		Convention: convention.Name(), Ties: c.Ties.String(), Select: c.Tuning.Measure.Name(), Seed: c.Tuning.Seed,
+		Convention: convention.Name(), Threshold: convention.Threshold(), Ties: c.Ties.String(), Select: c.Tuning.Measure.Name(), Seed: c.Tuning.Seed,
 		Queries: len(measure.Pool(r.Systems[0].Tests...).Queries()),
 	}
 	for i := range r.Systems {
@@ -79,14 +80,14 @@ func fusionSummary(row *ensemble.Row) fusionJSON {
 	return j
 }
 
-func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON) report {
+func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, convention measure.Convention) report {
 	out := report{
-		title:   fmt.Sprintf("test results of %d queries; convention %s, ties %s, chosen by validation %s, seed %d", summary.Queries, summary.Convention, summary.Ties, summary.Select, summary.Seed),
+		title:   fmt.Sprintf("test results of %d queries; convention %s, ties %s, chosen by validation %s, seed %d", summary.Queries, conventionText(convention), summary.Ties, summary.Select, summary.Seed),
 		columns: []string{"system", "measure"},
 		json:    summary,
 	}
 	if divisions[0].Valid == nil {
-		out.title = fmt.Sprintf("test results of %d queries; convention %s, ties %s", summary.Queries, summary.Convention, summary.Ties)
+		out.title = fmt.Sprintf("test results of %d queries; convention %s, ties %s", summary.Queries, conventionText(convention), summary.Ties)
 	}
 	if len(divisions) == 1 {
 		out.columns = append(out.columns, "value")

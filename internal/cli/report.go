@@ -18,13 +18,13 @@ import (
 )
 
 type reportFlags struct {
-	reading
+	scoring
+	judging
 	data         string
 	out          string
 	title        string
 	baseline     string
 	measures     string
-	convention   string
 	ties         string
 	curves       []string
 	maxSize      float64 // MB
@@ -60,7 +60,7 @@ queries.`,
   listwise report --data test.txt --out report.html 11 12 better=14
   listwise report --data test.txt --out report.html --curve ranknet=r.curve ranknet=r.json mle=m.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd, args); err != nil {
+			if err := f.checkFlags(cmd, args); err != nil {
 				return err
 			}
 			return f.run(cmd.Context(), env, args)
@@ -72,18 +72,18 @@ queries.`,
 	fl.StringVar(&f.title, "title", "", "`heading` of the page (default: the data's name)")
 	fl.StringVar(&f.baseline, "baseline", "", "`name` of the system that the others are compared with (default: the first)")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas; the first sorts the queries")
-	fl.StringVar(&f.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	f.judging.addTo(cmd)
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringArrayVar(&f.curves, "curve", nil, "`[NAME=]FILE` that train --curve wrote")
 	addPositive(fl, &f.maxSize, "max-size", page.DefaultMaxBytes/1e6, 1000, "`MB` that the page may take")
 	addWhole(fl, &f.permutations, "permutations", 100_000, 1, "`number` of sign flips of the randomisation test")
 	addWhole(fl, &f.resamples, "resamples", 10_000, 1, "`number` of bootstrap samples")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
-	f.addTo(cmd)
+	f.scoring.addTo(cmd)
 	return cmd
 }
 
-func (f *reportFlags) check(cmd *cobra.Command, args []string) error {
+func (f *reportFlags) checkFlags(cmd *cobra.Command, args []string) error {
 	if err := required(cmd, "data", "out"); err != nil {
 		return err
 	}
@@ -117,6 +117,7 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if err != nil {
 		return fault(err)
 	}
+	env.settle(measure.ConventionOf(config.Measures[0]), testsOf(divisions)...)
 	bar := env.startProgress("comparing and drawing", 0)
 	r, err := page.Build(ctx, *config, divisions, curves)
 	bar.finish()
@@ -141,9 +142,9 @@ func (f *reportFlags) config() (*page.Config, error) {
 	} else {
 		c.Source = filepath.Base(filepath.Clean(f.data))
 	}
-	convention, err := measure.ParseConvention(f.convention)
+	convention, err := f.parseConvention()
 	if err != nil {
-		return nil, badCall("--convention: %w", err)
+		return nil, err
 	}
 	if c.Measures, err = measure.ParseList(f.measures, convention, measure.Options{}); err != nil {
 		return nil, badCall("--measures: %w", err)
@@ -228,6 +229,9 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 			return nil, err
 		}
 		divisions = []ensemble.Division{*d}
+	}
+	if err := f.scoring.check(env, f.data, ofDivisions(paths, divisions)...); err != nil {
+		return nil, err
 	}
 	for k := range divisions {
 		for i := range divisions[k].Systems {

@@ -14,7 +14,7 @@ import (
 
 // recorded describes a run of train before it trains.
 func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
-	c := f.recordedSettings()
+	c := f.recordedSettings(measure.ConventionOf(p.Select))
 	c["scorer"], c["select"], c["hyperparameters"] = f.scorerOf(m), p.Select.Name(), p.Values.Typed()
 	if p.Measure != nil {
 		c["measure"] = p.Measure.Name()
@@ -40,7 +40,7 @@ func trainResult(m *method.Method, p *method.Problem, trained *model.Model, vali
 
 // recorded describes a run of tune before it trains.
 func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
-	settings := f.recordedSettings()
+	settings := f.recordedSettings(c.Convention)
 	settings["select"], settings["ties"] = c.Select.Name(), c.Ties.String()
 	var names []any
 	for _, m := range c.Measures {
@@ -132,7 +132,7 @@ func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {
 }
 
 // recorded describes a run of eval.
-func (f *evalFlags) recorded(in *evalInput, measures []measure.Measure) *runs.Run {
+func (f *evalFlags) recorded(in *evalInput, convention measure.Convention, measures []measure.Measure) *runs.Run {
 	var names []any
 	for _, m := range measures {
 		names = append(names, m.Name())
@@ -140,7 +140,7 @@ func (f *evalFlags) recorded(in *evalInput, measures []measure.Measure) *runs.Ru
 	r := &runs.Run{
 		Kind: runs.Eval,
 		Config: map[string]any{
-			"measures": names, "convention": f.convention, "ties": f.ties, "threshold": f.threshold, "max_grade": f.maxGrade, "missing": f.missing,
+			"measures": names, "convention": f.convention, "ties": f.ties, "threshold": convention.Threshold(), "max_grade": f.maxGrade, "missing": f.missing,
 		},
 		Data: []runs.Data{recordedData("test", f.data, in.data)},
 	}

@@ -156,8 +156,8 @@ func recordedTraining(m *model.Model) map[string]any {
 }
 
 // recordedSettings are those that train and tune share.
-func (l *learning) recordedSettings() map[string]any {
-	return map[string]any{"convention": l.convention, "normalize": l.normalize, "missing": l.missing}
+func (l *learning) recordedSettings(c measure.Convention) map[string]any {
+	return map[string]any{"convention": c.Name(), "threshold": c.Threshold(), "normalize": l.normalize, "missing": l.missing}
 }
 
 // scorerOf is the scorer that a method trains.

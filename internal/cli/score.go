@@ -13,7 +13,7 @@ import (
 )
 
 type scoreFlags struct {
-	reading
+	scoring
 	model string
 	data  string
 	out   string
@@ -57,11 +57,15 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	var rows []float64
+	var m *model.Model
 	err = env.during("scoring "+f.data, func() (err error) {
-		_, rows, err = scoreWith(f.model, f.data, d)
+		m, rows, err = scoreWith(f.model, f.data, d)
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	if err := f.checkModel(f.model, m, make(map[string]bool)); err != nil {
 		return err
 	}
 	scores := make([]float64, len(rows))

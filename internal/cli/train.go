@@ -21,17 +21,17 @@ import (
 // learning are the flags that train and tune have in common.
 type learning struct {
 	reading
-	measure    string
-	convention string
-	normalize  string
-	scorer     string
-	seed       uint64
+	judging
+	measure   string
+	normalize string
+	scorer    string
+	seed      uint64
 }
 
 func (l *learning) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&l.measure, "measure", "", "`measure` to optimise, such as map, ndcg@K, auc or mrr (default: the method's own; some methods have none)")
-	f.StringVar(&l.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	l.judging.addTo(cmd)
 	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features per query: none, minmax or zscore; stored in the model")
 	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2)")
 	l.reading.addTo(cmd)
@@ -50,14 +50,6 @@ func (l *learning) oneMeasure(flag, name string) (measure.Measure, error) {
 		return nil, badCall("--%s: %w", flag, err)
 	}
 	return m, nil
-}
-
-func (l *learning) parseConvention() (measure.Convention, error) {
-	c, err := measure.ParseConvention(l.convention)
-	if err != nil {
-		return c, badCall("--convention: %w", err)
-	}
-	return c, nil
 }
 
 // trainingMeasure returns what the method is to optimise, nil if it has no
@@ -235,7 +227,7 @@ func (f *trainFlags) validation(m *model.Model, valid *dataset.Dataset) (*measur
 	if err != nil {
 		return nil, err
 	}
-	measures, err := measure.ParseList("map,ndcg@10", c, measure.Options{})
+	measures, err := measure.ParseList("map,ndcg@10", c.WithThreshold(m.Threshold), measure.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -263,11 +255,21 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.Data, err = env.openAloud(ctx, f.train, opts); err != nil || f.valid == "" {
-		return m, p, err
+	p.Missing = opts.Missing
+	if p.Data, err = env.openAloud(ctx, f.train, opts); err != nil {
+		return nil, nil, err
 	}
-	p.Valid, err = env.openAloud(ctx, f.valid, opts)
-	return m, p, err
+	sets := []*dataset.Dataset{p.Data}
+	if f.valid != "" {
+		if p.Valid, err = env.openAloud(ctx, f.valid, opts); err != nil {
+			return nil, nil, err
+		}
+		sets = append(sets, p.Valid)
+		warnOfCommon(env, f.valid, p.Valid, f.train, p.Data)
+	}
+	c := env.settle(measure.ConventionOf(p.Select), sets...)
+	p.Select, p.Measure = measure.Under(p.Select, c), measure.Under(p.Measure, c)
+	return m, p, nil
 }
 
 // settle checks all flags and fills in what they say of how to learn.

@@ -80,6 +80,8 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	if config.Folds, err = f.folds(env); err != nil {
 		return err
 	}
+	warnOfFolds(env, config.Folds)
+	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
 	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
 	out, err := f.choose(ctx, env, &config, rec)
 	rec.end(err)
@@ -127,6 +129,9 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	if c.Normalization, err = f.normalization(); err != nil {
 		return c, err
 	}
+	if c.Missing, err = dataset.ParseMissing(f.missing); err != nil {
+		return c, badCall("--missing: %w", err)
+	}
 	c.Entries, err = f.entries()
 	return c, err
 }
@@ -144,6 +149,15 @@ func (f *tuneFlags) folds(env *environment) ([]tune.Fold, error) {
 		}
 	}
 	return folds, err
+}
+
+// dataOf returns the data of all folds.
+func dataOf(folds []tune.Fold) []*dataset.Dataset {
+	var all []*dataset.Dataset
+	for _, f := range folds {
+		all = append(all, f.Train, f.Valid, f.Test)
+	}
+	return all
 }
 
 // entries makes one entry a method, each with its whole grid.
@@ -192,6 +206,7 @@ func (f *tuneFlags) entries() ([]tune.Entry, error) {
 // tuneJSON is the result of tune that scripts rely on.
 type tuneJSON struct {
 	Convention string           `json:"convention"`
+	Threshold  float64          `json:"threshold"`
 	Select     string           `json:"select"`
 	Seed       uint64           `json:"seed"`
 	Queries    int              `json:"queries"`
@@ -220,7 +235,7 @@ type tuneMeasureJSON struct {
 }
 
 func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
-	summary := tuneJSON{Convention: c.Convention.Name(), Select: c.Select.Name(), Seed: c.Seed}
+	summary := tuneJSON{Convention: c.Convention.Name(), Threshold: r.Threshold, Select: c.Select.Name(), Seed: c.Seed}
 	for _, fold := range c.Folds {
 		summary.Queries += len(fold.Test.Queries)
 	}
@@ -256,7 +271,7 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 	out := report{
 		title: fmt.Sprintf("test results of %d folds, %d queries; convention %s, chosen by validation %s, seed %d",
-			len(c.Folds), summary.Queries, summary.Convention, summary.Select, c.Seed),
+			len(c.Folds), summary.Queries, conventionText(c.Convention), summary.Select, c.Seed),
 		columns: []string{"method", "measure"},
 		json:    summary,
 	}

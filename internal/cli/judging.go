@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+)
+
+// judging are the flags of all commands that measure: the convention and what counts as
+// relevant.
+type judging struct {
+	convention string
+	relevance
+}
+
+func (j *judging) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&j.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	j.relevance.addTo(cmd)
+}
+
+// parseConvention returns the convention, with the threshold if one is given.
+func (j *judging) parseConvention() (measure.Convention, error) {
+	c, err := measure.ParseConvention(j.convention)
+	if err != nil {
+		return c, badCall("--convention: %w", err)
+	}
+	threshold, err := j.parse()
+	if err != nil || threshold == 0 {
+		return c, err
+	}
+	return c.WithThreshold(threshold), nil
+}
+
+// relevance is the flag that says which documents are relevant.
+type relevance struct{ threshold string }
+
+const autoThreshold = "auto"
+
+func (r *relevance) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&r.threshold, "threshold", autoThreshold, "lowest `grade` that counts as relevant; auto: 1 where all grades are whole numbers (2 under the convention mslr), otherwise the smallest positive grade")
+}
+
+// parse returns the threshold, 0 for auto.
+func (r *relevance) parse() (float64, error) {
+	if r.threshold == autoThreshold {
+		return 0, nil
+	}
+	v, err := strconv.ParseFloat(r.threshold, 64)
+	if err == nil {
+		err = measure.CheckThreshold(v)
+	}
+	if err != nil {
+		return 0, badCall("--threshold %s: expected a positive number or auto", r.threshold)
+	}
+	return v, nil
+}
+
+// of returns the threshold for data sets, and tells what auto made of them.
+func (r *relevance) of(env *environment, sets ...*dataset.Dataset) (float64, error) {
+	v, err := r.parse()
+	if err != nil || v > 0 {
+		return v, err
+	}
+	return env.settle(measure.Convention{}, sets...).Threshold(), nil
+}
+
+// settle returns the convention with the threshold for the data sets, taken together,
+// and tells the user if they have changed it.
+func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) measure.Convention {
+	settled := c.For(sets...)
+	if t := settled.Threshold(); t != c.Threshold() {
+		env.note("note: the grades are not whole numbers: documents from grade %s on, the smallest positive one, count as relevant (--threshold says otherwise)", dataset.FormatGrade(t))
+	}
+	return settled
+}
+
+// conventionText names a convention, with its threshold if that is none of its own.
+func conventionText(c measure.Convention) string {
+	own, err := measure.ParseConvention(c.Name())
+	if err == nil && own.Threshold() == c.Threshold() {
+		return c.Name()
+	}
+	return c.Name() + ", relevant from grade " + dataset.FormatGrade(c.Threshold())
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/tune"
+)
+
+// warnOfSeen tells that a system is measured on queries that it was trained on.
+func warnOfSeen(env *environment, path string, by scored) {
+	common, told, all := 0, 0, 0
+	for k, m := range by.models {
+		all += len(by.data[k].Queries)
+		if m != nil {
+			c, t := seenBy(m, by.data[k])
+			common, told = common+c, told+t
+		}
+	}
+	if common > 0 {
+		env.note("warning: %s %s was trained on: these results say little of other queries", seenText(common, told, all, path), by.path)
+	}
+}
+
+// seenBy returns how many queries of d a model, or the member of a fusion with the most
+// of them, was trained on, of how many that could be told.
+func seenBy(m *model.Model, d *dataset.Dataset) (common, told int) {
+	for _, member := range m.Members() {
+		if member.Training.Seen == nil {
+			continue
+		}
+		data := d
+		if d.Missing() > 0 {
+			data = d.Clone()
+			data.FillMissing(member.Missing)
+		}
+		if c, t := member.Training.Seen.Common(data); c > common {
+			common, told = c, t
+		}
+	}
+	return common, told
+}
+
+// seenText says how many queries of a file are among those that something was trained
+// on, known of a sample of them.
+func seenText(common, told, all int, path string) string {
+	switch {
+	case common == all:
+		return fmt.Sprintf("all %d queries of %s are among those that", all, path)
+	case told == all:
+		return fmt.Sprintf("%d of %d queries of %s are among those that", common, all, path)
+	}
+	return fmt.Sprintf("about %.0f %% of the queries of %s are among those that", 100*float64(common)/float64(told), path)
+}
+
+// warnOfCommon tells that data to choose by, or to measure on, has queries of other data.
+func warnOfCommon(env *environment, name string, d *dataset.Dataset, ofName string, of *dataset.Dataset) {
+	if n := d.CommonQueries(of); n > 0 {
+		all := fmt.Sprintf("%d of the %d", n, len(d.Queries))
+		if n == len(d.Queries) {
+			all = fmt.Sprintf("all %d", n)
+		}
+		env.note("warning: %s queries of %s are in %s too: what is chosen or measured on them says little of other queries", all, name, ofName)
+	}
+}
+
+// warnOfFolds is warnOfCommon for the three parts of every fold; folds in which the same
+// parts share queries are told together.
+func warnOfFolds(env *environment, folds []tune.Fold) {
+	type pair struct{ part, of string }
+	for _, p := range []pair{{"test", "train"}, {"vali", "train"}, {"test", "vali"}} {
+		var worst tune.Fold
+		most, others := 0, 0
+		for _, f := range folds {
+			parts := map[string]*dataset.Dataset{"train": f.Train, "vali": f.Valid, "test": f.Test}
+			if parts[p.part] == nil || parts[p.of] == nil {
+				continue
+			}
+			n := parts[p.part].CommonQueries(parts[p.of])
+			if n > 0 && most > 0 {
+				others++
+			}
+			if n > most {
+				worst, most = f, n
+			}
+		}
+		if most == 0 {
+			continue
+		}
+		more := ""
+		if others > 0 {
+			more = fmt.Sprintf(", as in %d other folds", others)
+		}
+		env.note("warning: %d queries of the %s data of %s are in its %s data too%s: what is chosen or measured on them says little of other queries", most, p.part, worst.Name, p.of, more)
+	}
+}
