@@ -21,7 +21,7 @@ type Config struct {
 	Convention    measure.Convention // of Select and Measures, for reports
 	Measures      []measure.Measure  // reported on test data
 	Ties          measure.TiePolicy  // of the test results
-	Missing       dataset.Missing      // what missing values of the folds became; stored in the models
+	Missing       dataset.Missing    // what missing values of the folds became; stored in the models
 	Normalization dataset.Normalization
 	Scorer        string // of all entries; empty means each method's default
 	Seed          uint64
