@@ -1,9 +1,9 @@
 package dataset
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -16,7 +16,7 @@ func numbered(t *testing.T, seed uint64, from, to int) *Dataset {
 		for j := range x {
 			x[j] = rng.Float32()
 		}
-		if err := b.Add(fmt.Sprint(i), []float64{0, 1, 2}, x, nil); err != nil {
+		if err := b.Add(strconv.Itoa(i), []float64{0, 1, 2}, x, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

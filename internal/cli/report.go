@@ -230,7 +230,7 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 		}
 		divisions = []ensemble.Division{*d}
 	}
-	if err := f.scoring.check(env, f.data, ofDivisions(paths, divisions)...); err != nil {
+	if err := f.check(env, f.data, ofDivisions(paths, divisions)...); err != nil {
 		return nil, err
 	}
 	for k := range divisions {
