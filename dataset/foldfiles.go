@@ -80,6 +80,23 @@ func FoldFile(ctx context.Context, dir, path string, k int, seed uint64) ([]Fold
 	return writeFolds(ctx, dir, parts, sizes)
 }
 
+// FoldFiles returns the names of the files of K folds below dir.
+func FoldFiles(dir string, k int) []string {
+	var names []string
+	for f := range k {
+		for _, part := range foldParts {
+			names = append(names, filepath.Join(foldDir(dir, f), part))
+		}
+	}
+	return names
+}
+
+// foldParts are the files of a fold.
+var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
+
+// foldDir is the folder of fold f, which counts from 0.
+func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
+
 // anyText accepts whatever is well-formed: missing values are copied, not used.
 var anyText = Options{Missing: MissingZero}
 
@@ -146,7 +163,7 @@ func checkParts(ctx context.Context, parts []string) ([]Size, error) {
 func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size) ([]FoldSize, error) {
 	folds := make([]FoldSize, len(parts))
 	for f := range folds {
-		name := filepath.Join(dir, fmt.Sprintf("Fold%d", f+1))
+		name := foldDir(dir, f)
 		if err := os.MkdirAll(name, 0o777); err != nil {
 			return nil, err
 		}
@@ -156,9 +173,9 @@ func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size) (
 			parts []int
 			size  *Size
 		}{
-			{"train.txt", train, &folds[f].Train},
-			{"vali.txt", []int{vali}, &folds[f].Vali},
-			{"test.txt", []int{test}, &folds[f].Test},
+			{foldParts[0], train, &folds[f].Train},
+			{foldParts[1], []int{vali}, &folds[f].Vali},
+			{foldParts[2], []int{test}, &folds[f].Test},
 		} {
 			err := atomicfile.Write(filepath.Join(name, file.name), func(w io.Writer) error {
 				for _, p := range file.parts {

@@ -35,7 +35,7 @@ func Write(path string, fn func(io.Writer) error) error {
 	if f := standard(path); f != nil {
 		return buffered(f, fn)
 	}
-	path, err := followLinks(path)
+	path, err := Target(path)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,9 @@ func standard(path string) *os.File {
 	return nil
 }
 
-// followLinks returns what path leads to, which need not exist.
-func followLinks(path string) (string, error) {
+// Target returns the file that Write replaces or makes: what path leads to through
+// symbolic links.
+func Target(path string) (string, error) {
 	for range 40 { // as many as Linux follows
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {

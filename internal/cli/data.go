@@ -122,7 +122,8 @@ func (o *dataOutput) addTo(cmd *cobra.Command) {
 	f.BoolVar(&o.sparse, "sparse", false, "leave out features that are 0 (text only)")
 }
 
-func (o *dataOutput) check(cmd *cobra.Command) error {
+// check checks the flags of a command that reads the given files.
+func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 	if err := required(cmd, "out"); err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func (o *dataOutput) check(cmd *cobra.Command) error {
 	if o.sparse && dataset.IsCacheName(o.out) {
 		return badCall("--sparse is for text, not for the cache %s", o.out)
 	}
-	return nil
+	return o.targets(inputs).check()
 }
 
 // write writes the data set, and the report of what was done to standard output

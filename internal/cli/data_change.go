@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,7 +65,7 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if _, err := f.relevant.parse(); err != nil {
 		return err
 	}
-	if err := f.check(cmd); err != nil {
+	if err := f.check(cmd, slices.Concat(f.data, args)...); err != nil {
 		return err
 	}
 	d, err := f.readAloud(cmd, env, args)
@@ -121,7 +122,7 @@ with --normalize do this by themselves when they score.`,
 			if err != nil {
 				return badCall("--kind: %w", err)
 			}
-			if err := out.check(cmd); err != nil {
+			if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
 				return err
 			}
 			d, err := in.readAloud(cmd, env, args)
@@ -154,7 +155,7 @@ the end of the name asks for: a cache (.lwd), text (.txt), or compressed text
   listwise data convert train.lwd --out train.txt
   listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.check(cmd); err != nil {
+			if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
 				return err
 			}
 			d, err := in.readAloud(cmd, env, args)

@@ -91,7 +91,7 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) error {
 	case slices.Contains(files, "-"):
 		return badCall("%s reads its input more than once: expected a file, not standard input", cmd.CommandPath())
 	}
-	return nil
+	return f.targets(files, k).check()
 }
 
 func foldReport(out string, sizes []dataset.FoldSize) report {

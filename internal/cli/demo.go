@@ -59,6 +59,9 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 			return err
 		}
 	}
+	if err := demoTargets(out, html).check(); err != nil {
+		return err
+	}
 	fold, err := demoData(seed)
 	if err != nil {
 		return err

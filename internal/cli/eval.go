@@ -102,7 +102,7 @@ func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
 	if f.data == "-" && f.scores == "-" {
 		return badCall("--data and --scores cannot both be standard input")
 	}
-	return nil
+	return f.targets().check()
 }
 
 func (f *evalFlags) run(ctx context.Context, env *environment) error {

@@ -104,6 +104,9 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if err := f.checkFlags(inFolds, len(config.Rules)); err != nil {
 		return err
 	}
+	if err := f.targets(args, inFolds).check(); err != nil {
+		return err
+	}
 	divisions, err := f.read(ctx, env, args, inFolds)
 	if err != nil {
 		return fault(err)

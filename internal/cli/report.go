@@ -113,6 +113,9 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 			return badCall("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
 		}
 	}
+	if err := f.targets(systems).check(); err != nil {
+		return err
+	}
 	divisions, err := f.read(ctx, env, systems)
 	if err != nil {
 		return fault(err)
@@ -179,13 +182,19 @@ func (f *reportFlags) systems(args []string) (systems []*contestant, curves []pa
 	return systems, curves, nameSystems(systems)
 }
 
+// curveArgument reads [NAME=]FILE.
+func curveArgument(arg string) (name, path string) {
+	name, path, named := strings.Cut(arg, "=")
+	if !named || exists(arg) {
+		return strings.TrimSuffix(shortName(arg), ".curve"), arg
+	}
+	return name, path
+}
+
 func (f *reportFlags) readCurves() ([]page.Curve, error) {
 	var curves []page.Curve
 	for _, arg := range f.curves {
-		name, path, named := strings.Cut(arg, "=")
-		if !named || exists(arg) {
-			name, path = strings.TrimSuffix(shortName(arg), ".curve"), arg
-		}
+		name, path := curveArgument(arg)
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, badCall("--curve: %w", err)

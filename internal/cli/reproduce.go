@@ -65,6 +65,9 @@ too, with its plots in figures/NAME beside it.`,
 			if err := required(cmd, "out"); err != nil {
 				return err
 			}
+			if err := f.targets(args[0]).check(); err != nil {
+				return err
+			}
 			if args[0] == "all" {
 				return f.runAll(cmd, env)
 			}

@@ -48,6 +48,9 @@ none. Features that the data lack count as 0.`,
 }
 
 func (f *scoreFlags) run(ctx context.Context, env *environment) error {
+	if err := f.targets().check(); err != nil {
+		return err
+	}
 	opts, err := f.options()
 	if err != nil {
 		return err

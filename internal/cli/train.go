@@ -157,6 +157,9 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 }
 
 func (f *trainFlags) run(ctx context.Context, env *environment) error {
+	if err := f.targets().check(); err != nil {
+		return err
+	}
 	m, problem, err := f.problem(ctx, env)
 	if err != nil {
 		return err

@@ -70,6 +70,9 @@ goes on where it was.`,
 }
 
 func (f *tuneFlags) run(ctx context.Context, env *environment) error {
+	if err := f.targets().check(); err != nil {
+		return err
+	}
 	config, err := f.config()
 	if err != nil {
 		return err
