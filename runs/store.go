@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,8 +22,9 @@ import (
 // Store is the record of a working folder. It may be used by any number of
 // goroutines, and by any number of processes on one machine.
 type Store struct {
-	path string // of the database
-	db   *sql.DB
+	path     string // of the database
+	db       *sql.DB
+	patience time.Duration
 
 	mu     sync.Mutex
 	active map[int64]*lock // of the runs this Store has begun
@@ -31,13 +33,20 @@ type Store struct {
 // Path returns where the record of a working folder is.
 func Path(dir string) string { return filepath.Join(dir, ".listwise", "runs.db") }
 
+// Patience is how long what Open and OpenExisting return waits for other processes
+// that write.
+const Patience = 2 * time.Second
+
 // Open opens the record of the working folder dir, and makes one if there is none.
 // Errors name the database's file.
-func Open(dir string) (*Store, error) {
+func Open(dir string) (*Store, error) { return OpenWithin(dir, Patience) }
+
+// OpenWithin is Open with a patience of its own.
+func OpenWithin(dir string, patience time.Duration) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(Path(dir)), 0o755); err != nil {
 		return nil, err
 	}
-	return open(Path(dir), url.Values{"mode": {"rwc"}}, prepare)
+	return open(Path(dir), patience, url.Values{"mode": {"rwc"}}, prepare)
 }
 
 // OpenExisting is Open for those who read: without a record it makes none, and the
@@ -47,20 +56,23 @@ func OpenExisting(dir string) (*Store, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
 	}
-	s, err := open(path, url.Values{"mode": {"rw"}}, prepare)
+	s, err := open(path, Patience, url.Values{"mode": {"rw"}}, prepare)
 	if has(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) {
 		// In a folder that cannot be written to, the files that readers of a
 		// write-ahead log share cannot be made. Without a log nobody writes.
 		if _, none := os.Stat(path + "-wal"); none != nil {
-			return open(path, url.Values{"mode": {"ro"}, "immutable": {"1"}}, checkFormat)
+			return open(path, Patience, url.Values{"mode": {"ro"}, "immutable": {"1"}}, checkFormat)
 		}
 	}
 	return s, err
 }
 
 // open opens the database and does to it what comes first.
-func open(path string, options url.Values, first func(context.Context, *sql.DB) error) (*Store, error) {
-	dsn, err := dataSource(path, options)
+func open(path string, patience time.Duration, options url.Values, first func(context.Context, *Store) error) (*Store, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: found a %s, expected the file of the record", path, kindOf(info.Mode()))
+	}
+	dsn, err := dataSource(path, patience, options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -71,21 +83,34 @@ func open(path string, options url.Values, first func(context.Context, *sql.DB) 
 	// One connection: goroutines queue for it here and not, at a growing
 	// interval, for the database's lock.
 	db.SetMaxOpenConns(1)
-	s := &Store{path: path, db: db, active: make(map[int64]*lock)}
-	if err := first(context.Background(), db); err != nil {
+	s := &Store{path: path, db: db, patience: patience, active: make(map[int64]*lock)}
+	if err := first(context.Background(), s); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-// patience is how long a process waits for another one that writes.
-const patience = time.Minute
+func kindOf(mode fs.FileMode) string {
+	if mode.IsDir() {
+		return "folder"
+	}
+	return "device or pipe"
+}
+
+// Wait sets how long all that follows waits for other processes that write. It is
+// not for use side by side with other calls.
+func (s *Store) Wait(patience time.Duration) error {
+	if _, err := s.db.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", max(0, patience.Milliseconds()))); err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	return nil
+}
 
 // dataSource is the driver's name for the database. Write-ahead logging lets others
 // read while one writes; with synchronous=FULL what was committed outlives the
 // machine as well as the process.
-func dataSource(path string, options url.Values) (string, error) {
+func dataSource(path string, patience time.Duration, options url.Values) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -95,22 +120,22 @@ func dataSource(path string, options url.Values) (string, error) {
 		abs = "/" + abs // as file:///C:/folder
 	}
 	options.Set("_txlock", "immediate") // a write that waits for its turn before it reads cannot be refused later
-	options.Set("_busy_timeout", strconv.FormatInt(patience.Milliseconds(), 10))
+	options.Set("_busy_timeout", strconv.FormatInt(max(0, patience.Milliseconds()), 10))
 	options["_pragma"] = []string{"synchronous(FULL)", "foreign_keys(1)"}
 	return (&url.URL{Scheme: "file", Path: abs, RawQuery: options.Encode()}).String(), nil
 }
 
 // prepare sets up what a new database needs.
-func prepare(ctx context.Context, db *sql.DB) error {
-	if err := useWAL(ctx, db); err != nil {
+func prepare(ctx context.Context, s *Store) error {
+	if err := useWAL(ctx, s); err != nil {
 		return err
 	}
-	return migrate(ctx, db, migrations)
+	return migrate(ctx, s.db, migrations)
 }
 
 // checkFormat is for a database that cannot be brought to today's format.
-func checkFormat(ctx context.Context, db *sql.DB) error {
-	version, err := userVersion(ctx, db)
+func checkFormat(ctx context.Context, s *Store) error {
+	version, err := userVersion(ctx, s.db)
 	if err == nil && version != len(migrations) {
 		err = fmt.Errorf("has the format %d, expected %d, and cannot be written to", version, len(migrations))
 	}
@@ -119,10 +144,10 @@ func checkFormat(ctx context.Context, db *sql.DB) error {
 
 // useWAL switches to write-ahead logging. While another process does the same,
 // SQLite refuses at once instead of waiting.
-func useWAL(ctx context.Context, db *sql.DB) error {
+func useWAL(ctx context.Context, s *Store) error {
 	var mode string
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		err := db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+	for deadline := time.Now().Add(s.patience); ; time.Sleep(5 * time.Millisecond) {
+		err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
 		if err == nil && mode == "wal" {
 			return nil
 		}

@@ -19,9 +19,13 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // Begin adds a run that has just begun, so that it shows while it goes on, and sets
 // its ID, Status, Begun and Code. Kind, Command, Methods, Config, Seed and Data may
-// be set; the rest is for Finish.
+// be set, and Begun if it began before; the rest is for Finish.
 func (s *Store) Begin(r *Run) error {
-	r.Status, r.Begun, r.Code = Running, time.Now().UTC().Truncate(time.Millisecond), ThisCode()
+	r.Status, r.Code = Running, ThisCode()
+	if r.Begun.IsZero() {
+		r.Begun = time.Now()
+	}
+	r.Begun = r.Begun.UTC().Truncate(time.Millisecond)
 	var l *lock
 	err := s.write(func(tx *sql.Tx) error {
 		if err := s.buryDead(tx); err != nil {

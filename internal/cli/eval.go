@@ -134,12 +134,12 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 		rec.wrote(f.perQuery)
 		rec.result(in.result(f.ranker(), result))
 	}
-	rec.end(err)
-	if err != nil {
-		return err
+	var out report
+	if err == nil {
+		warnOfTies(env, result)
+		out = evalReport(convention, result)
 	}
-	warnOfTies(env, result)
-	return env.print(evalReport(convention, result))
+	return rec.conclude(out, err)
 }
 
 func (f *evalFlags) measure(in *evalInput, c measure.Convention, measures []measure.Measure, ties measure.TiePolicy) (*measure.Result, error) {

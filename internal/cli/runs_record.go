@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,13 +24,16 @@ func (r *recording) addTo(cmd *cobra.Command) {
 }
 
 // recorder takes down one run. A record that cannot be written costs a warning and
-// nothing else: from then on the methods do nothing, as they do if nothing is to be
-// recorded.
+// at most runs.Patience, after the result was printed, and nothing else.
 type recorder struct {
 	env   *environment
-	store *runs.Store // nil: nothing is recorded
-	run   *runs.Run
+	run   *runs.Run   // nil: nothing is recorded
+	store *runs.Store // that knows of the run, nil if none does yet
 }
+
+// hurry is how long a run waits at its beginning for others that write to the record.
+// What fails then is done at its end.
+const hurry = 100 * time.Millisecond
 
 // begin adds the run that describe returns to the record.
 func (r *recording) begin(env *environment, describe func() *runs.Run) *recorder {
@@ -37,30 +41,36 @@ func (r *recording) begin(env *environment, describe func() *runs.Run) *recorder
 	if r.noRecord {
 		return rec
 	}
-	store, err := runs.Open(".")
-	if err != nil {
-		rec.giveUp(err)
-		return rec
-	}
-	rec.run, rec.store = describe(), store
-	rec.run.Command = env.args
-	if err := store.Begin(rec.run); err != nil {
-		rec.giveUp(err)
-	}
+	rec.run = describe()
+	rec.run.Command, rec.run.Begun = env.args, time.Now()
+	_ = rec.enter(time.Now().Add(hurry)) // if it is no passing error, it comes again in the end
 	return rec
 }
 
-func (r *recorder) giveUp(err error) {
-	r.env.note("warning: this run is not recorded: %v (--no-record does without the record)", err)
-	if r.store != nil {
-		_ = r.store.Close() // the first error is what matters
-		r.store = nil
+// enter makes the run known to the record.
+func (r *recorder) enter(deadline time.Time) error {
+	store, err := runs.OpenWithin(".", time.Until(deadline))
+	if err != nil {
+		return err
 	}
+	status := r.run.Status
+	if err = store.Wait(time.Until(deadline)); err == nil {
+		err = store.Begin(r.run)
+	}
+	if status != "" { // it has ended
+		r.run.Status = status
+	}
+	if err != nil {
+		_ = store.Close() // the first error is what matters
+		return err
+	}
+	r.store = store
+	return nil
 }
 
 // observe keeps a point of the learning curve.
 func (r *recorder) observe(it method.Iteration) {
-	if r.store == nil {
+	if r.run == nil {
 		return
 	}
 	p := runs.Point{
@@ -80,14 +90,14 @@ func (r *recorder) observe(it method.Iteration) {
 
 // result adds what a ranker reached.
 func (r *recorder) result(result runs.Result) {
-	if r.store != nil {
+	if r.run != nil {
 		r.run.Results = append(r.run.Results, result)
 	}
 }
 
 // wrote adds files that the run has written; those without a name are none.
 func (r *recorder) wrote(paths ...string) {
-	if r.store == nil {
+	if r.run == nil {
 		return
 	}
 	for _, p := range paths {
@@ -97,26 +107,49 @@ func (r *recorder) wrote(paths ...string) {
 	}
 }
 
+// conclude prints the result, unless there is err, and then ends the run.
+func (r *recorder) conclude(out report, err error) error {
+	ended := err
+	if err == nil {
+		err = r.env.print(out)
+	}
+	r.end(ended)
+	return err
+}
+
 // end ends the run, which failed if err is not nil.
 func (r *recorder) end(err error) {
-	if r.store == nil {
+	if r.run == nil {
 		return
 	}
+	patience := runs.Patience
 	switch {
 	case err == nil:
 		r.run.Status = runs.Finished
 	case errors.Is(err, context.Canceled):
-		r.run.Status = runs.Interrupted
+		r.run.Status, patience = runs.Interrupted, hurry
 	default:
 		r.run.Status, r.run.Error = runs.Failed, err.Error()
 	}
-	if err := r.store.Finish(r.run); err != nil {
-		r.giveUp(err)
-		return
+	if err := r.finish(patience); err != nil {
+		r.env.note("warning: this run is not recorded: %v (--no-record does without the record)", err)
 	}
-	if err := r.store.Close(); err != nil {
-		r.env.note("warning: %v", err) // the run itself is recorded
+}
+
+// finish puts the run's end into the record, and its beginning if that is not yet
+// there. It waits no longer than patience in all.
+func (r *recorder) finish(patience time.Duration) error {
+	deadline := time.Now().Add(patience)
+	if r.store == nil {
+		if err := r.enter(deadline); err != nil {
+			return err
+		}
 	}
+	defer func() { _ = r.store.Close() }() // what was written is safe
+	if err := r.store.Wait(time.Until(deadline)); err != nil {
+		return err
+	}
+	return r.store.Finish(r.run)
 }
 
 // recordedData describes a data set that was read.

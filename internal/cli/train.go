@@ -166,11 +166,7 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 	}
 	rec := f.begin(env, func() *runs.Run { return f.recorded(m, problem) })
 	out, err := f.fit(ctx, env, m, problem, rec)
-	rec.end(err)
-	if err != nil {
-		return err
-	}
-	return env.print(out)
+	return rec.conclude(out, err)
 }
 
 // fit trains, stores the model and measures it.

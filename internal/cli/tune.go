@@ -87,11 +87,7 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
 	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
 	out, err := f.choose(ctx, env, &config, rec)
-	rec.end(err)
-	if err != nil {
-		return err
-	}
-	return env.print(out)
+	return rec.conclude(out, err)
 }
 
 // choose trains, chooses and measures, and leaves the results in the folder.
