@@ -78,7 +78,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fmt.Fprintln(stderr, interrupted)
 		return exitFailed
 	}
-	message := err.Error()
+	message := plainMessage(err)
 	if !strings.HasPrefix(message, "listwise ") { // as "listwise train needs …"
 		message = "listwise: " + message
 	}

@@ -126,6 +126,9 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	if err != nil {
 		return err
 	}
+	if systems, err = env.systemsFor(f.data, systems, 2); err != nil {
+		return err
+	}
 	baseline := -1
 	if f.baseline != "" {
 		baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })

@@ -15,8 +15,9 @@ import (
 // contestant is a system of compare: one model or score file, or several runs of
 // one learner.
 type contestant struct {
-	name string
-	runs []run
+	name  string
+	given bool // the name, by the user
+	runs  []run
 }
 
 // run is what one file or folder holds, and its values on all queries.
@@ -69,7 +70,7 @@ func newContestant(arg string, seeds []string) (*contestant, error) {
 		if name == "" || path == "" {
 			return nil, badCall("system %q: expected NAME=PATH", arg)
 		}
-		s.name, rest = name, path
+		s.name, s.given, rest = name, true, path
 	}
 	paths := []string{rest}
 	if !exists(rest) {
@@ -92,11 +93,6 @@ func newContestant(arg string, seeds []string) (*contestant, error) {
 	}
 	if s.name == "" {
 		s.name = shortName(rest)
-	}
-	for _, r := range s.runs {
-		if k := foldMeans(r.path); k > 0 {
-			return nil, badCall("%s: found the means of %d folds, expected a model or scores; %s", r.path, k, noFoldTests)
-		}
 	}
 	return s, nil
 }

@@ -90,7 +90,7 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 		return nil, err
 	}
 	if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
-		test, err := env.openAloud(ctx, f.data, opts)
+		test, err := env.openAloud(ctx, "data", f.data, opts)
 		if err != nil {
 			return nil, err
 		}

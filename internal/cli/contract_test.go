@@ -63,7 +63,7 @@ func TestExitCodes(t *testing.T) {
 		{0, "help train"},
 		{0, "methods"},
 		{0, "score --model m.json --data d.txt"},
-		{1, "score --model m.json --data d.txt --out target"}, // cannot be written
+		{2, "score --model m.json --data d.txt --out target"}, // a folder
 		{2, "nonsense"},
 		{2, "train"},
 		{2, "train --nonsense"},

@@ -73,7 +73,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	}
 	sets := make([]*dataset.Dataset, len(files))
 	for i, path := range files {
-		if sets[i], err = env.open(cmd.Context(), path, opts); err != nil {
+		if sets[i], err = env.open(cmd.Context(), "", path, opts); err != nil {
 			return nil, err
 		}
 		opts.MinFeatures = max(opts.MinFeatures, sets[i].Features)
@@ -86,7 +86,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	var warnings []string
 	for i, path := range files {
 		if sets[i].Features < opts.MinFeatures && path != "-" {
-			if sets[i], err = env.open(cmd.Context(), path, opts); err != nil {
+			if sets[i], err = env.open(cmd.Context(), "", path, opts); err != nil {
 				return nil, err
 			}
 		}
@@ -127,8 +127,10 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 	if err := required(cmd, "out"); err != nil {
 		return err
 	}
-	if o.out == "" {
-		return badCall("--out: expected the name of a file")
+	if o.out != "-" {
+		if err := checkTarget("out", o.out); err != nil {
+			return err
+		}
 	}
 	if o.sparse && dataset.IsCacheName(o.out) {
 		return badCall("--sparse is for text, not for the cache %s", o.out)

@@ -40,7 +40,7 @@ Lines are copied as they stand; a cache is printed.`,
 	addWhole(fl, &f.folds, "folds", 5, dataset.MinFolds, "`number` of folds, 3 or more")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that the random division depends on")
 	fl.BoolVar(&f.parts, "parts", false, "the files given are the parts")
-	fl.StringVar(&f.out, "out", "", "`directory` for the folds; made if need be")
+	fl.StringVar(&f.out, "out", "", "`folder` for the folds; made if need be")
 	return cmd
 }
 
@@ -84,14 +84,15 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) error {
 		return badCall("%s: found %d files, expected one, or --parts", cmd.CommandPath(), len(files))
 	}
 	switch {
-	case f.out == "":
-		return badCall("--out: expected the name of a directory")
 	case k < dataset.MinFolds:
 		return badCall("%d folds: expected %d or more, to train, validate and test on different parts", k, dataset.MinFolds)
 	case slices.Contains(files, "-"):
 		return badCall("%s reads its input more than once: expected a file, not standard input", cmd.CommandPath())
 	}
-	return f.targets(files, k).check()
+	if err := f.targets(files, k).check(); err != nil {
+		return err
+	}
+	return checkTargetFolder(f.out)
 }
 
 func foldReport(out string, sizes []dataset.FoldSize) report {

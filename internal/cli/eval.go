@@ -118,6 +118,11 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return badCall("--ties: %w", err)
 	}
+	if f.perQuery != "" {
+		if err := checkTarget("per-query", f.perQuery); err != nil {
+			return err
+		}
+	}
 	in, err := f.read(ctx, env)
 	if err != nil {
 		return err
@@ -169,7 +174,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) (*evalInput, err
 		return nil, err
 	}
 	in := new(evalInput)
-	if in.data, err = env.openAloud(ctx, f.data, opts); err != nil {
+	if in.data, err = env.openAloud(ctx, "data", f.data, opts); err != nil {
 		return nil, err
 	}
 	if err := env.during("scoring "+f.data, func() error { return f.readScores(in) }); err != nil {
@@ -184,7 +189,7 @@ func (f *evalFlags) readScores(in *evalInput) error {
 		in.model, in.scores, err = scoreWith(f.model, f.data, in.data)
 		return err
 	}
-	input, err := dataset.ReadScores(f.scores, in.data.Docs())
+	input, err := readScores("scores", f.scores, in.data.Docs())
 	if err != nil {
 		return err
 	}

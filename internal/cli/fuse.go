@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -95,16 +94,18 @@ A document's fused score is the weighted sum of its votes.
 }
 
 func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) error {
+	inFolds := isFolder(f.data)
 	config, convention, err := f.config(len(args))
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(f.data)
-	inFolds := err == nil && info.IsDir()
 	if err := f.checkFlags(inFolds, len(config.Rules)); err != nil {
 		return err
 	}
 	if err := f.targets(args, inFolds).check(); err != nil {
+		return err
+	}
+	if args, err = f.systems(env, args); err != nil {
 		return err
 	}
 	divisions, err := f.read(ctx, env, args, inFolds)
@@ -143,6 +144,26 @@ func allOf(divisions []ensemble.Division) []*dataset.Dataset {
 		}
 	}
 	return all
+}
+
+// systems returns the arguments that are systems.
+func (f *fuseFlags) systems(env *environment, args []string) ([]string, error) {
+	systems := make([]*contestant, len(args))
+	for i, arg := range args {
+		systems[i] = &contestant{name: arg, runs: []run{{path: arg}}}
+	}
+	systems, err := env.systemsFor(f.data, systems, 2)
+	if err != nil {
+		return nil, err
+	}
+	if len(systems) < len(args) && f.weights != "" && f.weights != "tuned" && f.weights != "equal" {
+		return nil, badCall("--weights %s: found %d systems among %d arguments, expected as many as weights", f.weights, len(systems), len(args))
+	}
+	args = nil
+	for _, s := range systems {
+		args = append(args, s.runs[0].path)
+	}
+	return args, nil
 }
 
 // fault marks an error in what the systems' files hold as the caller's.
@@ -233,9 +254,13 @@ func (f *fuseFlags) checkFlags(inFolds bool, rules int) error {
 		return badCall("--out and --model hold one fusion: name one --rule, or --valid to choose by")
 	case f.data == "-" && f.valid == "-":
 		return badCall("--data and --valid cannot both be standard input")
-	case f.model != "":
-		return checkTarget("model", f.model)
-	case f.out != "" && !inFolds:
+	}
+	if f.model != "" {
+		if err := checkTarget("model", f.model); err != nil {
+			return err
+		}
+	}
+	if f.out != "" && !inFolds {
 		return checkTarget("out", f.out)
 	}
 	return nil
@@ -256,13 +281,13 @@ func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, i
 		defer bar.finish()
 		return ensemble.ReadFolds(args, folds, f.weights == "" || f.weights == "tuned")
 	}
-	test, err := env.openAloud(ctx, f.data, opts)
+	test, err := env.openAloud(ctx, "data", f.data, opts)
 	if err != nil {
 		return nil, err
 	}
 	var valid *dataset.Dataset
 	if f.valid != "" {
-		if valid, err = env.openAloud(ctx, f.valid, opts); err != nil {
+		if valid, err = env.openAloud(ctx, "valid", f.valid, opts); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -35,9 +36,9 @@ func (r *reading) options() (dataset.Options, error) {
 	return dataset.Options{Missing: missing, MaxBytes: max(1, int64(r.maxMemory*(1<<30)))}, nil
 }
 
-// open reads a data set of any format; "-" is the standard input. The reader's
-// warnings are left to the caller.
-func (env *environment) open(ctx context.Context, path string, opts dataset.Options) (*dataset.Dataset, error) {
+// open reads a data set of any format, which a flag or, if that is empty, an argument
+// names; "-" is the standard input. The reader's warnings are left to the caller.
+func (env *environment) open(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func (env *environment) open(ctx context.Context, path string, opts dataset.Opti
 	if errors.Is(err, dataset.ErrTooLarge) {
 		err = fmt.Errorf("%w with --max-memory", err)
 	}
-	return d, err
+	return d, inputFault(flag, path, someData, err)
 }
 
 // readTests reads the test parts of folds.
@@ -66,7 +67,8 @@ func (env *environment) readTests(dir string, opts dataset.Options) ([]tune.Fold
 	bar := env.startProgress("reading "+dir, 0)
 	defer bar.finish()
 	opts.Observe = bar.bytes
-	return tune.ReadTests(dir, opts)
+	folds, err := tune.ReadTests(dir, opts)
+	return folds, folderFault(dir, err)
 }
 
 // readFolds reads folds.
@@ -74,13 +76,28 @@ func (env *environment) readFolds(dir string, opts dataset.Options) ([]tune.Fold
 	bar := env.startProgress("reading "+dir, 0)
 	defer bar.finish()
 	opts.Observe = bar.bytes
-	return tune.ReadFolds(dir, opts)
+	folds, err := tune.ReadFolds(dir, opts)
+	return folds, folderFault(dir, err)
+}
+
+// folderFault tells which flag names the folder that could not be read.
+func folderFault(dir string, err error) error {
+	var file *fs.PathError
+	switch {
+	case err == nil:
+		return nil
+	case exists(dir) && !isFolder(dir):
+		return badCall("--data: %s is a file, expected a folder with Fold1 … FoldK", dir)
+	case errors.As(err, &file):
+		return badCall("--data: %w", err)
+	}
+	return err
 }
 
 // openAloud is open for commands whose result does not hold the warnings, which
 // are passed on to the user.
-func (env *environment) openAloud(ctx context.Context, path string, opts dataset.Options) (*dataset.Dataset, error) {
-	d, err := env.open(ctx, path, opts)
+func (env *environment) openAloud(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
+	d, err := env.open(ctx, flag, path, opts)
 	if err == nil {
 		env.warnings(d)
 	}

@@ -106,6 +106,9 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if err != nil {
 		return err
 	}
+	if systems, err = env.systemsFor(f.data, systems, 1); err != nil {
+		return err
+	}
 	curves = append(recorded, curves...)
 	if f.baseline != "" {
 		config.Baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })
@@ -229,7 +232,7 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 			return nil, err
 		}
 	} else {
-		test, err := env.openAloud(ctx, f.data, opts)
+		test, err := env.openAloud(ctx, "data", f.data, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -252,11 +255,6 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 
 // readFolds reads the test parts of folds and the systems' folders.
 func (f *reportFlags) readFolds(env *environment, opts dataset.Options, paths []string) ([]ensemble.Division, error) {
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			return nil, badCall("%s is a file: with --data %s, a folder, expected one with Fold1.model.json or Fold1.scores and so on", path, f.data)
-		}
-	}
 	folds, err := env.readTests(f.data, opts)
 	if err != nil {
 		return nil, err

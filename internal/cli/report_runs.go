@@ -64,7 +64,9 @@ func ofRun(name string, id int64) (systems []*contestant, curves []page.Curve, e
 
 // filesOf returns a run's models or scores as systems.
 func filesOf(r *runs.Run) []*contestant {
-	system := func(name, path string) *contestant { return &contestant{name: name, runs: []run{{path: path}}} }
+	system := func(name, path string) *contestant {
+		return &contestant{name: name, given: true, runs: []run{{path: path}}}
+	}
 	suffix := " #" + strconv.FormatInt(r.ID, 10)
 	var systems []*contestant
 	switch r.Kind {

@@ -65,6 +65,11 @@ too, with its plots in figures/NAME beside it.`,
 			if err := required(cmd, "out"); err != nil {
 				return err
 			}
+			if f.data != "" {
+				if _, err := os.ReadDir(f.data); err != nil {
+					return folderFault(f.data, err)
+				}
+			}
 			if err := f.targets(args[0]).check(); err != nil {
 				return err
 			}

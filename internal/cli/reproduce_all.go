@@ -16,11 +16,6 @@ import (
 
 // runAll runs all experiments and writes the pages.
 func (f *reproduceFlags) runAll(cmd *cobra.Command, env *environment) error {
-	if f.data != "" {
-		if _, err := os.Stat(f.data); err != nil {
-			return badCall("--data: %w", err)
-		}
-	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}

@@ -55,7 +55,12 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	d, err := env.openAloud(ctx, f.data, opts)
+	if f.out != "" && f.out != "-" {
+		if err := checkTarget("out", f.out); err != nil {
+			return err
+		}
+	}
+	d, err := env.openAloud(ctx, "data", f.data, opts)
 	if err != nil {
 		return err
 	}
@@ -86,9 +91,9 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 // scoreWith returns the model of a file and the scores that it gives to d, read
 // from data, in the order of d's rows. Whatever is wrong is the caller's to mend.
 func scoreWith(path, data string, d *dataset.Dataset) (*model.Model, []float64, error) {
-	m, err := model.Load(path)
+	m, err := loadModel("model", path)
 	if err != nil {
-		return nil, nil, badCall("--model: %w", err)
+		return nil, nil, err
 	}
 	scores, err := m.Score(d)
 	if err != nil {

@@ -46,7 +46,8 @@ func declare(to []target, flag string, paths []string) []target {
 }
 
 // check returns an error of the caller's if an output is an input, or two outputs are
-// one file, by whatever names.
+// one file, by whatever names, or if a
+// folder cannot be written to.
 func (t *targets) check() error {
 	outputs := append([]target{{"the record of runs", runs.Path(".")}}, t.outputs...)
 	for i, out := range outputs {
@@ -73,6 +74,11 @@ func (t *targets) check() error {
 			if at.contains(in.path) {
 				return badCall("%s is or contains what %s reads, expected a folder of its own", dir, in)
 			}
+		}
+	}
+	for _, dir := range t.folders {
+		if err := checkTargetFolder(dir.path); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -255,12 +253,12 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 		return nil, nil, err
 	}
 	p.Missing = opts.Missing
-	if p.Data, err = env.openAloud(ctx, f.train, opts); err != nil {
+	if p.Data, err = env.openAloud(ctx, "train", f.train, opts); err != nil {
 		return nil, nil, err
 	}
 	sets := []*dataset.Dataset{p.Data}
 	if f.valid != "" {
-		if p.Valid, err = env.openAloud(ctx, f.valid, opts); err != nil {
+		if p.Valid, err = env.openAloud(ctx, "valid", f.valid, opts); err != nil {
 			return nil, nil, err
 		}
 		sets = append(sets, p.Valid)
@@ -300,24 +298,14 @@ func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 	if p.Normalization, err = f.normalization(); err != nil {
 		return err
 	}
-	if f.curve != "" {
-		if err := checkTarget("curve", f.curve); err != nil {
-			return err
+	for _, also := range []struct{ flag, path string }{{"curve", f.curve}, {"checkpoint", f.checkpoint}} {
+		if also.path != "" {
+			if err := checkTarget(also.flag, also.path); err != nil {
+				return err
+			}
 		}
 	}
 	return checkTarget("model", f.model)
-}
-
-// checkTarget tells that a file cannot be written before hours are spent on what
-// is to be in it.
-func checkTarget(flag, path string) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return badCall("--%s: %s is a directory, expected a file", flag, path)
-	}
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return badCall("--%s: %w", flag, err)
-	}
-	return nil
 }
 
 // trainReport describes a model; valid may be nil.

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/model"
+)
+
+// content is what a file holds, in words for messages; "" if nobody can tell.
+type content string
+
+const (
+	aModel   content = "a model"
+	someData content = "judged queries"
+	scores   content = "scores"
+)
+
+// contentOf tells from its beginning what a file holds. Compressed files are not
+// looked into.
+func contentOf(path string) content {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // only read
+	start := make([]byte, 1<<13)
+	n, _ := io.ReadFull(f, start)
+	return contentFrom(start[:n], n == len(start))
+}
+
+// contentFrom tells what a file holds that begins so, and goes on if more is set.
+func contentFrom(start []byte, more bool) content {
+	text := bytes.TrimSpace(start)
+	switch {
+	case bytes.HasPrefix(start, []byte("SQLite format 3")):
+		return "a record of runs"
+	case bytes.HasPrefix(start, []byte("\x89LWDATA\n")):
+		return someData
+	case bytes.HasPrefix(text, []byte("{")):
+		return jsonContent(text)
+	case bytes.HasPrefix(bytes.ToLower(text), []byte("<!doctype html")):
+		return "a web page"
+	}
+	lines := bytes.Split(text, []byte("\n"))
+	if more && len(lines) > 1 {
+		lines = lines[:len(lines)-1] // the last may be cut off
+	}
+	numbers := 0
+	for _, line := range lines {
+		words := bytes.Fields(line)
+		switch {
+		case len(words) == 0 || words[0][0] == '#':
+			continue
+		case len(words) > 1 && bytes.HasPrefix(words[1], []byte("qid:")):
+			return someData
+		case len(words) == 1 && isNumber(string(words[0])):
+			numbers++
+		case bytes.Count(line, []byte(",")) > 1 && numbers == 0:
+			return "a table"
+		default:
+			return ""
+		}
+	}
+	if numbers == 0 {
+		return ""
+	}
+	return scores
+}
+
+func isNumber(word string) bool {
+	var v float64
+	n, err := fmt.Sscan(word, &v)
+	return n == 1 && err == nil
+}
+
+// jsonContent tells what a file that begins with an object is.
+func jsonContent(text []byte) content {
+	squeezed := bytes.ReplaceAll(text, []byte(" "), nil)
+	switch {
+	case bytes.Contains(squeezed, []byte(`"format":"`+model.FormatName+`"`)):
+		return aModel
+	case bytes.HasPrefix(squeezed, []byte(`{"epoch":`)):
+		return "a learning curve"
+	case bytes.Contains(squeezed, []byte(`"methods":[`)), bytes.Contains(squeezed, []byte(`"systems":[`)):
+		return "a summary of results"
+	}
+	return ""
+}
+
+// inputFault says what is wrong with a file that a flag or, if that is empty, an
+// argument names, whose reading failed with err: it is none, or not of the kind wanted.
+func inputFault(flag, path string, wanted content, err error) error {
+	if err == nil {
+		return nil
+	}
+	if flag != "" {
+		flag = "--" + flag + ": "
+	}
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		return badCall("%s%s is a folder, expected a file with %s", flag, path, wanted)
+	}
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return badCall("%s%w", flag, err)
+	}
+	if found := contentOf(path); path != "-" && found != "" && found != wanted {
+		return badCall("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hintOf(wanted))
+	}
+	return err
+}
+
+func withArticle(c content) string {
+	switch c {
+	case someData, scores:
+		return "a file of " + string(c)
+	}
+	return string(c)
+}
+
+// hintOf tells how what is wanted comes about.
+func hintOf(wanted content) string {
+	switch wanted {
+	case aModel:
+		return ` (as "listwise train" writes it)`
+	case scores:
+		return " (one number a line)"
+	case someData:
+		return " (lines of GRADE qid:QUERY 1:VALUE …)"
+	}
+	return ""
+}
+
+// loadModel reads the model that a flag names.
+func loadModel(flag, path string) (*model.Model, error) {
+	m, err := model.Load(path)
+	if err = inputFault(flag, path, aModel, err); err == nil {
+		return m, nil
+	}
+	var call *badCallError
+	if errors.As(err, &call) {
+		return nil, err
+	}
+	return nil, badCall("--%s: %w", flag, err)
+}
+
+// readScores reads the scores that a flag names, want of them.
+func readScores(flag, path string, want int) ([]float64, error) {
+	input, err := dataset.ReadScores(path, want)
+	return input, inputFault(flag, path, scores, err)
+}
+
+// plainMessage is the text of an error without the names of the system's calls: of
+// "open x: no such file or directory" it leaves "x: no such file or folder".
+func plainMessage(err error) string {
+	text := err.Error()
+	for e := err; e != nil; {
+		var path *fs.PathError
+		var link *os.LinkError
+		switch {
+		case errors.As(e, &path):
+			text = strings.Replace(text, path.Error(), path.Path+": "+plainCause(path.Err), 1)
+			e = path.Err
+		case errors.As(e, &link):
+			text = strings.Replace(text, link.Error(), link.New+": "+plainCause(link.Err), 1)
+			e = link.Err
+		default:
+			e = nil
+		}
+	}
+	return text
+}
+
+func plainCause(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "no such file or folder"
+	}
+	return strings.ReplaceAll(err.Error(), "directory", "folder")
+}
+
+// checkTarget tells that a file cannot be written before hours are spent on what
+// is to be in it.
+func checkTarget(flag, path string) error {
+	switch info, err := os.Stat(path); {
+	case path == "":
+		return badCall("--%s: expected the name of a file", flag)
+	case err == nil && info.IsDir():
+		return badCall("--%s: %s is a folder, expected a file", flag, path)
+	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe, /dev/null
+		return nil
+	}
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil {
+		return badCall("--%s: %w", flag, err)
+	} else if !info.IsDir() {
+		return badCall("--%s: %s is a file, expected a folder to write %s to", flag, dir, filepath.Base(path))
+	}
+	return checkWritable(flag, dir)
+}
+
+// checkTargetFolder does the same for the folder --out, which is made if need be.
+func checkTargetFolder(path string) error {
+	if path == "" {
+		return badCall("--out: expected the name of a folder")
+	}
+	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return badCall("--out: %s is a file, expected a folder", dir)
+		case err == nil:
+			return checkWritable("out", dir)
+		case !errors.Is(err, fs.ErrNotExist), dir == filepath.Dir(dir):
+			return badCall("--out: %w", err)
+		}
+	}
+}
+
+// checkWritable tries to make a file in a folder.
+func checkWritable(flag, dir string) error {
+	f, err := os.CreateTemp(dir, ".listwise-*.tmp")
+	if err != nil {
+		var file *fs.PathError
+		if errors.As(err, &file) {
+			err = &fs.PathError{Op: "write", Path: dir, Err: file.Err}
+		}
+		return badCall("--%s: %w", flag, err)
+	}
+	name := f.Name()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
