@@ -52,3 +52,27 @@ func TestThinned(t *testing.T) {
 		t.Errorf("%d best points", best)
 	}
 }
+
+// FuzzReadCurve: whatever is read, it is an error or a curve with points, no epoch of
+// a start twice.
+func FuzzReadCurve(f *testing.F) {
+	f.Add("{\"epoch\":1,\"restart\":0,\"rate\":0.1,\"training_cost\":5,\"validation\":0.25,\"best\":true}\n")
+	f.Add("{\"epoch\":1,\"training_cost\":1}\n{\"epoch\":1,\"training_cost\":2}\n{\"epo")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ReadCurve(strings.NewReader(text), "a")
+		if err != nil {
+			return
+		}
+		seen := make(map[[2]int]bool)
+		for _, p := range c.Points {
+			at := [2]int{p.Restart, p.Epoch}
+			if seen[at] {
+				t.Errorf("%v is there twice", at)
+			}
+			seen[at] = true
+		}
+		if len(c.Points) == 0 || len(thinned([]Curve{c})[0].Points) == 0 {
+			t.Error("a curve without points")
+		}
+	})
+}

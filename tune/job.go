@@ -97,14 +97,6 @@ func (j *job) run(ctx context.Context, c *Config) error {
 	return j.save(c)
 }
 
-// record is the file of a finished job; its model lies beside it.
-type record struct {
-	Key        string         `json:"key"`
-	Settings   map[string]any `json:"settings"`
-	Select     string         `json:"select"`
-	Validation float64        `json:"validation"`
-}
-
 // key identifies the job's inputs: a record with another key is another job's.
 func (j *job) key(c *Config) string {
 	training, convention := "", ""
@@ -113,7 +105,7 @@ func (j *job) key(c *Config) string {
 	}
 	text, err := json.Marshal([]any{
 		model.FormatVersion, j.entry.Method.Name, training, convention, j.values.Map(), c.Seed, c.Normalization.String(),
-		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer,
+		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer, recordVersion,
 	})
 	if err != nil {
 		panic(err) // strings and numbers always have a JSON form
@@ -139,16 +131,16 @@ func (j *job) restore(c *Config) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var r record
-	if err := json.Unmarshal(text, &r); err != nil {
-		return false, fmt.Errorf("%s: found no record of a training (%w); delete it to train again", recordPath, err)
-	}
-	if key := j.key(c); r.Key != key {
-		return false, fmt.Errorf("%s: found the record of training %q, expected %q; delete it to train again", recordPath, r.Key, key)
+	r, err := parseRecord(text, j.key(c))
+	if err != nil {
+		return false, fmt.Errorf("%s: %w; delete it to train again", recordPath, err)
 	}
 	m, err := model.Load(modelPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
+	}
+	if err == nil {
+		err = checkFile(modelPath, r.Model)
 	}
 	if err != nil {
 		return false, fmt.Errorf("%w; delete %s to train again", err, recordPath)
@@ -166,10 +158,19 @@ func (j *job) save(c *Config) error {
 	if err := j.model.Save(modelPath); err != nil {
 		return err
 	}
-	return atomicfile.Write(recordPath, atomicfile.JSON(record{
+	sum, err := fileChecksum(modelPath)
+	if err != nil {
+		return err
+	}
+	r := record{
 		Key:        j.key(c),
 		Settings:   j.values.Typed(),
 		Select:     c.Select.Name(),
 		Validation: j.validation,
-	}))
+		Model:      sum,
+	}
+	if r.Sum, err = r.sum(); err != nil {
+		return err
+	}
+	return atomicfile.Write(recordPath, atomicfile.JSON(r))
 }

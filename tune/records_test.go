@@ -3,6 +3,7 @@ package tune
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -138,8 +139,12 @@ func TestDamagedRecords(t *testing.T) {
 	if diff := cmp.Diff(want, files(t, c.Dir)); diff != "" {
 		t.Errorf("after the loss of a model files differ:\n%s", diff)
 	}
-	otherPath, _ := c.jobs()[1].paths(&c)
+	otherPath, otherModelPath := c.jobs()[1].paths(&c)
 	other, err := os.ReadFile(otherPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	otherModel, err := os.ReadFile(otherModelPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +152,10 @@ func TestDamagedRecords(t *testing.T) {
 		{recordPath, "{", recordPath + ": found no record of a training"},
 		{recordPath, string(other), recordPath + ": found the record of training"},
 		{modelPath, "{}", modelPath + ": found no \"format\""},
+		{modelPath, string(otherModel), modelPath + ": found the checksum"},
+		{recordPath, edited(t, recordPath, `"validation": 0.`, `"validation": 0.9`), recordPath + ": found the checksum"},
+		{recordPath, edited(t, recordPath, `"select": "map"`, `"select": "mrr"`), recordPath + ": found the checksum"},
+		{recordPath, edited(t, recordPath, `"sum": "`, `"sun": "`), recordPath + ": found the checksum"},
 	} {
 		whole, err := os.ReadFile(bad.path)
 		if err != nil {
@@ -163,4 +172,47 @@ func TestDamagedRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// edited returns what a file holds with some text, which must be there, replaced.
+func edited(t *testing.T, path, old, new string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s has no %s:\n%s", path, old, text)
+	}
+	return strings.Replace(string(text), old, new, 1)
+}
+
+// FuzzParseRecord: what is accepted as a record is one whose checksum fits and that
+// reads the same once more.
+func FuzzParseRecord(f *testing.F) {
+	good := record{Key: "k", Settings: map[string]any{"C": 0.1, "form": "sampled"}, Select: "map", Validation: 0.5, Model: checksum(nil)}
+	sum, err := good.sum()
+	if err != nil {
+		f.Fatal(err)
+	}
+	good.Sum = sum
+	text, err := json.Marshal(good)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte("{\"key\":\"k\"}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := parseRecord(text, "k")
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := parseRecord(again, "k"); err != nil || same.Sum != r.Sum || same.Validation != r.Validation {
+			t.Errorf("%s reads as %+v, %v", again, same, err)
+		}
+	})
 }

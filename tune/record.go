@@ -1,0 +1,70 @@
+package tune
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// record is the file of a finished job; its model lies beside it. What was changed
+// since, in either file, does not fit its checksums and is not believed.
+type record struct {
+	Key        string         `json:"key"`
+	Settings   map[string]any `json:"settings"`
+	Select     string         `json:"select"`
+	Validation float64        `json:"validation"`
+	Model      string         `json:"model"` // checksum of the model's file
+	Sum        string         `json:"sum"`   // checksum of all else
+}
+
+// recordVersion is part of the key: records of another layout are another job's.
+const recordVersion = 2
+
+// checksum tells texts apart.
+func checksum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// fileChecksum is the checksum of what a file holds.
+func fileChecksum(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	return checksum(text), err
+}
+
+// checkFile checks that a file holds what it held when it was trained.
+func checkFile(path, sum string) error {
+	found, err := fileChecksum(path)
+	if err == nil && found != sum {
+		err = fmt.Errorf("%s: found the checksum %q, expected %q: it is not the model that was trained", path, found, sum)
+	}
+	return err
+}
+
+// sum is the checksum of all else in r.
+func (r record) sum() (string, error) {
+	r.Sum = ""
+	text, err := json.Marshal(r)
+	return checksum(text), err
+}
+
+// parseRecord reads the record of the job of that key.
+func parseRecord(text []byte, key string) (*record, error) {
+	var r record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("found no record of a training (%w)", err)
+	}
+	if r.Key != key {
+		return nil, fmt.Errorf("found the record of training %q, expected %q", r.Key, key)
+	}
+	sum, err := r.sum()
+	if err != nil {
+		return nil, err
+	}
+	if sum != r.Sum {
+		return nil, fmt.Errorf("found the checksum %q, expected %q: the record was changed", r.Sum, sum)
+	}
+	return &r, nil
+}
