@@ -34,7 +34,7 @@ var layers = []layer{
 	{pkg: "stats", allow: []string{"internal/parallel", "internal/random"}, heavy: []string{"gonum.org/v1/gonum/mathext"}},
 	{pkg: "dataset", allow: []string{"internal/suggest", "internal/parallel", "internal/atomicfile", "internal/random"}, heavy: []string{"github.com/klauspost/compress", "golang.org/x/sys"}},
 	{pkg: "dataset/synth", allow: []string{"internal/suggest", "dataset", "internal/random"}},
-	{pkg: "measure", allow: []string{"internal/suggest", "dataset", "internal/parallel", "internal/kernel"}},
+	{pkg: "measure", allow: []string{"internal/suggest", "internal/rows", "dataset", "internal/parallel", "internal/kernel"}},
 	{pkg: "ascent", allow: []string{"measure"}},
 	{pkg: "fuse", allow: []string{"internal/suggest", "internal/random", "dataset", "measure", "ascent"}},
 	{pkg: "ranking"},

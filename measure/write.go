@@ -1,32 +1,25 @@
 package measure
 
 import (
-	"encoding/csv"
 	"io"
-	"strconv"
+
+	"github.com/listwise/listwise/internal/rows"
 )
 
 // WriteCSV writes one line a query and one column a measure, under a header
 // line. Values are the shortest decimals that read back to the same bits; the
-// cell of a query that is left out is empty.
+// cell of a query that is left out is empty. A query's id that a spreadsheet would
+// run as a formula has an apostrophe in front.
 func (r *Result) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	record := append([]string{"query"}, r.names...)
-	if err := out.Write(record); err != nil {
-		return err
-	}
+	cells := make([][]any, len(r.queries))
 	for i, id := range r.queries {
-		record[0] = id
+		cells[i] = make([]any, 1+len(r.values))
+		cells[i][0] = id
 		for m, values := range r.values {
-			record[m+1] = ""
 			if v := values[i]; v == v {
-				record[m+1] = strconv.FormatFloat(v, 'g', -1, 64)
+				cells[i][m+1] = v
 			}
 		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
 	}
-	out.Flush()
-	return out.Error()
+	return rows.WriteCSV(w, append([]string{"query"}, r.names...), cells)
 }

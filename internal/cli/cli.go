@@ -82,7 +82,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if !strings.HasPrefix(message, "listwise ") { // as "listwise train needs …"
 		message = "listwise: " + message
 	}
-	fmt.Fprintln(stderr, message)
+	fmt.Fprintln(stderr, visible(message))
 	return exitCode(err)
 }
 
@@ -169,6 +169,6 @@ func required(cmd *cobra.Command, flags ...string) error {
 // note prints one line on standard error, unless --quiet.
 func (env *environment) note(format string, args ...any) {
 	if !env.quiet {
-		env.noteLine(fmt.Sprintf(format, args...))
+		env.noteLine(visible(fmt.Sprintf(format, args...)))
 	}
 }

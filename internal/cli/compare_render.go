@@ -44,7 +44,7 @@ func writeSheets(w *bufio.Writer, sheets []sheet) {
 func cellsOf(row []string) table.Row {
 	cells := make(table.Row, len(row))
 	for i, c := range row {
-		cells[i] = c
+		cells[i] = visible(c)
 	}
 	return cells
 }

@@ -81,7 +81,7 @@ func (env *environment) printComparison(c *comparison) error {
 		columns, cells := c.csv()
 		return rows.WriteCSV(env.stdout, columns, cells)
 	}
-	w := bufio.NewWriter(env.stdout)
+	w := bufio.NewWriter(env.text())
 	switch env.format {
 	case "markdown":
 		writeMarkdown(w, c.paper(markdownMarks))

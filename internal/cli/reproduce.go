@@ -181,7 +181,7 @@ func (env *environment) printExperiment(r *paper.Report) error {
 	case "csv":
 		return r.Sheets[0].WriteCSV(env.stdout)
 	}
-	return r.WriteText(env.stdout)
+	return r.WriteText(env.text())
 }
 
 // stagedProgress shows one bar after the other, each for a stage of an

@@ -77,7 +77,7 @@ func printDiff(env *environment, a, b *runs.Run, d *runs.Diff) error {
 	if env.format != "text" {
 		return env.print(measures)
 	}
-	w := bufio.NewWriter(env.stdout)
+	w := bufio.NewWriter(env.text())
 	writeText(w, changesReport(a, b, d))
 	fmt.Fprintln(w)
 	if len(measures.rows) == 0 {

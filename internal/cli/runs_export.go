@@ -259,7 +259,7 @@ func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 		return env.print(out)
 	}
 	for _, row := range out.rows {
-		fmt.Fprintf(env.stdout, "deleted run %v: %v\n", row...)
+		fmt.Fprintf(env.text(), "deleted run %v: %v\n", row...)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func showRun(env *environment, r *runs.Run) error {
 	if env.format != "text" {
 		return env.print(results)
 	}
-	w := bufio.NewWriter(env.stdout)
+	w := bufio.NewWriter(env.text())
 	parts := []report{headReport(r), dataReport(r), settingsReport(r)}
 	if len(results.rows) > 0 {
 		parts = append(parts, results)

@@ -71,10 +71,10 @@ func (s *status) show() {
 	case len(s.tasks) == 0:
 		s.wipe()
 	case s.terminal:
-		fmt.Fprintf(s.w, "\r%s\x1b[K", s.tasks[len(s.tasks)-1].line(true))
+		fmt.Fprintf(s.w, "\r%s\x1b[K", visible(s.tasks[len(s.tasks)-1].line(true)))
 		s.drawn = true
 	default:
-		fmt.Fprintln(s.w, s.tasks[len(s.tasks)-1].line(false))
+		fmt.Fprintln(s.w, visible(s.tasks[len(s.tasks)-1].line(false)))
 	}
 }
 

@@ -32,7 +32,7 @@ func (env *environment) print(r report) error {
 	case "csv":
 		return rows.WriteCSV(env.stdout, r.columns, r.rows)
 	}
-	w := bufio.NewWriter(env.stdout)
+	w := bufio.NewWriter(env.text())
 	writeText(w, r)
 	return w.Flush()
 }
@@ -82,7 +82,7 @@ func readable(cell any) string {
 	case float64:
 		return strconv.FormatFloat(v, 'f', 4, 64)
 	}
-	return fmt.Sprint(cell)
+	return visible(fmt.Sprint(cell))
 }
 
 // alignment is right for columns of numbers.

@@ -7,11 +7,14 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
+	"strings"
 )
 
 // WriteCSV writes a header and rows of cells: strings, whole numbers, float64s with
-// all their digits, and nil, which is empty.
+// all their digits, and nil, which is empty. The header is the program's own words;
+// text below it is as [Text] returns it.
 func WriteCSV(w io.Writer, columns []string, rows [][]any) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
@@ -38,5 +41,18 @@ func plain(cell any) string {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	return fmt.Sprint(cell)
+	return Text(fmt.Sprint(cell))
+}
+
+// number is text that a spreadsheet takes for a number.
+var number = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+
+// Text returns text as a cell that a spreadsheet shows. One that begins with =, +, -,
+// @, a tab or a line end, and is no number, would be run as a formula; it gets an
+// apostrophe in front, which spreadsheets take for "this is text".
+func Text(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r\n", rune(cell[0])) && !number.MatchString(cell) {
+		return "'" + cell
+	}
+	return cell
 }

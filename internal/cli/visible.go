@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Names of files, queries and methods come from others, and a terminal obeys some of
+// the characters that they may hold. Text for people shows these; JSON, CSV and data
+// have them as they are.
+
+// visible returns text on one line whose control characters, and bytes that are no
+// UTF-8, are written as in \x1b.
+func visible(text string) string {
+	if strings.IndexFunc(text, hidden) < 0 { // RuneError for what is no UTF-8
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		b.WriteString(shown(r, text[:size]))
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// hidden tells of the characters that visible writes differently: C0, DEL and C1, and
+// what may stand for bytes that are no UTF-8.
+func hidden(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError }
+
+// shown returns a character, whose bytes are given, as visible writes it.
+func shown(r rune, bytes string) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\t':
+		return `\t`
+	case r == '\r':
+		return `\r`
+	case r == utf8.RuneError && len(bytes) == 1:
+		return fmt.Sprintf(`\x%02x`, bytes[0])
+	case r != utf8.RuneError && hidden(r):
+		return fmt.Sprintf(`\x%02x`, r)
+	}
+	return bytes
+}
+
+// text is standard output for text: lines stay, all else is visible.
+func (env *environment) text() io.Writer { return &visibleWriter{to: env.stdout} }
+
+// visibleWriter makes text visible line by line.
+type visibleWriter struct {
+	to   io.Writer
+	rest []byte // the beginning of a character
+}
+
+func (v *visibleWriter) Write(b []byte) (int, error) {
+	text := append(v.rest, b...)
+	v.rest = nil
+	if last := lastRune(text); last < len(text) && !utf8.FullRune(text[last:]) {
+		v.rest, text = append(v.rest, text[last:]...), text[:last]
+	}
+	lines := strings.Split(string(text), "\n")
+	for i := range lines {
+		lines[i] = visible(lines[i])
+	}
+	if _, err := io.WriteString(v.to, strings.Join(lines, "\n")); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// lastRune returns where the last character begins, whole or not.
+func lastRune(text []byte) int {
+	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			return i
+		}
+	}
+	return len(text)
+}
