@@ -57,18 +57,16 @@ func (s *Store) Begin(r *Run) error {
 // Finish ends a run that Begin added, in one transaction: once it returns, the run
 // with all its results is safe from any crash. Status is Finished, Failed with
 // Error set, or Interrupted; only a finished run keeps results, files and curve.
-// It sets Duration.
+// It sets Duration. After an error the run goes on, and Finish may be called again.
 func (s *Store) Finish(r *Run) error {
 	s.mu.Lock()
 	l := s.active[r.ID]
-	delete(s.active, r.ID)
 	s.mu.Unlock()
 	if l == nil {
 		return fmt.Errorf("%s: run %d was not begun here, or has ended", s.path, r.ID)
 	}
-	defer l.release()
 	r.Duration = time.Since(r.Begun)
-	return s.write(func(tx *sql.Tx) error {
+	err := s.write(func(tx *sql.Tx) error {
 		if err := updateRun(tx, r); err != nil {
 			return err
 		}
@@ -80,6 +78,14 @@ func (s *Store) Finish(r *Run) error {
 		}
 		return insertOutcome(tx, r)
 	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	delete(s.active, r.ID)
+	s.mu.Unlock()
+	l.release()
+	return nil
 }
 
 func insertRun(tx *sql.Tx, r *Run) (int64, error) {

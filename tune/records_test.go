@@ -175,16 +175,16 @@ func TestDamagedRecords(t *testing.T) {
 }
 
 // edited returns what a file holds with some text, which must be there, replaced.
-func edited(t *testing.T, path, old, new string) string {
+func edited(t *testing.T, path, part, instead string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), old) {
-		t.Fatalf("%s has no %s:\n%s", path, old, text)
+	if !strings.Contains(string(text), part) {
+		t.Fatalf("%s has no %s:\n%s", path, part, text)
 	}
-	return strings.Replace(string(text), old, new, 1)
+	return strings.Replace(string(text), part, instead, 1)
 }
 
 // FuzzParseRecord: what is accepted as a record is one whose checksum fits and that

@@ -101,7 +101,8 @@ func TestLockedRecord(t *testing.T) {
 		}
 		release()
 		rec.run.Error = "it was not"
-		rec.end(nil) // what failed at the beginning is made up for
+		rec.settle(nil)
+		rec.insist() // what failed at the beginning is made up for
 		last := lastRun(t)
 		if last.Status != runs.Finished || last.Begun.Sub(begun).Abs() > time.Second || last.Kind != runs.Train {
 			t.Errorf("the record has %+v", last)

@@ -107,49 +107,67 @@ func (r *recorder) wrote(paths ...string) {
 	}
 }
 
-// conclude prints the result, unless there is err, and then ends the run.
+// conclude ends the run, which failed if err is not nil, and else prints its result:
+// after the run is recorded, so that what was printed is in the record, or before if
+// that has to wait for others.
 func (r *recorder) conclude(out report, err error) error {
-	ended := err
+	r.settle(err)
+	recorded := r.finish(hurry) == nil
 	if err == nil {
 		err = r.env.print(out)
 	}
-	r.end(ended)
+	if !recorded && r.run.Status != runs.Interrupted {
+		r.insist()
+	}
 	return err
 }
 
-// end ends the run, which failed if err is not nil.
-func (r *recorder) end(err error) {
-	if r.run == nil {
-		return
-	}
-	patience := runs.Patience
+// settle says how the run ended.
+func (r *recorder) settle(err error) {
 	switch {
+	case r.run == nil:
 	case err == nil:
 		r.run.Status = runs.Finished
 	case errors.Is(err, context.Canceled):
-		r.run.Status, patience = runs.Interrupted, hurry
+		r.run.Status = runs.Interrupted
 	default:
 		r.run.Status, r.run.Error = runs.Failed, err.Error()
 	}
-	if err := r.finish(patience); err != nil {
-		r.env.note("warning: this run is not recorded: %v (--no-record does without the record)", err)
+}
+
+// insist puts the run's end into the record, or tells that it could not.
+func (r *recorder) insist() {
+	err := r.finish(runs.Patience)
+	if err == nil {
+		return
 	}
+	if r.store != nil {
+		_ = r.store.Close() // the first error is what matters
+	}
+	r.env.note("warning: this run is not recorded: %v (--no-record does without the record)", err)
 }
 
 // finish puts the run's end into the record, and its beginning if that is not yet
-// there. It waits no longer than patience in all.
+// there. It waits no longer than patience in all, and may be called again after an
+// error.
 func (r *recorder) finish(patience time.Duration) error {
+	if r.run == nil {
+		return nil
+	}
 	deadline := time.Now().Add(patience)
 	if r.store == nil {
 		if err := r.enter(deadline); err != nil {
 			return err
 		}
 	}
-	defer func() { _ = r.store.Close() }() // what was written is safe
 	if err := r.store.Wait(time.Until(deadline)); err != nil {
 		return err
 	}
-	return r.store.Finish(r.run)
+	if err := r.store.Finish(r.run); err != nil {
+		return err
+	}
+	_ = r.store.Close() // what was written is safe
+	return nil
 }
 
 // recordedData describes a data set that was read.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -57,7 +58,7 @@ type visibleWriter struct {
 }
 
 func (v *visibleWriter) Write(b []byte) (int, error) {
-	text := append(v.rest, b...)
+	text := slices.Concat(v.rest, b)
 	v.rest = nil
 	if last := lastRune(text); last < len(text) && !utf8.FullRune(text[last:]) {
 		v.rest, text = append(v.rest, text[last:]...), text[:last]

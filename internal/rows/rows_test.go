@@ -54,7 +54,7 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("%q has become %q", text, got)
 		}
 		_, err := strconv.ParseFloat(got, 64)
-		if got != "" && strings.Contains("=+-@\t\r\n", got[:1]) && err != nil && !errors.Is(err, strconv.ErrRange) {
+		if got != "" && strings.IndexAny(got, "=+-@\t\r\n") == 0 && err != nil && !errors.Is(err, strconv.ErrRange) {
 			t.Errorf("%q stays as it is", got)
 		}
 	})
