@@ -108,7 +108,7 @@ func WriteCache(path string, d *Dataset) error {
 			return err
 		}
 		_, err := w.Write(littleEndian(d.x))
-		return err
+		return errors.Join(err, d.Changed())
 	})
 }
 

@@ -3,9 +3,9 @@ package dataset
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"math"
 	"os"
 	"strconv"
@@ -18,42 +18,61 @@ type cacheFile struct {
 	data   []byte
 	matrix []byte               // the end of data
 	unmap  func(b []byte) error // nil if data is the garbage collector's
+
+	// Of a mapped file, nil for others:
+	file *os.File    // kept open to see whether it changes
+	info os.FileInfo // before the first byte was read
 }
 
 // openCache opens a cache: mapped into memory if it is a file, where the system
-// can, otherwise read.
-func openCache(r io.ReaderAt, size int64, name string, opts Options) (*Dataset, error) {
-	c := &cacheFile{name: name}
-	if f, ok := r.(*os.File); ok {
-		c.data, c.unmap = mapFile(f, size)
+// can, otherwise read. A file that is mapped is taken from the input.
+func openCache(in *input, opts Options) (d *Dataset, err error) {
+	c := &cacheFile{name: in.name}
+	if in.file != nil {
+		c.data, c.unmap = mapFile(in.file, in.size)
 	}
-	if c.data == nil {
-		c.data = make([]byte, size)
-		if _, err := r.ReadAt(c.data, 0); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+	if c.unmap != nil {
+		c.file, c.info, in.file = in.file, in.info, nil
+		c.track()
+	} else {
+		c.data = make([]byte, in.size)
+		if _, err := in.r.ReadAt(c.data, 0); err != nil {
+			return nil, fmt.Errorf("%s: %w", in.name, err)
 		}
 	}
+	defer func() {
+		if err != nil {
+			_ = c.close() // the error at hand is the one to tell
+		}
+	}()
+	d, err = c.checked(opts)
+	if err != nil {
+		return nil, err
+	}
+	return d, d.widen(opts)
+}
+
+// checked returns the cache as a data set, all of it checked.
+func (c *cacheFile) checked(opts Options) (d *Dataset, err error) {
+	defer GuardFaults(&err)()
 	d, sums, err := c.dataset()
 	if err == nil {
 		err = c.checkMatrix(opts.context(), d, sums, opts.Workers)
 	}
 	if err == nil {
-		err = d.widen(opts)
+		err = d.Changed()
 	}
-	if err != nil {
-		_ = c.close() // the error at hand is the one to tell
-		return nil, err
-	}
-	return d, nil
+	return d, err
 }
 
 func (c *cacheFile) close() error {
 	if c.unmap == nil {
 		return nil
 	}
+	c.untrack()
 	unmap := c.unmap
 	c.unmap = nil
-	return unmap(c.data)
+	return errors.Join(unmap(c.data), c.file.Close())
 }
 
 func (c *cacheFile) bad(expected, format string, args ...any) error {

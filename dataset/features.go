@@ -48,7 +48,7 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 		}
 	}
 	if column > len(row) && !z.checkOnly {
-		return p, errChanged // since the features were counted
+		return p, ErrChanged // since the features were counted
 	}
 	return p, nil
 }

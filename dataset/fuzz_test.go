@@ -110,7 +110,7 @@ func FuzzScores(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		scores, err := readScores(bytes.NewReader(data), int64(len(data)), "f", -1)
+		scores, err := readScores(&input{r: bytes.NewReader(data), size: int64(len(data)), name: "f"}, -1)
 		if err != nil {
 			return
 		}
@@ -118,7 +118,7 @@ func FuzzScores(f *testing.F) {
 		if err := WriteScores(&text, scores); err != nil {
 			t.Fatal(err)
 		}
-		again, err := readScores(bytes.NewReader(text.Bytes()), int64(text.Len()), "f", len(scores))
+		again, err := readScores(&input{r: bytes.NewReader(text.Bytes()), size: int64(text.Len()), name: "f"}, len(scores))
 		if err != nil {
 			t.Fatal(err)
 		}

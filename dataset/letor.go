@@ -78,7 +78,7 @@ func readText(src source, name string, opts Options) (*Dataset, error) {
 	case feature == 0:
 		return nil, r.bad(fmt.Sprintf("no features in %d documents", docs), "INDEX:VALUE after qid:ID")
 	}
-	return nil, fmt.Errorf("%s: %w", name, errChanged)
+	return nil, fmt.Errorf("%s: %w", name, ErrChanged)
 }
 
 func (r *textReader) bad(found, expected string) error {
@@ -144,7 +144,7 @@ func (r *textReader) parse(b *blocks, limit int, checkOnly bool) []*parser {
 		}
 		r.mu.Unlock()
 		if info == nil {
-			r.fail(c.index, 0, errChanged)
+			r.fail(c.index, 0, ErrChanged)
 			return
 		}
 		info.worker = worker

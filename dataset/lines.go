@@ -44,9 +44,9 @@ func splitFile(ctx context.Context, path string, part map[string]int, docs int, 
 		return s.split(text)
 	})
 	if err == nil && s.docs != docs {
-		err = errChanged
+		err = ErrChanged
 	}
-	if errors.Is(err, errChanged) {
+	if errors.Is(err, ErrChanged) {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return err
@@ -66,7 +66,7 @@ func (s *splitter) split(text []byte) error {
 		}
 		p, ok := s.part[string(id)]
 		if !ok {
-			return errChanged
+			return ErrChanged
 		}
 		s.docs++
 		if _, err := s.out[p].Write(line); err != nil {
@@ -92,13 +92,13 @@ func queryOf(line []byte) (id []byte, ok bool) {
 // eachText calls visit with all of a file's text in order, some whole lines at a
 // time, each with its line feed. A cache's are those that WriteText prints.
 func eachText(path string, visit func(text []byte) error) error {
-	return withInput(path, func(r io.ReaderAt, size int64, name string) error {
-		kind, err := sniff(r, size, name)
+	return withInput(path, Options{}, func(in *input) error {
+		kind, err := in.sniff()
 		if err != nil {
 			return err
 		}
 		if kind == binaryCache {
-			d, err := openCache(r, size, name, Options{})
+			d, err := openCache(in, Options{})
 			if err != nil {
 				return err
 			}
@@ -106,12 +106,12 @@ func eachText(path string, visit func(text []byte) error) error {
 		}
 		var stop atomic.Int64
 		stop.Store(math.MaxInt64)
-		newSource(r, size, kind, Options{Workers: 1}).each(&stop, func(_ int, c chunk) { // one worker: in order
+		in.text(kind, Options{Workers: 1}).each(&stop, func(_ int, c chunk) { // one worker: in order
 			if err != nil {
 				return
 			}
 			if err = visit(c.text[:c.lines()]); err == nil && c.err != nil {
-				err = locate(c.err, name, 0)
+				err = locate(c.err, in.name, 0)
 			}
 			if err != nil {
 				stop.Store(0)

@@ -77,6 +77,7 @@ func (d *Dataset) FillMissing(m Missing) {
 		m.Apply(d.Queries[i].X, d.Features)
 	}
 	d.missing = 0
+	d.Modified()
 }
 
 // Apply replaces the missing values, NaN, of one query in place; x is the row-major

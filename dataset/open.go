@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 )
 
@@ -133,8 +132,8 @@ func inBytes(n float64) string {
 // at its size; a pipe's is kept in memory meanwhile.
 func Open(path string, opts Options) (*Dataset, error) {
 	var d *Dataset
-	err := withInput(path, func(r io.ReaderAt, size int64, name string) (err error) {
-		d, err = open(r, size, name, opts)
+	err := withInput(path, opts, func(in *input) (err error) {
+		d, err = open(in, opts)
 		return err
 	})
 	return d, err
@@ -143,73 +142,20 @@ func Open(path string, opts Options) (*Dataset, error) {
 // Read is Open for a stream, whose bytes it keeps in memory until they are
 // parsed. The name stands for the file's in errors.
 func Read(r io.Reader, name string, opts Options) (*Dataset, error) {
-	m, err := readAll(r)
+	in, err := hold(r, name, opts)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
-	return open(m, m.size, name, opts)
+	return open(in, opts)
 }
 
-// withInput opens a file for use, or reads what is none into memory. "-" is the
-// standard input.
-func withInput(path string, use func(r io.ReaderAt, size int64, name string) error) error {
-	inMemory := func(r io.Reader, name string) error {
-		m, err := readAll(r)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return use(m, m.size, name)
-	}
-	if path == "-" {
-		return inMemory(os.Stdin, "standard input")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return err
-	case info.IsDir():
-		return &SyntaxError{File: path, Found: "a directory", Expected: "a file"}
-	case !info.Mode().IsRegular():
-		return inMemory(f, path)
-	}
-	return use(f, info.Size(), path)
-}
-
-func open(r io.ReaderAt, size int64, name string, opts Options) (*Dataset, error) {
-	kind, err := sniff(r, size, name)
+func open(in *input, opts Options) (*Dataset, error) {
+	kind, err := in.sniff()
 	if err != nil {
 		return nil, err
 	}
 	if kind == binaryCache {
-		return openCache(r, size, name, opts)
+		return openCache(in, opts)
 	}
-	return readText(newSource(observed(r, size, opts.Observe), size, kind, opts), name, opts)
-}
-
-// sniff tells the encoding of a file.
-func sniff(r io.ReaderAt, size int64, name string) (encoding, error) {
-	head := make([]byte, min(size, int64(len(cacheMagic))))
-	if _, err := r.ReadAt(head, 0); err != nil && len(head) > 0 {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	return detect(head, name), nil
-}
-
-// newSource returns the text of a file of any encoding but the cache.
-func newSource(r io.ReaderAt, size int64, kind encoding, opts Options) source {
-	if opts.chunk == 0 {
-		opts.chunk = chunkSize
-	}
-	if kind == plainText {
-		return &randomSource{r: r, size: size, chunk: opts.chunk, crew: opts.Workers}
-	}
-	reopen := func() (io.ReadCloser, error) {
-		return decompress(io.NewSectionReader(r, 0, size), kind)
-	}
-	return &streamSource{open: reopen, chunk: opts.chunk, crew: opts.Workers}
+	return readText(in.text(kind, opts), in.name, opts)
 }

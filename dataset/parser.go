@@ -80,7 +80,7 @@ func (z *parser) chunk(c chunk, info *chunkInfo) (line int, err error) {
 			continue
 		}
 		if row == info.row+info.docs {
-			return line, errChanged
+			return line, ErrChanged
 		}
 		if p, err = z.document(c.text, p, row); err != nil {
 			return line, err
@@ -88,7 +88,7 @@ func (z *parser) chunk(c chunk, info *chunkInfo) (line int, err error) {
 		row++
 	}
 	if row != info.row+info.docs || line != info.line+info.lines {
-		return line, errChanged
+		return line, ErrChanged
 	}
 	info.runs, info.docText, info.missing = slices.Clone(z.runs), slices.Clone(z.docText), z.nMissing
 	return line, nil

@@ -15,25 +15,25 @@ import (
 // content are of type [*SyntaxError].
 func ReadScores(path string, want int) ([]float64, error) {
 	var scores []float64
-	err := withInput(path, func(r io.ReaderAt, size int64, name string) (err error) {
-		scores, err = readScores(r, size, name, want)
+	err := withInput(path, Options{}, func(in *input) (err error) {
+		scores, err = readScores(in, want)
 		return err
 	})
 	return scores, err
 }
 
-func readScores(r io.ReaderAt, size int64, name string, want int) ([]float64, error) {
-	kind, err := sniff(r, size, name)
+func readScores(in *input, want int) ([]float64, error) {
+	kind, err := in.sniff()
 	if err != nil {
 		return nil, err
 	}
 	if kind == binaryCache {
-		return nil, &SyntaxError{File: name, Found: "a binary data set", Expected: "one score a line"}
+		return nil, &SyntaxError{File: in.name, Found: "a binary data set", Expected: "one score a line"}
 	}
 	var s scoreReader
 	var stop atomic.Int64
 	stop.Store(math.MaxInt64)
-	newSource(r, size, kind, Options{Workers: 1}).each(&stop, func(_ int, c chunk) { // in order
+	in.text(kind, Options{Workers: 1}).each(&stop, func(_ int, c chunk) { // in order
 		if err == nil {
 			err = s.chunk(c)
 		}
@@ -42,10 +42,10 @@ func readScores(r io.ReaderAt, size int64, name string, want int) ([]float64, er
 		}
 	})
 	if err != nil {
-		return nil, locate(err, name, s.line)
+		return nil, locate(err, in.name, s.line)
 	}
 	if n := len(s.scores); want >= 0 && n != want {
-		return nil, &SyntaxError{File: name, Found: fmt.Sprintf("%d scores", n), Expected: fmt.Sprintf("%d, one for each document", want)}
+		return nil, &SyntaxError{File: in.name, Found: fmt.Sprintf("%d scores", n), Expected: fmt.Sprintf("%d, one for each document", want)}
 	}
 	return s.scores, nil
 }

@@ -52,10 +52,7 @@ const (
 	longestLine = 256 << 20 // more is taken for something that is no text
 )
 
-var (
-	errLineTooLong = fmt.Errorf("a line longer than %d MiB", longestLine>>20)
-	errChanged     = errors.New("the file was changed while it was read")
-)
+var errLineTooLong = fmt.Errorf("a line longer than %d MiB", longestLine>>20)
 
 // randomSource is a text that can be read at any place: a file, or memory.
 type randomSource struct {
@@ -122,7 +119,7 @@ func (s *randomSource) extend(buf []byte, base, end int64) ([]byte, error) {
 	buf = withRoom(buf, want)[:want]
 	if _, err := s.r.ReadAt(buf[have:], base+int64(have)); err != nil {
 		if errors.Is(err, io.EOF) {
-			err = errChanged
+			err = ErrChanged
 		}
 		return buf[:have], err
 	}

@@ -53,7 +53,7 @@ func WriteText(w io.Writer, d *Dataset, opts TextOptions) error {
 			opts.Observe(i+1, len(d.Queries))
 		}
 	}
-	return nil
+	return d.Changed()
 }
 
 func plainID(id string) bool {

@@ -84,7 +84,7 @@ func TestScoresRoundTrip(t *testing.T) {
 		if err := WriteScores(&b, scores); err != nil {
 			t.Fatal(err)
 		}
-		got, err := readScores(bytes.NewReader(b.Bytes()), int64(b.Len()), "f", len(scores))
+		got, err := readScores(&input{r: bytes.NewReader(b.Bytes()), size: int64(b.Len()), name: "f"}, len(scores))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ type gradeLimit interface {
 // returns are; their relevance threshold, unless chosen, is for d: see [For]. Queries are spread over the processors; the result does not
 // depend on how many there are.
 //
-// An error tells of a wrong number of scores, a score that is not a number, or
-// grades for which a measure is not defined.
+// An error tells of a wrong number of scores, a score that is not a number, grades
+// for which a measure is not defined, or data whose file changed meanwhile.
 func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties TiePolicy) (*Result, error) {
 	averagers, err := checkMeasures(measures, d)
 	if err != nil {
@@ -36,7 +36,7 @@ func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties Tie
 		ranker.Ties = ties
 		r.measureQuery(i, ranker, averagers, q.Grades, scores[q.Start:q.Start+q.Len()])
 	})
-	return r, nil
+	return r, d.Changed()
 }
 
 // Mean returns the mean of one measure over the queries that count, and their

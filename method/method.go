@@ -128,7 +128,8 @@ func (m *Method) Measures() []string {
 // bytes whatever the number of workers, with or without interruptions and
 // checkpoints. An error is a *ProblemError if the problem is at fault, and wraps
 // ctx's if that ended the training.
-func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
+func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, err error) {
+	defer dataset.GuardFaults(&err)()
 	if p.Values.method != m {
 		return nil, fmt.Errorf("%s: the hyperparameters are another method's", m.Name)
 	}
@@ -141,11 +142,14 @@ func (m *Method) Train(ctx context.Context, p *Problem) (*model.Model, error) {
 	if p.Valid != nil && p.Valid.Features > p.Data.Features {
 		return nil, fmt.Errorf("%s: %w", m.Name, badProblem("found %d features in the validation data, expected at most the training data's %d", p.Valid.Features, p.Data.Features))
 	}
-	p, err := p.filled()
+	p, err = p.filled()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
-	trained, err := m.train(ctx, m, p.settled())
+	trained, err = m.train(ctx, m, p.settled())
+	if changed := p.changed(); changed != nil {
+		return nil, changed // whatever came of it
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
@@ -171,6 +175,15 @@ func (p *Problem) filled() (*Problem, error) {
 		}
 	}
 	return &f, nil
+}
+
+// changed returns an error if the files that the data are views of have changed.
+func (p *Problem) changed() error {
+	err := p.Data.Changed()
+	if err == nil && p.Valid != nil {
+		err = p.Valid.Changed()
+	}
+	return err
 }
 
 // Lookup returns the method of that name. The error about an unknown one tells what is

@@ -98,6 +98,9 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 		spaces[worker].missing = d.Missing() > 0
 		m.scoreQuery(scores[q.Start:q.Start+q.Len()], q.X, d.Features, &spaces[worker])
 	})
+	if err := d.Changed(); err != nil {
+		return nil, err
+	}
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 0) {
 			return nil, fmt.Errorf("found the score %v for document %d, expected a finite one: the model's parameters or the features are too large", s, i+1)

@@ -67,7 +67,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	}
 	err := checkCommand(root, args)
 	if err == nil {
-		err = root.ExecuteContext(ctx)
+		err = guarded(ctx, root)
 	}
 	env.closeStatus()
 	last.Lock()
@@ -84,6 +84,22 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	}
 	fmt.Fprintln(stderr, visible(message))
 	return exitCode(err)
+}
+
+// guarded runs the command. A fault of the memory because a cache's file was cut is
+// an error like any other; and that a file was changed is all there is to say, with
+// whatever words the command found for what came of it.
+func guarded(ctx context.Context, root *cobra.Command) error {
+	err := func() (err error) {
+		defer dataset.GuardFaults(&err)()
+		return root.ExecuteContext(ctx)
+	}()
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if errors.Unwrap(e) == dataset.ErrChanged { //nolint:errorlint // the innermost error that names the file
+			return e
+		}
+	}
+	return err
 }
 
 func newRoot(env *environment) *cobra.Command {
@@ -138,7 +154,7 @@ func exitCode(err error) int {
 	var layout *tune.LayoutError
 	var problem *method.ProblemError
 	var selection *tune.SelectionError
-	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.As(err, &selection) || errors.Is(err, fs.ErrNotExist) {
+	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.As(err, &selection) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
 		return exitBadCall
 	}
 	return exitFailed

@@ -36,6 +36,9 @@ features but different grades. Several files are taken together as one set.`,
 			bar := env.startProgress("describing", 0)
 			info := dataset.Describe(d, threshold)
 			bar.finish()
+			if err := d.Changed(); err != nil {
+				return err
+			}
 			return env.print(infoReport(info))
 		},
 	}

@@ -23,7 +23,8 @@ import (
 // one worker means no goroutine and items strictly in order.
 //
 // If a call panics, no further items are handed out and For panics with a
-// [*Panic] once the other workers have finished the items they hold.
+// [*Panic] once the other workers have finished the items they hold. A fault of the
+// memory, such as a mapped file that was cut raises, is a panic here.
 func For(n, workers int, fn func(worker, i int)) {
 	var c crew
 	c.run(Workers(workers, n), n, fn)
@@ -99,6 +100,7 @@ func (c *crew) run(workers, items int, do func(worker, item int)) {
 func (c *crew) work(worker int) {
 	var item int64
 	finished := false
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if !finished {
 			c.fail(int(item), recover())
