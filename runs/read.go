@@ -209,6 +209,9 @@ func loadDetails(tx *sql.Tx, r *Run) error {
 		return err
 	}
 	for _, v := range values {
+		if v.result < 0 || v.result >= len(r.Results) || v.measure < 0 || v.measure >= len(r.Results[v.result].Measures) {
+			return fmt.Errorf("run %d: found a value of measure %d of result %d, of which there is none: the record is damaged", r.ID, v.measure, v.result)
+		}
 		m := &r.Results[v.result].Measures[v.measure]
 		m.PerQuery = append(m.PerQuery, v.Value)
 	}
