@@ -3,6 +3,8 @@ package loss
 import (
 	"fmt"
 	"slices"
+
+	"github.com/listwise/listwise/measure"
 )
 
 // Lambda is a λ function: the rule by which a sorted list of documents moves
@@ -118,7 +120,7 @@ type forceLaw interface {
 // pairField is a λ function made of forces between pairs of documents. With T
 // ranks that count it takes O(Tn), or O(n) between neighbours only.
 type pairField struct {
-	swaps      swaps
+	swaps      measure.Swaps
 	law        forceLaw
 	nearest    bool
 	truncation int // pairs with both documents below that many ranks are left out
@@ -127,9 +129,9 @@ type pairField struct {
 func (f *pairField) forces(forces []float64, r byScore, _ []float64, scratch *Scratch) {
 	n := len(r.scores)
 	x, loss := scratch.Floats(n), scratch.Floats(n)
-	r.gather(x, f.swaps.counts())
-	work := scratch.Floats(f.swaps.work(n))
-	ranks := min(f.swaps.prepare(x, work), f.truncation, n-1)
+	r.gather(x, f.swaps.Counts())
+	work := scratch.Floats(f.swaps.Work(n))
+	ranks := min(f.swaps.Prepare(x, work), f.truncation, n-1)
 	prepared := f.law.prepare(r.scores, scratch.Floats(n))
 	clear(forces)
 	for a := range ranks {
@@ -137,7 +139,7 @@ func (f *pairField) forces(forces []float64, r byScore, _ []float64, scratch *Sc
 		if f.nearest {
 			to = a + 2
 		}
-		f.swaps.row(loss, x, work, a, to)
+		f.swaps.Row(loss, x, work, a, to)
 		f.law.pull(forces, loss, r.scores, prepared, a, to)
 	}
 }

@@ -21,7 +21,7 @@ func BenchmarkLambdaRank(b *testing.B) {
 		for _, q := range rankQueries() {
 			m := additiveOrOther(b, c.measure)
 			n := len(q.grades)
-			_, cut := ownMeasure(m)
+			cut := depthOf(m)
 			rows := min(cut, n-1)
 			pairs := rows*n - rows*(rows+1)/2
 			b.Run(c.kind.String()+"/"+c.measure+"/"+q.name, func(b *testing.B) {

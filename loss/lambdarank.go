@@ -86,7 +86,7 @@ func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
 	}
 	b := &boundLambdaRank{measure: l.Measure, grades: grades, order: make([]int32, len(grades)), field: field}
 	b.depth = len(grades)
-	if _, cut := ownMeasure(l.Measure); lambdas[l.Kind].law != differenceKind && cut < b.depth {
+	if cut := depthOf(l.Measure); lambdas[l.Kind].law != differenceKind && cut < b.depth {
 		b.depth = cut + 1 // the last of the ranks that count has a neighbour below
 	}
 	for place, d := range rng.Perm(len(grades)) {
@@ -111,10 +111,9 @@ func (l LambdaRank) field(grades []float64) (forceField, error) {
 	case springKind:
 		law = springLaw{margin}
 	case differenceKind:
-		_, cut := ownMeasure(l.Measure)
-		return &differenceField{l.Measure, margin, cut}, nil
+		return &differenceField{l.Measure, margin, depthOf(l.Measure)}, nil
 	}
-	swaps, err := newSwaps(l.Measure, grades)
+	swaps, err := measure.SwapsOf(l.Measure, grades)
 	if err != nil {
 		return nil, err
 	}

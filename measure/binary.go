@@ -2,17 +2,41 @@ package measure
 
 // base is what all measures have.
 type base struct {
-	name       string
-	convention Convention
+	name, family string
+	cut          int
+	convention   Convention
 }
 
-func newBase(s spec) base { return base{name: s.name, convention: s.convention} }
+func newBase(s spec) base {
+	return base{name: s.name, family: s.family, cut: s.k, convention: s.convention}
+}
 
 // Name implements Measure.
 func (b base) Name() string { return b.name }
 
 // Convention returns the convention that the measure was parsed under.
 func (b base) Convention() Convention { return b.convention }
+
+// Family returns the name of a measure of this package without its parameter, as
+// "ndcg" for ndcg@10, and "" for a measure from elsewhere, which may call itself what
+// it likes.
+func Family(m Measure) string {
+	if b, ok := m.(interface{ described() base }); ok {
+		return b.described().family
+	}
+	return ""
+}
+
+// CutoffOf returns the rank below which the order of documents has no influence on a
+// measure, 0 if there is none or it is not known.
+func CutoffOf(m Measure) int {
+	if b, ok := m.(interface{ described() base }); ok {
+		return b.described().cut
+	}
+	return 0
+}
+
+func (b base) described() base { return b }
 
 // under parses the measure anew under another convention.
 func (b base) under(c Convention) Measure { return reparsed(b.name, c, Options{}) }
@@ -48,6 +72,17 @@ func newBinary(s spec) binary { return binary{newBase(s), s.convention.Threshold
 func (b binary) relevance() (threshold float64, ok bool) { return b.threshold, true }
 
 func (b binary) relevant(grade float64) bool { return grade >= b.threshold }
+
+// relevances returns 1 for every relevant document and 0 for the others.
+func (b binary) relevances(grades []float64) []float64 {
+	x := make([]float64, len(grades))
+	for i, l := range grades {
+		if b.relevant(l) {
+			x[i] = 1
+		}
+	}
+	return x
+}
 
 // count returns the number of relevant documents among the grades.
 func (b binary) count(grades []float64) int {

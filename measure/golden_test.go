@@ -193,7 +193,7 @@ func TestConventionParts(t *testing.T) {
 			for i, l := range ranked[:cutoff(k, len(ranked))] {
 				sum += c.Gain(l) * c.Discount(i+1)
 			}
-			want, _ := ndcg{base{"", c}, k}.Value(ranked)
+			want, _ := ndcg{base{name: "", convention: c}, k}.Value(ranked)
 			near(t, c.Name(), sum/c.IdealDCG(ranked, k), want, 1e-12)
 		}
 	}

@@ -47,6 +47,11 @@ func (m meanNDCG) Average(ranked []float64, ends []int) (float64, bool) {
 	return sum / float64(len(ranked)), true
 }
 
+// Swaps implements Swapper; the formula of NDCG is another measure's.
+func (m meanNDCG) Swaps(grades []float64) (Swaps, error) {
+	return anySwaps{m, grades, len(grades)}, nil
+}
+
 // GoodGain implements Additive: the document at place i+a adds to every NDCG@k
 // with k > i+a. It takes time proportional to good + bad.
 func (m meanNDCG) GoodGain(i, a, good, bad int) float64 {

@@ -1,5 +1,7 @@
 package measure
 
+import "math"
+
 // ndcg is normalised discounted cumulative gain,
 //
 //	NDCG@k = DCG@k / (the highest DCG@k that the query's documents can have)
@@ -14,7 +16,10 @@ type ndcg struct {
 
 func newNDCG(s spec) Averager { return ndcg{newBase(s), s.k} }
 
-var _ Additive = ndcg{}
+var (
+	_ Additive = ndcg{}
+	_ Swapper  = ndcg{}
+)
 
 // Value implements Measure.
 func (m ndcg) Value(ranked []float64) (float64, bool) {
@@ -115,4 +120,50 @@ func (g gains) mean(group []float64) float64 {
 		sum += g.of(l)
 	}
 	return sum / float64(len(group))
+}
+
+// ndcgSwaps are swaps under NDCG@k. With x the gain of a document divided by the
+// ideal DCG, and d the discount, 0 beyond rank k,
+//
+//	NDCG = Σ_r x_r d_r,   loss of a swap = (x_a − x_b)(d_a − d_b)
+//
+// which is eq. 9 of Burges, Ragno and Le (2006) without its sigmoid.
+type ndcgSwaps struct {
+	gains     []float64 // by document
+	discounts []float64 // of the ranks that count
+}
+
+// Swaps implements Swapper.
+func (m ndcg) Swaps(grades []float64) (Swaps, error) {
+	c, cut := m.convention, cutoff(m.k, len(grades))
+	s := ndcgSwaps{gains: make([]float64, len(grades)), discounts: make([]float64, cut)}
+	ideal := c.IdealDCG(grades, cut)
+	if math.IsInf(ideal, 1) {
+		return nil, overflowError(grades)
+	}
+	for i, g := range grades {
+		s.gains[i] = c.Gain(g) / ideal
+	}
+	for r := range s.discounts {
+		s.discounts[r] = c.Discount(r + 1)
+	}
+	return s, nil
+}
+
+func (s ndcgSwaps) Counts() []float64 { return s.gains }
+
+func (s ndcgSwaps) Work(int) int { return 0 }
+
+func (s ndcgSwaps) Prepare(_, _ []float64) (ranks int) { return len(s.discounts) }
+
+func (s ndcgSwaps) Row(loss, x, _ []float64, a, to int) {
+	own, top := x[a], s.discounts[a]
+	end := max(a+1, min(to, len(s.discounts)))
+	for b := a + 1; b < end; b++ {
+		loss[b] = (own - x[b]) * (top - s.discounts[b])
+	}
+	loss, x = loss[:to], x[:to]
+	for b := end; b < len(x); b++ {
+		loss[b] = (own - x[b]) * top
+	}
 }

@@ -46,6 +46,7 @@ type entry struct {
 // spec is a parsed name with everything a measure may need to know.
 type spec struct {
 	name        string
+	family      string // name without its parameter
 	convention  Convention
 	k           int // cut-off; 0 for none
 	persistence float64
@@ -104,7 +105,7 @@ func Parse(name string, c Convention, o Options) (Averager, error) {
 		return nil, unknown(name)
 	}
 	s := spec{
-		name: e.name, convention: c, persistence: 0.8, maxGrade: o.MaxGrade,
+		name: e.name, family: e.name, convention: c, persistence: 0.8, maxGrade: o.MaxGrade,
 	}
 	if s.maxGrade == 0 {
 		s.maxGrade = 4

@@ -5,7 +5,10 @@ package measure
 // Functions, 2006, section 2).
 type wta struct{ binary }
 
-func newWTA(s spec) Averager { return wta{newBinary(s)} }
+func newWTA(s spec) Averager {
+	s.k = 1 // no other rank counts
+	return wta{newBinary(s)}
+}
 
 var _ Additive = wta{}
 

@@ -1,8 +1,6 @@
 package method
 
 import (
-	"strings"
-
 	"github.com/listwise/listwise/measure"
 )
 
@@ -25,10 +23,7 @@ var trainingMeasures = [...]struct {
 		_, ok := m.(measure.Additive)
 		return ok
 	}, "one that is a sum over relevant documents, such as map, ndcg@10, auc or mrr", []string{"map", "ndcg@K", "auc", "mrr"}},
-	anyOne: {func(measure.Measure) bool { return true }, "any", []string{"map", "ndcg@K", "auc", "mrr", "err"}},
-	anyNDCG: {func(m measure.Measure) bool {
-		name, _, _ := strings.Cut(m.Name(), "@")
-		return name == "ndcg"
-	}, "ndcg or ndcg@K", []string{"ndcg", "ndcg@K"}},
-	wholeNDCG: {func(m measure.Measure) bool { return m.Name() == "ndcg" }, "ndcg, of whole lists", []string{"ndcg"}},
+	anyOne:    {func(measure.Measure) bool { return true }, "any", []string{"map", "ndcg@K", "auc", "mrr", "err"}},
+	anyNDCG:   {func(m measure.Measure) bool { return measure.Family(m) == "ndcg" }, "ndcg or ndcg@K", []string{"ndcg", "ndcg@K"}},
+	wholeNDCG: {func(m measure.Measure) bool { return measure.Family(m) == "ndcg" && measure.CutoffOf(m) == 0 }, "ndcg, of whole lists", []string{"ndcg"}},
 }

@@ -35,7 +35,6 @@ func newSoftRank() *Method {
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "standard deviation of the scores"},
 		},
 	}, regularization("1", gridQueries), nil, func(p *Problem) (loss.Loss, error) {
-		k, err := cutoffOf(p.Measure)
-		return loss.SoftRank{Convention: measure.ConventionOf(p.Measure), Sigma: p.Values.Number("sigma"), Cutoff: k}, err
+		return loss.SoftRank{Convention: measure.ConventionOf(p.Measure), Sigma: p.Values.Number("sigma"), Cutoff: measure.CutoffOf(p.Measure)}, nil
 	})
 }

@@ -3,8 +3,6 @@ package method
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
@@ -58,24 +56,11 @@ func svmMapLoss(p *Problem) (loss.Loss, error) {
 		if !trainingMeasures[anyNDCG].accepts(p.Measure) {
 			return nil, fmt.Errorf("grades=graded with the training measure %s, expected %s", p.Measure.Name(), trainingMeasures[anyNDCG].expected)
 		}
-		k, err := cutoffOf(p.Measure)
-		if err != nil {
-			return nil, err
-		}
 		ranks, err := loss.ParseRankWeights(v.Text("ranks"))
-		return loss.GradedHinge{Convention: measure.ConventionOf(p.Measure), Cutoff: k, Ranks: ranks, Weight: weight}, err
+		return loss.GradedHinge{Convention: measure.ConventionOf(p.Measure), Cutoff: measure.CutoffOf(p.Measure), Ranks: ranks, Weight: weight}, err
 	}
 	kappa, err := loss.ParseKappa(v.Text("kappa"))
 	return loss.StructuredHinge{Gain: p.Measure.(measure.Additive), Kappa: kappa, Threshold: v.Number("threshold"), Weight: weight}, err
-}
-
-// cutoffOf returns the k of a measure named MEASURE@k, 0 if it has none.
-func cutoffOf(m measure.Measure) (int, error) {
-	_, cutoff, ok := strings.Cut(m.Name(), "@")
-	if !ok {
-		return 0, nil
-	}
-	return strconv.Atoi(cutoff)
 }
 
 // slackWeight is the C/N of the mean slack. Queries that teach nothing count in N.

@@ -2,8 +2,6 @@ package report
 
 import (
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/listwise/listwise/measure"
 )
@@ -25,16 +23,17 @@ type formula struct {
 // newFormula describes a measure for queries of at most docs documents with the
 // given grades.
 func newFormula(m measure.Measure, grades *gradeTable, docs int) formula {
-	name, cut, _ := strings.Cut(m.Name(), "@")
 	c := measure.ConventionOf(m)
 	f := formula{Name: m.Name(), Relevant: grades.from(c.Threshold())}
 	f.Empty, _ = m.Value([]float64{0})
-	f.K, _ = strconv.Atoi(cut)
-	switch name {
+	f.K = measure.CutoffOf(m)
+	switch family := measure.Family(m); family {
+	case "ap":
+		f.Kind = "map"
 	case "map", "mrr", "p", "r":
-		f.Kind = name
+		f.Kind = family
 	case "ndcg", "dcg":
-		f.gains(name, m, c, grades.values, docs)
+		f.gains(family, m, c, grades.values, docs)
 	}
 	return f
 }
