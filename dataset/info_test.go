@@ -180,7 +180,7 @@ func TestGradesInBins(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := b.Dataset()
-	info := Describe(d, Threshold(1, d))
+	info := Describe(d, Threshold(1, d.Grades()))
 	if info.DistinctGrades != 500 || len(info.Grades) != 21 || info.Grades[0] != (GradeCount{0, 0, 2}) {
 		t.Fatalf("%d different grades in %v", info.DistinctGrades, info.Grades)
 	}

@@ -13,14 +13,14 @@ func (q *Query) Relevant(threshold float64) int {
 	return n
 }
 
-// Threshold returns the lowest grade that counts as relevant in the given data sets
+// Threshold returns the lowest grade that counts as relevant among the given grades
 // when nobody says otherwise: whole where all grades are whole numbers, as judges give
 // them; otherwise, as with click rates, the smallest positive grade. Data without a
 // positive grade are whole.
-func Threshold(whole float64, sets ...*Dataset) float64 {
+func Threshold(whole float64, lists ...[]float64) float64 {
 	smallest, fractions := math.Inf(1), false
-	for _, d := range sets {
-		for _, g := range d.grades {
+	for _, grades := range lists {
+		for _, g := range grades {
 			fractions = fractions || g != math.Trunc(g)
 			if g > 0 && g < smallest {
 				smallest = g

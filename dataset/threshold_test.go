@@ -36,15 +36,15 @@ func TestThreshold(t *testing.T) {
 		{[]string{"0.5", "0 1e-300"}, 1e-300},
 		{nil, 1},
 	} {
-		var sets []*Dataset
+		var sets [][]float64
 		for _, s := range c.sets {
-			sets = append(sets, graded(t, s))
+			sets = append(sets, graded(t, s).Grades())
 		}
 		if got := Threshold(1, sets...); got != c.want {
 			t.Errorf("%v: threshold is %v, want %v", c.sets, got, c.want)
 		}
 	}
-	if got := Threshold(2, graded(t, "0 1 2")); got != 2 {
+	if got := Threshold(2, graded(t, "0 1 2").Grades()); got != 2 {
 		t.Errorf("threshold of whole grades is %v, want the given 2", got)
 	}
 	if got := graded(t, "0 3.5 1").HighestGrade(); got != 3.5 {

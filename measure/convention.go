@@ -67,6 +67,17 @@ var conventions = []Convention{
 	},
 }
 
+// The conventions as values, for programs; [Conventions] has also those that skip
+// queries, and their explanations.
+var (
+	LETOR3   = conventions[0]
+	LETOR4   = conventions[1]
+	Standard = conventions[2]
+	MSLR     = conventions[3]
+	TREC     = conventions[4]
+	LightGBM = conventions[5]
+)
+
 const skipSuffix = "-skip"
 
 // Conventions returns all conventions, each followed by its skip variant.

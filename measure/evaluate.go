@@ -2,7 +2,9 @@ package measure
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
@@ -16,25 +18,70 @@ type gradeLimit interface {
 
 // Evaluate measures the ranking of every query by the scores, one a row of d.
 // Measures must have different names and be Averagers, as all that [Parse]
-// returns are; their relevance threshold, unless chosen, is for d: see [For]. Queries are spread over the processors; the result does not
-// depend on how many there are.
+// returns are; their relevance threshold, unless chosen, is for d: see [For].
+// Queries are spread over the processors; the result does not depend on how many
+// there are.
 //
 // An error tells of a wrong number of scores, a score that is not a number, grades
 // for which a measure is not defined, or data whose file changed meanwhile.
 func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties TiePolicy) (*Result, error) {
-	averagers, err := checkMeasures(measures, d)
+	if len(scores) != d.Docs() {
+		return nil, fmt.Errorf("%d scores for %d documents", len(scores), d.Docs())
+	}
+	lists := make([]list, len(d.Queries))
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		lists[i] = list{q.ID, q.Grades, scores[q.Start : q.Start+q.Len()]}
+	}
+	return evaluate(lists, ForAll(measures, d), ties)
+}
+
+// EvaluateLists is Evaluate for grades and scores that are in no data set: those of
+// query i are grades[i] and scores[i], one a document. The queries are called "1", "2",
+// and so on.
+func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolicy) (*Result, error) {
+	if len(grades) != len(scores) {
+		return nil, fmt.Errorf("%d lists of scores for %d lists of grades", len(scores), len(grades))
+	}
+	lists := make([]list, len(grades))
+	for i, g := range grades {
+		lists[i] = list{strconv.Itoa(i + 1), g, scores[i]}
+		if len(g) != len(scores[i]) || len(g) == 0 {
+			return nil, fmt.Errorf("query %d: %d scores for %d grades, expected as many, and at least one", i+1, len(scores[i]), len(g))
+		}
+		for j, v := range g {
+			if !(v >= 0) || math.IsInf(v, 1) {
+				return nil, fmt.Errorf("query %d: grade %v of document %d, expected a finite non-negative number", i+1, v, j+1)
+			}
+		}
+	}
+	settled := make([]Measure, len(measures))
+	for i, m := range measures {
+		settled[i] = Under(m, ConventionOf(m).forGrades(grades))
+	}
+	return evaluate(lists, settled, ties)
+}
+
+// list is one query's documents.
+type list struct {
+	id             string
+	grades, scores []float64
+}
+
+func evaluate(lists []list, measures []Measure, ties TiePolicy) (*Result, error) {
+	averagers, err := checkMeasures(measures, lists)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkScores(d, scores); err != nil {
+	if err := checkScores(lists); err != nil {
 		return nil, err
 	}
-	r := newResult(d, measures, ties)
-	rankers := make([]Ranker, parallel.Workers(0, len(d.Queries)))
-	parallel.For(len(d.Queries), len(rankers), func(worker, i int) {
-		ranker, q := &rankers[worker], &d.Queries[i]
+	r := newResult(lists, measures, ties)
+	rankers := make([]Ranker, parallel.Workers(0, len(lists)))
+	parallel.For(len(lists), len(rankers), func(worker, i int) {
+		ranker := &rankers[worker]
 		ranker.Ties = ties
-		r.measureQuery(i, ranker, averagers, q.Grades, scores[q.Start:q.Start+q.Len()])
+		r.measureQuery(i, ranker, averagers, lists[i].grades, lists[i].scores)
 	})
 	return r, d.Changed()
 }
@@ -55,15 +102,14 @@ func (r *Ranker) Mean(d *dataset.Dataset, scores []float64, m Measure) (mean flo
 	return sum / float64(counted), counted
 }
 
-func checkMeasures(measures []Measure, d *dataset.Dataset) ([]Averager, error) {
+func checkMeasures(measures []Measure, lists []list) ([]Averager, error) {
 	var highest float64
-	if g := d.Grades(); len(g) > 0 {
-		highest = slices.Max(g)
+	for _, l := range lists {
+		highest = max(highest, slices.Max(l.grades))
 	}
 	averagers := make([]Averager, len(measures))
 	seen := make(map[string]bool)
 	for i, m := range measures {
-		m = For(m, d)
 		a, ok := m.(Averager)
 		switch {
 		case !ok:
@@ -81,15 +127,11 @@ func checkMeasures(measures []Measure, d *dataset.Dataset) ([]Averager, error) {
 	return averagers, nil
 }
 
-func checkScores(d *dataset.Dataset, scores []float64) error {
-	if len(scores) != d.Docs() {
-		return fmt.Errorf("%d scores for %d documents", len(scores), d.Docs())
-	}
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		for j, s := range scores[q.Start : q.Start+q.Len()] {
+func checkScores(lists []list) error {
+	for _, l := range lists {
+		for j, s := range l.scores {
 			if s != s {
-				return fmt.Errorf("the score of document %d of query %s is not a number", j+1, q.ID)
+				return fmt.Errorf("the score of document %d of query %s is not a number", j+1, l.id)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-func list(t testing.TB, names, convention string) []Measure {
+func measuresOf(t testing.TB, names, convention string) []Measure {
 	t.Helper()
 	c, err := ParseConvention(convention)
 	if err != nil {
@@ -35,7 +35,7 @@ func threeQueries(t testing.TB) *dataset.Dataset {
 func TestEvaluate(t *testing.T) {
 	d := threeQueries(t)
 	scores := []float64{1, 1, 0, 5, 4, 2, 2, 2, 1}
-	r, err := Evaluate(d, scores, list(t, "map,p@1", "letor3"), TiesInput)
+	r, err := Evaluate(d, scores, measuresOf(t, "map,p@1", "letor3"), TiesInput)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestEvaluate(t *testing.T) {
 	if r.Counted("map") != 3 || r.Ties() != TiesInput || !cmp.Equal(r.Names(), []string{"map", "p@1"}) {
 		t.Errorf("%d counted, ties %v, names %v", r.Counted("map"), r.Ties(), r.Names())
 	}
-	average, err := Evaluate(d, scores, list(t, "map", "letor3"), TiesAverage)
+	average, err := Evaluate(d, scores, measuresOf(t, "map", "letor3"), TiesAverage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ var nearly = cmp.Comparer(func(a, b float64) bool {
 func TestEvaluateSkip(t *testing.T) {
 	d := threeQueries(t)
 	scores := make([]float64, d.Docs())
-	r, err := Evaluate(d, scores, list(t, "wta", "letor3-skip"), TiesInput)
+	r, err := Evaluate(d, scores, measuresOf(t, "wta", "letor3-skip"), TiesInput)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestEvaluateSkip(t *testing.T) {
 		t.Errorf("Ranker.Mean: %v of %d", mean, n)
 	}
 	none := build(t, []string{"b"}, map[string][]float64{"b": {0}})
-	if r, err = Evaluate(none, []float64{1}, list(t, "map", "letor3-skip"), TiesInput); err != nil || r.Mean("map") == r.Mean("map") {
+	if r, err = Evaluate(none, []float64{1}, measuresOf(t, "map", "letor3-skip"), TiesInput); err != nil || r.Mean("map") == r.Mean("map") {
 		t.Errorf("mean of no query: %v, %v", r.Mean("map"), err)
 	}
 }
@@ -113,11 +113,11 @@ func TestEvaluateErrors(t *testing.T) {
 		measures []Measure
 		want     string
 	}{
-		{fine[:2], list(t, "map", "letor3"), "2 scores for 3 documents"},
-		{nan, list(t, "map", "letor3"), "the score of document 3 of query q7 is not a number"},
-		{fine, list(t, "err@5", "letor3"), "err@5 reckons with grades up to 4 but the data have 2000"},
-		{fine, list(t, "dcg", "letor3"), "dcg overflows at grade 2000"},
-		{fine, append(list(t, "map", "letor3"), list(t, "map", "trec")...), "map is given twice"},
+		{fine[:2], measuresOf(t, "map", "letor3"), "2 scores for 3 documents"},
+		{nan, measuresOf(t, "map", "letor3"), "the score of document 3 of query q7 is not a number"},
+		{fine, measuresOf(t, "err@5", "letor3"), "err@5 reckons with grades up to 4 but the data have 2000"},
+		{fine, measuresOf(t, "dcg", "letor3"), "dcg overflows at grade 2000"},
+		{fine, append(measuresOf(t, "map", "letor3"), measuresOf(t, "map", "trec")...), "map is given twice"},
 		{fine, []Measure{foreign{}}, "measure foreign has no expected value"},
 	} {
 		if _, err := Evaluate(d, c.scores, c.measures, TiesInput); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -134,7 +134,7 @@ func (foreign) Value([]float64) (float64, bool) { return 0, true }
 // Claim: pooled folds have the pooled mean, which differs from the mean over
 // folds of unequal size.
 func TestPool(t *testing.T) {
-	m := list(t, "wta", "letor3")
+	m := measuresOf(t, "wta", "letor3")
 	one := build(t, []string{"x"}, map[string][]float64{"x": {1, 0}})
 	a, err := Evaluate(threeQueries(t), make([]float64, 9), m, TiesInput)
 	if err != nil {
@@ -173,7 +173,7 @@ func TestEvaluateDeterministic(t *testing.T) {
 	names := "map,ndcg@10,ndcg,mean-ndcg,pairs,err,bpref"
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for ties := TiesInput; ties <= TiesAverage; ties++ {
-		measures := list(t, names, "standard")
+		measures := measuresOf(t, names, "standard")
 		var first *Result
 		for _, procs := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(procs)
@@ -200,7 +200,7 @@ func TestEvaluateDeterministic(t *testing.T) {
 // Claim: the CSV has a header, a line a query, full precision, and an empty cell
 // for a query left out.
 func TestWriteCSV(t *testing.T) {
-	r, err := Evaluate(threeQueries(t), []float64{3, 1, 2, 0, 0, 2, 1, 1, 0}, list(t, "wta,map", "letor3-skip"), TiesInput)
+	r, err := Evaluate(threeQueries(t), []float64{3, 1, 2, 0, 0, 2, 1, 1, 0}, measuresOf(t, "wta,map", "letor3-skip"), TiesInput)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,5 +210,44 @@ func TestWriteCSV(t *testing.T) {
 	}
 	if d := cmp.Diff("query,wta,map\na,0,0.5833333333333333\nb,,\nc,1,0.75\n", out.String()); d != "" {
 		t.Error(d)
+	}
+}
+
+// Claim: lists measured without a data set have the values of the same lists in one,
+// thresholds for their grades included; what does not fit is an error.
+func TestEvaluateLists(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	ids, byID := []string{}, map[string][]float64{}
+	var grades, scores [][]float64
+	var flat []float64
+	for i := range 30 {
+		id := fmt.Sprint(i + 1)
+		ids, byID[id] = append(ids, id), randomGrades(rng, 1+rng.IntN(12))
+		grades = append(grades, byID[id])
+		row := make([]float64, len(byID[id]))
+		for j := range row {
+			row[j] = float64(rng.IntN(5))
+		}
+		scores, flat = append(scores, row), append(flat, row...)
+	}
+	d := build(t, ids, byID)
+	measures := measuresOf(t, "map,ndcg@10,p@3", "standard")
+	want, err := Evaluate(d, flat, measures, TiesInput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := EvaluateLists(grades, scores, measures, TiesInput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Result{}, pairCount{})); diff != "" {
+		t.Errorf("(-data set +lists):\n%s", diff)
+	}
+	for _, bad := range [][2][][]float64{
+		{{{1, 0}}, {}}, {{{1, 0}}, {{1}}}, {{{}}, {{}}}, {{{-1}}, {{1}}}, {{{math.Inf(1)}}, {{1}}}, {{{1}}, {{math.NaN()}}},
+	} {
+		if _, err := EvaluateLists(bad[0], bad[1], measures, TiesInput); err == nil {
+			t.Errorf("%v were measured", bad)
+		}
 	}
 }

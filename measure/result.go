@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/listwise/listwise/dataset"
 )
 
 // Result holds the values of some measures on some queries, query by query, so
@@ -23,15 +21,15 @@ type Result struct {
 // pairCount counts a query's pairs of differently graded documents.
 type pairCount struct{ all, tied int64 }
 
-func newResult(d *dataset.Dataset, measures []Measure, ties TiePolicy) *Result {
-	r := &Result{ties: ties, queries: make([]string, len(d.Queries)), pairs: make([]pairCount, len(d.Queries))}
-	for i := range d.Queries {
-		r.queries[i] = d.Queries[i].ID
+func newResult(lists []list, measures []Measure, ties TiePolicy) *Result {
+	r := &Result{ties: ties, queries: make([]string, len(lists)), pairs: make([]pairCount, len(lists))}
+	for i := range lists {
+		r.queries[i] = lists[i].id
 	}
 	for _, m := range measures {
 		r.names = append(r.names, m.Name())
-		r.values = append(r.values, make([]float64, len(d.Queries)))
-		r.neutral = append(r.neutral, make([]float64, len(d.Queries)))
+		r.values = append(r.values, make([]float64, len(lists)))
+		r.neutral = append(r.neutral, make([]float64, len(lists)))
 	}
 	return r
 }

@@ -47,10 +47,18 @@ func CheckThreshold(threshold float64) error {
 // For returns the convention with the threshold for the data sets, taken together:
 // the one chosen before, or that of [dataset.Threshold].
 func (c Convention) For(sets ...*dataset.Dataset) Convention {
+	lists := make([][]float64, len(sets))
+	for i, d := range sets {
+		lists[i] = d.Grades()
+	}
+	return c.forGrades(lists)
+}
+
+func (c Convention) forGrades(lists [][]float64) Convention {
 	if c.chosen > 0 {
 		return c
 	}
-	return c.WithThreshold(dataset.Threshold(c.Threshold(), sets...))
+	return c.WithThreshold(dataset.Threshold(c.Threshold(), lists...))
 }
 
 // Under returns the measure as it is under another convention. A measure that is not
