@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -221,7 +222,7 @@ func TestEvaluateLists(t *testing.T) {
 	var grades, scores [][]float64
 	var flat []float64
 	for i := range 30 {
-		id := fmt.Sprint(i + 1)
+		id := strconv.Itoa(i + 1)
 		ids, byID[id] = append(ids, id), randomGrades(rng, 1+rng.IntN(12))
 		grades = append(grades, byID[id])
 		row := make([]float64, len(byID[id]))
