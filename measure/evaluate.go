@@ -33,7 +33,11 @@ func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties Tie
 		q := &d.Queries[i]
 		lists[i] = list{q.ID, q.Grades, scores[q.Start : q.Start+q.Len()]}
 	}
-	return evaluate(lists, ForAll(measures, d), ties)
+	r, err := evaluate(lists, ForAll(measures, d), ties)
+	if err != nil {
+		return nil, err
+	}
+	return r, d.Changed()
 }
 
 // EvaluateLists is Evaluate for grades and scores that are in no data set: those of
@@ -83,7 +87,7 @@ func evaluate(lists []list, measures []Measure, ties TiePolicy) (*Result, error)
 		ranker.Ties = ties
 		r.measureQuery(i, ranker, averagers, lists[i].grades, lists[i].scores)
 	})
-	return r, d.Changed()
+	return r, nil
 }
 
 // Mean returns the mean of one measure over the queries that count, and their
