@@ -78,12 +78,12 @@ func printDiff(env *environment, a, b *runs.Run, d *runs.Diff) error {
 		return env.print(measures)
 	}
 	w := bufio.NewWriter(env.text())
-	writeText(w, changesReport(a, b, d))
+	writeText(w, changesReport(a, b, d), env.width())
 	fmt.Fprintln(w)
 	if len(measures.rows) == 0 {
 		measures.title = "The runs have no measures in common."
 	}
-	writeText(w, measures)
+	writeText(w, measures, env.width())
 	return w.Flush()
 }
 

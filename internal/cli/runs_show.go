@@ -63,7 +63,7 @@ func showRun(env *environment, r *runs.Run) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		writeText(w, part)
+		writeText(w, part, env.width())
 	}
 	return w.Flush()
 }

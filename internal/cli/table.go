@@ -33,30 +33,36 @@ func (env *environment) print(r report) error {
 		return rows.WriteCSV(env.stdout, r.columns, r.rows)
 	}
 	w := bufio.NewWriter(env.text())
-	writeText(w, r)
+	writeText(w, r, env.width())
 	return w.Flush()
 }
 
 func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }
 
-// writeText leaves errors to the writer, which keeps the first.
-func writeText(w *bufio.Writer, r report) {
+// writeText writes a report at most width wide, 0 for any width. It leaves errors to
+// the writer, which keeps the first.
+func writeText(w *bufio.Writer, r report, width int) {
+	limits, ok := r.fitColumns(width)
+	if !ok {
+		r = r.asList()
+		limits, _ = r.fitColumns(width)
+	}
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Options.SeparateHeader = true
 	if r.title != "" {
-		fmt.Fprintln(w, r.title)
+		fmt.Fprintln(w, folded(r.title, width))
 	}
 	header := make(table.Row, len(r.columns))
 	configs := make([]table.ColumnConfig, len(r.columns))
 	for i, c := range r.columns {
 		header[i] = c
-		configs[i] = table.ColumnConfig{Number: i + 1, Align: alignment(r.rows, i), AlignHeader: alignment(r.rows, i)}
-	}
-	if n := len(configs); r.wrap > 0 {
-		configs[n-1].WidthMax, configs[n-1].WidthMaxEnforcer = r.wrap, text.WrapSoft
+		configs[i] = table.ColumnConfig{
+			Number: i + 1, Align: alignment(r.rows, i), AlignHeader: alignment(r.rows, i),
+			WidthMax: limits[i], WidthMaxEnforcer: text.WrapSoft,
+		}
 	}
 	t.AppendHeader(header)
 	t.SetColumnConfigs(configs)
@@ -71,7 +77,7 @@ func writeText(w *bufio.Writer, r report) {
 		fmt.Fprintln(w, t.Render())
 	}
 	for _, n := range r.notes {
-		fmt.Fprintln(w, n)
+		fmt.Fprintln(w, folded(n, width))
 	}
 }
 

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/listwise/listwise/method"
+)
+
+// Tables fit screens of 80 columns and of 50, and lose no word of what a wide one says.
+func TestTablesFit(t *testing.T) {
+	reports := map[string]report{"methods": methodList(), "reproduce": experimentList()}
+	for _, m := range method.List() {
+		reports[m.Name] = methodReport(m)
+	}
+	reports["many columns"] = report{
+		title:   "a title that goes on and on until it cannot be read in a single line of any terminal there is",
+		columns: []string{"model", "method", "queries", "documents", "objective", "above minimum by at most", "iterations", "stopped because"},
+		rows:    [][]any{{"runs/m.json", "mle", 12345, 1234567, 0.25, "unknown", 17, "certified gap reached"}, {"n.json", "mle", 1, 2, nil, "3", 4, "b"}},
+		notes:   []string{"warning: a note that goes on and on until it cannot be read in a single line of any terminal there is"},
+	}
+	for name, r := range reports {
+		wide := written(r, 0)
+		for _, width := range []int{80, 50} {
+			got := written(r, width)
+			for line := range strings.Lines(got) {
+				if n := text.StringWidthWithoutEscSequences(strings.TrimRight(line, "\n ")); n > width {
+					t.Errorf("%s: a line of %d columns at a width of %d: %q", name, n, width, line)
+				}
+			}
+			if a, b := letters(got), letters(wide); len(a) < len(b) {
+				t.Errorf("%s: %d letters at a width of %d, %d without limit", name, len(a), width, len(b))
+			}
+		}
+	}
+}
+
+func written(r report, width int) string {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	writeText(w, r, width)
+	w.Flush()
+	return b.String()
+}
+
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\n' || r == '─' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// What does not go to a terminal has no width, whatever COLUMNS says.
+func TestWidthOfPipes(t *testing.T) {
+	t.Setenv("COLUMNS", "20")
+	env := &environment{stdout: &bytes.Buffer{}}
+	if w := env.width(); w != 0 {
+		t.Errorf("a buffer is %d wide", w)
+	}
+}
