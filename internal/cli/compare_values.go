@@ -109,9 +109,11 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 		return nil, err
 	}
 	c.folds = len(folds)
+	var tests []*dataset.Dataset
 	for i := range folds {
-		env.warnings(folds[i].Test)
+		tests = append(tests, folds[i].Test)
 	}
+	env.warnings(tests...)
 	if err := eachOnce(f.data, folds); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -13,7 +12,7 @@ import (
 // width is that of the terminal that standard output is, or COLUMNS says; 0 where it is
 // none: what a program reads does not depend on the size of a window.
 func (env *environment) width() int {
-	var w io.Writer = env.stdout
+	w := env.stdout
 	if o, ok := w.(output); ok {
 		w = o.Writer
 	}

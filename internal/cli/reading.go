@@ -103,11 +103,3 @@ func (env *environment) openAloud(ctx context.Context, flag, path string, opts d
 	}
 	return d, err
 }
-
-// warnings passes on what the reader of d, whose name each warning begins with,
-// had to say.
-func (env *environment) warnings(d *dataset.Dataset) {
-	for _, w := range d.Warnings {
-		env.note("warning: %s", w)
-	}
-}

@@ -259,9 +259,11 @@ func (f *reportFlags) readFolds(env *environment, opts dataset.Options, paths []
 	if err != nil {
 		return nil, err
 	}
+	var tests []*dataset.Dataset
 	for i := range folds {
-		env.warnings(folds[i].Test)
+		tests = append(tests, folds[i].Test)
 	}
+	env.warnings(tests...)
 	if err := eachOnce(f.data, folds); err != nil {
 		return nil, err
 	}

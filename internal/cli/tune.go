@@ -142,11 +142,7 @@ func (f *tuneFlags) folds(env *environment) ([]tune.Fold, error) {
 		return nil, err
 	}
 	folds, err := env.readFolds(f.data, opts)
-	for i := range folds {
-		for _, d := range []*dataset.Dataset{folds[i].Train, folds[i].Valid, folds[i].Test} {
-			env.warnings(d)
-		}
-	}
+	env.warnings(dataOf(folds)...)
 	return folds, err
 }
 
