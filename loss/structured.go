@@ -82,14 +82,14 @@ func (l StructuredHinge) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
 	if pairs.Pairs() == 0 {
 		return Nothing, nil
 	}
-	gains, err := newGainTable(l.Gain, len(pairs.Good), len(pairs.Bad))
+	search, err := newWorstSearch(l.Gain, len(pairs.Good), len(pairs.Bad))
 	if err != nil {
 		return nil, err
 	}
 	return &boundStructured{
 		classes: classes{pairs, 2 * l.Kappa.scale(pairs)},
 		weight:  orDefault(l.Weight, 1),
-		search:  newWorstSearch(gains),
+		search:  search,
 	}, nil
 }
 
@@ -109,11 +109,18 @@ type lattice struct {
 	above     []float64 // how many bads stand above each good: whole numbers, ascending
 }
 
-func newWorstSearch(gains *gainTable) worstSearch {
-	if c := newColumnSearch(gains); c != nil {
-		return c
+func newWorstSearch(gain measure.Additive, good, bad int) (worstSearch, error) {
+	if c := newKnownColumnSearch(gain, good, bad); c != nil {
+		return c, nil
 	}
-	return newRowSearch(gains)
+	gains, err := newGainTable(gain, good, bad)
+	if err != nil {
+		return nil, err
+	}
+	if c := newColumnSearch(gains); c != nil {
+		return c, nil
+	}
+	return newRowSearch(gains), nil
 }
 
 type boundStructured struct {

@@ -1,6 +1,10 @@
 package loss
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/listwise/listwise/measure"
+)
 
 // columnSearch finds the worst ranking for a gain whose terms γ_i(a) are convex in a:
 // one more bad above a good costs less, the more there are already. AP and AUC are
@@ -16,10 +20,7 @@ import "math/bits"
 // bad between two whose i are known has few to look at, and all take O(n⁺ + n⁻ log
 // n⁻) steps in place of the n⁺n⁻ cells of the lattice.
 type columnSearch struct {
-	// lost[l][i] = Σ_{k≥i} γ_k(l) − γ_k(l+1), what the gain loses when the bad after
-	// l others goes above the goods from i on; n⁺ + 1 numbers a row. Rows are stored
-	// once if they are all the same.
-	lost [][]float64
+	gain func(i, a int) float64 // γ_i(a)
 }
 
 // convexSlack allows for rounding in differences of γ.
@@ -32,39 +33,41 @@ func newColumnSearch(gains *gainTable) *columnSearch {
 	if len(gains.rows[good-1]) == 0 {
 		return nil
 	}
-	c := &columnSearch{lost: make([][]float64, gains.bad)}
-	if step, ok := gains.perInversion(); ok {
-		row := make([]float64, good+1)
-		for i := range row {
-			row[i] = float64(good-i) * step
-		}
-		for l := range c.lost {
-			c.lost[l] = row
-		}
+	c := &columnSearch{gains.at}
+	if _, ok := gains.perInversion(); ok {
 		return c
 	}
-	all := make([]float64, gains.bad*(good+1))
-	for l := range c.lost {
-		row := all[l*(good+1) : (l+1)*(good+1)]
-		for i := good - 1; i >= 0; i-- {
-			loss := gains.at(i, l) - gains.at(i, l+1)
-			if l > 0 && loss > gains.at(i, l-1)-gains.at(i, l)+convexSlack {
+	for i := range good {
+		for l := 1; l < gains.bad; l++ {
+			if c.fall(i, l) > c.fall(i, l-1)+convexSlack {
 				return nil
 			}
-			row[i] = row[i+1] + loss
 		}
-		c.lost[l] = row
 	}
 	return c
 }
 
+// newKnownColumnSearch is newColumnSearch for the measures that are known to be
+// convex, and nil for others. Their terms are worked out as they are asked for: a
+// table of n⁺(n⁻+1) would be gigabytes for a query of some ten thousand documents.
+func newKnownColumnSearch(gain measure.Additive, good, bad int) *columnSearch {
+	if !knownConvex(gain) {
+		return nil
+	}
+	return &columnSearch{func(i, a int) float64 { return gain.GoodGain(i, a, good, bad) }}
+}
+
+// knownConvex tells whether a gain is average precision or AUC.
+func knownConvex(gain measure.Additive) bool {
+	name := measure.Family(gain)
+	return (name == "map" || name == "ap" || name == "auc") && measure.CutoffOf(gain) == 0
+}
+
+// fall returns γ_i(l) − γ_i(l+1), what the bad after l others takes from a good below.
+func (c *columnSearch) fall(i, l int) float64 { return c.gain(i, l) - c.gain(i, l+1) }
+
 func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta float64) {
 	good, bad := len(paths.good), len(paths.bad)
-	below := scratch.Floats(good + 1) // Σ_{k≥i} good[k]
-	below[good] = 0
-	for i := good - 1; i >= 0; i-- {
-		below[i] = below[i+1] + paths.good[i]
-	}
 	from := scratch.Floats(bad)
 	// First the bad in the middle, then those in the middles of the halves, and so on.
 	for step := 1 << (bits.Len(uint(bad)) - 1); step > 0; step /= 2 {
@@ -76,32 +79,32 @@ func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta floa
 			if l+step < bad {
 				most = int(from[l+step])
 			}
-			best, at := bestStart(paths.bad[l], below, c.lost[l], least, most)
-			from[l] = float64(at)
-			value += best
-			delta += c.lost[l][at]
+			from[l] = float64(c.bestStart(paths, l, least, most))
 		}
 	}
-	l := 0
-	for i := range paths.above {
+	l, sum := 0, 0.0 // of the bads before the l-th
+	for i, s := range paths.good {
 		for l < bad && int(from[l]) <= i {
+			sum += paths.bad[l]
 			l++
 		}
 		paths.above[i] = float64(l)
+		value += sum - float64(l)*s
+		delta += c.gain(i, 0) - c.gain(i, l)
 	}
-	return value, delta
+	delta = max(0, delta)
+	return max(0, value+delta), delta
 }
 
-// bestStart returns the largest of V(i) = (n⁺ − i)·bad − below[i] + lost[i], least ≤ i
-// ≤ most, and the last i that has it.
-func bestStart(bad float64, below, lost []float64, least, most int) (best float64, at int) {
-	good := len(below) - 1
+// bestStart returns the last of the i, least ≤ i ≤ most, for which V_l(i) is largest.
+func (c *columnSearch) bestStart(paths lattice, l, least, most int) (at int) {
 	at = most
-	best = float64(good-most)*bad - below[most] + lost[most]
+	above, best := 0.0, 0.0 // V_l(i) − V_l(most)
 	for i := most - 1; i >= least; i-- {
-		if v := float64(good-i)*bad - below[i] + lost[i]; v > best {
-			best, at = v, i
+		above += paths.bad[l] - paths.good[i] + c.fall(i, l)
+		if above > best {
+			best, at = above, i
 		}
 	}
-	return best, at
+	return at
 }

@@ -34,14 +34,14 @@ func newLearner(m *Method, p *Problem, l loss.Loss) (*learner, error) {
 
 // newPenalizedLearner is newLearner with a penalty ‖w‖²/c, none if c is 0.
 func newPenalizedLearner(m *Method, p *Problem, l loss.Loss, c float64) (*learner, error) {
-	d := p.Data
-	if p.Normalization != dataset.NoNormalization {
-		d = dataset.Normalize(d, p.Normalization)
-	}
 	s, err := newScorer(m, p)
 	if err != nil {
 		return nil, &ProblemError{err}
 	}
+	if err := checkWork(p, s, l); err != nil {
+		return nil, err
+	}
+	d := normalized(p.Data, p.Normalization)
 	risk, err := objective.New(d, s, l, objective.Options{C: c, Seed: p.Seed, Workers: p.Workers})
 	if err != nil {
 		return nil, &ProblemError{err}

@@ -47,11 +47,13 @@ func scorerKind(m *Method, p *Problem) string {
 	return p.Scorer
 }
 
-// networkParameters are the hyperparameters of networks, which every method has.
+// networkParameters are the hyperparameters of networks, and the limit of work, which
+// every method with a loss on scores has.
 func networkParameters() []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000, Doc: "hidden units of a network (scorers net and pairnet)"},
 		{Name: "activation", Kind: Choice, Default: "tanh", Choices: scorer.ActivationNames(), Doc: "function of the hidden units of a network (scorers net and pairnet)"},
+		largestWork,
 	}
 }
 

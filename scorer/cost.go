@@ -1,0 +1,17 @@
+package scorer
+
+// Coster is a [Scorer] that takes more time than in proportion to a query's documents.
+type Coster interface {
+	Scorer
+
+	// Cost returns about how many operations, of a nanosecond each on one core, the
+	// scores of a query of so many documents and the way back take.
+	Cost(docs int) float64
+}
+
+var _ Coster = PairNetwork{}
+
+// Cost implements [Coster]: some operations a pair of documents and unit.
+func (n PairNetwork) Cost(docs int) float64 {
+	return 9 * float64(docs) * float64(docs) * float64(n.PairHidden)
+}
