@@ -71,8 +71,16 @@ func NormalizeInPlace(d *Dataset, n Normalization) {
 
 // Apply normalises one query in place; x is the row-major matrix of its
 // documents' feature vectors, of the given number of columns.
-func (n Normalization) Apply(x []float32, features int) {
-	makeRescaling(features).apply(n, x)
+func (n Normalization) Apply(x []float32, features int) { n.ApplyWith(nil, x, features) }
+
+// ApplyWith is Apply with memory for its sums, which it returns for the next call,
+// grown if need be.
+func (n Normalization) ApplyWith(memory []float64, x []float32, features int) []float64 {
+	if n != NoNormalization {
+		memory = slices.Grow(memory[:0], 2*features)[:2*features]
+		rescaling{shift: memory[:features], span: memory[features:]}.apply(n, x)
+	}
+	return memory
 }
 
 // rescaling is a linear map per column, x ↦ (x − shift)·1/span, or 0 where span is 0.

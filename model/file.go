@@ -51,21 +51,40 @@ type featuresFile struct {
 // so that path holds either what it held before or the whole model. A model that
 // is not finite, or too large for [Load], is an error.
 func (m *Model) Save(path string) error {
+	text, err := m.text()
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return write(w, text) })
+}
+
+// Write writes what Save writes to a file.
+func (m *Model) Write(w io.Writer) error {
+	text, err := m.text()
+	if err != nil {
+		return err
+	}
+	return write(w, text)
+}
+
+// text returns the content of the file on one line.
+func (m *Model) text() ([]byte, error) {
 	text, err := m.encode()
 	if err != nil {
-		return fmt.Errorf("model: %w", err)
+		return nil, fmt.Errorf("model: %w", err)
 	}
 	members, err := strictjson.Members(strictjson.Whole(text))
 	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return strictjson.AppendMember(text, sumKey, []byte(`"`+sumOf(members)+`"`)), nil
+}
+
+func write(w io.Writer, text []byte) error {
+	if err := strictjson.Indent(&limited{w, MaxFileBytes}, text); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
-	text = strictjson.AppendMember(text, sumKey, []byte(`"`+sumOf(members)+`"`))
-	return atomicfile.Write(path, func(w io.Writer) error {
-		if err := strictjson.Indent(&limited{w, MaxFileBytes}, text); err != nil {
-			return fmt.Errorf("model: %w", err)
-		}
-		return nil
-	})
+	return nil
 }
 
 // limited is a writer that takes so many bytes.
@@ -140,6 +159,23 @@ func Load(path string) (*Model, error) {
 	m, err := decode(text)
 	if err != nil {
 		return nil, locate(path, text, err)
+	}
+	return m, nil
+}
+
+// Read reads what Write writes, at most MaxFileBytes. An error about the content is a
+// *FileError for the file "model".
+func Read(r io.Reader) (*Model, error) {
+	text, err := io.ReadAll(io.LimitReader(r, MaxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	if len(text) > MaxFileBytes {
+		return nil, &FileError{File: "model", Err: fmt.Errorf("found more than %d bytes, expected a model, of at most so many", MaxFileBytes)}
+	}
+	m, err := decode(text)
+	if err != nil {
+		return nil, locate("model", text, err)
 	}
 	return m, nil
 }

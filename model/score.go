@@ -21,6 +21,7 @@ const (
 type space struct {
 	transformed, wide []float32
 	scorer            scorer.Workspace
+	sums              []float64
 	missing           bool // values may be
 }
 
@@ -68,7 +69,8 @@ func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
 		// them 0.
 		s.transformed = append(s.transformed[:0], x...)
 		x = s.transformed
-		m.Transform(x, features)
+		m.Missing.Apply(x, features)
+		s.sums = m.Normalization.ApplyWith(s.sums, x, features)
 	}
 	if features == width {
 		m.Scorer.Score(dst, m.Params, x, &s.scorer)

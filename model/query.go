@@ -1,0 +1,81 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// ErrSingleDocument is the cause of an error about one document whose features a model
+// normalizes per query.
+var ErrSingleDocument = errors.New("a single document cannot be normalized")
+
+// spaces are the memory of ScoreQuery, for any model.
+var spaces = sync.Pool{New: func() any { return new(space) }}
+
+// ScoreQuery sets dst to the scores of one query's documents: dst has one element a
+// document, x their features as a row-major matrix, which stays as it is. The model's
+// transformation of features, see [Model.Transform], is applied. Documents may lack
+// trailing features (they count as 0); a NaN is a missing value.
+//
+// An error tells of shapes that do not fit, a missing value that the model does not know
+// what to make of, a score that is not finite, and of a single document where features
+// are normalized per query: all of them would become 0, whatever the document. Then dst
+// holds nothing of use.
+//
+// After some calls it allocates nothing. It is safe for concurrent use.
+func (m *Model) ScoreQuery(dst []float64, x []float32) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	features := len(x) / len(dst)
+	if len(x) != features*len(dst) || features == 0 || features > m.Scorer.NumFeatures() {
+		return fmt.Errorf("found %d feature values for %d documents, expected as many for each of them, from 1 to %d", len(x), len(dst), m.Scorer.NumFeatures())
+	}
+	if len(dst) == 1 && m.normalizes() {
+		return fmt.Errorf("%w: the model rescales every feature over the documents of a query (%s), of which there must be two or more", ErrSingleDocument, m.Normalization)
+	}
+	missing := hasNaN(x)
+	if missing && !m.fillsMissing() {
+		return errors.New("found a missing value (NaN) among the features, expected finite ones: the model does not know what missing values become")
+	}
+	s := spaces.Get().(*space)
+	defer spaces.Put(s)
+	s.missing = missing
+	m.scoreQuery(dst, x, features, s)
+	for i, v := range dst {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("found the score %v for document %d, expected a finite one: the model's parameters or the features are too large", v, i+1)
+		}
+	}
+	return nil
+}
+
+// normalizes tells whether the model, or a member of a fusion, normalizes features.
+func (m *Model) normalizes() bool {
+	if m.Normalization != dataset.NoNormalization {
+		return true
+	}
+	f, ok := m.Scorer.(*Fusion)
+	if !ok {
+		return false
+	}
+	for _, member := range f.Members {
+		if member.normalizes() {
+			return true
+		}
+	}
+	return false
+}
+
+func hasNaN(x []float32) bool {
+	for _, v := range x {
+		if v != v {
+			return true
+		}
+	}
+	return false
+}
