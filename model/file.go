@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
@@ -138,12 +139,18 @@ type FileError struct {
 	Err  error
 }
 
-// Error returns "FILE:LINE: …".
+// Error returns "FILE:LINE: …", without the middle of what is very long: a file may
+// hold a text of any length where a name is expected.
 func (e *FileError) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Err.Error()
+	const most = 400
+	what := []rune(e.Err.Error())
+	if len(what) > most {
+		what = slices.Concat(what[:most/2], []rune(" … "), what[len(what)-most/2:])
 	}
-	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
+	if e.Line == 0 {
+		return e.File + ": " + string(what)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, string(what))
 }
 
 // Unwrap returns the cause.

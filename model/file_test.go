@@ -155,6 +155,7 @@ func TestLoadErrors(t *testing.T) {
     ]`, `"weights": 3`), `m:37: found number as "weights", expected a list`},
 		{"huge objective", replace("1.25", "1e400"), `m:28: found number 1e400 as "training.objective", expected a number within the range of float64`},
 		{"huge hyperparameter", replace("0.1,", "1e400,"), `m:9: found number 1e400 as "hyperparameters", expected a number within the range of float64`},
+		{"long scorer", replace(`"linear"`, `"`+strings.Repeat("x", 1e5)+`"`), `m:35: found the type "` + strings.Repeat("x", 184) + " … " + strings.Repeat("x", 152) + `", expected linear, net, pairnet, random, stumps`},
 		{"unknown scorer", replace(`"linear"`, `"forest"`), `m:35: found the type "forest", expected linear, net, pairnet, random, stumps`},
 		{"no scorer", replace(`"scorer"`, `"scores"`), `m: found no "scorer", expected an object with a "type"`},
 		{"null scorer", `{"format":"listwise-model","version":1,"scorer":null}`, `m:1: found the type "", expected linear, net, pairnet, random, stumps`},

@@ -1,6 +1,7 @@
 package scorer
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 
@@ -69,12 +70,18 @@ func (r Random) encode([]float64) ([]byte, error) {
 }
 
 func decodeRandom(o strictjson.Object) (Scorer, []float64, error) {
-	var f randomFile
+	var f struct {
+		Features int     `json:"features"`
+		Seed     *uint64 `json:"seed"` // null and absence are told from 0
+	}
 	if err := o.Decode(&f); err != nil {
 		return nil, nil, err
 	}
 	if err := atLeastOne("features", f.Features); err != nil {
 		return nil, nil, err
 	}
-	return Random{Features: f.Features, Seed: f.Seed}, []float64{}, nil
+	if f.Seed == nil {
+		return nil, nil, errors.New(`found no "seed", expected a whole number`)
+	}
+	return Random{Features: f.Features, Seed: *f.Seed}, []float64{}, nil
 }

@@ -79,6 +79,9 @@ func TestRandomFile(t *testing.T) {
 	if err != nil || got != want || len(params) != 0 {
 		t.Errorf("%s is %+v, %v, %v", raw, got, params, err)
 	}
+	if _, _, err := Decode([]byte(`{"type":"random","features":1,"seed":null}`)); err == nil || err.Error() != `random scorer: found no "seed", expected a whole number` {
+		t.Errorf("a scorer without a seed: %v", err)
+	}
 	if _, _, err := Decode([]byte(`{"type":"random"}`)); err == nil {
 		t.Error("a scorer of no features was accepted")
 	}
