@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/suggest"
@@ -78,11 +80,11 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		fmt.Fprintln(stderr, interrupted)
 		return exitFailed
 	}
-	message := plainMessage(err)
-	if !strings.HasPrefix(message, "listwise ") { // as "listwise train needs …"
-		message = "listwise: " + message
+	text := plainMessage(err)
+	if !strings.HasPrefix(text, "listwise ") { // as "listwise train needs …"
+		text = "listwise: " + text
 	}
-	fmt.Fprintln(stderr, visible(message))
+	fmt.Fprintln(stderr, message(text))
 	return exitCode(err)
 }
 
@@ -114,10 +116,10 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 		SilenceErrors: true,
 		Version:       version(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			switch env.format {
 			case "text", "json", "csv":
-				return nil
+				return emptyPath(cmd)
 			}
 			return badCall("--format %q%s", env.format, suggest.Or(env.format, []string{"text", "json", "csv"}, ": expected text, json or csv"))
 		},
@@ -160,6 +162,23 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
+// emptyPath returns an error if a flag that names a file or a folder was given
+// nothing, as by a script's variable that is not set, unless that means something.
+func emptyPath(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		kind, usage := pflag.UnquoteUsage(f)
+		given := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			given = list.GetSlice()
+		}
+		kind = strings.ToLower(strings.TrimPrefix(kind, "[NAME=]"))
+		if slices.Contains([]string{"file", "folder", "directory"}, kind) && slices.Contains(given, "") && !strings.Contains(usage, "empty:") {
+			err = badCall("--%s: expected the name of a %s", f.Name, kind)
+		}
+	})
+	return err
+}
+
 // noArgs is cobra.NoArgs with an error that tells what was found.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -185,6 +204,6 @@ func required(cmd *cobra.Command, flags ...string) error {
 // note prints one line on standard error, unless --quiet.
 func (env *environment) note(format string, args ...any) {
 	if !env.quiet {
-		env.noteLine(visible(fmt.Sprintf(format, args...)))
+		env.noteLine(message(fmt.Sprintf(format, args...)))
 	}
 }

@@ -71,11 +71,11 @@ func newCompareCommand(env *environment) *cobra.Command {
   listwise compare --data OHSUMED --measures map,ndcg@10 runs/ranknet runs/listnet runs/mle
   listwise compare --data OHSUMED --baseline mle --seeds 1-5 mle=runs/1/mle runs/{seed}/lambdarank
   listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(compareFormats, env.format) {
 				return badCall("--format %q%s", env.format, suggest.Or(env.format, compareFormats, ": expected "+strings.Join(compareFormats, ", ")))
 			}
-			return nil
+			return emptyPath(cmd)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.checkFlags(cmd, args); err != nil {

@@ -173,7 +173,7 @@ func (c *comparison) values(name string) ([][]float64, error) {
 		values[i] = slices.DeleteFunc(all, math.IsNaN)
 	}
 	if n := len(values[0]); n < 2 {
-		return nil, badCall("measure %s: found %d queries that count under the convention %s, expected at least two", name, n, c.convention.Name())
+		return nil, badCall("--data: found %d queries that count for %s under the convention %s, expected at least two", n, name, c.convention.Name())
 	}
 	return values, nil
 }

@@ -186,11 +186,9 @@ func plainCause(err error) string {
 }
 
 // checkTarget tells that a file cannot be written before hours are spent on what
-// is to be in it.
+// is to be in it. The name is not empty: see emptyPath.
 func checkTarget(flag, path string) error {
 	switch info, err := os.Stat(path); {
-	case path == "":
-		return badCall("--%s: expected the name of a file", flag)
 	case err == nil && info.IsDir():
 		return badCall("--%s: %s is a folder, expected a file", flag, path)
 	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe, /dev/null
@@ -207,9 +205,6 @@ func checkTarget(flag, path string) error {
 
 // checkTargetFolder does the same for the folder --out, which is made if need be.
 func checkTargetFolder(path string) error {
-	if path == "" {
-		return badCall("--out: expected the name of a folder")
-	}
 	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		switch {

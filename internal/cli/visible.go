@@ -27,6 +27,17 @@ func visible(text string) string {
 	return b.String()
 }
 
+// message returns the text of an error or a note as it is printed: visible, and
+// without the middle of what is very long, because a name in it may be.
+func message(text string) string {
+	const head, tail = 1000, 500
+	r := []rune(visible(text))
+	if len(r) <= head+tail {
+		return string(r)
+	}
+	return string(r[:head]) + " … " + string(r[len(r)-tail:])
+}
+
 // hidden tells of the characters that visible writes differently: C0, DEL and C1, and
 // what may stand for bytes that are no UTF-8.
 func hidden(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError }

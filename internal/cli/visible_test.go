@@ -12,6 +12,21 @@ import (
 // title, one that clears it, both in C0 and in C1, and a line end.
 const hostile = "a\x1b]0;title\x07\x1b[2J\u009b2J\r\nb"
 
+// Claim: a message shows control characters and loses only the middle of what is very
+// long.
+func TestMessage(t *testing.T) {
+	long := strings.Repeat("ü", 1000) + strings.Repeat("x", 1e6) + strings.Repeat("ö", 500)
+	for text, want := range map[string]string{
+		"a\x1bb":                  `a\x1bb`,
+		strings.Repeat("x", 1500): strings.Repeat("x", 1500),
+		long:                      strings.Repeat("ü", 1000) + " … " + strings.Repeat("ö", 500),
+	} {
+		if got := message(text); got != want {
+			t.Errorf("%.20q… is shown as %q", text, got)
+		}
+	}
+}
+
 // Claim: what is written as text shows control characters and sends none, whatever
 // the pieces in which it is written; all other text is left alone.
 func TestVisible(t *testing.T) {
