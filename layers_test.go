@@ -54,6 +54,7 @@ var layers = []layer{
 	{pkg: "paper", allow: []string{"internal/suggest", "internal/atomicfile", "internal/parallel", "internal/random", "internal/rows", "internal/svg", "dataset", "dataset/synth", "measure", "ranking", "sample", "loss", "scorer", "objective", "optimize", "method", "model", "stats", "tune"}, heavy: []string{"golang.org/x/sys"}},
 	{pkg: "internal/cli", allow: []string{"*"}, heavy: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/jedib0t/go-pretty", "golang.org/x/term"}},
 	{pkg: "cmd/listwise", allow: []string{"internal/cli"}},
+	{pkg: "internal/hostile"},
 	{pkg: "."},
 }
 

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// readers are the commands that read each file of the fixture.
+var readers = []struct {
+	file  string
+	files []string // what the command needs beside it
+	args  string
+	runs  int
+}{
+	{"data.txt", []string{"linear.json"}, "score --model linear.json --data data.txt", 60},
+	{"data.txt", nil, "data info data.txt --format json", 30},
+	{"data.txt", nil, "train --method mle --train data.txt --model out.json --no-record", 40},
+	{"data.txt", []string{"a.scores"}, "eval --data data.txt --scores a.scores --no-record --format json", 40},
+	{"data.txt.gz", []string{"linear.json"}, "score --model linear.json --data data.txt.gz", 150},
+	{"data.txt.zst", []string{"linear.json"}, "score --model linear.json --data data.txt.zst", 150},
+	{"data.lwd", []string{"linear.json"}, "score --model linear.json --data data.lwd", 200},
+	{"data.lwd", nil, "data convert data.lwd --out -", 60},
+	{"a.scores", []string{"data.txt"}, "eval --data data.txt --scores a.scores --no-record --format json", 100},
+	{"linear.json", []string{"data.txt"}, "score --model linear.json --data data.txt", 150},
+	{"net.json", []string{"data.txt"}, "score --model net.json --data data.txt", 150},
+	{"pairnet.json", []string{"data.txt"}, "score --model pairnet.json --data data.txt", 150},
+	{"stumps.json", []string{"data.txt"}, "score --model stumps.json --data data.txt", 150},
+	{"fusion.json", []string{"data.txt"}, "score --model fusion.json --data data.txt", 200},
+	{"curve.jsonl", []string{"data.txt", "linear.json", "net.json"}, "report --data data.txt --out out.html --permutations 200 --resamples 100 --curve net=curve.jsonl net=net.json linear.json", 80},
+	{".listwise/runs.db", nil, "runs list --format json", 100},
+	{".listwise/runs.db", nil, "runs show 1 --format json", 80},
+	{".listwise/runs.db", nil, "runs export --all --format csv", 80},
+	{".listwise/runs.db", nil, "runs diff 1 2 --format json", 40},
+	{"tuned/results.json", []string{"data.txt", "linear.json"}, "compare --data data.txt --permutations 200 --resamples 100 linear.json tuned/results.json", 20},
+}
+
+// byteCases flip bits of files and cut them off.
+func byteCases(f *fixture) []Case {
+	var cases []Case
+	for _, rd := range readers {
+		files := append([]string{rd.file}, rd.files...)
+		args := words(rd.args)
+		judge := asUnharmed("", rd.file)
+		if rd.file != "tuned/results.json" {
+			judge = asUnharmed(f.expect(files, args...), rd.file)
+		}
+		for i := range rd.runs {
+			name := fmt.Sprintf("bytes/%s/%s %s/%d", rd.file, args[0], args[1], i)
+			cases = append(cases, Case{
+				Name: name, Files: files, Args: args, Judge: judge,
+				Outs: []string{"out.json", "out.html", ".listwise"},
+				Harm: change(rd.file, func(text []byte) []byte { return damage(random(name), text) }),
+			})
+		}
+	}
+	return append(append(cases, checkpointCases(f)...), jobCases(f)...)
+}
+
+// damage flips some bits, cuts a file off, cuts a piece out or writes over one.
+func damage(rng *rand.Rand, text []byte) []byte {
+	if len(text) == 0 {
+		return []byte{0}
+	}
+	at := rng.IntN(len(text))
+	size := min(1+rng.IntN(64), len(text)-at)
+	switch rng.IntN(10) {
+	case 0:
+		return text[:at]
+	case 1:
+		return append(text[:at:at], text[at+size:]...)
+	case 2:
+		for i := range size {
+			text[at+i] = byte(rng.Uint32())
+		}
+		return text
+	case 3:
+		clear(text[at : at+size])
+		return text
+	}
+	for range 1 + rng.IntN(2) {
+		text[rng.IntN(len(text))] ^= 1 << rng.IntN(8)
+	}
+	return text
+}
+
+// sameFile judges a run by one of its outputs.
+func sameFile(name string, want []byte) func(*box, *Result) (Verdict, string) {
+	return func(b *box, _ *Result) (Verdict, string) {
+		got, err := os.ReadFile(filepath.Join(b.dir, name))
+		switch {
+		case err != nil:
+			return lost, err.Error()
+		case string(got) != string(want):
+			return silent, name + " differs from that of an undisturbed run"
+		}
+		return right, ""
+	}
+}
+
+// checkpointCases damage a checkpoint from which a training goes on.
+func checkpointCases(f *fixture) []Case {
+	want := f.made([]string{"data.txt"}, "from.json", words(checkpointed)...)
+	var cases []Case
+	for i := range 100 {
+		name := fmt.Sprintf("bytes/run.ckpt/%d", i)
+		cases = append(cases, Case{
+			Name: name, Files: []string{"data.txt", "run.ckpt"}, Args: words(checkpointed), Outs: []string{"from.json", "run.ckpt"},
+			Harm:  change("run.ckpt", func(text []byte) []byte { return damage(random(name), text) }),
+			Judge: sameFile("from.json", want),
+		})
+	}
+	return cases
+}
+
+// jobCases damage what tune keeps of trainings that are done.
+func jobCases(f *fixture) []Case {
+	args := words("tune --method mle --grid C=0.1,1 --data folds --out tuned --no-record")
+	want := f.made([]string{"folds"}, "tuned/results.json", args...)
+	records, err := filepath.Glob(filepath.Join(f.dir, "tuned/mle/jobs/Fold*/*.json"))
+	if err != nil || records == nil {
+		panic("tune keeps no records of trainings")
+	}
+	var cases []Case
+	for i := range 100 {
+		name := fmt.Sprintf("bytes/job/%d", i)
+		rng := random(name)
+		file, err := filepath.Rel(f.dir, records[rng.IntN(len(records))])
+		if err != nil {
+			panic(err)
+		}
+		cases = append(cases, Case{
+			Name: name, Files: []string{"folds", "tuned"}, Args: args, Outs: []string{"tuned"},
+			Harm:  change(file, func(text []byte) []byte { return damage(rng, text) }),
+			Judge: sameFile("tuned/results.json", want),
+		})
+	}
+	return cases
+}
+
+// made returns the file that a command writes undisturbed.
+func (f *fixture) made(files []string, name string, args ...string) []byte {
+	dir, err := os.MkdirTemp(filepath.Dir(f.dir), "made")
+	if err != nil {
+		panic(err) // the folder for temporary files was there before
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a leftover in the folder for such
+	if err := f.prepare(Case{Files: files}, dir); err != nil {
+		panic(err) // a mistake in a case
+	}
+	r := f.run(dir, nil, args...)
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		panic(fmt.Sprintf("%s writes no %s: %s", shown(args), name, r.stderr))
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// fixture are the unharmed files, made by the program itself, and what commands say
+// to them.
+type fixture struct {
+	binary, dir string
+	cpuLimit    time.Duration // of a run, in whole seconds
+}
+
+// recipe makes the fixture: the files and the commands that write them.
+var recipe = []string{
+	"data synth --queries 12 --docs 8 --relevant 3 --features 5 --out data.txt",
+	"data synth --queries 6 --docs 8 --relevant 3 --features 5 --seed 2 --out vali.txt",
+	"data convert data.txt --out data.txt.gz",
+	"data convert data.txt --out data.txt.zst",
+	"data convert data.txt --out data.lwd",
+	"data fold data.txt --folds 3 --out folds",
+	"train --method mle --train data.txt --normalize minmax --model linear.json",
+	"train --method ranknet --scorer net --set hidden=2 --set epochs=3 --train data.txt --valid vali.txt --curve curve.jsonl --model net.json",
+	"train --method boltzrank2 --set hidden=2 --set epochs=2 --train data.txt --model pairnet.json",
+	"train --method rankboost --set rounds=6 --train data.txt --model stumps.json",
+	"fuse --data data.txt --valid vali.txt --rule rrf --model fusion.json linear.json net.json stumps.json",
+	"score --model linear.json --data data.txt --out a.scores",
+	"score --model stumps.json --data data.txt --out b.scores",
+	"eval --data data.txt --model linear.json --per-query q.csv",
+	"tune --method mle,rankboost --grid C=0.1,1 --grid rounds=3 --data folds --out tuned",
+}
+
+// models are the model files of the fixture, one a kind of scorer.
+var models = []string{"linear.json", "net.json", "pairnet.json", "stumps.json", "random.json", "fusion.json"}
+
+// randomModel is written by hand: no command makes a scorer of that kind.
+const randomModel = `{
+  "format": "listwise-model",
+  "version": 1,
+  "features": {
+    "count": 5
+  },
+  "normalization": "none",
+  "scorer": {
+    "type": "random",
+    "features": 5,
+    "seed": 7
+  }
+}
+`
+
+// checkpointed is a training that is stopped to leave a checkpoint.
+const checkpointed = "train --method expgain --set restarts=1000 --train data.txt --model from.json --checkpoint run.ckpt --no-record"
+
+func newFixture(binary, dir string) (*fixture, error) {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return nil, err
+	}
+	f := &fixture{binary: binary, dir: dir, cpuLimit: 3 * time.Second}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {
+		return nil, err
+	}
+	for _, line := range recipe {
+		if r := f.run(dir, nil, words(line)...); r.code != 0 {
+			return nil, fmt.Errorf("making the unharmed files: listwise %s: %s", line, strings.TrimSpace(r.stderr))
+		}
+	}
+	return f, f.interruptTraining()
+}
+
+// interruptTraining leaves a checkpoint, run.ckpt.
+func (f *fixture) interruptTraining() error {
+	path := filepath.Join(f.dir, "run.ckpt")
+	for attempt := range 50 {
+		f.run(f.dir, func(p *os.Process) {
+			time.Sleep(time.Duration(20+5*attempt) * time.Millisecond)
+			_ = p.Signal(os.Interrupt)
+		}, words(checkpointed)...)
+		if _, err := os.Stat(path); err == nil {
+			return os.RemoveAll(filepath.Join(f.dir, "from.json"))
+		}
+	}
+	return fmt.Errorf("making the unharmed files: %s leaves no checkpoint when it is interrupted", checkpointed)
+}
+
+// expect runs a command on the unharmed files, in a folder of its own, and returns
+// what it prints.
+func (f *fixture) expect(files []string, args ...string) string {
+	dir, err := os.MkdirTemp(filepath.Dir(f.dir), "expect")
+	if err != nil {
+		panic(err) // the folder for temporary files was there before
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a leftover in the folder for such
+	if err := f.prepare(Case{Files: files}, dir); err != nil {
+		panic(err) // a mistake in a case
+	}
+	r := f.run(dir, nil, args...)
+	if r.code != 0 {
+		panic(fmt.Sprintf("%s fails on unharmed files: %s", shown(args), r.stderr))
+	}
+	return r.stdout
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// bases are command lines that work, to which flags are added.
+var bases = []struct{ args, files string }{
+	{"train --method mle --train data.txt --model out.json --no-record", "data.txt vali.txt"},
+	{"train --method ranknet --scorer net --set hidden=2 --set epochs=2 --train data.txt --model out.json --no-record", "data.txt vali.txt"},
+	{"tune --method mle --grid C=1 --data folds --out out --no-record", "folds"},
+	{"eval --data data.txt --model linear.json --no-record", "data.txt linear.json a.scores"},
+	{"score --data data.txt --model linear.json", "data.txt linear.json"},
+	{"compare --data data.txt --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
+	{"report --data data.txt --out out.html --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
+	{"fuse --data data.txt --valid vali.txt --out out.scores linear.json stumps.json", "data.txt vali.txt linear.json stumps.json"},
+	{"data info data.txt", "data.txt"},
+	{"data clean data.txt --out out.txt", "data.txt"},
+	{"data normalize data.txt --out out.txt", "data.txt"},
+	{"data convert data.txt --out out.txt", "data.txt"},
+	{"data fold data.txt --folds 3 --out out", "data.txt"},
+	{"data synth --queries 3 --docs 4 --relevant 2 --features 3 --out out.txt", ""},
+	{"runs list", ".listwise"},
+	{"runs show 1", ".listwise"},
+	{"runs diff 1 2", ".listwise"},
+	{"runs export --all", ".listwise"},
+	{"methods mle", ""},
+}
+
+// values are given to every flag.
+var values = []string{"", "-1", "0", "1", "NaN", "inf", "1e999", "1e300", "99999999999999999999", "-9223372036854775809", "0x10", "1e-400", "é漢", "\x1b[31mred", "a\nb", "a\tb", "\xff\xfe", "%s%d%!", ",", "a,,b", "=", "a=b", "-", "--", "../none/none", "none",
+	"map,map", "ndcg@0", "ndcg@-1", "ndcg@99999999999999999999", "ndcg@1.5", "p@", "@10", strings.Repeat("x", 100000), strings.Repeat("1", 5000), strings.Repeat("map,", 5000)}
+
+var flagLine = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)( \S+)? {2,}`)
+
+// flagCases give every flag of every command values that it does not expect, and
+// names that are not known in the place of names.
+func flagCases(f *fixture) []Case {
+	var cases []Case
+	for n, base := range bases {
+		args := words(base.args)
+		help := f.expect(nil, append(slices.Clone(args[:commandWords(args)]), "--help")...)
+		for _, m := range flagLine.FindAllStringSubmatch(help, -1) {
+			if m[1] == "help" {
+				continue
+			}
+			for i, v := range values {
+				name := fmt.Sprintf("flags/%s-%d/--%s/%d", strings.Join(args[:2], " "), n, m[1], i)
+				cases = append(cases, flagCase(name, words(base.files), append(slices.Clone(args), "--"+m[1]+"="+v), v))
+			}
+		}
+	}
+	return append(append(cases, settingCases(f)...), nameCases()...)
+}
+
+// commandWords is the number of words that name the command.
+func commandWords(args []string) int {
+	if args[0] == "data" || args[0] == "runs" {
+		return 2
+	}
+	return 1
+}
+
+func flagCase(name string, files, args []string, value string) Case {
+	outs := []string{"out", "out.json", "out.txt", "out.html", "out.scores", ".listwise"}
+	if value != "" {
+		outs = append(outs, filepath.Clean(value))
+	}
+	return Case{Name: name, Files: files, Args: args, Outs: outs, Judge: func(_ *box, r *Result) (Verdict, string) {
+		if strings.Contains(value, "\x1b") && strings.Contains(r.stdout+r.stderr, value) {
+			return unclear, "control characters of the command line come back"
+		}
+		return right, ""
+	}}
+}
+
+// settingCases give every hyperparameter of every method such values.
+func settingCases(f *fixture) []Case {
+	var cases []Case
+	name := regexp.MustCompile(`"name": "([^"]+)"`)
+	listed := name.FindAllStringSubmatch(f.expect(nil, "methods", "--format", "json"), -1)
+	methodLine := regexp.MustCompile(`(?m)^([a-z0-9]+) {2,}`)
+	for _, m := range methodLine.FindAllStringSubmatch(f.expect(nil, "methods"), -1) {
+		method := m[1]
+		if !slices.ContainsFunc(listed, func(l []string) bool { return l[1] == method }) {
+			continue
+		}
+		for _, h := range name.FindAllStringSubmatch(f.expect(nil, "methods", method, "--format", "json"), -1)[1:] {
+			for i, v := range []string{"", "-1", "0", "NaN", "inf", "1e300", "1e-300", "99999999999999999999", "é"} {
+				args := append(words("train --train data.txt --model out.json --no-record --method "+method+" --set"), h[1]+"="+v)
+				cases = append(cases, flagCase(fmt.Sprintf("flags/set/%s/%s/%d", method, h[1], i), []string{"data.txt"}, args, v))
+			}
+		}
+	}
+	return cases
+}
+
+// nameCases are names that nothing bears.
+func nameCases() []Case {
+	lines := [][]string{{"trian"}, {"train", "mle"}, {""}, {"\x1b[31m"}, {"é"}, {strings.Repeat("x", 100000)}, {"--"}, {"-"}, {"-x"}, {"--nonsense"}, {"--format", "xml"}, {"--format"}, {"help", "nonsense"}, {"data"}, {"data", "nonsense"}, {"data", "info"},
+		{"runs", "nonsense"}, {"runs", "show"}, {"runs", "show", "x"}, {"runs", "show", "99999999999999999999"}, {"runs", "show", "-1"}, {"runs", "delete"}, {"runs", "delete", "999"}, {"methods", "nonsense"}, {"methods", "mle", "l2"}, {"reproduce", "nonsense"},
+		{"score"}, {"score", "a", "b"}, {"eval", "--data", "none.txt"}, {"version", "x"}, {"demo", "x"}, {"compare"}, {"compare", "--data", "none"}, {"fuse"}, {"report"}, {"tune"}, {"train", "--method"}}
+	for _, v := range []string{"nonsense", "", "MLE", "mle,l2", "\x1b[31m", "é", strings.Repeat("x", 100000)} {
+		lines = append(lines, []string{"train", "--train", "data.txt", "--model", "out.json", "--no-record", "--method", v},
+			[]string{"tune", "--data", "data.txt", "--out", "out", "--no-record", "--method", v},
+			[]string{"train", "--train", "data.txt", "--model", "out.json", "--no-record", "--method", "convexloss", "--measure", v},
+			[]string{"train", "--train", "data.txt", "--model", "out.json", "--no-record", "--method", "mle", "--set", v},
+			[]string{"eval", "--data", "data.txt", "--scores", "a.scores", "--no-record", "--measures", v})
+	}
+	var cases []Case
+	for i, args := range lines {
+		c := flagCase(fmt.Sprintf("flags/names/%d", i), []string{"data.txt", "a.scores"}, args, "")
+		if i > 0 {
+			c.Judge = nil
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Verdict is what a run came to.
+type Verdict string
+
+// The good verdicts, then the bad ones.
+const (
+	right        Verdict = "right"        // exit 0, and the result is the one of unharmed files, or checked
+	refused      Verdict = "refused"      // exit 1 or 2 with a message that helps
+	undetectable Verdict = "undetectable" // the harm made another good file: plain text has no checksum
+
+	silent   Verdict = "silently wrong" // exit 0, another result and no warning
+	unclear  Verdict = "unclear error"  // a message that does not say where, or speaks of Go
+	panicked Verdict = "panic"
+	hung     Verdict = "hang"
+	lost     Verdict = "lost file" // an input changed, an output is half-written, a temporary file stays
+	broken   Verdict = "not run"   // the case itself did not work
+)
+
+var verdicts = []Verdict{right, refused, undetectable, silent, unclear, panicked, hung, lost, broken}
+
+func (v Verdict) failed() bool { return v != right && v != refused && v != undetectable }
+
+var (
+	panics = regexp.MustCompile(`(?m)^panic:|^fatal error:|goroutine \d+ |^runtime:|SIGSEGV|unexpected fault address`)
+	// What only a Go programmer understands, or names a file that the user has not.
+	goisms = regexp.MustCompile(`panic|goroutine|strconv\.|runtime error|\.tmp\b|%!|(^|[^.\w])(json|sql): |reflect\.|unmarshal|<nil>|\bnil\b|interface \{|\*[a-z]+\.[A-Z]|SIGSEGV|parsing "|invalid syntax`)
+)
+
+// judge decides about a run of a case.
+func (b *box) judge(r *Result) (Verdict, string) {
+	if r.timedOut || r.cpu > b.f.cpuLimit {
+		return hung, fmt.Sprintf("took %v of processor time, ended by the clock: %v", r.cpu, r.timedOut)
+	}
+	if panics.MatchString(r.stderr) {
+		return panicked, first(r.stderr)
+	}
+	if why := b.lost(); why != "" {
+		return lost, why
+	}
+	switch r.code {
+	case 0:
+		if b.c.Judge == nil {
+			return right, ""
+		}
+		return b.c.Judge(b, r)
+	case 1, 2:
+		if why := b.unclear(r); why != "" {
+			return unclear, why + ": " + first(r.stderr)
+		}
+		return refused, ""
+	}
+	return panicked, fmt.Sprintf("ended with %d: %s", r.code, first(r.stderr))
+}
+
+// lost tells which file is not as it should be after a run.
+func (b *box) lost() string {
+	after, err := snapshot(b.dir)
+	if err != nil {
+		return err.Error()
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.before)) {
+		if !b.mayWrite(name) && after[name] != b.before[name] {
+			return name + " changed or is gone"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if _, ok := b.before[name]; !ok && !b.mayWrite(name) {
+			return name + " was left"
+		}
+		if strings.HasSuffix(name, ".tmp") {
+			return name + " was left"
+		}
+	}
+	return ""
+}
+
+// mayWrite tells whether a file is an output of the case, or in a folder that is.
+func (b *box) mayWrite(name string) bool {
+	return slices.ContainsFunc(b.c.Outs, func(out string) bool {
+		return name == out || strings.HasPrefix(name, out+"/") || strings.HasPrefix(name, ".listwise/")
+	})
+}
+
+// unclear tells what is wrong with the message of a run that failed.
+func (b *box) unclear(r *Result) string {
+	text := r.stderr
+	switch {
+	case strings.TrimSpace(text) == "":
+		return "no message"
+	case !utf8.ValidString(text):
+		return "a message that is no UTF-8"
+	case strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\n' || c == 0x7f }):
+		return "control characters in the message"
+	case len(text) > 4000:
+		return "a message of more than 4000 characters"
+	}
+	if word := goisms.FindString(text); word != "" && !slices.ContainsFunc(r.args, func(a string) bool { return strings.Contains(a, word) }) {
+		return fmt.Sprintf("a message with %q", word)
+	}
+	if strings.Contains(text, "--") {
+		return ""
+	}
+	for _, a := range append(r.args, "standard input", "flag") {
+		flag, value, _ := strings.Cut(a, "=")
+		for _, name := range []string{a, value, filepath.Base(a), strings.Trim(strconv.QuoteToASCII(value), `"`), strings.TrimLeft(flag, "-")} {
+			name = name[:min(len(name), 500)] // long ones are cut in messages
+			if len(name) > 1 && strings.Contains(text, name) || name != "" && strings.HasPrefix(text, "listwise: "+name) {
+				return ""
+			}
+		}
+	}
+	return "a message that names neither file nor flag"
+}
+
+func first(text string) string {
+	text = strings.TrimSpace(text)
+	line, _, _ := strings.Cut(text, "\n")
+	if len(line) > 300 {
+		line = line[:300] + "…"
+	}
+	return line
+}
+
+// warned tells whether a run said that something was odd.
+func warned(r *Result) bool { return strings.Contains(r.stderr, "warning: ") }
+
+// asUnharmed judges a run by the output of the same command on unharmed files. The
+// harm was to a file; where that is plain text, another result is no fault.
+func asUnharmed(want, file string) func(*box, *Result) (Verdict, string) {
+	return func(_ *box, r *Result) (Verdict, string) {
+		switch {
+		case r.stdout == want || warned(r):
+			return right, ""
+		case plain(file):
+			return undetectable, ""
+		}
+		return silent, "the result differs from that of the unharmed file"
+	}
+}
+
+// plain tells whether a file is of a kind that cannot notice its own damage: text of
+// numbers, and SQLite's database, which keeps no checksums. Compressed files, caches,
+// model files, checkpoints have theirs.
+func plain(file string) bool {
+	switch filepath.Ext(file) {
+	case ".txt", ".scores", ".jsonl", ".db", ".csv":
+		return true
+	}
+	return false
+}
+
+// printTable prints the counts of every kind of case.
+func printTable(out io.Writer, found []finding) {
+	counts := map[string]map[Verdict]int{}
+	for _, x := range found {
+		if counts[x.c.Kind] == nil {
+			counts[x.c.Kind] = map[Verdict]int{}
+		}
+		counts[x.c.Kind][x.verdict]++
+	}
+	fmt.Fprintf(out, "%-10s%8s", "kind", "runs")
+	for _, v := range verdicts {
+		fmt.Fprintf(out, "  %s", v)
+	}
+	fmt.Fprintln(out)
+	for _, k := range kinds {
+		if counts[k.name] == nil {
+			continue
+		}
+		total := 0
+		for _, n := range counts[k.name] {
+			total += n
+		}
+		fmt.Fprintf(out, "%-10s%8d", k.name, total)
+		for _, v := range verdicts {
+			fmt.Fprintf(out, "  %*d", len(v), counts[k.name][v])
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+func printFinding(out io.Writer, x finding) {
+	fmt.Fprintf(out, "\n%s: %s\n  %s\n", x.c.Name, x.verdict, x.why)
+	if x.last != nil {
+		fmt.Fprintf(out, "  %s\n", shown(x.last.args))
+	}
+}
