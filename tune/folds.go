@@ -27,19 +27,27 @@ type Fold struct {
 	Train, Valid, Test *dataset.Dataset
 }
 
+// Tested tells whether there are test data: without, Test is Valid, and what is measured
+// is what settings were chosen by.
+func (f *Fold) Tested() bool { return f.Test != f.Valid }
+
 // LayoutError tells that a folder does not hold folds.
 type LayoutError struct{ Dir, Problem string }
 
 func (e *LayoutError) Error() string {
-	return fmt.Sprintf("%s: %s; expected Fold1, Fold2, … each with train.txt, vali.txt and test.txt", e.Dir, e.Problem)
+	return fmt.Sprintf("%s: %s; expected Fold1, Fold2, … each with train.txt, vali.txt and test.txt, or one fold's files themselves", e.Dir, e.Problem)
 }
 
 // ReadFolds reads Fold1 … FoldK of a folder in LETOR's layout. The files may be
 // compressed (train.txt.gz, train.txt.zst) or binary caches (train.lwd, taken
 // before the others); vali may also be called valid or validation. All get the
-// same number of features, the largest found. A folder of another layout is a
-// *LayoutError.
+// same number of features, the largest found. A folder that holds train and vali
+// itself is one fold, called Fold1, whose test may be missing. A folder of another
+// layout is a *LayoutError.
 func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
+	if files, ok := flat(dir); ok {
+		return ReadFiles(files, opts)
+	}
 	names, err := foldNames(dir)
 	if err != nil {
 		return nil, err
@@ -48,7 +56,7 @@ func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
 	sets := make([]*dataset.Dataset, 3*len(names))
 	paths := make([]string, len(sets))
 	for i, name := range names {
-		for j, parts := range [][]string{{"train"}, {"vali", "valid", "validation"}, {"test"}} {
+		for j, parts := range partNames {
 			if paths[3*i+j], err = partPath(filepath.Join(dir, name), parts); err != nil {
 				return nil, err
 			}

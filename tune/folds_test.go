@@ -112,3 +112,36 @@ func TestReadFoldsWithMistakes(t *testing.T) {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }
+
+// A folder that holds the parts itself is one fold, whose test may be missing; folders
+// of folds beside them come first.
+func TestReadFlatFolds(t *testing.T) {
+	dir := t.TempDir()
+	put(t, "a", 2, dir, "train.txt")
+	put(t, "b", 3, dir, "valid.lwd")
+	got, err := ReadFolds(dir, dataset.Options{})
+	if err != nil || len(got) != 1 || got[0].Name != "Fold1" || got[0].Tested() || got[0].Train.Features != 3 || got[0].Test.Queries[0].ID != "b" {
+		t.Fatalf("without test: %+v, %v", got, err)
+	}
+	if _, err := ReadTests(dir, dataset.Options{}); err == nil {
+		t.Error("tests are read where there are none")
+	}
+	put(t, "c", 5, dir, "test.txt.gz")
+	got, err = ReadFolds(dir, dataset.Options{})
+	if err != nil || len(got) != 1 || !got[0].Tested() || got[0].Valid.Features != 5 || got[0].Test.Queries[0].ID != "c" {
+		t.Fatalf("with test: %+v, %v", got, err)
+	}
+	tests, err := ReadTests(dir, dataset.Options{})
+	if err != nil || len(tests) != 1 || tests[0].Name != "Fold1" || tests[0].Test.Queries[0].ID != "c" {
+		t.Fatalf("tests: %+v, %v", tests, err)
+	}
+	for i, part := range []string{"train.txt", "vali.txt", "test.txt"} {
+		put(t, string(rune('x'+i)), 1, dir, "Fold1", part)
+	}
+	if got, err = ReadFolds(dir, dataset.Options{}); err != nil || got[0].Train.Queries[0].ID != "x" {
+		t.Errorf("Fold1 beside: %+v, %v", got, err)
+	}
+	if tests, err = ReadTests(dir, dataset.Options{}); err != nil || tests[0].Test.Queries[0].ID != "z" {
+		t.Errorf("Fold1 beside: %+v, %v", tests, err)
+	}
+}

@@ -7,8 +7,16 @@ import (
 )
 
 // ReadTests is ReadFolds for those who only measure: of every fold only Test is
-// read, and the other parts need not exist.
+// read, and the other parts need not exist. A folder that holds test itself is one
+// fold.
 func ReadTests(dir string, opts dataset.Options) ([]Fold, error) {
+	if path, err := partPath(dir, partNames[2]); err == nil && !hasFolds(dir) {
+		test, err := dataset.Open(path, opts)
+		if err != nil {
+			return nil, err
+		}
+		return []Fold{{Name: onlyFold, Test: test}}, nil
+	}
 	names, err := foldNames(dir)
 	if err != nil {
 		return nil, err

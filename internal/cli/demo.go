@@ -106,6 +106,11 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 	r.json = map[string]any{"convention": config.Convention.Name(), "queries": len(fold.Test.Queries), "rankers": rows, "report": html}
 	r.notes = []string{
 		"",
+		"map and ndcg@K tell how near the top the relevant documents stand: 1 is best. letor3 is the",
+		"convention of the LETOR collections for counting them (\"listwise eval --help\").",
+		"MLE learns which of two documents is better; ExpGain and ConvexLoss learn what the measure",
+		"beside their name rewards, the exact lattice without drawing rankings at random.",
+		"",
 		fmt.Sprintf("%.1f seconds. The data are synthetic: they show that learning works, not which method is best.", time.Since(began).Seconds()),
 		`Next: "listwise methods", or "listwise tune" on folds of your own.`,
 	}

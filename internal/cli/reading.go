@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,6 +79,20 @@ func (env *environment) readFolds(dir string, opts dataset.Options) ([]tune.Fold
 	opts.Observe = bar.bytes
 	folds, err := tune.ReadFolds(dir, opts)
 	return folds, folderFault(dir, err)
+}
+
+// readFiles reads one fold from its files.
+func (env *environment) readFiles(files tune.Files, opts dataset.Options) ([]tune.Fold, error) {
+	bar := env.startProgress("reading "+files.Train, 0)
+	defer bar.finish()
+	opts.Observe = bar.bytes
+	folds, err := tune.ReadFiles(files, opts)
+	for _, f := range []struct{ flag, path string }{{"train", files.Train}, {"valid", files.Valid}, {"test", files.Test}} {
+		if err != nil && strings.Contains(err.Error(), f.path) {
+			return nil, inputFault(f.flag, f.path, someData, err)
+		}
+	}
+	return folds, err
 }
 
 // folderFault tells which flag names the folder that could not be read.

@@ -246,8 +246,8 @@ func mainData(r *runs.Run) string {
 	if len(r.Data) == 0 {
 		return ""
 	}
-	if r.Kind == runs.Tune {
-		return filepath.Dir(r.Data[0].Path)
+	if path := r.Data[0].Path; r.Kind == runs.Tune && strings.HasPrefix(filepath.Base(path), "Fold") {
+		return filepath.Dir(path)
 	}
 	return r.Data[0].Path
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"math"
 	"path/filepath"
 	"slices"
@@ -58,10 +59,15 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 	for i := range c.Folds {
 		fold := &c.Folds[i]
 		dir := filepath.Join(f.data, fold.Name)
+		if !isFolder(dir) { // one fold's own folder
+			dir = f.data
+		}
 		r.Data = append(r.Data,
-			recordedData(fold.Name+" train", dir, fold.Train),
-			recordedData(fold.Name+" valid", dir, fold.Valid),
-			recordedData(fold.Name+" test", dir, fold.Test))
+			recordedData(fold.Name+" train", cmp.Or(f.files.Train, dir), fold.Train),
+			recordedData(fold.Name+" valid", cmp.Or(f.files.Valid, dir), fold.Valid))
+		if fold.Tested() {
+			r.Data = append(r.Data, recordedData(fold.Name+" test", cmp.Or(f.files.Test, dir), fold.Test))
+		}
 	}
 	return r
 }

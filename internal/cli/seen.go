@@ -74,6 +74,9 @@ func warnOfFolds(env *environment, folds []tune.Fold) {
 		most, others := 0, 0
 		for _, f := range folds {
 			parts := map[string]*dataset.Dataset{"train": f.Train, "vali": f.Valid, "test": f.Test}
+			if !f.Tested() {
+				parts["test"] = nil
+			}
 			if parts[p.part] == nil || parts[p.of] == nil {
 				continue
 			}

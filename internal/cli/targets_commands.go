@@ -22,6 +22,9 @@ func (f *trainFlags) targets() *targets {
 func (f *tuneFlags) targets() *targets {
 	t := new(targets)
 	t.reads("--data", f.data)
+	t.reads("--train", f.files.Train)
+	t.reads("--valid", f.files.Valid)
+	t.reads("--test", f.files.Test)
 	t.fills(f.out)
 	return t
 }

@@ -24,6 +24,7 @@ type tuneFlags struct {
 	recording
 	methods  string
 	data     string
+	files    tune.Files
 	grid     []string
 	selectBy string
 	measures string
@@ -35,21 +36,24 @@ type tuneFlags struct {
 func newTuneCommand(env *environment) *cobra.Command {
 	var f tuneFlags
 	cmd := &cobra.Command{
-		Use:   "tune --method M[,M…] --data DIR --out DIR",
+		Use:   "tune --method M[,M…] (--data DIR | --train FILE --valid FILE [--test FILE]) --out DIR",
 		Short: "Choose hyperparameters on validation data, fold by fold, and measure on test data",
 		Long: `Trains every setting of every method on each fold's train.txt, chooses by the
 validation measure on vali.txt, and measures the chosen model on test.txt.
-DIR holds Fold1 … FoldK as LETOR lays them out.
+DIR holds Fold1 … FoldK as LETOR lays them out, or train.txt, vali.txt and test.txt
+of one fold, which --train, --valid and --test name wherever they are. Without test
+data the validation queries are measured in their place, and the table says so.
 
 The output folder gets, for every method M and fold k, M/Foldk.model.json,
 M/Foldk.scores (one score a line of test.txt), M/Foldk.queries.csv, and for all
 of them results.json. Finished trainings are kept there: a run that was killed
 goes on where it was.`,
 		Example: `  listwise tune --method mle,convexloss --measure ndcg@10 --data OHSUMED --select map --out runs/ohsumed
-  listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle`,
+  listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle
+  listwise tune --method mle,ranknet --train train.txt --valid vali.txt --test test.txt --out runs/mine`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := required(cmd, "method", "data", "out"); err != nil {
+			if err := f.require(cmd); err != nil {
 				return err
 			}
 			return f.run(cmd.Context(), env)
@@ -57,7 +61,10 @@ goes on where it was.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.methods, "method", "", "`methods` to tune, separated by commas (see \"listwise methods\")")
-	fl.StringVar(&f.data, "data", "", "`folder` with Fold1 … FoldK")
+	fl.StringVar(&f.data, "data", "", "`folder` with Fold1 … FoldK, or with one fold's files")
+	fl.StringVar(&f.files.Train, "train", "", "`file` to learn from, instead of --data: LETOR text (.txt, .gz, .zst) or a .lwd cache")
+	fl.StringVar(&f.files.Valid, "valid", "", "`file` to choose by, with --train")
+	fl.StringVar(&f.files.Test, "test", "", "`file` to measure on, with --train (default: none, and the validation queries are measured)")
 	fl.StringArrayVar(&f.grid, "grid", nil, "values to try, `name=a,b,c`; may be repeated; replaces the method's own grid of that name")
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that settings are chosen by")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to report on the test queries")
@@ -67,6 +74,17 @@ goes on where it was.`,
 	f.learning.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
+}
+
+// require tells of data that are named twice, or not at all.
+func (f *tuneFlags) require(cmd *cobra.Command) error {
+	if f.files == (tune.Files{}) {
+		return required(cmd, "method", "data", "out")
+	}
+	if f.data != "" {
+		return badCall("--data %s: expected either it, a folder, or the files --train, --valid and --test", f.data)
+	}
+	return required(cmd, "method", "train", "valid", "out")
 }
 
 func (f *tuneFlags) run(ctx context.Context, env *environment) error {
@@ -141,7 +159,12 @@ func (f *tuneFlags) folds(env *environment) ([]tune.Fold, error) {
 	if err != nil {
 		return nil, err
 	}
-	folds, err := env.readFolds(f.data, opts)
+	var folds []tune.Fold
+	if f.data != "" {
+		folds, err = env.readFolds(f.data, opts)
+	} else {
+		folds, err = env.readFiles(f.files, opts)
+	}
 	env.warnings(dataOf(folds)...)
 	return folds, err
 }
@@ -150,7 +173,10 @@ func (f *tuneFlags) folds(env *environment) ([]tune.Fold, error) {
 func dataOf(folds []tune.Fold) []*dataset.Dataset {
 	var all []*dataset.Dataset
 	for _, f := range folds {
-		all = append(all, f.Train, f.Valid, f.Test)
+		all = append(all, f.Train, f.Valid)
+		if f.Tested() {
+			all = append(all, f.Test)
+		}
 	}
 	return all
 }
@@ -205,6 +231,7 @@ type tuneJSON struct {
 	Select     string           `json:"select"`
 	Seed       uint64           `json:"seed"`
 	Queries    int              `json:"queries"`
+	MeasuredOn string           `json:"measured_on,omitempty"` // "validation" where there are no test data
 	Methods    []tuneMethodJSON `json:"methods"`
 }
 
@@ -233,6 +260,9 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 	summary := tuneJSON{Convention: c.Convention.Name(), Threshold: r.Threshold, Select: c.Select.Name(), Seed: c.Seed}
 	for _, fold := range c.Folds {
 		summary.Queries += len(fold.Test.Queries)
+		if !fold.Tested() {
+			summary.MeasuredOn = "validation"
+		}
 	}
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -264,9 +294,16 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 }
 
 func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
+	what := fmt.Sprintf("test results of %d folds", len(c.Folds))
+	switch {
+	case !c.Folds[0].Tested():
+		what = "validation results, by which settings were chosen, as there are no test data"
+	case len(c.Folds) == 1:
+		what = "test results of one fold"
+	}
 	out := report{
-		title: fmt.Sprintf("test results of %d folds, %d queries; convention %s, chosen by validation %s, seed %d",
-			len(c.Folds), summary.Queries, conventionText(c.Convention), summary.Select, c.Seed),
+		title: fmt.Sprintf("%s, %d queries; convention %s, chosen by validation %s, seed %d",
+			what, summary.Queries, conventionText(c.Convention), summary.Select, c.Seed),
 		columns: []string{"method", "measure"},
 		json:    summary,
 	}

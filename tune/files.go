@@ -1,0 +1,47 @@
+package tune
+
+import "github.com/listwise/listwise/dataset"
+
+// onlyFold is the name of a fold that has no folder of its own.
+const onlyFold = "Fold1"
+
+// partNames are the names that the files of a fold's parts may have, without endings.
+var partNames = [3][]string{{"train"}, {"vali", "valid", "validation"}, {"test"}}
+
+// Files are the files of one fold; Test may be empty.
+type Files struct{ Train, Valid, Test string }
+
+// ReadFiles reads one fold, called Fold1, from files of any format. All parts get the
+// same number of features, the largest found. Without a test file the validation data
+// take its place, see [Fold.Tested].
+func ReadFiles(files Files, opts dataset.Options) ([]Fold, error) {
+	paths := []string{files.Train, files.Valid}
+	if files.Test != "" {
+		paths = append(paths, files.Test)
+	}
+	sets := make([]*dataset.Dataset, len(paths))
+	if err := openAll(sets, paths, opts); err != nil {
+		return nil, err
+	}
+	return []Fold{{Name: onlyFold, Train: sets[0], Valid: sets[1], Test: sets[len(sets)-1]}}, nil
+}
+
+// flat returns the files of a folder that is a fold itself.
+func flat(dir string) (files Files, ok bool) {
+	if hasFolds(dir) {
+		return files, false
+	}
+	for i, path := range []*string{&files.Train, &files.Valid, &files.Test} {
+		found, err := partPath(dir, partNames[i])
+		if err != nil && i < 2 {
+			return Files{}, false
+		}
+		*path = found
+	}
+	return files, true
+}
+
+func hasFolds(dir string) bool {
+	names, err := foldNames(dir)
+	return err == nil && len(names) > 0
+}
