@@ -246,17 +246,17 @@ func TestDiskErrors(t *testing.T) {
 	text := ohsumedLike(nil, testRand(), 3, 20)
 	sorry := errors.New("sorry")
 	for _, chunk := range []int64{100, 5000, math.MaxInt32} {
-		_, err := open(&input{r: failing{bytes.NewReader(text), 20000, sorry}, size: int64(len(text)), name: "f"}, Options{Workers: 2, chunk: chunk})
+		_, err := open(&input{r: failing{bytes.NewReader(text), 20000, sorry}, size: int64(len(text)), name: "f", mem: Options{}.memory("f")}, Options{Workers: 2, chunk: chunk})
 		if !errors.Is(err, sorry) {
 			t.Errorf("error is %v, want the disk's", err)
 		}
-		_, err = open(&input{r: failing{bytes.NewReader(text), 20000, io.EOF}, size: int64(len(text)), name: "f"}, Options{Workers: 2, chunk: chunk})
+		_, err = open(&input{r: failing{bytes.NewReader(text), 20000, io.EOF}, size: int64(len(text)), name: "f", mem: Options{}.memory("f")}, Options{Workers: 2, chunk: chunk})
 		if !errors.Is(err, ErrChanged) {
 			t.Errorf("error is %v, want %v", err, ErrChanged)
 		}
 	}
 	data := gzipOf(string(text))
-	_, err := open(&input{r: failing{bytes.NewReader(data), 2000, sorry}, size: int64(len(data)), name: "f.gz"}, Options{Workers: 2, chunk: 100})
+	_, err := open(&input{r: failing{bytes.NewReader(data), 2000, sorry}, size: int64(len(data)), name: "f.gz", mem: Options{}.memory("f.gz")}, Options{Workers: 2, chunk: 100})
 	if !errors.Is(err, sorry) {
 		t.Errorf("error is %v, want the disk's", err)
 	}
@@ -292,7 +292,7 @@ func TestFileThatChanges(t *testing.T) {
 		"1 qid:1 1:2\n1 qid:1 \n\n\n\n\n\n",
 	} {
 		c := &changing{texts: []string{text, text, other}} // sniffed, counted, parsed
-		_, err := open(&input{r: c, size: int64(len(text)), name: "f"}, Options{Workers: 1})
+		_, err := open(&input{r: c, size: int64(len(text)), name: "f", mem: Options{}.memory("f")}, Options{Workers: 1})
 		if !errors.Is(err, ErrChanged) {
 			t.Errorf("changed to %q: error is %v, want %v", other, err, ErrChanged)
 		}

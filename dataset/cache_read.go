@@ -15,6 +15,7 @@ import (
 // cacheFile is the memory that a Dataset opened from a cache views.
 type cacheFile struct {
 	name   string
+	mem    *memory
 	data   []byte
 	matrix []byte               // the end of data
 	unmap  func(b []byte) error // nil if data is the garbage collector's
@@ -27,7 +28,7 @@ type cacheFile struct {
 // openCache opens a cache: mapped into memory if it is a file, where the system
 // can, otherwise read. A file that is mapped is taken from the input.
 func openCache(in *input, opts Options) (d *Dataset, err error) {
-	c := &cacheFile{name: in.name}
+	c := &cacheFile{name: in.name, mem: in.mem}
 	if in.file != nil {
 		c.data, c.unmap = mapFile(in.file, in.size)
 	}
@@ -35,6 +36,9 @@ func openCache(in *input, opts Options) (d *Dataset, err error) {
 		c.file, c.info, in.file = in.file, in.info, nil
 		c.track()
 	} else {
+		if err := c.mem.take(in.size, "bytes of a cache"); err != nil {
+			return nil, err
+		}
 		c.data = make([]byte, in.size)
 		if _, err := in.r.ReadAt(c.data, 0); err != nil {
 			return nil, fmt.Errorf("%s: %w", in.name, err)
@@ -158,6 +162,14 @@ func (c *cacheFile) dataset() (d *Dataset, sums []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	// Identifiers are copied, once as a whole and names once more each.
+	copied := len(h.blocks[blockDocs]) + 4*h.docs + 2*len(h.blocks[blockQueries]) + 2*len(h.blocks[blockNames]) + queryBytes*h.queries + 16*h.features
+	if len(h.blocks[blockInput]) > 0 {
+		copied += inputRowBytes * h.docs
+	}
+	if err := c.mem.take(int64(copied), "identifiers"); err != nil {
+		return nil, nil, err
+	}
 	d = &Dataset{Features: h.features, x: viewFloat32(c.matrix), grades: viewFloat64(h.blocks[blockGrades]), cache: c}
 	if d.FeatureNames, err = c.strings(h.blocks[blockNameEnds], h.blocks[blockNames]); err != nil {
 		return nil, nil, err
@@ -266,7 +278,7 @@ func (d *Dataset) widen(opts Options) error {
 	if f == old {
 		return nil
 	}
-	if err := opts.checkSize(d.cache.name, d.Docs(), f); err != nil {
+	if err := d.cache.mem.takeMatrix(d.Docs(), f, true); err != nil {
 		return err
 	}
 	x := newBlock(d.Docs() * f)

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -58,8 +59,11 @@ type decompressor struct {
 	err   error
 }
 
-// decompress opens the text of a file of an encoding other than plain.
+// decompress opens the text of a file of any encoding but the cache's.
 func decompress(r io.Reader, e encoding) (io.ReadCloser, error) {
+	if e == plainText {
+		return io.NopCloser(r), nil
+	}
 	file := &countingReader{r: r}
 	d := &decompressor{file: file}
 	var err error
@@ -132,24 +136,37 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// memory is a text held in memory in blocks of memoryBlock bytes (the last may
-// be shorter), which grows without being copied.
-type memory struct {
+// held are bytes kept in memory in blocks of heldBlock bytes (the last may be
+// shorter), which grow without being copied.
+type held struct {
 	blocks [][]byte
 	size   int64
 }
 
-const memoryBlock = 1 << 18
+const heldBlock = 1 << 18
 
-// readAll reads r to its end.
-func readAll(r io.Reader) (*memory, error) {
-	m := new(memory)
+// readAll reads r to its end. look, if not nil, sees the first block, and its error
+// ends the reading.
+func readAll(ctx context.Context, r io.Reader, mem *memory, look func(first []byte) error) (*held, error) {
+	m := new(held)
 	for {
+		if err := mem.take(heldBlock, "bytes of a stream"); err != nil {
+			return nil, err
+		}
 		block, err := readBlock(r, len(m.blocks) == 0)
 		m.blocks = append(m.blocks, block)
 		m.size += int64(len(block))
+		if len(m.blocks) == 1 && look != nil {
+			if err := look(block); err != nil {
+				return nil, err
+			}
+		}
 		if errors.Is(err, io.EOF) {
+			mem.give(heldBlock - int64(len(block)))
 			return m, nil
+		}
+		if err == nil {
+			err = ctx.Err()
 		}
 		if err != nil {
 			return nil, err
@@ -157,30 +174,30 @@ func readAll(r io.Reader) (*memory, error) {
 	}
 }
 
-// readBlock reads memoryBlock bytes, or less with an error. A first block grows
+// readBlock reads heldBlock bytes, or less with an error. A first block grows
 // as needed, since it is often the only one.
 func readBlock(r io.Reader, first bool) (block []byte, err error) {
-	size := memoryBlock
+	size := heldBlock
 	if first {
 		size = 1 << 10
 	}
 	block = make([]byte, 0, size)
-	for len(block) < memoryBlock && err == nil {
+	for len(block) < heldBlock && err == nil {
 		if len(block) == cap(block) {
 			block = slices.Grow(block, len(block))
 		}
 		var n int
-		n, err = r.Read(block[len(block):min(cap(block), memoryBlock)])
+		n, err = r.Read(block[len(block):min(cap(block), heldBlock)])
 		block = block[:len(block)+n]
 	}
 	return block, err
 }
 
 // ReadAt implements io.ReaderAt.
-func (m *memory) ReadAt(p []byte, off int64) (int, error) {
+func (m *held) ReadAt(p []byte, off int64) (int, error) {
 	n := 0
 	for n < len(p) && off < m.size {
-		k := copy(p[n:], m.blocks[off/memoryBlock][off%memoryBlock:])
+		k := copy(p[n:], m.blocks[off/heldBlock][off%heldBlock:])
 		n += k
 		off += int64(k)
 	}

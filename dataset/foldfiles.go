@@ -54,7 +54,7 @@ func RotateFiles(ctx context.Context, dir string, parts []string) ([]FoldSize, e
 // documents are put into the same part wherever they stand, in their order. Lines
 // without a document are left out.
 func FoldFile(ctx context.Context, dir, path string, k int, seed uint64) ([]FoldSize, error) {
-	part, sizes, err := assignParts(path, k, seed)
+	part, sizes, err := assignParts(ctx, path, k, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +98,15 @@ var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
 func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
 
 // anyText accepts whatever is well-formed: missing values are copied, not used.
-var anyText = Options{Missing: MissingZero}
+func anyText(ctx context.Context) Options { return Options{Missing: MissingZero, Context: ctx} }
 
 // assignParts divides the queries of a file and returns each one's part and the
 // parts' sizes.
-func assignParts(path string, k int, seed uint64) (part map[string]int, sizes []Size, err error) {
+func assignParts(ctx context.Context, path string, k int, seed uint64) (part map[string]int, sizes []Size, err error) {
 	if err := checkFolds(k); err != nil {
 		return nil, nil, err
 	}
-	d, err := Open(path, anyText)
+	d, err := Open(path, anyText(ctx))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,7 +139,7 @@ func checkParts(ctx context.Context, parts []string) ([]Size, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d, err := Open(path, anyText)
+		d, err := Open(path, anyText(ctx))
 		if err != nil {
 			return nil, err
 		}

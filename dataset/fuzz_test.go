@@ -110,7 +110,7 @@ func FuzzScores(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		scores, err := readScores(&input{r: bytes.NewReader(data), size: int64(len(data)), name: "f"}, -1)
+		scores, err := readScores(bytes.NewReader(data), "f", -1, Options{})
 		if err != nil {
 			return
 		}
@@ -118,7 +118,7 @@ func FuzzScores(f *testing.F) {
 		if err := WriteScores(&text, scores); err != nil {
 			t.Fatal(err)
 		}
-		again, err := readScores(&input{r: bytes.NewReader(text.Bytes()), size: int64(text.Len()), name: "f"}, len(scores))
+		again, err := readScores(bytes.NewReader(text.Bytes()), "f", len(scores), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

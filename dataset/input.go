@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ type input struct {
 	r    io.ReaderAt
 	size int64
 	name string // for errors
+	mem  *memory
 
 	// Of a regular file, nil for others:
 	file *os.File
@@ -28,11 +30,11 @@ func withInput(path string, opts Options, use func(in *input) error) error {
 		}
 		return use(in)
 	}
-	f, err := os.Open(path)
+	f, err := await(opts.context(), func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
 		return err
 	}
-	in := &input{r: f, name: path, file: f}
+	in := &input{r: f, name: path, mem: opts.memory(path), file: f}
 	defer in.close()
 	in.info, err = f.Stat()
 	switch {
@@ -55,13 +57,25 @@ func withInput(path string, opts Options, use func(in *input) error) error {
 	return err
 }
 
-// hold reads a stream to its end.
-func hold(r io.Reader, name string, _ Options) (*input, error) {
-	m, err := readAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+// hold reads a stream to its end. What is wrong with the lines at its beginning is
+// told before the rest is read.
+func hold(r io.Reader, name string, opts Options) (*input, error) {
+	mem := opts.memory(name)
+	look := func(first []byte) error {
+		if detect(first, name) != plainText {
+			return nil
+		}
+		return firstError(first, name, opts)
 	}
-	return &input{r: m, size: m.size, name: name}, nil
+	m, err := await(opts.context(), func() (*held, error) { return readAll(opts.context(), r, mem, look) })
+	var syntax *SyntaxError
+	if err != nil && !errors.As(err, &syntax) {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &input{r: m, size: m.size, name: name, mem: mem}, nil
 }
 
 // close closes the file, unless it was taken from the input.
@@ -93,15 +107,13 @@ func (in *input) sniff() (encoding, error) {
 
 // text returns the text of an input of any encoding but the cache.
 func (in *input) text(kind encoding, opts Options) source {
-	if opts.chunk == 0 {
-		opts.chunk = chunkSize
-	}
+	c := opts.cutting(in.mem)
 	r := observed(in.r, in.size, opts.Observe)
 	if kind == plainText {
-		return &randomSource{r: r, size: in.size, chunk: opts.chunk, crew: opts.Workers}
+		return &randomSource{r: r, size: in.size, cutting: c}
 	}
 	reopen := func() (io.ReadCloser, error) {
 		return decompress(io.NewSectionReader(r, 0, in.size), kind)
 	}
-	return &streamSource{open: reopen, chunk: opts.chunk, crew: opts.Workers}
+	return &streamSource{open: reopen, cutting: c}
 }

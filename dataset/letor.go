@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -19,10 +20,13 @@ type textReader struct {
 	name string
 	opts Options
 	src  source
+	mem  *memory
 
 	mu     sync.Mutex   // held to touch what follows, except one's own chunk
 	chunks []*chunkInfo // nil where no line begins
 	failed error        // the first error in the order of the text
+	seen   chunkInfo    // sums over the chunks counted so far
+	cut    bool         // counting ended early, as what there is takes too much already
 
 	stop atomic.Int64 // the chunk of that error
 }
@@ -49,28 +53,33 @@ type run struct {
 // hugeFeature stands for an index of too many digits.
 const hugeFeature = math.MaxInt32
 
-func readText(src source, name string, opts Options) (*Dataset, error) {
-	r := &textReader{name: name, opts: opts, src: src}
-	r.count()
-	docs, feature, broken := r.layout()
-	limit := r.limit()
-	width := max(feature, opts.Features, opts.MinFeatures)
-	checkOnly := broken || feature > limit || docs == 0 || width == 0
-	if checkOnly { // and find the first error, on whatever line
-		width = 0
-	} else if err := opts.checkSize(name, docs, width); err != nil {
+func readText(src source, in *input, opts Options) (*Dataset, error) {
+	r := &textReader{name: in.name, opts: opts, src: src, mem: in.mem}
+	if err := r.count(); err != nil {
 		return nil, err
 	}
-	b := &blocks{
-		width:  width,
-		x:      newBlock(docs * width),
-		grades: make([]float64, docs),
-		docEnd: make([]uint32, docs),
+	docs, feature, broken := r.layout()
+	limit := r.limit()
+	b := &blocks{width: r.width(feature)}
+	checkOnly := broken || feature > limit || docs == 0 || b.width == 0
+	var large error
+	if !checkOnly {
+		var at int
+		if at, large = r.fits(); large == nil {
+			b.allocate(docs)
+		} else {
+			checkOnly = true
+			r.stop.Store(int64(min(at, aFewChunks) + 1)) // a mistake before may be the cause
+		}
 	}
 	parsers := r.parse(b, limit, checkOnly)
-	switch {
+	switch err := r.context(); {
+	case err != nil:
+		return nil, err
 	case r.failed != nil:
 		return nil, r.failed
+	case large != nil:
+		return nil, large
 	case !checkOnly:
 		return r.finish(b, parsers)
 	case docs == 0:
@@ -78,7 +87,26 @@ func readText(src source, name string, opts Options) (*Dataset, error) {
 	case feature == 0:
 		return nil, r.bad(fmt.Sprintf("no features in %d documents", docs), "INDEX:VALUE after qid:ID")
 	}
-	return nil, fmt.Errorf("%s: %w", name, ErrChanged)
+	return nil, fmt.Errorf("%s: %w", r.name, ErrChanged)
+}
+
+// aFewChunks is how much of a text that is too large is looked at for mistakes.
+const aFewChunks = 4
+
+// context returns the error of the context, once it is cancelled.
+func (r *textReader) context() error {
+	if err := r.opts.context().Err(); err != nil {
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	return nil
+}
+
+// width returns the number of columns if feature is the largest index.
+func (r *textReader) width(feature int) int {
+	if feature == 0 && r.opts.Features == 0 && r.opts.MinFeatures == 0 {
+		return 0
+	}
+	return max(feature, r.opts.Features, r.opts.MinFeatures)
 }
 
 func (r *textReader) bad(found, expected string) error {
@@ -93,9 +121,11 @@ func (r *textReader) limit() int {
 	return r.opts.maxFeature()
 }
 
-// count is the first pass.
-func (r *textReader) count() {
+// count is the first pass. It ends early where the documents so far take too much
+// memory, or where an index is so large that it must be a mistake.
+func (r *textReader) count() error {
 	r.stop.Store(math.MaxInt64)
+	var full error
 	r.src.each(&r.stop, func(_ int, c chunk) {
 		info := new(chunkInfo)
 		info.docs, info.lines, info.feature = countLines(c)
@@ -106,11 +136,47 @@ func (r *textReader) count() {
 			r.chunks = append(r.chunks, nil)
 		}
 		r.chunks[c.index] = info
-		if c.err != nil {
+		r.seen.docs += info.docs
+		r.seen.feature = max(r.seen.feature, info.feature)
+		if err := r.mem.take(chunkBytes, "lines"); err != nil && full == nil {
+			full = err
+		}
+		wrong := r.seen.feature > r.limit()
+		large := !wrong && float64(r.mem.taken.Load())+documentsNeed(r.seen.docs, r.width(r.seen.feature)) > float64(r.mem.limit)
+		r.cut = r.cut || large && len(r.chunks) < r.src.chunks()
+		switch {
+		case c.err != nil:
 			r.stop.Store(min(r.stop.Load(), int64(c.index)))
+		case wrong || large || full != nil: // all chunks before the last seen will be seen
+			r.stop.Store(min(r.stop.Load(), int64(len(r.chunks)-1)))
 		}
 	})
 	r.stop.Store(math.MaxInt64)
+	if err := r.context(); err != nil {
+		return err
+	}
+	return full
+}
+
+// chunkBytes is what is known of a chunk, in bytes.
+const chunkBytes = 160
+
+// fits counts the memory that the documents take. If it is too much, the error is
+// of the documents up to the first chunk at which it is, whatever the number of
+// workers.
+func (r *textReader) fits() (at int, err error) {
+	docs, feature := 0, 0
+	for i, c := range r.chunks {
+		if c == nil {
+			continue
+		}
+		docs, feature = docs+c.docs, max(feature, c.feature)
+		last := i == len(r.chunks)-1
+		if need := documentsNeed(docs, r.width(feature)); last || float64(r.mem.taken.Load())+need > float64(r.mem.limit) {
+			return i, r.mem.takeMatrix(docs, r.width(feature), last && !r.cut)
+		}
+	}
+	return 0, nil
 }
 
 // layout gives each chunk its place and returns the number of documents, the
@@ -134,7 +200,7 @@ func (r *textReader) layout() (docs, feature int, broken bool) {
 func (r *textReader) parse(b *blocks, limit int, checkOnly bool) []*parser {
 	parsers := make([]*parser, r.src.workers())
 	for i := range parsers {
-		parsers[i] = newParser(b, r.opts, limit, checkOnly)
+		parsers[i] = newParser(b, r.opts, limit, checkOnly, r.mem)
 	}
 	r.src.each(&r.stop, func(worker int, c chunk) {
 		r.mu.Lock()
@@ -159,6 +225,27 @@ func (r *textReader) parse(b *blocks, limit int, checkOnly bool) []*parser {
 	return parsers
 }
 
+// firstError returns the first error in the lines at the beginning of a text, of
+// which more is to come.
+func firstError(text []byte, name string, opts Options) error {
+	n := bytes.LastIndexByte(text, '\n') + 1
+	if n == 0 {
+		if n = len(text); bytes.IndexByte(text, 0) < 0 {
+			return nil
+		}
+	}
+	c := chunk{text: closeLine(append(make([]byte, 0, n+1+padding), text[:n]...))}.withoutMark()
+	info := new(chunkInfo)
+	info.docs, info.lines, _ = countLines(c)
+	r := &textReader{opts: opts}
+	z := newParser(new(blocks), opts, r.limit(), true, opts.memory(name))
+	line, err := z.chunk(c, info)
+	if err != nil {
+		return locate(err, name, line)
+	}
+	return nil
+}
+
 // fail records an error unless one of an earlier chunk is known.
 func (r *textReader) fail(chunk, line int, err error) {
 	r.mu.Lock()
@@ -172,12 +259,11 @@ func (r *textReader) fail(chunk, line int, err error) {
 // locate tells an error of reading text where it happened.
 func locate(err error, name string, line int) error {
 	var syntax *SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		syntax.File, syntax.Line = name, line
+	if errors.As(err, &syntax) {
+		if syntax.File = name; !errors.Is(err, ErrTooLarge) { // which is of no one line
+			syntax.Line = line
+		}
 		return syntax
-	case errors.Is(err, errLineTooLong):
-		return &SyntaxError{File: name, Line: line, Found: err.Error(), Expected: "text"}
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -15,7 +15,7 @@ import (
 // copyText writes a file's text to w, and a line feed where its last line lacks
 // one.
 func copyText(ctx context.Context, w io.Writer, path string) error {
-	return eachText(path, func(text []byte) error {
+	return eachText(ctx, path, func(text []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func splitFile(ctx context.Context, path string, part map[string]int, docs int, 
 		s.out[p] = bufio.NewWriter(f)
 		defer func() { err = errors.Join(err, s.out[p].Flush(), f.Close()) }()
 	}
-	err = eachText(path, func(text []byte) error {
+	err = eachText(ctx, path, func(text []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -91,14 +91,14 @@ func queryOf(line []byte) (id []byte, ok bool) {
 
 // eachText calls visit with all of a file's text in order, some whole lines at a
 // time, each with its line feed. A cache's are those that WriteText prints.
-func eachText(path string, visit func(text []byte) error) error {
-	return withInput(path, Options{}, func(in *input) error {
+func eachText(ctx context.Context, path string, visit func(text []byte) error) error {
+	return withInput(path, Options{Context: ctx}, func(in *input) error {
 		kind, err := in.sniff()
 		if err != nil {
 			return err
 		}
 		if kind == binaryCache {
-			d, err := openCache(in, Options{})
+			d, err := openCache(in, Options{Context: ctx})
 			if err != nil {
 				return err
 			}
@@ -106,7 +106,7 @@ func eachText(path string, visit func(text []byte) error) error {
 		}
 		var stop atomic.Int64
 		stop.Store(math.MaxInt64)
-		in.text(kind, Options{Workers: 1}).each(&stop, func(_ int, c chunk) { // one worker: in order
+		in.text(kind, Options{Context: ctx, Workers: 1}).each(&stop, func(_ int, c chunk) { // one worker: in order
 			if err != nil {
 				return
 			}
@@ -117,7 +117,7 @@ func eachText(path string, visit func(text []byte) error) error {
 				stop.Store(0)
 			}
 		})
-		return err
+		return errors.Join(err, ctx.Err())
 	})
 }
 

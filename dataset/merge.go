@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unsafe"
 )
 
 // finish makes the Dataset from filled blocks: it numbers the queries through
@@ -14,8 +15,14 @@ func (r *textReader) finish(b *blocks, parsers []*parser) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids, counts, runs := r.queries(parsers)
+	ids, counts, runs, err := r.queries(parsers)
+	if err != nil {
+		return nil, err
+	}
 	if len(runs) > len(ids) {
+		if err := r.mem.take(inputRowBytes*int64(len(b.grades))+int64(len(docs.text)), "documents out of order"); err != nil {
+			return nil, err
+		}
 		d.inputRow = inputRows(runs, counts)
 		d.permute()
 		docs = docs.pick(d.inputRow)
@@ -40,6 +47,10 @@ func (r *textReader) finish(b *blocks, parsers []*parser) (*Dataset, error) {
 	return d, nil
 }
 
+// inputRowBytes is what it takes for each document to put the documents of queries
+// together: its place, whether it is there, the end of its identifier.
+const inputRowBytes = 8 + 1 + 4
+
 // docIDs puts the chunks' document ids together; docEnd becomes part of the
 // result.
 func (r *textReader) docIDs(docEnd []uint32) (docIDs, error) {
@@ -54,6 +65,9 @@ func (r *textReader) docIDs(docEnd []uint32) (docIDs, error) {
 	}
 	if uint64(total) > math.MaxUint32 {
 		return docIDs{}, &SyntaxError{File: r.name, Found: fmt.Sprintf("document ids of %d bytes", total), Expected: "at most 4 GiB of them"}
+	}
+	if err := r.mem.take(int64(total), "document ids"); err != nil {
+		return docIDs{}, err
 	}
 	var text strings.Builder
 	text.Grow(total)
@@ -73,7 +87,17 @@ func (r *textReader) docIDs(docEnd []uint32) (docIDs, error) {
 
 // queries returns the query ids in the order in which they first appear, their
 // numbers of documents, and the runs of successive documents of one query.
-func (r *textReader) queries(parsers []*parser) (ids []string, counts []int, runs []run) {
+func (r *textReader) queries(parsers []*parser) (ids []string, counts []int, runs []run, err error) {
+	total := 0
+	for _, c := range r.chunks {
+		if c != nil {
+			total += len(c.runs)
+		}
+	}
+	if err := r.mem.take(int64(unsafe.Sizeof(run{}))*int64(total), "runs of documents of one query"); err != nil {
+		return nil, nil, nil, err
+	}
+	runs = make([]run, 0, total)
 	number := make(map[string]uint32)
 	numbers := make([][]uint32, len(parsers)) // of each worker's queries, plus 1
 	for i, z := range parsers {
@@ -88,6 +112,9 @@ func (r *textReader) queries(parsers []*parser) (ids []string, counts []int, run
 			if *known == 0 {
 				id := parsers[c.worker].names[part.query]
 				if _, ok := number[id]; !ok {
+					if err := r.mem.take(queryBytes, "queries"); err != nil {
+						return nil, nil, nil, err
+					}
 					number[id] = uint32(len(ids))
 					ids = append(ids, id)
 					counts = append(counts, 0)
@@ -104,7 +131,7 @@ func (r *textReader) queries(parsers []*parser) (ids []string, counts []int, run
 		}
 		c.runs = nil
 	}
-	return ids, counts, runs
+	return ids, counts, runs, nil
 }
 
 // inputRows returns, for every row of a Dataset whose queries stand together,

@@ -2,26 +2,13 @@ package dataset
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"math"
-	"strconv"
 )
 
 // DefaultMaxFeature is the largest feature index accepted unless Options say
 // otherwise. The matrix is dense, so an index mistyped as 10⁹ must not be taken
 // at its word.
 const DefaultMaxFeature = 100_000
-
-// DefaultMaxBytes is the largest matrix of features accepted unless Options say
-// otherwise: 16 GiB. A short file can ask for far more, by a huge index on each of
-// many lines, than a machine has; Go then ends the program.
-const DefaultMaxBytes = 16 << 30
-
-// ErrTooLarge is the cause of the error about a matrix of more than
-// Options.MaxBytes.
-var ErrTooLarge = errors.New("the matrix of features is too large")
 
 // Options tell how a file is read. The zero value reads complete data with
 // features up to DefaultMaxFeature, using all cores.
@@ -40,10 +27,12 @@ type Options struct {
 	// zeros.
 	MinFeatures int
 
-	// MaxBytes bounds the matrix of features of text, which takes 4 bytes for
-	// every document and feature, absent features included; DefaultMaxBytes if 0.
-	// A cache, which is as large as its file, is bounded only if it is to get
-	// further columns.
+	// MaxBytes bounds the memory that the input may take, for which nothing is
+	// allocated beyond it: the matrix of features, 4 bytes for every document and
+	// feature, absent features included; grades, identifiers and what it takes to
+	// put the documents in order; the bytes of a stream, and long lines.
+	// DefaultMaxBytes if 0. Not counted are a few MB for each worker, and the pages
+	// of a cache that is mapped, which the system may take back.
 	MaxBytes int64
 
 	// Workers is the number of goroutines that parse, GOMAXPROCS if 0. It has no
@@ -59,6 +48,7 @@ type Options struct {
 	// even while a pipe has nothing to say.
 	Context context.Context
 
+	line  int   // bytes in the longest line, longestLine if 0; for tests
 	chunk int64 // bytes in a chunk, chunkSize if 0; for tests
 }
 
@@ -74,40 +64,6 @@ func (o Options) maxFeature() int {
 		return o.MaxFeature
 	}
 	return DefaultMaxFeature
-}
-
-// checkSize returns an error if a matrix of docs × features is larger than
-// allowed.
-func (o Options) checkSize(name string, docs, features int) error {
-	limit := o.MaxBytes
-	if limit <= 0 {
-		limit = DefaultMaxBytes
-	}
-	// In float64, as the product may overflow; and never beyond what can be
-	// addressed.
-	size := 4 * float64(docs) * float64(features)
-	if size <= float64(limit) && size < math.MaxInt/2 {
-		return nil
-	}
-	return &SyntaxError{
-		File:     name,
-		Found:    fmt.Sprintf("%d documents × %d features × 4 bytes = %s", docs, features, inBytes(size)),
-		Expected: fmt.Sprintf("at most %s; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps, or raise the limit", inBytes(float64(limit))),
-		Err:      ErrTooLarge,
-	}
-}
-
-// inBytes describes a number of bytes in a unit that suits it.
-func inBytes(n float64) string {
-	for _, unit := range []struct {
-		name string
-		size float64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if n >= unit.size {
-			return strconv.FormatFloat(n/unit.size, 'g', 4, 64) + " " + unit.name
-		}
-	}
-	return strconv.FormatFloat(n, 'f', -1, 64) + " bytes"
 }
 
 // Open reads a file of judged documents. The format is recognised by content:
@@ -157,5 +113,5 @@ func open(in *input, opts Options) (*Dataset, error) {
 	if kind == binaryCache {
 		return openCache(in, opts)
 	}
-	return readText(in.text(kind, opts), in.name, opts)
+	return readText(in.text(kind, opts), in, opts)
 }

@@ -16,13 +16,19 @@ type blocks struct {
 	docEnd []uint32 // ends of document ids, counted from the chunk's first
 }
 
+// allocate makes the arrays for so many documents.
+func (b *blocks) allocate(docs int) {
+	b.x, b.grades, b.docEnd = newBlock(docs*b.width), make([]float64, docs), make([]uint32, docs)
+}
+
 // parser parses chunks, one after the other.
 type parser struct {
 	*blocks
 	limit     int
 	exact     bool // limit is the number of columns, not a precaution
 	missing   Missing
-	checkOnly bool // look for errors; there are no columns
+	checkOnly bool // look for errors; there are no columns, and rows of one chunk
+	mem       *memory
 
 	expect []expected        // what stands before a column's value in dense rows
 	ids    map[string]uint32 // numbers of the query ids seen, in names
@@ -33,6 +39,7 @@ type parser struct {
 	last     string // the id of the last run
 	docText  []byte
 	nMissing int
+	newNames int64 // bytes of query ids seen first here, as memory counts them
 }
 
 // expected is the text " INDEX:" in at most eight bytes, to be compared at once.
@@ -45,13 +52,17 @@ type expected struct {
 // six digits that fit.
 const maxExpected = 4096
 
-func newParser(b *blocks, opts Options, limit int, checkOnly bool) *parser {
+func newParser(b *blocks, opts Options, limit int, checkOnly bool, mem *memory) *parser {
+	if checkOnly {
+		b = new(blocks)
+	}
 	z := &parser{
 		blocks:    b,
 		limit:     limit,
 		exact:     opts.Features > 0,
 		missing:   opts.Missing,
 		checkOnly: checkOnly,
+		mem:       mem,
 		expect:    make([]expected, min(b.width, maxExpected)),
 		ids:       make(map[string]uint32),
 	}
@@ -67,7 +78,14 @@ func newParser(b *blocks, opts Options, limit int, checkOnly bool) *parser {
 // error comes with its line.
 func (z *parser) chunk(c chunk, info *chunkInfo) (line int, err error) {
 	z.runs, z.docText, z.nMissing, z.last = z.runs[:0], z.docText[:0], 0, ""
+	z.newNames = 0
 	row, line := info.row, info.line
+	if z.checkOnly {
+		z.grades = slices.Grow(z.grades[:0], info.docs)[:info.docs]
+		z.docEnd = slices.Grow(z.docEnd[:0], info.docs)[:info.docs]
+		row = 0
+	}
+	end := row + info.docs
 	for p := 0; p < c.lines(); {
 		line++
 		p = skipBlanks(c.text, p)
@@ -79,7 +97,7 @@ func (z *parser) chunk(c chunk, info *chunkInfo) (line int, err error) {
 			p = find(c.text, p, '\n') + 1
 			continue
 		}
-		if row == info.row+info.docs {
+		if row == end {
 			return line, ErrChanged
 		}
 		if p, err = z.document(c.text, p, row); err != nil {
@@ -87,8 +105,11 @@ func (z *parser) chunk(c chunk, info *chunkInfo) (line int, err error) {
 		}
 		row++
 	}
-	if row != info.row+info.docs || line != info.line+info.lines {
+	if row != end || line != info.line+info.lines {
 		return line, ErrChanged
+	}
+	if err := z.mem.take(z.newNames+8*int64(len(z.runs))+int64(len(z.docText)), "query and document ids"); err != nil {
+		return line, err
 	}
 	info.runs, info.docText, info.missing = slices.Clone(z.runs), slices.Clone(z.docText), z.nMissing
 	return line, nil
@@ -152,6 +173,7 @@ func (z *parser) query(b []byte, p int) (next int, err error) {
 			return p, &SyntaxError{Found: quoteToken(b, p), Expected: "a query id in UTF-8"}
 		}
 		number = uint32(len(z.names))
+		z.newNames += knownBytes + int64(len(id))
 		z.names = append(z.names, string(id))
 		z.ids[z.names[number]] = number
 	}

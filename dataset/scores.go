@@ -1,9 +1,13 @@
 package dataset
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"sync/atomic"
 )
@@ -13,50 +17,95 @@ import (
 // negative if any number will do. Blank lines may stand only at the end. The file
 // may be compressed as a data set's; "-" is the standard input. Errors in the
 // content are of type [*SyntaxError].
-func ReadScores(path string, want int) ([]float64, error) {
-	var scores []float64
-	err := withInput(path, Options{}, func(in *input) (err error) {
-		scores, err = readScores(in, want)
-		return err
-	})
-	return scores, err
-}
-
-func readScores(in *input, want int) ([]float64, error) {
-	kind, err := in.sniff()
+//
+// The file is read once, and no further than the first score too many. Of the
+// options, Context and MaxBytes count.
+func ReadScores(path string, want int, opts Options) ([]float64, error) {
+	if path == "-" {
+		return readScores(os.Stdin, "standard input", want, opts)
+	}
+	f, err := await(opts.context(), func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
 		return nil, err
 	}
-	if kind == binaryCache {
-		return nil, &SyntaxError{File: in.name, Found: "a binary data set", Expected: "one score a line"}
+	defer func() { _ = f.Close() }() // it was only read
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if info.IsDir() {
+		return nil, &SyntaxError{File: path, Found: "a directory", Expected: "a file"}
 	}
-	var s scoreReader
+	return readScores(f, path, want, opts)
+}
+
+// readScores reads scores from a stream.
+func readScores(r io.Reader, name string, want int, opts Options) ([]float64, error) {
+	return await(opts.context(), func() ([]float64, error) {
+		b := bufio.NewReaderSize(r, 1<<16)
+		head, err := b.Peek(len(cacheMagic))
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		kind := detect(head, name)
+		if kind == binaryCache {
+			return nil, &SyntaxError{File: name, Found: "a binary data set", Expected: "one score a line"}
+		}
+		return scoresOf(b, kind, name, want, opts)
+	})
+}
+
+// scoresOf reads scores of any encoding but the cache's.
+func scoresOf(r io.Reader, kind encoding, name string, want int, opts Options) ([]float64, error) {
+	opts.Workers = 1
+	if opts.chunk == 0 {
+		opts.chunk = scoresChunk
+	}
+	if opts.line == 0 {
+		opts.line = longestScore
+	}
+	s := scoreReader{want: want, mem: opts.memory(name)}
+	src := &streamSource{open: func() (io.ReadCloser, error) { return decompress(r, kind) }, cutting: opts.cutting(s.mem)}
 	var stop atomic.Int64
 	stop.Store(math.MaxInt64)
-	in.text(kind, Options{Workers: 1}).each(&stop, func(_ int, c chunk) { // in order
+	var err error
+	src.each(&stop, func(_ int, c chunk) { // in order
 		if err == nil {
 			err = s.chunk(c)
 		}
 		if err != nil {
-			stop.Store(0)
+			stop.Store(-1)
 		}
 	})
+	if err == nil {
+		err = opts.context().Err()
+	}
 	if err != nil {
-		return nil, locate(err, in.name, s.line)
+		return nil, locate(err, name, s.line)
 	}
 	if n := len(s.scores); want >= 0 && n != want {
-		return nil, &SyntaxError{File: in.name, Found: fmt.Sprintf("%d scores", n), Expected: fmt.Sprintf("%d, one for each document", want)}
+		return nil, &SyntaxError{File: name, Found: fmt.Sprintf("%d scores", n), Expected: fmt.Sprintf("%d, one for each document", want)}
 	}
 	return s.scores, nil
 }
 
+// scoresChunk is less than chunkSize, as a chunk is read before its first line is
+// looked at.
+const scoresChunk = 1 << 16
+
+// longestScore is longestLine for scores, whose lines hold one number.
+const longestScore = 1 << 20
+
 type scoreReader struct {
+	want   int // negative: any number
+	mem    *memory
 	scores []float64
 	line   int // the current one
 	blank  int // the first that is blank, or 0
 }
 
 func (s *scoreReader) chunk(c chunk) error {
+	if err := s.grow(bytes.Count(c.text[:c.lines()], []byte("\n"))); err != nil {
+		return err
+	}
 	for p := 0; p < c.lines(); {
 		s.line++
 		start := skipBlanks(c.text, p)
@@ -77,12 +126,29 @@ func (s *scoreReader) chunk(c chunk) error {
 		if next == start || skipBlanks(c.text, next) != end || math.IsInf(v, 0) {
 			return &SyntaxError{Found: quote(c.text[start:end]), Expected: "a score, one finite decimal number"}
 		}
+		if len(s.scores) == s.want {
+			return &SyntaxError{Found: "one more score, " + quote(c.text[start:end]), Expected: fmt.Sprintf("%d scores, one for each document", s.want)}
+		}
 		s.scores = append(s.scores, v)
 	}
 	if c.err != nil {
 		s.line++
 	}
 	return c.err
+}
+
+// grow makes room for n more scores.
+func (s *scoreReader) grow(n int) error {
+	if n += len(s.scores); n <= cap(s.scores) {
+		return nil
+	}
+	n = max(n, 2*len(s.scores))
+	if err := s.mem.take(8*int64(n), "scores"); err != nil {
+		return err
+	}
+	s.mem.give(8 * int64(cap(s.scores))) // when it has been copied
+	s.scores = append(make([]float64, 0, n), s.scores...)
+	return nil
 }
 
 // WriteScores writes one number a line: the shortest decimal from which

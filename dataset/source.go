@@ -2,8 +2,8 @@ package dataset
 
 import (
 	"bytes"
+	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -16,12 +16,24 @@ import (
 type source interface {
 	// each calls visit for every chunk, concurrently but never twice at a time
 	// for the same worker, until all are visited or stop holds an index below
-	// the next chunk's: chunks up to that index are visited all the same. The
-	// chunk's text is valid only during the call.
+	// the next chunk's: chunks up to that index are visited all the same, unless
+	// the context is cancelled. The chunk's text is valid only during the call.
 	each(stop *atomic.Int64, visit func(worker int, c chunk))
 
 	// workers is the number of workers that each will use.
 	workers() int
+
+	// chunks is the number of chunks, math.MaxInt if only reading will tell.
+	chunks() int
+}
+
+// cutting is how a source cuts its text.
+type cutting struct {
+	ctx   context.Context
+	mem   *memory
+	chunk int64 // bytes in a chunk
+	line  int   // how far a chunk's last line may reach beyond it
+	crew  int
 }
 
 // chunk is a piece of a text: whole lines, each with its line feed, followed by
@@ -50,16 +62,30 @@ const (
 	alignment   = 4096
 	chunkSlack  = 1 << 14   // read beyond a chunk in the hope of its last line's end
 	longestLine = 256 << 20 // more is taken for something that is no text
+	freeBuffer  = 1 << 21   // a buffer up to this size is not counted as memory
 )
 
-var errLineTooLong = fmt.Errorf("a line longer than %d MiB", longestLine>>20)
+func (o Options) cutting(mem *memory) cutting {
+	c := cutting{ctx: o.context(), mem: mem, chunk: o.chunk, line: o.line, crew: o.Workers}
+	if c.chunk == 0 {
+		c.chunk = chunkSize
+	}
+	if c.line == 0 {
+		c.line = longestLine
+	}
+	return c
+}
+
+// tooLong is the error about a line.
+func (c *cutting) tooLong() error {
+	return &SyntaxError{Found: "a line longer than " + inBytes(float64(c.line)), Expected: "text"}
+}
 
 // randomSource is a text that can be read at any place: a file, or memory.
 type randomSource struct {
-	r     io.ReaderAt
-	size  int64
-	chunk int64
-	crew  int
+	r    io.ReaderAt
+	size int64
+	cutting
 }
 
 func (s *randomSource) chunks() int { return int((s.size + s.chunk - 1) / s.chunk) }
@@ -69,12 +95,15 @@ func (s *randomSource) workers() int { return parallel.Workers(s.crew, s.chunks(
 func (s *randomSource) each(stop *atomic.Int64, visit func(worker int, c chunk)) {
 	buffers := make([][]byte, s.workers())
 	parallel.For(s.chunks(), s.crew, func(worker, i int) {
-		if int64(i) > stop.Load() {
+		if int64(i) > stop.Load() || s.ctx.Err() != nil {
 			return
 		}
 		text, err := s.load(i, &buffers[worker])
 		visit(worker, chunk{index: i, text: text, err: err}.withoutMark())
 	})
+	for _, b := range buffers {
+		s.mem.give(counted(cap(b)))
+	}
 }
 
 // load reads chunk i into the buffer, which it replaces by a larger one if need
@@ -94,19 +123,21 @@ func (s *randomSource) load(i int, buffer *[]byte) ([]byte, error) {
 			return nil, err
 		}
 	}
+	longest := int(to-base) + s.line // where the last line may end
 	for searched := int(to - base - 1); err == nil; {
-		if n := bytes.IndexByte(buf[searched:], '\n'); n >= 0 {
-			return buf[first : searched+n+1+padding], nil
-		}
-		if base+int64(len(buf)) == s.size {
+		end := bytes.IndexByte(buf[searched:], '\n') + searched
+		ended := base+int64(len(buf)) == s.size
+		switch {
+		case end < searched && !ended && len(buf) <= longest:
+		case end > longest || end < searched && len(buf) > longest:
+			return wholeLines(buf[:min(len(buf), longest)])[first:], s.tooLong()
+		case end < searched:
 			return closeLine(buf)[first:], nil
-		}
-		if len(buf)-searched > longestLine {
-			err = errLineTooLong
-			break
+		default:
+			return buf[first : end+1+padding], nil
 		}
 		searched = len(buf)
-		buf, err = s.extend(buf, base, base+2*int64(len(buf)))
+		buf, err = s.extend(buf, base, base+int64(min(2*len(buf), longest+1)))
 		*buffer = buf
 	}
 	return wholeLines(buf)[first:], err
@@ -116,7 +147,11 @@ func (s *randomSource) load(i int, buffer *[]byte) ([]byte, error) {
 // place end in the text. The result has room for a line feed and the padding.
 func (s *randomSource) extend(buf []byte, base, end int64) ([]byte, error) {
 	have, want := len(buf), int(min(end, s.size)-base)
-	buf = withRoom(buf, want)[:want]
+	buf, err := s.withRoom(buf, want)
+	if err != nil {
+		return buf, err
+	}
+	buf = buf[:want]
 	if _, err := s.r.ReadAt(buf[have:], base+int64(have)); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = ErrChanged
@@ -128,12 +163,24 @@ func (s *randomSource) extend(buf []byte, base, end int64) ([]byte, error) {
 
 // withRoom returns buf, moved to a larger array if its capacity is less than n
 // bytes, a line feed and the padding.
-func withRoom(buf []byte, n int) []byte {
+func (c *cutting) withRoom(buf []byte, n int) ([]byte, error) {
 	n += 1 + padding
 	if cap(buf) >= n {
-		return buf
+		return buf, nil
 	}
-	return append(make([]byte, 0, n), buf...)
+	if err := c.mem.take(counted(n)-counted(cap(buf)), "lines"); err != nil {
+		c.mem.give(counted(n) - counted(cap(buf)))
+		return buf, err
+	}
+	return append(make([]byte, 0, n), buf...), nil
+}
+
+// counted is how much of a buffer's memory counts: none unless a line is long.
+func counted(size int) int64 {
+	if size <= freeBuffer {
+		return 0
+	}
+	return int64(size)
 }
 
 // closeLine returns the text with a line feed at its end, which its last line may
@@ -147,5 +194,9 @@ func closeLine(text []byte) []byte {
 
 // wholeLines returns the text up to its last line feed, and the padding.
 func wholeLines(text []byte) []byte {
-	return text[:bytes.LastIndexByte(text, '\n')+1+padding]
+	n := bytes.LastIndexByte(text, '\n') + 1
+	if n == 0 {
+		return nil
+	}
+	return text[:n+padding]
 }

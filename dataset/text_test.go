@@ -84,7 +84,7 @@ func TestScoresRoundTrip(t *testing.T) {
 		if err := WriteScores(&b, scores); err != nil {
 			t.Fatal(err)
 		}
-		got, err := readScores(&input{r: bytes.NewReader(b.Bytes()), size: int64(b.Len()), name: "f"}, len(scores))
+		got, err := readScores(bytes.NewReader(b.Bytes()), "f", len(scores), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,41 +105,41 @@ func TestReadScores(t *testing.T) {
 	for _, data := range [][]byte{[]byte(text), []byte(text + "\n"), []byte(text + "\n\n \n"), gzipOf(text), zstdOf(text)} {
 		path := writeTemp(t, data)
 		for _, n := range []int{4, -1} {
-			if got, err := ReadScores(path, n); err != nil || !slices.Equal(got, want) {
+			if got, err := ReadScores(path, n, Options{}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%q, %d wanted: %v, %v", data, n, got, err)
 			}
 		}
 	}
-	if got, err := ReadScores(writeTemp(t, nil), 0); err != nil || len(got) != 0 {
+	if got, err := ReadScores(writeTemp(t, nil), 0, Options{}); err != nil || len(got) != 0 {
 		t.Errorf("no scores: %v, %v", got, err)
 	}
 }
 
 func TestBadScores(t *testing.T) {
 	for text, want := range map[string]string{
-		"1\nx\n3":                           `:2: found "x", expected a score, one finite decimal number`,
-		"1\n2 3\n3":                         `:2: found "2 3", expected a score, one finite decimal number`,
-		"1\n2\t# two\n3":                    "PATH:2: found \"2\\t# two\", expected a score, one finite decimal number",
-		"1\nnan\n3":                         `:2: found "nan", expected a score, one finite decimal number`,
-		"1\n-inf\n3":                        `:2: found "-inf", expected a score, one finite decimal number`,
-		"1\n1e400\n3":                       `:2: found "1e400", expected a score, one finite decimal number`,
-		"1\n0x2\n3":                         `:2: found "0x2", expected a score, one finite decimal number`,
-		"1\n\xff\n3":                        `:2: found "\xff", expected a score, one finite decimal number`,
-		"1\n\n\n3":                          `:2: found a blank line, expected a score`,
-		"\n1\n2\n3\n":                       `:1: found a blank line, expected a score`,
-		"1\n2":                              `: found 2 scores, expected 3, one for each document`,
-		"1\n2\n3\n4\n":                      `: found 4 scores, expected 3, one for each document`,
-		"":                                  `: found 0 scores, expected 3, one for each document`,
-		"\x89LWDATA\n":                      `: found a binary data set, expected one score a line`,
-		string(gzipOf("1\n2\n3\n4\n")[:30]): `:5: found the file's end after 30 bytes in the midst of compressed data, expected the rest of the compressed data`,
+		"1\nx\n3":                        `:2: found "x", expected a score, one finite decimal number`,
+		"1\n2 3\n3":                      `:2: found "2 3", expected a score, one finite decimal number`,
+		"1\n2\t# two\n3":                 "PATH:2: found \"2\\t# two\", expected a score, one finite decimal number",
+		"1\nnan\n3":                      `:2: found "nan", expected a score, one finite decimal number`,
+		"1\n-inf\n3":                     `:2: found "-inf", expected a score, one finite decimal number`,
+		"1\n1e400\n3":                    `:2: found "1e400", expected a score, one finite decimal number`,
+		"1\n0x2\n3":                      `:2: found "0x2", expected a score, one finite decimal number`,
+		"1\n\xff\n3":                     `:2: found "\xff", expected a score, one finite decimal number`,
+		"1\n\n\n3":                       `:2: found a blank line, expected a score`,
+		"\n1\n2\n3\n":                    `:1: found a blank line, expected a score`,
+		"1\n2":                           `: found 2 scores, expected 3, one for each document`,
+		"1\n2\n3\n4\n":                   `:4: found one more score, "4", expected 3 scores, one for each document`,
+		"":                               `: found 0 scores, expected 3, one for each document`,
+		"\x89LWDATA\n":                   `: found a binary data set, expected one score a line`,
+		string(gzipOf("1\n2\n3\n")[:28]): `:4: found the file's end after 28 bytes in the midst of compressed data, expected the rest of the compressed data`,
 	} {
 		path := writeTemp(t, []byte(text))
 		want = path + strings.TrimPrefix(want, "PATH")
-		if _, err := ReadScores(path, 3); err == nil || err.Error() != want {
+		if _, err := ReadScores(path, 3, Options{}); err == nil || err.Error() != want {
 			t.Errorf("%q: error is\n\t%v\nwant\n\t%s", text, err, want)
 		}
 	}
-	if _, err := ReadScores(filepath.Join(t.TempDir(), "none"), 3); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadScores(filepath.Join(t.TempDir(), "none"), 3, Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error is %v, want os.ErrNotExist", err)
 	}
 }

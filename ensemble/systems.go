@@ -124,7 +124,7 @@ func (s *System) read(test, valid string, d *Division) error {
 }
 
 func readScores(path string, d *dataset.Dataset) ([]float64, error) {
-	input, err := dataset.ReadScores(path, d.Docs())
+	input, err := dataset.ReadScores(path, d.Docs(), dataset.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -282,7 +282,7 @@ func TestFilesOfRun(t *testing.T) {
 	c.Folds = c.Folds[:1]
 	c.Folds[0].Test = test
 	row := run(t, c).Rows[0]
-	scores, err := dataset.ReadScores(filepath.Join(c.Dir, "mle", "Fold1.scores"), 5)
+	scores, err := dataset.ReadScores(filepath.Join(c.Dir, "mle", "Fold1.scores"), 5, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

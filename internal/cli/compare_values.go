@@ -151,7 +151,7 @@ func hintAtFolds(err error, paths []string, docs int) error {
 	if !errors.As(err, &syntax) || !slices.Contains(paths, syntax.File) {
 		return err
 	}
-	few, readErr := dataset.ReadScores(syntax.File, -1)
+	few, readErr := dataset.ReadScores(syntax.File, -1, dataset.Options{})
 	if readErr != nil || len(few) < 2 || len(few) > 10 || len(few) >= docs {
 		return err
 	}

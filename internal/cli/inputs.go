@@ -153,7 +153,7 @@ func loadModel(flag, path string) (*model.Model, error) {
 
 // readScores reads the scores that a flag names, want of them.
 func readScores(flag, path string, want int) ([]float64, error) {
-	input, err := dataset.ReadScores(path, want)
+	input, err := dataset.ReadScores(path, want, dataset.Options{})
 	return input, inputFault(flag, path, scores, err)
 }
 

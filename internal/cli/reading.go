@@ -20,12 +20,14 @@ const maxMemory = 1e9
 type reading struct {
 	missing   string
 	maxMemory float64 // GiB
+	given     func(flag string) bool
 }
 
 func (r *reading) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
+	r.given = f.Changed
 	f.StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, or min (the least value within the query)")
-	addPositive(f, &r.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` that the features of a text file may take, 4 bytes each")
+	addPositive(f, &r.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` of memory that an input may take: features, 4 bytes each, identifiers, what comes from a pipe; not more than three quarters of the machine's unless given")
 }
 
 // options are the reader's options that the flags ask for.
@@ -34,7 +36,11 @@ func (r *reading) options() (dataset.Options, error) {
 	if err != nil {
 		return dataset.Options{}, badCall("--missing: %w", err)
 	}
-	return dataset.Options{Missing: missing, MaxBytes: max(1, int64(r.maxMemory*(1<<30)))}, nil
+	opts := dataset.Options{Missing: missing}
+	if r.given("max-memory") {
+		opts.MaxBytes = max(1, int64(r.maxMemory*(1<<30)))
+	}
+	return opts, nil
 }
 
 // open reads a data set of any format, which a flag or, if that is empty, an argument
@@ -49,7 +55,7 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 	}
 	bar := env.startProgress("reading "+name, 0)
 	defer bar.finish()
-	opts.Observe = bar.bytes
+	opts.Observe, opts.Context = bar.bytes, ctx
 	var d *dataset.Dataset
 	var err error
 	if path == "-" {
