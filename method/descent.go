@@ -72,6 +72,9 @@ func trainByDescent(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*m
 	s, params := r.bag.average(best.X)
 	trained := r.model(params, r.training(best))
 	trained.Scorer = s
+	if ctx.Err() != nil { // then the objective has broken off, and the checkpoint stays
+		return nil, context.Cause(ctx)
+	}
 	return trained, r.file.remove()
 }
 

@@ -42,7 +42,7 @@ func newPenalizedLearner(m *Method, p *Problem, l loss.Loss, c float64) (*learne
 		return nil, err
 	}
 	d := normalized(p.Data, p.Normalization)
-	risk, err := objective.New(d, s, l, objective.Options{C: c, Seed: p.Seed, Workers: p.Workers})
+	risk, err := objective.New(d, s, l, objective.Options{C: c, Seed: p.Seed, Workers: p.Workers, Done: p.done})
 	if err != nil {
 		return nil, &ProblemError{err}
 	}

@@ -62,7 +62,7 @@ func trainBySmoothing(ctx context.Context, m *Method, p *Problem, l loss.Loss, r
 		Observe:       learner.observer(),
 	}
 	standIn := func(width float64) (optimize.Rounded, error) {
-		r, err := objective.New(learner.data, learner.scorer, rounded(width), objective.Options{C: halfNorm, Seed: p.Seed, Workers: p.Workers})
+		r, err := objective.New(learner.data, learner.scorer, rounded(width), objective.Options{C: halfNorm, Seed: p.Seed, Workers: p.Workers, Done: p.done})
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ package method
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -61,6 +62,7 @@ type Problem struct {
 	// Observe, if not nil, is called after every iteration or epoch.
 	Observe func(Iteration)
 
+	done     <-chan struct{}    // the context's, set by Train
 	relevant measure.Convention // with the threshold for the data; set by settled
 }
 
@@ -146,14 +148,19 @@ func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
-	trained, err = m.train(ctx, m, p.settled())
+	p = p.settled()
+	p.done = ctx.Done()
+	trained, err = m.train(ctx, m, p)
 	if changed := p.changed(); changed != nil {
 		return nil, changed // whatever came of it
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	if err == nil {
+		err = checkFinite(trained)
 	}
-	if err := checkFinite(trained); err != nil {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = cause // what was broken off is not worth telling
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
 	}
 	return trained, nil

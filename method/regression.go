@@ -39,7 +39,7 @@ func newRegression() *Method {
 // that the best C is smaller.
 var gridRegression = []string{"1e-05", "0.0001", "0.001", "0.01", "0.1", "1"}
 
-func trainRegression(_ context.Context, m *Method, p *Problem) (*model.Model, error) {
+func trainRegression(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
 	if err := noResume(p.Checkpoint); err != nil {
 		return nil, err
 	}
@@ -50,6 +50,9 @@ func trainRegression(_ context.Context, m *Method, p *Problem) (*model.Model, er
 	e := newNormalEquations(p.Data.Features)
 	d := normalized(p.Data, p.Normalization)
 	for i := range d.Queries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		q := &d.Queries[i]
 		weight := 1.0
 		if p.Values.Bool("mean") {

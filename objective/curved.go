@@ -2,6 +2,7 @@ package objective
 
 import (
 	"errors"
+	"math"
 
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/loss"
@@ -58,6 +59,9 @@ func (c *Curved) evalQueries(worker, from, to int, down []float64) float64 {
 	ws := &c.work[worker]
 	var value float64
 	for i := from; i < to; i++ {
+		if closed(c.done) {
+			return math.NaN()
+		}
 		q := &c.queries[i]
 		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
 		c.scorer.Score(scores, c.params, q.x, &ws.scorer)
@@ -70,6 +74,9 @@ func (c *Curved) evalQueries(worker, from, to int, down []float64) float64 {
 func (c *Curved) timesQueries(worker, from, to int, sum []float64) float64 {
 	ws := &c.work[worker]
 	for i := from; i < to; i++ {
+		if closed(c.done) {
+			return math.NaN()
+		}
 		q := &c.queries[i]
 		scores, product := ws.scores[:q.docs], ws.lambda[:q.docs]
 		c.scorer.Score(scores, c.params, q.x, &ws.scorer)
@@ -99,6 +106,9 @@ func (r *Risk) supportQueries(worker, from, to int, down []float64) float64 {
 	ws := &r.work[worker]
 	var value float64
 	for i := from; i < to; i++ {
+		if closed(r.done) {
+			return math.NaN()
+		}
 		q := &r.queries[i]
 		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
 		r.scorer.Score(scores, r.params, q.x, &ws.scorer)

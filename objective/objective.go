@@ -7,6 +7,7 @@
 package objective
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -39,6 +40,7 @@ type Risk struct {
 	work    []workspace // one a worker
 	params  []float64   // the point being evaluated
 	terms   sync.Pool   // of *workspace, for EvalTerm
+	done    <-chan struct{}
 }
 
 // Options are what a Risk takes beside data, scorer and loss.
@@ -46,6 +48,23 @@ type Options struct {
 	C       float64 // of ‖w‖²/C; 0 or +Inf means no regularisation
 	Seed    uint64  // of everything the loss draws
 	Workers int     // goroutines; 0 means GOMAXPROCS
+
+	// Done, if it is closed, ends what is under way before its next query: [New]
+	// returns ErrInterrupted, and sums over all queries are NaN. It is a context's.
+	Done <-chan struct{}
+}
+
+// ErrInterrupted tells that [Options.Done] was closed.
+var ErrInterrupted = errors.New("interrupted")
+
+// closed tells whether a channel that nothing is sent on is closed.
+func closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // regularization returns 1/C, 0 for none.
@@ -92,11 +111,11 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	if err != nil {
 		return nil, err
 	}
-	queries, err := bindAll(d, l, opts.Seed, opts.Workers)
+	queries, err := bindAll(d, l, opts)
 	if err != nil {
 		return nil, err
 	}
-	r := &Risk{scorer: s, loss: l, seed: opts.Seed, inverse: inverse, queries: queries}
+	r := &Risk{scorer: s, loss: l, seed: opts.Seed, inverse: inverse, queries: queries, done: opts.Done}
 	docs, most := make([]int, len(queries)), 0
 	for i, q := range queries {
 		docs[i] = q.docs
@@ -118,12 +137,16 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 
 // bindAll binds the loss to the queries side by side, each with a stream keyed
 // by its id, and keeps those that teach something.
-func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int) ([]boundQuery, error) {
+func bindAll(d *dataset.Dataset, l loss.Loss, opts Options) ([]boundQuery, error) {
 	all := make([]boundQuery, len(d.Queries))
 	errs := make([]error, len(d.Queries))
-	parallel.For(len(d.Queries), workers, func(_, i int) {
+	parallel.For(len(d.Queries), opts.Workers, func(_, i int) {
+		if closed(opts.Done) {
+			errs[i] = ErrInterrupted
+			return
+		}
 		q := &d.Queries[i]
-		b, err := l.Bind(q.Grades, random.Stream(seed, "bind", q.ID))
+		b, err := l.Bind(q.Grades, random.Stream(opts.Seed, "bind", q.ID))
 		all[i], errs[i] = boundQuery{id: q.ID, x: q.X, grades: q.Grades, docs: q.Len(), loss: b}, err
 	})
 	kept := all[:0]
@@ -179,6 +202,9 @@ func (r *Risk) evalQueries(worker, from, to int, down []float64) float64 {
 	ws := &r.work[worker]
 	var value float64
 	for i := from; i < to; i++ {
+		if closed(r.done) {
+			return math.NaN()
+		}
 		q := &r.queries[i]
 		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
 		r.scorer.Score(scores, r.params, q.x, &ws.scorer)

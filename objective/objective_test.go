@@ -390,3 +390,24 @@ func TestEvalAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Once Done is closed, binding is an error and sums break off; single terms do not.
+func TestInterrupted(t *testing.T) {
+	d := randomData(t, 20, 3)
+	done := make(chan struct{})
+	r := newRisk(t, d, loss.RankNet{}, Options{Done: done})
+	w, grad := make([]float64, 3), make([]float64, 3)
+	if v := r.Eval(w, grad); math.IsNaN(v) {
+		t.Errorf("value %v before the interruption", v)
+	}
+	close(done)
+	if v := r.Eval(w, grad); !math.IsNaN(v) {
+		t.Errorf("value %v after the interruption, want NaN", v)
+	}
+	if v := r.EvalTerm(0, w, grad); math.IsNaN(v) {
+		t.Errorf("value %v of a term", v)
+	}
+	if _, err := New(d, scorer.Linear{Features: 3}, loss.RankNet{}, Options{Done: done}); !errors.Is(err, ErrInterrupted) {
+		t.Errorf("error %v, want %v", err, ErrInterrupted)
+	}
+}

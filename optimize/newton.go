@@ -185,6 +185,9 @@ func (r *newtonRun) iterate(ctx context.Context) (Status, error) {
 		}
 		r.direction()
 		if !r.search() {
+			if ctx.Err() != nil { // the objective may have broken off
+				return Cancelled, context.Cause(ctx)
+			}
 			return SearchStalled, nil
 		}
 		r.iteration++

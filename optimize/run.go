@@ -128,11 +128,11 @@ func (r *run) advance() Status {
 	if len(r.st.s) == 0 {
 		first = 1 / r.gradNorm
 	}
-	found := slope < 0 && r.search(first, slope)
+	found := slope < 0 && r.searched(first, slope)
 	if !found && len(r.st.s) > 0 && !r.interrupted {
 		// The pairs mislead, by rounding or by kinks they bridge.
 		slope = r.steepest()
-		if found = r.search(1/r.gradNorm, slope); found {
+		if found = r.searched(1/r.gradNorm, slope); found {
 			r.forget()
 		}
 	}
@@ -145,6 +145,16 @@ func (r *run) advance() Status {
 	}
 	r.accept()
 	return 0
+}
+
+// searched is search, which finds nothing if the context ended: the objective may have
+// broken off its last evaluation.
+func (r *run) searched(first, slope float64) bool {
+	found := r.search(first, slope)
+	if r.ctx.Err() != nil {
+		r.interrupted = true
+	}
+	return found && !r.interrupted
 }
 
 // accept moves to the trial point.

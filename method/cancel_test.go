@@ -1,0 +1,43 @@
+package method
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Cancelled at any time, a training ends at once with the context's error, whatever
+// the method; or it has ended before. What is left of it goes on to the same model.
+func TestCancelledAtAnyTime(t *testing.T) {
+	broken := errors.New("broken off")
+	for _, m := range List() {
+		if m.Name == "random" {
+			continue
+		}
+		for _, kind := range m.Scorers() {
+			began := time.Now()
+			want := bytesOf(t, train(t, m, quick(t, m, kind)))
+			whole := time.Since(began)
+			for part := range 4 {
+				p := quick(t, m, kind)
+				if _, err := m.hyperparameter("optimizer"); err == nil && m.Name != "ranksvm" && m.Name != "svmmap" {
+					p.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+				}
+				ctx, cancel := context.WithCancelCause(context.Background())
+				timer := time.AfterFunc(whole*time.Duration(part)/4, func() { cancel(broken) })
+				_, err := m.Train(ctx, p)
+				timer.Stop()
+				what := fmt.Sprintf("%s, %s, cancelled after %d quarters", m.Name, kind, part)
+				if err != nil && !errors.Is(err, broken) && !errors.Is(err, context.Canceled) {
+					t.Errorf("%s: error %v", what, err)
+				}
+				if got := bytesOf(t, train(t, m, p)); got != want {
+					t.Errorf("%s: goes on to another model", what)
+				}
+			}
+		}
+	}
+}
