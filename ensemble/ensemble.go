@@ -36,9 +36,9 @@ type Division struct {
 // Config says how to fuse and how to judge it.
 type Config struct {
 	Rules    []fuse.Rule
-	Weights  []float64   // one a system; nil: equal ones or, where there are validation data and Tuned is set, tuned ones
-	Tuned    bool        // choose weights on validation data
-	Tuning   fuse.Tuning // how; its Measure also chooses the rule
+	Weights  []float64 // one a system; nil: equal ones or, where there are validation data and Tuned is set, tuned ones
+	Tuned    bool      // choose weights on validation data
+	Tuning   Tuning    // how; its Measure also chooses the rule
 	Measures []measure.Measure
 	Ties     measure.TiePolicy
 

@@ -47,7 +47,7 @@ func config(t *testing.T, kinds ...fuse.Kind) *Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Config{Tuned: true, Measures: measures, Tuning: fuse.Tuning{Measure: measures[0], Seed: 1}}
+	c := &Config{Tuned: true, Measures: measures, Tuning: Tuning{Measure: measures[0], Seed: 1}}
 	for _, k := range kinds {
 		c.Rules = append(c.Rules, fuse.Rule{Kind: k, K: 60})
 	}

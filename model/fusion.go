@@ -138,12 +138,11 @@ func NewFused(r fuse.Rule, members []*Model, weights []float64) (*Model, error) 
 		}
 	}
 	fused.Hyperparameters = map[string]any{"rule": r.Kind.String()}
-	switch r.Kind {
-	case fuse.RRF:
+	if r.Kind.UsesK() {
 		fused.Hyperparameters["k"] = r.K
-	case fuse.CombSUM, fuse.CombMNZ:
+	}
+	if r.Kind.UsesScale() {
 		fused.Hyperparameters["scale"] = r.Scale.String()
-	case fuse.Borda:
 	}
 	return fused, nil
 }
@@ -172,12 +171,11 @@ func encodeScorer(s scorer.Scorer, params []float64) ([]byte, error) {
 		}
 	}
 	out := fusionFile{Type: fusionKind, Rule: f.Rule.Kind.String()}
-	switch f.Rule.Kind {
-	case fuse.RRF:
+	if f.Rule.Kind.UsesK() {
 		out.K = &f.Rule.K
-	case fuse.CombSUM, fuse.CombMNZ:
+	}
+	if f.Rule.Kind.UsesScale() {
 		out.Scale = f.Rule.Scale.String()
-	case fuse.Borda:
 	}
 	text, err := strictjson.Marshal(out)
 	if err != nil {
@@ -279,7 +277,7 @@ func (f *fusionFile) rule() (fuse.Rule, error) {
 	}
 	if f.K != nil {
 		r.K = *f.K
-	} else if r.Kind == fuse.RRF {
+	} else if r.Kind.UsesK() {
 		return r, errors.New(`found no "k", expected a number`)
 	}
 	return r, nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -53,11 +54,7 @@ With --data DIR, which holds Fold1 … FoldK, a system is a folder of tune's out
 and Foldk.valid.scores. Weights and rule are chosen on each fold's vali.txt.
 
 Rules (documents of equal score get equal votes):
-  rrf      1/(k + rank): reciprocal rank fusion
-  combsum  the scores, rescaled within the query by --scale
-  combmnz  combsum times the number of systems whose vote is not 0
-  borda    the share of the query's other documents that stand below
-A document's fused score is the weighted sum of its votes.
+` + ruleList() + `A document's fused score is the weighted sum of its votes.
 
 --out gets the chosen fusion's scores, with --data DIR a folder as tune writes it;
 --model gets it as a model that eval and score take like any other.`,
@@ -166,6 +163,15 @@ func (f *fuseFlags) systems(env *environment, args []string) ([]string, error) {
 	return args, nil
 }
 
+// ruleList describes the rules, a line each.
+func ruleList() string {
+	var b strings.Builder
+	for _, name := range fuse.Kinds() {
+		fmt.Fprintf(&b, "  %-8s %s\n", name, fuse.Kind(name).About())
+	}
+	return b.String()
+}
+
 // fault marks an error in what the systems' files hold as the caller's.
 func fault(err error) error {
 	var file *model.FileError
@@ -188,7 +194,7 @@ func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, e
 	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
 		return nil, convention, badCall("--ties: %w", err)
 	}
-	c.Tuning = fuse.Tuning{Draws: f.draws, Seed: f.seed}
+	c.Tuning = ensemble.Tuning{Draws: f.draws, Seed: f.seed}
 	if c.Tuning.Measure, err = measure.Parse(f.selectBy, convention, measure.Options{}); err != nil {
 		return nil, convention, badCall("--select: %w", err)
 	}

@@ -1,51 +1,15 @@
-package fuse
+package ensemble
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/listwise/listwise/ascent"
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/measure"
 )
-
-// Equal returns the same weight for each of n systems, their sum being 1.
-func Equal(n int) []float64 {
-	w := make([]float64, n)
-	for i := range w {
-		w[i] = 1 / float64(n)
-	}
-	return w
-}
-
-// Scores returns the fused scores, one a row of d; systems[s] are system s's.
-func (r Rule) Scores(d *dataset.Dataset, systems [][]float64, weights []float64) []float64 {
-	fused := make([]float64, d.Docs())
-	r.each(d, systems, func(q *dataset.Query, votes [][]float64) {
-		Add(fused[q.Start:q.Start+q.Len()], votes, weights)
-	})
-	return fused
-}
-
-// each calls f with the votes on every query, which are valid during the call.
-func (r Rule) each(d *dataset.Dataset, systems [][]float64, f func(q *dataset.Query, votes [][]float64)) {
-	for s, scores := range systems {
-		if len(scores) != d.Docs() {
-			panic(fmt.Sprintf("fuse: %d scores of system %d for %d documents", len(scores), s, d.Docs()))
-		}
-	}
-	votes := make([][]float64, len(systems))
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		for s, scores := range systems {
-			votes[s] = append(votes[s][:0], scores[q.Start:q.Start+q.Len()]...)
-		}
-		r.Votes(votes)
-		f(q, votes)
-	}
-}
 
 // Tuning says how weights are chosen.
 type Tuning struct {
@@ -64,8 +28,8 @@ const tolerance = 1e-4
 // alike get like weights, while one ascent on few queries picks some of them by
 // chance (bagging; Breiman, Machine Learning 24, 1996). Data on which no order
 // matters are an error.
-func (t Tuning) Weights(ctx context.Context, r Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
-	queries := r.columns(valid, systems)
+func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
+	queries := columns(r, valid, systems)
 	weights = make([]float64, len(systems))
 	climbs := 0.0
 	for draw := range max(1, t.Draws) {
@@ -83,7 +47,7 @@ func (t Tuning) Weights(ctx context.Context, r Rule, valid *dataset.Dataset, sys
 		c := ascent.Climber{NonNegative: true, Tolerance: tolerance, Order: func(_ int, columns []int) {
 			rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
 		}}
-		result, err := c.Climb(ctx, data, Equal(len(systems)))
+		result, err := c.Climb(ctx, data, fuse.Equal(len(systems)))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -109,9 +73,9 @@ type voted struct {
 	x      []float32
 }
 
-func (r Rule) columns(d *dataset.Dataset, systems [][]float64) []voted {
+func columns(r fuse.Rule, d *dataset.Dataset, systems [][]float64) []voted {
 	var queries []voted
-	r.each(d, systems, func(q *dataset.Query, votes [][]float64) {
+	r.Each(d, systems, func(q *dataset.Query, votes [][]float64) {
 		v := voted{grades: q.Grades}
 		for i := range q.Len() {
 			for s := range votes {

@@ -1,4 +1,4 @@
-package fuse
+package ensemble
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -43,6 +44,13 @@ func judged(t testing.TB, queries int) (*dataset.Dataset, [][]float64) {
 	return b.Dataset(), systems
 }
 
+func fusionRules() []fuse.Rule {
+	return []fuse.Rule{
+		{Kind: fuse.RRF, K: 60}, {Kind: fuse.RRF}, {Kind: fuse.Borda}, {Kind: fuse.CombSUM}, {Kind: fuse.CombSUM, Scale: fuse.ZScore},
+		{Kind: fuse.CombSUM, Scale: fuse.Sum}, {Kind: fuse.CombMNZ}, {Kind: fuse.CombMNZ, Scale: fuse.Sum},
+	}
+}
+
 // Tuned weights are proper ones, and nearly nothing goes to the system that is
 // against the grades. Without draws they are at least as good on their data as equal
 // ones and as a grid, within what a climb stops at; with draws, almost so.
@@ -50,12 +58,12 @@ func TestWeights(t *testing.T) {
 	d, systems := judged(t, 40)
 	ranker := measure.Ranker{Ties: measure.TiesAverage}
 	m := parse(t, "map")
-	for _, r := range rules() {
+	for _, r := range fusionRules() {
 		of := func(w ...float64) float64 {
 			v, _ := ranker.Mean(d, r.Scores(d, systems, w), m)
 			return v
 		}
-		best := of(Equal(3)...)
+		best := of(fuse.Equal(3)...)
 		for a := range 11 {
 			for b := range 11 - a {
 				best = max(best, of(float64(a)/10, float64(b)/10, float64(10-a-b)/10))
@@ -86,33 +94,12 @@ func TestWeights(t *testing.T) {
 func TestDrawsShareAmongEquals(t *testing.T) {
 	d, systems := judged(t, 60)
 	copies := [][]float64{systems[0], systems[0], systems[0], systems[2]}
-	w, _, err := Tuning{Measure: parse(t, "map"), Draws: 30, Seed: 1}.Weights(context.Background(), Rule{Kind: Borda}, d, copies)
+	w, _, err := Tuning{Measure: parse(t, "map"), Draws: 30, Seed: 1}.Weights(context.Background(), fuse.Rule{Kind: fuse.Borda}, d, copies)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if slices.Min(w[:3]) < 0.1 || w[3] > 0.1 {
 		t.Errorf("weights are %v", w)
-	}
-}
-
-// Fused scores are the weighted sum of the votes, query by query.
-func TestScores(t *testing.T) {
-	d, systems := judged(t, 5)
-	for _, r := range rules() {
-		got := r.Scores(d, systems, []float64{1, 2, 3})
-		for i := range d.Queries {
-			q := &d.Queries[i]
-			votes := make([][]float64, 3)
-			for s := range votes {
-				votes[s] = slices.Clone(systems[s][q.Start : q.Start+q.Len()])
-			}
-			r.Votes(votes)
-			for k := range q.Len() {
-				if want := votes[0][k] + 2*votes[1][k] + 3*votes[2][k]; math.Abs(got[q.Start+k]-want) > 1e-12 {
-					t.Fatalf("%+v: score is %v, want %v", r, got[q.Start+k], want)
-				}
-			}
-		}
 	}
 }
 
@@ -124,13 +111,13 @@ func TestWeightsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	tuning := Tuning{Measure: parse(t, "map")}
-	if _, _, err := tuning.Weights(context.Background(), Rule{Kind: Borda}, b.Dataset(), [][]float64{{1, 2}, {2, 1}}); err == nil {
+	if _, _, err := tuning.Weights(context.Background(), fuse.Rule{Kind: fuse.Borda}, b.Dataset(), [][]float64{{1, 2}, {2, 1}}); err == nil {
 		t.Error("data that teach nothing were accepted")
 	}
 	d, systems := judged(t, 20)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := tuning.Weights(ctx, Rule{Kind: Borda}, d, systems); err == nil {
+	if _, _, err := tuning.Weights(ctx, fuse.Rule{Kind: fuse.Borda}, d, systems); err == nil {
 		t.Error("a cancelled context was ignored")
 	}
 }

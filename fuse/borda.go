@@ -1,0 +1,19 @@
+package fuse
+
+// Borda votes the share of the query's other documents that stand below, those
+// of equal score counting half (Aslam and Montague, SIGIR 2001).
+const Borda Kind = "borda"
+
+var borda = kind{
+	name: Borda, about: "the share of the query's other documents that stand below",
+	votes: func(_ Rule, scores [][]float64) {
+		for _, s := range scores {
+			voteByRank(s, func(rank, n int) float64 {
+				if n == 1 {
+					return 0
+				}
+				return float64(n-rank) / float64(n-1)
+			})
+		}
+	},
+}

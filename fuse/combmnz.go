@@ -1,0 +1,40 @@
+package fuse
+
+import "errors"
+
+// CombMNZ is CombSUM times the number of systems whose vote for the document is
+// not 0 (Fox and Shaw, TREC-2, 1994).
+const CombMNZ Kind = "combmnz"
+
+var combMNZ = kind{
+	name: CombMNZ, about: "combsum times the number of systems whose vote is not 0", usesScale: true,
+	check: func(r Rule) error {
+		if r.Scale == ZScore {
+			return errors.New("combmnz counts votes that are not 0, and of zscore none is; expected minmax or sum")
+		}
+		return nil
+	},
+	votes: func(r Rule, scores [][]float64) {
+		combSUM.votes(r, scores)
+		multiplyByVoters(scores)
+	},
+}
+
+// multiplyByVoters multiplies all votes for a document by the number of those that
+// are not 0.
+func multiplyByVoters(votes [][]float64) {
+	if len(votes) == 0 {
+		return
+	}
+	for i := range votes[0] {
+		voters := 0.0
+		for _, v := range votes {
+			if v[i] != 0 {
+				voters++
+			}
+		}
+		for _, v := range votes {
+			v[i] *= voters
+		}
+	}
+}

@@ -1,0 +1,17 @@
+package fuse
+
+// RRF votes 1/(K + rank): reciprocal rank fusion (Cormack, Clarke, Büttcher,
+// SIGIR 2009).
+const RRF Kind = "rrf"
+
+// DefaultK is K in the paper on reciprocal rank fusion.
+const DefaultK = 60
+
+var rrf = kind{
+	name: RRF, about: "1/(k + rank): reciprocal rank fusion", usesK: true,
+	votes: func(r Rule, scores [][]float64) {
+		for _, s := range scores {
+			voteByRank(s, func(rank, _ int) float64 { return 1 / (r.K + float64(rank)) })
+		}
+	},
+}

@@ -1,0 +1,70 @@
+package fuse
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
+)
+
+// Scale is how CombSUM and CombMNZ rescale a system's scores of one query. Equal
+// scores become 0.
+type Scale int
+
+// The scales.
+const (
+	MinMax Scale = iota // (s − min)/(max − min)
+	ZScore              // (s − mean)/standard deviation
+	Sum                 // (s − min)/Σ(s − min) (Montague and Aslam, CIKM 2001)
+)
+
+var scaleNames = []string{"minmax", "zscore", "sum"}
+
+// Scales returns the names that ParseScale reads.
+func Scales() []string { return slices.Clone(scaleNames) }
+
+// ParseScale reads the name of a scale.
+func ParseScale(name string) (Scale, error) {
+	if i := slices.Index(scaleNames, name); i >= 0 {
+		return Scale(i), nil
+	}
+	return 0, fmt.Errorf("found the scale %q%s", name, suggest.Or(name, scaleNames, ", expected "+strings.Join(scaleNames, ", ")))
+}
+
+// String returns the name that ParseScale reads.
+func (s Scale) String() string { return scaleNames[s] }
+
+// apply rescales the scores of one query. They are halved first, so that no
+// difference overflows.
+func (s Scale) apply(scores []float64) {
+	if len(scores) == 0 {
+		return
+	}
+	least, most := slices.Min(scores)/2, slices.Max(scores)/2
+	if least == most {
+		clear(scores)
+		return
+	}
+	var sum, square float64
+	for i := range scores {
+		scores[i] = (scores[i]/2 - least) / (most - least)
+		sum += scores[i]
+	}
+	if s == MinMax {
+		return
+	}
+	mean := sum / float64(len(scores))
+	for _, v := range scores {
+		square += float64((v - mean) * (v - mean))
+	}
+	deviation := math.Sqrt(square / float64(len(scores)))
+	for i, v := range scores {
+		if s == Sum {
+			scores[i] = v / sum
+		} else {
+			scores[i] = (v - mean) / deviation
+		}
+	}
+}
