@@ -3,6 +3,7 @@ package runs
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -249,7 +250,10 @@ func collect[T any](tx *sql.Tx, scan func(*sql.Rows) (T, error), query string, a
 	for rows.Next() {
 		v, err := scan(rows)
 		if err != nil {
-			return nil, err
+			if cause := errors.Unwrap(err); cause != nil {
+				err = cause // of database/sql's words on columns of a query
+			}
+			return nil, fmt.Errorf("found a row that is damaged: %w", err)
 		}
 		all = append(all, v)
 	}
