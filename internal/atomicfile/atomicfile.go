@@ -120,6 +120,17 @@ func replace(path string, perm fs.FileMode, fn func(io.Writer) error) error {
 	return syncDirectory(filepath.Dir(path))
 }
 
+// Probe tells whether files can be written to a folder: it makes one and removes it.
+// If the process is killed between, the next one to write there removes it.
+func Probe(dir string) error {
+	f, err := create(filepath.Join(dir, "listwise"), 0o644)
+	if err != nil {
+		return err
+	}
+	f.discard()
+	return nil
+}
+
 // create opens a new locked file beside path, with the permissions it will keep: a
 // replaced file's whatever the umask, 0644 less the umask otherwise.
 func create(path string, perm fs.FileMode) (*temporary, error) {

@@ -133,3 +133,17 @@ func TestImpossiblePlaces(t *testing.T) {
 		t.Errorf("directory holds %v, %v; want nothing", entries, err)
 	}
 }
+
+// A probe leaves nothing, and fails where nothing can be written.
+func TestProbe(t *testing.T) {
+	dir := t.TempDir()
+	if err := Probe(dir); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("directory holds %v, %v; want nothing", entries, err)
+	}
+	if err := Probe(filepath.Join(dir, "none")); err == nil {
+		t.Error("a folder that is not there can be written to")
+	}
+}

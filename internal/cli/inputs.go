@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/model"
 )
 
@@ -220,17 +221,13 @@ func checkTargetFolder(path string) error {
 
 // checkWritable tries to make a file in a folder.
 func checkWritable(flag, dir string) error {
-	f, err := os.CreateTemp(dir, ".listwise-*.tmp")
-	if err != nil {
-		var file *fs.PathError
-		if errors.As(err, &file) {
-			err = &fs.PathError{Op: "write", Path: dir, Err: file.Err}
-		}
-		return badCall("--%s: %w", flag, err)
+	err := atomicfile.Probe(dir)
+	if err == nil {
+		return nil
 	}
-	name := f.Name()
-	if err := f.Close(); err != nil {
-		return err
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		err = &fs.PathError{Op: "write", Path: dir, Err: file.Err}
 	}
-	return os.Remove(name)
+	return badCall("--%s: %w", flag, err)
 }
