@@ -35,6 +35,7 @@ type fuseFlags struct {
 	ties     string
 	out      string
 	model    string
+	long     bool
 }
 
 func newFuseCommand(env *environment) *cobra.Command {
@@ -79,6 +80,7 @@ Rules (documents of equal score get equal votes):
 	addReal(fl, &f.k, "k", fuse.DefaultK, 0, 1e30, "`number` added to the ranks by rrf")
 	fl.StringVar(&f.weights, "weights", "", "`what` the votes are multiplied by: tuned (on validation data; the default where there are such), equal, or one number a system, separated by commas")
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that weights and rule are chosen by")
+	addLong(cmd, &f.long, "print every system and the weights of every rule")
 	addWhole(fl, &f.draws, "draws", 20, 0, "`number` of samples of the validation queries whose best weights are averaged; 0: the best on all queries, taken alone")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas")
@@ -129,7 +131,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if err := f.write(divisions, result, summary, inFolds); err != nil {
 		return err
 	}
-	return env.print(fuseReport(divisions, result, summary, convention))
+	return env.print(fuseReport(divisions, result, summary, convention, f.long || env.format != "text"))
 }
 
 // allOf returns the test and validation data of all divisions.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/ensemble"
@@ -80,7 +81,7 @@ func fusionSummary(row *ensemble.Row) fusionJSON {
 	return j
 }
 
-func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, convention measure.Convention) report {
+func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, convention measure.Convention, long bool) report {
 	out := report{
 		title:   fmt.Sprintf("test results of %d queries; convention %s, ties %s, chosen by validation %s, seed %d", summary.Queries, conventionText(convention), summary.Ties, summary.Select, summary.Seed),
 		columns: []string{"system", "measure"},
@@ -97,8 +98,12 @@ func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJ
 		}
 		out.columns = append(out.columns, "mean", "pooled")
 	}
-	for i := range r.Systems {
-		out.addRow(&r.Systems[i])
+	systems := r.Systems
+	if !long {
+		systems, out.notes = bestSystems(systems)
+	}
+	for i := range systems {
+		out.addRow(&systems[i])
 	}
 	for i := range r.Rules {
 		out.addRow(&r.Rules[i])
@@ -106,8 +111,10 @@ func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJ
 	if r.Chosen != nil && len(r.Rules) > 1 {
 		out.addRow(r.Chosen)
 	}
-	for i := range r.Rules {
-		out.notes = append(out.notes, weightNotes(divisions, &r.Rules[i])...)
+	if long || len(r.Systems) <= shortLines {
+		for i := range r.Rules {
+			out.notes = append(out.notes, weightNotes(divisions, &r.Rules[i])...)
+		}
 	}
 	if r.Chosen != nil && len(r.Rules) > 1 {
 		var rules []string
@@ -117,6 +124,28 @@ func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJ
 		out.notes = append(out.notes, "chosen: "+strings.Join(rules, ", "))
 	}
 	return out
+}
+
+// bestSystems returns the systems that are best by the first measure, in their order,
+// and a note of how many others there are.
+func bestSystems(all []ensemble.Row) (best []ensemble.Row, notes []string) {
+	if len(all) <= shortLines {
+		return all, nil
+	}
+	values := make([]float64, len(all))
+	name := ""
+	for i := range all {
+		pooled := measure.Pool(all[i].Tests...)
+		name = pooled.Names()[0]
+		values[i] = pooled.Mean(name)
+	}
+	least := slices.Sorted(slices.Values(values))[len(values)-shortLines]
+	for i := range all {
+		if values[i] >= least && len(best) < shortLines {
+			best = append(best, all[i])
+		}
+	}
+	return best, []string{fmt.Sprintf("… and %d systems of no higher %s, and the weights of all (--long)", len(all)-len(best), name)}
 }
 
 // addRow adds the lines of one system or fusion to a report.

@@ -192,7 +192,7 @@ func TestWrongValues(t *testing.T) {
 		{"synth", "queries docs features relevant noise seed polynomial", numbers},
 		{"synth", "shape", "x"},
 		{"clean", "reading missing", "x R4"},
-		{"norm", "method missing", "x"},
+		{"norm", "kind missing", "x"},
 		{"paper", "scale jobs seed", numbers},
 		{"demo", "seed", numbers},
 		{"list", "limit", numbers},

@@ -18,14 +18,17 @@ import (
 )
 
 func newRunsShowCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
+	var long bool
+	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show all about a run but its per-query results",
 		Long: `Shows a run: how it was called, by which program, on which data, with which settings,
-what came of it, its learning curve and the files it wrote. As CSV, it is the table
+what came of it, its learning curve and the files it wrote. Long lists are cut, and of
+several folds only the means are shown, unless --long is given. As CSV, it is the table
 of results; as JSON, everything, as "listwise runs export" has it.`,
-		Example: `  listwise runs show 12`,
-		Args:    exactly(1),
+		Example: `  listwise runs show 12
+  listwise runs show 12 --long`,
+		Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			ids, err := runNumbers(args)
 			if err != nil {
@@ -36,28 +39,38 @@ of results; as JSON, everything, as "listwise runs export" has it.`,
 				if err != nil {
 					return err
 				}
-				return showRun(env, r)
+				return showRun(env, r, long)
 			})
 		},
 	}
+	addLong(cmd, &long, "show every setting, fold and file")
+	return cmd
 }
 
-func showRun(env *environment, r *runs.Run) error {
+func showRun(env *environment, r *runs.Run, long bool) error {
 	results := resultsReport(r)
 	results.json = runToJSON(r)
 	if env.format != "text" {
 		return env.print(results)
 	}
 	w := bufio.NewWriter(env.text())
-	parts := []report{headReport(r), dataReport(r), settingsReport(r)}
+	data, settings := dataReport(r), settingsReport(r)
+	choices, files := choiceLines(r), r.Files
+	if !long {
+		data.shorten("files")
+		settings.shorten("settings")
+		results.onlyMeans()
+		choices, files = shortLinesOf(choices, "choices"), shortLinesOf(files, "files")
+	}
+	parts := []report{headReport(r), data, settings}
 	if len(results.rows) > 0 {
 		parts = append(parts, results)
 	}
-	if lines := append(choiceLines(r), curveLines(r)...); lines != nil {
+	if lines := slices.Concat(choices, curveLines(r)); lines != nil {
 		parts = append(parts, report{notes: lines})
 	}
-	if len(r.Files) > 0 {
-		parts = append(parts, report{title: "files", notes: r.Files})
+	if len(files) > 0 {
+		parts = append(parts, report{title: "files", notes: files})
 	}
 	for i, part := range parts {
 		if i > 0 {
@@ -66,6 +79,29 @@ func showRun(env *environment, r *runs.Run) error {
 		writeText(w, part, env.width())
 	}
 	return w.Flush()
+}
+
+// onlyMeans leaves out the rows of single folds where there are means over them.
+func (r *report) onlyMeans() {
+	var means [][]any
+	for _, row := range r.rows {
+		if row[1] == "mean" {
+			means = append(means, row)
+		}
+	}
+	if means != nil && len(means) < len(r.rows) {
+		r.notes = append(r.notes, fmt.Sprintf("… and %d rows of single folds (--long)", len(r.rows)-len(means)))
+		r.rows = means
+	}
+}
+
+// shortLinesOf is shortened with a last line that tells how many more there are.
+func shortLinesOf(lines []string, what string) []string {
+	first, more := shortened(lines, what)
+	if more != "" {
+		first = append(slices.Clone(first), more)
+	}
+	return first
 }
 
 // headReport tells what ran when.
