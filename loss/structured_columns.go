@@ -20,7 +20,27 @@ import (
 // bad between two whose i are known has few to look at, and all take O(n⁺ + n⁻ log
 // n⁻) steps in place of the n⁺n⁻ cells of the lattice.
 type columnSearch struct {
-	gain func(i, a int) float64 // γ_i(a)
+	gain  func(i, a int) float64 // γ_i(a)
+	falls [][]float64            // falls[l][i] = γ_i(l) − γ_i(l+1); nil for large queries
+}
+
+// mostFalls is the size of the largest query, in pairs, whose falls are kept.
+const mostFalls = 1 << 18
+
+// tabulate keeps the falls of a query that is not too large.
+func (c *columnSearch) tabulate(good, bad int) *columnSearch {
+	if good > mostFalls/bad {
+		return c
+	}
+	all := make([]float64, good*bad)
+	c.falls = make([][]float64, bad)
+	for l := range c.falls {
+		c.falls[l] = all[l*good : (l+1)*good]
+		for i := range c.falls[l] {
+			c.falls[l][i] = c.fall(i, l)
+		}
+	}
+	return c
 }
 
 // convexSlack allows for rounding in differences of γ.
@@ -33,9 +53,9 @@ func newColumnSearch(gains *gainTable) *columnSearch {
 	if len(gains.rows[good-1]) == 0 {
 		return nil
 	}
-	c := &columnSearch{gains.at}
+	c := &columnSearch{gain: gains.at}
 	if _, ok := gains.perInversion(); ok {
-		return c
+		return c.tabulate(good, gains.bad)
 	}
 	for i := range good {
 		for l := 1; l < gains.bad; l++ {
@@ -44,17 +64,18 @@ func newColumnSearch(gains *gainTable) *columnSearch {
 			}
 		}
 	}
-	return c
+	return c.tabulate(good, gains.bad)
 }
 
 // newKnownColumnSearch is newColumnSearch for the measures that are known to be
-// convex, and nil for others. Their terms are worked out as they are asked for: a
-// table of n⁺(n⁻+1) would be gigabytes for a query of some ten thousand documents.
+// convex, and nil for others. In large queries their terms are worked out as they are
+// asked for: a table of n⁺(n⁻+1) would be gigabytes for some ten thousand documents.
 func newKnownColumnSearch(gain measure.Additive, good, bad int) *columnSearch {
 	if !knownConvex(gain) {
 		return nil
 	}
-	return &columnSearch{func(i, a int) float64 { return gain.GoodGain(i, a, good, bad) }}
+	c := &columnSearch{gain: func(i, a int) float64 { return gain.GoodGain(i, a, good, bad) }}
+	return c.tabulate(good, bad)
 }
 
 // knownConvex tells whether a gain is average precision or AUC.
@@ -99,9 +120,19 @@ func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta floa
 // bestStart returns the last of the i, least ≤ i ≤ most, for which V_l(i) is largest.
 func (c *columnSearch) bestStart(paths lattice, l, least, most int) (at int) {
 	at = most
-	above, best := 0.0, 0.0 // V_l(i) − V_l(most)
+	above, best, score := 0.0, 0.0, paths.bad[l] // above is V_l(i) − V_l(most)
+	if c.falls != nil {
+		falls, goods := c.falls[l][:most], paths.good[:most]
+		for i := most - 1; i >= least; i-- {
+			above += score - goods[i] + falls[i]
+			if above > best {
+				best, at = above, i
+			}
+		}
+		return at
+	}
 	for i := most - 1; i >= least; i-- {
-		above += paths.bad[l] - paths.good[i] + c.fall(i, l)
+		above += score - paths.good[i] + c.fall(i, l)
 		if above > best {
 			best, at = above, i
 		}
