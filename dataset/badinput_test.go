@@ -25,6 +25,28 @@ func TestBadInput(t *testing.T) {
 		{name: "byte order mark only", text: "\ufeff", want: `f: found no documents, expected lines of the form GRADE qid:ID INDEX:VALUE …`},
 		{name: "no features", text: "1 qid:1\n0 qid:1 # x\n", want: `f: found no features in 2 documents, expected INDEX:VALUE after qid:ID`},
 
+		{name: "lines that end in CR", text: "1 qid:1 1:1\r0 qid:1 1:2\r", want: `f:1: found a carriage return in the midst of a line, expected lines that end in a line feed, or in a carriage return and a line feed`},
+		{name: "comments that end in CR", text: good + "# a file\r1 qid:1 1:1\r0 qid:1 1:2\r\n", want: `f:2: found a carriage return in the midst of a line, expected lines that end in a line feed, or in a carriage return and a line feed`},
+		{name: "CR in a comment", text: good + "1 qid:1 1:1 # x\r0 qid:1 1:2\n", want: `f:2: found a carriage return in the midst of a line, expected lines that end in a line feed, or in a carriage return and a line feed`},
+		{name: "CR between features", text: good + "\n1 qid:1 1:1\r2:2\n", want: `f:3: found a carriage return in the midst of a line, expected lines that end in a line feed, or in a carriage return and a line feed`},
+		{name: "CR CR LF", text: good + good + "1 qid:1 1:1\r\r\n", want: `f:3: found a carriage return in the midst of a line, expected lines that end in a line feed, or in a carriage return and a line feed`},
+		{name: "mistake before CR", text: good + "x\r\n1 qid:1 1:1\r\r\n", want: `f:2: found "x", expected a grade, a finite non-negative number`},
+		{name: "NUL in a query id", text: good + "1 qid:a\x00b 1:1\n", want: `f:2: found "qid:a\x00b", expected a query id without control characters`},
+		{name: "escape in a query id", text: good + "1 qid:\x1b[0m 1:1\n", want: `f:2: found "qid:\x1b[0m", expected a query id without control characters`},
+		{name: "next line in a query id", text: good + "1 qid:a\u0085 1:1\n", want: `f:2: found "qid:a\u0085", expected a query id without control characters`},
+		{name: "NUL in a document id", text: good + "1 qid:1 1:1 #docid = a\x00\n", want: `f:2: found "a\x00", expected a document id without control characters`},
+		{name: "delete in a document id", text: good + "1 qid:1 1:1 #docid = é\x7f\n", want: `f:2: found "é\x7f", expected a document id without control characters`},
+		{name: "# in a query id", text: good + "1 qid:a#b 1:1\n", want: `f:2: found "qid:a#", expected a query id without #, and a blank before a comment`},
+		{name: "# in a known query id", text: good + "1 qid:1#b 1:1\n", want: `f:2: found "qid:1#", expected a query id without #, and a blank before a comment`},
+		{name: "two query ids", text: good + "1 qid:1 qid:2 1:1\n", want: `f:2: found "qid:2", expected INDEX:VALUE`},
+		{name: "hexadecimal grade", text: good + "0x1 qid:1 1:1\n", want: `f:2: found "0x1", expected a grade, a finite non-negative number`},
+		{name: "text after the features", text: good + "1 qid:1 1:1 docid = 7\n", want: `f:2: found "docid", expected INDEX:VALUE`},
+		{name: "two byte order marks", text: "\ufeff\ufeff" + good, want: `f:1: found "\ufeff2", expected a grade, a finite non-negative number`},
+		{name: "UTF-16", text: "\xff\xfe1\x00 \x00q\x00\n\x00", want: `f:1: found "\xff\xfe1\x00", expected a grade, a finite non-negative number (this looks like UTF-16, which must be made UTF-8)`},
+		{name: "a model", text: "{\"format\": 1}", want: `f:1: found "{\"format\":", expected a grade, a finite non-negative number (this looks like JSON, such as a model)`},
+		{name: "a page", text: "<html>\n", want: `f:1: found "<html>", expected a grade, a finite non-negative number (this looks like HTML or XML)`},
+		{name: "a table", text: "grade,qid,bm25\n1,1,0.5\n", want: `f:1: found "grade,qid,bm25", expected a grade, a finite non-negative number (this looks like a table)`},
+
 		{name: "missing qid", text: good + "2 1:0.5\n", want: `f:2: found "1:0.5", expected qid:ID`},
 		{name: "grade alone", text: good + "2\n", want: `f:2: found the end of the line, expected qid:ID`},
 		{name: "grade and comment", text: good + "2 # qid:1\n", want: `f:2: found the end of the line, expected qid:ID`},
@@ -84,6 +106,14 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("error is a %T, want a *SyntaxError of file f", err)
 			}
 		})
+	}
+}
+
+// A query id like a feature is one, also where a line has no features.
+func TestQueryIDLikeFeature(t *testing.T) {
+	d, err := Read(strings.NewReader("1 qid:9999999:5\n2 qid:7:5 # 8:1\n0 qid:7:5 1:3\n"), "f", Options{})
+	if err != nil || d.Features != 1 || len(d.Queries) != 2 || d.Queries[0].ID != "9999999:5" || d.X()[2] != 3 {
+		t.Errorf("%v, %+v", err, d)
 	}
 }
 

@@ -69,13 +69,13 @@ func openUnchecked(b *testing.B, path string) *Dataset {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := &cacheFile{name: path}
+	c := &cacheFile{name: path, mem: Options{}.memory(path)}
 	c.data, c.unmap = mapFile(f, info.Size())
+	c.file = f
 	d, _, err := c.dataset()
 	if err != nil {
 		b.Fatal(err)
@@ -128,6 +128,16 @@ func BenchmarkCheckedCache(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkCacheMetadata opens a cache of 1.44 million documents but for its matrix.
+func BenchmarkCacheMetadata(b *testing.B) {
+	path, _ := benchCache(b)
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	perCPU(b, info.Size(), func() { _ = openUnchecked(b, path).Close() })
 }
 
 // BenchmarkCheckPiece checks a matrix that is in memory, on one core.

@@ -36,14 +36,18 @@ func find(b []byte, p int, x byte) int {
 // lastIndex returns the number before the last colon, 0 if there is none.
 func lastIndex(line []byte) int {
 	p := bytes.LastIndexByte(line, ':') - 1
-	index, unit := 0, 1
+	index, unit, huge := 0, 1, false
 	for ; p >= 0 && line[p]-'0' <= 9; p-- {
 		d := int(line[p] - '0')
-		if d > 0 && unit >= 1e8 {
-			return hugeFeature
-		}
+		huge = huge || d > 0 && unit >= 1e8
 		index += d * unit
 		unit = min(unit*10, 1e8)
+	}
+	if p < 0 || line[p] != ' ' && line[p] != '\t' {
+		return 0 // no index: of "qid:7:" for instance
+	}
+	if huge {
+		return hugeFeature
 	}
 	return index
 }

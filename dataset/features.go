@@ -138,6 +138,9 @@ func (z *parser) comment(b []byte, p int) (next int, err error) {
 	if !utf8.Valid(b[start:end]) {
 		return p, &SyntaxError{Found: quote(b[start:end]), Expected: "a document id in UTF-8"}
 	}
+	if hasControl(b[start:end]) {
+		return p, &SyntaxError{Found: quote(b[start:end]), Expected: "a document id without control characters"}
+	}
 	z.docText = append(z.docText, b[start:end]...)
 	return next, nil
 }

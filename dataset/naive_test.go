@@ -192,6 +192,7 @@ func drawText(t *rapid.T, missing bool) string {
 		b.WriteString(rapid.SampledFrom([]string{"", "", " "}).Draw(t, "indent"))
 		b.WriteString(rapid.SampledFrom([]string{"0", "1", "2", "0.5", "1e1", "31"}).Draw(t, "grade"))
 		b.WriteString(blank() + "qid:" + rapid.SampledFrom([]string{"1", "2", "käse", "a:b"}).Draw(t, "query"))
+		before := b.Len()
 		for k := 1; k <= features; k++ {
 			if i > 0 && !dense && rapid.Bool().Draw(t, "absent") {
 				continue
@@ -201,6 +202,9 @@ func drawText(t *rapid.T, missing bool) string {
 				v = rapid.SampledFrom([]string{"nan", "NaN", "NULL", "null"}).Draw(t, "name")
 			}
 			b.WriteString(blank() + strconv.Itoa(k) + ":" + v)
+		}
+		if b.Len() == before {
+			b.WriteString(" ") // a query id holds no #
 		}
 		b.WriteString(rapid.SampledFrom([]string{"", "", " ", "#", " # about it", " #docid = 17", "#docid = GX1-2 inc = 1 prob = 0.5", " # docid = x#y", " #docid", " #docid 5", " #docid = "}).Draw(t, "comment"))
 		if i < lines-1 || rapid.Bool().Draw(t, "closed") {

@@ -86,7 +86,8 @@ func (z *parser) chunk(c chunk, info *chunkInfo) (line int, err error) {
 		row = 0
 	}
 	end := row + info.docs
-	for p := 0; p < c.lines(); {
+	good := goodLines(c.text[:c.lines()])
+	for p := 0; p < good; {
 		line++
 		p = skipBlanks(c.text, p)
 		switch c.text[p] {
@@ -104,6 +105,9 @@ func (z *parser) chunk(c chunk, info *chunkInfo) (line int, err error) {
 			return line, err
 		}
 		row++
+	}
+	if good < c.lines() {
+		return line + 1, loneReturn()
 	}
 	if row != end || line != info.line+info.lines {
 		return line, ErrChanged
@@ -149,7 +153,7 @@ func grade(b []byte, p int) (v float64, next int, err error) {
 			return v + 0, next, nil // without the sign of -0
 		}
 	}
-	return 0, p, &SyntaxError{Found: quoteToken(b, p), Expected: "a grade, a finite non-negative number"}
+	return 0, p, &SyntaxError{Found: quoteToken(b, p), Expected: "a grade, a finite non-negative number" + likeness(b[p:tokenEnd(b, p)])}
 }
 
 // query parses qid:ID and counts the document for its query.
@@ -160,6 +164,9 @@ func (z *parser) query(b []byte, p int) (next int, err error) {
 	start := p + len("qid:")
 	end := tokenEnd(b, start)
 	id := b[start:end]
+	if b[end] == '#' { // is it part of the id, or do all features belong to a comment?
+		return p, &SyntaxError{Found: quote(b[p : end+1]), Expected: "a query id without #, and a blank before a comment"}
+	}
 	if string(id) == z.last && z.last != "" {
 		z.runs[len(z.runs)-1].docs++
 		return end, nil
@@ -171,6 +178,9 @@ func (z *parser) query(b []byte, p int) (next int, err error) {
 	if !known {
 		if !utf8.Valid(id) {
 			return p, &SyntaxError{Found: quoteToken(b, p), Expected: "a query id in UTF-8"}
+		}
+		if hasControl(id) {
+			return p, &SyntaxError{Found: quoteToken(b, p), Expected: "a query id without control characters"}
 		}
 		number = uint32(len(z.names))
 		z.newNames += knownBytes + int64(len(id))

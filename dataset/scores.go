@@ -106,7 +106,8 @@ func (s *scoreReader) chunk(c chunk) error {
 	if err := s.grow(bytes.Count(c.text[:c.lines()], []byte("\n"))); err != nil {
 		return err
 	}
-	for p := 0; p < c.lines(); {
+	good := goodLines(c.text[:c.lines()])
+	for p := 0; p < good; {
 		s.line++
 		start := skipBlanks(c.text, p)
 		end := find(c.text, start, '\n')
@@ -124,12 +125,16 @@ func (s *scoreReader) chunk(c chunk) error {
 		d, next := scanDecimal(c.text, start)
 		v := d.float64(c.text[start:next])
 		if next == start || skipBlanks(c.text, next) != end || math.IsInf(v, 0) {
-			return &SyntaxError{Found: quote(c.text[start:end]), Expected: "a score, one finite decimal number"}
+			return &SyntaxError{Found: quote(c.text[start:end]), Expected: "a score, one finite decimal number" + likeness(c.text[start:end])}
 		}
 		if len(s.scores) == s.want {
 			return &SyntaxError{Found: "one more score, " + quote(c.text[start:end]), Expected: fmt.Sprintf("%d scores, one for each document", s.want)}
 		}
 		s.scores = append(s.scores, v)
+	}
+	if good < c.lines() {
+		s.line++
+		return loneReturn()
 	}
 	if c.err != nil {
 		s.line++

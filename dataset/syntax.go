@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -67,6 +69,54 @@ func skipBlanks(b []byte, p int) int {
 		p++
 	}
 	return p
+}
+
+// goodLines returns the length of the whole lines at the beginning of a text before
+// the first that has a carriage return anywhere but at its end: of a file whose
+// lines end in carriage returns alone, most would be taken for one long comment.
+func goodLines(text []byte) int {
+	for p := 0; ; {
+		i := bytes.IndexByte(text[p:], '\r')
+		if i < 0 {
+			return len(text)
+		}
+		if p += i + 1; p == len(text) || text[p] != '\n' {
+			return bytes.LastIndexByte(text[:p], '\n') + 1
+		}
+	}
+}
+
+// loneReturn is the error about the line behind the good ones.
+func loneReturn() error {
+	return &SyntaxError{Found: "a carriage return in the midst of a line", Expected: "lines that end in a line feed, or in a carriage return and a line feed"}
+}
+
+// hasControl tells whether an identifier, which is UTF-8, holds control characters.
+func hasControl(id []byte) bool {
+	for _, c := range id {
+		if c < ' ' || c >= 0x7f {
+			return bytes.ContainsFunc(id, unicode.IsControl)
+		}
+	}
+	return false
+}
+
+// likeness tells in brackets what a file looks like that has this word in place of a
+// number; "" if like nothing known.
+func likeness(word []byte) string {
+	switch {
+	case bytes.HasPrefix(word, []byte("\xff\xfe")), bytes.HasPrefix(word, []byte("\xfe\xff")):
+		return " (this looks like UTF-16, which must be made UTF-8)"
+	case bytes.HasPrefix(word, []byte("{")), bytes.HasPrefix(word, []byte("[")):
+		return " (this looks like JSON, such as a model)"
+	case bytes.HasPrefix(word, []byte("<")):
+		return " (this looks like HTML or XML)"
+	case bytes.Contains(word, []byte(" qid:")):
+		return " (this looks like judged queries)"
+	case bytes.Count(word, []byte(",")) > 1 || bytes.Count(word, []byte("\t")) > 1:
+		return " (this looks like a table)"
+	}
+	return ""
 }
 
 // delimiter marks the bytes that end a token.

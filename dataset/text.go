@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -25,18 +26,18 @@ type TextOptions struct {
 // Numbers are the shortest decimals from which [Open] gets the same bits.
 //
 // Feature names and warnings have no place in the format. It is an error if an
-// identifier has none either, because it holds blanks or is not UTF-8.
+// identifier has none either, because it holds blanks or control characters or is not UTF-8.
 func WriteText(w io.Writer, d *Dataset, opts TextOptions) error {
 	line := make([]byte, 0, 1<<12)
 	for i := range d.Queries {
 		q := &d.Queries[i]
 		if !plainID(q.ID) || q.ID == "" || strings.Contains(q.ID, "#") {
-			return fmt.Errorf("query id %q cannot be written as text: expected UTF-8 without blanks or #", q.ID)
+			return fmt.Errorf("query id %q cannot be written as text: expected UTF-8 without blanks, control characters or #", q.ID)
 		}
 		for j := range q.Len() {
 			id := q.DocID(j)
 			if !plainID(id) {
-				return fmt.Errorf("document id %q of query %q cannot be written as text: expected UTF-8 without blanks", id, q.ID)
+				return fmt.Errorf("document id %q of query %q cannot be written as text: expected UTF-8 without blanks or control characters", id, q.ID)
 			}
 			line = strconv.AppendFloat(line[:0], q.Grades[j], 'g', -1, 64)
 			line = append(append(line, " qid:"...), q.ID...)
@@ -57,7 +58,7 @@ func WriteText(w io.Writer, d *Dataset, opts TextOptions) error {
 }
 
 func plainID(id string) bool {
-	return utf8.ValidString(id) && !strings.ContainsAny(id, " \t\r\n")
+	return utf8.ValidString(id) && !strings.Contains(id, " ") && !strings.ContainsFunc(id, unicode.IsControl)
 }
 
 func appendFeatures(line []byte, row []float32, sparse, last bool) []byte {

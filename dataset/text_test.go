@@ -37,11 +37,11 @@ func TestSparseTextKeepsTheWidth(t *testing.T) {
 
 func TestWriteTextRefusesIdentifiersThatCannotBeRead(t *testing.T) {
 	for want, ids := range map[string][2]string{
-		`query id "a b" cannot be written as text: expected UTF-8 without blanks or #`:             {"a b", ""},
-		`query id "a#b" cannot be written as text: expected UTF-8 without blanks or #`:             {"a#b", ""},
-		`query id "" cannot be written as text: expected UTF-8 without blanks or #`:                {"", ""},
-		`query id "\xff" cannot be written as text: expected UTF-8 without blanks or #`:            {"\xff", ""},
-		`document id "a\nb" of query "q" cannot be written as text: expected UTF-8 without blanks`: {"q", "a\nb"},
+		`query id "a b" cannot be written as text: expected UTF-8 without blanks, control characters or #`:               {"a b", ""},
+		`query id "a#b" cannot be written as text: expected UTF-8 without blanks, control characters or #`:               {"a#b", ""},
+		`query id "" cannot be written as text: expected UTF-8 without blanks, control characters or #`:                  {"", ""},
+		`query id "\xff" cannot be written as text: expected UTF-8 without blanks, control characters or #`:              {"\xff", ""},
+		`document id "a\nb" of query "q" cannot be written as text: expected UTF-8 without blanks or control characters`: {"q", "a\nb"},
 	} {
 		var b Builder
 		if err := b.Add(ids[0], []float64{1}, []float32{1}, []string{ids[1]}); err != nil {
@@ -125,6 +125,9 @@ func TestBadScores(t *testing.T) {
 		"1\n1e400\n3":                    `:2: found "1e400", expected a score, one finite decimal number`,
 		"1\n0x2\n3":                      `:2: found "0x2", expected a score, one finite decimal number`,
 		"1\n\xff\n3":                     `:2: found "\xff", expected a score, one finite decimal number`,
+		"1\r2\r3\r":                      `:1: found a carriage return in the midst of a line, expected lines that end in a line feed, or in a carriage return and a line feed`,
+		"1\n2\r\r\n3\n":                  `:2: found a carriage return in the midst of a line, expected lines that end in a line feed, or in a carriage return and a line feed`,
+		"0 qid:1 1:0.5\n":                `:1: found "0 qid:1 1:0.5", expected a score, one finite decimal number (this looks like judged queries)`,
 		"1\n\n\n3":                       `:2: found a blank line, expected a score`,
 		"\n1\n2\n3\n":                    `:1: found a blank line, expected a score`,
 		"1\n2":                           `: found 2 scores, expected 3, one for each document`,

@@ -85,7 +85,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	name := strings.ReplaceAll(hostile, "/", "")
 	ids := strings.ReplaceAll(string(text), "qid:1 ", "qid:\x1b[31m1\u009b ")
-	for path, content := range map[string]string{name: ids, "bad\x1b[2J": "x\n", "nan\x1b[2J": "nan qid:1 1:nan\n"} {
+	for path, content := range map[string]string{name: string(text), "ids\x1b[2J": ids, "bad\x1b[2J": "x\n", "nan\x1b[2J": "nan qid:1 1:nan\n"} {
 		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
 			t.Skip(err)
 		}
@@ -102,6 +102,7 @@ func TestHostileNames(t *testing.T) {
 		{"\x1b[2J"},
 		{"score", "--model", name + ".json", "--data", "bad\x1b[2J"},
 		{"data", "info", name},
+		{"data", "info", "ids\x1b[2J"}, // which is refused
 		{"data", "convert", name, "--out", name + ".lwd"},
 		{"data", "fold", name, "--folds", "3", "--out", name + "\x1b[2J"},
 		{"compare", "--data", name, "--permutations", "9", name + ".json", "\x1b[2J=" + name + ".json"},
