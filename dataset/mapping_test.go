@@ -68,9 +68,9 @@ func TestCutCacheIsAnError(t *testing.T) {
 		"fingerprint": func() { d.computeFingerprint() },
 		"normalize":   func() { NormalizeInPlace(d, MinMax) },
 		"one worker":  func() { parallel.For(3, 1, func(_, _ int) { kernel.Gemv(lambda, q.X, w) }) },
-		"several":     func() { parallel.For(9, 3, func(_, _ int) { kernel.Gemv(lambda, q.X, w) }) },
+		"several":     func() { parallel.For(9, 3, func(_, _ int) { kernel.Gemv(make([]float64, q.Len()), q.X, w) }) },
 		"workers within": func() {
-			parallel.For(3, 3, func(_, _ int) { parallel.For(3, 3, func(_, _ int) { copy(other[:9], q.Row(q.Len()-1)) }) })
+			parallel.For(3, 3, func(_, _ int) { parallel.For(3, 3, func(_, _ int) { copy(make([]float32, 9), q.Row(q.Len()-1)) }) })
 		},
 		"sums": func() {
 			parallel.NewSums(1, []int{0, 1, 2}).Run(2, func(_, _, _ int, _ []float64) float64 { return kernel.Dot32(q.Row(q.Len()-1), w) })
