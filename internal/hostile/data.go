@@ -39,7 +39,7 @@ func readPlainly(text []byte) ([]document, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	for i, line := range strings.Split(string(text), "\n") {
 		line, _, _ = strings.Cut(strings.TrimSuffix(line, "\r"), "#")
-		fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\v' || r == '\f' })
+		fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' })
 		if len(fields) == 0 {
 			continue
 		}
