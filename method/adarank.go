@@ -1,14 +1,14 @@
 package method
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/listwise/listwise/boost"
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/train"
 )
 
 var (
@@ -35,13 +35,11 @@ func newAdaRank() *Method {
 			{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "whether a feature may also rank downwards"},
 		}),
 		scorers: []string{linearScorer},
-		train: func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
-			return trainByBoosting(ctx, m, p, newAdaRankRounds)
-		},
+		plan:    func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) { return boosting(p, newAdaRankRounds) },
 	}
 }
 
-func newAdaRankRounds(p *Problem, d *dataset.Dataset) (booster, error) {
+func newAdaRankRounds(p *Problem, d *dataset.Dataset) (train.Booster, error) {
 	averager, ok := p.Measure.(measure.Averager)
 	if !ok {
 		return nil, fmt.Errorf("found the training measure %s, expected one that has an expected value under ties", p.Measure.Name())

@@ -61,7 +61,7 @@ func TestRegressionIsLeastSquares(t *testing.T) {
 		for _, mean := range []string{"false", "true"} {
 			for _, c := range []string{"0.01", "1", "1e6"} {
 				p := newProblem(t, m, "intercept", intercept, "mean", mean, "C", c)
-				trained := train(t, m, p)
+				trained := mustTrain(t, m, p)
 				want, squares := augmented(p.Data, p.Values.Number("C"), intercept == "query", mean == "true")
 				for j, w := range trained.Params {
 					if math.Abs(w-want[j]) > 1e-8 {
@@ -84,11 +84,11 @@ func TestRegressionKeepsDigits(t *testing.T) {
 	for i, v := range p.Data.X() {
 		p.Data.X()[i] = float32(math.Round(float64(v)*256) / 256)
 	}
-	before := train(t, m, p).Params
+	before := mustTrain(t, m, p).Params
 	for i := 0; i < len(p.Data.X()); i += p.Data.Features {
 		p.Data.X()[i] += 16384
 	}
-	for j, w := range train(t, m, p).Params {
+	for j, w := range mustTrain(t, m, p).Params {
 		if math.Abs(w-before[j]) > 1e-10 {
 			t.Errorf("weight %d is %v, %v after a shift", j+1, before[j], w)
 		}
@@ -126,8 +126,8 @@ func TestCoordinateAscentBeatsFeatures(t *testing.T) {
 				}
 				return mean(p.Data, scores, p.Measure)
 			}
-			trained := train(t, m, p)
-			if got, floor := value(trained), value(train(t, single, q)); got <= floor || trained.Training.Objective < 1-got-1e-12 || trained.Training.Objective > 1-got+0.01 {
+			trained := mustTrain(t, m, p)
+			if got, floor := value(trained), value(mustTrain(t, single, q)); got <= floor || trained.Training.Objective < 1-got-1e-12 || trained.Training.Objective > 1-got+0.01 {
 				t.Errorf("%s, %s: %v, the best feature %v, objective %v", name, search, got, floor, trained.Training.Objective)
 			}
 		}
@@ -153,7 +153,7 @@ func TestCoordinateAscentKeeps(t *testing.T) {
 				t.Errorf("keep=%s: sweep %d is %+v", keep, len(seen), it)
 			}
 		}
-		trained := train(t, m, p)
+		trained := mustTrain(t, m, p)
 		scores, err := trained.Score(p.Valid)
 		if err != nil {
 			t.Fatal(err)
@@ -194,10 +194,10 @@ func TestSingleFeature(t *testing.T) {
 			}
 		}
 	}
-	if got := train(t, m, p); !slices.Equal(got.Params, weights) || math.Abs(1-got.Training.Objective-best) > 1e-12 {
+	if got := mustTrain(t, m, p); !slices.Equal(got.Params, weights) || math.Abs(1-got.Training.Objective-best) > 1e-12 {
 		t.Errorf("weights are %v, objective %v, want %v, %v", got.Params, got.Training.Objective, weights, 1-best)
 	}
-	if got := train(t, m, newProblem(t, m, "feature", "3", "direction", "down")).Params; got[2] != -1 {
+	if got := mustTrain(t, m, newProblem(t, m, "feature", "3", "direction", "down")).Params; got[2] != -1 {
 		t.Errorf("weights are %v, want −1 for feature 3", got)
 	}
 	_, err := m.Train(context.Background(), newProblem(t, m, "feature", "9"))
@@ -216,7 +216,7 @@ func TestRandomIsChance(t *testing.T) {
 	p := newProblem(t, m)
 	for seed := range uint64(seeds) {
 		p.Seed = seed
-		v := mapOf(t, train(t, m, p), p.Data)
+		v := mapOf(t, mustTrain(t, m, p), p.Data)
 		sum += v
 		square += v * v
 	}
@@ -226,7 +226,7 @@ func TestRandomIsChance(t *testing.T) {
 	if math.Abs(average-chance) > 4*deviation {
 		t.Errorf("MAP is %v ± %v, by chance %v", average, deviation, chance)
 	}
-	if train(t, m, p).Constant() {
+	if mustTrain(t, m, p).Constant() {
 		t.Error("a random model is called constant")
 	}
 }

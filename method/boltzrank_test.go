@@ -9,7 +9,7 @@ import (
 func TestBoltzRankSharpness(t *testing.T) {
 	objectives := make(map[float64]string)
 	for _, sharpness := range []string{"0", "0.5", "4"} {
-		trained := train(t, lookup(t, "boltzrank1"), quick(t, lookup(t, "boltzrank1"), "", "sharpness", sharpness))
+		trained := mustTrain(t, lookup(t, "boltzrank1"), quick(t, lookup(t, "boltzrank1"), "", "sharpness", sharpness))
 		if other, ok := objectives[trained.Training.Objective]; ok {
 			t.Errorf("sharpness %s and %s give the same objective", sharpness, other)
 		}

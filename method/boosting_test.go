@@ -31,7 +31,7 @@ func TestBestRoundIsKept(t *testing.T) {
 			}
 			values, objectives = append(values, it.Validation), append(objectives, it.Objective)
 		}
-		trained := train(t, m, p)
+		trained := mustTrain(t, m, p)
 		tr := trained.Training
 		best := slices.Index(values, slices.Max(values)) + 1
 		if tr.BestEpoch != best || tr.Iterations != len(values) || tr.Objective != objectives[best-1] {
@@ -46,7 +46,7 @@ func TestBestRoundIsKept(t *testing.T) {
 		}
 
 		p.Valid, p.Observe = nil, nil
-		if tr := train(t, m, p).Training; tr.BestEpoch != tr.Iterations || tr.Validation != nil {
+		if tr := mustTrain(t, m, p).Training; tr.BestEpoch != tr.Iterations || tr.Validation != nil {
 			t.Errorf("%s without validation data: %+v", name, tr)
 		}
 	}
@@ -70,9 +70,9 @@ func TestBoostingWithNarrowValidationData(t *testing.T) {
 			}
 		}
 		p.Valid = narrow.Dataset()
-		a := train(t, m, p)
+		a := mustTrain(t, m, p)
 		p.Valid = wide.Dataset()
-		if b := train(t, m, p); bytesOf(t, a) != bytesOf(t, b) {
+		if b := mustTrain(t, m, p); bytesOf(t, a) != bytesOf(t, b) {
 			t.Errorf("%s: data without the last features give another model than zeros", name)
 		}
 	}
@@ -153,7 +153,7 @@ func TestBoostingChoices(t *testing.T) {
 		rounds := []string{"rounds", "60"}
 		one, other := newProblem(t, m, slices.Concat(rounds, c.base)...), newProblem(t, m, slices.Concat(rounds, c.other)...)
 		one.Measure, other.Measure = parse(t, "ndcg@1"), parse(t, "ndcg@1") // which often stays as it was
-		if a, b := train(t, m, one), train(t, m, other); slices.Equal(a.Params, b.Params) {
+		if a, b := mustTrain(t, m, one), mustTrain(t, m, other); slices.Equal(a.Params, b.Params) {
 			t.Errorf("%s: %v and %v give the same model", c.method, c.base, c.other)
 		}
 	}

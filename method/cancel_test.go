@@ -19,7 +19,7 @@ func TestCancelledAtAnyTime(t *testing.T) {
 		}
 		for _, kind := range m.Scorers() {
 			began := time.Now()
-			want := bytesOf(t, train(t, m, quick(t, m, kind)))
+			want := bytesOf(t, mustTrain(t, m, quick(t, m, kind)))
 			whole := time.Since(began)
 			for part := range 4 {
 				p := quick(t, m, kind)
@@ -34,7 +34,7 @@ func TestCancelledAtAnyTime(t *testing.T) {
 				if err != nil && !errors.Is(err, broken) && !errors.Is(err, context.Canceled) {
 					t.Errorf("%s: error %v", what, err)
 				}
-				if got := bytesOf(t, train(t, m, p)); got != want {
+				if got := bytesOf(t, mustTrain(t, m, p)); got != want {
 					t.Errorf("%s: goes on to another model", what)
 				}
 			}

@@ -2,15 +2,16 @@ package method
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strconv"
 
 	"github.com/listwise/listwise/ascent"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/train"
 )
 
 func newCoordinateAscent() *Method {
@@ -30,26 +31,22 @@ func newCoordinateAscent() *Method {
 			{Name: "keep", Kind: Choice, Default: "mean", Choices: []string{"mean", "sweep", "start", "training"}, Doc: "the mean of the weights that all starts end at; with validation data also the best sweep on them of all starts, or the start that ends best on them; the start that ends best on the training data"},
 		},
 		scorers: []string{linearScorer},
-		train:   trainByAscent,
+		plan:    planCoordinateAscent,
 	}
 }
 
-// noResume refuses to begin where somebody expects to go on.
-func noResume(path string) error {
-	if path == "" {
-		return nil
-	}
-	if _, err := os.Stat(path); err == nil {
-		return badProblem("checkpoint %s: found a file, expected none: this method takes seconds and leaves no checkpoints", path)
-	}
-	return nil
+// coordinateAscent is the learner.
+type coordinateAscent struct{ values Values }
+
+func planCoordinateAscent(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+	return nil, coordinateAscent{p.Values}, nil
 }
 
 // climb is a training by coordinate ascent.
 type climb struct {
-	method  *Method
-	problem *Problem
-	valid   *validation // nil without validation data, or if they are not to choose
+	values Values
+	task   *train.Task
+	valid  *train.Validation // nil without validation data, or if they are not to choose
 
 	data   *ascent.Data
 	start  int
@@ -66,39 +63,40 @@ type climbed struct {
 	sweep    int     // over all starts, from 1
 }
 
-func trainByAscent(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
-	if err := noResume(p.Checkpoint); err != nil {
+// Learn implements train.Learner.
+func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
+	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
 	}
-	c := &climb{method: m, problem: p}
-	if p.Valid != nil && p.Values.Text("keep") != "training" {
+	c := &climb{values: l.values, task: t}
+	if l.values.Text("keep") != "training" {
 		var err error
-		if c.valid, err = newValidation(m, p, choosing); err != nil {
+		if c.valid, err = t.Validation(true); err != nil {
 			return nil, err
 		}
 	}
-	d := normalized(p.Data, p.Normalization)
-	c.data = ascent.NewData(d.Features, p.Measure)
+	d := t.Normalized()
+	c.data = ascent.NewData(d.Features, t.Measure)
 	for i := range d.Queries {
 		c.data.Add(d.Queries[i].Grades, d.Queries[i].X)
 	}
 	if c.data.Queries() == 0 {
-		return nil, badProblem("training data: %w", measure.CheckVaries(p.Measure, d))
+		return nil, train.BadProblem("training data: %w", measure.CheckVaries(t.Measure, d))
 	}
 	converged := true
-	for c.start = range 1 + p.Values.Int("restarts") {
+	for c.start = range 1 + l.values.Int("restarts") {
 		r, err := c.climb(ctx)
 		if err != nil {
 			return nil, err
 		}
 		converged = converged && r.Converged
 	}
-	if p.Values.Text("keep") == "mean" {
+	if l.values.Text("keep") == "mean" {
 		if _, err := c.consider(c.mean, c.data.Value(c.mean)); err != nil {
 			return nil, err
 		}
 	}
-	return c.model(converged), nil
+	return c.learned(converged), nil
 }
 
 // add adds weights of Σ|w| = 1, a start's, to the mean of all starts.
@@ -107,18 +105,18 @@ func (c *climb) add(w []float64) {
 		c.mean = make([]float64, len(w))
 	}
 	for j, v := range w {
-		c.mean[j] += v / float64(1+c.problem.Values.Int("restarts"))
+		c.mean[j] += v / float64(1+c.values.Int("restarts"))
 	}
 }
 
 // climb climbs from one start.
 func (c *climb) climb(ctx context.Context) (*ascent.Result, error) {
-	v := c.problem.Values
+	v := c.values
 	search, err := ascent.ParseSearch(v.Text("search"))
 	if err != nil {
-		return nil, &ProblemError{err}
+		return nil, &train.ProblemError{Err: err}
 	}
-	rng := random.Stream(c.problem.Seed, "ascent", strconv.Itoa(c.start))
+	rng := random.Stream(c.task.Seed, "ascent", strconv.Itoa(c.start))
 	w := make([]float64, c.data.Columns())
 	for j := range w {
 		w[j] = 1 / float64(len(w))
@@ -153,18 +151,18 @@ func (c *climb) observe(s ascent.Sweep) error {
 	it := Iteration{Start: c.start, Number: c.sweeps, Objective: 1 - s.Value, Epoch: true, Params: s.W}
 	if c.valid != nil {
 		var err error
-		if it.Validation, err = c.valid.value(scorer.Linear{Features: len(s.W)}, s.W); err != nil {
+		if it.Validation, err = c.valid.Value(scorer.Linear{Features: len(s.W)}, s.W); err != nil {
 			return err
 		}
 		it.Validated = true
-		if c.problem.Values.Text("keep") == "sweep" {
+		if c.values.Text("keep") == "sweep" {
 			if it.Best, err = c.consider(s.W, s.Value); err != nil {
 				return err
 			}
 		}
 	}
-	if c.problem.Observe != nil {
-		c.problem.Observe(it)
+	if c.task.Observe != nil {
+		c.task.Observe(it)
 	}
 	return nil
 }
@@ -173,7 +171,7 @@ func (c *climb) observe(s ascent.Sweep) error {
 func (c *climb) consider(w []float64, training float64) (better bool, err error) {
 	worth := training
 	if c.valid != nil {
-		if worth, err = c.valid.value(scorer.Linear{Features: len(w)}, w); err != nil {
+		if worth, err = c.valid.Value(scorer.Linear{Features: len(w)}, w); err != nil {
 			return false, err
 		}
 	}
@@ -184,7 +182,7 @@ func (c *climb) consider(w []float64, training float64) (better bool, err error)
 	return true, nil
 }
 
-func (c *climb) model(converged bool) *model.Model {
+func (c *climb) learned(converged bool) *train.Learned {
 	t := model.Training{
 		Objective:   1 - c.best.training,
 		Converged:   &converged,
@@ -193,7 +191,7 @@ func (c *climb) model(converged bool) *model.Model {
 		Status:      "a sweep gained less than the tolerance",
 		BestEpoch:   c.best.sweep,
 	}
-	if c.problem.Values.Text("keep") == "mean" {
+	if c.values.Text("keep") == "mean" {
 		t.BestEpoch = 0
 	}
 	if !converged {
@@ -202,5 +200,5 @@ func (c *climb) model(converged bool) *model.Model {
 	if c.valid != nil {
 		t.Validation = &c.best.worth
 	}
-	return newModel(c.method, c.problem, scorer.Linear{Features: c.problem.Data.Features}, c.best.w, t, c.data.Queries())
+	return &train.Learned{Scorer: scorer.Linear{Features: c.task.Data.Features}, Params: c.best.w, Training: t, Used: c.data.Queries()}
 }

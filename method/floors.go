@@ -4,9 +4,11 @@ import (
 	"context"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/train"
 )
 
 // newSingleFeature makes the floor that any combination of features should be above.
@@ -24,27 +26,38 @@ func newSingleFeature() *Method {
 			{Name: "direction", Kind: Choice, Default: "both", Choices: []string{"both", "up", "down"}, Doc: "whether high values are good, low ones, or whichever is better"},
 		},
 		scorers: []string{linearScorer},
-		train:   trainSingleFeature,
+		plan:    planSingleFeature,
 	}
 }
 
-func trainSingleFeature(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
-	if err := noResume(p.Checkpoint); err != nil {
+// singleFeature is the learner.
+type singleFeature struct {
+	feature   int // from 1; 0: the best one
+	direction string
+}
+
+func planSingleFeature(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+	return nil, singleFeature{p.Values.Int("feature"), p.Values.Text("direction")}, nil
+}
+
+// Learn implements train.Learner.
+func (s singleFeature) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
+	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
 	}
-	if _, ok := p.Measure.(measure.Averager); !ok {
-		return nil, badProblem("found the training measure %s, expected one that has an expected value under ties", p.Measure.Name())
+	if _, ok := t.Measure.(measure.Averager); !ok {
+		return nil, train.BadProblem("found the training measure %s, expected one that has an expected value under ties", t.Measure.Name())
 	}
-	if err := measure.CheckVaries(p.Measure, p.Data); err != nil {
-		return nil, badProblem("training data: %w", err)
+	if err := measure.CheckVaries(t.Measure, t.Data); err != nil {
+		return nil, train.BadProblem("training data: %w", err)
 	}
-	first, last := 0, p.Data.Features-1
-	if chosen := p.Values.Int("feature"); chosen > p.Data.Features {
-		return nil, badProblem("feature=%d: expected one of the data's %d", chosen, p.Data.Features)
-	} else if chosen > 0 {
-		first, last = chosen-1, chosen-1
+	first, last := 0, t.Data.Features-1
+	if s.feature > t.Data.Features {
+		return nil, train.BadProblem("feature=%d: expected one of the data's %d", s.feature, t.Data.Features)
+	} else if s.feature > 0 {
+		first, last = s.feature-1, s.feature-1
 	}
-	d := normalized(p.Data, p.Normalization)
+	d := t.Normalized()
 	scores := make([]float64, d.Docs())
 	ranker := measure.Ranker{Ties: measure.TiesAverage}
 	best, bestValue, counted := 0.0, 0.0, 0
@@ -53,10 +66,10 @@ func trainSingleFeature(ctx context.Context, m *Method, p *Problem) (*model.Mode
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, sign := range signs(p.Values.Text("direction")) {
+		for _, sign := range signs(s.direction) {
 			column(scores, d, j, sign)
 			var value float64
-			value, counted = ranker.Mean(d, scores, p.Measure)
+			value, counted = ranker.Mean(d, scores, t.Measure)
 			if best == 0 || value > bestValue {
 				feature, best, bestValue = j, sign, value
 			}
@@ -64,8 +77,8 @@ func trainSingleFeature(ctx context.Context, m *Method, p *Problem) (*model.Mode
 	}
 	w := make([]float64, d.Features)
 	w[feature] = best
-	t := model.Training{Objective: 1 - bestValue, Evaluations: (last - first + 1) * len(signs(p.Values.Text("direction"))), Status: "all features were tried"}
-	return newModel(m, p, scorer.Linear{Features: d.Features}, w, t, counted), nil
+	training := model.Training{Objective: 1 - bestValue, Evaluations: (last - first + 1) * len(signs(s.direction)), Status: "all features were tried"}
+	return &train.Learned{Scorer: scorer.Linear{Features: d.Features}, Params: w, Training: training, Used: counted}, nil
 }
 
 func signs(direction string) []float64 {
@@ -94,11 +107,17 @@ func newRandom() *Method {
 		Summary: "Ranks at random; the same documents always in the same order.",
 		Source:  "a floor for the others: its expectation is that of an order drawn by lot",
 		scorers: []string{"random"},
-		train: func(_ context.Context, m *Method, p *Problem) (*model.Model, error) {
-			if err := noResume(p.Checkpoint); err != nil {
-				return nil, err
-			}
-			return newModel(m, p, scorer.Random{Features: p.Data.Features, Seed: p.Seed}, nil, model.Training{Status: "nothing to learn"}, 0), nil
-		},
+		plan:    func(*Method, *Problem) (loss.Loss, train.Learner, error) { return nil, randomOrder{}, nil },
 	}
+}
+
+// randomOrder is the learner.
+type randomOrder struct{}
+
+// Learn implements train.Learner.
+func (randomOrder) Learn(_ context.Context, t *train.Task) (*train.Learned, error) {
+	if err := t.NoCheckpoint(); err != nil {
+		return nil, err
+	}
+	return &train.Learned{Scorer: scorer.Random{Features: t.Data.Features, Seed: t.Seed}, Training: model.Training{Status: "nothing to learn"}}, nil
 }

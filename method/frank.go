@@ -1,12 +1,12 @@
 package method
 
 import (
-	"context"
 	"slices"
 
 	"github.com/listwise/listwise/boost"
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/train"
 )
 
 var (
@@ -25,8 +25,8 @@ func newFRank() *Method {
 			{Name: "alpha", Kind: Choice, Default: "formula", Choices: []string{"formula", "minimum"}, Doc: "weight of a weak ranker: the paper's formula, or the loss's minimum along it"},
 		}),
 		scorers: []string{stumpScorer},
-		train: func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
-			return trainByBoosting(ctx, m, p, func(p *Problem, d *dataset.Dataset) (booster, error) {
+		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+			return boosting(p, func(p *Problem, d *dataset.Dataset) (train.Booster, error) {
 				b, err := boost.NewFRank(d, boost.FRankOptions{
 					Options: boostingOptions(p),
 					Search:  frankSearches[p.Values.Text("search")],

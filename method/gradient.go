@@ -1,11 +1,10 @@
 package method
 
 import (
-	"context"
 	"slices"
 
 	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/train"
 )
 
 // gradientMethod completes a method whose loss is trained by L-BFGS or by descent:
@@ -16,12 +15,12 @@ func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *
 	if m.pairs {
 		m.Hyperparameters = append(m.Hyperparameters, pairHidden)
 	}
-	m.train = func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+	m.plan = func(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
 		l, err := newLoss(p)
 		if err != nil {
-			return nil, &ProblemError{err}
+			return nil, nil, &train.ProblemError{Err: err}
 		}
-		return learn(ctx, m, p, l)
+		return parametric(m, p, l)
 	}
 	return m.forNetworks()
 }

@@ -1,15 +1,14 @@
 package method
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/sample"
+	"github.com/listwise/listwise/train"
 )
 
 // LogRank's five objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
@@ -131,12 +130,12 @@ func newConvexLoss() *Method {
 
 // logRank completes a method whose loss is made from the shared configuration.
 func logRank(m Method, newLoss func(loss.LogRank) loss.Loss) *Method {
-	m.train = func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+	m.plan = func(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
 		config, err := logRankConfig(m, p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return learn(ctx, m, p, newLoss(config))
+		return parametric(m, p, newLoss(config))
 	}
 	return m.forNetworks()
 }

@@ -50,7 +50,8 @@ func TestLogRankOf(t *testing.T) {
 		return m, p, trained
 	}
 	m, p, trained := train("convexloss", map[string]string{"samples": "60", "steps": "7", "beta": "2.5", "kappa": "pairs", "levels": "3"})
-	want, err := logRankConfig(m, p.settled())
+	p.settle(measure.Convention{}.For(p.Data))
+	want, err := logRankConfig(m, p)
 	if err != nil {
 		t.Fatal(err)
 	}

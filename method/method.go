@@ -12,8 +12,10 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/train"
 )
 
 // Method is a way to learn a ranking function. Methods are immutable and safe
@@ -37,7 +39,9 @@ type Method struct {
 	// scorers, if not nil, are the only ones that it can train, its default first.
 	scorers []string
 
-	train func(ctx context.Context, m *Method, p *Problem) (*model.Model, error)
+	// plan returns the loss, nil if there is none on scores, and the learner that the
+	// problem, which is settled, asks for.
+	plan func(m *Method, p *Problem) (loss.Loss, train.Learner, error)
 }
 
 // Problem is what a method learns from. Only Data and Values are necessary, and
@@ -62,45 +66,15 @@ type Problem struct {
 	// Observe, if not nil, is called after every iteration or epoch.
 	Observe func(Iteration)
 
-	done     <-chan struct{}    // the context's, set by Train
-	relevant measure.Convention // with the threshold for the data; set by settled
+	relevant measure.Convention // with the threshold for the data; set by Train
 }
 
-// Iteration tells how far training is: after an iteration of L-BFGS or an epoch of
-// descent, a pass over all queries.
-type Iteration struct {
-	Start     int     // of a method that starts several times, from 0
-	Number    int     // iteration of this start, from 0; or epoch over all starts, from 1
-	Objective float64 // of an epoch: the sum of what its updates met
-	GradNorm  float64 // 0 after an epoch, which has no one gradient
-
-	// Epoch tells that this is an epoch's end. Rate is then that of its steps.
-	Epoch bool
-	Rate  float64
-
-	// Validation is, if Validated, what Select is on the validation data.
-	Validated  bool
-	Validation float64
-
-	// Best tells that this is better than all before it.
-	Best bool
-
-	// Params are the scorer's parameters at this point, valid during the call.
-	Params []float64
-}
+// Iteration tells how far training is.
+type Iteration = train.Iteration
 
 // ProblemError tells that a method cannot learn from a problem: the data, the
 // settings, the training measure or the checkpoint do not fit.
-type ProblemError struct{ Err error }
-
-func (e *ProblemError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *ProblemError) Unwrap() error { return e.Err }
-
-func badProblem(format string, args ...any) error {
-	return &ProblemError{fmt.Errorf(format, args...)}
-}
+type ProblemError = train.ProblemError
 
 // CheckMeasure returns a *ProblemError if the method cannot optimise the measure.
 // A method that has no training measure accepts any, nil included.
@@ -109,10 +83,10 @@ func (m *Method) CheckMeasure(training measure.Measure) error {
 		return nil
 	}
 	if training == nil {
-		return badProblem("found no training measure, expected one such as %s", m.DefaultMeasure)
+		return train.BadProblem("found no training measure, expected one such as %s", m.DefaultMeasure)
 	}
 	if !trainingMeasures[m.takes].accepts(training) {
-		return badProblem("found the training measure %s, expected %s", training.Name(), trainingMeasures[m.takes].expected)
+		return train.BadProblem("found the training measure %s, expected %s", training.Name(), trainingMeasures[m.takes].expected)
 	}
 	return nil
 }
@@ -132,33 +106,9 @@ func (m *Method) Measures() []string {
 // ctx's if that ended the training.
 func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	defer dataset.GuardFaults(&err)()
-	if p.Values.method != m {
-		return nil, fmt.Errorf("%s: the hyperparameters are another method's", m.Name)
-	}
-	if err := m.CheckMeasure(p.Measure); err != nil {
-		return nil, fmt.Errorf("%s: %w", m.Name, err)
-	}
-	if err := m.CheckScorer(p.Scorer); err != nil {
-		return nil, fmt.Errorf("%s: %w", m.Name, err)
-	}
-	if p.Valid != nil && p.Valid.Features > p.Data.Features {
-		return nil, fmt.Errorf("%s: %w", m.Name, badProblem("found %d features in the validation data, expected at most the training data's %d", p.Valid.Features, p.Data.Features))
-	}
-	p, err = p.filled()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.Name, err)
-	}
-	p = p.settled()
-	p.done = ctx.Done()
-	trained, err = m.train(ctx, m, p)
-	if changed := p.changed(); changed != nil {
-		return nil, changed // whatever came of it
-	}
+	whole, err := m.Problem(p)
 	if err == nil {
-		err = checkFinite(trained)
-	}
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = cause // what was broken off is not worth telling
+		trained, err = train.Run(ctx, whole)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name, err)
@@ -166,31 +116,57 @@ func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, e
 	return trained, nil
 }
 
-// filled returns the problem with values that are missing filled in.
-func (p *Problem) filled() (*Problem, error) {
-	if p.Data.Missing() == 0 && (p.Valid == nil || p.Valid.Missing() == 0) {
-		return p, nil
+// Problem returns the method's loss and learner with the data of p as a problem for
+// package train, settled.
+func (m *Method) Problem(p *Problem) (*train.Problem, error) {
+	if p.Values.method != m {
+		return nil, errors.New("the hyperparameters are another method's")
 	}
-	if p.Missing != dataset.MissingZero && p.Missing != dataset.MissingMin {
-		return nil, badProblem("found missing values in the data, expected to be told what they become")
+	if err := m.CheckMeasure(p.Measure); err != nil {
+		return nil, err
 	}
-	f := *p
-	for _, d := range []**dataset.Dataset{&f.Data, &f.Valid} {
-		if *d != nil && (*d).Missing() > 0 {
-			*d = (*d).Clone()
-			(*d).FillMissing(p.Missing)
-		}
+	if err := m.CheckScorer(p.Scorer); err != nil {
+		return nil, err
 	}
-	return &f, nil
+	t := &train.Problem{
+		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization,
+		Select: p.Select, Seed: p.Seed, Workers: p.Workers, Checkpoint: p.Checkpoint, Observe: p.Observe,
+		Method: m.Name,
+	}
+	if m.UsesMeasure {
+		t.Measure = p.Measure
+	}
+	t, err := t.Settled()
+	if err != nil {
+		return nil, err
+	}
+	own := *p
+	own.Data, own.Valid, own.Select = t.Data, t.Valid, t.Select
+	if own.Measure = t.Measure; !m.UsesMeasure {
+		own.Measure = p.Measure
+	}
+	own.settle(t.Relevant())
+	t.Settings = own.Values.Typed()
+	if t.Loss, t.Learner, err = m.plan(m, &own); err != nil {
+		return nil, err
+	}
+	t.Identity = own.identity(m)
+	if _, err := m.hyperparameter(thresholdName); err == nil {
+		t.Threshold = own.Values.Number(thresholdName)
+	}
+	if _, err := m.hyperparameter(largestWork.Name); err == nil {
+		t.LargestWork = own.Values.Number(largestWork.Name)
+	}
+	return t, nil
 }
 
-// changed returns an error if the files that the data are views of have changed.
-func (p *Problem) changed() error {
-	err := p.Data.Changed()
-	if err == nil && p.Valid != nil {
-		err = p.Valid.Changed()
+// identity names the method, what it optimises and its settings, as words NAME=VALUE.
+func (p *Problem) identity(m *Method) string {
+	words := "method=" + m.Name
+	if m.UsesMeasure {
+		words += " measure=" + p.Measure.Name() + " convention=" + measure.ConventionOf(p.Measure).Name()
 	}
-	return err
+	return fmt.Sprintf("%s scorer=%s %s", words, scorerKind(m, p), p.Values)
 }
 
 // Lookup returns the method of that name. The error about an unknown one tells what is

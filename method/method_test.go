@@ -85,7 +85,7 @@ func parseStandard(t testing.TB, name string) measure.Measure {
 	return m
 }
 
-func train(t testing.TB, m *Method, p *Problem) *model.Model {
+func mustTrain(t testing.TB, m *Method, p *Problem) *model.Model {
 	t.Helper()
 	trained, err := m.Train(context.Background(), p)
 	if err != nil {
@@ -133,7 +133,7 @@ func TestEveryMethodLearns(t *testing.T) {
 	for _, m := range List() {
 		for _, form := range forms(m) {
 			p := newProblem(t, m, "form", form, "C", "1", "samples", "50")
-			trained := train(t, m, p)
+			trained := mustTrain(t, m, p)
 			scores, err := trained.Score(p.Data)
 			if err != nil {
 				t.Fatal(err)
@@ -166,7 +166,7 @@ func TestSameBytesForAnyNumberOfWorkers(t *testing.T) {
 			for _, workers := range []int{1, 2, 3, 8} {
 				p := newProblem(t, m, "form", form, "samples", "20", "iterations", "30")
 				p.Workers = workers
-				got := bytesOf(t, train(t, m, p))
+				got := bytesOf(t, mustTrain(t, m, p))
 				if want == "" {
 					want = got
 				}
@@ -177,7 +177,7 @@ func TestSameBytesForAnyNumberOfWorkers(t *testing.T) {
 			if form == "sampled" {
 				p := newProblem(t, m, "form", form, "samples", "20", "iterations", "30")
 				p.Seed = 2
-				other := train(t, m, p)
+				other := mustTrain(t, m, p)
 				other.Seed = 1
 				if bytesOf(t, other) == want {
 					t.Errorf("%s: another seed gives the same model", m.Name)
@@ -194,7 +194,7 @@ func TestModelDescribesItself(t *testing.T) {
 	p.Normalization, p.Seed = dataset.ZScore, 42
 	p.Measure = parseStandard(t, "ndcg@5")
 	before := p.Data.Fingerprint()
-	got := train(t, m, p)
+	got := mustTrain(t, m, p)
 	if got.Method != "convexloss" || got.Measure != "ndcg@5" || got.Convention != "standard" || got.Seed != 42 || got.Normalization != dataset.ZScore {
 		t.Errorf("model is %+v", got)
 	}
@@ -208,7 +208,7 @@ func TestModelDescribesItself(t *testing.T) {
 	if tr.Queries != 15 || tr.Documents != p.Data.Docs() || tr.Used < 1 || tr.Used > 15 || tr.Gap == nil || *tr.Gap > 1e-6*max(1, math.Abs(tr.Objective)) {
 		t.Errorf("training is %+v", tr)
 	}
-	if tr := train(t, lookup(t, "l2"), newProblem(t, lookup(t, "l2"))).Training; tr.Gap != nil {
+	if tr := mustTrain(t, lookup(t, "l2"), newProblem(t, lookup(t, "l2"))).Training; tr.Gap != nil {
 		t.Errorf("a gap of %v is claimed for an objective that is not convex", *tr.Gap)
 	}
 }
@@ -222,7 +222,7 @@ func TestRestarts(t *testing.T) {
 		p := newProblem(t, m, "restarts", restarts, "C", "10")
 		starts := 0
 		p.Observe = func(it Iteration) { starts = max(starts, it.Start+1) }
-		f := train(t, m, p).Training.Objective
+		f := mustTrain(t, m, p).Training.Objective
 		if strconv.Itoa(starts-1) != restarts {
 			t.Errorf("%d starts with restarts=%s", starts, restarts)
 		}
@@ -246,12 +246,12 @@ func TestLatticeMayLearnNothing(t *testing.T) {
 	m := lookup(t, "mle")
 	p := newProblem(t, m, "form", "lattice", "C", "10")
 	p.Data = b.Dataset()
-	if trained := train(t, m, p); !trained.Constant() {
+	if trained := mustTrain(t, m, p); !trained.Constant() {
 		t.Errorf("weights are %v, want all 0", trained.Params)
 	}
 	p.Values, _ = m.Values(nil)
 	p.Data = smallData(t)
-	if train(t, m, p).Constant() {
+	if mustTrain(t, m, p).Constant() {
 		t.Error("the factored form learns nothing from data that teach something")
 	}
 }

@@ -138,7 +138,7 @@ func checkOptimal(t *testing.T, d *dataset.Dataset) {
 	for _, c := range []string{"0.01", "1"} {
 		p := newProblem(t, m, "C", c)
 		p.Data = d
-		trained := train(t, m, p)
+		trained := mustTrain(t, m, p)
 		r := pairwiseRisk{d, p.Values.Number("C")}
 		if own := r.value(trained.Params); math.Abs(own-trained.Training.Objective) > 1e-9*own {
 			t.Errorf("C=%s: the model claims the objective %v, at its weights it is %v", c, trained.Training.Objective, own)

@@ -1,12 +1,12 @@
 package method
 
 import (
-	"context"
 	"slices"
 
 	"github.com/listwise/listwise/boost"
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/train"
 )
 
 func newRankBoost() *Method {
@@ -19,8 +19,8 @@ func newRankBoost() *Method {
 			{Name: "alpha", Kind: Choice, Default: "bound", Choices: []string{"bound", "exact"}, Doc: "weight of a weak ranker: the minimum of the paper's bound on the loss, ½ ln((1+r)/(1−r)), or of the loss itself, ½ ln(W₊/W₋)"},
 		}),
 		scorers: []string{stumpScorer},
-		train: func(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
-			return trainByBoosting(ctx, m, p, func(p *Problem, d *dataset.Dataset) (booster, error) {
+		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+			return boosting(p, func(p *Problem, d *dataset.Dataset) (train.Booster, error) {
 				b, err := boost.NewRankBoost(d, boostingOptions(p), p.Values.Text("alpha") == "exact")
 				if err != nil {
 					return nil, explainPairs(err)

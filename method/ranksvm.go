@@ -1,10 +1,8 @@
 package method
 
 import (
-	"context"
-
 	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/train"
 )
 
 // newRankSVM is RankSVM with the field's C,
@@ -37,7 +35,7 @@ func newRankSVM() *Method {
 	m.describe("optimizer", "newton (to the minimum; of l1 through smooth stand-ins), planes (to the minimum, by cutting planes), lbfgs, descent (query by query, keeping the best epoch), or auto: newton if the scorer is linear, else descent", "auto", "newton", "planes", "lbfgs", "descent")
 	m.describe("tolerance", "stop when the objective is certified (convex) or seems (otherwise) this close to the minimum, relatively")
 	m.describe("iterations", "limit of iterations of newton, planes and lbfgs")
-	m.train = trainRankSVM
+	m.plan = planRankSVM
 	return m
 }
 
@@ -68,9 +66,9 @@ func rankSVM(p *Problem) loss.RankSVM {
 // rankSVMPenalty is what goes with rankSVM.
 func rankSVMPenalty(p *Problem) float64 {
 	if rankSVMOptimizer(p) == "descent" {
-		return halfNorm * fieldC(p)
+		return train.HalfNorm * fieldC(p)
 	}
-	return halfNorm
+	return train.HalfNorm
 }
 
 // fieldC is the C of ½‖w‖² + C·Σ.
@@ -94,22 +92,25 @@ func rankSVMOptimizer(p *Problem) string {
 	return "descent"
 }
 
-func trainRankSVM(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+func planRankSVM(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
 	l, optimizer := rankSVM(p), rankSVMOptimizer(p)
 	if optimizer != "newton" && optimizer != "planes" {
-		return learn(ctx, m, p, l)
+		return parametric(m, p, l)
 	}
-	if err := checkMargin(m, p, optimizer); err != nil {
-		return nil, err
+	if err := checkLinear(m, p, optimizer); err != nil {
+		return nil, nil, err
 	}
+	tolerance, iterations := p.Values.Number("tolerance"), p.Values.Int("iterations")
 	switch {
 	case optimizer == "planes":
-		return trainByPlanes(ctx, m, p, l)
+		return l, train.Planes{Tolerance: tolerance, Iterations: iterations}, nil
 	case l.Squared:
-		return trainByNewton(ctx, m, p, l)
+		return l, train.Newton{Tolerance: tolerance, Iterations: iterations}, nil
 	}
-	return trainBySmoothing(ctx, m, p, l, func(width float64) loss.Loss {
-		l.Smoothing = width
-		return l
-	})
+	rounded := func(width float64) loss.Loss {
+		r := l
+		r.Smoothing = width
+		return r
+	}
+	return l, train.Smoothing{Rounded: rounded, Tolerance: tolerance, Iterations: iterations}, nil
 }

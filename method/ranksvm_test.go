@@ -150,7 +150,7 @@ func checkRankSVM(t *testing.T, d *dataset.Dataset, cs ...string) {
 		for _, hinge := range []string{"l1", "l2"} {
 			p, q := newProblem(t, m, "C", c, "hinge", hinge), newProblem(t, m, "C", c, "hinge", hinge, "optimizer", "planes")
 			p.Data, q.Data = d, d
-			newton, planes := train(t, m, p), train(t, m, q)
+			newton, planes := mustTrain(t, m, p), mustTrain(t, m, q)
 			r := hingeRisk{d, p.Values.Number("C"), hinge == "l2"}
 			if own := r.value(newton.Params); math.Abs(own-newton.Training.Objective) > 1e-9*own {
 				t.Errorf("%s, C=%s: the model claims the objective %v, at its weights it is %v", hinge, c, newton.Training.Objective, own)
@@ -189,8 +189,8 @@ func TestRankSVMIsOptimalOnOHSUMED(t *testing.T) {
 // is dividing each query's loss by its number of pairs.
 func TestRankSVMScales(t *testing.T) {
 	m, d := lookup(t, "ranksvm"), smallData(t)
-	field := train(t, m, newProblem(t, m, "C", "0.02"))
-	own := train(t, m, newProblem(t, m, "C", "0.3", "c_scale", "svmrank"))
+	field := mustTrain(t, m, newProblem(t, m, "C", "0.02"))
+	own := mustTrain(t, m, newProblem(t, m, "C", "0.3", "c_scale", "svmrank"))
 	if len(d.Queries) != 15 {
 		t.Fatalf("%d queries, want 15", len(d.Queries))
 	}
@@ -198,7 +198,7 @@ func TestRankSVMScales(t *testing.T) {
 		t.Errorf("C=0.02 leads to %v, SVM-rank's -c 0.3 to %v", field.Training.Objective, own.Training.Objective)
 	}
 	for _, hinge := range []string{"l1", "l2"} {
-		equal := train(t, m, newProblem(t, m, "weights", "queries", "C", "2", "hinge", hinge))
+		equal := mustTrain(t, m, newProblem(t, m, "weights", "queries", "C", "2", "hinge", hinge))
 		want := 0.0
 		for _, v := range equal.Params {
 			want += v * v / 2
@@ -228,8 +228,8 @@ func TestRankSVMScales(t *testing.T) {
 // L-BFGS reaches the same minimum of the squared hinge, under the same objective.
 func TestRankSVMByLBFGS(t *testing.T) {
 	m := lookup(t, "ranksvm")
-	newton := train(t, m, newProblem(t, m, "C", "0.5")).Training
-	lbfgs := train(t, m, newProblem(t, m, "C", "0.5", "optimizer", "lbfgs")).Training
+	newton := mustTrain(t, m, newProblem(t, m, "C", "0.5")).Training
+	lbfgs := mustTrain(t, m, newProblem(t, m, "C", "0.5", "optimizer", "lbfgs")).Training
 	if math.Abs(newton.Objective-lbfgs.Objective) > 1e-6*newton.Objective || lbfgs.Gap == nil {
 		t.Errorf("Newton ends at %v, L-BFGS at %v", newton.Objective, lbfgs.Objective)
 	}
@@ -249,7 +249,7 @@ func TestRankSVMObserved(t *testing.T) {
 			last = it.Objective
 			seen++
 		}
-		if trained := train(t, m, p); trained.Training.Objective != last || seen < 2 {
+		if trained := mustTrain(t, m, p); trained.Training.Objective != last || seen < 2 {
 			t.Errorf("%v: ends at %v after %d observations, the last of %v", settings, trained.Training.Objective, seen, last)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -301,7 +301,7 @@ func BenchmarkRankSVM(b *testing.B) {
 			for b.Loop() {
 				p := newProblem(b, m, settings...)
 				p.Data, p.Workers = d, 1
-				train(b, m, p)
+				mustTrain(b, m, p)
 			}
 		})
 	}
@@ -314,7 +314,7 @@ func TestRankSVMByDescent(t *testing.T) {
 	newton := newProblem(t, m, "C", "0.05")
 	p := newProblem(t, m, "C", "0.05", "optimizer", "descent", "rule", "plain", "rate", "0.003", "epochs", "3000", "patience", "0", "batch", "100")
 	r := hingeRisk{p.Data, 0.05, true}
-	least, got := r.value(train(t, m, newton).Params), r.value(train(t, m, p).Params)
+	least, got := r.value(mustTrain(t, m, newton).Params), r.value(mustTrain(t, m, p).Params)
 	if got < least*(1-1e-6) || got > least*(1+1e-6) {
 		t.Errorf("descent comes to %v, the minimum is %v", got, least)
 	}

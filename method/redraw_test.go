@@ -21,8 +21,8 @@ func TestRedraw(t *testing.T) {
 		p, q := problem("false"), problem("true")
 		p.Observe = func(it Iteration) { costs = append(costs, it.Objective) }
 		q.Observe = func(it Iteration) { fresh = append(fresh, it.Objective) }
-		train(t, m, p)
-		want := bytesOf(t, train(t, m, q))
+		mustTrain(t, m, p)
+		want := bytesOf(t, mustTrain(t, m, q))
 		if costs[0] == fresh[0] || costs[5] == fresh[5] {
 			t.Errorf("%s: the same costs with and without redrawing", name)
 		}
@@ -39,7 +39,7 @@ func TestRedraw(t *testing.T) {
 			t.Fatalf("%s: error is %v, want context.Canceled", name, err)
 		}
 		q.Observe = nil
-		if bytesOf(t, train(t, m, q)) != want {
+		if bytesOf(t, mustTrain(t, m, q)) != want {
 			t.Errorf("%s: resumed, the model is another one", name)
 		}
 		var bad *ProblemError
@@ -57,7 +57,7 @@ func TestLBFGSTellsValidation(t *testing.T) {
 	p.Valid, p.Select = p.Data.Subset([]int{0, 1, 2, 3}), parse(t, "map")
 	var all []Iteration
 	p.Observe = func(it Iteration) { all = append(all, it) }
-	trained := train(t, m, p)
+	trained := mustTrain(t, m, p)
 	for _, it := range all {
 		if !it.Validated || it.Epoch || it.Validation <= 0 {
 			t.Fatalf("iteration %+v", it)
@@ -67,7 +67,7 @@ func TestLBFGSTellsValidation(t *testing.T) {
 		t.Errorf("the last validation value is %v, the model's %v", last.Validation, v)
 	}
 	p.Valid, all = nil, nil
-	train(t, m, p)
+	mustTrain(t, m, p)
 	if all[0].Validated {
 		t.Error("a validation value without validation data")
 	}

@@ -40,7 +40,7 @@ func TestRefitGivesTheSameWeights(t *testing.T) {
 			p.Data, p.Valid = all.Subset([]int{0, 2, 4, 6, 8, 10, 12}), all.Subset([]int{1, 3, 5})
 			restarts := 0
 			p.Observe = func(it Iteration) { restarts = max(restarts, it.Start) }
-			validated := train(t, m, p)
+			validated := mustTrain(t, m, p)
 			if slices.Contains(c.settings, "patience") && restarts == 0 {
 				t.Errorf("%s: no restart, the test shows too little", what)
 			}
@@ -97,7 +97,7 @@ func TestConverged(t *testing.T) {
 	} {
 		m := lookup(t, c.method)
 		got := "nil"
-		trained := train(t, m, newProblem(t, m, c.settings...))
+		trained := mustTrain(t, m, newProblem(t, m, c.settings...))
 		if converged := trained.Training.Converged; converged != nil {
 			got = strconv.FormatBool(*converged)
 		}

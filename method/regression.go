@@ -9,6 +9,7 @@ import (
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/optimize"
 	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/train"
 )
 
 // newRegression makes ridge regression of the grades, in closed form: the w that
@@ -31,7 +32,7 @@ func newRegression() *Method {
 			{Name: "mean", Kind: Switch, Default: "false", Doc: "divide a query's squared errors by its number of documents, so that every query counts the same"},
 		},
 		scorers: []string{linearScorer},
-		train:   trainRegression,
+		plan:    planRegression,
 	}
 }
 
@@ -39,38 +40,50 @@ func newRegression() *Method {
 // that the best C is smaller.
 var gridRegression = []string{"1e-05", "0.0001", "0.001", "0.01", "0.1", "1"}
 
-func trainRegression(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
-	if err := noResume(p.Checkpoint); err != nil {
-		return nil, err
-	}
+// ridge is the learner.
+type ridge struct {
+	c        float64
+	mapping  loss.Mapping
+	perQuery bool // an intercept for each query
+	mean     bool // every query counts the same
+}
+
+func planRegression(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 	mapping, err := loss.ParseMapping(p.Values.Text("mapping"))
 	if err != nil {
-		return nil, &ProblemError{err}
+		return nil, nil, &train.ProblemError{Err: err}
 	}
-	e := newNormalEquations(p.Data.Features)
-	d := normalized(p.Data, p.Normalization)
+	return nil, ridge{c: p.Values.Number("C"), mapping: mapping, perQuery: p.Values.Text("intercept") == "query", mean: p.Values.Bool("mean")}, nil
+}
+
+// Learn implements train.Learner.
+func (r ridge) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
+	if err := t.NoCheckpoint(); err != nil {
+		return nil, err
+	}
+	d := t.Normalized()
+	e := newNormalEquations(d.Features)
 	for i := range d.Queries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		q := &d.Queries[i]
 		weight := 1.0
-		if p.Values.Bool("mean") {
+		if r.mean {
 			weight = 1 / float64(q.Len())
 		}
-		e.add(q, mapping, weight)
-		if p.Values.Text("intercept") == "query" {
+		e.add(q, r.mapping, weight)
+		if r.perQuery {
 			e.center()
 		}
 	}
 	e.center()
-	c := p.Values.Number("C")
-	w, err := e.solve(c)
+	w, err := e.solve(r.c)
 	if err != nil {
-		return nil, badProblem("C=%g leaves features that are sums of others undetermined (%w); a smaller C helps", c, err)
+		return nil, train.BadProblem("C=%g leaves features that are sums of others undetermined (%w); a smaller C helps", r.c, err)
 	}
-	t := model.Training{Objective: e.objective(w, c), GradNorm: e.gradNorm(w, c), Evaluations: 1, Status: "solved"}
-	return newModel(m, p, scorer.Linear{Features: d.Features}, w, t, len(d.Queries)), nil
+	training := model.Training{Objective: e.objective(w, r.c), GradNorm: e.gradNorm(w, r.c), Evaluations: 1, Status: "solved"}
+	return &train.Learned{Scorer: scorer.Linear{Features: d.Features}, Params: w, Training: training, Used: len(d.Queries)}, nil
 }
 
 // normalEquations are the moments of documents about their means. With a group of

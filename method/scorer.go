@@ -1,13 +1,11 @@
 package method
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/train"
 )
 
 // The kinds of scorers, by their names in model files.
@@ -34,7 +32,7 @@ func (m *Method) Scorers() []string {
 // kind; the empty string stands for its default.
 func (m *Method) CheckScorer(kind string) error {
 	if kinds := m.Scorers(); kind != "" && !slices.Contains(kinds, kind) {
-		return badProblem("found the scorer %q, expected %s", kind, strings.Join(kinds, ", "))
+		return train.BadProblem("found the scorer %q, expected %s", kind, strings.Join(kinds, ", "))
 	}
 	return nil
 }
@@ -63,43 +61,19 @@ var pairHidden = Hyperparameter{
 	Doc: "hidden units of the network over pairs of documents (scorer pairnet)",
 }
 
-// newScorer returns the scorer that a problem asks for.
-func newScorer(m *Method, p *Problem) (scorer.Scorer, error) {
-	features, v := p.Data.Features, p.Values
+// architectureOf returns the scorer's architecture that a problem asks for.
+func architectureOf(m *Method, p *Problem) (train.Architecture, error) {
+	v := p.Values
 	kind := scorerKind(m, p)
 	if kind == linearScorer {
-		return scorer.Linear{Features: features}, nil
+		return train.Linear, nil
 	}
 	activation, err := scorer.ParseActivation(v.Text("activation"))
 	if err != nil {
 		return nil, err
 	}
 	if kind == pairScorer {
-		return scorer.PairNetwork{Features: features, Hidden: v.Int("hidden"), PairHidden: v.Int("pair_hidden"), Activation: activation}, nil
+		return train.PairNetwork(v.Int("hidden"), v.Int("pair_hidden"), activation), nil
 	}
-	return scorer.Network{Features: features, Hidden: v.Int("hidden"), Activation: activation}, nil
-}
-
-// setStart sets w, all 0, to the i-th point from which a member of a bag starts: the
-// random weights of a network; for a linear scorer first zero, then standard
-// Gaussian vectors.
-func setStart(w []float64, s scorer.Scorer, seed uint64, member, i int) {
-	switch {
-	case s.Kind() != linearScorer:
-		s.Init(w, random.Stream(seed, "init", numberOf(member, i)))
-	case i > 0:
-		rng := random.Stream(seed, "start", numberOf(member, i))
-		for j := range w {
-			w[j] = rng.NormFloat64()
-		}
-	}
-}
-
-// numberOf names the i-th random stream of a member of a bag. Those of the first
-// member are the same in a bag of any size.
-func numberOf(member, i int) string {
-	if member == 0 {
-		return strconv.Itoa(i)
-	}
-	return fmt.Sprintf("%d of %d", i, member)
+	return train.Network(v.Int("hidden"), activation), nil
 }

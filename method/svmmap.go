@@ -1,13 +1,11 @@
 package method
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/optimize"
+	"github.com/listwise/listwise/train"
 )
 
 // newSVMmap is the structural support vector machine
@@ -42,7 +40,7 @@ func newSVMmap() *Method {
 	m.describe("optimizer", "planes (to the minimum, by cutting planes), lbfgs, descent (query by query, keeping the best epoch), or auto: planes if the scorer is linear, else descent", "auto", "planes", "lbfgs", "descent")
 	m.describe("tolerance", "stop when the mean slack is certified to be this close to the minimum's and the objective too, relatively (planes), or seems so (lbfgs)")
 	m.describe("iterations", "limit of iterations of planes and lbfgs")
-	m.train = trainSVMmap
+	m.plan = planSVMmap
 	return m
 }
 
@@ -71,9 +69,9 @@ func slackWeight(p *Problem) float64 {
 // svmMapPenalty is what goes with svmMapLoss.
 func svmMapPenalty(p *Problem) float64 {
 	if svmMapOptimizer(p) == "descent" {
-		return halfNorm * slackWeight(p)
+		return train.HalfNorm * slackWeight(p)
 	}
-	return halfNorm
+	return train.HalfNorm
 }
 
 // svmMapOptimizer returns the optimiser that a problem asks for.
@@ -96,42 +94,16 @@ func slackTolerance(p *Problem) float64 {
 	return p.Values.Number("tolerance") * min(1, p.Values.Number("C"))
 }
 
-func trainSVMmap(ctx context.Context, m *Method, p *Problem) (*model.Model, error) {
+func planSVMmap(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
 	l, err := svmMapLoss(p)
 	if err != nil {
-		return nil, &ProblemError{err}
+		return nil, nil, &train.ProblemError{Err: err}
 	}
 	if svmMapOptimizer(p) != "planes" {
-		return learn(ctx, m, p, l)
+		return parametric(m, p, l)
 	}
-	if err := checkMargin(m, p, "planes"); err != nil {
-		return nil, err
+	if err := checkLinear(m, p, "planes"); err != nil {
+		return nil, nil, err
 	}
-	learner, err := newPenalizedLearner(m, p, l, 0)
-	if err != nil {
-		return nil, err
-	}
-	result, err := learner.minimizeSlack(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return learner.model(result.X, training(result)), nil
-}
-
-// minimizeSlack minimises ½‖w‖² + Σ loss by the formulation that is asked for.
-func (l *learner) minimizeSlack(ctx context.Context) (*optimize.Result, error) {
-	v, start := l.problem.Values, make([]float64, l.risk.Dim())
-	if v.Text("slack") == "n" {
-		return optimize.NSlack{
-			GapTolerance:  slackTolerance(l.problem),
-			MaxIterations: v.Int("iterations"),
-			Workers:       l.problem.Workers,
-			Observe:       l.observer(),
-		}.Minimize(ctx, l.risk, start)
-	}
-	return optimize.CuttingPlane{
-		GapTolerance:  slackTolerance(l.problem),
-		MaxIterations: v.Int("iterations"),
-		Observe:       l.observer(),
-	}.Minimize(ctx, l.risk, start)
+	return l, train.Planes{PerQuery: p.Values.Text("slack") == "n", Tolerance: slackTolerance(p), Iterations: p.Values.Int("iterations")}, nil
 }

@@ -60,7 +60,7 @@ func checkSVMmap(t *testing.T, d *dataset.Dataset, cs ...string) {
 		for i, slack := range []string{"one", "n"} {
 			p := newProblem(t, m, "C", c, "slack", slack)
 			p.Data = d
-			trained := train(t, m, p)
+			trained := mustTrain(t, m, p)
 			f[i], gap[i] = trained.Training.Objective, *trained.Training.Gap
 			lower[i] = f[i] - gap[i]
 			factor := p.Values.Number("C")
@@ -116,7 +116,7 @@ func TestSVMmapWithDegenerateQueries(t *testing.T) {
 			degenerate := newProblem(t, m, "C", "18", "slack", slack)
 			degenerate.Data = withDegenerateQueries(plain.Data)
 			plain.Measure, degenerate.Measure = parse(t, training), parse(t, training)
-			want, got := train(t, m, plain), train(t, m, degenerate)
+			want, got := mustTrain(t, m, plain), mustTrain(t, m, degenerate)
 			if got.Training.Used != len(plain.Data.Queries) || got.Training.Queries != len(plain.Data.Queries)+3 {
 				t.Errorf("%s: %d of %d queries used", training, got.Training.Used, got.Training.Queries)
 			}
@@ -143,7 +143,7 @@ func TestSVMmapIsDeterministic(t *testing.T) {
 		for _, workers := range []int{1, 3} {
 			p := newProblem(t, m, append([]string{"C", "50"}, settings...)...)
 			p.Measure, p.Workers = parse(t, "ndcg@5"), workers
-			texts = append(texts, bytesOf(t, train(t, m, p)))
+			texts = append(texts, bytesOf(t, mustTrain(t, m, p)))
 		}
 		if texts[0] != texts[1] {
 			t.Errorf("%v: models of 1 and 3 workers differ", settings)
@@ -164,7 +164,7 @@ func TestSVMmapMeasures(t *testing.T) {
 			}
 			p := newProblem(t, m, "grades", grades, "C", "200")
 			p.Measure = parse(t, training)
-			trained := train(t, m, p).Training
+			trained := mustTrain(t, m, p).Training
 			if trained.Objective > 200 || *trained.Gap > 1e-6*200 {
 				t.Errorf("%s, %s: objective %v within %v", training, grades, trained.Objective, *trained.Gap)
 			}
@@ -196,7 +196,7 @@ func TestSVMAUCIsRankSVM(t *testing.T) {
 	p.Data = &binary
 	other := newProblem(t, r, "C", "28", "c_scale", "svmrank", "weights", "queries", "hinge", "l1", "optimizer", "planes")
 	other.Data = &binary
-	got, want := train(t, m, p).Training.Objective, train(t, r, other).Training.Objective/4
+	got, want := mustTrain(t, m, p).Training.Objective, mustTrain(t, r, other).Training.Objective/4
 	if math.Abs(got-want) > 1e-5*want {
 		t.Errorf("objective %v, RankSVM's %v", got, want)
 	}
@@ -206,15 +206,15 @@ func TestSVMAUCIsRankSVM(t *testing.T) {
 // networks too.
 func TestSVMmapByDescent(t *testing.T) {
 	m := lookup(t, "svmmap")
-	exact := train(t, m, newProblem(t, m, "C", "10"))
+	exact := mustTrain(t, m, newProblem(t, m, "C", "10"))
 	p := newProblem(t, m, "C", "10", "optimizer", "descent", "rule", "plain", "rate", "0.03", "epochs", "3000", "patience", "0", "batch", "100")
-	least, got := exact.Training.Objective, slackObjective(p.Data, 10, train(t, m, p).Params)
+	least, got := exact.Training.Objective, slackObjective(p.Data, 10, mustTrain(t, m, p).Params)
 	if got < least*(1-1e-6) || got > least*(1+1e-3) {
 		t.Errorf("descent comes to %v, the minimum is %v", got, least)
 	}
 	net := newProblem(t, m, "epochs", "5", "hidden", "3")
 	net.Scorer = networkScorer
-	if trained := train(t, m, net); trained.Scorer.Kind() != networkScorer || trained.Training.Iterations != 5 {
+	if trained := mustTrain(t, m, net); trained.Scorer.Kind() != networkScorer || trained.Training.Iterations != 5 {
 		t.Errorf("%s after %d epochs", trained.Scorer.Kind(), trained.Training.Iterations)
 	}
 }
@@ -233,7 +233,7 @@ func TestSVMmapObserved(t *testing.T) {
 			last = it.Objective
 			seen++
 		}
-		if trained := train(t, m, p); trained.Training.Objective != last || seen < 2 {
+		if trained := mustTrain(t, m, p); trained.Training.Objective != last || seen < 2 {
 			t.Errorf("slack=%s: ends at %v after %d observations, the last of %v", slack, trained.Training.Objective, seen, last)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -283,7 +283,7 @@ func BenchmarkSVMmap(b *testing.B) {
 			for b.Loop() {
 				p := newProblem(b, m, settings...)
 				p.Data, p.Workers = d, 1
-				train(b, m, p)
+				mustTrain(b, m, p)
 			}
 		})
 	}

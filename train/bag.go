@@ -1,4 +1,4 @@
-package method
+package train
 
 import (
 	"math"
@@ -28,11 +28,11 @@ var _ optimize.Terms = (*bag)(nil)
 
 // newBag returns a *ProblemError if the scorer has no average, or if it starts
 // without random weights, from which all members would learn the same.
-func newBag(l *learner, size int) (*bag, error) {
-	if _, ok := l.scorer.(scorer.Averager); !ok && size > 1 {
-		return nil, badProblem("found bag=%d with the scorer %s, expected a network: all members of a bag would be the same", size, l.scorer.Kind())
+func newBag(risk *objective.Risk, s scorer.Scorer, size int) (*bag, error) {
+	if _, ok := s.(scorer.Averager); !ok && size > 1 {
+		return nil, BadProblem("found bag=%d with the scorer %s, expected a network: all members of a bag would be the same", size, s.Kind())
 	}
-	return &bag{l.risk, l.scorer, size}, nil
+	return &bag{risk, s, size}, nil
 }
 
 func (b *bag) Dim() int { return b.size * b.risk.Dim() }

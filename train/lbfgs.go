@@ -1,14 +1,13 @@
-package method
+package train
 
 import (
 	"context"
-	"fmt"
 	"math"
 
-	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/optimize"
+	"github.com/listwise/listwise/scorer"
 )
 
 // memory is the number of L-BFGS's correction pairs. Many are worth having where
@@ -18,16 +17,30 @@ import (
 // evaluation of the objective.
 const memory = 50
 
-// trainByLBFGS minimises the regularised empirical risk: once from w = 0 if it is
-// convex, else from some random starts too, keeping the lowest objective.
-func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*model.Model, error) {
-	learner, err := newLearner(m, p, l)
+// LBFGS minimises the regularised empirical risk Σ loss + ‖w‖²/C: once from w = 0 if it
+// is convex, to a certified gap; else from some random starts too, keeping the lowest
+// objective. The loss must have a gradient.
+type LBFGS struct {
+	Architecture Architecture
+	C            float64 // of the penalty ‖w‖²/C; 0: none
+	Iterations   int     // at most, a start
+	Tolerance    float64 // gap (convex) or gain (otherwise), relatively, at which to stop
+	Restarts     int     // random starts besides the first where the risk is not convex
+}
+
+// Learn implements Learner. It writes checkpoints.
+func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	s := l.Architecture.new(t.Data.Features)
+	risk, err := t.Risk(s, t.Loss, l.C)
 	if err != nil {
 		return nil, err
 	}
-	r := newMinimization(learner)
-	if p.Observe != nil {
-		if r.valid, err = newValidation(m, p, selection); err != nil {
+	if t.Loss.Traits().Field {
+		return nil, BadProblem("the forces λ of the loss are not the gradient of its value, so a line search has nothing to go by; expected a descent")
+	}
+	r := newMinimization(l, t, s, risk)
+	if t.Observe != nil {
+		if r.valid, err = t.Validation(false); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +48,7 @@ func trainByLBFGS(ctx context.Context, m *Method, p *Problem, l loss.Loss) (*mod
 	if err != nil {
 		return nil, err
 	}
-	return learner.model(best.X, training(best)), nil
+	return &Learned{s, best.X, training(best), risk.Queries()}, nil
 }
 
 // training describes how the result came about.
@@ -57,33 +70,35 @@ func training(best *optimize.Result) model.Training {
 
 // minimization is one from one or more starts that can be resumed.
 type minimization struct {
-	*learner
+	task   *Task
+	scorer scorer.Scorer
+	risk   *objective.Risk
 	solver optimize.LBFGS
 	starts int
 	file   checkpointFile
 	lowest float64     // objective observed
-	valid  *validation // for the observer, nil without
+	valid  *Validation // for the observer, nil without
 }
 
-func newMinimization(l *learner) *minimization {
-	v, name := l.problem.Values, fingerprint(l.method, l.problem)
+func newMinimization(l LBFGS, t *Task, s scorer.Scorer, risk *objective.Risk) *minimization {
+	name := t.identity()
 	r := &minimization{
-		learner: l,
+		task: t, scorer: s, risk: risk,
 		solver: optimize.LBFGS{
 			Memory:        memory,
-			MaxIterations: v.Int("iterations"),
+			MaxIterations: l.Iterations,
 			Fingerprint:   name,
 		},
 		starts: 1,
-		file:   checkpointFile{path: l.problem.Checkpoint, fingerprint: name},
+		file:   checkpointFile{path: t.Checkpoint, fingerprint: name},
 		lowest: math.Inf(1),
 	}
-	if l.convex() {
-		r.solver.StrongConvexity = l.risk.StrongConvexity()
-		r.solver.GapTolerance = v.Number("tolerance")
+	if t.Loss.Traits().Convex && isLinear(s) {
+		r.solver.StrongConvexity = risk.StrongConvexity()
+		r.solver.GapTolerance = l.Tolerance
 	} else {
-		r.solver.FunctionTolerance = v.Number("tolerance")
-		r.starts += v.Int("restarts")
+		r.solver.FunctionTolerance = l.Tolerance
+		r.starts += l.Restarts
 	}
 	return r
 }
@@ -118,13 +133,13 @@ func (r *minimization) minimize(ctx context.Context, at *checkpoint) (*optimize.
 			return r.file.write(&checkpoint{Start: at.Start, Best: at.Best, State: s, Lowest: r.lowest})
 		}
 	}
-	if observe := r.problem.Observe; observe != nil {
+	if observe := r.task.Observe; observe != nil {
 		solver.Observe = func(it optimize.Iteration) error {
 			now := Iteration{Start: at.Start, Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Best: it.F < r.lowest, Params: it.X}
 			r.lowest = min(r.lowest, it.F)
 			if r.valid != nil {
 				var err error
-				if now.Validation, err = r.valid.value(r.scorer, it.X); err != nil {
+				if now.Validation, err = r.valid.Value(r.scorer, it.X); err != nil {
 					return err
 				}
 				now.Validated = true
@@ -136,18 +151,7 @@ func (r *minimization) minimize(ctx context.Context, at *checkpoint) (*optimize.
 	var start []float64
 	if at.State == nil {
 		start = make([]float64, r.risk.Dim())
-		setStart(start, r.scorer, r.problem.Seed, 0, at.Start)
+		setStart(start, r.scorer, r.task.Seed, 0, at.Start)
 	}
 	return solver.Minimize(ctx, r.risk, start)
-}
-
-// fingerprint names all that training depends on, as words NAME=VALUE, so that a
-// checkpoint of another problem is not taken for this one's.
-func fingerprint(m *Method, p *Problem) string {
-	words := "method=" + m.Name
-	if m.UsesMeasure {
-		words += " measure=" + p.Measure.Name() + " convention=" + measure.ConventionOf(p.Measure).Name()
-	}
-	words += " scorer=" + scorerKind(m, p)
-	return fmt.Sprintf("%s %s seed=%d relevant=%g normalization=%s data=%s", words, p.Values, p.Seed, p.relevant.Threshold(), p.Normalization, p.Data.Fingerprint())
 }

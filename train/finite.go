@@ -1,4 +1,4 @@
-package method
+package train
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ func checkFinite(m *model.Model) error {
 }
 
 func notFiniteProblem(what string, found float64) error {
-	return badProblem("found the %s %v after training, expected finite numbers; features of one scale, as normalization makes them, may help", what, found)
+	return BadProblem("found the %s %v after training, expected finite numbers; features of one scale, as normalization makes them, may help", what, found)
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

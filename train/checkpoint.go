@@ -1,4 +1,4 @@
-package method
+package train
 
 import (
 	"crypto/sha256"
@@ -128,7 +128,7 @@ func (f checkpointFile) load() ([]byte, error) {
 }
 
 func (f checkpointFile) unfit(err error) error {
-	return badProblem("checkpoint %s: %w; delete it to start anew, or name another file", f.path, err)
+	return BadProblem("checkpoint %s: %w; delete it to start anew, or name another file", f.path, err)
 }
 
 func (f checkpointFile) parse(text []byte, starts, dim int) (*checkpoint, error) {

@@ -1,0 +1,144 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/listwise/listwise/boost"
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+// Booster adds one weak ranker a round to a sum.
+type Booster interface {
+	// Next adds a weak ranker; ok is false if there is none to add.
+	Next() (r Round, ok bool)
+
+	// Add brings the scores of a data set, one a row, from the last round but one
+	// to the last.
+	Add(dst []float64, d *dataset.Dataset)
+
+	// Keep remembers the sum as it is, and Kept returns what was remembered last.
+	Keep()
+	Kept() (scorer.Scorer, []float64, error)
+
+	// Weights returns the parameters at present, valid until the next round.
+	Weights() []float64
+
+	// Queries returns the number of queries that are learned from.
+	Queries() int
+}
+
+// Round describes what a round added: its weight, and the objective after it.
+type Round struct{ Weight, Objective float64 }
+
+// Boosting grows a sum of weak rankers and keeps the round that is best on the
+// validation data, without these the last. The problem's loss is not asked: a Booster
+// has its own. Training takes seconds, so that no checkpoints are written.
+type Boosting struct {
+	Rounds int                            // at most
+	Start  func(t *Task) (Booster, error) // begins with the task's normalized data
+}
+
+// boosting is a training round by round.
+type boosting struct {
+	Booster
+
+	rounds    int
+	task      *Task
+	valid     *dataset.Dataset // normalized; nil without
+	by        measure.Measure
+	standings *boost.Standings // of the validation data
+	scores    []float64        // likewise
+}
+
+// Learn implements Learner.
+func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	if err := t.NoCheckpoint(); err != nil {
+		return nil, err
+	}
+	b := &boosting{rounds: l.Rounds, task: t}
+	if err := b.prepareValidation(); err != nil {
+		return nil, err
+	}
+	var err error
+	if b.Booster, err = l.Start(t); err != nil {
+		return nil, &ProblemError{err}
+	}
+	training, err := b.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, params, err := b.Kept()
+	if err != nil {
+		return nil, err
+	}
+	learned := &Learned{s, params, training, b.Queries()}
+	if b.standings == nil {
+		return learned, nil
+	}
+	// As whoever scores with the model will see it: sums of weights may be added in
+	// another order than round by round.
+	m := model.Model{Normalization: t.Normalization, Scorer: s, Params: params}
+	scores, err := m.Score(t.Valid)
+	if err != nil {
+		return nil, err
+	}
+	ranker := measure.Ranker{Ties: measure.TiesAverage}
+	validation, _ := ranker.Mean(t.Valid, scores, b.by)
+	learned.Training.Validation = &validation
+	if training.BestEpoch > 0 {
+		learned.Training.Refit = fmt.Sprintf("rounds=%d", training.BestEpoch)
+	}
+	return learned, nil
+}
+
+func (b *boosting) prepareValidation() error {
+	v, err := b.task.Validation(true)
+	if v == nil || err != nil {
+		return err
+	}
+	averager, ok := v.Measure.(measure.Averager)
+	if !ok {
+		return BadProblem("found the measure %s, expected one that has an expected value under ties", v.Measure.Name())
+	}
+	b.by = v.Measure
+	b.valid = normalized(v.Data, b.task.Normalization)
+	b.standings = boost.NewStandings(b.valid, averager, b.task.Workers)
+	b.scores = make([]float64, b.valid.Docs())
+	return nil
+}
+
+// run goes through the rounds and describes them.
+func (b *boosting) run(ctx context.Context) (model.Training, error) {
+	t := model.Training{Status: "all rounds are done"}
+	var best float64
+	for round := 1; round <= b.rounds; round++ {
+		if err := ctx.Err(); err != nil {
+			return t, err
+		}
+		s, ok := b.Next()
+		if !ok {
+			t.Status = "no further weak ranker is of use"
+			break
+		}
+		it := Iteration{Number: round, Objective: s.Objective, Epoch: true, Rate: s.Weight, Params: b.Weights()}
+		if b.standings != nil {
+			b.Add(b.scores, b.valid)
+			it.Validated, it.Validation = true, b.standings.Mean(b.scores)
+		}
+		it.Best = t.BestEpoch == 0 || b.standings == nil || it.Validation > best
+		if it.Best {
+			best = it.Validation
+			b.Keep()
+			t.BestEpoch, t.Objective = round, s.Objective
+		}
+		t.Iterations, t.Evaluations = round, round
+		if b.task.Observe != nil {
+			b.task.Observe(it)
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,132 @@
+package train
+
+import (
+	"context"
+	"math"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/objective"
+	"github.com/listwise/listwise/optimize"
+	"github.com/listwise/listwise/scorer"
+)
+
+// The learners of this file minimise ½‖w‖² + Σ loss over linear scorers, the loss being
+// convex, and certify how far they are from the minimum. They leave no checkpoints.
+
+// HalfNorm is the c by which a penalty ‖w‖²/c is the ½‖w‖² of support vector
+// machines.
+const HalfNorm = 2.0
+
+// Newton is truncated Newton for losses with a Hessian (loss.Curved).
+type Newton struct {
+	Tolerance  float64 // gap to the minimum, relatively, at which to stop
+	Iterations int     // at most
+}
+
+// Learn implements Learner.
+func (n Newton) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	r, err := newCertified(t, HalfNorm)
+	if err != nil {
+		return nil, err
+	}
+	risk, err := r.risk.Curved()
+	if err != nil {
+		return nil, err
+	}
+	solver := optimize.Newton{
+		StrongConvexity: risk.StrongConvexity(),
+		GapTolerance:    n.Tolerance,
+		MaxIterations:   n.Iterations,
+		Observe:         t.observer(),
+	}
+	result, err := solver.Minimize(ctx, risk, make([]float64, risk.Dim()))
+	return r.learned(result, err)
+}
+
+// Smoothing is for losses with kinks: Newton's method on smooth stand-ins.
+type Smoothing struct {
+	Rounded    func(width float64) loss.Loss // a stand-in whose kinks are rounded off over a width
+	Tolerance  float64                       // gap to the minimum, relatively, at which to stop
+	Iterations int                           // at most
+}
+
+// Learn implements Learner.
+func (m Smoothing) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	r, err := newCertified(t, HalfNorm)
+	if err != nil {
+		return nil, err
+	}
+	solver := optimize.Smoothing{GapTolerance: m.Tolerance, MaxIterations: m.Iterations, Observe: t.observer()}
+	standIn := func(width float64) (optimize.Rounded, error) {
+		risk, err := objective.New(t.Normalized(), r.scorer, m.Rounded(width), objective.Options{C: HalfNorm, Seed: t.Seed, Workers: t.Workers, Done: t.done})
+		if err != nil {
+			return nil, err
+		}
+		return risk.Curved()
+	}
+	result, err := solver.Minimize(ctx, r.risk, standIn, make([]float64, r.risk.Dim()))
+	return r.learned(result, err)
+}
+
+// Planes is the method of cutting planes, for losses with planes below them
+// (loss.Supported).
+type Planes struct {
+	PerQuery   bool    // planes below every query's loss (n-slack), not below their sum (1-slack)
+	Tolerance  float64 // gap to the minimum, relative to max(1, objective), at which to stop
+	Iterations int     // at most
+}
+
+// Learn implements Learner.
+func (p Planes) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	r, err := newCertified(t, 0)
+	if err != nil {
+		return nil, err
+	}
+	start := make([]float64, r.risk.Dim())
+	if p.PerQuery {
+		result, err := optimize.NSlack{
+			GapTolerance: p.Tolerance, MaxIterations: p.Iterations, Workers: t.Workers, Observe: t.observer(),
+		}.Minimize(ctx, r.risk, start)
+		return r.learned(result, err)
+	}
+	result, err := optimize.CuttingPlane{GapTolerance: p.Tolerance, MaxIterations: p.Iterations, Observe: t.observer()}.Minimize(ctx, r.risk, start)
+	return r.learned(result, err)
+}
+
+// certified is what the three have in common.
+type certified struct {
+	scorer scorer.Scorer
+	risk   *objective.Risk
+}
+
+// newCertified binds the loss under the penalty ‖w‖²/c, none if c is 0.
+func newCertified(t *Task, c float64) (*certified, error) {
+	if err := t.NoCheckpoint(); err != nil {
+		return nil, err
+	}
+	s := Linear(t.Data.Features)
+	risk, err := t.Risk(s, t.Loss, c)
+	return &certified{s, risk}, err
+}
+
+func (r *certified) learned(result *optimize.Result, err error) (*Learned, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Learned{r.scorer, result.X, training(result), r.risk.Queries()}, nil
+}
+
+// observer passes a solver's iterations on to the problem's observer, if it has one.
+func (t *Task) observer() func(optimize.Iteration) error {
+	observe := t.Observe
+	if observe == nil {
+		return nil
+	}
+	lowest := math.Inf(1)
+	return func(it optimize.Iteration) error {
+		better := it.F < lowest
+		lowest = min(lowest, it.F)
+		observe(Iteration{Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Best: better, Params: it.X})
+		return nil
+	}
+}

@@ -1,0 +1,176 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/objective"
+	"github.com/listwise/listwise/optimize"
+)
+
+// Descent goes down along one query's gradient, or λ field, after the other. The epoch
+// with the best value on the validation data is kept or, without these, that with the
+// lowest training cost; or the last, if asked for.
+type Descent struct {
+	Architecture Architecture
+	C            float64 // of the penalty ‖w‖²/C; 0: none
+	Rule         optimize.Rule
+	Rate         float64 // factor of the steps at the start
+	Epochs       int     // passes over all queries
+	Batch        int     // queries that one step is made of
+	Decay        float64 // factor of the rate after an epoch whose training cost rose
+	Patience     int     // epochs without a lower training cost before a start anew; 0: never
+	KeepLast     bool
+	Bag          int  // networks trained side by side whose scores are averaged; 0 means 1
+	Redraw       bool // draw what the loss draws at the beginning of every epoch, not once
+}
+
+// descent is a training by stochastic descent that can be resumed.
+type descent struct {
+	Descent
+
+	task  *Task
+	risk  *objective.Risk
+	bag   *bag
+	valid *Validation // nil without validation data
+	file  checkpointFile
+}
+
+// Learn implements Learner. It writes checkpoints.
+func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	s := d.Architecture.new(t.Data.Features)
+	risk, err := t.Risk(s, t.Loss, d.C)
+	if err != nil {
+		return nil, err
+	}
+	r := &descent{Descent: d, task: t, risk: risk}
+	if r.bag, err = newBag(risk, s, max(1, d.Bag)); err != nil {
+		return nil, err
+	}
+	if r.valid, err = t.Validation(true); err != nil {
+		return nil, err
+	}
+	r.file = checkpointFile{path: t.Checkpoint, fingerprint: r.identity()}
+	solver, err := r.solver()
+	if err != nil {
+		return nil, err
+	}
+	best, err := solver.Minimize(ctx, r.bag, nil)
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	if d.Redraw {
+		// The objective told is that of the first draws, however training ended.
+		if err := risk.Redraw(0); err != nil {
+			return nil, err
+		}
+	}
+	average, params := r.bag.average(best.X)
+	return &Learned{average, params, r.training(best), risk.Queries()}, r.file.remove()
+}
+
+// identity adds to what all trainings depend on the data by which the epoch is chosen.
+func (r *descent) identity() string {
+	words := r.task.identity()
+	if r.valid == nil {
+		return words
+	}
+	return words + " " + r.valid.identity()
+}
+
+// solver returns the descent that the settings describe, resumed from the checkpoint if
+// there is one.
+func (r *descent) solver() (optimize.Descent, error) {
+	t := r.task
+	d := optimize.Descent{
+		Rule:        r.Rule,
+		Rate:        r.Rate,
+		C:           r.C,
+		Batch:       r.Batch,
+		Workers:     t.Workers,
+		MaxEpochs:   r.Epochs,
+		Decay:       r.Decay,
+		Patience:    r.Patience,
+		KeepLast:    r.KeepLast,
+		Init:        func(restart int, x []float64) { r.bag.setStart(x, t.Seed, restart) },
+		Shuffle:     func(epoch int) *rand.Rand { return random.Stream(t.Seed, "shuffle", strconv.Itoa(epoch)) },
+		Fingerprint: r.file.fingerprint,
+	}
+	if d.Patience == 0 {
+		d.Patience = -1
+	}
+	if r.Redraw {
+		d.Begin = r.risk.Redraw
+	}
+	if r.valid != nil {
+		d.Validate = r.validate
+	}
+	if t.Observe != nil {
+		d.Observe = r.observe
+	}
+	if r.file.path == "" {
+		return d, nil
+	}
+	d.CheckpointEvery, d.Checkpoint = 10, r.file.writeDescent
+	var err error
+	d.Resume, err = r.file.readDescent()
+	return d, err
+}
+
+// validate returns the validation value of the bag's average at x.
+func (r *descent) validate(_ int, x []float64) (float64, error) {
+	s, params := r.bag.average(x)
+	return r.valid.Value(s, params)
+}
+
+func (r *descent) observe(e optimize.Epoch) error {
+	_, params := r.bag.average(e.X)
+	r.task.Observe(Iteration{
+		Start:      e.Restart,
+		Number:     e.Number,
+		Objective:  e.TrainingCost / float64(r.bag.size),
+		Epoch:      true,
+		Rate:       e.Rate,
+		Validated:  r.valid != nil,
+		Validation: e.Validation,
+		Best:       e.Best,
+		Params:     params,
+	})
+	return nil
+}
+
+// explain names the query at which numbers became infinite or NaN.
+func (r *descent) explain(err error) error {
+	var at *optimize.NotFinite
+	if !errors.As(err, &at) {
+		return err
+	}
+	if at.Term < 0 {
+		return BadProblem("%w; a lower rate may help", err)
+	}
+	return BadProblem("query %q: %w; a lower rate may help", r.risk.QueryID(at.Term), err)
+}
+
+// training describes how the result came about; the objective is that of the epoch
+// kept, at its end.
+func (r *descent) training(best *optimize.DescentResult) model.Training {
+	value, norm := r.bag.objective(best.X)
+	t := model.Training{
+		Objective:   value,
+		GradNorm:    norm,
+		Iterations:  best.Epochs,
+		Evaluations: best.Epochs + 1,
+		Status:      best.Status.String(),
+		BestEpoch:   best.Epoch,
+	}
+	if r.valid != nil {
+		t.Validation = &best.Validation
+		t.Refit = fmt.Sprintf("epochs=%d keep=last", best.Epoch)
+	}
+	return t
+}

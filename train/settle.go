@@ -1,0 +1,70 @@
+package train
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+)
+
+// Settled returns the problem with everything put in place that depends on the data:
+// values that are missing are filled in, and the measures have their relevance
+// threshold. Run settles a problem itself; settling twice changes nothing.
+func (p *Problem) Settled() (*Problem, error) {
+	s, err := p.filled()
+	if err != nil {
+		return nil, err
+	}
+	sets := []*dataset.Dataset{s.Data}
+	if s.Valid != nil {
+		sets = append(sets, s.Valid)
+	}
+	s.Measure, s.Select = measure.For(p.Measure, sets...), measure.For(p.Select, sets...)
+	var c measure.Convention
+	switch {
+	case p.Measure != nil:
+		c = measure.ConventionOf(p.Measure)
+	case p.Select != nil:
+		c = measure.ConventionOf(p.Select)
+	}
+	s.relevant = c.For(sets...)
+	return s, nil
+}
+
+// Relevant returns the convention of the problem's measures with the relevance
+// threshold for the data, once it is settled.
+func (p *Problem) Relevant() measure.Convention { return p.relevant }
+
+// filled returns a copy of the problem with values that are missing filled in.
+func (p *Problem) filled() (*Problem, error) {
+	f := *p
+	if p.Data.Missing() == 0 && (p.Valid == nil || p.Valid.Missing() == 0) {
+		return &f, nil
+	}
+	if p.Missing != dataset.MissingZero && p.Missing != dataset.MissingMin {
+		return nil, BadProblem("found missing values in the data, expected to be told what they become")
+	}
+	for _, d := range []**dataset.Dataset{&f.Data, &f.Valid} {
+		if *d != nil && (*d).Missing() > 0 {
+			*d = (*d).Clone()
+			(*d).FillMissing(p.Missing)
+		}
+	}
+	return &f, nil
+}
+
+// identity names all that training depends on, as words NAME=VALUE.
+func (p *Problem) identity() string {
+	words := p.Identity
+	if words == "" {
+		parts := []string{"method=" + p.Method, fmt.Sprintf("loss=%T", p.Loss), fmt.Sprintf("learner=%T", p.Learner)}
+		for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
+			parts = append(parts, fmt.Sprintf("%s=%v", name, p.Settings[name]))
+		}
+		words = strings.Join(parts, " ")
+	}
+	return fmt.Sprintf("%s seed=%d relevant=%g normalization=%s data=%s", words, p.Seed, p.relevant.Threshold(), p.Normalization, p.Data.Fingerprint())
+}

@@ -1,0 +1,97 @@
+package train
+
+import (
+	"errors"
+	"os"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/objective"
+	"github.com/listwise/listwise/scorer"
+)
+
+// Task is a settled problem as learners see it. It serves one training.
+type Task struct {
+	*Problem
+
+	normalized *dataset.Dataset
+}
+
+// Normalized returns the training data, normalized; they must not be changed.
+func (t *Task) Normalized() *dataset.Dataset {
+	if t.normalized == nil {
+		t.normalized = normalized(t.Data, t.Normalization)
+	}
+	return t.normalized
+}
+
+func normalized(d *dataset.Dataset, how dataset.Normalization) *dataset.Dataset {
+	if how == dataset.NoNormalization {
+		return d
+	}
+	return dataset.Normalize(d, how)
+}
+
+// DefaultLargestWork is about 10 seconds a pass, or a gigabyte, for one query.
+const DefaultLargestWork = 1e10
+
+// Risk returns the sum of the loss over the queries of the training data, normalized,
+// as a function of the scorer's parameters, with the penalty ‖w‖²/c, none if c is 0.
+// Queries that take too much work, and data from which nothing can be learned, are a
+// *ProblemError.
+func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
+	if l == nil {
+		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
+	}
+	if err := t.checkWork(s, l); err != nil {
+		return nil, err
+	}
+	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done})
+	if err != nil {
+		return nil, &ProblemError{err}
+	}
+	if risk.Queries() == 0 {
+		return nil, t.nothingToLearn()
+	}
+	return risk, nil
+}
+
+// checkWork refuses queries that would take too much work, in training or, by the
+// scorer, in validation.
+func (t *Task) checkWork(s scorer.Scorer, l loss.Loss) error {
+	limit := t.LargestWork
+	if limit == 0 {
+		limit = DefaultLargestWork
+	}
+	err := objective.CheckWork(t.Data, s, l, limit)
+	if err == nil && t.Valid != nil {
+		err = objective.CheckWork(t.Valid, s, nil, limit)
+	}
+	var much *objective.TooMuchWork
+	if !errors.As(err, &much) {
+		return err
+	}
+	return BadProblem("%w; a method that is linear in documents (such as listnet), fewer documents a query or a larger largest_work helps", err)
+}
+
+// nothingToLearn tells that nothing can be learned from any query, and why.
+func (t *Task) nothingToLearn() error {
+	if t.Threshold > 0 {
+		return BadProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
+			t.Threshold, t.Data.HighestGrade())
+	}
+	return BadProblem("found no query with documents to be told apart in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
+		t.relevant.Threshold(), t.Data.HighestGrade())
+}
+
+// NoCheckpoint is for learners that take seconds and leave no checkpoints: a
+// *ProblemError if there is a file from which somebody expects to go on.
+func (t *Task) NoCheckpoint() error {
+	if t.Checkpoint == "" {
+		return nil
+	}
+	if _, err := os.Stat(t.Checkpoint); err == nil {
+		return BadProblem("checkpoint %s: found a file, expected none: this training takes seconds and leaves no checkpoints", t.Checkpoint)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package train learns models: a loss and a learner make a model.
+//
+//	model = Run(loss on one query's scores, learner)
+//
+// A learner is what searches for a ranking function: a scorer with an optimiser
+// ([LBFGS], [Descent], [Newton], [Smoothing], [Planes]), what grows its scorer round by
+// round ([Boosting]), or a type of the caller's own. Any loss can be given to any learner
+// that takes one, a caller's own loss included.
+//
+// Start reading at [Problem] and [Run]; [Learner] and [Task] are what a learner of one's
+// own needs. Package method has the published methods as such pairs, with their
+// hyperparameters. The package must not know of methods' names, files of folds or tables.
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+// Problem is what there is to learn from, and how. Data and Learner are necessary, and
+// Loss where the learner takes one.
+type Problem struct {
+	Data          *dataset.Dataset // before normalization; not changed
+	Valid         *dataset.Dataset // before normalization; by it learners choose the epoch or round to keep; may be nil
+	Missing       dataset.Missing  // what values of Data and Valid that are missing became, or become; stored in the model
+	Normalization dataset.Normalization
+
+	Loss    loss.Loss
+	Learner Learner
+
+	// Measure is what the training optimises, for those whom it concerns; nil if there
+	// is none. Select is the measure of Valid, tie-neutral; nil means Measure or, without
+	// that, map. The relevance threshold of both, unless chosen, is for the data.
+	Measure, Select measure.Measure
+
+	// Threshold is the lowest grade that the loss takes as relevant, for messages; 0 if
+	// it does not ask whether a document is.
+	Threshold float64
+
+	// LargestWork bounds the operations, and ten times the bytes of memory, that one
+	// query may take a pass; a query that would take more is refused. 0 means
+	// DefaultLargestWork.
+	LargestWork float64
+
+	Seed    uint64
+	Workers int // goroutines; 0 means GOMAXPROCS
+
+	// Checkpoint, if not empty, is the file that the learner's state is written to now
+	// and then; training goes on from it if it exists. It is deleted in the end.
+	// Learners that take seconds write none and refuse one that exists.
+	Checkpoint string
+
+	// Observe, if not nil, is called after every iteration or epoch.
+	Observe func(Iteration)
+
+	// Method and Settings go into the model: what it was learned by, and the
+	// hyperparameters (numbers, strings and booleans).
+	Method   string
+	Settings map[string]any
+
+	// Identity tells, in words NAME=VALUE, the loss, the learner and their settings from
+	// others, so that a checkpoint of another training is not taken for this one's.
+	// Empty, it is made of Method and Settings.
+	Identity string
+
+	done     <-chan struct{}    // the context's, set by Run
+	relevant measure.Convention // with the threshold for the data; set by Settled
+}
+
+// Learner searches for a ranking function.
+type Learner interface {
+	// Learn learns from a task. An error is a *ProblemError if the problem is at fault,
+	// and wraps ctx's if that ended the search.
+	Learn(ctx context.Context, t *Task) (*Learned, error)
+}
+
+// Learned is what a learner found.
+type Learned struct {
+	Scorer   scorer.Scorer
+	Params   []float64      // the scorer's
+	Training model.Training // how the search went; Run adds what is known of the data
+	Used     int            // queries that could be learned from
+}
+
+// Iteration tells how far training is: after an iteration of an optimiser, an epoch of
+// descent (a pass over all queries), or a round of boosting.
+type Iteration struct {
+	Start     int     // of a learner that starts several times, from 0
+	Number    int     // iteration of this start, from 0; or epoch over all starts, from 1
+	Objective float64 // of an epoch: the sum of what its updates met
+	GradNorm  float64 // 0 after an epoch, which has no one gradient
+
+	// Epoch tells that this is an epoch's end. Rate is then that of its steps.
+	Epoch bool
+	Rate  float64
+
+	// Validation is, if Validated, what Select is on the validation data.
+	Validated  bool
+	Validation float64
+
+	// Best tells that this is better than all before it.
+	Best bool
+
+	// Params are the scorer's parameters at this point, valid during the call.
+	Params []float64
+}
+
+// ProblemError tells that nothing can be learned from a problem: the data, the
+// settings, the training measure or the checkpoint do not fit.
+type ProblemError struct{ Err error }
+
+func (e *ProblemError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ProblemError) Unwrap() error { return e.Err }
+
+// BadProblem returns a *ProblemError of a formatted message.
+func BadProblem(format string, args ...any) error {
+	return &ProblemError{fmt.Errorf(format, args...)}
+}
+
+// Run learns a model. The result is a function of the problem alone: the same bytes
+// whatever the number of workers, with or without interruptions and checkpoints. An
+// error is a *ProblemError if the problem is at fault, and wraps ctx's if that ended the
+// training.
+func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
+	defer dataset.GuardFaults(&err)()
+	if p.Data == nil || p.Learner == nil {
+		return nil, errors.New("found a problem without data or without a learner, expected both")
+	}
+	if p.Valid != nil && p.Valid.Features > p.Data.Features {
+		return nil, BadProblem("found %d features in the validation data, expected at most the training data's %d", p.Valid.Features, p.Data.Features)
+	}
+	if p, err = p.Settled(); err != nil {
+		return nil, err
+	}
+	p.done = ctx.Done()
+	learned, err := p.Learner.Learn(ctx, &Task{Problem: p})
+	if changed := p.changed(); changed != nil {
+		return nil, changed // whatever came of it
+	}
+	if err == nil {
+		trained = p.model(learned)
+		err = checkFinite(trained)
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = cause // what was broken off is not worth telling
+	}
+	if err != nil {
+		return nil, err
+	}
+	return trained, nil
+}
+
+// model returns what was learned with all that is known of where it came from.
+func (p *Problem) model(l *Learned) *model.Model {
+	t := l.Training
+	t.Fingerprint, t.Seen = p.Data.Fingerprint(), p.Data.QuerySet()
+	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), l.Used
+	m := &model.Model{
+		Method:          p.Method,
+		Hyperparameters: p.Settings,
+		Seed:            p.Seed,
+		Threshold:       p.relevant.Threshold(),
+		FeatureNames:    p.Data.FeatureNames,
+		Missing:         p.Missing,
+		Normalization:   p.Normalization,
+		Training:        t,
+		Scorer:          l.Scorer,
+		Params:          l.Params,
+	}
+	if p.Measure != nil {
+		m.Measure, m.Convention = p.Measure.Name(), measure.ConventionOf(p.Measure).Name()
+	}
+	return m
+}
+
+// changed returns an error if the files that the data are views of have changed.
+func (p *Problem) changed() error {
+	err := p.Data.Changed()
+	if err == nil && p.Valid != nil {
+		err = p.Valid.Changed()
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+// found is a learner that has found already.
+type found struct{ Learned }
+
+func (f found) Learn(context.Context, *Task) (*Learned, error) { return &f.Learned, nil }
+
+// Claim: a model that is not finite is an error, whatever made it.
+func TestModelsAreFinite(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for what, learned := range map[string]Learned{
+			"weight 2":         {Params: []float64{1, bad}},
+			"objective":        {Params: []float64{1}, Training: model.Training{Objective: bad}},
+			"gradient":         {Params: []float64{1}, Training: model.Training{GradNorm: bad}},
+			"validation value": {Params: []float64{1}, Training: model.Training{Validation: &bad}},
+		} {
+			_, err := Run(context.Background(), &Problem{Data: smallData(t), Learner: found{learned}})
+			var problem *ProblemError
+			if !errors.As(err, &problem) || !strings.Contains(err.Error(), what) {
+				t.Errorf("%s %v: error %v, expected a *ProblemError that names it", what, bad, err)
+			}
+		}
+	}
+}
+
+// squares is a loss of a caller's own: ½ Σ (score − grade)².
+type squares struct{}
+
+func (squares) Bind(grades []float64, _ *rand.Rand) (loss.Bound, error) {
+	return boundSquares(grades), nil
+}
+
+func (squares) Traits() loss.Traits { return loss.Traits{Convex: true, Smooth: true} }
+
+type boundSquares []float64
+
+func (b boundSquares) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
+	var value float64
+	for i, s := range scores {
+		value += (s - b[i]) * (s - b[i]) / 2
+		if lambda != nil {
+			lambda[i] = b[i] - s
+		}
+	}
+	return value
+}
+
+// Claim: a loss of a caller's own trains a linear function and a network, by any learner
+// that takes it, to a model that is saved, read and scores like any other.
+func TestOwnLoss(t *testing.T) {
+	d := smallData(t)
+	for name, learner := range map[string]Learner{
+		"lbfgs":   LBFGS{C: 10, Tolerance: 1e-6, Iterations: 50},
+		"descent": Descent{Architecture: Network(4, scorer.Tanh), C: 100, Rate: 0.01, Epochs: 20, Batch: 1, Decay: 0.95, Bag: 2},
+	} {
+		p := &Problem{
+			Data: d.Subset([]int{0, 1, 2, 3, 4, 5, 6, 7}), Valid: d.Subset([]int{8, 9, 10, 11}), Normalization: dataset.ZScore,
+			Loss: squares{}, Learner: learner, Select: parse(t, "ndcg@5"), Seed: 1,
+			Method: "squares", Settings: map[string]any{"margin": 0.5},
+		}
+		m, err := Run(context.Background(), p)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		want, err := m.Score(p.Valid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := m.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		back, err := model.Read(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := back.Score(p.Valid)
+		if err != nil || !slices.Equal(got, want) || back.Method != "squares" || back.Hyperparameters["margin"] != 0.5 {
+			t.Errorf("%s: the model read scores otherwise, %v", name, err)
+		}
+		if slices.Max(want) == slices.Min(want) {
+			t.Errorf("%s: nothing was learned", name)
+		}
+	}
+}
+
+// Claim: a problem that lacks what it takes is told, not run.
+func TestRunErrors(t *testing.T) {
+	wide := smallData(t)
+	narrow, err := dataset.Read(strings.NewReader("1 qid:1 1:1\n0 qid:1 1:2\n"), "f", dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, p := range map[string]*Problem{
+		"without data":      {Learner: LBFGS{}},
+		"without a learner": {Data: wide},
+		"found no loss":     {Data: wide, Learner: LBFGS{Iterations: 1, Tolerance: 1}},
+		"8 features in the validation data, expected at most the training data's 1": {Data: narrow, Valid: wide, Learner: LBFGS{}},
+	} {
+		if _, err := Run(context.Background(), p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}

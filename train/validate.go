@@ -1,0 +1,63 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+// Validation measures models under way on the validation data.
+type Validation struct {
+	Data    *dataset.Dataset // before normalization
+	Measure measure.Measure
+
+	normalization dataset.Normalization
+}
+
+// Validation returns nil if the problem has no validation data. For those who choose by
+// it, it is a *ProblemError if the measure is the same whatever is chosen.
+func (t *Task) Validation(choosing bool) (*Validation, error) {
+	if t.Valid == nil {
+		return nil, nil
+	}
+	v := &Validation{Data: t.Valid, Measure: t.Select, normalization: t.Normalization}
+	if v.Measure == nil {
+		v.Measure = t.Measure
+	}
+	if v.Measure == nil {
+		var err error
+		if v.Measure, err = measure.Parse("map", t.relevant, measure.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	if choosing {
+		if err := measure.CheckVaries(v.Measure, v.Data); err != nil {
+			return nil, BadProblem("validation data: %w", err)
+		}
+	}
+	return v, nil
+}
+
+// Value returns the measure of a scorer, tie-neutral as wherever a model is chosen.
+func (v *Validation) Value(s scorer.Scorer, params []float64) (float64, error) {
+	m := model.Model{Normalization: v.normalization, Scorer: s, Params: params}
+	scores, err := m.Score(v.Data)
+	if err != nil {
+		return 0, err
+	}
+	ranker := measure.Ranker{Ties: measure.TiesAverage}
+	value, counted := ranker.Mean(v.Data, scores, v.Measure)
+	if counted == 0 {
+		return 0, BadProblem("found no validation query that counts for %s, expected at least one", v.Measure.Name())
+	}
+	return value, nil
+}
+
+// identity names what the values depend on beside the model, as words NAME=VALUE.
+func (v *Validation) identity() string {
+	c := measure.ConventionOf(v.Measure)
+	return fmt.Sprintf("valid=%s select=%s/%s/%g", v.Data.Fingerprint(), v.Measure.Name(), c.Name(), c.Threshold())
+}
