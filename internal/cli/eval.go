@@ -11,9 +11,9 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/runs"
 )
 
 type evalFlags struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/atomicfile"
+	page "github.com/listwise/listwise/internal/report"
 	"github.com/listwise/listwise/measure"
-	page "github.com/listwise/listwise/report"
 )
 
 type reportFlags struct {

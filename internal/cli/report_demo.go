@@ -5,8 +5,8 @@ import (
 
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/atomicfile"
+	page "github.com/listwise/listwise/internal/report"
 	"github.com/listwise/listwise/method"
-	page "github.com/listwise/listwise/report"
 	"github.com/listwise/listwise/tune"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	page "github.com/listwise/listwise/report"
-	"github.com/listwise/listwise/runs"
+	page "github.com/listwise/listwise/internal/report"
+	"github.com/listwise/listwise/internal/runs"
 )
 
 // numbered returns the run that an argument, [NAME=]NUMBER, stands for; ok is false

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/paper"
+	"github.com/listwise/listwise/internal/paper"
 )
 
 type reproduceFlags struct {

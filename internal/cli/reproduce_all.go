@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/paper"
+	"github.com/listwise/listwise/internal/paper"
 )
 
 // runAll runs all experiments and writes the pages.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/listwise/listwise/paper"
+	"github.com/listwise/listwise/internal/paper"
 )
 
 // --markdown writes the page where it is wanted, with the plots it links beside it;

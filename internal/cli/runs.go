@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/method"
-	"github.com/listwise/listwise/runs"
 )
 
 func newRunsCommand(env *environment) *cobra.Command {

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/runs"
 	"github.com/listwise/listwise/tune"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/runs"
+	"github.com/listwise/listwise/internal/runs"
 )
 
 func newRunsDiffCommand(env *environment) *cobra.Command {

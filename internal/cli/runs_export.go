@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/internal/rows"
-	"github.com/listwise/listwise/runs"
+	"github.com/listwise/listwise/internal/runs"
 )
 
 func newRunsExportCommand(env *environment) *cobra.Command {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/listwise/listwise/runs"
+	"github.com/listwise/listwise/internal/runs"
 )
 
 // Claim: tune killed at any moment, with another command recording at the same time,

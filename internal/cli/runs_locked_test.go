@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/listwise/listwise/runs"
+	"github.com/listwise/listwise/internal/runs"
 )
 
 // recordable are commands whose runs are recorded, and what their result begins with.

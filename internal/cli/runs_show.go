@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/runs"
+	"github.com/listwise/listwise/internal/runs"
 )
 
 func newRunsShowCommand(env *environment) *cobra.Command {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/listwise/listwise/runs"
+	"github.com/listwise/listwise/internal/runs"
 )
 
 // getRun reads a run from the record of the working folder.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/runs"
+	"github.com/listwise/listwise/internal/runs"
 )
 
 // targets are the files and folders that a command reads and writes, under the flags

@@ -13,9 +13,9 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
-	"github.com/listwise/listwise/runs"
 	"github.com/listwise/listwise/tune"
 )
 
