@@ -94,12 +94,32 @@ func (m *memory) tooManyDocuments(docs, features int, whole bool) error {
 	return m.tooLarge(found, expected+"; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps")
 }
 
+// builderCopies is how many times the memory of its data a Builder takes at most: what
+// it appends to grows by a quarter, and the old stays until it is copied.
+const builderCopies = 2.25
+
+// CheckBuilder returns an error whose cause is ErrTooLarge if a [Builder] of so many
+// queries, with so many documents and features each, takes more than MaxBytes, with an
+// estimate of the memory.
+func (o Options) CheckBuilder(queries, docs, features int) error {
+	limit := float64(o.memory("").limit)
+	need := float64(queries) * (queryBytes + builderCopies*float64(docs)*(4*float64(features)+documentBytes+buildIDBytes))
+	if need <= limit {
+		return nil
+	}
+	found := fmt.Sprintf("%d queries × %d documents × %d features, which take some %s of memory", queries, docs, features, inBytes(need))
+	return &SyntaxError{File: "the data to make", Found: found, Expected: "at most " + inBytes(limit) + ", or raise the limit", Err: ErrTooLarge}
+}
+
+// buildIDBytes is about what the identifier of a document takes.
+const buildIDBytes = 10
+
 // inBytes describes a number of bytes in a unit that suits it.
 func inBytes(n float64) string {
 	for _, unit := range []struct {
 		name string
 		size float64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+	}{{"PiB", 1 << 50}, {"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
 		if n >= unit.size {
 			return strconv.FormatFloat(n/unit.size, 'g', 4, 64) + " " + unit.name
 		}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -229,5 +231,40 @@ func TestTooManyScores(t *testing.T) {
 		if text := fmt.Sprintf(`f:%d: found one more score, "1", expected %d scores, one for each document`, want+1, want); err == nil || err.Error() != text {
 			t.Errorf("error is %v, want %s", err, text)
 		}
+	}
+}
+
+// Claim: what CheckBuilder lets pass builds within the limit, as allocations measure it,
+// and what it refuses is told with an estimate.
+func TestCheckBuilder(t *testing.T) {
+	const queries, docs, features = 2000, 50, 20
+	var b Builder
+	ids := make([]string, docs)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("1234-%05d", i)
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for q := range queries {
+		if err := b.Add(strconv.Itoa(q), make([]float64, docs), make([]float32, docs*features), ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held := int64(after.HeapAlloc - before.HeapAlloc)
+	if err := (Options{MaxBytes: 3 * held}).CheckBuilder(queries, docs, features); err != nil {
+		t.Errorf("%v, though it holds %d bytes", err, held)
+	}
+	err := Options{MaxBytes: held}.CheckBuilder(queries, docs, features)
+	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "2000 queries × 50 documents × 20 features, which take some ") {
+		t.Errorf("a limit of the %d bytes that it holds: %v", held, err)
+	}
+	if d := b.Dataset(); d.Docs() != queries*docs {
+		t.Errorf("%d documents", d.Docs())
+	}
+	if err := (Options{}).CheckBuilder(math.MaxInt32, math.MaxInt32, math.MaxInt32); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("all there is: %v", err)
 	}
 }

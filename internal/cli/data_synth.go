@@ -15,6 +15,7 @@ import (
 
 type synthFlags struct {
 	dataOutput
+	memoryLimit
 	shape      string
 	options    synth.Options
 	grades     string
@@ -42,7 +43,8 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
-	f.addTo(cmd)
+	f.dataOutput.addTo(cmd)
+	f.memoryLimit.addTo(cmd, "the data may take while they are made")
 	fl := cmd.Flags()
 	fl.StringVar(&f.shape, "shape", "ohsumed", "collection to imitate: "+strings.Join(shapeNames(), ", "))
 	addWhole(fl, &f.options.Queries, "queries", 0, 1, "`number` of queries (default: the shape's)")
@@ -121,7 +123,11 @@ func (f *synthFlags) generate(cmd *cobra.Command) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return shape.Generate(f.chosen(cmd, shape.Defaults))
+	o := f.chosen(cmd, shape.Defaults)
+	if err := f.fits(o); err != nil {
+		return nil, err
+	}
+	return shape.Generate(o)
 }
 
 func (f *synthFlags) generateCubic(cmd *cobra.Command) (*dataset.Dataset, error) {
@@ -131,9 +137,17 @@ func (f *synthFlags) generateCubic(cmd *cobra.Command) (*dataset.Dataset, error)
 	}
 	c := cubicDefaults()
 	o := f.chosen(cmd, synth.Options{Queries: c.Queries, Docs: c.Docs, Features: c.Features})
+	if err := f.fits(o); err != nil {
+		return nil, err
+	}
 	c.Queries, c.Docs, c.Features = o.Queries, o.Docs, o.Features
 	c.Shares, c.Polynomial, c.Seed = shares, f.polynomial, o.Seed
 	return c.Generate()
+}
+
+// fits returns an error if the data would take too much memory.
+func (f *synthFlags) fits(o synth.Options) error {
+	return hintAtMemory(f.memoryLimit.options().CheckBuilder(o.Queries, o.Docs, o.Features))
 }
 
 // maxGrades is far more than any judge tells apart.

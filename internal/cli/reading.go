@@ -18,16 +18,32 @@ const maxMemory = 1e9
 
 // reading are the flags of all commands that read data.
 type reading struct {
-	missing   string
+	memoryLimit
+	missing string
+}
+
+// memoryLimit is the flag of what data may take.
+type memoryLimit struct {
 	maxMemory float64 // GiB
 	given     func(flag string) bool
 }
 
+func (m *memoryLimit) addTo(cmd *cobra.Command, what string) {
+	m.given = cmd.Flags().Changed
+	addPositive(cmd.Flags(), &m.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` of memory that "+what+"; not more than three quarters of the machine's unless given")
+}
+
+// options are those of the limit alone.
+func (m *memoryLimit) options() dataset.Options {
+	if !m.given("max-memory") {
+		return dataset.Options{}
+	}
+	return dataset.Options{MaxBytes: max(1, int64(m.maxMemory*(1<<30)))}
+}
+
 func (r *reading) addTo(cmd *cobra.Command) {
-	f := cmd.Flags()
-	r.given = f.Changed
-	f.StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, or min (the least value within the query)")
-	addPositive(f, &r.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` of memory that an input may take: features, 4 bytes each, identifiers, what comes from a pipe; not more than three quarters of the machine's unless given")
+	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, or min (the least value within the query)")
+	r.memoryLimit.addTo(cmd, "an input may take: features, 4 bytes each, identifiers, what comes from a pipe")
 }
 
 // options are the reader's options that the flags ask for.
@@ -36,10 +52,8 @@ func (r *reading) options() (dataset.Options, error) {
 	if err != nil {
 		return dataset.Options{}, badCall("--missing: %w", err)
 	}
-	opts := dataset.Options{Missing: missing}
-	if r.given("max-memory") {
-		opts.MaxBytes = max(1, int64(r.maxMemory*(1<<30)))
-	}
+	opts := r.memoryLimit.options()
+	opts.Missing = missing
 	return opts, nil
 }
 
@@ -63,10 +77,15 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 	} else {
 		d, err = dataset.Open(path, opts)
 	}
+	return d, inputFault(flag, path, someData, hintAtMemory(err))
+}
+
+// hintAtMemory adds to an error about too large data which flag raises the limit.
+func hintAtMemory(err error) error {
 	if errors.Is(err, dataset.ErrTooLarge) {
-		err = fmt.Errorf("%w with --max-memory", err)
+		return fmt.Errorf("%w with --max-memory", err)
 	}
-	return d, inputFault(flag, path, someData, err)
+	return err
 }
 
 // readTests reads the test parts of folds.
