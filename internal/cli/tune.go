@@ -46,8 +46,9 @@ data the validation queries are measured in their place, and the table says so.
 
 The output folder gets, for every method M and fold k, M/Foldk.model.json,
 M/Foldk.scores (one score a line of test.txt), M/Foldk.queries.csv, and for all
-of them results.json. Finished trainings are kept there: a run that was killed
-goes on where it was.`,
+of them results.json. Without test data the scores and queries are those of the
+validation file, vali.txt or --valid. Finished trainings are kept there: a run that
+was killed goes on where it was.`,
 		Example: `  listwise tune --method mle,convexloss --measure ndcg@10 --data OHSUMED --select map --out runs/ohsumed
   listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle
   listwise tune --method mle,ranknet --train train.txt --valid vali.txt --test test.txt --out runs/mine`,

@@ -43,6 +43,9 @@ func (e *Experiment) Timed(ctx context.Context, o Options) (*Report, Took, error
 		}
 	}
 	r, err := e.Run(ctx, o)
+	if err != nil && !s.begun() {
+		return nil, Took{}, err // nothing was trained, and no folder made for it
+	}
 	took, saved := s.stop()
 	return r, took, errors.Join(err, saved)
 }
@@ -97,6 +100,15 @@ func (s *stopwatch) stop() (Took, error) {
 		took.All += time.Duration(s.before[s.command] * float64(time.Second))
 	}
 	return took, err
+}
+
+// begun tells whether there is a folder of records.
+func (s *stopwatch) begun() bool {
+	if s.path == "" {
+		return true
+	}
+	_, err := os.Stat(filepath.Dir(s.path))
+	return err == nil
 }
 
 // recorded tells whether the records hold anything but times.
