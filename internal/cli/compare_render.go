@@ -5,46 +5,40 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // The writers below leave errors to w, which keeps the first.
 
-// writeSheets writes tables as aligned text.
-func writeSheets(w *bufio.Writer, sheets []sheet) {
-	for _, s := range sheets {
-		if s.above != "" {
-			fmt.Fprintln(w, s.above)
-		}
-		t := table.NewWriter()
-		t.SetStyle(table.StyleLight)
-		t.Style().Format.Header = text.FormatDefault
-		t.Style().Options = table.OptionsNoBordersAndSeparators
-		t.Style().Options.SeparateHeader = true
-		configs := make([]table.ColumnConfig, len(s.columns))
-		for i := range configs {
-			configs[i] = table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight}
-			if i < s.left || s.columns[i] == "" || s.columns[i] == "better than" {
-				configs[i].Align, configs[i].AlignHeader = text.AlignLeft, text.AlignLeft
-			}
-		}
-		t.SetColumnConfigs(configs)
-		t.AppendHeader(cellsOf(s.columns))
-		for _, row := range s.rows {
-			t.AppendRow(cellsOf(row))
-		}
-		fmt.Fprintln(w, t.Render())
-		for _, line := range s.below {
-			fmt.Fprintln(w, line)
+// report is the sheet as text.
+func (s *sheet) report() report {
+	r := report{title: s.above, columns: s.columns, notes: s.below, keys: s.left, align: leftColumns(s.columns, s.left)}
+	for i, name := range s.columns {
+		if name == "" || name == "better than" {
+			r.align[i] = text.AlignLeft
 		}
 	}
+	for _, row := range s.rows {
+		r.rows = append(r.rows, cellsOf(row))
+	}
+	return r
 }
 
-func cellsOf(row []string) table.Row {
-	cells := make(table.Row, len(row))
+// leftColumns aligns the first columns left, the others right.
+func leftColumns(columns []string, left int) []text.Align {
+	align := make([]text.Align, len(columns))
+	for i := range align {
+		if align[i] = text.AlignRight; i < left {
+			align[i] = text.AlignLeft
+		}
+	}
+	return align
+}
+
+func cellsOf(row []string) []any {
+	cells := make([]any, len(row))
 	for i, c := range row {
-		cells[i] = visible(c)
+		cells[i] = c
 	}
 	return cells
 }

@@ -88,7 +88,9 @@ func (env *environment) printComparison(c *comparison) error {
 	case "latex":
 		writeLatex(w, c.paper(latexMarks))
 	default:
-		writeSheets(w, c.sheets())
+		for _, s := range c.sheets() {
+			writeText(w, s.report(), env.width())
+		}
 	}
 	return w.Flush()
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,13 +11,18 @@ import (
 	"golang.org/x/term"
 )
 
-// width is that of the terminal that standard output is, or COLUMNS says; 0 where it is
-// none: what a program reads does not depend on the size of a window.
+// width is that of the terminal that standard output is; 0 where it is none: what a
+// program reads does not depend on the size of a window.
 func (env *environment) width() int {
-	w := env.stdout
-	if o, ok := w.(output); ok {
-		w = o.Writer
+	if o, ok := env.stdout.(output); ok {
+		return terminalWidth(o.Writer)
 	}
+	return terminalWidth(env.stdout)
+}
+
+// terminalWidth is what COLUMNS says of a terminal's width, or what it has itself; 0 for
+// what is no terminal.
+func terminalWidth(w io.Writer) int {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return 0
@@ -54,7 +61,7 @@ func (r *report) fitColumns(width int) (limits []int, ok bool) {
 			limits[i] = min(limits[i], r.wrap)
 		}
 		least[i] = longestWord(name)
-		if alignment(r.rows, i) == text.AlignRight {
+		if r.alignment(i) == text.AlignRight {
 			least[i] = max(least[i], cells)
 		} else {
 			least[i] = max(least[i], min(cells, narrowest))
@@ -83,6 +90,53 @@ func longestWord(s string) int {
 		n = max(n, text.StringWidthWithoutEscSequences(word))
 	}
 	return n
+}
+
+// parts returns the tables, each at most width wide if that can be, that show the
+// report's: itself, or several that begin with the key columns, or a list.
+func (r *report) parts(width int) []report {
+	if _, ok := r.fitColumns(width); ok {
+		return []report{*r}
+	}
+	if r.keys == 0 {
+		return []report{r.asList()}
+	}
+	var parts []report
+	for from := r.keys; from < len(r.columns); {
+		var part report
+		to := from
+		for to < len(r.columns) {
+			next := to + 1
+			for next < len(r.columns) && r.columns[next] == "" { // a mark of the column before
+				next++
+			}
+			more := r.part(from, next)
+			if _, ok := more.fitColumns(width); !ok {
+				break
+			}
+			part, to = more, next
+		}
+		if to == from {
+			return []report{r.asList()}
+		}
+		parts, from = append(parts, part), to
+	}
+	return parts
+}
+
+// part is the table with the key columns and those from one up to another.
+func (r *report) part(from, to int) report {
+	p := report{}
+	for i, name := range r.columns {
+		if i < r.keys || from <= i && i < to {
+			p.columns = append(p.columns, name)
+			p.align = append(p.align, r.alignment(i))
+		}
+	}
+	for _, row := range r.rows {
+		p.rows = append(p.rows, slices.Concat(row[:r.keys], row[from:to]))
+	}
+	return p
 }
 
 // asList is the table with a line a cell, for screens that are too narrow for it: a

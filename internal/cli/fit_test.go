@@ -64,3 +64,44 @@ func TestWidthOfPipes(t *testing.T) {
 		t.Errorf("a buffer is %d wide", w)
 	}
 }
+
+// A table with key columns that is too wide for a screen becomes several, each of which
+// begins with them; a column without a name stays with the one before.
+func TestTablesAreParted(t *testing.T) {
+	r := report{
+		keys:    1,
+		columns: []string{"system", "first-value", "second-value", "", "third-value"},
+		rows:    [][]any{{"mle", 0.25, 0.5, "***", 0.75}, {"ranknet", 1.25, 1.5, "", 1.75}},
+	}
+	want := ` system   first-value 
+──────────────────────
+ mle           0.2500 
+ ranknet       1.2500 
+
+ system   second-value      
+────────────────────────────
+ mle            0.5000  *** 
+ ranknet        1.5000      
+
+ system   third-value 
+──────────────────────
+ mle           0.7500 
+ ranknet       1.7500 
+`
+	if got := written(r, 36); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A status never goes on in a second line, which could not be drawn anew.
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		width int
+		want  string
+	}{{"reading a.txt", 13, "reading a.txt"}, {"reading a.txt", 12, "reading a.t…"}, {"reading a.txt", -1, "reading a.txt"}} {
+		if got := cut(c.line, c.width); got != c.want {
+			t.Errorf("%q cut to %d is %q, want %q", c.line, c.width, got, c.want)
+		}
+	}
+}

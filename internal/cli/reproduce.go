@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,9 +129,6 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 	if err := e.CheckScale(f.scale); err != nil {
 		return badCall("%w", err)
 	}
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return err
-	}
 	stages := stagedProgress{env: env}
 	r, _, err := e.Timed(cmd.Context(), paper.Options{
 		Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale,
@@ -143,6 +142,9 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 		return badCall("%s: %w", name, err)
 	}
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
 	paths, err := r.Write(f.out)
@@ -181,7 +183,29 @@ func (env *environment) printExperiment(r *paper.Report) error {
 	case "csv":
 		return r.Sheets[0].WriteCSV(env.stdout)
 	}
+	if width := env.width(); width > 0 {
+		return writeExperiment(env.text(), r, width)
+	}
 	return r.WriteText(env.text())
+}
+
+// writeExperiment is the report's WriteText for a terminal of that width.
+func writeExperiment(to io.Writer, r *paper.Report, width int) error {
+	w := bufio.NewWriter(to)
+	writeText(w, report{title: r.Title}, width)
+	for _, f := range r.Facts {
+		fmt.Fprintln(w, folded(f.Name+": "+f.Value, width))
+	}
+	for i := range r.Tables {
+		t := &r.Tables[i]
+		table := report{title: "\n" + t.Title, columns: t.Columns, align: leftColumns(t.Columns, t.Left), keys: max(1, t.Left)}
+		for _, row := range t.Rows {
+			table.rows = append(table.rows, cellsOf(row))
+		}
+		writeText(w, table, width)
+	}
+	writeText(w, report{notes: r.Closing()}, width)
+	return w.Flush()
 }
 
 // stagedProgress shows one bar after the other, each for a stage of an

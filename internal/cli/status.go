@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 )
 
@@ -71,11 +72,20 @@ func (s *status) show() {
 	case len(s.tasks) == 0:
 		s.wipe()
 	case s.terminal:
-		fmt.Fprintf(s.w, "\r%s\x1b[K", visible(s.tasks[len(s.tasks)-1].line(true)))
+		fmt.Fprintf(s.w, "\r%s\x1b[K", cut(visible(s.tasks[len(s.tasks)-1].line(true)), terminalWidth(s.w)-1))
 		s.drawn = true
 	default:
 		fmt.Fprintln(s.w, visible(s.tasks[len(s.tasks)-1].line(false)))
 	}
+}
+
+// cut shortens a line to width columns: one that goes on in the next could not be drawn
+// anew. A width below 1 is not known.
+func cut(line string, width int) string {
+	if width < 1 || text.StringWidthWithoutEscSequences(line) <= width {
+		return line
+	}
+	return text.Snip(line, width, "…")
 }
 
 // wipe takes the line off the terminal. The caller holds the lock.

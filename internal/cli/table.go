@@ -17,8 +17,10 @@ import (
 type report struct {
 	title   string
 	columns []string
-	rows    [][]any // string, int, float64 or nil; a float prints with 4 decimals as text and in full as CSV
-	wrap    int     // width of the last column beyond which text goes on in the next line; 0: any
+	rows    [][]any      // string, int, float64 or nil; a float prints with 4 decimals as text and in full as CSV
+	align   []text.Align // of the columns; nil: by what their cells are
+	keys    int          // number of columns, from the first, that begin every part of a table too wide for one; 0: it becomes a list
+	wrap    int          // width of the last column beyond which text goes on in the next line; 0: any
 	notes   []string
 	json    any
 }
@@ -42,25 +44,37 @@ func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.s
 // writeText writes a report at most width wide, 0 for any width. It leaves errors to
 // the writer, which keeps the first.
 func writeText(w *bufio.Writer, r report, width int) {
-	limits, ok := r.fitColumns(width)
-	if !ok {
-		r = r.asList()
-		limits, _ = r.fitColumns(width)
+	if r.title != "" {
+		fmt.Fprintln(w, folded(r.title, width))
 	}
+	for i, part := range r.parts(width) {
+		if len(part.rows) == 0 {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, part.render(width))
+	}
+	for _, n := range r.notes {
+		fmt.Fprintln(w, folded(n, width))
+	}
+}
+
+// render draws the table, whose columns give way to the width.
+func (r *report) render(width int) string {
+	limits, _ := r.fitColumns(width)
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
 	t.Style().Options = table.OptionsNoBordersAndSeparators
 	t.Style().Options.SeparateHeader = true
-	if r.title != "" {
-		fmt.Fprintln(w, folded(r.title, width))
-	}
 	header := make(table.Row, len(r.columns))
 	configs := make([]table.ColumnConfig, len(r.columns))
 	for i, c := range r.columns {
 		header[i] = c
 		configs[i] = table.ColumnConfig{
-			Number: i + 1, Align: alignment(r.rows, i), AlignHeader: alignment(r.rows, i),
+			Number: i + 1, Align: r.alignment(i), AlignHeader: r.alignment(i),
 			WidthMax: limits[i], WidthMaxEnforcer: text.WrapSoft,
 		}
 	}
@@ -73,12 +87,7 @@ func writeText(w *bufio.Writer, r report, width int) {
 		}
 		t.AppendRow(cells)
 	}
-	if len(r.rows) > 0 {
-		fmt.Fprintln(w, t.Render())
-	}
-	for _, n := range r.notes {
-		fmt.Fprintln(w, folded(n, width))
-	}
+	return t.Render()
 }
 
 func readable(cell any) string {
@@ -91,9 +100,12 @@ func readable(cell any) string {
 	return visible(fmt.Sprint(cell))
 }
 
-// alignment is right for columns of numbers.
-func alignment(rows [][]any, column int) text.Align {
-	for _, row := range rows {
+// alignment is right for columns of numbers, unless the report says otherwise.
+func (r *report) alignment(column int) text.Align {
+	if r.align != nil {
+		return r.align[column]
+	}
+	for _, row := range r.rows {
 		if column >= len(row) {
 			continue
 		}

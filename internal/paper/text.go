@@ -23,17 +23,26 @@ func (r *Report) WriteText(w io.Writer) error {
 		b.WriteByte('\n')
 		r.Tables[i].write(&b)
 	}
-	if len(r.Claims) > 0 {
-		fmt.Fprintf(&b, "\nagainst the published numbers: %s; see %s-claims.csv\n", countsText(r.Claims), r.Name)
-	}
-	if len(r.Notes) > 0 {
-		b.WriteByte('\n')
-	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "- %s\n", n)
+	for _, line := range r.Closing() {
+		fmt.Fprintln(&b, line)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// Closing returns the lines that stand below the tables.
+func (r *Report) Closing() []string {
+	var lines []string
+	if len(r.Claims) > 0 {
+		lines = append(lines, "", fmt.Sprintf("against the published numbers: %s; see %s-claims.csv", countsText(r.Claims), r.Name))
+	}
+	if len(r.Notes) > 0 {
+		lines = append(lines, "")
+	}
+	for _, n := range r.Notes {
+		lines = append(lines, "- "+n)
+	}
+	return lines
 }
 
 func (t *Table) write(b *bytes.Buffer) {
