@@ -48,7 +48,7 @@ var layers = []layer{
 	{pkg: "model", allow: []string{"internal/atomicfile", "internal/strictjson", "internal/parallel", "dataset", "fuse", "scorer"}},
 	{pkg: "train", allow: []string{"internal/atomicfile", "internal/random", "dataset", "measure", "loss", "scorer", "boost", "objective", "optimize", "model"}},
 	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "dataset", "measure", "sample", "loss", "scorer", "ascent", "boost", "optimize", "model", "train"}},
-	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "dataset", "measure", "method", "model"}},
+	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "dataset", "measure", "loss", "model", "train", "method"}},
 	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "measure", "ascent", "fuse", "model", "tune"}},
 	{pkg: "internal/runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
 	{pkg: "internal/report", allow: []string{"internal/random", "dataset", "measure", "ranking", "sample", "stats", "loss", "scorer", "model", "method", "ensemble"}},

@@ -157,6 +157,19 @@ func (m *Method) hyperparameter(name string) (*Hyperparameter, error) {
 	return nil, fmt.Errorf("%s has no hyperparameter %q%s", m.Name, name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
 }
 
+// Names returns the names of the hyperparameters, in the order of the method's list.
+func (v Values) Names() []string {
+	names := make([]string, len(v.method.Hyperparameters))
+	for i := range names {
+		names[i] = v.method.Hyperparameters[i].Name
+	}
+	return names
+}
+
+// IsNumber tells whether the method has a hyperparameter of that name whose values are
+// numbers.
+func (v Values) IsNumber(name string) bool { return v.method.IsNumber(name) }
+
 // String returns the settings as k=v, in the order of the method's list.
 func (v Values) String() string {
 	var parts []string

@@ -14,7 +14,6 @@ import (
 
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
 )
 
@@ -22,7 +21,7 @@ import (
 type job struct {
 	entry  *Entry
 	fold   *Fold
-	values method.Values
+	values Setting
 	train  string // fingerprints of the fold's data
 	valid  string
 
@@ -64,18 +63,7 @@ func (j *job) run(ctx context.Context, c *Config) error {
 			return err
 		}
 	}
-	m, err := j.entry.Method.Train(ctx, &method.Problem{
-		Data:          j.fold.Train,
-		Valid:         j.fold.Valid,
-		Select:        c.Select,
-		Measure:       j.entry.Measure,
-		Values:        j.values,
-		Scorer:        c.Scorer,
-		Missing:       c.Missing,
-		Normalization: c.Normalization,
-		Seed:          c.Seed,
-		Workers:       1, // the other cores have jobs of their own
-	})
+	m, err := c.train(ctx, j.entry, j.values, j.fold)
 	if err != nil {
 		return err
 	}
@@ -104,7 +92,7 @@ func (j *job) key(c *Config) string {
 		training, convention = m.Name(), measure.ConventionOf(m).Name()
 	}
 	text, err := json.Marshal([]any{
-		model.FormatVersion, j.entry.Method.Name, training, convention, j.values.Map(), c.Seed, c.Normalization.String(),
+		model.FormatVersion, j.entry.learner(), training, convention, j.values.Typed(), c.Seed, c.Normalization.String(),
 		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer, recordVersion,
 	})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
 )
 
@@ -27,7 +26,7 @@ type Row struct {
 // FoldResult is one fold's chosen model and what it does on the test data.
 type FoldResult struct {
 	Fold        string
-	Chosen      method.Values
+	Chosen      Setting
 	Tried       []float64 // validation value of every setting, in order
 	Unconverged int       // settings whose training did not converge
 	Validation  float64   // of the chosen one
@@ -69,31 +68,20 @@ func (c *Config) summarise(folds []FoldResult) []Summary {
 // Varied returns the hyperparameters that were tried with several values.
 func (r *Row) Varied() []string { return r.Entry.varied() }
 
-func (e *Entry) varied() []string {
-	var names []string
-	for _, h := range e.Method.Hyperparameters {
-		first := e.Settings[0].Text(h.Name)
-		if slices.ContainsFunc(e.Settings, func(v method.Values) bool { return v.Text(h.Name) != first }) {
-			names = append(names, h.Name)
-		}
-	}
-	return names
-}
-
 // AtEdge returns the numeric hyperparameters whose chosen value is, in some
 // fold, the lowest or highest of those tried, so that a wider grid may do better.
 // Of two values one cannot but choose such a one, which says nothing.
 func (r *Row) AtEdge() []string {
 	var names []string
 	for _, name := range r.Varied() {
-		if !r.Entry.Method.IsNumber(name) {
+		if !r.Entry.Settings[0].IsNumber(name) {
 			continue
 		}
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, v := range r.Entry.Settings {
 			low, high = min(low, v.Number(name)), max(high, v.Number(name))
 		}
-		inner := func(v method.Values) bool { return low < v.Number(name) && v.Number(name) < high }
+		inner := func(v Setting) bool { return low < v.Number(name) && v.Number(name) < high }
 		if slices.ContainsFunc(r.Entry.Settings, inner) && slices.ContainsFunc(r.Folds, func(f FoldResult) bool {
 			v := f.Chosen.Number(name)
 			return v == low || v == high

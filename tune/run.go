@@ -10,7 +10,6 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
 )
 
 // Config says what to tune and how to judge it.
@@ -34,14 +33,6 @@ type Config struct {
 
 	// Observe, if not nil, is called from several goroutines as jobs end.
 	Observe func(done, total int)
-}
-
-// Entry is a method with the settings to try.
-type Entry struct {
-	Name     string // of the row and of the folder; unique among entries
-	Method   *method.Method
-	Measure  measure.Measure // the training measure, nil if the method has none
-	Settings []method.Values // tried in this order; the first of equals wins
 }
 
 // Run trains every setting of every entry on every fold, chooses on validation
@@ -98,17 +89,11 @@ func (c *Config) check() error {
 	names := make(map[string]bool)
 	for i := range c.Entries {
 		e := &c.Entries[i]
-		switch {
-		case names[e.Name]:
+		if names[e.Name] {
 			return fmt.Errorf("two entries are named %q, expected different names", e.Name)
-		case len(e.Settings) == 0:
-			return fmt.Errorf("%s: no settings to try, expected at least one", e.Name)
 		}
-		if err := e.Method.CheckMeasure(e.Measure); err != nil {
-			return fmt.Errorf("%s: %w", e.Name, err)
-		}
-		if err := e.Method.CheckScorer(c.Scorer); err != nil {
-			return fmt.Errorf("%s: %w", e.Name, err)
+		if err := e.check(c.Scorer); err != nil {
+			return err
 		}
 		names[e.Name] = true
 	}
@@ -188,30 +173,6 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 		Model:      ch.best.model,
 		Test:       test,
 	}, nil
-}
-
-// NewEntry returns a method's entry with every combination of its grids for its
-// default scorer, those in override replacing its own.
-func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
-	return NewEntryOf(m, "", override)
-}
-
-// NewEntryOf is NewEntry with the grids for a kind of scorer; the empty string
-// stands for the method's default.
-func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
-	grid, err := m.GridOf(kind, override)
-	if err != nil {
-		return Entry{}, err
-	}
-	e := Entry{Name: m.Name, Method: m}
-	for _, point := range grid {
-		v, err := m.Values(point)
-		if err != nil {
-			return Entry{}, err
-		}
-		e.Settings = append(e.Settings, v)
-	}
-	return e, nil
 }
 
 // entryDir is the folder of an entry's results.

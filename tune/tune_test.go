@@ -168,7 +168,7 @@ func TestRunAgainstItsDefinition(t *testing.T) {
 			best, bestValue := -1, 0.0
 			got := r.Rows[i].Folds[k]
 			for s, v := range e.Settings {
-				m, err := e.Method.Train(context.Background(), &method.Problem{Data: f.Train, Measure: e.Measure, Values: v, Seed: c.Seed})
+				m, err := e.Method.Train(context.Background(), &method.Problem{Data: f.Train, Measure: e.Measure, Values: v.(method.Values), Seed: c.Seed})
 				if err != nil {
 					t.Fatal(err)
 				}

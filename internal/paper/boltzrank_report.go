@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/internal/svg"
-	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -191,7 +190,7 @@ func (b boltzRankTable) choices(columns []boltzRankColumn) Sheet {
 
 // describeValues returns what a setting says of the hyperparameters that were
 // varied.
-func describeValues(row *tune.Row, v method.Values) string {
+func describeValues(row *tune.Row, v tune.Setting) string {
 	var parts []string
 	for _, name := range row.Varied() {
 		parts = append(parts, name+"="+v.Text(name))

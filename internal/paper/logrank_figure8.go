@@ -105,7 +105,7 @@ func (f figure8) choose(ctx context.Context, o Options, folds []tune.Fold, row l
 	if err != nil {
 		return nil, method.Values{}, err
 	}
-	return &e, result.Rows[0].Folds[0].Chosen, nil
+	return &e, result.Rows[0].Folds[0].Chosen.(method.Values), nil
 }
 
 // chooseRankings draws the queries and, for each, rankings over the whole range of

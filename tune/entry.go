@@ -1,0 +1,165 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/train"
+)
+
+// Entry is a way to learn with the settings to try: a method of the catalogue, or a loss
+// and a learner of the caller's own (see Own).
+type Entry struct {
+	Name     string // of the row and of the folder; unique among entries
+	Settings []Setting
+
+	Method  *method.Method  // nil for the caller's own
+	Measure measure.Measure // the training measure, nil if there is none
+
+	// Plan returns the loss and the learner of a setting, where Method is nil.
+	Plan func(settings map[string]any) (loss.Loss, train.Learner, error)
+}
+
+// Setting is hyperparameters by name. Of settings with the same validation value the
+// first is chosen. [method.Values] is a Setting.
+type Setting interface {
+	Names() []string            // in order
+	Text(name string) string    // of a value; the same for the same value
+	Number(name string) float64 // of a value that IsNumber
+	IsNumber(name string) bool
+	Typed() map[string]any // numbers, strings and booleans
+	String() string
+}
+
+var _ Setting = method.Values{}
+
+// NewEntry returns a method's entry with every combination of its grids for its
+// default scorer, those in override replacing its own.
+func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
+	return NewEntryOf(m, "", override)
+}
+
+// NewEntryOf is NewEntry with the grids for a kind of scorer; the empty string
+// stands for the method's default.
+func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
+	grid, err := m.GridOf(kind, override)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{Name: m.Name, Method: m}
+	for _, point := range grid {
+		v, err := m.Values(point)
+		if err != nil {
+			return Entry{}, err
+		}
+		e.Settings = append(e.Settings, v)
+	}
+	return e, nil
+}
+
+// Own returns the entry of a loss and a learner of the caller's own: plan makes them of
+// each of the settings, which are numbers, strings and booleans by name.
+func Own(name string, settings []map[string]any, plan func(settings map[string]any) (loss.Loss, train.Learner, error)) Entry {
+	e := Entry{Name: name, Plan: plan}
+	for _, s := range settings {
+		e.Settings = append(e.Settings, own(maps.Clone(s)))
+	}
+	return e
+}
+
+// own is a Setting of the caller's own.
+type own map[string]any
+
+func (o own) Names() []string { return slices.Sorted(maps.Keys(o)) }
+
+func (o own) Text(name string) string { return fmt.Sprint(o[name]) }
+
+func (o own) Number(name string) float64 {
+	v, err := strconv.ParseFloat(o.Text(name), 64)
+	if err != nil {
+		panic(fmt.Sprintf("tune: %s is no number: %v", name, err))
+	}
+	return v
+}
+
+func (o own) IsNumber(name string) bool {
+	_, err := strconv.ParseFloat(o.Text(name), 64)
+	return err == nil
+}
+
+func (o own) Typed() map[string]any { return maps.Clone(o) }
+
+func (o own) String() string {
+	var parts []string
+	for _, name := range o.Names() {
+		parts = append(parts, name+"="+o.Text(name))
+	}
+	return strings.Join(parts, " ")
+}
+
+// check tells of an entry that cannot be trained.
+func (e *Entry) check(scorer string) error {
+	switch {
+	case len(e.Settings) == 0:
+		return fmt.Errorf("%s: no settings to try, expected at least one", e.Name)
+	case e.Method == nil && e.Plan == nil:
+		return fmt.Errorf("%s: neither a method nor a plan, expected one of them", e.Name)
+	case e.Method == nil:
+		return nil
+	}
+	if err := e.Method.CheckMeasure(e.Measure); err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	if err := e.Method.CheckScorer(scorer); err != nil {
+		return fmt.Errorf("%s: %w", e.Name, err)
+	}
+	return nil
+}
+
+// learner names what trains the entry's settings, for records.
+func (e *Entry) learner() string {
+	if e.Method == nil {
+		return "own: " + e.Name
+	}
+	return e.Method.Name
+}
+
+// train learns with one of the settings.
+func (c *Config) train(ctx context.Context, e *Entry, s Setting, f *Fold) (*model.Model, error) {
+	const workers = 1 // the other cores have jobs of their own
+	if e.Method != nil {
+		return e.Method.Train(ctx, &method.Problem{
+			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: c.Scorer,
+			Missing: c.Missing, Normalization: c.Normalization, Seed: c.Seed, Workers: workers,
+		})
+	}
+	l, learner, err := e.Plan(s.Typed())
+	if err != nil {
+		return nil, err
+	}
+	return train.Run(ctx, &train.Problem{
+		Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: l, Learner: learner,
+		Missing: c.Missing, Normalization: c.Normalization, Seed: c.Seed, Workers: workers,
+		Method: e.Name, Settings: s.Typed(),
+	})
+}
+
+// varied returns the hyperparameters that were tried with several values.
+func (e *Entry) varied() []string {
+	var names []string
+	for _, name := range e.Settings[0].Names() {
+		first := e.Settings[0].Text(name)
+		if slices.ContainsFunc(e.Settings, func(s Setting) bool { return s.Text(name) != first }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
