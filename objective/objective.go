@@ -32,6 +32,7 @@ type Risk struct {
 	scorer  scorer.Scorer
 	loss    loss.Loss
 	seed    uint64
+	c       float64 // as asked for
 	inverse float64 // 1/C
 	queries []boundQuery
 	sums    *parallel.Sums
@@ -115,7 +116,7 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	if err != nil {
 		return nil, err
 	}
-	r := &Risk{scorer: s, loss: l, seed: opts.Seed, inverse: inverse, queries: queries, done: opts.Done}
+	r := &Risk{scorer: s, loss: l, seed: opts.Seed, c: opts.C, inverse: inverse, queries: queries, done: opts.Done}
 	docs, most := make([]int, len(queries)), 0
 	for i, q := range queries {
 		docs[i] = q.docs

@@ -58,7 +58,9 @@ type Descent struct {
 	// Beta2 and Epsilon are Adam's β₂, below 1, and ε; 0 means 0.999 and 1e-8.
 	Beta2, Epsilon float64
 
-	// C is that of the penalty ‖x‖²/C; 0 or +Inf means none.
+	// C is that of the penalty ‖x‖²/C, which an epoch's updates add up to; +Inf means
+	// none, 0 that of the terms if they are [Penalized] and else none. Terms with another
+	// penalty than C are an error, as it would be left out.
 	C float64
 
 	// Batch is the number of terms an update is made of, at most all of them; 0
@@ -190,8 +192,31 @@ func (d Descent) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Desc
 	}, err
 }
 
+// Penalized are Terms of a sum that has a penalty ‖x‖²/c besides, which EvalTerm leaves
+// out; c is 0 if there is none.
+type Penalized interface {
+	Terms
+	Penalty() (c float64)
+}
+
+// setPenalty takes over the penalty of the terms.
+func (d *Descent) setPenalty(terms Terms) error {
+	p, ok := terms.(Penalized)
+	if !ok || p.Penalty() == 0 {
+		return nil
+	}
+	if c := p.Penalty(); d.C != 0 && d.C != c {
+		return fmt.Errorf("penalty C = %v of terms that have C = %v, expected the same, or 0", d.C, c)
+	}
+	d.C = p.Penalty()
+	return nil
+}
+
 // start checks the settings and returns a run before its first or next epoch.
 func (d Descent) start(ctx context.Context, terms Terms, x0 []float64) (*descentRun, error) {
+	if err := d.setPenalty(terms); err != nil {
+		return nil, err
+	}
 	if err := d.setDefaults(); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,10 @@ type bag struct {
 	size   int
 }
 
-var _ optimize.Terms = (*bag)(nil)
+var (
+	_ optimize.Penalized = (*bag)(nil)
+	_ optimize.Penalized = (*objective.Risk)(nil)
+)
 
 // newBag returns a *ProblemError if the scorer has no average, or if it starts
 // without random weights, from which all members would learn the same.
@@ -36,6 +39,9 @@ func newBag(risk *objective.Risk, s scorer.Scorer, size int) (*bag, error) {
 }
 
 func (b *bag) Dim() int { return b.size * b.risk.Dim() }
+
+// Penalty is that of each member.
+func (b *bag) Penalty() float64 { return b.risk.Penalty() }
 
 func (b *bag) Terms() int { return b.risk.Terms() }
 

@@ -90,7 +90,6 @@ func (r *descent) solver() (optimize.Descent, error) {
 	d := optimize.Descent{
 		Rule:        r.Rule,
 		Rate:        r.Rate,
-		C:           r.C,
 		Batch:       r.Batch,
 		Workers:     t.Workers,
 		MaxEpochs:   r.Epochs,
