@@ -1,7 +1,9 @@
-// Package listwise is the root of a learning-to-rank system; it holds no code.
+// Package listwise learns to rank: Train learns a ranking function from judged queries,
+// Load reads one from its file, and Rank orders documents by it.
 //
-// The packages beside it read as one sentence: a dataset is learned by a method
-// (a loss on one query's scores, a scorer from features to scores, an optimiser),
-// which yields a model that is measured and scores new documents. Start at
-// docs/architecture.md, or at the packages dataset, loss, method and model.
+// It is the front door of the packages beside it, which can be used alone: a dataset is
+// learned by a method (package method, a catalogue) or by a loss and a learner of the
+// caller's own (package train); this yields a model, which scores documents. Package
+// measure says how good rankings are, package tune chooses settings, package stats
+// compares systems. docs/architecture.md describes the whole.
 package listwise

@@ -116,6 +116,16 @@ func Parse(name string, c Convention, o Options) (Averager, error) {
 	return e.build(s), nil
 }
 
+// MustParse is Parse without options, for names that stand in a program: a name that is
+// not known is a programmer's mistake and panics.
+func MustParse(name string, c Convention) Averager {
+	m, err := Parse(name, c, Options{})
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
 // ParseList parses measures separated by commas. An error tells of an empty
 // list and of a measure named twice.
 func ParseList(names string, c Convention, o Options) ([]Measure, error) {

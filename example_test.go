@@ -1,0 +1,165 @@
+package listwise_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/listwise/listwise"
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/stats"
+	"github.com/listwise/listwise/train"
+	"github.com/listwise/listwise/tune"
+)
+
+var ndcg10 = measure.MustParse("ndcg@10", measure.Standard)
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// Learn from a file of judged queries, and see what the model is worth on another.
+func Example() {
+	data, err := dataset.Open("testdata/train.txt", dataset.Options{})
+	check(err)
+	m, err := listwise.Train(context.Background(), data, listwise.Options{Method: "convexloss", Measure: "ndcg@10"})
+	check(err)
+
+	test, err := dataset.Open("testdata/test.txt", dataset.Options{})
+	check(err)
+	scores, err := m.Score(test)
+	check(err)
+	result, err := measure.Evaluate(test, scores, []measure.Measure{ndcg10}, measure.TiesAverage)
+	check(err)
+	fmt.Printf("NDCG@10 %.3f on %d queries\n", result.Mean(ndcg10.Name()), len(test.Queries))
+	// Output:
+	// NDCG@10 0.701 on 16 queries
+}
+
+// Load a model and rank incoming documents, one query at a time.
+func ExampleRank() {
+	m, err := listwise.Load("testdata/model.json")
+	check(err)
+	queries := [][][]float32{
+		{{0.1, 0.9, 0.3, 0.2, 0.5}, {0.8, 0.1, 0.7, 0.9, 0.4}, {0.4, 0.4, 0.4, 0.4, 0.4}},
+		{{1, 1, 0, 0, 0}, {0, 0, 1, 1, 1}},
+	}
+	for _, documents := range queries {
+		order, err := listwise.Rank(m, documents)
+		check(err)
+		fmt.Println(order)
+	}
+	// Output:
+	// [1 0 2]
+	// [0 1]
+}
+
+// Score one query's documents without copies and without allocation.
+func ExampleModel_ScoreQuery() {
+	m, err := listwise.Load("testdata/model.json")
+	check(err)
+	x := []float32{ // a document a line
+		0.1, 0.9, 0.3, 0.2, 0.5,
+		0.8, 0.1, 0.7, 0.9, 0.4,
+	}
+	scores := make([]float64, 2)
+	check(m.ScoreQuery(scores, x))
+	fmt.Printf("%.2f\n", scores)
+	// Output:
+	// [5.45 5.64]
+}
+
+// topOne is a loss of one's own: the cross entropy of grades, as shares of their sum, and
+// of the probabilities exp(s_i) / Σ exp(s_j).
+type topOne struct{}
+
+func (topOne) Traits() loss.Traits { return loss.Traits{Convex: true, Smooth: true} }
+
+func (topOne) Bind(grades []float64, _ *rand.Rand) (loss.Bound, error) {
+	sum, shares := floats.Sum(grades), slices.Clone(grades)
+	if sum == 0 {
+		return loss.Nothing, nil
+	}
+	floats.Scale(1/sum, shares)
+	return shareLoss(shares), nil
+}
+
+type shareLoss []float64
+
+func (shares shareLoss) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
+	z := floats.LogSumExp(scores)
+	for i := range lambda {
+		lambda[i] = shares[i] - math.Exp(scores[i]-z)
+	}
+	return z - floats.Dot(shares, scores)
+}
+
+// Train a loss of one's own, linear and as a network, tuned on folds; load and score.
+func Example_ownLoss() {
+	ctx, dir := context.Background(), filepath.Join(os.TempDir(), "listwise-own-loss")
+	defer os.RemoveAll(dir)
+	_, err := dataset.FoldFile(ctx, dir, "testdata/train.txt", 4, 1)
+	check(err)
+	folds, err := tune.ReadFolds(dir, dataset.Options{})
+	check(err)
+	learn := func(a train.Architecture) tune.Entry {
+		grid := []map[string]any{{"C": 1.0}, {"C": 100.0}}
+		return tune.Own(a(1).Kind(), grid,
+			func(s map[string]any) (loss.Loss, train.Learner, error) {
+				return topOne{}, train.LBFGS{Architecture: a, C: s["C"].(float64), Tolerance: 1e-6, Iterations: 200}, nil
+			})
+	}
+	r, err := tune.Run(ctx, tune.Config{
+		Folds: folds, Select: ndcg10, Measures: []measure.Measure{ndcg10}, Dir: filepath.Join(dir, "runs"), Seed: 1,
+		Entries: []tune.Entry{learn(train.Linear), learn(train.Network(4, scorer.Tanh))},
+	})
+	check(err)
+	for _, row := range r.Rows {
+		m, err := listwise.Load(filepath.Join(dir, "runs", row.Entry.Name, "Fold1.model.json"))
+		check(err)
+		scores, err := m.Score(folds[0].Test)
+		check(err)
+		fmt.Printf("%s: %d scores, pooled NDCG@10 %.2f\n", m.Scorer.Kind(), len(scores), row.Measures[0].Pooled)
+	}
+	// Output:
+	// linear: 57 scores, pooled NDCG@10 0.72
+	// net: 57 scores, pooled NDCG@10 0.69
+}
+
+// Compare two systems of which only scores are known: NDCG@10 and a paired test.
+func Example_compareScores() {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var grades, good, poor [][]float64
+	for range 30 {
+		var g, a, b []float64
+		for range 20 {
+			grade := float64(rng.IntN(3))
+			g = append(g, grade)
+			a, b = append(a, grade+rng.NormFloat64()), append(b, grade+3*rng.NormFloat64())
+		}
+		grades, good, poor = append(grades, g), append(good, a), append(poor, b)
+	}
+	var values [][]float64
+	for _, scores := range [][][]float64{good, poor} {
+		r, err := measure.EvaluateLists(grades, scores, []measure.Measure{ndcg10}, measure.TiesAverage)
+		check(err)
+		values = append(values, r.PerQuery(ndcg10.Name()))
+	}
+	c, err := stats.Compare(values, stats.Config{Baseline: -1, Permutations: 10_000, Resamples: 1000, Seed: 1})
+	check(err)
+	fmt.Printf("difference %.3f, p %.4f\n", c.Pairs[0].Difference, c.Pairs[0].Randomization.P)
+	// Output:
+	// difference 0.179, p 0.0001
+}

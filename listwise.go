@@ -1,0 +1,96 @@
+package listwise
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/model"
+)
+
+// Model is a trained ranking function; see [model.Model].
+type Model = model.Model
+
+// DefaultMethod is what Train learns by if nothing else is chosen.
+const DefaultMethod = "convexloss"
+
+// Options say how Train learns. The zero value is ready to use.
+type Options struct {
+	Method  string // of the catalogue, see [method.List]; empty: DefaultMethod
+	Measure string // what the method optimises, such as "ndcg@10"; empty: the method's default, if it has one
+
+	// Convention of the measure; its zero value is [measure.LETOR3].
+	Convention measure.Convention
+
+	Settings      map[string]string     // the method's hyperparameters by name; those that are absent have their defaults
+	Scorer        string                // one of the method's scorers; empty: its first, mostly a linear function
+	Normalization dataset.Normalization // of features, per query
+	Valid         *dataset.Dataset      // by it iterative methods choose when to stop; may be nil
+	Seed          uint64                // everything random depends on it alone
+}
+
+// Train learns a ranking function from judged queries. The result depends on the
+// arguments alone, not on the number of cores.
+//
+// An error tells of an unknown name, of a setting out of range and of data that cannot be
+// learned from; it wraps ctx's error if that ended the training.
+func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
+	m, err := method.Lookup(cmp.Or(o.Method, DefaultMethod))
+	if err != nil {
+		return nil, err
+	}
+	values, err := m.Values(o.Settings)
+	if err != nil {
+		return nil, err
+	}
+	p := &method.Problem{
+		Data: d, Valid: o.Valid, Values: values, Scorer: o.Scorer, Normalization: o.Normalization, Seed: o.Seed,
+	}
+	if name := cmp.Or(o.Measure, m.DefaultMeasure); name != "" {
+		if p.Measure, err = measure.Parse(name, o.Convention, measure.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	return m.Train(ctx, p)
+}
+
+// Load reads the file of a model, as [Model.Save] and the command "listwise train" write
+// it. An error says where the file is wrong.
+func Load(path string) (*Model, error) { return model.Load(path) }
+
+// Rank returns the positions of one query's documents, best first; documents of equal
+// scores keep their order. Each document is its features, in the order of the training
+// data: feature 1 stands at index 0. All have as many; those at the end may be left out
+// and count as 0. A NaN is a missing value, which is an error unless the model was
+// trained with a rule for them.
+//
+// It is safe for concurrent use. [Model.ScoreQuery] gives the scores themselves and
+// copies nothing.
+func Rank(m *Model, documents [][]float32) ([]int, error) {
+	var x []float32
+	for i, features := range documents {
+		if len(features) != len(documents[0]) {
+			return nil, fmt.Errorf("document %d has %d features, document 0 has %d, expected as many",
+				i, len(features), len(documents[0]))
+		}
+		x = append(x, features...)
+	}
+	scores, order := make([]float64, len(documents)), make([]int, len(documents))
+	for i := range order {
+		order[i] = i
+	}
+	err := m.ScoreQuery(scores, x)
+	if errors.Is(err, model.ErrSingleDocument) {
+		return order, nil // there is one ranking of one document
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return order, nil
+}
