@@ -8,8 +8,9 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/logspace"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/sample"
 )
 
 // BoltzRank is the objective of Volkovs and Zemel (BoltzRank: Learning to Rank with
@@ -52,7 +53,7 @@ type BoltzRank struct {
 	Growing bool
 
 	// Sampler says how R_q is drawn from the grades.
-	Sampler sample.PermutationOptions
+	Sampler PermutationOptions
 
 	// Negatives, if not 0, is the number of irrelevant documents kept for each
 	// relevant one, drawn once a query; those left out are in no ranking and have
@@ -82,7 +83,7 @@ var energyNames = [...]string{"linear", "sign"}
 func ParseEnergy(name string) (Energy, error) {
 	i := slices.Index(energyNames[:], name)
 	if i < 0 {
-		return 0, fmt.Errorf("energy %q, expected %s", name, nameList(energyNames[:]))
+		return 0, fmt.Errorf("energy %q, expected %s", name, suggest.OneOf(energyNames[:]))
 	}
 	return Energy(i), nil
 }
@@ -98,7 +99,7 @@ func (b BoltzRank) Validate() error {
 	case b.Lambda > 0 && b.Measure == nil:
 		return errors.New("no measure to train for")
 	case b.Energy < 0 || int(b.Energy) >= len(energyNames):
-		return fmt.Errorf("energy %d, expected %s", int(b.Energy), nameList(energyNames[:]))
+		return fmt.Errorf("energy %d, expected %s", int(b.Energy), suggest.OneOf(energyNames[:]))
 	case !(b.Alpha >= 0) || b.Alpha > maxAlpha:
 		return fmt.Errorf("alpha %v, expected a positive number up to %v", b.Alpha, float64(maxAlpha))
 	case !(b.Negatives >= 0):
@@ -129,16 +130,16 @@ func (b BoltzRank) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
 		if threshold == 0 {
 			threshold = 1
 		}
-		if docs = sample.Negatives(grades, threshold, b.Negatives, rng); docs != nil {
+		if docs = Negatives(grades, threshold, b.Negatives, rng); docs != nil {
 			kept := make([]float64, len(docs))
-			gather(kept, grades, docs, 1)
+			kernel.Gather(kept, grades, docs, 1)
 			grades = kept
 		}
 	}
 	if len(grades) == 0 || slices.Max(grades) == slices.Min(grades) {
 		return Nothing, nil
 	}
-	set, err := sample.DrawPermutations(grades, b.Sampler, rng)
+	set, err := DrawPermutations(grades, b.Sampler, rng)
 	if err != nil {
 		return nil, fmt.Errorf("set of rankings: %w", err)
 	}
@@ -149,7 +150,7 @@ func (b BoltzRank) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
 }
 
 // newBound precomputes all that does not depend on the scores.
-func (b BoltzRank) newBound(grades []float64, docs []int32, set *sample.Permutations) *boundBoltzRank {
+func (b BoltzRank) newBound(grades []float64, docs []int32, set *Permutations) *boundBoltzRank {
 	m := float64(set.Docs)
 	bound := &boundBoltzRank{
 		docs:     docs,
@@ -164,7 +165,7 @@ func (b BoltzRank) newBound(grades []float64, docs []int32, set *sample.Permutat
 	}
 	var scratch Scratch
 	bound.logs(bound.target, grades, &scratch)
-	softmax(bound.target, bound.target)
+	logspace.Softmax(bound.target, bound.target)
 	if b.Lambda > 0 {
 		bound.gain = gainsOf(b.Measure, grades, set)
 	}
@@ -187,7 +188,7 @@ func (b BoltzRank) scale(m float64) float64 {
 }
 
 // gainsOf returns the measure of every ranking of the set.
-func gainsOf(by measure.Measure, grades []float64, set *sample.Permutations) []float64 {
+func gainsOf(by measure.Measure, grades []float64, set *Permutations) []float64 {
 	gains, ranked := make([]float64, set.Len()), make([]float64, set.Docs)
 	for i := range gains {
 		for d, r := range set.Row(i) {
@@ -216,14 +217,14 @@ func (b *boundBoltzRank) Eval(scores, lambda []float64, scratch *Scratch) float6
 		return b.eval(scores, lambda, scratch)
 	}
 	kept := scratch.Floats(len(b.docs))
-	gather(kept, scores, b.docs, 1)
+	kernel.Gather(kept, scores, b.docs, 1)
 	if lambda == nil {
 		return b.eval(kept, nil, scratch)
 	}
 	part := scratch.Floats(len(b.docs))
 	value := b.eval(kept, part, scratch)
 	clear(lambda)
-	scatter(lambda, part, b.docs, 1)
+	kernel.Scatter(lambda, part, b.docs, 1)
 	return value
 }
 
@@ -231,7 +232,7 @@ func (b *boundBoltzRank) Eval(scores, lambda []float64, scratch *Scratch) float6
 func (b *boundBoltzRank) eval(scores, lambda []float64, scratch *Scratch) float64 {
 	p, logs := scratch.Floats(len(b.target)), scratch.Floats(len(b.target))
 	b.logs(logs, scores, scratch)
-	logZ := softmax(p, logs)
+	logZ := logspace.Softmax(p, logs)
 	var entropy float64
 	for i, t := range b.target {
 		entropy += t * (logZ - logs[i])

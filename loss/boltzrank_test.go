@@ -12,7 +12,6 @@ import (
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/losstest"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/sample"
 )
 
 func stream(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 23)) }
@@ -23,10 +22,10 @@ func boltzRanks(t testing.TB) map[string]loss.BoltzRank {
 	return map[string]loss.BoltzRank{
 		"entropy":   {},
 		"mixed":     {Measure: ndcg, Lambda: 0.5, Alpha: 3},
-		"expected":  {Measure: ap, Lambda: 1, Growing: true, Sampler: sample.PermutationOptions{Rankings: 40}},
+		"expected":  {Measure: ap, Lambda: 1, Growing: true, Sampler: loss.PermutationOptions{Rankings: 40}},
 		"sign":      {Measure: ndcg, Lambda: 0.9, Energy: loss.SignEnergy, Growing: true},
 		"negatives": {Measure: ap, Lambda: 0.3, Negatives: 1.5, Threshold: 2, Alpha: 2},
-		"no noise":  {Measure: ndcg, Lambda: 0.5, Sampler: sample.PermutationOptions{Sharpness: []float64{math.Inf(1), 0}}},
+		"no noise":  {Measure: ndcg, Lambda: 0.5, Sampler: loss.PermutationOptions{Sharpness: []float64{math.Inf(1), 0}}},
 	}
 }
 
@@ -91,7 +90,7 @@ func naiveBoltzRank(l loss.BoltzRank, rankings [][]int32, grades, s []float64) (
 	return value
 }
 
-func rows(set *sample.Permutations) (all [][]int32) {
+func rows(set *loss.Permutations) (all [][]int32) {
 	for i := range set.Len() {
 		all = append(all, set.Row(i))
 	}
@@ -115,7 +114,7 @@ func TestBoltzRankAgainstDefinition(t *testing.T) {
 		}
 		rng := stream(1)
 		for _, grades := range [][]float64{{1, 0}, {0, 2, 1}, {0, 1, 0, 0, 2, 1, 4}, {0, 0, 0.5, 1, 0, 0, 3, 0, 1, 0, 0, 1}} {
-			set, err := sample.DrawPermutations(grades, l.Sampler, stream(9))
+			set, err := loss.DrawPermutations(grades, l.Sampler, stream(9))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +251,7 @@ func TestBoltzRankNegatives(t *testing.T) {
 	grades[7], grades[20], grades[41] = 1, 2, 0.5
 	l := loss.BoltzRank{Measure: gain(t, "ndcg@5"), Lambda: 0.5, Negatives: 4}
 	rng := stream(5)
-	kept := sample.Negatives(grades, 1, 4, rng)
+	kept := loss.Negatives(grades, 1, 4, rng)
 	if len(kept) != 2+8 {
 		t.Fatalf("%d documents kept, want 10", len(kept))
 	}
@@ -363,7 +362,7 @@ func TestBoltzRankErrors(t *testing.T) {
 		"alpha -1, expected a positive number up to 1e+100":     {Alpha: -1},
 		"negatives -2, expected a non-negative number":          {Negatives: -2},
 		"threshold +Inf, expected a finite non-negative number": {Threshold: math.Inf(1)},
-		"set of rankings: rankings -4, expected at least 1":     {Sampler: sample.PermutationOptions{Rankings: -4}},
+		"set of rankings: rankings -4, expected at least 1":     {Sampler: loss.PermutationOptions{Rankings: -4}},
 	} {
 		if _, err := l.Bind([]float64{1, 0}, stream(1)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error is %v, want %s", err, want)

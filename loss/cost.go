@@ -3,8 +3,8 @@ package loss
 import (
 	"slices"
 
+	"github.com/listwise/listwise/loss/bipartite"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/ranking"
 )
 
 // Cost is what a loss takes for a query, about: both numbers are orders of magnitude,
@@ -29,7 +29,7 @@ type Coster interface {
 	Cost(grades []float64) Cost
 }
 
-var _ = []Coster{MLE{}, ExpGain{}, L2{}, L3{}, ConvexLoss{}, RankNet{}, LambdaRank{}, LambdaLoss{}, ApproxNDCG{}, SoftRank{}, StructuredHinge{}, GradedHinge{}, ListNet{}}
+var _ = []Coster{RankNet{}, LambdaRank{}, LambdaLoss{}, ApproxNDCG{}, SoftRank{}, StructuredHinge{}, GradedHinge{}, ListNet{}}
 
 // differentPairs returns the number of pairs of differently graded documents.
 func differentPairs(grades []float64) float64 {
@@ -42,14 +42,6 @@ func differentPairs(grades []float64) float64 {
 		pairs += float64(from)
 	}
 	return pairs
-}
-
-// countingRanks returns how many of n ranks count for a measure.
-func countingRanks(m measure.Measure, n float64) float64 {
-	if cut := measure.CutoffOf(m); cut > 0 {
-		return min(n, float64(cut))
-	}
-	return n
 }
 
 // withGain returns how many documents have a grade above 0.
@@ -71,7 +63,7 @@ func (l RankNet) Cost(grades []float64) Cost {
 // Cost implements [Coster]: one of the O(Tn) swaps that count, or the measure anew.
 func (l LambdaRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
-	ranks := countingRanks(l.Measure, n)
+	ranks := float64(measure.CountingRanks(l.Measure, len(grades)))
 	if l.Truncation > 0 {
 		ranks = min(ranks, float64(l.Truncation))
 	}
@@ -127,68 +119,7 @@ func (l StructuredHinge) Cost(grades []float64) Cost {
 	if l.Gain != nil && knownConvex(l.Gain) {
 		return Cost{}
 	}
-	pairs := ranking.Split(grades, orDefault(l.Threshold, 1))
-	return gainCost(l.Gain, len(pairs.Good), len(pairs.Bad))
-}
-
-// gainCost is that of a gainTable. A cut-off leaves few terms.
-func gainCost(gain measure.Additive, good, bad int) Cost {
-	cells := float64(good) * float64(bad)
-	kept, perCell := cells, 5.0
-	if gain != nil {
-		name, cut := measure.Family(gain), measure.CutoffOf(gain)
-		switch {
-		case name == "mrr" || name == "auc":
-			kept = float64(bad)
-		case name == "mean-ndcg": // its terms are sums over all ranks
-			perCell = float64(good + bad)
-		case cut > 0:
-			kept = min(kept, float64(cut)*float64(cut))
-		}
-	}
-	return Cost{Operations: perCell * cells, Bytes: 16 * kept}
-}
-
-// Cost implements [Coster].
-func (l MLE) Cost(grades []float64) Cost { return l.cost(grades, onlyPartition) }
-
-// Cost implements [Coster].
-func (l ExpGain) Cost(grades []float64) Cost { return l.cost(grades, expectedGain) }
-
-// Cost implements [Coster].
-func (l L2) Cost(grades []float64) Cost { return l.cost(grades, expectedGain) }
-
-// Cost implements [Coster].
-func (l L3) Cost(grades []float64) Cost { return l.cost(grades, expectedGain) }
-
-// Cost implements [Coster].
-func (l ConvexLoss) Cost(grades []float64) Cost { return l.cost(grades, lossPartition) }
-
-// cost tells what a law takes for what an objective needs of it.
-func (c LogRank) cost(grades []float64, need quantities) Cost {
-	split := ranking.Split(grades, orDefault(c.Threshold, 1))
-	good, bad := len(split.Good), len(split.Bad)
-	pairs := float64(good) * float64(bad)
-	if pairs == 0 || c.Form == Sampled {
-		return Cost{}
-	}
-	table := Cost{}
-	if need != onlyPartition {
-		table = gainCost(c.Gain, good, bad)
-	}
-	switch {
-	case c.Form == Shell:
-		return table
-	case c.Form == Lattice && need == expectedGain:
-		return Cost{Operations: 800 * pairs, Bytes: 60*pairs + table.Bytes}
-	case c.Form == Lattice:
-		return Cost{Operations: 300 * pairs, Bytes: 25*pairs + table.Bytes}
-	case need == onlyPartition:
-		return Cost{Operations: 2 * pairs}
-	}
-	if measure.Family(c.Gain) == "auc" {
-		return Cost{Operations: max(table.Operations, 2*pairs), Bytes: table.Bytes}
-	}
-	terms := countingRanks(c.Gain, float64(bad)) // T of newFactoredLaw
-	return Cost{Operations: max(table.Operations, 30*pairs*terms), Bytes: 50*pairs + table.Bytes}
+	pairs := bipartite.Split(grades, orDefault(l.Threshold, 1))
+	operations, bytes := bipartite.GainCost(l.Gain, len(pairs.Good), len(pairs.Bad))
+	return Cost{Operations: operations, Bytes: bytes}
 }

@@ -1,6 +1,10 @@
 package loss
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
 
 // gradeTree holds all pairs of differently graded documents of a query so that sums
 // over the pairs whose scores are in the wrong order, or in the right order by less
@@ -109,13 +113,13 @@ func (t *gradeTree) newSweep(scratch *Scratch) sweep {
 // run computes everything at the given scores. If keep is not nil it remembers the
 // active pairs.
 func (s *sweep) run(scores []float64, margin float64, keep *activePairs) moments {
-	gather(s.keys, scores, s.tree.order, 1)
+	kernel.Gather(s.keys, scores, s.tree.order, 1)
 	for i := range s.places {
 		s.places[i] = float64(i)
 	}
 	from := 0
 	for _, to := range s.tree.levels {
-		sortDescending(s.keys[from:to], s.places[from:to], s.workKeys[from:to], s.workPlaces[from:to])
+		kernel.SortDescending(s.keys[from:to], s.places[from:to], s.workKeys[from:to], s.workPlaces[from:to])
 		from = to
 	}
 	clear(s.count)
@@ -199,7 +203,7 @@ func (s *sweep) worse(n gradeNode, margin float64, sums *moments) {
 
 // merge sorts the documents of both parts of a node into one list.
 func (s *sweep) merge(n gradeNode) {
-	mergeDescending(s.workKeys[n.from:n.to], s.workPlaces[n.from:n.to], s.keys[n.from:n.to], s.places[n.from:n.to], n.mid-n.from)
+	kernel.MergeDescending(s.workKeys[n.from:n.to], s.workPlaces[n.from:n.to], s.keys[n.from:n.to], s.places[n.from:n.to], n.mid-n.from)
 	copy(s.keys[n.from:n.to], s.workKeys[n.from:n.to])
 	copy(s.places[n.from:n.to], s.workPlaces[n.from:n.to])
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -100,7 +101,7 @@ func lambdaNames() string {
 	for i, e := range lambdas {
 		names[i] = e.Name
 	}
-	return nameList(names)
+	return suggest.OneOf(names)
 }
 
 // forceLaw is how the force between two documents depends on their scores. It is

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/logspace"
 )
 
 // logisticLaw is RankNet's force, scaled by the loss Δ of a swap (Burges, Ragno
@@ -67,7 +68,7 @@ func (l logisticLaw) pull(forces, loss, scores, e []float64, a, to int) {
 // pullFar is pull for scores of any size.
 func (l logisticLaw) pullFar(forces, loss, scores []float64, a, to int) {
 	for b := a + 1; b < to; b++ {
-		f := l.sigma * loss[b] * logistic(l.sigma*(l.margin-lead(loss, scores, a, b)))
+		f := l.sigma * loss[b] * logspace.Logistic(l.sigma*(l.margin-lead(loss, scores, a, b)))
 		forces[a] += f
 		forces[b] -= f
 	}

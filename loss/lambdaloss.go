@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -64,7 +65,7 @@ var lambdaWeightsNames = [...]string{"ndcg2++", "ndcg2", "ndcg1", "lambdarank"}
 func ParseLambdaWeights(name string) (LambdaWeights, error) {
 	i := slices.Index(lambdaWeightsNames[:], name)
 	if i < 0 {
-		return 0, fmt.Errorf("weights %q, expected %s", name, nameList(lambdaWeightsNames[:]))
+		return 0, fmt.Errorf("weights %q, expected %s", name, suggest.OneOf(lambdaWeightsNames[:]))
 	}
 	return LambdaWeights(i), nil
 }
@@ -82,7 +83,7 @@ const (
 // Validate tells of options that no query can be trained with.
 func (l LambdaLoss) Validate() error {
 	if l.Weights < 0 || int(l.Weights) >= len(lambdaWeightsNames) {
-		return fmt.Errorf("weights %d, expected %s", int(l.Weights), nameList(lambdaWeightsNames[:]))
+		return fmt.Errorf("weights %d, expected %s", int(l.Weights), suggest.OneOf(lambdaWeightsNames[:]))
 	}
 	if err := positiveOrZero("mu", l.Mu); err != nil {
 		return err
@@ -111,7 +112,7 @@ func (l LambdaLoss) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
 	}
 	sortByGrade(b.order, grades)
 	slices.Reverse(b.order)
-	gather(b.gains, normalGains(l.Convention, grades, 0), b.order, 1)
+	kernel.Gather(b.gains, normalGains(l.Convention, grades, 0), b.order, 1)
 	for r := range b.discount {
 		b.discount[r] = l.Convention.Discount(r + 1)
 	}
@@ -189,12 +190,12 @@ func (b boundLambdaLoss) Eval(scores, lambda []float64, scratch *Scratch) float6
 // rank sorts the documents by score: x are the scores in rank order, place where
 // in b.order a rank's document stands, and gains its gain.
 func (b boundLambdaLoss) rank(x, place, gains, scores []float64, scratch *Scratch) {
-	gather(x, scores, b.order, 1)
+	kernel.Gather(x, scores, b.order, 1)
 	for i := range place {
 		place[i] = float64(i)
 	}
 	work := scratch.Floats(len(x))
-	sortDescending(x, place, work, gains)
+	kernel.SortDescending(x, place, work, gains)
 	for r, p := range place {
 		gains[r] = b.gains[int(p)]
 	}
@@ -240,7 +241,7 @@ func averageAlike(force, x, gains []float64) {
 		for to < len(x) && x[to] == x[from] && gains[to] == gains[from] {
 			to++
 		}
-		averageTies(force[from:to], x[from:to])
+		kernel.AverageTies(force[from:to], x[from:to])
 		from = to
 	}
 }

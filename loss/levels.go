@@ -16,7 +16,7 @@ import (
 //
 // Of the two directions it takes the one with fewer rows, that is the one that
 // ends with the larger of the lowest and the highest level. With two grades it is
-// the rectangle of [pairs], whose inner loop it shares.
+// the rectangle of all pairs.
 type staircase struct {
 	rows, cols         []int32
 	from               []int32 // from[r] is the first column that row r is paired with
@@ -80,29 +80,29 @@ func levelEnds(grades []float64, order []int32) []int {
 // products of two numbers, one of each document.
 func (p *staircase) softplusSum(s, lambda []float64, scratch *Scratch) float64 {
 	rows, cols := scratch.Floats(len(p.rows)), scratch.Floats(len(p.cols))
-	gather(rows, s, p.rows, p.rowSlope)
-	gather(cols, s, p.cols, p.colSlope)
+	kernel.Gather(rows, s, p.rows, p.rowSlope)
+	kernel.Gather(cols, s, p.cols, p.colSlope)
 	a, e, colGrad := scratch.Floats(len(rows)), scratch.Floats(len(cols)+kernel.RowPadding), scratch.Floats(len(cols)+kernel.RowPadding)
 	clear(e[len(cols):])
 	clear(colGrad)
 	top := kernel.Max(cols)
 	kernel.ExpSum(e[:len(cols)], cols, top)
 	for r, v := range rows {
-		a[r] = min(v+top, maxLogOdds)
+		a[r] = min(v+top, kernel.MaxLogOdds)
 	}
 	kernel.Exp(a, a)
 
 	var total float64
 	work := scratch.Floats(len(cols))
 	for r := 0; r < len(rows); {
-		if n := flat(rows[r:], maxLogOdds-top); n > 0 {
+		if n := flat(rows[r:], kernel.MaxLogOdds-top); n > 0 {
 			total += kernel.LogisticRows(a[r:r+n], e, colGrad, p.from[r:r+n])
 			r += n
 			continue
 		}
 		from := p.from[r]
 		var sum float64
-		sum, a[r] = steepRow(rows[r], cols[from:], colGrad[from:len(cols)], work[from:])
+		sum, a[r] = kernel.SteepLogisticRow(rows[r], cols[from:], colGrad[from:len(cols)], work[from:])
 		total += sum
 		r++
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // ListMLE is the negative log likelihood of the ideal permutation y under the
@@ -63,7 +65,7 @@ var mleTiesNames = [...]string{"random", "average", "input", "group"}
 func ParseMLETies(name string) (MLETies, error) {
 	i := slices.Index(mleTiesNames[:], name)
 	if i < 0 {
-		return 0, fmt.Errorf("ties %q, expected %s", name, nameList(mleTiesNames[:]))
+		return 0, fmt.Errorf("ties %q, expected %s", name, suggest.OneOf(mleTiesNames[:]))
 	}
 	return MLETies(i), nil
 }
@@ -79,7 +81,7 @@ const defaultMLEDraws = 10
 func (l ListMLE) Validate() error {
 	switch {
 	case l.Ties < 0 || int(l.Ties) >= len(mleTiesNames):
-		return fmt.Errorf("ties %d, expected %s", int(l.Ties), nameList(mleTiesNames[:]))
+		return fmt.Errorf("ties %d, expected %s", int(l.Ties), suggest.OneOf(mleTiesNames[:]))
 	case l.Draws < 0:
 		return fmt.Errorf("draws %d, expected a positive number", l.Draws)
 	}

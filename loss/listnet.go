@@ -3,6 +3,8 @@ package loss
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/logspace"
 )
 
 // ListNet compares what the scores and the grades say about who comes first: it
@@ -64,7 +66,7 @@ func (l ListNet) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
 	// The last document of a permutation is certain.
 	switch k := min(max(l.Top, 1), n-1); {
 	case k == 1:
-		softmax(ideal, ideal)
+		logspace.Softmax(ideal, ideal)
 		return crossEntropy{ideal}, nil
 	case k <= maxSetSize+1:
 		return newTopCrossEntropy(ideal, k), nil

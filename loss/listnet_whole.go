@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/logspace"
 )
 
 // subsetCrossEntropy is ListNet for the first k documents, whole permutations
@@ -47,7 +48,7 @@ func (b *subsetCrossEntropy) logSums(logs, x, scores []float64) {
 	relativeScores(x, scores)
 	logs[0] = math.Inf(-1)
 	for m := 1; m < len(logs); m++ {
-		logs[m] = logAddExp(logs[m&(m-1)], x[bits.TrailingZeros(uint(m))])
+		logs[m] = logspace.AddExp(logs[m&(m-1)], x[bits.TrailingZeros(uint(m))])
 	}
 }
 
@@ -71,7 +72,7 @@ func (b *subsetCrossEntropy) Eval(scores, lambda []float64, scratch *Scratch) fl
 			continue
 		}
 		rest, low := m&(m-1), bits.TrailingZeros(uint(m))
-		p, q := bernoulli(x[low] - logs[rest])
+		p, q := logspace.Bernoulli(x[low] - logs[rest])
 		lambda[low] -= flow[m] * p
 		flow[rest] += flow[m] * q
 	}

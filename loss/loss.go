@@ -5,8 +5,8 @@
 // neither features nor models: [Loss.Bind] looks at a query's grades once (and
 // samples or precomputes what it needs), and [Bound.Eval] then maps scores to a
 // value and to λ, the negative derivative per document. Any loss can therefore
-// train any scorer. Start reading here, then at logrank.go; every objective has
-// a file of its own, headed by its formula and source.
+// train any scorer. Start reading here; every objective has a file of its own,
+// headed by its formula and source. LogRank's are in the package logrank.
 package loss
 
 import "math/rand/v2"

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // Mapping is a function ψ from grades l ≥ 0 to the scores that a perfect model
@@ -36,7 +38,7 @@ var mappingNames = [...]string{"log", "sqrt", "linear", "quadratic", "exp"}
 func ParseMapping(name string) (Mapping, error) {
 	i := slices.Index(mappingNames[:], name)
 	if i < 0 {
-		return 0, fmt.Errorf("mapping %q, expected %s", name, nameList(mappingNames[:]))
+		return 0, fmt.Errorf("mapping %q, expected %s", name, suggest.OneOf(mappingNames[:]))
 	}
 	return LogMapping + Mapping(i), nil
 }
@@ -47,7 +49,7 @@ func (m Mapping) String() string { return mappingNames[m-LogMapping] }
 // validate tells of a number that is no mapping.
 func (m Mapping) validate() error {
 	if m < LogMapping || m > ExpMapping {
-		return fmt.Errorf("mapping %d, expected %s", int(m), nameList(mappingNames[:]))
+		return fmt.Errorf("mapping %d, expected %s", int(m), suggest.OneOf(mappingNames[:]))
 	}
 	return nil
 }

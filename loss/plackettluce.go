@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/logspace"
 )
 
 // picks is a sequence of picks from one query's documents, each by the softmax of
@@ -31,7 +32,7 @@ func (p *picks) eval(scores, lambda []float64, scratch *Scratch) float64 {
 	n := len(p.order)
 	x, relative, logs := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
 	relativeScores(relative, scores)
-	gather(x, relative, p.order, 1)
+	kernel.Gather(x, relative, p.order, 1)
 	bottom := 0.0
 	for _, v := range x {
 		if v < bottom {
@@ -84,7 +85,7 @@ func (p *picks) plain(x, logs, lambda []float64, scratch *Scratch) float64 {
 //
 // nothing overflows and the last sum goes from one k to the next by a factor.
 func (p *picks) wide(x, logs, lambda []float64) float64 {
-	suffixLogSumExp(logs, x)
+	logspace.SuffixLogSumExp(logs, x)
 	value := p.weigh(logs[:p.counted])
 	if lambda == nil {
 		return value

@@ -33,3 +33,12 @@ func parse(t *testing.T, name string) measure.Measure {
 	}
 	return m
 }
+
+func gain(t testing.TB, name string) measure.Additive {
+	t.Helper()
+	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(measure.Additive)
+}

@@ -17,7 +17,7 @@ import (
 // (Burges et al., Learning to Rank Using Gradient Descent, ICML 2005; Burges,
 // Ragno and Le, NIPS 2006, eq. 8, where σ = 1). Grades may be any finite
 // non-negative numbers; only their order counts. It is convex, and on two grades
-// it is [MLE] in the factored form with 2κ = σ.
+// it is LogRank's MLE in the factored form with 2κ = σ.
 //
 // This is the accelerated form of the NIPS paper's section 5: forces are summed up
 // per document before anything is propagated back, and as its footnote 3

@@ -1,7 +1,6 @@
 package loss
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -120,39 +119,6 @@ func TestStaircaseTakesFewerRows(t *testing.T) {
 		if p := newStaircase(c.grades, 1); len(p.rows) != c.rows || p.count != c.count {
 			t.Errorf("grades %v: %d rows and %d pairs, want %d and %d", c.grades, len(p.rows), p.count, c.rows, c.count)
 		}
-	}
-}
-
-// TestRankNetIsFactoredMLE: on two grades RankNet is LogRank's likelihood of the
-// ideal ranking under the factored law, with 2κ = σ. κ = 1 is σ = 2; κ = ½ is σ = 1,
-// which for MLE is half the scores.
-func TestRankNetIsFactoredMLE(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 5))
-	for _, shape := range [][2]int{{1, 1}, {3, 9}, {12, 4}, {45, 107}} {
-		docs := mixed(shape[0], shape[1], 2)
-		grades := make([]float64, docs.Docs())
-		for _, g := range docs.Good {
-			grades[g] = 1
-		}
-		s := normals(rng, len(grades), 3)
-		half := make([]float64, len(s))
-		for i := range s {
-			half[i] = s[i] / 2
-		}
-		mle := evaluate(t, MLE{}, grades, s)
-		steep := evaluate(t, RankNet{Sigma: 2}, grades, s)
-		if !near(mle.value, steep.value, 1e-12) {
-			t.Errorf("%v: MLE %v, RankNet with σ = 2 %v", shape, mle.value, steep.value)
-		}
-		checkVector(t, fmt.Sprintf("%v σ = 2", shape), steep.lambda, mle.lambda, 1e-12)
-		mle, plain := evaluate(t, MLE{}, grades, half), evaluate(t, RankNet{}, grades, s)
-		if !near(mle.value, plain.value, 1e-12) {
-			t.Errorf("%v: MLE at half the scores %v, RankNet %v", shape, mle.value, plain.value)
-		}
-		for i := range mle.lambda {
-			mle.lambda[i] /= 2
-		}
-		checkVector(t, fmt.Sprintf("%v κ = ½", shape), plain.lambda, mle.lambda, 1e-12)
 	}
 }
 

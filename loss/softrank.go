@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/poissonbinomial"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -103,7 +104,7 @@ func (b boundSoftRank) Eval(scores, lambda []float64, scratch *Scratch) float64 
 	partial := slope
 	var work []float64
 	if lambda != nil {
-		partial, work = scratch.Floats(n-1), scratch.Floats(leaveOneOutWork(n-1, len(b.steps)))
+		partial, work = scratch.Floats(n-1), scratch.Floats(poissonbinomial.LeaveOneOutWork(n-1, len(b.steps)))
 	}
 	var ndcg float64
 	for j, g := range b.gains {
@@ -111,12 +112,12 @@ func (b boundSoftRank) Eval(scores, lambda []float64, scratch *Scratch) float64 
 			continue
 		}
 		b.beats(above, below, slope, scores, j)
-		countDistribution(law, above, below, g)
+		poissonbinomial.Distribution(law, above, below, g)
 		for r, p := range law {
 			ndcg += p * b.discount[r]
 		}
 		if lambda != nil {
-			leaveOneOut(partial, b.steps, above, below, g, work)
+			poissonbinomial.LeaveOneOut(partial, b.steps, above, below, g, work)
 			own := addOthers(lambda, partial, slope, j)
 			lambda[j] -= own
 		}

@@ -1,5 +1,7 @@
 package loss
 
+import "github.com/listwise/listwise/internal/kernel"
+
 // byScore is a query's documents in the order of their scores, best first.
 // Documents of equal score stand in the order of a fixed permutation.
 type byScore struct {
@@ -16,12 +18,12 @@ const shallow = 32
 func rankByScore(s []float64, order []int32, depth int, scratch *Scratch) byScore {
 	n := len(order)
 	r := byScore{scores: scratch.Floats(n), places: scratch.Floats(n), order: order}
-	gather(r.scores, s, order, 1)
+	kernel.Gather(r.scores, s, order, 1)
 	for i := range r.places {
 		r.places[i] = float64(i)
 	}
 	if depth > shallow {
-		sortDescending(r.scores, r.places, scratch.Floats(n), scratch.Floats(n))
+		kernel.SortDescending(r.scores, r.places, scratch.Floats(n), scratch.Floats(n))
 	} else {
 		topDescending(r.scores, r.places, min(depth, n))
 	}
@@ -32,7 +34,7 @@ func rankByScore(s []float64, order []int32, depth int, scratch *Scratch) byScor
 // order, and values along with them; of equal keys the first come first. In random
 // order a key is rarely among them, and it takes one comparison to see that.
 func topDescending(keys, values []float64, depth int) {
-	insertDescending(keys[:depth], values[:depth])
+	kernel.InsertDescending(keys[:depth], values[:depth])
 	last := depth - 1
 	values = values[:len(keys)]
 	for i := depth; i < len(keys); i++ {

@@ -6,8 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/loss/bipartite"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/ranking"
 )
 
 // StructuredHinge is the margin-rescaled structured hinge of SVMmap and its kin: how
@@ -26,7 +27,7 @@ import (
 // score.
 //
 // The maximum is exact. Some best y has the goods in the order of their scores, and
-// so the bads, which leaves the lattice of paths that [Lattice] sums over; with
+// so the bads, which leaves the lattice of paths that the lattice form of LogRank sums over; with
 // s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, and j_i bads above the i-th good,
 //
 //	L(s) = G(y*) + max over 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of Σ_i c_i(j_i) − γ_i(j_i),
@@ -47,8 +48,8 @@ type StructuredHinge struct {
 	// Gain is the measure G, on grades made binary.
 	Gain measure.Additive
 
-	// Kappa is the scale κ of the feature map. SVMmap's is [KappaPairs].
-	Kappa Kappa
+	// Kappa is the scale κ of the feature map. SVMmap's is [bipartite.KappaPairs].
+	Kappa bipartite.Kappa
 
 	// Threshold is the lowest grade of a good document; 0 stands for 1.
 	Threshold float64
@@ -64,10 +65,11 @@ func (l StructuredHinge) Validate() error {
 	switch {
 	case l.Gain == nil:
 		return errors.New("no measure to train for")
-	case l.Kappa < 0 || int(l.Kappa) >= len(kappaNames):
-		return fmt.Errorf("kappa %d, expected %s", int(l.Kappa), nameList(kappaNames[:]))
 	case !(l.Threshold >= 0) || math.IsInf(l.Threshold, 1):
 		return fmt.Errorf("threshold %v, expected a finite non-negative number", l.Threshold)
+	}
+	if err := l.Kappa.Validate(); err != nil {
+		return err
 	}
 	return positiveOrZero("weight", l.Weight)
 }
@@ -78,7 +80,7 @@ func (l StructuredHinge) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	pairs := ranking.Split(grades, orDefault(l.Threshold, 1))
+	pairs := bipartite.Split(grades, orDefault(l.Threshold, 1))
 	if pairs.Pairs() == 0 {
 		return Nothing, nil
 	}
@@ -87,9 +89,9 @@ func (l StructuredHinge) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
 		return nil, err
 	}
 	return &boundStructured{
-		classes: classes{pairs, 2 * l.Kappa.scale(pairs)},
-		weight:  orDefault(l.Weight, 1),
-		search:  search,
+		Scaled: bipartite.Scaled{Classes: pairs, Slope: 2 * l.Kappa.Scale(pairs)},
+		weight: orDefault(l.Weight, 1),
+		search: search,
 	}, nil
 }
 
@@ -113,7 +115,7 @@ func newWorstSearch(gain measure.Additive, good, bad int) (worstSearch, error) {
 	if c := newKnownColumnSearch(gain, good, bad); c != nil {
 		return c, nil
 	}
-	gains, err := newGainTable(gain, good, bad)
+	gains, err := bipartite.NewGainTable(gain, good, bad)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +126,7 @@ func newWorstSearch(gain measure.Additive, good, bad int) (worstSearch, error) {
 }
 
 type boundStructured struct {
-	classes
+	bipartite.Scaled
 	weight float64
 	search worstSearch
 }
@@ -142,18 +144,18 @@ func (b *boundStructured) Support(scores, lambda []float64, scratch *Scratch) fl
 
 func (b *boundStructured) eval(scores, lambda []float64, scratch *Scratch) (value, delta float64) {
 	scratch.Reset()
-	good, goodAt := b.sorted(b.Good, scores, scratch)
-	bad, badAt := b.sorted(b.Bad, scores, scratch)
-	centre(good, bad)
+	good, goodAt := b.Sorted(b.Good, scores, scratch)
+	bad, badAt := b.Sorted(b.Bad, scores, scratch)
+	bipartite.Centre(good, bad)
 	paths := lattice{good, bad, scratch.Floats(len(good))}
 	value, delta = b.search.worst(paths, scratch)
 	if lambda == nil {
 		return value, delta
 	}
 	below := countBelow(paths.above, len(bad), scratch)
-	averageTies(paths.above, good)
-	averageTies(below, bad)
-	scale := b.weight * b.slope
+	kernel.AverageTies(paths.above, good)
+	kernel.AverageTies(below, bad)
+	scale := b.weight * b.Slope
 	for i, at := range goodAt {
 		lambda[b.Good[int(at)]] = scale * paths.above[i]
 	}

@@ -3,6 +3,7 @@ package loss
 import (
 	"math/bits"
 
+	"github.com/listwise/listwise/loss/bipartite"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -48,23 +49,23 @@ const convexSlack = 1e-14
 
 // newColumnSearch returns nil if a γ is not convex, or if not every good has one:
 // then the rows are quicker.
-func newColumnSearch(gains *gainTable) *columnSearch {
-	good := len(gains.rows)
-	if len(gains.rows[good-1]) == 0 {
+func newColumnSearch(gains *bipartite.GainTable) *columnSearch {
+	good := len(gains.Rows)
+	if len(gains.Rows[good-1]) == 0 {
 		return nil
 	}
-	c := &columnSearch{gain: gains.at}
-	if _, ok := gains.perInversion(); ok {
-		return c.tabulate(good, gains.bad)
+	c := &columnSearch{gain: gains.At}
+	if _, ok := gains.PerInversion(); ok {
+		return c.tabulate(good, gains.Bad)
 	}
 	for i := range good {
-		for l := 1; l < gains.bad; l++ {
+		for l := 1; l < gains.Bad; l++ {
 			if c.fall(i, l) > c.fall(i, l-1)+convexSlack {
 				return nil
 			}
 		}
 	}
-	return c.tabulate(good, gains.bad)
+	return c.tabulate(good, gains.Bad)
 }
 
 // newKnownColumnSearch is newColumnSearch for the measures that are known to be

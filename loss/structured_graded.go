@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -63,7 +65,7 @@ var rankWeightNames = [...]string{"root", "log"}
 func ParseRankWeights(name string) (RankWeights, error) {
 	i := slices.Index(rankWeightNames[:], name)
 	if i < 0 {
-		return 0, fmt.Errorf("rank weights %q, expected %s", name, nameList(rankWeightNames[:]))
+		return 0, fmt.Errorf("rank weights %q, expected %s", name, suggest.OneOf(rankWeightNames[:]))
 	}
 	return RankWeights(i), nil
 }
@@ -86,7 +88,7 @@ func (l GradedHinge) Validate() error {
 	case l.Cutoff < 0:
 		return fmt.Errorf("cut-off %d, expected a positive number", l.Cutoff)
 	case l.Ranks < 0 || int(l.Ranks) >= len(rankWeightNames):
-		return fmt.Errorf("rank weights %d, expected %s", int(l.Ranks), nameList(rankWeightNames[:]))
+		return fmt.Errorf("rank weights %d, expected %s", int(l.Ranks), suggest.OneOf(rankWeightNames[:]))
 	}
 	return positiveOrZero("weight", l.Weight)
 }
@@ -207,7 +209,7 @@ func averageEqual(x, key, other []float64) {
 			}
 			mean = sum / float64(to-from)
 		}
-		fill(x[from:to], mean)
+		kernel.Fill(x[from:to], mean)
 		from = to
 	}
 }

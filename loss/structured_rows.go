@@ -1,6 +1,10 @@
 package loss
 
-import "math"
+import (
+	"math"
+
+	"github.com/listwise/listwise/loss/bipartite"
+)
 
 // rowSearch finds the worst ranking for any gain, by the recursion over the lattice
 //
@@ -19,17 +23,17 @@ import "math"
 // rest is O(n⁺ + n⁻) after sorting; it is all n⁺(n⁻+1) cells only for a gain that
 // every place has a part in.
 type rowSearch struct {
-	gains *gainTable
+	gains *bipartite.GainTable
 	width []int // of the rows with gains
 	cells int   // their sum
 	ideal float64
 }
 
-func newRowSearch(gains *gainTable) *rowSearch {
-	r := &rowSearch{gains: gains, ideal: gains.column(0)}
+func newRowSearch(gains *bipartite.GainTable) *rowSearch {
+	r := &rowSearch{gains: gains, ideal: gains.Column(0)}
 	width := 0
-	for i := len(gains.rows) - 1; i >= 0; i-- {
-		width = max(width, len(gains.rows[i]))
+	for i := len(gains.Rows) - 1; i >= 0; i-- {
+		width = max(width, len(gains.Rows[i]))
 		if width > 0 && r.width == nil {
 			r.width = make([]int, i+1)
 		}
@@ -76,7 +80,7 @@ func (r *rowSearch) worst(paths lattice, scratch *Scratch) (value, delta float64
 	w.trace(best)
 	delta = r.ideal
 	for i, a := range w.above {
-		delta -= r.gains.at(i, int(a))
+		delta -= r.gains.At(i, int(a))
 	}
 	return max(0, r.ideal+best.value), max(0, delta)
 }
@@ -91,7 +95,7 @@ func (r *rowSearch) widthOf(i int) int {
 
 // row goes on by one row.
 func (w *rowWork) row(i int, from []float64) {
-	g, gains := w.good[i], w.gains.rows[i]
+	g, gains := w.good[i], w.gains.Rows[i]
 	best, at := math.Inf(-1), 0
 	for j := range from {
 		v := w.most[j] + w.sums[j] - float64(j)*g

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
 	"github.com/listwise/listwise/loss/losstest"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/ranking"
+	"pgregory.net/rapid"
 )
 
 // structuredMeasures are the four of the papers, at cut-offs below and above the
@@ -21,9 +20,9 @@ var structuredMeasures = []string{"map", "auc", "mrr", "ndcg@1", "ndcg@2", "ndcg
 // TestStructuredHingeConformance runs the suite on every measure.
 func TestStructuredHingeConformance(t *testing.T) {
 	for i, name := range structuredMeasures {
-		l := loss.StructuredHinge{Gain: gain(t, name), Kappa: loss.KappaPairs}
+		l := loss.StructuredHinge{Gain: gain(t, name), Kappa: bipartite.KappaPairs}
 		if i%2 == 1 {
-			l.Kappa, l.Threshold, l.Weight = loss.KappaOne, 2, 3
+			l.Kappa, l.Threshold, l.Weight = bipartite.KappaOne, 2, 3
 		}
 		losstest.Run(t, losstest.Case{Name: name, Loss: l, Polyhedral: true})
 	}
@@ -85,15 +84,15 @@ func TestStructuredHingeIsTheWorstOfAllOrders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		grades, scores := structuredQuery(t, 6)
 		n := len(grades)
-		pairs := float64(ranking.Split(grades, 1).Pairs())
+		pairs := float64(bipartite.Split(grades, 1).Pairs())
 		type order struct{ grades, scores []float64 }
 		var orders []order
 		permutations(n, func(o []int) { orders = append(orders, order{inOrder(grades, o), inOrder(scores, o)}) })
 		for _, name := range structuredMeasures {
 			m, kappa := gainOf(t, name), 1/pairs
-			l := loss.StructuredHinge{Gain: m, Kappa: loss.KappaPairs}
+			l := loss.StructuredHinge{Gain: m, Kappa: bipartite.KappaPairs}
 			if rapid.Bool().Draw(t, "one") {
-				l.Kappa, kappa = loss.KappaOne, 1
+				l.Kappa, kappa = bipartite.KappaOne, 1
 			}
 			ideal, want := 0.0, math.Inf(-1)
 			for _, o := range orders {
@@ -186,7 +185,7 @@ func TestStructuredHingeOnLongLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		grades, scores := structuredQuery(t, 70)
 		n := len(grades)
-		split := ranking.Split(grades, 1)
+		split := bipartite.Split(grades, 1)
 		ng, nb := len(split.Good), len(split.Bad)
 		var good, bad []float64
 		for i, g := range grades {
@@ -198,7 +197,7 @@ func TestStructuredHingeOnLongLists(t *testing.T) {
 		}
 		for _, name := range structuredMeasures {
 			m := gainOf(t, name)
-			bound, err := loss.StructuredHinge{Gain: m, Kappa: loss.KappaPairs, Weight: 2}.Bind(grades, nil)
+			bound, err := loss.StructuredHinge{Gain: m, Kappa: bipartite.KappaPairs, Weight: 2}.Bind(grades, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -272,7 +271,7 @@ func TestStructuredHingeIsYuesGreedy(t *testing.T) {
 				bad = append(bad, scores[i])
 			}
 		}
-		got := structuredValue(t, loss.StructuredHinge{Gain: gainOf(t, "map"), Kappa: loss.KappaPairs}, grades, scores)
+		got := structuredValue(t, loss.StructuredHinge{Gain: gainOf(t, "map"), Kappa: bipartite.KappaPairs}, grades, scores)
 		if want := yueGreedy(good, bad); math.Abs(got-want) > 1e-12*max(1, want) {
 			t.Fatalf("%v, the greedy algorithm finds %v", got, want)
 		}
@@ -284,7 +283,7 @@ func TestStructuredHingeIsYuesGreedy(t *testing.T) {
 func TestStructuredAUCIsThePairwiseHinge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		grades, scores := structuredQuery(t, 60)
-		got := structuredValue(t, loss.StructuredHinge{Gain: gainOf(t, "auc"), Kappa: loss.KappaPairs}, grades, scores)
+		got := structuredValue(t, loss.StructuredHinge{Gain: gainOf(t, "auc"), Kappa: bipartite.KappaPairs}, grades, scores)
 		for i := range scores {
 			scores[i] *= 2
 		}
@@ -348,7 +347,7 @@ func BenchmarkStructuredHinge(b *testing.B) {
 			scores[i] = grades[i] + rng.NormFloat64()
 		}
 		for _, name := range []string{"map", "ndcg@10", "mrr", "auc"} {
-			bound, err := loss.StructuredHinge{Gain: gain(b, name), Kappa: loss.KappaPairs}.Bind(grades, nil)
+			bound, err := loss.StructuredHinge{Gain: gain(b, name), Kappa: bipartite.KappaPairs}.Bind(grades, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

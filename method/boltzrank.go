@@ -1,9 +1,6 @@
 package method
 
-import (
-	"github.com/listwise/listwise/loss"
-	"github.com/listwise/listwise/sample"
-)
+import "github.com/listwise/listwise/loss"
 
 const boltzRankSource = "Volkovs, Zemel: BoltzRank: Learning to Rank with Pairwise Potentials, ICML 2009"
 
@@ -59,7 +56,7 @@ func boltzRank(m Method) *Method {
 			Energy:    energy,
 			Alpha:     v.Number("alpha"),
 			Growing:   v.Bool("growing"),
-			Sampler:   sample.PermutationOptions{Rankings: v.Int("samples")},
+			Sampler:   loss.PermutationOptions{Rankings: v.Int("samples")},
 			Negatives: v.Number("negatives"),
 			Threshold: v.Number("threshold"),
 		}

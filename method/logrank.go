@@ -6,8 +6,10 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank"
+	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/sample"
 	"github.com/listwise/listwise/train"
 )
 
@@ -77,7 +79,7 @@ func newMLE() *Method {
 		Summary:         "Maximum likelihood of the ideal ranking; factored, it is the pairwise logistic loss of RankNet.",
 		Source:          logRankSource + ", eq. 3",
 		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
-	}, func(l loss.LogRank) loss.Loss { return loss.MLE{LogRank: l} })
+	}, func(l logrank.Options) loss.Loss { return logrank.MLE{Options: l} })
 }
 
 func newExpGain() *Method {
@@ -89,7 +91,7 @@ func newExpGain() *Method {
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
 		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
-	}, func(l loss.LogRank) loss.Loss { return loss.ExpGain{LogRank: l} })
+	}, func(l logrank.Options) loss.Loss { return logrank.ExpGain{Options: l} })
 }
 
 func newL2() *Method {
@@ -101,7 +103,7 @@ func newL2() *Method {
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
 		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
-	}, func(l loss.LogRank) loss.Loss { return loss.L2{LogRank: l} })
+	}, func(l logrank.Options) loss.Loss { return logrank.L2{Options: l} })
 }
 
 func newL3() *Method {
@@ -113,7 +115,7 @@ func newL3() *Method {
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
 		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta),
-	}, func(l loss.LogRank) loss.Loss { return loss.L3{LogRank: l} })
+	}, func(l logrank.Options) loss.Loss { return logrank.L3{Options: l} })
 }
 
 func newConvexLoss() *Method {
@@ -125,11 +127,11 @@ func newConvexLoss() *Method {
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
 		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta),
-	}, func(l loss.LogRank) loss.Loss { return loss.ConvexLoss{LogRank: l} })
+	}, func(l logrank.Options) loss.Loss { return logrank.ConvexLoss{Options: l} })
 }
 
 // logRank completes a method whose loss is made from the shared configuration.
-func logRank(m Method, newLoss func(loss.LogRank) loss.Loss) *Method {
+func logRank(m Method, newLoss func(logrank.Options) loss.Loss) *Method {
 	m.plan = func(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
 		config, err := logRankConfig(m, p)
 		if err != nil {
@@ -141,17 +143,17 @@ func logRank(m Method, newLoss func(loss.LogRank) loss.Loss) *Method {
 }
 
 // logRankConfig reads the shared configuration from a problem's values.
-func logRankConfig(m *Method, p *Problem) (loss.LogRank, error) {
+func logRankConfig(m *Method, p *Problem) (logrank.Options, error) {
 	v := p.Values
-	form, err := loss.ParseForm(v.Text("form"))
+	form, err := logrank.ParseForm(v.Text("form"))
 	if err != nil {
-		return loss.LogRank{}, err
+		return logrank.Options{}, err
 	}
-	kappa, err := loss.ParseKappa(v.Text("kappa"))
+	kappa, err := bipartite.ParseKappa(v.Text("kappa"))
 	if err != nil {
-		return loss.LogRank{}, err
+		return logrank.Options{}, err
 	}
-	config := loss.LogRank{
+	config := logrank.Options{
 		Form:      form,
 		Kappa:     kappa,
 		Threshold: v.Number("threshold"),

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 )
@@ -14,10 +14,10 @@ import (
 // with; ok is false for other models. With the model's seed, and a query's id, it
 // is all that decides which rankings the sampled form draws. An error tells of
 // hyperparameters that the method does not know.
-func LogRankOf(m *model.Model) (config loss.LogRank, ok bool, err error) {
+func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
 	i := slices.IndexFunc(List(), func(known *Method) bool { return known.Name == m.Method && known.isLogRank() })
 	if i < 0 {
-		return loss.LogRank{}, false, nil
+		return logrank.Options{}, false, nil
 	}
 	method := List()[i]
 	set := make(map[string]string, len(m.Hyperparameters))
@@ -26,12 +26,12 @@ func LogRankOf(m *model.Model) (config loss.LogRank, ok bool, err error) {
 	}
 	p := &Problem{}
 	if p.Values, err = method.Values(set); err != nil {
-		return loss.LogRank{}, false, err
+		return logrank.Options{}, false, err
 	}
 	var convention measure.Convention
 	if method.UsesMeasure {
 		if convention, err = measure.ParseConvention(m.Convention); err != nil {
-			return loss.LogRank{}, false, err
+			return logrank.Options{}, false, err
 		}
 	}
 	if m.Threshold > 0 {
@@ -40,7 +40,7 @@ func LogRankOf(m *model.Model) (config loss.LogRank, ok bool, err error) {
 	p.settle(convention)
 	if method.UsesMeasure {
 		if p.Measure, err = measure.Parse(m.Measure, convention, measure.Options{}); err != nil {
-			return loss.LogRank{}, false, err
+			return logrank.Options{}, false, err
 		}
 	}
 	config, err = logRankConfig(method, p)

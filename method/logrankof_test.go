@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/listwise/listwise/dataset/synth"
-	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 )
@@ -72,7 +71,7 @@ func TestLogRankOf(t *testing.T) {
 			t.Errorf("gain is %s, want %s", got.Gain.Name(), want.Gain.Name())
 		}
 		got.Gain = want.Gain
-		same := func(a, b loss.LogRank) bool {
+		same := func(a, b logrank.Options) bool {
 			x, errX := json.Marshal(a)
 			y, errY := json.Marshal(b)
 			return errX == nil && errY == nil && bytes.Equal(x, y)

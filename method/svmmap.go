@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/train"
 )
@@ -57,7 +58,7 @@ func svmMapLoss(p *Problem) (loss.Loss, error) {
 		ranks, err := loss.ParseRankWeights(v.Text("ranks"))
 		return loss.GradedHinge{Convention: measure.ConventionOf(p.Measure), Cutoff: measure.CutoffOf(p.Measure), Ranks: ranks, Weight: weight}, err
 	}
-	kappa, err := loss.ParseKappa(v.Text("kappa"))
+	kappa, err := bipartite.ParseKappa(v.Text("kappa"))
 	return loss.StructuredHinge{Gain: p.Measure.(measure.Additive), Kappa: kappa, Threshold: v.Number("threshold"), Weight: weight}, err
 }
 

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/scorer"
 )
 
@@ -15,7 +16,7 @@ import (
 // of workers, and an evaluation allocates nothing.
 func TestNetworkRisk(t *testing.T) {
 	d := randomData(t, 40, 3)
-	l := loss.MLE{LogRank: loss.LogRank{Kappa: loss.KappaPairs}}
+	l := logrank.MLE{Options: logrank.Options{Kappa: bipartite.KappaPairs}}
 	for _, s := range []scorer.Scorer{
 		scorer.Network{Features: 3, Hidden: 4, Activation: scorer.Tanh},
 		scorer.PairNetwork{Features: 3, Hidden: 2, PairHidden: 2, Activation: scorer.Softplus},

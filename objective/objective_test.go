@@ -10,6 +10,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/scorer"
 )
@@ -177,9 +179,9 @@ func TestAgainstPlainLoops(t *testing.T) {
 		loss  loss.Loss
 		naive naive
 	}{
-		{"mle", loss.MLE{}, pairwise},
-		{"l2 auc", loss.L2{LogRank: loss.LogRank{Gain: auc}}, expectedAUCLoss},
-		{"convexloss auc", loss.ConvexLoss{LogRank: loss.LogRank{Gain: auc}}, convexAUC},
+		{"mle", logrank.MLE{}, pairwise},
+		{"l2 auc", logrank.L2{Options: logrank.Options{Gain: auc}}, expectedAUCLoss},
+		{"convexloss auc", logrank.ConvexLoss{Options: logrank.Options{Gain: auc}}, convexAUC},
 	} {
 		for _, c := range []float64{0, 0.01, 1, 1e4, math.Inf(1)} {
 			for _, scale := range []float64{0, 0.1, 3} {
@@ -212,14 +214,14 @@ func norm(v []float64) float64 {
 func losses(t *testing.T) map[string]loss.Loss {
 	ndcg, ap := additive(t, "ndcg@5"), additive(t, "map")
 	return map[string]loss.Loss{
-		"mle":                     loss.MLE{},
-		"mle kappa=pairs":         loss.MLE{LogRank: loss.LogRank{Kappa: loss.KappaPairs}},
-		"expgain ndcg":            loss.ExpGain{LogRank: loss.LogRank{Gain: ndcg}},
-		"l2 map":                  loss.L2{LogRank: loss.LogRank{Gain: ap}},
-		"l3 sampled ndcg":         loss.L3{LogRank: loss.LogRank{Gain: ndcg, Form: loss.Sampled}},
-		"convexloss sampled map":  loss.ConvexLoss{LogRank: loss.LogRank{Gain: ap, Form: loss.Sampled}},
-		"convexloss lattice ndcg": loss.ConvexLoss{LogRank: loss.LogRank{Gain: ndcg, Form: loss.Lattice}},
-		"mle shell":               loss.MLE{LogRank: loss.LogRank{Form: loss.Shell}},
+		"mle":                     logrank.MLE{},
+		"mle kappa=pairs":         logrank.MLE{Options: logrank.Options{Kappa: bipartite.KappaPairs}},
+		"expgain ndcg":            logrank.ExpGain{Options: logrank.Options{Gain: ndcg}},
+		"l2 map":                  logrank.L2{Options: logrank.Options{Gain: ap}},
+		"l3 sampled ndcg":         logrank.L3{Options: logrank.Options{Gain: ndcg, Form: logrank.Sampled}},
+		"convexloss sampled map":  logrank.ConvexLoss{Options: logrank.Options{Gain: ap, Form: logrank.Sampled}},
+		"convexloss lattice ndcg": logrank.ConvexLoss{Options: logrank.Options{Gain: ndcg, Form: logrank.Lattice}},
+		"mle shell":               logrank.MLE{Options: logrank.Options{Form: logrank.Shell}},
 	}
 }
 
@@ -284,7 +286,7 @@ func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
 // its loss.
 func TestDrawsGoByQueryID(t *testing.T) {
 	d := randomData(t, 8, 4)
-	l := loss.L3{LogRank: loss.LogRank{Gain: additive(t, "ndcg@5"), Form: loss.Sampled}}
+	l := logrank.L3{Options: logrank.Options{Gain: additive(t, "ndcg@5"), Form: logrank.Sampled}}
 	w := randomPoint(4, 1)
 	grad := make([]float64, 4)
 	value := func(queries ...int) float64 {
@@ -306,11 +308,11 @@ func TestDrawsGoByQueryID(t *testing.T) {
 // is the regularisation.
 func TestQueriesWithNothingToLearn(t *testing.T) {
 	d := randomData(t, 20, 3)
-	r := newRisk(t, d, loss.MLE{}, Options{})
+	r := newRisk(t, d, logrank.MLE{}, Options{})
 	if r.Queries() != 16 || r.Dim() != 3 {
 		t.Errorf("%d queries, %d parameters; want 16 and 3", r.Queries(), r.Dim())
 	}
-	r = newRisk(t, d.Subset([]int{4, 9}), loss.MLE{}, Options{C: 4})
+	r = newRisk(t, d.Subset([]int{4, 9}), logrank.MLE{}, Options{C: 4})
 	grad := []float64{9, 9, 9}
 	value := r.Eval([]float64{1, 2, 3}, grad)
 	if r.Queries() != 0 || value != 14.0/4 || grad[0] != 0.5 || grad[1] != 1 || grad[2] != 1.5 {
@@ -321,7 +323,7 @@ func TestQueriesWithNothingToLearn(t *testing.T) {
 // F is 2/C-strongly convex: F(v) ≥ F(w) + ∇F(w)·(v−w) + ‖v−w‖²/C.
 func TestStrongConvexity(t *testing.T) {
 	d := randomData(t, 10, 5)
-	r := newRisk(t, d, loss.MLE{}, Options{C: 0.25})
+	r := newRisk(t, d, logrank.MLE{}, Options{C: 0.25})
 	if mu := r.StrongConvexity(); mu != 8 {
 		t.Errorf("modulus is %v, want 2/C = 8", mu)
 	}
@@ -340,14 +342,14 @@ func TestStrongConvexity(t *testing.T) {
 		}
 	}
 	for _, c := range []float64{0, math.Inf(1)} {
-		if mu := newRisk(t, d, loss.MLE{}, Options{C: c}).StrongConvexity(); mu != 0 {
+		if mu := newRisk(t, d, logrank.MLE{}, Options{C: c}).StrongConvexity(); mu != 0 {
 			t.Errorf("C=%v: modulus is %v, want 0", c, mu)
 		}
 	}
 }
 
 // refusing is a loss that fits no query.
-type refusing struct{ loss.MLE }
+type refusing struct{ logrank.MLE }
 
 var errRefused = errors.New("refused")
 
@@ -361,11 +363,11 @@ func TestErrors(t *testing.T) {
 		c        float64
 		want     string
 	}{
-		{5, loss.MLE{}, 1, "the scorer takes 5 features, the data have 4"},
-		{4, loss.MLE{}, -1, "regularisation C = -1, expected a positive number"},
-		{4, loss.MLE{}, math.NaN(), "regularisation C = NaN, expected a positive number"},
-		{4, loss.MLE{}, math.Inf(-1), "regularisation C = -Inf, expected a positive number"},
-		{4, loss.MLE{}, 5e-324, "regularisation C = 5e-324, expected a positive number whose inverse is finite"},
+		{5, logrank.MLE{}, 1, "the scorer takes 5 features, the data have 4"},
+		{4, logrank.MLE{}, -1, "regularisation C = -1, expected a positive number"},
+		{4, logrank.MLE{}, math.NaN(), "regularisation C = NaN, expected a positive number"},
+		{4, logrank.MLE{}, math.Inf(-1), "regularisation C = -Inf, expected a positive number"},
+		{4, logrank.MLE{}, 5e-324, "regularisation C = 5e-324, expected a positive number whose inverse is finite"},
 		{4, refusing{}, 1, `query "q0": refused`},
 	} {
 		_, err := New(d, scorer.Linear{Features: c.features}, c.loss, Options{C: c.c})

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -51,7 +51,7 @@ func parse(t testing.TB, name string) measure.Measure {
 func severalStarts(t testing.TB) *Problem {
 	gain := parse(t, "ndcg@10").(measure.Additive)
 	return &Problem{
-		Data: smallData(t), Seed: 1, Loss: loss.ExpGain{LogRank: loss.LogRank{Gain: gain, Threshold: 1}},
+		Data: smallData(t), Seed: 1, Loss: logrank.ExpGain{Options: logrank.Options{Gain: gain, Threshold: 1}},
 		Learner: LBFGS{C: 1000, Tolerance: 1e-13, Iterations: 25, Restarts: 3},
 	}
 }

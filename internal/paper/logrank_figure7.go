@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/internal/svg"
-	"github.com/listwise/listwise/sample"
+	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/tune"
 )
 

@@ -11,10 +11,11 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank/ranking"
+	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
-	"github.com/listwise/listwise/ranking"
-	"github.com/listwise/listwise/sample"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -141,7 +142,7 @@ func (f figure8) chooseRankings(d *dataset.Dataset, training measure.Measure, se
 // lastFeatureMap returns the coefficients of φ(y) = Σ_i c_i x_i, κ = 1, for the
 // last state of a sample of one walk: those of the ideal ranking and what every
 // inverted pair changes.
-func lastFeatureMap(pairs ranking.Bipartite, s *sample.Set) []float64 {
+func lastFeatureMap(pairs bipartite.Classes, s *sample.Set) []float64 {
 	c := make([]float64, pairs.Docs())
 	ranking.NewOrder(pairs).FeatureMap(c, 1)
 	for i, v := range s.Restarts[s.Start[0]] {

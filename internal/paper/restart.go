@@ -5,8 +5,9 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank/ranking"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/ranking"
 )
 
 // additive returns a measure that can be the gain of a ranking.
@@ -26,7 +27,7 @@ func additive(name string) (measure.Additive, error) {
 // ranking is as near as can be to the one wanted, and that Δ. The fewest win
 // among equals, except that Δ = 1 asks for the worst ranking of all, where others
 // have no gain either.
-func topFor(pairs ranking.Bipartite, gain ranking.Gain, wanted float64) (top int, delta float64) {
+func topFor(pairs bipartite.Classes, gain ranking.Gain, wanted float64) (top int, delta float64) {
 	good, bad := len(pairs.Good), len(pairs.Bad)
 	best := math.Inf(1)
 	for j := range bad + 1 {
@@ -48,7 +49,7 @@ func within(delta float64) float64 { return min(max(delta, 0), 1) }
 // ranked is a query that has pairs to rank.
 type ranked struct {
 	query *dataset.Query
-	pairs ranking.Bipartite
+	pairs bipartite.Classes
 }
 
 // rankable returns the queries of d with good and bad documents.
@@ -56,7 +57,7 @@ func rankable(d *dataset.Dataset) []ranked {
 	var list []ranked
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		if pairs := ranking.Split(q.Grades, 1); pairs.Pairs() > 0 {
+		if pairs := bipartite.Split(q.Grades, 1); pairs.Pairs() > 0 {
 			list = append(list, ranked{q, pairs})
 		}
 	}

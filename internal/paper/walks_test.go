@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/ranking"
-	"github.com/listwise/listwise/sample"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank/ranking"
+	"github.com/listwise/listwise/loss/logrank/sample"
+	"pgregory.net/rapid"
 )
 
 // topFor's Δ is that of the order it describes, and no other number of bads on
@@ -33,7 +33,7 @@ func TestTopFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		wanted := rapid.SampledFrom([]float64{0, 0.25, 0.5, 0.9, 1}).Draw(t, "wanted")
-		pairs := ranking.Split(grades, 1)
+		pairs := bipartite.Split(grades, 1)
 		top, delta := topFor(pairs, gain, wanted)
 		order := ranking.NewOrder(pairs)
 		for j := range len(pairs.Bad) + 1 {
@@ -60,7 +60,7 @@ func TestLastFeatureMap(t *testing.T) {
 		t.Fatal(err)
 	}
 	grades := []float64{0, 1, 0, 0, 1, 1, 0, 0, 0}
-	pairs := ranking.Split(grades, 1)
+	pairs := bipartite.Split(grades, 1)
 	options := sample.DefaultOptions()
 	options.Samples, options.Steps, options.IncludeIdeal = 8, 7, false
 	for top := range len(pairs.Bad) + 1 {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank"
+	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/ranking"
-	"github.com/listwise/listwise/sample"
 )
 
 // diagnosis tells how well the rankings that LogRank's sampled form draws stand in
@@ -57,7 +57,7 @@ func (r *Report) sample(in *input) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", in.names[s], err)
 			}
-			if !ok || config.Form != loss.Sampled {
+			if !ok || config.Form != logrank.Sampled {
 				break
 			}
 			if err := c.add(m, config, in.at(q), in.scores(s, q)); err != nil {
@@ -74,7 +74,7 @@ func (r *Report) sample(in *input) error {
 // collector gathers the diagnosis of one system over its queries.
 type collector struct {
 	queries    int
-	config     loss.LogRank
+	config     logrank.Options
 	drawn, law [lossBins]float64
 	columns    [len(columnNames)][]float64
 }
@@ -91,8 +91,8 @@ var columnNames = [...]string{
 }
 
 // add draws a query's sample and weighs it by the model's scores.
-func (c *collector) add(m *model.Model, config loss.LogRank, q *dataset.Query, scores []float64) error {
-	pairs := ranking.Split(q.Grades, config.Threshold)
+func (c *collector) add(m *model.Model, config logrank.Options, q *dataset.Query, scores []float64) error {
+	pairs := bipartite.Split(q.Grades, config.Threshold)
 	if pairs.Pairs() == 0 {
 		return nil
 	}
@@ -126,8 +126,8 @@ func (c *collector) add(m *model.Model, config loss.LogRank, q *dataset.Query, s
 }
 
 // slope is 2κ of a query.
-func slope(config loss.LogRank, pairs ranking.Bipartite) float64 {
-	if config.Kappa == loss.KappaPairs {
+func slope(config logrank.Options, pairs bipartite.Classes) float64 {
+	if config.Kappa == bipartite.KappaPairs {
 		return 2 / float64(pairs.Pairs())
 	}
 	return 2
@@ -172,7 +172,7 @@ func law(set *sample.Set, scores []float64, slope float64) []float64 {
 
 // binaryGain is the gain of the ranking by the scores, of grades made binary as in
 // training.
-func binaryGain(config loss.LogRank, grades, scores []float64) float64 {
+func binaryGain(config logrank.Options, grades, scores []float64) float64 {
 	binary := make([]float64, len(grades))
 	for i, g := range grades {
 		if g >= config.Threshold {

@@ -6,11 +6,12 @@ import (
 
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank"
+	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
-	"github.com/listwise/listwise/ranking"
-	"github.com/listwise/listwise/sample"
 )
 
 // Claim: the law that the diagnosis computes is that of the loss: the probability
@@ -27,15 +28,15 @@ func TestLawIsTheLosses(t *testing.T) {
 		{Samples: 90, Steps: 8, Thin: 2, Mix: 0.3, IncludeIdeal: true},
 		{Samples: 60, Steps: 5, Thin: 1, Levels: 4, Skew: -1, Unique: true, IncludeIdeal: true},
 	} {
-		for _, kappa := range []loss.Kappa{loss.KappaOne, loss.KappaPairs} {
-			config := loss.LogRank{Form: loss.Sampled, Gain: gain.(measure.Additive), Beta: 1, Kappa: kappa, Threshold: 1, Sampler: o}
+		for _, kappa := range []bipartite.Kappa{bipartite.KappaOne, bipartite.KappaPairs} {
+			config := logrank.Options{Form: logrank.Sampled, Gain: gain.(measure.Additive), Beta: 1, Kappa: kappa, Threshold: 1, Sampler: o}
 			for i := range d.Queries {
 				q := &d.Queries[i]
 				scores := make([]float64, q.Len())
 				for j := range scores {
 					scores[j] = math.Sin(float64(7*i + 3*j))
 				}
-				pairs := ranking.Split(q.Grades, 1)
+				pairs := bipartite.Split(q.Grades, 1)
 				set, err := sample.Draw(pairs, config.Gain, o, random.Stream(5, "bind", q.ID))
 				if err != nil {
 					t.Fatal(err)
@@ -46,7 +47,7 @@ func TestLawIsTheLosses(t *testing.T) {
 					expected += p[y] * (1 - g)
 					sum += p[y]
 				}
-				bound, err := loss.L2{LogRank: config}.Bind(q.Grades, random.Stream(5, "bind", q.ID))
+				bound, err := logrank.L2{Options: config}.Bind(q.Grades, random.Stream(5, "bind", q.ID))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -67,7 +68,7 @@ func TestDiagnosis(t *testing.T) {
 	pairs := 0
 	for _, k := range s.divisions {
 		for i := range k.Test.Queries {
-			pairs += min(1, ranking.Split(k.Test.Queries[i].Grades, 1).Pairs())
+			pairs += min(1, bipartite.Split(k.Test.Queries[i].Grades, 1).Pairs())
 		}
 	}
 	if len(r.data.Samplers) != 1 || r.data.Samplers[0].System != 1 || r.data.Samplers[0].Queries != pairs {
@@ -99,7 +100,7 @@ func TestBinaryGain(t *testing.T) {
 	}
 	grades, scores := []float64{0, 2, 1, 0, 0}, []float64{5, 4, 3, 2, 1}
 	want, _ := gain.Value([]float64{0, 1, 1, 0, 0})
-	if got := binaryGain(loss.LogRank{Gain: gain.(measure.Additive), Threshold: 1}, grades, scores); math.Abs(got-want) > 1e-12 {
+	if got := binaryGain(logrank.Options{Gain: gain.(measure.Additive), Threshold: 1}, grades, scores); math.Abs(got-want) > 1e-12 {
 		t.Errorf("gain %v, want %v", got, want)
 	}
 	if _, ok, _ := method.LogRankOf(&model.Model{Method: "nonsense"}); ok {

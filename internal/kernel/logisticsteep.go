@@ -1,0 +1,20 @@
+package kernel
+
+// MaxLogOdds bounds the log odds of the loops on odds, [LogisticRow] and its like: exp(69) < 2^100.
+const MaxLogOdds = 69
+
+// SteepLogisticRow is [LogisticRow] for log odds row + cols[c] of any size; work
+// has the length of cols.
+func SteepLogisticRow(row float64, cols, grad, work []float64) (logSum, probSum float64) {
+	for c, v := range cols {
+		work[c] = row + v
+	}
+	Softplus(work, work)
+	logSum = Sum(work)
+	for c, v := range cols {
+		work[c] = row + v
+	}
+	Logistic(work, work)
+	Add(grad, work)
+	return logSum, Sum(work)
+}

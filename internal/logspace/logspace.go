@@ -1,0 +1,92 @@
+// Package logspace computes with probabilities and odds by their logarithms, one
+// number or one list at a time, to full precision wherever they are tiny or nearly
+// certain. Long loops of the same functions are in the package kernel.
+package logspace
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// Softplus returns log(1 + eᵗ), without overflow for large t and without
+// cancellation for small.
+func Softplus(t float64) float64 {
+	return max(t, 0) + math.Log1p(math.Exp(-math.Abs(t)))
+}
+
+// Logistic returns 1/(1 + e⁻ᵗ) to full relative precision on both sides.
+func Logistic(t float64) float64 {
+	if t < 0 {
+		e := math.Exp(t)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-t))
+}
+
+// Bernoulli returns the probability p = 1/(1 + e⁻ᵗ) of an event with log odds t,
+// and q = 1 − p, both to full relative precision.
+func Bernoulli(t float64) (p, q float64) {
+	e := math.Exp(-math.Abs(t))
+	likely := 1 / (1 + e)
+	if t < 0 {
+		return e * likely, likely
+	}
+	return likely, e * likely
+}
+
+// AddExp returns log(eᵃ + eᵇ).
+func AddExp(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// PrefixLogSumExp sets dst[j] = log Σ_{l≤j} exp(x[l]); dst and x may be the same
+// slice, and elements of x may be −Inf.
+func PrefixLogSumExp(dst, x []float64) {
+	dst = dst[:len(x)]
+	top, sum := math.Inf(-1), 0.0
+	for j, v := range x {
+		switch {
+		case v > top:
+			sum = sum*math.Exp(top-v) + 1
+			top = v
+		case !math.IsInf(v, -1):
+			sum += math.Exp(v - top)
+		}
+		dst[j] = top + math.Log(sum)
+	}
+}
+
+// SuffixLogSumExp sets dst[j] = log Σ_{l≥j} exp(x[l]), otherwise like
+// PrefixLogSumExp.
+func SuffixLogSumExp(dst, x []float64) {
+	dst = dst[:len(x)]
+	top, sum := math.Inf(-1), 0.0
+	for j := len(x) - 1; j >= 0; j-- {
+		switch v := x[j]; {
+		case v > top:
+			sum = sum*math.Exp(top-v) + 1
+			top = v
+		case !math.IsInf(v, -1):
+			sum += math.Exp(v - top)
+		}
+		dst[j] = top + math.Log(sum)
+	}
+}
+
+// Softmax sets dst[i] = exp(x[i] − log Σ exp(x)) and returns that log-sum-exp;
+// dst and x may be the same slice.
+func Softmax(dst, x []float64) float64 {
+	top := kernel.Max(x)
+	sum := kernel.ExpSum(dst, x, top)
+	for i := range dst {
+		dst[i] /= sum
+	}
+	return top + math.Log(sum)
+}

@@ -1,0 +1,89 @@
+// Package poissonbinomial follows the distribution of the number of independent
+// events of different probabilities, and its derivatives.
+//
+// A Poisson-binomial variable is the number of independent events that happen,
+// event j with probability p[j] = 1 − q[j]. Only its first few values matter to
+// a truncated gain, so the functions here follow the distribution up to a number
+// of values T and cost O(nT) for n events. All their sums are of non-negative
+// terms, so that results are precise relative to their size.
+package poissonbinomial
+
+// Distribution sets f[t] to unit times the probability that t events happen,
+// for t < len(f).
+func Distribution(f, p, q []float64, unit float64) {
+	q = q[:len(p)]
+	clear(f)
+	if len(f) == 0 {
+		return
+	}
+	f[0] = unit
+	for j, pj := range p {
+		AddEvent(f[:min(j+2, len(f))], pj, q[j])
+	}
+}
+
+// AddEvent updates a distribution of the number of events for one more event.
+func AddEvent(f []float64, p, q float64) {
+	var below float64
+	for t, v := range f {
+		f[t] = v*q + below*p
+		below = v
+	}
+}
+
+// withEvent sets next to f with one more event; it has as many elements as f, or
+// one more.
+func withEvent(next, f []float64, p, q float64) {
+	var below float64
+	for t, v := range f {
+		next[t] = v*q + below*p
+		below = v
+	}
+	if len(next) > len(f) {
+		next[len(f)] = below * p
+	}
+}
+
+// LeaveOneOut sets dst[j] to unit·Σ_t P(t of the events but j happen)·d[t]. This
+// is the derivative with respect to p[j] of unit·E[h] for a function h of the
+// number of events with h(t+1) − h(t) = d[t]; values beyond len(d) count 0.
+//
+// It multiplies the distribution before j with the expectation of d over the
+// events after j, in O(nT) time; work has LeaveOneOutWork(n, T) elements.
+func LeaveOneOut(dst, d, p, q []float64, unit float64, work []float64) {
+	n, width := len(p), len(d)
+	if width == 0 {
+		clear(dst)
+		return
+	}
+	before, after := work[:n*width], work[n*width:]
+	before[0] = unit
+	for j := range n - 1 {
+		row, next := before[j*width:(j+1)*width], before[(j+1)*width:]
+		withEvent(next[:min(j+2, width)], row[:min(j+1, width)], p[j], q[j])
+	}
+	copy(after, d)
+	after[width] = 0
+	for j := n - 1; j >= 0; j-- {
+		m := min(j+1, width)
+		dst[j] = dotAndRemove(before[j*width:j*width+m], after[:m+1], p[j], q[j])
+	}
+}
+
+// LeaveOneOutWork returns how many numbers of working memory [LeaveOneOut] takes for
+// n events and width values.
+func LeaveOneOutWork(n, width int) int { return n*width + width + 1 }
+
+// dotAndRemove returns Σ f[t]·after[t] and replaces after[t] by
+// q·after[t] + p·after[t+1], for t < len(f).
+func dotAndRemove(f, after []float64, p, q float64) float64 {
+	after = after[:len(f)+1]
+	sum, v := 0.0, after[0]
+	for t, ft := range f {
+		next := after[t+1]
+		sum += ft * v
+		after[t] = q*v + p*next
+		v = next
+	}
+	return sum
+}

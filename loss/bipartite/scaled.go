@@ -1,0 +1,38 @@
+package bipartite
+
+import "github.com/listwise/listwise/internal/kernel"
+
+// Scaled are a query's good and bad documents and the slope 2κ that turns a
+// difference of scores into the log odds z_gb = 2κ(s_g − s_b) of their order.
+type Scaled struct {
+	Classes
+	Slope float64
+}
+
+// Memory hands out working memory of unspecified content, as a loss.Scratch does.
+type Memory interface{ Floats(n int) []float64 }
+
+// Sorted returns the scores of some documents, those of one class, times the
+// slope in descending order, and the places within docs that they came from.
+func (c Scaled) Sorted(docs []int32, s []float64, memory Memory) (scores, at []float64) {
+	n := len(docs)
+	scores, at = memory.Floats(n), memory.Floats(n)
+	kernel.Gather(scores, s, docs, c.Slope)
+	for i := range at {
+		at[i] = float64(i)
+	}
+	kernel.SortDescending(scores, at, memory.Floats(n), memory.Floats(n))
+	return scores, at
+}
+
+// Centre shifts the scores of both classes, each in descending order, so that sums
+// of many of them lose no digits.
+func Centre(good, bad []float64) {
+	middle := max(good[0], bad[0])/2 + min(good[len(good)-1], bad[len(bad)-1])/2
+	for i := range good {
+		good[i] -= middle
+	}
+	for i := range bad {
+		bad[i] -= middle
+	}
+}

@@ -1,0 +1,73 @@
+package logrank_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank"
+	"github.com/listwise/listwise/loss/logrank/sample"
+	"github.com/listwise/listwise/loss/losstest"
+	"github.com/listwise/listwise/measure"
+)
+
+func gain(t testing.TB, name string) measure.Additive {
+	t.Helper()
+	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(measure.Additive)
+}
+
+// objectives are LogRank's five losses under a configuration.
+func objectives(c logrank.Options) map[string]loss.Loss {
+	return map[string]loss.Loss{
+		"mle": logrank.MLE{Options: c}, "expgain": logrank.ExpGain{Options: c}, "l2": logrank.L2{Options: c},
+		"l3": logrank.L3{Options: c}, "convexloss": logrank.ConvexLoss{Options: c},
+	}
+}
+
+// TestConformance runs the suite for every LogRank objective, form and gain.
+func TestConformance(t *testing.T) {
+	for _, form := range []logrank.Form{logrank.Factored, logrank.Sampled, logrank.Lattice, logrank.Shell} {
+		for i, name := range []string{"auc", "map", "ndcg@3", "ndcg@10", "mrr"} {
+			c := logrank.Options{Form: form, Gain: gain(t, name)}
+			if form == logrank.Sampled {
+				c.Sampler = sample.DefaultOptions()
+				c.Sampler.Samples, c.Sampler.Steps = 60, 10
+			}
+			if i%2 == 1 {
+				c.Beta, c.Kappa, c.Threshold = 10, bipartite.KappaPairs, 2
+			}
+			for objective, l := range objectives(c) {
+				test := losstest.Case{Name: fmt.Sprintf("%s/%v/%s", objective, form, name), Loss: l, Sampled: form == logrank.Sampled}
+				if objective == "convexloss" && form == logrank.Factored && name != "auc" {
+					test.Refuses = refusedByFactored(c)
+				}
+				losstest.Run(t, test)
+			}
+		}
+	}
+}
+
+// refusedByFactored tells for which queries ConvexLoss has no factored form.
+func refusedByFactored(c logrank.Options) func([]float64) bool {
+	threshold := max(c.Threshold, 1)
+	return func(grades []float64) bool {
+		p := bipartite.Split(grades, threshold)
+		return len(p.Good) > 1 && len(p.Bad) > 1
+	}
+}
+
+// TestConformanceOfOtherGains: the laws know no measure by name, so the others
+// that are sums over relevant documents will do as well.
+func TestConformanceOfOtherGains(t *testing.T) {
+	for _, form := range []logrank.Form{logrank.Factored, logrank.Lattice, logrank.Shell} {
+		for _, name := range []string{"p@3", "r@4", "mrr@3", "ndcg", "bpref", "wta", "pairs", "rbp"} {
+			c := logrank.Options{Form: form, Gain: gain(t, name)}
+			losstest.Run(t, losstest.Case{Name: fmt.Sprintf("l3/%v/%s", form, name), Loss: logrank.L3{Options: c}})
+		}
+	}
+}

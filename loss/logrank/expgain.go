@@ -1,0 +1,41 @@
+package logrank
+
+import (
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/loss"
+)
+
+// ExpGain is the negative logarithm of the expected gain,
+//
+//	ExpGain(s) = −log E[G] = −log Σ_y p(y) G(y),   λ = Cov(G, φ-scores)/E[G],
+//
+// to be minimised where LogRank's equation (6) maximises. (The paper's remark
+// that the gradient is essentially −E[Δφ] and its closed form with h_gb(−1) are
+// slips: the latter is the expected loss.) It is not convex, so that training
+// wants several starts.
+type ExpGain struct{ Options }
+
+var _ loss.Loss = ExpGain{}
+
+// Bind implements [loss.Loss].
+func (l ExpGain) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+	law, err := l.bind(grades, rng, expectedGain)
+	if err != nil {
+		return nil, err
+	}
+	if law == nil {
+		return loss.Nothing, nil
+	}
+	return boundExpGain{law}, nil
+}
+
+// Traits implements [loss.Loss].
+func (l ExpGain) Traits() loss.Traits { return l.traits(false) }
+
+type boundExpGain struct{ law law }
+
+func (b boundExpGain) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
+	scratch.Reset()
+	return -b.law.logGain(scores, lambda, scratch)
+}

@@ -1,0 +1,61 @@
+package logrank
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+)
+
+// pairwiseLaw is the factored law with a gain that loses the same amount h for
+// every inverted pair, G = G0 − h·#{inverted pairs}: AUC, where h = 1/(n⁺n⁻).
+// With p_gb = σ(−z_gb), the probability of an inversion,
+//
+//	A(β)     = β(1 − G0) + Σ_gb log(1 + exp(−z_gb + βh))
+//	log E[G] = log(G0 − h Σ_gb p_gb),   ∂ log E[G]/∂z_gb = h p_gb (1−p_gb)/E[G].
+//
+// (LogRank, section 2.3, with the slip of h_gb(−1) for h_gb(+1) corrected.) Time
+// is O(n⁺n⁻), memory O(n).
+type pairwiseLaw struct {
+	pairs
+	best  float64 // G0
+	floor float64 // G0 − h n⁺n⁻, the gain when all pairs are inverted
+	step  float64 // h
+}
+
+func newPairwiseLaw(p pairs, gains *bipartite.GainTable, step float64) *pairwiseLaw {
+	l := &pairwiseLaw{pairs: p, best: gains.Column(0), floor: gains.Column(gains.Bad), step: step}
+	if l.floor < 1e-12*l.best {
+		l.floor = 0 // rounding of a measure that is meant to end at 0
+	}
+	return l
+}
+
+func (l *pairwiseLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
+	sum := l.softplusSum(beta*l.step, s, grad, scratch)
+	if beta == 0 {
+		return sum
+	}
+	return sum + beta*(1-l.best)
+}
+
+// inversionCertain is where exp(−z_gb) + 1 = exp(−z_gb) to machine precision.
+const inversionCertain = 40
+
+func (l *pairwiseLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
+	if l.step == 0 {
+		clear(grad)
+		return math.Log(l.best)
+	}
+	if l.floor == 0 && l.smallestLogOdds(s) > inversionCertain {
+		return math.Log(l.step) + l.keptLimit(s, grad, scratch)
+	}
+	kept, inverted := l.inversions(s, grad, scratch)
+	gain, lost := l.floor+l.step*kept, l.step*inverted
+	kernel.Scale(-l.step/gain, grad)
+	if lost < gain {
+		return math.Log(l.best) + math.Log1p(-lost/l.best)
+	}
+	return math.Log(gain)
+}

@@ -1,0 +1,43 @@
+package logrank
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/internal/suggest"
+)
+
+// Form says which rankings LogRank's law gives a probability to, and how the
+// sums over them are found.
+type Form int
+
+const (
+	// Factored sums over all 2^(n⁺n⁻) labelings y ∈ {−1, +1}^(n⁺n⁻) of the pairs,
+	// cyclic ones included, under which the pairs are independent (section 2.3).
+	// ConvexLoss exists for AUC, and for other measures on queries with a single
+	// good or a single bad document.
+	Factored Form = iota
+	// Sampled sums over rankings drawn once by random walks (section 4).
+	Sampled
+	// Lattice sums over the C(n, n⁺) interleavings of the goods and the bads, both
+	// in the order of their scores. It is this project's, not the paper's, and
+	// the smooth counterpart of the search space of structured SVMs.
+	Lattice
+	// Shell sums over the ideal ranking and the n⁺n⁻ rankings that invert a single
+	// pair of it: what short walks from the ideal ranking see.
+	Shell
+)
+
+var formNames = [...]string{"factored", "sampled", "lattice", "shell"}
+
+// ParseForm reads a form's name: factored, sampled, lattice or shell.
+func ParseForm(name string) (Form, error) {
+	i := slices.Index(formNames[:], name)
+	if i < 0 {
+		return 0, fmt.Errorf("form %q, expected %s", name, suggest.OneOf(formNames[:]))
+	}
+	return Form(i), nil
+}
+
+// String returns the name that ParseForm reads.
+func (f Form) String() string { return formNames[f] }

@@ -1,0 +1,47 @@
+package logrank
+
+import (
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/loss"
+)
+
+// MLE is the negative log likelihood of the ideal ranking y*,
+//
+//	L1(s) = −log p(y*) = log Σ_y ω_y exp(−w·δφ(y)) = A(0),
+//
+// LogRank's first objective (section 3). In the factored form it is
+//
+//	L1 = Σ_gb log(1 + exp(−2κ(s_g − s_b))),
+//
+// the pairwise logistic loss with slope 2κ, and RankNet's for a linear scorer. It
+// is convex in every form.
+type MLE struct{ Options }
+
+var _ loss.Loss = MLE{}
+
+// Bind implements [loss.Loss].
+func (l MLE) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+	law, err := l.bind(grades, rng, onlyPartition)
+	if err != nil {
+		return nil, err
+	}
+	if law == nil {
+		return loss.Nothing, nil
+	}
+	return boundMLE{law}, nil
+}
+
+// Traits implements [loss.Loss].
+func (l MLE) Traits() loss.Traits { return l.traits(true) }
+
+type boundMLE struct{ law law }
+
+func (b boundMLE) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
+	scratch.Reset()
+	value := b.law.logPartition(0, scores, lambda, scratch)
+	for i, v := range lambda {
+		lambda[i] = -v
+	}
+	return value
+}

@@ -1,0 +1,301 @@
+package logrank
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank/sample"
+	"github.com/listwise/listwise/measure"
+)
+
+// sampledLaw is the law over rankings whose sum is replaced by one over a sample
+// drawn by random walks (LogRank, section 4):
+//
+//	A(β)     = log Σ_y ω_y exp(e_y + βΔ_y),   e_y = −w·δφ(y),   Σ_y ω_y = 1
+//	log E[G] = log Σ_y ω_y exp(e_y) G_y − A(0)
+//
+// With p_y = ω_y exp(e_y + βΔ_y)/exp A(β), ∂A/∂s = Σ_y p_y ∂e_y/∂s; with p^G_y ∝
+// ω_y exp(e_y) G_y, ∂ log E[G]/∂s = Σ_y (p^G_y − p_y) ∂e_y/∂s.
+//
+// A walk's states differ in one pair a step, so all e_y are running sums of
+// score differences and the derivatives the same sums backwards: one pass over
+// the steps adds up, one takes exponentials, and two return. The law is immutable
+// and may be used concurrently.
+type sampledLaw struct {
+	set      *sample.Set   // without Plus and Minus, which flips hold
+	flips    *kernel.Pairs // the steps of all walks
+	scale    float64       // 2κ
+	limit    float64       // magnitude of scores at which energies surely are finite
+	logTotal float64       // log of the sum of the unnormalised weights
+
+	// gain is set.Gain, but +Inf for states that do not count, so that taking it
+	// from the energy takes them out. It is nil if states count in part or twice.
+	gain []float64
+
+	restarts  []restart // states that walks start at, but the ideal ranking
+	fromIdeal bool      // the ideal ranking is in the sample
+}
+
+// restart is a state that walks start at.
+type restart struct {
+	coefficients []float64 // of the scores in its energy
+	walks        []float64 // 1 for each walk that starts there, 0 for the others
+}
+
+var _ law = (*sampledLaw)(nil)
+
+// newSampledLaw draws the sample. Training loss is Δ = 1 − gain; kappa is the
+// feature map's scale κ > 0. It fails on senseless options, or if no ranking of
+// the sample has any gain, because log E[G] then is −Inf whatever the scores.
+func newSampledLaw(pairs bipartite.Classes, gain measure.Additive, kappa float64, opts sample.Options, rng *rand.Rand) (*sampledLaw, error) {
+	if !(kappa > 0) || math.IsInf(kappa, 1) {
+		return nil, fmt.Errorf("kappa %v, expected a positive number", kappa)
+	}
+	set, err := sample.Draw(pairs, gain, opts, rng)
+	if err != nil {
+		return nil, fmt.Errorf("sample of rankings: %w", err)
+	}
+	if slices.Max(set.Gain) <= 0 {
+		return nil, errors.New("sample of rankings: " + gain.Name() + " is 0 for all of them")
+	}
+	return newLawOf(set, pairs, kappa), nil
+}
+
+// newLawOf returns the law of a sample.
+func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledLaw {
+	// |e| is at most 2κ·(inverted pairs)·(difference of two scores).
+	largest := 2 * max(2*kappa, 1) * float64(pairs.Pairs()+set.Steps)
+	flips := kernel.NewPairs(pairs.Docs(), set.Plus, set.Minus)
+	rest := *set
+	rest.Plus, rest.Minus = nil, nil
+	l := &sampledLaw{
+		set:      &rest,
+		flips:    flips,
+		scale:    2 * kappa,
+		limit:    math.MaxFloat64 / 4 / largest,
+		logTotal: math.Log(set.Total),
+
+		gain:      countingGain(set),
+		fromIdeal: set.Ideal || slices.Contains(set.Start, 0),
+	}
+	for r, coefficients := range set.Restarts[1:] {
+		walks := make([]float64, set.Walks)
+		for w, start := range set.Start {
+			if int(start) == r+1 {
+				walks[w] = 1
+			}
+		}
+		l.restarts = append(l.restarts, restart{coefficients, walks})
+	}
+	return l
+}
+
+// countingGain returns the law's gain.
+func countingGain(set *sample.Set) []float64 {
+	if set.LogWeight == nil {
+		return set.Gain
+	}
+	gain := slices.Clone(set.Gain)
+	for y, w := range set.LogWeight {
+		switch {
+		case math.IsInf(w, -1):
+			gain[y] = math.Inf(1)
+		case w != 0:
+			return nil
+		}
+	}
+	return gain
+}
+
+// logPartition implements law.
+func (l *sampledLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
+	e, shift := l.energies(s, scratch)
+	l.exponentials(beta, e[:l.set.Len()])
+	sum := l.suffixSums(e)
+	if !exact(sum) {
+		e, shift = l.exponents(beta, s, scratch)
+		p := e[:l.set.Len()]
+		kernel.Exp(p, p)
+		sum = l.suffixSums(e)
+	}
+	if grad != nil {
+		l.back(grad, e, 1/sum, scratch)
+	}
+	return shift + math.Log(sum) + beta - l.logTotal
+}
+
+// exponentials turns energies e_y into ω_y exp(e_y − βG_y).
+func (l *sampledLaw) exponentials(beta float64, e []float64) {
+	gain := l.gain
+	if l.set.LogWeight != nil && (gain == nil || beta == 0) {
+		kernel.Axpy(1, l.set.LogWeight, e)
+		gain = l.set.Gain
+	}
+	kernel.ExpPlus(e, e, -beta, gain)
+}
+
+// tiny is where a sum of exponentials may have lost digits because terms of it
+// underflow.
+const tiny = 1e-250
+
+// exact tells whether a sum of exponentials is one of all digits. The energies'
+// shift makes sure that it nearly always is, which saves looking for the largest
+// exponent first.
+func exact(sum float64) bool { return sum > tiny && sum < 1/tiny }
+
+// logGain implements law.
+func (l *sampledLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
+	e, shift := l.energies(s, scratch)
+	p := e[:l.set.Len()]
+	l.exponentials(0, p)
+	sum := kernel.Sum(p)
+	if !exact(sum) {
+		e, shift = l.exponents(0, s, scratch)
+		p = e[:l.set.Len()]
+		sum = kernel.ExpSum(p, p, 0)
+	}
+	total := kernel.Dot(p, l.set.Gain)
+	if !(total > tiny*max(sum, 1)) {
+		return l.logSmallGain(s, grad, p, shift, sum, scratch)
+	}
+	if grad != nil {
+		a, b := 1/total, 1/sum
+		for i, g := range l.set.Gain {
+			p[i] *= a*g - b
+		}
+		l.suffixSums(e)
+		l.back(grad, e, 1, scratch)
+	}
+	return math.Log(total / sum)
+}
+
+// logSmallGain is logGain where the rankings with any gain are so improbable
+// that their exponentials need a maximum of their own. p holds exp(e_y − shift),
+// whose sum is sum.
+func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scratch *loss.Scratch) float64 {
+	e, shiftGain := l.exponents(0, s, scratch)
+	q := e[:len(p)]
+	for i, g := range l.set.Gain {
+		if g > 0 {
+			q[i] += math.Log(g)
+		} else {
+			q[i] = math.Inf(-1)
+		}
+	}
+	top := kernel.Max(q)
+	sumGain := kernel.ExpSum(q, q, top)
+	if grad != nil {
+		for i, v := range p {
+			q[i] = q[i]/sumGain - v/sum
+		}
+		l.suffixSums(e)
+		l.back(grad, e, 1, scratch)
+	}
+	return (shiftGain - shift) + top + math.Log(sumGain/sum)
+}
+
+// exponents returns e_y + log ω_y − βG_y (ω not normalised) of all states less the
+// largest, shift, which is finite whatever the scores.
+func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
+	e, shift = l.energies(s, scratch)
+	top := l.tilt(beta, e[:l.set.Len()])
+	if v := shift + top; math.IsInf(v, 0) || math.IsNaN(v) {
+		// Only scores near the largest float64 come here.
+		limited := scratch.Floats(len(s))
+		for i, v := range s {
+			limited[i] = max(-l.limit, min(l.limit, v))
+		}
+		e, shift = l.energies(limited, scratch)
+		top = l.tilt(beta, e[:l.set.Len()])
+	}
+	for i := range e[:l.set.Len()] {
+		e[i] -= top
+	}
+	return e, shift + top
+}
+
+// tilt turns energies e_y into e_y + log ω_y − βG_y and returns the largest.
+func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
+	if l.set.LogWeight != nil {
+		kernel.Axpy(1, l.set.LogWeight, e)
+	}
+	kernel.Axpy(-beta, l.set.Gain, e)
+	return kernel.Max(e)
+}
+
+// energies returns e_y of all states, less shift, in a slice with room
+// for all steps of all walks and one more number, which back needs. shift is the
+// largest energy of a restart state.
+func (l *sampledLaw) energies(s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
+	set, w := l.set, l.set.Walks
+	e = scratch.Floats((set.Steps+1)*w + 1)
+	rows := e[:(set.Steps+1)*w]
+	shift = l.start(rows[:w], s, scratch)
+	l.flips.PrefixDiff(rows, l.scale, s, w)
+	if set.Thin > 1 {
+		for k := range set.Rows() {
+			copy(rows[k*w:(k+1)*w], rows[k*set.Thin*w:])
+		}
+	}
+	if set.Ideal {
+		e[set.Len()-1] = -shift
+	}
+	return e, shift
+}
+
+// start sets row to the energies of the walks' restart states less shift.
+func (l *sampledLaw) start(row, s []float64, scratch *loss.Scratch) (shift float64) {
+	if len(l.restarts) == 0 {
+		clear(row)
+		return 0
+	}
+	energies := scratch.Floats(len(l.restarts))
+	for i, r := range l.restarts {
+		energies[i] = l.scale * kernel.Dot(r.coefficients, s)
+	}
+	shift = slices.Max(energies)
+	if l.fromIdeal {
+		shift = max(shift, 0)
+	}
+	for i := range row {
+		row[i] = -shift
+	}
+	for i, r := range l.restarts {
+		kernel.Axpy(energies[i], r.walks, row)
+	}
+	return shift
+}
+
+// suffixSums turns the numbers c_y of all states, with which e begins, into the sums
+// of those that a step, or a restart state, is part of, and returns the sum of all.
+func (l *sampledLaw) suffixSums(e []float64) float64 {
+	set, w := l.set, l.set.Walks
+	rows := e[:(set.Steps+1)*w]
+	var ideal float64
+	if set.Ideal {
+		ideal = e[set.Len()-1]
+	}
+	if set.Thin > 1 {
+		for k := set.Rows() - 1; k > 0; k-- {
+			copy(rows[k*set.Thin*w:], rows[k*w:(k+1)*w])
+			clear(rows[((k-1)*set.Thin+1)*w : k*set.Thin*w])
+		}
+	}
+	kernel.SuffixRows(rows, w)
+	return kernel.Sum(rows[:w]) + ideal
+}
+
+// back sets grad to factor·Σ_y c_y ∂e_y/∂s, given the suffix sums of c.
+func (l *sampledLaw) back(grad, e []float64, factor float64, scratch *loss.Scratch) {
+	factor *= l.scale
+	l.flips.TransposeDiff(grad, factor, e[l.set.Walks:], scratch.Floats(l.flips.Work()))
+	for _, r := range l.restarts {
+		kernel.Axpy(factor*kernel.Dot(r.walks, e[:l.set.Walks]), r.coefficients, grad)
+	}
+}

@@ -1,0 +1,178 @@
+package loss
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// PermutationOptions say how a set of rankings of all of a query's documents is
+// drawn from their grades. The zero value asks for BoltzRank's 100 rankings.
+type PermutationOptions struct {
+	// Rankings is the largest size N of the set; 0 stands for 100, beyond which
+	// the paper found nothing gained.
+	Rankings int
+
+	// Sharpness holds the factors τ of the grades from which every draw takes one
+	// at random: the larger, the nearer rankings are to perfect ones, and +Inf
+	// makes them so. None stand for ½, 1, 2, 4 and +Inf.
+	Sharpness []float64
+}
+
+var usualSharpness = []float64{0.5, 1, 2, 4, math.Inf(1)}
+
+const (
+	usualRankings = 100
+	// drawsPerRanking limits how often short lists, which have few rankings, are
+	// drawn in vain.
+	drawsPerRanking = 10
+)
+
+// complete returns the options with their defaults.
+func (o PermutationOptions) complete() (PermutationOptions, error) {
+	if o.Rankings < 0 {
+		return o, fmt.Errorf("rankings %d, expected at least 1, or 0 for %d", o.Rankings, usualRankings)
+	}
+	for _, tau := range o.Sharpness {
+		if !(tau >= 0) {
+			return o, fmt.Errorf("sharpness %v, expected a non-negative number", tau)
+		}
+	}
+	if o.Rankings == 0 {
+		o.Rankings = usualRankings
+	}
+	if len(o.Sharpness) == 0 {
+		o.Sharpness = usualSharpness
+	}
+	return o, nil
+}
+
+// Permutations is a set of different rankings of m documents.
+type Permutations struct {
+	// Docs is m ≥ 1.
+	Docs int
+
+	// Ranks holds a row of Docs ranks for each ranking, one a document: 1 for
+	// the best, m for the last. The first row is a perfect ranking.
+	Ranks []int32
+}
+
+// Len returns the number of rankings.
+func (p *Permutations) Len() int { return len(p.Ranks) / p.Docs }
+
+// Row returns the ranks of the documents in ranking i.
+func (p *Permutations) Row(i int) []int32 { return p.Ranks[i*p.Docs : (i+1)*p.Docs] }
+
+// DrawPermutations draws R_q, the set of rankings that stands in for all of them
+// in BoltzRank (Volkovs and Zemel, ICML 2009, where only "use relevance levels to
+// pre-compute" is said of it; how is this project's choice). A draw takes a τ at
+// random and sorts the documents by
+//
+//	τ·grade + G,   G ~ Gumbel: P(G ≤ x) = exp(−exp(−x)),
+//
+// which is a draw from the Plackett-Luce law of weights exp(τ·grade), uniform
+// within a grade. A perfect ranking comes first; then draws that bring a ranking
+// not yet in the set are added until there are N, or 10·N draws have been made: a
+// short list may have fewer. Grades are finite and non-negative. It fails on
+// senseless options only.
+func DrawPermutations(grades []float64, o PermutationOptions, rng *rand.Rand) (*Permutations, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	set := &Permutations{Docs: len(grades)}
+	d := newPermuter(grades)
+	seen := make(map[string]bool, o.Rankings)
+	key := make([]byte, 0, 4*len(grades))
+	tau := math.Inf(1)
+	for range drawsPerRanking * o.Rankings {
+		ranks := d.draw(tau, rng)
+		key = key[:0]
+		for _, r := range ranks {
+			key = binary.LittleEndian.AppendUint32(key, uint32(r))
+		}
+		if !seen[string(key)] {
+			seen[string(key)] = true
+			if set.Ranks = append(set.Ranks, ranks...); len(seen) == o.Rankings {
+				break
+			}
+		}
+		tau = o.Sharpness[rng.IntN(len(o.Sharpness))]
+	}
+	return set, nil
+}
+
+// permuter draws rankings of one query.
+type permuter struct {
+	grades []float64
+	sorted []noisyGrade
+	ranks  []int32
+}
+
+type noisyGrade struct {
+	key, grade, noise float64
+	doc               int32
+}
+
+// compare puts the larger key first. Keys are equal for τ = +Inf, and where a grade
+// is too large to show noise.
+func (d noisyGrade) compare(e noisyGrade) int {
+	switch {
+	case d.key != e.key:
+		return cmp.Compare(e.key, d.key)
+	case d.grade != e.grade:
+		return cmp.Compare(e.grade, d.grade)
+	case d.noise != e.noise:
+		return cmp.Compare(e.noise, d.noise)
+	}
+	return cmp.Compare(d.doc, e.doc)
+}
+
+func newPermuter(grades []float64) *permuter {
+	return &permuter{grades, make([]noisyGrade, len(grades)), make([]int32, len(grades))}
+}
+
+// draw returns the documents' ranks, which the next draw overwrites.
+func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
+	for i, g := range p.grades {
+		d := noisyGrade{grade: g, noise: -math.Log(rng.ExpFloat64()), doc: int32(i)}
+		if !math.IsInf(tau, 1) {
+			d.key = tau*g + d.noise
+		}
+		p.sorted[i] = d
+	}
+	slices.SortFunc(p.sorted, noisyGrade.compare)
+	for r, d := range p.sorted {
+		p.ranks[d.doc] = int32(r + 1)
+	}
+	return p.ranks
+}
+
+// Negatives draws which documents to train with if irrelevant ones abound: all
+// whose grade is at least the threshold, and of the others a uniformly drawn
+// ratio times as many, rounded up. It returns their numbers in ascending order, or
+// nil if that is all documents, as it is if none is relevant.
+func Negatives(grades []float64, threshold, ratio float64, rng *rand.Rand) []int32 {
+	var kept, bad []int32
+	for i, g := range grades {
+		if g >= threshold {
+			kept = append(kept, int32(i))
+		} else {
+			bad = append(bad, int32(i))
+		}
+	}
+	want := math.Ceil(ratio * float64(len(kept)))
+	if len(kept) == 0 || !(want < float64(len(bad))) {
+		return nil
+	}
+	for i := range int(want) {
+		j := i + rng.IntN(len(bad)-i)
+		bad[i], bad[j] = bad[j], bad[i]
+	}
+	kept = append(kept, bad[:int(want)]...)
+	slices.Sort(kept)
+	return kept
+}
