@@ -47,7 +47,8 @@ for {seed} in a path, as in runs/{seed}/ranknet. Five runs or more are usual.
 For every measure: means with 95 % bootstrap intervals (BCa), and for every pair
   t          two-sided paired t-test
   rand.      Fisher's randomisation test: the signs of the queries' differences are
-             flipped --permutations times, or in every way for up to 20 queries
+             flipped --permutations times, or in every way where no more than 20
+             queries differ
   boot.      bootstrap-shift test; sees too much in fewer than some 30 queries
   Holm       p values of the randomisation test, corrected for the number of pairs
   max-T      the same by the joint distribution of the pairs (Westfall and Young)

@@ -30,7 +30,7 @@ func newDataCleanCommand(env *environment) *cobra.Command {
 	}
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
-	cmd.Flags().StringVar(&f.reading, "reading", "R2", "which documents to drop: R0, R1, R2 or R3")
+	cmd.Flags().StringVar(&f.reading, "reading", "R2", "`which` documents to drop: R0, R1, R2 or R3")
 	cmd.Flags().BoolVar(&f.dropEmpty, "drop-empty", false, "drop the queries left without a relevant document, too")
 	f.relevant.addTo(cmd)
 	return cmd
@@ -138,7 +138,7 @@ with --normalize do this by themselves when they score.`,
 	}
 	in.addTo(cmd)
 	out.addTo(cmd)
-	cmd.Flags().StringVar(&kind, "kind", "minmax", "minmax, zscore or none")
+	cmd.Flags().StringVar(&kind, "kind", "minmax", "`how` to rescale: minmax, zscore or none")
 	return cmd
 }
 

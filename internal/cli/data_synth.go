@@ -46,15 +46,15 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 	f.dataOutput.addTo(cmd)
 	f.memoryLimit.addTo(cmd, "the data may take while they are made")
 	fl := cmd.Flags()
-	fl.StringVar(&f.shape, "shape", "ohsumed", "collection to imitate: "+strings.Join(shapeNames(), ", "))
+	fl.StringVar(&f.shape, "shape", "ohsumed", "`collection` to imitate: "+strings.Join(shapeNames(), ", "))
 	addWhole(fl, &f.options.Queries, "queries", 0, 1, "`number` of queries (default: the shape's)")
 	addWhole(fl, &f.options.Docs, "docs", 0, 2, "`number` of documents a query, on average (default: the shape's)")
 	addWhole(fl, &f.options.Features, "features", 0, 1, "`number` of features (default: the shape's)")
 	addWhole(fl, &f.options.Relevant, "relevant", 0, 1, "`number` of relevant documents a query, on average (default: the shape's)")
 	addReal(fl, &f.options.Noise, "noise", 0, 0, 1e6, "how `much` of relevance shows in no feature, in units of what does (default: the shape's)")
 	fl.StringVar(&f.grades, "grades", "6", "cubic: the number of equally frequent grades, or the `shares` of grade 0, 1, … as .5,.3,.2")
-	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: seed of the polynomial, which decides on the task")
-	fl.Uint64Var(&f.options.Seed, "seed", 1, "seed of the queries")
+	fl.Uint64Var(&f.polynomial, "polynomial", 1, "cubic: `seed` of the polynomial, which decides on the task")
+	fl.Uint64Var(&f.options.Seed, "seed", 1, "`seed` of the queries")
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.data, "data", "", "judged queries, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)")
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
 	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data")
-	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas")
+	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to take, separated by commas")
 	f.judging.addTo(cmd)
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	addPositive(fl, &f.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")

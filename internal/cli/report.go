@@ -71,7 +71,7 @@ queries.`,
 	fl.StringVar(&f.out, "out", "", "`file` for the page")
 	fl.StringVar(&f.title, "title", "", "`heading` of the page (default: the data's name)")
 	fl.StringVar(&f.baseline, "baseline", "", "`name` of the system that the others are compared with (default: the first)")
-	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "what to measure, separated by commas; the first sorts the queries")
+	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to take, separated by commas; the first sorts the queries")
 	f.judging.addTo(cmd)
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringArrayVar(&f.curves, "curve", nil, "`[NAME=]FILE` that train --curve wrote")

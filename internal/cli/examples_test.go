@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// slowExamples take minutes. They are stopped after seconds: that they were at work
+// then tells that what they were called with fits.
+var slowExamples = []string{"listwise reproduce lambdarank-artificial", "listwise reproduce all", "listwise reproduce logrank-fig"}
+
+// Every example of every command's help works, in a folder that has the files it names.
+func TestExamples(t *testing.T) {
+	template := t.TempDir()
+	t.Chdir(template)
+	prepareExamples(t)
+	for _, cmd := range allCommands(newRoot(&environment{})) {
+		for line := range strings.Lines(cmd.Example) {
+			t.Run(strings.TrimSpace(line), func(t *testing.T) {
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+					t.Fatal(err)
+				}
+				t.Chdir(dir)
+				runExample(t, strings.TrimSpace(line))
+			})
+		}
+	}
+}
+
+func allCommands(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, c := range cmd.Commands() {
+		all = append(all, allCommands(c)...)
+	}
+	return all
+}
+
+// runExample runs a line of an Example: a command, with zcat before it and a file to
+// write to behind it, if need be.
+func runExample(t *testing.T, line string) {
+	t.Helper()
+	ctx, slow := context.Background(), false
+	for _, start := range slowExamples {
+		if slow = strings.HasPrefix(line, start); slow {
+			break
+		}
+	}
+	if testing.Short() && (slow || strings.HasPrefix(line, "listwise demo")) {
+		t.Skip("takes seconds")
+	}
+	if slow {
+		var stop func()
+		ctx, stop = context.WithTimeout(ctx, 2*time.Second)
+		defer stop()
+	}
+	command, stdin := line, ""
+	if source, rest, ok := strings.Cut(line, " | "); ok {
+		path, isZcat := strings.CutPrefix(source, "zcat ")
+		if !isZcat {
+			t.Fatalf("found %q, expected zcat FILE", source)
+		}
+		command, stdin = rest, unzipped(t, path)
+	}
+	command, _, _ = strings.Cut(command, " > ")
+	words := strings.Fields(command)
+	if words[0] != "listwise" {
+		t.Fatalf("found the command %q", words[0])
+	}
+	var out, errs bytes.Buffer
+	code := Run(ctx, words[1:], strings.NewReader(stdin), &out, &errs)
+	if slow && ctx.Err() != nil && strings.HasSuffix(errs.String(), interrupted+"\n") {
+		return
+	}
+	if code != exitDone {
+		t.Errorf("exits with %d: %s", code, errs.String())
+	}
+}
+
+func unzipped(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// prepareExamples makes the files that examples name: data, folds, models, scores, what
+// tune leaves, and a record of 14 runs.
+func prepareExamples(t *testing.T) {
+	t.Helper()
+	synth := func(seed, queries int, out string) {
+		mustCall(t, "data", "synth", "--seed", fmt.Sprint(seed), "--queries", fmt.Sprint(queries), "--docs", "10", "--relevant", "4", "--features", "5", "--out", out)
+	}
+	synth(1, 15, "all.txt.gz")
+	for i, name := range []string{"train.txt", "train.txt.gz", "train.lwd", "vali.txt", "test.txt", "raw.txt", "new.txt.gz"} {
+		synth(i, 6, name)
+	}
+	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
+	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {
+		mustCopy(t, dir, "OHSUMED")
+	}
+	mustCopy(t, "Fold1", "OHSUMED/Fold1")
+	all, err := os.ReadFile("OHSUMED/Fold1/test.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 { // parts of one data set share no query
+		text := strings.ReplaceAll(string(all), "qid:", fmt.Sprintf("qid:%d00", i+1))
+		mustWrite(t, fmt.Sprintf("S%d.txt", i+1), text)
+		mustCall(t, "data", "convert", fmt.Sprintf("S%d.txt", i+1), "--out", fmt.Sprintf("S%d.txt.gz", i+1))
+	}
+	methods := []string{"mle", "regression"}
+	for i, name := range []string{"m", "a", "b", "c", "r", "run6", "run7", "run8", "run9", "run10", "run11", "run12", "run13", "run14"} {
+		mustCall(t, "train", "--method", methods[i%2], "--train", "train.txt", "--model", name+".json", "--curve", name+".curve")
+	}
+	for _, name := range []string{"a", "b", "c", "test"} {
+		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
+	}
+	for i, system := range []string{"mle", "ranknet", "listnet", "lambdarank", "coordascent"} {
+		for k := range 3 {
+			fold := fmt.Sprintf("Fold%d", k+1)
+			mustWrite(t, filepath.Join("runs", system, "x"), "")
+			mustCall(t, "train", "--no-record", "--method", methods[i%2], "--train", filepath.Join("OHSUMED", fold, "train.txt"), "--model", filepath.Join("runs", system, fold+".model.json"))
+		}
+	}
+	for seed := range 5 {
+		mustCopy(t, fmt.Sprintf("runs/%d/mle", seed+1), "runs/mle")
+		mustCopy(t, fmt.Sprintf("runs/%d/lambdarank", seed+1), "runs/lambdarank")
+	}
+}
+
+func mustCopy(t *testing.T, to, from string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustWrite(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
