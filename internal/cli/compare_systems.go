@@ -81,6 +81,8 @@ func newContestant(arg string, seeds []string) (*contestant, error) {
 	}
 	for _, p := range paths {
 		switch {
+		case p == "":
+			return nil, badCall("system %q: found the empty name of a file, expected NAME=A,B,…", arg)
 		case !strings.Contains(p, seedMark):
 			s.runs = append(s.runs, run{path: p})
 		case seeds == nil:

@@ -131,6 +131,39 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
+// Whatever an argument of compare is, it is refused as the caller's, or a system with a
+// name and runs whose paths are known.
+func FuzzContestant(f *testing.F) {
+	for _, arg := range []string{"a.json", "NAME=A,B", "mle=runs/{seed}/mle", "=a", "a=", "x=a,,b", "a,b", "{seed}", "", ".", "/", "a/b=c,d", "\x00", "n=.json"} {
+		f.Add(arg, true)
+		f.Add(arg, false)
+	}
+	f.Fuzz(func(t *testing.T, arg string, seeded bool) {
+		var seeds []string
+		if seeded {
+			seeds = []string{"1", "2"}
+		}
+		s, err := newContestant(arg, seeds)
+		if err != nil {
+			if exitCode(err) != exitBadCall {
+				t.Fatalf("%q: %v is not the caller's", arg, err)
+			}
+			return
+		}
+		if s.name == "" || len(s.runs) == 0 {
+			t.Fatalf("%q is the system %+v", arg, s)
+		}
+		for _, r := range s.runs {
+			if r.path == "" || strings.Contains(r.path, seedMark) {
+				t.Fatalf("%q has the run %q", arg, r.path)
+			}
+		}
+		if !seeded && !s.given && (len(s.runs) > 1 || s.runs[0].path != arg) {
+			t.Fatalf("%q without a name has the runs %+v", arg, s.runs)
+		}
+	})
+}
+
 // Letters go on after z.
 func TestLetter(t *testing.T) {
 	for i, want := range map[int]string{0: "a", 25: "z", 26: "aa", 27: "ab", 51: "az", 52: "ba", 702: "aaa"} {

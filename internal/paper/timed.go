@@ -75,10 +75,27 @@ func newStopwatch(o Options) (*stopwatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, &s.before); err != nil {
+	if s.before, err = parseSeconds(text); err != nil {
 		return nil, fmt.Errorf("%s: found no record of times (%w); delete it to begin anew", s.path, err)
 	}
 	return s, nil
+}
+
+// mostSeconds is more than any experiment takes: some thirty years.
+const mostSeconds = 1e9
+
+// parseSeconds reads how many seconds each command took.
+func parseSeconds(text []byte) (map[string]float64, error) {
+	var seconds map[string]float64
+	if err := json.Unmarshal(text, &seconds); err != nil {
+		return nil, err
+	}
+	for command, s := range seconds {
+		if !(s >= 0 && s <= mostSeconds) {
+			return nil, fmt.Errorf("%q took %v seconds, expected 0 to %v", command, s, mostSeconds)
+		}
+	}
+	return seconds, nil
 }
 
 // tick writes the time down now and then. What goes wrong shows at the end.
