@@ -98,7 +98,10 @@ func aligned(n int) int { return (n + cacheAlign - 1) &^ (cacheAlign - 1) }
 // parsing. A file that is there is replaced, but only once all is written; data
 // sets opened from it stay valid. Warnings are not kept. A value that is not finite
 // is an error, for Open would refuse the file.
-func WriteCache(path string, d *Dataset) error {
+func WriteCache(path string, d *Dataset) error { return writeCache(path, d, nil) }
+
+// writeCache tells observe, unless that is nil, how many queries of how many are written.
+func writeCache(path string, d *Dataset, observe func(done, total int)) error {
 	head, err := cacheMetadata(d)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -107,8 +110,18 @@ func WriteCache(path string, d *Dataset) error {
 		if _, err := w.Write(head); err != nil {
 			return err
 		}
-		_, err := w.Write(littleEndian(d.x))
-		return errors.Join(err, d.Changed())
+		matrix := littleEndian(d.x)
+		for done := 0; done < len(matrix); {
+			n, err := w.Write(matrix[done:min(len(matrix), done+matrixPiece)])
+			if err != nil {
+				return err
+			}
+			done += n
+			if observe != nil {
+				observe(int(float64(done)/float64(len(matrix))*float64(len(d.Queries))), len(d.Queries))
+			}
+		}
+		return d.Changed()
 	})
 }
 

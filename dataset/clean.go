@@ -78,6 +78,12 @@ type CleanReport struct {
 // Clean returns d without the documents that the reading removes, and a count of
 // them. A grade of at least threshold is good.
 func Clean(d *Dataset, r Reading, threshold float64) (*Dataset, CleanReport) {
+	return CleanObserved(d, r, threshold, nil)
+}
+
+// CleanObserved is Clean, and tells observe, unless that is nil, after every query how
+// many of how many were looked at.
+func CleanObserved(d *Dataset, r Reading, threshold float64, observe func(done, total int)) (*Dataset, CleanReport) {
 	report := CleanReport{Reading: r, Threshold: threshold}
 	drop := make([]bool, d.Docs())
 	var find copyFinder
@@ -98,6 +104,9 @@ func Clean(d *Dataset, r Reading, threshold float64) (*Dataset, CleanReport) {
 				drop[q.Start+j] = true
 			}
 		})
+		if observe != nil {
+			observe(i+1, len(d.Queries))
+		}
 	}
 	kept := d.KeepDocs(func(query, doc int) bool { return !drop[d.Queries[query].Start+doc] })
 	report.Queries = len(d.Queries) - len(kept.Queries)

@@ -37,24 +37,24 @@ type FoldSize struct {
 // see [Rotate]. Parts are of any format that [Open] reads; what is compressed is
 // decompressed. No query may be in two of them. They are regular files, for each
 // is read several times. Every file appears complete or not at all; cancelling
-// ctx ends the work before the next file.
-func RotateFiles(ctx context.Context, dir string, parts []string) ([]FoldSize, error) {
+// ctx ends the work before the next file. observe, unless nil, is told how far it is.
+func RotateFiles(ctx context.Context, dir string, parts []string, observe FoldObserver) ([]FoldSize, error) {
 	if err := checkFolds(len(parts)); err != nil {
 		return nil, err
 	}
-	sizes, err := checkParts(ctx, parts)
+	sizes, err := checkParts(ctx, parts, observe)
 	if err != nil {
 		return nil, err
 	}
-	return writeFolds(ctx, dir, parts, sizes)
+	return writeFolds(ctx, dir, parts, sizes, observe)
 }
 
 // FoldFile divides the queries of a regular file, of any format that [Open]
 // reads, at random into k parts and rotates them as RotateFiles does. A query's
 // documents are put into the same part wherever they stand, in their order. Lines
 // without a document are left out.
-func FoldFile(ctx context.Context, dir, path string, k int, seed uint64) ([]FoldSize, error) {
-	part, sizes, err := assignParts(ctx, path, k, seed)
+func FoldFile(ctx context.Context, dir, path string, k int, seed uint64, observe FoldObserver) ([]FoldSize, error) {
+	part, sizes, err := assignParts(ctx, path, k, seed, observe)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +74,21 @@ func FoldFile(ctx context.Context, dir, path string, k int, seed uint64) ([]Fold
 	for p := range parts {
 		parts[p] = filepath.Join(scratch, fmt.Sprintf("S%d.txt", p+1))
 	}
+	observe.tell("dividing "+path, 0, 0)
 	if err := splitFile(ctx, path, part, docs, parts); err != nil {
 		return nil, err
 	}
-	return writeFolds(ctx, dir, parts, sizes)
+	return writeFolds(ctx, dir, parts, sizes, observe)
+}
+
+// FoldObserver is told how far a stage of the work is, in bytes or in what the stage's
+// name says; a total of 0 is not known. It may be called from several goroutines.
+type FoldObserver func(stage string, done, total int64, bytes bool)
+
+func (o FoldObserver) tell(stage string, done, total int64) {
+	if o != nil {
+		o(stage, done, total, false)
+	}
 }
 
 // FoldFiles returns the names of the files of K folds below dir.
@@ -98,15 +109,21 @@ var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
 func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
 
 // anyText accepts whatever is well-formed: missing values are copied, not used.
-func anyText(ctx context.Context) Options { return Options{Missing: MissingZero, Context: ctx} }
+func anyText(ctx context.Context, path string, observe FoldObserver) Options {
+	opts := Options{Missing: MissingZero, Context: ctx}
+	if observe != nil {
+		opts.Observe = func(done, total int64) { observe("reading "+path, done, total, true) }
+	}
+	return opts
+}
 
 // assignParts divides the queries of a file and returns each one's part and the
 // parts' sizes.
-func assignParts(ctx context.Context, path string, k int, seed uint64) (part map[string]int, sizes []Size, err error) {
+func assignParts(ctx context.Context, path string, k int, seed uint64, observe FoldObserver) (part map[string]int, sizes []Size, err error) {
 	if err := checkFolds(k); err != nil {
 		return nil, nil, err
 	}
-	d, err := Open(path, anyText(ctx))
+	d, err := Open(path, anyText(ctx, path, observe))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,14 +149,14 @@ func assignParts(ctx context.Context, path string, k int, seed uint64) (part map
 
 // checkParts reads the parts and returns their sizes, or an error if one is
 // wrong or a query is in two of them.
-func checkParts(ctx context.Context, parts []string) ([]Size, error) {
+func checkParts(ctx context.Context, parts []string, observe FoldObserver) ([]Size, error) {
 	sizes := make([]Size, len(parts))
 	from := make(map[string]string)
 	for p, path := range parts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d, err := Open(path, anyText(ctx))
+		d, err := Open(path, anyText(ctx, path, observe))
 		if err != nil {
 			return nil, err
 		}
@@ -160,8 +177,12 @@ func checkParts(ctx context.Context, parts []string) ([]Size, error) {
 }
 
 // writeFolds writes the folds of the parts and returns their sizes.
-func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size) ([]FoldSize, error) {
+func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size, observe FoldObserver) ([]FoldSize, error) {
 	folds := make([]FoldSize, len(parts))
+	var done, total int64 // documents; a part is written once a fold
+	for _, s := range sizes {
+		total += int64(len(parts) * s.Documents)
+	}
 	for f := range folds {
 		name := foldDir(dir, f)
 		if err := os.MkdirAll(name, 0o777); err != nil {
@@ -183,6 +204,8 @@ func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size) (
 						return err
 					}
 					*file.size = file.size.plus(sizes[p])
+					done += int64(sizes[p].Documents)
+					observe.tell("writing the folds, documents", done, total)
 				}
 				return nil
 			})

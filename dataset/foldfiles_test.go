@@ -71,7 +71,7 @@ func TestRotateFilesMakesTheOfficialFolds(t *testing.T) {
 			if out, err := exec.Command(script, set, want).CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", script, err, out)
 			}
-			if _, err := RotateFiles(t.Context(), got, officialParts(t, set)); err != nil {
+			if _, err := RotateFiles(t.Context(), got, officialParts(t, set), nil); err != nil {
 				t.Fatal(err)
 			}
 			for f := range 5 {
@@ -105,7 +105,7 @@ func TestRotateFilesKeepsTheLinesAsTheyAre(t *testing.T) {
 		write(t, filepath.Join(dir, "b.txt.gz"), packed.String()),
 		write(t, filepath.Join(dir, "c.txt"), text[2]),
 	}
-	sizes, err := RotateFiles(t.Context(), out, parts)
+	sizes, err := RotateFiles(t.Context(), out, parts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestRotateFilesRefuses(t *testing.T) {
 		"no such file or directory":                {a, b, filepath.Join(dir, "none")},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := RotateFiles(t.Context(), out, parts); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := RotateFiles(t.Context(), out, parts, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -159,7 +159,7 @@ func TestFoldFileDividesTheLines(t *testing.T) {
 	dir := t.TempDir()
 	text, lines := manyQueries()
 	in := write(t, filepath.Join(dir, "all.txt"), text)
-	sizes, err := FoldFile(t.Context(), dir, in, 3, 5)
+	sizes, err := FoldFile(t.Context(), dir, in, 3, 5, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestFoldFileOfACache(t *testing.T) {
 		t.Fatal(err)
 	}
 	for out, in := range map[string]string{fromText: in, fromCache: cache} {
-		if _, err := FoldFile(t.Context(), out, in, 3, 5); err != nil {
+		if _, err := FoldFile(t.Context(), out, in, 3, 5, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -251,7 +251,7 @@ func FuzzSplit(f *testing.F) {
 		if detect(text, "") != plainText {
 			t.Skip()
 		}
-		d, err := Read(bytes.NewReader(text), "f", anyText(context.Background()))
+		d, err := Read(bytes.NewReader(text), "f", anyText(context.Background(), "", nil))
 		if err != nil {
 			t.Skip()
 		}
@@ -270,7 +270,7 @@ func FuzzSplit(f *testing.F) {
 			if len(want) == 0 && out[p].Len() == 0 {
 				continue
 			}
-			opts := anyText(context.Background())
+			opts := anyText(context.Background(), "", nil)
 			opts.Features = d.Features
 			got, err := Read(&out[p], "part", opts)
 			if err != nil || !slices.Equal(documents(got), want) {
@@ -285,7 +285,7 @@ func TestFoldFileRefuses(t *testing.T) {
 	in := write(t, filepath.Join(t.TempDir(), "all.txt"), text)
 	for k, want := range map[int]string{2: "2 folds: expected 3 or more", 8: "all.txt: found 7 queries, expected 8 or more for as many folds"} {
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := FoldFile(t.Context(), out, in, k, 1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := FoldFile(t.Context(), out, in, k, 1, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d folds: error %v, expected %q", k, err, want)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -301,7 +301,7 @@ func TestFoldFileStopsWhenCancelled(t *testing.T) {
 	text, _ := manyQueries()
 	in := write(t, filepath.Join(dir, "all.txt"), text)
 	out := filepath.Join(dir, "out")
-	if _, err := FoldFile(ctx, out, in, 3, 1); !errors.Is(err, context.Canceled) {
+	if _, err := FoldFile(ctx, out, in, 3, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {

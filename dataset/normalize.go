@@ -61,11 +61,18 @@ func Normalize(d *Dataset, n Normalization) *Dataset {
 }
 
 // NormalizeInPlace normalises every query of d.
-func NormalizeInPlace(d *Dataset, n Normalization) {
+func NormalizeInPlace(d *Dataset, n Normalization) { NormalizeObserved(d, n, nil) }
+
+// NormalizeObserved is NormalizeInPlace, and tells observe, unless that is nil, after
+// every query how many of how many are done.
+func NormalizeObserved(d *Dataset, n Normalization, observe func(done, total int)) {
 	defer d.Modified()
 	r := makeRescaling(d.Features)
 	for i := range d.Queries {
 		r.apply(n, d.Queries[i].X)
+		if observe != nil {
+			observe(i+1, len(d.Queries))
+		}
 	}
 }
 

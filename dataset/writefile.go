@@ -18,10 +18,10 @@ func IsCacheName(path string) bool { return strings.HasSuffix(path, ".lwd") }
 
 // WriteFile writes the data set in the format that the end of the name asks for:
 // .lwd means a cache, .gz and .zst compressed text, anything else text, for which
-// the options hold. The file appears when it is complete. [Open] reads it.
+// the options hold; Observe holds for all. The file appears when it is complete. [Open] reads it.
 func WriteFile(path string, d *Dataset, opts TextOptions) error {
 	if IsCacheName(path) {
-		return WriteCache(path, d)
+		return writeCache(path, d, opts.Observe)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
 		switch {

@@ -42,8 +42,8 @@ type Config struct {
 	Measures []measure.Measure
 	Ties     measure.TiePolicy
 
-	// Observe, if not nil, is told how many fusions of how many, each a rule on a
-	// division, are done.
+	// Observe, if not nil, is told how many steps of how many are done. A rule on a
+	// division takes as many as there are samples to tune weights on, and one.
 	Observe func(done, total int)
 }
 
@@ -91,14 +91,11 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 	for i, rule := range c.Rules {
 		r.Rules[i].Name = rule.Kind.String()
 		for k := range divisions {
-			f, err := c.fuse(ctx, rule, &divisions[k])
+			f, err := c.fuse(ctx, rule, &divisions[k], i*len(divisions)+k, len(c.Rules)*len(divisions))
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", rule.Kind, err)
 			}
 			r.Rules[i].add(f)
-			if c.Observe != nil {
-				c.Observe(i*len(divisions)+k+1, len(c.Rules)*len(divisions))
-			}
 		}
 	}
 	r.Chosen = choose(r.Rules, divisions)
@@ -147,7 +144,14 @@ func choose(rules []Row, divisions []Division) *Row {
 }
 
 // fuse applies one rule to one division.
-func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division) (*Fusion, error) {
+// fuse does one fusion, which is that number of so many.
+func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, number, of int) (*Fusion, error) {
+	steps := 1
+	if c.Weights == nil && c.Tuned && d.Valid != nil {
+		steps += max(1, c.Tuning.Draws)
+	}
+	tuning := c.Tuning
+	tuning.Observe = func(done, _ int) { tell(c.Observe, number*steps+done, of*steps) }
 	test, valid := make([][]float64, len(d.Systems)), make([][]float64, len(d.Systems))
 	for i, s := range d.Systems {
 		test[i], valid[i] = s.Test, s.Valid
@@ -157,7 +161,7 @@ func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division) (*Fusion
 	if f.Weights == nil {
 		f.Weights = fuse.Equal(len(d.Systems))
 		if c.Tuned && d.Valid != nil {
-			if f.Weights, f.Value, err = c.Tuning.Weights(ctx, rule, d.Valid, valid); err != nil {
+			if f.Weights, f.Value, err = tuning.Weights(ctx, rule, d.Valid, valid); err != nil {
 				return nil, fmt.Errorf("validation data: %w", err)
 			}
 		}
@@ -168,6 +172,7 @@ func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division) (*Fusion
 	}
 	f.Scores = rule.Scores(d.Test, test, f.Weights)
 	f.Test, err = measure.Evaluate(d.Test, f.Scores, c.Measures, c.Ties)
+	tell(c.Observe, (number+1)*steps, of*steps)
 	return f, err
 }
 

@@ -86,11 +86,11 @@ func TestRun(t *testing.T) {
 	valid, test, dir := part(t, 1), part(t, 2), t.TempDir()
 	files(t, dir, valid, test)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	models, err := Read([]string{at("good.json"), at("noise.json")}, valid, test)
+	models, err := Read([]string{at("good.json"), at("noise.json")}, valid, test, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, err := Read([]string{at("good.test") + ":" + at("good.valid"), at("noise.test") + ":" + at("noise.valid")}, valid, test)
+	scores, err := Read([]string{at("good.test") + ":" + at("good.valid"), at("noise.test") + ":" + at("noise.valid")}, valid, test, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestRun(t *testing.T) {
 func TestRunWithoutValidation(t *testing.T) {
 	test, dir := part(t, 2), t.TempDir()
 	files(t, dir, test, test)
-	d, err := Read([]string{filepath.Join(dir, "good.json"), filepath.Join(dir, "noise.test")}, nil, test)
+	d, err := Read([]string{filepath.Join(dir, "good.json"), filepath.Join(dir, "noise.test")}, nil, test, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestFolds(t *testing.T) {
 		}
 	}
 	dirs := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
-	divisions, err := ReadFolds(dirs, folds, true)
+	divisions, err := ReadFolds(dirs, folds, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestFolds(t *testing.T) {
 	if err := r.WriteFolds(out, divisions); err != nil {
 		t.Fatal(err)
 	}
-	again, err := ReadFolds([]string{out, dirs[0]}, folds, false)
+	again, err := ReadFolds([]string{out, dirs[0]}, folds, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestFolds(t *testing.T) {
 			t.Errorf("%s: the scores written are others", folds[k].Name)
 		}
 	}
-	if _, err := ReadFolds([]string{dir}, folds, false); err == nil || !strings.Contains(err.Error(), "found neither Fold1.model.json nor Fold1.scores") {
+	if _, err := ReadFolds([]string{dir}, folds, false, nil); err == nil || !strings.Contains(err.Error(), "found neither Fold1.model.json nor Fold1.scores") {
 		t.Errorf("error is %v", err)
 	}
 }

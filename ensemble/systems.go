@@ -16,10 +16,12 @@ import (
 
 // Read returns the division of test and validation data, which may be nil, with the
 // systems of the given arguments: each a model file, or a file of test scores with,
-// after a colon, that of validation scores.
-func Read(args []string, valid, test *dataset.Dataset) (*Division, error) {
+// after a colon, that of validation scores. observe, unless nil, is told how many of how
+// many systems are read.
+func Read(args []string, valid, test *dataset.Dataset, observe func(done, total int)) (*Division, error) {
 	d := &Division{Valid: valid, Test: test}
-	for _, arg := range args {
+	for i, arg := range args {
+		tell(observe, i, len(args))
 		testFile, validFile := arg, ""
 		if _, err := os.Stat(arg); err != nil {
 			testFile, validFile, _ = strings.Cut(arg, ":")
@@ -44,8 +46,8 @@ func Read(args []string, valid, test *dataset.Dataset) (*Division, error) {
 
 // ReadFolds returns the divisions of folds. Each folder holds, for every fold,
 // FoldK.model.json (as tune leaves them) or FoldK.scores and, to choose by,
-// FoldK.valid.scores.
-func ReadFolds(dirs []string, folds []tune.Fold, choose bool) ([]Division, error) {
+// FoldK.valid.scores. observe is as for Read, for every system and fold.
+func ReadFolds(dirs []string, folds []tune.Fold, choose bool, observe func(done, total int)) ([]Division, error) {
 	divisions := make([]Division, len(folds))
 	for k, f := range folds {
 		d := &divisions[k]
@@ -53,7 +55,8 @@ func ReadFolds(dirs []string, folds []tune.Fold, choose bool) ([]Division, error
 		if choose {
 			d.Valid = f.Valid
 		}
-		for _, dir := range dirs {
+		for i, dir := range dirs {
+			tell(observe, k*len(dirs)+i, len(folds)*len(dirs))
 			s, err := readFold(dir, d)
 			if err != nil {
 				return nil, err
@@ -62,6 +65,12 @@ func ReadFolds(dirs []string, folds []tune.Fold, choose bool) ([]Division, error
 		}
 	}
 	return divisions, nil
+}
+
+func tell(observe func(done, total int), done, total int) {
+	if observe != nil {
+		observe(done, total)
+	}
 }
 
 func readFold(dir string, d *Division) (*System, error) {

@@ -16,6 +16,9 @@ type Tuning struct {
 	Measure measure.Measure // an Averager
 	Draws   int             // samples of the queries whose best weights are averaged; 0: the queries themselves, once
 	Seed    uint64
+
+	// Observe, if not nil, is told after every sample how many of how many are done.
+	Observe func(done, total int)
 }
 
 // tolerance is the gain of the measure below which a climb ends.
@@ -33,6 +36,7 @@ func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset
 	weights = make([]float64, len(systems))
 	climbs := 0.0
 	for draw := range max(1, t.Draws) {
+		tell(t.Observe, draw, max(1, t.Draws))
 		rng := random.Stream(t.Seed, "fuse", strconv.Itoa(draw))
 		data := ascent.NewData(len(systems), t.Measure)
 		for i := range queries {

@@ -37,6 +37,9 @@ type Cubic struct {
 
 	Polynomial uint64 // seed of a, Q, P and R: the ranking task
 	Seed       uint64 // seed of the documents
+
+	// Observe, if not nil, is told after every query how many of how many there are.
+	Observe func(done, total int)
 }
 
 // EqualShares returns the shares of equally frequent grades.
@@ -67,6 +70,9 @@ func (c Cubic) Generate() (*dataset.Dataset, error) {
 		}
 		if err := b.Add(id, grades, x, docs); err != nil {
 			return nil, fmt.Errorf("cubic data: %w", err)
+		}
+		if c.Observe != nil {
+			c.Observe(i+1, c.Queries)
 		}
 	}
 	return b.Dataset(), nil

@@ -32,7 +32,7 @@ func TestCubicPairsPerThousandVectors(t *testing.T) {
 	c := burges2005
 	var pairs []float64
 	for c.Polynomial = range uint64(4) {
-		d := generateCubic(t, Cubic{10 * c.Queries, c.Docs, c.Features, c.Shares, c.Polynomial, c.Seed})
+		d := generateCubic(t, Cubic{Queries: 10 * c.Queries, Docs: c.Docs, Features: c.Features, Shares: c.Shares, Polynomial: c.Polynomial, Seed: c.Seed})
 		for queries := range slices.Chunk(d.Queries, c.Queries) {
 			pairs = append(pairs, pairsOf(queries))
 		}

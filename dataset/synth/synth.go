@@ -36,6 +36,9 @@ type Options struct {
 	Noise float64
 
 	Seed uint64
+
+	// Observe, if not nil, is told after every query how many of how many there are.
+	Observe func(done, total int)
 }
 
 // Shape is a kind of data set.
@@ -106,6 +109,9 @@ func (s Shape) Generate(o Options) (*dataset.Dataset, error) {
 		}
 		if err := b.Add(id, grades, x, docs); err != nil {
 			return nil, fmt.Errorf("shape %s: %w", s.Name, err)
+		}
+		if o.Observe != nil {
+			o.Observe(i+1, o.Queries)
 		}
 	}
 	return b.Dataset(), nil

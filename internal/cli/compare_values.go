@@ -94,11 +94,9 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 		if err != nil {
 			return nil, err
 		}
-		var d *ensemble.Division
-		err = env.during("scoring "+f.data, func() (err error) {
-			d, err = ensemble.Read(paths, nil, test)
-			return err
-		})
+		bar := env.startProgress(scoringSystems, 0)
+		d, err := ensemble.Read(paths, nil, test, bar.set)
+		bar.finish()
 		if err != nil {
 			return nil, badCall("%w", hintAtFolds(err, paths, test.Docs()))
 		}
@@ -117,11 +115,9 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 	if err := eachOnce(f.data, folds); err != nil {
 		return nil, err
 	}
-	var divisions []ensemble.Division
-	err = env.during("scoring "+f.data, func() (err error) {
-		divisions, err = ensemble.ReadFolds(paths, folds, false)
-		return err
-	})
+	bar := env.startProgress(scoringSystems, 0)
+	divisions, err := ensemble.ReadFolds(paths, folds, false, bar.set)
+	bar.finish()
 	if err != nil {
 		return nil, badCall("%w", err)
 	}

@@ -79,8 +79,8 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err != nil {
 		return err
 	}
-	bar := env.startProgress("cleaning", 0)
-	d, cleaned := dataset.Clean(d, reading, threshold)
+	bar := env.startProgress("cleaning, queries", 0)
+	d, cleaned := dataset.CleanObserved(d, reading, threshold, bar.set)
 	bar.finish()
 	var empty []string
 	if f.dropEmpty {
@@ -129,8 +129,8 @@ with --normalize do this by themselves when they score.`,
 			if err != nil {
 				return err
 			}
-			bar := env.startProgress("normalizing", 0)
-			dataset.NormalizeInPlace(d, normalization)
+			bar := env.startProgress("normalizing, queries", 0)
+			dataset.NormalizeObserved(d, normalization, bar.set)
 			bar.finish()
 			r, _ := out.written(d)
 			return out.write(cmd.Context(), env, d, r)

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,14 +55,15 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 		return err
 	}
 	var sizes []dataset.FoldSize
-	err := env.during("dividing "+strings.Join(files, ", "), func() (err error) {
-		if f.parts {
-			sizes, err = dataset.RotateFiles(cmd.Context(), f.out, files)
-		} else {
-			sizes, err = dataset.FoldFile(cmd.Context(), f.out, files[0], f.folds, f.seed)
-		}
-		return err
-	})
+	stages := stagedProgress{env: env}
+	defer stages.finish()
+	var err error
+	if f.parts {
+		sizes, err = dataset.RotateFiles(cmd.Context(), f.out, files, stages.setUnit)
+	} else {
+		sizes, err = dataset.FoldFile(cmd.Context(), f.out, files[0], f.folds, f.seed, stages.setUnit)
+	}
+	stages.finish()
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,7 @@ func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 		return err
 	}
 	bar := env.startProgress("generating queries", 0)
+	f.options.Observe = bar.set
 	d, err := f.generate(cmd)
 	bar.finish()
 	if err != nil {
@@ -142,6 +143,7 @@ func (f *synthFlags) generateCubic(cmd *cobra.Command) (*dataset.Dataset, error)
 	}
 	c.Queries, c.Docs, c.Features = o.Queries, o.Docs, o.Features
 	c.Shares, c.Polynomial, c.Seed = shares, f.polynomial, o.Seed
+	c.Observe = o.Observe
 	return c.Generate()
 }
 
@@ -191,6 +193,6 @@ func (f *synthFlags) chosen(cmd *cobra.Command, o synth.Options) synth.Options {
 	if given("noise") {
 		o.Noise = f.options.Noise
 	}
-	o.Seed = f.options.Seed
+	o.Seed, o.Observe = f.options.Seed, f.options.Observe
 	return o
 }

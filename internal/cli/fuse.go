@@ -115,7 +115,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 		return err
 	}
 	convention = env.settle(convention, allOf(divisions)...)
-	bar := env.startProgress("fusing, rules and folds", len(config.Rules)*len(divisions))
+	bar := env.startProgress("fusing, steps", 0)
 	config.Observe = bar.set
 	result, err := config.Run(ctx, divisions)
 	bar.finish()
@@ -128,7 +128,8 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 		}
 	}
 	summary := fuseSummary(convention, config, result)
-	if err := f.write(divisions, result, summary, inFolds); err != nil {
+	err = env.during("writing the fusion", func() error { return f.write(divisions, result, summary, inFolds) })
+	if err != nil {
 		return err
 	}
 	return env.print(fuseReport(divisions, result, summary, convention, f.long || env.format != "text"))
@@ -285,9 +286,9 @@ func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, i
 		if err != nil {
 			return nil, err
 		}
-		bar := env.startProgress("scoring "+f.data, 0)
+		bar := env.startProgress(scoringSystems, 0)
 		defer bar.finish()
-		return ensemble.ReadFolds(args, folds, f.weights == "" || f.weights == "tuned")
+		return ensemble.ReadFolds(args, folds, f.weights == "" || f.weights == "tuned", bar.set)
 	}
 	test, err := env.openAloud(ctx, "data", f.data, opts)
 	if err != nil {
@@ -299,9 +300,9 @@ func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, i
 			return nil, err
 		}
 	}
-	bar := env.startProgress("scoring "+f.data, 0)
+	bar := env.startProgress(scoringSystems, 0)
 	defer bar.finish()
-	d, err := ensemble.Read(args, valid, test)
+	d, err := ensemble.Read(args, valid, test, bar.set)
 	if err != nil {
 		return nil, err
 	}

@@ -124,9 +124,10 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 		return fault(err)
 	}
 	env.settle(measure.ConventionOf(config.Measures[0]), testsOf(divisions)...)
-	bar := env.startProgress("comparing and drawing", 0)
+	stages := stagedProgress{env: env}
+	config.Observe = stages.set
 	r, err := page.Build(ctx, *config, divisions, curves)
-	bar.finish()
+	stages.finish()
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
@@ -236,7 +237,9 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 		if err != nil {
 			return nil, err
 		}
-		d, err := ensemble.Read(paths, nil, test)
+		bar := env.startProgress(scoringSystems, 0)
+		d, err := ensemble.Read(paths, nil, test, bar.set)
+		bar.finish()
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +270,9 @@ func (f *reportFlags) readFolds(env *environment, opts dataset.Options, paths []
 	if err := eachOnce(f.data, folds); err != nil {
 		return nil, err
 	}
-	return ensemble.ReadFolds(paths, folds, false)
+	bar := env.startProgress(scoringSystems, 0)
+	defer bar.finish()
+	return ensemble.ReadFolds(paths, folds, false, bar.set)
 }
 
 // reportJSON tells what was written.

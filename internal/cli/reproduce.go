@@ -219,15 +219,24 @@ type stagedProgress struct {
 }
 
 func (s *stagedProgress) set(stage string, done, total int) {
+	s.setUnit(stage, int64(done), int64(total), false)
+}
+
+// setUnit is set for plain numbers and for bytes.
+func (s *stagedProgress) setUnit(stage string, done, total int64, bytes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bar == nil || s.stage != stage {
 		if s.bar != nil {
 			s.bar.finish()
 		}
-		s.stage, s.bar = stage, s.env.startProgress(stage, total)
+		s.stage, s.bar = stage, s.env.startProgress(stage, 0)
 	}
-	s.bar.set(done, total)
+	if bytes {
+		s.bar.bytes(done, total)
+	} else {
+		s.bar.set64(done, total)
+	}
 }
 
 func (s *stagedProgress) finish() {
@@ -235,5 +244,6 @@ func (s *stagedProgress) finish() {
 	defer s.mu.Unlock()
 	if s.bar != nil {
 		s.bar.finish()
+		s.bar = nil
 	}
 }

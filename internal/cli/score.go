@@ -85,7 +85,9 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 		}
 		return w.Flush()
 	}
-	return atomicfile.Write(f.out, func(w io.Writer) error { return dataset.WriteScores(w, scores) })
+	return env.during("writing "+f.out, func() error {
+		return atomicfile.Write(f.out, func(w io.Writer) error { return dataset.WriteScores(w, scores) })
+	})
 }
 
 // scoreWith returns the model of a file and the scores that it gives to d, read

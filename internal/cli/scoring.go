@@ -15,6 +15,10 @@ import (
 // scoring are the flags of the commands that read data for models to score.
 type scoring struct{ reading }
 
+// scoringSystems is what scoring or reading the scores of systems is called, counted by
+// folds if there are some.
+const scoringSystems = "scoring, systems"
+
 // ofModel is the value of --missing that leaves missing values to each model.
 const ofModel = "model"
 

@@ -30,6 +30,8 @@ type status struct {
 	tasks []*progress // what is being done: the last is part of those before
 	drawn bool        // there is a line on the terminal
 
+	ended func(*progress) // is told of every task in tests; nil
+
 	stop, stopped chan struct{}
 }
 
@@ -114,6 +116,9 @@ func (s *status) end(p *progress) {
 	for i, t := range s.tasks {
 		if t == p {
 			s.tasks = append(s.tasks[:i], s.tasks[i+1:]...)
+			if s.ended != nil {
+				s.ended(p)
+			}
 			break
 		}
 	}

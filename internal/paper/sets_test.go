@@ -36,7 +36,7 @@ func writeFolds(t *testing.T, dir string, queries int, seed uint64) {
 	if err := errors.Join(dataset.WriteText(f, d, dataset.TextOptions{}), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dataset.FoldFile(context.Background(), dir, file, 3, seed); err != nil {
+	if _, err := dataset.FoldFile(context.Background(), dir, file, 3, seed, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -62,7 +62,7 @@ func realOHSUMED(t *testing.T) string {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := dataset.RotateFiles(context.Background(), dir, parts); err != nil {
+	if _, err := dataset.RotateFiles(context.Background(), dir, parts, nil); err != nil {
 		t.Fatal(err)
 	}
 	return dir

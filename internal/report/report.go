@@ -37,6 +37,16 @@ type Config struct {
 	// MaxBytes is the size of the page that details keep within; 0 stands for
 	// DefaultMaxBytes. Queries on which the systems differ most come first.
 	MaxBytes int
+
+	// Observe, if not nil, is told how far the stage of that name is; a total of 0 is not
+	// known. It is called from several goroutines.
+	Observe func(stage string, done, total int)
+}
+
+func (c *Config) tell(stage string, done, total int) {
+	if c.Observe != nil {
+		c.Observe(stage, done, total)
+	}
 }
 
 // Report is all that a page shows. It does not change once built.
@@ -90,19 +100,23 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 		return nil, err
 	}
 	r := &Report{config: c}
-	for _, step := range []func() error{
-		func() error { return r.measureAll(in) },
-		func() error { return r.summarise(in) },
-		func() error { return r.cutoffs(in) },
-		func() error { return r.weigh(in) },
-		func() error { return r.sample(in) },
-		func() error { r.data.Curves = thinned(curves); return nil },
-		func() error { return r.explore(ctx, in) },
+	for _, step := range []struct {
+		stage string
+		do    func() error
+	}{
+		{"measuring", func() error { return r.measureAll(in) }},
+		{"comparing", func() error { return r.summarise(in) }},
+		{"measuring NDCG at every rank", func() error { return r.cutoffs(in) }},
+		{"weighing features", func() error { return r.weigh(in) }},
+		{"sampling rankings", func() error { return r.sample(in) }},
+		{"thinning learning curves", func() error { r.data.Curves = thinned(curves); return nil }},
+		{"laying out rankings", func() error { return r.explore(ctx, in) }},
 	} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := step(); err != nil {
+		c.tell(step.stage, 0, 0)
+		if err := step.do(); err != nil {
 			return nil, err
 		}
 	}

@@ -63,7 +63,7 @@ func (r *Report) summarise(in *input) error {
 	}
 	for i, m := range in.Measures {
 		v.Measures = append(v.Measures, m.Name())
-		comparison, err := in.compare(m.Name())
+		comparison, err := in.compare(i, m.Name())
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", m.Name(), err)
 		}
@@ -73,8 +73,8 @@ func (r *Report) summarise(in *input) error {
 	return nil
 }
 
-// compare tests by one measure; the result is nil where there is nothing to test.
-func (in *input) compare(name string) (*stats.Comparison, error) {
+// compare tests by one measure, which is number i; the result is nil where there is nothing to test.
+func (in *input) compare(i int, name string) (*stats.Comparison, error) {
 	var values [][]float64
 	for _, v := range in.byMeasure[name] {
 		// Which queries the convention leaves out depends on their grades alone.
@@ -83,7 +83,10 @@ func (in *input) compare(name string) (*stats.Comparison, error) {
 	if len(values) < 2 || len(values[0]) < 2 {
 		return nil, nil
 	}
-	return stats.Compare(values, stats.Config{Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed})
+	return stats.Compare(values, stats.Config{
+		Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
+		Observe: func(done, total int) { in.tell("comparing", i*total+done, len(in.Measures)*total) },
+	})
 }
 
 // column fills the cells of one measure.
