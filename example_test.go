@@ -110,7 +110,7 @@ func (shares shareLoss) Eval(scores, lambda []float64, _ *loss.Scratch) float64 
 func Example_ownLoss() {
 	ctx, dir := context.Background(), filepath.Join(os.TempDir(), "listwise-own-loss")
 	defer os.RemoveAll(dir)
-	_, err := dataset.FoldFile(ctx, dir, "testdata/train.txt", 4, 1)
+	_, err := dataset.FoldFile(ctx, dir, "testdata/train.txt", 4, 1, nil)
 	check(err)
 	folds, err := tune.ReadFolds(dir, dataset.Options{})
 	check(err)
