@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func unzipped(t *testing.T, path string) string {
 func prepareExamples(t *testing.T) {
 	t.Helper()
 	synth := func(seed, queries int, out string) {
-		mustCall(t, "data", "synth", "--seed", fmt.Sprint(seed), "--queries", fmt.Sprint(queries), "--docs", "10", "--relevant", "4", "--features", "5", "--out", out)
+		mustCall(t, "data", "synth", "--seed", strconv.Itoa(seed), "--queries", strconv.Itoa(queries), "--docs", "10", "--relevant", "4", "--features", "5", "--out", out)
 	}
 	synth(1, 15, "all.txt.gz")
 	for i, name := range []string{"train.txt", "train.txt.gz", "train.lwd", "vali.txt", "test.txt", "raw.txt", "new.txt.gz"} {
