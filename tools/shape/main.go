@@ -1,0 +1,216 @@
+// Command shape prints how a tree of Go code is cut: packages, files, functions, exported
+// names, comments, and what stands twice. Run it on two commits to compare them:
+//
+//	cd tools && go run ./shape [-long] [folder]
+//
+// Tests, generated files and testdata are left out.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	longFunction = 60  // lines
+	longFile     = 400 // lines
+	window       = 6   // lines of code that stand twice
+)
+
+// tree is what was counted.
+type tree struct {
+	packages               map[string]bool
+	files, functions       []sized
+	lines, blank, comments int
+	exported, undocumented []string
+	windows                map[string]int // the runs of window lines, by how often they stand
+	runs                   [][]string     // lines of code, a file
+}
+
+// sized is a file or function with its lines.
+type sized struct {
+	name  string
+	lines int
+}
+
+func main() {
+	long := flag.Bool("long", false, "also list what is too long or has no comment")
+	flag.Parse()
+	root := "."
+	if flag.NArg() > 0 {
+		root = flag.Arg(0)
+	}
+	t := &tree{packages: map[string]bool{}, windows: map[string]int{}}
+	if err := filepath.WalkDir(root, t.visit); err != nil {
+		log.Fatal(err)
+	}
+	t.print()
+	if *long {
+		t.printLong()
+	}
+}
+
+func (t *tree) visit(path string, e fs.DirEntry, err error) error {
+	name := e.Name()
+	switch {
+	case err != nil:
+		return err
+	case e.IsDir() && (name == "testdata" || name == "tools" || len(name) > 1 && name[0] == '.'):
+		return filepath.SkipDir
+	case e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+		return nil
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, src, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	if ast.IsGenerated(file) {
+		return nil
+	}
+	t.packages[filepath.Dir(path)] = true
+	t.countLines(path, string(src))
+	for _, d := range file.Decls {
+		t.declaration(set, path, d)
+	}
+	return nil
+}
+
+// countLines counts by kind, and keeps the lines of code.
+func (t *tree) countLines(path, src string) {
+	var code []string
+	all := strings.Split(strings.TrimSuffix(src, "\n"), "\n")
+	for _, line := range all {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "":
+			t.blank++
+		case strings.HasPrefix(line, "//"):
+			t.comments++
+		default:
+			code = append(code, line)
+		}
+	}
+	t.lines += len(all)
+	t.files = append(t.files, sized{path, len(all)})
+	for i := 0; i+window <= len(code); i++ {
+		t.windows[strings.Join(code[i:i+window], "\n")]++
+	}
+	t.runs = append(t.runs, code)
+}
+
+func (t *tree) declaration(set *token.FileSet, path string, d ast.Decl) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		lines := set.Position(d.End()).Line - set.Position(d.Pos()).Line + 1
+		t.functions = append(t.functions, sized{path + ": " + d.Name.Name, lines})
+		if d.Recv == nil || receiverExported(d.Recv) {
+			t.name(path, d.Name, d.Doc != nil)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				t.name(path, s.Name, d.Doc != nil || s.Doc != nil)
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					t.name(path, n, d.Doc != nil || s.Doc != nil || s.Comment != nil)
+				}
+			}
+		}
+	}
+}
+
+func receiverExported(f *ast.FieldList) bool {
+	x := f.List[0].Type
+	if p, ok := x.(*ast.StarExpr); ok {
+		x = p.X
+	}
+	id, ok := x.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+func (t *tree) name(path string, id *ast.Ident, documented bool) {
+	if !id.IsExported() {
+		return
+	}
+	t.exported = append(t.exported, path+": "+id.Name)
+	if !documented {
+		t.undocumented = append(t.undocumented, path+": "+id.Name)
+	}
+}
+
+// twice returns the lines of code that lie in a run of window lines that stands elsewhere
+// too.
+func (t *tree) twice() int {
+	n := 0
+	for _, code := range t.runs {
+		end := 0 // of the lines already counted
+		for i := 0; i+window <= len(code); i++ {
+			if t.windows[strings.Join(code[i:i+window], "\n")] > 1 {
+				n += i + window - max(end, i)
+				end = i + window
+			}
+		}
+	}
+	return n
+}
+
+func (t *tree) print() {
+	row := func(what string, n any) { fmt.Printf("%-44s %8v\n", what, n) }
+	code := t.lines - t.blank - t.comments
+	row("packages", len(t.packages))
+	row("files", len(t.files))
+	row("lines", t.lines)
+	row("lines of code", code)
+	row("share of comments, %", fmt.Sprintf("%.1f", 100*float64(t.comments)/float64(t.comments+code)))
+	for _, k := range []struct {
+		what  string
+		sizes []sized
+		limit int
+	}{{"function", t.functions, longFunction}, {"file", t.files, longFile}} {
+		lines := make([]int, len(k.sizes))
+		over := 0
+		for i, s := range k.sizes {
+			if lines[i] = s.lines; s.lines > k.limit {
+				over++
+			}
+		}
+		slices.Sort(lines)
+		at := func(q float64) int { return lines[int(q*float64(len(lines)-1)+0.5)] }
+		row(fmt.Sprintf("lines of a %s: median, p90, most", k.what), fmt.Sprintf("%d, %d, %d", at(0.5), at(0.9), at(1)))
+		row(fmt.Sprintf("%ss over %d lines", k.what, k.limit), over)
+	}
+	row("exported names", len(t.exported))
+	row("of which without a comment", len(t.undocumented))
+	row(fmt.Sprintf("lines in runs of ≥ %d that stand twice", window), t.twice())
+}
+
+func (t *tree) printLong() {
+	for _, s := range t.functions {
+		if s.lines > longFunction {
+			fmt.Println("long function:", s.name, s.lines)
+		}
+	}
+	for _, s := range t.files {
+		if s.lines > longFile {
+			fmt.Println("long file:", s.name, s.lines)
+		}
+	}
+	for _, name := range t.undocumented {
+		fmt.Println("no comment:", name)
+	}
+}
