@@ -77,14 +77,6 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 	if err != nil {
 		return err
 	}
-	r := report{
-		title: fmt.Sprintf("learned from %d queries (%d documents, %d features), chosen on %d, measured on %d unseen queries; convention %s",
-			len(fold.Train.Queries), fold.Train.Docs(), fold.Train.Features, len(fold.Valid.Queries), len(fold.Test.Queries), config.Convention.Name()),
-		columns: []string{"ranker"},
-	}
-	for _, m := range config.Measures {
-		r.columns = append(r.columns, m.Name())
-	}
 	untrained := demoUntrained(fold, seed)
 	rows, err := demoRows(config, fold, untrained, result)
 	if err != nil {
@@ -95,6 +87,19 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 		if err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
+	}
+	return env.print(demoReport(&fold, &config, rows, html, time.Since(began)))
+}
+
+// demoReport is what the demonstration prints.
+func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html string, took time.Duration) report {
+	r := report{
+		title: fmt.Sprintf("learned from %d queries (%d documents, %d features), chosen on %d, measured on %d unseen queries; convention %s",
+			len(fold.Train.Queries), fold.Train.Docs(), fold.Train.Features, len(fold.Valid.Queries), len(fold.Test.Queries), config.Convention.Name()),
+		columns: []string{"ranker"},
+	}
+	for _, m := range config.Measures {
+		r.columns = append(r.columns, m.Name())
 	}
 	for _, row := range rows {
 		cells := []any{row.Ranker}
@@ -111,13 +116,13 @@ func demo(ctx context.Context, env *environment, seed uint64, out, html string) 
 		"MLE learns which of two documents is better; ExpGain and ConvexLoss learn what the measure",
 		"beside their name rewards, the exact lattice without drawing rankings at random.",
 		"",
-		fmt.Sprintf("%.1f seconds. The data are synthetic: they show that learning works, not which method is best.", time.Since(began).Seconds()),
+		fmt.Sprintf("%.1f seconds. The data are synthetic: they show that learning works, not which method is best.", took.Seconds()),
 		`Next: "listwise methods", or "listwise tune" on folds of your own.`,
 	}
 	if html != "" {
 		r.notes = append(r.notes, fmt.Sprintf("Every query, and why documents rank where they do: open %s in a browser.", html))
 	}
-	return env.print(r)
+	return r
 }
 
 // demoRow is one ranker of the demo's JSON form.

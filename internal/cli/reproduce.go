@@ -60,29 +60,7 @@ too, with its plots in figures/NAME beside it.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return env.print(experimentList())
-			}
-			if err := required(cmd, "out"); err != nil {
-				return err
-			}
-			if f.data != "" {
-				if _, err := os.ReadDir(f.data); err != nil {
-					return folderFault(f.data, err)
-				}
-			}
-			if err := f.targets(args[0]).check(); err != nil {
-				return err
-			}
-			if args[0] == "all" {
-				return f.runAll(cmd, env)
-			}
-			if f.markdown != "" {
-				return badCall("reproduce %s: --markdown is for all", args[0])
-			}
-			return f.run(cmd, env, args[0])
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.runLine(cmd, env, args) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.data, "data", "", "`folder` of LETOR's sets, or of one set's folds")
@@ -93,6 +71,31 @@ too, with its plots in figures/NAME beside it.`,
 	addPositive(fl, &f.scale, "scale", 1, paper.MaxScale, "`size` of an experiment on made data, as a multiple of the published one")
 	fl.StringVar(&f.markdown, "markdown", "", "also write the Markdown page of all experiments to this `file`")
 	return cmd
+}
+
+// runLine runs what the command line asks for.
+func (f *reproduceFlags) runLine(cmd *cobra.Command, env *environment, args []string) error {
+	if len(args) == 0 {
+		return env.print(experimentList())
+	}
+	if err := required(cmd, "out"); err != nil {
+		return err
+	}
+	if f.data != "" {
+		if _, err := os.ReadDir(f.data); err != nil {
+			return folderFault(f.data, err)
+		}
+	}
+	if err := f.targets(args[0]).check(); err != nil {
+		return err
+	}
+	if args[0] == "all" {
+		return f.runAll(cmd, env)
+	}
+	if f.markdown != "" {
+		return badCall("reproduce %s: --markdown is for all", args[0])
+	}
+	return f.run(cmd, env, args[0])
 }
 
 // experimentList is what the command prints without a name.

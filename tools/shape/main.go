@@ -28,6 +28,7 @@ const (
 
 // tree is what was counted.
 type tree struct {
+	root                   string
 	packages               map[string]bool
 	files, functions       []sized
 	lines, blank, comments int
@@ -49,9 +50,12 @@ func main() {
 	if flag.NArg() > 0 {
 		root = flag.Arg(0)
 	}
-	t := &tree{packages: map[string]bool{}, windows: map[string]int{}}
+	t := &tree{root: root, packages: map[string]bool{}, windows: map[string]int{}}
 	if err := filepath.WalkDir(root, t.visit); err != nil {
 		log.Fatal(err)
+	}
+	if len(t.functions) == 0 {
+		log.Fatalf("%s: found no function", root)
 	}
 	t.print()
 	if *long {
@@ -64,7 +68,7 @@ func (t *tree) visit(path string, e fs.DirEntry, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case e.IsDir() && (name == "testdata" || name == "tools" || len(name) > 1 && name[0] == '.'):
+	case e.IsDir() && path != t.root && (name == "testdata" || name == "tools" || len(name) > 1 && name[0] == '.'):
 		return filepath.SkipDir
 	case e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 		return nil
