@@ -63,10 +63,12 @@ func readText(src source, in *input, opts Options) (*Dataset, error) {
 	b := &blocks{width: r.width(feature)}
 	checkOnly := broken || feature > limit || docs == 0 || b.width == 0
 	var large error
-	if !checkOnly {
+	if !checkOnly || r.cut { // whoever stopped at the limit must say so, whatever was seen before it
 		var at int
 		if at, large = r.fits(); large == nil {
-			b.allocate(docs)
+			if !checkOnly {
+				b.allocate(docs)
+			}
 		} else {
 			checkOnly = true
 			r.stop.Store(int64(min(at, aFewChunks) + 1)) // a mistake before may be the cause

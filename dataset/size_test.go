@@ -175,11 +175,13 @@ func TestBombs(t *testing.T) {
 	}
 	tinyZstd, tinyGzip, queriesZstd := zstdOf(string(tiny)), gzipOf(string(tiny)), zstdOf(string(queries))
 	lineZstd, scoresZstd := zstdOf(strings.Repeat("#", 1<<26)), zstdOf(strings.Repeat("1\n", 1<<22))
+	bare := zstdOf(strings.Repeat("1 qid:1\n", 1<<22))
 	const limit = 8 << 20
 	opts := Options{MaxBytes: limit, Workers: 2}
 	for name, read := range map[string]func() error{
 		"tiny documents, zstd": func() error { _, err := Read(bytes.NewReader(tinyZstd), "f", opts); return err },
 		"tiny documents, gzip": func() error { _, err := Read(bytes.NewReader(tinyGzip), "f", opts); return err },
+		"no features":          func() error { _, err := Read(bytes.NewReader(bare), "f", opts); return err },
 		"queries":              func() error { _, err := Read(bytes.NewReader(queriesZstd), "f", opts); return err },
 		"one line, zstd":       func() error { _, err := Read(bytes.NewReader(lineZstd), "f", opts); return err },
 		"endless documents":    func() error { _, err := Read(&endless{text: []byte("0 qid:1 1:1\n")}, "f", opts); return err },
