@@ -121,7 +121,7 @@ func (j *job) restore(c *Config) (found bool, err error) {
 	}
 	r, err := parseRecord(text, j.key(c))
 	if err != nil {
-		return false, fmt.Errorf("%s: %w; delete it to train again", recordPath, err)
+		return false, &RecordError{fmt.Errorf("%s: %w; delete it to train again", recordPath, err)}
 	}
 	m, err := model.Load(modelPath)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,7 +131,7 @@ func (j *job) restore(c *Config) (found bool, err error) {
 		err = checkFile(modelPath, r.Model)
 	}
 	if err != nil {
-		return false, fmt.Errorf("%w; delete %s to train again", err, recordPath)
+		return false, &RecordError{fmt.Errorf("%w; delete %s to train again", err, recordPath)}
 	}
 	j.model, j.validation = m, r.Validation
 	return true, nil

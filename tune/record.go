@@ -19,6 +19,14 @@ type record struct {
 	Sum        string         `json:"sum"`   // checksum of all else
 }
 
+// RecordError tells that the file of a finished training, or its model, was changed.
+type RecordError struct{ Err error }
+
+func (e *RecordError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RecordError) Unwrap() error { return e.Err }
+
 // recordVersion is part of the key: records of another layout are another job's.
 const recordVersion = 2
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -165,6 +166,10 @@ func TestDamagedRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = Run(context.Background(), c)
+		var changed *RecordError
+		if !errors.As(err, &changed) {
+			t.Errorf("error is %v, want a RecordError", err)
+		}
 		if err == nil || !strings.Contains(err.Error(), "mle, Fold1, ") || !strings.Contains(err.Error(), bad.want) || !strings.Contains(err.Error(), "to train again") {
 			t.Errorf("error is %v, want %s", err, bad.want)
 		}

@@ -156,7 +156,8 @@ func exitCode(err error) int {
 	var layout *tune.LayoutError
 	var problem *method.ProblemError
 	var selection *tune.SelectionError
-	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.As(err, &selection) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
+	var record *tune.RecordError
+	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.As(err, &selection) || errors.As(err, &record) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
 		return exitBadCall
 	}
 	return exitFailed
