@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -55,7 +56,9 @@ func ReadCurve(r io.Reader, name string) (Curve, error) {
 		place[[2]int{p.Restart, p.Epoch}] = len(c.Points)
 		c.Points = append(c.Points, p)
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return c, fmt.Errorf("found a line longer than %d bytes, expected a line of train --curve", bufio.MaxScanTokenSize)
+	} else if err != nil {
 		return c, err
 	}
 	if len(c.Points) == 0 {

@@ -20,6 +20,7 @@ func TestReadCurve(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "found no epochs",
 		"x":                                     "line 1: ",
+		strings.Repeat("x", 1<<17):              "found a line longer than 65536 bytes, expected a line of train --curve",
 		"{\"epoch\":1,\"training_cost\":1}\n{}": "line 2: found no epoch",
 	} {
 		if _, err := ReadCurve(strings.NewReader(text), "a"); err == nil || !strings.Contains(err.Error(), want) {
