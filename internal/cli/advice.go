@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
@@ -26,16 +27,32 @@ func scaleHint(d *dataset.Dataset, n dataset.Normalization) string {
 	return fmt.Sprintf("; the features differ in scale by a factor of %.2g, so --normalize zscore or minmax may help", ratio)
 }
 
+// ranksNothing tells whether the model gives no two documents of a query of d different
+// scores. As a rule the first query decides.
+func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
+	for i := range d.Queries {
+		scores, err := m.Score(d.Subset([]int{i}))
+		if err != nil || slices.Max(scores) != slices.Min(scores) {
+			return false
+		}
+	}
+	return len(d.Queries) > 0
+}
+
 // advise says what the user should know of a training that did not go as it might.
 func (env *environment) advise(m *model.Model, p *method.Problem) {
 	t := &m.Training
 	constant, unconverged := m.Constant(), t.Converged != nil && !*t.Converged
+	useless := !constant && ranksNothing(m, p.Data)
 	hint := ""
-	if constant || unconverged {
+	if constant || useless || unconverged {
 		hint = scaleHint(p.Data, p.Normalization)
 	}
 	if constant {
 		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help%s", hint)
+	}
+	if useless {
+		env.note("warning: the model gives all documents of a query the same score, whatever the query of the training data, and ranks nothing; features that vary within a query, or other hyperparameters, may help%s", hint)
 	}
 	if unconverged {
 		above := ""
