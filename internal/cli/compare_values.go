@@ -49,6 +49,7 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	tests := testsOf(divisions)
 	c.convention = env.settle(c.convention, tests...)
 	measures = measure.ForAll(measures, tests...)
+	warnOfIrrelevance(env, measures, tests)
 	if err := f.check(env, f.data, ofDivisions(paths, divisions)...); err != nil {
 		return err
 	}

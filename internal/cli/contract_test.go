@@ -80,6 +80,8 @@ func TestExitCodes(t *testing.T) {
 		{2, "score --model bad.txt --data d.txt"},
 		{2, "score --model m.json --data wide.txt"},
 		{2, "eval --model m.json --data wide.txt"},
+		{2, "fuse m.json m.json --data wide.txt"},
+		{2, "report m.json --data wide.txt --out r.html"},
 		{2, "eval --scores bad.txt --data d.txt"},
 		{2, "tune --method mle --data . --out runs"},
 		{2, "methods x"},

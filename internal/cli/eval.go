@@ -129,6 +129,7 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	}
 	convention = env.settle(convention, in.data)
 	measures = measure.ForAll(measures, in.data)
+	warnOfIrrelevance(env, measures, []*dataset.Dataset{in.data})
 	rec := f.begin(env, func() *runs.Run { return f.recorded(in, convention, measures) })
 	var result *measure.Result
 	err = env.during("measuring "+f.data, func() (err error) {

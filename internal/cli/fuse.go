@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/model"
 )
 
 type fuseFlags struct {
@@ -109,12 +106,13 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	}
 	divisions, err := f.read(ctx, env, args, inFolds)
 	if err != nil {
-		return fault(err)
+		return badCall("%w", err)
 	}
 	if err := f.check(env, f.data, ofDivisions(args, divisions)...); err != nil {
 		return err
 	}
 	convention = env.settle(convention, allOf(divisions)...)
+	warnOfIrrelevance(env, measure.ForAll(config.Measures, allOf(divisions)...), testsOf(divisions))
 	bar := env.startProgress("fusing, steps", 0)
 	config.Observe = bar.set
 	result, err := config.Run(ctx, divisions)
@@ -173,15 +171,6 @@ func ruleList() string {
 		fmt.Fprintf(&b, "  %-8s %s\n", name, fuse.Kind(name).About())
 	}
 	return b.String()
-}
-
-// fault marks an error in what the systems' files hold as the caller's.
-func fault(err error) error {
-	var file *model.FileError
-	if errors.As(err, &file) || errors.Is(err, fs.ErrNotExist) {
-		return badCall("%w", err)
-	}
-	return err
 }
 
 // config puts together what the flags describe, and their convention.
@@ -286,6 +275,7 @@ func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, i
 		if err != nil {
 			return nil, err
 		}
+		warnOfFolds(env, folds)
 		bar := env.startProgress(scoringSystems, 0)
 		defer bar.finish()
 		return ensemble.ReadFolds(args, folds, f.weights == "" || f.weights == "tuned", bar.set)
@@ -299,6 +289,7 @@ func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, i
 		if valid, err = env.openAloud(ctx, "valid", f.valid, opts); err != nil {
 			return nil, err
 		}
+		warnOfCommon(env, f.data, test, f.valid, valid)
 	}
 	bar := env.startProgress(scoringSystems, 0)
 	defer bar.finish()

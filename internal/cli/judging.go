@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,6 +77,35 @@ func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) m
 		env.note("note: the grades are not whole numbers: documents from grade %s on, the smallest positive one, count as relevant (--threshold says otherwise)", dataset.FormatGrade(t))
 	}
 	return settled
+}
+
+// warnOfIrrelevance tells of measures that are the same for all rankings of the data sets,
+// as no document's grade reaches the threshold.
+func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dataset.Dataset) {
+	best := sets[0] // the set whose highest grade the warning names
+	for _, d := range sets {
+		if d.HighestGrade() > best.HighestGrade() {
+			best = d
+		}
+	}
+	var same error
+	var others []string
+	for _, m := range measures {
+		varies := func(d *dataset.Dataset) bool { return measure.CheckVaries(m, d) == nil }
+		switch {
+		case best.HighestGrade() >= measure.ConventionOf(m).Threshold() || slices.ContainsFunc(sets, varies):
+		case same == nil:
+			same = measure.CheckVaries(m, best)
+		default:
+			others = append(others, m.Name())
+		}
+	}
+	switch {
+	case len(others) > 0:
+		env.note("warning: %v (and likewise for %s)", same, strings.Join(others, ", "))
+	case same != nil:
+		env.note("warning: %v", same)
+	}
 }
 
 // conventionText names a convention, with its threshold if that is none of its own.

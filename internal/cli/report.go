@@ -121,9 +121,11 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	}
 	divisions, err := f.read(ctx, env, systems)
 	if err != nil {
-		return fault(err)
+		return badCall("%w", err)
 	}
-	env.settle(measure.ConventionOf(config.Measures[0]), testsOf(divisions)...)
+	tests := testsOf(divisions)
+	env.settle(measure.ConventionOf(config.Measures[0]), tests...)
+	warnOfIrrelevance(env, measure.ForAll(config.Measures, tests...), tests)
 	stages := stagedProgress{env: env}
 	config.Observe = stages.set
 	r, err := page.Build(ctx, *config, divisions, curves)
