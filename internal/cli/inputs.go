@@ -195,7 +195,11 @@ func checkTarget(flag, path string) error {
 	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe, /dev/null
 		return nil
 	}
-	dir := filepath.Dir(path)
+	target, err := atomicfile.Target(path) // a link's, which may lead nowhere
+	if err != nil {
+		return badCall("--%s: %w", flag, err)
+	}
+	dir := filepath.Dir(target)
 	if info, err := os.Stat(dir); err != nil {
 		return badCall("--%s: %w", flag, err)
 	} else if !info.IsDir() {
