@@ -11,23 +11,40 @@ import (
 //
 //	L(s) = −Σ_i t_i log softmax(s)_i = log Σ_i exp(s_i) − t·s,   λ = t − softmax(s).
 //
-// It is a Bound of O(n).
+// It is a Bound of O(n), and a [Diagonal].
 type crossEntropy struct{ target []float64 }
 
 func (b crossEntropy) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	scratch.Reset()
-	x, p := scratch.Floats(len(scores)), lambda
+	p := lambda
 	if p == nil {
 		p = scratch.Floats(len(scores))
 	}
-	relativeScores(x, scores)
-	sum := kernel.ExpSum(p, x, 0)
-	value := math.Log(sum) - kernel.Dot(b.target, x)
-	scale := 1 / sum
+	value, scale := b.softmax(p, scores, scratch)
 	for i := range lambda {
 		lambda[i] = b.target[i] - scale*p[i]
 	}
 	return value
+}
+
+// EvalSecond implements [Diagonal]: p_i(1 − p_i) with p = softmax(s).
+func (b crossEntropy) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
+	scratch.Reset()
+	value, scale := b.softmax(second, scores, scratch)
+	for i, v := range second {
+		p := min(scale*v, 1)
+		lambda[i] = b.target[i] - scale*v
+		second[i] = p * (1 - p)
+	}
+	return value
+}
+
+// softmax returns the value and sets scale·p to the softmax of the scores.
+func (b crossEntropy) softmax(p, scores []float64, scratch *Scratch) (value, scale float64) {
+	x := scratch.Floats(len(scores))
+	relativeScores(x, scores)
+	sum := kernel.ExpSum(p, x, 0)
+	return math.Log(sum) - kernel.Dot(b.target, x), 1 / sum
 }
 
 // lowestScore bounds how far below the highest score another one counts, so that

@@ -20,6 +20,18 @@ type Curvature interface {
 	Times(dst, v []float64)
 }
 
+// Diagonal is a Bound that knows the second derivatives of the loss by each score
+// on its own, for learners that take Newton steps score by score (boosted trees).
+type Diagonal interface {
+	Bound
+
+	// EvalSecond is [Bound.Eval] with a lambda that is not nil, and overwrites
+	// second, one element a document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. Where λ
+	// is a field of forces that depends on a ranking, these are the derivatives of
+	// the forces with the ranking held fixed. They are finite and not negative.
+	EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64
+}
+
 // Supported is a Bound that knows planes below a loss with kinks: below itself, or
 // below the loss it is a smooth stand-in for.
 type Supported interface {
@@ -30,3 +42,5 @@ type Supported interface {
 	// given scores; λ is that of Eval there.
 	Support(scores, lambda []float64, scratch *Scratch) (c float64)
 }
+
+var _ = []Diagonal{&boundRankNet{}, crossEntropy{}, &boundBendingLambdaRank{}, nothing{}}

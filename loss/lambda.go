@@ -118,6 +118,15 @@ type forceLaw interface {
 	pull(forces, loss, scores, prepared []float64, a, to int)
 }
 
+// bendingLaw is a forceLaw whose forces change with the scores.
+type bendingLaw interface {
+	forceLaw
+
+	// bend adds −∂force/∂score of the pairs that pull goes through to second, which
+	// is by rank: the same for both documents of a pair, and not negative.
+	bend(second, loss, scores, prepared []float64, a, to int)
+}
+
 // pairField is a λ function made of forces between pairs of documents. With T
 // ranks that count it takes O(Tn), or O(n) between neighbours only.
 type pairField struct {
@@ -128,6 +137,11 @@ type pairField struct {
 }
 
 func (f *pairField) forces(forces []float64, r byScore, _ []float64, scratch *Scratch) {
+	f.pairs(forces, nil, r, nil, scratch)
+}
+
+// pairs overwrites forces and, if there is a law that bends, second.
+func (f *pairField) pairs(forces, second []float64, r byScore, bending bendingLaw, scratch *Scratch) {
 	n := len(r.scores)
 	x, loss := scratch.Floats(n), scratch.Floats(n)
 	r.gather(x, f.swaps.Counts())
@@ -135,6 +149,7 @@ func (f *pairField) forces(forces []float64, r byScore, _ []float64, scratch *Sc
 	ranks := min(f.swaps.Prepare(x, work), f.truncation, n-1)
 	prepared := f.law.prepare(r.scores, scratch.Floats(n))
 	clear(forces)
+	clear(second)
 	for a := range ranks {
 		to := n
 		if f.nearest {
@@ -142,5 +157,8 @@ func (f *pairField) forces(forces []float64, r byScore, _ []float64, scratch *Sc
 		}
 		f.swaps.Row(loss, x, work, a, to)
 		f.law.pull(forces, loss, r.scores, prepared, a, to)
+		if bending != nil {
+			bending.bend(second, loss, r.scores, prepared, a, to)
+		}
 	}
 }

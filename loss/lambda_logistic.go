@@ -79,3 +79,27 @@ func (l logisticLaw) pullFar(forces, loss, scores []float64, a, to int) {
 func lead(loss, scores []float64, a, b int) float64 {
 	return math.Copysign(scores[a]-scores[b], loss[b])
 }
+
+// bend implements bendingLaw: |Δ|σ²ρ(1 − ρ), with ρ = 1/(1 + exp(σ(s_i − s_j − m))), as
+// LambdaMART has it (Burges, From RankNet to LambdaRank to LambdaMART: An Overview,
+// 2010, section 7).
+func (l logisticLaw) bend(second, loss, scores, e []float64, a, to int) {
+	square := l.sigma * l.sigma
+	for b := a + 1; b < to; b++ {
+		var p, q float64
+		if e == nil {
+			p, q = logspace.Bernoulli(l.sigma * (l.margin - lead(loss, scores, a, b)))
+		} else {
+			better, worse := e[a], e[b]
+			if math.Signbit(loss[b]) {
+				better, worse = worse, better
+			}
+			worse *= l.ease
+			sum := better + worse
+			p, q = worse/sum, better/sum
+		}
+		d := square * math.Abs(loss[b]) * (p * q)
+		second[a] += d
+		second[b] += d
+	}
+}

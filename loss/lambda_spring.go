@@ -1,5 +1,7 @@
 package loss
 
+import "math"
+
 // springLaw is the force of a spring whose strength is the loss Δ of a swap and
 // which is at rest once the better document i leads by the margin m,
 //
@@ -14,6 +16,17 @@ func (l springLaw) pull(forces, loss, scores, _ []float64, a, to int) {
 			f := loss[b] * pulled
 			forces[a] += f
 			forces[b] -= f
+		}
+	}
+}
+
+// bend implements bendingLaw: |Δ| where the spring pulls.
+func (l springLaw) bend(second, loss, scores, _ []float64, a, to int) {
+	for b := a + 1; b < to; b++ {
+		if lead(loss, scores, a, b) < l.margin {
+			d := math.Abs(loss[b])
+			second[a] += d
+			second[b] += d
 		}
 	}
 }

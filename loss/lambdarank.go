@@ -72,7 +72,8 @@ func (l LambdaRank) Validate() error {
 	return validateSigma(l.Sigma)
 }
 
-// Bind implements [Loss].
+// Bind implements [Loss]. For the logistic kinds and the springs, whose forces change
+// with the scores, what it returns is a [Diagonal].
 func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -91,6 +92,11 @@ func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
 	}
 	for place, d := range rng.Perm(len(grades)) {
 		b.order[place] = int32(d)
+	}
+	if pairs, ok := field.(*pairField); ok {
+		if law, ok := pairs.law.(bendingLaw); ok {
+			return &boundBendingLambdaRank{b, pairs, law}, nil
+		}
 	}
 	return b, nil
 }
@@ -153,5 +159,26 @@ func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float
 		b.field.forces(forces, r, ranked, scratch)
 		r.scatter(lambda, forces)
 	}
+	return 1 - value
+}
+
+// boundBendingLambdaRank is a boundLambdaRank whose forces change with the scores.
+type boundBendingLambdaRank struct {
+	*boundLambdaRank
+	pairs *pairField
+	law   bendingLaw
+}
+
+// EvalSecond implements [Diagonal], with the ranking held fixed.
+func (b *boundBendingLambdaRank) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
+	scratch.Reset()
+	n := len(scores)
+	r := rankByScore(scores, b.order, b.depth, scratch)
+	ranked, forces, bends := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
+	r.gather(ranked, b.grades)
+	value, _ := b.measure.Value(ranked)
+	b.pairs.pairs(forces, bends, r, b.law, scratch)
+	r.scatter(lambda, forces)
+	r.scatter(second, bends)
 	return 1 - value
 }

@@ -1,9 +1,11 @@
 package loss
 
 import (
+	"math"
 	"slices"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/logspace"
 )
 
 // staircase holds all pairs of differently graded documents of a query, whatever
@@ -112,6 +114,28 @@ func (p *staircase) softplusSum(s, lambda []float64, scratch *Scratch) float64 {
 		scatterAdd(lambda, colGrad, p.cols, -p.colSlope)
 	}
 	return total
+}
+
+// curvature overwrites second with the diagonal of softplusSum's Hessian.
+func (p *staircase) curvature(s, second []float64, scratch *Scratch) {
+	rows, cols := scratch.Floats(len(p.rows)), scratch.Floats(len(p.cols))
+	kernel.Gather(rows, s, p.rows, p.rowSlope)
+	kernel.Gather(cols, s, p.cols, p.colSlope)
+	e, colSum := scratch.Floats(len(cols)), scratch.Floats(len(cols))
+	top := kernel.Max(cols)
+	kernel.ExpSum(e, cols, top)
+	clear(colSum)
+	for r, v := range rows {
+		from := p.from[r]
+		if v+top <= kernel.MaxLogOdds {
+			_, _, rows[r] = logspace.VarianceRow(math.Exp(v+top), e[from:], colSum[from:])
+		} else {
+			_, _, rows[r] = logspace.SteepVarianceRow(v, cols[from:], colSum[from:])
+		}
+	}
+	clear(second)
+	scatterAdd(second, rows, p.rows, p.rowSlope*p.rowSlope)
+	scatterAdd(second, colSum, p.cols, p.colSlope*p.colSlope)
 }
 
 // flat returns the number of rows up to the first one above most.

@@ -61,6 +61,12 @@ func (nothing) Eval(_, lambda []float64, _ *Scratch) float64 {
 	return 0
 }
 
+func (nothing) EvalSecond(_, lambda, second []float64, _ *Scratch) float64 {
+	clear(lambda)
+	clear(second)
+	return 0
+}
+
 // Scratch is reusable working memory for Eval, one for each goroutine. The zero
 // value is ready; it grows to the largest query it meets and then allocates no
 // more.

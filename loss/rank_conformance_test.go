@@ -10,8 +10,8 @@ import (
 
 // TestRankNetConformance runs the suite on RankNet.
 func TestRankNetConformance(t *testing.T) {
-	losstest.Run(t, losstest.Case{Name: "plain", Loss: loss.RankNet{}})
-	losstest.Run(t, losstest.Case{Name: "mean", Loss: loss.RankNet{Sigma: 1.7, Mean: true}})
+	losstest.Run(t, losstest.Case{Name: "plain", Diagonal: true, Loss: loss.RankNet{}})
+	losstest.Run(t, losstest.Case{Name: "mean", Diagonal: true, Loss: loss.RankNet{Sigma: 1.7, Mean: true}})
 }
 
 // TestLambdaRankConformance runs the suite on every λ function and measure.
@@ -19,10 +19,17 @@ func TestLambdaRankConformance(t *testing.T) {
 	for i, info := range loss.Lambdas() {
 		for _, name := range []string{"ndcg@5", "map", "mrr", "err", "p@3"} {
 			l := loss.LambdaRank{Measure: parse(t, name), Kind: loss.Lambda(i)}
-			losstest.Run(t, losstest.Case{Name: info.Name + "/" + name, Loss: l})
+			c := losstest.Case{Name: info.Name + "/" + name, Loss: l}
+			switch l.Kind {
+			case loss.LambdaLogistic, loss.LambdaLogisticNearest:
+				c.Diagonal = true
+			case loss.LambdaSpring, loss.LambdaSpringNearest:
+				c.Diagonal, c.Kinks = true, []float64{1} // the margin
+			}
+			losstest.Run(t, c)
 		}
 	}
-	losstest.Run(t, losstest.Case{Name: "truncated", Loss: loss.LambdaRank{Measure: parse(t, "ndcg"), Truncation: 4, Sigma: 2, Margin: 0.5}})
+	losstest.Run(t, losstest.Case{Name: "truncated", Diagonal: true, Loss: loss.LambdaRank{Measure: parse(t, "ndcg"), Truncation: 4, Sigma: 2, Margin: 0.5}})
 }
 
 func parse(t *testing.T, name string) measure.Measure {

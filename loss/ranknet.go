@@ -52,7 +52,8 @@ func sigmaOr1(sigma float64) float64 {
 	return sigma
 }
 
-// Bind implements [Loss]. It draws no random numbers.
+// Bind implements [Loss]. It draws no random numbers. What it returns is a
+// [Diagonal].
 func (l RankNet) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -83,4 +84,15 @@ func (b *boundRankNet) Eval(scores, lambda []float64, scratch *Scratch) float64 
 		kernel.Scale(b.scale, lambda)
 	}
 	return b.scale * sum
+}
+
+// EvalSecond implements [Diagonal]: σ² Σ ρ(1 − ρ) over the pairs of a document, with
+// ρ = 1/(1 + exp(σ(s_i − s_j))).
+func (b *boundRankNet) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
+	value := b.Eval(scores, lambda, scratch)
+	b.pairs.curvature(scores, second, scratch)
+	if b.scale != 1 {
+		kernel.Scale(b.scale, second)
+	}
+	return value
 }

@@ -15,7 +15,7 @@ import (
 //	L1 = Σ_gb log(1 + exp(−2κ(s_g − s_b))),
 //
 // the pairwise logistic loss with slope 2κ, and RankNet's for a linear scorer. It
-// is convex in every form.
+// is convex in every form. The factored form is a [loss.Diagonal].
 type MLE struct{ Options }
 
 var _ loss.Loss = MLE{}
@@ -28,6 +28,9 @@ func (l MLE) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
 	}
 	if law == nil {
 		return loss.Nothing, nil
+	}
+	if pairwise, ok := law.(*pairwiseLaw); ok {
+		return boundPairwiseMLE{boundMLE{law}, &pairwise.pairs}, nil
 	}
 	return boundMLE{law}, nil
 }
@@ -43,5 +46,20 @@ func (b boundMLE) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 
 	for i, v := range lambda {
 		lambda[i] = -v
 	}
+	return value
+}
+
+// boundPairwiseMLE is the factored form, which knows its second derivatives.
+type boundPairwiseMLE struct {
+	boundMLE
+	pairs *pairs
+}
+
+var _ loss.Diagonal = boundPairwiseMLE{}
+
+// EvalSecond implements [loss.Diagonal].
+func (b boundPairwiseMLE) EvalSecond(scores, lambda, second []float64, scratch *loss.Scratch) float64 {
+	value := b.Eval(scores, lambda, scratch)
+	b.pairs.curvature(scores, second, scratch)
 	return value
 }

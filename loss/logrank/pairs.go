@@ -83,9 +83,9 @@ func (p *pairs) inversions(s, grad []float64, scratch *loss.Scratch) (kept, inve
 	for r, largest := range rows {
 		var keep, inv float64
 		if largest <= kernel.MaxLogOdds {
-			keep, inv, a[r] = varianceRow(a[r], e, colGrad)
+			keep, inv, a[r] = logspace.VarianceRow(a[r], e, colGrad)
 		} else {
-			keep, inv, a[r] = steepVarianceRow(largest-top, cols, colGrad)
+			keep, inv, a[r] = logspace.SteepVarianceRow(largest-top, cols, colGrad)
 		}
 		kept += keep
 		inverted += inv
@@ -97,32 +97,16 @@ func (p *pairs) inversions(s, grad []float64, scratch *loss.Scratch) (kept, inve
 	return kept, inverted
 }
 
-// varianceRow adds p(1−p) to grad[c], p = r/(1+r) and r = a·e[c], and returns
-// the sums of 1−p, p and p(1−p).
-func varianceRow(a float64, e, grad []float64) (kept, inverted, variance float64) {
-	grad = grad[:len(e)]
-	for c, v := range e {
-		r := a * v
-		q := 1 / (1 + r)
-		p := r * q
-		kept += q
-		inverted += p
-		variance += p * q
-		grad[c] += p * q
+// curvature overwrites second with the diagonal of softplusSum's Hessian without a
+// margin, (2κ)² Σ p_gb (1 − p_gb) over the pairs of each document.
+func (p *pairs) curvature(s, second []float64, scratch *loss.Scratch) {
+	p.inversions(s, second, scratch)
+	for _, d := range p.rows {
+		second[d] *= p.rowSlope
 	}
-	return kept, inverted, variance
-}
-
-// steepVarianceRow is varianceRow for log odds row + cols[c] of any size.
-func steepVarianceRow(row float64, cols, grad []float64) (kept, inverted, variance float64) {
-	for c, v := range cols {
-		p, q := logspace.Bernoulli(row + v)
-		kept += q
-		inverted += p
-		variance += p * q
-		grad[c] += p * q
+	for _, d := range p.cols {
+		second[d] *= p.colSlope
 	}
-	return kept, inverted, variance
 }
 
 // keptLimit returns the limit of log Σ_gb (1 − p_gb) as all pairs are almost

@@ -33,6 +33,10 @@ type Case struct {
 	// nothing of the gradient there.
 	Kinks []float64
 
+	// Diagonal says that what Bind returns must be a [loss.Diagonal]. Whatever is one
+	// is checked; Kinks then are also differences at which λ has a kink.
+	Diagonal bool
+
 	// Polyhedral says that the loss is convex and piecewise linear with kinks
 	// anywhere, so that λ is compared with differences to either side.
 	Polyhedral bool

@@ -1,0 +1,30 @@
+package logspace
+
+// VarianceRow adds p(1−p) to grad[c], p = r/(1+r) and r = a·e[c] being the probability
+// and the odds of an event, and returns the sums of 1−p, p and p(1−p). The odds
+// are finite.
+func VarianceRow(a float64, e, grad []float64) (kept, inverted, variance float64) {
+	grad = grad[:len(e)]
+	for c, v := range e {
+		r := a * v
+		q := 1 / (1 + r)
+		p := r * q
+		kept += q
+		inverted += p
+		variance += p * q
+		grad[c] += p * q
+	}
+	return kept, inverted, variance
+}
+
+// SteepVarianceRow is [VarianceRow] for log odds row + cols[c] of any size.
+func SteepVarianceRow(row float64, cols, grad []float64) (kept, inverted, variance float64) {
+	for c, v := range cols {
+		p, q := Bernoulli(row + v)
+		kept += q
+		inverted += p
+		variance += p * q
+		grad[c] += p * q
+	}
+	return kept, inverted, variance
+}
