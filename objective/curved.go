@@ -2,7 +2,6 @@ package objective
 
 import (
 	"errors"
-	"math"
 
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/loss"
@@ -19,8 +18,8 @@ import (
 type Curved struct {
 	*Risk
 	curvature []loss.Curvature // one a query
-	eval      func(worker, from, to int, down []float64) float64
-	times     func(worker, from, to int, down []float64) float64
+	eval      rangeFunc
+	times     rangeFunc
 }
 
 // Curved returns the risk with its Hessian. It is an error if the scorer is not
@@ -37,7 +36,7 @@ func (r *Risk) Curved() (*Curved, error) {
 		}
 		c.curvature[i] = b.Curvature()
 	}
-	c.eval, c.times = c.evalQueries, c.timesQueries
+	c.eval, c.times = r.functional.each(r.through(c.evalQuery)), r.functional.each(r.through(c.timesQuery))
 	return c, nil
 }
 
@@ -55,34 +54,12 @@ func (c *Curved) HessianTimes(dst, v []float64) {
 	kernel.Axpy(2*c.inverse, v, dst)
 }
 
-func (c *Curved) evalQueries(worker, from, to int, down []float64) float64 {
-	ws := &c.work[worker]
-	var value float64
-	for i := from; i < to; i++ {
-		if closed(c.done) {
-			return math.NaN()
-		}
-		q := &c.queries[i]
-		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
-		c.scorer.Score(scores, c.params, q.x, &ws.scorer)
-		value += c.curvature[i].Eval(scores, lambda, &ws.scratch)
-		c.scorer.Backward(down, c.params, q.x, lambda, &ws.scorer)
-	}
-	return value
+func (c *Curved) evalQuery(query int, scores, lambda []float64, scratch *loss.Scratch) float64 {
+	return c.curvature[query].Eval(scores, lambda, scratch)
 }
 
-func (c *Curved) timesQueries(worker, from, to int, sum []float64) float64 {
-	ws := &c.work[worker]
-	for i := from; i < to; i++ {
-		if closed(c.done) {
-			return math.NaN()
-		}
-		q := &c.queries[i]
-		scores, product := ws.scores[:q.docs], ws.lambda[:q.docs]
-		c.scorer.Score(scores, c.params, q.x, &ws.scorer)
-		c.curvature[i].Times(product, scores)
-		c.scorer.Backward(sum, c.params, q.x, product, &ws.scorer)
-	}
+func (c *Curved) timesQuery(query int, scores, product []float64, _ *loss.Scratch) float64 {
+	c.curvature[query].Times(product, scores)
 	return 0
 }
 
@@ -99,21 +76,9 @@ func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 			return 0, errors.New("the loss knows no planes below it")
 		}
 	}
-	return r.sum(r.supportQueries, w, grad), nil
+	return r.sum(r.functional.each(r.through(r.supportQuery)), w, grad), nil
 }
 
-func (r *Risk) supportQueries(worker, from, to int, down []float64) float64 {
-	ws := &r.work[worker]
-	var value float64
-	for i := from; i < to; i++ {
-		if closed(r.done) {
-			return math.NaN()
-		}
-		q := &r.queries[i]
-		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
-		r.scorer.Score(scores, r.params, q.x, &ws.scorer)
-		value += q.loss.(loss.Supported).Support(scores, lambda, &ws.scratch)
-		r.scorer.Backward(down, r.params, q.x, lambda, &ws.scorer)
-	}
-	return value
+func (r *Risk) supportQuery(query int, scores, lambda []float64, scratch *loss.Scratch) float64 {
+	return r.queries[query].loss.(loss.Supported).Support(scores, lambda, scratch)
 }

@@ -2,7 +2,8 @@
 // regularised empirical risk, a function of the scorer's parameters that an
 // optimiser can minimise.
 //
-// Start reading at [Risk]. The package must not know which loss or scorer it
+// Start reading at [Functional], the loss of a data set as a function of scores, and
+// at [Risk], which is one of a scorer's parameters. The package must not know which loss or scorer it
 // holds, nor how the function is minimised.
 package objective
 
@@ -15,7 +16,6 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
-	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/scorer"
 )
@@ -29,19 +29,17 @@ import (
 // bit, whatever the number of workers. A Risk may not be used by several
 // goroutines at once, except for [Risk.EvalTerm].
 type Risk struct {
-	scorer  scorer.Scorer
-	loss    loss.Loss
-	seed    uint64
-	c       float64 // as asked for
-	inverse float64 // 1/C
-	queries []boundQuery
-	sums    *parallel.Sums
-	run     func(worker, from, to int, down []float64) float64
-	workers int
-	work    []workspace // one a worker
-	params  []float64   // the point being evaluated
-	terms   sync.Pool   // of *workspace, for EvalTerm
-	done    <-chan struct{}
+	functional *Functional
+	queries    []boundQuery // the functional's
+	scorer     scorer.Scorer
+	c          float64 // as asked for
+	inverse    float64 // 1/C
+	sums       *parallel.Sums
+	run        rangeFunc // of Eval
+	workers    int
+	work       []workspace // one a worker
+	params     []float64   // the point being evaluated
+	terms      sync.Pool   // of *workspace, for EvalTerm
 }
 
 // Options are what a Risk takes beside data, scorer and loss.
@@ -79,15 +77,6 @@ func (o Options) regularization() (float64, error) {
 	return 0, fmt.Errorf("regularisation C = %v, expected a positive number whose inverse is finite, or 0 for none", o.C)
 }
 
-// boundQuery is a query the loss can learn from.
-type boundQuery struct {
-	id     string
-	x      []float32
-	grades []float64
-	docs   int
-	loss   loss.Bound
-}
-
 // workspace is one worker's memory.
 type workspace struct {
 	scores, lambda []float64
@@ -112,18 +101,16 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	if err != nil {
 		return nil, err
 	}
-	queries, err := bindAll(d, l, opts)
+	f, err := NewFunctional(d, l, opts.Seed, opts.Workers, opts.Done)
 	if err != nil {
 		return nil, err
 	}
-	r := &Risk{scorer: s, loss: l, seed: opts.Seed, c: opts.C, inverse: inverse, queries: queries, done: opts.Done}
-	docs, most := make([]int, len(queries)), 0
-	for i, q := range queries {
-		docs[i] = q.docs
+	r := &Risk{functional: f, queries: f.queries, scorer: s, c: opts.C, inverse: inverse, sums: f.newSums(s.NumParams())}
+	most := 0
+	for _, q := range f.queries {
 		most = max(most, q.docs)
 	}
-	r.sums = parallel.NewSums(s.NumParams(), parallel.Split(docs, parallel.DefaultBlocks))
-	r.run = r.evalQueries
+	r.run = f.each(r.through(r.evalQuery))
 	r.workers = parallel.Workers(opts.Workers, r.sums.Blocks())
 	r.work = make([]workspace, r.workers)
 	for i := range r.work {
@@ -134,32 +121,6 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 		return &w
 	}
 	return r, nil
-}
-
-// bindAll binds the loss to the queries side by side, each with a stream keyed
-// by its id, and keeps those that teach something.
-func bindAll(d *dataset.Dataset, l loss.Loss, opts Options) ([]boundQuery, error) {
-	all := make([]boundQuery, len(d.Queries))
-	errs := make([]error, len(d.Queries))
-	parallel.For(len(d.Queries), opts.Workers, func(_, i int) {
-		if closed(opts.Done) {
-			errs[i] = ErrInterrupted
-			return
-		}
-		q := &d.Queries[i]
-		b, err := l.Bind(q.Grades, random.Stream(opts.Seed, "bind", q.ID))
-		all[i], errs[i] = boundQuery{id: q.ID, x: q.X, grades: q.Grades, docs: q.Len(), loss: b}, err
-	})
-	kept := all[:0]
-	for i, q := range all {
-		if errs[i] != nil {
-			return nil, fmt.Errorf("query %q: %w", d.Queries[i].ID, errs[i])
-		}
-		if q.loss != loss.Nothing {
-			kept = append(kept, q)
-		}
-	}
-	return kept, nil
 }
 
 // Queries returns the number of queries the loss learns from.
@@ -179,7 +140,7 @@ func (r *Risk) Eval(w, grad []float64) float64 {
 }
 
 // sum returns what run adds up over the queries, with its gradient.
-func (r *Risk) sum(run func(worker, from, to int, down []float64) float64, w, grad []float64) float64 {
+func (r *Risk) sum(run rangeFunc, w, grad []float64) float64 {
 	r.params = w
 	value := r.sums.Run(r.workers, run)
 	for i, down := range r.sums.Total {
@@ -197,23 +158,36 @@ func (r *Risk) penalize(value float64, w, grad []float64) float64 {
 	return value
 }
 
-// evalQueries returns the loss of a run of queries and adds the negative of its
-// gradient to down.
-func (r *Risk) evalQueries(worker, from, to int, down []float64) float64 {
-	ws := &r.work[worker]
-	var value float64
-	for i := from; i < to; i++ {
-		if closed(r.done) {
-			return math.NaN()
-		}
-		q := &r.queries[i]
-		scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
-		r.scorer.Score(scores, r.params, q.x, &ws.scorer)
-		value += q.loss.Eval(scores, lambda, &ws.scratch)
-		ws.scorer.Next = r.after(i)
-		r.scorer.Backward(down, r.params, q.x, lambda, &ws.scorer)
+// lossOf is what is asked of a query's loss at some scores. It overwrites lambda with
+// what goes back through the scorer.
+type lossOf func(query int, scores, lambda []float64, scratch *loss.Scratch) float64
+
+// through returns the term of a query in a sum: its documents are scored, the loss is
+// asked, and lambda is carried back to the parameters.
+func (r *Risk) through(ask lossOf) func(worker, query int, down []float64) float64 {
+	return func(worker, query int, down []float64) float64 {
+		ws := &r.work[worker]
+		ws.scorer.Next = r.after(query)
+		return r.term(ask, query, r.params, down, 1, ws)
 	}
+}
+
+// term returns what ask does of a query at params, and adds sign times its lambda,
+// carried back, to down.
+func (r *Risk) term(ask lossOf, query int, params, down []float64, sign float64, ws *workspace) float64 {
+	q := &r.queries[query]
+	scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
+	r.scorer.Score(scores, params, q.x, &ws.scorer)
+	value := ask(query, scores, lambda, &ws.scratch)
+	if sign != 1 {
+		kernel.Scale(sign, lambda)
+	}
+	r.scorer.Backward(down, params, q.x, lambda, &ws.scorer)
 	return value
+}
+
+func (r *Risk) evalQuery(query int, scores, lambda []float64, scratch *loss.Scratch) float64 {
+	return r.queries[query].loss.Eval(scores, lambda, scratch)
 }
 
 // after returns the features of the query after the i-th, nil after the last.

@@ -1,7 +1,5 @@
 package objective
 
-import "github.com/listwise/listwise/internal/kernel"
-
 // Terms returns the number of terms of the sum over queries: Queries().
 func (r *Risk) Terms() int { return len(r.queries) }
 
@@ -18,16 +16,10 @@ func (r *Risk) QueryID(i int) string { return r.queries[i].id }
 func (r *Risk) EvalTerm(i int, w, grad []float64) float64 {
 	ws := r.terms.Get().(*workspace)
 	defer r.terms.Put(ws)
-	q := &r.queries[i]
-	scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
-	r.scorer.Score(scores, w, q.x, &ws.scorer)
-	value := q.loss.Eval(scores, lambda, &ws.scratch)
-	kernel.Scale(-1, lambda) // λ points downhill
 	ws.scorer.Next = nil
 	if i == ws.term+1 { // they come in order, so that the next is known
 		ws.scorer.Next = r.after(i)
 	}
 	ws.term = i
-	r.scorer.Backward(grad, w, q.x, lambda, &ws.scorer)
-	return value
+	return r.term(r.evalQuery, i, w, grad, -1, ws) // λ points downhill
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/loss"
 )
 
-// testDiagonal: second derivatives are differences of λ, come with Eval's value and λ, and cost no allocation. Where
-// λ is a field, that is so while no two documents change places.
+// testDiagonal: second derivatives are differences of λ (where λ is a field, while no
+// two documents change places), come with Eval's value and λ, and cost no allocation.
 func (s *suite) testDiagonal(t *testing.T) {
 	b, ok := s.bound.(loss.Diagonal)
 	if s.bound == loss.Nothing {

@@ -1,0 +1,231 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/loss"
+)
+
+// Functional is a loss over the queries of a data set as a function of the
+// documents' scores,
+//
+//	L(s) = Σ_q loss_q(s_q),   λ = −∂L/∂s,
+//
+// for learners that have no parameters but scores, such as boosted trees; a [Risk]
+// puts a scorer before it. Scores, and what comes back for them, are slices of
+// Rows() numbers, one a document: those of the data set's first query, then those of
+// its second, and so on, as in [dataset.Dataset.Grades].
+//
+// Values and derivatives are the same, bit for bit, whatever the number of workers.
+// After the first call with as many of them, evaluations allocate nothing. Calls must
+// not overlap.
+type Functional struct {
+	loss    loss.Loss
+	seed    uint64
+	queries []boundQuery
+	rows    int
+	done    <-chan struct{}
+
+	sums    *parallel.Sums // of values only
+	workers int
+	scratch []loss.Scratch // one a worker
+	plain   rangeFunc      // of Eval
+	second  rangeFunc      // of EvalSecond
+	at      point
+}
+
+// rangeFunc adds up the queries from ≤ i < to, as [parallel.Sums] asks for.
+type rangeFunc func(worker, from, to int, down []float64) float64
+
+// point is where a Functional is being evaluated, and what is wanted.
+type point struct{ scores, lambda, second []float64 }
+
+// boundQuery is a query the loss can learn from.
+type boundQuery struct {
+	id     string
+	x      []float32
+	grades []float64
+	row    int // of its first document
+	docs   int
+	loss   loss.Bound
+}
+
+// NewFunctional binds the loss to every query of d, which must not change
+// afterwards. Queries from which the loss learns nothing are left out: their λ is 0.
+// What the loss draws depends on the seed and the query alone. There are as many
+// goroutines as workers, GOMAXPROCS if that is 0. If done, a context's or nil, is
+// closed, NewFunctional returns ErrInterrupted and evaluations return NaN at their
+// next query. It is an error if the loss does not fit a query.
+func NewFunctional(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
+	f, err := bindAll(d, l, seed, workers, done)
+	if err != nil {
+		return nil, err
+	}
+	f.sums = f.newSums(0)
+	f.workers = parallel.Workers(workers, f.sums.Blocks())
+	f.scratch = make([]loss.Scratch, f.workers)
+	f.plain, f.second = f.each(f.evalQuery), f.each(f.secondOfQuery)
+	return f, nil
+}
+
+// bindAll binds the loss to the queries side by side, each with a stream keyed
+// by its id, and keeps those that teach something.
+func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
+	f := &Functional{loss: l, seed: seed, queries: make([]boundQuery, len(d.Queries)), done: done}
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		f.queries[i] = boundQuery{id: q.ID, x: q.X, grades: q.Grades, row: f.rows, docs: q.Len()}
+		f.rows += q.Len()
+	}
+	if i, err := f.bind("bind", workers, done); err != nil {
+		if errors.Is(err, ErrInterrupted) {
+			return nil, ErrInterrupted
+		}
+		return nil, fmt.Errorf("query %q: %w", f.queries[i].id, err)
+	}
+	kept := f.queries[:0]
+	for _, q := range f.queries {
+		if q.loss != loss.Nothing {
+			kept = append(kept, q)
+		}
+	}
+	f.queries = kept
+	return f, nil
+}
+
+// bind binds the loss to all queries with the random streams of a purpose, and
+// returns the first error and the number of its query; done ends it.
+func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (query int, err error) {
+	errs := make([]error, len(f.queries))
+	parallel.For(len(f.queries), workers, func(_, i int) {
+		if closed(done) {
+			errs[i] = ErrInterrupted
+			return
+		}
+		q := &f.queries[i]
+		q.loss, errs[i] = f.loss.Bind(q.grades, random.Stream(f.seed, purpose, q.id))
+	})
+	for i, err := range errs {
+		if err != nil {
+			return i, err
+		}
+	}
+	return 0, nil
+}
+
+// newSums returns sums over the queries of values and of vectors of dim elements.
+func (f *Functional) newSums(dim int) *parallel.Sums {
+	docs := make([]int, len(f.queries))
+	for i, q := range f.queries {
+		docs[i] = q.docs
+	}
+	return parallel.NewSums(dim, parallel.Split(docs, parallel.DefaultBlocks))
+}
+
+// each returns a function that adds up the term of every query of a range, in order,
+// and is NaN once it is to end. It is the one loop over queries of this package.
+func (f *Functional) each(term func(worker, query int, down []float64) float64) rangeFunc {
+	return func(worker, from, to int, down []float64) float64 {
+		var value float64
+		for i := from; i < to; i++ {
+			if closed(f.done) {
+				return math.NaN()
+			}
+			value += term(worker, i, down)
+		}
+		return value
+	}
+}
+
+// Queries returns the number of queries the loss learns from.
+func (f *Functional) Queries() int { return len(f.queries) }
+
+// Rows returns the number of documents of the data set, those of queries that teach
+// nothing included.
+func (f *Functional) Rows() int { return f.rows }
+
+// Eval returns L(scores), and overwrites lambda, if it is not nil, with λ.
+func (f *Functional) Eval(scores, lambda []float64) float64 {
+	f.mustHaveRows("scores", scores)
+	if lambda != nil {
+		f.mustHaveRows("lambda", lambda)
+		clear(lambda) // of queries that teach nothing
+	}
+	return f.run(f.plain, point{scores: scores, lambda: lambda})
+}
+
+// Diagonal tells by an error that the loss has no second derivatives, so that
+// EvalSecond must not be called.
+func (f *Functional) Diagonal() error {
+	for i := range f.queries {
+		if _, ok := f.queries[i].loss.(loss.Diagonal); !ok {
+			return errors.New("the loss has no second derivatives by score")
+		}
+	}
+	return nil
+}
+
+// EvalSecond is Eval, and overwrites second with the second derivative of the loss by
+// each score, ∂²L/∂s_i² ([loss.Diagonal]). Neither slice is nil. It panics if
+// Diagonal returns an error.
+func (f *Functional) EvalSecond(scores, lambda, second []float64) float64 {
+	f.mustHaveRows("scores", scores)
+	f.mustHaveRows("lambda", lambda)
+	f.mustHaveRows("second", second)
+	clear(lambda)
+	clear(second)
+	return f.run(f.second, point{scores, lambda, second})
+}
+
+func (f *Functional) mustHaveRows(what string, x []float64) {
+	if len(x) != f.rows {
+		panic(fmt.Sprintf("objective: %d %s for %d rows", len(x), what, f.rows))
+	}
+}
+
+func (f *Functional) run(sum rangeFunc, at point) float64 {
+	f.at = at
+	value := f.sums.Run(f.workers, sum)
+	f.at = point{}
+	return value
+}
+
+func (f *Functional) evalQuery(worker, i int, _ []float64) float64 {
+	q := &f.queries[i]
+	var lambda []float64
+	if f.at.lambda != nil {
+		lambda = q.of(f.at.lambda)
+	}
+	return q.loss.Eval(q.of(f.at.scores), lambda, &f.scratch[worker])
+}
+
+func (f *Functional) secondOfQuery(worker, i int, _ []float64) float64 {
+	q := &f.queries[i]
+	return q.loss.(loss.Diagonal).EvalSecond(q.of(f.at.scores), q.of(f.at.lambda), q.of(f.at.second), &f.scratch[worker])
+}
+
+// of returns a query's part of a slice of one number a row.
+func (q *boundQuery) of(rows []float64) []float64 {
+	return rows[q.row : q.row+q.docs : q.row+q.docs]
+}
+
+// Redraw binds the loss anew to the queries it learns from, so that it draws again
+// what it draws: other random numbers in every round, and those of [NewFunctional] in
+// round 0. What is drawn depends on the seed, the round and the query alone. After
+// an error, which names the query, f must not be used.
+func (f *Functional) Redraw(round int) error {
+	purpose := "bind"
+	if round != 0 {
+		purpose += " " + strconv.Itoa(round)
+	}
+	if i, err := f.bind(purpose, f.workers, nil); err != nil {
+		return fmt.Errorf("query %q, draws of round %d: %w", f.queries[i].id, round, err)
+	}
+	return nil
+}
