@@ -50,6 +50,7 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	c.convention = env.settle(c.convention, tests...)
 	measures = measure.ForAll(measures, tests...)
 	warnOfIrrelevance(env, measures, tests)
+	f.noteOfThreshold(env, c.convention, ofDivisions(paths, divisions)...)
 	if err := f.check(env, f.data, ofDivisions(paths, divisions)...); err != nil {
 		return err
 	}

@@ -130,6 +130,7 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	convention = env.settle(convention, in.data)
 	measures = measure.ForAll(measures, in.data)
 	warnOfIrrelevance(env, measures, []*dataset.Dataset{in.data})
+	f.noteOfThreshold(env, convention, scored{f.model, []*dataset.Dataset{in.data}, []*model.Model{in.model}})
 	rec := f.begin(env, func() *runs.Run { return f.recorded(in, convention, measures) })
 	var result *measure.Result
 	err = env.during("measuring "+f.data, func() (err error) {

@@ -113,6 +113,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	}
 	convention = env.settle(convention, allOf(divisions)...)
 	warnOfIrrelevance(env, measure.ForAll(config.Measures, allOf(divisions)...), testsOf(divisions))
+	f.noteOfThreshold(env, convention, ofDivisions(args, divisions)...)
 	bar := env.startProgress("fusing, steps", 0)
 	config.Observe = bar.set
 	result, err := config.Run(ctx, divisions)

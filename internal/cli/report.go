@@ -124,8 +124,9 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 		return badCall("%w", err)
 	}
 	tests := testsOf(divisions)
-	env.settle(measure.ConventionOf(config.Measures[0]), tests...)
+	convention := env.settle(measure.ConventionOf(config.Measures[0]), tests...)
 	warnOfIrrelevance(env, measure.ForAll(config.Measures, tests...), tests)
+	f.noteOfThreshold(env, convention, ofDivisions(pathsOf(systems), divisions)...)
 	stages := stagedProgress{env: env}
 	config.Observe = stages.set
 	r, err := page.Build(ctx, *config, divisions, curves)
@@ -224,10 +225,7 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 	if err != nil {
 		return nil, err
 	}
-	paths := make([]string, len(systems))
-	for i, s := range systems {
-		paths[i] = s.runs[0].path
-	}
+	paths := pathsOf(systems)
 	var divisions []ensemble.Division
 	if info, err := os.Stat(f.data); err == nil && info.IsDir() {
 		divisions, err = f.readFolds(env, opts, paths)
@@ -256,6 +254,15 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 		}
 	}
 	return divisions, nil
+}
+
+// pathsOf returns where the systems, of one run each, are read from.
+func pathsOf(systems []*contestant) []string {
+	paths := make([]string, len(systems))
+	for i, s := range systems {
+		paths[i] = s.runs[0].path
+	}
+	return paths
 }
 
 // readFolds reads the test parts of folds and the systems' folders.

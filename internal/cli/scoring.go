@@ -9,6 +9,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 )
 
@@ -102,4 +103,24 @@ func (s *scoring) checkModel(path string, m *model.Model, policies map[string]bo
 		}
 	}
 	return nil
+}
+
+// noteOfThreshold tells of models that learned with other documents relevant than are
+// measured by, unless that was asked for.
+func (j *judging) noteOfThreshold(env *environment, c measure.Convention, systems ...scored) {
+	told := make(map[float64]bool)
+	for _, by := range systems {
+		for k, m := range by.models {
+			if m == nil || m.Threshold <= 0 || told[m.Threshold] || j.threshold != autoThreshold {
+				continue
+			}
+			here := c.Threshold()
+			if slices.ContainsFunc(by.data[k].Grades(), func(g float64) bool { return (g >= here) != (g >= m.Threshold) }) {
+				told[m.Threshold] = true
+				own := dataset.FormatGrade(m.Threshold)
+				env.note("note: %s learned with documents relevant from grade %s on, and is measured with those from %s on (--threshold %s measures as it learned)",
+					by.path, own, dataset.FormatGrade(here), own)
+			}
+		}
+	}
 }
