@@ -14,6 +14,7 @@ import (
 
 	"github.com/listwise/listwise"
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/scorer"
@@ -32,12 +33,12 @@ func check(err error) {
 
 // Learn from a file of judged queries, and see what the model is worth on another.
 func Example() {
-	data, err := dataset.Open("testdata/train.txt", dataset.Options{})
+	data, err := datafile.Open("testdata/train.txt", dataset.Options{})
 	check(err)
 	m, err := listwise.Train(context.Background(), data, listwise.Options{Method: "convexloss", Measure: "ndcg@10"})
 	check(err)
 
-	test, err := dataset.Open("testdata/test.txt", dataset.Options{})
+	test, err := datafile.Open("testdata/test.txt", dataset.Options{})
 	check(err)
 	scores, err := m.Score(test)
 	check(err)
@@ -110,7 +111,7 @@ func (shares shareLoss) Eval(scores, lambda []float64, _ *loss.Scratch) float64 
 func Example_ownLoss() {
 	ctx, dir := context.Background(), filepath.Join(os.TempDir(), "listwise-own-loss")
 	defer os.RemoveAll(dir)
-	_, err := dataset.FoldFile(ctx, dir, "testdata/train.txt", 4, 1, nil)
+	_, err := datafile.Fold(ctx, dir, "testdata/train.txt", 4, 1, nil)
 	check(err)
 	folds, err := tune.ReadFolds(dir, dataset.Options{})
 	check(err)

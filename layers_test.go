@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,7 +35,14 @@ var layers = []layer{
 	{pkg: "internal/poissonbinomial"},
 	{pkg: "internal/parallel", allow: []string{"internal/kernel"}},
 	{pkg: "stats", allow: []string{"internal/parallel", "internal/random"}, heavy: []string{"gonum.org/v1/gonum/mathext"}},
-	{pkg: "dataset", allow: []string{"internal/suggest", "internal/parallel", "internal/atomicfile", "internal/random"}, heavy: []string{"github.com/klauspost/compress", "golang.org/x/sys"}},
+	{pkg: "internal/block"},
+	{pkg: "dataset", allow: []string{"internal/suggest", "internal/parallel", "internal/block"}},
+	{pkg: "internal/compress", allow: []string{"dataset"}, heavy: []string{"github.com/klauspost/compress"}},
+	{pkg: "internal/input", allow: []string{"internal/block", "dataset"}, heavy: []string{"golang.org/x/sys"}},
+	{pkg: "internal/datatest", allow: []string{"dataset"}, heavy: []string{"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/klauspost/compress"}},
+	{pkg: "dataset/letor", allow: []string{"internal/parallel", "internal/block", "dataset", "internal/compress", "internal/input"}},
+	{pkg: "dataset/cache", allow: []string{"internal/atomicfile", "internal/parallel", "internal/block", "dataset", "internal/input"}},
+	{pkg: "dataset/datafile", allow: []string{"internal/atomicfile", "internal/random", "dataset", "internal/compress", "internal/input", "dataset/letor", "dataset/cache"}},
 	{pkg: "dataset/synth", allow: []string{"internal/suggest", "dataset", "internal/random"}},
 	{pkg: "measure", allow: []string{"internal/suggest", "internal/rows", "dataset", "internal/parallel", "internal/kernel"}},
 	{pkg: "ascent", allow: []string{"measure"}},
@@ -52,8 +60,8 @@ var layers = []layer{
 	{pkg: "model", allow: []string{"internal/atomicfile", "internal/strictjson", "internal/parallel", "dataset", "fuse", "scorer"}},
 	{pkg: "train", allow: []string{"internal/atomicfile", "internal/random", "dataset", "measure", "loss", "scorer", "boost", "objective", "optimize", "model"}},
 	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "dataset", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "ascent", "boost", "optimize", "model", "train"}},
-	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "dataset", "measure", "loss", "model", "train", "method"}},
-	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "measure", "ascent", "fuse", "model", "tune"}},
+	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "dataset", "dataset/letor", "dataset/datafile", "measure", "loss", "model", "train", "method"}},
+	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "dataset/letor", "dataset/datafile", "measure", "ascent", "fuse", "model", "tune"}},
 	{pkg: "internal/runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
 	{pkg: "internal/report", allow: []string{"internal/random", "dataset", "measure", "stats", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "model", "method", "ensemble"}},
 	{pkg: "internal/paper", allow: []string{"internal/suggest", "internal/atomicfile", "internal/parallel", "internal/random", "internal/rows", "internal/svg", "dataset", "dataset/synth", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/ranking", "loss/logrank/sample", "scorer", "objective", "optimize", "method", "model", "stats", "tune"}, heavy: []string{"golang.org/x/sys"}},
@@ -96,6 +104,40 @@ func TestTableOfLayers(t *testing.T) {
 		}
 		earlier = append(earlier, l.pkg)
 	}
+}
+
+// light are the packages of a program that only scores and measures: they and all
+// that they import need the standard library and golang.org/x/sys alone.
+var light = []string{"measure", "model", "scorer"}
+
+// TestLightPackages checks the imports of the light packages, followed to their ends
+// as the toolchain does.
+func TestLightPackages(t *testing.T) {
+	for _, pkg := range light {
+		deps := dependencies(t, pkg)
+		if !slices.Contains(deps, module+"/"+pkg) {
+			t.Errorf("%s is not among its own dependencies %q", pkg, deps)
+		}
+		for _, path := range deps {
+			if own := strings.HasPrefix(path, module+"/"); !own && !allowed(nil, []string{"golang.org/x/sys"}, path) {
+				t.Errorf("%s needs %s", pkg, path)
+			}
+		}
+	}
+	if !slices.Contains(dependencies(t, "dataset/datafile"), "github.com/klauspost/compress/zstd") {
+		t.Error("dataset/datafile needs no zstd, so this test cannot fail")
+	}
+}
+
+// dependencies returns all packages that a package needs, itself and the standard
+// library's included.
+func dependencies(t *testing.T, pkg string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "./"+pkg).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
 }
 
 func allowed(allow, heavy []string, path string) bool {

@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"encoding/json"
@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 )
 
 // dropped tells by the readings' definitions, pair by pair, whether document i
 // of q goes.
-func dropped(q *Query, i int, r Reading, threshold float64) bool {
+func dropped(q *dataset.Query, i int, r dataset.Reading, threshold float64) bool {
 	for j := range q.Len() {
 		if (q.Grades[i] >= threshold) == (q.Grades[j] >= threshold) {
 			continue
@@ -19,7 +22,7 @@ func dropped(q *Query, i int, r Reading, threshold float64) bool {
 		sameVector := slices.Equal(q.Row(i), q.Row(j))
 		sameID := q.DocID(i) != "" && q.DocID(i) == q.DocID(j)
 		bad := q.Grades[i] < threshold
-		if r == R1 && sameVector || r == R2 && sameVector && bad || r == R3 && sameID && bad {
+		if r == dataset.R1 && sameVector || r == dataset.R2 && sameVector && bad || r == dataset.R3 && sameID && bad {
 			return true
 		}
 	}
@@ -28,10 +31,10 @@ func dropped(q *Query, i int, r Reading, threshold float64) bool {
 
 func TestCleanFollowsTheDefinitionPairByPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := randomData(t)
-		r := rapid.SampledFrom(Readings()).Draw(t, "reading")
+		d := datatest.Random(t)
+		r := rapid.SampledFrom(dataset.Readings()).Draw(t, "reading")
 		threshold := rapid.SampledFrom([]float64{1, 2}).Draw(t, "threshold")
-		got, report := Clean(d, r, threshold)
+		got, report := dataset.Clean(d, r, threshold)
 		good, bad := 0, 0
 		want := d.KeepDocs(func(query, doc int) bool {
 			q := &d.Queries[query]
@@ -43,8 +46,8 @@ func TestCleanFollowsTheDefinitionPairByPair(t *testing.T) {
 			}
 			return !gone
 		})
-		if !slices.Equal(documents(got), documents(want)) {
-			t.Fatalf("kept %v\nexpected %v", documents(got), documents(want))
+		if !slices.Equal(datatest.Documents(got), datatest.Documents(want)) {
+			t.Fatalf("kept %v\nexpected %v", datatest.Documents(got), datatest.Documents(want))
 		}
 		if report.Good != good || report.Bad != bad || report.Queries != len(d.Queries)-len(want.Queries) {
 			t.Fatalf("report %+v, expected %d good and %d bad", report, good, bad)
@@ -52,10 +55,10 @@ func TestCleanFollowsTheDefinitionPairByPair(t *testing.T) {
 		if (report.Contradictions > 0) != (good+bad > 0) {
 			t.Fatalf("%d contradictions, %d documents dropped", report.Contradictions, good+bad)
 		}
-		if r != R1 && report.Good > 0 {
+		if r != dataset.R1 && report.Good > 0 {
 			t.Fatal("a relevant document was dropped")
 		}
-		if _, again := Clean(got, r, threshold); again.Good+again.Bad+again.Contradictions > 0 {
+		if _, again := dataset.Clean(got, r, threshold); again.Good+again.Bad+again.Contradictions > 0 {
 			t.Fatalf("cleaning twice drops more: %+v", again)
 		}
 	})
@@ -63,8 +66,8 @@ func TestCleanFollowsTheDefinitionPairByPair(t *testing.T) {
 
 func TestDropEmptyQueries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := randomData(t)
-		got, ids := DropEmptyQueries(d, 2)
+		d := datatest.Random(t)
+		got, ids := dataset.DropEmptyQueries(d, 2)
 		if len(ids)+len(got.Queries) != len(d.Queries) {
 			t.Fatalf("%d dropped, %d kept of %d", len(ids), len(got.Queries), len(d.Queries))
 		}
@@ -82,28 +85,28 @@ func TestDropEmptyQueries(t *testing.T) {
 }
 
 func TestCopiesAreEqualAsNumbers(t *testing.T) {
-	var b Builder
+	var b dataset.Builder
 	minus := math.Float32frombits(1 << 31)
 	b.Add("q", []float64{1, 0, 0}, []float32{0, minus, 1}, nil)
-	if _, report := Clean(b.Dataset(), R2, 1); report.Bad != 1 {
+	if _, report := dataset.Clean(b.Dataset(), dataset.R2, 1); report.Bad != 1 {
 		t.Errorf("0 and −0: %+v, expected one bad copy", report)
 	}
 }
 
 func TestReadingNames(t *testing.T) {
-	for _, r := range Readings() {
-		got, err := ParseReading(r.String())
+	for _, r := range dataset.Readings() {
+		got, err := dataset.ParseReading(r.String())
 		if err != nil || got != r || r.About() == "" {
 			t.Errorf("%v read as %v, %v", r, got, err)
 		}
 	}
-	if r, err := ParseReading("r2"); err != nil || r != R2 {
+	if r, err := dataset.ParseReading("r2"); err != nil || r != dataset.R2 {
 		t.Errorf("r2 read as %v, %v", r, err)
 	}
-	if _, err := ParseReading("R4"); err == nil {
+	if _, err := dataset.ParseReading("R4"); err == nil {
 		t.Error("R4 was accepted")
 	}
-	text, err := json.Marshal(CleanReport{Reading: R3, Threshold: 1})
+	text, err := json.Marshal(dataset.CleanReport{Reading: dataset.R3, Threshold: 1})
 	want := `{"reading":"R3","threshold":1,"contradictions":0,"good_removed":0,"bad_removed":0,"queries_removed":0}`
 	if err != nil || string(text) != want {
 		t.Errorf("JSON %s, %v\nexpected %s", text, err, want)

@@ -1,15 +1,17 @@
 // Package dataset holds judged queries in memory: their documents' feature
-// vectors, relevance grades and identifiers, and everything that turns files
-// into them or changes them before learning.
+// vectors, relevance grades and identifiers, and everything that describes them or
+// changes them before learning.
 //
-// Start reading at [Dataset] and [Query]; [Open] reads a file of any supported
-// format. The package must not know of measures, losses or models.
+// Start reading at [Dataset] and [Query]. The package knows of no file format: those
+// are packages below it, of which dataset/datafile reads and writes them all; they make
+// a Dataset by [FromBlocks]. It must not know of measures, losses or models either.
 package dataset
 
 import (
 	"fmt"
 	"math"
-	"sort"
+
+	"github.com/listwise/listwise/internal/block"
 )
 
 // Dataset is a list of judged queries over a common set of features.
@@ -41,8 +43,8 @@ type Dataset struct {
 
 	missing int // number of NaN in x
 
-	// cache is what x and grades are views of; nil if they are Go's own memory.
-	cache *cacheFile
+	// file is what x and grades are views of; nil if they are of no file.
+	file *block.File
 
 	fingerprint remembered // guarded by fingerprints
 }
@@ -62,7 +64,7 @@ type Query struct {
 	// X is the Len() × Features row-major matrix of feature vectors.
 	X []float32
 
-	docs docIDs
+	docs DocIDs
 }
 
 // Len returns the number of documents.
@@ -75,7 +77,7 @@ func (q *Query) Row(i int) []float32 {
 }
 
 // DocID returns the identifier of document i, or "" if the input had none.
-func (q *Query) DocID(i int) string { return q.docs.at(i) }
+func (q *Query) DocID(i int) string { return q.docs.At(i) }
 
 // Docs returns the number of documents of all queries.
 func (d *Dataset) Docs() int { return len(d.grades) }
@@ -114,41 +116,15 @@ func (d *Dataset) FromInputOrder(dst, input []float64) {
 	}
 }
 
-// queryOfRow returns the query to which a row belongs.
-func (d *Dataset) queryOfRow(row int) *Query {
-	i := sort.Search(len(d.Queries), func(i int) bool { return d.Queries[i].Start > row })
-	return &d.Queries[i-1]
-}
-
 func (d *Dataset) checkRows(a, b []float64) {
 	if len(a) != d.Docs() || len(b) != d.Docs() {
 		panic(fmt.Sprintf("dataset: %d and %d values for %d documents", len(a), len(b), d.Docs()))
 	}
 }
 
-// docIDs are a query's document identifiers: document i's is
-// text[end[i-1]:end[i]] (counted from base for the first), so that a million of
-// them cost a few bytes each and no pointers.
-type docIDs struct {
-	text string
-	base uint32
-	end  []uint32
-}
-
-func (d docIDs) at(i int) string {
-	if d.end == nil {
-		return ""
-	}
-	from := d.base
-	if i > 0 {
-		from = d.end[i-1]
-	}
-	return d.text[from:d.end[i]]
-}
-
 // Builder assembles a Dataset query by query; the zero value is ready to use.
 // It is meant for generated data and tests: readers of files fill the blocks
-// directly.
+// directly, see [FromBlocks].
 type Builder struct {
 	features int
 	ids      []string
@@ -209,38 +185,14 @@ func (b *Builder) Add(id string, grades []float64, x []float32, docs []string) e
 // afterwards.
 func (b *Builder) Dataset() *Dataset {
 	d := &Dataset{Features: b.features, x: b.x, grades: b.grades}
-	if len(b.x) >= hugeBlock {
-		d.x = newBlock(len(b.x))
+	if len(b.x) >= block.Huge {
+		d.x = block.New(len(b.x))
 		copy(d.x, b.x)
 	}
-	docs := docIDs{text: string(b.docText), end: b.docEnd}
+	docs := DocIDs{Text: string(b.docText), End: b.docEnd}
 	if len(b.docText) == 0 {
-		docs = docIDs{}
+		docs = DocIDs{}
 	}
 	d.cut(b.ids, b.counts, docs)
 	return d
-}
-
-// cut makes the queries from their ids and numbers of documents, as views of
-// the blocks.
-func (d *Dataset) cut(ids []string, counts []int, docs docIDs) {
-	d.Queries = make([]Query, len(ids))
-	row := 0
-	for i, n := range counts {
-		end, f := row+n, d.Features
-		q := Query{
-			ID:     ids[i],
-			Start:  row,
-			Grades: d.grades[row:end:end],
-			X:      d.x[row*f : end*f : end*f],
-		}
-		if docs.end != nil {
-			q.docs = docIDs{text: docs.text, end: docs.end[row:end:end]}
-			if row > 0 {
-				q.docs.base = docs.end[row-1]
-			}
-		}
-		d.Queries[i] = q
-		row = end
-	}
 }

@@ -21,7 +21,7 @@ func (c *copyFinder) vectors(q *Query, visit func(docs []int)) {
 // ids calls visit with every set of two or more documents of q that have the
 // same identifier, each set in ascending order.
 func (c *copyFinder) ids(q *Query, visit func(docs []int)) {
-	if q.docs.end == nil {
+	if q.docs.End == nil {
 		return
 	}
 	compare := func(i, j int) int {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -75,11 +76,11 @@ func (d *Dataset) computeFingerprint() string {
 		binary.LittleEndian.PutUint64(word[:], math.Float64bits(g))
 		h.Write(word[:])
 	}
-	const block = 1 << 18 // values
-	n := (len(d.x) + block - 1) / block
+	const size = 1 << 18 // values
+	n := (len(d.x) + size - 1) / size
 	sums := make([][sha256.Size]byte, n)
 	parallel.For(n, 0, func(_, i int) {
-		sums[i] = sha256.Sum256(littleEndian(d.x[i*block : min((i+1)*block, len(d.x))]))
+		sums[i] = sha256.Sum256(block.LittleEndian(d.x[i*size : min((i+1)*size, len(d.x))]))
 	})
 	for i := range sums {
 		h.Write(sums[i][:])

@@ -50,7 +50,7 @@ func Rotate(parts [][]int) []Fold {
 // Folds divides the queries of d at random into k parts and rotates them into k
 // folds, k at least MinFolds and at most the number of queries.
 func Folds(d *Dataset, k int, rng *rand.Rand) ([]Fold, error) {
-	if err := checkFolds(k); err != nil {
+	if err := CheckFolds(k); err != nil {
 		return nil, err
 	}
 	parts, err := Parts(d, k, rng)
@@ -60,7 +60,8 @@ func Folds(d *Dataset, k int, rng *rand.Rand) ([]Fold, error) {
 	return Rotate(parts), nil
 }
 
-func checkFolds(k int) error {
+// CheckFolds returns an error if k is less than MinFolds.
+func CheckFolds(k int) error {
 	if k < MinFolds {
 		return fmt.Errorf("%d folds: expected %d or more, to train, validate and test on different parts", k, MinFolds)
 	}

@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
 )
 
@@ -18,8 +19,8 @@ func TestFoldsPartitionTheQueries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(3, 8).Draw(t, "k")
 		n := rapid.IntRange(k, 40).Draw(t, "n")
-		d := &Dataset{Queries: make([]Query, n)}
-		folds, err := Folds(d, k, random.Stream(rapid.Uint64().Draw(t, "seed"), "fold", ""))
+		d := &dataset.Dataset{Queries: make([]dataset.Query, n)}
+		folds, err := dataset.Folds(d, k, random.Stream(rapid.Uint64().Draw(t, "seed"), "fold", ""))
 		if err != nil || len(folds) != k {
 			t.Fatalf("%d folds, %v", len(folds), err)
 		}
@@ -53,8 +54,8 @@ func TestFoldsPartitionTheQueries(t *testing.T) {
 
 // LETOR: fold k trains on parts k, k+1, k+2, validates on k+3, tests on k+4.
 func TestRotateIsLETORs(t *testing.T) {
-	got := Rotate([][]int{{1}, {2}, {3}, {4}, {5}})
-	want := []Fold{
+	got := dataset.Rotate([][]int{{1}, {2}, {3}, {4}, {5}})
+	want := []dataset.Fold{
 		{Train: []int{1, 2, 3}, Vali: []int{4}, Test: []int{5}},
 		{Train: []int{2, 3, 4}, Vali: []int{5}, Test: []int{1}},
 		{Train: []int{3, 4, 5}, Vali: []int{1}, Test: []int{2}},
@@ -67,9 +68,9 @@ func TestRotateIsLETORs(t *testing.T) {
 }
 
 func TestFoldsDependOnTheSeedAlone(t *testing.T) {
-	d := &Dataset{Queries: make([]Query, 30)}
+	d := &dataset.Dataset{Queries: make([]dataset.Query, 30)}
 	folds := func(seed uint64) string {
-		f, err := Folds(d, 5, random.Stream(seed, "fold", ""))
+		f, err := dataset.Folds(d, 5, random.Stream(seed, "fold", ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,9 +86,9 @@ func TestFoldsDependOnTheSeedAlone(t *testing.T) {
 }
 
 func TestFoldsRefuseTooFewOrTooMany(t *testing.T) {
-	d := &Dataset{Queries: make([]Query, 4)}
+	d := &dataset.Dataset{Queries: make([]dataset.Query, 4)}
 	for k, want := range map[int]string{2: "expected 3 or more", 5: "5 parts of 4 queries", -1: "expected 3 or more"} {
-		if _, err := Folds(d, k, random.Stream(1, "fold", "")); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := dataset.Folds(d, k, random.Stream(1, "fold", "")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d folds: error %v, expected %q", k, err, want)
 		}
 	}

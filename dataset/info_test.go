@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"encoding/json"
@@ -9,10 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 )
 
 // describePlainly recomputes what can be said pair by pair and value by value.
-func describePlainly(d *Dataset, threshold float64) (duplicates Duplicates, without int) {
+func describePlainly(d *dataset.Dataset, threshold float64) (duplicates dataset.Duplicates, without int) {
 	for i := range d.Queries {
 		q := &d.Queries[i]
 		relevant := false
@@ -55,7 +58,7 @@ func count(b bool) int {
 	return 0
 }
 
-func constantPlainly(d *Dataset) (whole, within []int) {
+func constantPlainly(d *dataset.Dataset) (whole, within []int) {
 	whole, within = []int{}, []int{}
 	for j := range d.Features {
 		all := map[float32]bool{}
@@ -80,9 +83,9 @@ func constantPlainly(d *Dataset) (whole, within []int) {
 
 func TestDescribeAgreesWithPlainRecount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := randomData(t)
+		d := datatest.Random(t)
 		threshold := rapid.SampledFrom([]float64{1, 2}).Draw(t, "threshold")
-		info := Describe(d, threshold)
+		info := dataset.Describe(d, threshold)
 		duplicates, without := describePlainly(d, threshold)
 		whole, within := constantPlainly(d)
 		if diff := cmp.Diff(duplicates, info.Duplicates); diff != "" {
@@ -119,23 +122,23 @@ func TestDescribeAgreesWithPlainRecount(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	var b Builder
+	var b dataset.Builder
 	for i, n := range []int{7, 1, 120, 3} {
 		b.Add(strconv.Itoa(i), make([]float64, n), make([]float32, n), nil)
 	}
-	want := Spread{Min: 1, Median: 5, Mean: 32.75, Max: 120, Histogram: []Bucket{
+	want := dataset.Spread{Min: 1, Median: 5, Mean: 32.75, Max: 120, Histogram: []dataset.Bucket{
 		{1, 1, 1}, {2, 2, 0}, {3, 5, 1}, {6, 10, 1}, {11, 20, 0}, {21, 50, 0}, {51, 100, 0}, {101, 200, 1},
 	}}
-	if diff := cmp.Diff(want, Describe(b.Dataset(), 1).DocumentsPerQuery); diff != "" {
+	if diff := cmp.Diff(want, dataset.Describe(b.Dataset(), 1).DocumentsPerQuery); diff != "" {
 		t.Errorf("(-expected +got):\n%s", diff)
 	}
 }
 
 func TestInfoJSON(t *testing.T) {
-	var b Builder
+	var b dataset.Builder
 	b.Add("a", []float64{10, 0, 2, 0.5, 0}, []float32{1, 1, 2, 2, 3}, []string{"x", "y", "z", "x", "w"})
 	b.Add("b", []float64{0}, []float32{4}, []string{"x"})
-	text, err := json.Marshal(Describe(b.Dataset(), 1))
+	text, err := json.Marshal(dataset.Describe(b.Dataset(), 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +155,7 @@ func TestInfoJSON(t *testing.T) {
 }
 
 func TestDescribeNothing(t *testing.T) {
-	info := Describe(&Dataset{Features: 3}, 1)
+	info := dataset.Describe(&dataset.Dataset{Features: 3}, 1)
 	if len(info.Warnings) != 1 || info.Warnings[0] != "there are no queries" {
 		t.Errorf("warnings %q", info.Warnings)
 	}
@@ -175,13 +178,13 @@ func TestGradesInBins(t *testing.T) {
 	for i := range 1000 {
 		grades = append(grades, float64(i%500)/1000) // 0 to 0.499
 	}
-	var b Builder
+	var b dataset.Builder
 	if err := b.Add("q", grades, make([]float32, len(grades)), nil); err != nil {
 		t.Fatal(err)
 	}
 	d := b.Dataset()
-	info := Describe(d, Threshold(1, d.Grades()))
-	if info.DistinctGrades != 500 || len(info.Grades) != 21 || info.Grades[0] != (GradeCount{0, 0, 2}) {
+	info := dataset.Describe(d, dataset.Threshold(1, d.Grades()))
+	if info.DistinctGrades != 500 || len(info.Grades) != 21 || info.Grades[0] != (dataset.GradeCount{0, 0, 2}) {
 		t.Fatalf("%d different grades in %v", info.DistinctGrades, info.Grades)
 	}
 	for i, bin := range info.Grades[1:] {
@@ -211,11 +214,11 @@ func TestNothingCanBeLearned(t *testing.T) {
 		{[]float64{1, 1}, "in every query all documents have the same grade: nothing can be learned"},
 		{[]float64{0.4, 0.4}, "in every query all documents have the same grade: nothing can be learned"},
 	} {
-		var b Builder
+		var b dataset.Builder
 		if err := b.Add("q", c.grades, []float32{1, 2}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if w := Describe(b.Dataset(), 1).Warnings; len(w) == 0 || !strings.HasPrefix(w[0], c.want) {
+		if w := dataset.Describe(b.Dataset(), 1).Warnings; len(w) == 0 || !strings.HasPrefix(w[0], c.want) {
 			t.Errorf("%v: warnings are %q, want %q", c.grades, w, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"math"
@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/datafile"
 )
 
 const withHoles = "1 qid:a 1:nan 2:4\n0 qid:b 1:1 2:NULL\n0 qid:a 1:3 2:NaN\n2 qid:a 1:5 2:2\n"
@@ -13,16 +17,16 @@ const withHoles = "1 qid:a 1:nan 2:4\n0 qid:b 1:1 2:NULL\n0 qid:a 1:3 2:NaN\n2 q
 // Claim: what a reader keeps as missing becomes, by FillMissing and by Apply query by
 // query, what a reader of that policy makes of it; also after the data were divided.
 func TestKeptIsFilledAsReaders(t *testing.T) {
-	read := func(m Missing) *Dataset {
-		d, err := Read(strings.NewReader(withHoles), "f", Options{Missing: m})
+	read := func(m dataset.Missing) *dataset.Dataset {
+		d, err := datafile.Read(strings.NewReader(withHoles), "f", dataset.Options{Missing: m})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
-	for _, m := range []Missing{MissingZero, MissingMin} {
+	for _, m := range []dataset.Missing{dataset.MissingZero, dataset.MissingMin} {
 		want := read(m)
-		kept := read(MissingKeep)
+		kept := read(dataset.MissingKeep)
 		if kept.Missing() != 3 || want.Missing() != 0 {
 			t.Fatalf("%d missing values kept, %d after %s", kept.Missing(), want.Missing(), m)
 		}
@@ -33,7 +37,7 @@ func TestKeptIsFilledAsReaders(t *testing.T) {
 		for _, q := range kept.Queries {
 			m.Apply(applied[q.Start*2:(q.Start+q.Len())*2], 2)
 		}
-		part := kept.Filter(func(q *Query) bool { return q.ID == "a" })
+		part := kept.Filter(func(q *dataset.Query) bool { return q.ID == "a" })
 		if part.Missing() != 2 {
 			t.Errorf("%d missing values of query a, want 2", part.Missing())
 		}
@@ -53,21 +57,32 @@ func TestKeptIsFilledAsReaders(t *testing.T) {
 // Claim: the first missing value is found where it stands, and a cache, which has no
 // policy, does not take any.
 func TestFirstMissing(t *testing.T) {
-	d, err := Read(strings.NewReader(withHoles), "f", Options{Missing: MissingKeep})
+	d, err := datafile.Read(strings.NewReader(withHoles), "f", dataset.Options{Missing: dataset.MissingKeep})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if q, doc, f, ok := d.FirstMissing(); q != 0 || doc != 0 || f != 0 || !ok {
 		t.Errorf("the first missing value is %d, %d, %d, %v", q, doc, f, ok)
 	}
-	if err := WriteCache(filepath.Join(t.TempDir(), "c.lwd"), d); err == nil {
+	if err := cache.Write(filepath.Join(t.TempDir(), "c.lwd"), d); err == nil {
 		t.Error("missing values were written to a cache")
 	}
-	d.FillMissing(MissingZero)
+	d.FillMissing(dataset.MissingZero)
 	if _, _, _, ok := d.FirstMissing(); ok {
 		t.Error("a missing value was found among filled ones")
 	}
 	if slices.ContainsFunc(d.X(), func(v float32) bool { return math.IsNaN(float64(v)) }) {
 		t.Error("a NaN is left")
+	}
+}
+
+func TestMissingNames(t *testing.T) {
+	for _, m := range []dataset.Missing{dataset.MissingError, dataset.MissingZero, dataset.MissingMin} {
+		if got, err := dataset.ParseMissing(m.String()); got != m || err != nil {
+			t.Errorf("ParseMissing(%q) = %v, %v", m, got, err)
+		}
+	}
+	if _, err := dataset.ParseMissing("mean"); err == nil || err.Error() != `found "mean", expected error, zero or min` {
+		t.Errorf("error is %v", err)
 	}
 }

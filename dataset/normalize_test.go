@@ -1,4 +1,4 @@
-package dataset
+package dataset_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 )
 
 func drawMatrix(t *rapid.T) (x []float32, features int) {
@@ -29,9 +32,9 @@ func TestNormalizationFormulas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, features := drawMatrix(t)
 		lo, z, same := slices.Clone(x), slices.Clone(x), slices.Clone(x)
-		MinMax.Apply(lo, features)
-		ZScore.Apply(z, features)
-		NoNormalization.Apply(same, features)
+		dataset.MinMax.Apply(lo, features)
+		dataset.ZScore.Apply(z, features)
+		dataset.NoNormalization.Apply(same, features)
 		if !slices.Equal(same, x) {
 			t.Fatal("none changed something")
 		}
@@ -66,9 +69,9 @@ func TestNormalizationFormulas(t *testing.T) {
 func TestMinMaxIsIdempotentToTheBit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, features := drawMatrix(t)
-		MinMax.Apply(x, features)
+		dataset.MinMax.Apply(x, features)
 		again := slices.Clone(x)
-		MinMax.Apply(again, features)
+		dataset.MinMax.Apply(again, features)
 		if !slices.Equal(x, again) {
 			t.Fatalf("once %v\ntwice %v", x, again)
 		}
@@ -77,7 +80,7 @@ func TestMinMaxIsIdempotentToTheBit(t *testing.T) {
 
 func TestZScoreGivesMeanZeroAndDeviationOne(t *testing.T) {
 	x := []float32{1, 5, 2, 5, 3, 5, 10, 5}
-	ZScore.Apply(x, 2)
+	dataset.ZScore.Apply(x, 2)
 	var sum, square float64
 	for _, v := range column(x, 2, 0) {
 		sum += v
@@ -93,24 +96,24 @@ func TestZScoreGivesMeanZeroAndDeviationOne(t *testing.T) {
 
 func TestNormalizeLeavesItsArgumentAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := randomData(t)
-		d.inputRow = rapid.Permutation(indices(d.Docs())).Draw(t, "inputRow")
-		before := documents(d)
-		n := Normalize(d, MinMax)
-		if !slices.Equal(documents(d), before) {
+		d := datatest.Random(t)
+		d.SetInputRows(rapid.Permutation(indices(d.Docs())).Draw(t, "inputRow"))
+		before := datatest.Documents(d)
+		n := dataset.Normalize(d, dataset.MinMax)
+		if !slices.Equal(datatest.Documents(d), before) {
 			t.Fatal("the argument changed")
 		}
 		checkLayout(t, n)
-		if !slices.Equal(n.inputRow, d.inputRow) {
+		if !slices.Equal(n.InputRows(), d.InputRows()) {
 			t.Fatal("the input order was lost")
 		}
-		NormalizeInPlace(d, MinMax)
-		if !slices.Equal(documents(d), documents(n)) {
+		dataset.NormalizeInPlace(d, dataset.MinMax)
+		if !slices.Equal(datatest.Documents(d), datatest.Documents(n)) {
 			t.Fatal("in place differs from the copy")
 		}
 		for i := range d.Queries {
 			one := slices.Clone(d.Queries[i].X)
-			MinMax.Apply(one, d.Features)
+			dataset.MinMax.Apply(one, d.Features)
 			if !slices.Equal(one, n.Queries[i].X) {
 				t.Fatal("a query's result depends on other queries")
 			}
@@ -119,20 +122,20 @@ func TestNormalizeLeavesItsArgumentAlone(t *testing.T) {
 }
 
 func TestNormalizationNames(t *testing.T) {
-	for _, n := range []Normalization{NoNormalization, MinMax, ZScore} {
+	for _, n := range []dataset.Normalization{dataset.NoNormalization, dataset.MinMax, dataset.ZScore} {
 		text, err := json.Marshal(n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var back Normalization
+		var back dataset.Normalization
 		if err := json.Unmarshal(text, &back); err != nil || back != n {
 			t.Errorf("%s read back as %v, %v", text, back, err)
 		}
 	}
-	if _, err := ParseNormalization("l2"); err == nil {
+	if _, err := dataset.ParseNormalization("l2"); err == nil {
 		t.Error("l2 was accepted")
 	}
-	if err := new(Normalization).UnmarshalText([]byte("")); err == nil {
+	if err := new(dataset.Normalization).UnmarshalText([]byte("")); err == nil {
 		t.Error("an empty name was accepted")
 	}
 }

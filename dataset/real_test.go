@@ -1,23 +1,27 @@
-package dataset
+package dataset_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/internal/datatest"
 )
 
 // openOfficial reads the five parts of a real data set as one.
-func openOfficial(t *testing.T, set string) *Dataset {
+func openOfficial(t *testing.T, set string) *dataset.Dataset {
 	t.Helper()
-	var parts []*Dataset
-	for _, path := range officialParts(t, set) {
-		d, err := Open(path, Options{})
+	var parts []*dataset.Dataset
+	for _, path := range datatest.OfficialParts(t, set) {
+		d, err := datafile.Open(path, dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		parts = append(parts, d)
 	}
-	d, err := Concat(parts...)
+	d, err := dataset.Concat(parts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,20 +31,20 @@ func openOfficial(t *testing.T, set string) *Dataset {
 // Sizes, grades and empty queries as published; duplicates as counted by a
 // separate program over the files' text.
 func TestDescribeRealData(t *testing.T) {
-	for set, want := range map[string]Info{
+	for set, want := range map[string]dataset.Info{
 		"ohsumed": {
 			Queries: 106, Documents: 16140, Features: 45, QueriesWithoutRelevant: 1,
-			Grades:     Grades{{0, 0, 11303}, {1, 1, 2585}, {2, 2, 2252}},
-			Duplicates: Duplicates{Sets: 390, Documents: 2442, ConflictingGrades: 1820, ConflictingRelevance: 1723},
+			Grades:     dataset.Grades{{0, 0, 11303}, {1, 1, 2585}, {2, 2, 2252}},
+			Duplicates: dataset.Duplicates{Sets: 390, Documents: 2442, ConflictingGrades: 1820, ConflictingRelevance: 1723},
 		},
 		"mq2008": {
 			Queries: 784, Documents: 15211, Features: 46, QueriesWithoutRelevant: 220,
-			Grades:     Grades{{0, 0, 12279}, {1, 1, 2001}, {2, 2, 931}},
-			Duplicates: Duplicates{Sets: 41, Documents: 92, ConflictingGrades: 4, ConflictingRelevance: 4},
+			Grades:     dataset.Grades{{0, 0, 12279}, {1, 1, 2001}, {2, 2, 931}},
+			Duplicates: dataset.Duplicates{Sets: 41, Documents: 92, ConflictingGrades: 4, ConflictingRelevance: 4},
 		},
 	} {
-		info := Describe(openOfficial(t, set), 1)
-		got := Info{
+		info := dataset.Describe(openOfficial(t, set), 1)
+		got := dataset.Info{
 			Queries: info.Queries, Documents: info.Documents, Features: info.Features, QueriesWithoutRelevant: info.QueriesWithoutRelevant,
 			Grades: info.Grades, Duplicates: info.Duplicates,
 		}
@@ -54,21 +58,21 @@ func TestDescribeRealData(t *testing.T) {
 // as well; no document id is repeated, so R3 drops nothing.
 func TestCleanOHSUMED(t *testing.T) {
 	d := openOfficial(t, "ohsumed")
-	for r, want := range map[Reading]CleanReport{
-		R0: {Reading: R0, Threshold: 1},
-		R1: {Reading: R1, Threshold: 1, Contradictions: 183, Good: 513, Bad: 1210},
-		R2: {Reading: R2, Threshold: 1, Contradictions: 183, Bad: 1210},
-		R3: {Reading: R3, Threshold: 1},
+	for r, want := range map[dataset.Reading]dataset.CleanReport{
+		dataset.R0: {Reading: dataset.R0, Threshold: 1},
+		dataset.R1: {Reading: dataset.R1, Threshold: 1, Contradictions: 183, Good: 513, Bad: 1210},
+		dataset.R2: {Reading: dataset.R2, Threshold: 1, Contradictions: 183, Bad: 1210},
+		dataset.R3: {Reading: dataset.R3, Threshold: 1},
 	} {
-		got, report := Clean(d, r, 1)
+		got, report := dataset.Clean(d, r, 1)
 		if diff := cmp.Diff(want, report); diff != "" {
 			t.Errorf("%v (-expected +got):\n%s", r, diff)
 		}
-		if bad, want := Describe(got, 1).Grades[0].Documents, 11303-want.Bad; bad != want {
+		if bad, want := dataset.Describe(got, 1).Grades[0].Documents, 11303-want.Bad; bad != want {
 			t.Errorf("%v leaves %d bad documents, expected %d", r, bad, want)
 		}
 	}
-	if _, ids := DropEmptyQueries(d, 1); len(ids) != 1 {
+	if _, ids := dataset.DropEmptyQueries(d, 1); len(ids) != 1 {
 		t.Errorf("queries %q have no relevant document, expected one", ids)
 	}
 }
@@ -77,7 +81,7 @@ func TestCleanOHSUMED(t *testing.T) {
 // more than their six decimals allow.
 func TestOHSUMEDIsNormalisedPerQuery(t *testing.T) {
 	d := openOfficial(t, "ohsumed")
-	again := Normalize(d, MinMax)
+	again := dataset.Normalize(d, dataset.MinMax)
 	for i, v := range again.X() {
 		if diff := v - d.X()[i]; diff > 1e-6 || diff < -1e-6 {
 			t.Fatalf("value %d: %v became %v", i, d.X()[i], v)

@@ -3,7 +3,8 @@ package dataset
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/listwise/listwise/internal/block"
 )
 
 // A data set made from another — by Subset, Filter, KeepDocs, Concat and all that
@@ -38,7 +39,7 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 		Features:     features,
 		FeatureNames: names,
 		Queries:      make([]Query, 0, len(picks)),
-		x:            newBlock(rows * features)[:0],
+		x:            block.New(rows * features)[:0],
 		grades:       make([]float64, 0, rows),
 	}
 	for _, p := range picks {
@@ -65,7 +66,7 @@ func (d *Dataset) take(p pick) Query {
 			d.grades = append(d.grades, p.query.Grades[i])
 			d.x = append(d.x, p.query.Row(i)...)
 		}
-		docs = docs.pick(p.docs)
+		docs = docs.Pick(p.docs)
 	}
 	to, f := len(d.grades), d.Features
 	return Query{
@@ -75,20 +76,6 @@ func (d *Dataset) take(p pick) Query {
 		X:      d.x[from*f : to*f : to*f],
 		docs:   docs,
 	}
-}
-
-// pick returns the identifiers of the given documents.
-func (d docIDs) pick(docs []int) docIDs {
-	if d.end == nil {
-		return docIDs{}
-	}
-	var text strings.Builder
-	end := make([]uint32, len(docs))
-	for k, i := range docs {
-		text.WriteString(d.at(i))
-		end[k] = uint32(text.Len())
-	}
-	return docIDs{text: text.String(), end: end}
 }
 
 // Clone returns a copy of d with the same input order and warnings.

@@ -1,61 +1,18 @@
-package dataset
+package dataset_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 )
 
-// randomData draws a small data set with values from few numbers, so that copies,
-// constants and repeated ids occur.
-func randomData(t *rapid.T) *Dataset {
-	var b Builder
-	features := rapid.IntRange(1, 4).Draw(t, "features")
-	withIDs := rapid.Bool().Draw(t, "withIDs")
-	for i := range rapid.IntRange(1, 8).Draw(t, "queries") {
-		n := rapid.IntRange(1, 9).Draw(t, "docs")
-		grades := make([]float64, n)
-		x := make([]float32, n*features)
-		var docs []string
-		for j := range grades {
-			grades[j] = float64(rapid.IntRange(0, 2).Draw(t, "grade"))
-			if withIDs {
-				docs = append(docs, fmt.Sprintf("d%d", rapid.IntRange(0, 5).Draw(t, "doc")))
-			}
-		}
-		for j := range x {
-			x[j] = float32(rapid.IntRange(-1, 1).Draw(t, "x"))
-		}
-		if err := b.Add(fmt.Sprintf("q%d", i), grades, x, docs); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return b.Dataset()
-}
-
-// document is everything known of one document.
-type document struct {
-	query, id string
-	grade     float64
-	x         string
-}
-
-func documents(d *Dataset) []document {
-	var all []document
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		for j := range q.Len() {
-			all = append(all, document{q.ID, q.DocID(j), q.Grades[j], fmt.Sprint(q.Row(j))})
-		}
-	}
-	return all
-}
-
 // checkLayout checks that the queries tile the blocks in order.
-func checkLayout(t *rapid.T, d *Dataset) {
+func checkLayout(t *rapid.T, d *dataset.Dataset) {
 	row := 0
 	for i := range d.Queries {
 		q := &d.Queries[i]
@@ -74,10 +31,10 @@ func checkLayout(t *rapid.T, d *Dataset) {
 
 func TestKeepDocsKeepsExactlyTheChosenDocuments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := randomData(t)
-		all := documents(d)
+		d := datatest.Random(t)
+		all := datatest.Documents(d)
 		keep := rapid.SliceOfN(rapid.Bool(), len(all), len(all)).Draw(t, "keep")
-		var want []document
+		var want []datatest.Document
 		for i, k := range keep {
 			if k {
 				want = append(want, all[i])
@@ -85,27 +42,27 @@ func TestKeepDocsKeepsExactlyTheChosenDocuments(t *testing.T) {
 		}
 		got := d.KeepDocs(func(query, doc int) bool { return keep[d.Queries[query].Start+doc] })
 		checkLayout(t, got)
-		if !slices.Equal(documents(got), want) {
-			t.Fatalf("kept %v\nexpected %v", documents(got), want)
+		if !slices.Equal(datatest.Documents(got), want) {
+			t.Fatalf("kept %v\nexpected %v", datatest.Documents(got), want)
 		}
 	})
 }
 
 func TestSubsetTakesQueriesInTheGivenOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := randomData(t)
-		all := documents(d)
+		d := datatest.Random(t)
+		all := datatest.Documents(d)
 		order := rapid.Permutation(indices(len(d.Queries))).Draw(t, "order")
 		order = order[:rapid.IntRange(0, len(order)).Draw(t, "n")]
-		var want []document
+		var want []datatest.Document
 		for _, i := range order {
 			q := &d.Queries[i]
 			want = append(want, all[q.Start:q.Start+q.Len()]...)
 		}
 		got := d.Subset(order)
 		checkLayout(t, got)
-		if !slices.Equal(documents(got), want) {
-			t.Fatalf("got %v\nexpected %v", documents(got), want)
+		if !slices.Equal(datatest.Documents(got), want) {
+			t.Fatalf("got %v\nexpected %v", datatest.Documents(got), want)
 		}
 	})
 }
@@ -120,24 +77,24 @@ func indices(n int) []int {
 
 func TestConcatUndoesSubset(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := randomData(t)
+		d := datatest.Random(t)
 		cut := rapid.IntRange(0, len(d.Queries)).Draw(t, "cut")
 		all := indices(len(d.Queries))
-		got, err := Concat(d.Subset(all[:cut]), d.Subset(all[cut:]))
+		got, err := dataset.Concat(d.Subset(all[:cut]), d.Subset(all[cut:]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkLayout(t, got)
-		if !slices.Equal(documents(got), documents(d)) {
-			t.Fatalf("got %v\nexpected %v", documents(got), documents(d))
+		if !slices.Equal(datatest.Documents(got), datatest.Documents(d)) {
+			t.Fatalf("got %v\nexpected %v", datatest.Documents(got), datatest.Documents(d))
 		}
 	})
 }
 
 // build makes a data set of one-document queries with the given ids.
-func build(t *testing.T, features int, ids ...string) *Dataset {
+func build(t *testing.T, features int, ids ...string) *dataset.Dataset {
 	t.Helper()
-	var b Builder
+	var b dataset.Builder
 	for _, id := range ids {
 		if err := b.Add(id, []float64{1}, make([]float32, features), nil); err != nil {
 			t.Fatal(err)
@@ -147,36 +104,36 @@ func build(t *testing.T, features int, ids ...string) *Dataset {
 }
 
 func TestConcatRefusesWhatDoesNotFit(t *testing.T) {
-	named := func(d *Dataset, names ...string) *Dataset {
+	named := func(d *dataset.Dataset, names ...string) *dataset.Dataset {
 		d.FeatureNames = names
 		return d
 	}
 	for _, c := range []struct {
-		sets []*Dataset
+		sets []*dataset.Dataset
 		want string
 	}{
 		{nil, "no data sets"},
-		{[]*Dataset{build(t, 2, "a"), build(t, 3, "b")}, "data set 2 has 3 features, expected the 2 of data set 1"},
-		{[]*Dataset{build(t, 2, "a", "b"), build(t, 2, "c"), build(t, 2, "b")}, `query "b" is in data sets 1 and 3`},
-		{[]*Dataset{named(build(t, 2, "a"), "x", "y"), named(build(t, 2, "b"), "x", "z")}, `feature 2 is named "z", expected "y"`},
+		{[]*dataset.Dataset{build(t, 2, "a"), build(t, 3, "b")}, "data set 2 has 3 features, expected the 2 of data set 1"},
+		{[]*dataset.Dataset{build(t, 2, "a", "b"), build(t, 2, "c"), build(t, 2, "b")}, `query "b" is in data sets 1 and 3`},
+		{[]*dataset.Dataset{named(build(t, 2, "a"), "x", "y"), named(build(t, 2, "b"), "x", "z")}, `feature 2 is named "z", expected "y"`},
 	} {
-		if _, err := Concat(c.sets...); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := dataset.Concat(c.sets...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, expected %q", err, c.want)
 		}
 	}
-	d, err := Concat(build(t, 2, "a"), named(build(t, 2, "b"), "x", "y"))
+	d, err := dataset.Concat(build(t, 2, "a"), named(build(t, 2, "b"), "x", "y"))
 	if err != nil || !slices.Equal(d.FeatureNames, []string{"x", "y"}) {
 		t.Errorf("names of the set that has some: %v, %v", d, err)
 	}
 }
 
 func TestSubsetHasItsOwnBlocksAndOrder(t *testing.T) {
-	var b Builder
+	var b dataset.Builder
 	for _, id := range []string{"a", "b"} {
 		b.Add(id, []float64{0, 1}, []float32{1, 2}, []string{id + "1", id + "2"})
 	}
 	d := b.Dataset()
-	d.inputRow = []int{0, 2, 1, 3}
+	d.SetInputRows([]int{0, 2, 1, 3})
 	s := d.Subset([]int{1})
 	s.Queries[0].X[0], s.Queries[0].Grades[0] = 99, 9
 	if d.Queries[1].X[0] != 1 || d.Queries[1].Grades[0] != 0 {

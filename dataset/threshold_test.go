@@ -1,17 +1,20 @@
-package dataset
+package dataset_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 )
 
-func graded(t *testing.T, grades string) *Dataset {
+func graded(t *testing.T, grades string) *dataset.Dataset {
 	t.Helper()
 	var text strings.Builder
 	for g := range strings.FieldsSeq(grades) {
 		text.WriteString(g + " qid:1 1:1\n")
 	}
-	d, err := Read(strings.NewReader(text.String()), "f", Options{})
+	d, err := datafile.Read(strings.NewReader(text.String()), "f", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,11 +43,11 @@ func TestThreshold(t *testing.T) {
 		for _, s := range c.sets {
 			sets = append(sets, graded(t, s).Grades())
 		}
-		if got := Threshold(1, sets...); got != c.want {
+		if got := dataset.Threshold(1, sets...); got != c.want {
 			t.Errorf("%v: threshold is %v, want %v", c.sets, got, c.want)
 		}
 	}
-	if got := Threshold(2, graded(t, "0 1 2").Grades()); got != 2 {
+	if got := dataset.Threshold(2, graded(t, "0 1 2").Grades()); got != 2 {
 		t.Errorf("threshold of whole grades is %v, want the given 2", got)
 	}
 	if got := graded(t, "0 3.5 1").HighestGrade(); got != 3.5 {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
@@ -30,7 +32,7 @@ func part(t *testing.T, seed uint64) *dataset.Dataset {
 		y := strconv.FormatFloat(rng.NormFloat64(), 'f', 3, 64)
 		text.WriteString(strconv.Itoa(grade) + " qid:" + strconv.Itoa(i%8) + " 1:" + x + " 2:" + y + "\n")
 	}
-	d, err := dataset.Read(strings.NewReader(text.String()), "f", dataset.Options{})
+	d, err := datafile.Read(strings.NewReader(text.String()), "f", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func files(t *testing.T, dir string, valid, test *dataset.Dataset) {
 			input := make([]float64, len(rows))
 			d.ToInputOrder(input, rows)
 			var text strings.Builder
-			if err := dataset.WriteScores(&text, input); err != nil {
+			if err := letor.WriteScores(&text, input); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(filepath.Join(dir, name+"."+part), []byte(text.String()), 0o600); err != nil {

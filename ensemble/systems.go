@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 )
@@ -133,7 +134,7 @@ func (s *System) read(test, valid string, d *Division) error {
 }
 
 func readScores(path string, d *dataset.Dataset) ([]float64, error) {
-	input, err := dataset.ReadScores(path, d.Docs(), dataset.Options{})
+	input, err := datafile.ReadScores(path, d.Docs(), dataset.Options{})
 	if err != nil {
 		return nil, err
 	}

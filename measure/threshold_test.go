@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 )
 
 func set(t *testing.T, text string) *dataset.Dataset {
 	t.Helper()
-	d, err := dataset.Read(strings.NewReader(text), "f", dataset.Options{})
+	d, err := datafile.Read(strings.NewReader(text), "f", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/synth"
 )
 
@@ -184,7 +185,7 @@ func ohsumedFold1(t testing.TB) *dataset.Dataset {
 	}
 	var parts []*dataset.Dataset
 	for _, name := range []string{"S1", "S2", "S3"} {
-		d, err := dataset.Open(filepath.Join(dir, name+".txt.gz"), dataset.Options{})
+		d, err := datafile.Open(filepath.Join(dir, name+".txt.gz"), dataset.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/scorer"
 )
@@ -185,7 +186,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	var data []*dataset.Dataset
 	for _, text := range []string{wideQueries, "1 qid:a 1:1\n0 qid:a 1:-3e38\n", "0 qid:a 1:0\n1 qid:a\n"} {
-		d, err := dataset.Read(strings.NewReader(text), "f", dataset.Options{})
+		d, err := datafile.Read(strings.NewReader(text), "f", dataset.Options{})
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/scorer"
 )
@@ -16,7 +17,7 @@ func linear(weights ...float64) *Model {
 
 func read(t *testing.T, text string) *dataset.Dataset {
 	t.Helper()
-	d, err := dataset.Read(strings.NewReader(text), "f", dataset.Options{})
+	d, err := datafile.Read(strings.NewReader(text), "f", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestConstant(t *testing.T) {
 func TestScoreFillsWhatIsMissing(t *testing.T) {
 	const text = "1 qid:a 1:nan 2:2\n0 qid:a 1:3 2:6\n0 qid:b 1:5 2:NULL\n1 qid:a 1:2 2:2\n"
 	open := func(m dataset.Missing) *dataset.Dataset {
-		d, err := dataset.Read(strings.NewReader(text), "f", dataset.Options{Missing: m})
+		d, err := datafile.Read(strings.NewReader(text), "f", dataset.Options{Missing: m})
 		if err != nil {
 			t.Fatal(err)
 		}

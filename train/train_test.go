@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
@@ -103,7 +104,7 @@ func TestOwnLoss(t *testing.T) {
 // Claim: a problem that lacks what it takes is told, not run.
 func TestRunErrors(t *testing.T) {
 	wide := smallData(t)
-	narrow, err := dataset.Read(strings.NewReader("1 qid:1 1:1\n0 qid:1 1:2\n"), "f", dataset.Options{})
+	narrow, err := datafile.Read(strings.NewReader("1 qid:1 1:1\n0 qid:1 1:2\n"), "f", dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

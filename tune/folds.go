@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -105,7 +106,7 @@ func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) erro
 	parallel.For(len(sets), opts.Workers, func(_, i int) {
 		o := opts
 		o.Workers, o.Observe = 1, observers[i]
-		sets[i], errs[i] = dataset.Open(paths[i], o)
+		sets[i], errs[i] = datafile.Open(paths[i], o)
 	})
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
 		return errs[i]
@@ -121,7 +122,7 @@ func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) erro
 			return err
 		}
 		var err error
-		if sets[i], err = dataset.Open(paths[i], opts); err != nil {
+		if sets[i], err = datafile.Open(paths[i], opts); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
 )
 
 // put writes a part of one query with as many features as given, in the format
@@ -24,7 +26,7 @@ func put(t *testing.T, id string, features int, path ...string) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := dataset.WriteFile(name, b.Dataset(), dataset.TextOptions{}); err != nil {
+	if err := datafile.Write(name, b.Dataset(), letor.Options{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 )
 
 // ReadTests is ReadFolds for those who only measure: of every fold only Test is
@@ -11,7 +12,7 @@ import (
 // fold.
 func ReadTests(dir string, opts dataset.Options) ([]Fold, error) {
 	if path, err := partPath(dir, partNames[2]); err == nil && !hasFolds(dir) {
-		test, err := dataset.Open(path, opts)
+		test, err := datafile.Open(path, opts)
 		if err != nil {
 			return nil, err
 		}

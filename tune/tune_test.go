@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
@@ -275,14 +276,14 @@ func TestFilesOfRun(t *testing.T) {
 	c.Dir = t.TempDir()
 	// The documents of query 17 stand in two places of the test file.
 	text := "1 qid:17 1:0.3 2:0.1\n0 qid:18 1:0.2 2:0.7\n2 qid:17 1:0.9 2:0.4\n1 qid:18 1:0.8\n0 qid:17 1:0.1\n"
-	test, err := dataset.Read(strings.NewReader(text), "test", dataset.Options{Features: 6})
+	test, err := datafile.Read(strings.NewReader(text), "test", dataset.Options{Features: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Folds = c.Folds[:1]
 	c.Folds[0].Test = test
 	row := run(t, c).Rows[0]
-	scores, err := dataset.ReadScores(filepath.Join(c.Dir, "mle", "Fold1.scores"), 5, dataset.Options{})
+	scores, err := datafile.ReadScores(filepath.Join(c.Dir, "mle", "Fold1.scores"), 5, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

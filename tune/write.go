@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
@@ -37,7 +37,7 @@ func (c *Config) writeFold(base string, f *Fold, r *FoldResult) error {
 	}
 	input := make([]float64, len(scores))
 	f.Test.ToInputOrder(input, scores)
-	err = atomicfile.Write(base+".scores", func(w io.Writer) error { return dataset.WriteScores(w, input) })
+	err = atomicfile.Write(base+".scores", func(w io.Writer) error { return letor.WriteScores(w, input) })
 	if err != nil {
 		return err
 	}

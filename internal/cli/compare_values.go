@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/stats"
@@ -149,7 +150,7 @@ func hintAtFolds(err error, paths []string, docs int) error {
 	if !errors.As(err, &syntax) || !slices.Contains(paths, syntax.File) {
 		return err
 	}
-	few, readErr := dataset.ReadScores(syntax.File, -1, dataset.Options{})
+	few, readErr := datafile.ReadScores(syntax.File, -1, dataset.Options{})
 	if readErr != nil || len(few) < 2 || len(few) > 10 || len(few) >= docs {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
 )
 
 func newDataCommand(env *environment) *cobra.Command {
@@ -132,7 +134,7 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 			return err
 		}
 	}
-	if o.sparse && dataset.IsCacheName(o.out) {
+	if o.sparse && datafile.IsCache(o.out) {
 		return badCall("--sparse is for text, not for the cache %s", o.out)
 	}
 	return o.targets(inputs).check()
@@ -149,16 +151,16 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 	}
 	bar := env.startProgress("writing "+o.out+", queries", 0)
 	defer bar.finish()
-	opts := dataset.TextOptions{Sparse: o.sparse, Observe: bar.set}
+	opts := letor.Options{Sparse: o.sparse, Observe: bar.set}
 	if o.out != "-" {
-		if err := dataset.WriteFile(o.out, d, opts); err != nil {
+		if err := datafile.Write(o.out, d, opts); err != nil {
 			return err
 		}
 		bar.finish()
 		return env.print(r)
 	}
 	w := bufio.NewWriterSize(env.stdout, 1<<16)
-	if err := dataset.WriteText(w, d, opts); err != nil {
+	if err := letor.Write(w, d, opts); err != nil {
 		return err
 	}
 	return w.Flush()

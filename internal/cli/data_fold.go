@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 )
 
 type foldFlags struct {
@@ -46,7 +47,7 @@ Lines are copied as they stand; a cache is printed.`,
 // foldJSON is a fold in the JSON form of the result.
 type foldJSON struct {
 	Fold int `json:"fold"`
-	dataset.FoldSize
+	datafile.FoldSize
 }
 
 func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) error {
@@ -54,14 +55,14 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	if err := f.check(cmd, files); err != nil {
 		return err
 	}
-	var sizes []dataset.FoldSize
+	var sizes []datafile.FoldSize
 	stages := stagedProgress{env: env}
 	defer stages.finish()
 	var err error
 	if f.parts {
-		sizes, err = dataset.RotateFiles(cmd.Context(), f.out, files, stages.setUnit)
+		sizes, err = datafile.Rotate(cmd.Context(), f.out, files, stages.setUnit)
 	} else {
-		sizes, err = dataset.FoldFile(cmd.Context(), f.out, files[0], f.folds, f.seed, stages.setUnit)
+		sizes, err = datafile.Fold(cmd.Context(), f.out, files[0], f.folds, f.seed, stages.setUnit)
 	}
 	stages.finish()
 	if err != nil {
@@ -95,7 +96,7 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) error {
 	return checkTargetFolder(f.out)
 }
 
-func foldReport(out string, sizes []dataset.FoldSize) report {
+func foldReport(out string, sizes []datafile.FoldSize) report {
 	r := report{
 		title:   "wrote " + out,
 		columns: []string{"fold", "train queries", "train documents", "vali queries", "vali documents", "test queries", "test documents"},

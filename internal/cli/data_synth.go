@@ -10,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -149,7 +150,7 @@ func (f *synthFlags) generateCubic(cmd *cobra.Command) (*dataset.Dataset, error)
 
 // fits returns an error if the data would take too much memory.
 func (f *synthFlags) fits(o synth.Options) error {
-	return hintAtMemory(f.memoryLimit.options().CheckBuilder(o.Queries, o.Docs, o.Features))
+	return hintAtMemory(input.CheckBuilder(f.memoryLimit.options(), o.Queries, o.Docs, o.Features))
 }
 
 // maxGrades is far more than any judge tells apart.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/model"
 )
@@ -154,7 +155,7 @@ func loadModel(flag, path string) (*model.Model, error) {
 
 // readScores reads the scores that a flag names, want of them.
 func readScores(flag, path string, want int) ([]float64, error) {
-	input, err := dataset.ReadScores(path, want, dataset.Options{})
+	input, err := datafile.ReadScores(path, want, dataset.Options{})
 	return input, inputFault(flag, path, scores, err)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -73,9 +74,9 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 	var d *dataset.Dataset
 	var err error
 	if path == "-" {
-		d, err = dataset.Read(env.stdin, name, opts)
+		d, err = datafile.Read(env.stdin, name, opts)
 	} else {
-		d, err = dataset.Open(path, opts)
+		d, err = datafile.Open(path, opts)
 	}
 	return d, inputFault(flag, path, someData, hintAtMemory(err))
 }

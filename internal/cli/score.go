@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/model"
 )
@@ -80,13 +81,13 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	d.ToInputOrder(scores, rows)
 	if f.out == "" || f.out == "-" {
 		w := bufio.NewWriter(env.stdout)
-		if err := dataset.WriteScores(w, scores); err != nil {
+		if err := letor.WriteScores(w, scores); err != nil {
 			return err
 		}
 		return w.Flush()
 	}
 	return env.during("writing "+f.out, func() error {
-		return atomicfile.Write(f.out, func(w io.Writer) error { return dataset.WriteScores(w, scores) })
+		return atomicfile.Write(f.out, func(w io.Writer) error { return letor.WriteScores(w, scores) })
 	})
 }
 

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 )
 
 // What each command that writes files reads and writes.
@@ -56,7 +56,7 @@ func (o *dataOutput) targets(inputs []string) *targets {
 func (f *foldFlags) targets(inputs []string, folds int) *targets {
 	t := new(targets)
 	t.reads("", inputs...)
-	t.writes("--out", dataset.FoldFiles(f.out, folds)...)
+	t.writes("--out", datafile.FoldNames(f.out, folds)...)
 	return t
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/tune"
 )
@@ -33,10 +35,10 @@ func writeFolds(t *testing.T, dir string, queries int, seed uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(dataset.WriteText(f, d, dataset.TextOptions{}), f.Close()); err != nil {
+	if err := errors.Join(letor.Write(f, d, letor.Options{}), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dataset.FoldFile(context.Background(), dir, file, 3, seed, nil); err != nil {
+	if _, err := datafile.Fold(context.Background(), dir, file, 3, seed, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -62,7 +64,7 @@ func realOHSUMED(t *testing.T) string {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := dataset.RotateFiles(context.Background(), dir, parts, nil); err != nil {
+	if _, err := datafile.Rotate(context.Background(), dir, parts, nil); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/internal/block"
+)
+
+// Blocks are the parts of a Dataset as a reader of files fills them. What they hold
+// must be right, for [FromBlocks] neither checks nor copies it: rows of one query
+// after the other, finite non-negative grades, finite features but for the missing
+// ones, ids of queries that differ. Generated data are put together by a [Builder],
+// which checks.
+type Blocks struct {
+	Features     int      // columns of X
+	FeatureNames []string // one a column, or nil
+	Warnings     []string
+
+	X      []float32 // row-major, documents × Features; best allocated by internal/block
+	Grades []float64 // one a document
+	Docs   DocIDs    // of all documents, in the order of the rows
+
+	IDs    []string // of the queries
+	Counts []int    // their numbers of documents, each at least 1
+
+	// InputRow[r] is the place among the input's documents of row r; nil when rows
+	// stand in input order.
+	InputRow []int
+
+	Missing int // number of NaN in X
+
+	// Fingerprint is what [Dataset.Fingerprint] returns if the file has it, else "".
+	Fingerprint string
+
+	// File is what X and Grades are views of, nil if they are of no file. The
+	// Dataset takes it over: [Dataset.Close] closes it.
+	File *block.File
+}
+
+// FromBlocks makes a Dataset of blocks, which become its own.
+func FromBlocks(b Blocks) *Dataset {
+	d := &Dataset{
+		Features:     b.Features,
+		FeatureNames: b.FeatureNames,
+		Warnings:     b.Warnings,
+		x:            b.X,
+		grades:       b.Grades,
+		inputRow:     b.InputRow,
+		missing:      b.Missing,
+		file:         b.File,
+	}
+	d.cut(b.IDs, b.Counts, b.Docs)
+	if b.Fingerprint != "" {
+		d.remember(b.Fingerprint)
+	}
+	return d
+}
+
+// cut makes the queries from their ids and numbers of documents, as views of
+// the blocks.
+func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
+	d.Queries = make([]Query, len(ids))
+	row := 0
+	for i, n := range counts {
+		end, f := row+n, d.Features
+		q := Query{
+			ID:     ids[i],
+			Start:  row,
+			Grades: d.grades[row:end:end],
+			X:      d.x[row*f : end*f : end*f],
+		}
+		if docs.End != nil {
+			q.docs = DocIDs{Text: docs.Text, End: docs.End[row:end:end]}
+			if row > 0 {
+				q.docs.base = docs.End[row-1]
+			}
+		}
+		d.Queries[i] = q
+		row = end
+	}
+}
+
+// InputRows returns the place among the input's documents of every row, or nil when
+// rows stand in input order: what a file that keeps rows must keep with them. It is
+// not to be changed; see [Dataset.ToInputOrder] for its use.
+func (d *Dataset) InputRows() []int { return d.inputRow }
+
+// KeepsDocIDs tells whether the input had identifiers of documents, even if all that
+// are left are empty. See [Dataset.HasDocIDs].
+func (d *Dataset) KeepsDocIDs() bool {
+	return slices.ContainsFunc(d.Queries, func(q Query) bool { return q.docs.End != nil })
+}
+
+// DocIDs are a query's document identifiers: document i's is
+// Text[End[i-1]:End[i]] (counted from base for the first), so that a million of
+// them cost a few bytes each and no pointers. The zero value has none.
+type DocIDs struct {
+	Text string
+	End  []uint32 // nil if there are no identifiers
+	base uint32
+}
+
+// At returns the identifier of document i, "" if there are none.
+func (d DocIDs) At(i int) string {
+	if d.End == nil {
+		return ""
+	}
+	from := d.base
+	if i > 0 {
+		from = d.End[i-1]
+	}
+	return d.Text[from:d.End[i]]
+}
+
+// Pick returns the identifiers of the given documents.
+func (d DocIDs) Pick(docs []int) DocIDs {
+	if d.End == nil {
+		return DocIDs{}
+	}
+	var text strings.Builder
+	end := make([]uint32, len(docs))
+	for k, i := range docs {
+		text.WriteString(d.At(i))
+		end[k] = uint32(text.Len())
+	}
+	return DocIDs{Text: text.String(), End: end}
+}

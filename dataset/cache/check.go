@@ -1,0 +1,124 @@
+package cache
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"sort"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// pieces returns the number of pieces of a matrix of n bytes.
+func pieces(n int) int { return (n + matrixPiece - 1) / matrixPiece }
+
+// readAhead is the number of pieces for which the system is asked at once, while
+// those before them are checked: a disk is idle otherwise whenever a page is.
+const readAhead = 8
+
+// checkMatrix checks the matrix that d views: its checksums and that its values
+// are finite. The first damage is reported.
+func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte, workers int) error {
+	n := pieces(len(c.matrix))
+	wrong := make([]error, n)
+	var first atomic.Int64 // piece with an error
+	first.Store(math.MaxInt64)
+	parallel.For(n, workers, func(_, i int) {
+		if int64(i) > first.Load() || ctx.Err() != nil {
+			return
+		}
+		if i%readAhead == 0 && c.bytes.Mapped() {
+			block.AdviseSoon(c.matrix[min((i+readAhead)*matrixPiece, len(c.matrix)):min((i+2*readAhead)*matrixPiece, len(c.matrix))])
+		}
+		from, to := i*matrixPiece, min((i+1)*matrixPiece, len(c.matrix))
+		sum, bad := checkPiece(c.matrix[from:to])
+		if want := binary.LittleEndian.Uint32(sums[4*i:]); sum != want {
+			wrong[i] = c.bad(fmt.Sprintf("%08x; the cache is damaged, write it anew", want), "a checksum of %08x of the matrix's bytes %d to %d", sum, from, to-1)
+		} else if bad >= 0 {
+			found, expected := notFinite(d, from/4+bad)
+			wrong[i] = c.bad(expected, "%s", found)
+		}
+		if wrong[i] != nil {
+			first.Store(min(first.Load(), int64(i))) // a lost race costs time only
+		}
+	})
+	for _, err := range wrong {
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// checkPiece returns the checksum of a piece of a matrix, and the place among its
+// values of the first that is not finite, or -1. Both read a part while it is in
+// the processor's nearest cache.
+func checkPiece(piece []byte) (sum uint32, bad int) {
+	const part = 1 << 14
+	bad = -1
+	for from := 0; from < len(piece); from += part {
+		b := piece[from:min(from+part, len(piece))]
+		sum = crc32.Update(sum, castagnoli, b)
+		if bad < 0 && !allFinite(b) {
+			bad = from/4 + firstNotFinite(b)
+		}
+	}
+	return sum, bad
+}
+
+// A float32 is infinite or NaN if all bits of its exponent are set: then adding
+// the lowest of them carries into the sign's place, and only then. Two values are
+// tested in one word.
+const (
+	exponents  = 0x7f8000007f800000
+	lowestBits = 0x0080000000800000
+	carries    = 0x8000000080000000
+)
+
+// allFinite tells whether all float32 in b, whose length is a multiple of 4, are
+// finite.
+func allFinite(b []byte) bool {
+	words := block.Words(b)
+	var carry uint64
+	for len(words) >= 8 {
+		w := (*[8]uint64)(words)
+		words = words[8:]
+		carry |= w[0]&exponents + lowestBits
+		carry |= w[1]&exponents + lowestBits
+		carry |= w[2]&exponents + lowestBits
+		carry |= w[3]&exponents + lowestBits
+		carry |= w[4]&exponents + lowestBits
+		carry |= w[5]&exponents + lowestBits
+		carry |= w[6]&exponents + lowestBits
+		carry |= w[7]&exponents + lowestBits
+	}
+	return carry&carries == 0 && firstNotFinite(b[len(b)-len(b)%64:]) < 0
+}
+
+// firstNotFinite returns the place of the first float32 in b that is not finite,
+// or -1.
+func firstNotFinite(b []byte) int {
+	for i := 0; i+4 <= len(b); i += 4 {
+		if binary.LittleEndian.Uint32(b[i:])&(exponents&math.MaxUint32) == exponents&math.MaxUint32 {
+			return i / 4
+		}
+	}
+	return -1
+}
+
+// notFinite describes value i of the matrix, which is not finite, as a
+// [dataset.SyntaxError] does.
+func notFinite(d *dataset.Dataset, i int) (found, expected string) {
+	row := i / d.Features
+	q := &d.Queries[sort.Search(len(d.Queries), func(k int) bool { return d.Queries[k].Start > row })-1]
+	found = fmt.Sprintf("value %v of feature %d of document %d of query %q", d.X()[i], i%d.Features+1, row-q.Start+1, q.ID)
+	if id := q.DocID(row - q.Start); id != "" {
+		found += fmt.Sprintf(" (%q)", id)
+	}
+	return found, "a finite number"
+}

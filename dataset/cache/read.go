@@ -1,0 +1,288 @@
+package cache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// file is a cache while it is read.
+type file struct {
+	name   string
+	mem    *input.Memory
+	bytes  *block.File
+	data   []byte // its bytes
+	matrix []byte // the end of data
+}
+
+// Read opens a cache: mapped into memory if it is a file, where the system
+// can, otherwise read. A file that is mapped is taken from the input. The Dataset is a
+// view of the bytes and must be closed. Errors in the content are of type
+// [*dataset.SyntaxError].
+func Read(in *input.Input, opts dataset.Options) (d *dataset.Dataset, err error) {
+	c := &file{name: in.Name, mem: in.Mem, bytes: in.Map()}
+	if c.bytes == nil {
+		if err := c.mem.Take(in.Size, "bytes of a cache"); err != nil {
+			return nil, err
+		}
+		data := make([]byte, in.Size)
+		if _, err := in.R.ReadAt(data, 0); err != nil {
+			return nil, fmt.Errorf("%s: %w", in.Name, err)
+		}
+		c.bytes = &block.File{Name: in.Name, Data: data}
+	}
+	c.data = c.bytes.Data
+	defer func() {
+		if err != nil {
+			_ = c.bytes.Close() // the error at hand is the one to tell
+		}
+	}()
+	d, parts, err := c.checked(opts)
+	if err != nil {
+		return nil, err
+	}
+	return c.widen(d, parts, opts)
+}
+
+// checked returns the cache as a data set, all of it checked, and the parts of it.
+func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset.Blocks, err error) {
+	defer block.Guard(&err)()
+	parts, sums, err := c.dataset()
+	if err != nil {
+		return nil, nil, err
+	}
+	d = dataset.FromBlocks(*parts)
+	if err := c.checkMatrix(input.Context(opts), d, sums, opts.Workers); err != nil {
+		return nil, nil, err
+	}
+	return d, parts, d.Changed()
+}
+
+func (c *file) bad(expected, format string, args ...any) error {
+	return &dataset.SyntaxError{File: c.name, Found: fmt.Sprintf(format, args...), Expected: expected}
+}
+
+// header is the checked beginning of a cache.
+type header struct {
+	docs, features, queries int
+	fingerprint             string
+	blocks                  [numBlocks][]byte
+}
+
+// header checks all that it takes to know where everything is, and the checksum
+// of the metadata.
+func (c *file) header() (*header, error) {
+	if !bytes.HasPrefix(c.data, []byte(Magic)) {
+		return nil, c.bad("a cache", "a file that begins as none")
+	}
+	le, size := binary.LittleEndian, uint64(len(c.data))
+	if size < headerSize {
+		return nil, c.bad(fmt.Sprintf("a cache's header of %d", headerSize), "a file of %d bytes", size)
+	}
+	if v := le.Uint32(c.data[offVersion:]); v != version {
+		return nil, c.bad(fmt.Sprintf("version %d; write the cache anew", version), "a cache of format version %d", v)
+	}
+	if n := le.Uint64(c.data[offSize:]); n != size {
+		return nil, c.bad(fmt.Sprintf("the %d that its header tells", n), "a file of %d bytes", size)
+	}
+	h := new(header)
+	at := uint64(headerSize)
+	for i := range h.blocks {
+		at = min(uint64(aligned(int(at))), size)
+		n := le.Uint64(c.data[offLengths+8*i:])
+		if n > size-at {
+			return nil, c.bad(fmt.Sprintf("at most the %d that are left", size-at), "a block %d of %d bytes", i, n)
+		}
+		h.blocks[i] = c.data[at : at+n : at+n]
+		at += n
+	}
+	at = min(uint64(aligned(int(at))), size)
+	c.matrix = c.data[at:]
+	if got, want := crc32.Checksum(c.data[offNumbers:at], castagnoli), le.Uint32(c.data[offSum:]); got != want {
+		return nil, c.bad(fmt.Sprintf("%08x; the cache is damaged, write it anew", want), "a metadata checksum of %08x", got)
+	}
+	for i, n := range []*int{&h.docs, &h.features, &h.queries} {
+		v := le.Uint64(c.data[offNumbers+8*i:])
+		if v == 0 || v > size {
+			return nil, c.bad("a positive one that fits the file", "a number %d (of %s)", v, [...]string{"documents", "features", "queries"}[i])
+		}
+		*n = int(v)
+	}
+	h.fingerprint = hex.EncodeToString(c.data[offFingerprint:offLengths])
+	return h, c.sizes(h)
+}
+
+// sizes checks that the blocks have the sizes that the numbers of documents,
+// features and queries ask for.
+func (c *file) sizes(h *header) error {
+	want := [numBlocks]int{
+		blockNameEnds:  4 * h.features,
+		blockQueryEnds: 4 * h.queries,
+		blockCounts:    8 * h.queries,
+		blockDocEnds:   4 * h.docs,
+		blockGrades:    8 * h.docs,
+		blockInput:     8 * h.docs,
+		blockSums:      4 * pieces(len(c.matrix)),
+	}
+	for i, n := range want {
+		optional := i == blockNameEnds || i == blockDocEnds || i == blockInput
+		if n > 0 && len(h.blocks[i]) != n && (!optional || len(h.blocks[i]) > 0) {
+			return c.bad(strconv.Itoa(n), "a block %d of %d bytes", i, len(h.blocks[i]))
+		}
+	}
+	if n := len(c.matrix); n%4 != 0 || n/4%h.docs != 0 || n/4/h.docs != h.features {
+		return c.bad(fmt.Sprintf("4 for each of %d × %d values", h.docs, h.features), "a matrix of %d bytes", n)
+	}
+	return nil
+}
+
+// dataset checks all of the cache but the matrix and returns the parts of a Dataset that
+// views its grades and matrix, and the checksums of the latter. Identifiers are copied, so
+// that they outlive the mapping.
+func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
+	h, err := c.header()
+	if err != nil {
+		return nil, nil, err
+	}
+	// Identifiers are copied, once as a whole and names once more each.
+	copied := len(h.blocks[blockDocs]) + 4*h.docs + 2*len(h.blocks[blockQueries]) + 2*len(h.blocks[blockNames]) + input.QueryBytes*h.queries + 16*h.features
+	if len(h.blocks[blockInput]) > 0 {
+		copied += input.InputRowBytes * h.docs
+	}
+	if err := c.mem.Take(int64(copied), "identifiers"); err != nil {
+		return nil, nil, err
+	}
+	d = &dataset.Blocks{
+		Features:    h.features,
+		X:           block.Float32s(c.matrix),
+		Grades:      block.Float64s(h.blocks[blockGrades]),
+		Fingerprint: h.fingerprint,
+		File:        c.bytes,
+	}
+	if d.FeatureNames, err = c.strings(h.blocks[blockNameEnds], h.blocks[blockNames]); err != nil {
+		return nil, nil, err
+	}
+	if d.IDs, err = c.strings(h.blocks[blockQueryEnds], h.blocks[blockQueries]); err != nil {
+		return nil, nil, err
+	}
+	if d.Counts, err = c.counts(h, d.IDs); err != nil {
+		return nil, nil, err
+	}
+	if d.Docs, err = c.arena(h.blocks[blockDocEnds], h.blocks[blockDocs]); err != nil {
+		return nil, nil, err
+	}
+	for r, g := range d.Grades {
+		if !(g >= 0) || g > math.MaxFloat64 {
+			return nil, nil, c.bad("a finite non-negative number", "grade %v of document %d", g, r)
+		}
+	}
+	if d.InputRow, err = c.inputRows(h.blocks[blockInput]); err != nil {
+		return nil, nil, err
+	}
+	return d, h.blocks[blockSums], nil
+}
+
+// arena checks the ends of strings and copies them and their text.
+func (c *file) arena(ends, text []byte) (dataset.DocIDs, error) {
+	if len(ends) == 0 {
+		return dataset.DocIDs{}, nil
+	}
+	a := dataset.DocIDs{Text: string(text), End: make([]uint32, len(ends)/4)}
+	last := uint32(0)
+	for i := range a.End {
+		a.End[i] = binary.LittleEndian.Uint32(ends[4*i:])
+		if a.End[i] < last || int(a.End[i]) > len(text) {
+			return dataset.DocIDs{}, c.bad(fmt.Sprintf("one from %d to %d", last, len(text)), "an end %d of string %d", a.End[i], i)
+		}
+		last = a.End[i]
+	}
+	return a, nil
+}
+
+func (c *file) strings(ends, text []byte) ([]string, error) {
+	a, err := c.arena(ends, text)
+	if err != nil || a.End == nil {
+		return nil, err
+	}
+	s := make([]string, len(a.End))
+	for i := range s {
+		s[i] = a.At(i)
+	}
+	return s, nil
+}
+
+// counts returns the queries' numbers of documents.
+func (c *file) counts(h *header, ids []string) ([]int, error) {
+	counts, left := make([]int, h.queries), uint64(h.docs)
+	known := make(map[string]bool, h.queries)
+	for i, id := range ids {
+		n := binary.LittleEndian.Uint64(h.blocks[blockCounts][8*i:])
+		if n == 0 || n > left {
+			return nil, c.bad(fmt.Sprintf("1 to %d", left), "%d documents of query %q", n, id)
+		}
+		if known[id] {
+			return nil, c.bad("different ones", "two queries of id %q", id)
+		}
+		known[id] = true
+		counts[i] = int(n)
+		left -= n
+	}
+	if left > 0 {
+		return nil, c.bad("none", "%d documents of no query", left)
+	}
+	return counts, nil
+}
+
+// inputRows returns the places of the rows, which must be a permutation.
+func (c *file) inputRows(block []byte) ([]int, error) {
+	if len(block) == 0 {
+		return nil, nil
+	}
+	rows := make([]int, len(block)/8)
+	seen := make([]bool, len(rows))
+	for r := range rows {
+		in := binary.LittleEndian.Uint64(block[8*r:])
+		if in >= uint64(len(rows)) || seen[in] {
+			return nil, c.bad(fmt.Sprintf("every number below %d once", len(rows)), "input place %d of row %d", in, r)
+		}
+		seen[in] = true
+		rows[r] = int(in)
+	}
+	return rows, nil
+}
+
+// widen returns d, which has these parts, with the columns that the options ask for. If
+// that means to add some, it is copied from the cache, which is closed.
+func (c *file) widen(d *dataset.Dataset, parts *dataset.Blocks, opts dataset.Options) (*dataset.Dataset, error) {
+	if opts.Features > 0 && d.Features > opts.Features {
+		return nil, c.bad(fmt.Sprintf("at most %d", opts.Features), "%d features", d.Features)
+	}
+	old, f := d.Features, max(d.Features, opts.Features, opts.MinFeatures)
+	if f == old {
+		return d, nil
+	}
+	if err := c.mem.TakeMatrix(d.Docs(), f, true); err != nil {
+		return nil, err
+	}
+	wide := *parts
+	wide.X = block.New(d.Docs() * f)
+	for r := range d.Docs() {
+		copy(wide.X[r*f:], parts.X[r*old:(r+1)*old])
+	}
+	for j := old; wide.FeatureNames != nil && j < f; j++ {
+		wide.FeatureNames = append(wide.FeatureNames, strconv.Itoa(j+1))
+	}
+	wide.Features, wide.Grades = f, slices.Clone(parts.Grades)
+	wide.Fingerprint = "" // the number of features is part of it
+	wide.File = nil
+	return dataset.FromBlocks(wide), c.bytes.Close()
+}

@@ -1,0 +1,301 @@
+// Package cache keeps a data set in a binary file, as it lies in memory, so that opening
+// it is mapping the file. Start reading at the description of the format below, [Write]
+// and [Read].
+package cache
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// The binary cache holds a Dataset as it lies in memory, so that opening it is
+// mapping a file. All numbers are little-endian:
+//
+//	offset  size  what
+//	0       8     Magic
+//	8       4     format version, version
+//	12      4     CRC32C of all bytes from 16 up to the matrix
+//	16      8     documents
+//	24      8     features
+//	32      8     queries
+//	40      8     size of the file
+//	48      16    what Fingerprint returns, as bytes
+//	64      8·10  lengths in bytes of the ten blocks
+//
+// The blocks follow, each at the next multiple of 64, the gaps filled with zeros:
+//
+//	0  ends of the feature names within block 1, uint32 a feature; or empty
+//	1  feature names, UTF-8
+//	2  ends of the query ids within block 3, uint32 a query
+//	3  query ids, UTF-8
+//	4  numbers of documents, uint64 a query
+//	5  ends of the document ids within block 6, uint32 a document; or empty
+//	6  document ids, UTF-8
+//	7  grades, float64 a document
+//	8  places of the rows among the input's documents, uint64 a document; or empty
+//	9  CRC32C of every piece of the matrix, uint32 a piece of matrixPiece bytes, of
+//	   which the last may be shorter
+//
+// and then, again at a multiple of 64, up to the end of the file the matrix,
+// float32, documents × features, row-major. Warnings are not kept.
+//
+// So a checksum covers every byte but the first twelve, where any other value is
+// no cache or none of this version; and a CRC finds every single changed bit. All
+// of it is checked on opening, the matrix in parallel, piece by piece, together
+// with the values' being finite. Files of version 1, whose matrix had one checksum
+// that took one core and was not looked at on opening, are refused.
+
+// Magic is what a cache begins with.
+const Magic = "\x89LWDATA\n"
+
+const (
+	version    = 2
+	numBlocks  = 10
+	headerSize = 64 + 8*numBlocks
+	alignment  = 64
+)
+
+// matrixPiece is the number of bytes of the matrix under one checksum: enough for
+// the checksum to run at full speed, and little enough for the pieces to keep
+// several cores equally busy. Fingerprint's blocks are as large.
+const matrixPiece = 1 << 20
+
+// Offsets in the header.
+const (
+	offVersion     = 8
+	offSum         = 12
+	offNumbers     = 16
+	offSize        = 40
+	offFingerprint = 48
+	offLengths     = 64
+)
+
+// The blocks by number.
+const (
+	blockNameEnds = iota
+	blockNames
+	blockQueryEnds
+	blockQueries
+	blockCounts
+	blockDocEnds
+	blockDocs
+	blockGrades
+	blockInput
+	blockSums
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// aligned returns the next multiple of alignment.
+func aligned(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
+
+// Write writes the data set to a file that Read maps into memory without
+// parsing. A file that is there is replaced, but only once all is written; data
+// sets opened from it stay valid. Warnings are not kept. A value that is not finite
+// is an error, for Read would refuse the file.
+func Write(path string, d *dataset.Dataset) error { return WriteObserved(path, d, nil) }
+
+// WriteObserved is Write, and tells observe, unless that is nil, how many queries of how
+// many are written.
+func WriteObserved(path string, d *dataset.Dataset, observe func(done, total int)) error {
+	head, err := metadata(d)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return write(w, head, d, observe) })
+}
+
+// Encode writes the data set to a stream as Write does to a file.
+func Encode(w io.Writer, d *dataset.Dataset) error {
+	head, err := metadata(d)
+	if err != nil {
+		return err
+	}
+	return write(w, head, d, nil)
+}
+
+// write writes what metadata returned and the matrix.
+func write(w io.Writer, head []byte, d *dataset.Dataset, observe func(done, total int)) error {
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	matrix := block.LittleEndian(d.X())
+	for done := 0; done < len(matrix); {
+		n, err := w.Write(matrix[done:min(len(matrix), done+matrixPiece)])
+		if err != nil {
+			return err
+		}
+		done += n
+		if observe != nil {
+			observe(int(float64(done)/float64(len(matrix))*float64(len(d.Queries))), len(d.Queries))
+		}
+	}
+	return d.Changed()
+}
+
+// writer collects the metadata of a cache.
+type writer struct {
+	buf []byte
+	err error
+}
+
+func (c *writer) align() {
+	c.buf = append(c.buf, make([]byte, aligned(len(c.buf))-len(c.buf))...)
+}
+
+// block appends a block that fill appends to its argument.
+func (c *writer) block(number int, fill func(b []byte) []byte) {
+	c.align()
+	start := len(c.buf)
+	c.buf = fill(c.buf)
+	binary.LittleEndian.PutUint64(c.buf[offLengths+8*number:], uint64(len(c.buf)-start))
+}
+
+// strings appends two blocks, the ends and the text of strings.
+func (c *writer) strings(ends, text int, each iter.Seq[string]) {
+	c.block(ends, func(b []byte) []byte {
+		n := 0
+		for s := range each {
+			n += len(s)
+			b = binary.LittleEndian.AppendUint32(b, uint32(n))
+		}
+		if uint64(n) > math.MaxUint32 {
+			c.err = fmt.Errorf("identifiers take %d bytes, a cache holds at most 4 GiB", n)
+		}
+		return b
+	})
+	c.block(text, func(b []byte) []byte {
+		for s := range each {
+			b = append(b, s...)
+		}
+		return b
+	})
+}
+
+// words appends a block of 64-bit words.
+func (c *writer) words(number int, each iter.Seq[uint64]) {
+	c.block(number, func(b []byte) []byte {
+		for w := range each {
+			b = binary.LittleEndian.AppendUint64(b, w)
+		}
+		return b
+	})
+}
+
+// metadata returns all of the file before the matrix.
+func metadata(d *dataset.Dataset) ([]byte, error) {
+	if n := len(d.FeatureNames); n != 0 && n != d.Features {
+		return nil, fmt.Errorf("%d feature names for %d features", n, d.Features)
+	}
+	if d.Missing() > 0 {
+		return nil, fmt.Errorf("%d values are missing: a cache holds what a missing value stands for", d.Missing())
+	}
+	c := &writer{buf: make([]byte, headerSize, headerSize+32*d.Docs())}
+	c.strings(blockNameEnds, blockNames, slices.Values(d.FeatureNames))
+	c.strings(blockQueryEnds, blockQueries, queryIDs(d))
+	c.words(blockCounts, func(yield func(uint64) bool) {
+		for i := range d.Queries {
+			if !yield(uint64(d.Queries[i].Len())) {
+				return
+			}
+		}
+	})
+	c.strings(blockDocEnds, blockDocs, docNames(d))
+	c.words(blockGrades, func(yield func(uint64) bool) {
+		for _, g := range d.Grades() {
+			if !yield(math.Float64bits(g)) {
+				return
+			}
+		}
+	})
+	c.words(blockInput, func(yield func(uint64) bool) {
+		for _, in := range d.InputRows() {
+			if !yield(uint64(in)) {
+				return
+			}
+		}
+	})
+	sums, err := matrixSums(d)
+	if err != nil {
+		return nil, err
+	}
+	c.block(blockSums, func(b []byte) []byte {
+		for _, sum := range sums {
+			b = binary.LittleEndian.AppendUint32(b, sum)
+		}
+		return b
+	})
+	c.align()
+	return c.buf, errors.Join(c.header(d), c.err)
+}
+
+// header fills in the beginning of the file, when the blocks are complete.
+func (c *writer) header(d *dataset.Dataset) error {
+	b, le := c.buf, binary.LittleEndian
+	copy(b, Magic)
+	le.PutUint32(b[offVersion:], version)
+	le.PutUint64(b[offNumbers:], uint64(d.Docs()))
+	le.PutUint64(b[offNumbers+8:], uint64(d.Features))
+	le.PutUint64(b[offNumbers+16:], uint64(len(d.Queries)))
+	le.PutUint64(b[offSize:], uint64(len(b)+4*len(d.X())))
+	sum, err := hex.DecodeString(d.Fingerprint())
+	copy(b[offFingerprint:offLengths], sum)
+	le.PutUint32(b[offSum:], crc32.Checksum(b[offNumbers:], castagnoli))
+	return err
+}
+
+// matrixSums returns the checksum of every piece of the matrix, whose values must
+// be finite.
+func matrixSums(d *dataset.Dataset) ([]uint32, error) {
+	sums := make([]uint32, pieces(4*len(d.X())))
+	bad := make([]int, len(sums))
+	parallel.For(len(sums), 0, func(_, i int) {
+		values := d.X()[i*matrixPiece/4 : min((i+1)*matrixPiece/4, len(d.X()))]
+		sums[i], bad[i] = checkPiece(block.LittleEndian(values))
+	})
+	for i, at := range bad {
+		if at >= 0 {
+			found, expected := notFinite(d, i*matrixPiece/4+at)
+			return nil, fmt.Errorf("found %s, expected %s", found, expected)
+		}
+	}
+	return sums, nil
+}
+
+func queryIDs(d *dataset.Dataset) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range d.Queries {
+			if !yield(d.Queries[i].ID) {
+				return
+			}
+		}
+	}
+}
+
+// docNames yields the identifiers of all documents, or nothing if none has one.
+func docNames(d *dataset.Dataset) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !d.KeepsDocIDs() {
+			return
+		}
+		for i := range d.Queries {
+			for j := range d.Queries[i].Len() {
+				if !yield(d.Queries[i].DocID(j)) {
+					return
+				}
+			}
+		}
+	}
+}

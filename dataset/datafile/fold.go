@@ -1,0 +1,222 @@
+package datafile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/random"
+)
+
+// Files of folds are made of the lines of the files they come from, not of the
+// parsed data: numbers keep their digits, comments and missing values stay, and
+// LETOR's own parts give LETOR's own folds byte for byte. Only a cache, which has
+// no lines, is printed.
+
+// Size is a number of queries and of their documents.
+type Size struct {
+	Queries   int `json:"queries"`
+	Documents int `json:"documents"`
+}
+
+func (s Size) plus(t Size) Size { return Size{s.Queries + t.Queries, s.Documents + t.Documents} }
+
+// FoldSize tells how large a fold's three parts are.
+type FoldSize struct {
+	Train Size `json:"train"`
+	Vali  Size `json:"vali"`
+	Test  Size `json:"test"`
+}
+
+// Rotate rotates K part files, K at least MinFolds, into the files
+// Fold1/train.txt, vali.txt and test.txt to FoldK/… below dir, which it makes;
+// see [dataset.Rotate]. Parts are of any format that [Open] reads; what is compressed is
+// decompressed. No query may be in two of them. They are regular files, for each
+// is read several times. Every file appears complete or not at all; cancelling
+// ctx ends the work before the next file. observe, unless nil, is told how far it is.
+func Rotate(ctx context.Context, dir string, parts []string, observe FoldObserver) ([]FoldSize, error) {
+	if err := dataset.CheckFolds(len(parts)); err != nil {
+		return nil, err
+	}
+	sizes, err := checkParts(ctx, parts, observe)
+	if err != nil {
+		return nil, err
+	}
+	return writeFolds(ctx, dir, parts, sizes, observe)
+}
+
+// Fold divides the queries of a regular file, of any format that [Open]
+// reads, at random into k parts and rotates them as Rotate does. A query's
+// documents are put into the same part wherever they stand, in their order. Lines
+// without a document are left out.
+func Fold(ctx context.Context, dir, path string, k int, seed uint64, observe FoldObserver) ([]FoldSize, error) {
+	part, sizes, err := assignParts(ctx, path, k, seed, observe)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	docs := 0
+	for _, s := range sizes {
+		docs += s.Documents
+	}
+	scratch, remove, err := atomicfile.Folder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	parts := make([]string, k)
+	for p := range parts {
+		parts[p] = filepath.Join(scratch, fmt.Sprintf("S%d.txt", p+1))
+	}
+	observe.tell("dividing "+path, 0, 0)
+	if err := splitFile(ctx, path, part, docs, parts); err != nil {
+		return nil, err
+	}
+	return writeFolds(ctx, dir, parts, sizes, observe)
+}
+
+// FoldObserver is told how far a stage of the work is, in bytes or in what the stage's
+// name says; a total of 0 is not known. It may be called from several goroutines.
+type FoldObserver func(stage string, done, total int64, bytes bool)
+
+func (o FoldObserver) tell(stage string, done, total int64) {
+	if o != nil {
+		o(stage, done, total, false)
+	}
+}
+
+// FoldNames returns the names of the files of K folds below dir.
+func FoldNames(dir string, k int) []string {
+	var names []string
+	for f := range k {
+		for _, part := range foldParts {
+			names = append(names, filepath.Join(foldDir(dir, f), part))
+		}
+	}
+	return names
+}
+
+// foldParts are the files of a fold.
+var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
+
+// foldDir is the folder of fold f, which counts from 0.
+func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
+
+// anyText accepts whatever is well-formed: missing values are copied, not used.
+func anyText(ctx context.Context, path string, observe FoldObserver) dataset.Options {
+	opts := dataset.Options{Missing: dataset.MissingZero, Context: ctx}
+	if observe != nil {
+		opts.Observe = func(done, total int64) { observe("reading "+path, done, total, true) }
+	}
+	return opts
+}
+
+// assignParts divides the queries of a file and returns each one's part and the
+// parts' sizes.
+func assignParts(ctx context.Context, path string, k int, seed uint64, observe FoldObserver) (part map[string]int, sizes []Size, err error) {
+	if err := dataset.CheckFolds(k); err != nil {
+		return nil, nil, err
+	}
+	d, err := Open(path, anyText(ctx, path, observe))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if n := len(d.Queries); n < k {
+		return nil, nil, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
+	}
+	parts, err := dataset.Parts(d, k, random.Stream(seed, "fold", ""))
+	if err != nil {
+		return nil, nil, err
+	}
+	part = make(map[string]int, len(d.Queries))
+	sizes = make([]Size, k)
+	for p, queries := range parts {
+		for _, i := range queries {
+			q := &d.Queries[i]
+			part[q.ID] = p
+			sizes[p] = sizes[p].plus(Size{1, q.Len()})
+		}
+	}
+	return part, sizes, nil
+}
+
+// checkParts reads the parts and returns their sizes, or an error if one is
+// wrong or a query is in two of them.
+func checkParts(ctx context.Context, parts []string, observe FoldObserver) ([]Size, error) {
+	sizes := make([]Size, len(parts))
+	from := make(map[string]string)
+	for p, path := range parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d, err := Open(path, anyText(ctx, path, observe))
+		if err != nil {
+			return nil, err
+		}
+		for i := range d.Queries {
+			id := d.Queries[i].ID
+			if other, ok := from[id]; ok {
+				err = &dataset.SyntaxError{File: path, Found: fmt.Sprintf("query %q, which is in %s too", id, other), Expected: "every query in one part"}
+				break
+			}
+			from[id] = path
+		}
+		sizes[p] = Size{len(d.Queries), d.Docs()}
+		if err := errors.Join(err, d.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return sizes, nil
+}
+
+// writeFolds writes the folds of the parts and returns their sizes.
+func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size, observe FoldObserver) ([]FoldSize, error) {
+	folds := make([]FoldSize, len(parts))
+	var done, total int64 // documents; a part is written once a fold
+	for _, s := range sizes {
+		total += int64(len(parts) * s.Documents)
+	}
+	numbers := make([][]int, len(parts)) // each part as the list of its own number
+	for p := range numbers {
+		numbers[p] = []int{p}
+	}
+	for f, fold := range dataset.Rotate(numbers) {
+		name := foldDir(dir, f)
+		if err := os.MkdirAll(name, 0o777); err != nil {
+			return nil, err
+		}
+		for _, file := range []struct {
+			name  string
+			parts []int
+			size  *Size
+		}{
+			{foldParts[0], fold.Train, &folds[f].Train},
+			{foldParts[1], fold.Vali, &folds[f].Vali},
+			{foldParts[2], fold.Test, &folds[f].Test},
+		} {
+			err := atomicfile.Write(filepath.Join(name, file.name), func(w io.Writer) error {
+				for _, p := range file.parts {
+					if err := copyText(ctx, w, parts[p]); err != nil {
+						return err
+					}
+					*file.size = file.size.plus(sizes[p])
+					done += int64(sizes[p].Documents)
+					observe.tell("writing the folds, documents", done, total)
+				}
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return folds, nil
+}

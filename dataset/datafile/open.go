@@ -1,0 +1,60 @@
+// Package datafile opens, writes and divides files of judged queries of any format: it
+// recognises formats by content when reading and by the file's name when writing, and
+// leaves the rest to the package of the format.
+//
+// Start reading at [Open]; formats.go has the list of formats.
+package datafile
+
+import (
+	"io"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// Open reads a file of judged documents. The format is recognised by content:
+// LETOR/svmlight text, the same compressed by gzip or zstandard, or the binary
+// cache that package cache writes. "-" is the standard input.
+//
+// A text line is
+//
+//	GRADE qid:ID INDEX:VALUE INDEX:VALUE … # comment
+//
+// with a finite non-negative grade, any UTF-8 text without blanks, # and control
+// characters as query id, and feature indices that start from 1 and ascend; features left out are 0. A
+// comment "docid = X …" names the document. Blank lines and lines that begin
+// with # are skipped. Lines end in LF or CR LF. The documents of a query may stand in several places; they
+// are put together, with a warning.
+//
+// Errors in the content are of type [*dataset.SyntaxError]; the first in the file is
+// reported. The Dataset of a cache is a view of the file and must be closed;
+// closing others does no harm.
+//
+// The text of a regular file is read twice, so that the matrix is allocated once,
+// at its size; a pipe's is kept in memory meanwhile.
+func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
+	var d *dataset.Dataset
+	err := input.With(path, opts, beginning(opts), func(in *input.Input) (err error) {
+		d, err = open(in, opts)
+		return err
+	})
+	return d, err
+}
+
+// Read is Open for a stream, whose bytes it keeps in memory until they are
+// parsed. The name stands for the file's in errors.
+func Read(r io.Reader, name string, opts dataset.Options) (*dataset.Dataset, error) {
+	in, err := input.Hold(r, name, opts, beginning(opts))
+	if err != nil {
+		return nil, err
+	}
+	return open(in, opts)
+}
+
+func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+	f, err := recognise(in)
+	if err != nil {
+		return nil, err
+	}
+	return f.read(in, opts)
+}

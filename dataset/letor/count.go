@@ -1,0 +1,53 @@
+package letor
+
+import "bytes"
+
+// countLines returns the number of documents and of lines in a chunk and the
+// largest feature index of its documents. As indices ascend, that is a line's
+// last, the digits before its last colon; of lines that are wrong in some way
+// the number found means nothing, but parsing will refuse them.
+func countLines(c chunk) (docs, lines, feature int) {
+	n := c.lines()
+	comment := -1 // the next # from p, or n; sought only when passed
+	for p := 0; p < n; lines++ {
+		end := p + bytes.IndexByte(c.text[p:n], '\n')
+		start := skipBlanks(c.text, p)
+		if comment < p {
+			comment = find(c.text[:n], p, '#')
+		}
+		p = end + 1
+		if start == end || start == comment {
+			continue
+		}
+		docs++
+		feature = max(feature, lastIndex(c.text[start:min(comment, end)]))
+	}
+	return docs, lines, feature
+}
+
+// find returns the position of the first byte x in b[p:], or len(b).
+func find(b []byte, p int, x byte) int {
+	if i := bytes.IndexByte(b[p:], x); i >= 0 {
+		return p + i
+	}
+	return len(b)
+}
+
+// lastIndex returns the number before the last colon, 0 if there is none.
+func lastIndex(line []byte) int {
+	p := bytes.LastIndexByte(line, ':') - 1
+	index, unit, huge := 0, 1, false
+	for ; p >= 0 && line[p]-'0' <= 9; p-- {
+		d := int(line[p] - '0')
+		huge = huge || d > 0 && unit >= 1e8
+		index += d * unit
+		unit = min(unit*10, 1e8)
+	}
+	if p < 0 || line[p] != ' ' && line[p] != '\t' {
+		return 0 // no index: of "qid:7:" for instance
+	}
+	if huge {
+		return hugeFeature
+	}
+	return index
+}

@@ -1,0 +1,148 @@
+package letor
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// features parses the pairs from p, where the query id ended, to the comment or
+// the line's end.
+//
+// In files of dense rows the next thing is a blank and the next column's index,
+// which takes one comparison, and then one of three shapes of value; everything
+// else is left to pair.
+func (z *parser) features(b []byte, p int, row []float32) (next int, err error) {
+	column := 0 // the columns before have been passed
+	for {
+		if column < len(z.expect) && column < len(row) {
+			if e := &z.expect[column]; load8(b, p)&e.mask == e.text {
+				at := p + e.length
+				w := load8(b, at)
+				if v, ok := unitDecimal(w); ok && b[at+8] == ' ' {
+					row[column] = v
+					column++
+					p = at + 8
+					continue
+				}
+				if uint16(w) == '0'|' '<<8 { // the row is zero already
+					column++
+					p = at + 1
+					continue
+				}
+				if v, end := shortDecimal(b, at); end > at && b[end] == ' ' {
+					row[column] = v
+					column++
+					p = end
+					continue
+				}
+			}
+		}
+		p = skipBlanks(b, p)
+		if b[p] == '\n' || b[p] == '#' {
+			break
+		}
+		if column, p, err = z.pair(b, p, column, row); err != nil {
+			return p, err
+		}
+	}
+	if column > len(row) && !z.checkOnly {
+		return p, dataset.ErrChanged // since the features were counted
+	}
+	return p, nil
+}
+
+// pair parses one INDEX:VALUE, which must belong to a column after those passed,
+// and returns the new number of columns passed.
+func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int, err error) {
+	index, i := 0, p
+	for ; b[i]-'0' <= 9; i++ {
+		index = min(index*10+int(b[i]-'0'), hugeFeature)
+	}
+	if i == p || b[i] != ':' || index <= column || index > z.limit {
+		return 0, p, z.badIndex(b, p, i, index, column)
+	}
+	v, next := shortDecimal(b, i+1)
+	if next == i+1 || !delimiter[b[next]] {
+		if v, next, err = z.value(b, p, i+1); err != nil {
+			return 0, p, err
+		}
+	}
+	if index <= len(row) { // else an error must follow on this line
+		row[index-1] = v
+	}
+	return index, next, nil
+}
+
+// badIndex tells what is wrong with the index from p to end of the pair at p.
+func (z *parser) badIndex(b []byte, p, end, index, column int) error {
+	e := &dataset.SyntaxError{Found: quoteToken(b, p)}
+	switch {
+	case end == p || b[end] != ':':
+		e.Expected = "INDEX:VALUE"
+	case index == 0:
+		e.Expected = "a feature index of at least 1 (features are counted from 1)"
+	case index > z.limit && z.exact:
+		e.Expected = fmt.Sprintf("one of the %d features", z.limit)
+	case index > z.limit:
+		e.Expected = fmt.Sprintf("a feature index of at most %d (this feature index is huge)", z.limit)
+	default:
+		e.Expected = fmt.Sprintf("a feature index above %d (indices ascend)", column)
+	}
+	return e
+}
+
+// value parses a value of any form, from p, in the pair that begins at pair.
+func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
+	d, next := scanDecimal(b, p)
+	end := tokenEnd(b, p)
+	if next == end && next > p {
+		if v = d.float32(b[p:end]); math.Abs(float64(v)) <= math.MaxFloat32 {
+			return v, end, nil
+		}
+		return 0, p, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: "a value within the range of float32, ±3.4e38"}
+	}
+	expected := "INDEX:VALUE with a decimal number"
+	name := bytes.ToLower(bytes.TrimLeft(b[p:end], "+-"))
+	switch string(name) {
+	case "nan", "null":
+		if z.missing != dataset.MissingError {
+			z.nMissing++
+			return float32(math.NaN()), end, nil // until FillMissing
+		}
+		expected = "a finite value (or an option that says what missing ones become)"
+	case "inf", "infinity":
+		expected = "a finite value"
+	}
+	return 0, p, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: expected}
+}
+
+// comment parses what follows the features, from the # at p, and returns the
+// position of the line's end. A comment "docid = X …" names the document.
+func (z *parser) comment(b []byte, p int) (next int, err error) {
+	next = find(b, p, '\n')
+	p = skipBlanks(b, p+1)
+	if !bytes.HasPrefix(b[p:next], []byte("docid")) {
+		return next, nil
+	}
+	p = skipBlanks(b, p+len("docid"))
+	if b[p] != '=' {
+		return next, nil
+	}
+	start := skipBlanks(b, p+1)
+	end := start
+	for b[end] != '\n' && (b[end] == '#' || !delimiter[b[end]]) {
+		end++
+	}
+	if !utf8.Valid(b[start:end]) {
+		return p, &dataset.SyntaxError{Found: quote(b[start:end]), Expected: "a document id in UTF-8"}
+	}
+	if hasControl(b[start:end]) {
+		return p, &dataset.SyntaxError{Found: quote(b[start:end]), Expected: "a document id without control characters"}
+	}
+	z.docText = append(z.docText, b[start:end]...)
+	return next, nil
+}

@@ -1,0 +1,48 @@
+package letor
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// EachText calls visit with all of an input's text in order, some whole lines at a
+// time, each with its line feed.
+func EachText(in *input.Input, opts dataset.Options, visit func(text []byte) error) error {
+	opts.Workers = 1 // so that they come in order
+	src, err := textOf(in, opts)
+	if err != nil {
+		return err
+	}
+	var stop atomic.Int64
+	stop.Store(math.MaxInt64)
+	src.each(&stop, func(_ int, c chunk) {
+		if err != nil {
+			return
+		}
+		if err = visit(c.text[:c.lines()]); err == nil && c.err != nil {
+			err = locate(c.err, in.Name, 0)
+		}
+		if err != nil {
+			stop.Store(0)
+		}
+	})
+	return errors.Join(err, input.Context(opts).Err())
+}
+
+// QueryOf returns the query id of a line, which must be right, or false if it
+// holds no document.
+func QueryOf(line []byte) (id []byte, ok bool) {
+	p := skipBlanks(line, 0)
+	if line[p] == '\n' || line[p] == '#' {
+		return nil, false
+	}
+	if _, id, ok = bytes.Cut(line, []byte("qid:")); !ok {
+		return nil, false
+	}
+	return id[:tokenEnd(id, 0)], true
+}

@@ -1,0 +1,139 @@
+package letor
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// ReadScores reads one finite decimal number a line from a stream of the encoding; want
+// is how many there should be, or negative if any number will do. Blank lines may stand
+// only at the end. The name stands for the file's in errors; those in the content are of
+// type [*dataset.SyntaxError].
+//
+// It reads no further than the first score too many. Of the options, Context and
+// MaxBytes count.
+func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts dataset.Options) ([]float64, error) {
+	s := scoreReader{want: want, mem: input.NewMemory(name, opts)}
+	src := &streamSource{
+		open:    func() (io.ReadCloser, error) { return compress.Reader(r, kind) },
+		cutting: cutting{ctx: input.Context(opts), mem: s.mem, chunk: scoresChunk, line: longestScore, crew: 1},
+	}
+	var stop atomic.Int64
+	stop.Store(math.MaxInt64)
+	var err error
+	src.each(&stop, func(_ int, c chunk) { // in order
+		if err == nil {
+			err = s.chunk(c)
+		}
+		if err != nil {
+			stop.Store(-1)
+		}
+	})
+	if err == nil {
+		err = input.Context(opts).Err()
+	}
+	if err != nil {
+		return nil, locate(err, name, s.line)
+	}
+	if n := len(s.scores); want >= 0 && n != want {
+		return nil, &dataset.SyntaxError{File: name, Found: fmt.Sprintf("%d scores", n), Expected: fmt.Sprintf("%d, one for each document", want)}
+	}
+	return s.scores, nil
+}
+
+// scoresChunk is less than chunkSize, as a chunk is read before its first line is
+// looked at.
+const scoresChunk = 1 << 16
+
+// longestScore is longestLine for scores, whose lines hold one number.
+const longestScore = 1 << 20
+
+type scoreReader struct {
+	want   int // negative: any number
+	mem    *input.Memory
+	scores []float64
+	line   int // the current one
+	blank  int // the first that is blank, or 0
+}
+
+func (s *scoreReader) chunk(c chunk) error {
+	if err := s.grow(bytes.Count(c.text[:c.lines()], []byte("\n"))); err != nil {
+		return err
+	}
+	good := goodLines(c.text[:c.lines()])
+	for p := 0; p < good; {
+		s.line++
+		start := skipBlanks(c.text, p)
+		end := find(c.text, start, '\n')
+		p = end + 1
+		if start == end {
+			if s.blank == 0 {
+				s.blank = s.line
+			}
+			continue
+		}
+		if s.blank > 0 {
+			s.line = s.blank
+			return &dataset.SyntaxError{Found: "a blank line", Expected: "a score"}
+		}
+		d, next := scanDecimal(c.text, start)
+		v := d.float64(c.text[start:next])
+		if next == start || skipBlanks(c.text, next) != end || math.IsInf(v, 0) {
+			return &dataset.SyntaxError{Found: quote(c.text[start:end]), Expected: "a score, one finite decimal number" + likeness(c.text[start:end])}
+		}
+		if len(s.scores) == s.want {
+			return &dataset.SyntaxError{Found: "one more score, " + quote(c.text[start:end]), Expected: fmt.Sprintf("%d scores, one for each document", s.want)}
+		}
+		s.scores = append(s.scores, v)
+	}
+	if good < c.lines() {
+		s.line++
+		return loneReturn()
+	}
+	if c.err != nil {
+		s.line++
+	}
+	return c.err
+}
+
+// grow makes room for n more scores.
+func (s *scoreReader) grow(n int) error {
+	if n += len(s.scores); n <= cap(s.scores) {
+		return nil
+	}
+	n = max(n, 2*len(s.scores))
+	if err := s.mem.Take(8*int64(n), "scores"); err != nil {
+		return err
+	}
+	s.mem.Give(8 * int64(cap(s.scores))) // when it has been copied
+	s.scores = append(make([]float64, 0, n), s.scores...)
+	return nil
+}
+
+// WriteScores writes one number a line: the shortest decimal from which
+// [ReadScores] gets the same bits. The scores stand in the order of the input's
+// documents, see [dataset.Dataset.ToInputOrder]; one that is not finite is an error.
+func WriteScores(w io.Writer, scores []float64) error {
+	buf := make([]byte, 0, 1<<12)
+	for i, s := range scores {
+		if math.IsNaN(s) || math.IsInf(s, 0) {
+			return fmt.Errorf("score %v of document %d, expected a finite number", s, i+1)
+		}
+		buf = append(strconv.AppendFloat(buf, s, 'g', -1, 64), '\n')
+		if len(buf) > cap(buf)-64 || i == len(scores)-1 {
+			if _, err := w.Write(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package letor
+
+import (
+	"bytes"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// quote returns the text quoted, shortened to 40 bytes.
+func quote(text []byte) string {
+	const longest = 40
+	if len(text) <= longest {
+		return strconv.Quote(string(text))
+	}
+	cut := longest
+	for cut > longest-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return strconv.Quote(string(text[:cut])) + "…"
+}
+
+// quoteToken returns the text from p to the end of its token quoted, or a
+// description if there is none. b must hold a line's end behind p.
+func quoteToken(b []byte, p int) string {
+	end := tokenEnd(b, p)
+	if end > p {
+		return quote(b[p:end])
+	}
+	return "the end of the line"
+}
+
+// tokenEnd returns the position of the first blank, comment or line end from p.
+func tokenEnd(b []byte, p int) int {
+	for !delimiter[b[p]] {
+		p++
+	}
+	return p
+}
+
+// skipBlanks returns the position of the first byte from p that is no blank. A
+// carriage return counts as one, so lines may end in CR LF.
+func skipBlanks(b []byte, p int) int {
+	for b[p] == ' ' || b[p] == '\t' || b[p] == '\r' {
+		p++
+	}
+	return p
+}
+
+// goodLines returns the length of the whole lines at the beginning of a text before
+// the first that has a carriage return anywhere but at its end: of a file whose
+// lines end in carriage returns alone, most would be taken for one long comment.
+func goodLines(text []byte) int {
+	for p := 0; ; {
+		i := bytes.IndexByte(text[p:], '\r')
+		if i < 0 {
+			return len(text)
+		}
+		if p += i + 1; p == len(text) || text[p] != '\n' {
+			return bytes.LastIndexByte(text[:p], '\n') + 1
+		}
+	}
+}
+
+// loneReturn is the error about the line behind the good ones.
+func loneReturn() error {
+	return &dataset.SyntaxError{Found: "a carriage return in the midst of a line", Expected: "lines that end in a line feed, or in a carriage return and a line feed"}
+}
+
+// hasControl tells whether an identifier, which is UTF-8, holds control characters.
+func hasControl(id []byte) bool {
+	for _, c := range id {
+		if c < ' ' || c >= 0x7f {
+			return bytes.ContainsFunc(id, unicode.IsControl)
+		}
+	}
+	return false
+}
+
+// likeness tells in brackets what a file looks like that has this word in place of a
+// number; "" if like nothing known.
+func likeness(word []byte) string {
+	switch {
+	case bytes.HasPrefix(word, []byte("\xff\xfe")), bytes.HasPrefix(word, []byte("\xfe\xff")):
+		return " (this looks like UTF-16, which must be made UTF-8)"
+	case bytes.HasPrefix(word, []byte("{")), bytes.HasPrefix(word, []byte("[")):
+		return " (this looks like JSON, such as a model)"
+	case bytes.HasPrefix(word, []byte("<")):
+		return " (this looks like HTML or XML)"
+	case bytes.Contains(word, []byte(" qid:")):
+		return " (this looks like judged queries)"
+	case bytes.Count(word, []byte(",")) > 1 || bytes.Count(word, []byte("\t")) > 1:
+		return " (this looks like a table)"
+	}
+	return ""
+}
+
+// delimiter marks the bytes that end a token.
+var delimiter = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, '#': true}

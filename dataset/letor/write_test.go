@@ -1,0 +1,55 @@
+package letor
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
+)
+
+func TestWriteText(t *testing.T) {
+	d := datatest.Split()
+	for sparse, want := range map[bool]string{
+		false: "1 qid:a 1:0.5 2:1 #docid = x\n2 qid:a 1:4 2:0 #docid = yz\n0 qid:käse 1:0 2:-3\n0.5 qid:b 1:1e-09 2:0\n",
+		true:  "1 qid:a 1:0.5 2:1 #docid = x\n2 qid:a 1:4 #docid = yz\n0 qid:käse 2:-3\n0.5 qid:b 1:1e-09\n",
+	} {
+		var b bytes.Buffer
+		if err := Write(&b, d, Options{Sparse: sparse}); err != nil || b.String() != want {
+			t.Errorf("sparse %v: %v,\n%s\nwant\n%s", sparse, err, b.String(), want)
+		}
+	}
+}
+
+func TestWriteTextRefusesIdentifiersThatCannotBeRead(t *testing.T) {
+	for want, ids := range map[string][2]string{
+		`query id "a b" cannot be written as text: expected UTF-8 without blanks, control characters or #`:               {"a b", ""},
+		`query id "a#b" cannot be written as text: expected UTF-8 without blanks, control characters or #`:               {"a#b", ""},
+		`query id "" cannot be written as text: expected UTF-8 without blanks, control characters or #`:                  {"", ""},
+		`query id "\xff" cannot be written as text: expected UTF-8 without blanks, control characters or #`:              {"\xff", ""},
+		`document id "a\nb" of query "q" cannot be written as text: expected UTF-8 without blanks or control characters`: {"q", "a\nb"},
+	} {
+		var b dataset.Builder
+		if err := b.Add(ids[0], []float64{1}, []float32{1}, []string{ids[1]}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(new(bytes.Buffer), b.Dataset(), Options{}); err == nil || err.Error() != want {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
+func TestWriteErrorsAreReported(t *testing.T) {
+	full := fullDisk{errors.New("disk full")}
+	if err := Write(full, datatest.Split(), Options{}); !errors.Is(err, full.err) {
+		t.Errorf("WriteText: %v, want %v", err, full.err)
+	}
+	if err := WriteScores(full, []float64{1}); !errors.Is(err, full.err) {
+		t.Errorf("WriteScores: %v, want %v", err, full.err)
+	}
+}
+
+type fullDisk struct{ err error }
+
+func (f fullDisk) Write([]byte) (int, error) { return 0, f.err }

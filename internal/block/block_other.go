@@ -1,0 +1,5 @@
+//go:build !linux
+
+package block
+
+func adviseHugePages([]float32) {}

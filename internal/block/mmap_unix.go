@@ -1,0 +1,30 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package block
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// mapFile maps a file into memory, copy on write: changing a Dataset in place
+// never changes its file. It returns nil if the system refuses.
+func mapFile(f *os.File, size int64) (data []byte, unmap func([]byte) error) {
+	if int64(int(size)) != size {
+		return nil, nil
+	}
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|noReserve)
+	if err != nil {
+		return nil, nil
+	}
+	return data, syscall.Munmap
+}
+
+// AdviseSoon tells the system that a part of a mapped file will be read soon.
+func AdviseSoon(part []byte) {
+	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(part))) & uintptr(os.Getpagesize()-1))
+	if skip < len(part) {
+		_ = syscall.Madvise(part[skip:], syscall.MADV_WILLNEED) // advice
+	}
+}

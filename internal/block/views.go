@@ -1,0 +1,67 @@
+package block
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+)
+
+// Files hold numbers in little-endian order.
+
+// Float32s returns the little-endian numbers in b: the same memory where the
+// processor is little-endian too and b aligned, else a copy.
+func Float32s(b []byte) []float32 {
+	n := len(b) / 4
+	if native(b, unsafe.Alignof(float32(0))) {
+		return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	}
+	x := New(n)
+	for i := range x {
+		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return x
+}
+
+// Float64s is Float32s for float64.
+func Float64s(b []byte) []float64 {
+	n := len(b) / 8
+	if native(b, unsafe.Alignof(float64(0))) {
+		return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	}
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	return x
+}
+
+// Words returns the 64-bit little-endian words in b, as Float64s does.
+func Words(b []byte) []uint64 {
+	n := len(b) / 8
+	if native(b, unsafe.Alignof(uint64(0))) {
+		return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	}
+	x := make([]uint64, n)
+	for i := range x {
+		x[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return x
+}
+
+func native(b []byte, align uintptr) bool {
+	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+	return little && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%align == 0
+}
+
+// LittleEndian returns the values as the bytes of a file: the same memory where
+// the processor is little-endian, else a copy.
+func LittleEndian(values []float32) []byte {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 4*len(values))
+	}
+	b := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return b
+}

@@ -1,0 +1,161 @@
+// Package compress reads and writes text that may be compressed, by gzip or
+// zstandard. Start reading at [Detect].
+package compress
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Encoding is how a file's bytes hold its text.
+type Encoding int
+
+// The encodings.
+const (
+	Plain Encoding = iota // as it is
+	Gzip
+	Zstandard
+)
+
+var magics = []struct {
+	bytes    string
+	encoding Encoding
+	suffix   string
+}{
+	{"\x1f\x8b", Gzip, ".gz"},
+	{"\x28\xb5\x2f\xfd", Zstandard, ".zst"},
+}
+
+// Detect tells the encoding from a file's first bytes. The name decides only
+// when the file is too short to tell: a .gz file of one byte is a truncated one,
+// whereas text may be called whatever it likes.
+func Detect(head []byte, name string) Encoding {
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.bytes)) {
+			return m.encoding
+		}
+		short := len(head) < len(m.bytes) && strings.HasPrefix(m.bytes, string(head))
+		if short && strings.HasSuffix(name, m.suffix) {
+			return m.encoding
+		}
+	}
+	return Plain
+}
+
+// decompressor reads the text of a compressed file and puts its errors in terms
+// of the file.
+type decompressor struct {
+	text  io.Reader
+	file  *countingReader
+	close func()
+	err   error
+}
+
+// Reader returns the text of a file of the encoding. Errors about damaged data are of
+// type [*dataset.SyntaxError], without the file's name.
+func Reader(r io.Reader, e Encoding) (io.ReadCloser, error) {
+	if e == Plain {
+		return io.NopCloser(r), nil
+	}
+	file := &countingReader{r: r}
+	d := &decompressor{file: file}
+	var err error
+	if e == Gzip {
+		d.text, err = gzip.NewReader(bufio.NewReaderSize(file, 1<<16))
+		d.close = func() {}
+	} else {
+		// 128 MiB is the largest window the zstd command makes unless told
+		// otherwise; reading one block after the other keeps memory down.
+		var z *zstd.Decoder
+		z, err = zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+		d.text, d.close = z, func() { z.Close() }
+	}
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	return d, nil
+}
+
+// Read repeats an error for ever and returns it alone.
+func (d *decompressor) Read(p []byte) (int, error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	n, err := d.text.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = d.explain(err)
+	}
+	d.err = err
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+func (d *decompressor) Close() error {
+	d.close()
+	return nil
+}
+
+// explain turns what a decompressor says of damaged data into a SyntaxError, of
+// which the reader of lines fills in the place. Errors of the disk stay.
+func (d *decompressor) explain(err error) error {
+	if d.file.err != nil && !errors.Is(d.file.err, io.EOF) {
+		return d.file.err
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	e := &dataset.SyntaxError{Expected: "the rest of the compressed data", Err: err}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		e.Found = fmt.Sprintf("the file's end after %d bytes in the midst of compressed data", d.file.n)
+	} else {
+		e.Found = fmt.Sprintf("damaged compressed data (%v) within the first %d bytes", err, d.file.n)
+	}
+	return e
+}
+
+// countingReader counts the bytes read and keeps the reader's error.
+type countingReader struct {
+	r   io.Reader
+	n   int64
+	err error
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	c.err = err
+	return n, err
+}
+
+// HeadSize is the number of bytes by which [Detect] tells all encodings apart.
+const HeadSize = 4
+
+// ByName returns the encoding that the end of a file's name asks for.
+func ByName(path string) Encoding {
+	for _, m := range magics {
+		if strings.HasSuffix(path, m.suffix) {
+			return m.encoding
+		}
+	}
+	return Plain
+}
+
+// Writer returns a writer of text to a compressed file; closing it leaves w open. The
+// bytes written are the same on any machine.
+func Writer(w io.Writer, e Encoding) (io.WriteCloser, error) {
+	if e == Gzip {
+		return gzip.NewWriter(w), nil
+	}
+	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+}

@@ -1,0 +1,69 @@
+// Package datatest has what the tests of the packages of data share: data sets and texts,
+// drawn at random or of the shape of real ones, a reader that is slow and simple, and
+// comparisons.
+package datatest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+)
+
+// OHSUMEDLike appends text of the shape of LETOR's OHSUMED to b: 45 features of
+// six decimals, a fifth of them "0", a docid comment.
+func OHSUMEDLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
+	for q := range queries {
+		for range docs {
+			b = fmt.Appendf(b, "%d qid:%d", rng.IntN(3), q+1)
+			for k := range 45 {
+				b = append(strconv.AppendInt(append(b, ' '), int64(k+1), 10), ':')
+				switch {
+				case k%9 >= 4 && k%9 <= 6 && rng.IntN(10) > 0:
+					b = append(b, '0')
+				case rng.IntN(8) == 0:
+					b = append(b, "1.000000"...)
+				default:
+					b = strconv.AppendFloat(b, rng.Float64(), 'f', 6, 64)
+				}
+			}
+			b = fmt.Appendf(b, " #docid = %d\n", 100000+rng.IntN(200000))
+		}
+	}
+	return b
+}
+
+// MSLRLike appends text of the shape of MSLR-WEB: 136 features, most of them whole
+// numbers, the others with six decimals and of any size.
+func MSLRLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
+	for q := range queries {
+		for range docs {
+			b = fmt.Appendf(b, "%d qid:%d", rng.IntN(5), q+1)
+			for k := range 136 {
+				b = append(strconv.AppendInt(append(b, ' '), int64(k+1), 10), ':')
+				if k%5 < 3 {
+					b = strconv.AppendInt(b, int64(rng.IntN(1<<rng.IntN(14))), 10)
+				} else {
+					b = strconv.AppendFloat(b, 40*rng.NormFloat64(), 'f', 6, 64)
+				}
+			}
+			b = append(b, '\n')
+		}
+	}
+	return b
+}
+
+// SparseLike appends text of 60 features of 700, with as many digits as a float32
+// takes.
+func SparseLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
+	for q := range queries {
+		for range docs {
+			b = fmt.Appendf(b, "%d qid:%d", rng.IntN(5), q+1)
+			for k := rng.IntN(10); k < 700; k += 1 + rng.IntN(22) {
+				b = append(strconv.AppendInt(append(b, ' '), int64(k+1), 10), ':')
+				b = strconv.AppendFloat(b, float64(rng.Float32()), 'g', -1, 32)
+			}
+			b = append(b, '\n')
+		}
+	}
+	return b
+}

@@ -1,0 +1,128 @@
+package input
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Memory counts what reading one input takes, before it is allocated. Any number of
+// goroutines may share it.
+type Memory struct {
+	name  string // of the input
+	limit int64
+	taken atomic.Int64
+}
+
+// NewMemory returns the memory of an input of that name, of which the options tell the
+// limit.
+func NewMemory(name string, o dataset.Options) *Memory {
+	m := &Memory{name: name, limit: o.MaxBytes}
+	if m.limit <= 0 {
+		m.limit = defaultMaxBytes()
+	}
+	return m
+}
+
+// defaultMaxBytes is dataset.DefaultMaxBytes on this machine.
+func defaultMaxBytes() int64 {
+	if all := machineMemory(); all > 0 {
+		return min(dataset.DefaultMaxBytes, all/4*3)
+	}
+	return dataset.DefaultMaxBytes
+}
+
+// Take counts n more bytes, for what the error says if they are too many.
+func (m *Memory) Take(n int64, what string) error {
+	if taken := m.taken.Add(n); n >= 0 && taken >= n && taken <= m.limit {
+		return nil
+	}
+	return m.tooLarge(fmt.Sprintf("%s that, with all else, take more than %s of memory", what, Bytes(float64(m.limit))), "at most that much")
+}
+
+// Give takes back what Take counted.
+func (m *Memory) Give(n int64) { m.taken.Add(-n) }
+
+// tooLarge returns the error, whose end the command line goes on from.
+func (m *Memory) tooLarge(found, expected string) error {
+	return &dataset.SyntaxError{File: m.name, Found: found, Expected: expected + ", or raise the limit", Err: dataset.ErrTooLarge}
+}
+
+// InputRowBytes is what it takes for each document to put the documents of queries
+// together: its place, whether it is there, the end of its identifier.
+const InputRowBytes = 8 + 1 + 4
+
+// Bytes that are taken for each document beside its features, for each query, and
+// for each of those that a worker knows by name.
+const (
+	DocumentBytes = 8 + 4 // grade, end of the identifier
+	QueryBytes    = 320   // the Query, its id, its numbers, its place in a map
+	KnownBytes    = 120   // its name and its place in a worker's map
+)
+
+// Exceeds tells whether taking n more bytes would be too many.
+func (m *Memory) Exceeds(n float64) bool { return float64(m.taken.Load())+n > float64(m.limit) }
+
+// TakeMatrix counts documents and their features. whole tells that there are no
+// more than these documents.
+func (m *Memory) TakeMatrix(docs, features int, whole bool) error {
+	if need := float64(m.taken.Load()) + DocumentsNeed(docs, features); need <= float64(m.limit) && need < math.MaxInt/2 {
+		m.taken.Add(int64(DocumentsNeed(docs, features)))
+		return nil
+	}
+	return m.tooManyDocuments(docs, features, whole)
+}
+
+// DocumentsNeed returns the bytes of documents and their features. It is in float64, as products may overflow.
+func DocumentsNeed(docs, features int) float64 {
+	return float64(docs) * (4*float64(features) + DocumentBytes)
+}
+
+func (m *Memory) tooManyDocuments(docs, features int, whole bool) error {
+	size := 4 * float64(docs) * float64(features)
+	found := fmt.Sprintf("%d documents × %d features × 4 bytes = %s", docs, features, Bytes(size))
+	if !whole {
+		found = "at least " + found
+	}
+	expected := "at most " + Bytes(float64(m.limit))
+	if size <= float64(m.limit) {
+		return m.tooLarge(fmt.Sprintf("%s, with grades, identifiers and bytes held %s", found, Bytes(DocumentsNeed(docs, features)+float64(m.taken.Load()))), expected)
+	}
+	return m.tooLarge(found, expected+"; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps")
+}
+
+// builderCopies is how many times the memory of its data a Builder takes at most: what
+// it appends to grows by a quarter, and the old stays until it is copied.
+const builderCopies = 2.25
+
+// CheckBuilder returns an error whose cause is [dataset.ErrTooLarge] if a [dataset.Builder] of so many
+// queries, with so many documents and features each, takes more than MaxBytes, with an
+// estimate of the memory.
+func CheckBuilder(o dataset.Options, queries, docs, features int) error {
+	limit := float64(NewMemory("", o).limit)
+	need := float64(queries) * (QueryBytes + builderCopies*float64(docs)*(4*float64(features)+DocumentBytes+buildIDBytes))
+	if need <= limit {
+		return nil
+	}
+	found := fmt.Sprintf("%d queries × %d documents × %d features, which take some %s of memory", queries, docs, features, Bytes(need))
+	return &dataset.SyntaxError{File: "the data to make", Found: found, Expected: "at most " + Bytes(limit) + ", or raise the limit", Err: dataset.ErrTooLarge}
+}
+
+// buildIDBytes is about what the identifier of a document takes.
+const buildIDBytes = 10
+
+// Bytes describes a number of bytes in a unit that suits it.
+func Bytes(n float64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{"PiB", 1 << 50}, {"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= unit.size {
+			return strconv.FormatFloat(n/unit.size, 'g', 4, 64) + " " + unit.name
+		}
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64) + " bytes"
+}

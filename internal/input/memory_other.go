@@ -1,0 +1,5 @@
+//go:build !linux
+
+package input
+
+func machineMemory() int64 { return 0 }
