@@ -11,7 +11,8 @@ import (
 
 // format is a way in which a file holds judged queries.
 type format struct {
-	magic string // its first bytes
+	// is tells the format from the first headSize bytes of a file, or all if it has less.
+	is func(head []byte) bool
 
 	// read makes a Dataset of an input in this format.
 	read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)
@@ -27,21 +28,27 @@ type format struct {
 // formats are the formats that files are compared with, in this order. The last is
 // what any other file is taken for.
 var formats = []format{
-	{magic: cache.Magic, read: cache.Read},
-	{magic: "", read: letor.Read, look: letor.FirstError, each: letor.EachText},
+	{is: begins(cache.Magic), read: cache.Read},
+	{is: begins(""), read: letor.Read, look: letor.FirstError, each: letor.EachText},
 }
 
-// headSize is the number of bytes by which formats are told apart.
+// begins returns what recognises a file by its first bytes.
+func begins(magic string) func(head []byte) bool {
+	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
+}
+
+// headSize is the number of bytes by which formats are told apart: no less than the
+// longest magic.
 const headSize = 8
 
 // formatOf tells the format from a file's first bytes.
 func formatOf(head []byte) *format {
 	for i := range formats {
-		if bytes.HasPrefix(head, []byte(formats[i].magic)) {
+		if formats[i].is(head) {
 			return &formats[i]
 		}
 	}
-	panic("datafile: the last format has a magic")
+	panic("datafile: the last format is not every file's")
 }
 
 // recognise tells the format of an input.

@@ -76,7 +76,8 @@ func (m *Memory) TakeMatrix(docs, features int, whole bool) error {
 	return m.tooManyDocuments(docs, features, whole)
 }
 
-// DocumentsNeed returns the bytes of documents and their features. It is in float64, as products may overflow.
+// DocumentsNeed returns the bytes of documents and their features. It is in float64,
+// as products may overflow.
 func DocumentsNeed(docs, features int) float64 {
 	return float64(docs) * (4*float64(features) + DocumentBytes)
 }
@@ -98,9 +99,9 @@ func (m *Memory) tooManyDocuments(docs, features int, whole bool) error {
 // it appends to grows by a quarter, and the old stays until it is copied.
 const builderCopies = 2.25
 
-// CheckBuilder returns an error whose cause is [dataset.ErrTooLarge] if a [dataset.Builder] of so many
-// queries, with so many documents and features each, takes more than MaxBytes, with an
-// estimate of the memory.
+// CheckBuilder returns an error whose cause is [dataset.ErrTooLarge] if a
+// [dataset.Builder] of so many queries, with so many documents and features each, takes
+// more than MaxBytes, with an estimate of the memory.
 func CheckBuilder(o dataset.Options, queries, docs, features int) error {
 	limit := float64(NewMemory("", o).limit)
 	need := float64(queries) * (QueryBytes + builderCopies*float64(docs)*(4*float64(features)+DocumentBytes+buildIDBytes))
