@@ -27,7 +27,7 @@ func scaleHint(d *dataset.Dataset, n dataset.Normalization) string {
 	return fmt.Sprintf("; the features differ in scale by a factor of %.2g, so --normalize zscore or minmax may help", ratio)
 }
 
-// ranksNothing tells whether the model gives no two documents of a query of d different
+// ranksNothing reports whether the model gives no two documents of a query of d different
 // scores. As a rule the first query decides.
 func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	for i := range d.Queries {
@@ -39,7 +39,8 @@ func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	return len(d.Queries) > 0
 }
 
-// advise says what the user should know of a training that did not go as it might.
+// advise warns if the training did not converge or its model ranks nothing, and notes the
+// settings that give the same weights without validation data.
 func (env *environment) advise(m *model.Model, p *method.Problem) {
 	t := &m.Training
 	constant, unconverged := m.Constant(), t.Converged != nil && !*t.Converged

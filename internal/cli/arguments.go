@@ -11,9 +11,9 @@ import (
 // for data in folds, folders of them. A shell's pattern such as runs/* also names what
 // is none, which is left out.
 
-// systemsFor returns the systems that can be measured on the data, at least so many.
-// Arguments that are no systems are left out with a note, unless they have names or too
-// few would stay.
+// systemsFor returns the systems that can be measured on the data. Arguments that are no
+// systems are left out with a note, but are an error if they have names or if fewer than
+// least systems remain.
 func (env *environment) systemsFor(data string, systems []*contestant, least int) ([]*contestant, error) {
 	inFolds := isFolder(data)
 	var kept []*contestant
@@ -45,8 +45,9 @@ func (env *environment) systemsFor(data string, systems []*contestant, least int
 	return kept, nil
 }
 
-// misfit returns what makes a system's files useless on the data, nil if nothing does,
-// and puts the file of a folder with one fold in its place where the data are a file.
+// misfit returns the reason why a system's files cannot be measured on the data, nil if
+// they can, and puts the file of a folder with one fold in its place where the data are a
+// file.
 func (s *contestant) misfit(data string, inFolds bool) (problem, err error) {
 	for i := range s.runs {
 		path := &s.runs[i].path

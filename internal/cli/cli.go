@@ -31,7 +31,7 @@ const (
 	exitBadCall = 2 // the input or the flags are wrong
 )
 
-// environment is what a command may use of the world around it.
+// environment gives a command its streams, arguments, global flags and status line.
 type environment struct {
 	stdin  io.Reader
 	stdout io.Writer
@@ -54,8 +54,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return execute(ctx, args, stdin, stdout, stderr, new(sync.Mutex))
 }
 
-// execute is Run for a process that may be ended meanwhile: who locks last, for good, has
-// the last word on standard error and on the exit code.
+// execute is Run for a process that may be ended meanwhile: whoever locks last, and keeps
+// the lock, alone prints the final message and sets the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, last sync.Locker) int {
 	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	root := newRoot(env)
@@ -76,7 +76,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	if err == nil {
 		return exitDone
 	}
-	if ctx.Err() != nil { // whatever the error: it may come of the end of who was to write the input
+	if ctx.Err() != nil { // for any error: the writer of the input may have been stopped too
 		fmt.Fprintln(stderr, interrupted)
 		return exitFailed
 	}
@@ -88,9 +88,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return exitCode(err)
 }
 
-// guarded runs the command. A fault of the memory because a cache's file was cut is
-// an error like any other; and that a file was changed is all there is to say, with
-// whatever words the command found for what came of it.
+// guarded runs the command. A memory fault caused by a truncated cache file is returned as
+// an error. If the cause of an error is that a file changed while in use, that cause alone
+// is returned.
 func guarded(ctx context.Context, root *cobra.Command) error {
 	err := func() (err error) {
 		defer dataset.GuardFaults(&err)()
@@ -148,8 +148,8 @@ func badCall(format string, args ...any) error {
 	return &badCallError{fmt.Errorf(format, args...)}
 }
 
-// exitCode tells whose fault err is: a file that cannot be found or read as
-// what it should be is the caller's, anything else is a failure.
+// exitCode returns 2 if err is a wrong call, such as a file that cannot be found or is not
+// of the expected kind, and 1 for any other failure.
 func exitCode(err error) int {
 	var call *badCallError
 	var syntax *dataset.SyntaxError
@@ -180,7 +180,7 @@ func emptyPath(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// noArgs is cobra.NoArgs with an error that tells what was found.
+// noArgs is cobra.NoArgs with an error that quotes the arguments found.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -233,7 +233,7 @@ func (c *comparison) order(p *stats.Pair) string {
 	return a + " > " + b
 }
 
-// remarks tell what weakens the result.
+// remarks lists what weakens the result.
 func (c *comparison) remarks() []string {
 	var few []string
 	for _, s := range c.systems {

@@ -93,7 +93,7 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 		return nil, err
 	}
 	if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
-		test, err := env.openAloud(ctx, "data", f.data, opts)
+		test, err := env.openAndWarn(ctx, "data", f.data, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -143,8 +143,8 @@ func eachOnce(dir string, folds []tune.Fold) error {
 	return nil
 }
 
-// hintAtFolds adds to an error what is wrong with a file of a few numbers: they may
-// be means of folds.
+// hintAtFolds adds to the error about a file of a few numbers that they may be means over
+// folds.
 func hintAtFolds(err error, paths []string, docs int) error {
 	var syntax *dataset.SyntaxError
 	if !errors.As(err, &syntax) || !slices.Contains(paths, syntax.File) {

@@ -85,7 +85,7 @@ func TestCurveOfAKilledTraining(t *testing.T) {
 				select {
 				case <-p.ended:
 					done = true
-				case <-time.After(startUp/4 + rand.N(takes/2)): // random whatever the seed
+				case <-time.After(startUp/4 + rand.N(takes/2)): // random, independent of the seed
 					if kills++; kills > 50 {
 						t.Fatal("it does not get on")
 					}

@@ -102,8 +102,9 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	return all, nil
 }
 
-// readAloud is read for commands whose result does not hold the warnings.
-func (in *dataInput) readAloud(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
+// readAndWarn is read for commands whose result does not hold the readers' warnings: it
+// prints them.
+func (in *dataInput) readAndWarn(cmd *cobra.Command, env *environment, args []string) (*dataset.Dataset, error) {
 	d, err := in.read(cmd, env, args)
 	if err != nil {
 		return nil, err

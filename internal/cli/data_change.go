@@ -68,7 +68,7 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err := f.check(cmd, slices.Concat(f.data, args)...); err != nil {
 		return err
 	}
-	d, err := f.readAloud(cmd, env, args)
+	d, err := f.readAndWarn(cmd, env, args)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ with --normalize do this by themselves when they score.`,
 			if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
 				return err
 			}
-			d, err := in.readAloud(cmd, env, args)
+			d, err := in.readAndWarn(cmd, env, args)
 			if err != nil {
 				return err
 			}
@@ -158,7 +158,7 @@ the end of the name asks for: a cache (.lwd), text (.txt), or compressed text
 			if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
 				return err
 			}
-			d, err := in.readAloud(cmd, env, args)
+			d, err := in.readAndWarn(cmd, env, args)
 			if err != nil {
 				return err
 			}

@@ -183,7 +183,7 @@ func demoConfig(fold tune.Fold, seed uint64, out string) (tune.Config, error) {
 	return c, nil
 }
 
-// demoUntrained are two rankers that know nothing of the grades.
+// demoUntrained are two rankers that do not use the grades.
 func demoUntrained(fold tune.Fold, seed uint64) []ensemble.System {
 	rng := random.Stream(seed, "demo", "random order")
 	shuffled := make([]float64, fold.Test.Docs())

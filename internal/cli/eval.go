@@ -176,7 +176,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) (*evalInput, err
 		return nil, err
 	}
 	in := new(evalInput)
-	if in.data, err = env.openAloud(ctx, "data", f.data, opts); err != nil {
+	if in.data, err = env.openAndWarn(ctx, "data", f.data, opts); err != nil {
 		return nil, err
 	}
 	if err := env.during("scoring "+f.data, func() error { return f.readScores(in) }); err != nil {
@@ -200,8 +200,8 @@ func (f *evalFlags) readScores(in *evalInput) error {
 	return nil
 }
 
-// warnOfTies tells when the order of tied documents matters, and what the
-// measures are without it.
+// warnOfTies warns if the order of tied documents matters, and gives the tie-neutral
+// values.
 func warnOfTies(env *environment, r *measure.Result) {
 	t := r.TieStats()
 	if t.Over == 0 || r.Ties() == measure.TiesAverage {

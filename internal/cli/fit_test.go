@@ -56,7 +56,7 @@ func letters(s string) string {
 	}, s)
 }
 
-// What does not go to a terminal has no width, whatever COLUMNS says.
+// Output that does not go to a terminal has no width, even if COLUMNS is set.
 func TestWidthOfPipes(t *testing.T) {
 	t.Setenv("COLUMNS", "20")
 	env := &environment{stdout: &bytes.Buffer{}}

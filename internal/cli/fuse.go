@@ -241,7 +241,7 @@ func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
 	return weights, nil
 }
 
-// check tells of flags that do not fit each other, before anything is read.
+// check returns an error if flags contradict each other. It runs before anything is read.
 func (f *fuseFlags) checkFlags(inFolds bool, rules int) error {
 	chooses := inFolds || f.valid != ""
 	switch {
@@ -281,13 +281,13 @@ func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, i
 		defer bar.finish()
 		return ensemble.ReadFolds(args, folds, f.weights == "" || f.weights == "tuned", bar.set)
 	}
-	test, err := env.openAloud(ctx, "data", f.data, opts)
+	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return nil, err
 	}
 	var valid *dataset.Dataset
 	if f.valid != "" {
-		if valid, err = env.openAloud(ctx, "valid", f.valid, opts); err != nil {
+		if valid, err = env.openAndWarn(ctx, "valid", f.valid, opts); err != nil {
 			return nil, err
 		}
 		warnOfCommon(env, f.data, test, f.valid, valid)

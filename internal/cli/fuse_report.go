@@ -163,7 +163,7 @@ func (r *report) addRow(row *ensemble.Row) {
 	}
 }
 
-// weightNotes tells a rule's weights, in the order of the systems.
+// weightNotes lists a rule's weights, in the order of the systems.
 func weightNotes(divisions []ensemble.Division, row *ensemble.Row) []string {
 	var notes []string
 	for k, f := range row.Fusions {
@@ -180,7 +180,7 @@ func weightNotes(divisions []ensemble.Division, row *ensemble.Row) []string {
 	return notes
 }
 
-// warnOfTiedSystem tells that ties flatter a system's own figures.
+// warnOfTiedSystem warns that ties raise a system's own values.
 func warnOfTiedSystem(env *environment, name string, r *measure.Result) {
 	var neutral []string
 	for _, m := range r.Names() {

@@ -16,7 +16,7 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// content is what a file holds, in words for messages; "" if nobody can tell.
+// content describes what a file holds, for messages; "" if it is not recognised.
 type content string
 
 const (
@@ -25,8 +25,8 @@ const (
 	scores   content = "scores"
 )
 
-// contentOf tells from its beginning what a file holds. Compressed files are not
-// looked into.
+// contentOf recognises what a file holds by its beginning. Compressed files are not looked
+// into.
 func contentOf(path string) content {
 	f, err := os.Open(path)
 	if err != nil {
@@ -38,7 +38,8 @@ func contentOf(path string) content {
 	return contentFrom(start[:n], n == len(start))
 }
 
-// contentFrom tells what a file holds that begins so, and goes on if more is set.
+// contentFrom recognises what a file holds by its first bytes; more is set if the file goes
+// on.
 func contentFrom(start []byte, more bool) content {
 	text := bytes.TrimSpace(start)
 	switch {
@@ -83,7 +84,7 @@ func isNumber(word string) bool {
 	return n == 1 && err == nil
 }
 
-// jsonContent tells what a file that begins with an object is.
+// jsonContent recognises a file that begins with a JSON object.
 func jsonContent(text []byte) content {
 	squeezed := bytes.ReplaceAll(text, []byte(" "), nil)
 	switch {
@@ -127,7 +128,7 @@ func withArticle(c content) string {
 	return string(c)
 }
 
-// hintOf tells how what is wanted comes about.
+// hintOf describes a file of the kind that is wanted.
 func hintOf(wanted content) string {
 	switch wanted {
 	case aModel:
@@ -187,8 +188,8 @@ func plainCause(err error) string {
 	return strings.ReplaceAll(err.Error(), "directory", "folder")
 }
 
-// checkTarget tells that a file cannot be written before hours are spent on what
-// is to be in it. The name is not empty: see emptyPath.
+// checkTarget returns an error if a file cannot be written, before hours are spent on its
+// content. The name is not empty: see emptyPath.
 func checkTarget(flag, path string) error {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():

@@ -21,9 +21,9 @@ const (
 	farewell = 200 * time.Millisecond
 )
 
-// Main runs the process's command line and returns its exit code. The first
-// Ctrl-C, SIGTERM or SIGHUP stops the command cleanly, within a second whatever it
-// does; a second one at once, and as cleanly.
+// Main runs the process's command line and returns its exit code. The first Ctrl-C, SIGTERM
+// or SIGHUP stops the command cleanly, within a second in every state; a second signal
+// stops it at once, and as cleanly.
 func Main() int {
 	ignoreFileSizeSignal()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -46,9 +46,9 @@ func Main() int {
 	return execute(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, &last)
 }
 
-// endProcess ends the process in place of a command that does not: the files it was
-// writing are removed, and its run counts as interrupted, for the end takes the lock
-// off it. last is held by who has the last word.
+// endProcess ends the process in place of a command that does not: the files it was writing
+// are removed, and its run counts as interrupted, for the end takes the lock off it. last
+// is held by whoever prints the final message.
 func endProcess(last *sync.Mutex, stderr io.Writer) {
 	done := make(chan struct{})
 	go func() {

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// judging are the flags of all commands that measure: the convention and what counts as
-// relevant.
+// judging are the flags of all commands that measure: the convention and the threshold of
+// relevance.
 type judging struct {
 	convention string
 	relevance
@@ -60,7 +60,7 @@ func (r *relevance) parse() (float64, error) {
 	return v, nil
 }
 
-// of returns the threshold for data sets, and tells what auto made of them.
+// of returns the threshold for data sets, and prints what auto chose for them.
 func (r *relevance) of(env *environment, sets ...*dataset.Dataset) (float64, error) {
 	v, err := r.parse()
 	if err != nil || v > 0 {
@@ -69,8 +69,8 @@ func (r *relevance) of(env *environment, sets ...*dataset.Dataset) (float64, err
 	return env.settle(measure.Convention{}, sets...).Threshold(), nil
 }
 
-// settle returns the convention with the threshold for the data sets, taken together,
-// and tells the user if they have changed it.
+// settle returns the convention with the threshold for the data sets, taken together, and
+// notes it on standard error if the data have changed it.
 func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) measure.Convention {
 	settled := c.For(sets...)
 	if t := settled.Threshold(); t != c.Threshold() {
@@ -79,8 +79,8 @@ func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) m
 	return settled
 }
 
-// warnOfIrrelevance tells of measures that are the same for all rankings of the data sets,
-// as no document's grade reaches the threshold.
+// warnOfIrrelevance warns of measures that are the same for all rankings of the data sets
+// because no document's grade reaches the threshold.
 func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dataset.Dataset) {
 	best := sets[0] // the set whose highest grade the warning names
 	for _, d := range sets {

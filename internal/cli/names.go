@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/method"
 )
 
-// otherCommands says which command does what other tools, or other words, call so.
+// otherCommands maps names that other tools use for a command to the command here.
 var otherCommands = map[string]string{
 	"fit": "train", "learn": "train",
 	"predict": "score", "rank": "score", "apply": "score", "infer": "score",
@@ -62,8 +62,8 @@ func quotedOr(names []string) string {
 	return strings.Join(quoted, " or ")
 }
 
-// checkCommand tells of a command that does not exist before its flags, which no
-// command has then, are read.
+// checkCommand returns an error if the command does not exist. It runs before flags are
+// parsed, because the flags of an unknown command are unknown as well.
 func checkCommand(root *cobra.Command, args []string) error {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		return nil
@@ -110,8 +110,8 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// otherFlags says which of our flags, the first that a command has, does what others
-// call so.
+// otherFlags maps names that other tools use for a flag to flags here; the first that the
+// command has is suggested.
 var otherFlags = map[string][]string{
 	"metric": {"measure", "measures"}, "metrics": {"measures", "measure"}, "objective": {"method"}, "algorithm": {"method"}, "ranker": {"method"}, "loss": {"method"},
 	"input": {"data", "train"}, "file": {"data", "train"}, "dataset": {"data", "train"}, "test": {"data"}, "validation": {"valid"}, "validate": {"valid"}, "vali": {"valid"},
@@ -120,7 +120,7 @@ var otherFlags = map[string][]string{
 	"predictions": {"scores"}, "run": {"scores"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
 }
 
-// flagError tells what is wrong about a flag in our words.
+// flagError describes what is wrong with a flag in this program's words instead of pflag's.
 func flagError(cmd *cobra.Command, err error) error {
 	see := fmt.Sprintf("(see %q)", cmd.CommandPath()+" --help")
 	var unknown *pflag.NotExistError
@@ -139,7 +139,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return badCall("%w %s", err, see)
 }
 
-// nearFlag asks whether another flag was meant, if one is near.
+// nearFlag completes the error about an unknown flag with the flag or hyperparameter that
+// was probably meant, if there is one.
 func nearFlag(cmd *cobra.Command, name string) string {
 	has := func(flag string) bool { return cmd.Flag(flag) != nil }
 	for _, flag := range otherFlags[name] {
@@ -169,7 +170,8 @@ func nearFlag(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// otherHyperparameters says what others call our hyperparameters.
+// otherHyperparameters maps names that other tools use for hyperparameters to the names
+// here.
 var otherHyperparameters = map[string]string{
 	"lr": "rate", "learning_rate": "rate", "eta": "rate", "lambda": "C", "l2": "C", "reg": "C", "regularization": "C",
 	"n_estimators": "rounds", "num_rounds": "rounds", "num_boost_round": "rounds", "iter": "iterations", "max_iter": "iterations", "hidden_units": "hidden", "layers": "hidden",

@@ -24,15 +24,15 @@ type progress struct {
 	started time.Time
 }
 
-// startProgress begins to show steps; a total of 0 means that set will tell, or that
-// nobody knows.
+// startProgress begins to show steps; a total of 0 means that the total is given to set
+// later or is unknown.
 func (env *environment) startProgress(label string, total int) *progress {
 	p := &progress{status: env.startStatus(), label: label, total: int64(total), started: time.Now()}
 	p.status.begin(p)
 	return p
 }
 
-// set tells how many steps of how many are done.
+// set sets the number of steps done and their total.
 func (p *progress) set(done, total int) { p.set64(int64(done), int64(total)) }
 
 func (p *progress) set64(done, total int64) {

@@ -121,7 +121,7 @@ func (env *environment) readFiles(files tune.Files, opts dataset.Options) ([]tun
 	return folds, err
 }
 
-// folderFault tells which flag names the folder that could not be read.
+// folderFault names the flag whose folder could not be read.
 func folderFault(dir string, err error) error {
 	var file *fs.PathError
 	switch {
@@ -135,9 +135,9 @@ func folderFault(dir string, err error) error {
 	return err
 }
 
-// openAloud is open for commands whose result does not hold the warnings, which
-// are passed on to the user.
-func (env *environment) openAloud(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
+// openAndWarn is open for commands whose result does not hold the reader's warnings: it
+// prints them.
+func (env *environment) openAndWarn(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
 	d, err := env.open(ctx, flag, path, opts)
 	if err == nil {
 		env.warnings(d)

@@ -233,7 +233,7 @@ func (f *reportFlags) read(ctx context.Context, env *environment, systems []*con
 			return nil, err
 		}
 	} else {
-		test, err := env.openAloud(ctx, "data", f.data, opts)
+		test, err := env.openAndWarn(ctx, "data", f.data, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -284,7 +284,7 @@ func (f *reportFlags) readFolds(env *environment, opts dataset.Options, paths []
 	return ensemble.ReadFolds(paths, folds, false, bar.set)
 }
 
-// reportJSON tells what was written.
+// reportJSON describes what was written.
 type reportJSON struct {
 	File     string `json:"file"`
 	Bytes    int    `json:"bytes"`

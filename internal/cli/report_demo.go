@@ -10,7 +10,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// demoPage is the file that the demo's report goes to unless told otherwise.
+// demoPage is the default file of the demo's report.
 const demoPage = "listwise-demo.html"
 
 // writeDemoPage writes the report of the demo's rankers, trained and untrained.

@@ -81,7 +81,7 @@ func runNumbers(args []string) ([]int64, error) {
 	return ids, nil
 }
 
-// exactly is for commands that need so many runs.
+// exactly requires n arguments, each the number of a run.
 func exactly(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == n {

@@ -95,14 +95,14 @@ func (k *killedTune) start(out string) *exec.Cmd {
 }
 
 // kill begins anew in an empty folder and kills at a random moment, while eval
-// records a run of its own. It tells whether the command had not ended before.
+// records a run of its own. It reports whether the command had not ended before.
 func (k *killedTune) kill() bool {
 	k.t.Helper()
 	if err := os.RemoveAll("out"); err != nil {
 		k.t.Fatal(err)
 	}
 	cmd := k.start("out")
-	wait := rand.N(k.takes) // random whatever the seed
+	wait := rand.N(k.takes) // random, independent of the seed
 	moment := time.After(wait)
 	mustCall(k.t, "eval", "--data", "d.txt", "--model", "m.json")
 	<-moment

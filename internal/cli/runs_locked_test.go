@@ -124,7 +124,7 @@ func lastRun(t *testing.T) *runs.Run {
 	return &list[0]
 }
 
-// Claim: whatever keeps a run from being recorded, the result is printed and the exit
+// Claim: if a run cannot be recorded, for any reason, the result is printed and the exit
 // code 0.
 func TestUnusableRecord(t *testing.T) {
 	write := func(t *testing.T, path, text string) {

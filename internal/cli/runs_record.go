@@ -122,7 +122,7 @@ func (r *recorder) conclude(out report, err error) error {
 	return err
 }
 
-// settle says how the run ended.
+// settle sets the run's final status.
 func (r *recorder) settle(err error) {
 	switch {
 	case r.run == nil:
@@ -135,7 +135,7 @@ func (r *recorder) settle(err error) {
 	}
 }
 
-// insist puts the run's end into the record, or tells that it could not.
+// insist records the run's end, or warns that this failed.
 func (r *recorder) insist() {
 	err := r.finish(runs.Patience)
 	if err == nil {

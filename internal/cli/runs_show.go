@@ -95,7 +95,7 @@ func (r *report) onlyMeans() {
 	}
 }
 
-// shortLinesOf is shortened with a last line that tells how many more there are.
+// shortLinesOf is shortened with a last line that gives the number of those left out.
 func shortLinesOf(lines []string, what string) []string {
 	first, more := shortened(lines, what)
 	if more != "" {
@@ -195,7 +195,7 @@ func resultsReport(r *runs.Run) report {
 	return out
 }
 
-// choiceLines tell what tune chose and how trainings ended.
+// choiceLines lists what tune chose and how trainings ended.
 func choiceLines(r *runs.Run) []string {
 	var lines []string
 	for i := range r.Results {

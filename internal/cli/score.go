@@ -61,7 +61,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 			return err
 		}
 	}
-	d, err := env.openAloud(ctx, "data", f.data, opts)
+	d, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return err
 	}
@@ -91,8 +91,8 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	})
 }
 
-// scoreWith returns the model of a file and the scores that it gives to d, read
-// from data, in the order of d's rows. Whatever is wrong is the caller's to mend.
+// scoreWith returns the model of a file and the scores that it gives to d, read from data,
+// in the order of d's rows. Errors are the caller's: see badCallError.
 func scoreWith(path, data string, d *dataset.Dataset) (*model.Model, []float64, error) {
 	m, err := loadModel("model", path)
 	if err != nil {

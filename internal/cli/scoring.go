@@ -63,9 +63,8 @@ func ofDivisions(paths []string, divisions []ensemble.Division) []scored {
 	return all
 }
 
-// check tells what does not go together in the data of a path and the systems that
-// scored it: an option that contradicts a model is an error, queries that a model was
-// trained on a warning.
+// check compares the data of a path with the systems that scored it: an option that
+// contradicts a model is an error, queries that a model was trained on a warning.
 func (s *scoring) check(env *environment, path string, systems ...scored) error {
 	policies := make(map[string]bool)
 	missing := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// warnOfSeen tells that a system is measured on queries that it was trained on.
+// warnOfSeen warns that a system is measured on queries that it was trained on.
 func warnOfSeen(env *environment, path string, by scored) {
 	common, told, all := 0, 0, 0
 	for k, m := range by.models {
@@ -23,8 +23,9 @@ func warnOfSeen(env *environment, path string, by scored) {
 	}
 }
 
-// seenBy returns how many queries of d a model, or the member of a fusion with the most
-// of them, was trained on, of how many that could be told.
+// seenBy returns the number of queries of d that a model was trained on, and the number of
+// queries for which that is known. Of a fusion it is the member with the most such queries
+// that counts.
 func seenBy(m *model.Model, d *dataset.Dataset) (common, told int) {
 	for _, member := range m.Members() {
 		if member.Training.Seen == nil {
@@ -54,7 +55,7 @@ func seenText(common, told, all int, path string) string {
 	return fmt.Sprintf("about %.0f %% of the queries of %s are among those that", 100*float64(common)/float64(told), path)
 }
 
-// warnOfCommon tells that data to choose by, or to measure on, has queries of other data.
+// warnOfCommon warns that validation or test data share queries with other data.
 func warnOfCommon(env *environment, name string, d *dataset.Dataset, ofName string, of *dataset.Dataset) {
 	if n := d.CommonQueries(of); n > 0 {
 		all := fmt.Sprintf("%d of the %d", n, len(d.Queries))
@@ -66,7 +67,7 @@ func warnOfCommon(env *environment, name string, d *dataset.Dataset, ofName stri
 }
 
 // warnOfFolds is warnOfCommon for the three parts of every fold; folds in which the same
-// parts share queries are told together.
+// parts share queries are reported in one warning.
 func warnOfFolds(env *environment, folds []tune.Fold) {
 	type pair struct{ part, of string }
 	for _, p := range []pair{{"test", "train"}, {"vali", "train"}, {"test", "vali"}} {

@@ -188,7 +188,7 @@ func TestSignalsAtRandomMoments(t *testing.T) {
 func signalAtRandom(t *testing.T, args []string, takes time.Duration) {
 	t.Helper()
 	p := startProcess(t, ".", args...)
-	time.Sleep(rand.N(takes)) // random whatever the seed
+	time.Sleep(rand.N(takes)) // random, independent of the seed
 	p.signal(t, []os.Signal{syscall.SIGINT, syscall.SIGTERM}[rand.IntN(2)])
 	if left := leftovers(t, "."); left != nil {
 		t.Errorf("%v left %v", args, left)

@@ -30,7 +30,7 @@ type status struct {
 	tasks []*progress // what is being done: the last is part of those before
 	drawn bool        // there is a line on the terminal
 
-	ended func(*progress) // is told of every task in tests; nil
+	ended func(*progress) // called with every task that ends, for tests; may be nil
 
 	stop, stopped chan struct{}
 }

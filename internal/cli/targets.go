@@ -10,9 +10,9 @@ import (
 	"github.com/listwise/listwise/internal/runs"
 )
 
-// targets are the files and folders that a command reads and writes, under the flags
-// that name them. Every command that writes declares them before it reads anything,
-// and check tells of those that would destroy one another.
+// targets are the files and folders that a command reads and writes, under the flags that
+// name them. Every command that writes declares them before it reads anything, and check
+// returns an error if one would overwrite another.
 type targets struct {
 	inputs  []target
 	outputs []target // files
@@ -45,9 +45,8 @@ func declare(to []target, flag string, paths []string) []target {
 	return to
 }
 
-// check returns an error of the caller's if an output is an input, or two outputs are
-// one file, by whatever names, or if a
-// folder cannot be written to.
+// check returns an error with exit code 2 if an output is an input, if two outputs are the
+// same file under any names, or if a folder cannot be written to.
 func (t *targets) check() error {
 	outputs := append([]target{{"the record of runs", runs.Path(".")}}, t.outputs...)
 	for i, out := range outputs {
@@ -84,7 +83,7 @@ func (t *targets) check() error {
 	return nil
 }
 
-// holds tells whether an input is a file, or a folder that has it where folds and
+// holds reports whether an input is a file, or a folder that has it where folds and
 // the systems of folds are.
 func (t target) holds(file place) bool {
 	if file.is(placeOf(t.path)) {
@@ -152,12 +151,12 @@ func placeOf(path string) place {
 	}
 }
 
-// is tells whether two places are one.
+// is reports whether two places are one.
 func (p place) is(other place) bool {
 	return p.info != nil && other.info != nil && p.rest == other.rest && os.SameFile(p.info, other.info)
 }
 
-// contains tells whether what a path leads to is this folder or lies below it.
+// contains reports whether what a path leads to is this folder or lies below it.
 func (p place) contains(path string) bool {
 	if p.info == nil || p.rest != "" {
 		return false // it has yet to be made

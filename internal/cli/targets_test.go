@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Claim: an output that is an input, or another output, is refused by every command,
-// under whatever name, before anything is read or written: exit code 2, and the error
-// names both flags and the path.
+// Claim: an output that is an input, or another output, is refused by every command, under
+// any name, before anything is read or written: exit code 2, and the error names both flags
+// and the path.
 func TestOutputsThatAreInputs(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "w"), 0o777); err != nil {

@@ -69,7 +69,7 @@ func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
 	return training, nil
 }
 
-// checkScorer tells of a scorer that the method cannot train.
+// checkScorer returns an error if the method cannot train the scorer.
 func (l *learning) checkScorer(m *method.Method) error {
 	if err := m.CheckScorer(l.scorer); err != nil {
 		return badCall("--scorer %s%s", l.scorer, suggest.Or(l.scorer, m.Scorers(), fmt.Sprintf(": expected one of the scorers of %s: %s", m.Name, strings.Join(m.Scorers(), ", "))))
@@ -253,12 +253,12 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 		return nil, nil, err
 	}
 	p.Missing = opts.Missing
-	if p.Data, err = env.openAloud(ctx, "train", f.train, opts); err != nil {
+	if p.Data, err = env.openAndWarn(ctx, "train", f.train, opts); err != nil {
 		return nil, nil, err
 	}
 	sets := []*dataset.Dataset{p.Data}
 	if f.valid != "" {
-		if p.Valid, err = env.openAloud(ctx, "valid", f.valid, opts); err != nil {
+		if p.Valid, err = env.openAndWarn(ctx, "valid", f.valid, opts); err != nil {
 			return nil, nil, err
 		}
 		sets = append(sets, p.Valid)

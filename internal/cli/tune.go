@@ -77,7 +77,7 @@ was killed goes on where it was.`,
 	return cmd
 }
 
-// require tells of data that are named twice, or not at all.
+// require returns an error if the data are named twice or a required flag is missing.
 func (f *tuneFlags) require(cmd *cobra.Command) error {
 	if f.files == (tune.Files{}) {
 		return required(cmd, "method", "data", "out")

@@ -38,8 +38,8 @@ func message(text string) string {
 	return string(r[:head]) + " … " + string(r[len(r)-tail:])
 }
 
-// hidden tells of the characters that visible writes differently: C0, DEL and C1, and
-// what may stand for bytes that are no UTF-8.
+// hidden reports whether visible escapes the character: C0, DEL and C1, and the replacement
+// character, which may stand for invalid UTF-8.
 func hidden(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError }
 
 // shown returns a character, whose bytes are given, as visible writes it.

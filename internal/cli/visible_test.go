@@ -27,8 +27,8 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// Claim: what is written as text shows control characters and sends none, whatever
-// the pieces in which it is written; all other text is left alone.
+// Claim: what is written as text shows control characters and sends none, however it is
+// divided into writes; all other text is left alone.
 func TestVisible(t *testing.T) {
 	for text, want := range map[string]string{
 		"":             "",

@@ -40,8 +40,8 @@ type finding struct {
 	last    *Result
 }
 
-// runAll runs the cases, so many at a time, and returns what was found in their
-// order.
+// runAll runs the cases, as many at a time as there are workers, and returns the findings
+// in their order.
 func (f *fixture) runAll(cases []Case, root string, workers int, keep bool) []finding {
 	found := make([]finding, len(cases))
 	next := make(chan int)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The program behaves, whatever is done to it: a small share of the cases, or all
-// of them if LISTWISE_HOSTILE is "all".
+// The program behaves under all damage done to it: a small share of the cases, or all of
+// them if LISTWISE_HOSTILE is "all".
 func TestProgramBehaves(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the limits of a run need a shell that knows them")

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Verdict is what a run came to.
+// Verdict is the judgement on a run.
 type Verdict string
 
 // The good verdicts, then the bad ones.
@@ -65,7 +65,7 @@ func (b *box) judge(r *Result) (Verdict, string) {
 	return panicked, fmt.Sprintf("ended with %d: %s", r.code, first(r.stderr))
 }
 
-// lost tells which file is not as it should be after a run.
+// lost names the file that is not as it should be after a run.
 func (b *box) lost() string {
 	after, err := snapshot(b.dir)
 	if err != nil {
@@ -87,14 +87,14 @@ func (b *box) lost() string {
 	return ""
 }
 
-// mayWrite tells whether a file is an output of the case, or in a folder that is.
+// mayWrite reports whether a file is an output of the case, or in a folder that is.
 func (b *box) mayWrite(name string) bool {
 	return slices.ContainsFunc(b.c.Outs, func(out string) bool {
 		return name == out || strings.HasPrefix(name, out+"/") || strings.HasPrefix(name, ".listwise/")
 	})
 }
 
-// unclear tells what is wrong with the message of a run that failed.
+// unclear says what is wrong with the message of a run that failed.
 func (b *box) unclear(r *Result) string {
 	text := r.stderr
 	switch {
@@ -134,7 +134,7 @@ func first(text string) string {
 	return line
 }
 
-// warned tells whether a run said that something was odd.
+// warned reports whether a run said that something was odd.
 func warned(r *Result) bool { return strings.Contains(r.stderr, "warning: ") }
 
 // asUnharmed judges a run by the output of the same command on unharmed files. The
@@ -151,7 +151,7 @@ func asUnharmed(want, file string) func(*box, *Result) (Verdict, string) {
 	}
 }
 
-// plain tells whether a file is of a kind that cannot notice its own damage: text of
+// plain reports whether a file is of a kind that cannot notice its own damage: text of
 // numbers, and SQLite's database, which keeps no checksums. Compressed files, caches,
 // model files, checkpoints have theirs.
 func plain(file string) bool {

@@ -66,8 +66,8 @@ func (n *node) write(b *strings.Builder) {
 	b.WriteByte(n.open + 2) // the closing bracket
 }
 
-// all returns the objects and lists below n that have at least so many parts, and
-// those of them that fit.
+// all returns the objects and lists below n that have at least the given number of parts
+// and that fit.
 func (n *node) all(parts int, fits func(n *node) bool) []*node {
 	var found []*node
 	if n.open != 0 && len(n.kids) >= parts && fits(n) {

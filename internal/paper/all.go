@@ -39,8 +39,8 @@ type AllOptions struct {
 	// CommandOf returns the command line that leads to an experiment alone.
 	CommandOf func(*Experiment) string
 
-	// Observe, if not nil, is told how far the stage of an experiment is: that is
-	// the number of experiments before it, of how many.
+	// Observe, if not nil, is called with the number of experiments before the current one,
+	// the number of all, and the name, stage and progress of the current one.
 	Observe func(at, of int, name, stage string, done, total int)
 }
 
@@ -124,7 +124,7 @@ func (a *All) claims() []Claim {
 func setsIn(dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // the experiments have told
+		return nil // the experiments have reported it
 	}
 	var names []string
 	for _, e := range entries {

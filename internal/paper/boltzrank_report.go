@@ -118,7 +118,7 @@ func (b boltzRankTable) each(columns []boltzRankColumn, visit func(c *boltzRankC
 	}
 }
 
-// grids tells what was tried for every row.
+// grids lists what was tried for every row.
 func (b boltzRankTable) grids(columns []boltzRankColumn) Table {
 	t := Table{Title: "settings tried: every combination", Columns: []string{"method", "training measure", "grid"}, Left: 3}
 	b.each(columns[:1], func(_ *boltzRankColumn, name string, row *tune.Row) {
@@ -131,7 +131,7 @@ func (b boltzRankTable) grids(columns []boltzRankColumn) Table {
 	return t
 }
 
-// chosen tells what validation chose, of rows with a choice.
+// chosen lists what validation chose, for rows with a choice.
 func (b boltzRankTable) chosen(columns []boltzRankColumn) Table {
 	t := Table{Title: "settings chosen, fold by fold", Columns: []string{"data", "method", "chosen"}, Left: 3}
 	b.each(columns, func(c *boltzRankColumn, name string, row *tune.Row) {
@@ -232,7 +232,7 @@ func (b boltzRankTable) plot(c *boltzRankColumn, paper map[string]map[string]flo
 	return p
 }
 
-// notes tell of what a reader should not overlook.
+// notes adds the caveats of the tables.
 func (b boltzRankTable) notes(r *Report, columns []boltzRankColumn) {
 	var lacking []string
 	for i := range b.rows {

@@ -48,7 +48,7 @@ func (f *lambdaFinding) symmetric() bool { return f.asymmetry < jacobianZero }
 func (f *lambdaFinding) positive() bool  { return f.eigenvalue > -jacobianZero }
 func (f *lambdaFinding) balanced() bool  { return f.net < netZero }
 
-// closedInside and closedAcross tell whether no circle showed work, within a cell
+// closedInside and closedAcross report whether no circle showed work, within a cell
 // and around ties.
 func (f *lambdaFinding) closedInside() bool { return f.work[inCell] < circulationZero }
 func (f *lambdaFinding) closedAcross() bool {

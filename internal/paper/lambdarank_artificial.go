@@ -36,8 +36,8 @@ type artificial struct {
 	epochs             string
 }
 
-// burges2006 is the paper's experiment. It does not tell the shares of grades,
-// which are those of "real datasets"; these are MSLR-WEB10K's, fold 1.
+// burges2006 is the paper's experiment. It does not give the shares of grades, which are
+// those of "real datasets"; these are MSLR-WEB10K's, fold 1.
 var burges2006 = artificial{
 	train: 10_000, valid: 5_000, test: 10_000,
 	docs: 50, features: 50,

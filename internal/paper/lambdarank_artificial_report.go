@@ -19,7 +19,7 @@ func confidence(values []float64) interval {
 	return interval{mean(values), 1.959963984540054 * sd(values) / math.Sqrt(float64(len(values)))}
 }
 
-// excludes0 tells whether the mean differs from 0 at the 5 % level.
+// excludes0 reports whether the mean differs from 0 at the 5 % level.
 func (i interval) excludes0() bool { return math.Abs(i.mean) > i.half }
 
 func (i interval) text() string { return fmt.Sprintf("%.4f ± %.4f", i.mean, i.half) }
@@ -129,7 +129,7 @@ func artificialTable(nets []netResult) Table {
 	return t
 }
 
-// artificialChoices tells what validation chose.
+// artificialChoices lists what validation chose.
 func artificialChoices(rows [][]tune.Row) Table {
 	t := Table{Title: "chosen on the validation queries", Columns: []string{"net", "method", "rate", "epoch", "NDCG@10"}, Left: 2}
 	for i := range rows {

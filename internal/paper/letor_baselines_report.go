@@ -160,7 +160,7 @@ func (b baselineTable) claim(r *Report, columns []baselineColumn, seed uint64) {
 	}
 }
 
-// grids tells what was tried for every row.
+// grids lists what was tried for every row.
 func (b baselineTable) grids(columns []baselineColumn) Table {
 	t := Table{Title: "settings tried: every combination", Columns: []string{"method", "training measure", "grid"}, Left: 3}
 	for i := range b.rows {
@@ -173,7 +173,7 @@ func (b baselineTable) grids(columns []baselineColumn) Table {
 	return t
 }
 
-// chosen tells what validation chose, of rows with a choice.
+// chosen lists what validation chose, for rows with a choice.
 func (b baselineTable) chosen(columns []baselineColumn) Table {
 	t := Table{Title: "settings chosen, fold by fold", Columns: []string{"data", "method", "chosen"}, Left: 3}
 	b.each(columns, func(c *baselineColumn, name string, row *tune.Row) {
@@ -267,7 +267,8 @@ func (b baselineTable) plot(c *baselineColumn) Plot {
 	return p
 }
 
-// notes count how the rows stand and tell of what a reader should not overlook.
+// notes counts the rows above, near and below the published ones, and adds the caveats of
+// the tables.
 func (b baselineTable) notes(r *Report, columns []baselineColumn) {
 	var published, tools []held
 	for i := range columns {
@@ -306,7 +307,7 @@ func (b baselineTable) notes(r *Report, columns []baselineColumn) {
 	}
 }
 
-// noteTies tells what the order of tied documents makes of the rows.
+// noteTies reports how the order of tied documents changes the rows.
 func (b baselineTable) noteTies(r *Report, c *baselineColumn) {
 	var tied []string
 	for i := range b.rows {

@@ -261,6 +261,6 @@ func TestBaselinesOnOHSUMED(t *testing.T) {
 		t.Errorf("RankSVM %.4f, best feature %.4f, random order %.4f", svm, feature, random)
 	}
 	if text := everything(t, r); !strings.Contains(text, "1 of 1 at or above") {
-		t.Error("RankSVM is not told to be above its published row")
+		t.Error("RankSVM is not reported to be above its published row")
 	}
 }

@@ -138,7 +138,7 @@ type listJudge struct {
 	scores []float64
 }
 
-// newListJudge takes the best so many documents of a list as relevant.
+// newListJudge takes the given number of best documents of a list as relevant.
 func newListJudge(d *dataset.Dataset, relevant int) (*listJudge, error) {
 	n := d.Queries[0].Len()
 	ap, err := measure.Parse("map", letor3.WithThreshold(float64(n-relevant+1)), measure.Options{})

@@ -164,7 +164,7 @@ func (e listOHSUMED) tiesTable(result *listOHSUMEDResult) Table {
 	return t
 }
 
-// settings tells what was tried and chosen.
+// settings lists what was tried and chosen.
 func (e listOHSUMED) settings(result *listOHSUMEDResult) Table {
 	t := Table{Title: "settings tried and chosen, fold by fold", Columns: []string{"row", "tried", "chosen"}, Left: 3}
 	add := func(name string, row *tune.Row) {
@@ -189,7 +189,7 @@ func (e listOHSUMED) settings(result *listOHSUMEDResult) Table {
 	return t
 }
 
-// notes tell what came out.
+// notes states the findings.
 func (e listOHSUMED) notes(r *Report, result *listOHSUMEDResult) {
 	chart := 0
 	for i := 1; i < len(result.rows); i++ {

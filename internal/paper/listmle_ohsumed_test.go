@@ -193,6 +193,6 @@ func TestListOHSUMEDReal(t *testing.T) {
 	}
 	text := everything(t, r)
 	if !strings.Contains(text, "70 % of the documents have the lowest grade") {
-		t.Error("OHSUMED's share of documents of the lowest grade is not told as 70 %")
+		t.Error("OHSUMED's share of documents of the lowest grade is not reported as 70 %")
 	}
 }

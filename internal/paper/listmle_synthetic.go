@@ -40,17 +40,16 @@ type listSynthetic struct {
 	setsStarts int // starts on each
 }
 
-// The recipe: the slides tell of the mappings and of 50 initialisations only, the
-// rest is the paper's as far as it is known. Step and number of steps are not:
-// these are tried.
+// The recipe: the slides give only the mappings and the 50 initialisations; the rest is the
+// paper's as far as it is known. Step and number of steps are unknown: these are tried.
 var xiaSynthetic = listSynthetic{
 	losses: listLosses(), docs: 15, lists: 100, fresh: 5000, starts: 50,
 	rates: []float64{0.1, 1, 10}, steps: []int{10, 30, 100, 300, 1000},
 	sets: 20, setsStarts: 5,
 }
 
-// leastSets is the number of further data sets at the smallest scale: with fewer
-// there is no telling how much a number depends on the lists drawn.
+// leastSets is the number of further data sets at the smallest scale: fewer do not show how
+// much a number depends on the lists drawn.
 const leastSets = 5
 
 const (
@@ -207,7 +206,7 @@ func (s listSynthetic) outcome(d *listDescents, valid, test, fresh *listJudge) l
 	return out
 }
 
-// progress tells an experiment's observer of steps done side by side.
+// progress reports steps done in parallel to an experiment's observer.
 type progress struct {
 	observe func(stage string, done, total int)
 	stage   string

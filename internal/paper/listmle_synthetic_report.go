@@ -108,7 +108,7 @@ func tunedAccuracy(o *listOutcome) float64   { return mean(o.accuracy) }
 func ownAccuracy(o *listOutcome) float64     { return mean(o.own) }
 func minimumAccuracy(o *listOutcome) float64 { return o.minimum }
 
-// others tells how much the choice of the lists matters.
+// others reports how much the values vary with the lists drawn.
 func (l *listReport) others() Table {
 	t := Table{Title: fmt.Sprintf("%d further data sets of the same recipe, %d starts each: accuracy, mean ± standard deviation over data sets, and lowest to highest", l.sets, l.setsStarts), Left: 1,
 		Columns: []string{"algorithm", "slides", "ours", "range", "own budget", "range", "minimum", "range"}}
@@ -220,8 +220,7 @@ func (l *listReport) verdicts(o Options, r *Report) {
 	}
 }
 
-// shortfalls tells how far every row is below the true weights on the further data
-// sets.
+// shortfalls returns how far every row is below the true weights on the further data sets.
 func (l *listReport) shortfalls() string {
 	texts := make([]string, len(l.losses))
 	for i, loss := range l.losses {

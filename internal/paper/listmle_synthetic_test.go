@@ -293,7 +293,7 @@ func TestListSyntheticIsDeterministic(t *testing.T) {
 		t.Error("another seed gives the same report")
 	}
 	if small := report(Options{Seed: 5, Scale: 0.25}); !strings.Contains(small, "from 1 random w") || !strings.Contains(small, "at scale 0.25") {
-		t.Error("the scale is not told")
+		t.Error("the scale is not reported")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

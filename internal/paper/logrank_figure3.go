@@ -173,7 +173,7 @@ func newFigure3Table(rows []logRankRow, found []source) *figure3Table {
 	return t
 }
 
-// comparable tells whether the paper has numbers for every column.
+// comparable reports whether the paper has numbers for every column.
 func (t *figure3Table) comparable() bool {
 	return !slices.ContainsFunc(t.columns, func(c figure3Column) bool { return !c.known })
 }

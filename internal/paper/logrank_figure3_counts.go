@@ -91,7 +91,7 @@ func (t *figure3Table) count(c claim, value cellValue) string {
 	return c.count(len(t.columnNames()), value)
 }
 
-// count counts the cells of so many columns.
+// count counts the cells, in the given number of columns, in which the claim holds.
 func (c claim) count(columns int, value cellValue) string {
 	held, tied, cells := 0, 0, 0
 	for _, m := range reported {

@@ -89,7 +89,7 @@ func (t *figure3Table) plot() Plot {
 	return p
 }
 
-// grids tells what was tried for every row.
+// grids lists what was tried for every row.
 func (t *figure3Table) grids() Table {
 	table := Table{Title: "settings tried: every combination", Columns: []string{"method", "training measure", "grid"}, Left: 3}
 	for i, r := range t.rows {
@@ -102,7 +102,7 @@ func (t *figure3Table) grids() Table {
 	return table
 }
 
-// chosen tells what validation chose.
+// chosen lists what validation chose.
 func (t *figure3Table) chosen() Table {
 	table := Table{Title: "settings chosen, fold by fold", Columns: []string{"data", "reading", "method", "chosen"}, Left: 4}
 	t.eachCell(func(reading, row, column int, c *figure3Cell) {
@@ -167,7 +167,7 @@ func (t *figure3Table) choices() Sheet {
 	return s
 }
 
-// notes tell of what a reader should not overlook.
+// notes adds the caveats of the tables.
 func (t *figure3Table) notes(r *Report) {
 	if t.comparable() {
 		r.note("ListNet and BoltzRank2 stand with the paper's numbers alone, which were measured on uncleaned data; how the paper cleaned is not known for certain. Which settings of the baselines it tried is not told; ours are in the tables.")

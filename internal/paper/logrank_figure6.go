@@ -37,7 +37,7 @@ func figure6() sweep {
 	return s
 }
 
-// skewing compares the ends of the scale, and tells whether training fails at
+// skewing compares the ends of the scale, and reports whether training fails at
 // k = 5 as the paper's did.
 func skewing(r sweepResult) string {
 	last := len(r["map"]) - 1

@@ -216,7 +216,7 @@ func (f figure8) report(o Options, data *source, folds []tune.Fold, rankings []w
 	return r
 }
 
-// growthOf tells how |w·φ| grows with the iterations.
+// growthOf describes how |w·φ| grows with the iterations.
 func growthOf(rankings []watched, iterations int) (Table, Plot) {
 	t := Table{Title: "over all rankings, by iteration", Columns: []string{"iteration", "mean |w·φ|", "mean Δ", "|w·φ| > Δ"}}
 	dots, deltas := svg.Series{Name: "mean |w·φ|", Kind: svg.LineMarkers}, svg.Series{Name: "mean Δ", Kind: svg.Line}

@@ -1,5 +1,5 @@
-// Package paper repeats experiments of the literature and puts what comes out
-// beside what was published.
+// Package paper repeats experiments of the literature and compares the results with the
+// published ones.
 //
 // Start reading at [Experiments]: an experiment is a file of its own and a line
 // there. Its result is a [Report] of tables, sheets of numbers and plots, which
@@ -29,9 +29,9 @@ type Experiment struct {
 	// one size only.
 	Scales string
 
-	// Run does the experiment. Equal options give equal reports, whatever the
-	// number of jobs and whether or not an earlier run was interrupted, except for
-	// the times that ranknet-speedup measures.
+	// Run does the experiment. Equal options give equal reports, for any number of jobs and
+	// whether or not an earlier run was interrupted, except for the times that
+	// ranknet-speedup measures.
 	Run func(context.Context, Options) (*Report, error)
 }
 
@@ -59,8 +59,8 @@ type Options struct {
 	// Command is the command line that leads here, for the report.
 	Command string
 
-	// Observe, if not nil, is told how far the stage of that name is. It is
-	// called from several goroutines.
+	// Observe, if not nil, is called with the name and the progress of the current stage.
+	// It is called from several goroutines.
 	Observe func(stage string, done, total int)
 }
 
@@ -99,7 +99,7 @@ func Lookup(name string) (Experiment, error) {
 // MaxScale is the largest Options.Scale.
 const MaxScale = 100
 
-// CheckScale tells whether the experiment can be run at a scale.
+// CheckScale returns an error if the experiment cannot be run at a scale.
 func (e *Experiment) CheckScale(scale float64) error {
 	switch {
 	case !(scale > 0 && scale <= MaxScale):
@@ -118,9 +118,10 @@ func (o *Options) scaled(n int) int {
 	return max(1, int(math.Round(float64(n)*o.Scale)))
 }
 
-// InputError tells that what the caller gave is wrong: a name, a folder, data.
+// InputError is an error in what the caller gave: a name, a folder, data.
 type InputError struct{ Err error }
 
+// Error implements error.
 func (e *InputError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.

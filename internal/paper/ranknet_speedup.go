@@ -96,7 +96,7 @@ func (s speedup) run(ctx context.Context, o Options) (*Report, error) {
 	return t.report(o), nil
 }
 
-// time runs the race on d, V1's part of it on the first so many queries.
+// time runs the race on d; V1 is timed on the first queries of d only.
 func (s speedup) time(ctx context.Context, d *dataset.Dataset, l layers, first int, seed uint64) (lap, error) {
 	r, err := newRace(d, l, first, seed)
 	if err != nil {

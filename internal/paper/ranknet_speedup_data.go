@@ -17,8 +17,8 @@ var webShares = []float64{.5225, .3215, .1314, .0175, .0071}
 // documents a query in the mean.
 type webShape struct{ queries, docs, features int }
 
-// generate returns data of that shape with grades in webShares. What the features
-// hold changes no time, so they are normal and know nothing of the grades.
+// generate returns data of that shape with grades in webShares. What the features hold
+// changes no time, so they are normal and independent of the grades.
 func (s webShape) generate(seed uint64) (*dataset.Dataset, error) {
 	var b dataset.Builder
 	x, grades := make([]float32, s.docs*s.features), make([]float64, s.docs)
@@ -49,7 +49,7 @@ func gradeOf(u float64, shares []float64) float64 {
 }
 
 // cubicLists returns the artificial data of RankNet (50 features, 6 equally frequent
-// grades) with so many documents a query.
+// grades) with docs documents a query.
 func cubicLists(queries, docs int, seed uint64) (*dataset.Dataset, error) {
 	return synth.Cubic{Queries: queries, Docs: docs, Features: 50, Shares: synth.EqualShares(6), Polynomial: seed, Seed: seed}.Generate()
 }

@@ -69,7 +69,7 @@ func (t *speedupTimes) claim(r *Report) {
 	}
 }
 
-// seconds shows a time of nanoseconds a query for so many queries.
+// seconds converts nanoseconds a query into seconds for the given number of queries.
 func seconds(perQuery float64, queries int) float64 { return perQuery * float64(queries) / 1e9 }
 
 func (t *speedupTimes) webTable() Table {

@@ -33,7 +33,7 @@ type race struct {
 	start  []float64
 }
 
-// newRace takes all queries for V2 and the first so many for V1.
+// newRace uses all queries for V2 and only the given number of first queries for V1.
 func newRace(d *dataset.Dataset, l layers, first int, seed uint64) (*race, error) {
 	s := l.scorer(d.Features)
 	few := d
@@ -87,8 +87,8 @@ type lap struct {
 	disagreed float64 // the largest difference of a weight after an epoch, in terms of the largest step; NaN if the queries differ
 }
 
-// run times epochs of V2, V1, V2, V1, … so that whatever slows the machine down
-// meets both. Before the first ones that count each has been run once.
+// run times epochs of V2, V1, V2, V1, … so that anything that slows the machine down
+// affects both. Before the first ones that count each has been run once.
 func (r *race) run(ctx context.Context, times int) (lap, error) {
 	var v1, v2, ratios []float64
 	l := lap{disagreed: math.NaN()}

@@ -143,8 +143,8 @@ func (l letorSetList) find(o Options) (found []source, missing []string, err err
 	return found, missing, nil
 }
 
-// findOne returns the set whose folds lie in the folder itself: it is what the
-// caller says, else what its size tells, else it is named like the folder.
+// findOne returns the set whose folds lie in the folder itself: its name is the one that
+// the caller gives, else the one recognised by size, else the folder's.
 func (l letorSetList) findOne(o Options) (found []source, missing []string, err error) {
 	folds, err := readFolds(o.Data)
 	if err != nil {
@@ -175,7 +175,7 @@ func (l letorSetList) findOne(o Options) (found []source, missing []string, err 
 	return []source{s}, missing, nil
 }
 
-// recognise returns the name of the set that has so many queries, documents and
+// recognise returns the name of the set with the folds' numbers of queries, documents and
 // features, or "".
 func (l letorSetList) recognise(folds []tune.Fold) string {
 	documents := 0

@@ -123,7 +123,7 @@ func TestFindOneSet(t *testing.T) {
 	}
 }
 
-// OHSUMED is recognised by its size, whatever its folder is called.
+// OHSUMED is recognised by its size, not by the name of its folder.
 func TestRecogniseOHSUMED(t *testing.T) {
 	found, missing, err := findSets(Options{Data: realOHSUMED(t)})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// Took tells how long an experiment took.
+// Took is the time that an experiment took.
 type Took struct {
 	Run time.Duration // this run
 
@@ -28,8 +28,8 @@ type Took struct {
 // killed counts nearly in full.
 const timedEvery = 5 * time.Second
 
-// Timed runs the experiment and tells how long it took. The time is kept among
-// the records, by command.
+// Timed runs the experiment and returns the time it took. The time is kept among the
+// records, by command.
 func (e *Experiment) Timed(ctx context.Context, o Options) (*Report, Took, error) {
 	s, err := newStopwatch(o)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *stopwatch) stop() (Took, error) {
 	return took, err
 }
 
-// begun tells whether there is a folder of records.
+// begun reports whether there is a folder of records.
 func (s *stopwatch) begun() bool {
 	if s.path == "" {
 		return true
@@ -128,7 +128,7 @@ func (s *stopwatch) begun() bool {
 	return err == nil
 }
 
-// recorded tells whether the records hold anything but times.
+// recorded reports whether the records hold anything but times.
 func (s *stopwatch) recorded() bool {
 	if s.path == "" {
 		return false

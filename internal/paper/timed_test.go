@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Claim: whatever the file of times holds, it is refused or its times add up, and the
-// file that is written in its place is read again.
+// Claim: for any content, the file of times is refused or its times add up, and the file
+// that is written in its place is read again.
 func FuzzSeconds(f *testing.F) {
 	for _, text := range []string{`{"listwise reproduce x --seed 1": 12.5}`, `{}`, `null`, `{"a": -1}`, `{"a": 1e300}`, `[1]`, `{"a": "b"}`} {
 		f.Add([]byte(text))

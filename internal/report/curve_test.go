@@ -54,8 +54,7 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// FuzzReadCurve: whatever is read, it is an error or a curve with points, no epoch of
-// a start twice.
+// FuzzReadCurve: any input is an error or a curve with points, no epoch of a start twice.
 func FuzzReadCurve(f *testing.F) {
 	f.Add("{\"epoch\":1,\"restart\":0,\"rate\":0.1,\"training_cost\":5,\"validation\":0.25,\"best\":true}\n")
 	f.Add("{\"epoch\":1,\"training_cost\":1}\n{\"epoch\":1,\"training_cost\":2}\n{\"epo")

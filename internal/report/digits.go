@@ -70,7 +70,7 @@ func packedValues(values []float64) string {
 	return string(b)
 }
 
-// rounded keeps so many significant digits, which shortens the JSON.
+// rounded rounds to the given number of significant digits, which shortens the JSON.
 func rounded(v float64, significant int) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', significant, 64), 64)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestDigitsNeedNoEscape(t *testing.T) {
 	}
 }
 
-// Claim: measures are packed to the nearest unit, and NaN is told from all others.
+// Claim: measures are packed to the nearest unit, and NaN stays distinct from all of them.
 func TestPackedValues(t *testing.T) {
 	s := packedValues([]float64{0, 1, 0.12344, math.NaN(), 1e9})
 	none := radix*radix*radix - 1

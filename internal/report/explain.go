@@ -78,7 +78,7 @@ func (e *explainer) query(q *dataset.Query) {
 	}
 }
 
-// alone tells whether every document of the query has by itself the score that it
+// alone reports whether every document of the query has by itself the score that it
 // has among the others.
 func (e *explainer) alone() bool {
 	n := len(e.x) / e.width

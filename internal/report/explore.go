@@ -16,7 +16,7 @@ import (
 const (
 	listedDocs = 20 // of each system's ranking are listed
 
-	mostParts, fewestParts = 5, 2 // contributions that are told of a score
+	mostParts, fewestParts = 5, 2 // contributions that are listed for a score
 )
 
 // order returns the documents of a query, best first, as the measures took them.
@@ -205,7 +205,7 @@ func identifiers(q *dataset.Query, docs []int) []string {
 	return ids
 }
 
-// explanations returns so many of the largest contributions to the scores of the
+// explanations returns the given number of largest contributions to the scores of the
 // documents that any system ranks first, nil if there is no system to explain.
 func (r *Report) explanations(in *input, i, most int) *explained {
 	q := in.queries[i]
@@ -243,8 +243,8 @@ func (r *Report) explanations(in *input, i, most int) *explained {
 	return x
 }
 
-// leading returns so many contributions of largest magnitude, filled up with ones of
-// nothing.
+// leading returns the given number of contributions of largest magnitude, padded with zero
+// contributions.
 func leading(all []contribution, most int) []contribution {
 	slices.SortStableFunc(all, func(a, b contribution) int { return cmp.Compare(math.Abs(b.value), math.Abs(a.value)) })
 	for len(all) < most {

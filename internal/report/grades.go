@@ -2,9 +2,9 @@ package report
 
 import "slices"
 
-// mostGrades is the number of different grades that a page tells apart. More, as of
-// click rates, are rounded: the page shows grades and what an exchange of documents does
-// from the rounded ones; all measures are of the exact ones.
+// mostGrades is the largest number of different grades on a page. More, as of click rates,
+// are rounded: the page shows grades and what an exchange of documents does from the
+// rounded ones; all measures are of the exact ones.
 const mostGrades = 1000
 
 // gradeTable is the grades of a page, ascending.

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Claim: few grades are told apart exactly; many are rounded to so many that a page can
-// hold them, each grade to the nearest, and those that reach a threshold are those from
-// its place on, but for what rounds to it.
+// Claim: few grades are distinguished exactly; many are rounded to as many as a page can
+// hold them, each grade to the nearest, and those that reach a threshold are those from its
+// place on, but for what rounds to it.
 func TestGradeTable(t *testing.T) {
 	few := newGradeTable([]float64{2, 0, 0.1 + 0.2})
 	if !slices.Equal(few.values, []float64{0, 0.1 + 0.2, 2}) || few.place(0.1+0.2) != 1 || few.from(1) != 2 || few.from(3) != 3 {

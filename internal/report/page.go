@@ -69,8 +69,8 @@ func (r *Report) json() ([]byte, error) {
 	}{&r.data, append([]details{}, r.pieces...)})
 }
 
-// policy lets the browser run the page's own script and style and nothing else, nor
-// load anything: whatever a query is called, it does nothing.
+// policy lets the browser run the page's own script and style and nothing else, nor load
+// anything: no name of a query can be run as code.
 func policy() string {
 	return "default-src 'none'; img-src data:; script-src '" + digest(script) + "'; style-src '" + digest(style) + "'; base-uri 'none'; form-action 'none'"
 }
@@ -90,14 +90,14 @@ func (r *Report) room() (int, error) {
 	return r.config.MaxBytes - int(b), nil
 }
 
-// Size tells how much a page holds.
+// Size counts what a page holds.
 type Size struct {
 	Bytes    int // of the page
 	Queries  int // measured
 	Explorer int // those of them whose rankings the explorer has
 }
 
-// Size returns how much the page holds.
+// Size returns the counts of what the page holds.
 func (r *Report) Size() Size {
 	var b counter
 	_ = r.Write(&b) // a counter never fails, and Build has written the page before

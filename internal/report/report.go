@@ -38,8 +38,8 @@ type Config struct {
 	// DefaultMaxBytes. Queries on which the systems differ most come first.
 	MaxBytes int
 
-	// Observe, if not nil, is told how far the stage of that name is; a total of 0 is not
-	// known. It is called from several goroutines.
+	// Observe, if not nil, is called with the name and the progress of the current stage; a
+	// total of 0 is unknown. It is called from several goroutines.
 	Observe func(stage string, done, total int)
 }
 
@@ -88,9 +88,9 @@ func (in *input) model(system, division int) *model.Model {
 	return in.divisions[division].Systems[system].Model
 }
 
-// Build works out a report of the systems of the divisions, which must be the same
-// in each. The queries of all divisions are pooled. The result is a function of the
-// arguments alone. An error tells of arguments that do not fit each other.
+// Build works out a report of the systems of the divisions, which must be the same in each.
+// The queries of all divisions are pooled. The result is a function of the arguments alone.
+// Arguments that contradict each other are an error.
 func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves []Curve) (*Report, error) {
 	if c.MaxBytes == 0 {
 		c.MaxBytes = DefaultMaxBytes

@@ -56,9 +56,9 @@ func text(n *html.Node) string {
 	return b.String()
 }
 
-// Claim: the page is one well-formed document that refers to nothing outside it,
-// whatever its systems and queries are called; ids are unique and references to
-// them resolve; tables have captions and scoped headings, sections a heading.
+// Claim: the page is one well-formed document that refers to nothing outside it, for any
+// names of systems and queries; ids are unique and references to them resolve; tables have
+// captions and scoped headings, sections a heading.
 func TestPageIsSelfContained(t *testing.T) {
 	_, page := small(t).build(t)
 	doc, err := html.Parse(bytes.NewReader(page))

@@ -15,10 +15,10 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// diagnosis tells how well the rankings that LogRank's sampled form draws stand in
-// for all rankings: over queries, how many there are, how far they are from ideal,
-// and how many of them carry the law p(y) ∝ exp(−w·δφ(y)) of the trained model. A
-// query's sample is the one that training drew for it, or would have drawn.
+// diagnosis describes how well the rankings that LogRank's sampled form draws represent all
+// rankings: over queries, how many there are, how far they are from ideal, and how many of
+// them carry the law p(y) ∝ exp(−w·δφ(y)) of the trained model. A query's sample is the one
+// that training drew for it, or would have drawn.
 type diagnosis struct {
 	System  int       `json:"system"`
 	Measure string    `json:"measure"` // whose loss Δ is
@@ -79,7 +79,7 @@ type collector struct {
 	columns    [len(columnNames)][]float64
 }
 
-// columnNames are what is told of every query.
+// columnNames are the columns of the table of queries.
 var columnNames = [...]string{
 	"rankings that count",
 	"share of the draws that are new",

@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// weights tells what a system's features do: of those that do most, in descending
+// weights holds the effect of a system's features: those of largest effect, in descending
 // order of Share.
 type weights struct {
 	System   int         `json:"system"`

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzDamagedRecord: whatever some bytes of the database are, reading and writing are
-// errors at worst.
+// FuzzDamagedRecord: for any bytes in the database, reading and writing are errors at
+// worst.
 func FuzzDamagedRecord(f *testing.F) {
 	dir := f.TempDir()
 	s, err := Open(dir)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Diff tells how two runs differ.
+// Diff holds the differences between two runs.
 type Diff struct {
 	Changes     []Change     // sorted by name
 	Comparisons []Comparison // of the rankers that both have, by ranker, then measure

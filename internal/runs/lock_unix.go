@@ -31,7 +31,7 @@ func (l *lock) release() {
 	_ = l.file.Close()
 }
 
-// held tells whether some process holds the lock.
+// held reports whether some process holds the lock.
 func held(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

@@ -30,7 +30,7 @@ func (l *lock) release() {
 	_ = os.Remove(l.file.Name()) // if it stays, it is not locked
 }
 
-// held tells whether some process holds the lock.
+// held reports whether some process holds the lock.
 func held(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {

@@ -151,7 +151,7 @@ func TestKilledWriter(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)) // the moments are random whatever the seed
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)) // moments independent of the seed
 	finished, begun := 0, 0
 	for k := range kills {
 		if k%10 == 0 { // from time to time the database is made anew, and killed while made

@@ -15,7 +15,7 @@ type Filter struct {
 	Kind   Kind   // "" for all
 	Method string // runs that have it among their Methods; "" for all
 	Status Status // "" for all
-	Limit  int    // the newest so many; 0 for all
+	Limit  int    // at most this many, the newest; 0 for all
 }
 
 // List returns runs, the newest first, without PerQuery and Curve.

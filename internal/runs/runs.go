@@ -6,10 +6,10 @@
 // Several processes may write to it at once, and a process that is killed takes
 // no finished run with it.
 //
-// Start reading at [Run], which is all that is known of a run, and [Store], which
-// is the record: [Store.Begin] and [Store.Finish] write, [Store.List] and
-// [Store.Get] read. schema.go has the tables, lock_unix.go how a run whose process
-// is gone is told from one that goes on.
+// Start reading at [Run], which is all that is known of a run, and [Store], which is the
+// record: [Store.Begin] and [Store.Finish] write, [Store.List] and [Store.Get] read.
+// schema.go has the tables, lock_unix.go how a run whose process is gone is distinguished
+// from one that goes on.
 //
 // The package must not know how anything is trained or measured: it is given
 // names and numbers.
@@ -33,7 +33,7 @@ const (
 // Kinds lists the kinds of runs.
 func Kinds() []Kind { return []Kind{Train, Tune, Eval} }
 
-// Status tells how far a run is.
+// Status is the state of a run.
 type Status string
 
 // The states of a run. Only a finished run has results.
@@ -83,8 +83,8 @@ type Code struct {
 	Modified bool   // the source differed from that revision
 	Go       string // the Go version
 
-	// Program is the FileFingerprint of the program itself where neither a revision
-	// nor a released version tells what it was built from, else "".
+	// Program is the FileFingerprint of the program itself where neither a revision nor a
+	// released version identifies what it was built from, else "".
 	Program string
 }
 
@@ -162,10 +162,11 @@ func (r *Run) Ranker(name string) []Result {
 	return own
 }
 
-// NotFoundError tells that the record has no run of that number.
+// NotFoundError is the error that the record has no run of that number.
 type NotFoundError struct {
 	Path string // of the database
 	ID   int64
 }
 
+// Error implements error.
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%s has no run %d", e.Path, e.ID) }

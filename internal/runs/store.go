@@ -160,7 +160,7 @@ func useWAL(ctx context.Context, s *Store) error {
 	}
 }
 
-// has tells whether err is one of SQLite's with one of these codes.
+// has reports whether err is one of SQLite's with one of these codes.
 func has(err error, codes ...int) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && slices.Contains(codes, e.Code()&0xff)
@@ -189,7 +189,7 @@ func (s *Store) write(fn func(tx *sql.Tx) error) error {
 	return s.transact(nil, fn)
 }
 
-// read does fn on one state of the database, whatever others write.
+// read runs fn on a snapshot of the database, unaffected by what others write.
 func (s *Store) read(fn func(tx *sql.Tx) error) error {
 	return s.transact(&sql.TxOptions{ReadOnly: true}, fn)
 }

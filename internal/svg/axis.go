@@ -132,7 +132,7 @@ func linearTicks(low, high float64, n int) []Tick {
 	return t
 }
 
-// decadeTicks are powers of ten, every so many that there are about n.
+// decadeTicks are powers of ten at a regular step that leaves about n of them.
 func decadeTicks(first, last, n int) []Tick {
 	every := (last-first)/n + 1
 	short := first >= -4 && last <= 5

@@ -11,8 +11,8 @@ import (
 
 var errTooSmall = errors.New("too small for its labels")
 
-// colours are told apart by the colour-blind, too (M. Okabe and K. Ito's, a
-// little darker); the second of each pair is for dark backgrounds.
+// colours can be distinguished by the colour-blind, too (M. Okabe and K. Ito's, a little
+// darker); the second of each pair is for dark backgrounds.
 var colours = [][2]string{
 	{"#0072b2", "#56b4e9"}, {"#d55e00", "#ff8c42"}, {"#009e73", "#2fd0a2"}, {"#b0579a", "#e39acb"},
 	{"#9a7d0a", "#f0d04a"}, {"#555555", "#b5b5b5"}, {"#6a3d9a", "#b59ae0"}, {"#a52a2a", "#f08080"},
@@ -172,7 +172,7 @@ func (l *layout) place(x, y float64) (px, py float64, ok bool) {
 	return math.Max(-far, math.Min(far, px)), math.Max(-far, math.Min(far, py)), okX && okY
 }
 
-// holds tells whether a pixel is within the axes, up to rounding.
+// holds reports whether a pixel is within the axes, up to rounding.
 func (l *layout) holds(x, y float64) bool {
 	return x > l.left-0.01 && x < l.right+0.01 && y > l.top-0.01 && y < l.bottom+0.01
 }

@@ -153,7 +153,7 @@ func (l *layout) placeX(a Axis) {
 }
 
 // fit ends the plotting area so that the last x tick label is within the picture
-// and tells whether the labels keep a distance side by side.
+// and reports whether the labels keep a distance side by side.
 func (l *layout) fit() bool {
 	l.right = l.width - margin
 	if n := len(l.xTicks); n > 0 {

@@ -2,9 +2,9 @@
 // scatter plots and histograms on linear or logarithmic axes, as small SVG files
 // that follow the reader's light or dark colour scheme.
 //
-// Start reading at [Plot]. The same plot gives the same bytes. The files use no
-// ids, scripts, fonts or links, so any number of them can stand in one HTML page.
-// The package must not know what it draws.
+// Start reading at [Plot]. The same plot gives the same bytes. The files use no ids,
+// scripts, fonts or links, so any number of them can stand in one HTML page. The package
+// must not depend on what the data mean.
 package svg
 
 import (

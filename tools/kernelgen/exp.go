@@ -64,8 +64,8 @@ type group struct {
 	again func(i int, v VecVirtual) // loads vector i once more
 }
 
-// mapping sets dst[i] = f(x[i]) with so many vectors at a time, then with half of
-// them and so on, then what is left.
+// mapping sets dst[i] = f(x[i]) with the given number of vectors at a time, then with half
+// of them and so on, then the rest.
 func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 	TEXT(name, attrLeaf, "func(dst, x []float64)")
 	Doc(doc)
@@ -76,8 +76,8 @@ func mapping(name, doc string, vectors int, f func(g group) []VecVirtual) {
 // loader loads a vector, or the part of one that is left.
 type loader func(m Mem, v VecVirtual)
 
-// emitMapping is the body of mapping, where change changes element vector i after
-// it was loaded and advance is told of the elements done.
+// emitMapping is the body of mapping, where change changes element vector i after it was
+// loaded and advance gets the number of elements done.
 func emitMapping(vectors int, spill Mem, f func(g group) []VecVirtual, change func(i int, v VecVirtual, load loader), advance func(elements int)) {
 	dst, x, n := slice("dst"), slice("x"), length("x")
 	whole := func(m Mem, v VecVirtual) { VMOVUPD(m, v) }

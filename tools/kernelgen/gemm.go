@@ -8,16 +8,16 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tile is some rows of the matrix against some vectors: so many dot products at
-// once that every widened row and every vector serves several. Their accumulators
-// leave few registers, so that masks come from memory.
+// tile is some rows of the matrix against some vectors: it computes enough dot products at
+// once that every widened row and every vector serves several. Their accumulators leave few
+// registers, so that masks come from memory.
 type tile struct {
 	rows, units []Mem
 	n, blocked  Register // columns; those in blocks of 8
 }
 
-// multiply returns the partial sums of all products, a unit's after another's, in
-// the order of columns.multiply. fetch is told once for eight columns.
+// multiply returns the partial sums of all products, a unit's after another's, in the order
+// of columns.multiply. fetch is called once for eight columns.
 func (p tile) multiply(label string, fetch func(j Register)) []VecVirtual {
 	low, high := zeros(len(p.rows)*len(p.units)), zeros(len(p.rows)*len(p.units))
 	j := GP64()
@@ -79,7 +79,7 @@ func (p tile) multiplyAdd(w Mem, x, acc []VecVirtual) {
 	each(x, func(i int) { VFMADD231PD(v, x[i], acc[i]) })
 }
 
-// newTile returns a tile of so many columns.
+// newTile returns a tile of the given number of columns.
 func newTile(n Register) tile {
 	p := tile{n: n, blocked: GP64()}
 	MOVQ(n, p.blocked)
@@ -192,9 +192,9 @@ func gemmRow(units int) {
 	RET()
 }
 
-// gemmT adds the products of the transposed matrix with so many vectors to as many
-// rows of grad. A block of columns of all of them stays in registers on the way
-// down the rows, so that each widened part of the matrix serves them all.
+// gemmT adds the products of the transposed matrix with several vectors to as many rows of
+// grad. A block of columns of all of them stays in registers on the way down the rows, so
+// that each widened part of the matrix serves them all.
 func gemmT(units, vectors int) {
 	name := fmt.Sprintf("gemmT%dAVX2", units)
 	TEXT(name, attrLeaf, "func(grad []float64, x []float32, delta []float64, rows, columns int)")

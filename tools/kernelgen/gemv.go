@@ -49,10 +49,10 @@ func gemv() {
 	RET()
 }
 
-// gemvT keeps a block of columns of grad in registers and walks down all rows, so
-// that grad is read and written once. Each column's sum has the order of the rows
-// whatever the blocks are: 32 columns while at least 48 are left, then one block
-// for all of the rest.
+// gemvT keeps a block of columns of grad in registers and walks down all rows, so that grad
+// is read and written once. Each column is summed in the order of the rows, for any
+// partition into blocks: 32 columns while at least 48 are left, then one block for all of
+// the rest.
 func gemvT() {
 	TEXT("gemvTAVX2", attrLeaf, "func(grad []float64, x []float32, lambda []float64, next *float32)")
 	Doc("gemvTAVX2 is gemvTGo; x has len(lambda) rows of len(grad). From next on it fetches",
@@ -182,8 +182,8 @@ func (g transposed) walk() walk {
 	return w
 }
 
-// down adds so many rows, λ times four columns to each accumulator; load widens
-// the columns of accumulator i. It spends the count.
+// down adds the given number of rows, λ times four columns to each accumulator; load widens
+// the columns of accumulator i. It overwrites the count.
 func (w walk) down(label string, count Register, acc []VecVirtual, load func(m Mem, i int, v VecVirtual)) {
 	Label(label + "_row")
 	PREFETCHT1(w.g.next) // two lines for 128 bytes of a row, or less

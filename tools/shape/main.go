@@ -1,5 +1,5 @@
 // Command shape prints how a tree of Go code is cut: packages, files, functions, exported
-// names, comments, and what stands twice. Run it on two commits to compare them:
+// names, comments, and duplicated lines. Run it on two commits to compare them:
 //
 //	cd tools && go run ./shape [-long] [folder]
 //

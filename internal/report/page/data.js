@@ -6,7 +6,7 @@ const digits = '!#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdef
 const radix = digits.length;
 const digitOf = new Map([...digits].map((c, i) => [c, i]));
 
-// unpack reads the number of so many digits at a place of the text.
+// unpack reads the number of the given number of digits at a place of the text.
 function unpack(text, at, width) {
   let v = 0;
   for (let i = 0; i < width; i++) v = v * radix + digitOf.get(text[at + i]);
@@ -78,7 +78,7 @@ function explain(x, docs) {
 const featureName = f => report.features && report.features[f] ? report.features[f] : 'feature ' + (f + 1);
 const queryName = q => 'query ' + report.queries.id[q];
 
-// fixed writes a number with so many decimals and a real minus sign.
+// fixed writes a number with the given number of decimals and a real minus sign.
 function fixed(v, decimals, signed) {
   if (!Number.isFinite(v)) return '–';
   const text = Math.abs(v).toFixed(decimals);
@@ -86,7 +86,7 @@ function fixed(v, decimals, signed) {
   return (v < 0 ? '−' : signed ? '+' : '') + text;
 }
 
-// figures writes a number with so many significant digits.
+// figures writes a number with the given number of significant digits.
 function figures(v, n) {
   if (v === 0) return '0';
   const size = Math.abs(v);

@@ -1,0 +1,186 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Claim: the explorer shows the query and the systems that are chosen, by the controls, by
+// the keyboard and by a bar of the plot of differences; a click on a document shows the
+// contributions to its score.
+func TestExplorerSwitches(t *testing.T) {
+	r, page := small(t).build(t)
+	b := open(t, page, 1200)
+	values := func() [2]string {
+		return [2]string{eval[string](b, `document.querySelector('.left-value').textContent`), eval[string](b, `document.querySelector('.right-value').textContent`)}
+	}
+	query := func() string { return eval[string](b, `document.getElementById('explorer-query').value`) }
+	expect := func(what string, left, right, m, q int) {
+		t.Helper()
+		measure := r.config.Measures[m].Name()
+		want := [2]string{fmt.Sprintf("%.4f", b.value(left, measure, q)), fmt.Sprintf("%.4f", b.value(right, measure, q))}
+		if got := values(); got != want || query() != strconv.Itoa(q) {
+			t.Errorf("%s: query %s shows %v, want query %d with %v", what, query(), got, q, want)
+		}
+	}
+	expect("at first", 0, 1, 0, 0)
+	first := eval[string](b, `document.querySelector('#explorer-lists').textContent`)
+	b.choose("explorer-query", "5")
+	expect("another query", 0, 1, 0, 5)
+	if eval[string](b, `document.querySelector('#explorer-lists').textContent`) == first {
+		t.Error("the lists did not change with the query")
+	}
+	b.choose("explorer-right", "3")
+	expect("another system", 0, 3, 0, 5)
+	b.run(chromedp.Click("#next"))
+	expect("the button", 0, 3, 0, 6)
+	b.run(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
+	b.run(chromedp.KeyEvent("k"), chromedp.KeyEvent("k"))
+	expect("key k, twice", 0, 3, 0, 4)
+	b.run(chromedp.KeyEvent("j"))
+	expect("key j", 0, 3, 0, 5)
+	b.run(chromedp.KeyEvent("x"))
+	expect("key x", 3, 0, 0, 5)
+	b.run(chromedp.KeyEvent("m"))
+	expect("key m", 3, 0, 1, 5)
+	b.run(chromedp.Focus("#explorer-left"), chromedp.KeyEvent(kb.ArrowUp))
+	expect("an arrow in a list of systems", 2, 0, 1, 5)
+
+	b.run(chromedp.Click("#explorer-lists ol li button"))
+	if text := eval[string](b, `document.getElementById('why').textContent`); strings.Count(text, "feature ") < 4 || !strings.Contains(text, "rank 1") {
+		t.Errorf("a document's reasons are %q", text)
+	}
+	if !eval[bool](b, `document.activeElement.getAttribute('aria-pressed') === 'true'`) {
+		t.Error("the focus does not stay on the document that was chosen")
+	}
+
+	b.run(chromedp.Focus("#differences-plot svg"), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Enter))
+	worst := eval[int](b, `(() => { const a = valuesOf(1, 0), b = valuesOf(0, 0); const d = a.map((v, q) => [v - b[q], q]); return d.sort((s, t) => s[0] - t[0] || t[1] - s[1])[0][1]; })()`)
+	expect("the last bar", 0, 1, 0, worst)
+	b.quiet()
+}
+
+// value is Go's value of a system on the pooled queries.
+func (b *tab) value(system int, measure string, query int) float64 {
+	in, err := newInput(&small(b.T).config, small(b.T).divisions)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var r Report
+	if err := r.measureAll(in); err != nil {
+		b.Fatal(err)
+	}
+	return in.byMeasure[measure][system][query]
+}
+
+// Claim: the scripts' measures, by which exchanges are valued, equal Go's: on all queries,
+// of all kinds they know, under all conventions.
+func TestScriptsMeasureAsGo(t *testing.T) {
+	s := *small(t)
+	s.config.Permutations, s.config.Resamples = 10, 10
+	var b *tab
+	for _, convention := range []string{"letor3", "letor4", "standard-skip", "mslr", "trec", "lightgbm"} {
+		s.config.Measures = mustMeasures(t, "map,mrr,mrr@3,p@5,p@60,r@5,ndcg,ndcg@1,ndcg@10,ndcg@60,dcg@10,dcg", convention)
+		_, page := s.build(t)
+		if b == nil {
+			b = open(t, page, 800)
+		} else {
+			b.show(page)
+		}
+		worst := eval[float64](b, `(() => {
+			let worst = 0, n = 0;
+			for (const q of detailsOf.keys()) report.systems.forEach((_, s) => report.measures.forEach((m, i) => {
+				const want = valuesOf(s, i)[q];
+				if (Number.isNaN(want)) return;
+				const got = measured(m, rankingsOf(q), d => d.rank[s], report.queries.docs[q]);
+				n++;
+				worst = Math.max(worst, got === undefined ? 1e9 : Math.abs(got - want));
+			}));
+			return n < 500 ? 1e9 : worst;
+		})()`)
+		if !(worst <= unit*0.51) {
+			t.Errorf("%s: the scripts are up to %v off", convention, worst)
+		}
+	}
+	b.quiet()
+}
+
+// show replaces the page of a tab.
+func (b *tab) show(page []byte) {
+	b.Helper()
+	file := filepath.Join(b.TempDir(), "next.html")
+	if err := os.WriteFile(file, page, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	b.run(chromedp.Navigate("file://"+file), chromedp.WaitReady("#explorer"))
+}
+
+// Claim: what the page says of an exchange is what Go's measure says of the
+// ranking with the two documents exchanged, and no exchange among those listed is
+// left out that would do more.
+func TestSwapsAreTrue(t *testing.T) {
+	s := small(t)
+	r, page := s.build(t)
+	b := open(t, page, 800)
+	type swap struct {
+		Query, U, V int // ranks on the left, from 1
+		Change      float64
+	}
+	var swaps []swap
+	raw := eval[json.RawMessage](b, `[...detailsOf.keys()].map(q => { const e = exchanges(report.measures[0], rankingsOf(q), 0, 3, report.queries.docs[q], 1)[0]; return e ? { Query: q, U: e.u.rank[0], V: e.v.rank[0], Change: e.change } : null; }).filter(e => e)`)
+	if err := json.Unmarshal(raw, &swaps); err != nil {
+		t.Fatal(err)
+	}
+	if len(swaps) < 10 {
+		t.Fatalf("exchanges on %d queries, want most of 24", len(swaps))
+	}
+	in, err := newInput(&s.config, s.divisions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.config.Measures[0]
+	for _, w := range swaps {
+		q := in.queries[w.Query]
+		left, right := in.order(0, q), in.order(3, q)
+		place := make([]int, len(left))
+		for i, doc := range right {
+			place[doc] = i
+		}
+		grades := make([]float64, len(left))
+		for i, doc := range left {
+			grades[i] = in.at(q).Grades[doc]
+		}
+		base, _ := m.Value(grades)
+		best := 0.0
+		kept := in.kept(q)
+		listed := func(rank int) bool { return slices.Contains(kept, left[rank]) }
+		for u := range left {
+			for v := u + 1; v < len(left); v++ {
+				if place[left[u]] < place[left[v]] || !listed(u) || !listed(v) {
+					continue
+				}
+				grades[u], grades[v] = grades[v], grades[u]
+				value, _ := m.Value(grades)
+				grades[u], grades[v] = grades[v], grades[u]
+				if u == w.U-1 && v == w.V-1 && math.Abs(value-base-w.Change) > 1e-9 {
+					t.Errorf("query %d: exchanging ranks %d and %d does %v, the page says %v", w.Query, u+1, v+1, value-base, w.Change)
+				}
+				best = max(best, math.Abs(value-base))
+			}
+		}
+		if math.Abs(w.Change) < best-1e-9 {
+			t.Errorf("query %d: the page's exchange does %v, another one %v", w.Query, w.Change, best)
+		}
+	}
+	b.quiet()
+}
