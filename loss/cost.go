@@ -21,11 +21,10 @@ const operationsPerByte = 10
 // whichever is more.
 func (c Cost) Work() float64 { return max(c.Operations, operationsPerByte*c.Bytes) }
 
-// Coster is a [Loss] whose cost can grow faster than n·log n with a query's n
-// documents. Cost tells, in far less time than it takes, what a query with the given
-// grades would take.
+// Coster is a [Loss], or what a learner does instead, whose cost can grow faster than
+// n·log n with a query's n documents. Cost returns, in far less time than that, what a
+// query with the given grades would take.
 type Coster interface {
-	Loss
 	Cost(grades []float64) Cost
 }
 

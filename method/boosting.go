@@ -21,9 +21,19 @@ func boostingParameters(rounds string) []Hyperparameter {
 
 // boosting returns a learner that starts with the problem's normalized data.
 func boosting(p *Problem, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
+	return boostingOf(p, nil, start)
+}
+
+// boostingOf is boosting with what a round takes; nil if no query is too long for it.
+func boostingOf(p *Problem, coster loss.Coster, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
 	return nil, train.Boosting{
 		Rounds: p.Values.Int("rounds"),
-		Start:  func(t *train.Task) (train.Booster, error) { return start(p, t.Normalized()) },
+		Start: func(t *train.Task) (train.Booster, error) {
+			if err := t.CheckWork(nil, coster); err != nil {
+				return nil, err
+			}
+			return start(p, t.Normalized())
+		},
 	}, nil
 }
 

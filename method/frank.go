@@ -23,10 +23,11 @@ func newFRank() *Method {
 		Hyperparameters: slices.Concat(boostingParameters("300"), stumpParameters(), []Hyperparameter{
 			{Name: "search", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "features", "loss"}, Doc: "the weak ranker to add: of the steepest gradient; or of the least loss, among each feature's steepest (features) or all as in the paper (loss; slow without cuts)"},
 			{Name: "alpha", Kind: Choice, Default: "formula", Choices: []string{"formula", "minimum"}, Doc: "weight of a weak ranker: the paper's formula, or the loss's minimum along it"},
+			largestWork,
 		}),
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
-			return boosting(p, func(p *Problem, d *dataset.Dataset) (train.Booster, error) {
+			return boostingOf(p, fidelityCost{}, func(p *Problem, d *dataset.Dataset) (train.Booster, error) {
 				b, err := boost.NewFRank(d, boost.FRankOptions{
 					Options: boostingOptions(p),
 					Search:  frankSearches[p.Values.Text("search")],
@@ -39,4 +40,13 @@ func newFRank() *Method {
 			})
 		},
 	}
+}
+
+// fidelityCost is what a round of FRank takes at least: three passes over the pairs, of a
+// square root and a division each, where RankNet's operations are two a pair.
+type fidelityCost struct{}
+
+// Cost implements [loss.Coster].
+func (fidelityCost) Cost(grades []float64) loss.Cost {
+	return loss.Cost{Operations: 9 * loss.RankNet{}.Cost(grades).Operations}
 }

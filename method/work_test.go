@@ -47,6 +47,7 @@ func TestHugeQueriesAreRefused(t *testing.T) {
 		{"svmmap", nil, "ndcg@10", "s for it"},
 		{"listnet", []string{"iterations", "1"}, "", ""},
 		{"xendcg", []string{"iterations", "1"}, "", ""},
+		{"frank", []string{"rounds", "1"}, "", "s for it"},
 		{"svmmap", []string{"iterations", "1"}, "map", ""},
 		{"ranksvm", []string{"iterations", "1"}, "", ""},
 	} {

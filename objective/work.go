@@ -28,9 +28,8 @@ func (e *TooMuchWork) Error() string {
 
 // CheckWork returns a [*TooMuchWork] if the loss or the scorer take more work than the
 // limit for a query, in the unit of [loss.Cost.Work]: that of the query that takes
-// most. A loss of nil takes none. It takes about as long as sorting the grades.
-func CheckWork(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, limit float64) error {
-	coster, _ := l.(loss.Coster)
+// most. A scorer or coster of nil takes none. It takes about as long as sorting the grades.
+func CheckWork(d *dataset.Dataset, s scorer.Scorer, coster loss.Coster, limit float64) error {
 	pairs, _ := s.(scorer.Coster)
 	if coster == nil && pairs == nil {
 		return nil

@@ -70,6 +70,9 @@ func (b *bestText) result() *optimize.Result {
 	return &optimize.Result{X: b.X, F: b.F, GradNorm: b.GradNorm, Gap: math.Inf(1), Iterations: b.Iterations, Evaluations: b.Evaluations, Status: b.Status}
 }
 
+// maxCheckpointBytes is more than the state of an optimiser of ten million weights takes.
+const maxCheckpointBytes = 4 << 30
+
 const checkpointFormat = "listwise-checkpoint-1"
 
 // sum is the checksum of all else in t.
@@ -120,11 +123,18 @@ func (f checkpointFile) load() ([]byte, error) {
 	if f.path == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(f.path) // before it is opened, which waits for the writer of a pipe
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, f.unfit(errors.New("found no regular file, expected one"))
+	case info.Size() > maxCheckpointBytes:
+		return nil, f.unfit(fmt.Errorf("found %d bytes, expected at most %d", info.Size(), maxCheckpointBytes))
 	}
-	return text, err
+	return os.ReadFile(f.path)
 }
 
 func (f checkpointFile) unfit(err error) error {

@@ -152,3 +152,18 @@ func FuzzCheckpoint(f *testing.F) {
 		}
 	})
 }
+
+// Claim: what is no regular file is refused as a checkpoint without being read: a device
+// has no end, and a folder or a pipe no content.
+func TestIrregularCheckpoint(t *testing.T) {
+	for _, path := range []string{"/dev/zero", t.TempDir()} {
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		_, err := checkpointFile{path: path}.read(1, 3)
+		var problem *ProblemError
+		if !errors.As(err, &problem) || !strings.Contains(err.Error(), "found no regular file") {
+			t.Errorf("%s: error %v", path, err)
+		}
+	}
+}

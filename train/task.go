@@ -43,7 +43,8 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 	if l == nil {
 		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
 	}
-	if err := t.checkWork(s, l); err != nil {
+	coster, _ := l.(loss.Coster)
+	if err := t.CheckWork(s, coster); err != nil {
 		return nil, err
 	}
 	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done})
@@ -56,14 +57,15 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 	return risk, nil
 }
 
-// checkWork refuses queries that would take too much work, in training or, by the
-// scorer, in validation.
-func (t *Task) checkWork(s scorer.Scorer, l loss.Loss) error {
+// CheckWork returns a *ProblemError for a query that would take more work than
+// LargestWork, in training or, by the scorer, in validation. A scorer or coster of nil
+// takes none.
+func (t *Task) CheckWork(s scorer.Scorer, coster loss.Coster) error {
 	limit := t.LargestWork
 	if limit == 0 {
 		limit = DefaultLargestWork
 	}
-	err := objective.CheckWork(t.Data, s, l, limit)
+	err := objective.CheckWork(t.Data, s, coster, limit)
 	if err == nil && t.Valid != nil {
 		err = objective.CheckWork(t.Valid, s, nil, limit)
 	}
