@@ -3,13 +3,12 @@
 // rankings (Linear feature-based models for information retrieval, Information
 // Retrieval 10, 2007).
 //
-// A measure changes only where two documents' scores cross, so that it has no
-// gradient to follow; but along one weight it is a step function, which can be
-// looked at directly: at a few points (line.go), or wholly, crossing by crossing
-// (crossing.go), as Och does for translation (Minimum Error Rate Training in
-// Statistical Machine Translation, ACL 2003). Start reading at [Climber]. The
-// columns are features to the method coordascent and systems to package fuse;
-// this package must not know which.
+// A measure changes only where two documents' scores cross, so that it has no gradient to
+// follow; but along one weight it is a step function, which can be looked at directly: at
+// a few points (line.go), or wholly, crossing by crossing (crossing.go), as Och does for
+// translation (Minimum Error Rate Training in Statistical Machine Translation, ACL 2003).
+// Start reading at [Climber]. The columns are features to the method coordascent and
+// systems to package fuse; this package must not depend on which.
 package ascent
 
 import (
@@ -197,7 +196,7 @@ func (s *state) improve(j int, value float64) float64 {
 	if after := s.value(); after > value {
 		return after
 	}
-	s.w[j] = old // crossings closer than numbers can tell
+	s.w[j] = old // crossings closer than floating point can distinguish
 	s.rescore()
 	return s.value()
 }

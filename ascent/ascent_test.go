@@ -103,8 +103,8 @@ func TestValue(t *testing.T) {
 	})
 }
 
-// The walk over all crossings knows the measure everywhere along a weight: at the
-// middle of every stretch it agrees with sorting, also where many documents meet.
+// The walk over all crossings gives the measure everywhere along a weight: at the middle
+// of every stretch it agrees with sorting, also where many documents meet.
 func TestCrossingsKnowTheWholeLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
@@ -173,7 +173,7 @@ func TestExactSearchBeatsGrid(t *testing.T) {
 	}
 }
 
-// narrowAround tells whether the value v at w is that of a short stretch only.
+// narrowAround reports whether the value v at w is that of a short stretch only.
 func narrowAround(list []judged, m measure.Measure, w []float64, v float64) bool {
 	for _, by := range []float64{-3e-4, 3e-4} {
 		if naive(list, 2, m, []float64{w[0], w[1] + by}) < v-1e-9 {

@@ -11,9 +11,9 @@ import (
 //
 //	t = (s_a − s_b)/(x_b − x_a)
 //
-// and between two such crossings the measure is constant. From t = −∞, where the
-// order is that of descending −x, every pair with different x crosses once; only
-// pairs that the measure tells apart matter.
+// and between two such crossings the measure is constant. From t = −∞, where the order is
+// that of descending −x, every pair with different x crosses once; only pairs that the
+// measure distinguishes matter.
 type crossings struct {
 	docs    []int32
 	events  []event

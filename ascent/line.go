@@ -151,9 +151,9 @@ func (l *line) highest(d *Data, t, found float64) (float64, float64) {
 	return t, d.mean(best)
 }
 
-// sort orders the documents by scores + t·x, highest first, those of equal score
-// by grade, lowest first, and tells whether that changed their order. It is quick
-// if they are nearly in order.
+// sort orders the documents by scores + t·x, highest first, those of equal score by grade,
+// lowest first, and reports whether that changed their order. It is quick if they are
+// nearly in order.
 func (l *line) sort(q *query, scores, x []float64, t float64, order []int32) (changed bool) {
 	if len(order) > cap(l.keys) {
 		l.keys = make([]float64, len(order))

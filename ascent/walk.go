@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// pattern is what of a query's grades a measure tells apart.
+// pattern is the classes of a query's grades that a measure distinguishes.
 type pattern struct {
 	class   []int32 // of each document, from 0
 	classes int
@@ -37,9 +37,9 @@ func newPattern(m measure.Measure, grades []float64, t *tables) pattern {
 	return p
 }
 
-// newSum returns the pattern of a sum over relevant documents. ok is false if the
-// measure tells more than two classes of these grades apart: then the sum is not
-// the value of some orders.
+// newSum returns the pattern of a sum over relevant documents. ok is false if the measure
+// distinguishes more than two classes of these grades: then the sum is not the value of
+// some orders.
 func newSum(m measure.Additive, grades []float64, t *tables) (p pattern, ok bool) {
 	p = pattern{class: make([]int32, len(grades)), classes: 2}
 	good := 0
@@ -103,15 +103,15 @@ func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 	return terms
 }
 
-// relevant tells whether it matters if a document of that grade stands above or
-// below one of grade 0.
+// relevant reports whether it matters if a document of that grade stands above or below
+// one of grade 0.
 func relevant(m measure.Measure, grade float64) bool {
 	above, _ := m.Value([]float64{grade, 0})
 	below, _ := m.Value([]float64{0, grade})
 	return above != below
 }
 
-// isValueOf tells whether the sum of the terms is the value of a ranking.
+// isValueOf reports whether the sum of the terms is the value of a ranking.
 func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
 	var sum float64
 	at := 0

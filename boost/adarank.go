@@ -43,9 +43,9 @@ type AdaRankOptions struct {
 	Reweight  Reweighting
 	Rate      float64 // of ReweightCumulative
 
-	// Repeats, if not 0, sets a feature aside once it was taken in so many rounds
-	// running, the first not counted, that left the mean as it was. It returns with
-	// the next round that changes the mean or takes another feature.
+	// Repeats, if not 0, sets a feature aside after that many consecutive rounds, the first
+	// not counted, that took it and left the mean as it was. It returns with the next round
+	// that changes the mean or takes another feature.
 	Repeats int
 
 	// Enqueue takes back a round after which the same feature would be taken again,
@@ -110,9 +110,9 @@ type LinearRound struct {
 	Loss    float64 // mean of exp(−E) over these
 }
 
-// NewAdaRank prepares boosting on a data set, which must not change while it lasts.
-// The error is ErrNoPairs, or tells of options that do not exist or of a measure
-// that is not between −1 and 1.
+// NewAdaRank prepares boosting on a data set, which must not change while it lasts. It
+// returns ErrNoPairs, or an error for options that do not exist or a measure that is not
+// between −1 and 1.
 func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
 	if o.Measure == nil || o.Stop < StopPaper || o.Stop > StopNever || o.Reweight < ReweightPaper || o.Reweight > ReweightCumulative {
 		return nil, errors.New("found options without a measure or with a rule that does not exist")
@@ -185,8 +185,8 @@ func (a *AdaRank) direction(weak int) (feature int, sign float64) {
 	return weak - a.data.Features, -1
 }
 
-// Queries returns the number of queries that have something to teach: documents of
-// different grades.
+// Queries returns the number of queries that can be learned from: documents of different
+// grades.
 func (a *AdaRank) Queries() int { return a.used }
 
 // Weights returns the weights of the features after the last round, valid until the

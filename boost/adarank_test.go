@@ -197,8 +197,8 @@ func TestAdaRankStops(t *testing.T) {
 	}
 }
 
-// A feature that is taken again and again without any effect on the mean is set
-// aside after so many repetitions, another one gets its turn, and then it returns.
+// A feature that is taken again and again without any effect on the mean is set aside
+// after that number of repetitions, another one gets its turn, and then it returns.
 func TestRepeats(t *testing.T) {
 	d := random(12, 15, 4, 3)
 	for _, repeats := range []int{1, 3} {
@@ -289,7 +289,7 @@ func TestAdaRankErrors(t *testing.T) {
 	}
 }
 
-// The rounds are the same, bit by bit, whatever the number of workers.
+// The rounds are the same, bit for bit, for any number of workers.
 func TestSameAdaRankForAnyNumberOfWorkers(t *testing.T) {
 	d := random(30, 25, 6, 2)
 	var want []LinearRound

@@ -24,8 +24,8 @@ func ohsumed(b *testing.B) *dataset.Dataset {
 	return d
 }
 
-// BenchmarkRankBoost measures a round on one thread. x-floor is its ratio to the
-// least that a round must do: add every potential to a bin of every feature.
+// BenchmarkRankBoost measures a round on one thread. x-floor is its ratio to the time of
+// the least work a round must do: add every potential to a bin of every feature.
 func BenchmarkRankBoost(b *testing.B) {
 	d := ohsumed(b)
 	for name, o := range map[string]Options{"values": {Workers: 1}, "cuts10": {Workers: 1, Cuts: 10}} {

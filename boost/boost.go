@@ -1,12 +1,12 @@
 // Package boost learns sums of weak rankers, one a round: RankBoost and FRank add
 // threshold rankers of a feature, AdaRank whole features.
 //
-// Start reading at [RankBoost], [FRank] and [AdaRank]: each is made of a data set
-// and then asked for one round after the other, so that the caller decides when to
-// stop. arrange.go and columns.go hold what the first two share: pairs of documents
-// without a matrix of pairs, and features as the places of their values among the
-// thresholds. [Standings] measures scores that change a little every round. The
-// package must not know of hyperparameters' names, validation data or model files.
+// Start reading at [RankBoost], [FRank] and [AdaRank]: each is made of a data set and then
+// asked for one round after the other, so that the caller decides when to stop. arrange.go
+// and columns.go hold what the first two share: pairs of documents without a matrix of
+// pairs, and features as the places of their values among the thresholds. [Standings]
+// measures scores that change a little every round. The package must not depend on
+// hyperparameters' names, validation data or model files.
 package boost
 
 import (

@@ -36,7 +36,7 @@ func draw(t *rapid.T) *dataset.Dataset {
 	return b.Dataset()
 }
 
-// random returns judged queries in which the first features tell something.
+// random returns judged queries in which the grade depends on the first features.
 func random(queries, docs, features int, seed uint64) *dataset.Dataset {
 	var b dataset.Builder
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -92,8 +92,8 @@ func (c *column) allocate(docs int) func(doc, bin int) {
 	return func(doc, bin int) { c.wide[doc] = uint32(bin) }
 }
 
-// spaced returns cuts different thresholds from low up, equally spaced below high,
-// fewer if there are not so many numbers.
+// spaced returns cuts different thresholds from low up, equally spaced below high, fewer
+// if there are fewer float32 numbers between them.
 func spaced(low, high float32, cuts int) []float32 {
 	thresholds := make([]float32, 0, cuts)
 	step := (float64(high) - float64(low)) / float64(cuts)

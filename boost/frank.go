@@ -84,8 +84,8 @@ type query struct {
 // its threshold: the weights W of those that it orders well and badly, and the loss.
 type splitSums struct{ well, badly, loss float64 }
 
-// NewFRank prepares boosting on a data set, which must not change while it lasts.
-// The error is ErrNoPairs, or tells of an option that does not exist.
+// NewFRank prepares boosting on a data set, which must not change while it lasts. It
+// returns ErrNoPairs, or an error for an option that does not exist.
 func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
 		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)

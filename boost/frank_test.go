@@ -235,7 +235,7 @@ func TestFarScores(t *testing.T) {
 	}
 }
 
-// The rounds are the same, bit by bit, whatever the number of workers.
+// The rounds are the same, bit for bit, for any number of workers.
 func TestSameFRankForAnyNumberOfWorkers(t *testing.T) {
 	d := random(12, 20, 5, 2)
 	for search := ByGradient; search <= ByLoss; search++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// ErrNoPairs tells that a data set has no query with documents of different grades,
+// ErrNoPairs is returned when a data set has no query with documents of different grades,
 // so that there is nothing to learn.
 var ErrNoPairs = errors.New("found no query with documents of different grades, expected at least one")
 

@@ -166,7 +166,7 @@ func TestSeparable(t *testing.T) {
 	}
 }
 
-// The rounds are the same, bit by bit, whatever the number of workers.
+// The rounds are the same, bit for bit, for any number of workers.
 func TestSameRoundsForAnyNumberOfWorkers(t *testing.T) {
 	d := random(20, 30, 6, 1)
 	for _, exact := range []bool{false, true} {

@@ -106,8 +106,8 @@ func (q *standing) sort(scores []float64) {
 	}
 }
 
-// above tells whether a place is to stand before another. Documents of equal score
-// stand in the order of the data, so that the result depends on the scores alone.
+// above reports whether a place is to stand before another. Documents of equal score stand
+// in the order of the data, so that the result depends on the scores alone.
 func (p *place) above(o place) bool {
 	return p.score > o.score || p.score == o.score && p.doc < o.doc
 }

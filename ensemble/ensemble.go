@@ -2,8 +2,8 @@
 // about the same data: on one test set, or fold by fold, with rules and weights
 // chosen on validation data.
 //
-// Start reading at [Config.Run]; systems.go reads systems from files. The package
-// must not know how any model was trained.
+// Start reading at [Config.Run]; systems.go reads systems from files. The package must not
+// depend on how any model was trained.
 package ensemble
 
 import (
@@ -42,7 +42,7 @@ type Config struct {
 	Measures []measure.Measure
 	Ties     measure.TiePolicy
 
-	// Observe, if not nil, is told how many steps of how many are done. A rule on a
+	// Observe, if not nil, is called with the number of steps done and the total. A rule on a
 	// division takes as many as there are samples to tune weights on, and one.
 	Observe func(done, total int)
 }
@@ -143,8 +143,8 @@ func choose(rules []Row, divisions []Division) *Row {
 	return chosen
 }
 
-// fuse applies one rule to one division.
-// fuse does one fusion, which is that number of so many.
+// fuse applies one rule to one division. For Observe it is fusion number, from 0, of of
+// fusions.
 func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, number, of int) (*Fusion, error) {
 	steps := 1
 	if c.Weights == nil && c.Tuned && d.Valid != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// part returns queries in which the first feature tells of the grade, in an order
-// that a reader has to merge.
+// part returns queries in which the first feature depends on the grade, in an order that a
+// reader has to merge.
 func part(t *testing.T, seed uint64) *dataset.Dataset {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -82,8 +82,8 @@ func files(t *testing.T, dir string, valid, test *dataset.Dataset) {
 }
 
 // A model and the files of its scores are the same system; the weights turn to the
-// one that knows something; the row chosen is the best on validation data; and the
-// fusion's model scores as the fusion does.
+// informative one; the row chosen is the best on validation data; and the fusion's model
+// scores as the fusion does.
 func TestRun(t *testing.T) {
 	valid, test, dir := part(t, 1), part(t, 2), t.TempDir()
 	files(t, dir, valid, test)

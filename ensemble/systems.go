@@ -16,9 +16,9 @@ import (
 )
 
 // Read returns the division of test and validation data, which may be nil, with the
-// systems of the given arguments: each a model file, or a file of test scores with,
-// after a colon, that of validation scores. observe, unless nil, is told how many of how
-// many systems are read.
+// systems of the given arguments: each a model file, or a file of test scores with, after
+// a colon, that of validation scores. observe, unless nil, is called with the number of
+// systems read and the total.
 func Read(args []string, valid, test *dataset.Dataset, observe func(done, total int)) (*Division, error) {
 	d := &Division{Valid: valid, Test: test}
 	for i, arg := range args {
@@ -90,7 +90,7 @@ func readFold(dir string, d *Division) (*System, error) {
 	return s, s.read(base+".scores", base+".valid.scores", d)
 }
 
-// looksLikeModel tells whether a file begins as JSON, with a brace.
+// looksLikeModel reports whether a file begins as JSON, with a brace.
 func looksLikeModel(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -17,7 +17,7 @@ type Tuning struct {
 	Draws   int             // samples of the queries whose best weights are averaged; 0: the queries themselves, once
 	Seed    uint64
 
-	// Observe, if not nil, is told after every sample how many of how many are done.
+	// Observe, if not nil, is called after every sample with the number done and the total.
 	Observe func(done, total int)
 }
 

@@ -22,8 +22,8 @@ func parse(t testing.TB, name string) measure.Measure {
 	return m
 }
 
-// judged returns data and the scores of three systems: one that knows the grades
-// well, one a little, and one that is against them.
+// judged returns data and the scores of three systems: one that agrees with the grades
+// well, one a little, and one that is opposed to them.
 func judged(t testing.TB, queries int) (*dataset.Dataset, [][]float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -1,10 +1,10 @@
 // Package fuse makes one ranking of the rankings of several systems, which may be
 // anything that gives scores.
 //
-// Start reading at [Rule]: it turns each system's scores of a query into votes, and
-// a fusion is a weighted sum of votes. Each kind of rule is a file and a line of the
-// registry, which is also the help text. The package must not know where scores, or the
-// weights, come from.
+// Start reading at [Rule]: it turns each system's scores of a query into votes, and a
+// fusion is a weighted sum of votes. Each kind of rule is a file and a line of the
+// registry, which is also the help text. The package must not depend on where scores, or
+// the weights, come from.
 package fuse
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Kind is a way to turn scores into votes, by its name. Documents to which a system
-// gives equal scores get equal votes from it. The empty name stands for RRF.
+// Kind is a way to turn scores into votes, by its name. Documents to which a system gives
+// equal scores get equal votes from it. The empty name means RRF.
 type Kind string
 
 // kind is a line of the registry.
@@ -27,7 +27,7 @@ type kind struct {
 
 	usesK, usesScale bool // of the parameters of Rule
 
-	check func(r Rule) error               // of what the parameters alone do not tell; may be nil
+	check func(r Rule) error               // of what the parameters alone do not show; may be nil
 	votes func(r Rule, scores [][]float64) // see Rule.Votes; all scores are finite
 }
 
@@ -62,10 +62,10 @@ func (k Kind) String() string {
 // About says in a few words what a vote is.
 func (k Kind) About() string { return k.entry().about }
 
-// UsesK tells whether a rule of that kind has the parameter K.
+// UsesK reports whether a rule of that kind has the parameter K.
 func (k Kind) UsesK() bool { return k.entry().usesK }
 
-// UsesScale tells whether a rule of that kind has the parameter Scale.
+// UsesScale reports whether a rule of that kind has the parameter Scale.
 func (k Kind) UsesScale() bool { return k.entry().usesScale }
 
 // entry returns the kind's line of the registry, an empty one for a name that is none.

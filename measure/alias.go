@@ -9,7 +9,7 @@ import (
 
 // Alias is another tool's name of a measure.
 type Alias struct {
-	Pattern string // as the tool writes it, with K for a cut-off
+	Pattern string // as the tool writes it, with K for a cutoff
 	Means   string // the pattern that [Parse] takes it for
 	Tool    string
 }
@@ -39,8 +39,8 @@ func Aliases() []Alias {
 	return named
 }
 
-// lacking says of measures of other tools that are not here which comes nearest. The
-// keys are names without cut-off, in lower case.
+// lacking says of measures of other tools that are not here which comes nearest. The keys
+// are names without cutoff, in lower case.
 var lacking = map[string]string{
 	"map_cut":    "average precision has no cut-off here; the nearest are map, of whole lists, and ndcg@10",
 	"gm_map":     "the geometric mean of average precision is not computed here; map is the arithmetic one",
@@ -57,8 +57,8 @@ var lacking = map[string]string{
 	"kendall":    "the nearest is pairs, the share of pairs in the right order: without ties Kendall's tau is twice that less one",
 }
 
-// canonicalName is a name in lower case, in the form NAME or NAME@PARAMETER, with an
-// alias replaced by what it means. trec_eval's cut-offs follow _ or a dot.
+// canonicalName is a name in lower case, in the form NAME or NAME@PARAMETER, with an alias
+// replaced by what it means. trec_eval's cutoffs follow _ or a dot.
 func canonicalName(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	base, value, has := strings.Cut(name, "@")

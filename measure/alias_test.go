@@ -40,8 +40,8 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// Claim: what another tool measures and we do not gets a sentence; a slip gets a
-// question; an alias with a wrong cut-off is refused like ours.
+// Claim: what another tool measures and we do not gets a sentence; a slip gets a question;
+// an alias with a wrong cutoff is refused like ours.
 func TestUnknownMeasures(t *testing.T) {
 	for in, want := range map[string]string{
 		"map_cut_10":  "average precision has no cut-off here; the nearest are map",

@@ -36,8 +36,8 @@ func CutoffOf(m Measure) int {
 	return 0
 }
 
-// CountingRanks returns how many of n ranks count for a measure: all, or those up
-// to its cut-off.
+// CountingRanks returns how many of n ranks count for a measure: all, or those up to its
+// cutoff.
 func CountingRanks(m Measure, n int) int { return cutoff(CutoffOf(m), n) }
 
 func (b base) described() base { return b }

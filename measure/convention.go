@@ -21,7 +21,7 @@ type Convention struct {
 	skip        bool    // queries without a value of their own are left out
 	empty       float64 // what such a query counts otherwise
 	threshold   float64 // lowest relevant grade among whole ones; 0 means 1
-	chosen      float64 // lowest relevant grade, whatever the grades; 0: none is chosen
+	chosen      float64 // lowest relevant grade, for any grades; 0: none is chosen
 }
 
 // conventions are the base conventions; each also exists as a skip variant.
@@ -34,7 +34,7 @@ type Convention struct {
 //   - The LETOR 3.0 script, too, gives NDCG@k (and P@k) of a list shorter than k
 //     as 0. No list of LETOR 3.0 is that short; letor3 measures such lists in
 //     full, which makes it the one to use on other data.
-//   - The LETOR scripts know documents by query and document id, so that of
+//   - The LETOR scripts identify documents by query and document id, so that of
 //     several lines with one id the last counts. The published sets have no such
 //     lines; we count every line.
 //   - trec_eval orders documents of equal score by id; see [TiePolicy].
@@ -139,8 +139,8 @@ func (c Convention) Gain(grade float64) float64 { return c.gain.of(grade) }
 // Discount returns the factor of rank r ≥ 1.
 func (c Convention) Discount(r int) float64 { return c.discount.of(r) }
 
-// IdealDCG returns the highest DCG@k that documents of the given grades (in any
-// order) can have; k = 0 means no cut-off. Like Gain it may overflow to +Inf.
+// IdealDCG returns the highest DCG@k that documents of the given grades (in any order) can
+// have; k = 0 means no cutoff. Like Gain it may overflow to +Inf.
 func (c Convention) IdealDCG(grades []float64, k int) float64 {
 	s := getScratch()
 	defer s.put()
@@ -158,7 +158,7 @@ func (c Convention) IdealDCG(grades []float64, k int) float64 {
 // valueless is what a measure returns for a query on which it is undefined.
 func (c Convention) valueless() (float64, bool) { return c.empty, !c.skip }
 
-// cutoff returns how many of n ranks count when the cut-off is k, 0 for none.
+// cutoff returns how many of n ranks count when the cutoff is k, 0 for none.
 func cutoff(k, n int) int {
 	if k == 0 {
 		return n

@@ -10,7 +10,7 @@ import "fmt"
 // Cumulated Gain-Based Evaluation of IR Techniques, 2002).
 type dcg struct {
 	base
-	k int // 0 for no cut-off
+	k int // 0 for no cutoff
 }
 
 func newDCG(s spec) Averager { return dcg{newBase(s), s.k} }

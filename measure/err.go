@@ -15,7 +15,7 @@ import (
 // the scale and a constant of the measure, not of the query.
 type expectedRR struct {
 	base
-	k        int // 0 for no cut-off
+	k        int // 0 for no cutoff
 	maxGrade float64
 }
 
@@ -63,9 +63,9 @@ func (m expectedRR) Value(ranked []float64) (float64, bool) {
 	return sum, true
 }
 
-// Average implements Averager. Let P_j be the mean over all sets of j documents
-// of a group of Π (1 − R): the chance to read on after j of them, in random
-// order. Groups above are passed whatever their order is, so a group adds
+// Average implements Averager. Let P_j be the mean over all sets of j documents of a group
+// of Π (1 − R): the chance to read on after j of them, in random order. Groups above are
+// passed in any order, so a group adds
 //
 //	on · Σ_j (P_j − P_{j+1})/(start + j + 1)
 func (m expectedRR) Average(ranked []float64, ends []int) (float64, bool) {
@@ -133,7 +133,7 @@ func (m expectedRR) readOn(s *scratch, group []float64, depth int) []float64 {
 }
 
 // errSwaps are swaps under expected reciprocal rank. With x the probability that a
-// document satisfies, v_r = 1/(r+1), 0 beyond the cut-off, and
+// document satisfies, v_r = 1/(r+1), 0 beyond the cutoff, and
 //
 //	P_a = Π_{r<a} (1 − x_r),   Q_b = Π_{a<r<b} (1 − x_r),   S_b = Σ_{a<r<b} v_r Q_r x_r,
 //

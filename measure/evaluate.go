@@ -22,7 +22,7 @@ type gradeLimit interface {
 // Queries are spread over the processors; the result does not depend on how many
 // there are.
 //
-// An error tells of a wrong number of scores, a score that is not a number, grades
+// It returns an error for a wrong number of scores, a score that is not a number, grades
 // for which a measure is not defined, or data whose file changed meanwhile.
 func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties TiePolicy) (*Result, error) {
 	if len(scores) != d.Docs() {

@@ -156,8 +156,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// Claim: the result is the same to the last bit whatever the number of
-// processors, and the same as one query after the other.
+// Claim: the result is the same to the last bit for any number of processors, and the same
+// as one query after the other.
 func TestEvaluateDeterministic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 16))
 	ids, grades := []string{}, map[string][]float64{}

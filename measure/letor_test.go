@@ -16,10 +16,10 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// script re-derives the published evaluation scripts in their own manner: label
-// tables instead of formulas, a vector for every cut-off built place by place,
-// the ideal from a second pass of the same routine, and means that add whatever
-// lies in the vectors. It shares nothing with the package.
+// script re-derives the published evaluation scripts in their own manner: label tables
+// instead of formulas, a vector for every cutoff built place by place, the ideal from a
+// second pass of the same routine, and means that add all that lies in the vectors. It
+// shares nothing with the package.
 type script struct {
 	gain     map[float64]float64
 	relevant map[float64]bool

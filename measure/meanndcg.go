@@ -1,6 +1,6 @@
 package measure
 
-// meanNDCG is LETOR 4.0's mean over all cut-offs,
+// meanNDCG is LETOR 4.0's mean over all cutoffs,
 //
 //	MeanNDCG = 1/n Σ_{k=1..n} NDCG@k     for a query of n documents.
 type meanNDCG struct{ ndcg }

@@ -2,12 +2,11 @@
 // the rest of the field's measures, each under a named convention, because tools
 // disagree about the details.
 //
-// Start reading at [Parse], which turns a name such as "ndcg@10" into a
-// [Measure], and at [Convention]. Each measure has a file of its own and a line
-// in the registry, which is also the help text. [Ranker] turns one query's scores
-// into a ranking, ties included; [Evaluate] measures a whole data set, of which
-// it looks at the grades alone. The package must not know of features, losses or
-// models.
+// Start reading at [Parse], which turns a name such as "ndcg@10" into a [Measure], and at
+// [Convention]. Each measure has a file of its own and a line in the registry, which is
+// also the help text. [Ranker] turns one query's scores into a ranking, ties included;
+// [Evaluate] measures a whole data set, of which it looks at the grades alone. The package
+// must not depend on features, losses or models.
 package measure
 
 // Measure maps one query's ranking to a number, higher being better.

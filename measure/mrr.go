@@ -1,11 +1,10 @@
 package measure
 
-// mrr is the reciprocal of the rank of the first relevant document, 0 if that
-// lies beyond the cut-off (Voorhees, The TREC-8 Question Answering Track Report,
-// 1999).
+// mrr is the reciprocal of the rank of the first relevant document, 0 if that lies beyond
+// the cutoff (Voorhees, The TREC-8 Question Answering Track Report, 1999).
 type mrr struct {
 	binary
-	k int // 0 for no cut-off
+	k int // 0 for no cutoff
 }
 
 func newMRR(s spec) Averager { return mrr{newBinary(s), s.k} }
@@ -59,10 +58,9 @@ func (m mrr) GoodGain(i, a, good, bad int) float64 {
 	return 1 / float64(1+a)
 }
 
-// mrrSwaps are swaps under the reciprocal rank of the first relevant document.
-// With x = 1 for relevant documents and 0 for others, v_r = 1/(r+1), 0 beyond the
-// cut-off, and c the first relevant document below a, for a no lower than the
-// first relevant document of all,
+// mrrSwaps are swaps under the reciprocal rank of the first relevant document. With x = 1
+// for relevant documents and 0 for others, v_r = 1/(r+1), 0 beyond the cutoff, and c the
+// first relevant document below a, for a no lower than the first relevant document of all,
 //
 //	loss = (x_a − x_b)(v_a − v_min(b,c)).
 //

@@ -11,7 +11,7 @@ import "math"
 // this ratio.
 type ndcg struct {
 	base
-	k int // 0 for no cut-off
+	k int // 0 for no cutoff
 }
 
 func newNDCG(s spec) Averager { return ndcg{newBase(s), s.k} }
@@ -71,7 +71,7 @@ func (m ndcg) GoodGain(i, a, good, bad int) float64 {
 
 // prepared is what one query's NDCG needs besides its ranking.
 type prepared struct {
-	ideal    []float64 // the highest grades, as many as the cut-off counts
+	ideal    []float64 // the highest grades, as many as the cutoff counts
 	gains    gains
 	discount []float64
 	scratch  *scratch

@@ -11,15 +11,14 @@ import (
 // Options are the settings of measures that are not part of their names. The
 // zero value asks for the defaults.
 type Options struct {
-	// MaxGrade is the highest grade that ERR reckons with, judged or not; 0
-	// means 4, the scale of the web tracks of TREC, of Yahoo's challenge and of
-	// MSLR.
+	// MaxGrade is the highest grade that ERR assumes, judged or not; 0 means 4, the scale of
+	// the web tracks of TREC, of Yahoo's challenge and of MSLR.
 	MaxGrade float64
 }
 
 // Info describes a measure for help texts.
 type Info struct {
-	Pattern     string // its name, with K for a cut-off and [ ] around what may be left out
+	Pattern     string // its name, with K for a cutoff and [ ] around what may be left out
 	Explanation string // one line
 	Source      string // who defined it, where
 }
@@ -43,12 +42,12 @@ type entry struct {
 	source      string
 }
 
-// spec is a parsed name with everything a measure may need to know.
+// spec is a parsed name with everything a measure may need.
 type spec struct {
 	name        string
 	family      string // name without its parameter
 	convention  Convention
-	k           int // cut-off; 0 for none
+	k           int // cutoff; 0 for none
 	persistence float64
 	maxGrade    float64
 }
@@ -70,7 +69,7 @@ var registry = []entry{
 	{"rbp", persistence, newRBP, "rank-biased precision of a reader who goes on to the next rank with probability P (0.8 if not given)", "Moffat and Zobel 2008"},
 }
 
-// List describes every measure that Parse knows, in the order of help texts.
+// List describes every measure that Parse accepts, in the order of help texts.
 func List() []Info {
 	list := make([]Info, len(registry))
 	for i, e := range registry {
@@ -126,8 +125,8 @@ func MustParse(name string, c Convention) Averager {
 	return m
 }
 
-// ParseList parses measures separated by commas. An error tells of an empty
-// list and of a measure named twice.
+// ParseList parses measures separated by commas. It returns an error for an empty list or
+// a measure named twice.
 func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 	var list []Measure
 	seen := make(map[string]bool)

@@ -97,9 +97,8 @@ func (r *Result) Mean(name string) float64 { return Mean(r.PerQuery(name)) }
 // the others are left out by a skip convention.
 func (r *Result) Counted(name string) int { return counted(r.PerQuery(name)) }
 
-// TieNeutral returns the mean of a measure under TiesAverage, whatever the
-// policy of the values: what the ranking is worth when ties are broken by
-// chance.
+// TieNeutral returns the mean of a measure under TiesAverage, for any policy of the
+// values: what the ranking is worth when ties are broken by chance.
 func (r *Result) TieNeutral(name string) float64 { return Mean(r.neutral[r.index(name)]) }
 
 // TieNeutralPerQuery is PerQuery under TiesAverage.
@@ -135,7 +134,7 @@ func counted(values []float64) int {
 	return n
 }
 
-// TieStats tells how much of a result rests on the order of tied documents.
+// TieStats says how much of a result depends on the order of tied documents.
 type TieStats struct {
 	Pairs   int64 // pairs of differently graded documents, over all queries
 	Tied    int64 // those of equal score

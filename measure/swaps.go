@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Swaps knows what a measure M loses when two documents of a ranking change
-// places. It is bound to a query's grades and immutable; what depends on the
-// ranking is in slices that the caller provides. Ranks count from 0.
+// Swaps computes what a measure M loses when two documents of a ranking change places. It
+// is bound to a query's grades and immutable; what depends on the ranking is in slices
+// that the caller provides. Ranks count from 0.
 //
 // One query's ranking enters by the number x that a document counts for in the
 // measure: its share of the gain, whether it is relevant, its probability to
@@ -79,7 +79,7 @@ func (s anySwaps) Row(loss, x, work []float64, a, to int) {
 	}
 }
 
-// overflowError tells of a grade whose gain is no number.
+// overflowError is the error for a grade whose gain is not a finite number.
 func overflowError(grades []float64) error {
 	return fmt.Errorf("the gains of grade %v overflow: expected grades below 1000", slices.Max(grades))
 }

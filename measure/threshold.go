@@ -9,10 +9,10 @@ import (
 )
 
 // Whether a document is relevant is one notion throughout: its grade reaches the
-// threshold. A Convention carries the threshold, so that whatever is measured, or
-// learned, under it agrees. Unless one is chosen, it depends on the data (For): the
-// convention's own among whole grades, the smallest positive grade among others, of
-// which none may reach 1.
+// threshold. A Convention carries the threshold, so that everything measured or learned
+// under it agrees. Unless one is chosen, it depends on the data (For): the convention's
+// own among whole grades, the smallest positive grade among others, of which none may
+// reach 1.
 
 // Threshold returns the lowest grade that counts as relevant: the one chosen, or the
 // convention's own among whole grades (1, or 2 for mslr).

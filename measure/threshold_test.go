@@ -17,9 +17,9 @@ func set(t *testing.T, text string) *dataset.Dataset {
 	return d
 }
 
-// Claim: with grades that are fractions every binary measure takes documents of
-// positive grade as relevant, whatever the convention; the same ranking with grades
-// made whole has the same value. Measures of graded relevance do not change.
+// Claim: with grades that are fractions every binary measure takes documents of positive
+// grade as relevant, under any convention; the same ranking with grades made whole has the
+// same value. Measures of graded relevance do not change.
 func TestForFractions(t *testing.T) {
 	fractions := set(t, "0 qid:1 1:1\n0.07 qid:1 1:1\n0 qid:1 1:1\n0.41 qid:1 1:1\n")
 	whole := []float64{0, 1, 0, 1}
@@ -54,8 +54,8 @@ func TestForFractions(t *testing.T) {
 	}
 }
 
-// Claim: whole grades keep the convention's threshold, and one that was chosen stays
-// whatever the data.
+// Claim: whole grades keep the convention's threshold, and one that was chosen stays for
+// any data.
 func TestForKeeps(t *testing.T) {
 	whole, fractions := set(t, "2 qid:1 1:1\n1 qid:1 1:1\n"), set(t, "0.5 qid:1 1:1\n")
 	mslr, err := ParseConvention("mslr")
@@ -79,9 +79,9 @@ func TestForKeeps(t *testing.T) {
 	}
 }
 
-// Claim: a measure that is the same for all orders of all queries is told, with the
-// threshold and the highest grade where they are the reason; one query on which it
-// varies is enough.
+// Claim: a measure that is the same for all orders of all queries is reported, with the
+// threshold and the highest grade where they are the reason; one query on which it varies
+// is enough.
 func TestCheckVaries(t *testing.T) {
 	low := "0.1 qid:1 1:1\n0.4 qid:1 1:1\n"
 	for _, c := range []struct {

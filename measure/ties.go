@@ -39,8 +39,8 @@ func ParseTies(name string) (TiePolicy, error) {
 	return 0, suggest.Unknown("tie policy", name, tieNames[:])
 }
 
-// Averager is a Measure that knows its expected value under random tie
-// breaking, exactly. All measures that [Parse] returns are Averagers.
+// Averager is a Measure that computes its exact expected value under random tie breaking.
+// All measures that [Parse] returns are Averagers.
 //
 // For measures that are sums over documents the closed forms are those of
 // McSherry and Najork, Computing Information Retrieval Performance Measures

@@ -206,8 +206,8 @@ func TestSingleFeature(t *testing.T) {
 	}
 }
 
-// Random ranks as a mean over many seeds does what an order drawn by lot does: the
-// tie-neutral value of equal scores.
+// Random ranks as a mean over many seeds does what a random order does: the tie-neutral
+// value of equal scores.
 func TestRandomIsChance(t *testing.T) {
 	m := lookup(t, "random")
 	ap := parse(t, "map")

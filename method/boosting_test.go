@@ -15,9 +15,9 @@ import (
 
 var boostingMethods = []string{"rankboost", "adarank", "frank"}
 
-// With validation data boosting keeps the first round that is best on them, tells
-// each to the observer, and the value in the model is what whoever scores with it
-// measures; without, it keeps the last.
+// With validation data boosting keeps the first round that is best on them, reports each
+// to the observer, and the value in the model is what scoring with it measures; without,
+// it keeps the last.
 func TestBestRoundIsKept(t *testing.T) {
 	for _, name := range boostingMethods {
 		m := lookup(t, name)

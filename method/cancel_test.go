@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Cancelled at any time, a training ends at once with the context's error, whatever
-// the method; or it has ended before. What is left of it goes on to the same model.
+// Cancelled at any time, a training ends at once with the context's error, for any method;
+// or it has ended before. Resumed from what it left, it gives the same model.
 func TestCancelledAtAnyTime(t *testing.T) {
 	broken := errors.New("broken off")
 	for _, m := range List() {

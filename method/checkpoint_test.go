@@ -42,9 +42,9 @@ func killable(t testing.TB, name string) (*Method, *Problem) {
 	return m, p
 }
 
-// child trains with a checkpoint in dir, tells every iteration on standard output
-// and waits there for a line on standard input, so that whoever runs it can kill
-// it at an iteration of its choice.
+// child trains with a checkpoint in dir, prints every iteration on standard output and
+// waits there for a line on standard input, so that whoever runs it can kill it at an
+// iteration of its choice.
 func child(name, dir string) error {
 	t := &testing.B{}
 	m, p := killable(t, name)
@@ -197,8 +197,8 @@ func TestCancelledTrainingGoesOn(t *testing.T) {
 	}
 }
 
-// A checkpoint is that of one training: whatever would change the result makes it
-// another's, and the error tells what differs.
+// A checkpoint belongs to one training: anything that would change the result makes it
+// another's, and the error says what differs.
 func TestCheckpointOfAnotherTraining(t *testing.T) {
 	m, p := killable(t, "expgain")
 	path := interrupted(t, m, p, 1, 3)

@@ -167,7 +167,7 @@ func (c *climb) observe(s ascent.Sweep) error {
 	return nil
 }
 
-// consider keeps a point if it is better than all before, and tells whether it is.
+// consider keeps a point if it is better than all before, and reports whether it is.
 func (c *climb) consider(w []float64, training float64) (better bool, err error) {
 	worth := training
 	if c.valid != nil {

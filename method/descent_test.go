@@ -40,9 +40,9 @@ func mapOf(t testing.TB, trained *model.Model, d *dataset.Dataset) float64 {
 	return mean(d, scores, parse(t, "map"))
 }
 
-// Every registered method learns with every scorer it has: on the training data it
-// ranks better than the best of many random orders. Its model is the same whatever
-// the number of workers and comes back from its file as it was.
+// Every registered method learns with every scorer it has: on the training data it ranks
+// better than the best of many random orders. Its model is the same for any number of
+// workers and comes back from its file as it was.
 func TestEveryMethodTrainsEveryScorer(t *testing.T) {
 	best, d, rng := 0.0, smallData(t), random.Stream(1, "test", "")
 	scores := make([]float64, d.Docs())
@@ -117,8 +117,8 @@ func TestDescentApproachesMinimum(t *testing.T) {
 	}
 }
 
-// With validation data, the epoch with the best value on these is kept, and each
-// is told to the observer; without, that with the lowest training cost.
+// With validation data, the epoch with the best value on these is kept, and each is passed
+// to the observer; without, that with the lowest training cost.
 func TestBestEpochIsKept(t *testing.T) {
 	m := lookup(t, "lambdarank")
 	for _, validated := range []bool{true, false} {
@@ -210,7 +210,7 @@ func TestDescentResumes(t *testing.T) {
 	}
 }
 
-// What diverges is told with the query at fault.
+// Divergence is reported with the query at fault.
 func TestDivergenceNamesQuery(t *testing.T) {
 	m := lookup(t, "rankcosine")
 	p := newProblem(t, m, "optimizer", "descent", "rule", "plain", "rate", "1e6", "C", "1", "epochs", "100")
@@ -280,7 +280,7 @@ func TestAcceptedMeasures(t *testing.T) {
 	}
 }
 
-// The cut-off of SoftRank is that of the training measure.
+// The cutoff of SoftRank is that of the training measure.
 func TestSoftRankCutoff(t *testing.T) {
 	m := lookup(t, "softrank")
 	var objectives []float64

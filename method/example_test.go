@@ -35,7 +35,7 @@ func ExampleMethod_Train() {
 	// mle linear 5 true
 }
 
-// A name that is nearly right is told.
+// The error for an unknown name suggests a similar one.
 func ExampleLookup() {
 	_, err := method.Lookup("lambdrank")
 	fmt.Println(err)

@@ -40,8 +40,7 @@ func (m *Method) forNetworks() *Method {
 	return m
 }
 
-// ratesOfFields is the grid of descent's rate for losses that know no other
-// optimiser.
+// ratesOfFields is the grid of descent's rate for losses that have no other optimiser.
 var ratesOfFields = []string{"0.0001", "0.001", "0.01", "0.1"}
 
 func mappingParameter() Hyperparameter {

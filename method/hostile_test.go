@@ -14,8 +14,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// hostile is a kind of data that asks much of numbers: set changes a query's
-// features, n documents in rows of so many.
+// hostile is a kind of data that is numerically hard: set changes a query's features, n
+// documents in rows of the given width.
 type hostile struct {
 	name   string
 	set    func(rng *rand.Rand, x []float32, n, features int)

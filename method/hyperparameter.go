@@ -33,8 +33,8 @@ type Hyperparameter struct {
 	Grid    []string // what tune tries unless told otherwise; nil: only Default
 	Doc     string   // one line
 
-	// Auto tells that a number may also be "auto": what the data ask for, which
-	// Train puts in its place.
+	// Auto is whether a number may also be "auto": the value that fits the data, which Train
+	// puts in its place.
 	Auto bool
 
 	// NetworkGrid takes the place of Grid for networks, unless it is nil.
@@ -139,8 +139,8 @@ func (m *Method) Values(set map[string]string) (Values, error) {
 	return Values{method: m, text: text}, nil
 }
 
-// IsNumber tells whether the method has a hyperparameter of that name whose
-// values are numbers.
+// IsNumber reports whether the method has a hyperparameter of that name whose values are
+// numbers.
 func (m *Method) IsNumber(name string) bool {
 	h, err := m.hyperparameter(name)
 	return err == nil && (h.Kind == Number || h.Kind == Integer)
@@ -166,7 +166,7 @@ func (v Values) Names() []string {
 	return names
 }
 
-// IsNumber tells whether the method has a hyperparameter of that name whose values are
+// IsNumber reports whether the method has a hyperparameter of that name whose values are
 // numbers.
 func (v Values) IsNumber(name string) bool { return v.method.IsNumber(name) }
 
@@ -241,8 +241,8 @@ func (m *Method) Grid(override map[string][]string) ([]map[string]string, error)
 	return m.GridOf("", override)
 }
 
-// GridOf is Grid with the default grids of a kind of scorer; the empty string
-// stands for the method's default.
+// GridOf is Grid with the default grids of a kind of scorer; the empty string means the
+// method's default.
 func (m *Method) GridOf(kind string, override map[string][]string) ([]map[string]string, error) {
 	if kind == "" {
 		kind = m.Scorers()[0]

@@ -166,7 +166,7 @@ func TestRange(t *testing.T) {
 }
 
 // Of every registered method: defaults and grids are values it accepts, names are
-// different, and the range is told in words that fit a table.
+// different, and the description of the range fits a table.
 func TestRegisteredHyperparameters(t *testing.T) {
 	for _, m := range List() {
 		seen := map[string]bool{}

@@ -43,7 +43,7 @@ func parametric(m *Method, p *Problem, l loss.Loss) (loss.Loss, train.Learner, e
 	}, nil
 }
 
-// checkLinear tells what does not go with an optimiser that works on w·x only.
+// checkLinear returns an error for anything an optimiser of w·x only cannot do.
 func checkLinear(m *Method, p *Problem, optimizer string) error {
 	if kind := scorerKind(m, p); kind != linearScorer {
 		return train.BadProblem("optimizer=%s with the scorer %s, expected %s", optimizer, kind, linearScorer)

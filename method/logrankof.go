@@ -10,10 +10,10 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// LogRankOf returns what a model trained by one of LogRank's methods was trained
-// with; ok is false for other models. With the model's seed, and a query's id, it
-// is all that decides which rankings the sampled form draws. An error tells of
-// hyperparameters that the method does not know.
+// LogRankOf returns what a model trained by one of LogRank's methods was trained with; ok
+// is false for other models. With the model's seed, and a query's id, it is all that
+// decides which rankings the sampled form draws. It returns an error for hyperparameters
+// that the method does not have.
 func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
 	i := slices.IndexFunc(List(), func(known *Method) bool { return known.Name == m.Method && known.isLogRank() })
 	if i < 0 {
@@ -47,7 +47,7 @@ func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
 	return config, err == nil, err
 }
 
-// isLogRank tells whether a method has the options of LogRank's sampler.
+// isLogRank reports whether a method has the options of LogRank's sampler.
 func (m *Method) isLogRank() bool {
 	_, err := m.hyperparameter("sampler")
 	return err == nil

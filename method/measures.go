@@ -9,9 +9,9 @@ type measureClass int
 
 const (
 	additive  measureClass = iota // sums over relevant documents
-	anyOne                        // whatever measure can compute
-	anyNDCG                       // with or without a cut-off
-	wholeNDCG                     // a loss takes gain and discount from its convention and knows no cut-off
+	anyOne                        // any that package measure can compute
+	anyNDCG                       // with or without a cutoff
+	wholeNDCG                     // the gain and discount are the convention's, without a cutoff
 )
 
 var trainingMeasures = [...]struct {

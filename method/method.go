@@ -1,8 +1,8 @@
 // Package method is the registry of learning methods: each a loss, a scorer and
 // an optimiser under one name, with its hyperparameters and its source.
 //
-// Start reading at [Method] and at registry.go; [Method.Train] learns a model.
-// The package must not know of files, folds or tables.
+// Start reading at [Method] and at registry.go; [Method.Train] learns a model. The package
+// must not depend on files, folds or tables.
 package method
 
 import (
@@ -69,10 +69,10 @@ type Problem struct {
 	relevant measure.Convention // with the threshold for the data; set by Train
 }
 
-// Iteration tells how far training is.
+// Iteration is the progress of training.
 type Iteration = train.Iteration
 
-// ProblemError tells that a method cannot learn from a problem: the data, the
+// ProblemError is the error of a problem from which a method cannot learn: the data, the
 // settings, the training measure or the checkpoint do not fit.
 type ProblemError = train.ProblemError
 
@@ -100,10 +100,9 @@ func (m *Method) Measures() []string {
 	return slices.Clone(trainingMeasures[m.takes].examples)
 }
 
-// Train learns a model. The result is a function of the problem alone: the same
-// bytes whatever the number of workers, with or without interruptions and
-// checkpoints. An error is a *ProblemError if the problem is at fault, and wraps
-// ctx's if that ended the training.
+// Train learns a model. The result is a function of the problem alone: the same bytes for
+// any number of workers, with or without interruptions and checkpoints. An error is a
+// *ProblemError if the problem is at fault, and wraps ctx's if that ended the training.
 func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	defer dataset.GuardFaults(&err)()
 	whole, err := m.Problem(p)
@@ -169,8 +168,8 @@ func (p *Problem) identity(m *Method) string {
 	return fmt.Sprintf("%s scorer=%s %s", words, scorerKind(m, p), p.Values)
 }
 
-// Lookup returns the method of that name. The error about an unknown one tells what is
-// near or, if nothing is, lists the known ones.
+// Lookup returns the method of that name. The error for an unknown one says what is near
+// or, if nothing is, lists the known ones.
 func Lookup(name string) (*Method, error) {
 	for _, m := range registry {
 		if m.Name == name {

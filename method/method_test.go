@@ -157,8 +157,8 @@ func TestEveryMethodLearns(t *testing.T) {
 	}
 }
 
-// The same problem gives the same model file whatever the number of workers, and
-// another seed another one where anything is drawn.
+// The same problem gives the same model file for any number of workers, and another seed
+// another one where anything is drawn.
 func TestSameBytesForAnyNumberOfWorkers(t *testing.T) {
 	for _, m := range List() {
 		for _, form := range forms(m) {

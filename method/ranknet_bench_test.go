@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// BenchmarkRankNetOHSUMED is an epoch of --method ranknet --scorer net, 10 hidden
-// units, on the training part of OHSUMED's fold 1: 63 queries, 9,219 documents of 45
-// features and 367,663 pairs. Its floor are the multiply-adds of two passes over the
-// features, 0.3 ms, the pairs' divisions, 0.14, and 92,190 hyperbolic tangents, 0.1.
+// BenchmarkRankNetOHSUMED is an epoch of --method ranknet --scorer net, 10 hidden units,
+// on the training part of OHSUMED's fold 1: 63 queries, 9,219 documents of 45 features and
+// 367,663 pairs. Its least work is the multiply-adds of two passes over the features, 0.3
+// ms, the pairs' divisions, 0.14, and 92,190 hyperbolic tangents, 0.1.
 func BenchmarkRankNetOHSUMED(b *testing.B) {
 	d := ohsumedFold1(b)
 	for _, batch := range []string{"1", "8"} {

@@ -6,7 +6,7 @@ func redraw(what, when string) Hyperparameter {
 	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " anew at the beginning of every epoch of descent rather than once" + when}
 }
 
-// redraws tells whether the loss is to draw anew in every epoch.
+// redraws reports whether the loss is to draw anew in every epoch.
 func (p *Problem) redraws() bool {
 	_, err := p.Values.method.hyperparameter("redraw")
 	return err == nil && p.Values.Bool("redraw")

@@ -70,8 +70,8 @@ func refitSettings(refit string) []string {
 	return set
 }
 
-// An optimiser that met its tolerance is told from one that did not; where there is
-// none, nothing is told.
+// An optimiser that met its tolerance is distinguished from one that did not; where there
+// is none, neither is recorded.
 func TestConverged(t *testing.T) {
 	for _, c := range []struct {
 		method   string

@@ -28,8 +28,8 @@ func (m *Method) Scorers() []string {
 	return []string{linearScorer, networkScorer}
 }
 
-// CheckScorer returns a *ProblemError if the method cannot train a scorer of that
-// kind; the empty string stands for its default.
+// CheckScorer returns a *ProblemError if the method cannot train a scorer of that kind;
+// the empty string means its default.
 func (m *Method) CheckScorer(kind string) error {
 	if kinds := m.Scorers(); kind != "" && !slices.Contains(kinds, kind) {
 		return train.BadProblem("found the scorer %q, expected %s", kind, strings.Join(kinds, ", "))

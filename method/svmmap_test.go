@@ -106,8 +106,8 @@ func withDegenerateQueries(d *dataset.Dataset) *dataset.Dataset {
 	return &grown
 }
 
-// Queries without relevant or without irrelevant documents have no slack, whatever is
-// trained: they only count in N, so that C grows by what N does.
+// Queries without relevant or without irrelevant documents have no slack, for any weights:
+// they only count in N, so that C grows by what N does.
 func TestSVMmapWithDegenerateQueries(t *testing.T) {
 	m := lookup(t, "svmmap")
 	for _, training := range []string{"map", "ndcg@5", "mrr", "auc"} {
@@ -135,7 +135,7 @@ func TestSVMmapWithDegenerateQueries(t *testing.T) {
 	}
 }
 
-// The model is the same, byte for byte, whatever the number of workers.
+// The model is the same, byte for byte, for any number of workers.
 func TestSVMmapIsDeterministic(t *testing.T) {
 	m := lookup(t, "svmmap")
 	for _, settings := range [][]string{{}, {"slack", "n"}, {"grades", "graded"}} {

@@ -9,7 +9,7 @@ const auto = "auto"
 // irrelevant ones.
 const thresholdName = "threshold"
 
-// threshold is that hyperparameter; when tells of which settings it matters.
+// threshold is that hyperparameter; when reports for which settings it matters.
 func threshold(when string) Hyperparameter {
 	return Hyperparameter{
 		Name: thresholdName, Kind: Number, Default: auto, Auto: true, Min: leastPositive, Max: unbounded,

@@ -9,7 +9,7 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// wide is a linear model of so many random weights.
+// wide is a linear model with the given number of random weights.
 func wide(weights int) *Model {
 	rng := rand.New(rand.NewPCG(1, 2))
 	m := &Model{Method: "mle", Scorer: scorer.Linear{Features: weights}, Params: make([]float64, weights)}

@@ -15,8 +15,8 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// FormatName and FormatVersion head every model file. Files of a higher version
-// are refused; keys that this version does not know are ignored.
+// FormatName and FormatVersion head every model file. Files of a higher version are
+// refused; unknown keys are ignored.
 const (
 	FormatName    = "listwise-model"
 	FormatVersion = 1
@@ -38,7 +38,7 @@ type modelFile struct {
 	Hyperparameters map[string]any `json:"hyperparameters"`
 	Seed            uint64         `json:"seed"`
 	Features        featuresFile   `json:"features"`
-	Missing         string         `json:"missing,omitempty"` // nothing stands for error
+	Missing         string         `json:"missing,omitempty"` // empty means error
 	Normalization   string         `json:"normalization"`
 	Training        Training       `json:"training"`
 }
@@ -88,7 +88,7 @@ func write(w io.Writer, text []byte) error {
 	return nil
 }
 
-// limited is a writer that takes so many bytes.
+// limited is a writer that takes at most left bytes.
 type limited struct {
 	w    io.Writer
 	left int
@@ -131,8 +131,8 @@ func (m *Model) encode() ([]byte, error) {
 	return strictjson.AppendMember(text, "scorer", s), nil
 }
 
-// FileError tells what is wrong in a model file: what was found, what was
-// expected, and on which line where that is known.
+// FileError says what is wrong in a model file: what was found, what was expected, and on
+// which line where that is known.
 type FileError struct {
 	File string
 	Line int // counted from 1; 0 if the error is not of one line
@@ -213,8 +213,8 @@ type partError struct {
 func (e *partError) Error() string { return e.err.Error() }
 func (e *partError) Unwrap() error { return e.err }
 
-// inPart adds the offset of a part to an error in it, unless the error knows its
-// place already.
+// inPart adds the offset of a part to an error in it, unless the error has its place
+// already.
 func inPart(v strictjson.Value, err error) error {
 	var part *partError
 	var kind *json.UnmarshalTypeError
@@ -316,8 +316,8 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	}, nil
 }
 
-// locate tells an error of decode where it happened, and those about JSON in words
-// that do not ask for a knowledge of Go.
+// locate adds to an error of decode where it happened, and rephrases those about JSON for
+// readers who do not know Go.
 func locate(path string, text []byte, err error) *FileError {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

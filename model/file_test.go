@@ -120,8 +120,8 @@ func TestSaveLeavesOldFile(t *testing.T) {
 	}
 }
 
-// Every mistake in a file is told with the file, the line where there is one, what
-// was found and what was expected.
+// Every mistake in a file is reported with the file, the line where there is one, what was
+// found and what was expected.
 func TestLoadErrors(t *testing.T) {
 	replace := func(old, by string) string {
 		if !strings.Contains(fullText, old) {

@@ -31,15 +31,15 @@ func fusionRules() []fuse.Rule {
 	return []fuse.Rule{{Kind: fuse.RRF, K: 60}, {Kind: fuse.CombSUM, Scale: fuse.ZScore}, {Kind: fuse.CombMNZ}, {Kind: fuse.Borda}}
 }
 
-// A fusion scores as its members' own scores, fused: each with its normalization and
-// as many features as it knows.
+// A fusion scores as its members' own scores, fused: each with its normalization and its
+// own number of features.
 func TestFusionScoresAsItsMembersDo(t *testing.T) {
 	d := read(t, wideQueries)
 	weights := []float64{0.5, 0.25, 0.25}
 	for _, r := range fusionRules() {
 		var systems [][]float64
 		for _, m := range members() {
-			// A member of two features, given what it knows of the data.
+			// A member of two features, given the features it has of the data.
 			narrow := d
 			if m.Scorer.NumFeatures() == 2 {
 				narrow = read(t, "1 qid:a 1:1 2:2\n0 qid:a 1:3 2:6\n1 qid:a 1:2 2:2\n0 qid:b 1:5 2:4\n2 qid:b 1:4 2:4.5\n")

@@ -177,9 +177,8 @@ func hostileSeeds(f *testing.F) [][]byte {
 	return seeds
 }
 
-// Whatever the bytes, there is an error or a model, never a panic; a model that is
-// saved again is the same; and it scores data of as many features or fewer, or says
-// why not.
+// Any bytes give an error or a model, never a panic; a model that is saved again is the
+// same; and it scores data of as many features or fewer, or says why not.
 func FuzzLoad(f *testing.F) {
 	for _, text := range hostileSeeds(f) {
 		f.Add(text)

@@ -1,14 +1,13 @@
 // Package model holds trained ranking functions and the one self-describing
 // JSON file that stores them.
 //
-// Start reading at [Model]; [Load] and [Model.Save] in file.go are its file. The
-// package must not know how models are trained.
+// Start reading at [Model]; [Load] and [Model.Save] in file.go are its file. The package
+// must not depend on how models are trained.
 //
-// A model file is read as if it came from an enemy: its size, its nesting and the
-// memory that scoring takes are bounded, a key that stands twice is an error, and
-// so is a file that is not regular. Its "sum" is a checksum of everything else, by
-// which damage and later edits are noticed; a file without one, such as a model
-// made by hand, is not checked.
+// A model file is read as untrusted input: its size, its nesting and the memory that
+// scoring takes are bounded, a key that stands twice is an error, and so is a file that is
+// not regular. Its "sum" is a checksum of everything else, by which damage and later edits
+// are noticed; a file without one, such as a model made by hand, is not checked.
 package model
 
 import (
@@ -21,8 +20,8 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// Model is a trained ranking function with all that is needed to apply it and to
-// tell where it came from. It is safe for concurrent use once made.
+// Model is a trained ranking function with all that is needed to apply it and to say where
+// it came from. It is safe for concurrent use once made.
 type Model struct {
 	Method          string         // as "listwise methods" names it
 	Measure         string         // the training measure, "" if the method has none
@@ -38,12 +37,12 @@ type Model struct {
 	Params          []float64 // the scorer's
 }
 
-// Training tells on what and how well a model was trained.
+// Training describes the data a model was trained on and the course of training.
 type Training struct {
 	Fingerprint string `json:"fingerprint"` // of the training data before normalization
 	Queries     int    `json:"queries"`
 	Documents   int    `json:"documents"`
-	// Seen tells the training queries from others; nil if it is not known.
+	// Seen is the set of the training queries; nil if unknown.
 	Seen      *dataset.QuerySet `json:"queries_seen,omitempty"`
 	Used      int               `json:"queries_used"`  // queries the loss could learn from
 	Objective float64           `json:"objective"`     // final value, regularisation included
@@ -63,22 +62,21 @@ type Training struct {
 	// without the validation data, or, on more data, a model trained as long; empty
 	// where nothing was chosen on validation data.
 	Refit string `json:"refit,omitempty"`
-	// Converged tells whether an optimiser met its tolerance; nil where there is none,
-	// as for a descent, which ends after a number of epochs.
+	// Converged is whether an optimiser met its tolerance; nil where there is none, as for a
+	// descent, which ends after a number of epochs.
 	Converged *bool `json:"converged,omitempty"`
 }
 
-// Constant tells whether there are parameters and all are 0, so that all documents
-// get the same score: the model ranks nothing.
+// Constant reports whether there are parameters and all are 0, so that all documents get
+// the same score: the model ranks nothing.
 func (m *Model) Constant() bool {
 	return len(m.Params) > 0 && !slices.ContainsFunc(m.Params, func(p float64) bool { return p != 0 })
 }
 
-// Score returns one score for each document of d, in the order of its rows, after
-// what the model does to features: see [Model.Transform]. Documents may lack trailing
-// features (they count as 0), but not have more than the model knows; that, values that
-// are missing although the model does not know what they become, or a score that is not
-// finite, is an error.
+// Score returns one score for each document of d, in the order of its rows, after what the
+// model does to features: see [Model.Transform]. Documents may lack trailing features
+// (they count as 0), but must not have more than the model. More features, missing values
+// that the model has no rule for, or a score that is not finite are errors.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	width := m.Scorer.NumFeatures()
 	if d.Features > width {
@@ -109,16 +107,16 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	return scores, nil
 }
 
-// Transform does to the features of one query's documents, in place, what the model
-// does before it scores: it fills in what is missing and normalizes. x is their
-// row-major matrix of so many features.
+// Transform does to the features of one query's documents, in place, what the model does
+// before it scores: it fills in what is missing and normalizes. x is their row-major
+// matrix with the given number of features.
 func (m *Model) Transform(x []float32, features int) {
 	m.Missing.Apply(x, features)
 	m.Normalization.Apply(x, features)
 }
 
-// checkMissing returns an error if values of d are missing and the model, or a member
-// of a fusion, does not know what they become.
+// checkMissing returns an error if values of d are missing and the model, or a member of a
+// fusion, has no rule for them.
 func (m *Model) checkMissing(d *dataset.Dataset) error {
 	query, doc, feature, ok := d.FirstMissing()
 	if !ok || m.fillsMissing() {
@@ -128,7 +126,7 @@ func (m *Model) checkMissing(d *dataset.Dataset) error {
 		feature+1, doc+1, d.Queries[query].ID)
 }
 
-// fillsMissing tells whether the model knows what missing values become.
+// fillsMissing reports whether the model has a rule for missing values.
 func (m *Model) fillsMissing() bool {
 	f, ok := m.Scorer.(*Fusion)
 	if !ok {

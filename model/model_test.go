@@ -78,7 +78,7 @@ func TestScorePadsWithZeros(t *testing.T) {
 	}
 }
 
-// Features that the model does not know are an error, not left out.
+// Features that the model does not have are an error, not left out.
 func TestScoreRefusesMoreFeatures(t *testing.T) {
 	_, err := linear(1).Score(read(t, twoQueries))
 	if want := "found 2 features, expected at most the model's 1"; err == nil || err.Error() != want {

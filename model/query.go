@@ -21,10 +21,10 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 // transformation of features, see [Model.Transform], is applied. Documents may lack
 // trailing features (they count as 0); a NaN is a missing value.
 //
-// An error tells of shapes that do not fit, a missing value that the model does not know
-// what to make of, a score that is not finite, and of a single document where features
-// are normalized per query: all of them would become 0, whatever the document. Then dst
-// holds nothing of use.
+// It returns an error for shapes that do not fit, a missing value that the model has no
+// rule for, a score that is not finite, and a single document where features are
+// normalized per query, since all features of any such document would become 0. After an
+// error the contents of dst are undefined.
 //
 // After some calls it allocates nothing. It is safe for concurrent use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {
@@ -54,7 +54,7 @@ func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 	return nil
 }
 
-// normalizes tells whether the model, or a member of a fusion, normalizes features.
+// normalizes reports whether the model, or a member of a fusion, normalizes features.
 func (m *Model) normalizes() bool {
 	if m.Normalization != dataset.NoNormalization {
 		return true

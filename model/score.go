@@ -25,7 +25,7 @@ type space struct {
 	missing           bool // values may be
 }
 
-// oneByOne tells whether a document's score depends on no other document, after
+// oneByOne reports whether a document's score depends on no other document, after
 // normalization.
 func (m *Model) oneByOne() bool {
 	switch m.Scorer.(type) {
@@ -60,8 +60,8 @@ func (m *Model) checkWidth(d *dataset.Dataset) error {
 	return nil
 }
 
-// scoreQuery sets dst to the scores of a query's documents, the rows of so many
-// features of x, which stays as it is.
+// scoreQuery sets dst to the scores of a query's documents, the rows of x with the given
+// number of features each; x is not changed.
 func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
 	width := m.Scorer.NumFeatures()
 	if m.Normalization != dataset.NoNormalization || s.missing {

@@ -34,8 +34,8 @@ type CuttingPlane struct {
 	C             float64 // of C·R; 0 means 1
 	MaxIterations int     // minima of models; 0 means 10000
 
-	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1,
-	// |F|) of the minimum. 0 means 1e-6; a negative number stands for never.
+	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of
+	// the minimum. 0 means 1e-6; a negative number means never.
 	GapTolerance float64
 
 	// Patience is the number of iterations after which a plane that had no part in
@@ -147,10 +147,10 @@ type stall struct {
 // worthwhile is the part of a gap that is worth the iterations that it takes to close.
 const worthwhile = 1e-3
 
-// gone takes note of the gap before an iteration and tells whether the iterations no
-// longer help: in maxIdleModels of them the gap did not close by a thousandth. Then
-// rounding is all that is left, or the planes are of scales so different that their
-// minimum is out of the reach of rounded numbers.
+// gone records the gap before an iteration and reports whether the iterations no longer
+// help: in maxIdleModels of them the gap did not close by a thousandth. Then rounding is
+// all that is left, or the planes are of scales so different that their minimum is out of
+// the reach of rounded numbers.
 func (s *stall) gone(gap float64) bool {
 	s.idle++
 	if s.mark == 0 || gap < s.mark*(1-worthwhile) {
@@ -344,7 +344,7 @@ func (b *bundle) iterate(ctx context.Context) (Status, error) {
 	}
 }
 
-// observe tells the observer of the best point and whether it wants to stop.
+// observe passes the best point to the observer and returns whether it wants to stop.
 func (b *bundle) observe() (stop bool, err error) {
 	if b.set.Observe == nil {
 		return false, nil

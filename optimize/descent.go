@@ -39,11 +39,10 @@ type Terms interface {
 // Patience epochs without reduction, and the epoch with the best validation value
 // is kept.
 //
-// The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, a term
-// at a time in the terms' order, no penalty, no restarts. The same terms,
-// settings and start give the same bits whatever the number of workers. After the
-// start, memory is allocated only by the terms, the callbacks and, once an epoch,
-// for the shuffle.
+// The zero value is ready to use: 300 epochs of plain steps of rate 1e-3, a term at a time
+// in the terms' order, no penalty, no restarts. The same terms, settings and start give
+// the same bits for any number of workers. After the start, memory is allocated only by
+// the terms, the callbacks and, once an epoch, for the shuffle.
 type Descent struct {
 	// Rule makes a step of a gradient; the zero value is Plain.
 	Rule Rule
@@ -51,8 +50,8 @@ type Descent struct {
 	// Rate is the step's factor α at the start and after restarts; 0 means 1e-3.
 	Rate float64
 
-	// Beta1 is the decay of the mean of past gradients (Adam's β₁) or steps
-	// (Momentum's μ), below 1; 0 means 0.9, a negative number stands for 0.
+	// Beta1 is the decay of the mean of past gradients (Adam's β₁) or steps (Momentum's μ),
+	// below 1; 0 means 0.9, a negative number means 0.
 	Beta1 float64
 
 	// Beta2 and Epsilon are Adam's β₂, below 1, and ε; 0 means 0.999 and 1e-8.
@@ -81,14 +80,14 @@ type Descent struct {
 	// rises now and then on a good way too: they may want a Decay nearer 1.
 	Decay float64
 
-	// Patience is the number of epochs in which the training cost does not fall
-	// below its lowest since the (re)start before the descent restarts: from
-	// Init, with the first Rate and no memory of past gradients. 0 means 50, a
-	// negative number stands for never. Without Init there are no restarts.
+	// Patience is the number of epochs in which the training cost does not fall below its
+	// lowest since the (re)start before the descent restarts: from Init, with the first Rate
+	// and no memory of past gradients. 0 means 50, a negative number means never. Without Init
+	// there are no restarts.
 	Patience int
 
-	// Stall ends the run after so many epochs, restarts or not, without a better
-	// epoch (see Validate). 0 means never.
+	// Stall ends the run after this number of epochs, across restarts, without a better one
+	// (see Validate). 0 means never.
 	Stall int
 
 	// Init sets x, all 0, to the weights to start from: restart 0 is the start of
@@ -133,9 +132,9 @@ type Descent struct {
 	Checkpoint      func(*DescentState) error
 	CheckpointEvery int
 
-	// Fingerprint names the problem in the states given to Checkpoint; a resumed
-	// state must carry the same one. It should tell apart whatever changes the
-	// course: data, loss, scorer, settings, seeds.
+	// Fingerprint names the problem in the states given to Checkpoint; a resumed state must
+	// carry the same one. It should differ for anything that changes the course: data, loss,
+	// scorer, settings, seeds.
 	Fingerprint string
 
 	// Resume, if not nil, is the state to go on from in place of a start.
@@ -302,7 +301,7 @@ func (r *descentRun) iterate() (Status, error) {
 	}
 }
 
-// failed tells how an epoch's error ends the run.
+// failed returns how an epoch's error ends the run.
 func (r *descentRun) failed(err error) (Status, error) {
 	var notFinite *NotFinite
 	switch {

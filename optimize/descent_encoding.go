@@ -46,9 +46,8 @@ func (st *DescentState) AppendBinary(b []byte) ([]byte, error) {
 	return appendChecksum(b, start), nil
 }
 
-// UnmarshalBinary sets st to the state that MarshalBinary wrote. Whatever is not
-// the complete, undamaged form of a possible state is an error and leaves st
-// unchanged.
+// UnmarshalBinary sets st to the state that MarshalBinary wrote. Anything but the
+// complete, undamaged form of a possible state is an error and leaves st unchanged.
 func (st *DescentState) UnmarshalBinary(data []byte) error {
 	d, err := stateBody(data, descentMagic, descentVersion)
 	if err == nil {

@@ -55,7 +55,7 @@ func (r *descentRun) culprit() *NotFinite {
 	return r.notFinite(noTerm, "sum of a batch's values or gradients", math.Inf(1))
 }
 
-// overshot tells how the last update left x.
+// overshot describes x after the last update.
 func (r *descentRun) overshot() *NotFinite {
 	term := noTerm
 	if len(r.batch) == 1 {

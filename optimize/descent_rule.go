@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Rule tells how the gradient g of an update becomes a step of the rate α.
+// Rule says how the gradient g of an update becomes a step of the rate α.
 type Rule int
 
 const (

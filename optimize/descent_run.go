@@ -241,8 +241,8 @@ func (r *descentRun) judge(e *Epoch) (err error) {
 	return nil
 }
 
-// commit makes the end of the epoch the new state and tells whether it is the
-// best so far.
+// commit makes the end of the epoch the new state and reports whether it is the best so
+// far.
 func (r *descentRun) commit(e Epoch) bool {
 	st, at := &r.st, &r.at
 	if at.restart != st.Restart {

@@ -65,7 +65,7 @@ func TestRateDecaysWhenTheCostRises(t *testing.T) {
 	}
 }
 
-// Claim: the step of an epoch is made with the rate it tells.
+// Claim: the step of an epoch is made with the rate it reports.
 func TestRateIsUsed(t *testing.T) {
 	seen, _ := script(t, Descent{Rate: 1}, 1, 2, 3, 4)
 	for _, e := range seen {
@@ -314,7 +314,7 @@ func atEpoch3() sum {
 	}}
 }
 
-// Claim: the error's text tells epoch, restart and term to the user.
+// Claim: the error's text gives the user the epoch, restart and term.
 func TestNotFiniteText(t *testing.T) {
 	for want, e := range map[string]NotFinite{
 		"epoch 3, term 17: gradient[4] is NaN, expected a finite number":           {3, 0, 17, "gradient[4]", math.NaN()},

@@ -51,7 +51,7 @@ func (st *DescentState) Clone() *DescentState {
 	return &c
 }
 
-// validate tells what makes st impossible as the state of a run.
+// validate returns an error if st is impossible as the state of a run.
 func (st *DescentState) validate() error {
 	switch {
 	case st.Rule < Plain || st.Rule > Adam:
@@ -100,7 +100,7 @@ func (st *DescentState) validateMoments() error {
 	return nil
 }
 
-// validate tells what makes b impossible in a run of the given size.
+// validate returns an error if b is impossible in a run of the given size.
 func (b *BestEpoch) validate(epochs, variables int) error {
 	if b.Epoch < 1 || b.Epoch > epochs {
 		return fmt.Errorf("best epoch %d, expected 1 to %d", b.Epoch, epochs)

@@ -277,7 +277,7 @@ func TestDescentStateErrors(t *testing.T) {
 		if err := st.validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
-		// What is no possible state is not read either.
+		// An impossible state is not read either.
 		b, _ := st.MarshalBinary()
 		if err := new(DescentState).UnmarshalBinary(b); err == nil {
 			t.Errorf("%s: read without error", want)

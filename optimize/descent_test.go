@@ -255,8 +255,8 @@ func slope(n int, g ...float64) sum {
 	}}
 }
 
-// Claim: under a constant gradient plain steps have length α‖g‖, Adam's α per
-// variable whatever g, and momentum's the sum of a geometric series.
+// Claim: under a constant gradient plain steps have length α‖g‖, Adam's α per variable for
+// any g, and momentum's the sum of a geometric series.
 func TestStepsUnderConstantGradient(t *testing.T) {
 	const rate, mu = 0.01, 0.5
 	for rule, step := range map[Rule]func(update int, g float64) float64{
@@ -375,8 +375,8 @@ func TestDescentIsDeterministic(t *testing.T) {
 	}
 }
 
-// Claim: epochs allocate nothing, whatever the number of terms, as long as terms
-// and callbacks do not.
+// Claim: epochs allocate nothing, for any number of terms, as long as terms and callbacks
+// do not.
 func TestDescentAllocatesNothingInEpochs(t *testing.T) {
 	terms, _, _ := randomBowls(stream(1, 1), 40, 5)
 	for _, rule := range []Rule{Plain, Momentum, Adam} {
@@ -446,7 +446,7 @@ func TestDescentZeroValue(t *testing.T) {
 	}
 }
 
-// The time of an update beside its terms, whose floor is that of reading the
+// The time of an update beside its terms. Its lower bound is the time of reading the
 // gradient for its norm, x for its norm, and moving x (and the moments).
 func BenchmarkDescentUpdate(b *testing.B) {
 	const n = 1000

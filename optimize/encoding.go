@@ -81,9 +81,8 @@ func appendFloats(b []byte, values ...float64) []byte {
 	return b
 }
 
-// UnmarshalBinary sets st to the state that MarshalBinary wrote. Whatever is not
-// the complete, undamaged form of a possible state is an error and leaves st
-// unchanged.
+// UnmarshalBinary sets st to the state that MarshalBinary wrote. Anything but the
+// complete, undamaged form of a possible state is an error and leaves st unchanged.
 func (st *State) UnmarshalBinary(data []byte) error {
 	d, err := stateBody(data, stateMagic, stateVersion)
 	if err == nil {
@@ -170,7 +169,7 @@ func (d *decoder) uint64() uint64 {
 	return 0
 }
 
-// int returns −1, which is no count, for a number too large for an int.
+// int returns −1, which is not a count, for a number too large for an int.
 func (d *decoder) int() int {
 	if v := d.uint64(); v <= math.MaxInt {
 		return int(v)

@@ -25,15 +25,13 @@ type LBFGS struct {
 	// state; 0 means 1000.
 	MaxIterations int
 
-	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|).
-	// 0 means 1e-8; a negative number stands for never, but a gradient of zero
-	// always ends the run.
+	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|). 0 means 1e-8;
+	// a negative number means never, but a gradient of zero always ends the run.
 	GradientTolerance float64
 
-	// FunctionTolerance ends the run when the last 5 iterations together lowered
-	// f by no more than FunctionTolerance·max(1, |f|). 0 means 1e-9, or never if
-	// StrongConvexity is given, as the gap then is the better rule; a negative
-	// number stands for never.
+	// FunctionTolerance ends the run when the last 5 iterations together lowered f by no more
+	// than FunctionTolerance·max(1, |f|). 0 means 1e-9, or never if StrongConvexity is given,
+	// as the gap then is the better rule; a negative number means never.
 	FunctionTolerance float64
 
 	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex: 2/C
@@ -43,8 +41,8 @@ type LBFGS struct {
 	// far f is above the minimum. 0 means unknown.
 	StrongConvexity float64
 
-	// GapTolerance ends the run when that certificate is at most
-	// GapTolerance·max(1, |f|). 0 means 1e-6; a negative number stands for never.
+	// GapTolerance ends the run when that certificate is at most GapTolerance·max(1, |f|). 0
+	// means 1e-6; a negative number means never.
 	GapTolerance float64
 
 	// Observe, if not nil, is called with the start and after every iteration.
@@ -58,9 +56,9 @@ type LBFGS struct {
 	Checkpoint      func(*State) error
 	CheckpointEvery int
 
-	// Fingerprint names the problem in the states given to Checkpoint; a resumed
-	// state must carry the same one. It should tell apart whatever changes the
-	// objective: data, loss, hyperparameters, seed.
+	// Fingerprint names the problem in the states given to Checkpoint; a resumed state must
+	// carry the same one. It should differ for anything that changes the objective: data,
+	// loss, hyperparameters, seed.
 	Fingerprint string
 
 	// Resume, if not nil, is the state to go on from in place of a start.
@@ -198,7 +196,7 @@ func (r *run) finished() Status {
 	return 0
 }
 
-// observe tells the observer of the current iterate and whether it wants to stop.
+// observe passes the current iterate to the observer and returns whether it wants to stop.
 func (r *run) observe() (stop bool, err error) {
 	if r.set.Observe == nil {
 		return false, nil

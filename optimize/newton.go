@@ -33,17 +33,16 @@ type Newton struct {
 	MaxIterations int // 0 means 200
 	MaxProducts   int // Hessian times vector, in one iteration; 0 means 250
 
-	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|).
-	// 0 means 1e-8; a negative number stands for never, but a gradient of zero
-	// always ends the run.
+	// GradientTolerance ends the run when ‖∇f‖ ≤ GradientTolerance·max(1, |f|). 0 means 1e-8;
+	// a negative number means never, but a gradient of zero always ends the run.
 	GradientTolerance float64
 
 	// StrongConvexity is a number μ > 0 such that f(x) − ½μ‖x‖² is convex, by which
 	// the result is certified as that of [LBFGS] is. 0 means unknown.
 	StrongConvexity float64
 
-	// GapTolerance ends the run when that certificate is at most
-	// GapTolerance·max(1, |f|). 0 means 1e-6; a negative number stands for never.
+	// GapTolerance ends the run when that certificate is at most GapTolerance·max(1, |f|). 0
+	// means 1e-6; a negative number means never.
 	GapTolerance float64
 
 	// Observe, if not nil, is called with the start and after every iteration. An
@@ -235,8 +234,8 @@ const (
 	maxHalvings = 60
 )
 
-// search shortens the step until it lowers f enough, and moves there. It tells
-// whether there is such a step.
+// search shortens the step until it lowers f enough, and moves there. It reports whether
+// there is such a step.
 func (r *newtonRun) search() bool {
 	slope := kernel.Dot(r.grad, r.dir)
 	if !(slope < 0) {
@@ -262,8 +261,8 @@ func (r *newtonRun) search() bool {
 	return false
 }
 
-// lowers tells whether the trial point's f is low enough. Where rounding hides the
-// decrease, the gradient tells.
+// lowers reports whether the trial point's f is low enough. Where rounding hides the
+// decrease, the gradient decides.
 func (r *newtonRun) lowers(f, slope float64) bool {
 	if math.Abs(f-r.f) <= noise*math.Abs(r.f) {
 		return norm(r.trialGrad) <= 0.9*r.gradNorm
@@ -271,7 +270,7 @@ func (r *newtonRun) lowers(f, slope float64) bool {
 	return f <= r.f+sufficient*r.step*slope
 }
 
-// observe tells the observer of the current iterate and whether it wants to stop.
+// observe passes the current iterate to the observer and returns whether it wants to stop.
 func (r *newtonRun) observe() (stop bool, err error) {
 	if r.set.Observe == nil {
 		return false, nil

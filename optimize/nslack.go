@@ -14,11 +14,11 @@ import (
 //
 //	F(x) = ½‖x‖² + C·Σ_i R_i(x)
 //
-// for convex R_i that may have kinks, with planes below each R_i of its own, where
-// [CuttingPlane] has planes below their sum: the n-slack formulation of I.
-// Tsochantaridis, T. Joachims, T. Hofmann, Y. Altun, Large Margin Methods for
-// Structured and Interdependent Output Variables, JMLR 6, 2005. An iteration
-// evaluates all terms at the minimum of the model,
+// for convex R_i that may have kinks, with cutting planes for each R_i, where
+// [CuttingPlane] has them for the sum: the n-slack formulation of I. Tsochantaridis, T.
+// Joachims, T. Hofmann, Y. Altun, Large Margin Methods for Structured and Interdependent
+// Output Variables, JMLR 6, 2005. An iteration evaluates all terms at the minimum of the
+// model,
 //
 //	M(x) = ½‖x‖² + C·Σ_i max_k (a_ik·x + b_ik),
 //
@@ -35,14 +35,13 @@ import (
 // It needs fewer evaluations than the one-slack formulation, and more memory and time
 // between them.
 //
-// The same terms, settings and start give the same bits whatever the number of
-// workers.
+// The same terms, settings and start give the same bits for any number of workers.
 type NSlack struct {
 	C             float64 // of C·Σ R_i; 0 means 1
 	MaxIterations int     // evaluations of all terms; 0 means 10000
 
-	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1,
-	// |F|) of the minimum. 0 means 1e-6; a negative number stands for never.
+	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of
+	// the minimum. 0 means 1e-6; a negative number means never.
 	GapTolerance float64
 
 	// Patience is the number of iterations after which a plane that was the highest of
@@ -296,7 +295,7 @@ func (b *modelled) step(ctx context.Context) error {
 	return b.minimizeModel(ctx, x)
 }
 
-// observe tells the observer of the best point and whether it wants to stop.
+// observe passes the best point to the observer and returns whether it wants to stop.
 func (b *modelled) observe() (stop bool, err error) {
 	if b.set.Observe == nil {
 		return false, nil

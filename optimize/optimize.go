@@ -56,7 +56,7 @@ type Result struct {
 	Status      Status
 }
 
-// Status tells why a minimisation ended.
+// Status says why a minimisation ended.
 type Status int
 
 // The reasons to end.
@@ -114,7 +114,7 @@ func (s Status) String() string {
 	return fmt.Sprintf("status %d", int(s))
 }
 
-// Converged tells whether a tolerance was met.
+// Converged reports whether a tolerance was met.
 func (s Status) Converged() bool {
 	return s == GapReached || s == GradientSmall || s == DecreaseSmall
 }

@@ -88,7 +88,7 @@ func (r *run) forget() {
 	r.st.s, r.st.y, r.rho = r.st.s[:0], r.st.y[:0], r.rho[:0]
 }
 
-// usable tells whether a pair has enough curvature to be kept.
+// usable reports whether a pair has enough curvature to be kept.
 func usable(sy, yy float64) bool {
 	return sy > minCurvature*yy && !math.IsInf(1/sy, 0) && !math.IsInf(sy, 0)
 }

@@ -168,7 +168,7 @@ func (r *run) accept() {
 	r.arrived()
 }
 
-// arrived notes what a new iterate tells about the progress and the minimum.
+// arrived updates the progress and the lower bound on the minimum at a new iterate.
 func (r *run) arrived() {
 	st := &r.st
 	scale := math.Max(1, math.Abs(st.F))

@@ -18,17 +18,17 @@ import (
 // starts from the last solution, so that after one more variable few steps are
 // needed.
 //
-// Many variables may be linearly dependent, so a ridge of a rounding's size
-// relative to each variable's own Q_kk is added. What is returned is feasible
-// whatever rounding does, so D is a lower bound on its maximum, and the maximum is
-// above it by no more than max_k ∂D/∂α_k − Σ α_k ∂D/∂α_k, by which the solver stops.
+// Many variables may be linearly dependent, so a ridge of a rounding's size relative to
+// each variable's own Q_kk is added. The returned point is feasible in spite of rounding,
+// so D is a lower bound on its maximum, and the maximum is above it by no more than max_k
+// ∂D/∂α_k − Σ α_k ∂D/∂α_k, by which the solver stops.
 type simplexQP struct {
 	q     [][]float64 // the rows of Q
 	b     []float64
 	alpha []float64
 
 	free  []int       // the variables above 0, in the order of the factor
-	isIn  []bool      // tells the free ones
+	isIn  []bool      // whether a variable is free
 	chol  [][]float64 // lower triangular factor of (Q + ridge + shift·11ᵀ) over free
 	shift float64     // makes that definite; constant on the simplex
 
@@ -160,8 +160,8 @@ func (p *simplexQP) advance() bool {
 	return blocking < 0
 }
 
-// newtonStep sets step to the change of the free variables that leads to the maximum
-// over them, of sum 0 whatever rounding does, or to 0 if it has no finite numbers.
+// newtonStep sets step to the change of the free variables that leads to the maximum over
+// them, of sum 0 in spite of rounding, or to 0 if it has no finite numbers.
 func (p *simplexQP) newtonStep() {
 	n := len(p.free)
 	u, v, step := p.u[:n], p.v[:n], p.step[:n]

@@ -36,8 +36,8 @@ type Smoothing struct {
 	MaxStages     int     // different δ; 0 means 40
 	MaxIterations int     // of Newton's method, altogether; 0 means 1000
 
-	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1,
-	// |F|) of the minimum. 0 means 1e-6; a negative number stands for never.
+	// GapTolerance ends the run when F is certified to be within GapTolerance·max(1, |F|) of
+	// the minimum. 0 means 1e-6; a negative number means never.
 	GapTolerance float64
 
 	// Observe, if not nil, is called after every stage with the best point so far;
@@ -182,7 +182,7 @@ func (r *smoothingRun) narrow(change float64) {
 	r.tolerance = math.Max(math.Max(change*factor*factor, goal)/10, 0x1p-49)
 }
 
-// observe tells the observer of the best point and whether it wants to stop.
+// observe passes the best point to the observer and returns whether it wants to stop.
 func (r *smoothingRun) observe() (stop bool, err error) {
 	if r.set.Observe == nil {
 		return false, nil

@@ -53,7 +53,7 @@ func cloneAll(vectors [][]float64) [][]float64 {
 	return c
 }
 
-// validate tells what makes st impossible as the state of a run.
+// validate returns an error if st is impossible as the state of a run.
 func (st *State) validate() error {
 	switch {
 	case st.Iteration < 0 || st.Evaluations <= st.Iteration:

@@ -29,8 +29,8 @@ const (
 // finite has f = +Inf.
 type point struct{ step, f, slope float64 }
 
-// search looks for an acceptable step, trying first first, and tells whether it
-// found one; it is then the trial point. slope is φ′(0) < 0.
+// search looks for an acceptable step, trying first first, and reports whether it found
+// one; it is then the trial point. slope is φ′(0) < 0.
 //
 // It is algorithm 3.5: lo moves out until a minimum is known to be bracketed.
 func (r *run) search(first, slope float64) bool {
@@ -98,7 +98,7 @@ func (r *run) settle(w *wolfe, lo point) bool {
 	return true
 }
 
-// more tells whether the search may evaluate again.
+// more reports whether the search may evaluate again.
 func (r *run) more() bool {
 	if r.ctx.Err() != nil {
 		r.interrupted = true
@@ -130,7 +130,7 @@ type wolfe struct {
 	beyond point   // the lowest point that meets the weak Wolfe conditions; step 0 if none
 }
 
-// decreases tells whether p meets the first condition.
+// decreases reports whether p meets the first condition.
 func (w *wolfe) decreases(p point) bool {
 	if p.f <= w.origin.f+c1*p.step*w.origin.slope {
 		return true
@@ -138,18 +138,18 @@ func (w *wolfe) decreases(p point) bool {
 	return math.Abs(p.f-w.origin.f) <= w.noise && p.slope <= (2*c1-1)*w.origin.slope
 }
 
-// flat tells whether p meets the second condition.
+// flat reports whether p meets the second condition.
 func (w *wolfe) flat(p point) bool { return math.Abs(p.slope) <= -c2*w.origin.slope }
 
-// tooHigh tells whether a minimum lies between p and the lower point lo.
+// tooHigh reports whether a minimum lies between p and the lower point lo.
 func (w *wolfe) tooHigh(p, lo point) bool {
 	return !w.decreases(p) || p.f > lo.f+w.noise
 }
 
-// note keeps a point that lies beyond a minimum and is lower than the origin. At
-// a kink there may be no strong-Wolfe point; yet stepping just over it gives a
-// pair that knows of the kink and has positive curvature (A. Lewis and M. Overton,
-// Math. Program. 141:135–163, 2013).
+// note keeps a point that lies beyond a minimum and is lower than the origin. At a kink
+// there may be no strong-Wolfe point; yet stepping just over it gives a pair that reflects
+// the kink and has positive curvature (A. Lewis and M. Overton, Math. Program.
+// 141:135–163, 2013).
 func (w *wolfe) note(p point) {
 	if w.decreases(p) && p.slope >= c2*w.origin.slope && (w.beyond.step == 0 || p.f < w.beyond.f) {
 		w.beyond = p
@@ -165,8 +165,7 @@ func (w *wolfe) fallback(lo point) point {
 	return lo
 }
 
-// hopeless tells that between the origin and hi there is nothing to gain but
-// rounding.
+// hopeless reports whether nothing but rounding can be gained between the origin and hi.
 func (w *wolfe) hopeless(hi point) bool { return hi.step*-w.origin.slope <= w.noise }
 
 // cubicMinimum returns the minimiser of the cubic that has the values and slopes

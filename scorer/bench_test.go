@@ -30,10 +30,10 @@ func benchmark(b *testing.B, s Scorer, docs int) {
 	})
 }
 
-// A network's floor is the arithmetic of the features: a product with the weights of
-// all hidden units in each direction. Beside the products there are an exponential or
-// two an activation and, for each unit, a few passes over a row of documents; both
-// count the most where few features meet many units.
+// A network's least work is the arithmetic of the features: a product with the weights of
+// all hidden units in each direction. Beside the products there are an exponential or two
+// an activation and, for each unit, a few passes over a row of documents; both count the
+// most where few features meet many units.
 func BenchmarkNetwork(b *testing.B) {
 	for _, n := range networkShapes {
 		b.Run(fmt.Sprintf("%dx%dx%d", n.docs, n.features, n.hidden), func(b *testing.B) {

@@ -4,8 +4,8 @@ package scorer
 type Coster interface {
 	Scorer
 
-	// Cost returns about how many operations, of a nanosecond each on one core, the
-	// scores of a query of so many documents and the way back take.
+	// Cost returns about how many operations, of a nanosecond each on one core, Score and
+	// Backward take for a query with the given number of documents.
 	Cost(docs int) float64
 }
 

@@ -81,8 +81,8 @@ func readNetwork(o strictjson.Object) (*readFile, error) {
 	return &f, err
 }
 
-// parameters returns the weights, of which the architecture wants so many; in
-// floating point, because products of what a file says may overflow.
+// parameters returns the number of weights of the architecture, in floating point because
+// products of what a file says may overflow.
 func (f *readFile) parameters(want float64) ([]float64, error) {
 	if float64(len(f.weights)) != want {
 		return nil, fmt.Errorf("found %d weights, expected %.0f", len(f.weights), want)

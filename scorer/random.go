@@ -8,10 +8,10 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// Random gives a document a number in [0, 1) that depends on its features and a
-// seed and on nothing else: an order drawn by lot, but always the same one, which
-// does not change with the file that the document stands in. Documents with equal
-// features tie. It has no parameters.
+// Random gives a document a number in [0, 1) that depends on its features and a seed and
+// on nothing else: a random order, but always the same one, which does not change with the
+// file that the document stands in. Documents with equal features tie. It has no
+// parameters.
 type Random struct {
 	Features int
 	Seed     uint64
@@ -72,7 +72,7 @@ func (r Random) encode([]float64) ([]byte, error) {
 func decodeRandom(o strictjson.Object) (Scorer, []float64, error) {
 	var f struct {
 		Features int     `json:"features"`
-		Seed     *uint64 `json:"seed"` // null and absence are told from 0
+		Seed     *uint64 `json:"seed"` // a pointer: null or no key is not 0
 	}
 	if err := o.Decode(&f); err != nil {
 		return nil, nil, err

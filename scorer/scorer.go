@@ -1,10 +1,10 @@
 // Package scorer holds the functions that map a query's feature vectors to
 // scores: what a loss trains and a model stores.
 //
-// A scorer is an architecture without state; its parameters are a plain vector
-// that an optimiser may move. Start reading at [Scorer]; each architecture has a
-// file of its own and a line in the registry of encode.go. The package must not
-// know of grades, losses or optimisers.
+// A scorer is an architecture without state; its parameters are a plain vector that an
+// optimiser may move. Start reading at [Scorer]; each architecture has a file of its own
+// and a line in the registry of encode.go. The package must not depend on grades, losses
+// or optimisers.
 package scorer
 
 import "math/rand/v2"

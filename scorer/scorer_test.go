@@ -165,8 +165,7 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, Decode returns an error or a scorer whose form it reads
-// back the same.
+// For any bytes, Decode returns an error or a scorer whose form it reads back the same.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{`{"type":"linear","weights":[0.5,-1e-9]}`, `{"type":"linear","weights":[1,null]}`, `{"type":"linear","weights":[1e400]}`, `{"type":"x"}`, `[]`, `{`,
 		`{"type":"net","activation":"relu","features":1,"hidden":1,"weights":[1,2,3]}`, `{"type":"pairnet","activation":"tanh","features":1,"hidden":1,"pair_hidden":1,"weights":[1,2,3,4,5,6,7]}`,

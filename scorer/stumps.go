@@ -43,10 +43,10 @@ type stairs struct {
 
 var _ Scorer = (*Stumps)(nil)
 
-// NewStumps returns the scorer of these stumps, which may be none, on so many
-// features. Stumps must stand in increasing order of feature and then threshold,
-// as MergeStumps puts them; a repetition, an unknown feature or a threshold that is
-// not finite is an error.
+// NewStumps returns the scorer of these stumps, which may be none, on data with the given
+// number of features. Stumps must be in increasing order of feature and then threshold, as
+// MergeStumps puts them; a repetition, an unknown feature or a threshold that is not
+// finite is an error.
 func NewStumps(features int, stumps []Stump) (*Stumps, error) {
 	s := &Stumps{features: features, stumps: slices.Clone(stumps)}
 	for t, stump := range s.stumps {
@@ -125,8 +125,8 @@ func (s *Stumps) Score(dst, params []float64, x []float32, ws *Workspace) {
 	}
 }
 
-// Backward implements [Scorer]: the gradient of stump t is the sum of lambda over
-// the documents above its threshold, whatever the parameters.
+// Backward implements [Scorer]: the gradient of stump t is the sum of lambda over the
+// documents above its threshold, for any parameters.
 func (s *Stumps) Backward(grad, _ []float64, x []float32, lambda []float64, ws *Workspace) {
 	mustMatch("features", len(x), len(lambda)*s.features)
 	mustMatch("derivatives", len(grad), len(s.stumps))

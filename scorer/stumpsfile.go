@@ -35,7 +35,7 @@ func decodeStumps(o strictjson.Object) (Scorer, []float64, error) {
 		Features int `json:"features"`
 		Stumps   []struct {
 			Feature   int      `json:"feature"`
-			Threshold *float32 `json:"threshold"` // null and absence are told from 0
+			Threshold *float32 `json:"threshold"` // a pointer: null or no key is not 0
 			Weight    *float64 `json:"weight"`
 		} `json:"stumps"`
 	}

@@ -46,10 +46,10 @@ func statistic(d []float64) float64 {
 	return math.Abs(m) / (s / math.Sqrt(float64(len(d))))
 }
 
-// bruteForce returns every pair's exact p values by their definitions: every sign
-// flip is applied to the differences and every |t| reckoned anew; for max-T the
-// pairs still standing, beginning with all, give the maximum (Westfall and Young's
-// step-down as a sequence of tests).
+// bruteForce returns every pair's exact p values by their definitions: every sign flip is
+// applied to the differences and every |t| computed again; for max-T the pairs still
+// standing, beginning with all, give the maximum (Westfall and Young's step-down as a
+// sequence of tests).
 func bruteForce(values [][]float64, pairs []Pair) (alone, largest []float64) {
 	n := len(values[0])
 	t := make([][]float64, 1<<n)
@@ -101,9 +101,9 @@ func bruteForce(values [][]float64, pairs []Pair) (alone, largest []float64) {
 	return alone, largest
 }
 
-// Claim: up to twelve queries the randomisation test is exact: its p values and those
-// by max-T are those of all 2ⁿ sign flips, each applied to the differences, with |t|
-// reckoned anew.
+// Claim: up to twelve queries the randomisation test is exact: its p values and those by
+// max-T are those of all 2ⁿ sign flips, each applied to the differences, with |t| computed
+// again.
 func TestExactAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		systems, n := rapid.IntRange(2, 4).Draw(t, "systems"), rapid.IntRange(2, 9).Draw(t, "queries")
@@ -132,8 +132,8 @@ func TestExactAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// Claim: the sums of drawn sign flips are those of the queries' values with the signs
-// that the random words say, whatever the number of queries.
+// Claim: the sums of drawn sign flips are those of the queries' values with the signs that
+// the random words say, for any number of queries.
 func TestSignsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, systems := rapid.IntRange(0, 200).Draw(t, "queries"), rapid.IntRange(1, 5).Draw(t, "systems")
@@ -198,8 +198,8 @@ func TestDrawnAgainstExact(t *testing.T) {
 	}
 }
 
-// Claim: the result has the same bits whatever the number of workers and cores, and
-// depends on the seed.
+// Claim: the result has the same bits for any number of workers and cores, and depends on
+// the seed.
 func TestDeterminism(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	values := table(rand.New(rand.NewPCG(1, 1)), 4, 70, 0.001)
@@ -329,7 +329,7 @@ func TestCompareErrors(t *testing.T) {
 // and 10,000 bootstrap samples; the flips and the samples alone; and a hundredth
 // of it on as many queries as WEB30K has.
 //
-// The floor of the flips is 27 additions of six numbers a flip, from tables of 20 KB
+// The least work for the flips is 27 additions of six numbers a flip, from tables of 20 KB
 // that stay in the first cache, and 15 comparisons with two counts each; that of the
 // samples 106 random numbers and additions of six.
 func BenchmarkCompare(b *testing.B) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// near tells whether two numbers agree to a relative error.
+// near reports whether two numbers agree to a relative error.
 func near(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance*max(math.Abs(want), 1e-300)
 }

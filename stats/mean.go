@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// MeanInterval returns the mean of values and its bootstrap interval, that of
-// [System] from so many samples. The values must be finite, two of them at least.
+// MeanInterval returns the mean of values and its bootstrap interval, as in [System], from
+// the given number of samples. The values must be finite, two of them at least.
 func MeanInterval(values []float64, resamples int, seed uint64) (System, error) {
 	c := Config{Permutations: 1, Resamples: resamples, Seed: seed, Workers: 1}
 	if err := c.check([][]float64{values, values}); err != nil {

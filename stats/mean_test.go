@@ -63,8 +63,8 @@ func TestPredictionCovers(t *testing.T) {
 	}
 }
 
-// Compare tells how far it is, up to all flips and samples, whether the flips are
-// drawn or enumerated.
+// Compare reports its progress, up to all flips and samples, whether the flips are drawn
+// or enumerated.
 func TestCompareIsObserved(t *testing.T) {
 	for _, n := range []int{8, 60} {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))

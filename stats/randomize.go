@@ -37,7 +37,7 @@ const ExactQueries = 20
 // change the p values of all pairs.
 //
 // A flip leaves ΣD² as it is, so |t| grows with |ΣD|/√ΣD² alone and no variance is
-// reckoned anew.
+// computed again.
 func (r *Comparison) randomize(values [][]float64, c *Config) {
 	rows := centredRows(values)
 	s := newSigns(rows, len(values), c.Seed)
@@ -49,7 +49,7 @@ func (r *Comparison) randomize(values [][]float64, c *Config) {
 	}
 	r.Exact = s.exact > 0
 	r.Permutations = s.run(c.Permutations, workers, func(w int, sums []float64) { counts[w].add(order, sums) }, func(flips int) {
-		if r.Exact { // whatever their number: they are done
+		if r.Exact { // all flips count at the end, as Permutations
 			flips = 0
 		}
 		c.tell(flips)
@@ -82,10 +82,10 @@ func (r *Comparison) setRandomization(order []ordered, counts []flipCount) {
 }
 
 // centredRows turns systems × queries to queries × systems. From each row its mean is
-// taken, which changes no difference and lessens rounding. Where that leaves few
-// enough to enumerate, the queries on which all systems are alike are left out;
-// otherwise they stay, so that a query's flips, and a pair's p value, are the same
-// whatever other systems are compared.
+// taken, which changes no difference and lessens rounding. Where that leaves few enough to
+// enumerate, the queries on which all systems are alike are left out; otherwise they stay,
+// so that a query's flips, and a pair's p value, do not depend on the other systems
+// compared.
 func centredRows(values [][]float64) [][]float64 {
 	var rows, differ [][]float64
 	for q := range values[0] {

@@ -2,12 +2,11 @@
 // than chance: paired tests, intervals, corrections for many comparisons, effect
 // sizes.
 //
-// Start reading at [Compare], which does all of it for a table of values, one a
-// system and query; the other files hold one subject each. The unit is the query.
-// Means of folds are no input for a paired test: folds share training data, so
-// their means are dependent, and there are too few of them (Dietterich 1998,
-// Neural Computation 10(7)); pool the queries of all test folds instead. The
-// package must not know what the values measure.
+// Start reading at [Compare], which does all of it for a table of values, one a system and
+// query; the other files hold one subject each. The unit is the query. Means of folds are
+// no input for a paired test: folds share training data, so their means are dependent, and
+// there are too few of them (Dietterich 1998, Neural Computation 10(7)); pool the queries
+// of all test folds instead. The package must not depend on what the values measure.
 package stats
 
 import (
@@ -40,14 +39,14 @@ type Config struct {
 	Seed         uint64 // everything random depends on it alone
 	Workers      int    // goroutines; 0: GOMAXPROCS. The result does not depend on it
 
-	// Observe, if not nil, is told now and then how many sign flips and bootstrap
-	// samples of how many are done. It is called from several goroutines.
+	// Observe, if not nil, is called now and then with the number of sign flips and bootstrap
+	// samples done and their total. It is called from several goroutines.
 	Observe func(done, total int)
 
-	done *atomic.Int64 // what Observe was told of
+	done *atomic.Int64 // flips and samples done so far
 }
 
-// tell tells the observer of so many more.
+// tell adds n to the flips and samples done and calls Observe.
 func (c *Config) tell(n int) {
 	if c.Observe != nil {
 		total := c.Permutations + c.Resamples

@@ -33,7 +33,7 @@ func tTest(d []float64) TTest {
 	return t
 }
 
-// alike tells whether all values are equal, up to rounding.
+// alike reports whether all values are equal, up to rounding.
 func alike(d []float64) bool {
 	for _, v := range d {
 		if math.Abs(v-d[0]) > Same {

@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// Architecture makes a scorer for data of so many features. A nil Architecture stands
-// for Linear.
+// Architecture makes a scorer for data with the given number of features. A nil
+// Architecture means Linear.
 type Architecture func(features int) scorer.Scorer
 
 // Linear is the architecture w·x.
@@ -22,8 +22,8 @@ func Network(hidden int, activation scorer.Activation) Architecture {
 	}
 }
 
-// PairNetwork returns the architecture of a network over pairs of documents, with so
-// many hidden units for documents and for pairs.
+// PairNetwork returns the architecture of a network over pairs of documents,
+// with the given numbers of hidden units for documents and for pairs.
 func PairNetwork(hidden, pairHidden int, activation scorer.Activation) Architecture {
 	return func(features int) scorer.Scorer {
 		return scorer.PairNetwork{Features: features, Hidden: hidden, PairHidden: pairHidden, Activation: activation}

@@ -59,7 +59,7 @@ func (b *bag) member(x []float64, k int) []float64 {
 	return x[k*n : (k+1)*n]
 }
 
-// setStart sets x, all 0, to the members' weights after so many restarts.
+// setStart sets x, all 0, to the members' weights after the given number of restarts.
 func (b *bag) setStart(x []float64, seed uint64, restart int) {
 	for k := range b.size {
 		setStart(b.member(x, k), b.scorer, seed, k, restart)

@@ -79,8 +79,8 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if b.standings == nil {
 		return learned, nil
 	}
-	// As whoever scores with the model will see it: sums of weights may be added in
-	// another order than round by round.
+	// The value that scoring with the model gives: sums of weights may be added in another order
+	// than round by round.
 	m := model.Model{Normalization: t.Normalization, Scorer: s, Params: params}
 	scores, err := m.Score(t.Valid)
 	if err != nil {

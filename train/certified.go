@@ -68,10 +68,10 @@ func (m Smoothing) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return r.learned(result, err)
 }
 
-// Planes is the method of cutting planes, for losses with planes below them
+// Planes is the cutting-plane method, for losses that have cutting planes
 // (loss.Supported).
 type Planes struct {
-	PerQuery   bool    // planes below every query's loss (n-slack), not below their sum (1-slack)
+	PerQuery   bool    // cutting planes for each query's loss (n-slack), not the sum (1-slack)
 	Tolerance  float64 // gap to the minimum, relative to max(1, objective), at which to stop
 	Iterations int     // at most
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// smallData are queries of a few documents with 8 features, of which some tell of the
+// smallData are queries of a few documents with 8 features, of which some depend on the
 // grade.
 func smallData(t testing.TB) *dataset.Dataset {
 	t.Helper()
@@ -140,7 +140,7 @@ func TestImpossibleCheckpoint(t *testing.T) {
 	}
 }
 
-// Whatever the bytes of a checkpoint, they give an error or a checkpoint.
+// Any bytes read as a checkpoint give an error or a checkpoint.
 func FuzzCheckpoint(f *testing.F) {
 	f.Add([]byte(`{"format":"listwise-checkpoint-1","problem":"p","start":0,"state":"","sum":""}`))
 	f.Add([]byte(`{"format":"listwise-checkpoint-1","problem":"p","start":-1,"best":{"x":null},"state":"AAAA","sum":"x"}`))

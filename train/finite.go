@@ -7,9 +7,9 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// checkFinite returns a *ProblemError if a model's weights, or the numbers that tell
-// how it came about, are not all finite. The optimisers see to it that they are; this
-// is the one place that no model gets past.
+// checkFinite returns a *ProblemError if a model's weights, or the numbers that describe
+// how it came about, are not all finite. The optimisers see to it that they are; this is
+// the one place that no model gets past.
 func checkFinite(m *model.Model) error {
 	t := &m.Training
 	for _, v := range []struct {

@@ -76,7 +76,7 @@ func (t *Task) CheckWork(s scorer.Scorer, coster loss.Coster) error {
 	return BadProblem("%w; a method that is linear in documents (such as listnet), fewer documents a query or a larger largest_work helps", err)
 }
 
-// nothingToLearn tells that nothing can be learned from any query, and why.
+// nothingToLearn returns the error that no query can be learned from, with the reason.
 func (t *Task) nothingToLearn() error {
 	if t.Threshold > 0 {
 		return BadProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",

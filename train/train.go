@@ -9,7 +9,8 @@
 //
 // Start reading at [Problem] and [Run]; [Learner] and [Task] are what a learner of one's
 // own needs. Package method has the published methods as such pairs, with their
-// hyperparameters. The package must not know of methods' names, files of folds or tables.
+// hyperparameters. The package must not depend on methods' names, files of folds or
+// tables.
 package train
 
 import (
@@ -65,9 +66,9 @@ type Problem struct {
 	Method   string
 	Settings map[string]any
 
-	// Identity tells, in words NAME=VALUE, the loss, the learner and their settings from
-	// others, so that a checkpoint of another training is not taken for this one's.
-	// Empty, it is made of Method and Settings.
+	// Identity identifies, in words NAME=VALUE, the loss, the learner and their settings, so
+	// that a checkpoint of another training is not taken for this one's. If empty, it is made
+	// of Method and Settings.
 	Identity string
 
 	done     <-chan struct{}    // the context's, set by Run
@@ -76,8 +77,8 @@ type Problem struct {
 
 // Learner searches for a ranking function.
 type Learner interface {
-	// Learn learns from a task. An error is a *ProblemError if the problem is at fault,
-	// and wraps ctx's if that ended the search.
+	// Learn learns from a task. An error is a *ProblemError if the problem is at fault, and
+	// wraps ctx's error if that ended the search.
 	Learn(ctx context.Context, t *Task) (*Learned, error)
 }
 
@@ -89,7 +90,7 @@ type Learned struct {
 	Used     int            // queries that could be learned from
 }
 
-// Iteration tells how far training is: after an iteration of an optimiser, an epoch of
+// Iteration is the progress of training: after an iteration of an optimiser, an epoch of
 // descent (a pass over all queries), or a round of boosting.
 type Iteration struct {
 	Start     int     // of a learner that starts several times, from 0
@@ -97,7 +98,7 @@ type Iteration struct {
 	Objective float64 // of an epoch: the sum of what its updates met
 	GradNorm  float64 // 0 after an epoch, which has no one gradient
 
-	// Epoch tells that this is an epoch's end. Rate is then that of its steps.
+	// Epoch is whether this is the end of an epoch. Rate is then that of its steps.
 	Epoch bool
 	Rate  float64
 
@@ -105,17 +106,18 @@ type Iteration struct {
 	Validated  bool
 	Validation float64
 
-	// Best tells that this is better than all before it.
+	// Best is whether this is better than all before it.
 	Best bool
 
 	// Params are the scorer's parameters at this point, valid during the call.
 	Params []float64
 }
 
-// ProblemError tells that nothing can be learned from a problem: the data, the
+// ProblemError is the error of a problem from which nothing can be learned: the data, the
 // settings, the training measure or the checkpoint do not fit.
 type ProblemError struct{ Err error }
 
+// Error implements error.
 func (e *ProblemError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -126,9 +128,9 @@ func BadProblem(format string, args ...any) error {
 	return &ProblemError{fmt.Errorf(format, args...)}
 }
 
-// Run learns a model. The result is a function of the problem alone: the same bytes
-// whatever the number of workers, with or without interruptions and checkpoints. An
-// error is a *ProblemError if the problem is at fault, and wraps ctx's if that ended the
+// Run learns a model. The result is a function of the problem alone: the same bytes for
+// any number of workers, with or without interruptions and checkpoints. An error is a
+// *ProblemError if the problem is at fault, and wraps ctx's error if that ended the
 // training.
 func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	defer dataset.GuardFaults(&err)()
@@ -144,7 +146,7 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	p.done = ctx.Done()
 	learned, err := p.Learner.Learn(ctx, &Task{Problem: p})
 	if changed := p.changed(); changed != nil {
-		return nil, changed // whatever came of it
+		return nil, changed // whether or not training succeeded
 	}
 	if err == nil {
 		trained = p.model(learned)

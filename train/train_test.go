@@ -22,7 +22,7 @@ type found struct{ Learned }
 
 func (f found) Learn(context.Context, *Task) (*Learned, error) { return &f.Learned, nil }
 
-// Claim: a model that is not finite is an error, whatever made it.
+// Claim: a model that is not finite is an error, whichever learner made it.
 func TestModelsAreFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for what, learned := range map[string]Learned{
@@ -101,7 +101,7 @@ func TestOwnLoss(t *testing.T) {
 	}
 }
 
-// Claim: a problem that lacks what it takes is told, not run.
+// Claim: an incomplete problem is an error and is not run.
 func TestRunErrors(t *testing.T) {
 	wide := smallData(t)
 	narrow, err := datafile.Read(strings.NewReader("1 qid:1 1:1\n0 qid:1 1:2\n"), "f", dataset.Options{})

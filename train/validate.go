@@ -17,8 +17,8 @@ type Validation struct {
 	normalization dataset.Normalization
 }
 
-// Validation returns nil if the problem has no validation data. For those who choose by
-// it, it is a *ProblemError if the measure is the same whatever is chosen.
+// Validation returns nil if the problem has no validation data. If choosing is set, a
+// measure on which all models are equal is a *ProblemError.
 func (t *Task) Validation(choosing bool) (*Validation, error) {
 	if t.Valid == nil {
 		return nil, nil

@@ -47,8 +47,8 @@ func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }
 
-// NewEntryOf is NewEntry with the grids for a kind of scorer; the empty string
-// stands for the method's default.
+// NewEntryOf is NewEntry with the grids for a kind of scorer; the empty string means the
+// method's default.
 func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
 	grid, err := m.GridOf(kind, override)
 	if err != nil {
@@ -105,7 +105,7 @@ func (o own) String() string {
 	return strings.Join(parts, " ")
 }
 
-// check tells of an entry that cannot be trained.
+// check returns an error for an entry that cannot be trained.
 func (e *Entry) check(scorer string) error {
 	switch {
 	case len(e.Settings) == 0:

@@ -1,8 +1,8 @@
 // Package tune chooses hyperparameters on validation data and measures what was
 // chosen on test data, fold by fold, as LETOR prescribes.
 //
-// Start reading at [Run]; folds.go finds the data. The package must not know how
-// any method learns.
+// Start reading at [Run]; folds.go finds the data. The package must not depend on how any
+// method learns.
 package tune
 
 import (
@@ -28,13 +28,14 @@ type Fold struct {
 	Train, Valid, Test *dataset.Dataset
 }
 
-// Tested tells whether there are test data: without, Test is Valid, and what is measured
-// is what settings were chosen by.
+// Tested reports whether there are test data. Without them Test is Valid, and the data
+// measured are those that settings were chosen on.
 func (f *Fold) Tested() bool { return f.Test != f.Valid }
 
-// LayoutError tells that a folder does not hold folds.
+// LayoutError is the error of a folder that does not hold folds.
 type LayoutError struct{ Dir, Problem string }
 
+// Error implements error.
 func (e *LayoutError) Error() string {
 	return fmt.Sprintf("%s: %s; expected Fold1, Fold2, … each with train.txt, vali.txt and test.txt, or one fold's files themselves", e.Dir, e.Problem)
 }

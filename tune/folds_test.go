@@ -98,7 +98,7 @@ func TestReadFoldsErrors(t *testing.T) {
 	}
 }
 
-// Of several wrong files the first is told, by file and line.
+// Of several wrong files the first is reported, by file and line.
 func TestReadFoldsWithMistakes(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range []string{"train", "vali", "test"} {

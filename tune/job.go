@@ -29,7 +29,7 @@ type job struct {
 	validation float64
 }
 
-// name tells the job in errors: "mle, Fold1, C=0.1".
+// name identifies the job in errors: "mle, Fold1, C=0.1".
 func (j *job) name() string {
 	parts := []string{j.entry.Name, j.fold.Name}
 	for _, h := range j.entry.varied() {

@@ -73,7 +73,7 @@ func TestOwnEntry(t *testing.T) {
 	}
 }
 
-// Claim: an entry that cannot be trained is told before anything is.
+// Claim: an entry that cannot be trained is an error before anything is trained.
 func TestOwnEntryErrors(t *testing.T) {
 	sorry := errors.New("sorry")
 	for want, e := range map[string]Entry{

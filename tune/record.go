@@ -19,9 +19,10 @@ type record struct {
 	Sum        string         `json:"sum"`   // checksum of all else
 }
 
-// RecordError tells that the file of a finished training, or its model, was changed.
+// RecordError is the error of a finished training whose record or model file was changed.
 type RecordError struct{ Err error }
 
+// Error implements error.
 func (e *RecordError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -30,7 +31,7 @@ func (e *RecordError) Unwrap() error { return e.Err }
 // recordVersion is part of the key: records of another layout are another job's.
 const recordVersion = 2
 
-// checksum tells texts apart.
+// checksum returns the SHA-256 of a text in hexadecimal.
 func checksum(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

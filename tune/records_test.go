@@ -73,8 +73,8 @@ func tuneInChild(t *testing.T, dir string, after int) (seen int) {
 	return seen
 }
 
-// Whatever changes a training or its selection has a record of its own; what
-// does not, has not.
+// Anything that changes a training or its selection has a record of its own; anything else
+// has not.
 func TestRecordsOfOtherSettings(t *testing.T) {
 	base := newConfig(t)
 	base.Entries = base.Entries[1:]

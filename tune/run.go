@@ -81,7 +81,8 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return result, c.write(result)
 }
 
-// check tells of a configuration that cannot be run, before anything is trained.
+// check returns an error for a configuration that cannot be run, before anything is
+// trained.
 func (c *Config) check() error {
 	if len(c.Folds) == 0 || len(c.Entries) == 0 {
 		return fmt.Errorf("%d folds and %d methods, expected at least one of each", len(c.Folds), len(c.Entries))

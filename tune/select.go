@@ -8,9 +8,10 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// SelectionError tells that the validation measure cannot choose.
+// SelectionError is the error of a validation measure that cannot choose between models.
 type SelectionError struct{ Err error }
 
+// Error implements error.
 func (e *SelectionError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -32,8 +33,8 @@ func (c *Config) settle() {
 	}
 }
 
-// checkSelection tells, before anything is trained, that every model would have the
-// same validation value in some fold.
+// checkSelection returns an error, before anything is trained, if every model would have
+// the same validation value in some fold.
 func (c *Config) checkSelection() error {
 	for _, f := range c.Folds {
 		if err := measure.CheckVaries(c.Select, f.Valid); err != nil {
@@ -43,9 +44,9 @@ func (c *Config) checkSelection() error {
 	return nil
 }
 
-// checkChoices tells that the measure does not tell an entry's settings apart, whatever
-// the fold, though they rank the validation data differently: the first would be taken
-// for the best without a reason. Settings that are all perfect are no such case.
+// checkChoices returns an error if the measure is the same for all settings of an entry,
+// in every fold, though they rank the validation data differently: the first would be
+// taken for the best without a reason. Settings that are all perfect are not an error.
 func (c *Config) checkChoices(jobs []*job) error {
 	next := 0
 	for i := range c.Entries {
@@ -76,7 +77,7 @@ func (c *Config) checkChoices(jobs []*job) error {
 	return nil
 }
 
-// rankDifferently tells whether the jobs' models put other grades, or other ties, at
+// rankDifferently reports whether the jobs' models put other grades, or other ties, at
 // some rank of a query.
 func (c *Config) rankDifferently(jobs []*job, d *dataset.Dataset) (bool, error) {
 	var rankers [2]measure.Ranker

@@ -10,7 +10,7 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// blunt is a measure that tells only the worst and the best order from others.
+// blunt is a measure that distinguishes only the worst and the best order from others.
 type blunt struct{}
 
 func (blunt) Name() string { return "blunt" }

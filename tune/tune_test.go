@@ -229,8 +229,8 @@ func TestFirstOfEquals(t *testing.T) {
 	}
 }
 
-// The same results and files, whatever the number of jobs, with a folder or
-// without, and again from the records of the first run.
+// The same results and files for any number of jobs, with a folder or without, and again
+// from the records of the first run.
 func TestSameResultForAnyNumberOfJobs(t *testing.T) {
 	c := newConfig(t)
 	c.Jobs = 1
@@ -340,7 +340,7 @@ func TestVariedAndAtEdge(t *testing.T) {
 	}
 }
 
-// A fold whose model has no weight but 0 is told.
+// A fold whose model has only weights of 0 is reported.
 func TestConstantFolds(t *testing.T) {
 	c := newConfig(t)
 	var b dataset.Builder

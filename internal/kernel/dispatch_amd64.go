@@ -4,9 +4,9 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// haveAVX2 tells whether the processor and the operating system know AVX2 and
-// fused multiply-add. Another instruction set gets a variable of its own and a
-// case before this one's in the functions below.
+// haveAVX2 reports whether the processor and the operating system support AVX2 and fused
+// multiply-add. Another instruction set gets a variable of its own and a case before this
+// one's in the functions below.
 var haveAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
 func dot(x, y []float64) float64 {

@@ -35,7 +35,7 @@ func gemmTGo(grad []float64, x []float32, delta []float64, rows, columns int) {
 	}
 }
 
-// checkUnits tells whether there is a row and a vector, after making sure that the
+// checkUnits reports whether there is a row and a vector, after making sure that the
 // results, rows of each vector, are of as many vectors as there are.
 func checkUnits(results, rows, elements, columns int) bool {
 	if rows == 0 {

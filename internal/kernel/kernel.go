@@ -1,20 +1,18 @@
-// Package kernel holds the vector loops that learning to rank spends its time
-// in. Every function exists as portable Go, the reference, and on amd64 with
-// AVX2 as generated assembly chosen when the program starts; both give the same
-// bits, whatever the slices' alignment, so that a model does not depend on the
-// machine. (Which of several NaNs comes out is the one thing left open.) The
-// build tag noasm leaves the assembly out.
+// Package kernel holds the vector loops that learning to rank spends its time in. Every
+// function exists as portable Go, the reference, and on amd64 with AVX2 as generated
+// assembly chosen when the program starts; both give the same bits, for any alignment of
+// the slices, so that a model does not depend on the machine. (Which of several NaNs comes
+// out is the one thing left open.) The build tag noasm leaves the assembly out.
 //
 // Start reading at dot.go: the other files follow its pattern of an exported
 // function that checks shapes, a reference whose name ends in Go, and a choice
 // between it and the assembly in dispatch_amd64.go. The assembly comes from
 // tools/kernelgen.
 //
-// The package knows slices and nothing else. Lengths that do not match and
-// indices out of range are a programmer's mistake and panic, before anything is
-// written. Slices that are written must not overlap others, except where a
-// comment allows the same slice. Nothing allocates, and everything may be called
-// concurrently on different memory.
+// The package works on slices only. Lengths that do not match and indices out of range are
+// a programmer's mistake and panic, before anything is written. Slices that are written
+// must not overlap others, except where a comment allows the same slice. Nothing
+// allocates, and everything may be called concurrently on different memory.
 package kernel
 
 import "fmt"

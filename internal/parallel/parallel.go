@@ -2,9 +2,9 @@
 // they yield in a fixed order, so that the number of cores changes the time a
 // computation takes and never a bit of its result.
 //
-// [For] runs a function for every item. [Sums] is the reduction behind an
-// empirical risk: many queries' losses and gradients added to one value and one
-// vector. The package must not know what it adds.
+// [For] runs a function for every item. [Sums] is the reduction behind an empirical risk:
+// many queries' losses and gradients added to one value and one vector. The package must
+// not depend on what it adds.
 package parallel
 
 import (

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Claim: every item is run exactly once, whatever the number of workers.
+// Claim: every item is run exactly once, for any number of workers.
 func TestForRunsEveryItemOnce(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7, 1000} {
 		for _, workers := range []int{-1, 0, 1, 2, 3, 16, 5000} {
@@ -27,8 +27,8 @@ func TestForRunsEveryItemOnce(t *testing.T) {
 	}
 }
 
-// Claim: calls with the same worker number never overlap, so scratch memory can
-// be indexed by it. The counts are not atomic: the race detector would tell too.
+// Claim: calls with the same worker number never overlap, so scratch memory can be indexed
+// by it. The counts are not atomic: the race detector would report it too.
 func TestWorkersDoNotOverlap(t *testing.T) {
 	const n, workers = 2000, 4
 	busy := make([]atomic.Bool, workers)

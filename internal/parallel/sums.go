@@ -7,10 +7,10 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Sums adds up a value and a vector over many items in parallel with the same
-// bits whatever the number of workers: items are grouped into blocks that do not
-// depend on it, a block's items are added in order to a value and a vector of
-// the block's own, and the blocks are added in order.
+// Sums adds up a value and a vector over many items in parallel with the same bits for any
+// number of workers: items are grouped into blocks that do not depend on it, a block's
+// items are added in order to a value and a vector of the block's own, and the blocks are
+// added in order.
 //
 // It is meant for a regularised empirical risk, whose items are queries:
 //

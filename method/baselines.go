@@ -11,7 +11,7 @@ import (
 	"github.com/listwise/listwise/train"
 )
 
-// newSingleFeature makes the floor that any combination of features should be above.
+// newSingleFeature makes the baseline for any combination of features.
 func newSingleFeature() *Method {
 	return &Method{
 		Name:           "singlefeature",
@@ -99,7 +99,7 @@ func column(dst []float64, d *dataset.Dataset, feature int, sign float64) {
 	}
 }
 
-// newRandom makes the floor that any method should be above.
+// newRandom makes the baseline for any method.
 func newRandom() *Method {
 	return &Method{
 		Name:    "random",
