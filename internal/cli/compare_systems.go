@@ -104,8 +104,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// shortName is the last part of a path that tells systems apart: without the endings
-// of models and scores, and without a seed's mark.
+// shortName is the last part of a path that distinguishes systems: without the endings of
+// models and scores, and without a seed's mark.
 func shortName(path string) string {
 	path = filepath.Clean(path)
 	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

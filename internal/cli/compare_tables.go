@@ -56,8 +56,8 @@ func (c *comparison) sheets() []sheet {
 	return all
 }
 
-// paper are the tables for papers: one of all systems by all measures, whose letters
-// tell which systems one is better than, and one of the pairs for each measure.
+// paper are the tables for papers: one of all systems by all measures, whose letters name
+// the systems that one is significantly better than, and one of the pairs for each measure.
 func (c *comparison) paper(k marks) []sheet {
 	overview := sheet{columns: []string{"", "system"}, left: 2}
 	several := c.severalRuns()

@@ -131,8 +131,8 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// Whatever an argument of compare is, it is refused as the caller's, or a system with a
-// name and runs whose paths are known.
+// Any argument of compare is refused as the caller's error, or is a system with a name and
+// runs whose paths are known.
 func FuzzContestant(f *testing.F) {
 	for _, arg := range []string{"a.json", "NAME=A,B", "mle=runs/{seed}/mle", "=a", "a=", "x=a,,b", "a,b", "{seed}", "", ".", "/", "a/b=c,d", "\x00", "n=.json"} {
 		f.Add(arg, true)

@@ -23,8 +23,8 @@ A data set is a file of judged documents, one a line:
   GRADE qid:QUERY 1:VALUE 2:VALUE … # docid = ID
 
 as text, as text compressed by gzip or zstandard, or as a .lwd cache, which opens
-at once whatever its size. Commands tell the format of what they read by its
-content, and of what they write by the end of its name.`,
+at once at any size. Commands recognise the format of an input by its content,
+and choose the format of an output by the end of its name.`,
 		Example: `  listwise data info train.txt
   listwise data fold all.txt.gz --folds 5 --out folds
   listwise data synth --shape ohsumed --out train.txt`,

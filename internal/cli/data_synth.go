@@ -153,7 +153,7 @@ func (f *synthFlags) fits(o synth.Options) error {
 	return hintAtMemory(input.CheckBuilder(f.memoryLimit.options(), o.Queries, o.Docs, o.Features))
 }
 
-// maxGrades is far more than any judge tells apart.
+// maxGrades is far more than the grades that assessors distinguish.
 const maxGrades = 1000
 
 // parseShares reads a number of equally frequent grades, or their shares.

@@ -33,8 +33,8 @@ func wrongInputs(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a file or folder that a command is given, it exits with 2 and
-// one line, which names the file or its flag and speaks no Go.
+// If anything is wrong with a file or folder given to a command, it exits with 2 and one
+// line, which names the file or its flag and speaks no Go.
 func TestWrongFiles(t *testing.T) {
 	wrongInputs(t)
 	commands := []struct {

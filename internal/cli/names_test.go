@@ -6,7 +6,7 @@ import (
 )
 
 // What is misspelled, or called as other tools call it, exits with 2 and a line that
-// tells what was probably meant.
+// suggests what was probably meant.
 func TestDidYouMean(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"trian", `unknown command "trian", did you mean "train"?`},

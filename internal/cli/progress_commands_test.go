@@ -30,8 +30,8 @@ func tasksOf(t *testing.T, args ...string) []string {
 	return tasks
 }
 
-// Every command that may take long tells what it does and, where it can be known, how
-// far it is, from which the time left follows.
+// Every command that may take long shows what it does and, where it can be known, how far
+// it is, from which the time left follows.
 func TestCommandsShowProgress(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustCall(t, "data", "synth", "--queries", "12", "--docs", "10", "--relevant", "4", "--features", "5", "--out", "d.txt")

@@ -35,8 +35,8 @@ func newReproduceCommand(env *environment) *cobra.Command {
 NAME it lists the experiments.
 
 --data is a folder with LETOR's sets, DIR/TD2003/Fold1 … DIR/OHSUMED/Fold5, as
-many as there are; or one set's own folder, DIR/Fold1 …, whose name is told by
---set, by its size (OHSUMED) or by the folder. Sets without published numbers are
+many as there are; or one set's own folder, DIR/Fold1 …, whose name comes from
+--set, its size (OHSUMED) or the folder. Sets without published numbers are
 run, too. Experiments on artificial data make these themselves, as many as in the
 paper or, with --scale, a part of them.
 

@@ -117,7 +117,7 @@ func (k *killedTune) kill() bool {
 	return !ended
 }
 
-// progressOf tells how far a tune is that writes to dir.
+// progressOf returns the progress of the tune that writes to dir.
 func progressOf(dir string) string {
 	if _, err := os.Stat(dir); err != nil {
 		return "before training"

@@ -104,8 +104,8 @@ func (s *scoring) checkModel(path string, m *model.Model, policies map[string]bo
 	return nil
 }
 
-// noteOfThreshold tells of models that learned with other documents relevant than are
-// measured by, unless that was asked for.
+// noteOfThreshold notes models that learned with other documents relevant than are measured
+// by, unless that was asked for.
 func (j *judging) noteOfThreshold(env *environment, c measure.Convention, systems ...scored) {
 	told := make(map[float64]bool)
 	for _, by := range systems {

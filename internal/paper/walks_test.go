@@ -52,8 +52,8 @@ func TestTopFor(t *testing.T) {
 	})
 }
 
-// The coefficients of φ(y) tell y: (n⁻ − c_g)/2 bads stand above good g, and the
-// gain of those counts is the sampled state's.
+// The coefficients of φ(y) determine y: (n⁻ − c_g)/2 bads stand above good g, and the gain
+// of those counts is the sampled state's.
 func TestLastFeatureMap(t *testing.T) {
 	gain, err := additive("map")
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// formula is a measure as the scripts need it to tell what an exchange of two
-// documents does: what gains, discounts and relevance are under its convention. A
-// measure that they do not know has no Kind.
+// formula is a measure as the scripts need it to compute the effect of exchanging two
+// documents: what gains, discounts and relevance are under its convention. A measure that
+// they do not know has no Kind.
 type formula struct {
 	Name     string    `json:"name"`
 	Kind     string    `json:"kind,omitempty"`

@@ -308,8 +308,8 @@ func TestRankingsAreTheMeasures(t *testing.T) {
 	}
 }
 
-// Claim: one system, one query, no documents with grades, alike features: whatever
-// little there is makes a page whose numbers are JSON.
+// Claim: one system, one query, no documents with grades, alike features: each
+// makes a page whose numbers are JSON.
 func TestLittleMakesAPage(t *testing.T) {
 	var b dataset.Builder
 	if err := b.Add("only", []float64{0, 0}, []float32{1, 1}, nil); err != nil {

@@ -41,9 +41,9 @@ func TestCompareChanges(t *testing.T) {
 	}
 }
 
-// Claim: rankers of one name are compared over all folds by query id, whatever the
-// order of queries and folds; a query that only one has, or that a convention leaves
-// out, does not count. The counts are those of a search through all pairs of queries.
+// Claim: rankers of one name are compared over all folds by query id, for any order of
+// queries and folds; a query that only one has, or that a convention leaves out, does not
+// count. The counts are those of a search through all pairs of queries.
 func TestCompareQueries(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	values := func(n int) []Value {

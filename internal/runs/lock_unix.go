@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// lock is a file that its process holds locked as long as the run goes on. The
-// system takes the lock off when the process ends, however it ends: so a run is
-// alive if and only if its file is locked, which no process number could tell.
+// lock is a file that its process holds locked as long as the run goes on. The system takes
+// the lock off when the process ends, however it ends: so a run is alive if and only if its
+// file is locked, which a process number could not show.
 type lock struct{ file *os.File }
 
 func acquire(path string) (*lock, error) {

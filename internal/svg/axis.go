@@ -30,8 +30,8 @@ func (s *scale) units(v float64) float64 {
 	return v
 }
 
-// newScale returns the scale of an axis whose data are the given values; zero
-// tells that bars stand on it, so that 0 must be its end.
+// newScale returns the scale of an axis whose data are the given values; zero is true if
+// bars stand on it, so that 0 must be its end.
 func newScale(a Axis, values []float64, zero bool) (scale, error) {
 	s := scale{log: a.Log, min: math.Inf(1), max: math.Inf(-1)}
 	if a.Min != a.Max {
