@@ -6,6 +6,3 @@ import "os"
 
 // mapFile maps nothing: files are read.
 func mapFile(*os.File, int64) (data []byte, unmap func([]byte) error) { return nil, nil }
-
-// AdviseSoon does nothing, for nothing is mapped.
-func AdviseSoon([]byte) {}

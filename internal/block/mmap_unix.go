@@ -5,7 +5,6 @@ package block
 import (
 	"os"
 	"syscall"
-	"unsafe"
 )
 
 // mapFile maps a file into memory, copy on write: changing a Dataset in place
@@ -19,12 +18,4 @@ func mapFile(f *os.File, size int64) (data []byte, unmap func([]byte) error) {
 		return nil, nil
 	}
 	return data, syscall.Munmap
-}
-
-// AdviseSoon tells the system that a part of a mapped file will be read soon.
-func AdviseSoon(part []byte) {
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(part))) & uintptr(os.Getpagesize()-1))
-	if skip < len(part) {
-		_ = syscall.Madvise(part[skip:], syscall.MADV_WILLNEED) // advice
-	}
 }

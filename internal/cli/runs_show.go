@@ -104,7 +104,7 @@ func shortLinesOf(lines []string, what string) []string {
 	return first
 }
 
-// headReport describes the run: its state, time, command, program, seed and data.
+// headReport describes the run: its state, time, command, program, seed and error.
 func headReport(r *runs.Run) report {
 	out := report{title: fmt.Sprintf("run %d: %s, %s", r.ID, r.Kind, r.Status)}
 	add := func(name, value string) { out.notes = append(out.notes, fmt.Sprintf("%-8s %s", name, value)) }
