@@ -95,7 +95,7 @@ func TestSignalEndsWhatDoesNotListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		p := startProcess(t, dir, "train", "--method", "boltzrank2", "--train", "large.txt", "--model", "m.json")
+		p := startProcess(t, dir, "train", "--method", "boltzrank2", "--set", "largest_work=1e18", "--train", "large.txt", "--model", "m.json")
 		time.Sleep(time.Second)
 		if i == 2 { // the second signal
 			begun := time.Now()
