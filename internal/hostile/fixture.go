@@ -61,7 +61,7 @@ func newFixture(binary, dir string) (*fixture, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fixture{binary: binary, dir: dir, cpuLimit: 3 * time.Second}
+	f := &fixture{binary: binary, dir: dir, cpuLimit: 2 * time.Second}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
