@@ -88,7 +88,7 @@ type topOne struct{}
 
 func (topOne) Traits() loss.Traits { return loss.Traits{Convex: true, Smooth: true} }
 
-func (topOne) Bind(grades []float64, _ *rand.Rand) (loss.Bound, error) {
+func (topOne) Bind(grades []float64, _ *rand.Rand) (loss.QueryLoss, error) {
 	sum, shares := floats.Sum(grades), slices.Clone(grades)
 	if sum == 0 {
 		return loss.Nothing, nil

@@ -5,86 +5,85 @@ import (
 	"strings"
 )
 
-// Reading is a way to read what the LogRank paper (Dubey et al., ICDM 2009) says
-// of its data in half a sentence: that contradictory documents were removed
-// before training and testing. A document is good if its grade reaches the
-// threshold and bad otherwise; it contradicts a copy of itself in the same query
-// that is of the other kind. The readings differ in what makes a copy and in
-// which copies go.
-type Reading uint8
+// ConflictPolicy says which documents go when copies of one document contradict each
+// other: copies in the same query, of which one is good (its grade reaches the threshold)
+// and another bad. The LogRank paper (Dubey et al., ICDM 2009) removed contradictory
+// documents before training and testing, but does not say which; the policies are the
+// possible readings of that sentence, named R0 to R3 on the command line.
+type ConflictPolicy uint8
 
 const (
-	// R0 removes nothing.
-	R0 Reading = iota
+	// KeepAll (R0) removes nothing.
+	KeepAll ConflictPolicy = iota
 
-	// R1 removes all contradicting copies, where documents with the same feature
-	// vector are copies.
-	R1
+	// DropAll (R1) removes all contradicting copies. Copies have the same features.
+	DropAll
 
-	// R2 removes the bad ones among contradicting copies, where documents with
-	// the same feature vector are copies. It comes closest to the paper's results
-	// on OHSUMED.
-	R2
+	// DropBad (R2) removes the bad ones of contradicting copies. Copies have the same
+	// features. Of all policies its results on OHSUMED are the nearest to the paper's.
+	DropBad
 
-	// R3 removes the bad ones among contradicting copies, where documents with
-	// the same identifier are copies.
-	R3
+	// DropBadByID (R3) removes the bad ones of contradicting copies. Copies have the same
+	// document identifier.
+	DropBadByID
 )
 
-var readings = []struct{ name, about string }{
-	R0: {"R0", "remove nothing"},
-	R1: {"R1", "same features but good and bad: remove all these copies"},
-	R2: {"R2", "same features but good and bad: remove the bad copies"},
-	R3: {"R3", "same document id but good and bad: remove the bad copies"},
+var policies = []struct{ name, about string }{
+	KeepAll:     {"R0", "remove nothing"},
+	DropAll:     {"R1", "same features but good and bad: remove all these copies"},
+	DropBad:     {"R2", "same features but good and bad: remove the bad copies"},
+	DropBadByID: {"R3", "same document id but good and bad: remove the bad copies"},
 }
 
-// Readings returns all readings in order.
-func Readings() []Reading { return []Reading{R0, R1, R2, R3} }
+// ConflictPolicies returns all policies in order.
+func ConflictPolicies() []ConflictPolicy {
+	return []ConflictPolicy{KeepAll, DropAll, DropBad, DropBadByID}
+}
 
-// ParseReading reads "R0", "R1", "R2" or "R3", in either case.
-func ParseReading(name string) (Reading, error) {
-	for i, r := range readings {
-		if strings.EqualFold(name, r.name) {
-			return Reading(i), nil
+// ParseConflictPolicy reads "R0", "R1", "R2" or "R3", in either case.
+func ParseConflictPolicy(name string) (ConflictPolicy, error) {
+	for i, p := range policies {
+		if strings.EqualFold(name, p.name) {
+			return ConflictPolicy(i), nil
 		}
 	}
 	return 0, fmt.Errorf("found %q, expected R0, R1, R2 or R3", name)
 }
 
-// String returns the reading's name.
-func (r Reading) String() string { return readings[r].name }
+// String returns R0, R1, R2 or R3.
+func (p ConflictPolicy) String() string { return policies[p].name }
 
-// About returns what the reading removes, in a few words.
-func (r Reading) About() string { return readings[r].about }
+// About returns what the policy removes, in a few words.
+func (p ConflictPolicy) About() string { return policies[p].about }
 
 // MarshalText returns the name.
-func (r Reading) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (p ConflictPolicy) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // CleanReport counts what cleaning removed.
 type CleanReport struct {
-	Reading   Reading `json:"reading"`
-	Threshold float64 `json:"threshold"`
+	Policy    ConflictPolicy `json:"reading"`
+	Threshold float64        `json:"threshold"`
 
 	// Contradictions is the number of sets of copies that are good and bad.
 	Contradictions int `json:"contradictions"`
 
-	// Good and Bad are the numbers of documents the reading removed, and Queries
+	// Good and Bad are the numbers of documents the policy removed, and Queries
 	// the number of queries that it left without any document and so removed.
 	Good    int `json:"good_removed"`
 	Bad     int `json:"bad_removed"`
 	Queries int `json:"queries_removed"`
 }
 
-// Clean returns d without the documents that the reading removes, and a count of
+// Clean returns d without the documents that the policy removes, and a count of
 // them. A grade of at least threshold is good.
-func Clean(d *Dataset, r Reading, threshold float64) (*Dataset, CleanReport) {
+func Clean(d *Dataset, r ConflictPolicy, threshold float64) (*Dataset, CleanReport) {
 	return CleanObserved(d, r, threshold, nil)
 }
 
 // CleanObserved is Clean, and tells observe, unless that is nil, after every query how
 // many of how many were looked at.
-func CleanObserved(d *Dataset, r Reading, threshold float64, observe func(done, total int)) (*Dataset, CleanReport) {
-	report := CleanReport{Reading: r, Threshold: threshold}
+func CleanObserved(d *Dataset, r ConflictPolicy, threshold float64, observe func(done, total int)) (*Dataset, CleanReport) {
+	report := CleanReport{Policy: r, Threshold: threshold}
 	drop := make([]bool, d.Docs())
 	var find copyFinder
 	for i := range d.Queries {
@@ -94,7 +93,7 @@ func CleanObserved(d *Dataset, r Reading, threshold float64, observe func(done, 
 			for _, j := range copies {
 				good := q.Grades[j] >= threshold
 				switch {
-				case good && r == R1:
+				case good && r == DropAll:
 					report.Good++
 				case !good:
 					report.Bad++
@@ -113,9 +112,9 @@ func CleanObserved(d *Dataset, r Reading, threshold float64, observe func(done, 
 	return kept, report
 }
 
-// contradictions visits the sets of copies, as the reading means them, that are
+// contradictions visits the sets of copies, as the policy defines them, that are
 // partly good and partly bad.
-func contradictions(find *copyFinder, q *Query, r Reading, threshold float64, visit func(copies []int)) {
+func contradictions(find *copyFinder, q *Query, r ConflictPolicy, threshold float64, visit func(copies []int)) {
 	if good := q.Relevant(threshold); good == 0 || good == q.Len() {
 		return
 	}
@@ -125,9 +124,9 @@ func contradictions(find *copyFinder, q *Query, r Reading, threshold float64, vi
 		}
 	}
 	switch r {
-	case R1, R2:
+	case DropAll, DropBad:
 		find.vectors(q, check)
-	case R3:
+	case DropBadByID:
 		find.ids(q, check)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // dropped tells by the readings' definitions, pair by pair, whether document i
 // of q goes.
-func dropped(q *dataset.Query, i int, r dataset.Reading, threshold float64) bool {
+func dropped(q *dataset.Query, i int, r dataset.ConflictPolicy, threshold float64) bool {
 	for j := range q.Len() {
 		if (q.Grades[i] >= threshold) == (q.Grades[j] >= threshold) {
 			continue
@@ -22,7 +22,7 @@ func dropped(q *dataset.Query, i int, r dataset.Reading, threshold float64) bool
 		sameVector := slices.Equal(q.Row(i), q.Row(j))
 		sameID := q.DocID(i) != "" && q.DocID(i) == q.DocID(j)
 		bad := q.Grades[i] < threshold
-		if r == dataset.R1 && sameVector || r == dataset.R2 && sameVector && bad || r == dataset.R3 && sameID && bad {
+		if r == dataset.DropAll && sameVector || r == dataset.DropBad && sameVector && bad || r == dataset.DropBadByID && sameID && bad {
 			return true
 		}
 	}
@@ -32,7 +32,7 @@ func dropped(q *dataset.Query, i int, r dataset.Reading, threshold float64) bool
 func TestCleanFollowsTheDefinitionPairByPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := datatest.Random(t)
-		r := rapid.SampledFrom(dataset.Readings()).Draw(t, "reading")
+		r := rapid.SampledFrom(dataset.ConflictPolicies()).Draw(t, "reading")
 		threshold := rapid.SampledFrom([]float64{1, 2}).Draw(t, "threshold")
 		got, report := dataset.Clean(d, r, threshold)
 		good, bad := 0, 0
@@ -55,7 +55,7 @@ func TestCleanFollowsTheDefinitionPairByPair(t *testing.T) {
 		if (report.Contradictions > 0) != (good+bad > 0) {
 			t.Fatalf("%d contradictions, %d documents dropped", report.Contradictions, good+bad)
 		}
-		if r != dataset.R1 && report.Good > 0 {
+		if r != dataset.DropAll && report.Good > 0 {
 			t.Fatal("a relevant document was dropped")
 		}
 		if _, again := dataset.Clean(got, r, threshold); again.Good+again.Bad+again.Contradictions > 0 {
@@ -88,25 +88,25 @@ func TestCopiesAreEqualAsNumbers(t *testing.T) {
 	var b dataset.Builder
 	minus := math.Float32frombits(1 << 31)
 	b.Add("q", []float64{1, 0, 0}, []float32{0, minus, 1}, nil)
-	if _, report := dataset.Clean(b.Dataset(), dataset.R2, 1); report.Bad != 1 {
+	if _, report := dataset.Clean(b.Dataset(), dataset.DropBad, 1); report.Bad != 1 {
 		t.Errorf("0 and −0: %+v, expected one bad copy", report)
 	}
 }
 
 func TestReadingNames(t *testing.T) {
-	for _, r := range dataset.Readings() {
-		got, err := dataset.ParseReading(r.String())
+	for _, r := range dataset.ConflictPolicies() {
+		got, err := dataset.ParseConflictPolicy(r.String())
 		if err != nil || got != r || r.About() == "" {
 			t.Errorf("%v read as %v, %v", r, got, err)
 		}
 	}
-	if r, err := dataset.ParseReading("r2"); err != nil || r != dataset.R2 {
+	if r, err := dataset.ParseConflictPolicy("r2"); err != nil || r != dataset.DropBad {
 		t.Errorf("r2 read as %v, %v", r, err)
 	}
-	if _, err := dataset.ParseReading("R4"); err == nil {
+	if _, err := dataset.ParseConflictPolicy("R4"); err == nil {
 		t.Error("R4 was accepted")
 	}
-	text, err := json.Marshal(dataset.CleanReport{Reading: dataset.R3, Threshold: 1})
+	text, err := json.Marshal(dataset.CleanReport{Policy: dataset.DropBadByID, Threshold: 1})
 	want := `{"reading":"R3","threshold":1,"contradictions":0,"good_removed":0,"bad_removed":0,"queries_removed":0}`
 	if err != nil || string(text) != want {
 		t.Errorf("JSON %s, %v\nexpected %s", text, err, want)

@@ -58,11 +58,11 @@ func TestDescribeRealData(t *testing.T) {
 // as well; no document id is repeated, so R3 drops nothing.
 func TestCleanOHSUMED(t *testing.T) {
 	d := openOfficial(t, "ohsumed")
-	for r, want := range map[dataset.Reading]dataset.CleanReport{
-		dataset.R0: {Reading: dataset.R0, Threshold: 1},
-		dataset.R1: {Reading: dataset.R1, Threshold: 1, Contradictions: 183, Good: 513, Bad: 1210},
-		dataset.R2: {Reading: dataset.R2, Threshold: 1, Contradictions: 183, Bad: 1210},
-		dataset.R3: {Reading: dataset.R3, Threshold: 1},
+	for r, want := range map[dataset.ConflictPolicy]dataset.CleanReport{
+		dataset.KeepAll:     {Policy: dataset.KeepAll, Threshold: 1},
+		dataset.DropAll:     {Policy: dataset.DropAll, Threshold: 1, Contradictions: 183, Good: 513, Bad: 1210},
+		dataset.DropBad:     {Policy: dataset.DropBad, Threshold: 1, Contradictions: 183, Bad: 1210},
+		dataset.DropBadByID: {Policy: dataset.DropBadByID, Threshold: 1},
 	} {
 		got, report := dataset.Clean(d, r, 1)
 		if diff := cmp.Diff(want, report); diff != "" {

@@ -36,7 +36,7 @@ const defaultAlpha = 10
 func (l ApproxNDCG) Validate() error { return positiveOrZero("alpha", l.Alpha) }
 
 // Bind implements [Loss].
-func (l ApproxNDCG) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+func (l ApproxNDCG) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}

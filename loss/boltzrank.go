@@ -120,7 +120,7 @@ func (b BoltzRank) Traits() Traits {
 
 // Bind implements [Loss]: it draws the documents, if some are to be left out, and
 // the rankings. Memory is 4 bytes a ranking and document.
-func (b BoltzRank) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
+func (b BoltzRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}

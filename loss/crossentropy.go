@@ -11,7 +11,7 @@ import (
 //
 //	L(s) = −Σ_i t_i log softmax(s)_i = log Σ_i exp(s_i) − t·s,   λ = t − softmax(s).
 //
-// It is a Bound of O(n), and a [Diagonal].
+// It is a QueryLoss of O(n), and a [Diagonal].
 type crossEntropy struct{ target []float64 }
 
 func (b crossEntropy) Eval(scores, lambda []float64, scratch *Scratch) float64 {

@@ -23,7 +23,7 @@ type FieldDiagnosis struct {
 // cells that sorting cuts the space of scores into, if h is smaller than half the
 // smallest gap between scores; what happens across cells [Circulation] shows. It
 // takes 2n evaluations and O(n³) for the eigenvalues.
-func DiagnoseField(b Bound, scores []float64, h float64) FieldDiagnosis {
+func DiagnoseField(b QueryLoss, scores []float64, h float64) FieldDiagnosis {
 	n := len(scores)
 	j := FieldJacobian(b, scores, h)
 	skew, symmetric := make([]float64, n*n), make([]float64, n*n)
@@ -50,7 +50,7 @@ func DiagnoseField(b Bound, scores []float64, h float64) FieldDiagnosis {
 
 // FieldJacobian returns the Jacobian of −λ by central differences of step h: row
 // i, column k of the n×n matrix holds −∂λ_i/∂s_k at i·n + k.
-func FieldJacobian(b Bound, scores []float64, h float64) []float64 {
+func FieldJacobian(b QueryLoss, scores []float64, h float64) []float64 {
 	n := len(scores)
 	j := make([]float64, n*n)
 	x, up, down := append([]float64(nil), scores...), make([]float64, n), make([]float64, n)
@@ -132,7 +132,7 @@ func TieCircle(scores []float64, tied [3]int, radius float64) Circle {
 // goes once around. It is 0 for the gradient of any cost; LambdaRank's forces
 // jump where documents tie, and so it is not. The error is of the order of a jump
 // divided by steps, or far less where λ is smooth.
-func Circulation(b Bound, c Circle, steps int) float64 {
+func Circulation(b QueryLoss, c Circle, steps int) float64 {
 	n := len(c.Center)
 	x, lambda := make([]float64, n), make([]float64, n)
 	var scratch Scratch

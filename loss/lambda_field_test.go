@@ -17,7 +17,7 @@ func additiveOrOther(t testing.TB, name string) measure.Measure {
 	return m
 }
 
-func bind(t testing.TB, l Loss, grades []float64) Bound {
+func bind(t testing.TB, l Loss, grades []float64) QueryLoss {
 	t.Helper()
 	b, err := l.Bind(grades, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
@@ -116,7 +116,7 @@ func TestCirculationOnSmallCircles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	grades, s := []float64{0, 3, 1, 2, 0, 1}, []float64{0, 2, 4, 6, 8, 10}
 	lambdaRank, rankNet := bind(t, LambdaRank{Measure: additive(t, "ndcg")}, grades), bind(t, RankNet{}, grades)
-	work := func(b Bound, c Circle, want float64) {
+	work := func(b QueryLoss, c Circle, want float64) {
 		t.Helper()
 		if got := Circulation(b, c, 6000); math.Abs(got-want) > 1e-5 {
 			t.Errorf("on the circle %+v the circulation is %v, want %v", c, got, want)

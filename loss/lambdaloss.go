@@ -27,7 +27,7 @@ import (
 //
 // The weights are taken as constants at the scores they are found at. λ is thus
 // the negative gradient of the value as long as no two documents change places,
-// but the value jumps where they do, so that it has no line search ([Traits].Field).
+// but the value jumps where they do, so that it has no line search ([Traits].NonGradient).
 //
 // Documents of equal score rank by ascending grade, the order there is most to
 // learn from; among those of equal score and grade, λ is the mean over all orders.
@@ -92,7 +92,7 @@ func (l LambdaLoss) Validate() error {
 }
 
 // Bind implements [Loss].
-func (l LambdaLoss) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+func (l LambdaLoss) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func distanceWeights(c measure.Convention, n int, scale float64) []float64 {
 }
 
 // Traits implements [Loss].
-func (LambdaLoss) Traits() Traits { return Traits{ShiftInvariant: true, Field: true} }
+func (LambdaLoss) Traits() Traits { return Traits{ShiftInvariant: true, NonGradient: true} }
 
 // boundLambdaLoss keeps a query's documents by ascending grade, which a stable
 // sort by score then makes the order of ties.

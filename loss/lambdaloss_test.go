@@ -124,7 +124,7 @@ func TestLambdaLossJumps(t *testing.T) {
 		if jump := math.Abs(before - after); jump < 1e-3 {
 			t.Errorf("%v: the value changes by %v", l.Weights, jump)
 		}
-		if !l.Traits().Field {
+		if !l.Traits().NonGradient {
 			t.Errorf("%v: no field", l.Weights)
 		}
 	}

@@ -74,7 +74,7 @@ func (l LambdaRank) Validate() error {
 
 // Bind implements [Loss]. For the logistic kinds and the springs, whose forces change
 // with the scores, what it returns is a [Diagonal].
-func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
+func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (l LambdaRank) field(grades []float64) (forceField, error) {
 }
 
 // Traits implements [Loss].
-func (LambdaRank) Traits() Traits { return Traits{ShiftInvariant: true, Field: true} }
+func (LambdaRank) Traits() Traits { return Traits{ShiftInvariant: true, NonGradient: true} }
 
 // forceField is a λ function bound to a query. It is immutable.
 type forceField interface {

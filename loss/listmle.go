@@ -89,7 +89,7 @@ func (l ListMLE) Validate() error {
 }
 
 // Bind implements [Loss].
-func (l ListMLE) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
+func (l ListMLE) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}

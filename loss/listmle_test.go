@@ -83,7 +83,7 @@ func TestListMLEGradient(t *testing.T) {
 }
 
 // perms returns the permutations that a bound ListMLE goes by.
-func perms(b Bound) []picks {
+func perms(b QueryLoss) []picks {
 	if all, ok := b.(boundMLEAverage); ok {
 		return all
 	}

@@ -51,7 +51,7 @@ func (l ListNet) Validate() error {
 }
 
 // Bind implements [Loss].
-func (l ListNet) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+func (l ListNet) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}

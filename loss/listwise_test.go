@@ -8,7 +8,7 @@ import (
 
 // What the tests of the listwise losses share.
 
-func mustBind(t testing.TB, l Loss, grades []float64, seed uint64) Bound {
+func mustBind(t testing.TB, l Loss, grades []float64, seed uint64) QueryLoss {
 	t.Helper()
 	b, err := l.Bind(grades, rand.New(rand.NewPCG(seed, 5)))
 	if err != nil {
@@ -18,7 +18,7 @@ func mustBind(t testing.TB, l Loss, grades []float64, seed uint64) Bound {
 }
 
 // evaluated returns the value and the gradient.
-func evaluated(b Bound, s []float64) (value float64, grad []float64) {
+func evaluated(b QueryLoss, s []float64) (value float64, grad []float64) {
 	var scratch Scratch
 	grad = make([]float64, len(s))
 	value = b.Eval(s, grad, &scratch)
@@ -47,7 +47,7 @@ func differences(f func([]float64) float64, s []float64) []float64 {
 
 // againstReference compares a bound's value and gradient with a reference value and its
 // differences.
-func againstReference(t *testing.T, what string, b Bound, f func([]float64) float64, s []float64) {
+func againstReference(t *testing.T, what string, b QueryLoss, f func([]float64) float64, s []float64) {
 	t.Helper()
 	value, grad := evaluated(b, s)
 	if want := f(s); !near(value, want, 1e-11) {

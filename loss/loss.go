@@ -3,7 +3,7 @@
 //
 // A ranking loss sees a document only through its score, so a loss here knows
 // neither features nor models: [Loss.Bind] looks at a query's grades once (and
-// samples or precomputes what it needs), and [Bound.Eval] then maps scores to a
+// samples or precomputes what it needs), and [QueryLoss.Eval] then maps scores to a
 // value and to λ, the negative derivative per document. Any loss can therefore
 // train any scorer. Start reading here; every objective has a file of its own,
 // headed by its formula and source. LogRank's are in the package logrank.
@@ -20,14 +20,14 @@ type Loss interface {
 	// A query from which nothing can be learned (no pair of differently graded
 	// documents, say) yields [Nothing]. An error tells of options that do not
 	// fit the query.
-	Bind(grades []float64, rng *rand.Rand) (Bound, error)
+	Bind(grades []float64, rng *rand.Rand) (QueryLoss, error)
 
 	// Traits tells which mathematical properties hold.
 	Traits() Traits
 }
 
-// Bound is a loss bound to one query of n documents.
-type Bound interface {
+// QueryLoss is a loss bound to one query of n documents.
+type QueryLoss interface {
 	// Eval returns the loss at the given n scores. If lambda is not nil, it is
 	// overwritten with λ_i = −∂loss/∂score_i, so that moving the scores along
 	// lambda lowers the loss. Eval does not keep its arguments. It may be called
@@ -44,15 +44,15 @@ type Traits struct {
 	ShiftInvariant bool
 	// Smooth: the gradient is continuous.
 	Smooth bool
-	// Field: λ is a field of forces that is not the negative gradient of the
+	// NonGradient: λ is a field of forces that is not the negative gradient of the
 	// value Eval returns (LambdaRank's, for instance), so only methods that
 	// follow λ, and no line search on the value, can train it.
-	Field bool
+	NonGradient bool
 }
 
-// Nothing is the Bound of a query from which the loss learns nothing: its value
+// Nothing is the QueryLoss of a query from which the loss learns nothing: its value
 // and its λ are zero.
-var Nothing Bound = nothing{}
+var Nothing QueryLoss = nothing{}
 
 type nothing struct{}
 

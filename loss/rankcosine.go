@@ -33,7 +33,7 @@ type RankCosine struct {
 var _ Loss = RankCosine{}
 
 // Bind implements [Loss].
-func (c RankCosine) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+func (c RankCosine) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := c.Mapping.validate(); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func sigmaOr1(sigma float64) float64 {
 
 // Bind implements [Loss]. It draws no random numbers. What it returns is a
 // [Diagonal].
-func (l RankNet) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+func (l RankNet) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func BenchmarkRankNet(b *testing.B) {
 }
 
 // benchmarkRank measures a bound loss and reports the time a pair.
-func benchmarkRank(b *testing.B, bound Bound, q rankQuery, pairs int) {
+func benchmarkRank(b *testing.B, bound QueryLoss, q rankQuery, pairs int) {
 	lambda := make([]float64, len(q.grades))
 	var scratch Scratch
 	bound.Eval(q.scores, lambda, &scratch)

@@ -63,8 +63,8 @@ func (l RankSVM) Validate() error {
 }
 
 // Bind implements [Loss]. It draws no random numbers. What it returns is a
-// [Curved], and a [Supported] if the hinge is not squared.
-func (l RankSVM) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+// [SecondOrder], and a [CuttingPlane] if the hinge is not squared.
+func (l RankSVM) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (b *boundHinge) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return value
 }
 
-// Support implements [Supported]: Σ t_ij over the pairs with t_ij > 0 at the given
+// Support implements [CuttingPlane]: Σ t_ij over the pairs with t_ij > 0 at the given
 // scores is a plane below the loss.
 func (b *boundHinge) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, count := b.sweep(scores, lambda, scratch)
@@ -137,7 +137,7 @@ func (b *boundSquaredHinge) eval(scores, lambda []float64, keep *activePairs, sc
 	return b.weight * sums.second
 }
 
-// Curvature implements [Curved].
+// Curvature implements [SecondOrder].
 func (b *boundSquaredHinge) Curvature() Curvature {
 	return &squaredHingeCurvature{b, newActivePairs(&b.tree)}
 }
@@ -169,7 +169,7 @@ func (b *boundSmoothHinge) Eval(scores, lambda []float64, scratch *Scratch) floa
 	return value
 }
 
-// Support implements [Supported]: with α_ij = h'(t_ij) at the given scores, which
+// Support implements [CuttingPlane]: with α_ij = h'(t_ij) at the given scores, which
 // is between 0 and 1, Σ α_ij t_ij is a plane below the hinge that h stands for.
 func (b *boundSmoothHinge) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, slopes := b.eval(scores, lambda, nil, nil, scratch)
@@ -189,7 +189,7 @@ func (b *boundSmoothHinge) eval(scores, lambda []float64, wide, narrow *activePa
 	return scale / 2 * (above.second - below.second), scale * (above.first - below.first)
 }
 
-// Curvature implements [Curved].
+// Curvature implements [SecondOrder].
 func (b *boundSmoothHinge) Curvature() Curvature {
 	return &smoothHingeCurvature{b, newActivePairs(&b.tree), newActivePairs(&b.tree)}
 }

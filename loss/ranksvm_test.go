@@ -109,7 +109,7 @@ func TestRankSVMIsTheSumOverPairs(t *testing.T) {
 			t.Fatalf("value %v, over pairs it is %v", got, value)
 		}
 		compare(t, "lambda", gotLambda, lambda)
-		if curved, ok := bound.(loss.Curved); ok {
+		if curved, ok := bound.(loss.SecondOrder); ok {
 			h := curved.Curvature()
 			if again := h.Eval(scores, gotLambda, &scratch); again != got {
 				t.Fatalf("value %v, remembering the curvature %v", got, again)
@@ -119,7 +119,7 @@ func TestRankSVMIsTheSumOverPairs(t *testing.T) {
 			h.Times(dst, v)
 			compare(t, "Hessian times v", dst, times)
 		}
-		if supported, ok := bound.(loss.Supported); ok {
+		if supported, ok := bound.(loss.CuttingPlane); ok {
 			if got := supported.Support(scores, gotLambda, &scratch); !nearly(got, support) {
 				t.Fatalf("plane through %v, over pairs %v", got, support)
 			}
@@ -147,7 +147,7 @@ func TestRankSVMHessianNumerically(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		curved, ok := bound.(loss.Curved)
+		curved, ok := bound.(loss.SecondOrder)
 		if !ok {
 			continue
 		}
@@ -197,7 +197,7 @@ func TestRankSVMSupport(t *testing.T) {
 			for i := range x {
 				x[i], z[i] = 2*rng.NormFloat64(), 2*rng.NormFloat64()
 			}
-			c := bound.(loss.Supported).Support(x, lambda, &scratch)
+			c := bound.(loss.CuttingPlane).Support(x, lambda, &scratch)
 			plane := func(z []float64) float64 {
 				sum := c
 				for i, l := range lambda {
@@ -262,7 +262,7 @@ func BenchmarkRankSVM(b *testing.B) {
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(shape.docs), "ns/doc")
 			})
-			if curved, ok := bound.(loss.Curved); ok {
+			if curved, ok := bound.(loss.SecondOrder); ok {
 				h := curved.Curvature()
 				h.Eval(scores, lambda, &scratch)
 				b.Run(shape.name+"/"+c.name+"/hessian", func(b *testing.B) {

@@ -55,7 +55,7 @@ func (l SoftRank) Validate() error {
 }
 
 // Bind implements [Loss].
-func (l SoftRank) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+func (l SoftRank) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}

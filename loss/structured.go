@@ -75,8 +75,8 @@ func (l StructuredHinge) Validate() error {
 }
 
 // Bind implements [Loss]. It draws no random numbers. What it returns is a
-// [Supported]. A query without good or without bad documents yields [Nothing].
-func (l StructuredHinge) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+// [CuttingPlane]. A query without good or without bad documents yields [Nothing].
+func (l StructuredHinge) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (b *boundStructured) Eval(scores, lambda []float64, scratch *Scratch) float
 	return b.weight * value
 }
 
-// Support implements [Supported]: the worst ranking's own plane.
+// Support implements [CuttingPlane]: the worst ranking's own plane.
 func (b *boundStructured) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, delta := b.eval(scores, lambda, scratch)
 	return b.weight * delta

@@ -94,8 +94,8 @@ func (l GradedHinge) Validate() error {
 }
 
 // Bind implements [Loss]. It draws no random numbers. What it returns is a
-// [Supported]. A query whose documents all have one grade yields [Nothing].
-func (l GradedHinge) Bind(grades []float64, _ *rand.Rand) (Bound, error) {
+// [CuttingPlane]. A query whose documents all have one grade yields [Nothing].
+func (l GradedHinge) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (b *boundGraded) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return b.weight * value
 }
 
-// Support implements [Supported]: the worst order's own plane.
+// Support implements [CuttingPlane]: the worst order's own plane.
 func (b *boundGraded) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, delta := b.eval(scores, lambda, scratch)
 	return b.weight * delta

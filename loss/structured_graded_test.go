@@ -104,7 +104,7 @@ func TestGradedHingeOnLongLists(t *testing.T) {
 			var scratch loss.Scratch
 			lambda := make([]float64, len(grades))
 			got := bound.Eval(scores, lambda, &scratch)
-			constant := bound.(loss.Supported).Support(scores, nil, &scratch)
+			constant := bound.(loss.CuttingPlane).Support(scores, nil, &scratch)
 			touch, there := constant, constant
 			for i, l := range lambda {
 				touch -= l * scores[i]

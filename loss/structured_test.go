@@ -209,7 +209,7 @@ func TestStructuredHingeOnLongLists(t *testing.T) {
 			if math.Abs(got-want) > 1e-11*max(1, want) || got < -1e-15 {
 				t.Fatalf("%s: %v, over all cells %v", name, got, want)
 			}
-			c := bound.(loss.Supported).Support(scores, nil, &scratch)
+			c := bound.(loss.CuttingPlane).Support(scores, nil, &scratch)
 			touch := c
 			for i, l := range lambda {
 				touch -= l * scores[i]

@@ -24,7 +24,7 @@ type XENDCG struct{}
 var _ Loss = XENDCG{}
 
 // Bind implements [Loss].
-func (XENDCG) Bind(grades []float64, rng *rand.Rand) (Bound, error) {
+func (XENDCG) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	if constant(grades) {
 		return Nothing, nil
 	}

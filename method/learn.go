@@ -9,12 +9,12 @@ import (
 // scorer by the optimiser that the hyperparameter of that name chooses.
 func parametric(m *Method, p *Problem, l loss.Loss) (loss.Loss, train.Learner, error) {
 	optimizer := p.Values.Text("optimizer")
-	if optimizer == "lbfgs" && l.Traits().Field {
+	if optimizer == "lbfgs" && l.Traits().NonGradient {
 		return nil, nil, train.BadProblem("optimizer=lbfgs: the forces λ of %s are not the gradient of its value, so a line search has nothing to go by; expected optimizer=descent or auto", m.Name)
 	}
 	if optimizer == "auto" {
 		optimizer = "descent"
-		if !l.Traits().Field && scorerKind(m, p) == linearScorer {
+		if !l.Traits().NonGradient && scorerKind(m, p) == linearScorer {
 			optimizer = "lbfgs"
 		}
 	}

@@ -53,7 +53,7 @@ type boundQuery struct {
 	grades []float64
 	row    int // of its first document
 	docs   int
-	loss   loss.Bound
+	loss   loss.QueryLoss
 }
 
 // NewFunctional binds the loss to every query of d, which must not change

@@ -353,7 +353,7 @@ type refusing struct{ logrank.MLE }
 
 var errRefused = errors.New("refused")
 
-func (refusing) Bind([]float64, *rand.Rand) (loss.Bound, error) { return nil, errRefused }
+func (refusing) Bind([]float64, *rand.Rand) (loss.QueryLoss, error) { return nil, errRefused }
 
 func TestErrors(t *testing.T) {
 	d := randomData(t, 3, 4)

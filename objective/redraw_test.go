@@ -58,7 +58,7 @@ type onlyOnce struct {
 	left *int
 }
 
-func (o onlyOnce) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+func (o onlyOnce) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 	if *o.left == 0 {
 		return nil, errRefused
 	}

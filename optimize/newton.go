@@ -9,8 +9,8 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// Curved is an [Objective] whose Hessian can be multiplied with a vector.
-type Curved interface {
+// SecondOrder is an [Objective] whose Hessian can be multiplied with a vector.
+type SecondOrder interface {
 	Objective
 
 	// HessianTimes overwrites dst with H·v, H being the Hessian at the point of the
@@ -56,7 +56,7 @@ type Newton struct {
 // cancelled; in the last two cases the result is that of the last complete
 // iteration, otherwise nil. Not reaching a tolerance is not an error: see
 // Result.Status. Result.Evaluations counts values and gradients, not products.
-func (n Newton) Minimize(ctx context.Context, obj Curved, x0 []float64) (*Result, error) {
+func (n Newton) Minimize(ctx context.Context, obj SecondOrder, x0 []float64) (*Result, error) {
 	if err := n.setDefaults(); err != nil {
 		return nil, fmt.Errorf("optimize: %w", err)
 	}
@@ -97,7 +97,7 @@ func (n *Newton) setDefaults() error {
 // newtonRun is one minimisation by Newton.
 type newtonRun struct {
 	set Newton
-	obj Curved
+	obj SecondOrder
 
 	x, grad   []float64
 	f         float64
@@ -113,7 +113,7 @@ type newtonRun struct {
 	iteration, evaluations int
 }
 
-func newNewtonRun(set Newton, obj Curved) *newtonRun {
+func newNewtonRun(set Newton, obj SecondOrder) *newtonRun {
 	n := obj.Dim()
 	vectors := make([]float64, 8*n)
 	next := func() []float64 {

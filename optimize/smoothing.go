@@ -12,7 +12,7 @@ import (
 // Rounded is a smooth stand-in for F(x) = ½‖x‖² + R(x), where R is convex with
 // kinks: ½‖x‖² + R_δ(x).
 type Rounded interface {
-	Curved
+	SecondOrder
 
 	// Support returns c and overwrites grad with a such that R(v) ≥ c + a·v at every
 	// v, where a is the gradient of R_δ at x.

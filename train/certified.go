@@ -17,7 +17,7 @@ import (
 // machines.
 const HalfNorm = 2.0
 
-// Newton is truncated Newton for losses with a Hessian (loss.Curved).
+// Newton is truncated Newton for losses with a Hessian (loss.SecondOrder).
 type Newton struct {
 	Tolerance  float64 // gap to the minimum, relatively, at which to stop
 	Iterations int     // at most
@@ -29,7 +29,7 @@ func (n Newton) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	risk, err := r.risk.Curved()
+	risk, err := r.risk.SecondOrder()
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +62,14 @@ func (m Smoothing) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		if err != nil {
 			return nil, err
 		}
-		return risk.Curved()
+		return risk.SecondOrder()
 	}
 	result, err := solver.Minimize(ctx, r.risk, standIn, make([]float64, r.risk.Dim()))
 	return r.learned(result, err)
 }
 
 // Planes is the cutting-plane method, for losses that have cutting planes
-// (loss.Supported).
+// (loss.CuttingPlane).
 type Planes struct {
 	PerQuery   bool    // cutting planes for each query's loss (n-slack), not the sum (1-slack)
 	Tolerance  float64 // gap to the minimum, relative to max(1, objective), at which to stop

@@ -35,7 +35,7 @@ func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Loss.Traits().Field {
+	if t.Loss.Traits().NonGradient {
 		return nil, BadProblem("the forces λ of the loss are not the gradient of its value, so a line search has nothing to go by; expected a descent")
 	}
 	r := newMinimization(l, t, s, risk)

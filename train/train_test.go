@@ -43,7 +43,7 @@ func TestModelsAreFinite(t *testing.T) {
 // squares is a loss of a caller's own: ½ Σ (score − grade)².
 type squares struct{}
 
-func (squares) Bind(grades []float64, _ *rand.Rand) (loss.Bound, error) {
+func (squares) Bind(grades []float64, _ *rand.Rand) (loss.QueryLoss, error) {
 	return boundSquares(grades), nil
 }
 

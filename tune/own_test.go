@@ -16,7 +16,7 @@ import (
 // squares is a loss of a caller's own: weight·Σ (score − grade)².
 type squares struct{ weight float64 }
 
-func (l squares) Bind(grades []float64, _ *rand.Rand) (loss.Bound, error) {
+func (l squares) Bind(grades []float64, _ *rand.Rand) (loss.QueryLoss, error) {
 	return boundSquares{grades, l.weight}, nil
 }
 

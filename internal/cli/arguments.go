@@ -57,7 +57,7 @@ func (s *contestant) misfit(data string, inFolds bool) (problem, err error) {
 		}
 		info, err := os.Stat(file)
 		if err != nil {
-			return nil, badCall("system %w", err)
+			return nil, usageErrorf("system %w", err)
 		}
 		if info.IsDir() && !inFolds {
 			if one := onlyFold(file); one != "" {
@@ -76,24 +76,24 @@ func misfitOf(path string, isDir bool, data string, inFolds bool) error {
 	switch {
 	case inFolds && !isDir:
 		if k := foldMeans(path); k > 0 {
-			return badCall("%s: found the means of %d folds, expected a folder with Fold1.model.json or Fold1.scores and so on; %s", path, k, noFoldTests)
+			return usageErrorf("%s: found the means of %d folds, expected a folder with Fold1.model.json or Fold1.scores and so on; %s", path, k, noFoldTests)
 		}
-		return badCall("%s is a file: with --data %s, a folder, expected one with Fold1.model.json or Fold1.scores and so on", path, data)
+		return usageErrorf("%s is a file: with --data %s, a folder, expected one with Fold1.model.json or Fold1.scores and so on", path, data)
 	case inFolds && !exists(filepath.Join(path, "Fold1.model.json")) && !exists(filepath.Join(path, "Fold1.scores")):
-		return badCall("%s: found neither Fold1.model.json nor Fold1.scores", path)
+		return usageErrorf("%s: found neither Fold1.model.json nor Fold1.scores", path)
 	case inFolds:
 		return nil
 	case isDir:
-		return badCall("%s is a folder: with --data %s, a file, expected a model or a file of scores", path, data)
+		return usageErrorf("%s is a folder: with --data %s, a file, expected a model or a file of scores", path, data)
 	}
 	if k := foldMeans(path); k > 0 {
-		return badCall("%s: found the means of %d folds, expected a model or scores; %s", path, k, noFoldTests)
+		return usageErrorf("%s: found the means of %d folds, expected a model or scores; %s", path, k, noFoldTests)
 	}
 	switch found := contentOf(path); found {
 	case "", aModel, scores:
 		return nil
 	default:
-		return badCall("%s is %s, expected a model or a file of scores", path, withArticle(found))
+		return usageErrorf("%s is %s, expected a model or a file of scores", path, withArticle(found))
 	}
 }
 

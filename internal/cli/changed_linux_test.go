@@ -62,7 +62,7 @@ func TestCacheChangedInUse(t *testing.T) {
 				t.Fatal(err)
 			}
 			use.then(t)
-			if got, want := <-code, "listwise: d.lwd: the file was changed while it was read\n"; got != exitBadCall || errs.String() != want {
+			if got, want := <-code, "listwise: d.lwd: the file was changed while it was read\n"; got != exitUsage || errs.String() != want {
 				t.Errorf("%s, %s: exit code %d, %q; want 2, %q", use.args, name, got, errs.String(), want)
 			}
 			cancel()

@@ -26,9 +26,9 @@ import (
 
 // Exit codes of the command-line contract.
 const (
-	exitDone    = 0
-	exitFailed  = 1 // it failed
-	exitBadCall = 2 // the input or the flags are wrong
+	exitDone   = 0
+	exitFailed = 1 // it failed
+	exitUsage  = 2 // the input or the flags are wrong
 )
 
 // environment gives a command its streams, arguments, global flags and status line.
@@ -121,7 +121,7 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 			case "text", "json", "csv":
 				return emptyPath(cmd)
 			}
-			return badCall("--format %q%s", env.format, suggest.Or(env.format, []string{"text", "json", "csv"}, ": expected text, json or csv"))
+			return usageErrorf("--format %q%s", env.format, suggest.Or(env.format, []string{"text", "json", "csv"}, ": expected text, json or csv"))
 		},
 	}
 	root.PersistentFlags().StringVar(&env.format, "format", "text", "print `text`, json or csv")
@@ -137,28 +137,28 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 	return root
 }
 
-// badCallError marks an error as the caller's: wrong flags or wrong input.
-type badCallError struct{ err error }
+// usageError marks an error as the caller's: wrong flags or wrong input.
+type usageError struct{ err error }
 
-func (e *badCallError) Error() string { return e.err.Error() }
-func (e *badCallError) Unwrap() error { return e.err }
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
 
-// badCall makes an error that exits with code 2.
-func badCall(format string, args ...any) error {
-	return &badCallError{fmt.Errorf(format, args...)}
+// usageErrorf makes an error that exits with code 2.
+func usageErrorf(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
 }
 
 // exitCode returns 2 if err is a wrong call, such as a file that cannot be found or is not
 // of the expected kind, and 1 for any other failure.
 func exitCode(err error) int {
-	var call *badCallError
+	var call *usageError
 	var syntax *dataset.SyntaxError
 	var layout *tune.LayoutError
 	var problem *method.ProblemError
 	var selection *tune.SelectionError
 	var record *tune.RecordError
 	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.As(err, &selection) || errors.As(err, &record) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
-		return exitBadCall
+		return exitUsage
 	}
 	return exitFailed
 }
@@ -174,7 +174,7 @@ func emptyPath(cmd *cobra.Command) (err error) {
 		}
 		kind = strings.ToLower(strings.TrimPrefix(kind, "[NAME=]"))
 		if slices.Contains([]string{"file", "folder", "directory"}, kind) && slices.Contains(given, "") && !strings.Contains(usage, "empty:") {
-			err = badCall("--%s: expected the name of a %s", f.Name, kind)
+			err = usageErrorf("--%s: expected the name of a %s", f.Name, kind)
 		}
 	})
 	return err
@@ -185,7 +185,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return badCall("%s: found the argument %q, expected flags only (see %q)", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
+	return usageErrorf("%s: found the argument %q, expected flags only (see %q)", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
 }
 
 // required returns an error that names the missing ones of the given flags.
@@ -199,7 +199,7 @@ func required(cmd *cobra.Command, flags ...string) error {
 	if missing == nil {
 		return nil
 	}
-	return badCall("%s needs %s (see %q)", cmd.CommandPath(), strings.Join(missing, ", "), cmd.CommandPath()+" --help")
+	return usageErrorf("%s needs %s (see %q)", cmd.CommandPath(), strings.Join(missing, ", "), cmd.CommandPath()+" --help")
 }
 
 // note prints one line on standard error, unless --quiet.

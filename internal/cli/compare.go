@@ -74,7 +74,7 @@ func newCompareCommand(env *environment) *cobra.Command {
   listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(compareFormats, env.format) {
-				return badCall("--format %q%s", env.format, suggest.Or(env.format, compareFormats, ": expected "+strings.Join(compareFormats, ", ")))
+				return usageErrorf("--format %q%s", env.format, suggest.Or(env.format, compareFormats, ": expected "+strings.Join(compareFormats, ", ")))
 			}
 			return emptyPath(cmd)
 		},
@@ -106,18 +106,18 @@ func (f *compareFlags) checkFlags(cmd *cobra.Command, args []string) error {
 	switch f.unit {
 	case "query":
 	case "fold":
-		return badCall("--unit fold: %s", noFoldTests)
+		return usageErrorf("--unit fold: %s", noFoldTests)
 	default:
-		return badCall("--unit %q: expected query", f.unit)
+		return usageErrorf("--unit %q: expected query", f.unit)
 	}
 	if err := required(cmd, "data"); err != nil {
 		return err
 	}
 	if len(args) < 2 {
-		return badCall("%s needs at least two systems (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+		return usageErrorf("%s needs at least two systems (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
 	}
 	if cmd.Flags().Changed("measure") && cmd.Flags().Changed("measures") {
-		return badCall("--measure %s and --measures %s: expected one of them", f.measure, f.measures)
+		return usageErrorf("--measure %s and --measures %s: expected one of them", f.measure, f.measures)
 	}
 	return nil
 }
@@ -134,7 +134,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	if f.baseline != "" {
 		baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })
 		if baseline < 0 {
-			return badCall("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
+			return usageErrorf("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
 		}
 	}
 	c := &comparison{systems: systems, seed: f.seed, resamples: f.resamples}
@@ -159,7 +159,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 			bar.set(i*total+done, len(measures)*total)
 		}})
 		if err != nil {
-			return badCall("%s, measure %s: %w", f.data, m.Name(), err)
+			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
 		c.measured = append(c.measured, measured{name: m.Name(), deviations: c.deviations(m.Name()), Comparison: r})
 	}
@@ -174,18 +174,18 @@ func (f *compareFlags) parse(c *comparison) ([]measure.Measure, error) {
 		return nil, err
 	}
 	if c.ties, err = measure.ParseTies(f.ties); err != nil {
-		return nil, badCall("--ties: %w", err)
+		return nil, usageErrorf("--ties: %w", err)
 	}
 	if f.measures == "" {
 		m, err := measure.Parse(f.measure, c.convention, measure.Options{})
 		if err != nil {
-			return nil, badCall("--measure: %w", err)
+			return nil, usageErrorf("--measure: %w", err)
 		}
 		return []measure.Measure{m}, nil
 	}
 	list, err := measure.ParseList(f.measures, c.convention, measure.Options{})
 	if err != nil {
-		return nil, badCall("--measures: %w", err)
+		return nil, usageErrorf("--measures: %w", err)
 	}
 	return list, nil
 }

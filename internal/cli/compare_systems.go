@@ -47,7 +47,7 @@ func namesOf(systems []*contestant) []string {
 func (f *compareFlags) systems(args []string) ([]*contestant, error) {
 	seeds, err := parseSeeds(f.seeds)
 	if err != nil {
-		return nil, badCall("--seeds %s: %w", f.seeds, err)
+		return nil, usageErrorf("--seeds %s: %w", f.seeds, err)
 	}
 	var systems []*contestant
 	for _, arg := range args {
@@ -58,7 +58,7 @@ func (f *compareFlags) systems(args []string) ([]*contestant, error) {
 		systems = append(systems, s)
 	}
 	if seeds != nil && !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, seedMark) }) {
-		return nil, badCall("--seeds %s: no system has %s in its path", f.seeds, seedMark)
+		return nil, usageErrorf("--seeds %s: no system has %s in its path", f.seeds, seedMark)
 	}
 	return systems, nameSystems(systems)
 }
@@ -68,7 +68,7 @@ func newContestant(arg string, seeds []string) (*contestant, error) {
 	rest := arg
 	if name, path, ok := strings.Cut(arg, "="); ok && !exists(arg) && !strings.ContainsRune(name, filepath.Separator) {
 		if name == "" || path == "" {
-			return nil, badCall("system %q: expected NAME=PATH", arg)
+			return nil, usageErrorf("system %q: expected NAME=PATH", arg)
 		}
 		s.name, s.given, rest = name, true, path
 	}
@@ -77,16 +77,16 @@ func newContestant(arg string, seeds []string) (*contestant, error) {
 		paths = strings.Split(rest, ",")
 	}
 	if len(paths) > 1 && s.name == "" {
-		return nil, badCall("system %q: found several runs without a name, expected NAME=A,B,…", arg)
+		return nil, usageErrorf("system %q: found several runs without a name, expected NAME=A,B,…", arg)
 	}
 	for _, p := range paths {
 		switch {
 		case p == "":
-			return nil, badCall("system %q: found the empty name of a file, expected NAME=A,B,…", arg)
+			return nil, usageErrorf("system %q: found the empty name of a file, expected NAME=A,B,…", arg)
 		case !strings.Contains(p, seedMark):
 			s.runs = append(s.runs, run{path: p})
 		case seeds == nil:
-			return nil, badCall("system %q: found %s, expected --seeds", arg, seedMark)
+			return nil, usageErrorf("system %q: found %s, expected --seeds", arg, seedMark)
 		default:
 			for _, seed := range seeds {
 				s.runs = append(s.runs, run{path: strings.ReplaceAll(p, seedMark, seed)})
@@ -145,7 +145,7 @@ func nameSystems(systems []*contestant) error {
 			s.name = filepath.Clean(s.runs[0].path)
 		}
 		if seen[s.name] {
-			return badCall("system %s is named twice; NAME=PATH tells them apart", s.name)
+			return usageErrorf("system %s is named twice; NAME=PATH tells them apart", s.name)
 		}
 		seen[s.name] = true
 	}

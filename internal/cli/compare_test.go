@@ -145,7 +145,7 @@ func FuzzContestant(f *testing.F) {
 		}
 		s, err := newContestant(arg, seeds)
 		if err != nil {
-			if exitCode(err) != exitBadCall {
+			if exitCode(err) != exitUsage {
 				t.Fatalf("%q: %v is not the caller's", arg, err)
 			}
 			return

@@ -64,7 +64,7 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 			parts := make([]*measure.Result, len(divisions))
 			for k := range divisions {
 				if parts[k], err = measure.Evaluate(divisions[k].Test, divisions[k].Systems[next].Test, measures, c.ties); err != nil {
-					return badCall("%s: %w", s.runs[i].path, err)
+					return usageErrorf("%s: %w", s.runs[i].path, err)
 				}
 			}
 			s.runs[i].result = measure.Pool(parts...)
@@ -101,7 +101,7 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 		d, err := ensemble.Read(paths, nil, test, bar.set)
 		bar.finish()
 		if err != nil {
-			return nil, badCall("%w", hintAtFolds(err, paths, test.Docs()))
+			return nil, usageErrorf("%w", hintAtFolds(err, paths, test.Docs()))
 		}
 		return []ensemble.Division{*d}, nil
 	}
@@ -122,7 +122,7 @@ func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison
 	divisions, err := ensemble.ReadFolds(paths, folds, false, bar.set)
 	bar.finish()
 	if err != nil {
-		return nil, badCall("%w", err)
+		return nil, usageErrorf("%w", err)
 	}
 	return divisions, nil
 }
@@ -135,7 +135,7 @@ func eachOnce(dir string, folds []tune.Fold) error {
 		for i := range f.Test.Queries {
 			id := f.Test.Queries[i].ID
 			if other, ok := in[id]; ok {
-				return badCall("%s: found query %s in the test data of %s and %s, expected every query once: pooled, it would count twice", dir, id, other, f.Name)
+				return usageErrorf("%s: found query %s in the test data of %s and %s, expected every query once: pooled, it would count twice", dir, id, other, f.Name)
 			}
 			in[id] = f.Name
 		}
@@ -172,7 +172,7 @@ func (c *comparison) values(name string) ([][]float64, error) {
 		values[i] = slices.DeleteFunc(all, math.IsNaN)
 	}
 	if n := len(values[0]); n < 2 {
-		return nil, badCall("--data: found %d queries that count for %s under the convention %s, expected at least two", n, name, c.convention.Name())
+		return nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, name, c.convention.Name())
 	}
 	return values, nil
 }

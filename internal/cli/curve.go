@@ -47,7 +47,7 @@ func newCurve(path, checkpoint string, fail func(error)) (*curve, error) {
 	}
 	var err error
 	if c.file, err = os.OpenFile(path, flags, 0o666); err != nil {
-		return nil, badCall("--curve: %w", err)
+		return nil, usageErrorf("--curve: %w", err)
 	}
 	return c, nil
 }
@@ -91,7 +91,7 @@ func (c *curve) cutBefore(next curveLine) error {
 	c.known = true
 	keep, err := earlierLines(c.file, next)
 	if err != nil {
-		return badCall("%s:%w; delete it or name another file", c.path, err)
+		return usageErrorf("%s:%w; delete it or name another file", c.path, err)
 	}
 	if err := c.file.Truncate(keep); err != nil {
 		return err

@@ -135,7 +135,7 @@ func TestCurveOfSomethingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.observe(method.Iteration{Number: 3, Epoch: true})
-	if err := c.close(); err == nil || exitCode(err) != exitBadCall || !strings.HasPrefix(err.Error(), "--curve: c.jsonl:2: ") {
+	if err := c.close(); err == nil || exitCode(err) != exitUsage || !strings.HasPrefix(err.Error(), "--curve: c.jsonl:2: ") {
 		t.Errorf("error is %v", err)
 	}
 	if text, err := os.ReadFile("c.jsonl"); err != nil || string(text) != other {

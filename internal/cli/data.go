@@ -57,7 +57,7 @@ func (in *dataInput) addTo(cmd *cobra.Command) {
 func (in *dataInput) files(cmd *cobra.Command, args []string) ([]string, error) {
 	files := slices.Concat(in.data, args)
 	if len(files) == 0 {
-		return nil, badCall("%s needs a data file (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+		return nil, usageErrorf("%s needs a data file (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
 	}
 	return files, nil
 }
@@ -96,7 +96,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	}
 	all, err := dataset.Concat(sets...)
 	if err != nil {
-		return nil, badCall("the files in the order given: %w", err)
+		return nil, usageErrorf("the files in the order given: %w", err)
 	}
 	all.Warnings = warnings
 	return all, nil
@@ -136,7 +136,7 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 		}
 	}
 	if o.sparse && datafile.IsCache(o.out) {
-		return badCall("--sparse is for text, not for the cache %s", o.out)
+		return usageErrorf("--sparse is for text, not for the cache %s", o.out)
 	}
 	return o.targets(inputs).check()
 }
@@ -145,7 +145,7 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 // unless the data go there.
 func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dataset, r report) error {
 	if len(d.Queries) == 0 {
-		return badCall("no document is left to write to %s", o.out)
+		return usageErrorf("no document is left to write to %s", o.out)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -43,7 +43,7 @@ the other is not (bad), though they look the same. Dubey et al. (ICDM 2009) did
 something of the kind but do not say what; these are the readings:
 
 `)
-	for _, r := range dataset.Readings() {
+	for _, r := range dataset.ConflictPolicies() {
 		fmt.Fprintf(&b, "  %s  %s\n", r, r.About())
 	}
 	b.WriteString("\nNumbers from cleaned data do not compare with those published for LETOR.")
@@ -58,9 +58,9 @@ type cleanJSON struct {
 }
 
 func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) error {
-	reading, err := dataset.ParseReading(f.reading)
+	reading, err := dataset.ParseConflictPolicy(f.reading)
 	if err != nil {
-		return badCall("--reading: %w", err)
+		return usageErrorf("--reading: %w", err)
 	}
 	if _, err := f.relevant.parse(); err != nil {
 		return err
@@ -72,8 +72,8 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err != nil {
 		return err
 	}
-	if reading == dataset.R3 && !d.HasDocIDs() {
-		return badCall("--reading R3 compares document ids, of which the data have none")
+	if reading == dataset.DropBadByID && !d.HasDocIDs() {
+		return usageErrorf("--reading R3 compares document ids, of which the data have none")
 	}
 	threshold, err := f.relevant.of(env, d)
 	if err != nil {
@@ -120,7 +120,7 @@ with --normalize do this by themselves when they score.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			normalization, err := dataset.ParseNormalization(kind)
 			if err != nil {
-				return badCall("--kind: %w", err)
+				return usageErrorf("--kind: %w", err)
 			}
 			if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
 				return err

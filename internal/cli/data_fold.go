@@ -78,17 +78,17 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) error {
 	k := f.folds
 	if f.parts {
 		if cmd.Flags().Changed("folds") || cmd.Flags().Changed("seed") {
-			return badCall("--folds and --seed are for dividing one file; with --parts each file is a part")
+			return usageErrorf("--folds and --seed are for dividing one file; with --parts each file is a part")
 		}
 		k = len(files)
 	} else if len(files) != 1 {
-		return badCall("%s: found %d files, expected one, or --parts", cmd.CommandPath(), len(files))
+		return usageErrorf("%s: found %d files, expected one, or --parts", cmd.CommandPath(), len(files))
 	}
 	switch {
 	case k < dataset.MinFolds:
-		return badCall("%d folds: expected %d or more, to train, validate and test on different parts", k, dataset.MinFolds)
+		return usageErrorf("%d folds: expected %d or more, to train, validate and test on different parts", k, dataset.MinFolds)
 	case slices.Contains(files, "-"):
-		return badCall("%s reads its input more than once: expected a file, not standard input", cmd.CommandPath())
+		return usageErrorf("%s reads its input more than once: expected a file, not standard input", cmd.CommandPath())
 	}
 	if err := f.targets(files, k).check(); err != nil {
 		return err

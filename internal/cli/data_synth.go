@@ -92,7 +92,7 @@ numbers of queries, documents a query and features that they have by default:
 
 func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 	if !slices.Contains(shapeNames(), f.shape) {
-		return badCall("--shape: found %q%s", f.shape, suggest.Or(f.shape, shapeNames(), ", expected one of "+strings.Join(shapeNames(), ", ")))
+		return usageErrorf("--shape: found %q%s", f.shape, suggest.Or(f.shape, shapeNames(), ", expected one of "+strings.Join(shapeNames(), ", ")))
 	}
 	if err := f.check(cmd); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 	d, err := f.generate(cmd)
 	bar.finish()
 	if err != nil {
-		return badCall("%w", err)
+		return usageErrorf("%w", err)
 	}
 	r, _ := f.written(d)
 	return f.write(cmd.Context(), env, d, r)

@@ -97,10 +97,10 @@ func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
 		return err
 	}
 	if (f.model == "") == (f.scores == "") {
-		return badCall("%s needs either --model or --scores", cmd.CommandPath())
+		return usageErrorf("%s needs either --model or --scores", cmd.CommandPath())
 	}
 	if f.data == "-" && f.scores == "-" {
-		return badCall("--data and --scores cannot both be standard input")
+		return usageErrorf("--data and --scores cannot both be standard input")
 	}
 	return f.targets().check()
 }
@@ -112,11 +112,11 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	}
 	measures, err := measure.ParseList(f.measures, convention, measure.Options{MaxGrade: f.maxGrade})
 	if err != nil {
-		return badCall("--measures: %w", err)
+		return usageErrorf("--measures: %w", err)
 	}
 	ties, err := measure.ParseTies(f.ties)
 	if err != nil {
-		return badCall("--ties: %w", err)
+		return usageErrorf("--ties: %w", err)
 	}
 	if f.perQuery != "" {
 		if err := checkTarget("per-query", f.perQuery); err != nil {
@@ -152,7 +152,7 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 func (f *evalFlags) measure(in *evalInput, c measure.Convention, measures []measure.Measure, ties measure.TiePolicy) (*measure.Result, error) {
 	result, err := measure.Evaluate(in.data, in.scores, measures, ties)
 	if err != nil {
-		return nil, badCall("%s: %w", f.data, err)
+		return nil, usageErrorf("%s: %w", f.data, err)
 	}
 	if f.perQuery != "" {
 		if err := writePerQuery(f.perQuery, c, result); err != nil {

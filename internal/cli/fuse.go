@@ -64,7 +64,7 @@ Rules (documents of equal score get equal votes):
 				return err
 			}
 			if len(args) < 2 {
-				return badCall("%s needs at least two systems (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+				return usageErrorf("%s needs at least two systems (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
 			}
 			return f.run(cmd.Context(), env, args)
 		},
@@ -106,7 +106,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	}
 	divisions, err := f.read(ctx, env, args, inFolds)
 	if err != nil {
-		return badCall("%w", err)
+		return usageErrorf("%w", err)
 	}
 	if err := f.check(env, f.data, ofDivisions(args, divisions)...); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	result, err := config.Run(ctx, divisions)
 	bar.finish()
 	if err != nil {
-		return badCall("%s: %w", f.data, err)
+		return usageErrorf("%s: %w", f.data, err)
 	}
 	for i := range result.Systems {
 		if pooled := measure.Pool(result.Systems[i].Tests...); pooled.TieStats().Over > 0 {
@@ -156,7 +156,7 @@ func (f *fuseFlags) systems(env *environment, args []string) ([]string, error) {
 		return nil, err
 	}
 	if len(systems) < len(args) && f.weights != "" && f.weights != "tuned" && f.weights != "equal" {
-		return nil, badCall("--weights %s: found %d systems among %d arguments, expected as many as weights", f.weights, len(systems), len(args))
+		return nil, usageErrorf("--weights %s: found %d systems among %d arguments, expected as many as weights", f.weights, len(systems), len(args))
 	}
 	args = nil
 	for _, s := range systems {
@@ -182,14 +182,14 @@ func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, e
 		return nil, convention, err
 	}
 	if c.Measures, err = measure.ParseList(f.measures, convention, measure.Options{}); err != nil {
-		return nil, convention, badCall("--measures: %w", err)
+		return nil, convention, usageErrorf("--measures: %w", err)
 	}
 	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
-		return nil, convention, badCall("--ties: %w", err)
+		return nil, convention, usageErrorf("--ties: %w", err)
 	}
 	c.Tuning = ensemble.Tuning{Draws: f.draws, Seed: f.seed}
 	if c.Tuning.Measure, err = measure.Parse(f.selectBy, convention, measure.Options{}); err != nil {
-		return nil, convention, badCall("--select: %w", err)
+		return nil, convention, usageErrorf("--select: %w", err)
 	}
 	if c.Rules, err = f.parseRules(); err != nil {
 		return nil, convention, err
@@ -203,22 +203,22 @@ func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, e
 func (f *fuseFlags) parseRules() ([]fuse.Rule, error) {
 	scale, err := fuse.ParseScale(f.scale)
 	if err != nil {
-		return nil, badCall("--scale: %w", err)
+		return nil, usageErrorf("--scale: %w", err)
 	}
 	var rules []fuse.Rule
 	seen := make(map[fuse.Kind]bool)
 	for name := range strings.SplitSeq(f.rules, ",") {
 		kind, err := fuse.ParseKind(strings.TrimSpace(name))
 		if err != nil {
-			return nil, badCall("--rule: %w", err)
+			return nil, usageErrorf("--rule: %w", err)
 		}
 		if seen[kind] {
-			return nil, badCall("--rule %s: %s is named twice", f.rules, kind)
+			return nil, usageErrorf("--rule %s: %s is named twice", f.rules, kind)
 		}
 		seen[kind] = true
 		r := fuse.Rule{Kind: kind, Scale: scale, K: f.k}
 		if err := r.Check(); err != nil {
-			return nil, badCall("--rule %s: %w", kind, err)
+			return nil, usageErrorf("--rule %s: %w", kind, err)
 		}
 		rules = append(rules, r)
 	}
@@ -228,13 +228,13 @@ func (f *fuseFlags) parseRules() ([]fuse.Rule, error) {
 func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
 	parts := strings.Split(f.weights, ",")
 	if len(parts) != systems {
-		return nil, badCall("--weights %s: found %d of them, expected tuned, equal, or one for each of %d systems", f.weights, len(parts), systems)
+		return nil, usageErrorf("--weights %s: found %d of them, expected tuned, equal, or one for each of %d systems", f.weights, len(parts), systems)
 	}
 	weights := make([]float64, systems)
 	for i, p := range parts {
 		w, err := strconv.ParseFloat(strings.TrimSpace(p), 64)
 		if err != nil || !(w >= -1e100 && w <= 1e100) {
-			return nil, badCall("--weights %s: found %q, expected a number", f.weights, p)
+			return nil, usageErrorf("--weights %s: found %q, expected a number", f.weights, p)
 		}
 		weights[i] = w
 	}
@@ -246,13 +246,13 @@ func (f *fuseFlags) checkFlags(inFolds bool, rules int) error {
 	chooses := inFolds || f.valid != ""
 	switch {
 	case inFolds && (f.valid != "" || f.model != ""):
-		return badCall("--data %s is a folder, whose folds have validation data and get models in --out: expected neither --valid nor --model", f.data)
+		return usageErrorf("--data %s is a folder, whose folds have validation data and get models in --out: expected neither --valid nor --model", f.data)
 	case f.weights == "tuned" && !chooses:
-		return badCall("--weights tuned needs --valid")
+		return usageErrorf("--weights tuned needs --valid")
 	case rules > 1 && !chooses && (f.out != "" || f.model != ""):
-		return badCall("--out and --model hold one fusion: name one --rule, or --valid to choose by")
+		return usageErrorf("--out and --model hold one fusion: name one --rule, or --valid to choose by")
 	case f.data == "-" && f.valid == "-":
-		return badCall("--data and --valid cannot both be standard input")
+		return usageErrorf("--data and --valid cannot both be standard input")
 	}
 	if f.model != "" {
 		if err := checkTarget("model", f.model); err != nil {
@@ -308,14 +308,14 @@ func (f *fuseFlags) write(divisions []ensemble.Division, r *ensemble.Result, sum
 			return nil
 		}
 		if err := r.WriteFolds(f.out, divisions); err != nil {
-			return badCall("--out: %w", err)
+			return usageErrorf("--out: %w", err)
 		}
 		return atomicfile.Write(filepath.Join(f.out, "results.json"), atomicfile.JSON(summary))
 	}
 	if f.model != "" {
 		m, err := divisions[0].Model(r.Chosen.Fusions[0])
 		if err != nil {
-			return badCall("--model: %w", err)
+			return usageErrorf("--model: %w", err)
 		}
 		if err := m.Save(f.model); err != nil {
 			return err

@@ -108,14 +108,14 @@ func inputFault(flag, path string, wanted content, err error) error {
 		flag = "--" + flag + ": "
 	}
 	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-		return badCall("%s%s is a folder, expected a file with %s", flag, path, wanted)
+		return usageErrorf("%s%s is a folder, expected a file with %s", flag, path, wanted)
 	}
 	var file *fs.PathError
 	if errors.As(err, &file) {
-		return badCall("%s%w", flag, err)
+		return usageErrorf("%s%w", flag, err)
 	}
 	if found := contentOf(path); path != "-" && found != "" && found != wanted {
-		return badCall("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hintOf(wanted))
+		return usageErrorf("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hintOf(wanted))
 	}
 	return err
 }
@@ -147,11 +147,11 @@ func loadModel(flag, path string) (*model.Model, error) {
 	if err = inputFault(flag, path, aModel, err); err == nil {
 		return m, nil
 	}
-	var call *badCallError
+	var call *usageError
 	if errors.As(err, &call) {
 		return nil, err
 	}
-	return nil, badCall("--%s: %w", flag, err)
+	return nil, usageErrorf("--%s: %w", flag, err)
 }
 
 // readScores reads the scores that a flag names, want of them.
@@ -193,19 +193,19 @@ func plainCause(err error) string {
 func checkTarget(flag, path string) error {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
-		return badCall("--%s: %s is a folder, expected a file", flag, path)
+		return usageErrorf("--%s: %s is a folder, expected a file", flag, path)
 	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe, /dev/null
 		return nil
 	}
 	target, err := atomicfile.Target(path) // a link's, which may lead nowhere
 	if err != nil {
-		return badCall("--%s: %w", flag, err)
+		return usageErrorf("--%s: %w", flag, err)
 	}
 	dir := filepath.Dir(target)
 	if info, err := os.Stat(dir); err != nil {
-		return badCall("--%s: %w", flag, err)
+		return usageErrorf("--%s: %w", flag, err)
 	} else if !info.IsDir() {
-		return badCall("--%s: %s is a file, expected a folder to write %s to", flag, dir, filepath.Base(path))
+		return usageErrorf("--%s: %s is a file, expected a folder to write %s to", flag, dir, filepath.Base(path))
 	}
 	return checkWritable(flag, dir)
 }
@@ -216,11 +216,11 @@ func checkTargetFolder(path string) error {
 		info, err := os.Stat(dir)
 		switch {
 		case err == nil && !info.IsDir():
-			return badCall("--out: %s is a file, expected a folder", dir)
+			return usageErrorf("--out: %s is a file, expected a folder", dir)
 		case err == nil:
 			return checkWritable("out", dir)
 		case !errors.Is(err, fs.ErrNotExist), dir == filepath.Dir(dir):
-			return badCall("--out: %w", err)
+			return usageErrorf("--out: %w", err)
 		}
 	}
 }
@@ -235,5 +235,5 @@ func checkWritable(flag, dir string) error {
 	if errors.As(err, &file) {
 		err = &fs.PathError{Op: "write", Path: dir, Err: file.Err}
 	}
-	return badCall("--%s: %w", flag, err)
+	return usageErrorf("--%s: %w", flag, err)
 }

@@ -87,7 +87,7 @@ func TestWrongFiles(t *testing.T) {
 		for bad := range strings.FieldsSeq(c.bad) {
 			args := strings.Fields(strings.ReplaceAll(c.args, "X", bad))
 			code, out, errs := call(args...)
-			if code != exitBadCall || out != "" || strings.Count(errs, "\n") != 1 || goisms.MatchString(errs) {
+			if code != exitUsage || out != "" || strings.Count(errs, "\n") != 1 || goisms.MatchString(errs) {
 				t.Errorf("listwise %s exits with %d, prints %q and says %q", strings.Join(args, " "), code, out, errs)
 			}
 			if stem, _, _ := strings.Cut(bad, "/"); !strings.Contains(errs, stem) && !strings.Contains(errs, "--") {
@@ -121,7 +121,7 @@ func TestSwappedFiles(t *testing.T) {
 		{"data info m.json", "m.json is a model, expected judged queries"},
 	} {
 		code, _, errs := call(strings.Fields(c.args)...)
-		if code != exitBadCall || !strings.Contains(errs, "listwise: "+c.want) {
+		if code != exitUsage || !strings.Contains(errs, "listwise: "+c.want) {
 			t.Errorf("listwise %s exits with %d and says %q, want %q", c.args, code, errs, c.want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestForbiddenFiles(t *testing.T) {
 		"demo --out dir/x",
 	} {
 		code, _, errs := call(strings.Fields(args)...)
-		if code != exitBadCall || !strings.Contains(errs, "permission denied") || goisms.MatchString(errs) {
+		if code != exitUsage || !strings.Contains(errs, "permission denied") || goisms.MatchString(errs) {
 			t.Errorf("listwise %s exits with %d and says %q", args, code, errs)
 		}
 	}
@@ -202,7 +202,7 @@ func TestWrongValues(t *testing.T) {
 			for value := range strings.FieldsSeq(c.values) {
 				args := append(strings.Fields(base[c.command]), "--"+flag+"="+value)
 				code, out, errs := call(args...)
-				if code != exitBadCall || out != "" || strings.Count(errs, "\n") != 1 || goisms.MatchString(errs) || !strings.Contains(errs, flag) {
+				if code != exitUsage || out != "" || strings.Count(errs, "\n") != 1 || goisms.MatchString(errs) || !strings.Contains(errs, flag) {
 					t.Errorf("listwise %s exits with %d, prints %q and says %q", strings.Join(args, " "), code, out, errs)
 				}
 			}

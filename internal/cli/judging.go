@@ -27,7 +27,7 @@ func (j *judging) addTo(cmd *cobra.Command) {
 func (j *judging) parseConvention() (measure.Convention, error) {
 	c, err := measure.ParseConvention(j.convention)
 	if err != nil {
-		return c, badCall("--convention: %w", err)
+		return c, usageErrorf("--convention: %w", err)
 	}
 	threshold, err := j.parse()
 	if err != nil || threshold == 0 {
@@ -55,7 +55,7 @@ func (r *relevance) parse() (float64, error) {
 		err = measure.CheckThreshold(v)
 	}
 	if err != nil {
-		return 0, badCall("--threshold %s: expected a positive number or auto", r.threshold)
+		return 0, usageErrorf("--threshold %s: expected a positive number or auto", r.threshold)
 	}
 	return v, nil
 }

@@ -17,7 +17,7 @@ func newMethodsCommand(env *environment) *cobra.Command {
   listwise methods convexloss`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return badCall("listwise methods: found %d arguments, expected at most one method", len(args))
+				return usageErrorf("listwise methods: found %d arguments, expected at most one method", len(args))
 			}
 			return nil
 		},
@@ -27,7 +27,7 @@ func newMethodsCommand(env *environment) *cobra.Command {
 			}
 			m, err := method.Lookup(args[0])
 			if err != nil {
-				return badCall("%w", err)
+				return usageErrorf("%w", err)
 			}
 			return env.print(methodReport(m))
 		},

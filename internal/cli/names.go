@@ -38,7 +38,7 @@ var otherCommands = map[string]string{
 func unknownCommand(cmd *cobra.Command, name string) error {
 	full := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath()+" "+name, cmd.Root().Name()), " ")
 	if other, ok := otherCommands[strings.ToLower(full)]; ok {
-		return badCall("unknown command %q, did you mean %q?", full, cmd.Root().Name()+" "+other)
+		return usageErrorf("unknown command %q, did you mean %q?", full, cmd.Root().Name()+" "+other)
 	}
 	var known []string
 	for _, c := range cmd.Commands() {
@@ -48,9 +48,9 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	}
 	near := suggest.Nearest(name, known)
 	if near == nil {
-		return badCall("unknown command %q (see %q)", full, cmd.CommandPath()+" --help")
+		return usageErrorf("unknown command %q (see %q)", full, cmd.CommandPath()+" --help")
 	}
-	return badCall("unknown command %q, did you mean %s?", full, quotedOr(near))
+	return usageErrorf("unknown command %q, did you mean %s?", full, quotedOr(near))
 }
 
 // quotedOr is "a" or "b" or "c".
@@ -128,15 +128,15 @@ func flagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		return badCall("unknown flag: --%s%s %s", unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
+		return usageErrorf("unknown flag: --%s%s %s", unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
 	case errors.As(err, &unknown):
-		return badCall("unknown flag: -%s%s %s", unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
+		return usageErrorf("unknown flag: -%s%s %s", unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
 	case errors.As(err, &value):
-		return badCall("--%s %s: %s %s", value.GetFlag().Name, value.GetValue(), expectedValue(value), see)
+		return usageErrorf("--%s %s: %s %s", value.GetFlag().Name, value.GetValue(), expectedValue(value), see)
 	case errors.As(err, &missing):
-		return badCall("--%s: found no value, expected one %s", missing.GetFlag().Name, see)
+		return usageErrorf("--%s: found no value, expected one %s", missing.GetFlag().Name, see)
 	}
-	return badCall("%w %s", err, see)
+	return usageErrorf("%w %s", err, see)
 }
 
 // nearFlag completes the error about an unknown flag with the flag or hyperparameter that

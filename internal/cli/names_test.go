@@ -56,8 +56,8 @@ func TestDidYouMean(t *testing.T) {
 		{"runs list --kind tran", `did you mean "train"?`},
 	} {
 		code, _, errs := call(strings.Fields(c.args)...)
-		if code != exitBadCall || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("listwise %s exits with %d and says %q, want %d and %q", c.args, code, errs, exitBadCall, c.want)
+		if code != exitUsage || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("listwise %s exits with %d and says %q, want %d and %q", c.args, code, errs, exitUsage, c.want)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestUnknownMeasureForEveryMethod(t *testing.T) {
 		"report --convention nosuch --data x --out y a",
 	} {
 		code, _, errs := call(strings.Fields(args)...)
-		if code != exitBadCall || !strings.Contains(errs, `"nosuch"; known are`) {
+		if code != exitUsage || !strings.Contains(errs, `"nosuch"; known are`) {
 			t.Errorf("listwise %s exits with %d and says %q", args, code, errs)
 		}
 	}

@@ -51,7 +51,7 @@ func (r *reading) addTo(cmd *cobra.Command) {
 func (r *reading) options() (dataset.Options, error) {
 	missing, err := dataset.ParseMissing(r.missing)
 	if err != nil {
-		return dataset.Options{}, badCall("--missing: %w", err)
+		return dataset.Options{}, usageErrorf("--missing: %w", err)
 	}
 	opts := r.memoryLimit.options()
 	opts.Missing = missing
@@ -128,9 +128,9 @@ func folderFault(dir string, err error) error {
 	case err == nil:
 		return nil
 	case exists(dir) && !isFolder(dir):
-		return badCall("--data: %s is a file, expected a folder with Fold1 … FoldK", dir)
+		return usageErrorf("--data: %s is a file, expected a folder with Fold1 … FoldK", dir)
 	case errors.As(err, &file):
-		return badCall("--data: %w", err)
+		return usageErrorf("--data: %w", err)
 	}
 	return err
 }

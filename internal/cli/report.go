@@ -88,7 +88,7 @@ func (f *reportFlags) checkFlags(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return badCall("%s needs at least one system (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+		return usageErrorf("%s needs at least one system (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
 	}
 	return checkTarget("out", f.out)
 }
@@ -113,7 +113,7 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if f.baseline != "" {
 		config.Baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })
 		if config.Baseline < 0 {
-			return badCall("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
+			return usageErrorf("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
 		}
 	}
 	if err := f.targets(systems).check(); err != nil {
@@ -121,7 +121,7 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	}
 	divisions, err := f.read(ctx, env, systems)
 	if err != nil {
-		return badCall("%w", err)
+		return usageErrorf("%w", err)
 	}
 	tests := testsOf(divisions)
 	convention := env.settle(measure.ConventionOf(config.Measures[0]), tests...)
@@ -135,7 +135,7 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 		if ctx.Err() != nil {
 			return err
 		}
-		return badCall("%s: %w", f.data, err)
+		return usageErrorf("%s: %w", f.data, err)
 	}
 	if err := atomicfile.Write(f.out, r.Write); err != nil {
 		return fmt.Errorf("--out: %w", err)
@@ -157,10 +157,10 @@ func (f *reportFlags) config() (*page.Config, error) {
 		return nil, err
 	}
 	if c.Measures, err = measure.ParseList(f.measures, convention, measure.Options{}); err != nil {
-		return nil, badCall("--measures: %w", err)
+		return nil, usageErrorf("--measures: %w", err)
 	}
 	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
-		return nil, badCall("--ties: %w", err)
+		return nil, usageErrorf("--ties: %w", err)
 	}
 	return c, nil
 }
@@ -182,7 +182,7 @@ func (f *reportFlags) systems(args []string) (systems []*contestant, curves []pa
 			return nil, nil, err
 		}
 		if len(s.runs) > 1 {
-			return nil, nil, badCall("system %q: found %d runs, expected one: a page shows rankings, and the mean of several runs is none", arg, len(s.runs))
+			return nil, nil, usageErrorf("system %q: found %d runs, expected one: a page shows rankings, and the mean of several runs is none", arg, len(s.runs))
 		}
 		systems = append(systems, s)
 	}
@@ -204,14 +204,14 @@ func (f *reportFlags) readCurves() ([]page.Curve, error) {
 		name, path := curveArgument(arg)
 		file, err := os.Open(path)
 		if err != nil {
-			return nil, badCall("--curve: %w", err)
+			return nil, usageErrorf("--curve: %w", err)
 		}
 		c, err := page.ReadCurve(file, name)
 		if closing := file.Close(); err == nil {
 			err = closing
 		}
 		if err != nil {
-			return nil, badCall("--curve: %s: %w", path, err)
+			return nil, usageErrorf("--curve: %s: %w", path, err)
 		}
 		curves = append(curves, c)
 	}

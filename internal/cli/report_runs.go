@@ -32,10 +32,10 @@ func ofRun(name string, id int64) (systems []*contestant, curves []page.Curve, e
 			return err
 		}
 		if r.Status != runs.Finished {
-			return badCall("run %d is %s, expected one that is finished", id, r.Status)
+			return usageErrorf("run %d is %s, expected one that is finished", id, r.Status)
 		}
 		if systems = filesOf(r); systems == nil {
-			return badCall("run %d: the record names no model or scores of it", id)
+			return usageErrorf("run %d: the record names no model or scores of it", id)
 		}
 		curves = curvesOf(r)
 		return nil
@@ -44,11 +44,11 @@ func ofRun(name string, id int64) (systems []*contestant, curves []page.Curve, e
 		return nil, nil, err
 	}
 	if name != "" && len(systems) > 1 {
-		return nil, nil, badCall("run %d has %d methods, expected one to be called %s", id, len(systems), name)
+		return nil, nil, usageErrorf("run %d has %d methods, expected one to be called %s", id, len(systems), name)
 	}
 	for _, s := range systems {
 		if p := s.runs[0].path; !exists(p) {
-			return nil, nil, badCall("run %d: %w", id, &fs.PathError{Op: "open", Path: p, Err: errors.New("what it wrote is gone")})
+			return nil, nil, usageErrorf("run %d: %w", id, &fs.PathError{Op: "open", Path: p, Err: errors.New("what it wrote is gone")})
 		}
 		if name != "" {
 			s.name = name

@@ -56,7 +56,7 @@ too, with its plots in figures/NAME beside it.`,
   listwise reproduce all --data SETS --scale 0.1 --out results`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return badCall("reproduce: found %d arguments, expected NAME or none", len(args))
+				return usageErrorf("reproduce: found %d arguments, expected NAME or none", len(args))
 			}
 			return nil
 		},
@@ -93,7 +93,7 @@ func (f *reproduceFlags) runLine(cmd *cobra.Command, env *environment, args []st
 		return f.runAll(cmd, env)
 	}
 	if f.markdown != "" {
-		return badCall("reproduce %s: --markdown is for all", args[0])
+		return usageErrorf("reproduce %s: --markdown is for all", args[0])
 	}
 	return f.run(cmd, env, args[0])
 }
@@ -127,10 +127,10 @@ func experimentList() report {
 func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) error {
 	e, err := paper.Lookup(name)
 	if err != nil {
-		return badCall("%w", err)
+		return usageErrorf("%w", err)
 	}
 	if err := e.CheckScale(f.scale); err != nil {
-		return badCall("%w", err)
+		return usageErrorf("%w", err)
 	}
 	stages := stagedProgress{env: env}
 	r, _, err := e.Timed(cmd.Context(), paper.Options{
@@ -142,7 +142,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 	stages.finish()
 	var input *paper.InputError
 	if errors.As(err, &input) {
-		return badCall("%s: %w", name, err)
+		return usageErrorf("%s: %w", name, err)
 	}
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ nothing else depends on it.`,
 func withRuns(fn func(*runs.Store) error) error {
 	store, err := runs.OpenExisting(".")
 	if errors.Is(err, fs.ErrNotExist) {
-		return badCall("no runs are recorded in this folder: there is no %s; train, tune and eval make it", runs.Path("."))
+		return usageErrorf("no runs are recorded in this folder: there is no %s; train, tune and eval make it", runs.Path("."))
 	}
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func withRuns(fn func(*runs.Store) error) error {
 	}
 	var missing *runs.NotFoundError
 	if errors.As(err, &missing) {
-		return badCall("no run %d in %s (see %q)", missing.ID, missing.Path, "listwise runs list")
+		return usageErrorf("no run %d in %s (see %q)", missing.ID, missing.Path, "listwise runs list")
 	}
 	return err
 }
@@ -74,7 +74,7 @@ func runNumbers(args []string) ([]int64, error) {
 	for i, arg := range args {
 		id, err := strconv.ParseInt(arg, 10, 64)
 		if err != nil || id < 1 {
-			return nil, badCall("found %q, expected the number of a run (see %q)", arg, "listwise runs list")
+			return nil, usageErrorf("found %q, expected the number of a run (see %q)", arg, "listwise runs list")
 		}
 		ids[i] = id
 	}
@@ -91,7 +91,7 @@ func exactly(n int) cobra.PositionalArgs {
 		if n > 1 {
 			what = fmt.Sprintf("the numbers of %d runs", n)
 		}
-		return badCall("%s: found %d arguments, expected %s (see %q)", cmd.CommandPath(), len(args), what, "listwise runs list")
+		return usageErrorf("%s: found %d arguments, expected %s (see %q)", cmd.CommandPath(), len(args), what, "listwise runs list")
 	}
 }
 
@@ -133,11 +133,11 @@ A run is finished, failed, interrupted (stopped or killed), or still running.`,
 func (f *runsListFlags) filter() (runs.Filter, error) {
 	filter := runs.Filter{Kind: runs.Kind(f.kind), Method: f.method, Limit: f.limit}
 	if f.kind != "" && !slices.Contains(runs.Kinds(), filter.Kind) {
-		return filter, badCall("--kind %s%s", f.kind, suggest.Or(f.kind, []string{"train", "tune", "eval"}, ": expected train, tune or eval"))
+		return filter, usageErrorf("--kind %s%s", f.kind, suggest.Or(f.kind, []string{"train", "tune", "eval"}, ": expected train, tune or eval"))
 	}
 	if f.method != "" {
 		if _, err := method.Lookup(f.method); err != nil {
-			return filter, badCall("--method: %w", err)
+			return filter, usageErrorf("--method: %w", err)
 		}
 	}
 	return filter, nil

@@ -31,7 +31,7 @@ seed, ranker, fold, measure, query, value; lines without a query have the mean.`
   listwise runs export --all > runs.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if (len(args) > 0) == all {
-				return badCall("%s needs numbers of runs or --all (see %q)", cmd.CommandPath(), "listwise runs list")
+				return usageErrorf("%s needs numbers of runs or --all (see %q)", cmd.CommandPath(), "listwise runs list")
 			}
 			return nil
 		},
@@ -228,7 +228,7 @@ not used again.`,
   listwise runs delete 3 4 5`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return badCall("%s needs the number of a run (see %q)", cmd.CommandPath(), "listwise runs list")
+				return usageErrorf("%s needs the number of a run (see %q)", cmd.CommandPath(), "listwise runs list")
 			}
 			return nil
 		},

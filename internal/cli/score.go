@@ -92,7 +92,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 }
 
 // scoreWith returns the model of a file and the scores that it gives to d, read from data,
-// in the order of d's rows. Errors are the caller's: see badCallError.
+// in the order of d's rows. Errors are the caller's: see usageError.
 func scoreWith(path, data string, d *dataset.Dataset) (*model.Model, []float64, error) {
 	m, err := loadModel("model", path)
 	if err != nil {
@@ -100,7 +100,7 @@ func scoreWith(path, data string, d *dataset.Dataset) (*model.Model, []float64, 
 	}
 	scores, err := m.Score(d)
 	if err != nil {
-		return nil, nil, badCall("%s: %w (model %s)", data, err, path)
+		return nil, nil, usageErrorf("%s: %w (model %s)", data, err, path)
 	}
 	return m, scores, nil
 }

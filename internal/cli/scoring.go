@@ -98,7 +98,7 @@ func (s *scoring) checkModel(path string, m *model.Model, policies map[string]bo
 		if own := member.Missing.String(); s.missing == ofModel {
 			policies[own] = true
 		} else if s.missing != own {
-			return badCall("--missing %s: the model %s was trained with --missing %s and would score other features than it learned from; leave the option out", s.missing, path, own)
+			return usageErrorf("--missing %s: the model %s was trained with --missing %s and would score other features than it learned from; leave the option out", s.missing, path, own)
 		}
 	}
 	return nil

@@ -53,12 +53,12 @@ func (t *targets) check() error {
 		at := placeOf(out.path)
 		for _, other := range outputs[:i] {
 			if at.is(placeOf(other.path)) {
-				return badCall("%s and %s are one file, expected two", other, out)
+				return usageErrorf("%s and %s are one file, expected two", other, out)
 			}
 		}
 		for _, in := range t.inputs {
 			if in.holds(at) {
-				return badCall("%s is a file that %s reads and would be overwritten, expected another", out, in)
+				return usageErrorf("%s is a file that %s reads and would be overwritten, expected another", out, in)
 			}
 		}
 	}
@@ -66,12 +66,12 @@ func (t *targets) check() error {
 		at := placeOf(dir.path)
 		for _, out := range t.outputs {
 			if at.is(placeOf(out.path)) {
-				return badCall("%s and %s are one, expected a folder and a file", dir, out)
+				return usageErrorf("%s and %s are one, expected a folder and a file", dir, out)
 			}
 		}
 		for _, in := range t.inputs {
 			if at.contains(in.path) {
-				return badCall("%s is or contains what %s reads, expected a folder of its own", dir, in)
+				return usageErrorf("%s is or contains what %s reads, expected a folder of its own", dir, in)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func TestOutputsThatAreInputs(t *testing.T) {
 		"demo --out d --report ./d":                                                    "--out d, --report ./d",
 	} {
 		code, out, said := call(strings.Fields(args)...)
-		if code != exitBadCall || out != "" {
+		if code != exitUsage || out != "" {
 			t.Errorf("%s: exit code %d, %q, %q", args, code, out, said)
 		}
 		for name := range strings.SplitSeq(names, ", ") {

@@ -45,7 +45,7 @@ func (l *learning) oneMeasure(flag, name string) (measure.Measure, error) {
 	}
 	m, err := measure.Parse(name, c, measure.Options{})
 	if err != nil {
-		return nil, badCall("--%s: %w", flag, err)
+		return nil, usageErrorf("--%s: %w", flag, err)
 	}
 	return m, nil
 }
@@ -64,7 +64,7 @@ func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
 		return nil, nil // a measure that exists and changes nothing
 	}
 	if err := m.CheckMeasure(training); err != nil {
-		return nil, badCall("--measure: %w", err)
+		return nil, usageErrorf("--measure: %w", err)
 	}
 	return training, nil
 }
@@ -72,7 +72,7 @@ func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
 // checkScorer returns an error if the method cannot train the scorer.
 func (l *learning) checkScorer(m *method.Method) error {
 	if err := m.CheckScorer(l.scorer); err != nil {
-		return badCall("--scorer %s%s", l.scorer, suggest.Or(l.scorer, m.Scorers(), fmt.Sprintf(": expected one of the scorers of %s: %s", m.Name, strings.Join(m.Scorers(), ", "))))
+		return usageErrorf("--scorer %s%s", l.scorer, suggest.Or(l.scorer, m.Scorers(), fmt.Sprintf(": expected one of the scorers of %s: %s", m.Name, strings.Join(m.Scorers(), ", "))))
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (l *learning) checkScorer(m *method.Method) error {
 func (l *learning) normalization() (dataset.Normalization, error) {
 	n, err := dataset.ParseNormalization(l.normalize)
 	if err != nil {
-		return n, badCall("--normalize: %w", err)
+		return n, usageErrorf("--normalize: %w", err)
 	}
 	return n, nil
 }
@@ -99,10 +99,10 @@ func settings(flag string, pairs []string) (map[string]string, error) {
 	for _, p := range pairs {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
-			return nil, badCall("--%s %s: expected name=value", flag, p)
+			return nil, usageErrorf("--%s %s: expected name=value", flag, p)
 		}
 		if _, twice := set[name]; twice {
-			return nil, badCall("--%s %s: %s is given twice", flag, p, name)
+			return nil, usageErrorf("--%s %s: %s is given twice", flag, p, name)
 		}
 		set[name] = value
 	}
@@ -239,7 +239,7 @@ func (f *trainFlags) validation(m *model.Model, valid *dataset.Dataset) (*measur
 func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, error) {
 	m, err := method.Lookup(f.method)
 	if err != nil {
-		return nil, nil, badCall("--method: %w", err)
+		return nil, nil, usageErrorf("--method: %w", err)
 	}
 	p := &method.Problem{Seed: f.seed, Scorer: f.scorer, Checkpoint: f.checkpoint}
 	if err := f.settle(m, p); err != nil {
@@ -275,14 +275,14 @@ func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 		return err
 	}
 	if f.train == "-" && f.valid == "-" {
-		return badCall("--train and --valid cannot both be standard input")
+		return usageErrorf("--train and --valid cannot both be standard input")
 	}
 	set, err := settings("set", f.set)
 	if err != nil {
 		return err
 	}
 	if p.Values, err = m.Values(set); err != nil {
-		return badCall("--set: %w", err)
+		return usageErrorf("--set: %w", err)
 	}
 	if _, err := f.parseConvention(); err != nil {
 		return err

@@ -83,7 +83,7 @@ func (f *tuneFlags) require(cmd *cobra.Command) error {
 		return required(cmd, "method", "data", "out")
 	}
 	if f.data != "" {
-		return badCall("--data %s: expected either it, a folder, or the files --train, --valid and --test", f.data)
+		return usageErrorf("--data %s: expected either it, a folder, or the files --train, --valid and --test", f.data)
 	}
 	return required(cmd, "method", "train", "valid", "out")
 }
@@ -136,19 +136,19 @@ func (f *tuneFlags) config() (tune.Config, error) {
 		return c, err
 	}
 	if c.Measures, err = measure.ParseList(f.measures, c.Convention, measure.Options{}); err != nil {
-		return c, badCall("--measures: %w", err)
+		return c, usageErrorf("--measures: %w", err)
 	}
 	if c.Select, err = f.oneMeasure("select", f.selectBy); err != nil {
 		return c, err
 	}
 	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
-		return c, badCall("--ties: %w", err)
+		return c, usageErrorf("--ties: %w", err)
 	}
 	if c.Normalization, err = f.normalization(); err != nil {
 		return c, err
 	}
 	if c.Missing, err = dataset.ParseMissing(f.missing); err != nil {
-		return c, badCall("--missing: %w", err)
+		return c, usageErrorf("--missing: %w", err)
 	}
 	c.Entries, err = f.entries()
 	return c, err
@@ -193,10 +193,10 @@ func (f *tuneFlags) entries() ([]tune.Entry, error) {
 	for name := range strings.SplitSeq(f.methods, ",") {
 		m, err := method.Lookup(strings.TrimSpace(name))
 		if err != nil {
-			return nil, badCall("--method: %w", err)
+			return nil, usageErrorf("--method: %w", err)
 		}
 		if slices.ContainsFunc(entries, func(e tune.Entry) bool { return e.Name == m.Name }) {
-			return nil, badCall("--method %s: %s is named twice", f.methods, m.Name)
+			return nil, usageErrorf("--method %s: %s is named twice", f.methods, m.Name)
 		}
 		override := make(map[string][]string)
 		for _, h := range m.Hyperparameters {
@@ -207,7 +207,7 @@ func (f *tuneFlags) entries() ([]tune.Entry, error) {
 		}
 		entry, err := tune.NewEntryOf(m, f.scorer, override)
 		if err != nil {
-			return nil, badCall("--grid: %w", err)
+			return nil, usageErrorf("--grid: %w", err)
 		}
 		if err := f.checkScorer(m); err != nil {
 			return nil, err
@@ -219,7 +219,7 @@ func (f *tuneFlags) entries() ([]tune.Entry, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {
 		if !used[name] {
-			return nil, badCall("--grid %s: none of the methods %s has that hyperparameter", name, f.methods)
+			return nil, usageErrorf("--grid %s: none of the methods %s has that hyperparameter", name, f.methods)
 		}
 	}
 	return entries, nil

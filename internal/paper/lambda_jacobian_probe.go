@@ -117,7 +117,7 @@ func tripleTie(radius float64) loss.Circle {
 // countBackward counts the pairs of points x and y at random, near each other and
 // far apart, between which −λ is not monotone: (λ(x) − λ(y))·(x − y) > 0. The
 // gradient of a convex cost has none.
-func (j jacobian) countBackward(b loss.Bound, n int, rng *rand.Rand) (count int) {
+func (j jacobian) countBackward(b loss.QueryLoss, n int, rng *rand.Rand) (count int) {
 	x, y, at, there := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	var scratch loss.Scratch
 	for k := range j.pairs {

@@ -122,7 +122,7 @@ func (m meanRisk) EvalTerm(_ int, x, grad []float64) float64 {
 // lessOne is a loss on grades that are one less.
 type lessOne struct{ loss.Loss }
 
-func (l lessOne) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+func (l lessOne) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 	less := make([]float64, len(grades))
 	for i, g := range grades {
 		less[i] = g - 1

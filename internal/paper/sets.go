@@ -212,7 +212,7 @@ func (r reading) apply(folds []tune.Fold) (taken []tune.Fold, removed int) {
 		return folds, 0
 	}
 	take := func(d *dataset.Dataset) *dataset.Dataset {
-		c, _ := dataset.Clean(d, dataset.R2, 1)
+		c, _ := dataset.Clean(d, dataset.DropBad, 1)
 		grades := c.Grades()
 		for i, g := range grades {
 			grades[i] = 0

@@ -22,7 +22,7 @@ type ConvexLoss struct{ Options }
 var _ loss.Loss = ConvexLoss{}
 
 // Bind implements [loss.Loss].
-func (l ConvexLoss) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+func (l ConvexLoss) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 	law, err := l.bind(grades, rng, lossPartition)
 	if err != nil {
 		return nil, err

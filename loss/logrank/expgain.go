@@ -19,7 +19,7 @@ type ExpGain struct{ Options }
 var _ loss.Loss = ExpGain{}
 
 // Bind implements [loss.Loss].
-func (l ExpGain) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+func (l ExpGain) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 	law, err := l.bind(grades, rng, expectedGain)
 	if err != nil {
 		return nil, err

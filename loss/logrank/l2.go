@@ -20,7 +20,7 @@ type L2 struct{ Options }
 var _ loss.Loss = L2{}
 
 // Bind implements [loss.Loss].
-func (l L2) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+func (l L2) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 	law, err := l.bind(grades, rng, expectedGain)
 	if err != nil {
 		return nil, err

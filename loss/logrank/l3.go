@@ -16,7 +16,7 @@ type L3 struct{ Options }
 var _ loss.Loss = L3{}
 
 // Bind implements [loss.Loss].
-func (l L3) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+func (l L3) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 	law, err := l.bind(grades, rng, expectedGain)
 	if err != nil {
 		return nil, err

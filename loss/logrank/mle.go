@@ -21,7 +21,7 @@ type MLE struct{ Options }
 var _ loss.Loss = MLE{}
 
 // Bind implements [loss.Loss].
-func (l MLE) Bind(grades []float64, rng *rand.Rand) (loss.Bound, error) {
+func (l MLE) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 	law, err := l.bind(grades, rng, onlyPartition)
 	if err != nil {
 		return nil, err

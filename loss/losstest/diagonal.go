@@ -26,7 +26,7 @@ func (s *suite) testDiagonal(t *testing.T) {
 	for _, spread := range []float64{1, 3, 8} {
 		points = append(points, s.smooth(t, func() []float64 { return s.apart(rng, spread) }))
 	}
-	if !s.traits.Field {
+	if !s.traits.NonGradient {
 		points = append(points, make([]float64, len(s.grades)), s.tied(rng))
 	}
 	for _, x := range points {

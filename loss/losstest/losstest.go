@@ -1,5 +1,5 @@
 // Package losstest is the conformance suite that every loss of this project
-// passes: [Run] checks what [loss.Loss] and [loss.Bound] promise, and whatever
+// passes: [Run] checks what [loss.Loss] and [loss.QueryLoss] promise, and whatever
 // the loss claims in its [loss.Traits].
 //
 // It knows no loss in particular. A loss's own tests compare its values with an

@@ -15,14 +15,14 @@ import (
 type suite struct {
 	Case
 	query
-	bound   loss.Bound
+	bound   loss.QueryLoss
 	traits  loss.Traits
 	scratch loss.Scratch
 }
 
 func (s *suite) run(t *testing.T) {
 	switch {
-	case s.traits.Field:
+	case s.traits.NonGradient:
 		s.testForces(t)
 	case s.Polyhedral:
 		s.testSlopes(t)
@@ -345,7 +345,7 @@ func (s *suite) testConvexity(t *testing.T) {
 func (s *suite) testPermutation(t *testing.T) {
 	rng := newRand()
 	points := [][]float64{s.apart(rng, 3)}
-	if !s.traits.Field {
+	if !s.traits.NonGradient {
 		points = append(points, s.tied(rng), make([]float64, len(s.grades)))
 	}
 	for _, x := range points {

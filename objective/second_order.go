@@ -8,29 +8,29 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// Curved is a Risk whose Hessian can be multiplied with vectors: for w·x under a
+// SecondOrder is a Risk whose Hessian can be multiplied with vectors: for w·x under a
 // loss with second derivatives B_q with respect to the scores it is
 //
 //	H = Σ_q X_qᵀ B_q X_q + (2/C)·1,
 //
 // so a product costs two passes over the features, as a gradient does, and no
 // matrix is made. Its values and gradients are the Risk's.
-type Curved struct {
+type SecondOrder struct {
 	*Risk
 	curvature []loss.Curvature // one a query
 	eval      rangeFunc
 	times     rangeFunc
 }
 
-// Curved returns the risk with its Hessian. It is an error if the scorer is not
+// SecondOrder returns the risk with its Hessian. It is an error if the scorer is not
 // linear in its parameters or if the loss has no Hessian.
-func (r *Risk) Curved() (*Curved, error) {
+func (r *Risk) SecondOrder() (*SecondOrder, error) {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
 		return nil, errors.New("the Hessian is known for linear scorers only")
 	}
-	c := &Curved{Risk: r, curvature: make([]loss.Curvature, len(r.queries))}
+	c := &SecondOrder{Risk: r, curvature: make([]loss.Curvature, len(r.queries))}
 	for i, q := range r.queries {
-		b, ok := q.loss.(loss.Curved)
+		b, ok := q.loss.(loss.SecondOrder)
 		if !ok {
 			return nil, errors.New("the loss has no Hessian")
 		}
@@ -41,38 +41,38 @@ func (r *Risk) Curved() (*Curved, error) {
 }
 
 // Eval is [Risk.Eval], and makes w the point of HessianTimes.
-func (c *Curved) Eval(w, grad []float64) float64 {
+func (c *SecondOrder) Eval(w, grad []float64) float64 {
 	return c.penalize(c.sum(c.eval, w, grad), w, grad)
 }
 
 // HessianTimes overwrites dst with the Hessian at the point of the last Eval times
 // v; both slices have Dim elements.
-func (c *Curved) HessianTimes(dst, v []float64) {
+func (c *SecondOrder) HessianTimes(dst, v []float64) {
 	c.params = v
 	c.sums.Run(c.workers, c.times)
 	copy(dst, c.sums.Total)
 	kernel.Axpy(2*c.inverse, v, dst)
 }
 
-func (c *Curved) evalQuery(query int, scores, lambda []float64, scratch *loss.Scratch) float64 {
+func (c *SecondOrder) evalQuery(query int, scores, lambda []float64, scratch *loss.Scratch) float64 {
 	return c.curvature[query].Eval(scores, lambda, scratch)
 }
 
-func (c *Curved) timesQuery(query int, scores, product []float64, _ *loss.Scratch) float64 {
+func (c *SecondOrder) timesQuery(query int, scores, product []float64, _ *loss.Scratch) float64 {
 	c.curvature[query].Times(product, scores)
 	return 0
 }
 
 // Support returns c and overwrites grad such that the sum of the losses, or of those
 // which they are smooth stand-ins for, is at least c + grad·v at every v: the planes
-// that [loss.Supported] chooses for the scores at w. The penalty is no part of it.
+// that [loss.CuttingPlane] chooses for the scores at w. The penalty is no part of it.
 // It is an error if a loss knows no planes or the scorer is not linear.
 func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
 		return 0, errors.New("planes below the risk are known for linear scorers only")
 	}
 	for _, q := range r.queries {
-		if _, ok := q.loss.(loss.Supported); !ok {
+		if _, ok := q.loss.(loss.CuttingPlane); !ok {
 			return 0, errors.New("the loss knows no planes below it")
 		}
 	}
@@ -80,5 +80,5 @@ func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 }
 
 func (r *Risk) supportQuery(query int, scores, lambda []float64, scratch *loss.Scratch) float64 {
-	return r.queries[query].loss.(loss.Supported).Support(scores, lambda, scratch)
+	return r.queries[query].loss.(loss.CuttingPlane).Support(scores, lambda, scratch)
 }

@@ -1,8 +1,8 @@
 package loss
 
-// Curved is a Bound that has a Hessian, for optimisers of second order.
-type Curved interface {
-	Bound
+// SecondOrder is a QueryLoss that has a Hessian, for optimisers of second order.
+type SecondOrder interface {
+	QueryLoss
 
 	// Curvature returns memory for the Hessian at one point.
 	Curvature() Curvature
@@ -12,7 +12,7 @@ type Curved interface {
 // scores (a generalised one where the gradient has kinks) at one point. Calls must
 // not overlap.
 type Curvature interface {
-	// Eval is [Bound.Eval], and makes scores the point of Times.
+	// Eval is [QueryLoss.Eval], and makes scores the point of Times.
 	Eval(scores, lambda []float64, scratch *Scratch) float64
 
 	// Times overwrites dst with the Hessian times v; both have an element a
@@ -20,22 +20,22 @@ type Curvature interface {
 	Times(dst, v []float64)
 }
 
-// Diagonal is a Bound that knows the second derivatives of the loss by each score
+// Diagonal is a QueryLoss that knows the second derivatives of the loss by each score
 // on its own, for learners that take Newton steps score by score (boosted trees).
 type Diagonal interface {
-	Bound
+	QueryLoss
 
-	// EvalSecond is [Bound.Eval] with a lambda that is not nil, and overwrites
+	// EvalSecond is [QueryLoss.Eval] with a lambda that is not nil, and overwrites
 	// second, one element a document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. Where λ
 	// is a field of forces that depends on a ranking, these are the derivatives of
 	// the forces with the ranking held fixed. They are finite and not negative.
 	EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64
 }
 
-// Supported is a Bound that knows planes below a loss with kinks: below itself, or
+// CuttingPlane is a QueryLoss that knows planes below a loss with kinks: below itself, or
 // below the loss it is a smooth stand-in for.
-type Supported interface {
-	Bound
+type CuttingPlane interface {
+	QueryLoss
 
 	// Support returns c and overwrites lambda, if it is not nil, with λ, such that
 	// at any scores z the loss is at least c − λ·z. The plane is chosen for the

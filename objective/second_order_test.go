@@ -18,7 +18,7 @@ func TestHessianTimes(t *testing.T) {
 	var want []float64
 	for _, workers := range []int{1, 2, 5} {
 		r := newRisk(t, d, l, Options{C: 0.5, Workers: workers})
-		c, err := r.Curved()
+		c, err := r.SecondOrder()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestSupportIsBelow(t *testing.T) {
 func TestCurvedErrors(t *testing.T) {
 	d := randomData(t, 10, 4)
 	smooth := newRisk(t, d, loss.RankNet{}, Options{})
-	if _, err := smooth.Curved(); err == nil || err.Error() != "the loss has no Hessian" {
+	if _, err := smooth.SecondOrder(); err == nil || err.Error() != "the loss has no Hessian" {
 		t.Errorf("error %v", err)
 	}
 	if _, err := smooth.Support(make([]float64, 4), make([]float64, 4)); err == nil || err.Error() != "the loss knows no planes below it" {
@@ -94,7 +94,7 @@ func TestCurvedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Curved(); err == nil || err.Error() != "the Hessian is known for linear scorers only" {
+	if _, err := r.SecondOrder(); err == nil || err.Error() != "the Hessian is known for linear scorers only" {
 		t.Errorf("error %v", err)
 	}
 	if _, err := r.Support(make([]float64, r.Dim()), make([]float64, r.Dim())); err == nil || err.Error() != "planes below the risk are known for linear scorers only" {
