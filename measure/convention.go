@@ -46,7 +46,7 @@ var conventions = []Convention{
 	},
 	{
 		name: "letor4", shortZero: true,
-		explanation: "LETOR 4.0: as letor3, but NDCG@k of a list with fewer than k documents is 0",
+		explanation: "LETOR 4.0: as letor3, but NDCG@k of a list with fewer than k documents is 0 (not in training, which learns from such lists too)",
 	},
 	{
 		name: "standard", discount: logDiscount,

@@ -70,6 +70,19 @@ func Under(m Measure, c Convention) Measure {
 	return m
 }
 
+// ForTraining returns the measure to train for: m, but for the rule of the letor4 and mslr
+// conventions that a list shorter than the cutoff counts 0 whatever its order. An
+// evaluation that follows it agrees with the published scripts; a training would learn
+// nothing from such queries. The name of the convention stays. A nil measure stays nil.
+func ForTraining(m Measure) Measure {
+	c := ConventionOf(m)
+	if !c.shortZero {
+		return m
+	}
+	c.shortZero = false
+	return Under(m, c)
+}
+
 // For returns the measure with the threshold for the data sets; see [Convention.For].
 // A nil measure stays nil.
 func For(m Measure, sets ...*dataset.Dataset) Measure {

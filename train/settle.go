@@ -12,7 +12,7 @@ import (
 
 // Settled returns the problem with everything put in place that depends on the data:
 // values that are missing are filled in, and the measures have their relevance
-// threshold. Run settles a problem itself; settling twice changes nothing.
+// threshold and Measure, by [measure.ForTraining], no rule that is for evaluations alone. Run settles a problem itself; settling twice changes nothing.
 func (p *Problem) Settled() (*Problem, error) {
 	s, err := p.filled()
 	if err != nil {
@@ -23,6 +23,10 @@ func (p *Problem) Settled() (*Problem, error) {
 		sets = append(sets, s.Valid)
 	}
 	s.Measure, s.Select = measure.For(p.Measure, sets...), measure.For(p.Select, sets...)
+	if s.Select == nil {
+		s.Select = s.Measure // with the rules of an evaluation
+	}
+	s.Measure = measure.ForTraining(s.Measure)
 	var c measure.Convention
 	switch {
 	case p.Measure != nil:

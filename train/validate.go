@@ -25,9 +25,6 @@ func (t *Task) Validation(choosing bool) (*Validation, error) {
 	}
 	v := &Validation{Data: t.Valid, Measure: t.Select, normalization: t.Normalization}
 	if v.Measure == nil {
-		v.Measure = t.Measure
-	}
-	if v.Measure == nil {
 		var err error
 		if v.Measure, err = measure.Parse("map", t.relevant, measure.Options{}); err != nil {
 			return nil, err

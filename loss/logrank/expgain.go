@@ -13,7 +13,8 @@ import (
 // to be minimised where LogRank's equation (6) maximises. (The paper's remark
 // that the gradient is essentially −E[Δφ] and its closed form with h_gb(−1) are
 // slips: the latter is the expected loss.) It is not convex, so that training
-// wants several starts.
+// wants several starts. Of a query whose sampled rankings all have gain 0 it is
+// infinite whatever the scores, so that nothing can be learned from such a query.
 type ExpGain struct{ Options }
 
 var _ loss.Loss = ExpGain{}
@@ -24,7 +25,7 @@ func (l ExpGain) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) 
 	if err != nil {
 		return nil, err
 	}
-	if law == nil {
+	if sampled, ok := law.(*sampledLaw); law == nil || ok && sampled.gainless {
 		return loss.Nothing, nil
 	}
 	return boundExpGain{law}, nil

@@ -24,6 +24,7 @@ type law interface {
 	logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64
 
 	// logGain returns log E[G] at the scores s. If grad is not nil it is
-	// overwritten with ∂ log E[G]/∂s.
+	// overwritten with ∂ log E[G]/∂s. Where G is 0 for all rankings of the law, as
+	// it may be for those of a sample, it is −Inf, and the derivative is 0.
 	logGain(s, grad []float64, scratch *loss.Scratch) float64
 }

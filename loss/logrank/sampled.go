@@ -1,7 +1,6 @@
 package logrank
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -40,6 +39,7 @@ type sampledLaw struct {
 
 	restarts  []restart // states that walks start at, but the ideal ranking
 	fromIdeal bool      // the ideal ranking is in the sample
+	gainless  bool      // every ranking of the sample has gain 0
 }
 
 // restart is a state that walks start at.
@@ -51,8 +51,7 @@ type restart struct {
 var _ law = (*sampledLaw)(nil)
 
 // newSampledLaw draws the sample. Training loss is Δ = 1 − gain; kappa is the
-// feature map's scale κ > 0. It fails on senseless options, or if no ranking of
-// the sample has any gain, because log E[G] then is −Inf whatever the scores.
+// feature map's scale κ > 0. It is an error if the options are out of range.
 func newSampledLaw(pairs bipartite.Classes, gain measure.Additive, kappa float64, opts sample.Options, rng *rand.Rand) (*sampledLaw, error) {
 	if !(kappa > 0) || math.IsInf(kappa, 1) {
 		return nil, fmt.Errorf("kappa %v, expected a positive number", kappa)
@@ -60,9 +59,6 @@ func newSampledLaw(pairs bipartite.Classes, gain measure.Additive, kappa float64
 	set, err := sample.Draw(pairs, gain, opts, rng)
 	if err != nil {
 		return nil, fmt.Errorf("sample of rankings: %w", err)
-	}
-	if slices.Max(set.Gain) <= 0 {
-		return nil, errors.New("sample of rankings: " + gain.Name() + " is 0 for all of them")
 	}
 	return newLawOf(set, pairs, kappa), nil
 }
@@ -83,6 +79,7 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 
 		gain:      countingGain(set),
 		fromIdeal: set.Ideal || slices.Contains(set.Start, 0),
+		gainless:  slices.Max(set.Gain) <= 0,
 	}
 	for r, coefficients := range set.Restarts[1:] {
 		walks := make([]float64, set.Walks)
@@ -151,6 +148,10 @@ func exact(sum float64) bool { return sum > tiny && sum < 1/tiny }
 
 // logGain implements law.
 func (l *sampledLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
+	if l.gainless {
+		clear(grad)
+		return math.Inf(-1)
+	}
 	e, shift := l.energies(s, scratch)
 	p := e[:l.set.Len()]
 	l.exponentials(0, p)
