@@ -44,7 +44,7 @@ func Example() {
 	check(err)
 	result, err := measure.Evaluate(test, scores, []measure.Measure{ndcg10}, measure.TiesAverage)
 	check(err)
-	fmt.Printf("NDCG@10 %.3f on %d queries\n", result.Mean(ndcg10.Name()), len(test.Queries))
+	fmt.Printf("NDCG@10 %.3f on %d queries\n", result.Mean(ndcg10), len(test.Queries))
 	// Output:
 	// NDCG@10 0.701 on 16 queries
 }
@@ -156,7 +156,7 @@ func Example_compareScores() {
 	for _, scores := range [][][]float64{good, poor} {
 		r, err := measure.EvaluateLists(grades, scores, []measure.Measure{ndcg10}, measure.TiesAverage)
 		check(err)
-		values = append(values, r.PerQuery(ndcg10.Name()))
+		values = append(values, r.PerQuery(ndcg10))
 	}
 	c, err := stats.Compare(values, stats.Config{Baseline: -1, Permutations: 10_000, Resamples: 1000, Seed: 1})
 	check(err)

@@ -104,21 +104,20 @@ func ParseConvention(name string) (Convention, error) {
 	return Convention{}, suggest.Unknown("convention", name, names)
 }
 
-// Name returns the name that [ParseConvention] reads.
-func (c Convention) Name() string {
+// named returns the convention with its name, so that the zero value and letor3 make equal
+// measures.
+func (c Convention) named() Convention {
 	if c.name == "" {
-		return conventions[0].name
+		c.name, c.explanation = conventions[0].name, conventions[0].explanation
 	}
-	return c.name
+	return c
 }
 
+// Name returns the name that [ParseConvention] reads.
+func (c Convention) Name() string { return c.named().name }
+
 // Explanation says in one line what the convention settles.
-func (c Convention) Explanation() string {
-	if c.name == "" {
-		return conventions[0].explanation
-	}
-	return c.explanation
-}
+func (c Convention) Explanation() string { return c.named().explanation }
 
 // Skipping returns the variant that leaves queries without a value out of the
 // means: those without relevant documents or, for the pairwise measures,

@@ -17,8 +17,8 @@ type gradeLimit interface {
 }
 
 // Evaluate measures the ranking of every query by the scores, one a row of d.
-// Measures must have different names and be Averagers, as all that [Parse]
-// returns are; their relevance threshold, unless chosen, is for d: see [For].
+// Measures must have different names, under which they are printed, and be Averagers, as
+// all that [Parse] returns are; their relevance threshold, unless chosen, is for d: see [For].
 // Queries are spread over the processors; the result does not depend on how many
 // there are.
 //

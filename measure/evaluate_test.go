@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,23 +37,25 @@ func threeQueries(t testing.TB) *dataset.Dataset {
 func TestEvaluate(t *testing.T) {
 	d := threeQueries(t)
 	scores := []float64{1, 1, 0, 5, 4, 2, 2, 2, 1}
-	r, err := Evaluate(d, scores, measuresOf(t, "map,p@1", "letor3"), TiesInput)
+	measures := measuresOf(t, "map,p@1", "letor3")
+	ap, p1 := measures[0], measures[1]
+	r, err := Evaluate(d, scores, measures, TiesInput)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// a: ranked 0 1 | 2, tied pair first; b: none; c: ranked 1 0 0 | 1.
 	apA, apC := (1.0/2+2.0/3)/2, (1+2.0/4)/2
-	if d := cmp.Diff([]float64{apA, 0, apC}, r.PerQuery("map"), nearly); d != "" {
+	if d := cmp.Diff([]float64{apA, 0, apC}, r.PerQuery(ap), nearly); d != "" {
 		t.Error(d)
 	}
-	near(t, "mean", r.Mean("map"), (apA+apC)/3, 1e-15)
-	near(t, "p@1", r.Mean("p@1"), 1.0/3, 1e-15)
+	near(t, "mean", r.Mean(ap), (apA+apC)/3, 1e-15)
+	near(t, "p@1", r.Mean(p1), 1.0/3, 1e-15)
 	neutralA := (apA + (1+2.0/3)/2) / 2
 	neutralC := ((1 + 1.0/2 + 1.0/3) + 3*2.0/4) / 3 / 2
-	if d := cmp.Diff([]float64{neutralA, 0, neutralC}, r.TieNeutralPerQuery("map"), nearly); d != "" {
+	if d := cmp.Diff([]float64{neutralA, 0, neutralC}, r.TieNeutralPerQuery(ap), nearly); d != "" {
 		t.Error(d)
 	}
-	near(t, "neutral mean", r.TieNeutral("map"), (neutralA+neutralC)/3, 1e-15)
+	near(t, "neutral mean", r.TieNeutral(ap), (neutralA+neutralC)/3, 1e-15)
 	// a has 3 unequal pairs, 1 tied; c has 4, 2 tied.
 	if d := cmp.Diff(TieStats{Pairs: 7, Tied: 3, Queries: 2, Over: 2}, r.TieStats()); d != "" {
 		t.Error(d)
@@ -62,16 +65,22 @@ func TestEvaluate(t *testing.T) {
 	if d := cmp.Diff([]string{"a", "b", "c"}, r.Queries()); d != "" {
 		t.Error(d)
 	}
-	if r.Counted("map") != 3 || r.Ties() != TiesInput || !cmp.Equal(r.Names(), []string{"map", "p@1"}) {
-		t.Errorf("%d counted, ties %v, names %v", r.Counted("map"), r.Ties(), r.Names())
+	if r.Counted(ap) != 3 || r.Ties() != TiesInput || !slices.Equal(r.Measures(), ForAll(measures, d)) {
+		t.Errorf("%d counted, ties %v, measures %v", r.Counted(ap), r.Ties(), r.Measures())
 	}
-	average, err := Evaluate(d, scores, measuresOf(t, "map", "letor3"), TiesAverage)
+	average, err := Evaluate(d, scores, measures[:1], TiesAverage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(r.TieNeutralPerQuery("map"), average.PerQuery("map")); d != "" {
+	if d := cmp.Diff(r.TieNeutralPerQuery(ap), average.PerQuery(ap)); d != "" {
 		t.Error(d)
 	}
+}
+
+// sameResult compares results bit by bit, measures by all that they are.
+var sameResult = cmp.Options{
+	cmp.AllowUnexported(Result{}, pairCount{}),
+	cmp.Comparer(func(a, b Measure) bool { return a == b }),
 }
 
 var nearly = cmp.Comparer(func(a, b float64) bool {
@@ -83,24 +92,25 @@ var nearly = cmp.Comparer(func(a, b float64) bool {
 func TestEvaluateSkip(t *testing.T) {
 	d := threeQueries(t)
 	scores := make([]float64, d.Docs())
-	r, err := Evaluate(d, scores, measuresOf(t, "wta", "letor3-skip"), TiesInput)
+	wta := parse(t, "wta", "letor3-skip")
+	r, err := Evaluate(d, scores, []Measure{wta}, TiesInput)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]float64{0, math.NaN(), 1}, r.PerQuery("wta"), nearly); d != "" {
+	if d := cmp.Diff([]float64{0, math.NaN(), 1}, r.PerQuery(wta), nearly); d != "" {
 		t.Error(d)
 	}
-	near(t, "wta", r.Mean("wta"), 0.5, 0)
-	if r.Counted("wta") != 2 {
-		t.Errorf("%d queries count", r.Counted("wta"))
+	near(t, "wta", r.Mean(wta), 0.5, 0)
+	if r.Counted(wta) != 2 {
+		t.Errorf("%d queries count", r.Counted(wta))
 	}
-	mean, n := new(Ranker).Mean(d, scores, parse(t, "wta", "letor3-skip"))
+	mean, n := new(Ranker).Mean(d, scores, wta)
 	if mean != 0.5 || n != 2 {
 		t.Errorf("Ranker.Mean: %v of %d", mean, n)
 	}
 	none := build(t, []string{"b"}, map[string][]float64{"b": {0}})
-	if r, err = Evaluate(none, []float64{1}, measuresOf(t, "map", "letor3-skip"), TiesInput); err != nil || r.Mean("map") == r.Mean("map") {
-		t.Errorf("mean of no query: %v, %v", r.Mean("map"), err)
+	if r, err = Evaluate(none, []float64{1}, []Measure{wta}, TiesInput); err != nil || r.Mean(wta) == r.Mean(wta) {
+		t.Errorf("mean of no query: %v, %v", r.Mean(wta), err)
 	}
 }
 
@@ -146,8 +156,8 @@ func TestPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := Pool(a, b)
-	near(t, "pooled", p.Mean("wta"), 2.0/4, 0)
-	near(t, "over folds", MeanOverFolds("wta", a, b), (1.0/3+1)/2, 1e-15)
+	near(t, "pooled", p.Mean(m[0]), 2.0/4, 0)
+	near(t, "over folds", MeanOverFolds(m[0], a, b), (1.0/3+1)/2, 1e-15)
 	if d := cmp.Diff([]string{"a", "b", "c", "x"}, p.Queries()); d != "" {
 		t.Error(d)
 	}
@@ -185,14 +195,14 @@ func TestEvaluateDeterministic(t *testing.T) {
 			if first == nil {
 				first = r
 			}
-			if d := cmp.Diff(first, r, cmp.AllowUnexported(Result{}, pairCount{})); d != "" {
+			if d := cmp.Diff(first, r, sameResult); d != "" {
 				t.Fatal(d)
 			}
 		}
 		ranker := Ranker{Ties: ties}
 		for _, m := range measures {
-			if mean, _ := ranker.Mean(d, scores, For(m, d)); mean != first.Mean(m.Name()) {
-				t.Errorf("%s %v: Ranker.Mean %v, Result.Mean %v", m.Name(), ties, mean, first.Mean(m.Name()))
+			if mean, _ := ranker.Mean(d, scores, For(m, d)); mean != first.Mean(m) {
+				t.Errorf("%s %v: Ranker.Mean %v, Result.Mean %v", m.Name(), ties, mean, first.Mean(m))
 			}
 		}
 	}
@@ -241,7 +251,7 @@ func TestEvaluateLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Result{}, pairCount{})); diff != "" {
+	if diff := cmp.Diff(want, got, sameResult); diff != "" {
 		t.Errorf("(-data set +lists):\n%s", diff)
 	}
 	for _, bad := range [][2][][]float64{

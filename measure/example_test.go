@@ -15,7 +15,7 @@ func ExampleEvaluateLists() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("%.4f\n", r.Mean(ndcg.Name()))
+	fmt.Printf("%.4f\n", r.Mean(ndcg))
 	// Output: 0.1738
 }
 
@@ -29,7 +29,7 @@ func ExampleConvention() {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Println(c.Name(), r.PerQuery(ndcg.Name()))
+		fmt.Println(c.Name(), r.PerQuery(ndcg))
 	}
 	// Output:
 	// letor3 [1 0]
@@ -46,7 +46,7 @@ func ExampleConvention_WithThreshold() {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Printf("%.4f\n", r.Mean("map"))
+		fmt.Printf("%.4f\n", r.Mean(m))
 	}
 	// Output:
 	// 1.0000

@@ -104,7 +104,7 @@ func Parse(name string, c Convention, o Options) (Averager, error) {
 		return nil, unknown(name)
 	}
 	s := spec{
-		name: e.name, family: e.name, convention: c, persistence: 0.8, maxGrade: o.MaxGrade,
+		name: e.name, family: e.name, convention: c.named(), persistence: 0.8, maxGrade: o.MaxGrade,
 	}
 	if s.maxGrade == 0 {
 		s.maxGrade = 4

@@ -3,31 +3,36 @@ package measure
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 )
 
 // Result holds the values of some measures on some queries, query by query, so
 // that the queries of several folds can be pooled and systems compared. It does
 // not change once made and may be read by any number of goroutines.
+//
+// Values are had by the measure: one of Measures, or one that was given to [Evaluate].
+// To ask for any other, one of the same name under another convention for example, is a
+// programmer's mistake and panics.
 type Result struct {
-	ties    TiePolicy
-	names   []string
-	queries []string
-	values  [][]float64 // [measure][query]; NaN for a query left out
-	neutral [][]float64 // the same under TiesAverage
-	pairs   []pairCount // [query]
+	ties     TiePolicy
+	measures []Measure // with the thresholds that they were evaluated at
+	queries  []string
+	values   [][]float64 // [measure][query]; NaN for a query left out
+	neutral  [][]float64 // the same under TiesAverage
+	pairs    []pairCount // [query]
 }
 
 // pairCount counts a query's pairs of differently graded documents.
 type pairCount struct{ all, tied int64 }
 
 func newResult(lists []list, measures []Measure, ties TiePolicy) *Result {
-	r := &Result{ties: ties, queries: make([]string, len(lists)), pairs: make([]pairCount, len(lists))}
+	r := &Result{ties: ties, measures: measures, queries: make([]string, len(lists)), pairs: make([]pairCount, len(lists))}
 	for i := range lists {
 		r.queries[i] = lists[i].id
 	}
-	for _, m := range measures {
-		r.names = append(r.names, m.Name())
+	for range measures {
 		r.values = append(r.values, make([]float64, len(lists)))
 		r.neutral = append(r.neutral, make([]float64, len(lists)))
 	}
@@ -75,8 +80,9 @@ func tiedPairs(s *scratch, ranked []float64, ends []int) int64 {
 	return tied
 }
 
-// Names returns the names of the measures, in the order given to Evaluate.
-func (r *Result) Names() []string { return slices.Clone(r.names) }
+// Measures returns the measures in the order given to Evaluate, with the relevance
+// threshold that they were evaluated at. The slice must not be changed.
+func (r *Result) Measures() []Measure { return r.measures }
 
 // Ties returns the tie policy of the values.
 func (r *Result) Ties() TiePolicy { return r.ties }
@@ -85,31 +91,77 @@ func (r *Result) Ties() TiePolicy { return r.ties }
 func (r *Result) Queries() []string { return r.queries }
 
 // PerQuery returns the values of a measure in the order of Queries, NaN for a
-// query that is left out. The slice must not be changed. A name that is not
-// among Names is a programmer's mistake.
-func (r *Result) PerQuery(name string) []float64 { return r.values[r.index(name)] }
+// query that is left out. The slice must not be changed.
+func (r *Result) PerQuery(m Measure) []float64 { return r.values[r.index(m)] }
 
 // Mean returns the mean of a measure over the queries that count; NaN if none
 // does.
-func (r *Result) Mean(name string) float64 { return Mean(r.PerQuery(name)) }
+func (r *Result) Mean(m Measure) float64 { return Mean(r.PerQuery(m)) }
 
 // Counted returns the number of queries that count in the mean of a measure;
 // the others are left out by a skip convention.
-func (r *Result) Counted(name string) int { return counted(r.PerQuery(name)) }
+func (r *Result) Counted(m Measure) int { return counted(r.PerQuery(m)) }
 
 // TieNeutral returns the mean of a measure under TiesAverage, for any policy of the
 // values: what the ranking is worth when ties are broken by chance.
-func (r *Result) TieNeutral(name string) float64 { return Mean(r.neutral[r.index(name)]) }
+func (r *Result) TieNeutral(m Measure) float64 { return Mean(r.TieNeutralPerQuery(m)) }
 
 // TieNeutralPerQuery is PerQuery under TiesAverage.
-func (r *Result) TieNeutralPerQuery(name string) []float64 { return r.neutral[r.index(name)] }
+func (r *Result) TieNeutralPerQuery(m Measure) []float64 { return r.neutral[r.index(m)] }
 
-func (r *Result) index(name string) int {
-	i := slices.Index(r.names, name)
-	if i < 0 {
-		panic(fmt.Sprintf("measure: the result has no %q", name))
+func (r *Result) index(m Measure) int {
+	for i, evaluated := range r.measures {
+		if isSettled(m, evaluated) {
+			return i
+		}
 	}
-	return i
+	panic(fmt.Sprintf("measure: the result has no %s, only %s", inFull(m), inFullAll(r.measures)))
+}
+
+// isSettled reports whether a measure is m, or m with the threshold for the data that
+// it was evaluated on.
+func isSettled(m, evaluated Measure) bool {
+	if m == nil {
+		return false
+	}
+	if equal(m, evaluated) {
+		return true
+	}
+	c := ConventionOf(m)
+	return m.Name() == evaluated.Name() && c.chosen == 0 &&
+		equal(Under(m, c.WithThreshold(ConventionOf(evaluated).Threshold())), evaluated)
+}
+
+// equal reports whether two measures are the same; those from elsewhere that cannot be
+// compared are if they have the same name.
+func equal(a, b Measure) bool {
+	if a.Name() != b.Name() || !reflect.ValueOf(a).Comparable() || !reflect.ValueOf(b).Comparable() {
+		return a.Name() == b.Name()
+	}
+	return a == b
+}
+
+// inFull is a measure's name and, if it is one of this package, its convention.
+func inFull(m Measure) string {
+	switch {
+	case m == nil:
+		return "nil measure"
+	case Family(m) == "":
+		return m.Name()
+	}
+	c := ConventionOf(m)
+	if c.chosen == 0 {
+		return fmt.Sprintf("%s (%s)", m.Name(), c.Name())
+	}
+	return fmt.Sprintf("%s (%s, relevant from %g)", m.Name(), c.Name(), c.chosen)
+}
+
+func inFullAll(measures []Measure) string {
+	all := make([]string, len(measures))
+	for i, m := range measures {
+		all[i] = inFull(m)
+	}
+	return strings.Join(all, ", ")
 }
 
 // Mean returns the mean of the values that are numbers, added in order; NaN if
@@ -178,21 +230,23 @@ func (r *Result) TiedShare(i int) float64 { return share(r.pairs[i].tied, r.pair
 
 // Pool joins the results of several folds, measured alike, into one over all
 // their queries, so that its Mean is the pooled mean over queries. The mean over
-// folds is that of the folds' own means. Different measures or tie policies are
-// a programmer's mistake.
+// folds is that of the folds' own means. Different measures or tie policies are a
+// programmer's mistake and panic, and so are different thresholds: [ForAll] settles one
+// for all folds.
 func Pool(folds ...*Result) *Result {
 	pooled := &Result{}
 	for i, f := range folds {
 		if i == 0 {
-			pooled.ties, pooled.names = f.ties, f.names
-			pooled.values = make([][]float64, len(f.names))
-			pooled.neutral = make([][]float64, len(f.names))
-		} else if f.ties != pooled.ties || !slices.Equal(f.names, pooled.names) {
-			panic("measure: only results of the same measures and tie policy can be pooled")
+			pooled.ties, pooled.measures = f.ties, f.measures
+			pooled.values = make([][]float64, len(f.measures))
+			pooled.neutral = make([][]float64, len(f.measures))
+		} else if f.ties != pooled.ties || !slices.EqualFunc(f.measures, pooled.measures, equal) {
+			panic(fmt.Sprintf("measure: only results of the same measures and tie policy can be pooled, not %s (ties %s) and %s (ties %s)",
+				inFullAll(pooled.measures), pooled.ties, inFullAll(f.measures), f.ties))
 		}
 		pooled.queries = append(pooled.queries, f.queries...)
 		pooled.pairs = append(pooled.pairs, f.pairs...)
-		for m := range f.names {
+		for m := range f.measures {
 			pooled.values[m] = append(pooled.values[m], f.values[m]...)
 			pooled.neutral[m] = append(pooled.neutral[m], f.neutral[m]...)
 		}
@@ -202,10 +256,10 @@ func Pool(folds ...*Result) *Result {
 
 // MeanOverFolds returns the mean of the folds' means of a measure: what LETOR
 // publishes.
-func MeanOverFolds(name string, folds ...*Result) float64 {
+func MeanOverFolds(m Measure, folds ...*Result) float64 {
 	means := make([]float64, len(folds))
 	for i, f := range folds {
-		means[i] = f.Mean(name)
+		means[i] = f.Mean(m)
 	}
 	return Mean(means)
 }

@@ -21,5 +21,9 @@ func (r *Result) WriteCSV(w io.Writer) error {
 			}
 		}
 	}
-	return rows.WriteCSV(w, append([]string{"query"}, r.names...), cells)
+	columns := []string{"query"}
+	for _, m := range r.measures {
+		columns = append(columns, m.Name())
+	}
+	return rows.WriteCSV(w, columns, cells)
 }

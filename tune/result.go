@@ -36,7 +36,7 @@ type FoldResult struct {
 
 // Summary is one measure over the folds.
 type Summary struct {
-	Measure string
+	Measure measure.Measure
 	Folds   []float64 // mean over each fold's test queries
 	Mean    float64   // over folds, as LETOR reports
 	Pooled  float64   // over all test queries
@@ -54,13 +54,13 @@ func (c *Config) summarise(folds []FoldResult) []Summary {
 	all := make([]Summary, len(c.Measures))
 	for i, m := range c.Measures {
 		s := &all[i]
-		s.Measure = m.Name()
+		s.Measure = m
 		for _, t := range tests {
-			s.Folds = append(s.Folds, t.Mean(m.Name()))
-			s.TieNeutral += t.TieNeutral(m.Name()) / float64(len(tests))
+			s.Folds = append(s.Folds, t.Mean(m))
+			s.TieNeutral += t.TieNeutral(m) / float64(len(tests))
 		}
-		s.Mean = measure.MeanOverFolds(m.Name(), tests...)
-		s.Pooled = pooled.Mean(m.Name())
+		s.Mean = measure.MeanOverFolds(m, tests...)
+		s.Pooled = pooled.Mean(m)
 	}
 	return all
 }

@@ -130,7 +130,7 @@ func digest(r *Result) string {
 	for _, row := range r.Rows {
 		fmt.Fprintln(&b, row.Entry.Name, row.Measures)
 		for _, f := range row.Folds {
-			fmt.Fprintln(&b, f.Fold, f.Chosen, f.Tried, f.Validation, f.Model.Params, f.Test.PerQuery("map"))
+			fmt.Fprintln(&b, f.Fold, f.Chosen, f.Tried, f.Validation, f.Model.Params, f.Test.PerQuery(f.Test.Measures()[0]))
 		}
 	}
 	return b.String()
@@ -181,7 +181,7 @@ func TestRunAgainstItsDefinition(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				value := result.TieNeutral("map")
+				value := result.TieNeutral(c.Select)
 				if value != got.Tried[s] {
 					t.Errorf("%s, %s, %s: validation value is %v, want %v", e.Name, f.Name, v, got.Tried[s], value)
 				}
@@ -200,14 +200,14 @@ func TestRunAgainstItsDefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pooled = append(pooled, test.PerQuery("map")...)
-			means += test.Mean("map") / float64(len(c.Folds))
-			if s := r.Rows[i].Measures[0]; s.Folds[k] != test.Mean("map") {
-				t.Errorf("%s, %s: test MAP is %v, want %v", e.Name, f.Name, s.Folds[k], test.Mean("map"))
+			pooled = append(pooled, test.PerQuery(c.Measures[0])...)
+			means += test.Mean(c.Measures[0]) / float64(len(c.Folds))
+			if s := r.Rows[i].Measures[0]; s.Folds[k] != test.Mean(c.Measures[0]) {
+				t.Errorf("%s, %s: test MAP is %v, want %v", e.Name, f.Name, s.Folds[k], test.Mean(c.Measures[0]))
 			}
 		}
 		s := r.Rows[i].Measures[0]
-		if diff := s.Mean - means; s.Measure != "map" || diff > 1e-15 || diff < -1e-15 || s.Pooled != measure.Mean(pooled) {
+		if diff := s.Mean - means; s.Measure.Name() != "map" || diff > 1e-15 || diff < -1e-15 || s.Pooled != measure.Mean(pooled) {
 			t.Errorf("%s: %+v, want mean %v and pooled %v", e.Name, s, means, measure.Mean(pooled))
 		}
 	}

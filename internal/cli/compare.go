@@ -151,7 +151,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	bar := env.startProgress("comparing", 0)
 	defer bar.finish()
 	for i, m := range measures {
-		values, err := c.values(m.Name())
+		values, err := c.values(m)
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		if err != nil {
 			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
-		c.measured = append(c.measured, measured{name: m.Name(), deviations: c.deviations(m.Name()), Comparison: r})
+		c.measured = append(c.measured, measured{name: m.Name(), deviations: c.deviations(m), Comparison: r})
 	}
 	bar.finish()
 	return env.printComparison(c)

@@ -159,12 +159,12 @@ func hintAtFolds(err error, paths []string, docs int) error {
 
 // values returns the systems' values of a measure, averaged over their runs query
 // by query, on the queries that count.
-func (c *comparison) values(name string) ([][]float64, error) {
+func (c *comparison) values(m measure.Measure) ([][]float64, error) {
 	values := make([][]float64, len(c.systems))
 	for i, s := range c.systems {
 		all := make([]float64, len(s.runs[0].result.Queries()))
 		for _, r := range s.runs {
-			for q, v := range r.result.PerQuery(name) {
+			for q, v := range r.result.PerQuery(m) {
 				all[q] += v / float64(len(s.runs))
 			}
 		}
@@ -172,22 +172,22 @@ func (c *comparison) values(name string) ([][]float64, error) {
 		values[i] = slices.DeleteFunc(all, math.IsNaN)
 	}
 	if n := len(values[0]); n < 2 {
-		return nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, name, c.convention.Name())
+		return nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
 	}
 	return values, nil
 }
 
 // deviations returns the standard deviation of each system's mean over its runs.
-func (c *comparison) deviations(name string) []float64 {
+func (c *comparison) deviations(m measure.Measure) []float64 {
 	all := make([]float64, len(c.systems))
 	for i, s := range c.systems {
 		var mean, squares float64
 		n := float64(len(s.runs))
 		for _, r := range s.runs {
-			mean += r.result.Mean(name) / n
+			mean += r.result.Mean(m) / n
 		}
 		for _, r := range s.runs {
-			d := r.result.Mean(name) - mean
+			d := r.result.Mean(m) - mean
 			squares += d * d
 		}
 		all[i] = math.NaN()

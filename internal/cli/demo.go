@@ -216,7 +216,7 @@ func demoRows(c tune.Config, fold tune.Fold, untrained []ensemble.System, result
 func newDemoRow(name string, measures []measure.Measure, r *measure.Result) demoRow {
 	row := demoRow{Ranker: name, Measures: make(map[string]float64)}
 	for _, m := range measures {
-		row.Measures[m.Name()] = r.Mean(m.Name())
+		row.Measures[m.Name()] = r.Mean(m)
 	}
 	return row
 }

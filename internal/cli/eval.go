@@ -208,8 +208,8 @@ func warnOfTies(env *environment, r *measure.Result) {
 		return
 	}
 	var neutral []string
-	for _, name := range r.Names() {
-		neutral = append(neutral, fmt.Sprintf("%s %.4f", name, r.TieNeutral(name)))
+	for _, m := range r.Measures() {
+		neutral = append(neutral, fmt.Sprintf("%s %.4f", m.Name(), r.TieNeutral(m)))
 	}
 	env.note("warning: in %d of %d queries more than %g %% of the differently graded pairs have equal scores (%.1f %% of all pairs); tie-neutral: %s",
 		t.Over, t.Queries, 100*measure.NotableTies, 100*t.Share(), strings.Join(neutral, ", "))
@@ -246,8 +246,8 @@ func evalReport(c measure.Convention, r *measure.Result) report {
 		title:   fmt.Sprintf("convention %s, ties %s, queries: %d\n", conventionText(c), j.Ties, j.Queries),
 		columns: []string{"measure", "mean", "tie-neutral", "queries"},
 	}
-	for _, name := range r.Names() {
-		mean, neutral, counted := number(r.Mean(name)), number(r.TieNeutral(name)), r.Counted(name)
+	for _, m := range r.Measures() {
+		name, mean, neutral, counted := m.Name(), number(r.Mean(m)), number(r.TieNeutral(m)), r.Counted(m)
 		j.Measures[name], j.TieNeutral[name], j.Counted[name] = mean, neutral, counted
 		out.rows = append(out.rows, []any{name, mean, neutral, counted})
 	}
@@ -286,8 +286,8 @@ func perQuery(r *measure.Result) []queryJSON {
 	all := make([]queryJSON, len(r.Queries()))
 	for i, id := range r.Queries() {
 		all[i] = queryJSON{Query: id, Measures: make(map[string]any), Tied: r.TiedShare(i)}
-		for _, name := range r.Names() {
-			all[i].Measures[name] = number(r.PerQuery(name)[i])
+		for _, m := range r.Measures() {
+			all[i].Measures[m.Name()] = number(r.PerQuery(m)[i])
 		}
 	}
 	return all

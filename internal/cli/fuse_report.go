@@ -56,15 +56,15 @@ func fuseSummary(convention measure.Convention, c *ensemble.Config, r *ensemble.
 func fusedSummary(row *ensemble.Row) fusedJSON {
 	j := fusedJSON{Name: row.Name, Measures: make(map[string]tuneMeasureJSON)}
 	pooled := measure.Pool(row.Tests...)
-	for _, name := range pooled.Names() {
+	for _, m := range pooled.Measures() {
 		var neutral float64
-		m := tuneMeasureJSON{Mean: number(measure.MeanOverFolds(name, row.Tests...)), Pooled: number(pooled.Mean(name))}
+		out := tuneMeasureJSON{Mean: number(measure.MeanOverFolds(m, row.Tests...)), Pooled: number(pooled.Mean(m))}
 		for _, t := range row.Tests {
-			m.Folds = append(m.Folds, number(t.Mean(name)))
-			neutral += t.TieNeutral(name) / float64(len(row.Tests))
+			out.Folds = append(out.Folds, number(t.Mean(m)))
+			neutral += t.TieNeutral(m) / float64(len(row.Tests))
 		}
-		m.TieNeutral = number(neutral)
-		j.Measures[name] = m
+		out.TieNeutral = number(neutral)
+		j.Measures[m.Name()] = out
 	}
 	return j
 }
@@ -133,11 +133,9 @@ func bestSystems(all []ensemble.Row) (best []ensemble.Row, notes []string) {
 		return all, nil
 	}
 	values := make([]float64, len(all))
-	name := ""
+	first := all[0].Tests[0].Measures()[0]
 	for i := range all {
-		pooled := measure.Pool(all[i].Tests...)
-		name = pooled.Names()[0]
-		values[i] = pooled.Mean(name)
+		values[i] = measure.Pool(all[i].Tests...).Mean(first)
 	}
 	least := slices.Sorted(slices.Values(values))[len(values)-shortLines]
 	for i := range all {
@@ -145,19 +143,19 @@ func bestSystems(all []ensemble.Row) (best []ensemble.Row, notes []string) {
 			best = append(best, all[i])
 		}
 	}
-	return best, []string{fmt.Sprintf("… and %d systems of no higher %s, and the weights of all (--long)", len(all)-len(best), name)}
+	return best, []string{fmt.Sprintf("… and %d systems of no higher %s, and the weights of all (--long)", len(all)-len(best), first.Name())}
 }
 
 // addRow adds the lines of one system or fusion to a report.
 func (r *report) addRow(row *ensemble.Row) {
 	pooled := measure.Pool(row.Tests...)
-	for _, name := range pooled.Names() {
-		cells := []any{row.Name, name}
+	for _, m := range pooled.Measures() {
+		cells := []any{row.Name, m.Name()}
 		for _, t := range row.Tests {
-			cells = append(cells, number(t.Mean(name)))
+			cells = append(cells, number(t.Mean(m)))
 		}
 		if len(row.Tests) > 1 {
-			cells = append(cells, number(measure.MeanOverFolds(name, row.Tests...)), number(pooled.Mean(name)))
+			cells = append(cells, number(measure.MeanOverFolds(m, row.Tests...)), number(pooled.Mean(m)))
 		}
 		r.rows = append(r.rows, cells)
 	}
@@ -183,8 +181,8 @@ func weightNotes(divisions []ensemble.Division, row *ensemble.Row) []string {
 // warnOfTiedSystem warns that ties raise a system's own values.
 func warnOfTiedSystem(env *environment, name string, r *measure.Result) {
 	var neutral []string
-	for _, m := range r.Names() {
-		neutral = append(neutral, fmt.Sprintf("%s %.4f", m, r.TieNeutral(m)))
+	for _, m := range r.Measures() {
+		neutral = append(neutral, fmt.Sprintf("%s %.4f", m.Name(), r.TieNeutral(m)))
 	}
 	env.note("warning: %s ties more than %g %% of the differently graded pairs of %d queries; tie-neutral: %s", name, 100*measure.NotableTies, r.TieStats().Over, strings.Join(neutral, ", "))
 }

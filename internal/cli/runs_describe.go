@@ -111,7 +111,7 @@ func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
 func tunedMeans(row *tune.Row) runs.Result {
 	r := runs.Result{Ranker: row.Entry.Name, Validation: math.NaN()}
 	for _, s := range row.Measures {
-		m := runs.Measure{Name: s.Measure, Mean: s.Mean, TieNeutral: s.TieNeutral}
+		m := runs.Measure{Name: s.Measure.Name(), Mean: s.Mean, TieNeutral: s.TieNeutral}
 		for _, f := range row.Folds {
 			m.Queries += f.Test.Counted(s.Measure)
 		}

@@ -183,12 +183,12 @@ func recordedFile(role, path string) runs.Data {
 // recordedMeasures are all values of a result.
 func recordedMeasures(r *measure.Result) []runs.Measure {
 	var all []runs.Measure
-	for _, name := range r.Names() {
-		m := runs.Measure{Name: name, Mean: r.Mean(name), TieNeutral: r.TieNeutral(name), Queries: r.Counted(name)}
-		for i, v := range r.PerQuery(name) {
-			m.PerQuery = append(m.PerQuery, runs.Value{Query: r.Queries()[i], Value: v})
+	for _, m := range r.Measures() {
+		recorded := runs.Measure{Name: m.Name(), Mean: r.Mean(m), TieNeutral: r.TieNeutral(m), Queries: r.Counted(m)}
+		for i, v := range r.PerQuery(m) {
+			recorded.PerQuery = append(recorded.PerQuery, runs.Value{Query: r.Queries()[i], Value: v})
 		}
-		all = append(all, m)
+		all = append(all, recorded)
 	}
 	return all
 }

@@ -325,9 +325,10 @@ func trainReport(path string, m *model.Model, valid *measure.Result) report {
 	}
 	if valid != nil {
 		means := make(map[string]any)
-		for _, name := range valid.Names() {
-			means[name] = number(valid.Mean(name))
-			columns, row = append(columns, "valid "+name), append(row, means[name])
+		for _, by := range valid.Measures() {
+			name, mean := by.Name(), number(valid.Mean(by))
+			means[name] = mean
+			columns, row = append(columns, "valid "+name), append(row, mean)
 		}
 		j["validation"] = means
 	}

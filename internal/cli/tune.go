@@ -283,7 +283,7 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 			for _, v := range s.Folds {
 				j.Folds = append(j.Folds, number(v))
 			}
-			m.Measures[s.Measure] = j
+			m.Measures[s.Measure.Name()] = j
 		}
 		for _, fold := range row.Folds {
 			m.Chosen = append(m.Chosen, fold.Chosen.Typed())
@@ -316,7 +316,7 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for _, s := range row.Measures {
-			cells := []any{row.Entry.Name, s.Measure}
+			cells := []any{row.Entry.Name, s.Measure.Name()}
 			for _, v := range s.Folds {
 				cells = append(cells, number(v))
 			}
@@ -356,7 +356,7 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 	if over := row.TiedQueries(); over > 0 {
 		var neutral []string
 		for _, s := range row.Measures {
-			neutral = append(neutral, fmt.Sprintf("%s %.4f", s.Measure, s.TieNeutral))
+			neutral = append(neutral, fmt.Sprintf("%s %.4f", s.Measure.Name(), s.TieNeutral))
 		}
 		notes = append(notes, fmt.Sprintf("warning: %s ties more than %g %% of the differently graded pairs of %d queries; tie-neutral: %s",
 			name, 100*measure.NotableTies, over, strings.Join(neutral, ", ")))

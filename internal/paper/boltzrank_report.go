@@ -47,7 +47,7 @@ func (b boltzRankTable) report(o Options, columns []boltzRankColumn, missing []s
 func (c *boltzRankColumn) value(name, m string) float64 {
 	if row := c.ours[name]; row != nil {
 		for _, s := range row.Measures {
-			if s.Measure == m {
+			if s.Measure.Name() == m {
 				return s.Mean
 			}
 		}

@@ -56,11 +56,11 @@ func TestBoltzRankNumbers(t *testing.T) {
 	}
 	sheet := r.Sheets[0]
 	for _, m := range alone.Rows[0].Measures {
-		if m.Measure == "ndcg@10" {
+		if m.Measure.Name() == "ndcg@10" {
 			continue
 		}
-		if got := cell(t, sheet, "ours", "OHSUMED", "ListNet", m.Measure); got != m.Mean {
-			t.Errorf("%s is %v, tune alone gives %v", m.Measure, got, m.Mean)
+		if got := cell(t, sheet, "ours", "OHSUMED", "ListNet", m.Measure.Name()); got != m.Mean {
+			t.Errorf("%s is %v, tune alone gives %v", m.Measure.Name(), got, m.Mean)
 		}
 	}
 	ours := cell(t, sheet, "ours", "OHSUMED", "BoltzRank2", "map").(float64)

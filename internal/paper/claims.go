@@ -133,8 +133,9 @@ func (r *Report) claimNot(c claimed, why string) {
 // perQuery returns a row's values on the test queries of all folds.
 func perQuery(row *tune.Row, m string) []float64 {
 	var all []float64
+	by := summaryOf(row, m).Measure
 	for i := range row.Folds {
-		all = append(all, row.Folds[i].Test.PerQuery(m)...)
+		all = append(all, row.Folds[i].Test.PerQuery(by)...)
 	}
 	return all
 }

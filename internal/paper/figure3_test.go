@@ -97,8 +97,8 @@ func TestFigure3Numbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range alone.Rows[0].Measures {
-		if got := cell(t, sheet, "ours", "published", m.Measure, "ConvexLoss_NDCG", "OHSUMED"); got != m.Mean {
-			t.Errorf("%s is %v, tune alone gives %v", m.Measure, got, m.Mean)
+		if got := cell(t, sheet, "ours", "published", m.Measure.Name(), "ConvexLoss_NDCG", "OHSUMED"); got != m.Mean {
+			t.Errorf("%s is %v, tune alone gives %v", m.Measure.Name(), got, m.Mean)
 		}
 	}
 	for _, c := range []struct{ column, method string }{{"ours", "MLE"}, {"paper", "MLE"}, {"paper", "SVMmap"}} {

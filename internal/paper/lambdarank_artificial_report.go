@@ -35,7 +35,7 @@ type netResult struct {
 // newNetResult reads the rows of artificialMethods.
 func newNetResult(name string, rows []tune.Row) netResult {
 	n := netResult{name: name}
-	for _, m := range ndcgNames() {
+	for _, m := range rows[0].Folds[0].Test.Measures() {
 		var values [2][]float64
 		for i := range values {
 			values[i] = rows[i].Folds[0].Test.PerQuery(m)

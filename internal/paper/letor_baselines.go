@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/tune"
 )
@@ -154,6 +155,11 @@ func (v *baselineView) evaluate(folds []tune.Fold, rows []tune.Row) error {
 	if err != nil {
 		return err
 	}
+	var judged []*dataset.Dataset
+	for i := range folds {
+		judged = append(judged, folds[i].Test)
+	}
+	list = measure.ForAll(list, judged...)
 	for i := range rows {
 		var tests []*measure.Result
 		for k := range folds {
@@ -169,7 +175,7 @@ func (v *baselineView) evaluate(folds []tune.Fold, rows []tune.Row) error {
 		}
 		pooled := measure.Pool(tests...)
 		values := make(map[string]baselineValue)
-		for _, m := range v.measures {
+		for _, m := range list {
 			value := baselineValue{mean: measure.MeanOverFolds(m, tests...), pooled: pooled.Mean(m)}
 			for _, t := range tests {
 				value.neutral += t.TieNeutral(m) / float64(len(tests))
@@ -177,7 +183,7 @@ func (v *baselineView) evaluate(folds []tune.Fold, rows []tune.Row) error {
 			each := pooled.PerQuery(m)
 			value.deviation = sd(each) / math.Sqrt(float64(len(each)))
 			value.queries = each
-			values[m] = value
+			values[m.Name()] = value
 		}
 		v.values = append(v.values, values)
 	}

@@ -102,8 +102,8 @@ func TestBaselineNumbers(t *testing.T) {
 	}
 	for _, s := range alone.Rows[0].Measures {
 		for column, want := range map[string]float64{"ours": s.Mean, "tie_neutral": s.TieNeutral, "pooled": s.Pooled} {
-			if got := cell(t, r.Sheets[0], column, "MQ2008", "letor3", "RankSVM", s.Measure); math.Abs(got.(float64)-want) > 1e-15 {
-				t.Errorf("%s of %s is %v, tune alone gives %v", column, s.Measure, got, want)
+			if got := cell(t, r.Sheets[0], column, "MQ2008", "letor3", "RankSVM", s.Measure.Name()); math.Abs(got.(float64)-want) > 1e-15 {
+				t.Errorf("%s of %s is %v, tune alone gives %v", column, s.Measure.Name(), got, want)
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func TestBaselineNumbers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want += result.Mean("mean-ndcg") / float64(len(folds))
+		want += result.Mean(m) / float64(len(folds))
 	}
 	if got := cell(t, r.Sheets[0], "ours", "MQ2008", "letor4", "RankSVM", "mean-ndcg").(float64); math.Abs(got-want) > 1e-15 {
 		t.Errorf("mean NDCG is %v, want %v", got, want)

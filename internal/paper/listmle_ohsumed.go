@@ -104,13 +104,17 @@ func (t *listTies) values(m string) []float64 {
 }
 
 // meanOf returns a row's mean over folds.
-func meanOf(r *tune.Row, m string) float64 {
-	for _, s := range r.Measures {
-		if s.Measure == m {
-			return s.Mean
+func meanOf(r *tune.Row, m string) float64 { return summaryOf(r, m).Mean }
+
+// summaryOf returns a row's values by a measure under its name, which is what the
+// published tables have.
+func summaryOf(r *tune.Row, name string) *tune.Summary {
+	for i := range r.Measures {
+		if r.Measures[i].Measure.Name() == name {
+			return &r.Measures[i]
 		}
 	}
-	panic("measure " + m + " was not computed")
+	panic("measure " + name + " was not computed")
 }
 
 func (e listOHSUMED) run(ctx context.Context, o Options) (*Report, error) {

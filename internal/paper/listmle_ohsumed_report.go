@@ -105,9 +105,10 @@ func (e listOHSUMED) claim(r *Report, result *listOHSUMEDResult, seed uint64) {
 // its standard error.
 func paired(a, b *tune.Row, m string) (difference, deviation float64) {
 	var d []float64
+	by := summaryOf(a, m).Measure
 	for k := range a.Folds {
-		other := b.Folds[k].Test.PerQuery(m)
-		for i, v := range a.Folds[k].Test.PerQuery(m) {
+		other := b.Folds[k].Test.PerQuery(by)
+		for i, v := range a.Folds[k].Test.PerQuery(by) {
 			if x := v - other[i]; !math.IsNaN(x) {
 				d = append(d, x)
 			}
@@ -247,10 +248,10 @@ func (e listOHSUMED) sheet(result *listOHSUMEDResult) Sheet {
 	for _, row := range result.all() {
 		for _, m := range row.Measures {
 			var published any
-			if v, ok := result.published()[m.Measure]; ok && row.Entry.Name == publishedListNet {
+			if v, ok := result.published()[m.Measure.Name()]; ok && row.Entry.Name == publishedListNet {
 				published = v
 			}
-			s.Rows = append(s.Rows, []any{result.data.name, row.Entry.Name, m.Measure, m.Mean, m.TieNeutral, m.Pooled, published})
+			s.Rows = append(s.Rows, []any{result.data.name, row.Entry.Name, m.Measure.Name(), m.Mean, m.TieNeutral, m.Pooled, published})
 		}
 	}
 	return s
@@ -262,7 +263,7 @@ func (e listOHSUMED) tiesSheet(result *listOHSUMEDResult) Sheet {
 		t := &result.ties[i]
 		for k := range t.results {
 			for _, m := range t.results[k].Measures {
-				s.Rows = append(s.Rows, []any{result.data.name, t.row.name, k + 1, m.Measure, m.Mean, m.TieNeutral, m.Pooled})
+				s.Rows = append(s.Rows, []any{result.data.name, t.row.name, k + 1, m.Measure.Name(), m.Mean, m.TieNeutral, m.Pooled})
 			}
 		}
 	}

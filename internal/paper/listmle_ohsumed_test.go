@@ -65,8 +65,8 @@ func TestListOHSUMEDNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range alone.Rows[0].Measures {
-		if got := cell(t, r.Sheets[0], "ours", "mine", "ListNet", s.Measure); got != s.Mean {
-			t.Errorf("%s is %v, tune alone gives %v", s.Measure, got, s.Mean)
+		if got := cell(t, r.Sheets[0], "ours", "mine", "ListNet", s.Measure.Name()); got != s.Mean {
+			t.Errorf("%s is %v, tune alone gives %v", s.Measure.Name(), got, s.Mean)
 		}
 	}
 	one, two := cell(t, r.Sheets[1], "mean", "mine", "random", 1, "map"), cell(t, r.Sheets[1], "mean", "mine", "random", 2, "map")

@@ -136,8 +136,8 @@ type figure3Cell struct {
 func newCell(row *tune.Row) *figure3Cell {
 	c := &figure3Cell{values: make(map[string]tune.Summary), queries: make(map[string][]float64), grid: describeGrid(&row.Entry), atEdge: row.AtEdge(), tiedIn: row.TiedQueries()}
 	for _, s := range row.Measures {
-		c.values[s.Measure] = s
-		c.queries[s.Measure] = perQuery(row, s.Measure)
+		name := s.Measure.Name()
+		c.values[name], c.queries[name] = s, perQuery(row, name)
 		c.tieDiff = max(c.tieDiff, math.Abs(s.Mean-s.TieNeutral))
 	}
 	for i := range row.Folds {

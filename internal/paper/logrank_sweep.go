@@ -90,8 +90,9 @@ func (s sweep) run(ctx context.Context, o Options) (*Report, error) {
 		}
 		for i := range rows {
 			for _, m := range rows[i].Measures {
-				result[m.Measure][i] = append(result[m.Measure][i], m.Mean)
-				each.add(m.Measure, i, perQuery(&rows[i], m.Measure), s.seeds)
+				name := m.Measure.Name()
+				result[name][i] = append(result[name][i], m.Mean)
+				each.add(name, i, perQuery(&rows[i], name), s.seeds)
 			}
 			for j := range rows[i].Folds {
 				f := &rows[i].Folds[j]

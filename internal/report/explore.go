@@ -112,7 +112,7 @@ func length(v any) (int, error) {
 
 // byDifference returns all queries, those on which the systems differ most first.
 func (in *input) byDifference() []int {
-	all := in.byMeasure[in.Measures[0].Name()]
+	all := in.values[0]
 	spread, order := make([]float64, len(in.queries)), make([]int, len(in.queries))
 	for i := range in.queries {
 		low, high := math.Inf(1), math.Inf(-1)

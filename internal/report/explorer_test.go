@@ -19,7 +19,7 @@ import (
 // the keyboard and by a bar of the plot of differences; a click on a document shows the
 // contributions to its score.
 func TestExplorerSwitches(t *testing.T) {
-	r, page := small(t).build(t)
+	_, page := small(t).build(t)
 	b := open(t, page, 1200)
 	values := func() [2]string {
 		return [2]string{eval[string](b, `document.querySelector('.left-value').textContent`), eval[string](b, `document.querySelector('.right-value').textContent`)}
@@ -27,8 +27,7 @@ func TestExplorerSwitches(t *testing.T) {
 	query := func() string { return eval[string](b, `document.getElementById('explorer-query').value`) }
 	expect := func(what string, left, right, m, q int) {
 		t.Helper()
-		measure := r.config.Measures[m].Name()
-		want := [2]string{fmt.Sprintf("%.4f", b.value(left, measure, q)), fmt.Sprintf("%.4f", b.value(right, measure, q))}
+		want := [2]string{fmt.Sprintf("%.4f", b.value(left, m, q)), fmt.Sprintf("%.4f", b.value(right, m, q))}
 		if got := values(); got != want || query() != strconv.Itoa(q) {
 			t.Errorf("%s: query %s shows %v, want query %d with %v", what, query(), got, q, want)
 		}
@@ -70,8 +69,8 @@ func TestExplorerSwitches(t *testing.T) {
 	b.quiet()
 }
 
-// value is Go's value of a system on the pooled queries.
-func (b *tab) value(system int, measure string, query int) float64 {
+// value is Go's value of a system on the pooled queries, by a measure of the configuration.
+func (b *tab) value(system, measure, query int) float64 {
 	in, err := newInput(&small(b.T).config, small(b.T).divisions)
 	if err != nil {
 		b.Fatal(err)
@@ -80,7 +79,7 @@ func (b *tab) value(system int, measure string, query int) float64 {
 	if err := r.measureAll(in); err != nil {
 		b.Fatal(err)
 	}
-	return in.byMeasure[measure][system][query]
+	return in.values[measure][system][query]
 }
 
 // Claim: the scripts' measures, by which exchanges are valued, equal Go's: on all queries,

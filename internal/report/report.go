@@ -62,11 +62,11 @@ type Report struct {
 type input struct {
 	*Config
 	divisions []ensemble.Division
-	names     []string               // of the systems
-	results   [][]*measure.Result    // of each system on each division
-	queries   []query                // of all divisions
-	byMeasure map[string][][]float64 // values of each system on each query, NaN where one does not count
-	explained []map[int]*explainer   // of each system, by division: of models whose scores can be taken apart
+	names     []string             // of the systems
+	results   [][]*measure.Result  // of each system on each division
+	queries   []query              // of all divisions
+	values    [][][]float64        // [measure][system][query]; NaN where a query does not count
+	explained []map[int]*explainer // of each system, by division: of models whose scores can be taken apart
 }
 
 // query is a query of a division, with its index among the division's.

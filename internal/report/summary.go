@@ -63,7 +63,7 @@ func (r *Report) summarise(in *input) error {
 	}
 	for i, m := range in.Measures {
 		v.Measures = append(v.Measures, m.Name())
-		comparison, err := in.compare(i, m.Name())
+		comparison, err := in.compare(i)
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", m.Name(), err)
 		}
@@ -73,10 +73,10 @@ func (r *Report) summarise(in *input) error {
 	return nil
 }
 
-// compare tests by one measure, which is number i; the result is nil where there is nothing to test.
-func (in *input) compare(i int, name string) (*stats.Comparison, error) {
+// compare tests by measure number i; the result is nil where there is nothing to test.
+func (in *input) compare(i int) (*stats.Comparison, error) {
 	var values [][]float64
-	for _, v := range in.byMeasure[name] {
+	for _, v := range in.values[i] {
 		// Which queries the convention leaves out depends on their grades alone.
 		values = append(values, slices.DeleteFunc(slices.Clone(v), math.IsNaN))
 	}
@@ -91,7 +91,7 @@ func (in *input) compare(i int, name string) (*stats.Comparison, error) {
 
 // column fills the cells of one measure.
 func (r *Report) column(in *input, m int, c *stats.Comparison) {
-	all := in.byMeasure[in.Measures[m].Name()]
+	all := in.values[m]
 	means := make([]float64, len(all))
 	for s := range all {
 		means[s] = measure.Mean(all[s])
@@ -172,11 +172,11 @@ func (r *Report) byFold(in *input) {
 		return
 	}
 	r.view.Folds = r.data.Folds
-	name := in.Measures[0].Name()
+	first := in.Measures[0]
 	for s, results := range in.results {
-		f := foldRow{Name: in.names[s], Mean: decimal(measure.MeanOverFolds(name, results...)), Pooled: decimal(measure.Mean(in.byMeasure[name][s]))}
+		f := foldRow{Name: in.names[s], Mean: decimal(measure.MeanOverFolds(first, results...)), Pooled: decimal(measure.Mean(in.values[0][s]))}
 		for _, t := range results {
-			f.Folds = append(f.Folds, decimal(t.Mean(name)))
+			f.Folds = append(f.Folds, decimal(t.Mean(first)))
 		}
 		r.view.ByFold = append(r.view.ByFold, f)
 	}

@@ -50,7 +50,7 @@ func (r *Report) measureAll(in *input) error {
 
 // evaluate measures every system on every query.
 func (in *input) evaluate(r *Report) error {
-	in.byMeasure = make(map[string][][]float64)
+	in.values = make([][][]float64, len(in.Measures))
 	for s := range in.names {
 		results, err := in.evaluateSystem(s, in.Measures)
 		if err != nil {
@@ -59,9 +59,9 @@ func (in *input) evaluate(r *Report) error {
 		in.results = append(in.results, results)
 		pooled := measure.Pool(results...)
 		var columns []string
-		for _, name := range pooled.Names() {
-			in.byMeasure[name] = append(in.byMeasure[name], pooled.PerQuery(name))
-			columns = append(columns, packedValues(pooled.PerQuery(name)))
+		for i, m := range in.Measures {
+			in.values[i] = append(in.values[i], pooled.PerQuery(m))
+			columns = append(columns, packedValues(pooled.PerQuery(m)))
 		}
 		r.data.Values = append(r.data.Values, columns)
 	}
@@ -100,7 +100,7 @@ func (r *Report) cutoffs(in *input) error {
 		pooled := measure.Pool(results...)
 		means := make([]float64, len(list))
 		for i, m := range list {
-			if v := pooled.Mean(m.Name()); !math.IsNaN(v) {
+			if v := pooled.Mean(m); !math.IsNaN(v) {
 				means[i] = rounded(v, 5)
 			}
 		}
