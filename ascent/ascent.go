@@ -3,12 +3,12 @@
 // rankings (Linear feature-based models for information retrieval, Information
 // Retrieval 10, 2007).
 //
-// A measure changes only where two documents' scores cross, so that it has no gradient to
-// follow; but along one weight it is a step function, which can be looked at directly: at
-// a few points (line.go), or wholly, crossing by crossing (crossing.go), as Och does for
-// translation (Minimum Error Rate Training in Statistical Machine Translation, ACL 2003).
-// Start reading at [Climber]. The columns are features to the method coordascent and
-// systems to package fuse; this package must not depend on which.
+// A measure changes only where two documents' scores cross, so its gradient is 0 or
+// undefined; but along one weight it is a step function, which is evaluated at a few
+// points (line.go) or on all its steps, crossing by crossing (crossing.go), as Och does
+// for translation (Minimum Error Rate Training in Statistical Machine Translation, ACL
+// 2003). Start reading at [Climber]. The columns are features to the method coordascent
+// and systems to package ensemble; this package must not depend on which.
 package ascent
 
 import (
@@ -28,8 +28,9 @@ const (
 	// so that the scale of a column does not matter.
 	Steps Search = iota
 
-	// Exact looks at every crossing of two documents. It takes time and memory in
-	// proportion to the number of pairs of differently graded documents.
+	// Exact evaluates the measure between any two neighbouring crossings of documents. It
+	// takes time and memory in proportion to the number of pairs of differently graded
+	// documents.
 	Exact
 )
 

@@ -104,7 +104,7 @@ func TestValue(t *testing.T) {
 }
 
 // The walk over all crossings gives the measure everywhere along a weight: at the middle
-// of every stretch it agrees with sorting, also where many documents meet.
+// of every interval it agrees with sorting, also where many documents cross at one point.
 func TestCrossingsKnowTheWholeLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
@@ -146,7 +146,7 @@ func TestCrossingsKnowTheWholeLine(t *testing.T) {
 }
 
 // No point of a fine grid along a weight is better than what the exact search
-// finds, but for stretches too narrow for it.
+// finds, except in intervals that it skips as too narrow.
 func TestExactSearchBeatsGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 6 {
@@ -173,7 +173,7 @@ func TestExactSearchBeatsGrid(t *testing.T) {
 	}
 }
 
-// narrowAround reports whether the value v at w is that of a short stretch only.
+// narrowAround reports whether the value v at w is that of a narrow interval only.
 func narrowAround(list []judged, m measure.Measure, w []float64, v float64) bool {
 	for _, by := range []float64{-3e-4, 3e-4} {
 		if naive(list, 2, m, []float64{w[0], w[1] + by}) < v-1e-9 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// crossings looks at a measure along the whole of one weight. Document i's score
+// crossings evaluates a measure at all values of one weight. Document i's score
 // is s_i + t·x_i at the change t of the weight, so two documents change places at
 //
 //	t = (s_a − s_b)/(x_b − x_a)
@@ -37,12 +37,12 @@ type change struct {
 	by   float64
 }
 
-// narrow is the width, in units of the spread, up to which a stretch between
-// crossings is passed over: scores that differ by so little are ties on other data.
+// narrow is the width, in units of the spread, up to which an interval between crossings
+// is skipped: scores that differ by less are likely to tie or cross on other data.
 const narrow = 1e-4
 
-// best returns the change of weight j in the middle of the stretch with the highest
-// mean, and that mean. Of equals it takes the widest.
+// best returns the change of weight j in the middle of the interval with the highest
+// mean, and that mean; of equals, the widest.
 func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	c.changes = c.changes[:0]
 	total := s.data.settled
@@ -98,11 +98,11 @@ func (c *crossings) query(s *state, i, j int) float64 {
 // meet sets events to all crossings of documents of different classes, in order of
 // time.
 //
-// Several documents may meet at one point. They turn round by changes of
-// neighbours if each, in order of ascending x, passes all of smaller x, the
-// smallest first (and of equal x the lowest first): the order in which events are
-// made here and which sorting keeps. Times are rounded to float32 so that such
-// meetings are not torn apart by the rounding of quotients.
+// Several documents may cross at one point. Their order is reversed by exchanges of
+// neighbours if each, in order of ascending x, passes all of smaller x, the smallest
+// first (and of equal x the lowest first): the order in which events are made here and
+// which the stable sort keeps. Times are rounded to float32 so that crossings at one
+// point have the same time in spite of rounding errors of the quotients.
 func (c *crossings) meet(class []int32, x []float32, scores []float64) {
 	c.events = c.events[:0]
 	for _, b := range c.docs {
@@ -124,13 +124,13 @@ func (c *crossings) meet(class []int32, x []float32, scores []float64) {
 	sortByTime(&c.events, &c.spareEvents, func(e event) uint32 { return e.time })
 }
 
-// highest looks for the stretch with the highest total.
+// highest searches for the interval between crossings with the highest total.
 type highest struct {
 	total  float64 // where the walk is
 	lowest float64 // changes of the weight below are not allowed
 	spread float64
 
-	t, found, width float64 // the best stretch so far
+	t, found, width float64 // the best interval so far
 }
 
 // walk goes through all changes from t = −∞ on.
@@ -147,10 +147,10 @@ func (h *highest) walk(changes []change) {
 	h.consider(at, math.Inf(1))
 }
 
-// rounding is by how much totals may differ that are equal.
+// rounding is the largest difference of totals that counts as a rounding error.
 const rounding = 1e-10
 
-// consider looks at the stretch between two changes.
+// consider compares the interval between two changes with the best so far.
 func (h *highest) consider(from, to float64) {
 	from = max(from, h.lowest)
 	width := to - from
@@ -158,7 +158,7 @@ func (h *highest) consider(from, to float64) {
 		return
 	}
 	h.found, h.width = h.total, width
-	// Where a stretch has no end, two spreads beyond its beginning are far enough.
+	// In an unbounded interval, t is two spreads from its end.
 	switch {
 	case math.IsInf(width, 1) && math.IsInf(from, -1) && math.IsInf(to, 1):
 		h.t = 0

@@ -8,8 +8,7 @@ import (
 )
 
 // Data are judged queries, whose documents have a number in every column, and the
-// measure of them. A Data
-// that is no longer added to may be used by several climbs at the same time.
+// measure to maximise. After the last Add several climbs may use a Data at the same time.
 type Data struct {
 	columns int
 	measure measure.Measure
@@ -26,14 +25,14 @@ type query struct {
 	varies []bool    // whether a column has different values
 }
 
-// NewData returns no queries yet, of that many columns.
+// NewData returns a Data without queries, for the given number of columns.
 func NewData(columns int, m measure.Measure) *Data { return &Data{columns: columns, measure: m} }
 
 // Columns returns the number of columns.
 func (d *Data) Columns() int { return d.columns }
 
 // Queries returns the number of queries whose value depends on the order of their
-// documents: those that can teach something.
+// documents.
 func (d *Data) Queries() int { return len(d.queries) }
 
 // Add appends a query; x is row-major, a row for each grade. Both are copied.

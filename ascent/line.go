@@ -16,9 +16,9 @@ const (
 	refinements = 8
 )
 
-// line looks at a measure along one weight, at some points. Documents are kept in
-// order from one point to the next, so that sorting costs little more than the
-// pairs that cross on the way.
+// line evaluates a measure at some values of one weight. Documents stay sorted from one
+// point to the next, so that sorting takes little more than a step for each pair that
+// crosses between them.
 type line struct {
 	points []float64
 	totals []float64
@@ -43,7 +43,7 @@ func (l *line) best(s *state, j int, spread, value float64) (t, found float64) {
 	return l.highest(s.data, t, found)
 }
 
-// coarse sets the points of the first look, in ascending order.
+// coarse sets the points of the first search, in ascending order.
 func (l *line) coarse(s *state, w, spread float64) {
 	l.points = l.points[:0]
 	for k := lowestStep; k <= highestStep; k++ {

@@ -76,7 +76,7 @@ type tables struct {
 	size  int
 }
 
-// maxTerms bounds the memory of the tables, to 32 MB. Queries beyond do without.
+// maxTerms bounds the memory of the tables, to 32 MB. Further queries have none.
 const maxTerms = 4 << 20
 
 // of returns the terms of a query of that many documents, nil if there are too many.
@@ -95,7 +95,7 @@ func (t *tables) of(m measure.Additive, good, bad int) []float64 {
 			terms = append(terms, m.GoodGain(i, a, good, bad))
 		}
 	}
-	terms = terms[:cap(terms)] // sum looks at the terms below the last, times 0
+	terms = terms[:cap(terms)] // sum reads terms below the last and multiplies them by 0
 	if t.known == nil {
 		t.known = make(map[[2]int][]float64)
 	}
@@ -127,8 +127,8 @@ func (p *pattern) isValueOf(m measure.Measure, ranked []float64) bool {
 	return math.Abs(v-sum) < 1e-9
 }
 
-// sum returns the value of an order of the documents. It has no branches, which
-// would go either way as chance has it.
+// sum returns the value of an order of the documents. It has no branches on the classes,
+// which are unpredictable.
 func (p *pattern) sum(order []int32) float64 {
 	var sum float64
 	at, down := 0, p.width-1
@@ -152,9 +152,9 @@ func interleaved(list []float64) []float64 {
 	return out
 }
 
-// walk follows the value of one query from one order of its documents to the next,
-// by exchanges of neighbours of different classes. Those of the same class may
-// change places unseen: only the classes by rank matter.
+// walk updates the value of one query from one order of its documents to the next, by
+// exchanges of neighbours of different classes. Exchanges within a class change nothing:
+// the value depends on the classes by rank only.
 type walk struct {
 	*pattern
 	measure measure.Measure

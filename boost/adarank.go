@@ -67,8 +67,8 @@ type AdaRankOptions struct {
 //
 //	α = ½ ln( Σ_q P(q)(1 + E(q, x_f)) / Σ_q P(q)(1 − E(q, x_f)) ),
 //
-// and turns to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f)); at
-// first all weigh the same. Σ_q exp(−E(q, f)) is the loss. The table of all E(q,
+// and gives more weight to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f));
+// at first all weigh the same. Σ_q exp(−E(q, f)) is the loss. The table of all E(q,
 // x_f) is made once, so that choosing a feature is a product of a matrix and a
 // vector. Documents of equal score are in random order (the expected measure). All
 // queries that count for the measure take part, also those that it is constant for.
@@ -102,7 +102,7 @@ type position struct {
 	mean, loss float64
 }
 
-// LinearRound is a feature that was added, and how things stand with it.
+// LinearRound is a feature that was added, with the mean measure and the loss after it.
 type LinearRound struct {
 	Feature int     // from 0
 	Weight  float64 // α, below 0 for a feature taken downwards
@@ -110,7 +110,7 @@ type LinearRound struct {
 	Loss    float64 // mean of exp(−E) over these
 }
 
-// NewAdaRank prepares boosting on a data set, which must not change while it lasts. It
+// NewAdaRank prepares boosting on a data set, which must not change during it. It
 // returns ErrNoPairs, or an error for options that do not exist or a measure that is not
 // between −1 and 1.
 func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
@@ -138,7 +138,7 @@ func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
 	for i := range a.p {
 		a.p[i] = 1 / float64(queries)
 	}
-	// Without any feature the scores are all 0, but any first round is progress.
+	// Without any feature the scores are all 0; the rules accept any first round.
 	a.mean, a.loss = math.Inf(-1), math.NaN()
 	a.last, a.enqueuing = -1, o.Enqueue
 	return a, nil
@@ -185,8 +185,7 @@ func (a *AdaRank) direction(weak int) (feature int, sign float64) {
 	return weak - a.data.Features, -1
 }
 
-// Queries returns the number of queries that can be learned from: documents of different
-// grades.
+// Queries returns the number of queries with documents of different grades.
 func (a *AdaRank) Queries() int { return a.used }
 
 // Weights returns the weights of the features after the last round, valid until the
@@ -253,7 +252,7 @@ func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
 	return LinearRound{Feature: f, Weight: sign * alpha, Mean: a.mean, Loss: a.loss}, true
 }
 
-// countRepeats sets a weak ranker aside that is taken again and again to no effect.
+// countRepeats sets a weak ranker aside that is taken repeatedly without changing the mean.
 func (a *AdaRank) countRepeats(weak int, before float64) {
 	if a.mean == before && weak == a.last {
 		if a.repeats++; a.repeats == a.options.Repeats {
@@ -268,7 +267,7 @@ func (a *AdaRank) countRepeats(weak int, before float64) {
 	}
 }
 
-// endPhase lets the next feature of the queue in, or ends the boosting.
+// endPhase admits the next feature of the queue, or ends the boosting.
 func (a *AdaRank) endPhase() {
 	a.enqueuing = false
 	if len(a.queue) == 0 {

@@ -229,8 +229,8 @@ func TestRepeats(t *testing.T) {
 }
 
 // With Enqueue no feature is taken twice running while the queue fills, what was
-// taken back leaves no trace in the weights, and in the end every feature that waited
-// has been let in.
+// taken back leaves no trace in the weights, and in the end every feature of the queue
+// has been admitted.
 func TestEnqueue(t *testing.T) {
 	for _, stop := range []Stop{StopPaper, StopRankLib} {
 		waited := 0

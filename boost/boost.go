@@ -1,8 +1,8 @@
 // Package boost learns sums of weak rankers, one a round: RankBoost and FRank add
 // threshold rankers of a feature, AdaRank whole features.
 //
-// Start reading at [RankBoost], [FRank] and [AdaRank]: each is made of a data set and then
-// asked for one round after the other, so that the caller decides when to stop. arrange.go
+// Start reading at [RankBoost], [FRank] and [AdaRank]: each is made from a data set, and
+// its Next adds one round at a time, so that the caller decides when to stop. arrange.go
 // and columns.go hold what the first two share: pairs of documents without a matrix of
 // pairs, and features as the places of their values among the thresholds. [Standings]
 // measures scores that change a little every round. The package must not depend on
@@ -33,7 +33,7 @@ type Options struct {
 	Workers int // goroutines; 0 means GOMAXPROCS
 }
 
-// Round is a weak ranker that was added, and how things stand with it.
+// Round is a weak ranker that was added, and the training loss with it.
 type Round struct {
 	Stump  scorer.Stump
 	Weight float64 // α, in the sum of scores
@@ -59,5 +59,5 @@ func halfLogRatio(plus, minus float64) float64 {
 	return 0.5 * math.Log(max(plus, most*leastRatio)/max(minus, most*leastRatio))
 }
 
-// leastEdge is where an edge is no more than rounding.
+// leastEdge is the largest edge that counts as a rounding error.
 const leastEdge = 1e-12

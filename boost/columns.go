@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// column is a feature by which weak rankers can tell documents apart: each document
-// has as its bin the number of thresholds below its value, so that the weak ranker
-// of the c-th threshold has 1 for the bins above c.
+// column is a feature with its thresholds. The bin of a document is the number of
+// thresholds below its value, so that the weak ranker of the c-th threshold is 1 for
+// the bins above c.
 type column struct {
 	feature    int
 	thresholds []float32 // increasing
@@ -51,7 +51,7 @@ func newColumns(d *dataset.Dataset, rows []int, cuts, workers int) []column {
 }
 
 // newColumn sorts keys of the value in the upper half and the document in the
-// lower, and gives out the bins in that order.
+// lower, and assigns the bins in that order.
 func newColumn(d *dataset.Dataset, rows []int, feature, cuts int, keys []uint64) column {
 	x, width := d.X(), d.Features
 	for i, row := range rows {

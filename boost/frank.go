@@ -46,8 +46,9 @@ type FRankOptions struct {
 //
 //	F(o) = 1 − √σ(o),   o = H(i) − H(j),   σ(o) = 1/(1 + exp(−o)),
 //
-// which is bounded: a pair that cannot be ordered weighs little. H grows by one α·h
-// a round. With m = h(i) − h(j), the slope of the loss along h is −½ Σ W·m, where
+// which is bounded, so that the weight of a pair tends to 0 as it is ordered worse. H
+// grows by one α·h a round. With m = h(i) − h(j), the slope of the loss along h is
+// −½ Σ W·m, where
 //
 //	W = D·e^{o/2}/(1 + e^o)^{3/2}
 //
@@ -64,7 +65,7 @@ type FRank struct {
 	scores    []float64 // H, by document
 	potential []float64
 	loss      float64
-	above     []bool // the threshold of the weak ranker at hand
+	above     []bool // the threshold of the current weak ranker, by document
 
 	// Factors e^{−H} and e^{H}, by document, with scores shifted query by query; of a
 	// query whose scores are far apart worse holds H.
@@ -84,8 +85,8 @@ type query struct {
 // its threshold: the weights W of those that it orders well and badly, and the loss.
 type splitSums struct{ well, badly, loss float64 }
 
-// NewFRank prepares boosting on a data set, which must not change while it lasts. It
-// returns ErrNoPairs, or an error for an option that does not exist.
+// NewFRank prepares boosting on a data set, which must not change during it. It returns
+// ErrNoPairs, or an error for an option that does not exist.
 func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
 		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)
@@ -193,8 +194,9 @@ func (b *FRank) step(c candidate) (alpha, change float64) {
 // farthest bounds the steps of FRankMinimum as leastRatio does those of the formula.
 const farthest = 14
 
-// minimum returns the α where the loss stops falling, searching from 0 downhill: the
-// end of the slope is first passed by doubling the step and then halved in on.
+// minimum returns the α of a minimum of the loss along the weak ranker, searching from 0
+// in the direction of descent: it doubles the step until the slope changes sign, then
+// bisects.
 func (b *FRank) minimum(at splitSums) float64 {
 	sign := 1.0
 	if at.well < at.badly {

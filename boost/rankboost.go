@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoPairs is returned when a data set has no query with documents of different grades,
-// so that there is nothing to learn.
+// so that there is no pair to train on.
 var ErrNoPairs = errors.New("found no query with documents of different grades, expected at least one")
 
 // RankBoost is the algorithm of
@@ -26,7 +26,7 @@ var ErrNoPairs = errors.New("found no query with documents of different grades, 
 //
 // A round takes the h of the greatest edge r = Σ D(x₀,x₁)(h(x₁) − h(x₀)), in either
 // direction, where D is D₁·exp(H(x₀) − H(x₁)) divided by its sum Z (Section 3.2).
-// No pair is ever looked at: with a query's documents arranged in levels of equal
+// No loop over pairs is needed: with a query's documents arranged in levels of equal
 // grade, D is a product of a factor a document, and r = Σ_x π(x)h(x) with
 //
 //	π(x) = exp(−H(x))·Σ_{x' worse} exp(H(x')) − exp(H(x))·Σ_{x' better} exp(−H(x'))
@@ -50,8 +50,8 @@ type RankBoost struct {
 	buffers [][]float64 // one a worker
 }
 
-// NewRankBoost prepares boosting on a data set, which must not change while it
-// lasts. Exact takes for each weak ranker the α that minimises the loss,
+// NewRankBoost prepares boosting on a data set, which must not change during it. Exact
+// takes for each weak ranker the α that minimises the loss,
 // ½ ln(W₊/W₋), with the weights of the pairs that it orders well and badly; else it
 // is the minimum of the paper's upper bound, ½ ln((1+r)/(1−r)). The error is
 // ErrNoPairs.
@@ -110,8 +110,8 @@ func (b *RankBoost) Next() (round Round, ok bool) {
 }
 
 // weigh sets the loss and the potentials to those of the scores. Weights are taken
-// relative to the loss before, so that their sum is the round's Z however small the
-// loss.
+// relative to the loss before, so that their sum is the round's Z even if the loss is
+// tiny.
 func (b *RankBoost) weigh() {
 	parallel.For(len(b.sums), b.workers, func(worker, i int) {
 		b.sums[i] = b.weighQuery(&b.documents.queries[i], b.buffers[worker])
@@ -204,7 +204,7 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// total adds in order: the same bits whoever computed the terms.
+// total adds in order, so that the bits do not depend on the number of workers.
 func total(terms []float64) float64 {
 	var sum float64
 	for _, t := range terms {

@@ -12,7 +12,7 @@ import (
 // Standings measure scores of a data set's documents that change a little from one
 // call to the next: every query's documents stay sorted, so that bringing them up to
 // date costs a comparison a document and as many moves as documents pass each other.
-// Ties are broken by chance (measure.TiesAverage).
+// The value with ties is the mean over their orders (measure.TiesAverage).
 type Standings struct {
 	measure measure.Averager
 	workers int

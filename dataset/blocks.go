@@ -7,11 +7,10 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// Blocks are the parts of a Dataset as a reader of files fills them. What they hold
-// must be right, for [FromBlocks] neither checks nor copies it: rows of one query
-// after the other, finite non-negative grades, finite features but for the missing
-// ones, ids of queries that differ. Generated data are put together by a [Builder],
-// which checks.
+// Blocks are the parts of a Dataset as a reader of files fills them. [FromBlocks] neither
+// checks nor copies them: the rows of a query must be contiguous, grades finite and
+// non-negative, features finite except for missing ones, and ids of queries distinct. A
+// [Builder], for generated data, checks them.
 type Blocks struct {
 	Features     int      // columns of X
 	FeatureNames []string // one a column, or nil
@@ -33,12 +32,12 @@ type Blocks struct {
 	// Fingerprint is what [Dataset.Fingerprint] returns if the file has it, else "".
 	Fingerprint string
 
-	// File is what X and Grades are views of, nil if they are of no file. The
-	// Dataset takes it over: [Dataset.Close] closes it.
+	// File is the mapped file that X and Grades are views of, nil if they are not.
+	// [Dataset.Close] closes it.
 	File *block.File
 }
 
-// FromBlocks makes a Dataset of blocks, which become its own.
+// FromBlocks makes a Dataset of blocks, which the caller must not use afterwards.
 func FromBlocks(b Blocks) *Dataset {
 	d := &Dataset{
 		Features:     b.Features,
@@ -82,11 +81,11 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 }
 
 // InputRows returns the place among the input's documents of every row, or nil when
-// rows stand in input order: what a file that keeps rows must keep with them. It is
-// not to be changed; see [Dataset.ToInputOrder] for its use.
+// rows stand in input order. A file format that stores the rows stores it too. It must
+// not be changed; see [Dataset.ToInputOrder] for its use.
 func (d *Dataset) InputRows() []int { return d.inputRow }
 
-// KeepsDocIDs tells whether the input had identifiers of documents, even if all that
+// KeepsDocIDs reports whether the input had identifiers of documents, even if all that
 // are left are empty. See [Dataset.HasDocIDs].
 func (d *Dataset) KeepsDocIDs() bool {
 	return slices.ContainsFunc(d.Queries, func(q Query) bool { return q.docs.End != nil })

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ConflictPolicy says which documents go when copies of one document contradict each
-// other: copies in the same query, of which one is good (its grade reaches the threshold)
-// and another bad. The LogRank paper (Dubey et al., ICDM 2009) removed contradictory
+// ConflictPolicy says which documents are removed when copies of one document contradict
+// each other: copies in the same query, of which one is good (its grade reaches the
+// threshold) and another bad. The LogRank paper (Dubey et al., ICDM 2009) removed contradictory
 // documents before training and testing, but does not say which; the policies are the
 // possible readings of that sentence, named R0 to R3 on the command line.
 type ConflictPolicy uint8
@@ -80,8 +80,8 @@ func Clean(d *Dataset, r ConflictPolicy, threshold float64) (*Dataset, CleanRepo
 	return CleanObserved(d, r, threshold, nil)
 }
 
-// CleanObserved is Clean, and tells observe, unless that is nil, after every query how
-// many of how many were looked at.
+// CleanObserved is Clean, and calls observe, unless it is nil, after every query with the
+// number of queries done and the total.
 func CleanObserved(d *Dataset, r ConflictPolicy, threshold float64, observe func(done, total int)) (*Dataset, CleanReport) {
 	report := CleanReport{Policy: r, Threshold: threshold}
 	drop := make([]bool, d.Docs())

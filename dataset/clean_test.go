@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/internal/datatest"
 )
 
-// dropped tells by the readings' definitions, pair by pair, whether document i
-// of q goes.
+// dropped reports, by the policies' definitions and pair by pair, whether document i of q
+// is removed.
 func dropped(q *dataset.Query, i int, r dataset.ConflictPolicy, threshold float64) bool {
 	for j := range q.Len() {
 		if (q.Grades[i] >= threshold) == (q.Grades[j] >= threshold) {

@@ -1,10 +1,10 @@
-// Package dataset holds judged queries in memory: their documents' feature
-// vectors, relevance grades and identifiers, and everything that describes them or
-// changes them before learning.
+// Package dataset holds judged queries in memory: their documents' feature vectors,
+// relevance grades and identifiers. It describes them ([Describe]), changes them before
+// training (cleaning, missing values, normalization) and divides them into folds.
 //
-// Start reading at [Dataset] and [Query]. The package knows of no file format: those
-// are packages below it, of which dataset/datafile reads and writes them all; they make
-// a Dataset by [FromBlocks]. It must not know of measures, losses or models either.
+// Start reading at [Dataset] and [Query]. The package must not know of file formats,
+// measures, losses or models. Formats have packages of their own, which make a Dataset
+// with [FromBlocks]; dataset/datafile reads and writes all of them.
 package dataset
 
 import (
@@ -30,8 +30,8 @@ type Dataset struct {
 	// Queries stand in the order in which their ids first appeared.
 	Queries []Query
 
-	// Warnings tells what a reader merged, mapped or left out, one sentence
-	// each, for the user to see.
+	// Warnings are sentences for the user about what a reader merged, mapped or left
+	// out.
 	Warnings []string
 
 	x      []float32 // the block, len = documents × Features
@@ -43,7 +43,7 @@ type Dataset struct {
 
 	missing int // number of NaN in x
 
-	// file is what x and grades are views of; nil if they are of no file.
+	// file is the mapped file that x and grades are views of; nil if they are not.
 	file *block.File
 
 	fingerprint remembered // guarded by fingerprints

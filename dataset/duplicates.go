@@ -61,7 +61,7 @@ func (c *copyFinder) sets(n int, compare func(i, j int) int, visit func(docs []i
 	}
 }
 
-// mixed tells whether some of the documents are relevant and others are not.
+// mixed reports whether some of the documents are relevant and others are not.
 func mixed(grades []float64, docs []int, threshold float64) bool {
 	first := grades[docs[0]] >= threshold
 	for _, i := range docs[1:] {
@@ -72,7 +72,7 @@ func mixed(grades []float64, docs []int, threshold float64) bool {
 	return false
 }
 
-// HasDocIDs tells whether any document has an identifier.
+// HasDocIDs reports whether any document has an identifier.
 func (d *Dataset) HasDocIDs() bool {
 	return slices.ContainsFunc(d.Queries, func(q Query) bool {
 		for i := range q.Len() {

@@ -15,8 +15,8 @@ var ErrChanged = block.ErrChanged
 // Options.MaxBytes.
 var ErrTooLarge = errors.New("the input takes too much memory")
 
-// SyntaxError tells where a file is not what it should be, what stands there and
-// what was expected. Every error about the content of an input is one.
+// SyntaxError says where the content of a file is wrong, what was found there and what
+// was expected. Every error about the content of an input is one.
 type SyntaxError struct {
 	File     string // the name the file was opened by
 	Line     int    // counted from 1; 0 if the error is not of one line

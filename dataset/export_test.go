@@ -1,9 +1,9 @@
 package dataset
 
-// What the tests, which stand outside of the package because readers build on it, must
-// reach within.
+// What the tests, which are in a package of their own because readers import this one,
+// need of its internals.
 
-// ComputeFingerprint computes the fingerprint, whatever is remembered of it.
+// ComputeFingerprint computes the fingerprint, even if one is stored.
 func (d *Dataset) ComputeFingerprint() string { return d.computeFingerprint() }
 
 // SetInputRows makes d one whose rows stand in another order than the input's.

@@ -18,7 +18,7 @@ import (
 // file's format. It is half of a SHA-256 over the SHA-256 of blocks, which are
 // computed in parallel; so it depends on neither machine nor number of cores.
 //
-// It is computed once and then remembered, and a cache has it written down; see
+// It is computed once and then kept, and a cache file stores it; see
 // [Dataset.Modified].
 func (d *Dataset) Fingerprint() string {
 	fingerprints.Lock()
@@ -31,12 +31,12 @@ func (d *Dataset) Fingerprint() string {
 	return m.value
 }
 
-// Modified tells the data set that its grades or features were changed in place,
-// through X, Grades or the slices of a query: what it remembers of them holds no
-// longer. This package's own functions that change data call it themselves.
+// Modified must be called after grades or features were changed in place, through X,
+// Grades or the slices of a query: it discards the fingerprint. This package's own
+// functions that change data call it themselves.
 func (d *Dataset) Modified() { d.remember("") }
 
-// fingerprints guards all that data sets remember; it is held for a copy only.
+// fingerprints guards the fingerprints of all data sets; it is held only to copy one.
 var fingerprints sync.Mutex
 
 // remembered is a fingerprint, or "", and the shape of the data it is of.
@@ -45,7 +45,7 @@ type remembered struct {
 	shape shape
 }
 
-// shape changes when a data set is put together anew from another's parts.
+// shape differs after the blocks of a data set were replaced.
 type shape struct {
 	features, docs, queries int
 	first                   *Query

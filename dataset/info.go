@@ -35,11 +35,12 @@ type Info struct {
 
 	Duplicates Duplicates `json:"duplicates"`
 
-	// Warnings are the reader's, and what a user should know before learning.
+	// Warnings are the reader's and those about properties of the data that matter for
+	// training.
 	Warnings []string `json:"warnings"`
 }
 
-// Spread tells how a count spreads over the queries.
+// Spread is the distribution of a count over the queries.
 type Spread struct {
 	Min       int      `json:"min"`
 	Median    float64  `json:"median"`

@@ -2,20 +2,20 @@ package dataset
 
 import "github.com/listwise/listwise/internal/block"
 
-// GuardFaults makes the caller's goroutine turn a fault of the memory, its own or
-// one in a goroutine of internal/parallel that it waits for, into an error if it is
-// at an address that a cache is mapped to: the file was cut while it was used. The
-// error wraps [ErrChanged]. Other panics go on. It is called as
+// GuardFaults turns a memory fault of the caller's goroutine, or of one in
+// internal/parallel that it waits for, into an error if its address belongs to a mapped
+// cache: the file was truncated while it was used. The error wraps [ErrChanged]. Other
+// panics are passed on. It is called as
 //
 //	defer dataset.GuardFaults(&err)()
 func GuardFaults(err *error) (end func()) { return block.Guard(err) }
 
 // Changed returns an error, which wraps [ErrChanged], if the data set is a view of a
-// file that since was written to, cut or replaced by another. It looks at the
-// file's size, time of modification and place on the disk. Whoever made something
-// of the data asks before handing it on; model.Score, method.Train,
-// measure.Evaluate and the writers of files do. A file that is gone but was
-// not replaced is as it was. For any other data set Changed returns nil.
+// file that was written to, truncated or replaced since it was opened, by the file's
+// size, time of modification and inode. Functions that compute results from data call it
+// before they return them: model.Score, method.Train, measure.Evaluate and the writers of
+// files. A file that was deleted counts as unchanged. For any other data set Changed
+// returns nil.
 func (d *Dataset) Changed() error {
 	if d.file == nil {
 		return nil

@@ -110,8 +110,8 @@ func TestOtherPanicsGoOn(t *testing.T) {
 	}
 }
 
-// Whatever happens to a cache's file shows, and what is made of the data is not
-// written; but that the file is gone is no harm.
+// Every change of a cache's file is detected, and results computed from its data are not
+// written; a deleted file is no change.
 func TestChangedCache(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"cut":     func(path string) error { return os.Truncate(path, 1<<20) },

@@ -25,8 +25,8 @@ const (
 	// research on learning to rank for information retrieval", 2010, section 3).
 	MissingMin
 
-	// MissingKeep leaves it a NaN, for those who know only later what it becomes:
-	// a model, which says it for every query it scores. See [Dataset.Missing].
+	// MissingKeep leaves it a NaN, for data that models will score: each replaces the
+	// missing values by its own policy. See [Dataset.Missing].
 	MissingKeep
 )
 
@@ -67,8 +67,8 @@ func (d *Dataset) FirstMissing() (query, doc, feature int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// FillMissing replaces all missing values of d in place by what the policy,
-// MissingZero or MissingMin, makes of them.
+// FillMissing replaces all missing values of d in place by the policy, MissingZero or
+// MissingMin.
 func (d *Dataset) FillMissing(m Missing) {
 	if d.missing == 0 {
 		return
@@ -81,8 +81,8 @@ func (d *Dataset) FillMissing(m Missing) {
 }
 
 // Apply replaces the missing values, NaN, of one query in place; x is the row-major
-// matrix of its documents' feature vectors, of the given number of columns. A policy
-// that says of no value what it becomes changes nothing.
+// matrix of its documents' feature vectors, of the given number of columns.
+// MissingError and MissingKeep change nothing.
 func (m Missing) Apply(x []float32, features int) {
 	switch m {
 	case MissingZero:

@@ -63,8 +63,8 @@ func Normalize(d *Dataset, n Normalization) *Dataset {
 // NormalizeInPlace normalises every query of d.
 func NormalizeInPlace(d *Dataset, n Normalization) { NormalizeObserved(d, n, nil) }
 
-// NormalizeObserved is NormalizeInPlace, and tells observe, unless that is nil, after
-// every query how many of how many are done.
+// NormalizeObserved is NormalizeInPlace, and calls observe, unless it is nil, after every
+// query with the number of queries done and the total.
 func NormalizeObserved(d *Dataset, n Normalization, observe func(done, total int)) {
 	defer d.Modified()
 	r := makeRescaling(d.Features)

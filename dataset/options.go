@@ -4,16 +4,15 @@ import "context"
 
 // DefaultMaxBytes is the most memory that an input may take unless Options say
 // otherwise: 16 GiB, or three quarters of what the machine has if that is less. A
-// short file can ask for far more, by a huge index on each of many lines or by
-// being compressed; Go then ends the program.
+// short file can need far more, because of a huge feature index or compression, and a
+// Go program that runs out of memory is killed.
 const DefaultMaxBytes = 16 << 30
 
 // DefaultMaxFeature is the largest feature index accepted unless Options say
-// otherwise. The matrix is dense, so an index mistyped as 10⁹ must not be taken
-// at its word.
+// otherwise. The matrix is dense, so an index mistyped as 10⁹ would take all memory.
 const DefaultMaxFeature = 100_000
 
-// Options tell how a file is read. The zero value reads complete data with
+// Options say how a file is read. The zero value reads data without missing values and with
 // features up to DefaultMaxFeature, using all cores.
 type Options struct {
 	// Missing says what an explicit nan or NULL becomes.
@@ -30,24 +29,23 @@ type Options struct {
 	// zeros.
 	MinFeatures int
 
-	// MaxBytes bounds the memory that the input may take, for which nothing is
-	// allocated beyond it: the matrix of features, 4 bytes for every document and
-	// feature, absent features included; grades, identifiers and what it takes to
-	// put the documents in order; the bytes of a stream, and long lines.
-	// DefaultMaxBytes if 0. Not counted are a few MB for each worker, and the pages
-	// of a cache that is mapped, which the system may take back.
+	// MaxBytes bounds the memory allocated for the input, DefaultMaxBytes if 0: the
+	// matrix of features, 4 bytes for every document and feature, absent features
+	// included; grades, identifiers and the memory for ordering the documents; the
+	// bytes of a stream, and long lines. Not counted are a few MB for each worker, and
+	// the pages of a mapped cache, which the system can reclaim.
 	MaxBytes int64
 
 	// Workers is the number of goroutines that parse, GOMAXPROCS if 0. It has no
 	// influence on the result, nor on errors and warnings.
 	Workers int
 
-	// Observe, if not nil, is told how many bytes of how many were read of text,
-	// which is read twice: the total is twice the file's size. It is called from
-	// several goroutines. A cache is not read but mapped.
+	// Observe, if not nil, is called with the number of bytes of text read so far and
+	// the total, which is twice the file's size because text is read twice. It is
+	// called from several goroutines, and not for a cache, which is mapped.
 	Observe func(done, total int64)
 
-	// Context, if not nil, ends the reading with its error when it is cancelled,
-	// even while a pipe has nothing to say.
+	// Context, if not nil, ends the reading with its error when it is cancelled, even
+	// while a read of a pipe blocks.
 	Context context.Context
 }

@@ -49,9 +49,9 @@ func (d *Dataset) CommonQueries(other *Dataset) int {
 	return n
 }
 
-// QuerySet remembers which queries a model was trained on, by their hashes: all of them
+// QuerySet is the set of queries that a model was trained on, by their hashes: all of them
 // up to QuerySetSize, of more those with the smallest hashes, which are a random sample.
-// It is not changed once made.
+// It is immutable.
 type QuerySet struct {
 	hashes []uint64 // ascending
 	all    bool     // there were no more
@@ -74,7 +74,7 @@ func (d *Dataset) QuerySet() *QuerySet {
 	return s
 }
 
-// Equal tells whether two sets hold the same.
+// Equal reports whether two sets are equal.
 func (s *QuerySet) Equal(other *QuerySet) bool {
 	if s == nil || other == nil {
 		return s == other
@@ -82,23 +82,23 @@ func (s *QuerySet) Equal(other *QuerySet) bool {
 	return s.all == other.all && slices.Equal(s.hashes, other.hashes)
 }
 
-// Common returns how many queries of d are in the set and how many could be told: all,
-// or those of d that are in the sample's range.
-func (s *QuerySet) Common(d *Dataset) (common, told int) {
+// Common returns how many queries of d are in the set, and of how many that is known: of
+// all, or of those whose hashes are in the sample's range.
+func (s *QuerySet) Common(d *Dataset) (common, known int) {
 	for i := range d.Queries {
 		h := d.Queries[i].Hash()
 		if !s.all && h > s.hashes[len(s.hashes)-1] {
 			continue
 		}
-		told++
+		known++
 		if _, ok := slices.BinarySearch(s.hashes, h); ok {
 			common++
 		}
 	}
-	return common, told
+	return common, known
 }
 
-// MarshalText returns the hashes in base64, little-endian; a "~" in front tells that
+// MarshalText returns the hashes in base64, little-endian; a "~" in front means that
 // there were more queries.
 func (s *QuerySet) MarshalText() ([]byte, error) {
 	var b []byte

@@ -23,9 +23,9 @@ func numbered(t *testing.T, seed uint64, from, to int) *Dataset {
 	return b.Dataset()
 }
 
-// Claim: the queries that two data sets share are told exactly while the set keeps all
+// Claim: the queries that two data sets share are counted exactly while the set keeps all
 // hashes, and about in proportion beyond; queries of the same ids but other documents
-// are others; what is stored and read back tells the same.
+// are others; a set that is stored and read back counts the same.
 func TestQuerySet(t *testing.T) {
 	for _, c := range []struct{ trained, from, to, common int }{
 		{100, 0, 100, 100}, {100, 90, 130, 10}, {100, 100, 200, 0}, {QuerySetSize, 0, 5, 5},

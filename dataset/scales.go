@@ -22,8 +22,8 @@ func (d *Dataset) Scales() []float64 {
 }
 
 // ScaleRatio returns the largest of the features' [Dataset.Scales] over the smallest
-// that is not 0; 1 if there are none. Gradients are as different as the scales: from
-// about 10⁴ on, optimisers that go by these need very many steps, or end early.
+// that is not 0; 1 if there are none. The components of a gradient differ by that factor:
+// from about 10⁴ on, gradient methods need very many steps or end early.
 func (d *Dataset) ScaleRatio() float64 {
 	least, most := math.Inf(1), 0.0
 	for _, s := range d.Scales() {

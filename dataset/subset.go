@@ -7,12 +7,11 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// A data set made from another — by Subset, Filter, KeepDocs, Concat and all that
-// rests on them — has blocks of its own, so changing one leaves the other alone,
-// and a cache may be closed once something is made from it.
-// Its rows are its input: Start counts anew, and ToInputOrder and
-// FromInputOrder copy, even where the source's file had a query in pieces.
-// Feature names pass on; Warnings do not, for they tell of the reading.
+// A data set made from another, by Subset, Filter, KeepDocs, Concat and the functions that
+// use them, has blocks of its own, so that changing one does not change the other, and a
+// cache may be closed after a data set was made from it. Its rows are in input order even
+// where the documents of a query were not contiguous in the source's file. It keeps
+// feature names, but not Warnings, which are about the reading of a file.
 
 // pick is one query of a data set in the making: the documents docs of query,
 // in that order, or all of them if docs is nil.
@@ -28,8 +27,8 @@ func (p pick) len() int {
 	return len(p.docs)
 }
 
-// assemble copies the picked documents into a new Dataset; missing tells that values
-// of theirs may be. Picks without documents are left out.
+// assemble copies the picked documents into a new Dataset; missing says that some of their
+// values may be missing. Picks without documents are left out.
 func assemble(features int, names []string, missing bool, picks []pick) *Dataset {
 	rows := 0
 	for _, p := range picks {

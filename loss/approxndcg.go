@@ -19,9 +19,9 @@ import (
 // and 1, tends to 1 − NDCG as α grows, and is not convex. Documents without gain
 // have no term, so that it takes O(n⁺n) for n⁺ documents with gain.
 //
-// A query whose documents all have one grade teaches nothing.
+// The loss of a query whose documents all have one grade is [Nothing].
 type ApproxNDCG struct {
-	// Convention settles gain and discount; its other rules are no matter here.
+	// Convention settles gain and discount; its other rules are not used.
 	Convention measure.Convention
 
 	// Alpha is the steepness α, a positive number; 0 stands for 10.
@@ -32,7 +32,7 @@ var _ Loss = ApproxNDCG{}
 
 const defaultAlpha = 10
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l ApproxNDCG) Validate() error { return positiveOrZero("alpha", l.Alpha) }
 
 // Bind implements [Loss].

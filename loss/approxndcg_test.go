@@ -70,13 +70,13 @@ func TestApproxNDCGApproaches(t *testing.T) {
 	}
 }
 
-// TestSmoothNDCGOptions: senseless options are refused, by name.
+// TestSmoothNDCGOptions: options out of range are errors that name them.
 func TestSmoothNDCGOptions(t *testing.T) {
 	for want, l := range map[string]Loss{
 		"alpha -1":   ApproxNDCG{Alpha: -1},
 		"alpha NaN":  ApproxNDCG{Alpha: math.NaN()},
 		"sigma -2":   SoftRank{Sigma: -2},
-		"cut-off -3": SoftRank{Cutoff: -3},
+		"cutoff -3":  SoftRank{Cutoff: -3},
 		"sigma +Inf": LambdaLoss{Sigma: math.Inf(1)},
 		"mu -4":      LambdaLoss{Mu: -4},
 		"weights 4":  LambdaLoss{Weights: 4},

@@ -13,8 +13,8 @@ import "math"
 // (x_j − x_{j−1}), u_r = weight_r·x_r − v_r. From there on only the rows with prices
 // are assigned anew, each along a shortest augmenting path (R. Jonker and A. Volgenant,
 // A Shortest Augmenting Path Algorithm for Dense and Sparse Linear Assignment Problems,
-// Computing 38, 1987). With k prices that takes O(k·n·m), m being the rows that paths
-// come to, which are few where the prices are small against the weights.
+// Computing 38, 1987). With k prices that takes O(k·n·m), m being the number of rows on
+// the paths, which is small where the prices are small against the weights.
 type assignment struct {
 	weight, x []float64 // n numbers
 	price     []float64 // of the first rows
@@ -23,7 +23,7 @@ type assignment struct {
 	row  []float64 // of each column, −1 for none
 	u, v []float64 // dual variables: profit(r, j) ≤ u_r + v_j, with equality where assigned
 
-	distance []float64 // of each column, by the shortest path
+	distance []float64 // of each column from the row being assigned
 	before   []float64 // the column before it on that path, −1 at the start
 	done     []float64 // the columns in the order in which their distance became final
 	open     []float64 // the others
@@ -52,7 +52,7 @@ func (a *assignment) columns(scratch *Scratch) []float64 {
 	return a.row
 }
 
-// augment assigns row r, whose u it sets, and moves other rows to other columns.
+// augment assigns row r, sets its u, and reassigns the rows on the shortest path.
 func (a *assignment) augment(r int) {
 	n := len(a.x)
 	a.u[r] = 0 // distances of columns may be negative at first
@@ -90,8 +90,8 @@ func (a *assignment) augment(r int) {
 	}
 }
 
-// relax goes on from row r, which stands at the given distance in column last, to the
-// open columns, and returns the place of the nearest of all.
+// relax extends the shortest paths from row r, assigned to column last at the distance
+// length, to the open columns, and returns the index in open of the nearest column.
 func (a *assignment) relax(r, last int, length float64, open []float64) (next int) {
 	weight, base, price := a.weight[r], a.u[r]+length, 0.0
 	if r < len(a.price) {

@@ -34,8 +34,8 @@ import (
 // The zero value with a Measure and a Lambda is ready to use. With Lambda 0 the loss
 // is the cross entropy C alone, which is convex.
 type BoltzRank struct {
-	// Measure is what is to be large, NDCG in the paper. It may be nil if Lambda
-	// is 0. Where its convention leaves out a query it counts 0.
+	// Measure is the measure whose expectation is maximised, NDCG in the paper. It may
+	// be nil if Lambda is 0. Its value is 0 for a query that its convention leaves out.
 	Measure measure.Measure
 
 	// Lambda is the weight λ of the expected measure, from 0 to 1.
@@ -49,7 +49,7 @@ type BoltzRank struct {
 	Alpha float64
 
 	// Growing multiplies α by (m−1)/2, so that with a linear g and α = 1 a step in
-	// rank weighs the same in lists of every length.
+	// rank weighs the same in queries of any number of documents.
 	Growing bool
 
 	// Sampler says how R_q is drawn from the grades.
@@ -57,7 +57,7 @@ type BoltzRank struct {
 
 	// Negatives, if not 0, is the number of irrelevant documents kept for each
 	// relevant one, drawn once a query; those left out are in no ranking and have
-	// λ = 0. The paper did so with TD2004's lists of a thousand documents.
+	// λ = 0. The paper does this for TD2004's queries of a thousand documents.
 	Negatives float64
 
 	// Threshold is the lowest grade of documents that are never left out; 0
@@ -91,7 +91,7 @@ func ParseEnergy(name string) (Energy, error) {
 // String returns the name that ParseEnergy reads.
 func (e Energy) String() string { return energyNames[e] }
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (b BoltzRank) Validate() error {
 	switch {
 	case !(b.Lambda >= 0 && b.Lambda <= 1):
@@ -205,7 +205,7 @@ type boundBoltzRank struct {
 	docs     []int32   // that take part; nil for all
 	centered []float32 // a row of r_j − (m+1)/2 for every ranking
 	scale    float64   // a
-	lowest   float64   // scores below the highest by more than this count as so much below
+	lowest   float64   // bound on a score less the highest, so that energies stay finite
 	lambda   float64
 	gain     []float64 // N_R; nil if λ = 0
 	target   []float64 // P_R
@@ -246,7 +246,7 @@ func (b *boundBoltzRank) eval(scores, lambda []float64, scratch *Scratch) float6
 	if lambda == nil {
 		return value
 	}
-	// Minus what stands before e_j(R) in the formula.
+	// Minus the coefficients of e_j(R) in the formula.
 	c := logs
 	for i, t := range b.target {
 		c[i] = (1 - b.lambda) * (p[i] - t)
@@ -260,9 +260,9 @@ func (b *boundBoltzRank) eval(scores, lambda []float64, scratch *Scratch) float6
 	return value
 }
 
-// logs sets dst to −E(R|s) of all rankings, which is log p_R but for a constant.
-// Scores count from the highest one down: adding a constant changes no energy, but
-// a large one common to all would leave nothing but rounding errors.
+// logs sets dst to −E(R|s) of all rankings, which is log p_R up to a constant. It
+// subtracts the highest score first: that changes no energy, and a large constant
+// common to all scores would cancel with rounding errors.
 func (b *boundBoltzRank) logs(dst, s []float64, scratch *Scratch) {
 	below := scratch.Floats(len(s))
 	top := kernel.Max(s)

@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// Cost is what a loss takes for a query, about: both numbers are orders of magnitude,
-// measured on one core of a common machine.
+// Cost estimates the time and memory that a loss takes for a query. Both numbers are
+// orders of magnitude, fitted to measurements on one core of an x86 machine.
 type Cost struct {
 	Operations float64 // of Bind or of one Eval, whichever is more; a nanosecond each
 	Bytes      float64 // of memory, held or worked in
@@ -21,9 +21,9 @@ const operationsPerByte = 10
 // whichever is more.
 func (c Cost) Work() float64 { return max(c.Operations, operationsPerByte*c.Bytes) }
 
-// Coster is a [Loss], or what a learner does instead, whose cost can grow faster than
-// n·log n with a query's n documents. Cost returns, in far less time than that, what a
-// query with the given grades would take.
+// Coster is a [Loss], or a learner without one, whose cost can grow faster than
+// n·log n with a query's n documents. Cost returns the estimate for a query with the
+// given grades, in about the time that sorting them takes.
 type Coster interface {
 	Cost(grades []float64) Cost
 }
@@ -59,7 +59,7 @@ func (l RankNet) Cost(grades []float64) Cost {
 	return Cost{Operations: 2 * differentPairs(grades)}
 }
 
-// Cost implements [Coster]: one of the O(Tn) swaps that count, or the measure anew.
+// Cost implements [Coster]: O(Tn) swaps, each in O(1) or by computing the measure anew.
 func (l LambdaRank) Cost(grades []float64) Cost {
 	n := float64(len(grades))
 	ranks := float64(measure.CountingRanks(l.Measure, len(grades)))
@@ -93,7 +93,8 @@ func (l SoftRank) Cost(grades []float64) Cost {
 	return Cost{Operations: 45 * withGain(grades) * n * ranks, Bytes: 8 * n * ranks}
 }
 
-// Cost implements [Coster]: only three first documents ask for more than a sort.
+// Cost implements [Coster]: only k = 3 takes longer than a sort; for larger k the
+// number of documents is limited.
 func (l ListNet) Cost(grades []float64) Cost {
 	if l.Top != 3 {
 		return Cost{}
@@ -112,7 +113,7 @@ func (l GradedHinge) Cost(grades []float64) Cost {
 	return Cost{Operations: 10 * ranks * n}
 }
 
-// Cost implements [Coster]: binding looks at every term of the gain, and keeps those
+// Cost implements [Coster]: Bind computes every term of the gain, and keeps those
 // that are not 0, unless the gain is known to be convex.
 func (l StructuredHinge) Cost(grades []float64) Cost {
 	if l.Gain != nil && knownConvex(l.Gain) {

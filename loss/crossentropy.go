@@ -47,8 +47,8 @@ func (b crossEntropy) softmax(p, scores []float64, scratch *Scratch) (value, sca
 	return math.Log(sum) - kernel.Dot(b.target, x), 1 / sum
 }
 
-// lowestScore bounds how far below the highest score another one counts, so that
-// sums of differences stay finite at all finite scores.
+// lowestScore bounds scores less the highest one from below, so that sums of
+// differences stay finite at all finite scores.
 const lowestScore = -1e300
 
 // relativeScores sets x to the scores less the highest of them, for losses that

@@ -9,11 +9,11 @@ import (
 )
 
 // normalGains returns the gain of every document relative to the highest DCG@k
-// that the documents can have (k = 0 for no cut-off), so that
+// that the documents can have (k = 0 for no cutoff), so that
 //
 //	NDCG = Σ_i gain_i · discount(rank of i).
 //
-// At least one grade is above 0. No grade is too large.
+// At least one grade must be above 0. Grades whose gain overflows are allowed.
 func normalGains(c measure.Convention, grades []float64, k int) []float64 {
 	g, top := make([]float64, len(grades)), slices.Max(grades)
 	highest := c.Gain(top)
@@ -48,7 +48,7 @@ func normalGains(c measure.Convention, grades []float64, k int) []float64 {
 //
 //	D(x) = 1/log2(max(x + offset, 2))
 //
-// with offset 1 for the discount 1/log2(1 + r), where the maximum is idle, and 0
+// with offset 1 for the discount 1/log2(1 + r), where the maximum has no effect, and 0
 // for LETOR's 1, 1, 1/log2 3, …, which has a kink at rank 2.
 type realDiscount struct{ offset float64 }
 
@@ -70,7 +70,8 @@ func (d realDiscount) at(x float64) (value, slope float64) {
 	return value, -value * value / (x * math.Ln2)
 }
 
-// positiveOrZero tells of a scale that is neither positive nor left out.
+// positiveOrZero returns an error for a scale that is neither positive nor 0, which
+// stands for its default.
 func positiveOrZero(name string, v float64) error {
 	if !(v >= 0) || math.IsInf(v, 1) {
 		return fmt.Errorf("%s %v, expected a positive finite number", name, v)
@@ -78,7 +79,7 @@ func positiveOrZero(name string, v float64) error {
 	return nil
 }
 
-// orDefault returns v, or the default of an option that was left out.
+// orDefault returns v, or the default of an option that is 0.
 func orDefault(v, otherwise float64) float64 {
 	if v == 0 {
 		return otherwise

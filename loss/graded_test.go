@@ -10,7 +10,7 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// ndcgOf returns NDCG@k (k = 0 for no cut-off) under a convention's gain and
+// ndcgOf returns NDCG@k (k = 0 for no cutoff) under a convention's gain and
 // discount, of documents at the given ranks, counted from 1.
 func ndcgOf(c measure.Convention, grades []float64, ranks []int, k int) float64 {
 	discount := func(r int) float64 {

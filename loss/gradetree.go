@@ -18,8 +18,8 @@ import (
 // two sorted lists once, then merges them for the node above, as merge sort does
 // when it counts inversions. (C.-P. Lee and C.-J. Lin, Large-Scale Linear RankSVM,
 // Neural Computation 26, 2014, use order-statistic trees for the same sums.)
-// Levels are split where their documents come nearest to halves, so a document
-// takes part in at most log₂ n + 2 nodes.
+// A run of levels is split where its two parts are nearest in size, so a document
+// belongs to at most log₂ n + 2 nodes.
 type gradeTree struct {
 	order  []int32 // the documents
 	levels []int   // where each level ends in order
@@ -110,8 +110,8 @@ func (t *gradeTree) newSweep(scratch *Scratch) sweep {
 	}
 }
 
-// run computes everything at the given scores. If keep is not nil it remembers the
-// active pairs.
+// run computes count, first and the moments at the given scores. If keep is not nil, it
+// stores the active pairs.
 func (s *sweep) run(scores []float64, margin float64, keep *activePairs) moments {
 	kernel.Gather(s.keys, scores, s.tree.order, 1)
 	for i := range s.places {
@@ -136,11 +136,11 @@ func (s *sweep) run(scores []float64, margin float64, keep *activePairs) moments
 	return sums
 }
 
-// better adds what the active pairs of a node are to their better documents, and
-// returns Σ t². The documents are met in descending order of score, so that active
+// better adds the active pairs of a node to count and first of their better documents,
+// and returns Σ t². It visits the documents in descending order of score, so that active
 // pairs stay active and all t of a document are those of the one before it plus the
 // difference of their scores: nothing is ever subtracted, and no rounding error
-// exceeds that of a sum over pairs. If active is not nil it becomes the number of
+// exceeds that of a sum over pairs. If active is not nil, it is set to the number of
 // active pairs of each.
 func (s *sweep) better(n gradeNode, margin float64, active []int32) (sum float64) {
 	upper, lower, places := s.keys[n.from:n.mid], s.keys[n.mid:n.to], s.places[n.from:n.mid]
@@ -208,7 +208,7 @@ func (s *sweep) merge(n gradeNode) {
 	copy(s.places[n.from:n.to], s.workPlaces[n.from:n.to])
 }
 
-// scatter sets lambda, if it is not nil, to scale times what is given by place.
+// scatter sets lambda, if it is not nil, to scale·byPlace, reordered to documents.
 func (s *sweep) scatter(lambda, byPlace []float64, scale float64) {
 	if lambda == nil {
 		return
@@ -218,10 +218,10 @@ func (s *sweep) scatter(lambda, byPlace []float64, scale float64) {
 	}
 }
 
-// activePairs remembers which pairs were active at some scores: of each node, its
-// documents in descending order of score, part by part, and for each document of
-// the upper part how many of the lower part it is active with, which are the first.
-// A nil *activePairs remembers nothing.
+// activePairs stores which pairs were active at some scores: for each node its
+// documents in descending order of score, part by part, and for each document of the
+// upper part the number of its active pairs, which are those with the first documents
+// of the lower part. A nil *activePairs stores nothing.
 type activePairs struct {
 	tree   *gradeTree
 	docs   []int32
@@ -240,8 +240,8 @@ func (p *activePairs) reset() {
 	}
 }
 
-// node notes the documents of the next node and returns where the numbers of active
-// pairs belong.
+// node stores the documents of the next node and returns the slice for its numbers of
+// active pairs.
 func (p *activePairs) node(s *sweep, n gradeNode) []int32 {
 	if p == nil {
 		return nil

@@ -28,7 +28,7 @@ func wantError(t *testing.T, what string, err error, parts ...string) {
 	}
 }
 
-// near tells whether a and b agree to the tolerance, relative for large numbers.
+// near reports whether a and b agree to the tolerance, relative for large numbers.
 func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
 }

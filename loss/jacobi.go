@@ -7,8 +7,8 @@ import (
 
 // symmetricEigenvalues returns the eigenvalues of the symmetric n×n matrix a, row
 // by row, in ascending order, and destroys a. It is Jacobi's method with rotations
-// in cyclic order (Golub and Van Loan, Matrix Computations, section 8.5): plain,
-// accurate, and quick enough for the few dozen documents of a diagnosis.
+// in cyclic order (Golub and Van Loan, Matrix Computations, section 8.5): simple,
+// accurate, and fast enough for the few dozen documents of a [FieldDiagnosis].
 func symmetricEigenvalues(a []float64, n int) []float64 {
 	const sweeps = 60 // some ten are enough; convergence is quadratic
 	for range sweeps {

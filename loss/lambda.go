@@ -8,12 +8,13 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// Lambda is a λ function: the rule by which a sorted list of documents moves
+// Lambda is a λ function, the rule that gives every document of a ranking its λ
 // (Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost Functions, NIPS
-// 2006, sections 4 and 6.2). Those between pairs of documents are the product of
-// what the measure loses if the two change places and of a function of their
-// scores' difference. Of the ten that the paper tried it prints one formula, that
-// of LambdaLogistic; the others follow its descriptions.
+// 2006, sections 4 and 6.2). In all but LambdaDifference the λ of a document is a sum
+// over pairs of documents: the change of the measure if the two are swapped, times a
+// function of the difference of their scores. Of the ten functions that the paper
+// tried it prints one formula, that of LambdaLogistic; the others follow its
+// descriptions.
 type Lambda int
 
 // The λ functions.
@@ -53,11 +54,11 @@ const (
 
 var lambdas = [...]lambdaEntry{
 	LambdaLogistic: {LambdaInfo{"logistic",
-		"RankNet's force times the measure's change when the pair is swapped: the paper's choice, its eq. 9"}, logisticKind, false, 0},
+		"RankNet's λ times the measure's change when the pair is swapped: the paper's choice, its eq. 9"}, logisticKind, false, 0},
 	LambdaStep: {LambdaInfo{"step",
 		"the measure's change when the pair is swapped, as long as the better document leads by less than the margin"}, stepKind, false, 1},
 	LambdaSpring: {LambdaInfo{"spring",
-		"the measure's change when the pair is swapped, times what the better document's lead lacks of the margin"}, springKind, false, 1},
+		"the measure's change when the pair is swapped, times the margin less the better document's lead, if that is positive"}, springKind, false, 1},
 	LambdaLogisticNearest: {LambdaInfo{"logistic-nearest",
 		"as logistic, between neighbours in the sorted list only"}, logisticKind, true, 0},
 	LambdaStepNearest: {LambdaInfo{"step-nearest",
@@ -104,51 +105,51 @@ func lambdaNames() string {
 	return suggest.OneOf(names)
 }
 
-// forceLaw is how the force between two documents depends on their scores. It is
-// immutable.
-type forceLaw interface {
-	// prepare returns what pull wants to know of the scores by rank; memory is as
-	// long as they are.
+// pairLaw gives λ_ij of a pair of documents as a function of their scores. It is
+// immutable. All slices but memory are indexed by rank.
+type pairLaw interface {
+	// prepare returns what add and addSecond need to know of the scores, in memory,
+	// which has the scores' length.
 	prepare(scores, memory []float64) []float64
 
-	// pull adds the forces between the documents at ranks a and b, a < b < to, to
-	// forces, which are by rank. loss[b] is what the measure loses if the two are
-	// swapped: its sign tells the better document, which is pulled up, and its
-	// size is a factor of the force. The worse is pulled down by as much.
-	pull(forces, loss, scores, prepared []float64, a, to int)
+	// add adds λ_ij of the pairs of ranks a and b, a < b < to, to lambda: with a plus
+	// for the better and a minus for the worse document. loss[b] is what the measure
+	// loses if the two are swapped: it is positive if the document at a is the better
+	// one, and its size is a factor of λ_ij.
+	add(lambda, loss, scores, prepared []float64, a, to int)
 }
 
-// bendingLaw is a forceLaw whose forces change with the scores.
-type bendingLaw interface {
-	forceLaw
+// secondLaw is a pairLaw whose λ_ij has a derivative that is not 0 everywhere.
+type secondLaw interface {
+	pairLaw
 
-	// bend adds −∂force/∂score of the pairs that pull goes through to second, which
-	// is by rank: the same for both documents of a pair, and not negative.
-	bend(second, loss, scores, prepared []float64, a, to int)
+	// addSecond adds −∂λ_ij/∂s_i of the pairs that add goes through to second: the
+	// same number for both documents of a pair, and not negative.
+	addSecond(second, loss, scores, prepared []float64, a, to int)
 }
 
-// pairField is a λ function made of forces between pairs of documents. With T
-// ranks that count it takes O(Tn), or O(n) between neighbours only.
+// pairField is a λ function that is a sum over pairs of documents. With T ranks that
+// count it takes O(Tn), or O(n) between neighbours only.
 type pairField struct {
 	swaps      measure.Swaps
-	law        forceLaw
+	law        pairLaw
 	nearest    bool
 	truncation int // pairs with both documents below that many ranks are left out
 }
 
-func (f *pairField) forces(forces []float64, r byScore, _ []float64, scratch *Scratch) {
-	f.pairs(forces, nil, r, nil, scratch)
+func (f *pairField) eval(lambda []float64, r byScore, _ []float64, scratch *Scratch) {
+	f.pairs(lambda, nil, r, nil, scratch)
 }
 
-// pairs overwrites forces and, if there is a law that bends, second.
-func (f *pairField) pairs(forces, second []float64, r byScore, bending bendingLaw, scratch *Scratch) {
+// pairs overwrites lambda and, if law is not nil, second.
+func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, scratch *Scratch) {
 	n := len(r.scores)
 	x, loss := scratch.Floats(n), scratch.Floats(n)
 	r.gather(x, f.swaps.Counts())
 	work := scratch.Floats(f.swaps.Work(n))
 	ranks := min(f.swaps.Prepare(x, work), f.truncation, n-1)
 	prepared := f.law.prepare(r.scores, scratch.Floats(n))
-	clear(forces)
+	clear(lambda)
 	clear(second)
 	for a := range ranks {
 		to := n
@@ -156,9 +157,9 @@ func (f *pairField) pairs(forces, second []float64, r byScore, bending bendingLa
 			to = a + 2
 		}
 		f.swaps.Row(loss, x, work, a, to)
-		f.law.pull(forces, loss, r.scores, prepared, a, to)
-		if bending != nil {
-			bending.bend(second, loss, r.scores, prepared, a, to)
+		f.law.add(lambda, loss, r.scores, prepared, a, to)
+		if law != nil {
+			law.addSecond(second, loss, r.scores, prepared, a, to)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import "testing"
 // is a division, which is measured beside it; the loops around it are plain Go. In
 // short lists and with few ranks that count, what is done once a document weighs as
 // much: an exponential, finding the first ranks, gathering and scattering, and the
-// measure itself. Without a cut-off it is the sort of the whole list. Measures
+// measure itself. Without a cutoff it is the sort of the whole list. Measures
 // without a formula (p@10) cost themselves once a pair.
 func BenchmarkLambdaRank(b *testing.B) {
 	for _, c := range []struct {

@@ -6,19 +6,19 @@ import "github.com/listwise/listwise/measure"
 //
 //	λ_i = (M(s + εe_i) − M(s − εe_i))/2ε − mean,
 //
-// e_i being the unit vector of document i. The mean over the documents is taken
-// off because forces must sum to zero (section 4 of the paper). M is flat but for
-// jumps, so ε is of the size of the gaps between scores: their mean unless given.
+// e_i being the unit vector of document i. The mean over the documents is subtracted
+// because λ must sum to zero (section 4 of the paper). M is constant between jumps,
+// so ε is of the size of the gaps between scores: their mean unless given.
 //
-// Documents move past few others, but the measure is computed anew for each that
-// moves: O(n²) at worst.
+// The measure is computed anew for each document that changes its rank: O(n²) at
+// worst.
 type differenceField struct {
 	measure measure.Measure
 	step    float64 // ε; 0 for the mean gap
 	cut     int     // ranks that count
 }
 
-// smallestGap keeps ε, and with it the forces, in bounds where all scores tie.
+// smallestGap bounds ε from below, and so λ from above, where all scores tie.
 const smallestGap = 1e-3
 
 func (f *differenceField) epsilon(scores []float64) float64 {
@@ -29,20 +29,20 @@ func (f *differenceField) epsilon(scores []float64) float64 {
 	return max(scores[0]/n-scores[len(scores)-1]/n, smallestGap)
 }
 
-func (f *differenceField) forces(forces []float64, r byScore, ranked []float64, scratch *Scratch) {
+func (f *differenceField) eval(lambda []float64, r byScore, ranked []float64, scratch *Scratch) {
 	epsilon := f.epsilon(r.scores)
 	moved := scratch.Floats(len(ranked))
 	copy(moved, ranked)
 	now, _ := f.measure.Value(ranked)
 	var sum float64
-	for p := range forces {
+	for p := range lambda {
 		up := f.after(moved, p, r.rankAt(p, r.scores[p]+epsilon), now)
 		down := f.after(moved, p, r.rankAt(p, r.scores[p]-epsilon), now)
-		forces[p] = (up - down) / (2 * epsilon)
-		sum += forces[p]
+		lambda[p] = (up - down) / (2 * epsilon)
+		sum += lambda[p]
 	}
-	for p := range forces {
-		forces[p] -= sum / float64(len(forces))
+	for p := range lambda {
+		lambda[p] -= sum / float64(len(lambda))
 	}
 }
 
@@ -70,7 +70,7 @@ func move(x []float64, p, q int) {
 }
 
 // rankAt returns the rank that the document at rank p would have with the given
-// score; ties are broken as ever.
+// score; ties are broken by place, as everywhere.
 func (r byScore) rankAt(p int, score float64) int {
 	q := p
 	for q > 0 && r.above(score, r.places[p], q-1) {
@@ -82,7 +82,7 @@ func (r byScore) rankAt(p int, score float64) int {
 	return q
 }
 
-// above tells whether a document of the given score and place stands above the one
+// above reports whether a document of the given score and place stands above the one
 // at rank q.
 func (r byScore) above(score, place float64, q int) bool {
 	return score > r.scores[q] || score == r.scores[q] && place < r.places[q]

@@ -5,24 +5,23 @@ import (
 	"math/rand/v2"
 )
 
-// FieldDiagnosis tells whether forces λ could come from a cost near a point
-// (Burges, Ragno and Le 2006, section 4): they do if the Jacobian J of −λ is
-// symmetric (eq. 5, Poincaré's lemma), and that cost is convex if J is positive
+// FieldDiagnosis shows whether λ is the negative gradient of some function near a
+// point (Burges, Ragno and Le 2006, section 4): it is if the Jacobian J of −λ is
+// symmetric (eq. 5, Poincaré's lemma), and that function is convex if J is positive
 // semidefinite too.
 type FieldDiagnosis struct {
 	// Asymmetry is ‖J − Jᵀ‖/‖J‖ in the maximum norm of row sums, 0 where J is.
 	Asymmetry float64
 	// SmallestEigenvalue is that of (J + Jᵀ)/2.
 	SmallestEigenvalue float64
-	// NetForce is Σλ, which drives the mean score of the list.
-	NetForce float64
+	// LambdaSum is Σλ, which moves the mean of the scores.
+	LambdaSum float64
 }
 
-// DiagnoseField looks at a loss of one query at the given scores, with central
-// differences of step h. It sees one ranking only, and so the inside of one of the
-// cells that sorting cuts the space of scores into, if h is smaller than half the
-// smallest gap between scores; what happens across cells [Circulation] shows. It
-// takes 2n evaluations and O(n³) for the eigenvalues.
+// DiagnoseField diagnoses λ of one query's loss at the given scores, by central
+// differences of step h. If h is smaller than half the smallest gap between scores,
+// all differences are taken within one cell, the set of scores with the same ranking;
+// [Circulation] compares cells. It takes 2n evaluations and O(n³) for the eigenvalues.
 func DiagnoseField(b QueryLoss, scores []float64, h float64) FieldDiagnosis {
 	n := len(scores)
 	j := FieldJacobian(b, scores, h)
@@ -43,7 +42,7 @@ func DiagnoseField(b QueryLoss, scores []float64, h float64) FieldDiagnosis {
 	lambda := make([]float64, n)
 	b.Eval(scores, lambda, new(Scratch))
 	for _, l := range lambda {
-		d.NetForce += l
+		d.LambdaSum += l
 	}
 	return d
 }
@@ -128,10 +127,9 @@ func TieCircle(scores []float64, tied [3]int, radius float64) Circle {
 }
 
 // Circulation returns the line integral ∮ λ·ds around a circle, by the midpoint
-// rule with the given number of steps: the work that the forces do on a list that
-// goes once around. It is 0 for the gradient of any cost; LambdaRank's forces
-// jump where documents tie, and so it is not. The error is of the order of a jump
-// divided by steps, or far less where λ is smooth.
+// rule with the given number of steps. It is 0 if λ is the gradient of a function;
+// LambdaRank's λ jumps where documents tie, so its circulation is not 0. The error is
+// of the order of a jump divided by steps, or far less where λ is smooth.
 func Circulation(b QueryLoss, c Circle, steps int) float64 {
 	n := len(c.Center)
 	x, lambda := make([]float64, n), make([]float64, n)

@@ -26,10 +26,10 @@ func bind(t testing.TB, l Loss, grades []float64) QueryLoss {
 	return b
 }
 
-// TestFieldInsideACell: within one ranking the forces between pairs of documents
-// have a potential, which is convex (section 5.6 of the notes: the Jacobian is a
-// weighted Laplacian), and they sum to zero. Those by finite differences with a
-// step that depends on the scores have none.
+// TestFieldInsideACell: within one ranking a λ that is a sum over pairs of documents is
+// minus the gradient of a convex function (the Jacobian of −λ is a weighted Laplacian of
+// the graph of pairs), and sums to zero. The λ by finite differences with a step that
+// depends on the scores is no gradient.
 func TestFieldInsideACell(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, name := range []string{"ndcg@10", "map", "mrr", "err"} {
@@ -43,15 +43,15 @@ func TestFieldInsideACell(t *testing.T) {
 				continue
 			}
 			d := DiagnoseField(bind(t, LambdaRank{Measure: additiveOrOther(t, name), Kind: Lambda(k)}, grades), s, 1e-5)
-			if !(d.Asymmetry < 1e-8 && d.SmallestEigenvalue > -1e-9 && math.Abs(d.NetForce) < 1e-14) {
+			if !(d.Asymmetry < 1e-8 && d.SmallestEigenvalue > -1e-9 && math.Abs(d.LambdaSum) < 1e-14) {
 				t.Errorf("%v %s: %+v", Lambda(k), name, d)
 			}
 		}
 	}
 }
 
-// TestFieldsThatFail: the diagnosis finds a field that is not symmetric, one that
-// is not convex and one that pushes the whole list. λ = −As has the Jacobian A.
+// TestFieldsThatFail: the diagnosis finds a λ whose Jacobian is not symmetric, one whose
+// potential is not convex and one that does not sum to zero. λ = −As has the Jacobian A.
 func TestFieldsThatFail(t *testing.T) {
 	s := []float64{0.3, -1}
 	for _, c := range []struct {
@@ -64,11 +64,11 @@ func TestFieldsThatFail(t *testing.T) {
 		{linearField{0, 0, 0, 0}, FieldDiagnosis{}},
 	} {
 		d := DiagnoseField(c.field, s, 1e-4)
-		if !near(d.Asymmetry, c.want.Asymmetry, 1e-9) || !near(d.SmallestEigenvalue, c.want.SmallestEigenvalue, 1e-9) || !near(d.NetForce, c.want.NetForce, 1e-12) {
+		if !near(d.Asymmetry, c.want.Asymmetry, 1e-9) || !near(d.SmallestEigenvalue, c.want.SmallestEigenvalue, 1e-9) || !near(d.LambdaSum, c.want.LambdaSum, 1e-12) {
 			t.Errorf("%v: %+v, want %+v", c.field, d, c.want)
 		}
 	}
-	// A rotation does work 2π r² around a circle.
+	// The circulation of a rotation around a circle is 2π r².
 	circle := Circle{[]float64{5, 7}, []float64{1, 0}, []float64{0, 1}, 3}
 	if got := Circulation(linearField{0, 1, -1, 0}, circle, 8); !near(got, 18*math.Pi, 1e-12) {
 		t.Errorf("a rotation's circulation is %v, want 18π", got)
@@ -86,8 +86,8 @@ func (a linearField) Eval(s, lambda []float64, _ *Scratch) float64 {
 	return 0
 }
 
-// TestCirculation: for three documents graded 0, 1 and 2, round a loop about their
-// tie, the ΔNDCG-scaled forces do work 0.0177 and RankNet's none. (The figures are
+// TestCirculation: for three documents graded 0, 1 and 2, on a loop around their
+// tie, LambdaRank's λ under NDCG has circulation 0.0177 and RankNet's none. (The figures are
 // those of an independent program; discount 1/log2(1 + r), unit circle in the
 // plane of the first two scores, 4000 steps.)
 func TestCirculation(t *testing.T) {
@@ -109,9 +109,9 @@ func TestCirculation(t *testing.T) {
 	}
 }
 
-// TestCirculationOnSmallCircles: in a cell LambdaRank's forces do no work either;
-// around a triple tie their work goes with the radius, since their jumps do not
-// depend on it, unless the mean of the three scores stays, where it is 0.
+// TestCirculationOnSmallCircles: LambdaRank's circulation too is 0 in a cell; around a
+// triple tie it is in proportion to the radius, since the jumps of λ do not depend on
+// it, unless the mean of the three scores stays, where it is 0.
 func TestCirculationOnSmallCircles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	grades, s := []float64{0, 3, 1, 2, 0, 1}, []float64{0, 2, 4, 6, 8, 10}

@@ -7,13 +7,13 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// logisticLaw is RankNet's force, scaled by the loss Δ of a swap (Burges, Ragno
+// logisticLaw is RankNet's λ_ij, multiplied by the loss Δ of a swap (Burges, Ragno
 // and Le 2006, eq. 9, in absolute values: as printed it is negative where the
 // better document stands below). With i the better and j the worse document,
 //
 //	λ_ij = |Δ| σ/(1 + exp(σ(s_i − s_j − m)))
 //
-// where the margin m is the paper's 0 unless asked for.
+// where the margin m is 0 in the paper.
 type logisticLaw struct {
 	sigma, margin float64
 	ease          float64 // exp(σm)
@@ -23,8 +23,8 @@ func newLogisticLaw(sigma, margin float64) logisticLaw {
 	return logisticLaw{sigma, margin, math.Exp(sigma * margin)}
 }
 
-// safeExponent bounds the exponents of products of two exponentials that are to
-// stay ordinary numbers.
+// safeExponent bounds the exponents of products of two exponentials so that these
+// neither overflow nor vanish.
 const safeExponent = 700
 
 // prepare returns E = exp(σ(s − s_top)), or nil if the scores are too far apart
@@ -42,35 +42,35 @@ func (l logisticLaw) prepare(scores, memory []float64) []float64 {
 	return memory
 }
 
-// pull has no exponential in its loop: 1/(1 + exp(σ(s_i − s_j − m))) =
+// add has no exponential in its loop: 1/(1 + exp(σ(s_i − s_j − m))) =
 // cE_j/(E_i + cE_j), c = exp(σm).
-func (l logisticLaw) pull(forces, loss, scores, e []float64, a, to int) {
+func (l logisticLaw) add(lambda, loss, scores, e []float64, a, to int) {
 	if e == nil {
-		l.pullFar(forces, loss, scores, a, to)
+		l.addFar(lambda, loss, scores, a, to)
 		return
 	}
 	upper := math.Float64bits(e[a])
 	var own float64
-	forces, loss, e = forces[:to], loss[:to], e[:to]
+	lambda, loss, e = lambda[:to], loss[:to], e[:to]
 	for b := a + 1; b < len(e); b++ {
-		// Which of the two is better is as good as random, so the choice is
-		// made without a branch: with a loss below 0 the worse is the upper.
+		// Which of the two is better is unpredictable, so the choice is made
+		// without a branch: with a loss below 0 the worse is the upper.
 		lower := math.Float64bits(e[b])
 		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
 		better, worse := math.Float64frombits(upper^flip), l.ease*math.Float64frombits(lower^flip)
 		f := l.sigma * loss[b] * (worse / (better + worse))
 		own += f
-		forces[b] -= f
+		lambda[b] -= f
 	}
-	forces[a] += own
+	lambda[a] += own
 }
 
-// pullFar is pull for scores of any size.
-func (l logisticLaw) pullFar(forces, loss, scores []float64, a, to int) {
+// addFar is add for scores of any size.
+func (l logisticLaw) addFar(lambda, loss, scores []float64, a, to int) {
 	for b := a + 1; b < to; b++ {
 		f := l.sigma * loss[b] * logspace.Logistic(l.sigma*(l.margin-lead(loss, scores, a, b)))
-		forces[a] += f
-		forces[b] -= f
+		lambda[a] += f
+		lambda[b] -= f
 	}
 }
 
@@ -80,10 +80,10 @@ func lead(loss, scores []float64, a, b int) float64 {
 	return math.Copysign(scores[a]-scores[b], loss[b])
 }
 
-// bend implements bendingLaw: |Δ|σ²ρ(1 − ρ), with ρ = 1/(1 + exp(σ(s_i − s_j − m))), as
-// LambdaMART has it (Burges, From RankNet to LambdaRank to LambdaMART: An Overview,
+// addSecond implements secondLaw: |Δ|σ²ρ(1 − ρ), with ρ = 1/(1 + exp(σ(s_i − s_j − m))),
+// as LambdaMART has it (Burges, From RankNet to LambdaRank to LambdaMART: An Overview,
 // 2010, section 7).
-func (l logisticLaw) bend(second, loss, scores, e []float64, a, to int) {
+func (l logisticLaw) addSecond(second, loss, scores, e []float64, a, to int) {
 	square := l.sigma * l.sigma
 	for b := a + 1; b < to; b++ {
 		var p, q float64

@@ -75,19 +75,19 @@ func (l naiveLambda) lambda(s []float64) []float64 {
 		order[ri], order[rj] = j, i
 		delta := math.Abs(now - l.measured(order))
 		order[ri], order[rj] = i, j
-		f := delta * l.force(s[i]-s[j])
+		f := delta * l.pair(s[i]-s[j])
 		lambda[i] += f
 		lambda[j] -= f
 	}
 	return lambda
 }
 
-// force is that on a better document which leads by d.
-func (l naiveLambda) force(d float64) float64 {
+// pair is λ_ij/|ΔM_ij| of a pair whose better document leads by d.
+func (l naiveLambda) pair(d float64) float64 {
 	margin := l.Margin
 	switch l.Kind {
 	case LambdaLogistic, LambdaLogisticNearest:
-		_, f := RankNet{Sigma: l.Sigma}.PairCost(d-margin, 0)
+		_, f := RankNet{Sigma: l.Sigma}.PairLoss(d-margin, 0)
 		return f
 	case LambdaStep, LambdaStepNearest:
 		if margin == 0 {

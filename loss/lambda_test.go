@@ -31,7 +31,7 @@ func TestParseLambda(t *testing.T) {
 	}
 }
 
-// TestLambdaRankRefuses: options that make no sense are errors that say so.
+// TestLambdaRankRefuses: options out of range are errors that name them.
 func TestLambdaRankRefuses(t *testing.T) {
 	m := additive(t, "ndcg@10")
 	for want, l := range map[string]LambdaRank{
@@ -55,8 +55,8 @@ func TestLambdaRankRefuses(t *testing.T) {
 	}
 }
 
-// TestNothingToRank: without a relevant document, or with relevant ones only,
-// there is nothing to learn.
+// TestNothingToRank: without a relevant document, or with relevant ones only, the loss is
+// Nothing.
 func TestNothingToRank(t *testing.T) {
 	for name, queries := range map[string][][]float64{
 		"ndcg@10": {{0, 0, 0}, {3}, {2, 2}}, "map": {{0, 0}, {1, 2}, {0.5, 0}}, "mrr": {{0}, {1, 1}}, "err": {{0, 0}},
@@ -70,8 +70,8 @@ func TestNothingToRank(t *testing.T) {
 	}
 }
 
-// TestTiesAreDrawnOnce: equal scores stand in an order that Bind draws, whatever
-// the order of the file, and that no evaluation changes.
+// TestTiesAreDrawnOnce: equal scores stand in an order that Bind draws, independent of the
+// order of the file, and that no evaluation changes.
 func TestTiesAreDrawnOnce(t *testing.T) {
 	grades := []float64{3, 2, 1, 0, 0, 0, 0, 0, 0, 0}
 	values := map[float64]int{}
@@ -93,9 +93,9 @@ func TestTiesAreDrawnOnce(t *testing.T) {
 	}
 }
 
-// TestTruncationChangesNothingBelowTheCutOff: pairs that the measure does not see
-// have no force, so its own cut-off as truncation is no change, and a smaller one
-// is.
+// TestTruncationChangesNothingBelowTheCutOff: λ_ij is 0 where a swap does not change the
+// measure, so a truncation at the measure's cutoff changes nothing, and a smaller one
+// does.
 func TestTruncationChangesNothingBelowTheCutOff(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	grades, s := gradesOf(rng, 50), normals(rng, 50, 1)
@@ -114,9 +114,9 @@ func TestTruncationChangesNothingBelowTheCutOff(t *testing.T) {
 	}
 }
 
-// TestLambdaRankFollowsItsForces: with small steps along λ, from tied scores, every
+// TestLambdaRankFollowsItsLambda: with small steps along λ, from tied scores, every
 // λ function sorts a list.
-func TestLambdaRankFollowsItsForces(t *testing.T) {
+func TestLambdaRankFollowsItsLambda(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
 	grades := gradesOf(rng, 15)
 	for k := range lambdas {

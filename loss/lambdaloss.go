@@ -15,7 +15,7 @@ import (
 //
 //	L(s) = Σ_{l_i > l_j} w_ij log2(1 + exp(−σ(s_i − s_j))),   λ_i = Σ_j w_ij (σ/ln 2)/(1 + exp(σ(s_i − s_j)))
 //
-// and the opposite to j (Wang, Li, Golbandi, Bendersky and Najork, The LambdaLoss
+// and minus each term to λ_j (Wang, Li, Golbandi, Bendersky and Najork, The LambdaLoss
 // Framework for Ranking Metric Optimization, CIKM 2018). With g_i the gain of
 // document i over the ideal DCG, D the discount and r_i the rank by score, the
 // weights are
@@ -25,17 +25,17 @@ import (
 //	lambdarank  w_ij = (g_i − g_j) ρ_ij,             ρ_ij = |D(r_i) − D(r_j)|
 //	ndcg2++     w_ij = (g_i − g_j) (ρ_ij + μ δ_ij)
 //
-// The weights are taken as constants at the scores they are found at. λ is thus
-// the negative gradient of the value as long as no two documents change places,
-// but the value jumps where they do, so that it has no line search ([Traits].NonGradient).
+// λ takes the weights as constants. It is thus the negative gradient of the value as
+// long as no two documents change places, but the value jumps where they do, so that a
+// line search on it fails ([Traits].NonGradient).
 //
-// Documents of equal score rank by ascending grade, the order there is most to
-// learn from; among those of equal score and grade, λ is the mean over all orders.
-// It takes O(n⁺n) for n⁺ documents with gain, and sorts.
+// Documents of equal score rank by ascending grade, which makes the loss largest;
+// among those of equal score and grade, λ is the mean over all orders.
+// It takes O(n⁺n) for n⁺ documents with gain, and a sort.
 //
-// A query whose documents all have one grade teaches nothing.
+// The loss of a query whose documents all have one grade is [Nothing].
 type LambdaLoss struct {
-	// Convention settles gain and discount; its other rules are no matter here.
+	// Convention settles gain and discount; its other rules are not used.
 	Convention measure.Convention
 
 	Weights LambdaWeights
@@ -80,7 +80,7 @@ const (
 	defaultLambdaMu    = 10
 )
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l LambdaLoss) Validate() error {
 	if l.Weights < 0 || int(l.Weights) >= len(lambdaWeightsNames) {
 		return fmt.Errorf("weights %d, expected %s", int(l.Weights), suggest.OneOf(lambdaWeightsNames[:]))
@@ -159,8 +159,8 @@ func (b boundLambdaLoss) Eval(scores, lambda []float64, scratch *Scratch) float6
 	n := len(scores)
 	x, place, gains := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
 	b.rank(x, place, gains, scores, scratch)
-	w, odds, pull, force := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
-	clear(force)
+	w, odds, slope, byRank := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
+	clear(byRank)
 	var value float64
 	for r, g := range gains {
 		if g == 0 {
@@ -171,16 +171,16 @@ func (b boundLambdaLoss) Eval(scores, lambda []float64, scratch *Scratch) float6
 			odds[q] = min(b.sigma*(v-x[r]), -lowestScore)
 		}
 		if lambda != nil {
-			kernel.Logistic(pull, odds)
-			own := moveWeighted(force, w, pull)
-			force[r] += own
+			kernel.Logistic(slope, odds)
+			own := subtractWeighted(byRank, w, slope)
+			byRank[r] += own
 		}
 		kernel.Softplus(odds, odds)
 		value += kernel.Dot(w, odds)
 	}
 	if lambda != nil {
-		averageAlike(force, x, gains)
-		for r, v := range force {
+		averageAlike(byRank, x, gains)
+		for r, v := range byRank {
 			lambda[b.order[int(place[r])]] = b.sigma / math.Ln2 * v
 		}
 	}
@@ -221,27 +221,27 @@ func (b boundLambdaLoss) pairWeights(w, gains []float64, r int) {
 	}
 }
 
-// moveWeighted takes w·pull from force and returns their sum.
-func moveWeighted(force, w, pull []float64) float64 {
-	w, pull = w[:len(force)], pull[:len(force)]
+// subtractWeighted subtracts w[q]·slope[q] from lambda[q] and returns Σ w[q]·slope[q].
+func subtractWeighted(lambda, w, slope []float64) float64 {
+	w, slope = w[:len(lambda)], slope[:len(lambda)]
 	var sum float64
 	for q, v := range w {
-		f := v * pull[q]
-		force[q] -= f
+		f := v * slope[q]
+		lambda[q] -= f
 		sum += f
 	}
 	return sum
 }
 
-// averageAlike replaces the forces on documents of equal score and gain, which
-// stand at adjacent ranks, by their mean.
-func averageAlike(force, x, gains []float64) {
+// averageAlike replaces the λ of documents of equal score and gain, which stand at
+// adjacent ranks, by their mean.
+func averageAlike(lambda, x, gains []float64) {
 	for from := 0; from < len(x); {
 		to := from + 1
 		for to < len(x) && x[to] == x[from] && gains[to] == gains[from] {
 			to++
 		}
-		kernel.AverageTies(force[from:to], x[from:to])
+		kernel.AverageTies(lambda[from:to], x[from:to])
 		from = to
 	}
 }

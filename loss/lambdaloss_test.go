@@ -114,7 +114,7 @@ func TestLambdaLossTies(t *testing.T) {
 }
 
 // TestLambdaLossJumps: the value is not continuous where documents change places,
-// which is why the loss claims a field and not a gradient.
+// which is why the loss has the trait NonGradient.
 func TestLambdaLossJumps(t *testing.T) {
 	grades := []float64{2, 0, 1, 0}
 	for _, l := range lambdaLosses(t) {

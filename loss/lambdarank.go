@@ -9,23 +9,22 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// LambdaRank sorts a query's documents by score and pulls at them by the rule of a
-// λ function,
+// LambdaRank sorts a query's documents by score and computes λ by a λ function; with
+// the default one,
 //
-//	value = 1 − M(ranking),   λ = Σ of forces between pairs of documents, in the
-//	chosen function λ_ij = |ΔM_ij| σ/(1 + exp(σ(s_i − s_j)))
+//	value = 1 − M(ranking),   λ_i += λ_ij and λ_j −= λ_ij for all l_i > l_j,
+//	λ_ij = |ΔM_ij| σ/(1 + exp(σ(s_i − s_j)))
 //
-// where ΔM_ij is the change of the measure M if documents i, the better, and j
+// where l are grades and ΔM_ij is the change of the measure M if documents i and j
 // change places (Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost
 // Functions, NIPS 2006, eq. 9, with M = NDCG@10; section 6.2 for the others). The
-// value is what the paper's schedule watches; λ is a field of forces and not its
-// gradient, which is zero or undefined everywhere.
+// paper's learning rate schedule watches the value; λ is not its negative gradient,
+// which is zero or undefined everywhere.
 //
-// Every measure will do, under its own convention: NDCG, AP, MRR and ERR take O(1)
-// a pair, others compute the measure anew for each. A query whose measure is the
-// same for all rankings (without relevant documents, say) teaches nothing and its
-// value is 0. Documents of equal score stand in a random order that is drawn once,
-// in Bind.
+// M is any measure, under its own convention: NDCG, AP, MRR and ERR take O(1)
+// a pair, others compute the measure anew for each. The loss of a query whose measure
+// is the same for all rankings (one without relevant documents, say) is [Nothing].
+// Documents of equal score stand in a random order that is drawn once, in Bind.
 type LambdaRank struct {
 	// Measure is M. It must have a value between 0 and 1 if the loss is to lie
 	// there, and must not grow when a worse document moves up.
@@ -35,22 +34,22 @@ type LambdaRank struct {
 	Kind Lambda
 
 	// Truncation, if not 0, leaves out pairs with both documents below that many
-	// ranks. The cut-off of the measure does that anyway, as ΔM is 0 there: time
+	// ranks. The cutoff of the measure does that anyway, as ΔM is 0 there: time
 	// is O(Tn) with T the smaller of the two. LambdaDifference does not have it.
 	Truncation int
 
 	// Sigma is the slope σ of the logistic kinds; 0 stands for the paper's 1.
 	Sigma float64
 
-	// Margin is a difference of scores. 0 stands for the λ function's own: none
-	// for the logistic kinds, 1 for steps and springs, and the mean gap between
-	// neighbouring scores for the step of LambdaDifference.
+	// Margin is a difference of scores. 0 stands for the λ function's default: 0
+	// for the logistic kinds, 1 for steps and springs, and for LambdaDifference,
+	// whose step it is, the mean gap between neighbouring scores.
 	Margin float64
 }
 
 var _ Loss = LambdaRank{}
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l LambdaRank) Validate() error {
 	switch {
 	case l.Measure == nil:
@@ -72,8 +71,8 @@ func (l LambdaRank) Validate() error {
 	return validateSigma(l.Sigma)
 }
 
-// Bind implements [Loss]. For the logistic kinds and the springs, whose forces change
-// with the scores, what it returns is a [Diagonal].
+// Bind implements [Loss]. For the logistic kinds and the springs, whose λ changes with
+// the scores of a ranking, what it returns is a [Diagonal].
 func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -94,21 +93,21 @@ func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 		b.order[place] = int32(d)
 	}
 	if pairs, ok := field.(*pairField); ok {
-		if law, ok := pairs.law.(bendingLaw); ok {
-			return &boundBendingLambdaRank{b, pairs, law}, nil
+		if law, ok := pairs.law.(secondLaw); ok {
+			return &boundSecondLambdaRank{b, pairs, law}, nil
 		}
 	}
 	return b, nil
 }
 
-// field returns the forces on a query's documents.
-func (l LambdaRank) field(grades []float64) (forceField, error) {
+// field returns the λ function, bound to a query.
+func (l LambdaRank) field(grades []float64) (lambdaField, error) {
 	entry := lambdas[l.Kind]
 	margin := l.Margin
 	if margin == 0 {
 		margin = entry.margin
 	}
-	var law forceLaw
+	var law pairLaw
 	switch entry.law {
 	case logisticKind:
 		law = newLogisticLaw(sigmaOr1(l.Sigma), margin)
@@ -133,11 +132,11 @@ func (l LambdaRank) field(grades []float64) (forceField, error) {
 // Traits implements [Loss].
 func (LambdaRank) Traits() Traits { return Traits{ShiftInvariant: true, NonGradient: true} }
 
-// forceField is a λ function bound to a query. It is immutable.
-type forceField interface {
-	// forces overwrites forces with the λ of the document at each rank of the
-	// ranking r, whose grades are ranked.
-	forces(forces []float64, r byScore, ranked []float64, scratch *Scratch)
+// lambdaField is a λ function bound to a query. It is immutable.
+type lambdaField interface {
+	// eval overwrites lambda with the λ of the document at each rank of the ranking
+	// r, whose grades are ranked.
+	eval(lambda []float64, r byScore, ranked []float64, scratch *Scratch)
 }
 
 type boundLambdaRank struct {
@@ -145,7 +144,7 @@ type boundLambdaRank struct {
 	grades  []float64
 	order   []int32 // in which documents of equal score stand
 	depth   int     // of the ranks in order that the measure and the field need
-	field   forceField
+	field   lambdaField
 }
 
 func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float64 {
@@ -155,30 +154,30 @@ func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float
 	r.gather(ranked, b.grades)
 	value, _ := b.measure.Value(ranked)
 	if lambda != nil {
-		forces := scratch.Floats(len(scores))
-		b.field.forces(forces, r, ranked, scratch)
-		r.scatter(lambda, forces)
+		byRank := scratch.Floats(len(scores))
+		b.field.eval(byRank, r, ranked, scratch)
+		r.scatter(lambda, byRank)
 	}
 	return 1 - value
 }
 
-// boundBendingLambdaRank is a boundLambdaRank whose forces change with the scores.
-type boundBendingLambdaRank struct {
+// boundSecondLambdaRank is a boundLambdaRank with second derivatives.
+type boundSecondLambdaRank struct {
 	*boundLambdaRank
 	pairs *pairField
-	law   bendingLaw
+	law   secondLaw
 }
 
 // EvalSecond implements [Diagonal], with the ranking held fixed.
-func (b *boundBendingLambdaRank) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
+func (b *boundSecondLambdaRank) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
 	scratch.Reset()
 	n := len(scores)
 	r := rankByScore(scores, b.order, b.depth, scratch)
-	ranked, forces, bends := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
+	ranked, first, diagonal := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
 	r.gather(ranked, b.grades)
 	value, _ := b.measure.Value(ranked)
-	b.pairs.pairs(forces, bends, r, b.law, scratch)
-	r.scatter(lambda, forces)
-	r.scatter(second, bends)
+	b.pairs.pairs(first, diagonal, r, b.law, scratch)
+	r.scatter(lambda, first)
+	r.scatter(second, diagonal)
 	return 1 - value
 }

@@ -20,8 +20,8 @@ import (
 // and Algorithm, ICML 2008), in O(n). It is convex, smooth and the same after a
 // constant is added to all scores.
 //
-// Grades leave the order of equally graded documents open; Ties says what
-// becomes of them. A query whose documents all have one grade teaches nothing.
+// Grades leave the order of equally graded documents open; Ties settles it. The loss of
+// a query whose documents all have one grade is [Nothing].
 type ListMLE struct {
 	Ties MLETies
 
@@ -42,7 +42,7 @@ const (
 	// MLETiesInput keeps equally graded documents in the order of the input.
 	MLETiesInput
 	// MLETiesGroup stands for the likelihood that each grade's documents G are
-	// picked, in any order, before those R of the lower grades,
+	// picked, in any order, before the documents R of the lower grades,
 	//
 	//	P(G before R) = Σ_orders of G Π_i exp(s_i)/(what is left before i),
 	//
@@ -77,7 +77,7 @@ var _ Loss = ListMLE{}
 
 const defaultMLEDraws = 10
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l ListMLE) Validate() error {
 	switch {
 	case l.Ties < 0 || int(l.Ties) >= len(mleTiesNames):
@@ -176,7 +176,7 @@ func (b boundMLEAverage) Eval(scores, lambda []float64, scratch *Scratch) float6
 	share := 1 / float64(len(b))
 	var value float64
 	for _, p := range b {
-		scratch.used = used // every permutation works in the same memory
+		scratch.used = used // all permutations use the same memory
 		value += share * p.eval(scores, lambda, scratch)
 		for i, v := range lambda {
 			total[i] += share * v

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// agreesWith tells whether a sequence of all documents never has a lower grade
+// agreesWith reports whether a sequence of all documents never has a lower grade
 // before a higher.
 func agreesWith(grades []float64, y []int) bool {
 	for i := 1; i < len(y); i++ {
@@ -199,7 +199,7 @@ func TestListMLEGroupsBound(t *testing.T) {
 }
 
 // TestListMLEWideScores: the sums for near and for far scores are the same
-// function, on either side of where one hands over to the other.
+// function, on either side of the limit between them.
 func TestListMLEWideScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, n := range []int{2, 9, 300} {
@@ -223,7 +223,7 @@ func TestListMLEWideScores(t *testing.T) {
 	}
 }
 
-// TestListMLEOptions: names are read back, and senseless options refused.
+// TestListMLEOptions: names are read back, and options out of range refused.
 func TestListMLEOptions(t *testing.T) {
 	for ties := MLETiesRandom; ties <= MLETiesGroup; ties++ {
 		if got, err := ParseMLETies(ties.String()); got != ties || err != nil {

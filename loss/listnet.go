@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/internal/logspace"
 )
 
-// ListNet compares what the scores and the grades say about who comes first: it
-// is the cross entropy of two Plackett–Luce laws of the first k documents,
+// ListNet is the cross entropy of two Plackett–Luce laws of the first k documents, one by
+// the scores and one by the grades,
 //
 //	L(s) = −Σ_y P(y|ψ) log P(y|s),   P(y|s) = Π_{t≤k} exp(s_y(t)) / Σ_{j∉{y(1)…y(t−1)}} exp(s_j)
 //
@@ -21,10 +21,10 @@ import (
 //	L(s) = Σ_{|A|<k} q_A log Σ_{i∉A} exp(s_i) − Σ_i m_i s_i,   λ_i = m_i − Σ_{A∌i} q_A exp(s_i)/Σ_{j∉A} exp(s_j)
 //
 // with q_A the probability under ψ that the first |A| picks are A and m_i that
-// document i is among the first k. All is convex, smooth, and the same after a
-// constant is added to all scores.
+// document i is among the first k. The loss is convex, smooth, and does not change when
+// a constant is added to all scores.
 //
-// A query whose documents all have one grade teaches nothing.
+// The loss of a query whose documents all have one grade is [Nothing].
 type ListNet struct {
 	// Mapping is ψ. A grade whose score overflows (from 710 on under exp) is an
 	// error of Bind.
@@ -42,7 +42,7 @@ var _ Loss = ListNet{}
 // maxWholeList is the longest list for which all subsets are summed over.
 const maxWholeList = 12
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l ListNet) Validate() error {
 	if l.Top < 0 {
 		return fmt.Errorf("top %d, expected a positive number", l.Top)

@@ -13,10 +13,10 @@ import (
 //
 // of the logarithms of what is left, S_A = Σ_{i∉A} exp(s_i) = S − Σ_{a∈A} exp(s_a).
 //
-// The difference loses nothing as long as the document t of the highest score is
+// The difference does not cancel as long as the document t of the highest score is
 // not in A: it is at least exp(s_t). The sets with t are sets of one document
-// less, taken from the list without t, whose scores are exponentiated anew. That
-// is one recursion, as deep as sets are large.
+// less, taken from the documents without t, whose scores are exponentiated anew. That
+// is one recursion, whose depth is the size of the sets.
 type topCrossEntropy struct {
 	top   int       // k
 	among []float64 // m_i
@@ -103,7 +103,7 @@ func (b *topCrossEntropy) pairWeights(w []float64, a int) {
 }
 
 // withoutTwo is the part of addLogs of sets of two documents, neither of them the
-// top one; w has the length of the list. This is where the time goes: a logarithm
+// top one; w has an element a document. Most of the time is spent here: a logarithm
 // and a division a pair.
 func (b *topCrossEntropy) withoutTwo(l *remaining, w, grad []float64, scratch *Scratch) float64 {
 	n := len(w)
@@ -188,8 +188,8 @@ func (l *remaining) all(weight float64, grad []float64) float64 {
 	return weight * (l.shift + math.Log(l.sum))
 }
 
-// removeTop removes the top document and returns what all does of the rest, with
-// the document's weight.
+// removeTop removes the top document and returns all of the rest with that document's
+// weight.
 func (l *remaining) removeTop(weights, grad []float64) float64 {
 	t := l.top
 	l.x[t] = math.Inf(-1)

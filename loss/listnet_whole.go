@@ -9,7 +9,7 @@ import (
 )
 
 // subsetCrossEntropy is ListNet for the first k documents, whole permutations
-// included, of a short list. A set of documents is a number whose bit i stands for
+// included, of a query with few documents. A set of documents is a number whose bit i stands for
 // document i. The logarithms of the sums of all 2ⁿ sets follow from each other,
 //
 //	log Σ_{i∈M} exp(s_i) = log(exp(s_b) + Σ_{i∈M∖b} exp(s_i)),   b the lowest of M,

@@ -46,7 +46,7 @@ func benchmarkGrades(n int) []float64 {
 //     multiply-adds (before, after, and their product).
 //
 // What is above the floors is memory and scalar arithmetic: subtracting the
-// highest score, suffix sums, gathering by rank. For softrank with a cut-off it is
+// highest score, suffix sums, gathering by rank. For softrank with a cutoff it is
 // the error function, some 50 ns a pair of documents.
 func BenchmarkListwise(b *testing.B) {
 	for _, c := range []struct {

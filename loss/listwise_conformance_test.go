@@ -51,7 +51,7 @@ func TestRankCosineConformance(t *testing.T) {
 	}
 }
 
-// TestSmoothNDCGConformance: the losses that stand in for NDCG, under discounts
+// TestSmoothNDCGConformance: the smooth approximations of NDCG, under discounts
 // and gains of every kind.
 func TestSmoothNDCGConformance(t *testing.T) {
 	losstest.Run(t, losstest.Case{Name: "xendcg", Diagonal: true, Loss: loss.XENDCG{}, Sampled: true})

@@ -1,28 +1,32 @@
-// Package loss holds the objectives of learning to rank, each a function of one
-// query's score vector.
+// Package loss holds the losses of learning to rank, each a function of one query's
+// scores, to be minimised.
 //
 // A ranking loss sees a document only through its score, so a loss here knows
 // neither features nor models: [Loss.Bind] looks at a query's grades once (and
 // samples or precomputes what it needs), and [QueryLoss.Eval] then maps scores to a
 // value and to λ, the negative derivative per document. Any loss can therefore
-// train any scorer. Start reading here; every objective has a file of its own,
-// headed by its formula and source. LogRank's are in the package logrank.
+// train any scorer. Every loss has a file of its own, headed by its formula and source;
+// LogRank's are in the package logrank.
+//
+// Start reading at [Loss]; what a loss offers beside λ is in second_order.go (second
+// derivatives, cutting planes) and cost.go (the time and memory that it takes). The
+// package must not know of features, scorers, optimisers or sums over queries.
 package loss
 
 import "math/rand/v2"
 
-// Loss is a ranking objective, to be minimised. Implementations are plain
-// values that may be copied and shared between goroutines.
+// Loss is a ranking loss, to be minimised. Implementations are plain values that may be
+// copied and shared between goroutines.
 type Loss interface {
 	// Bind prepares the loss for a query with the given grades (finite,
 	// non-negative; the slice is kept and must not change). All randomness of
 	// the loss is drawn from rng here, so Eval is a deterministic function.
-	// A query from which nothing can be learned (no pair of differently graded
-	// documents, say) yields [Nothing]. An error tells of options that do not
+	// A query whose loss is the same for all scores (one without a pair of differently
+	// graded documents, say) yields [Nothing]. It is an error if the options do not
 	// fit the query.
 	Bind(grades []float64, rng *rand.Rand) (QueryLoss, error)
 
-	// Traits tells which mathematical properties hold.
+	// Traits returns the mathematical properties of the loss.
 	Traits() Traits
 }
 
@@ -44,13 +48,13 @@ type Traits struct {
 	ShiftInvariant bool
 	// Smooth: the gradient is continuous.
 	Smooth bool
-	// NonGradient: λ is a field of forces that is not the negative gradient of the
-	// value Eval returns (LambdaRank's, for instance), so only methods that
-	// follow λ, and no line search on the value, can train it.
+	// NonGradient: λ is not the negative gradient of the value that Eval returns
+	// (LambdaRank's, for instance), so only optimisers that take steps along λ
+	// without a line search on the value can train it.
 	NonGradient bool
 }
 
-// Nothing is the QueryLoss of a query from which the loss learns nothing: its value
+// Nothing is the QueryLoss of a query whose loss is the same for all scores: its value
 // and its λ are zero.
 var Nothing QueryLoss = nothing{}
 

@@ -46,7 +46,7 @@ func ParseMapping(name string) (Mapping, error) {
 // String returns the name that ParseMapping reads.
 func (m Mapping) String() string { return mappingNames[m-LogMapping] }
 
-// validate tells of a number that is no mapping.
+// validate returns an error for a number that is no mapping.
 func (m Mapping) validate() error {
 	if m < LogMapping || m > ExpMapping {
 		return fmt.Errorf("mapping %d, expected %s", int(m), suggest.OneOf(mappingNames[:]))
@@ -101,8 +101,7 @@ func (m Mapping) relative(grade, top float64) float64 {
 	}
 }
 
-// constant tells whether all grades are the same, so that a query teaches
-// nothing.
+// constant reports whether all grades are the same, so that there is no pair to rank.
 func constant(grades []float64) bool {
 	return len(grades) == 0 || slices.Max(grades) == slices.Min(grades)
 }

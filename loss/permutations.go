@@ -26,8 +26,8 @@ var usualSharpness = []float64{0.5, 1, 2, 4, math.Inf(1)}
 
 const (
 	usualRankings = 100
-	// drawsPerRanking limits how often short lists, which have few rankings, are
-	// drawn in vain.
+	// drawsPerRanking limits the draws where a query with few documents has fewer
+	// rankings than are asked for.
 	drawsPerRanking = 10
 )
 
@@ -66,18 +66,18 @@ func (p *Permutations) Len() int { return len(p.Ranks) / p.Docs }
 // Row returns the ranks of the documents in ranking i.
 func (p *Permutations) Row(i int) []int32 { return p.Ranks[i*p.Docs : (i+1)*p.Docs] }
 
-// DrawPermutations draws R_q, the set of rankings that stands in for all of them
-// in BoltzRank (Volkovs and Zemel, ICML 2009, where only "use relevance levels to
-// pre-compute" is said of it; how is this project's choice). A draw takes a τ at
-// random and sorts the documents by
+// DrawPermutations draws R_q, the set of rankings over which BoltzRank sums in place of
+// all rankings (Volkovs and Zemel, ICML 2009, who say of it only "use relevance levels
+// to pre-compute"; the procedure is this project's choice). A draw takes a τ at random
+// and sorts the documents by
 //
 //	τ·grade + G,   G ~ Gumbel: P(G ≤ x) = exp(−exp(−x)),
 //
 // which is a draw from the Plackett-Luce law of weights exp(τ·grade), uniform
 // within a grade. A perfect ranking comes first; then draws that bring a ranking
 // not yet in the set are added until there are N, or 10·N draws have been made: a
-// short list may have fewer. Grades are finite and non-negative. It fails on
-// senseless options only.
+// query with few documents may have fewer. Grades are finite and non-negative. It is an
+// error if the options are out of range.
 func DrawPermutations(grades []float64, o PermutationOptions, rng *rand.Rand) (*Permutations, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -117,8 +117,8 @@ type noisyGrade struct {
 	doc               int32
 }
 
-// compare puts the larger key first. Keys are equal for τ = +Inf, and where a grade
-// is too large to show noise.
+// compare puts the larger key first. Keys are equal for τ = +Inf, and where noise is
+// lost in rounding beside a large grade.
 func (d noisyGrade) compare(e noisyGrade) int {
 	switch {
 	case d.key != e.key:
@@ -151,10 +151,10 @@ func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
 	return p.ranks
 }
 
-// Negatives draws which documents to train with if irrelevant ones abound: all
-// whose grade is at least the threshold, and of the others a uniformly drawn
-// ratio times as many, rounded up. It returns their numbers in ascending order, or
-// nil if that is all documents, as it is if none is relevant.
+// Negatives draws the documents to train with where most are irrelevant: all whose
+// grade is at least the threshold, and a uniform sample of the others, ratio times as
+// many, rounded up. It returns their numbers in ascending order, or nil if that is all
+// documents, or if none is relevant.
 func Negatives(grades []float64, threshold, ratio float64, rng *rand.Rand) []int32 {
 	var kept, bad []int32
 	for i, g := range grades {

@@ -13,17 +13,16 @@ import (
 //	L(s) = Σ_i c_i L_i − Σ_{i<m} x_i,   L_i = log Σ_{k≥i} exp(x_k),   x_i = s_order(i)
 //	λ_k = [k < m] − Σ_{i≤k} c_i exp(x_k − L_i)
 //
-// for a number m of documents counted and c_i of picks from among documents i and
-// on; c_i = 0 from m on, and the c_i sum to m.
+// where m is the number of documents counted and c_i the number of picks from among
+// the documents from i on; c_i = 0 for i ≥ m, and the c_i sum to m.
 type picks struct {
 	order   []int32
 	repeat  []float64 // c; nil for one each
 	counted int       // m
 }
 
-// maxPlainSpread bounds the differences of scores with which the sums of
-// exponentials are taken as they are: their reciprocals, a list of them summed,
-// stay far from overflow.
+// maxPlainSpread bounds the differences of scores for which the sums of exponentials
+// are used without logarithms: sums of their reciprocals stay far from overflow.
 const maxPlainSpread = 600
 
 // eval returns L and overwrites lambda, if not nil, with its negative
@@ -39,8 +38,8 @@ func (p *picks) eval(scores, lambda []float64, scratch *Scratch) float64 {
 			bottom = v
 		}
 	}
-	// All is relative to the largest score from here on: the number of picks is
-	// that of the documents counted.
+	// From here on scores are relative to the largest. That changes no value, because
+	// the number of picks is that of the documents counted.
 	value := -kernel.Sum(x[:p.counted])
 	if bottom >= -maxPlainSpread {
 		return value + p.plain(x, logs, lambda, scratch)
@@ -120,7 +119,7 @@ func (p *picks) weigh(logs []float64) float64 {
 	return kernel.Dot(p.repeat[:len(logs)], logs)
 }
 
-// addCounted adds the [k < m].
+// addCounted adds [k < m] to every λ_k.
 func (p *picks) addCounted(lambda []float64) {
 	for _, d := range p.order[:p.counted] {
 		lambda[d]++

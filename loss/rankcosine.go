@@ -16,17 +16,16 @@ import (
 // with ψ_i the mapped grade of document i (Qin, Zhang, Tsai, Wang, Liu and Li,
 // Query-level Loss Functions for Information Retrieval, Information Processing
 // and Management 44, 2008; ½ as in Xia et al., ICML 2008). It lies between 0 and
-// 1, takes O(n), and depends on the direction of s alone: not convex, and not the
-// same after a constant is added to all scores, so that a mapping's zero
-// matters.
+// 1, takes O(n), and depends on the direction of s alone. It is not convex, and it
+// changes when a constant is added to all scores, so that a mapping's zero matters.
 //
-// At s = 0 the loss has no limit. There the value is ½, the middle, and λ = û/2,
-// the direction in which the loss falls at once to 0, as though ‖s‖ were 1: an
-// optimiser that starts at zero scores is not stuck there.
+// At s = 0 the loss has no limit. There the value is ½, the mean of its ends, and λ =
+// û/2, the direction in which the loss is 0, as if ‖s‖ were 1, so that an optimiser can
+// start at zero scores.
 //
-// A query whose documents all have one grade teaches nothing.
+// The loss of a query whose documents all have one grade is [Nothing].
 type RankCosine struct {
-	// Mapping is ψ; no grade is too large for it.
+	// Mapping is ψ. Grades whose ψ overflows are allowed.
 	Mapping Mapping
 }
 
@@ -54,8 +53,7 @@ func (RankCosine) Traits() Traits { return Traits{} }
 // boundCosine holds û.
 type boundCosine struct{ unit []float64 }
 
-// tiniestScore is the size of scores below which 1/‖s‖ may overflow and they
-// count as zeros.
+// tiniestScore is the size below which scores count as 0, because 1/‖s‖ may overflow.
 const tiniestScore = 0x1p-1000
 
 func (b boundCosine) Eval(scores, lambda []float64, scratch *Scratch) float64 {
@@ -82,7 +80,7 @@ func (b boundCosine) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return 0.5 * (1 - cosine)
 }
 
-// scaled returns the scores over their largest magnitude, and that.
+// scaled returns the scores divided by their largest magnitude, and that magnitude.
 func scaled(scores []float64, scratch *Scratch) (x []float64, size float64) {
 	for _, s := range scores {
 		size = max(size, math.Abs(s))

@@ -19,10 +19,10 @@ import (
 // non-negative numbers; only their order counts. It is convex, and on two grades
 // it is LogRank's MLE in the factored form with 2κ = σ.
 //
-// This is the accelerated form of the NIPS paper's section 5: forces are summed up
+// This is the accelerated form of the NIPS paper's section 5: the λ_ij are summed up
 // per document before anything is propagated back, and as its footnote 3
 // proposes, with one exponential a document: 1/(1 + exp(s_i − s_j)) =
-// E_j/(E_i + E_j), E = exp(s). [RankNet.PairCost] is the form before it.
+// E_j/(E_i + E_j), E = exp(s). [RankNet.PairLoss] is the form before it.
 type RankNet struct {
 	// Sigma is the slope σ; 0 stands for the papers' 1.
 	Sigma float64
@@ -34,7 +34,7 @@ type RankNet struct {
 
 var _ Loss = RankNet{}
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l RankNet) Validate() error { return validateSigma(l.Sigma) }
 
 func validateSigma(sigma float64) error {

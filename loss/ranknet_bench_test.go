@@ -65,9 +65,9 @@ func BenchmarkRankNet(b *testing.B) {
 			lambda := make([]float64, len(q.grades))
 			for b.Loop() {
 				for i, j := range Pairs(q.grades) {
-					_, force := RankNet{}.PairCost(q.scores[i], q.scores[j])
-					lambda[i] += force
-					lambda[j] -= force
+					_, pair := RankNet{}.PairLoss(q.scores[i], q.scores[j])
+					lambda[i] += pair
+					lambda[j] -= pair
 				}
 			}
 			reportPerUnit(b, q.pairs, "ns/pair")

@@ -14,10 +14,10 @@ func naiveRankNet(l RankNet, grades, s []float64) (value float64, lambda []float
 	lambda = make([]float64, len(s))
 	pairs := 0
 	for i, j := range Pairs(grades) {
-		cost, force := l.PairCost(s[i], s[j])
-		value += cost
-		lambda[i] += force
-		lambda[j] -= force
+		pairValue, pairLambda := l.PairLoss(s[i], s[j])
+		value += pairValue
+		lambda[i] += pairLambda
+		lambda[j] -= pairLambda
 		pairs++
 	}
 	if l.Mean && pairs > 0 {
@@ -29,24 +29,24 @@ func naiveRankNet(l RankNet, grades, s []float64) (value float64, lambda []float
 	return value, lambda
 }
 
-// TestPairCost: eq. 8 as printed, C = s_j − s_i + log(1 + exp(s_i − s_j)), its
+// TestPairLoss: eq. 8 as printed, C = s_j − s_i + log(1 + exp(s_i − s_j)), its
 // derivative by differences, and its two ends.
-func TestPairCost(t *testing.T) {
+func TestPairLoss(t *testing.T) {
 	for _, d := range []float64{-30, -2, -0.1, 0, 0.3, 5, 30} {
-		cost, force := RankNet{}.PairCost(1+d, 1)
-		if want := -d + math.Log1p(math.Exp(d)); !near(cost, want, 1e-13) {
-			t.Errorf("cost of a lead of %v is %v, eq. 8 says %v", d, cost, want)
+		value, lambda := RankNet{}.PairLoss(1+d, 1)
+		if want := -d + math.Log1p(math.Exp(d)); !near(value, want, 1e-13) {
+			t.Errorf("the loss at a lead of %v is %v, eq. 8 says %v", d, value, want)
 		}
 		const h = 1e-5
-		up, _ := RankNet{}.PairCost(1+d+h, 1)
-		down, _ := RankNet{}.PairCost(1+d-h, 1)
-		if want := (down - up) / (2 * h); !near(force, want, 1e-9) {
-			t.Errorf("force at a lead of %v is %v, differences say %v", d, force, want)
+		up, _ := RankNet{}.PairLoss(1+d+h, 1)
+		down, _ := RankNet{}.PairLoss(1+d-h, 1)
+		if want := (down - up) / (2 * h); !near(lambda, want, 1e-9) {
+			t.Errorf("λ at a lead of %v is %v, differences say %v", d, lambda, want)
 		}
 	}
-	for _, c := range []struct{ lead, cost, force float64 }{{1e6, 0, 0}, {-1e6, 3e6, 3}, {700, math.Exp(-2100), 0}} {
-		if cost, force := (RankNet{Sigma: 3}).PairCost(c.lead, 0); cost != c.cost || force != c.force {
-			t.Errorf("a lead of %v with σ = 3: cost %v, force %v, want %v and %v", c.lead, cost, force, c.cost, c.force)
+	for _, c := range []struct{ lead, value, lambda float64 }{{1e6, 0, 0}, {-1e6, 3e6, 3}, {700, math.Exp(-2100), 0}} {
+		if value, lambda := (RankNet{Sigma: 3}).PairLoss(c.lead, 0); value != c.value || lambda != c.lambda {
+			t.Errorf("a lead of %v with σ = 3: loss %v, λ %v, want %v and %v", c.lead, value, lambda, c.value, c.lambda)
 		}
 	}
 }

@@ -22,10 +22,10 @@ import (
 // which λ is that of the side on which the pair is satisfied.
 //
 // An evaluation takes O(n log n) for n documents, however many grades there are
-// (see gradeTree). [RankSVM.Smoothing] is a stand-in for L1 that has a Hessian.
+// (see gradeTree). [RankSVM.Smoothing] approximates L1 by a loss that has a Hessian.
 //
-// The field's objective ½‖w‖² + C·Σ hinge is that of [RankSVM.Weight] = C under the
-// penalty ‖w‖²/2.
+// The objective as usually written, ½‖w‖² + C·Σ hinge, is that of [RankSVM.Weight] = C
+// with the penalty ‖w‖²/2.
 type RankSVM struct {
 	// Squared chooses L2.
 	Squared bool
@@ -49,7 +49,7 @@ type RankSVM struct {
 
 var _ Loss = RankSVM{}
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l RankSVM) Validate() error {
 	switch {
 	case !(l.Weight >= 0) || math.IsInf(l.Weight, 1):
@@ -105,7 +105,7 @@ func (b *boundHinge) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 }
 
 // Support implements [CuttingPlane]: Σ t_ij over the pairs with t_ij > 0 at the given
-// scores is a plane below the loss.
+// scores is a linear lower bound of the loss.
 func (b *boundHinge) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, count := b.sweep(scores, lambda, scratch)
 	return count
@@ -170,7 +170,8 @@ func (b *boundSmoothHinge) Eval(scores, lambda []float64, scratch *Scratch) floa
 }
 
 // Support implements [CuttingPlane]: with α_ij = h'(t_ij) at the given scores, which
-// is between 0 and 1, Σ α_ij t_ij is a plane below the hinge that h stands for.
+// is between 0 and 1, Σ α_ij t_ij is a linear lower bound of the hinge that h
+// approximates.
 func (b *boundSmoothHinge) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, slopes := b.eval(scores, lambda, nil, nil, scratch)
 	return slopes

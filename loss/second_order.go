@@ -8,9 +8,9 @@ type SecondOrder interface {
 	Curvature() Curvature
 }
 
-// Curvature is a loss on one query that remembers its Hessian with respect to the
-// scores (a generalised one where the gradient has kinks) at one point. Calls must
-// not overlap.
+// Curvature is a loss on one query that stores its Hessian with respect to the scores
+// (a generalised one where the gradient has kinks) at one point. Calls must not
+// overlap.
 type Curvature interface {
 	// Eval is [QueryLoss.Eval], and makes scores the point of Times.
 	Eval(scores, lambda []float64, scratch *Scratch) float64
@@ -20,27 +20,27 @@ type Curvature interface {
 	Times(dst, v []float64)
 }
 
-// Diagonal is a QueryLoss that knows the second derivatives of the loss by each score
-// on its own, for learners that take Newton steps score by score (boosted trees).
+// Diagonal is a QueryLoss with the diagonal of its Hessian, for learners that take
+// Newton steps score by score (boosted trees).
 type Diagonal interface {
 	QueryLoss
 
 	// EvalSecond is [QueryLoss.Eval] with a lambda that is not nil, and overwrites
 	// second, one element a document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. Where λ
-	// is a field of forces that depends on a ranking, these are the derivatives of
-	// the forces with the ranking held fixed. They are finite and not negative.
+	// is no gradient but depends on a ranking, these are its derivatives with the
+	// ranking held fixed. They are finite and not negative.
 	EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64
 }
 
-// CuttingPlane is a QueryLoss that knows planes below a loss with kinks: below itself, or
-// below the loss it is a smooth stand-in for.
+// CuttingPlane is a QueryLoss with linear lower bounds (cutting planes) of a convex
+// loss: of itself, or of the loss that it is a smooth approximation of.
 type CuttingPlane interface {
 	QueryLoss
 
 	// Support returns c and overwrites lambda, if it is not nil, with λ, such that
-	// at any scores z the loss is at least c − λ·z. The plane is chosen for the
-	// given scores; λ is that of Eval there.
+	// at any scores z the convex loss is at least c − λ·z. λ is that of Eval at the
+	// given scores.
 	Support(scores, lambda []float64, scratch *Scratch) (c float64)
 }
 
-var _ = []Diagonal{&boundRankNet{}, crossEntropy{}, &boundBendingLambdaRank{}, nothing{}}
+var _ = []Diagonal{&boundRankNet{}, crossEntropy{}, &boundSecondLambdaRank{}, nothing{}}

@@ -6,7 +6,7 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// settled tells whether the measure of a query is the same for all rankings, or
+// settled reports whether the measure of a query is the same for all rankings, or
 // is left out of means: there is nothing to learn.
 func settled(m measure.Measure, grades []float64) bool {
 	worst, best, ok := measure.Extremes(m, grades)

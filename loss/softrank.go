@@ -16,23 +16,23 @@ import (
 //
 //	p_ij = P(S_i > S_j) = Φ((s_i − s_j)/(σ√2)),
 //
-// and the rank of j, taken as though the p_ij of different i were independent, is
-// one more than a Poisson-binomial variable R_j:
+// and the rank of j is approximated by one plus a Poisson-binomial variable R_j, as if
+// the p_ij of different i were independent:
 //
 //	L(s) = 1 − Σ_j g_j E[D(1 + R_j)],   ∂E/∂p_ij = Σ_r P(R_j − X_ij = r) (D(r+2) − D(r+1))
 //
 // (Taylor, Guiver, Robertson and Minka, SoftRank: Optimizing Non-Smooth Rank
 // Metrics, WSDM 2008), g_j being the gain of document j over the ideal DCG, D the
-// discount and X_ij whether i stands above j. The laws of R_j − X_ij come from the
-// products of two partial laws, before i and after it, and not by dividing X_ij
-// out: no sum cancels. It lies between 0 and 1, is smooth and not convex.
+// discount and X_ij whether i stands above j. The laws of R_j − X_ij are computed from
+// two partial laws, of the documents before i and after it, and not by dividing X_ij
+// out, so that no sum cancels. L lies between 0 and 1, is smooth and not convex.
 //
 // It takes O(n⁺nk) for n⁺ documents with gain and k ranks that count (n without a
-// cut-off), and nk numbers of working memory.
+// cutoff), and nk numbers of working memory.
 //
-// A query whose documents all have one grade teaches nothing.
+// The loss of a query whose documents all have one grade is [Nothing].
 type SoftRank struct {
-	// Convention settles gain and discount; its other rules are no matter here.
+	// Convention settles gain and discount; its other rules are not used.
 	Convention measure.Convention
 
 	// Sigma is the standard deviation σ of the scores; 0 stands for 1.
@@ -46,10 +46,10 @@ var _ Loss = SoftRank{}
 
 const defaultScoreDeviation = 1
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l SoftRank) Validate() error {
 	if l.Cutoff < 0 {
-		return fmt.Errorf("cut-off %d, expected a positive number", l.Cutoff)
+		return fmt.Errorf("cutoff %d, expected a positive number", l.Cutoff)
 	}
 	return positiveOrZero("sigma", l.Sigma)
 }

@@ -37,7 +37,7 @@ func softRankByEnumeration(gains []float64, discount func(r int) float64, sigma 
 	}
 }
 
-// TestSoftRankAgainstEnumeration: value and gradient under discounts, cut-offs and
+// TestSoftRankAgainstEnumeration: value and gradient under discounts, cutoffs and
 // deviations of several kinds.
 func TestSoftRankAgainstEnumeration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -54,7 +54,7 @@ func TestSoftRankAgainstEnumeration(t *testing.T) {
 					return c.Discount(r)
 				}, sigma)
 				for _, s := range scoresOf(rng, len(grades)) {
-					againstReference(t, fmt.Sprintf("%s, cut-off %d, %v", name, k, grades), b, f, s)
+					againstReference(t, fmt.Sprintf("%s, cutoff %d, %v", name, k, grades), b, f, s)
 				}
 			}
 		}
@@ -71,7 +71,7 @@ func TestSoftRankApproaches(t *testing.T) {
 		s := distinct(rng, len(grades), 1)
 		v, _ := evaluated(mustBind(t, SoftRank{Convention: c, Sigma: 1e-4, Cutoff: k}, grades, 1), s)
 		if want := 1 - ndcgOf(c, grades, ranksOf(s), k); !near(v, want, 1e-12) {
-			t.Errorf("cut-off %d: %v, 1 − NDCG is %v", k, v, want)
+			t.Errorf("cutoff %d: %v, 1 − NDCG is %v", k, v, want)
 		}
 	}
 	// For two documents the law is exact: NDCG is D(2) where the bad one is above.

@@ -10,11 +10,11 @@ type byScore struct {
 	order  []int32   // the permutation: the document at each place
 }
 
-// shallow is up to which depth a list is sorted by insertion.
+// shallow is the largest depth for which sorting by insertion is used.
 const shallow = 32
 
-// rankByScore sorts the documents by score. Of all but the first depth ranks it
-// may leave the order open.
+// rankByScore sorts the documents by score. Below the first depth ranks their order is
+// unspecified.
 func rankByScore(s []float64, order []int32, depth int, scratch *Scratch) byScore {
 	n := len(order)
 	r := byScore{scores: scratch.Floats(n), places: scratch.Floats(n), order: order}

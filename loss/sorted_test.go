@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRankByScore: the first ranks are those of a stable sort, whatever the depth,
-// and nobody is lost.
+// TestRankByScore: the first ranks are those of a stable sort, for any depth, and every
+// document has a rank.
 func TestRankByScore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 120).Draw(t, "documents")

@@ -11,39 +11,40 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// StructuredHinge is the margin-rescaled structured hinge of SVMmap and its kin: how
-// much the most violating of all rankings y of a query's good against its bad
-// documents gains on the ideal one y*,
+// StructuredHinge is the margin-rescaled structured hinge of SVMmap and similar methods:
+// the largest violation of the margin Δ(y) over all rankings y of a query's good
+// against its bad documents, y* being the ideal one,
 //
 //	L(s) = max_y Δ(y) − w·δφ(y),   w·δφ(y) = 2κ Σ_{(g,b) inverted in y} (s_g − s_b),
 //
-// Δ(y) = G(y*) − G(y) being what the ranking misses of the gain G: average precision
-// makes it SVMmap (Y. Yue, T. Finley, F. Radlinski, T. Joachims, A Support Vector
-// Method for Optimizing Average Precision, SIGIR 2007), NDCG@k and the reciprocal
+// where Δ(y) = G(y*) − G(y) is the loss of the gain G. With average precision it is
+// SVMmap (Y. Yue, T. Finley, F. Radlinski, T. Joachims, A Support Vector
+// Method for Optimizing Average Precision, SIGIR 2007), with NDCG@k and the reciprocal
 // rank SVM-NDCG and SVM-MRR (S. Chakrabarti, R. Khanna, U. Sawant, C. Bhattacharyya,
-// Structured Learning for Non-Smooth Ranking Losses, KDD 2008), AUC a sum of pairwise
+// Structured Learning for Non-Smooth Ranking Losses, KDD 2008), with AUC a sum of pairwise
 // hinges (T. Joachims, A Support Vector Method for Multivariate Performance Measures,
 // ICML 2005). It is convex and piecewise linear, and at least the Δ of the ranking by
 // score.
 //
-// The maximum is exact. Some best y has the goods in the order of their scores, and
-// so the bads, which leaves the lattice of paths that the lattice form of LogRank sums over; with
-// s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, and j_i bads above the i-th good,
+// The maximum is exact. It is attained by a y in which the goods stand in the order of
+// their scores, and the bads too: one of the paths that LogRank's lattice form sums
+// over. With s_g1 ≥ s_g2 ≥ … and s_b1 ≥ s_b2 ≥ …, and j_i bads above the i-th good,
 //
 //	L(s) = G(y*) + max over 0 ≤ j_1 ≤ … ≤ j_n⁺ ≤ n⁻ of Σ_i c_i(j_i) − γ_i(j_i),
 //	c_i(j) = 2κ Σ_{l≤j} (s_bl − s_gi),   G(y) = Σ_i γ_i(j_i)
 //
-// (c_i and γ_i of latticeLaw). Two searches share the measures between them: see
+// (c_i and γ_i of latticeLaw). There are two searches, for different measures:
 // columnSearch and rowSearch.
 //
 // Where several rankings are the worst, λ is that of one of them, averaged over
 // documents of one class that tie: a subgradient that does not depend on the order
 // of documents in a file.
 //
-// A gain with a cut-off k far below n⁻ asks for much. Any k bads above all goods lose
-// all of it, and that the k best bads gain nothing by it takes goods whose mean score
-// is above theirs. Where scores cannot reach that, as in OHSUMED with NDCG@10, the
-// minimum over w is at w = 0; NDCG without a cut-off has no such flat worst.
+// With a cutoff k far below n⁻, a ranking with any k bads above all goods has Δ = G(y*).
+// L is then below G(y*), its value at w = 0, only if the mean score of the goods is above
+// that of the k bads with the highest scores. Where no w achieves that for the sum over
+// queries, as on OHSUMED with NDCG@10, the minimum is at w = 0. NDCG without a cutoff
+// does not have this problem.
 type StructuredHinge struct {
 	// Gain is the measure G, on grades made binary.
 	Gain measure.Additive
@@ -60,7 +61,7 @@ type StructuredHinge struct {
 
 var _ Loss = StructuredHinge{}
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l StructuredHinge) Validate() error {
 	switch {
 	case l.Gain == nil:
@@ -101,7 +102,7 @@ func (StructuredHinge) Traits() Traits { return Traits{Convex: true, ShiftInvari
 // worstSearch finds the worst ranking of a query.
 type worstSearch interface {
 	// worst returns Δ(y) − w·δφ(y) of the ranking for which it is largest, and its
-	// Δ(y), and sets paths.above. Nothing is kept.
+	// Δ(y), and sets paths.above. It keeps none of its arguments.
 	worst(paths lattice, scratch *Scratch) (value, delta float64)
 }
 
@@ -136,7 +137,7 @@ func (b *boundStructured) Eval(scores, lambda []float64, scratch *Scratch) float
 	return b.weight * value
 }
 
-// Support implements [CuttingPlane]: the worst ranking's own plane.
+// Support implements [CuttingPlane], with Δ(y) − w·δφ(y) of the worst ranking y.
 func (b *boundStructured) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, delta := b.eval(scores, lambda, scratch)
 	return b.weight * delta

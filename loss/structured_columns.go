@@ -8,18 +8,18 @@ import (
 )
 
 // columnSearch finds the worst ranking for a gain whose terms γ_i(a) are convex in a:
-// one more bad above a good costs less, the more there are already. AP and AUC are
-// such. It goes by bads, best score first. The l-th bad stands above the goods from
-// some i on, at a profit of
+// one more bad above a good costs less, the more there are already. AP and AUC have such
+// terms. It places the bads in descending order of their scores. If the l-th bad stands
+// above the goods from i on, it adds
 //
 //	V_l(i) = Σ_{k≥i} 2κ(s_bl − s_gk) + γ_k(l−1) − γ_k(l),
 //
-// and the value of a ranking is Σ_l V_l(i_l). Each term of V_l falls with l, so if i'
-// > i is worth as much as i to one bad, it is to all later ones: the best i of every
-// bad on its own (the last of equals) ascend, and are a path (Yue et al., SIGIR 2007,
-// Section 4, where this makes the greedy algorithm exact). Because they ascend, a
-// bad between two whose i are known has few to look at, and all take O(n⁺ + n⁻ log
-// n⁻) steps in place of the n⁺n⁻ cells of the lattice.
+// to the value of the ranking, which is Σ_l V_l(i_l). Each term of V_l falls with l, so
+// if V_l(i') ≥ V_l(i) for an i' > i, the same holds for all later bads: the best i of
+// the bads, each on its own (the last of equals), ascend and are a path (Yue et al.,
+// SIGIR 2007, Section 4, where this makes the greedy algorithm exact). Because they
+// ascend, the best i of a bad lies between those of its neighbours: taken by halves, all
+// of them take O(n⁺ + n⁻ log n⁻) steps instead of the n⁺n⁻ cells of the lattice.
 type columnSearch struct {
 	gain  func(i, a int) float64 // γ_i(a)
 	falls [][]float64            // falls[l][i] = γ_i(l) − γ_i(l+1); nil for large queries
@@ -69,8 +69,8 @@ func newColumnSearch(gains *bipartite.GainTable) *columnSearch {
 }
 
 // newKnownColumnSearch is newColumnSearch for the measures that are known to be
-// convex, and nil for others. In large queries their terms are worked out as they are
-// asked for: a table of n⁺(n⁻+1) would be gigabytes for some ten thousand documents.
+// convex, and nil for others. In large queries their terms are computed when they are
+// needed: a table of n⁺(n⁻+1) would be gigabytes for some ten thousand documents.
 func newKnownColumnSearch(gain measure.Additive, good, bad int) *columnSearch {
 	if !knownConvex(gain) {
 		return nil
@@ -79,19 +79,20 @@ func newKnownColumnSearch(gain measure.Additive, good, bad int) *columnSearch {
 	return c.tabulate(good, bad)
 }
 
-// knownConvex tells whether a gain is average precision or AUC.
+// knownConvex reports whether a gain is average precision or AUC.
 func knownConvex(gain measure.Additive) bool {
 	name := measure.Family(gain)
 	return (name == "map" || name == "ap" || name == "auc") && measure.CutoffOf(gain) == 0
 }
 
-// fall returns γ_i(l) − γ_i(l+1), what the bad after l others takes from a good below.
+// fall returns γ_i(l) − γ_i(l+1), by how much the (l+1)-th bad above the i-th good
+// reduces the gain.
 func (c *columnSearch) fall(i, l int) float64 { return c.gain(i, l) - c.gain(i, l+1) }
 
 func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta float64) {
 	good, bad := len(paths.good), len(paths.bad)
 	from := scratch.Floats(bad)
-	// First the bad in the middle, then those in the middles of the halves, and so on.
+	// The bad in the middle comes first, then those in the middles of the halves, and so on.
 	for step := 1 << (bits.Len(uint(bad)) - 1); step > 0; step /= 2 {
 		for l := step - 1; l < bad; l += 2 * step {
 			least, most := 0, good

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Falls that are worked out as they are asked for, as in large queries, give the same
-// bits as those that are kept.
+// Falls that are computed when needed, as in large queries, give the same bits as those
+// in a table.
 func TestColumnSearchWithoutTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	for _, name := range []string{"map", "auc"} {

@@ -21,9 +21,9 @@ import (
 // Smola, Direct Optimization of Ranking Measures, arXiv:0704.3359, 2007). The weights
 // c of the ranks descend, so that the order by score has the largest Σ_i c(π_i) s_i.
 // The reference c*_i is the mean of c over the ranks that documents of i's grade have
-// in an ideal order; with any one ideal order in its place, documents of equal grade
-// would be kept in that order. L is convex, piecewise linear, not negative, and at
-// least the Δ of the order by score.
+// in an ideal order; with a single ideal order instead, training would keep documents of
+// equal grade in that order. L is convex, piecewise linear, not negative, and at least
+// the Δ of the order by score.
 //
 // The maximum is a linear assignment of documents to ranks, solved exactly: see
 // assignment. Only k ranks have a discount; for the others, sorting is best.
@@ -31,17 +31,17 @@ import (
 // Where several orders are the worst, λ is that of one of them, averaged over
 // documents of equal score and grade.
 //
-// Other than the feature map of [StructuredHinge], this one sees the order among
-// documents of equal grade, and the loss counts how far their scores spread. Where
+// Unlike the feature map of [StructuredHinge], this one depends on the order among
+// documents of equal grade, and the loss grows with the spread of their scores. Where
 // grades overlap as much as in OHSUMED or MQ2008 the minimum over w is at w = 0.
 type GradedHinge struct {
-	// Convention settles gain and discount; its other rules are no matter here.
+	// Convention settles gain and discount; its other rules are not used.
 	Convention measure.Convention
 
-	// Cutoff is the k of NDCG@k; 0 stands for all.
+	// Cutoff is the k of NDCG@k; 0 stands for all ranks.
 	Cutoff int
 
-	// Ranks says how c falls.
+	// Ranks chooses the weights c.
 	Ranks RankWeights
 
 	// Weight multiplies the loss; 0 stands for 1.
@@ -82,11 +82,11 @@ func (w RankWeights) at(r int) float64 {
 
 var _ Loss = GradedHinge{}
 
-// Validate tells of options that no query can be trained with.
+// Validate returns an error for options that fit no query.
 func (l GradedHinge) Validate() error {
 	switch {
 	case l.Cutoff < 0:
-		return fmt.Errorf("cut-off %d, expected a positive number", l.Cutoff)
+		return fmt.Errorf("cutoff %d, expected a positive number", l.Cutoff)
 	case l.Ranks < 0 || int(l.Ranks) >= len(rankWeightNames):
 		return fmt.Errorf("rank weights %d, expected %s", int(l.Ranks), suggest.OneOf(rankWeightNames[:]))
 	}
@@ -154,7 +154,7 @@ func (b *boundGraded) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	return b.weight * value
 }
 
-// Support implements [CuttingPlane]: the worst order's own plane.
+// Support implements [CuttingPlane], with the terms of the maximum for the worst order π.
 func (b *boundGraded) Support(scores, lambda []float64, scratch *Scratch) float64 {
 	_, delta := b.eval(scores, lambda, scratch)
 	return b.weight * delta

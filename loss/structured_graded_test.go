@@ -129,7 +129,7 @@ func TestGradedHingeErrors(t *testing.T) {
 		loss loss.GradedHinge
 		want string
 	}{
-		{loss.GradedHinge{Cutoff: -1}, "cut-off -1, expected a positive number"},
+		{loss.GradedHinge{Cutoff: -1}, "cutoff -1, expected a positive number"},
 		{loss.GradedHinge{Ranks: 2}, "rank weights 2, expected root or log"},
 		{loss.GradedHinge{Weight: -1}, "weight -1, expected a positive finite number"},
 	} {

@@ -11,17 +11,17 @@ import (
 //	F_i(j) = c_i(j) − γ_i(j) + max_{j'≤j} F_{i−1}(j').
 //
 // It needs only the cells with a gain: those of row i left of width_i, which does not
-// grow with i. As soon as a path comes to a column j ≥ width_i, it has no gain to
-// come; and without gains the best is that every good has above it the bads that
-// score more, or j if that is more. Let p_i bads score more than the i-th good. What
-// the rows from m on are then worth is a sum of two parts,
+// grow with i. A path that reaches a column j ≥ width_i has no gain in the rows from i
+// on, where it is best for every good to have above it the bads with higher scores, or
+// j bads if that is more. Let p_i bads score more than the i-th good. The terms of the
+// rows from m on are then a sum of two parts,
 //
 //	T_m(j) = Σ_{i≥m} c_i(max(j, p_i)) = Σ_{m≤i<t} (S_j − j·s_gi) + Σ_{i≥t} c_i(p_i),
 //
 // t being the first row from m on with p_i ≥ j, and S_j = Σ_{l≤j} s_bl, which takes
 // constant time. So NDCG@k takes k(k+1)/2 cells, the reciprocal rank n⁻ + 1, and the
-// rest is O(n⁺ + n⁻) after sorting; it is all n⁺(n⁻+1) cells only for a gain that
-// every place has a part in.
+// rest is O(n⁺ + n⁻) after sorting; a gain to which every rank contributes takes all
+// n⁺(n⁻+1) cells.
 type rowSearch struct {
 	gains *bipartite.GainTable
 	width []int // of the rows with gains
@@ -144,11 +144,11 @@ func (w *rowWork) trace(p path) {
 	}
 }
 
-// tail is what rows without gains are worth.
+// tail computes T_m(j), the terms of the rows without gains.
 type tail struct {
 	sums    []float64 // S_j
 	peak    []float64 // p_i
-	worth   []float64 // Σ_{k≥i} c_k(p_k)
+	best    []float64 // Σ_{k≥i} c_k(p_k)
 	goods   []float64 // Σ_{k<i} s_gk
 	reaches []float64 // the first i with p_i ≥ j
 }
@@ -156,10 +156,10 @@ type tail struct {
 func newTail(paths lattice, scratch *Scratch) tail {
 	good, bad := len(paths.good), len(paths.bad)
 	t := tail{
-		sums: scratch.Floats(bad + 1), peak: scratch.Floats(good), worth: scratch.Floats(good + 1),
+		sums: scratch.Floats(bad + 1), peak: scratch.Floats(good), best: scratch.Floats(good + 1),
 		goods: scratch.Floats(good + 1), reaches: scratch.Floats(bad + 1),
 	}
-	t.sums[0], t.goods[0], t.worth[good] = 0, 0, 0
+	t.sums[0], t.goods[0], t.best[good] = 0, 0, 0
 	for l, v := range paths.bad {
 		t.sums[l+1] = t.sums[l] + v
 	}
@@ -172,7 +172,7 @@ func newTail(paths lattice, scratch *Scratch) tail {
 		t.goods[i+1] = t.goods[i] + g
 	}
 	for i := good - 1; i >= 0; i-- {
-		t.worth[i] = t.worth[i+1] + t.sums[int(t.peak[i])] - t.peak[i]*paths.good[i]
+		t.best[i] = t.best[i+1] + t.sums[int(t.peak[i])] - t.peak[i]*paths.good[i]
 	}
 	i := 0
 	for j := range t.reaches {
@@ -187,5 +187,5 @@ func newTail(paths lattice, scratch *Scratch) tail {
 // at returns T_m(j).
 func (t *tail) at(m, j int) float64 {
 	first := max(m, int(t.reaches[j]))
-	return float64(first-m)*t.sums[j] - float64(j)*(t.goods[first]-t.goods[m]) + t.worth[first]
+	return float64(first-m)*t.sums[j] - float64(j)*(t.goods[first]-t.goods[m]) + t.best[first]
 }

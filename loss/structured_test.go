@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// structuredMeasures are the four of the papers, at cut-offs below and above the
+// structuredMeasures are the four of the papers, at cutoffs below and above the
 // lengths tested, and others that are sums over relevant documents.
 var structuredMeasures = []string{"map", "auc", "mrr", "ndcg@1", "ndcg@2", "ndcg@3", "ndcg@10", "ndcg", "mrr@2", "p@3", "r@4", "bpref", "rbp"}
 
@@ -294,7 +294,7 @@ func TestStructuredAUCIsThePairwiseHinge(t *testing.T) {
 	})
 }
 
-// A measure that is 0 for every ranking of a short list leaves nothing to lose.
+// The loss under a measure that is 0 for every ranking of a query is Nothing.
 func TestStructuredHingeWithoutGain(t *testing.T) {
 	m, err := parseUnder("ndcg@10", "letor4")
 	if err != nil {

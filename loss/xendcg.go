@@ -17,8 +17,8 @@ import (
 // every iteration; here they are drawn once for each query, in Bind, so that the
 // loss is a function and every optimiser can minimise it. Convex; O(n).
 //
-// A query whose documents all have one grade teaches nothing: its γ would be all
-// that its documents differ by.
+// The loss of a query whose documents all have one grade is [Nothing]: t would depend on
+// the random γ alone.
 type XENDCG struct{}
 
 var _ Loss = XENDCG{}

@@ -46,7 +46,7 @@ type rangeFunc func(worker, from, to int, down []float64) float64
 // point is where a Functional is being evaluated, and what is wanted.
 type point struct{ scores, lambda, second []float64 }
 
-// boundQuery is a query the loss can learn from.
+// boundQuery is a query whose loss is not [loss.Nothing].
 type boundQuery struct {
 	id     string
 	x      []float32
@@ -57,11 +57,11 @@ type boundQuery struct {
 }
 
 // NewFunctional binds the loss to every query of d, which must not change
-// afterwards. Queries from which the loss learns nothing are left out: their λ is 0.
+// afterwards. Queries whose loss is [loss.Nothing] are left out: their λ is 0.
 // What the loss draws depends on the seed and the query alone. There are as many
-// goroutines as workers, GOMAXPROCS if that is 0. If done, a context's or nil, is
-// closed, NewFunctional returns ErrInterrupted and evaluations return NaN at their
-// next query. It is an error if the loss does not fit a query.
+// goroutines as workers, GOMAXPROCS if that is 0. Once done, a context's channel or nil,
+// is closed, NewFunctional returns ErrInterrupted, and evaluations end before their next
+// query and return NaN. It is an error if the loss does not fit a query.
 func NewFunctional(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
 	f, err := bindAll(d, l, seed, workers, done)
 	if err != nil {
@@ -74,8 +74,8 @@ func NewFunctional(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, do
 	return f, nil
 }
 
-// bindAll binds the loss to the queries side by side, each with a stream keyed
-// by its id, and keeps those that teach something.
+// bindAll binds the loss to the queries in parallel, each with a stream keyed by its
+// id, and keeps those whose loss is not Nothing.
 func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
 	f := &Functional{loss: l, seed: seed, queries: make([]boundQuery, len(d.Queries)), done: done}
 	for i := range d.Queries {
@@ -128,8 +128,8 @@ func (f *Functional) newSums(dim int) *parallel.Sums {
 	return parallel.NewSums(dim, parallel.Split(docs, parallel.DefaultBlocks))
 }
 
-// each returns a function that adds up the term of every query of a range, in order,
-// and is NaN once it is to end. It is the one loop over queries of this package.
+// each returns a function that adds up the term of every query of a range, in order, and
+// returns NaN once done is closed. It is the only loop over queries of this package.
 func (f *Functional) each(term func(worker, query int, down []float64) float64) rangeFunc {
 	return func(worker, from, to int, down []float64) float64 {
 		var value float64
@@ -143,11 +143,11 @@ func (f *Functional) each(term func(worker, query int, down []float64) float64) 
 	}
 }
 
-// Queries returns the number of queries the loss learns from.
+// Queries returns the number of queries whose loss is not [loss.Nothing].
 func (f *Functional) Queries() int { return len(f.queries) }
 
-// Rows returns the number of documents of the data set, those of queries that teach
-// nothing included.
+// Rows returns the number of documents of the data set, those of queries that are left
+// out included.
 func (f *Functional) Rows() int { return f.rows }
 
 // Eval returns L(scores), and overwrites lambda, if it is not nil, with λ.
@@ -155,13 +155,13 @@ func (f *Functional) Eval(scores, lambda []float64) float64 {
 	f.mustHaveRows("scores", scores)
 	if lambda != nil {
 		f.mustHaveRows("lambda", lambda)
-		clear(lambda) // of queries that teach nothing
+		clear(lambda) // of queries that are left out
 	}
 	return f.run(f.plain, point{scores: scores, lambda: lambda})
 }
 
-// Diagonal tells by an error that the loss has no second derivatives, so that
-// EvalSecond must not be called.
+// Diagonal returns an error if the loss has no second derivatives, so that EvalSecond
+// must not be called.
 func (f *Functional) Diagonal() error {
 	for i := range f.queries {
 		if _, ok := f.queries[i].loss.(loss.Diagonal); !ok {
@@ -215,10 +215,9 @@ func (q *boundQuery) of(rows []float64) []float64 {
 	return rows[q.row : q.row+q.docs : q.row+q.docs]
 }
 
-// Redraw binds the loss anew to the queries it learns from, so that it draws again
-// what it draws: other random numbers in every round, and those of [NewFunctional] in
-// round 0. What is drawn depends on the seed, the round and the query alone. After
-// an error, which names the query, f must not be used.
+// Redraw binds the loss anew, with other random numbers in every round, and those of
+// [NewFunctional] in round 0. What is drawn depends on the seed, the round and the query
+// alone. After an error, which names the query, f must not be used.
 func (f *Functional) Redraw(round int) error {
 	purpose := "bind"
 	if round != 0 {

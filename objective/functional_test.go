@@ -42,7 +42,7 @@ func diagonals(t testing.TB) map[string]loss.Loss {
 func notNumbers(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 
 // TestFunctionalIsItsQueries: value, λ and second derivatives are those of every query
-// bound by itself, rows in the order of the data, and 0 where nothing can be learned.
+// bound by itself, rows in the order of the data, and 0 where the loss is Nothing.
 func TestFunctionalIsItsQueries(t *testing.T) {
 	d := randomData(t, 40, 2)
 	s := randomPoint(d.Docs(), 2)
@@ -52,7 +52,7 @@ func TestFunctionalIsItsQueries(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		var want float64
-		teaching := 0
+		bound := 0
 		wantLambda, wantSecond := make([]float64, d.Docs()), make([]float64, d.Docs())
 		row := 0
 		for i := range d.Queries {
@@ -62,14 +62,14 @@ func TestFunctionalIsItsQueries(t *testing.T) {
 				t.Fatal(err)
 			}
 			if b != loss.Nothing {
-				teaching++
+				bound++
 			}
 			to := row + q.Len()
 			want += b.(loss.Diagonal).EvalSecond(s[row:to], wantLambda[row:to], wantSecond[row:to], new(loss.Scratch))
 			row = to
 		}
-		if f.Rows() != d.Docs() || f.Queries() != teaching || teaching > 32 {
-			t.Errorf("%s: %d rows and %d queries, want %d and %d, at most 32", name, f.Rows(), f.Queries(), d.Docs(), teaching)
+		if f.Rows() != d.Docs() || f.Queries() != bound || bound > 32 {
+			t.Errorf("%s: %d rows and %d queries, want %d and %d, at most 32", name, f.Rows(), f.Queries(), d.Docs(), bound)
 		}
 		lambda, second := notNumbers(d.Docs()), notNumbers(d.Docs())
 		if got := f.EvalSecond(s, lambda, second); math.Abs(got-want) > 1e-12*math.Abs(want) {
@@ -116,7 +116,7 @@ func TestRiskIsFunctionalOfScores(t *testing.T) {
 	}
 }
 
-// TestFunctionalSameBits: whatever the number of workers, and in every round of draws.
+// TestFunctionalSameBits: for any number of workers, and in every round of draws.
 func TestFunctionalSameBits(t *testing.T) {
 	d := randomData(t, 200, 1)
 	s := randomPoint(d.Docs(), 2)

@@ -2,9 +2,9 @@
 // regularised empirical risk, a function of the scorer's parameters that an
 // optimiser can minimise.
 //
-// Start reading at [Functional], the loss of a data set as a function of scores, and
-// at [Risk], which is one of a scorer's parameters. The package must not know which loss or scorer it
-// holds, nor how the function is minimised.
+// Start reading at [Functional], the loss of a data set as a function of its documents'
+// scores, and at [Risk], the same as a function of a scorer's parameters. The package must
+// not know which loss or scorer it holds, nor how the function is minimised.
 package objective
 
 import (
@@ -32,7 +32,7 @@ type Risk struct {
 	functional *Functional
 	queries    []boundQuery // the functional's
 	scorer     scorer.Scorer
-	c          float64 // as asked for
+	c          float64 // Options.C
 	inverse    float64 // 1/C
 	sums       *parallel.Sums
 	run        rangeFunc // of Eval
@@ -48,15 +48,15 @@ type Options struct {
 	Seed    uint64  // of everything the loss draws
 	Workers int     // goroutines; 0 means GOMAXPROCS
 
-	// Done, if it is closed, ends what is under way before its next query: [New]
-	// returns ErrInterrupted, and sums over all queries are NaN. It is a context's.
+	// Done, a context's channel or nil, interrupts once it is closed: [New] returns
+	// ErrInterrupted, and sums over all queries end before their next query as NaN.
 	Done <-chan struct{}
 }
 
-// ErrInterrupted tells that [Options.Done] was closed.
+// ErrInterrupted is returned after [Options.Done] was closed.
 var ErrInterrupted = errors.New("interrupted")
 
-// closed tells whether a channel that nothing is sent on is closed.
+// closed reports whether a channel that nothing is sent on is closed.
 func closed(done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -90,7 +90,7 @@ func newWorkspace(docs int) workspace {
 }
 
 // New binds the loss to every query of d, which must not change afterwards.
-// Queries from which the loss learns nothing are left out. It is an error if the
+// Queries whose loss is [loss.Nothing] are left out. It is an error if the
 // scorer takes another number of features than d has, if C is negative or NaN,
 // or if the loss does not fit a query.
 func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk, error) {
@@ -123,7 +123,7 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	return r, nil
 }
 
-// Queries returns the number of queries the loss learns from.
+// Queries returns the number of queries whose loss is not [loss.Nothing].
 func (r *Risk) Queries() int { return len(r.queries) }
 
 // Dim returns the number of parameters.
@@ -158,27 +158,27 @@ func (r *Risk) penalize(value float64, w, grad []float64) float64 {
 	return value
 }
 
-// lossOf is what is asked of a query's loss at some scores. It overwrites lambda with
-// what goes back through the scorer.
+// lossOf evaluates a query's loss at some scores. It overwrites lambda with the vector
+// that is propagated back through the scorer.
 type lossOf func(query int, scores, lambda []float64, scratch *loss.Scratch) float64
 
 // through returns the term of a query in a sum: its documents are scored, the loss is
-// asked, and lambda is carried back to the parameters.
-func (r *Risk) through(ask lossOf) func(worker, query int, down []float64) float64 {
+// evaluated, and lambda is propagated back to the parameters.
+func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) float64 {
 	return func(worker, query int, down []float64) float64 {
 		ws := &r.work[worker]
 		ws.scorer.Next = r.after(query)
-		return r.term(ask, query, r.params, down, 1, ws)
+		return r.term(eval, query, r.params, down, 1, ws)
 	}
 }
 
-// term returns what ask does of a query at params, and adds sign times its lambda,
-// carried back, to down.
-func (r *Risk) term(ask lossOf, query int, params, down []float64, sign float64, ws *workspace) float64 {
+// term returns the value of eval for a query at params, and adds sign times its lambda,
+// propagated back, to down.
+func (r *Risk) term(eval lossOf, query int, params, down []float64, sign float64, ws *workspace) float64 {
 	q := &r.queries[query]
 	scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
 	r.scorer.Score(scores, params, q.x, &ws.scorer)
-	value := ask(query, scores, lambda, &ws.scratch)
+	value := eval(query, scores, lambda, &ws.scratch)
 	if sign != 1 {
 		kernel.Scale(sign, lambda)
 	}

@@ -14,7 +14,7 @@ var (
 	_ optimize.Terms = (*Risk)(nil)
 )
 
-// Backpropagation pair by pair and forces added up per document give the same cost
+// Backpropagation pair by pair and λ added up per document give the same loss
 // and the same gradient of every query: linear scorer and networks, with any slope,
 // sums and means.
 func TestPairByPairIsTheRisk(t *testing.T) {

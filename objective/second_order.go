@@ -63,17 +63,17 @@ func (c *SecondOrder) timesQuery(query int, scores, product []float64, _ *loss.S
 	return 0
 }
 
-// Support returns c and overwrites grad such that the sum of the losses, or of those
-// which they are smooth stand-ins for, is at least c + grad·v at every v: the planes
-// that [loss.CuttingPlane] chooses for the scores at w. The penalty is no part of it.
-// It is an error if a loss knows no planes or the scorer is not linear.
+// Support returns c and overwrites grad such that the sum of the losses, or of those that
+// they approximate, is at least c + grad·v at every v: the sum of the cutting planes of
+// [loss.CuttingPlane] at the scores of w. The penalty is no part of it. It is an error if
+// a loss has no cutting planes or the scorer is not linear.
 func (r *Risk) Support(w, grad []float64) (c float64, err error) {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
-		return 0, errors.New("planes below the risk are known for linear scorers only")
+		return 0, errors.New("the risk has cutting planes for linear scorers only")
 	}
 	for _, q := range r.queries {
 		if _, ok := q.loss.(loss.CuttingPlane); !ok {
-			return 0, errors.New("the loss knows no planes below it")
+			return 0, errors.New("the loss has no cutting planes")
 		}
 	}
 	return r.sum(r.functional.each(r.through(r.supportQuery)), w, grad), nil

@@ -86,7 +86,7 @@ func TestCurvedErrors(t *testing.T) {
 	if _, err := smooth.SecondOrder(); err == nil || err.Error() != "the loss has no Hessian" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := smooth.Support(make([]float64, 4), make([]float64, 4)); err == nil || err.Error() != "the loss knows no planes below it" {
+	if _, err := smooth.Support(make([]float64, 4), make([]float64, 4)); err == nil || err.Error() != "the loss has no cutting planes" {
 		t.Errorf("error %v", err)
 	}
 	net := scorer.Network{Features: 4, Hidden: 2}
@@ -97,7 +97,7 @@ func TestCurvedErrors(t *testing.T) {
 	if _, err := r.SecondOrder(); err == nil || err.Error() != "the Hessian is known for linear scorers only" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := r.Support(make([]float64, r.Dim()), make([]float64, r.Dim())); err == nil || err.Error() != "planes below the risk are known for linear scorers only" {
+	if _, err := r.Support(make([]float64, r.Dim()), make([]float64, r.Dim())); err == nil || err.Error() != "the risk has cutting planes for linear scorers only" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -6,10 +6,9 @@ func (r *Risk) Terms() int { return len(r.queries) }
 // QueryID returns the id of the query of term i.
 func (r *Risk) QueryID(i int) string { return r.queries[i].id }
 
-// EvalTerm returns the loss of the i-th query that teaches something, 0 ≤ i <
-// Terms(), at w and adds its gradient to grad; both slices have Dim elements. The
-// penalty ‖w‖²/C is no part of it. Where the loss has a field of forces λ in place
-// of a gradient, what is added is −λ carried to the parameters.
+// EvalTerm returns the loss of the query of term i, 0 ≤ i < Terms(), at w and adds its
+// gradient to grad; both slices have Dim elements. The penalty ‖w‖²/C is no part of it.
+// Where λ is no gradient, what is added is −λ propagated back to the parameters.
 //
 // The result depends on i and w alone, and several goroutines may call it at once,
 // each with a grad of its own. Working memory is pooled.

@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// TooMuchWork tells of a query that would take too long or too much memory.
+// TooMuchWork is the error for a query that would take too long or too much memory.
 type TooMuchWork struct {
 	Query     string // its id
 	Documents int
@@ -16,13 +16,13 @@ type TooMuchWork struct {
 	Limit     float64 // in the unit of [loss.Cost.Work]
 }
 
-// Error tells the query, an estimate of what it would take and the limit.
+// Error returns the query, an estimate of its cost and the limit.
 func (e *TooMuchWork) Error() string {
 	memory := ""
 	if e.Cost.Bytes > 1e8 {
 		memory = fmt.Sprintf(" and %.2g GB of memory", e.Cost.Bytes/1e9)
 	}
-	return fmt.Sprintf("query %q of %d documents: found that a pass takes about %.2g s%s for it, a work of %.2g, expected at most %.2g",
+	return fmt.Sprintf("query %q of %d documents: found a pass of about %.2g s%s, a work of %.2g, expected at most %.2g",
 		e.Query, e.Documents, e.Cost.Operations/1e9, memory, e.Cost.Work(), e.Limit)
 }
 

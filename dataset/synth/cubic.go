@@ -14,7 +14,7 @@ import (
 // Cubic describes the artificial data of RankNet and LambdaRank (Burges et al.,
 // Learning to Rank Using Gradient Descent, ICML 2005, section 4; Burges, Ragno and
 // Le, NIPS 2006, section 6.3.1). Documents are points x of [−1, 1]^Features, all
-// independent, and a grade tells how large a random cubic polynomial is there:
+// independent, graded by the value of a random cubic polynomial:
 //
 //	t1 = Σ a_i x_i,  t2 = Σ x_i x_Q(i),  t3 = Σ x_i x_P(i) x_R(i)
 //	target = (t1′ + t2′ + t3′)/3
@@ -38,7 +38,7 @@ type Cubic struct {
 	Polynomial uint64 // seed of a, Q, P and R: the ranking task
 	Seed       uint64 // seed of the documents
 
-	// Observe, if not nil, is told after every query how many of how many there are.
+	// Observe, if not nil, is called after every query with the number done and Queries.
 	Observe func(done, total int)
 }
 
@@ -47,8 +47,8 @@ func EqualShares(grades int) []float64 {
 	return slices.Repeat([]float64{1 / float64(grades)}, grades)
 }
 
-// population is the number of points that stand for all: a grade of share p comes
-// out with a standard deviation of √(p(1−p)/population), 0.0016 for a half.
+// population is the number of points by which means, deviations and cuts are estimated:
+// the share p of a grade has a standard deviation of √(p(1−p)/population), 0.0016 for ½.
 const population = 100_000
 
 // Generate returns the data set. Query ids count from 1. Equal descriptions give
@@ -110,7 +110,7 @@ type cubicGrader struct {
 	cuts       []float64 // where grades 1, 2, … begin, ascending
 }
 
-// grader draws the polynomial and measures its population.
+// grader draws the polynomial and estimates means, deviations and cuts.
 func (c Cubic) grader() *cubicGrader {
 	g := &cubicGrader{polynomial: drawCubic(c.Features, c.Polynomial)}
 	rng := random.Stream(c.Polynomial, "synth cubic population", "")

@@ -145,9 +145,9 @@ func TestCubicTerms(t *testing.T) {
 	}
 }
 
-// One polynomial poses one task, whatever the seed of the data and the number of
-// queries; another polynomial another one. Were it not so, data of different seeds
-// would not do for training and testing.
+// One polynomial grades alike for any seed of the data and number of queries; another
+// polynomial grades differently. Otherwise data of different seeds could not be used for
+// training and testing.
 func TestCubicPolynomialIsTheTask(t *testing.T) {
 	if testing.Short() {
 		t.Skip("statistics of large data")

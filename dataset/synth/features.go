@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// A document has five hidden properties: how well each of four fields — think of
-// title, body, anchors and address — matches the query, and its authority, which
-// does not depend on the query. Matches of one document are alike, and a field
+// A document has five hidden properties: how well each of four fields (as it were title,
+// body, anchors and address) matches the query, and its authority, which does not depend
+// on the query. The matches of a document are correlated, and a field
 // may be empty. The features are noisy statistics of one property each, as
 // LETOR's are statistics of one field each; relevance is a function of all
 // properties, mostly but not wholly linear.
@@ -22,7 +22,7 @@ const (
 )
 
 var (
-	// weights tell how much each property says of relevance.
+	// weights are those of the properties in the relevance.
 	weights = [properties]float64{0.7, 1, 0.6, 0.3, 0.5}
 
 	// empty is the share of documents where the field has no match at all.
@@ -41,7 +41,7 @@ const (
 	tally                    // like tf: whole numbers with a heavy tail
 	model                    // like a language model: bounded above
 	rank                     // a noisy score
-	length                   // like a length: heavy tail, hardly of use
+	length                   // like a length: heavy tail, nearly independent of relevance
 	nothing                  // zero throughout, as some of LETOR's features are
 	statistics
 )
@@ -129,7 +129,7 @@ func draw(rng *rand.Rand) hidden {
 func (h *hidden) signal(emphasis *[properties]float64) float64 {
 	var v [properties]float64
 	for p, present := range h.present {
-		v[p] = -1 // an empty field is as good as a poor match
+		v[p] = -1 // an empty field counts as a poor match
 		if present {
 			v[p] = h.value[p]
 		}

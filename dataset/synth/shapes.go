@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// The sizes and shares are the collections' own; the noise is set so that a good
-// linear ranker is as far from perfection and from chance as on data of the kind.
+// The sizes and shares are the collections' own; the noise is set so that a linear model
+// reaches about the measures that it reaches on the collection.
 
 var gov1 = Shape{
 	Name:     "gov1",

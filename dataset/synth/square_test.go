@@ -135,7 +135,7 @@ func TestSquarePointsAreUniform(t *testing.T) {
 	}
 }
 
-// Equal descriptions give equal data, whatever else is generated; another seed
+// Equal descriptions give equal data, independent of what else is generated; another seed
 // other data.
 func TestSquareSeeds(t *testing.T) {
 	s := xia2008

@@ -1,12 +1,12 @@
-// Package synth generates data sets that look like LETOR's, for tests, for
-// demonstrations and for benchmarks where the real ones may not be had; and
-// [Cubic], the artificial data of RankNet's and LambdaRank's papers.
+// Package synth generates data sets: such as resemble LETOR's, for tests, demonstrations
+// and benchmarks where the real ones are not available ([Shape]), and the artificial data
+// of the papers on RankNet and LambdaRank ([Cubic]) and on ListMLE ([Square]).
 //
-// A [Shape] imitates one collection: how many queries, documents and features it
-// has, how its grades are spread, how hard it is. Start reading at
-// [Shape.Generate]; features.go says how documents come about. All data of one
-// shape pose the same task: a ranker trained on one seed's data may be tested on
-// another's. The package must not know of measures, losses or models.
+// A [Shape] imitates one collection: its numbers of queries, documents and features, the
+// distribution of its grades and its difficulty. Start reading at [Shape.Generate];
+// features.go has the model of documents and features. All data of one shape have the
+// same relation of features and grades, so that a model trained on data of one seed can be
+// tested on data of another. The package must not know of measures, losses or models.
 package synth
 
 import (
@@ -30,14 +30,14 @@ type Options struct {
 	// on average; for the shape gov1 it is exact. 1 ≤ Relevant < Docs.
 	Relevant int
 
-	// Noise is the standard deviation of what decides on relevance but shows in
-	// no feature, in units of that of what shows: 0 makes grades a function of the
-	// documents' hidden properties, 1 blurs them as much as they say.
+	// Noise is the standard deviation of the part of relevance that is independent of
+	// all features, in units of that of the other part: 0 makes grades a function of
+	// the documents' hidden properties.
 	Noise float64
 
 	Seed uint64
 
-	// Observe, if not nil, is told after every query how many of how many there are.
+	// Observe, if not nil, is called after every query with the number done and Queries.
 	Observe func(done, total int)
 }
 

@@ -37,8 +37,8 @@ func InsertDescending(keys, values []float64) {
 }
 
 // MergeDescending merges the descending runs before and from mid of (k, v) to
-// (dk, dv). Which run is next is as good as random, so the choice is written
-// without a branch.
+// (dk, dv). Which run is next is unpredictable, so the choice is written without a
+// branch.
 func MergeDescending(dk, dv, k, v []float64, mid int) {
 	v, dk, dv = v[:len(k)], dk[:len(k)], dv[:len(k)]
 	i, j, o := 0, mid, 0

@@ -24,9 +24,9 @@ func gemvGo(dst []float64, x []float32, w []float64) {
 // that calls for parts of the rows one after the other give the same bits.
 func GemvT(grad []float64, x []float32, lambda []float64) { GemvTBefore(grad, x, lambda, nil) }
 
-// GemvTBefore is [GemvT] that in passing asks memory for next, the matrix that is to
-// be read next: for about as many bytes as x has, next being of any length. Where it
-// is nil nothing is asked for.
+// GemvTBefore is [GemvT] that also prefetches next, the matrix that will be read next:
+// about as many bytes as x has, next being of any length. If next is nil, nothing is
+// prefetched.
 func GemvTBefore(grad []float64, x []float32, lambda []float64, next []float32) {
 	mustMatch(len(x), len(grad)*len(lambda))
 	if len(next) == 0 {

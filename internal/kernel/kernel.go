@@ -1,25 +1,26 @@
-// Package kernel holds the vector loops that learning to rank spends its time in. Every
+// Package kernel holds the vector loops that take most of the time of training. Every
 // function exists as portable Go, the reference, and on amd64 with AVX2 as generated
 // assembly chosen when the program starts; both give the same bits, for any alignment of
-// the slices, so that a model does not depend on the machine. (Which of several NaNs comes
-// out is the one thing left open.) The build tag noasm leaves the assembly out.
+// the slices, so that a model does not depend on the machine. (Only the payload of a NaN
+// is unspecified.) The build tag noasm leaves the assembly out.
 //
 // Start reading at dot.go: the other files follow its pattern of an exported
 // function that checks shapes, a reference whose name ends in Go, and a choice
 // between it and the assembly in dispatch_amd64.go. The assembly comes from
 // tools/kernelgen.
 //
-// The package works on slices only. Lengths that do not match and indices out of range are
-// a programmer's mistake and panic, before anything is written. Slices that are written
-// must not overlap others, except where a comment allows the same slice. Nothing
-// allocates, and everything may be called concurrently on different memory.
+// The package works on slices only and must not know of queries, losses or scorers.
+// Lengths that do not match and indices out of range are a programmer's mistake and panic
+// before anything is written. Slices that are written must not overlap others, except
+// where a comment allows the same slice. Nothing but [NewPairs] allocates, and everything
+// may be called concurrently on different memory.
 package kernel
 
 import "fmt"
 
 //go:generate go -C ../../tools run ./kernelgen -pkg kernel -out ../internal/kernel/avx2_amd64.s -stubs ../internal/kernel/avx2_amd64.go -coefficients ../internal/kernel/coefficients.go
 
-// mustMatch panics unless a slice has the length that another one asks for.
+// mustMatch panics unless a slice has the length that is needed.
 func mustMatch(got, want int) {
 	if got != want {
 		panic(lengthError{got, want})

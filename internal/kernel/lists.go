@@ -5,9 +5,9 @@ import "slices"
 // lists are lists of places in a slice whose elements are to be added up, one sum
 // a list. Eight lists of about the same length form a group, which is added up in
 // lockstep: eight independent chains of additions hide each other's latency, and
-// because groups are ordered by length the processor foresees where each ends. The
-// places stand elsewhere: group after group, step after step, the next place of
-// each of the eight lists; where a list has ended, a place that holds 0.
+// because groups are ordered by length the processor predicts where each ends. The
+// places are in a slice of their own: group after group, step after step, the next place
+// of each of the eight lists; where a list has ended, a place that holds 0.
 type lists struct {
 	// steps is the length of the longest list of each group, the largest first.
 	steps []int32
@@ -18,11 +18,11 @@ type lists struct {
 // lockstep is the number of lists in a group.
 const lockstep = 8
 
-// longest is the length beyond which lists are cut, lest one document in most
-// pairs, as a query's only good one is, leave seven lists of its group empty.
+// longest is the length beyond which lists are cut. Without it a document in most pairs,
+// such as a query's only good one, would leave the seven other lists of its group idle.
 const longest = 32
 
-// cut says that a list's sum has to be added to another's, that of its first part.
+// cut is a part of a list whose sum is added to that of the list's first part.
 type cut struct{ from, to int32 }
 
 // sums is the number of sums, those of empty lists that fill up a group included.
@@ -104,8 +104,8 @@ type part struct {
 	places []int32
 }
 
-// cutUp cuts the lists that are not empty into parts that are not too long, all of
-// a list's of nearly the same length.
+// cutUp cuts the lists that are not empty into parts of at most the longest length, the
+// parts of a list being of nearly the same length.
 func cutUp(places [][]int32) []part {
 	var parts []part
 	for i, rest := range places {

@@ -78,8 +78,9 @@ func (p *Pairs) Len() int { return p.count }
 //
 //	e[width+i] = e[i] + a·(s[plus[i]] − s[minus[i]])
 //
-// with one rounding of the difference and one of the rest. e has width more elements than there are pairs, which make whole rows. It is how
-// the energies of walks, stored step by step, follow from those they start at.
+// with one rounding of the difference and one of the rest. e has width more elements than
+// there are pairs, which make whole rows. LogRank's sampled form computes the energies of
+// its walks, stored step by step, with it.
 func (p *Pairs) PrefixDiff(e []float64, a float64, s []float64, width int) {
 	mustMatch(len(s), p.documents)
 	mustMatch(len(e), width+p.count)

@@ -1,6 +1,9 @@
-// Package logspace computes with probabilities and odds by their logarithms, one
-// number or one list at a time, to full precision wherever they are tiny or nearly
-// certain. Long loops of the same functions are in the package kernel.
+// Package logspace computes with probabilities and odds by their logarithms, to full
+// precision where a probability is near 0 or 1.
+//
+// Start reading at [Bernoulli], for single numbers, and at [Softmax], for slices. The
+// package must not know what the probabilities are of; the vectorised loops of the same
+// functions are in the package kernel.
 package logspace
 
 import (

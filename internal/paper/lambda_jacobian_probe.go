@@ -92,7 +92,7 @@ func (j jacobian) look(f lambdaField, seed uint64) (lambdaFinding, error) {
 		d := loss.DiagnoseField(b, l.scores, jacobianStep)
 		finding.asymmetry = max(finding.asymmetry, d.Asymmetry)
 		finding.eigenvalue = min(finding.eigenvalue, d.SmallestEigenvalue)
-		finding.net = max(finding.net, math.Abs(d.NetForce))
+		finding.net = max(finding.net, math.Abs(d.LambdaSum))
 		for tied := range finding.work {
 			c := loss.RandomCircle(l.tie(tied+1, rng), circulationRound, rng)
 			finding.work[tied] = max(finding.work[tied], math.Abs(loss.Circulation(b, c, j.steps))/c.Radius)

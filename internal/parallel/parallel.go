@@ -1,10 +1,10 @@
-// Package parallel spreads independent items over goroutines and adds up what
-// they yield in a fixed order, so that the number of cores changes the time a
-// computation takes and never a bit of its result.
+// Package parallel spreads independent items over goroutines and adds up their results
+// in a fixed order, so that the number of cores changes the time a computation takes and
+// never a bit of its result.
 //
-// [For] runs a function for every item. [Sums] is the reduction behind an empirical risk:
-// many queries' losses and gradients added to one value and one vector. The package must
-// not depend on what it adds.
+// Start reading at [For], which runs a function for every item, and at [Sums], the
+// reduction of an empirical risk: the losses and gradients of many queries are added to
+// one value and one vector. The package must not know what it adds.
 package parallel
 
 import (
@@ -17,14 +17,14 @@ import (
 
 // For calls fn(worker, i) once for every i in [0, n), from at most workers
 // goroutines (GOMAXPROCS of them if workers ≤ 0), and returns when all calls
-// have. Items are handed out one at a time in increasing order, so their costs
+// have. Workers take items one at a time in increasing order, so their costs
 // may differ. Calls that get the same worker number, in [0, workers), do not
 // overlap: fn may index scratch memory by it. Worker 0 is the caller itself, so
 // one worker means no goroutine and items strictly in order.
 //
-// If a call panics, no further items are handed out and For panics with a
-// [*Panic] once the other workers have finished the items they hold. A fault of the
-// memory, such as a mapped file that was cut raises, is a panic here.
+// If a call panics, no further items are started and For panics with a [*Panic] once
+// the other workers have finished theirs. A memory fault, as of a mapped file that was
+// truncated, is a panic here.
 func For(n, workers int, fn func(worker, i int)) {
 	var c crew
 	c.run(Workers(workers, n), n, fn)
@@ -65,9 +65,9 @@ func (p *Panic) Unwrap() error {
 type crew struct {
 	do    func(worker, item int)
 	items int64
-	next  atomic.Int64 // the next item to hand out
+	next  atomic.Int64 // the next item to start
 	wg    sync.WaitGroup
-	start []func() // start[w] is the life of the goroutine of worker w+1
+	start []func() // start[w] is what the goroutine of worker w+1 runs
 
 	mu     sync.Mutex
 	failed *Panic
@@ -112,7 +112,7 @@ func (c *crew) work(worker int) {
 	finished = true
 }
 
-// fail notes a panic and stops the handing out of items.
+// fail records a panic and lets no further items start.
 func (c *crew) fail(item int, value any) {
 	c.next.Store(c.items)
 	c.mu.Lock()

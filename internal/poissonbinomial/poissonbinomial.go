@@ -1,11 +1,11 @@
-// Package poissonbinomial follows the distribution of the number of independent
-// events of different probabilities, and its derivatives.
+// Package poissonbinomial computes Poisson-binomial distributions, of the number of
+// independent events that happen, event j with probability p[j] = 1 − q[j], and their
+// derivatives.
 //
-// A Poisson-binomial variable is the number of independent events that happen,
-// event j with probability p[j] = 1 − q[j]. Only its first few values matter to
-// a truncated gain, so the functions here follow the distribution up to a number
-// of values T and cost O(nT) for n events. All their sums are of non-negative
-// terms, so that results are precise relative to their size.
+// Start reading at [Distribution]. A measure with a cutoff depends on the first values
+// only, so the functions compute the first T values, in O(nT) for n events. All their
+// sums are of non-negative terms, so that results have a small relative error. The
+// package must not know what the events are.
 package poissonbinomial
 
 // Distribution sets f[t] to unit times the probability that t events happen,

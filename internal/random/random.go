@@ -1,7 +1,8 @@
 // Package random gives every purpose and every query a random stream of its
 // own, derived from one seed.
 //
-// A stream depends on the seed, the purpose and the key alone: never on how many
+// Start reading at [Stream]; the package must not know what is drawn. A stream depends on
+// the seed, the purpose and the key alone: never on how many
 // numbers another stream has used, on the order in which queries are visited, or
 // on the number of cores. Keying by query id also makes a query's draws the same
 // in every fold that holds it.
@@ -29,7 +30,7 @@ func hash(h uint64, s string) uint64 {
 	return h
 }
 
-// mix is the finaliser of SplitMix64: it spreads near seeds far apart.
+// mix is the finaliser of SplitMix64: it maps neighbouring seeds to unrelated ones.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -2,10 +2,9 @@
 // an explorer that shows two systems' rankings of one query side by side. The file
 // needs no network and no other file.
 //
-// Start reading at [Build], which works out all that is shown, and at
-// [Report.Write]; page/ holds the template, the style and the scripts, which draw
-// what Build worked out. The package must not know where systems come from, nor
-// how they learned.
+// Start reading at [Build], which computes all that is shown, and at [Report.Write];
+// page/ holds the template, the style and the scripts, which draw what Build computed.
+// The package must not know where systems come from, nor how they were trained.
 package report
 
 import (

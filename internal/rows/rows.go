@@ -1,6 +1,6 @@
-// Package rows writes tables of mixed cells for programs to read: what the
-// commands print and what experiments leave in files. It must not know what the
-// cells mean.
+// Package rows writes tables of mixed cells as CSV: those that commands print and those
+// that experiments write to files. Start reading at [WriteCSV]. The package must not know
+// what the cells mean.
 package rows
 
 import (

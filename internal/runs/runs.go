@@ -1,6 +1,6 @@
 // Package runs is the record of experiments: what was trained, tuned and
 // evaluated in a working folder, with which settings, on which data, by which
-// version of the code, and what came of it, query by query.
+// version of the code, and with which results, query by query.
 //
 // The record is an SQLite database, .listwise/runs.db below the working folder.
 // Several processes may write to it at once, and a process that is killed takes
@@ -11,8 +11,8 @@
 // schema.go has the tables, lock_unix.go how a run whose process is gone is distinguished
 // from one that goes on.
 //
-// The package must not know how anything is trained or measured: it is given
-// names and numbers.
+// The package must not know how anything is trained or measured: it stores names and
+// numbers.
 package runs
 
 import (

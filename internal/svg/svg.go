@@ -3,8 +3,9 @@
 // that follow the reader's light or dark colour scheme.
 //
 // Start reading at [Plot]. The same plot gives the same bytes. The files use no ids,
-// scripts, fonts or links, so any number of them can stand in one HTML page. The package
-// must not depend on what the data mean.
+// scripts, fonts or links, so any number of them can stand in one HTML page. layout.go
+// places the parts of a plot, axis.go chooses the ticks, draw.go writes the elements. The
+// package must not know what the data mean.
 package svg
 
 import (

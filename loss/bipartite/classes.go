@@ -1,7 +1,7 @@
-// Package bipartite holds what losses on rankings of a query's good (relevant)
-// against its bad (irrelevant) documents share: the two classes, the scale of the
-// feature map on their pairs, and the terms of a measure that depends on nothing
-// else.
+// Package bipartite holds what the losses on bipartite rankings share, those of a query's
+// good (relevant) against its bad (irrelevant) documents: the two classes, the scale of
+// the feature map on their pairs, and the terms of a measure that depends on the two
+// classes alone.
 //
 // Start reading at [Classes]. The package must not know of any loss.
 package bipartite

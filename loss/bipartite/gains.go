@@ -22,8 +22,8 @@ type GainTable struct {
 	Bad  int         // n⁻
 }
 
-// NewGainTable asks for all terms. It is an error if one is no finite non-negative number
-// or if the ideal ranking gains more than 1.
+// NewGainTable computes all terms. It is an error if one is no finite non-negative number
+// or if the ideal ranking has a gain of more than 1.
 func NewGainTable(gain measure.Additive, good, bad int) (*GainTable, error) {
 	t := &GainTable{Rows: make([][]float64, good), Bad: bad}
 	row := make([]float64, bad+1)
@@ -79,7 +79,7 @@ func (t *GainTable) Column(a int) float64 {
 	return sum
 }
 
-// PerInversion tells whether every inverted pair costs the same, as with AUC:
+// PerInversion reports whether every inverted pair costs the same, as with AUC:
 // γ_i(a) = γ_i(0) − a·step for all i and a.
 func (t *GainTable) PerInversion() (step float64, ok bool) {
 	step = (t.At(0, 0) - t.At(0, t.Bad)) / float64(t.Bad)
@@ -94,8 +94,8 @@ func (t *GainTable) PerInversion() (step float64, ok bool) {
 	return step, true
 }
 
-// GainCost returns about what making a [GainTable] takes: operations of a nanosecond
-// each, and bytes. A gain of nil has no cut-off, which leaves few terms.
+// GainCost estimates the cost of making a [GainTable]: operations of a nanosecond each,
+// and bytes. A gain of nil has no cutoff, which leaves few terms.
 func GainCost(gain measure.Additive, good, bad int) (operations, bytes float64) {
 	cells := float64(good) * float64(bad)
 	kept, perCell := cells, 5.0

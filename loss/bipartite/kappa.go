@@ -29,7 +29,7 @@ func ParseKappa(name string) (Kappa, error) {
 	return Kappa(i), nil
 }
 
-// Validate tells of a number that is no scale.
+// Validate returns an error for a number that is no scale.
 func (k Kappa) Validate() error {
 	if k < 0 || int(k) >= len(kappaNames) {
 		return fmt.Errorf("kappa %d, expected %s", int(k), suggest.OneOf(kappaNames[:]))

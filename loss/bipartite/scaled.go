@@ -9,7 +9,7 @@ type Scaled struct {
 	Slope float64
 }
 
-// Memory hands out working memory of unspecified content, as a loss.Scratch does.
+// Memory returns working memory of unspecified content, as a loss.Scratch does.
 type Memory interface{ Floats(n int) []float64 }
 
 // Sorted returns the scores of some documents, those of one class, times the

@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// refusedByFactored tells for which queries ConvexLoss has no factored form.
+// refusedByFactored reports whether ConvexLoss has no factored form for a query.
 func refusedByFactored(c logrank.Options) func([]float64) bool {
 	threshold := max(c.Threshold, 1)
 	return func(grades []float64) bool {
@@ -62,8 +62,8 @@ func refusedByFactored(c logrank.Options) func([]float64) bool {
 	}
 }
 
-// TestConformanceOfOtherGains: the laws know no measure by name, so the others
-// that are sums over relevant documents will do as well.
+// TestConformanceOfOtherGains: the laws know no measure by name, so they accept the other
+// measures that are sums over relevant documents.
 func TestConformanceOfOtherGains(t *testing.T) {
 	for _, form := range []logrank.Form{logrank.Factored, logrank.Lattice, logrank.Shell} {
 		for _, name := range []string{"p@3", "r@4", "mrr@3", "ndcg", "bpref", "wta", "pairs", "rbp"} {

@@ -23,7 +23,7 @@ func (l L3) Cost(grades []float64) loss.Cost { return l.cost(grades, expectedGai
 // Cost implements [loss.Coster].
 func (l ConvexLoss) Cost(grades []float64) loss.Cost { return l.cost(grades, lossPartition) }
 
-// cost tells what a law takes for what an objective needs of it.
+// cost estimates what a law takes for the quantities that an objective needs.
 func (c Options) cost(grades []float64, need quantities) loss.Cost {
 	split := bipartite.Split(grades, c.threshold())
 	good, bad := len(split.Good), len(split.Bad)

@@ -103,7 +103,7 @@ func (u *universe) gainOf(inverted uint64, gain namedGain) float64 {
 	return sum
 }
 
-// valid tells whether a labeling is a ranking: the goods' sets of bads above them
+// valid reports whether a labeling is a ranking: the goods' sets of bads above them
 // are nested.
 func (u *universe) valid(inverted uint64) bool {
 	bad := len(u.Bad)
@@ -270,7 +270,7 @@ func testScores(docs bipartite.Scaled, rng *rand.Rand) map[string][]float64 {
 	return vectors
 }
 
-// near tells whether a and b agree to the tolerance, relative for large numbers.
+// near reports whether a and b agree to the tolerance, relative for large numbers.
 func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
 }

@@ -13,8 +13,8 @@ import (
 // to be minimised where LogRank's equation (6) maximises. (The paper's remark
 // that the gradient is essentially −E[Δφ] and its closed form with h_gb(−1) are
 // slips: the latter is the expected loss.) It is not convex, so that training
-// wants several starts. Of a query whose sampled rankings all have gain 0 it is
-// infinite whatever the scores, so that nothing can be learned from such a query.
+// should use several starts. It is infinite at all scores for a query whose sampled
+// rankings all have gain 0; the loss of such a query is [loss.Nothing].
 type ExpGain struct{ Options }
 
 var _ loss.Loss = ExpGain{}

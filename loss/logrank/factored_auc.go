@@ -19,15 +19,15 @@ import (
 // is O(n⁺n⁻), memory O(n).
 type pairwiseLaw struct {
 	pairs
-	best  float64 // G0
-	floor float64 // G0 − h n⁺n⁻, the gain when all pairs are inverted
-	step  float64 // h
+	best   float64 // G0
+	lowest float64 // G0 − h n⁺n⁻, the gain when all pairs are inverted
+	step   float64 // h
 }
 
 func newPairwiseLaw(p pairs, gains *bipartite.GainTable, step float64) *pairwiseLaw {
-	l := &pairwiseLaw{pairs: p, best: gains.Column(0), floor: gains.Column(gains.Bad), step: step}
-	if l.floor < 1e-12*l.best {
-		l.floor = 0 // rounding of a measure that is meant to end at 0
+	l := &pairwiseLaw{pairs: p, best: gains.Column(0), lowest: gains.Column(gains.Bad), step: step}
+	if l.lowest < 1e-12*l.best {
+		l.lowest = 0 // rounding of a measure whose lowest value is 0
 	}
 	return l
 }
@@ -48,11 +48,11 @@ func (l *pairwiseLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 
 		clear(grad)
 		return math.Log(l.best)
 	}
-	if l.floor == 0 && l.smallestLogOdds(s) > inversionCertain {
+	if l.lowest == 0 && l.smallestLogOdds(s) > inversionCertain {
 		return math.Log(l.step) + l.keptLimit(s, grad, scratch)
 	}
 	kept, inverted := l.inversions(s, grad, scratch)
-	gain, lost := l.floor+l.step*kept, l.step*inverted
+	gain, lost := l.lowest+l.step*kept, l.step*inverted
 	kernel.Scale(-l.step/gain, grad)
 	if lost < gain {
 		return math.Log(l.best) + math.Log1p(-lost/l.best)

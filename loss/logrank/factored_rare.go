@@ -14,7 +14,7 @@ import (
 //
 //	log E[G] = LSE_g LSE_{a<T} (log P(a_g = a) + log γ_0(a)),
 //
-// with the distributions found in logarithms: slow, but for scores of any size.
+// with the distributions computed in logarithms: slow, but valid for scores of any size.
 func (l *orderLaw) logRareGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	n, width := len(l.Bad), len(l.steps)
 	w := rareWork{

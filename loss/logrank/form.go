@@ -20,11 +20,11 @@ const (
 	// Sampled sums over rankings drawn once by random walks (section 4).
 	Sampled
 	// Lattice sums over the C(n, n⁺) interleavings of the goods and the bads, both
-	// in the order of their scores. It is this project's, not the paper's, and
-	// the smooth counterpart of the search space of structured SVMs.
+	// in the order of their scores. It is this project's, not the paper's. These are
+	// the rankings over which structured SVMs maximise.
 	Lattice
 	// Shell sums over the ideal ranking and the n⁺n⁻ rankings that invert a single
-	// pair of it: what short walks from the ideal ranking see.
+	// pair of it: those that walks of one step from the ideal ranking reach.
 	Shell
 )
 

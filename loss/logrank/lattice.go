@@ -62,7 +62,7 @@ func logChoose(n, k int) float64 {
 // below exp(−700) is at most that number times exp(−700). A sum over paths is thus
 // precise when it is exp(smallPath) or more per path; otherwise the sums are done
 // in logarithms, which happens for long lists of as many goods as bads, and for
-// E[G] of a ranking that is almost surely worthless.
+// E[G] of a ranking whose gain is almost surely 0.
 const smallPath = -660
 
 func (l *latticeLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
@@ -114,8 +114,8 @@ func (l *latticeLaw) finish(w *latticeWork, grad []float64) {
 	}
 }
 
-// prepare sorts both classes and hands out memory: one row of cells, or all of
-// them if a gradient will be asked for.
+// prepare sorts both classes and allocates memory: one row of cells, or all of them if a
+// gradient is needed.
 func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *loss.Scratch) latticeWork {
 	w := latticeWork{gains: l.gains, width: len(l.Bad) + 1}
 	w.good, w.goodAt = l.Sorted(l.Good, s, scratch)

@@ -10,7 +10,7 @@ import (
 // the gain: a sum over paths of a product of factors gets a companion, the sum of
 // the same products times the gain γ so far. All terms are non-negative.
 
-// gainWork is what latticeWork needs beside for the companions.
+// gainWork is the additional memory of latticeWork for the companions.
 type gainWork struct {
 	before []float64 // companions of latticeWork.before
 	suffix []float64

@@ -57,7 +57,7 @@ type Options struct {
 // maxBeta bounds the scale of Δ so that exp(β) stays far from overflow.
 const maxBeta = 500
 
-// Validate tells of options that no query can be trained with. Options that only
+// Validate returns an error for options that fit no query. Options that only
 // some queries do not fit are errors of Bind.
 func (c Options) Validate() error {
 	switch {
@@ -73,7 +73,7 @@ func (c Options) Validate() error {
 	return c.Kappa.Validate()
 }
 
-// quantities says what an objective needs of a law beside A(0).
+// quantities are those of a law that an objective needs.
 type quantities int
 
 const (
@@ -147,8 +147,8 @@ func (c Options) beta() float64 {
 }
 
 // traits returns the properties of an objective under the form: all are
-// functions of differences of scores, and the lattice sorts each class by score
-// and so has kinks where two of its documents tie.
+// functions of differences of scores, and the lattice, which sorts each class by score,
+// has kinks where two documents of a class tie.
 func (c Options) traits(convex bool) loss.Traits {
 	return loss.Traits{Convex: convex, ShiftInvariant: true, Smooth: c.Form != Lattice}
 }

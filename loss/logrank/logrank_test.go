@@ -28,7 +28,7 @@ func wantError(t *testing.T, what string, err error, parts ...string) {
 	}
 }
 
-// TestValidate: senseless options are refused before any query is seen.
+// TestValidate: options out of range are refused before any query is bound.
 func TestValidate(t *testing.T) {
 	auc := additive(t, "auc")
 	for want, c := range map[string]Options{

@@ -36,7 +36,7 @@ func (p *pairs) logOdds(s []float64, scratch *loss.Scratch) (rows, cols []float6
 // factors prepares the fast loops: it sets e[c] = exp(cols[c] − top), with top
 // the largest of cols, replaces rows[r] by rows[r] + top + margin, the largest
 // log odds of row r, and sets a[r] to its exponential, so that the odds of pair
-// (r, c) are a[r]·e[c]. Rows beyond [kernel.MaxLogOdds] have an a[r] of no use.
+// (r, c) are a[r]·e[c]. For rows beyond [kernel.MaxLogOdds] a[r] is not valid.
 func factors(rows, cols []float64, margin float64, scratch *loss.Scratch) (a, e []float64, top float64) {
 	a, e = scratch.Floats(len(rows)), scratch.Floats(len(cols))
 	top = kernel.Max(cols)

@@ -24,8 +24,8 @@ import (
 //
 // A walk's states differ in one pair a step, so all e_y are running sums of
 // score differences and the derivatives the same sums backwards: one pass over
-// the steps adds up, one takes exponentials, and two return. The law is immutable
-// and may be used concurrently.
+// the steps for the sums, one for exponentials, and two for the derivatives. The law is
+// immutable and may be used concurrently.
 type sampledLaw struct {
 	set      *sample.Set   // without Plus and Minus, which flips hold
 	flips    *kernel.Pairs // the steps of all walks
@@ -33,8 +33,8 @@ type sampledLaw struct {
 	limit    float64       // magnitude of scores at which energies surely are finite
 	logTotal float64       // log of the sum of the unnormalised weights
 
-	// gain is set.Gain, but +Inf for states that do not count, so that taking it
-	// from the energy takes them out. It is nil if states count in part or twice.
+	// gain is set.Gain, but +Inf for states that do not count, so that subtracting it
+	// from the energy removes them. It is nil if states have other weights than 0 and 1.
 	gain []float64
 
 	restarts  []restart // states that walks start at, but the ideal ranking
@@ -141,9 +141,9 @@ func (l *sampledLaw) exponentials(beta float64, e []float64) {
 // underflow.
 const tiny = 1e-250
 
-// exact tells whether a sum of exponentials is one of all digits. The energies'
-// shift makes sure that it nearly always is, which saves looking for the largest
-// exponent first.
+// exact reports whether a sum of exponentials has lost no digits to overflow or
+// underflow. Because of the energies' shift it nearly always has not, which saves a
+// pass for the largest exponent.
 func exact(sum float64) bool { return sum > tiny && sum < 1/tiny }
 
 // logGain implements law.
@@ -202,12 +202,12 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scra
 }
 
 // exponents returns e_y + log ω_y − βG_y (ω not normalised) of all states less the
-// largest, shift, which is finite whatever the scores.
+// largest, shift, which is finite at all scores.
 func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	e, shift = l.energies(s, scratch)
 	top := l.tilt(beta, e[:l.set.Len()])
 	if v := shift + top; math.IsInf(v, 0) || math.IsNaN(v) {
-		// Only scores near the largest float64 come here.
+		// This happens only for scores near the largest float64.
 		limited := scratch.Floats(len(s))
 		for i, v := range s {
 			limited[i] = max(-l.limit, min(l.limit, v))

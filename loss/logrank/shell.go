@@ -10,8 +10,8 @@ import (
 )
 
 // shellLaw is the law over the ideal ranking y* and the n⁺n⁻ rankings that
-// invert one pair of it. All of those are valid, and to the gain they are the
-// same ranking: the lowest good one has one bad above it. With
+// invert one pair of it. All of those are valid and have the same gain: the lowest good
+// document has one bad above it. With
 //
 //	L = log Σ_gb exp(−z_gb) = LSE_g(−2κ s_g) + LSE_b(2κ s_b)
 //

@@ -22,8 +22,8 @@ import (
 // are O(NT). The expected gain is orderLaw's.
 type countLaw struct {
 	*orderLaw
-	best, floor float64   // G(0), G(N)
-	above       []float64 // G(m) − G(N) for m < T
+	best, lowest float64   // G(0), G(N)
+	above        []float64 // G(m) − G(N) for m < T
 }
 
 func newCountLaw(order *orderLaw, gains *bipartite.GainTable) *countLaw {
@@ -44,11 +44,11 @@ func newCountLaw(order *orderLaw, gains *bipartite.GainTable) *countLaw {
 			byCount[m] += gains.At(i, a)
 		}
 	}
-	l := &countLaw{orderLaw: order, best: byCount[0], floor: byCount[len(byCount)-1]}
+	l := &countLaw{orderLaw: order, best: byCount[0], lowest: byCount[len(byCount)-1]}
 	for m, gain := range byCount {
-		if gain > l.floor*(1+1e-12) {
+		if gain > l.lowest*(1+1e-12) {
 			for len(l.above) <= m {
-				l.above = append(l.above, byCount[len(l.above)]-l.floor)
+				l.above = append(l.above, byCount[len(l.above)]-l.lowest)
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 			grad[l.Bad[i%len(l.Bad)]] += v
 		}
 	}
-	return value + beta*(1-l.floor) + math.Log(mean)
+	return value + beta*(1-l.lowest) + math.Log(mean)
 }
 
 // countOrMore sets f[t] to the probability that t events happen, and the last

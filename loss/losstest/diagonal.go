@@ -8,8 +8,9 @@ import (
 	"github.com/listwise/listwise/loss"
 )
 
-// testDiagonal: second derivatives are differences of λ (where λ is a field, while no
-// two documents change places), come with Eval's value and λ, and cost no allocation.
+// testDiagonal: second derivatives are differences of λ (where λ is no gradient, as long
+// as no two documents change places), come with Eval's value and λ, and cost no
+// allocation.
 func (s *suite) testDiagonal(t *testing.T) {
 	b, ok := s.bound.(loss.Diagonal)
 	if s.bound == loss.Nothing {
@@ -17,7 +18,7 @@ func (s *suite) testDiagonal(t *testing.T) {
 	}
 	if !ok {
 		if s.Diagonal {
-			t.Error("the loss does not know its second derivatives")
+			t.Error("the loss has no second derivatives")
 		}
 		return
 	}

@@ -1,9 +1,9 @@
-// Package losstest is the conformance suite that every loss of this project
-// passes: [Run] checks what [loss.Loss] and [loss.QueryLoss] promise, and whatever
-// the loss claims in its [loss.Traits].
+// Package losstest is the conformance suite that every loss of this project passes:
+// [Run], where to start reading, checks the contracts of [loss.Loss] and
+// [loss.QueryLoss] and the properties that the loss claims in its [loss.Traits].
 //
-// It knows no loss in particular. A loss's own tests compare its values with an
-// independent computation; the suite relates values to each other.
+// The suite compares values of a loss with each other; a loss's own tests compare them
+// with an independent computation. The package must not know of any particular loss.
 package losstest
 
 import (
@@ -22,19 +22,19 @@ type Case struct {
 	// query with its documents in another order is not the same query.
 	Sampled bool
 
-	// Refuses, if not nil, tells for which grades Bind is to return an error.
+	// Refuses, if not nil, reports whether Bind is to return an error for the grades.
 	Refuses func(grades []float64) bool
 
 	// MaxGrade, if not 0, bounds the grades to test with, which go from 0 to 4.
 	MaxGrade float64
 
 	// Kinks, if not nil, are differences of two scores at which the loss or its
-	// gradient may have a kink, so that differences of the loss near them tell
-	// nothing of the gradient there.
+	// gradient may have a kink, so that differences of the loss near them do not
+	// approximate the gradient.
 	Kinks []float64
 
-	// Diagonal says that what Bind returns must be a [loss.Diagonal]. Whatever is one
-	// is checked; Kinks then are also differences at which λ has a kink.
+	// Diagonal requires that Bind returns a [loss.Diagonal]. A Diagonal is checked with
+	// and without it; Kinks then are also differences at which λ has a kink.
 	Diagonal bool
 
 	// Polyhedral says that the loss is convex and piecewise linear with kinks
@@ -100,7 +100,7 @@ func (c Case) queries() []query {
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(11, 13)) }
 
-// testDegenerate checks queries from which nothing can be learned.
+// testDegenerate checks queries without a pair to rank.
 func (c Case) testDegenerate(t *testing.T) {
 	for _, grades := range [][]float64{{0}, {1}, {0, 0, 0}, {2, 2, 2, 2}} {
 		bound, err := c.Loss.Bind(grades, newRand())

@@ -23,7 +23,7 @@ type suite struct {
 func (s *suite) run(t *testing.T) {
 	switch {
 	case s.traits.NonGradient:
-		s.testForces(t)
+		s.testLambdaSum(t)
 	case s.Polyhedral:
 		s.testSlopes(t)
 	default:
@@ -79,7 +79,7 @@ func (s *suite) tied(rng *rand.Rand) []float64 {
 // step is that of the differences that stand for derivatives.
 const step = 1e-3
 
-// kinked tells whether differences of the loss at x meet a kink.
+// kinked reports whether differences of the loss at x meet a kink.
 func (s *suite) kinked(x []float64) bool {
 	for i, a := range x {
 		for _, b := range x[:i] {
@@ -146,8 +146,8 @@ func (s *suite) testGradient(t *testing.T) {
 }
 
 // testSlopes compares the derivatives of a convex, piecewise linear loss with its
-// differences downwards and upwards, which enclose them; between kinks, where most
-// points are, they leave no room.
+// differences downwards and upwards, which enclose them, and are equal between kinks,
+// where most points are.
 func (s *suite) testSlopes(t *testing.T) {
 	const h, slack = 1e-5, 1e-7
 	rng := newRand()
@@ -171,13 +171,13 @@ func (s *suite) testSlopes(t *testing.T) {
 		}
 	}
 	if kinks > all/3 {
-		t.Errorf("%d of %d differences meet a kink, so that they say little", kinks, all)
+		t.Errorf("%d of %d differences meet a kink, so that they check little", kinks, all)
 	}
 }
 
-// testForces: a field of forces between documents sums to zero, lest the whole
-// list be accelerated, at ties too.
-func (s *suite) testForces(t *testing.T) {
+// testLambdaSum: a λ that is no gradient sums to zero, at ties too, so that it does
+// not move the mean of the scores.
+func (s *suite) testLambdaSum(t *testing.T) {
 	rng := newRand()
 	for _, x := range [][]float64{s.apart(rng, 1), s.apart(rng, 8), make([]float64, len(s.grades)), s.tied(rng)} {
 		_, grad := s.eval(x)
@@ -239,8 +239,7 @@ func (s *suite) testConcurrency(t *testing.T) {
 	wait.Wait()
 }
 
-// testExtremes: no score of magnitude 700 leads out of the numbers, neither does
-// one of a million.
+// testExtremes: the loss and λ are finite at scores of magnitude 700 and of a million.
 func (s *suite) testExtremes(t *testing.T) {
 	rng := newRand()
 	for _, size := range []float64{40, 700, 1e6} {
@@ -340,8 +339,8 @@ func (s *suite) testConvexity(t *testing.T) {
 }
 
 // testPermutation: documents in another order have the same loss and λ, ties or
-// not. (Where λ depends on a ranking, ties have to be broken, so a Field is left
-// in peace there.)
+// not. (Where λ depends on a ranking, ties have to be broken, so a NonGradient loss is
+// tested without ties.)
 func (s *suite) testPermutation(t *testing.T) {
 	rng := newRand()
 	points := [][]float64{s.apart(rng, 3)}
@@ -377,7 +376,7 @@ func (s *suite) compare(t *testing.T, what string, got, want []float64, toleranc
 	}
 }
 
-// near tells whether a and b agree to the tolerance, relative for large numbers.
+// near reports whether a and b agree to the tolerance, relative for large numbers.
 func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
 }

@@ -3,7 +3,7 @@ package ranking
 // Inversions sets dst[i], for every document i of the query, to the number of
 // documents of the other class on its wrong side: for a good document A_g, the
 // bads above it; for a bad one B_b, the goods below it. dst has Docs() elements.
-// Valid rankings are determined by these counts.
+// These counts determine a valid ranking.
 func (o *Order) Inversions(dst []int32) {
 	_ = dst[:len(o.docs)]
 	for k := range o.Blocks() {

@@ -51,9 +51,9 @@ func (o *Order) Gain(g Gain) float64 {
 // Tracker keeps the gain of an Order up to date over flips, in constant time
 // each.
 //
-// It sums in fixed point, in units of 2⁻⁶⁰, because then a ranking has the same
-// gain by whichever flips it was reached, and a gain of zero is exactly zero: in
-// log E[G] a remainder of 10⁻¹⁷ would make all the difference.
+// It sums in fixed point, in units of 2⁻⁶⁰, so that the gain of a ranking does not
+// depend on the flips that led to it, and a gain of zero is exactly zero: log E[G] of a
+// rounding error of 10⁻¹⁷ is finite where it should be −Inf.
 type Tracker struct {
 	gain      Gain
 	good, bad int

@@ -25,9 +25,9 @@ import (
 // Y∖y, the one-document blocks joining neighbours of their class where X∖x or
 // Y∖y is empty.
 //
-// All documents stand in one array with the blocks' boundaries beside it, so a
-// flip costs two swaps and a change of at most three neighbouring boundaries. An
-// Order is not safe for concurrent use.
+// All documents stand in one array and the blocks' boundaries in another, so a flip
+// takes two swaps and a change of at most three neighbouring boundaries. An Order is not
+// safe for concurrent use.
 type Order struct {
 	pairs bipartite.Classes
 	docs  []int32

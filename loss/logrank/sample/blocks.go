@@ -24,7 +24,7 @@ type blockWalk struct {
 	upTo  []uint64 // weight of this boundary and those above it
 }
 
-// restart takes over the order, which the walk then changes.
+// restart sets the walk to o, which it changes from then on.
 func (w *blockWalk) restart(o *ranking.Order) { w.order = o }
 
 func (w *blockWalk) step(rng *rand.Rand) ranking.Flip {

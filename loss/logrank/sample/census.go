@@ -6,7 +6,7 @@ import (
 	"github.com/listwise/listwise/loss/logrank/ranking"
 )
 
-// census tells which states of a sample are repetitions of an earlier one.
+// census finds the states of a sample that are repetitions of an earlier one.
 //
 // A ranking is determined by its numbers of inversions per document, so its hash
 // is Σ_i key_i·inversions_i modulo 2⁶⁴ with a pseudo-random key for every

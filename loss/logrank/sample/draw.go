@@ -12,7 +12,7 @@ import (
 
 // Draw samples rankings of pairs by random walks from restart states. gain is
 // the training gain G = 1 − Δ. All randomness comes from rng; the same stream
-// gives the same sample. It fails if the options make no sense or there is no
+// gives the same sample. It is an error if the options are out of range or there is no
 // pair to rank.
 func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand) (*Set, error) {
 	d, err := newDrawer(pairs, gain, opts, rng)
@@ -24,8 +24,8 @@ func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Ra
 }
 
 // DrawFrom is Draw with one restart state, which the caller chooses: top bads,
-// taken at random, then all goods, then the other bads. Mix, Levels and Skew do
-// not matter.
+// taken at random, then all goods, then the other bads. Mix, Levels and Skew are not
+// used.
 func DrawFrom(pairs bipartite.Classes, gain ranking.Gain, top int, opts Options, rng *rand.Rand) (*Set, error) {
 	if top < 0 || top > len(pairs.Bad) {
 		return nil, fmt.Errorf("%d bad documents on top, expected 0 to %d", top, len(pairs.Bad))

@@ -8,8 +8,8 @@ import (
 )
 
 // literalWalk makes the transitions of Figure 2 line by line as printed, on the
-// labels y_gb themselves. It shares nothing with blockWalk, whose reference it
-// is; where few proposals are accepted a step costs thousands of them.
+// labels y_gb themselves. It shares no code with blockWalk, which is tested against it;
+// where few proposals are accepted, a step takes thousands of them.
 type literalWalk struct {
 	pairs bipartite.Classes
 	place []int32 // of a document within its class

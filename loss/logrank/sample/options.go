@@ -1,6 +1,6 @@
 // Package sample draws rankings of a query's good documents against its bad
-// ones: LogRank's random walks (section 4, Figure 2), whose states stand in for
-// the sum over all rankings in the losses that have no closed form.
+// ones: LogRank's random walks (section 4, Figure 2). The sampled form sums over their
+// states where it would sum over all rankings.
 //
 // A sample is drawn once for a query, before optimising starts, and never
 // depends on scores. Start reading at [Draw], then at [Set], which stores the
@@ -12,9 +12,9 @@ import "fmt"
 
 // Options say how many rankings are drawn and where the walks start.
 type Options struct {
-	// Samples is the number m of draws for a query, at least 1. Walks of
-	// different length would spoil the memory layout, so the number is rounded
-	// up to a multiple of the number of walks.
+	// Samples is the number m of draws for a query, at least 1. It is rounded up to a
+	// multiple of the number of walks, because the memory layout needs walks of equal
+	// length.
 	Samples int
 
 	// Steps is the length T ≥ 0 of a walk: it visits its restart state and up to
@@ -36,8 +36,8 @@ type Options struct {
 	Levels int
 	Skew   float64
 
-	// Literal walks by Figure 2 as it is printed, proposing pairs and rejecting
-	// them, in place of the much faster equivalent that never rejects.
+	// Literal makes the walks by Figure 2 as printed, which proposes pairs and rejects
+	// some, instead of by the much faster equivalent without rejections.
 	Literal bool
 
 	// Unique counts every distinct ranking once, however often it was drawn.
@@ -50,9 +50,9 @@ type Options struct {
 
 // DefaultOptions returns 1000 draws by walks of 20 steps from the ideal ranking,
 // of which every distinct ranking counts once: the sample Ŷ is a set. The paper
-// starts a tenth of its walks at the worst ranking (Figure 5), whose states lie so
-// far from what any learned ranking looks like that on collections with many
-// relevant documents a query they only blur the objective.
+// starts a tenth of its walks at the worst ranking (Figure 5). On collections with many
+// relevant documents a query the states of those walks are far from the rankings of
+// trained models.
 func DefaultOptions() Options {
 	return Options{Samples: 1000, Steps: 20, Thin: 1, Mix: 1, Unique: true, IncludeIdeal: true}
 }
