@@ -21,15 +21,25 @@ const DefaultMethod = "convexloss"
 
 // Options say how Train learns. The zero value is ready to use.
 type Options struct {
-	Method  string // of the catalogue, see [method.List]; empty: DefaultMethod
-	Measure string // what the method optimises, such as "ndcg@10"; empty: the method's default, if it has one
+	Method string // of the catalogue, see [method.List]; empty: DefaultMethod
+
+	// Measure is what the method optimises, if it optimises a measure, and what Valid is
+	// measured by, such as "ndcg@10"; empty: the method's default or, if it has none, "map".
+	Measure string
 
 	// Convention of the measure; its zero value is [measure.LETOR3].
 	Convention measure.Convention
 
-	Settings      map[string]string     // the method's hyperparameters by name; those that are absent have their defaults
-	Scorer        string                // one of the method's scorers; empty: its first, mostly a linear function
-	Normalization dataset.Normalization // of features, per query
+	Settings map[string]string // the method's hyperparameters by name; those that are absent have their defaults
+	Scorer   string            // one of the method's scorers; empty: its first, mostly a linear function
+
+	// Missing is the rule for missing values, in training and, kept in the model, of the
+	// documents that it ranks: the Missing that the data were opened with, or, for data
+	// opened with [dataset.MissingKeep], what their missing values become. The zero value
+	// is for complete data; the model then refuses a missing value.
+	Missing dataset.Missing
+
+	Normalization dataset.Normalization // of features, per query, in training and ranking
 	Valid         *dataset.Dataset      // by it iterative methods choose when to stop; may be nil
 	Seed          uint64                // everything random depends on it alone
 }
@@ -49,12 +59,13 @@ func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 		return nil, err
 	}
 	p := &method.Problem{
-		Data: d, Valid: o.Valid, Values: values, Scorer: o.Scorer, Normalization: o.Normalization, Seed: o.Seed,
+		Data: d, Valid: o.Valid, Values: values, Scorer: o.Scorer, Missing: o.Missing, Normalization: o.Normalization, Seed: o.Seed,
 	}
-	if name := cmp.Or(o.Measure, m.DefaultMeasure); name != "" {
-		if p.Measure, err = measure.Parse(name, o.Convention, measure.Options{}); err != nil {
-			return nil, err
-		}
+	if p.Select, err = measure.Parse(cmp.Or(o.Measure, m.DefaultMeasure, "map"), o.Convention, measure.Options{}); err != nil {
+		return nil, err
+	}
+	if m.UsesMeasure {
+		p.Measure = p.Select
 	}
 	return m.Train(ctx, p)
 }

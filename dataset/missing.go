@@ -35,8 +35,11 @@ var missingNames = []string{"error", "zero", "min"}
 
 // String returns the policy as ParseMissing reads it, "keep" for MissingKeep.
 func (m Missing) String() string {
-	if m == MissingKeep {
+	switch {
+	case m == MissingKeep:
 		return "keep"
+	case m < 0 || int(m) >= len(missingNames):
+		return fmt.Sprintf("Missing(%d)", int(m))
 	}
 	return missingNames[m]
 }

@@ -38,7 +38,12 @@ func ParseNormalization(name string) (Normalization, error) {
 }
 
 // String returns the name that ParseNormalization reads.
-func (n Normalization) String() string { return normalizationNames[n] }
+func (n Normalization) String() string {
+	if int(n) >= len(normalizationNames) {
+		return fmt.Sprintf("Normalization(%d)", uint8(n))
+	}
+	return normalizationNames[n]
+}
 
 // MarshalText returns the name.
 func (n Normalization) MarshalText() ([]byte, error) { return []byte(n.String()), nil }

@@ -107,6 +107,12 @@ func (m *Model) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := dataset.ParseMissing(m.Missing.String()); err != nil {
+		return nil, fmt.Errorf("missing: %w", err)
+	}
+	if _, err := dataset.ParseNormalization(m.Normalization.String()); err != nil {
+		return nil, fmt.Errorf("normalization: %w", err)
+	}
 	missing := ""
 	if m.Missing != dataset.MissingError {
 		missing = m.Missing.String()

@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -117,6 +118,21 @@ func TestSaveLeavesOldFile(t *testing.T) {
 	}
 	if now, err := os.ReadFile(path); err != nil || string(now) != text {
 		t.Errorf("the file changed, %v", err)
+	}
+}
+
+// Claim: a rule for features that Load would refuse is not written.
+func TestSaveErrors(t *testing.T) {
+	for want, change := range map[string]func(*Model){
+		`missing: found "keep", expected error, zero or min`:                       func(m *Model) { m.Missing = dataset.MissingKeep },
+		`missing: found "Missing(7)"`:                                              func(m *Model) { m.Missing = 7 },
+		`normalization: found "Normalization(3)", expected none, minmax or zscore`: func(m *Model) { m.Normalization = 3 },
+	} {
+		m := full()
+		change(m)
+		if err := m.Write(io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %s in it", err, want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,9 +12,13 @@ import (
 )
 
 // Settled returns the problem with everything put in place that depends on the data:
-// values that are missing are filled in, and the measures have their relevance
-// threshold and Measure, by [measure.ForTraining], no rule that is for evaluations alone. Run settles a problem itself; settling twice changes nothing.
+// values that are missing are filled in, and the measures have their relevance threshold
+// and Measure, by [measure.ForTraining], no rule that is for evaluations alone. Run settles
+// a problem itself; settling twice changes nothing.
 func (p *Problem) Settled() (*Problem, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	s, err := p.filled()
 	if err != nil {
 		return nil, err
@@ -33,9 +38,45 @@ func (p *Problem) Settled() (*Problem, error) {
 		c = measure.ConventionOf(p.Measure)
 	case p.Select != nil:
 		c = measure.ConventionOf(p.Select)
+	case p.Threshold > 0:
+		c = c.WithThreshold(p.Threshold)
 	}
 	s.relevant = c.For(sets...)
 	return s, nil
+}
+
+// check returns an error for a problem without data, or with what no model could keep.
+func (p *Problem) check() error {
+	if p.Data == nil || len(p.Data.Queries) == 0 {
+		return BadProblem("found no training data, expected at least one query")
+	}
+	if _, err := dataset.ParseMissing(p.Missing.String()); err != nil {
+		return BadProblem("what missing values become: %w", err)
+	}
+	if p.Threshold != 0 {
+		if err := measure.CheckThreshold(p.Threshold); err != nil {
+			return &ProblemError{err}
+		}
+	}
+	if _, err := dataset.ParseNormalization(p.Normalization.String()); err != nil {
+		return BadProblem("normalization: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
+		if !storable(p.Settings[name]) {
+			return BadProblem("setting %s: found %v (%T), expected a finite number, text or true or false", name, p.Settings[name], p.Settings[name])
+		}
+	}
+	return nil
+}
+
+// storable reports whether a model file can hold the value of a setting.
+func storable(value any) bool {
+	switch v := reflect.ValueOf(value); {
+	case v.CanFloat():
+		return !notFinite(v.Float())
+	default:
+		return v.CanInt() || v.CanUint() || v.Kind() == reflect.Bool || v.Kind() == reflect.String
+	}
 }
 
 // Relevant returns the convention of the problem's measures with the relevance

@@ -41,8 +41,9 @@ type Problem struct {
 	// that, map. The relevance threshold of both, unless chosen, is for the data.
 	Measure, Select measure.Measure
 
-	// Threshold is the lowest grade that the loss takes as relevant, for messages; 0 if
-	// it does not ask whether a document is.
+	// Threshold is the lowest grade that the loss takes as relevant, 0 if it does not ask
+	// whether a document is: for messages and, where there is neither Measure nor Select,
+	// for the choice on validation data and the model.
 	Threshold float64
 
 	// LargestWork bounds the operations, and ten times the bytes of memory, that one

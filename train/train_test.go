@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -101,6 +102,66 @@ func TestOwnLoss(t *testing.T) {
 	}
 }
 
+// Claim: what training did to features is in the model, whichever learner made it: the model
+// read scores documents with missing values as it scores those that are filled in.
+func TestModelsKeepTheirRules(t *testing.T) {
+	full := smallData(t)
+	holes := full.Clone()
+	x := holes.X()
+	for k := 0; k < len(x); k += 7 {
+		x[k] = float32(math.NaN())
+	}
+	text := new(bytes.Buffer)
+	for i := range holes.Queries {
+		q := &holes.Queries[i]
+		for j := range q.Len() {
+			fmt.Fprintf(text, "%v qid:%s", q.Grades[j], q.ID)
+			for f, v := range q.Row(j) {
+				fmt.Fprintf(text, " %d:%v", f+1, v)
+			}
+			fmt.Fprintln(text)
+		}
+	}
+	open := func(m dataset.Missing) *dataset.Dataset {
+		d, err := datafile.Read(bytes.NewReader(text.Bytes()), "f", dataset.Options{Missing: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for _, rule := range []dataset.Missing{dataset.MissingZero, dataset.MissingMin} {
+		for _, normalization := range []dataset.Normalization{dataset.NoNormalization, dataset.MinMax, dataset.ZScore} {
+			for _, data := range []*dataset.Dataset{open(rule), open(dataset.MissingKeep)} {
+				m, err := Run(context.Background(), &Problem{
+					Data: data, Missing: rule, Normalization: normalization, Loss: squares{}, Threshold: 2,
+					Learner: LBFGS{C: 10, Tolerance: 1e-6, Iterations: 50},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var b bytes.Buffer
+				if err := m.Write(&b); err != nil {
+					t.Fatal(err)
+				}
+				back, err := model.Read(&b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := m.Score(open(rule))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := back.Score(open(dataset.MissingKeep)); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%v, %v: the model read scores missing values otherwise (%v)", rule, normalization, err)
+				}
+				if back.Threshold != 2 {
+					t.Errorf("the loss takes grades from 2 on as relevant, the model says %v", back.Threshold)
+				}
+			}
+		}
+	}
+}
+
 // Claim: an incomplete problem is an error and is not run.
 func TestRunErrors(t *testing.T) {
 	wide := smallData(t)
@@ -109,9 +170,15 @@ func TestRunErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, p := range map[string]*Problem{
-		"without data":      {Learner: LBFGS{}},
-		"without a learner": {Data: wide},
-		"found no loss":     {Data: wide, Learner: LBFGS{Iterations: 1, Tolerance: 1}},
+		"without data":         {Learner: LBFGS{}},
+		"found no training":    {Data: &dataset.Dataset{}, Learner: LBFGS{}},
+		"without a learner":    {Data: wide},
+		`found "keep"`:         {Data: wide, Learner: LBFGS{}, Missing: dataset.MissingKeep},
+		`"Normalization(3)"`:   {Data: wide, Learner: LBFGS{}, Normalization: 3},
+		"threshold -1":         {Data: wide, Learner: LBFGS{}, Threshold: -1},
+		"setting a: found [1]": {Data: wide, Learner: LBFGS{}, Settings: map[string]any{"a": []int{1}, "b": nil}},
+		"setting c: found NaN": {Data: wide, Learner: LBFGS{}, Settings: map[string]any{"c": math.NaN()}},
+		"found no loss":        {Data: wide, Learner: LBFGS{Iterations: 1, Tolerance: 1}},
 		"8 features in the validation data, expected at most the training data's 1": {Data: narrow, Valid: wide, Learner: LBFGS{}},
 	} {
 		if _, err := Run(context.Background(), p); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,0 +1,159 @@
+package listwise_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise"
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/measure"
+)
+
+// drawn returns LETOR text of queries with values missing, and the same with those values
+// as the rule has them.
+func drawn(rng *rand.Rand, rule dataset.Missing) (holes, filled string) {
+	const queries, documents, features = 12, 6, 3
+	var a, b strings.Builder
+	for q := range queries {
+		x := make([]float32, documents*features)
+		for k := range x {
+			if x[k] = rng.Float32(); rng.IntN(4) == 0 {
+				x[k] = float32(math.NaN())
+			}
+		}
+		whole := slices.Clone(x)
+		rule.Apply(whole, features)
+		for i := range documents {
+			grade := rng.IntN(3)
+			line(&a, grade, q, x[i*features:(i+1)*features])
+			line(&b, grade, q, whole[i*features:(i+1)*features])
+		}
+	}
+	return a.String(), b.String()
+}
+
+func line(b *strings.Builder, grade, query int, x []float32) {
+	fmt.Fprintf(b, "%d qid:%d", grade, query+1)
+	for j, v := range x {
+		fmt.Fprintf(b, " %d:%v", j+1, v)
+	}
+	b.WriteByte('\n')
+}
+
+func read(t *testing.T, text string, o dataset.Options) *dataset.Dataset {
+	t.Helper()
+	d, err := datafile.Read(strings.NewReader(text), "text", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func rows(q *dataset.Query) [][]float32 {
+	var all [][]float32
+	for i := range q.Len() {
+		all = append(all, q.Row(i))
+	}
+	return all
+}
+
+// Claim: a model trained on data with missing values under a rule, saved and loaded, ranks
+// documents with missing values as it ranks those that have what the rule makes of them,
+// whether the data were filled on opening or in training; without a rule it refuses them.
+func TestMissingValuesAreRankedAsTrained(t *testing.T) {
+	for _, rule := range []dataset.Missing{dataset.MissingZero, dataset.MissingMin} {
+		holes, filled := drawn(rand.New(rand.NewPCG(1, uint64(rule))), rule)
+		open, whole := read(t, holes, dataset.Options{Missing: dataset.MissingKeep}), read(t, filled, dataset.Options{})
+		for name, data := range map[string]*dataset.Dataset{"opened with the rule": read(t, holes, dataset.Options{Missing: rule}), "opened with missing values": open} {
+			for _, normalize := range []dataset.Normalization{dataset.NoNormalization, dataset.ZScore} {
+				path := filepath.Join(t.TempDir(), "model.json")
+				m, err := listwise.Train(context.Background(), data, listwise.Options{Method: "mle", Missing: rule, Normalization: normalize})
+				if err == nil {
+					err = m.Save(path)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				loaded, err := listwise.Load(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range open.Queries {
+					got, err := listwise.Rank(loaded, rows(&open.Queries[i]))
+					if err != nil {
+						t.Fatalf("%v, %s: %v", rule, name, err)
+					}
+					if want, err := listwise.Rank(loaded, rows(&whole.Queries[i])); err != nil || !slices.Equal(got, want) {
+						t.Errorf("%v, %s, %v: query %d with missing values is ranked %v, filled in %v (%v)", rule, name, normalize, i, got, want, err)
+					}
+				}
+			}
+		}
+		m, err := listwise.Train(context.Background(), whole, listwise.Options{Method: "mle"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := listwise.Rank(m, [][]float32{{1, 2, float32(math.NaN())}, {1, 2, 3}}); err == nil || !strings.Contains(err.Error(), "missing value") {
+			t.Errorf("a model without a rule for missing values: %v", err)
+		}
+	}
+}
+
+// Claim: what counts as relevant is the convention's where a method optimises no measure,
+// too: in the model, and in the choice on validation data, which is by the measure named.
+func TestConventionOfMethodsWithoutMeasure(t *testing.T) {
+	text, _ := drawn(rand.New(rand.NewPCG(3, 4)), dataset.MissingZero)
+	data := read(t, text, dataset.Options{Missing: dataset.MissingZero})
+	for _, name := range []string{"", "map", "p@2"} {
+		m, err := listwise.Train(context.Background(), data, listwise.Options{
+			Method: "ranknet", Measure: name, Convention: measure.MSLR, Scorer: "net", Valid: data, Missing: dataset.MissingZero,
+			Settings: map[string]string{"epochs": "3"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Threshold != measure.MSLR.Threshold() {
+			t.Errorf("under mslr documents are relevant from grade %v, want %v", m.Threshold, measure.MSLR.Threshold())
+		}
+		if name == "" {
+			name = "map"
+		}
+		by := measure.MustParse(name, measure.MSLR)
+		scores, err := m.Score(data)
+		check(err)
+		result, err := measure.Evaluate(data, scores, []measure.Measure{by}, measure.TiesAverage)
+		check(err)
+		if got := *m.Training.Validation; math.Abs(got-result.Mean(by)) > 1e-12 {
+			t.Errorf("the epoch was kept for %v, its %s under mslr is %v", got, name, result.Mean(by))
+		}
+	}
+}
+
+// Claim: what no model can be learned from is an error that says what to give, not a panic.
+func TestTrainErrors(t *testing.T) {
+	data := read(t, "1 qid:1 1:1\n0 qid:1 1:2\n", dataset.Options{})
+	for _, c := range []struct {
+		data *dataset.Dataset
+		o    listwise.Options
+		want string
+	}{
+		{nil, listwise.Options{}, "found no training data"},
+		{&dataset.Dataset{}, listwise.Options{}, "found no training data"},
+		{data, listwise.Options{Missing: dataset.MissingKeep}, `what missing values become: found "keep", expected error, zero or min`},
+		{data, listwise.Options{Missing: -1}, `found "Missing(-1)", expected error, zero or min`},
+		{data, listwise.Options{Normalization: 9}, `found "Normalization(9)", expected none, minmax or zscore`},
+		{data, listwise.Options{Method: "mle", Measure: "ndgc@10"}, `unknown measure "ndgc@10"`},
+		{data, listwise.Options{Method: "mel"}, `method "mel": did you mean "mle"?`},
+	} {
+		if _, err := listwise.Train(context.Background(), c.data, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error is %v, want %s in it", err, c.want)
+		}
+	}
+}
