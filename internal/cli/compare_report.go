@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"math"
 
 	"github.com/listwise/listwise/internal/rows"
 	"github.com/listwise/listwise/stats"
@@ -115,16 +114,16 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 	for i, s := range m.Systems {
 		j.Systems = append(j.Systems, comparedSystemJSON{
 			Name: c.systems[i].name, Mean: s.Mean, CI: ends(s.Interval),
-			Runs: len(c.systems[i].runs), Deviation: finite(m.deviations[i]),
+			Runs: len(c.systems[i].runs), Deviation: number(m.deviations[i]),
 		})
 	}
 	for _, p := range m.Pairs {
 		j.Pairs = append(j.Pairs, comparedPairJSON{
 			A: c.systems[p.A].name, B: c.systems[p.B].name, Difference: p.Difference, CI: ends(p.Interval),
-			T:             tJSON{finite(p.T.T), p.T.DF, testJSON{p.T.P, p.T.Holm}},
+			T:             tJSON{number(p.T.T), p.T.DF, testJSON{p.T.P, p.T.Holm}},
 			Randomization: randomizedJSON{testJSON{p.Randomization.P, p.Randomization.Holm}, p.Randomization.MaxT},
 			Bootstrap:     testJSON{p.Bootstrap.P, p.Bootstrap.Holm},
-			CohenD:        finite(p.CohenD), HedgesG: finite(p.HedgesG),
+			CohenD:        number(p.CohenD), HedgesG: number(p.HedgesG),
 			Wins: p.Wins, Ties: p.Ties, Losses: p.Losses, Detectable: p.Detectable,
 		})
 	}
@@ -132,14 +131,6 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 }
 
 func ends(i stats.Interval) [2]float64 { return [2]float64{i.Low, i.High} }
-
-// finite is v as a cell or as JSON, which knows neither NaN nor infinities.
-func finite(v float64) any {
-	if math.IsInf(v, 0) {
-		return nil
-	}
-	return number(v)
-}
 
 // csv has a row for every pair and measure.
 func (c *comparison) csv() (columns []string, cells [][]any) {
@@ -157,8 +148,8 @@ func (c *comparison) csv() (columns []string, cells [][]any) {
 				m.name, m.Queries, c.systems[p.A].name, c.systems[p.B].name,
 				a.Mean, a.Interval.Low, a.Interval.High, b.Mean, b.Interval.Low, b.Interval.High,
 				p.Difference, p.Interval.Low, p.Interval.High,
-				finite(p.T.T), p.T.DF, p.T.P, p.T.Holm, p.Randomization.P, p.Randomization.Holm, p.Randomization.MaxT, p.Bootstrap.P, p.Bootstrap.Holm,
-				finite(p.CohenD), finite(p.HedgesG), p.Wins, p.Ties, p.Losses, p.Detectable,
+				number(p.T.T), p.T.DF, p.T.P, p.T.Holm, p.Randomization.P, p.Randomization.Holm, p.Randomization.MaxT, p.Bootstrap.P, p.Bootstrap.Holm,
+				number(p.CohenD), number(p.HedgesG), p.Wins, p.Ties, p.Losses, p.Detectable,
 			})
 		}
 	}

@@ -255,12 +255,12 @@ func evalReport(c measure.Convention, r *measure.Result) report {
 	return out
 }
 
-// number is v as a cell or as JSON, which knows no NaN.
-func number(v float64) any {
-	if math.IsNaN(v) {
-		return nil
+// number is v as a cell or as JSON, which knows neither NaN nor infinities.
+func number[F ~float64](v F) any {
+	if x := float64(v); !math.IsNaN(x) && !math.IsInf(x, 0) {
+		return x
 	}
-	return v
+	return nil
 }
 
 // queryJSON is one query's values in a --per-query file; those left out by the

@@ -14,41 +14,36 @@ import (
 
 // numbered returns the run that an argument, [NAME=]NUMBER, stands for; ok is false
 // if it is no number, or a file is called so.
-func numbered(arg string) (name string, id int64, ok bool) {
-	rest := arg
-	if before, after, named := strings.Cut(arg, "="); named {
-		name, rest = before, after
+func numbered(arg string) (name, id string, ok bool) {
+	name, id, named := strings.Cut(arg, "=")
+	if !named {
+		name, id = "", arg
 	}
-	id, err := strconv.ParseInt(rest, 10, 64)
-	return name, id, err == nil && id > 0 && !exists(arg) && !exists(rest)
+	n, err := strconv.ParseInt(id, 10, 64)
+	return name, id, err == nil && n > 0 && !exists(arg) && !exists(id)
 }
 
 // ofRun returns the systems of a recorded run and their learning curves: the model of
 // train, every method of tune, what eval measured.
-func ofRun(name string, id int64) (systems []*contestant, curves []page.Curve, err error) {
-	err = withRuns(func(store *runs.Store) error {
-		r, err := store.Get(id)
-		if err != nil {
-			return err
-		}
-		if r.Status != runs.Finished {
-			return usageErrorf("run %d is %s, expected one that is finished", id, r.Status)
-		}
-		if systems = filesOf(r); systems == nil {
-			return usageErrorf("run %d: the record names no model or scores of it", id)
-		}
-		curves = curvesOf(r)
-		return nil
-	})
+func ofRun(name, id string) (systems []*contestant, curves []page.Curve, err error) {
+	list, err := runsNamed([]string{id})
 	if err != nil {
 		return nil, nil, err
 	}
+	r := list[0]
+	systems, curves = filesOf(r), curvesOf(r)
+	if r.Status != runs.Finished {
+		return nil, nil, usageErrorf("run %s is %s, expected one that is finished", id, r.Status)
+	}
+	if systems == nil {
+		return nil, nil, usageErrorf("run %s: the record names no model or scores of it", id)
+	}
 	if name != "" && len(systems) > 1 {
-		return nil, nil, usageErrorf("run %d has %d methods, expected one to be called %s", id, len(systems), name)
+		return nil, nil, usageErrorf("run %s has %d methods, expected one to be called %s", id, len(systems), name)
 	}
 	for _, s := range systems {
 		if p := s.runs[0].path; !exists(p) {
-			return nil, nil, usageErrorf("run %d: %w", id, &fs.PathError{Op: "open", Path: p, Err: errors.New("what it wrote is gone")})
+			return nil, nil, usageErrorf("run %s: %w", id, &fs.PathError{Op: "open", Path: p, Err: errors.New("what it wrote is gone")})
 		}
 		if name != "" {
 			s.name = name
@@ -101,8 +96,8 @@ func curvesOf(r *runs.Run) []page.Curve {
 			i = len(curves)
 			curves = append(curves, page.Curve{Name: name})
 		}
-		point := page.Point{Epoch: p.Step, Restart: p.Start, Cost: p.Objective, Best: p.Best}
-		if v := p.Validation; number(v) != nil {
+		point := page.Point{Epoch: p.Step, Restart: p.Start, Cost: float64(p.Objective), Best: p.Best}
+		if v := float64(p.Validation); number(v) != nil {
 			point.Validation = &v
 		}
 		curves[i].Points = append(curves[i].Points, point)

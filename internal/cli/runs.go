@@ -68,6 +68,23 @@ func withRuns(fn func(*runs.Store) error) error {
 	return err
 }
 
+// runsNamed returns the runs of this folder's record that arguments give the numbers of.
+func runsNamed(args []string) ([]*runs.Run, error) {
+	ids, err := runNumbers(args)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*runs.Run, len(ids))
+	return list, withRuns(func(s *runs.Store) error {
+		for i, id := range ids {
+			if list[i], err = s.Get(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // runNumbers reads arguments that are numbers of runs.
 func runNumbers(args []string) ([]int64, error) {
 	ids := make([]int64, len(args))
@@ -115,13 +132,7 @@ A run is finished, failed, interrupted (stopped or killed), or still running.`,
   listwise runs list --kind tune --method mle --limit 5
   listwise runs list --limit 0 --format csv`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			filter, err := f.filter()
-			if err != nil {
-				return err
-			}
-			return f.run(env, filter)
-		},
+		RunE: func(*cobra.Command, []string) error { return f.run(env) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "only runs of this `method`")
@@ -143,13 +154,16 @@ func (f *runsListFlags) filter() (runs.Filter, error) {
 	return filter, nil
 }
 
-func (f *runsListFlags) run(env *environment, filter runs.Filter) error {
+func (f *runsListFlags) run(env *environment) error {
+	filter, err := f.filter()
+	if err != nil {
+		return err
+	}
 	if _, err := os.Stat(runs.Path(".")); errors.Is(err, fs.ErrNotExist) {
 		return env.print(runsReport(nil, env.format == "text"))
 	}
 	var list []runs.Run
-	err := withRuns(func(s *runs.Store) error {
-		var err error
+	err = withRuns(func(s *runs.Store) error {
 		list, err = s.List(filter)
 		return err
 	})
@@ -171,7 +185,7 @@ func runsReport(list []runs.Run, brief bool) report {
 	all := make([]runJSON, 0, len(list))
 	for i := range list {
 		r := &list[i]
-		all = append(all, *runToJSON(r))
+		all = append(all, runToJSON(r))
 		for _, line := range summaries(r) {
 			row := []any{int(r.ID), when(r.Begun, brief), string(r.Kind), string(r.Status), line.method, mainData(r)}
 			for _, name := range names {
@@ -181,7 +195,7 @@ func runsReport(list []runs.Run, brief bool) report {
 		}
 	}
 	out.json = all
-	if list == nil {
+	if len(list) == 0 {
 		out.notes = append(out.notes, "No such runs are recorded in this folder; train, tune and eval record theirs.")
 	}
 	if hidden != nil {

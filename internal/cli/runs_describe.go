@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"math"
 	"path/filepath"
 	"slices"
 
@@ -29,9 +28,9 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 
 // trainResult is what came of a training; valid may be nil.
 func trainResult(m *method.Method, p *method.Problem, trained *model.Model, valid *measure.Result) runs.Result {
-	r := runs.Result{Ranker: m.Name, Settings: p.Values.Typed(), Training: recordedTraining(trained), Validation: math.NaN()}
+	r := runs.Result{Ranker: m.Name, Settings: p.Values.Typed(), Training: recordedTraining(trained), Validation: runs.NaN()}
 	if v := trained.Training.Validation; v != nil {
-		r.Validation = *v
+		r.Validation = runs.Number(*v)
 	}
 	if valid != nil {
 		r.Measures = recordedMeasures(valid)
@@ -109,9 +108,9 @@ func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
 }
 
 func tunedMeans(row *tune.Row) runs.Result {
-	r := runs.Result{Ranker: row.Entry.Name, Validation: math.NaN()}
+	r := runs.Result{Ranker: row.Entry.Name, Validation: runs.NaN()}
 	for _, s := range row.Measures {
-		m := runs.Measure{Name: s.Measure.Name(), Mean: s.Mean, TieNeutral: s.TieNeutral}
+		m := runs.Measure{Name: s.Measure.Name(), Mean: runs.Number(s.Mean), TieNeutral: runs.Number(s.TieNeutral)}
 		for _, f := range row.Folds {
 			m.Queries += f.Test.Counted(s.Measure)
 		}
@@ -123,7 +122,7 @@ func tunedMeans(row *tune.Row) runs.Result {
 func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {
 	r := runs.Result{
 		Ranker: row.Entry.Name, Fold: f.Fold, Settings: f.Chosen.Typed(), Training: recordedTraining(f.Model),
-		Validation: f.Validation, Measures: recordedMeasures(f.Test),
+		Validation: runs.Number(f.Validation), Measures: recordedMeasures(f.Test),
 	}
 	varied := row.Varied()
 	for i, s := range row.Entry.Settings {
@@ -163,7 +162,7 @@ func (f *evalFlags) recorded(in *evalInput, convention measure.Convention, measu
 func (f *evalFlags) ranker() string { return f.model + f.scores }
 
 func (in *evalInput) result(ranker string, measured *measure.Result) runs.Result {
-	r := runs.Result{Ranker: ranker, Validation: math.NaN(), Measures: recordedMeasures(measured)}
+	r := runs.Result{Ranker: ranker, Validation: runs.NaN(), Measures: recordedMeasures(measured)}
 	if in.model != nil {
 		r.Settings = in.model.Hyperparameters
 	}

@@ -24,21 +24,11 @@ these are. Data differ if their fingerprints do, wherever the files lie.
 		Example: `  listwise runs diff 11 12`,
 		Args:    exactly(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			ids, err := runNumbers(args)
+			list, err := runsNamed(args)
 			if err != nil {
 				return err
 			}
-			return withRuns(func(s *runs.Store) error {
-				a, err := s.Get(ids[0])
-				if err != nil {
-					return err
-				}
-				b, err := s.Get(ids[1])
-				if err != nil {
-					return err
-				}
-				return printDiff(env, a, b, runs.Compare(a, b))
-			})
+			return printDiff(env, list[0], list[1])
 		},
 	}
 }
@@ -47,33 +37,16 @@ these are. Data differ if their fingerprints do, wherever the files lie.
 type diffJSON struct {
 	A        int64             `json:"a"`
 	B        int64             `json:"b"`
-	Settings []changeJSON      `json:"settings"`
-	Measures []measureDiffJSON `json:"measures"`
+	Settings []runs.Change     `json:"settings"`
+	Measures []runs.Comparison `json:"measures"`
 	OnlyA    []string          `json:"only_a"`
 	OnlyB    []string          `json:"only_b"`
 }
 
-type changeJSON struct {
-	Name string `json:"name"`
-	A    any    `json:"a"`
-	B    any    `json:"b"`
-}
-
-type measureDiffJSON struct {
-	A          string `json:"a"`
-	B          string `json:"b"`
-	Measure    string `json:"measure"`
-	MeanA      any    `json:"mean_a"`
-	MeanB      any    `json:"mean_b"`
-	Difference any    `json:"difference"`
-	Wins       int    `json:"wins"`
-	Ties       int    `json:"ties"`
-	Losses     int    `json:"losses"`
-}
-
-func printDiff(env *environment, a, b *runs.Run, d *runs.Diff) error {
+func printDiff(env *environment, a, b *runs.Run) error {
+	d := runs.Compare(a, b)
 	measures := measuresDiffReport(a, b, d)
-	measures.json = diffToJSON(a, b, d)
+	measures.json = diffJSON{a.ID, b.ID, notNull(d.Changes), notNull(d.Comparisons), notNull(d.OnlyA), notNull(d.OnlyB)}
 	if env.format != "text" {
 		return env.print(measures)
 	}
@@ -105,7 +78,7 @@ func measuresDiffReport(a, b *runs.Run, d *runs.Diff) report {
 		if c.RankerB != ranker {
 			ranker += " → " + c.RankerB
 		}
-		out.rows = append(out.rows, []any{ranker, c.Measure, number(c.A), number(c.B), number(c.B - c.A), c.Wins, c.Ties, c.Losses})
+		out.rows = append(out.rows, []any{ranker, c.Measure, number(c.A), number(c.B), number(c.Difference), c.Wins, c.Ties, c.Losses})
 	}
 	for _, only := range []struct {
 		run   *runs.Run
@@ -116,15 +89,4 @@ func measuresDiffReport(a, b *runs.Run, d *runs.Diff) report {
 		}
 	}
 	return out
-}
-
-func diffToJSON(a, b *runs.Run, d *runs.Diff) diffJSON {
-	j := diffJSON{A: a.ID, B: b.ID, Settings: []changeJSON{}, Measures: []measureDiffJSON{}, OnlyA: notNull(d.OnlyA), OnlyB: notNull(d.OnlyB)}
-	for _, c := range d.Changes {
-		j.Settings = append(j.Settings, changeJSON(c))
-	}
-	for _, c := range d.Comparisons {
-		j.Measures = append(j.Measures, measureDiffJSON{c.RankerA, c.RankerB, c.Measure, finiteOrNull(c.A), finiteOrNull(c.B), finiteOrNull(c.B - c.A), c.Wins, c.Ties, c.Losses})
-	}
-	return j
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ func exportRuns(env *environment, s *runs.Store, ids []int64) error {
 			ids = append(ids, list[i].ID)
 		}
 	}
-	export := make([]*runJSON, 0, len(ids))
+	export := make([]runJSON, 0, len(ids))
 	var table [][]any
 	for _, id := range ids {
 		r, err := s.Get(id)
@@ -98,124 +97,37 @@ func queryRows(r *runs.Run) [][]any {
 
 // runJSON is a run as scripts rely on it.
 type runJSON struct {
-	ID      int64           `json:"id"`
-	Kind    string          `json:"kind"`
-	Status  string          `json:"status"`
-	Begun   string          `json:"begun"` // UTC, as 2006-01-02T15:04:05.000Z
-	Seconds float64         `json:"seconds"`
-	Command []string        `json:"command"`
-	Methods []string        `json:"methods"`
-	Config  map[string]any  `json:"config"`
-	Seed    *uint64         `json:"seed"`
-	Code    codeJSON        `json:"code"`
-	Error   string          `json:"error,omitempty"`
-	Data    []runDataJSON   `json:"data"`
-	Files   []string        `json:"files"`
-	Results []runResultJSON `json:"results"`
-	Curve   []pointJSON     `json:"curve,omitempty"`
+	ID      int64          `json:"id"`
+	Kind    runs.Kind      `json:"kind"`
+	Status  runs.Status    `json:"status"`
+	Begun   string         `json:"begun"` // UTC, as 2006-01-02T15:04:05.000Z
+	Seconds float64        `json:"seconds"`
+	Command []string       `json:"command"`
+	Methods []string       `json:"methods"`
+	Config  map[string]any `json:"config"`
+	Seed    *uint64        `json:"seed"`
+	Code    runs.Code      `json:"code"`
+	Error   string         `json:"error,omitempty"`
+	Data    []runs.Data    `json:"data"`
+	Files   []string       `json:"files"`
+	Results []runs.Result  `json:"results"`
+	Curve   []runs.Point   `json:"curve,omitempty"`
 }
 
-type codeJSON struct {
-	Version  string `json:"version"`
-	Revision string `json:"revision"`
-	Modified bool   `json:"modified"`
-	Go       string `json:"go"`
-	Program  string `json:"program,omitempty"`
-}
-
-type runDataJSON struct {
-	Role        string `json:"role"`
-	Path        string `json:"path"`
-	Fingerprint string `json:"fingerprint"`
-	Queries     int    `json:"queries"`
-	Documents   int    `json:"documents"`
-}
-
-type runResultJSON struct {
-	Ranker     string           `json:"ranker"`
-	Fold       string           `json:"fold"`
-	Settings   map[string]any   `json:"settings,omitempty"`
-	Training   map[string]any   `json:"training,omitempty"`
-	Validation any              `json:"validation"`
-	Trials     []runs.Trial     `json:"trials,omitempty"`
-	Measures   []runMeasureJSON `json:"measures"`
-}
-
-type runMeasureJSON struct {
-	Measure    string         `json:"measure"`
-	Mean       any            `json:"mean"`
-	TieNeutral any            `json:"tie_neutral"`
-	Queries    int            `json:"queries"`
-	PerQuery   []runValueJSON `json:"per_query,omitempty"`
-}
-
-type runValueJSON struct {
-	Query string `json:"query"`
-	Value any    `json:"value"`
-}
-
-type pointJSON struct {
-	Ranker       string `json:"ranker"`
-	Fold         string `json:"fold"`
-	Start        int    `json:"start"`
-	Step         int    `json:"step"`
-	Epoch        bool   `json:"epoch"`
-	Objective    any    `json:"objective"`
-	GradientNorm any    `json:"gradient_norm"`
-	Rate         any    `json:"rate"`
-	Validation   any    `json:"validation"`
-	Best         bool   `json:"best"`
-}
-
-func runToJSON(r *runs.Run) *runJSON {
-	j := &runJSON{
-		ID: r.ID, Kind: string(r.Kind), Status: string(r.Status), Begun: when(r.Begun, false), Seconds: r.Duration.Seconds(),
-		Command: notNull(r.Command), Methods: notNull(r.Methods), Config: r.Config, Seed: r.Seed, Code: codeJSON(r.Code), Error: r.Error,
-		Data: []runDataJSON{}, Files: notNull(r.Files), Results: []runResultJSON{},
+func runToJSON(r *runs.Run) runJSON {
+	results := notNull(r.Results)
+	for i := range results {
+		results[i].Measures = notNull(results[i].Measures)
 	}
-	for _, d := range r.Data {
-		j.Data = append(j.Data, runDataJSON(d))
+	return runJSON{
+		ID: r.ID, Kind: r.Kind, Status: r.Status, Begun: when(r.Begun, false), Seconds: r.Duration.Seconds(),
+		Command: notNull(r.Command), Methods: notNull(r.Methods), Config: r.Config, Seed: r.Seed, Code: r.Code, Error: r.Error,
+		Data: notNull(r.Data), Files: notNull(r.Files), Results: results, Curve: r.Curve,
 	}
-	for i := range r.Results {
-		j.Results = append(j.Results, resultToJSON(&r.Results[i]))
-	}
-	for _, p := range r.Curve {
-		j.Curve = append(j.Curve, pointJSON{
-			p.Ranker, p.Fold, p.Start, p.Step, p.Epoch, finiteOrNull(p.Objective), finiteOrNull(p.GradNorm), finiteOrNull(p.Rate), finiteOrNull(p.Validation), p.Best,
-		})
-	}
-	return j
 }
 
-func resultToJSON(r *runs.Result) runResultJSON {
-	j := runResultJSON{
-		Ranker: r.Ranker, Fold: r.Fold, Settings: r.Settings, Training: r.Training, Validation: finiteOrNull(r.Validation), Trials: r.Trials,
-		Measures: []runMeasureJSON{},
-	}
-	for _, m := range r.Measures {
-		measured := runMeasureJSON{Measure: m.Name, Mean: finiteOrNull(m.Mean), TieNeutral: finiteOrNull(m.TieNeutral), Queries: m.Queries}
-		for _, v := range m.PerQuery {
-			measured.PerQuery = append(measured.PerQuery, runValueJSON{v.Query, finiteOrNull(v.Value)})
-		}
-		j.Measures = append(j.Measures, measured)
-	}
-	return j
-}
-
-// finiteOrNull is v as JSON, which knows neither NaN nor infinity.
-func finiteOrNull(v float64) any {
-	if math.IsInf(v, 0) {
-		return nil
-	}
-	return number(v)
-}
-
-func notNull(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
-}
+// notNull is a list as JSON, where one that is nil would be null.
+func notNull[T any](list []T) []T { return append([]T{}, list...) }
 
 func newRunsDeleteCommand(env *environment) *cobra.Command {
 	return &cobra.Command{

@@ -151,7 +151,7 @@ func (k *killedTune) rerun() {
 	if last.Kind != runs.Tune || last.Status != runs.Finished {
 		k.t.Fatalf("the rerun is recorded as %+v", last)
 	}
-	if d := cmp.Diff(k.calm.Results, last.Results, cmpopts.EquateNaNs()); d != "" {
+	if d := cmp.Diff(k.calm.Results, last.Results, equalNumbers); d != "" {
 		k.t.Fatalf("the rerun's recorded results differ:\n%s", d)
 	}
 }
@@ -173,7 +173,7 @@ func (k *killedTune) check(thorough bool) {
 		k.t.Fatal(err)
 	}
 	defer s.Close()
-	if err := integrity(s.Path()); err != nil {
+	if err := integrity(runs.Path(".")); err != nil {
 		k.t.Fatal(err)
 	}
 	list, err := s.List(runs.Filter{})
@@ -193,7 +193,7 @@ func (k *killedTune) check(thorough bool) {
 		}
 		if old == nil {
 			k.known[r.ID] = r
-		} else if d := cmp.Diff(old, r, cmpopts.EquateNaNs(), ignoreWhatIsMissing(old, r)); d != "" {
+		} else if d := cmp.Diff(old, r, equalNumbers, ignoreWhatIsMissing(old, r)); d != "" {
 			k.t.Fatalf("run %d changed:\n%s", r.ID, d)
 		}
 	}

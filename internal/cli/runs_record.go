@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +48,7 @@ func (r *recording) begin(env *environment, describe func() *runs.Run) *recorder
 
 // enter makes the run known to the record.
 func (r *recorder) enter(deadline time.Time) error {
-	store, err := runs.OpenWithin(".", time.Until(deadline))
+	store, err := runs.Open(".", time.Until(deadline))
 	if err != nil {
 		return err
 	}
@@ -74,16 +73,16 @@ func (r *recorder) observe(it method.Iteration) {
 		return
 	}
 	p := runs.Point{
-		Ranker: r.run.Methods[0], Start: it.Start, Step: it.Number, Epoch: it.Epoch, Objective: it.Objective,
-		GradNorm: math.NaN(), Rate: math.NaN(), Validation: math.NaN(), Best: it.Best,
+		Ranker: r.run.Methods[0], Start: it.Start, Step: it.Number, Epoch: it.Epoch, Objective: runs.Number(it.Objective),
+		GradNorm: runs.NaN(), Rate: runs.NaN(), Validation: runs.NaN(), Best: it.Best,
 	}
 	if it.Epoch {
-		p.Rate = it.Rate
+		p.Rate = runs.Number(it.Rate)
 	} else {
-		p.GradNorm = it.GradNorm
+		p.GradNorm = runs.Number(it.GradNorm)
 	}
 	if it.Validated {
-		p.Validation = it.Validation
+		p.Validation = runs.Number(it.Validation)
 	}
 	r.run.Curve = append(r.run.Curve, p)
 }
@@ -184,9 +183,9 @@ func recordedFile(role, path string) runs.Data {
 func recordedMeasures(r *measure.Result) []runs.Measure {
 	var all []runs.Measure
 	for _, m := range r.Measures() {
-		recorded := runs.Measure{Name: m.Name(), Mean: r.Mean(m), TieNeutral: r.TieNeutral(m), Queries: r.Counted(m)}
+		recorded := runs.Measure{Name: m.Name(), Mean: runs.Number(r.Mean(m)), TieNeutral: runs.Number(r.TieNeutral(m)), Queries: r.Counted(m)}
 		for i, v := range r.PerQuery(m) {
-			recorded.PerQuery = append(recorded.PerQuery, runs.Value{Query: r.Queries()[i], Value: v})
+			recorded.PerQuery = append(recorded.PerQuery, runs.Value{Query: r.Queries()[i], Value: runs.Number(v)})
 		}
 		all = append(all, recorded)
 	}

@@ -30,17 +30,11 @@ of results; as JSON, everything, as "listwise runs export" has it.`,
   listwise runs show 12 --long`,
 		Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			ids, err := runNumbers(args)
+			list, err := runsNamed(args)
 			if err != nil {
 				return err
 			}
-			return withRuns(func(s *runs.Store) error {
-				r, err := s.Get(ids[0])
-				if err != nil {
-					return err
-				}
-				return showRun(env, r, long)
-			})
+			return showRun(env, list[0], long)
 		},
 	}
 	addLong(cmd, &long, "show every setting, fold and file")
@@ -224,8 +218,8 @@ func curveLines(r *runs.Run) []string {
 		end := start
 		var objective, validation []float64
 		for end < len(r.Curve) && r.Curve[end].Start == first.Start {
-			objective = append(objective, r.Curve[end].Objective)
-			validation = append(validation, r.Curve[end].Validation)
+			objective = append(objective, float64(r.Curve[end].Objective))
+			validation = append(validation, float64(r.Curve[end].Validation))
 			end++
 		}
 		unit := unitOf(r.Curve)

@@ -11,7 +11,7 @@ import (
 // worst.
 func FuzzDamagedRecord(f *testing.F) {
 	dir := f.TempDir()
-	s, err := Open(dir)
+	s, err := Open(dir, Patience)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func FuzzDamagedRecord(f *testing.F) {
 		if err := os.WriteFile(Path(dir), text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(dir)
+		s, err := Open(dir, Patience)
 		if err != nil {
 			return
 		}

@@ -20,19 +20,25 @@ type Diff struct {
 // Change is a setting, a data set or a part of the program that is not the same in
 // both runs.
 type Change struct {
-	Name string // such as seed, code.revision, data.train, hyperparameters.C
-	A, B any    // nil: the run has none
+	Name string `json:"name"` // such as seed, code.revision, data.train, hyperparameters.C
+	A    any    `json:"a"`    // nil: the run has none
+	B    any    `json:"b"`
 }
 
 // Comparison sets a ranker of one run against one of the other by one measure.
 type Comparison struct {
-	RankerA, RankerB string
-	Measure          string
-	A, B             float64 // the means; NaN where there is none
+	RankerA    string `json:"a"`
+	RankerB    string `json:"b"`
+	Measure    string `json:"measure"`
+	A          Number `json:"mean_a"` // NaN where there is none
+	B          Number `json:"mean_b"`
+	Difference Number `json:"difference"` // B less A
 
 	// Of the queries that both were measured on: in how many B is better, equal and
 	// worse. All are 0 if a run has no per-query results.
-	Wins, Ties, Losses int
+	Wins   int `json:"wins"`
+	Ties   int `json:"ties"`
+	Losses int `json:"losses"`
 }
 
 // Compare compares two runs with their per-query results, which Get returns.
@@ -88,7 +94,7 @@ func compareRankers(a, b *Run, rankerA, rankerB string) []Comparison {
 		if i < 0 {
 			continue
 		}
-		c := Comparison{RankerA: rankerA, RankerB: rankerB, Measure: m.Name, A: m.Mean, B: other[i].Mean}
+		c := Comparison{RankerA: rankerA, RankerB: rankerB, Measure: m.Name, A: m.Mean, B: other[i].Mean, Difference: other[i].Mean - m.Mean}
 		c.count(a.perQuery(rankerA, m.Name), b.perQuery(rankerB, m.Name))
 		all = append(all, c)
 	}
@@ -107,11 +113,11 @@ func (r *Run) summary(ranker string) []Measure {
 }
 
 // perQuery are the values of a ranker by query.
-func (r *Run) perQuery(ranker, measure string) map[string]float64 {
-	values := make(map[string]float64)
-	for _, result := range r.Ranker(ranker) {
+func (r *Run) perQuery(ranker, measure string) map[string]Number {
+	values := make(map[string]Number)
+	for _, result := range r.Results {
 		for _, m := range result.Measures {
-			if m.Name != measure {
+			if result.Ranker != ranker || m.Name != measure {
 				continue
 			}
 			for _, v := range m.PerQuery {
@@ -124,11 +130,11 @@ func (r *Run) perQuery(ranker, measure string) map[string]float64 {
 	return values
 }
 
-func (c *Comparison) count(a, b map[string]float64) {
+func (c *Comparison) count(a, b map[string]Number) {
 	for query, x := range a {
 		y, ok := b[query]
 		switch {
-		case !ok || math.IsNaN(x) || math.IsNaN(y):
+		case !ok || math.IsNaN(float64(x)) || math.IsNaN(float64(y)):
 		case y > x:
 			c.Wins++
 		case y < x:

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"math"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -49,9 +48,9 @@ func TestCompareQueries(t *testing.T) {
 	values := func(n int) []Value {
 		var v []Value
 		for _, q := range random.Perm(n) {
-			v = append(v, Value{strconv.Itoa(q), float64(random.IntN(3))})
+			v = append(v, Value{strconv.Itoa(q), Number(random.IntN(3))})
 		}
-		v[0].Value = math.NaN()
+		v[0].Value = NaN()
 		return v
 	}
 	for range 50 {
@@ -64,7 +63,7 @@ func TestCompareQueries(t *testing.T) {
 			{Ranker: "other"},
 		}}
 		b := &Run{Results: []Result{{Ranker: "new"}, {Ranker: "m", Measures: []Measure{{Name: "map", Mean: 3, PerQuery: vb}}}}}
-		want := Comparison{RankerA: "m", RankerB: "m", Measure: "map", A: 1, B: 3}
+		want := Comparison{RankerA: "m", RankerB: "m", Measure: "map", A: 1, B: 3, Difference: 2}
 		for _, x := range va {
 			for _, y := range vb {
 				switch {
@@ -79,7 +78,7 @@ func TestCompareQueries(t *testing.T) {
 			}
 		}
 		got := Compare(a, b)
-		if d := cmp.Diff(&Diff{Comparisons: []Comparison{want}, OnlyA: []string{"other"}, OnlyB: []string{"new"}}, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Diff{}, "Changes")); d != "" {
+		if d := cmp.Diff(&Diff{Comparisons: []Comparison{want}, OnlyA: []string{"other"}, OnlyB: []string{"new"}}, got, equalNumbers, cmpopts.IgnoreFields(Diff{}, "Changes")); d != "" {
 			t.Fatal(d)
 		}
 	}

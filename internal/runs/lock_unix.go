@@ -8,43 +8,16 @@ import (
 	"syscall"
 )
 
-// lock is a file that its process holds locked as long as the run goes on. The system takes
-// the lock off when the process ends, however it ends: so a run is alive if and only if its
-// file is locked, which a process number could not show.
-type lock struct{ file *os.File }
+// errLocked is the error of lockFile about a file that another process holds.
+const errLocked = syscall.EWOULDBLOCK
 
-func acquire(path string) (*lock, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
+func lockFile(file *os.File, exclusive bool) error {
+	how := syscall.LOCK_SH | syscall.LOCK_NB
+	if exclusive {
+		how = syscall.LOCK_EX | syscall.LOCK_NB
 	}
-	if err := flock(file, syscall.LOCK_EX); err != nil {
-		_ = file.Close()
-		return nil, &os.PathError{Op: "lock", Path: path, Err: err}
-	}
-	return &lock{file}, nil
-}
-
-// release takes off the lock and the file.
-func (l *lock) release() {
-	_ = os.Remove(l.file.Name()) // if it stays, it is not locked
-	_ = l.file.Close()
-}
-
-// held reports whether some process holds the lock.
-func held(path string) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = file.Close() }()
-	return errors.Is(flock(file, syscall.LOCK_SH), syscall.EWOULDBLOCK)
-}
-
-func flock(file *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EINTR) {
+		if err := syscall.Flock(int(file.Fd()), how); !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 // writeRuns records n runs and prints the number of each once it is finished.
 func writeRuns(dir string, n int, w io.Writer) error {
-	s, err := Open(dir)
+	s, err := Open(dir, Patience)
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("run after the migration: %+v, %v", got, err)
 	}
 
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "runs.db: was written by a newer listwise (format 2, this one knows up to 1)") {
+	if _, err := Open(dir, Patience); err == nil || !strings.Contains(err.Error(), "runs.db: was written by a newer listwise (format 2, this one knows up to 1)") {
 		t.Errorf("opening a newer format: %v", err)
 	}
 }

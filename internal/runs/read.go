@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
+	"slices"
 	"time"
 )
 
@@ -14,84 +13,62 @@ import (
 type Filter struct {
 	Kind   Kind   // "" for all
 	Method string // runs that have it among their Methods; "" for all
-	Status Status // "" for all
 	Limit  int    // at most this many, the newest; 0 for all
 }
 
 // List returns runs, the newest first, without PerQuery and Curve.
-func (s *Store) List(f Filter) ([]Run, error) {
-	var list []Run
-	err := s.read(func(tx *sql.Tx) error {
-		var err error
-		if list, err = s.runsOf(tx, "", nil); err != nil {
+func (s *Store) List(f Filter) (list []Run, err error) {
+	err = s.read(func(tx *sql.Tx) error {
+		if list, err = s.runsOf(tx, ""); err != nil {
 			return err
 		}
-		list = f.apply(list)
+		list = slices.DeleteFunc(list, func(r Run) bool {
+			return f.Kind != "" && r.Kind != f.Kind || f.Method != "" && !slices.Contains(r.Methods, f.Method)
+		})
+		if f.Limit > 0 {
+			list = list[:min(len(list), f.Limit)]
+		}
 		return load(tx, list)
 	})
 	return list, err
 }
 
-// apply keeps the runs that the filter wants. It is done here since a run's status
-// is not in the database alone.
-func (f *Filter) apply(list []Run) []Run {
-	var kept []Run
-	for i := range list {
-		if r := &list[i]; f.matches(r) && (f.Limit <= 0 || len(kept) < f.Limit) {
-			kept = append(kept, *r)
-		}
-	}
-	return kept
-}
-
-func (f *Filter) matches(r *Run) bool {
-	if f.Kind != "" && r.Kind != f.Kind || f.Status != "" && r.Status != f.Status {
-		return false
-	}
-	if f.Method == "" {
-		return true
-	}
-	for _, m := range r.Methods {
-		if m == f.Method {
-			return true
-		}
-	}
-	return false
-}
-
 // Get returns all that is known of a run. The error is a *NotFoundError if there
 // is none of that number.
-func (s *Store) Get(id int64) (*Run, error) {
-	var run *Run
-	err := s.read(func(tx *sql.Tx) error {
-		list, err := s.runsOf(tx, "WHERE id = ?", []any{id})
+func (s *Store) Get(id int64) (run *Run, err error) {
+	err = s.read(func(tx *sql.Tx) error {
+		list, err := s.runsOf(tx, "WHERE id = ?", id)
 		if err != nil {
 			return err
 		}
 		if len(list) == 0 {
 			return &NotFoundError{Path: s.path, ID: id}
 		}
+		run = &list[0]
 		if err := load(tx, list); err != nil {
 			return err
 		}
-		run = &list[0]
 		return loadDetails(tx, run)
 	})
 	return run, err
 }
 
-func (s *Store) runsOf(tx *sql.Tx, where string, args []any) ([]Run, error) {
-	return collect(tx, s.scanRun, `SELECT id, kind, status, begun, seconds, command, methods, config, seed, version, revision, modified, go, program, error
+func (s *Store) runsOf(tx *sql.Tx, where string, args ...any) (list []Run, err error) {
+	err = each(tx, func(rows *sql.Rows) error {
+		r, err := s.scanRun(rows)
+		list = append(list, r)
+		return err
+	}, `SELECT id, kind, status, begun, seconds, command, methods, config, seed, version, revision, modified, go, program, error
 		FROM run `+where+` ORDER BY id DESC`, args...)
+	return list, err
 }
 
 func (s *Store) scanRun(rows *sql.Rows) (Run, error) {
 	var r Run
 	var begun string
 	var seconds sql.NullFloat64
-	var seed sql.NullString
 	c := &r.Code
-	err := rows.Scan(&r.ID, &r.Kind, &r.Status, &begun, &seconds, fromJSON{&r.Command}, fromJSON{&r.Methods}, fromJSON{&r.Config}, &seed,
+	err := rows.Scan(&r.ID, &r.Kind, &r.Status, &begun, &seconds, fromJSON{&r.Command}, fromJSON{&r.Methods}, fromJSON{&r.Config}, fromJSON{&r.Seed},
 		&c.Version, &c.Revision, &c.Modified, &c.Go, &c.Program, &r.Error)
 	if err != nil {
 		return r, err
@@ -101,20 +78,7 @@ func (s *Store) scanRun(rows *sql.Rows) (Run, error) {
 	if r.Begun, err = time.Parse(timeFormat, begun); err != nil {
 		return r, fmt.Errorf("run %d: %w", r.ID, err)
 	}
-	if seed.Valid {
-		n, err := strconv.ParseUint(seed.String, 10, 64)
-		if err != nil {
-			return r, fmt.Errorf("run %d: seed: %w", r.ID, err)
-		}
-		r.Seed = &n
-	}
 	return r, nil
-}
-
-// child is a row that belongs to run, or to the result of that id.
-type child[T any] struct {
-	parent int64
-	row    T
 }
 
 // load adds to runs all but per-query results and curves.
@@ -128,154 +92,102 @@ func load(tx *sql.Tx, list []Run) error {
 		byID[list[i].ID] = &list[i]
 		low, high = min(low, list[i].ID), max(high, list[i].ID)
 	}
-	data, err := collect(tx, scanData, "SELECT run, role, path, fingerprint, queries, documents FROM data WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
+	err := each(tx, func(rows *sql.Rows) error {
+		var run int64
+		var d Data
+		err := rows.Scan(&run, &d.Role, &d.Path, &d.Fingerprint, &d.Queries, &d.Documents)
+		if r := byID[run]; r != nil {
+			r.Data = append(r.Data, d)
+		}
+		return err
+	}, "SELECT run, role, path, fingerprint, queries, documents FROM data WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
 	if err != nil {
 		return err
 	}
-	for _, c := range data {
-		if r := byID[c.parent]; r != nil {
-			r.Data = append(r.Data, c.row)
+	err = each(tx, func(rows *sql.Rows) error {
+		var run int64
+		var path string
+		err := rows.Scan(&run, &path)
+		if r := byID[run]; r != nil {
+			r.Files = append(r.Files, path)
 		}
-	}
-	files, err := collect(tx, scanFile, "SELECT run, path FROM file WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
+		return err
+	}, "SELECT run, path FROM file WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
 	if err != nil {
 		return err
-	}
-	for _, c := range files {
-		if r := byID[c.parent]; r != nil {
-			r.Files = append(r.Files, c.row)
-		}
 	}
 	return loadResults(tx, byID, low, high)
 }
 
-func scanData(rows *sql.Rows) (child[Data], error) {
-	var c child[Data]
-	d := &c.row
-	err := rows.Scan(&c.parent, &d.Role, &d.Path, &d.Fingerprint, &d.Queries, &d.Documents)
-	return c, err
-}
-
-func scanFile(rows *sql.Rows) (child[string], error) {
-	var c child[string]
-	err := rows.Scan(&c.parent, &c.row)
-	return c, err
-}
-
 func loadResults(tx *sql.Tx, byID map[int64]*Run, low, high int64) error {
-	measures, err := collect(tx, scanMeasure, `SELECT result.id, measure.name, measure.mean, measure.tie_neutral, measure.queries
+	measures := make(map[int64][]Measure) // of each result
+	err := each(tx, func(rows *sql.Rows) error {
+		var result int64
+		var m Measure
+		err := rows.Scan(&result, &m.Name, &m.Mean, &m.TieNeutral, &m.Queries)
+		measures[result] = append(measures[result], m)
+		return err
+	}, `SELECT result.id, measure.name, measure.mean, measure.tie_neutral, measure.queries
 		FROM measure JOIN result ON result.id = measure.result WHERE result.run BETWEEN ? AND ? ORDER BY result.id, measure.place`, low, high)
 	if err != nil {
 		return err
 	}
-	ofResult := make(map[int64][]Measure)
-	for _, c := range measures {
-		ofResult[c.parent] = append(ofResult[c.parent], c.row)
-	}
-	results, err := collect(tx, func(rows *sql.Rows) (child[Result], error) { return scanResult(rows, ofResult) },
-		"SELECT id, run, ranker, fold, settings, training, validation, trials FROM result WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
-	if err != nil {
-		return err
-	}
-	for _, c := range results {
-		if r := byID[c.parent]; r != nil {
-			r.Results = append(r.Results, c.row)
+	return each(tx, func(rows *sql.Rows) error {
+		var id, run int64
+		var result Result
+		err := rows.Scan(&id, &run, &result.Ranker, &result.Fold, fromJSON{&result.Settings}, fromJSON{&result.Training}, &result.Validation, fromJSON{&result.Trials})
+		result.Measures = measures[id]
+		if r := byID[run]; r != nil {
+			r.Results = append(r.Results, result)
 		}
-	}
-	return nil
-}
-
-func scanMeasure(rows *sql.Rows) (child[Measure], error) {
-	var c child[Measure]
-	m := &c.row
-	err := rows.Scan(&c.parent, &m.Name, number{&m.Mean}, number{&m.TieNeutral}, &m.Queries)
-	return c, err
-}
-
-func scanResult(rows *sql.Rows, measures map[int64][]Measure) (child[Result], error) {
-	var c child[Result]
-	var id int64
-	r := &c.row
-	err := rows.Scan(&id, &c.parent, &r.Ranker, &r.Fold, fromJSON{&r.Settings}, fromJSON{&r.Training}, number{&r.Validation}, fromJSON{&r.Trials})
-	r.Measures = measures[id]
-	return c, err
+		return err
+	}, "SELECT id, run, ranker, fold, settings, training, validation, trials FROM result WHERE run BETWEEN ? AND ? ORDER BY run, place", low, high)
 }
 
 // loadDetails adds per-query results and curves.
 func loadDetails(tx *sql.Tx, r *Run) error {
-	values, err := collect(tx, scanValue, `SELECT result.place, measure.place, per_query.query, per_query.value
+	err := each(tx, func(rows *sql.Rows) error {
+		var result, measure int
+		var v Value
+		if err := rows.Scan(&result, &measure, &v.Query, &v.Value); err != nil {
+			return err
+		}
+		if result < 0 || result >= len(r.Results) || measure < 0 || measure >= len(r.Results[result].Measures) {
+			return fmt.Errorf("run %d: found a value of measure %d of result %d, of which there is none", r.ID, measure, result)
+		}
+		m := &r.Results[result].Measures[measure]
+		m.PerQuery = append(m.PerQuery, v)
+		return nil
+	}, `SELECT result.place, measure.place, per_query.query, per_query.value
 		FROM per_query JOIN measure ON measure.id = per_query.measure JOIN result ON result.id = measure.result
 		WHERE result.run = ? ORDER BY result.place, measure.place, per_query.place`, r.ID)
 	if err != nil {
 		return err
 	}
-	for _, v := range values {
-		if v.result < 0 || v.result >= len(r.Results) || v.measure < 0 || v.measure >= len(r.Results[v.result].Measures) {
-			return fmt.Errorf("run %d: found a value of measure %d of result %d, of which there is none: the record is damaged", r.ID, v.measure, v.result)
-		}
-		m := &r.Results[v.result].Measures[v.measure]
-		m.PerQuery = append(m.PerQuery, v.Value)
-	}
-	r.Curve, err = collect(tx, scanPoint, `SELECT ranker, fold, start, step, epoch, objective, grad_norm, rate, validation, best
-		FROM curve WHERE run = ? ORDER BY place`, r.ID)
-	return err
+	return each(tx, func(rows *sql.Rows) error {
+		var p Point
+		err := rows.Scan(&p.Ranker, &p.Fold, &p.Start, &p.Step, &p.Epoch, &p.Objective, &p.GradNorm, &p.Rate, &p.Validation, &p.Best)
+		r.Curve = append(r.Curve, p)
+		return err
+	}, "SELECT ranker, fold, start, step, epoch, objective, grad_norm, rate, validation, best FROM curve WHERE run = ? ORDER BY place", r.ID)
 }
 
-// placedValue is a Value of the measure and result at these places.
-type placedValue struct {
-	result, measure int
-	Value
-}
-
-func scanValue(rows *sql.Rows) (placedValue, error) {
-	var v placedValue
-	err := rows.Scan(&v.result, &v.measure, &v.Query, number{&v.Value.Value})
-	return v, err
-}
-
-func scanPoint(rows *sql.Rows) (Point, error) {
-	var p Point
-	err := rows.Scan(&p.Ranker, &p.Fold, &p.Start, &p.Step, &p.Epoch, number{&p.Objective}, number{&p.GradNorm}, number{&p.Rate}, number{&p.Validation}, &p.Best)
-	return p, err
-}
-
-// collect runs a query and reads all its rows.
-func collect[T any](tx *sql.Tx, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+// each runs a query and calls row at each of its rows.
+func each(tx *sql.Tx, row func(rows *sql.Rows) error, query string, args ...any) error {
 	rows, err := tx.Query(query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = rows.Close() }()
-	var all []T
 	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
+		if err := row(rows); err != nil {
 			if cause := errors.Unwrap(err); cause != nil {
 				err = cause // of database/sql's words on columns of a query
 			}
-			return nil, fmt.Errorf("found a row that is damaged: %w", err)
+			return fmt.Errorf("found a row that is damaged: %w", err)
 		}
-		all = append(all, v)
 	}
-	return all, rows.Err()
-}
-
-// number scans a float64, null as NaN.
-type number struct{ v *float64 }
-
-// Scan implements sql.Scanner.
-func (n number) Scan(value any) error {
-	switch v := value.(type) {
-	case nil:
-		*n.v = math.NaN()
-	case float64:
-		*n.v = v
-	case int64:
-		*n.v = float64(v)
-	default:
-		return fmt.Errorf("found %T %v, expected a number", value, value)
-	}
-	return nil
+	return rows.Err()
 }
 
 // fromJSON scans JSON text into what into points at; null leaves it alone.

@@ -8,7 +8,7 @@
 //
 // Start reading at [Run], which is all that is known of a run, and [Store], which is the
 // record: [Store.Begin] and [Store.Finish] write, [Store.List] and [Store.Get] read.
-// schema.go has the tables, lock_unix.go how a run whose process is gone is distinguished
+// schema.go has the tables, lock.go how a run whose process is gone is distinguished
 // from one that goes on.
 //
 // The package must not know how anything is trained or measured: it stores names and
@@ -16,7 +16,10 @@
 package runs
 
 import (
+	"database/sql/driver"
+	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -78,39 +81,39 @@ type Run struct {
 
 // Code says what program a run was made by.
 type Code struct {
-	Version  string // of the module, "(devel)" when it has none
-	Revision string // of the source's version control, "" if the build did not say
-	Modified bool   // the source differed from that revision
-	Go       string // the Go version
+	Version  string `json:"version"`  // of the module, "(devel)" when it has none
+	Revision string `json:"revision"` // of the source's version control, "" if the build did not say
+	Modified bool   `json:"modified"` // the source differed from that revision
+	Go       string `json:"go"`       // the Go version
 
 	// Program is the FileFingerprint of the program itself where neither a revision nor a
 	// released version identifies what it was built from, else "".
-	Program string
+	Program string `json:"program,omitempty"`
 }
 
 // Data is one data set that a run read.
 type Data struct {
-	Role        string // such as train, valid, test; with the fold before it, as in "Fold1 test"
-	Path        string // as given on the command line
-	Fingerprint string // dataset.Dataset.Fingerprint
-	Queries     int
-	Documents   int
+	Role        string `json:"role"`        // such as train, valid, test; with the fold before it, as in "Fold1 test"
+	Path        string `json:"path"`        // as given on the command line
+	Fingerprint string `json:"fingerprint"` // dataset.Dataset.Fingerprint
+	Queries     int    `json:"queries"`
+	Documents   int    `json:"documents"`
 }
 
 // Result is what one ranker reached on one set of queries.
 type Result struct {
-	Ranker string // the method, or for eval the file of the model or the scores
-	Fold   string // of tune; "" for the mean over its folds, and for train and eval
+	Ranker string `json:"ranker"` // the method, or for eval the file of the model or the scores
+	Fold   string `json:"fold"`   // of tune; "" for the mean over its folds, and for train and eval
 
 	// Settings are the hyperparameters, those that tune chose in a fold, nil where
 	// they are not known.
-	Settings map[string]any
+	Settings map[string]any `json:"settings,omitempty"`
 
-	Training   map[string]any // how the training ended, as model files have it; nil if there was none
-	Validation float64        // the value the settings were chosen by
-	Trials     []Trial        // what tune tried in this fold, in order
+	Training   map[string]any `json:"training,omitempty"` // how the training ended, as model files have it; nil if there was none
+	Validation Number         `json:"validation"`         // the value the settings were chosen by
+	Trials     []Trial        `json:"trials,omitempty"`   // what tune tried in this fold, in order
 
-	Measures []Measure
+	Measures []Measure `json:"measures"`
 }
 
 // Trial is one setting that tune tried in one fold.
@@ -121,45 +124,72 @@ type Trial struct {
 
 // Measure is the value of one measure in a Result.
 type Measure struct {
-	Name       string
-	Mean       float64 // over the queries that count, or over folds
-	TieNeutral float64 // Mean with documents of equal score in random order
-	Queries    int     // how many count
+	Name       string `json:"measure"`
+	Mean       Number `json:"mean"`        // over the queries that count, or over folds
+	TieNeutral Number `json:"tie_neutral"` // Mean with documents of equal score in random order
+	Queries    int    `json:"queries"`     // how many count
 
 	// PerQuery has every query's value in the order of the data. It is nil in a
 	// mean over folds, and List leaves it out.
-	PerQuery []Value
+	PerQuery []Value `json:"per_query,omitempty"`
 }
 
 // Value is a measure's value on one query; NaN if the convention leaves it out.
 type Value struct {
-	Query string
-	Value float64
+	Query string `json:"query"`
+	Value Number `json:"value"`
 }
 
 // Point is one point of a learning curve: an iteration or an epoch.
 type Point struct {
-	Ranker     string  // the method
-	Fold       string  // of tune
-	Start      int     // of a method that starts several times, from 0
-	Step       int     // the iteration's or epoch's number
-	Epoch      bool    // an epoch of descent, not an iteration
-	Objective  float64 // the training cost
-	GradNorm   float64 // NaN after an epoch
-	Rate       float64 // of an epoch's steps, NaN after an iteration
-	Validation float64 // of the measure that epochs are kept by; NaN without
-	Best       bool    // better than all before
+	Ranker     string `json:"ranker"`        // the method
+	Fold       string `json:"fold"`          // of tune
+	Start      int    `json:"start"`         // of a method that starts several times, from 0
+	Step       int    `json:"step"`          // the iteration's or epoch's number
+	Epoch      bool   `json:"epoch"`         // an epoch of descent, not an iteration
+	Objective  Number `json:"objective"`     // the training cost
+	GradNorm   Number `json:"gradient_norm"` // NaN after an epoch
+	Rate       Number `json:"rate"`          // of an epoch's steps, NaN after an iteration
+	Validation Number `json:"validation"`    // of the measure that epochs are kept by; NaN without
+	Best       bool   `json:"best"`          // better than all before
 }
 
-// Ranker returns the results of one ranker, those of folds and their mean.
-func (r *Run) Ranker(name string) []Result {
-	var own []Result
-	for _, result := range r.Results {
-		if result.Ranker == name {
-			own = append(own, result)
-		}
+// Number is a float64 for which the database has NULL where it is NaN, and JSON has
+// null where it is not finite.
+type Number float64
+
+// NaN returns the Number that is not known.
+func NaN() Number { return Number(math.NaN()) }
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return json.Marshal(v)
 	}
-	return own
+	return []byte("null"), nil
+}
+
+// Value implements driver.Valuer.
+func (n Number) Value() (driver.Value, error) {
+	if math.IsNaN(float64(n)) {
+		return nil, nil
+	}
+	return float64(n), nil
+}
+
+// Scan implements sql.Scanner.
+func (n *Number) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		*n = NaN()
+	case float64:
+		*n = Number(v)
+	case int64:
+		*n = Number(v)
+	default:
+		return fmt.Errorf("found %T %v, expected a number", value, value)
+	}
+	return nil
 }
 
 // NotFoundError is the error that the record has no run of that number.

@@ -33,16 +33,14 @@ type Store struct {
 // Path returns where the record of a working folder is.
 func Path(dir string) string { return filepath.Join(dir, ".listwise", "runs.db") }
 
-// Patience is how long what Open and OpenExisting return waits for other processes
+// Patience is how long a record that OpenExisting returns waits for other processes
 // that write.
 const Patience = 2 * time.Second
 
 // Open opens the record of the working folder dir, and makes one if there is none.
-// Errors name the database's file.
-func Open(dir string) (*Store, error) { return OpenWithin(dir, Patience) }
-
-// OpenWithin is Open with a patience of its own.
-func OpenWithin(dir string, patience time.Duration) (*Store, error) {
+// patience is how long it waits for other processes that write. Errors name the
+// database's file.
+func Open(dir string, patience time.Duration) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(Path(dir)), 0o755); err != nil {
 		return nil, err
 	}
@@ -165,9 +163,6 @@ func has(err error, codes ...int) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && slices.Contains(codes, e.Code()&0xff)
 }
-
-// Path returns the database's file.
-func (s *Store) Path() string { return s.path }
 
 // Close closes the record. Runs that were begun and not finished count as
 // interrupted from then on.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,11 +26,10 @@ func (s *Store) Begin(r *Run) error {
 	}
 	r.Begun = r.Begun.UTC().Truncate(time.Millisecond)
 	var l *lock
-	err := s.write(func(tx *sql.Tx) error {
+	err := s.write(func(tx *sql.Tx) (err error) {
 		if err := s.buryDead(tx); err != nil {
 			return err
 		}
-		var err error
 		if r.ID, err = insertRun(tx, r); err != nil {
 			return err
 		}
@@ -89,10 +87,14 @@ func (s *Store) Finish(r *Run) error {
 }
 
 func insertRun(tx *sql.Tx, r *Run) (int64, error) {
+	config, err := json.Marshal(r.Config)
+	if err != nil {
+		return 0, err
+	}
 	result, err := tx.Exec(`INSERT INTO run (kind, status, begun, command, methods, config, seed, version, revision, modified, go, program, error)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
-		string(r.Kind), string(r.Status), r.Begun.Format(timeFormat), asJSON{list(r.Command)}, asJSON{list(r.Methods)}, asJSON{r.Config},
-		seedText(r.Seed), r.Code.Version, r.Code.Revision, r.Code.Modified, r.Code.Go, r.Code.Program)
+		string(r.Kind), string(r.Status), r.Begun.Format(timeFormat), asJSON{append([]string{}, r.Command...)}, asJSON{append([]string{}, r.Methods...)}, string(config),
+		asJSON{r.Seed}, r.Code.Version, r.Code.Revision, r.Code.Modified, r.Code.Go, r.Code.Program)
 	if err != nil {
 		return 0, err
 	}
@@ -136,14 +138,13 @@ func insertOutcome(tx *sql.Tx, r *Run) error {
 	}
 	return insertRows(tx, "curve", "run, place, ranker, fold, start, step, epoch, objective, grad_norm, rate, validation, best", len(r.Curve), func(i int) []any {
 		p := &r.Curve[i]
-		return []any{r.ID, i, p.Ranker, p.Fold, p.Start, p.Step, p.Epoch, orNull(p.Objective), orNull(p.GradNorm), orNull(p.Rate), orNull(p.Validation), p.Best}
+		return []any{r.ID, i, p.Ranker, p.Fold, p.Start, p.Step, p.Epoch, p.Objective, p.GradNorm, p.Rate, p.Validation, p.Best}
 	})
 }
 
 func insertResult(tx *sql.Tx, run int64, place int, r *Result) error {
 	row, err := tx.Exec("INSERT INTO result (run, place, ranker, fold, settings, training, validation, trials) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		run, place, r.Ranker, r.Fold, jsonOrNull(r.Settings, r.Settings == nil), jsonOrNull(r.Training, r.Training == nil),
-		orNull(r.Validation), jsonOrNull(r.Trials, r.Trials == nil))
+		run, place, r.Ranker, r.Fold, asJSON{r.Settings}, asJSON{r.Training}, r.Validation, asJSON{r.Trials})
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func insertResult(tx *sql.Tx, run int64, place int, r *Result) error {
 
 func insertMeasure(tx *sql.Tx, result int64, place int, m *Measure) error {
 	row, err := tx.Exec("INSERT INTO measure (result, place, name, mean, tie_neutral, queries) VALUES (?, ?, ?, ?, ?, ?)",
-		result, place, m.Name, orNull(m.Mean), orNull(m.TieNeutral), m.Queries)
+		result, place, m.Name, m.Mean, m.TieNeutral, m.Queries)
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func insertMeasure(tx *sql.Tx, result int64, place int, m *Measure) error {
 		return err
 	}
 	return insertRows(tx, "per_query", "measure, place, query, value", len(m.PerQuery), func(i int) []any {
-		return []any{id, i, m.PerQuery[i].Query, orNull(m.PerQuery[i].Value)}
+		return []any{id, i, m.PerQuery[i].Query, m.PerQuery[i].Value}
 	})
 }
 
@@ -234,7 +235,13 @@ func (s *Store) Delete(ids ...int64) error {
 
 // buryDead notes which runs were interrupted by the end of their process.
 func (s *Store) buryDead(tx *sql.Tx) error {
-	ids, err := collect(tx, scanID, "SELECT id FROM run WHERE status = ?", string(Running))
+	var ids []int64
+	err := each(tx, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, "SELECT id FROM run WHERE status = ?", string(Running))
 	if err != nil {
 		return err
 	}
@@ -250,12 +257,6 @@ func (s *Store) buryDead(tx *sql.Tx) error {
 	return nil
 }
 
-func scanID(rows *sql.Rows) (int64, error) {
-	var id int64
-	err := rows.Scan(&id)
-	return id, err
-}
-
 // statusNow is a run's status given what the database says.
 func (s *Store) statusNow(id int64, status Status) Status {
 	if status == Running && !held(s.lockPath(id)) {
@@ -269,43 +270,15 @@ func (s *Store) lockPath(id int64) string {
 	return filepath.Join(filepath.Dir(s.path), strconv.FormatInt(id, 10)+".running")
 }
 
-// asJSON is a value that SQL stores as its JSON text.
+// asJSON is a value that SQL stores as its JSON text, null as NULL.
 type asJSON struct{ v any }
 
 // Value implements driver.Valuer. What has no JSON, such as an infinite number, is
 // an error.
 func (j asJSON) Value() (driver.Value, error) {
 	text, err := json.Marshal(j.v)
-	return string(text), err
-}
-
-// jsonOrNull is asJSON with none as null.
-func jsonOrNull(v any, none bool) any {
-	if none {
-		return nil
+	if err != nil || string(text) == "null" {
+		return nil, err
 	}
-	return asJSON{v}
-}
-
-// list is v with none as an empty list.
-func list(v []string) []string {
-	if v == nil {
-		return []string{}
-	}
-	return v
-}
-
-func seedText(seed *uint64) any {
-	if seed == nil {
-		return nil
-	}
-	return strconv.FormatUint(*seed, 10)
-}
-
-// orNull is v as SQL has it, where NaN is null.
-func orNull(v float64) any {
-	if math.IsNaN(v) {
-		return nil
-	}
-	return v
+	return string(text), nil
 }
