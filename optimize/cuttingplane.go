@@ -169,13 +169,9 @@ func newBundle(set CuttingPlane, risk Objective) *bundle {
 }
 
 func (b *bundle) begin(x0 []float64) error {
-	if len(x0) != len(b.model) {
-		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), len(b.model))
+	if err := takeStart(b.trial.x, x0); err != nil {
+		return err
 	}
-	if i := notFinite(x0); i >= 0 {
-		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x0[i])
-	}
-	copy(b.trial.x, x0)
 	if err := b.evaluate(); err != nil {
 		return err
 	}
@@ -346,15 +342,8 @@ func (b *bundle) iterate(ctx context.Context) (Status, error) {
 
 // observe passes the best point to the observer and returns whether it wants to stop.
 func (b *bundle) observe() (stop bool, err error) {
-	if b.set.Observe == nil {
-		return false, nil
-	}
-	err = b.set.Observe(Iteration{
+	return observed(b.set.Observe, Iteration{
 		Number: b.iteration, F: b.best.f, GradNorm: b.distance(), Gap: b.gap(),
 		Evaluations: b.evaluations, X: b.best.x,
 	})
-	if errors.Is(err, ErrStop) {
-		return true, nil
-	}
-	return err != nil, err
 }

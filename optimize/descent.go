@@ -124,21 +124,9 @@ type Descent struct {
 	// is returned by Minimize, except for ErrStop.
 	Observe func(Epoch) error
 
-	// Checkpoint, if not nil, is called after every CheckpointEvery epochs (0
-	// means 1) with the state from which the run can be resumed, and once more
-	// when the context is cancelled after the first epoch. The state is the
-	// solver's own memory: to be read (marshalled, cloned) before returning. An
-	// error ends the run.
-	Checkpoint      func(*DescentState) error
-	CheckpointEvery int
-
-	// Fingerprint names the problem in the states given to Checkpoint; a resumed state must
-	// carry the same one. It should differ for anything that changes the course: data, loss,
-	// scorer, settings, seeds.
-	Fingerprint string
-
-	// Resume, if not nil, is the state to go on from in place of a start.
-	Resume *DescentState
+	// Resumption says how the run is interrupted and resumed, between two epochs. There is
+	// no state before the first is complete.
+	Resumption[DescentState]
 }
 
 // Epoch is what an observer learns of an epoch: a point of the learning curve.
@@ -286,17 +274,11 @@ func (r *descentRun) iterate() (Status, error) {
 		if err != nil {
 			return r.failed(err)
 		}
-		if r.set.Observe != nil {
-			if err := r.set.Observe(e); errors.Is(err, ErrStop) {
-				return Stopped, nil
-			} else if err != nil {
-				return Stopped, err
-			}
+		if stop, err := observed(r.set.Observe, e); stop {
+			return Stopped, err
 		}
-		if r.set.Checkpoint != nil && r.st.Epoch%r.set.CheckpointEvery == 0 {
-			if err := r.checkpoint(); err != nil {
-				return Stopped, err
-			}
+		if err := r.keep.after(r.st.Epoch); err != nil {
+			return Stopped, err
 		}
 	}
 }
@@ -306,7 +288,7 @@ func (r *descentRun) failed(err error) (Status, error) {
 	var notFinite *NotFinite
 	switch {
 	case errors.Is(err, errInterrupted):
-		return Cancelled, r.cancelled()
+		return Cancelled, r.keep.cancelled(r.ctx, r.st.Epoch)
 	case errors.As(err, &notFinite):
 		return Diverged, err
 	}
@@ -322,21 +304,4 @@ func (r *descentRun) finished() Status {
 		return EpochLimit
 	}
 	return 0
-}
-
-func (r *descentRun) checkpoint() error {
-	r.saved = r.st.Epoch
-	if err := r.set.Checkpoint(&r.st); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
-	return nil
-}
-
-// cancelled saves what has not been saved and returns why the context ended.
-func (r *descentRun) cancelled() error {
-	cause := context.Cause(r.ctx)
-	if r.set.Checkpoint != nil && r.saved != r.st.Epoch {
-		return errors.Join(cause, r.checkpoint())
-	}
-	return cause
 }

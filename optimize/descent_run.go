@@ -19,7 +19,7 @@ type descentRun struct {
 	inverse float64 // 1/C
 	st      DescentState
 	at      place
-	saved   int // the epoch of the last checkpoint
+	keep    keeper[DescentState]
 
 	order []int // of the epoch's terms
 	swap  func(i, j int)
@@ -46,6 +46,7 @@ func newDescentRun(ctx context.Context, set Descent, terms Terms) *descentRun {
 	n, dim := terms.Terms(), terms.Dim()
 	set.Batch = min(set.Batch, n)
 	r := &descentRun{ctx: ctx, set: set, terms: terms, order: make([]int, n)}
+	r.keep = keeper[DescentState]{set.Resumption, &r.st, 0}
 	if set.C != 0 {
 		r.inverse = 1 / set.C
 	}
@@ -62,7 +63,7 @@ func newDescentRun(ctx context.Context, set Descent, terms Terms) *descentRun {
 	} else {
 		r.grad = make([]float64, dim)
 	}
-	r.st.Fingerprint, r.st.Rule, r.st.Terms = set.Fingerprint, set.Rule, n
+	r.st.Rule, r.st.Terms = set.Rule, n
 	r.st.Rate = set.Rate
 	r.st.TrainingCost, r.st.lowest = math.Inf(1), math.Inf(1)
 	return r
@@ -70,20 +71,19 @@ func newDescentRun(ctx context.Context, set Descent, terms Terms) *descentRun {
 
 // begin takes x0, or the weights of restart 0 if it is nil.
 func (r *descentRun) begin(x0 []float64) error {
-	switch x := r.st.X; {
-	case x0 == nil && r.set.Init != nil:
-		r.set.Init(0, x)
-	case len(x0) != len(x):
-		return fmt.Errorf("start of %d variables, expected the terms' %d", len(x0), len(x))
-	default:
-		copy(x, x0)
+	if x0 == nil && r.set.Init != nil {
+		r.set.Init(0, r.st.X)
+		return checkStart(r.st.X)
+	}
+	if err := takeStart(r.st.X, x0); err != nil {
+		return err
 	}
 	return checkStart(r.st.X)
 }
 
 func checkStart(x []float64) error {
-	if i := notFinite(x); i >= 0 {
-		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x[i])
+	if err := finiteStart(x); err != nil {
+		return err
 	}
 	if math.IsInf(norm(x), 1) {
 		return errors.New("the start is so far from 0 that its square overflows")
@@ -94,20 +94,19 @@ func checkStart(x []float64) error {
 // resume takes over a state after checking that it fits.
 func (r *descentRun) resume(from *DescentState) error {
 	if err := from.validate(); err != nil {
-		return fmt.Errorf("resumed state: %w", err)
+		return unfit("resumed state: %w", err)
+	}
+	if err := sameSize(from.X, r.st.X); err != nil {
+		return err
 	}
 	switch {
-	case from.Fingerprint != r.set.Fingerprint:
-		return fmt.Errorf("resumed state is of problem %q, expected %q", from.Fingerprint, r.set.Fingerprint)
-	case len(from.X) != len(r.st.X):
-		return fmt.Errorf("resumed state has %d variables, expected the terms' %d", len(from.X), len(r.st.X))
 	case from.Terms != r.st.Terms:
-		return fmt.Errorf("resumed state is of a sum of %d terms, expected %d", from.Terms, r.st.Terms)
+		return unfit("resumed state is of a sum of %d terms, expected %d", from.Terms, r.st.Terms)
 	case from.Rule != r.set.Rule:
-		return fmt.Errorf("resumed state is of the rule %v, expected %v", from.Rule, r.set.Rule)
+		return unfit("resumed state is of the rule %v, expected %v", from.Rule, r.set.Rule)
 	}
 	r.st = *from.Clone()
-	r.saved = r.st.Epoch
+	r.keep.saved = r.st.Epoch
 	return nil
 }
 

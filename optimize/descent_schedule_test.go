@@ -346,7 +346,7 @@ func TestDescentCallbackErrors(t *testing.T) {
 		epochs int
 	}{
 		"observe":    {Descent{Observe: func(e Epoch) error { return second(e.Number) }}, "stopped after 2 epochs: disk full", 2},
-		"checkpoint": {Descent{Checkpoint: func(st *DescentState) error { return second(st.Epoch) }}, "checkpoint: disk full", 2},
+		"checkpoint": {Descent{Resumption: Resumption[DescentState]{Checkpoint: func(st *DescentState) error { return second(st.Epoch) }}}, "checkpoint: disk full", 2},
 		"validate":   {Descent{Validate: func(e int, _ []float64) (float64, error) { return 0, second(e) }}, "validation of epoch 2: disk full", 1},
 		"cost":       {Descent{Cost: func([]float64) (float64, error) { calls++; return 0, second(calls) }}, "training cost of epoch 2: disk full", 1},
 	} {

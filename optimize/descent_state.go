@@ -5,20 +5,12 @@ import (
 	"slices"
 )
 
-// DescentState is all that the further course of a [Descent] depends on, as it is
-// between two epochs: resuming from it gives the bits that the run would have
-// given without interruption, as long as terms, settings and callbacks are the
-// same. (MaxEpochs, Patience, Stall, Decay and the like may be changed; the run is
-// then a different one from there on. A changed Rate takes effect at the next
-// restart.)
-//
-// A state given to [Descent.Checkpoint] is the solver's memory and must not be
-// changed. Write it with MarshalBinary, to a temporary file that is synced and
-// renamed so that a crash leaves either the old state or the new one.
+// DescentState is the [State] of a [Descent] between two epochs. MaxEpochs, Patience,
+// Stall, Decay and the like may be others where the run goes on; another Rate takes
+// effect at the next restart.
 type DescentState struct {
-	Fingerprint string // names the problem
-	Rule        Rule
-	Terms       int // of the sum
+	Rule  Rule
+	Terms int // of the sum
 
 	Epoch        int       // epochs completed, at least 1
 	Restart      int       // restarts begun
@@ -41,6 +33,31 @@ type BestEpoch struct {
 	TrainingCost float64
 	Validation   float64 // 0 without [Descent.Validate]
 	X            []float64
+}
+
+var _ State = (*DescentState)(nil)
+
+// Kind returns "descent".
+func (st *DescentState) Kind() string { return "descent" }
+
+// AppendBinary implements [State].
+func (st *DescentState) AppendBinary(b []byte) ([]byte, error) { return appendState(b, st), nil }
+
+// UnmarshalBinary implements [State].
+func (st *DescentState) UnmarshalBinary(data []byte) error { return readState(data, st) }
+
+func (st *DescentState) code(c *codec) {
+	rule, n := int(st.Rule), len(st.X)
+	c.ints(&rule, &st.Terms, &st.Epoch, &st.Restart, &st.Updates, &st.idle, &st.Best.Epoch, &n)
+	c.floats(&st.Rate, &st.TrainingCost, &st.lowest, &st.Best.TrainingCost, &st.Best.Validation)
+	c.vectors(n, &st.X, &st.Best.X)
+	if c.mode == reading {
+		st.Rule = Rule(rule)
+		st.moments = make([][]float64, min(max(st.Rule.moments(), 0), Adam.moments())) // validate refuses other rules
+	}
+	for i := range st.moments {
+		c.vectors(n, &st.moments[i])
+	}
 }
 
 // Clone returns a copy that shares no memory with st.

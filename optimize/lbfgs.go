@@ -2,7 +2,6 @@ package optimize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 )
@@ -49,20 +48,8 @@ type LBFGS struct {
 	// An error ends the run and is returned by Minimize, except for ErrStop.
 	Observe func(Iteration) error
 
-	// Checkpoint, if not nil, is called after every CheckpointEvery iterations
-	// (0 means 1) with the state from which the run can be resumed, and once more
-	// when the context is cancelled. The state is the solver's own memory: to be
-	// read (marshalled, cloned) before returning. An error ends the run.
-	Checkpoint      func(*State) error
-	CheckpointEvery int
-
-	// Fingerprint names the problem in the states given to Checkpoint; a resumed state must
-	// carry the same one. It should differ for anything that changes the objective: data,
-	// loss, hyperparameters, seed.
-	Fingerprint string
-
-	// Resume, if not nil, is the state to go on from in place of a start.
-	Resume *State
+	// Resumption says how the run is interrupted and resumed, between two iterations.
+	Resumption[LBFGSState]
 }
 
 const (
@@ -162,17 +149,15 @@ func (r *run) iterate() (Status, error) {
 		}
 		switch status {
 		case Cancelled:
-			return status, r.cancelled()
+			return status, r.keep.cancelled(r.ctx, r.st.Iteration)
 		case SearchStalled:
 			return status, nil
 		}
 		if stop, err := r.observe(); stop {
 			return Stopped, err
 		}
-		if r.set.Checkpoint != nil && r.st.Iteration%r.set.CheckpointEvery == 0 {
-			if err := r.checkpoint(); err != nil {
-				return Stopped, err
-			}
+		if err := r.keep.after(r.st.Iteration); err != nil {
+			return Stopped, err
 		}
 	}
 }
@@ -198,10 +183,7 @@ func (r *run) finished() Status {
 
 // observe passes the current iterate to the observer and returns whether it wants to stop.
 func (r *run) observe() (stop bool, err error) {
-	if r.set.Observe == nil {
-		return false, nil
-	}
-	err = r.set.Observe(Iteration{
+	return observed(r.set.Observe, Iteration{
 		Number:      r.st.Iteration,
 		F:           r.st.F,
 		GradNorm:    r.gradNorm,
@@ -210,25 +192,4 @@ func (r *run) observe() (stop bool, err error) {
 		Evaluations: r.st.Evaluations,
 		X:           r.st.X,
 	})
-	if errors.Is(err, ErrStop) {
-		return true, nil
-	}
-	return err != nil, err
-}
-
-func (r *run) checkpoint() error {
-	r.saved = r.st.Iteration
-	if err := r.set.Checkpoint(&r.st); err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
-	return nil
-}
-
-// cancelled saves what has not been saved and returns why the context ended.
-func (r *run) cancelled() error {
-	cause := context.Cause(r.ctx)
-	if r.set.Checkpoint != nil && r.saved != r.st.Iteration {
-		return errors.Join(cause, r.checkpoint())
-	}
-	return cause
 }

@@ -268,7 +268,7 @@ func TestBadStart(t *testing.T) {
 // Claim: settings without meaning are errors.
 func TestBadSettings(t *testing.T) {
 	for _, l := range []LBFGS{
-		{Memory: -1}, {MaxIterations: -1}, {CheckpointEvery: -1}, {GradientTolerance: math.NaN()},
+		{Memory: -1}, {MaxIterations: -1}, {Resumption: Resumption[LBFGSState]{CheckpointEvery: -1}}, {GradientTolerance: math.NaN()},
 		{FunctionTolerance: math.NaN()}, {GapTolerance: math.NaN()}, {StrongConvexity: -1},
 		{StrongConvexity: math.NaN()}, {StrongConvexity: math.Inf(1)},
 	} {
@@ -398,8 +398,8 @@ func TestIterationsDoNotAllocate(t *testing.T) {
 	obj := rosenbrock(60)
 	x0 := make([]float64, obj.dim)
 	allocs := func(iterations int) float64 {
-		l := LBFGS{MaxIterations: iterations, Memory: 7, FunctionTolerance: -1, Observe: func(Iteration) error { return nil },
-			Checkpoint: func(*State) error { return nil }}
+		l := LBFGS{MaxIterations: iterations, Memory: 7, FunctionTolerance: -1, Observe: func(Iteration) error { return nil }}
+		l.Checkpoint = func(*LBFGSState) error { return nil }
 		return testing.AllocsPerRun(5, func() {
 			if r := minimize(t, l, obj, x0); r.Iterations != iterations {
 				t.Fatal(r.Iterations)

@@ -129,13 +129,9 @@ func newNewtonRun(set Newton, obj SecondOrder) *newtonRun {
 }
 
 func (r *newtonRun) begin(x0 []float64) error {
-	if len(x0) != len(r.x) {
-		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), len(r.x))
+	if err := takeStart(r.trial, x0); err != nil {
+		return err
 	}
-	if i := notFinite(x0); i >= 0 {
-		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x0[i])
-	}
-	copy(r.trial, x0)
 	f := r.evaluate()
 	if !finite(f) || !finite(norm(r.trialGrad)) {
 		return fmt.Errorf("the objective is %v at the start with a gradient of norm %v, expected finite numbers", f, norm(r.trialGrad))
@@ -272,15 +268,8 @@ func (r *newtonRun) lowers(f, slope float64) bool {
 
 // observe passes the current iterate to the observer and returns whether it wants to stop.
 func (r *newtonRun) observe() (stop bool, err error) {
-	if r.set.Observe == nil {
-		return false, nil
-	}
-	err = r.set.Observe(Iteration{
+	return observed(r.set.Observe, Iteration{
 		Number: r.iteration, F: r.f, GradNorm: r.gradNorm, Gap: r.gap(),
 		Step: r.step, Evaluations: r.evaluations, X: r.x,
 	})
-	if errors.Is(err, ErrStop) {
-		return true, nil
-	}
-	return err != nil, err
 }

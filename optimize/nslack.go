@@ -2,7 +2,6 @@ package optimize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -146,11 +145,8 @@ func newModelled(set CuttingPlane, workers int, terms Terms) *modelled {
 }
 
 func (b *modelled) begin(ctx context.Context, x0 []float64) error {
-	if len(x0) != b.models.dim {
-		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), b.models.dim)
-	}
-	if i := notFinite(x0); i >= 0 {
-		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x0[i])
+	if err := takeStart(b.best, x0); err != nil {
+		return err
 	}
 	if err := b.evaluate(x0); err != nil {
 		return err
@@ -297,15 +293,8 @@ func (b *modelled) step(ctx context.Context) error {
 
 // observe passes the best point to the observer and returns whether it wants to stop.
 func (b *modelled) observe() (stop bool, err error) {
-	if b.set.Observe == nil {
-		return false, nil
-	}
-	err = b.set.Observe(Iteration{
+	return observed(b.set.Observe, Iteration{
 		Number: b.iteration, F: b.bestF, GradNorm: b.distance(), Gap: b.gap(),
 		Evaluations: b.evaluations, X: b.best,
 	})
-	if errors.Is(err, ErrStop) {
-		return true, nil
-	}
-	return err != nil, err
 }

@@ -16,14 +16,14 @@ type run struct {
 	ctx context.Context
 	set LBFGS // with defaults filled in
 	obj Objective
-	st  State
+	st  LBFGSState
 
 	gradNorm float64   // ‖st.Grad‖
 	rho      []float64 // rho[i] = 1/sᵢᵀyᵢ of pair i
 	alpha    []float64 // of the two-loop recursion
 	dir      []float64 // the search direction
 	step     float64   // the multiple of dir last taken
-	saved    int       // the iteration of the last checkpoint
+	keep     keeper[LBFGSState]
 
 	// The point last evaluated in the line search, st.X + trial.step·dir.
 	trial     point
@@ -43,7 +43,8 @@ func newRun(ctx context.Context, set LBFGS, obj Objective) *run {
 		vectors = vectors[n:]
 		return v
 	}
-	r := &run{ctx: ctx, set: set, obj: obj, saved: -1}
+	r := &run{ctx: ctx, set: set, obj: obj}
+	r.keep = keeper[LBFGSState]{set.Resumption, &r.st, -1}
 	r.st.X, r.st.Grad = next(), next()
 	r.dir, r.trialX, r.trialGrad = next(), next(), next()
 	// The pairs beyond the slices' lengths are memory for those to come; there
@@ -55,7 +56,6 @@ func newRun(ctx context.Context, set LBFGS, obj Objective) *run {
 	r.st.s, r.st.y = r.st.s[:0], r.st.y[:0]
 	r.rho, r.alpha = make([]float64, 0, m+1), make([]float64, m)
 	r.st.recent = make([]float64, 0, window+1)
-	r.st.Fingerprint = set.Fingerprint
 	r.st.strongConvexity = set.StrongConvexity
 	r.st.lower, r.st.bestF, r.st.bestGrad = math.Inf(-1), math.Inf(1), math.Inf(1)
 	return r
@@ -63,12 +63,8 @@ func newRun(ctx context.Context, set LBFGS, obj Objective) *run {
 
 // begin evaluates the objective at x0.
 func (r *run) begin(x0 []float64) error {
-	if len(x0) != len(r.st.X) {
-		return fmt.Errorf("start of %d variables, expected the objective's %d", len(x0), len(r.st.X))
-	}
-	copy(r.st.X, x0)
-	if i := notFinite(x0); i >= 0 {
-		return fmt.Errorf("start: x[%d] is %v, expected a finite number", i, x0[i])
+	if err := takeStart(r.st.X, x0); err != nil {
+		return err
 	}
 	f := r.obj.Eval(r.st.X, r.st.Grad)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -88,17 +84,15 @@ func (r *run) begin(x0 []float64) error {
 }
 
 // resume takes over a state after checking that it fits.
-func (r *run) resume(from *State) error {
+func (r *run) resume(from *LBFGSState) error {
 	if err := from.validate(); err != nil {
-		return fmt.Errorf("resumed state: %w", err)
+		return unfit("resumed state: %w", err)
 	}
-	switch {
-	case from.Fingerprint != r.set.Fingerprint:
-		return fmt.Errorf("resumed state is of problem %q, expected %q", from.Fingerprint, r.set.Fingerprint)
-	case len(from.X) != len(r.st.X):
-		return fmt.Errorf("resumed state has %d variables, expected the objective's %d", len(from.X), len(r.st.X))
-	case from.strongConvexity != r.set.StrongConvexity:
-		return fmt.Errorf("resumed state is for strong convexity %v, expected %v", from.strongConvexity, r.set.StrongConvexity)
+	if err := sameSize(from.X, r.st.X); err != nil {
+		return err
+	}
+	if from.strongConvexity != r.set.StrongConvexity {
+		return unfit("resumed state is for strong convexity %v, expected %v", from.strongConvexity, r.set.StrongConvexity)
 	}
 	st := &r.st
 	copy(st.X, from.X)
@@ -114,7 +108,7 @@ func (r *run) resume(from *State) error {
 		r.rho = append(r.rho, 1/kernel.Dot(s, y))
 	}
 	r.gradNorm = norm(st.Grad)
-	r.saved = st.Iteration
+	r.keep.saved = st.Iteration
 	return nil
 }
 

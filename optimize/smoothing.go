@@ -57,12 +57,12 @@ func (s Smoothing) Minimize(ctx context.Context, exact Objective, rounded func(w
 		return nil, fmt.Errorf("optimize: %w", err)
 	}
 	n := exact.Dim()
-	if len(x0) != n {
-		return nil, fmt.Errorf("optimize: start of %d variables, expected the objective's %d", len(x0), n)
-	}
 	r := &smoothingRun{
 		set: s, exact: exact, rounded: rounded, width: s.Width, tolerance: 0.01,
-		x: append([]float64(nil), x0...), grad: make([]float64, n), lower: math.Inf(-1),
+		x: make([]float64, n), grad: make([]float64, n), lower: math.Inf(-1),
+	}
+	if err := takeStart(r.x, x0); err != nil {
+		return nil, fmt.Errorf("optimize: %w", err)
 	}
 	status, err := r.iterate(ctx)
 	if err != nil {
@@ -184,15 +184,8 @@ func (r *smoothingRun) narrow(change float64) {
 
 // observe passes the best point to the observer and returns whether it wants to stop.
 func (r *smoothingRun) observe() (stop bool, err error) {
-	if r.set.Observe == nil {
-		return false, nil
-	}
-	err = r.set.Observe(Iteration{
+	return observed(r.set.Observe, Iteration{
 		Number: r.best.Iterations, F: r.best.F, GradNorm: r.best.GradNorm, Gap: r.best.Gap,
 		Evaluations: r.best.Evaluations, X: r.best.X,
 	})
-	if errors.Is(err, ErrStop) {
-		return true, nil
-	}
-	return err != nil, err
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/optimize"
+	"github.com/listwise/listwise/scorer"
 )
 
 // smallData are queries of a few documents with 8 features, of which some depend on the
@@ -82,75 +84,125 @@ func identityOf(t *testing.T, p *Problem) string {
 	return s.identity()
 }
 
-// A checkpoint that was cut off anywhere, or in which any byte was changed, is an
-// error or means the same; never a panic, never another model.
+// stateIn returns what is in a checkpoint of severalStarts.
+func stateIn(t *testing.T, f checkpointFile) (*optimize.MultistartState, error) {
+	t.Helper()
+	state := new(optimize.MultistartState)
+	found, err := f.read(state)
+	if found != (err == nil) {
+		t.Fatalf("found %v with the error %v", found, err)
+	}
+	return state, err
+}
+
+// A checkpoint that was cut off anywhere, or in which any byte was changed, is an error
+// that names the file; never a panic, never another model.
 func TestDamagedCheckpoint(t *testing.T) {
 	p := severalStarts(t)
-	text, err := os.ReadFile(interrupted(t, p, 2, 12))
+	f := checkpointFile{interrupted(t, p, 2, 12), identityOf(t, p)}
+	whole, err := os.ReadFile(f.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := checkpointFile{fingerprint: identityOf(t, p)}
-	whole, err := f.parse(text, 4, 8)
-	if err != nil || whole.Start != 2 || whole.Best == nil || whole.State.Iteration != 12 {
-		t.Fatalf("checkpoint is %+v, %v", whole, err)
+	if state, err := stateIn(t, f); err != nil || state.Start != 2 || state.Run.Iteration != 12 {
+		t.Fatalf("checkpoint is %+v, %v", state, err)
 	}
-	for n := 0; n < len(text)-1; n += 1 + len(text)/200 {
-		if _, err := f.parse(text[:n], 4, 8); err == nil {
-			t.Errorf("the first %d of %d bytes pass", n, len(text))
+	refused := func(what string, i int, text []byte) {
+		if err := os.WriteFile(f.path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var problem *ProblemError
+		if _, err := stateIn(t, f); !errors.As(err, &problem) || !strings.HasPrefix(err.Error(), "checkpoint "+f.path+": found ") {
+			t.Fatalf("%s %d of %d bytes: error %v", what, i, len(whole), err)
 		}
 	}
-	for i := 0; i < len(text); i += 1 + len(text)/1500 {
-		for _, b := range []byte{'0', '}', 0, text[i] ^ 1} {
-			damaged := slices.Clone(text)
+	for n := 0; n < len(whole); n += 1 + len(whole)/200 {
+		refused("the first", n, whole[:n])
+	}
+	for i := 0; i < len(whole); i += 1 + len(whole)/500 {
+		for _, b := range []byte{whole[i] ^ 0x80, whole[i] + 1, whole[i] ^ 1} {
+			damaged := slices.Clone(whole)
 			damaged[i] = b
-			got, err := f.parse(damaged, 4, 8)
-			if err == nil && (got.Start != whole.Start || !slices.Equal(got.Best.X, whole.Best.X) || got.State.F != whole.State.F) {
-				t.Fatalf("byte %d as %q: taken for another checkpoint", i, b)
-			}
+			refused("changed byte", i, damaged)
 		}
 	}
 }
 
-// What is complete and has the right sum, but is impossible, is refused, too.
-func TestImpossibleCheckpoint(t *testing.T) {
+// What is complete and has the right sum, but does not belong to the training, is refused
+// with an error that names the file: the state of more starts, of more weights, of another
+// optimiser, and a checkpoint of the first version.
+func TestUnfitCheckpoint(t *testing.T) {
 	p := severalStarts(t)
-	path := interrupted(t, p, 1, 3)
-	f := checkpointFile{path: path, fingerprint: identityOf(t, p)}
-	good, err := f.read(4, 8)
+	f := checkpointFile{interrupted(t, p, 1, 3), identityOf(t, p)}
+	state, err := stateIn(t, f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, change := range map[string]func(*checkpoint){
-		"found start 4, expected one from 0 to 3":            func(c *checkpoint) { c.Start = 4 },
-		"found start -1, expected one from 0 to 3":           func(c *checkpoint) { c.Start = -1 },
-		"found start 0, expected one from 0 to 3":            func(c *checkpoint) { c.Start = 0 },
-		"found start 1, expected one from 0 to 3":            func(c *checkpoint) { c.Best = nil },
-		"found a best result of 1 parameters, expected 8":    func(c *checkpoint) { best := *c.Best; best.X = best.X[:1]; c.Best = &best },
-		"optimizer state: -1 iterations with 5 evaluations,": func(c *checkpoint) { s := c.State.Clone(); s.Iteration, s.Evaluations = -1, 5; c.State = s },
+	other := *p
+	other.Data, other.Learner = smallData(t).Subset([]int{0, 1, 2}), Descent{Rate: 0.01, Epochs: 30}
+	descent := checkpointFile{interrupted(t, &other, 0, 12), identityOf(t, &other)}
+	epoch := new(optimize.DescentState)
+	if found, err := descent.read(epoch); !found || err != nil {
+		t.Fatal(found, err)
+	}
+	old := filepath.Join(t.TempDir(), "old")
+	if err := os.WriteFile(old, []byte(`{"format":"listwise-checkpoint-1","problem":"x"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	few := *p
+	few.Learner = LBFGS{C: 1000, Tolerance: 1e-13, Iterations: 25}
+	net := *p
+	net.Learner = LBFGS{Architecture: Network(2, scorer.Tanh), C: 1000, Tolerance: 1e-13, Iterations: 25, Restarts: 3}
+	for want, c := range map[string]struct {
+		p     *Problem
+		state optimize.State
+	}{
+		"resumed state is of start 1, expected one from 0 to 0":                   {&few, state},
+		"resumed state has 8 variables, expected the objective's 20":              {&net, state},
+		"found the state of descent, expected that of L-BFGS from several starts": {p, epoch},
+		"found a checkpoint of version 1, expected version 2":                     {p, nil},
 	} {
-		bad := *good
-		change(&bad)
-		if err := f.write(&bad); err != nil {
-			t.Fatal(err)
+		q := *c.p
+		q.Checkpoint = old
+		if c.state != nil {
+			q.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+			if err := (checkpointFile{q.Checkpoint, identityOf(t, &q)}).write(c.state); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if _, err := f.read(4, 8); err == nil || !strings.HasPrefix(err.Error(), "checkpoint "+path+": "+want) {
+		var problem *ProblemError
+		_, err := Run(context.Background(), &q)
+		if !errors.As(err, &problem) || !strings.HasPrefix(err.Error(), "checkpoint "+q.Checkpoint+": "+want) {
 			t.Errorf("error is %v, want %s", err, want)
 		}
 	}
 }
 
-// Any bytes read as a checkpoint give an error or a checkpoint.
-func FuzzCheckpoint(f *testing.F) {
-	f.Add([]byte(`{"format":"listwise-checkpoint-1","problem":"p","start":0,"state":"","sum":""}`))
-	f.Add([]byte(`{"format":"listwise-checkpoint-1","problem":"p","start":-1,"best":{"x":null},"state":"AAAA","sum":"x"}`))
-	f.Add([]byte(`null`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := checkpointFile{fingerprint: "p"}.parse(text, 4, 8)
-		if err == nil && (c.Start < 0 || c.Start > 3) {
-			t.Fatalf("checkpoint %+v", c)
+// Claim: a checkpoint is not taken for that of a training with other settings of the loss or
+// the learner, even where the problem has no settings by name.
+func TestCheckpointOfOtherSettings(t *testing.T) {
+	p := severalStarts(t)
+	path := interrupted(t, p, 1, 3)
+	l := p.Loss.(logrank.ExpGain)
+	for want, change := range map[string]func(*Problem){
+		"(learner.C=1000), expected learner.C=10;":           func(q *Problem) { q.Learner = LBFGS{C: 10, Tolerance: 1e-13, Iterations: 25, Restarts: 3} },
+		"(loss.Options.Threshold=1), expected loss.Options.": func(q *Problem) { l.Threshold = 2; q.Loss = l },
+		"(learner.Iterations=25 learner.Tolerance=1e-13":     func(q *Problem) { q.Learner = LBFGS{C: 1000} },
+		"(seed=1), expected seed=2":                          func(q *Problem) { q.Seed = 2 },
+	} {
+		q := *p
+		change(&q)
+		q.Checkpoint = path
+		_, err := Run(context.Background(), &q)
+		if err == nil || !strings.Contains(err.Error(), "found that of another training ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %s", err, want)
 		}
-	})
+	}
+	again := severalStarts(t)
+	again.Checkpoint = path
+	if _, err := Run(context.Background(), again); err != nil {
+		t.Errorf("its own training: %v", err)
+	}
 }
 
 // Claim: what is no regular file is refused as a checkpoint without being read: a device
@@ -160,7 +212,7 @@ func TestIrregularCheckpoint(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		_, err := checkpointFile{path: path}.read(1, 3)
+		_, err := checkpointFile{path: path}.read(new(optimize.DescentState))
 		var problem *ProblemError
 		if !errors.As(err, &problem) || !strings.Contains(err.Error(), "found no regular file") {
 			t.Errorf("%s: error %v", path, err)

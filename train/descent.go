@@ -88,17 +88,16 @@ func (r *descent) identity() string {
 func (r *descent) solver() (optimize.Descent, error) {
 	t := r.task
 	d := optimize.Descent{
-		Rule:        r.Rule,
-		Rate:        r.Rate,
-		Batch:       r.Batch,
-		Workers:     t.Workers,
-		MaxEpochs:   r.Epochs,
-		Decay:       r.Decay,
-		Patience:    r.Patience,
-		KeepLast:    r.KeepLast,
-		Init:        func(restart int, x []float64) { r.bag.setStart(x, t.Seed, restart) },
-		Shuffle:     func(epoch int) *rand.Rand { return random.Stream(t.Seed, "shuffle", strconv.Itoa(epoch)) },
-		Fingerprint: r.file.fingerprint,
+		Rule:      r.Rule,
+		Rate:      r.Rate,
+		Batch:     r.Batch,
+		Workers:   t.Workers,
+		MaxEpochs: r.Epochs,
+		Decay:     r.Decay,
+		Patience:  r.Patience,
+		KeepLast:  r.KeepLast,
+		Init:      func(restart int, x []float64) { r.bag.setStart(x, t.Seed, restart) },
+		Shuffle:   func(epoch int) *rand.Rand { return random.Stream(t.Seed, "shuffle", strconv.Itoa(epoch)) },
 	}
 	if d.Patience == 0 {
 		d.Patience = -1
@@ -112,12 +111,8 @@ func (r *descent) solver() (optimize.Descent, error) {
 	if t.Observe != nil {
 		d.Observe = r.observe
 	}
-	if r.file.path == "" {
-		return d, nil
-	}
-	d.CheckpointEvery, d.Checkpoint = 10, r.file.writeDescent
 	var err error
-	d.Resume, err = r.file.readDescent()
+	d.Resumption, err = resumable[optimize.DescentState](r.file)
 	return d, err
 }
 
@@ -143,11 +138,12 @@ func (r *descent) observe(e optimize.Epoch) error {
 	return nil
 }
 
-// explain names the query at which numbers became infinite or NaN.
+// explain names the query at which numbers became infinite or NaN, and the checkpoint that
+// does not fit.
 func (r *descent) explain(err error) error {
 	var at *optimize.NotFinite
 	if !errors.As(err, &at) {
-		return err
+		return r.file.explain(err)
 	}
 	if at.Term < 0 {
 		return BadProblem("%w; a lower rate may help", err)

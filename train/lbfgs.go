@@ -38,17 +38,21 @@ func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if t.Loss.Traits().NonGradient {
 		return nil, BadProblem("the forces λ of the loss are not the gradient of its value, so a line search has nothing to go by; expected a descent")
 	}
-	r := newMinimization(l, t, s, risk)
+	m := &minimization{task: t, scorer: s, file: checkpointFile{t.Checkpoint, t.identity()}}
 	if t.Observe != nil {
-		if r.valid, err = t.Validation(false); err != nil {
+		if m.valid, err = t.Validation(false); err != nil {
 			return nil, err
 		}
 	}
-	best, err := r.best(ctx)
+	solver, err := m.solver(l, risk)
 	if err != nil {
 		return nil, err
 	}
-	return &Learned{s, best.X, training(best), risk.Queries()}, nil
+	best, err := solver.Minimize(ctx, risk)
+	if err != nil {
+		return nil, m.file.explain(err)
+	}
+	return &Learned{s, best.X, training(best), risk.Queries()}, m.file.remove()
 }
 
 // training describes how the result came about.
@@ -68,90 +72,48 @@ func training(best *optimize.Result) model.Training {
 	return t
 }
 
-// minimization is one from one or more starts that can be resumed.
+// minimization is a training by L-BFGS that can be resumed.
 type minimization struct {
 	task   *Task
 	scorer scorer.Scorer
-	risk   *objective.Risk
-	solver optimize.LBFGS
-	starts int
 	file   checkpointFile
-	lowest float64     // objective observed
 	valid  *Validation // for the observer, nil without
 }
 
-func newMinimization(l LBFGS, t *Task, s scorer.Scorer, risk *objective.Risk) *minimization {
-	name := t.identity()
-	r := &minimization{
-		task: t, scorer: s, risk: risk,
-		solver: optimize.LBFGS{
-			Memory:        memory,
-			MaxIterations: l.Iterations,
-			Fingerprint:   name,
-		},
-		starts: 1,
-		file:   checkpointFile{path: t.Checkpoint, fingerprint: name},
-		lowest: math.Inf(1),
+// solver returns the optimiser that the settings describe, resumed from the checkpoint if
+// there is one.
+func (m *minimization) solver(l LBFGS, risk *objective.Risk) (optimize.Multistart, error) {
+	t := m.task
+	solver := optimize.Multistart{
+		Solver: optimize.LBFGS{Memory: memory, MaxIterations: l.Iterations},
+		Starts: 1,
+		Init:   func(start int, x []float64) { setStart(x, m.scorer, t.Seed, 0, start) },
 	}
-	if t.Loss.Traits().Convex && isLinear(s) {
-		r.solver.StrongConvexity = risk.StrongConvexity()
-		r.solver.GapTolerance = l.Tolerance
+	if t.Loss.Traits().Convex && isLinear(m.scorer) {
+		solver.Solver.StrongConvexity = risk.StrongConvexity()
+		solver.Solver.GapTolerance = l.Tolerance
 	} else {
-		r.solver.FunctionTolerance = l.Tolerance
-		r.starts += l.Restarts
+		solver.Solver.FunctionTolerance = l.Tolerance
+		solver.Starts += l.Restarts
 	}
-	return r
+	if t.Observe != nil {
+		solver.Observe = m.observe
+	}
+	var err error
+	solver.Resumption, err = resumable[optimize.MultistartState](m.file)
+	return solver, err
 }
 
-// best returns the result of the start with the lowest objective, the first of
-// equals.
-func (r *minimization) best(ctx context.Context) (*optimize.Result, error) {
-	at, err := r.file.read(r.starts, r.risk.Dim())
-	if err != nil {
-		return nil, err
-	}
-	r.lowest = at.Lowest
-	for ; at.Start < r.starts; at.Start++ {
-		result, err := r.minimize(ctx, at)
-		if err != nil {
-			return nil, err
+// observe passes an iteration on to the problem's observer.
+func (m *minimization) observe(start int, it optimize.Iteration, lowest bool) error {
+	now := Iteration{Start: start, Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Best: lowest, Params: it.X}
+	if m.valid != nil {
+		var err error
+		if now.Validation, err = m.valid.Value(m.scorer, it.X); err != nil {
+			return err
 		}
-		if at.Best == nil || result.F < at.Best.F {
-			at.Best = result
-		}
-		at.State = nil
+		now.Validated = true
 	}
-	return at.Best, r.file.remove()
-}
-
-func (r *minimization) minimize(ctx context.Context, at *checkpoint) (*optimize.Result, error) {
-	solver := r.solver
-	solver.Resume = at.State
-	if r.file.path != "" {
-		solver.CheckpointEvery = 10
-		solver.Checkpoint = func(s *optimize.State) error {
-			return r.file.write(&checkpoint{Start: at.Start, Best: at.Best, State: s, Lowest: r.lowest})
-		}
-	}
-	if observe := r.task.Observe; observe != nil {
-		solver.Observe = func(it optimize.Iteration) error {
-			now := Iteration{Start: at.Start, Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Best: it.F < r.lowest, Params: it.X}
-			r.lowest = min(r.lowest, it.F)
-			if r.valid != nil {
-				var err error
-				if now.Validation, err = r.valid.Value(r.scorer, it.X); err != nil {
-					return err
-				}
-				now.Validated = true
-			}
-			observe(now)
-			return nil
-		}
-	}
-	var start []float64
-	if at.State == nil {
-		start = make([]float64, r.risk.Dim())
-		setStart(start, r.scorer, r.task.Seed, 0, at.Start)
-	}
-	return solver.Minimize(ctx, r.risk, start)
+	m.task.Observe(now)
+	return nil
 }

@@ -1,11 +1,9 @@
 package train
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/measure"
@@ -99,17 +97,4 @@ func (p *Problem) filled() (*Problem, error) {
 		}
 	}
 	return &f, nil
-}
-
-// identity names all that training depends on, as words NAME=VALUE.
-func (p *Problem) identity() string {
-	words := p.Identity
-	if words == "" {
-		parts := []string{"method=" + p.Method, fmt.Sprintf("loss=%T", p.Loss), fmt.Sprintf("learner=%T", p.Learner)}
-		for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
-			parts = append(parts, fmt.Sprintf("%s=%v", name, p.Settings[name]))
-		}
-		words = strings.Join(parts, " ")
-	}
-	return fmt.Sprintf("%s seed=%d relevant=%g normalization=%s data=%s", words, p.Seed, p.relevant.Threshold(), p.Normalization, p.Data.Fingerprint())
 }

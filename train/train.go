@@ -69,7 +69,8 @@ type Problem struct {
 
 	// Identity identifies, in words NAME=VALUE, the loss, the learner and their settings, so
 	// that a checkpoint of another training is not taken for this one's. If empty, it is made
-	// of Method and Settings.
+	// of Method, Settings and the types and fields of Loss and Learner; what these have
+	// behind pointers, in lists or in functions (an Architecture) it does not tell.
 	Identity string
 
 	done     <-chan struct{}    // the context's, set by Run

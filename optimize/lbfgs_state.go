@@ -8,19 +8,11 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 )
 
-// State is all that the further course of an LBFGS run depends on, as it is
-// between two iterations: resuming from it gives the bits that the run would have
-// given without interruption, as long as objective and settings are the same.
-// (Tolerances, Memory and MaxIterations may be changed; the run is then a
-// different one from there on.)
-//
-// A State given to [LBFGS.Checkpoint] is the solver's memory and must not be
-// changed. Write it with MarshalBinary, to a temporary file that is synced and
-// renamed so that a crash leaves either the old state or the new one.
-type State struct {
-	Fingerprint string // names the problem
-	Iteration   int    // iterations completed
-	Evaluations int    // of the objective
+// LBFGSState is the [State] of an [LBFGS] between two iterations. Tolerances, Memory and
+// MaxIterations may be others where the run goes on.
+type LBFGSState struct {
+	Iteration   int // iterations completed
+	Evaluations int // of the objective
 	X           []float64
 	F           float64   // the value at X
 	Grad        []float64 // the gradient at X
@@ -37,8 +29,28 @@ type State struct {
 	lower           float64 // a lower bound on the minimum, −Inf if there is none
 }
 
+var _ State = (*LBFGSState)(nil)
+
+// Kind returns "L-BFGS".
+func (st *LBFGSState) Kind() string { return "L-BFGS" }
+
+// AppendBinary implements [State].
+func (st *LBFGSState) AppendBinary(b []byte) ([]byte, error) { return appendState(b, st), nil }
+
+// UnmarshalBinary implements [State].
+func (st *LBFGSState) UnmarshalBinary(data []byte) error { return readState(data, st) }
+
+func (st *LBFGSState) code(c *codec) {
+	n, pairs, recent := len(st.X), len(st.s), len(st.recent)
+	c.ints(&st.Iteration, &st.Evaluations, &st.idle, &n, &pairs, &recent)
+	c.floats(&st.F, &st.bestF, &st.bestGrad, &st.strongConvexity, &st.lower)
+	c.vectors(n, &st.X, &st.Grad)
+	c.pairs(pairs, n, &st.s, &st.y)
+	c.vectors(recent, &st.recent)
+}
+
 // Clone returns a copy that shares no memory with st.
-func (st *State) Clone() *State {
+func (st *LBFGSState) Clone() *LBFGSState {
 	c := *st
 	c.X, c.Grad, c.recent = slices.Clone(st.X), slices.Clone(st.Grad), slices.Clone(st.recent)
 	c.s, c.y = cloneAll(st.s), cloneAll(st.y)
@@ -54,7 +66,7 @@ func cloneAll(vectors [][]float64) [][]float64 {
 }
 
 // validate returns an error if st is impossible as the state of a run.
-func (st *State) validate() error {
+func (st *LBFGSState) validate() error {
 	switch {
 	case st.Iteration < 0 || st.Evaluations <= st.Iteration:
 		return fmt.Errorf("%d iterations with %d evaluations, expected more evaluations", st.Iteration, st.Evaluations)
@@ -82,7 +94,7 @@ func (st *State) validate() error {
 	return st.validatePairs()
 }
 
-func (st *State) validatePairs() error {
+func (st *LBFGSState) validatePairs() error {
 	if len(st.s) != len(st.y) {
 		return fmt.Errorf("%d steps with %d gradient differences", len(st.s), len(st.y))
 	}

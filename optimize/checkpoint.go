@@ -1,0 +1,144 @@
+package optimize
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"slices"
+	"strings"
+)
+
+// State is all that the further course of a solver's run depends on, as it is at one of
+// the points where the run can be interrupted.
+type State interface {
+	// Kind names the solver whose state it is.
+	Kind() string
+
+	// AppendBinary appends the state to b, every bit of it. The error is always nil.
+	encoding.BinaryAppender
+
+	// UnmarshalBinary sets the state to what AppendBinary wrote. Anything but the complete
+	// form of a possible state is an error and leaves the state unchanged.
+	encoding.BinaryUnmarshaler
+}
+
+// StateError is the error of a state from which a run cannot go on: it is damaged, or
+// that of another problem, solver or size.
+type StateError struct{ Err error }
+
+// Error implements error.
+func (e *StateError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StateError) Unwrap() error { return e.Err }
+
+// unfit returns a *StateError of a formatted message.
+func unfit(format string, args ...any) error { return &StateError{fmt.Errorf(format, args...)} }
+
+// A checkpoint is a state of any solver as it is kept in a file, numbers little-endian:
+//
+//	magic, 20 bytes · version, uint32
+//	length, uint32 · fingerprint of the problem
+//	length, uint32 · kind of the state
+//	the state, as its AppendBinary has it
+//	CRC-64 (ECMA) of everything before, uint64
+const (
+	checkpointMagic   = "listwise-checkpoint\n"
+	checkpointVersion = 2
+	checkpointTrailer = 8
+
+	// Version 1 was JSON.
+	firstMagic = `{"format":"listwise-checkpoint-1"`
+)
+
+var checkpointSums = crc64.MakeTable(crc64.ECMA)
+
+// AppendCheckpoint appends to b a state with a checksum and the fingerprint of its
+// problem: words NAME=VALUE for anything that changes the course of the run, such as
+// data, loss, settings and seeds.
+func AppendCheckpoint(b []byte, fingerprint string, s State) ([]byte, error) {
+	start := len(b)
+	b = append(b, checkpointMagic...)
+	b = binary.LittleEndian.AppendUint32(b, checkpointVersion)
+	for _, text := range []string{fingerprint, s.Kind()} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(text)))
+		b = append(b, text...)
+	}
+	b, err := s.AppendBinary(b)
+	if err != nil {
+		return nil, err
+	}
+	return binary.LittleEndian.AppendUint64(b, crc64.Checksum(b[start:], checkpointSums)), nil
+}
+
+// ReadCheckpoint sets s to the state of a checkpoint. It returns a *StateError, and leaves
+// s unchanged, if data are not the complete and undamaged checkpoint of a possible state
+// of this kind, of a problem with this fingerprint; words in which the fingerprints
+// differ are named.
+func ReadCheckpoint(data []byte, fingerprint string, s State) error {
+	rest, err := undamaged(data)
+	if err != nil {
+		return &StateError{err}
+	}
+	problem, rest, whole := prefixed(rest)
+	kind, rest, alsoWhole := prefixed(rest)
+	switch {
+	case !whole || !alsoWhole:
+		return &StateError{errSizes}
+	case problem != fingerprint:
+		found, expected := differences(problem, fingerprint)
+		return unfit("found that of another training (%s), expected %s", found, expected)
+	case kind != s.Kind():
+		return unfit("found the state of %s, expected that of %s", kind, s.Kind())
+	}
+	if err := s.UnmarshalBinary(rest); err != nil {
+		return unfit("state of %s: %w", kind, err)
+	}
+	return nil
+}
+
+// undamaged returns what stands between the version and the checksum.
+func undamaged(data []byte) ([]byte, error) {
+	le, header := binary.LittleEndian, len(checkpointMagic)+4
+	switch {
+	case bytes.HasPrefix(data, []byte(firstMagic)):
+		return nil, fmt.Errorf("found a checkpoint of version 1, expected version %d, the only one that this program reads", checkpointVersion)
+	case !bytes.HasPrefix(data, []byte(checkpointMagic)):
+		return nil, errors.New("found what is none, expected what an interrupted training left")
+	case len(data) < header+checkpointTrailer:
+		return nil, fmt.Errorf("found an end after %d bytes, expected a whole checkpoint", len(data))
+	}
+	if v := le.Uint32(data[len(checkpointMagic):]); v != checkpointVersion {
+		return nil, fmt.Errorf("found a checkpoint of version %d, expected version %d, the only one that this program reads", v, checkpointVersion)
+	}
+	end := len(data) - checkpointTrailer
+	if sum, want := le.Uint64(data[end:]), crc64.Checksum(data[:end], checkpointSums); sum != want {
+		return nil, fmt.Errorf("found the checksum %016x, expected %016x: the file is damaged or incomplete", sum, want)
+	}
+	return data[header:end], nil
+}
+
+// prefixed takes a text with its length before it from the front of data.
+func prefixed(data []byte) (text string, rest []byte, ok bool) {
+	if len(data) < 4 {
+		return "", nil, false
+	}
+	n := binary.LittleEndian.Uint32(data)
+	if data = data[4:]; uint64(n) > uint64(len(data)) {
+		return "", nil, false
+	}
+	return string(data[:n]), data[n:], true
+}
+
+// differences returns the words of two fingerprints that are not in the other.
+func differences(found, expected string) (onlyFound, onlyExpected string) {
+	without := func(a, b string) string {
+		other := strings.Fields(b)
+		words := slices.DeleteFunc(strings.Fields(a), func(w string) bool { return slices.Contains(other, w) })
+		return strings.Join(words, " ")
+	}
+	return without(found, expected), without(expected, found)
+}

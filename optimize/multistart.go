@@ -1,0 +1,184 @@
+package optimize
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Multistart minimises a function that may have several minima by [LBFGS] from one start
+// after the other, and keeps the lowest result, the first of equals.
+//
+// The same objective, settings and starts give the same bits, with or without
+// interruptions.
+type Multistart struct {
+	// Solver goes through every start. Its callbacks and its state to resume from are set
+	// by Multistart.
+	Solver LBFGS
+
+	// Starts is the number of starts; 0 means 1.
+	Starts int
+
+	// Init sets x, all 0, to the point of a start, from 0. It must be deterministic. nil
+	// leaves x at 0.
+	Init func(start int, x []float64)
+
+	// Observe, if not nil, is called with the beginning of every start and after every
+	// iteration; lowest is whether no value before it, of any start, was as low. An error
+	// ends the run and is returned by Minimize, except for ErrStop.
+	Observe func(start int, it Iteration, lowest bool) error
+
+	// Resumption says how the run is interrupted and resumed, between two iterations.
+	Resumption[MultistartState]
+}
+
+// MultistartState is the [State] of a [Multistart] between two iterations.
+type MultistartState struct {
+	Start int        // the start under way, from 0
+	Run   LBFGSState // of that start
+
+	best   *Result // of the starts before it; nil at the first
+	lowest float64 // value so far
+}
+
+// Minimize looks for the lowest minimum of obj. It returns an error if the settings, a
+// start or the state do not fit, if the objective is not finite at a start, if a callback
+// failed, or if ctx was cancelled. Not reaching a tolerance is not an error: see
+// Result.Status. Iterations and evaluations are those of the start that was kept.
+func (m Multistart) Minimize(ctx context.Context, obj Objective) (*Result, error) {
+	if m.Starts < 0 {
+		return nil, fmt.Errorf("optimize: %d starts, expected a positive number or 0 for one", m.Starts)
+	}
+	defaultTo(&m.Starts, 1)
+	st := &MultistartState{lowest: math.Inf(1)}
+	if m.Resume != nil {
+		if err := m.fits(m.Resume); err != nil {
+			return nil, fmt.Errorf("optimize: %w", err)
+		}
+		*st = *m.Resume
+	}
+	resume := m.Resume != nil
+	for ; st.Start < m.Starts; st.Start++ {
+		result, err := m.start(ctx, obj, st, resume)
+		if err != nil {
+			return nil, err
+		}
+		if st.best == nil || result.F < st.best.F {
+			st.best = result
+		}
+		if result.Status == Stopped {
+			break
+		}
+		resume = false
+	}
+	return st.best, nil
+}
+
+// start goes through the start under way, from its beginning or from the state.
+func (m *Multistart) start(ctx context.Context, obj Objective, st *MultistartState, resume bool) (*Result, error) {
+	solver, x0 := m.Solver, []float64(nil)
+	if resume {
+		solver.Resume = &st.Run
+	} else {
+		x0 = make([]float64, obj.Dim())
+		if m.Init != nil {
+			m.Init(st.Start, x0)
+		}
+	}
+	solver.CheckpointEvery = m.CheckpointEvery
+	if m.Checkpoint != nil {
+		solver.Checkpoint = func(run *LBFGSState) error {
+			now := *st
+			now.Run = *run
+			return m.Checkpoint(&now)
+		}
+	}
+	solver.Observe = func(it Iteration) error {
+		lowest := it.F < st.lowest
+		st.lowest = min(st.lowest, it.F)
+		if m.Observe == nil {
+			return nil
+		}
+		return m.Observe(st.Start, it, lowest)
+	}
+	return solver.Minimize(ctx, obj, x0)
+}
+
+func (m *Multistart) fits(st *MultistartState) error {
+	if err := st.validate(); err != nil {
+		return unfit("resumed state: %w", err)
+	}
+	if st.Start >= m.Starts {
+		return unfit("resumed state is of start %d, expected one from 0 to %d", st.Start, m.Starts-1)
+	}
+	return nil
+}
+
+var _ State = (*MultistartState)(nil)
+
+// Kind returns "L-BFGS from several starts".
+func (st *MultistartState) Kind() string { return "L-BFGS from several starts" }
+
+// AppendBinary implements [State].
+func (st *MultistartState) AppendBinary(b []byte) ([]byte, error) { return appendState(b, st), nil }
+
+// UnmarshalBinary implements [State].
+func (st *MultistartState) UnmarshalBinary(data []byte) error { return readState(data, st) }
+
+// code is that of the start under way after what is known of those before it.
+func (st *MultistartState) code(c *codec) {
+	known := 0
+	if st.best != nil {
+		known = 1
+	}
+	c.ints(&st.Start, &known)
+	c.floats(&st.lowest)
+	switch {
+	case known == 1 && c.mode == reading:
+		st.best = new(Result)
+	case known != 0 && known != 1:
+		c.fail(fmt.Errorf("found %d best results, expected none or one", known))
+	}
+	if best := st.best; best != nil {
+		n, status := len(best.X), int(best.Status)
+		c.ints(&n, &best.Iterations, &best.Evaluations, &status)
+		c.floats(&best.F, &best.GradNorm, &best.Gap)
+		c.vectors(n, &best.X)
+		best.Status = Status(status)
+	}
+	st.Run.code(c)
+}
+
+// validate returns an error if st is impossible as the state of a run.
+func (st *MultistartState) validate() error {
+	if st.Start < 0 || (st.best == nil) != (st.Start == 0) {
+		return fmt.Errorf("start %d, expected a best result before it except at 0", st.Start)
+	}
+	if math.IsNaN(st.lowest) || st.lowest > st.Run.F {
+		return fmt.Errorf("lowest value %v, expected at most the last, %v", st.lowest, st.Run.F)
+	}
+	if b := st.best; b != nil {
+		switch {
+		case len(b.X) != len(st.Run.X):
+			return fmt.Errorf("a best result of %d variables, expected %d", len(b.X), len(st.Run.X))
+		case notFinite(b.X) >= 0 || !finite(b.F) || !finite(b.GradNorm) || math.IsNaN(b.Gap):
+			return fmt.Errorf("a best result with the value %v and gradient norm %v, expected finite numbers", b.F, b.GradNorm)
+		case b.Iterations < 0 || b.Evaluations < 0 || b.Status < GapReached || b.Status > SearchStalled:
+			return fmt.Errorf("a best result of %d iterations that ended with %v, expected one that ended by itself", b.Iterations, b.Status)
+		}
+	}
+	return st.Run.validate()
+}
+
+// Clone returns a copy that shares no memory with st.
+func (st *MultistartState) Clone() *MultistartState {
+	c := *st
+	c.Run = *st.Run.Clone()
+	if st.best != nil {
+		best := *st.best
+		best.X = slices.Clone(best.X)
+		c.best = &best
+	}
+	return &c
+}
