@@ -25,6 +25,8 @@ var registry = []*Method{
 	newAdaRank(),
 	newFRank(),
 	newRegression(),
+	newMcRank(),
+	newPRank(),
 	newCoordinateAscent(),
 	newSingleFeature(),
 	newRandom(),

@@ -14,6 +14,7 @@ import (
 // decoders reads each architecture from a model file: a new one is a file and a
 // line here.
 var decoders = map[string]func(strictjson.Object) (Scorer, []float64, error){
+	"classes": decodeClasses,
 	"linear":  decodeLinear,
 	"net":     decodeNetwork,
 	"pairnet": decodePairNetwork,

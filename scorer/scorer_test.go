@@ -138,13 +138,13 @@ func TestEncodeErrors(t *testing.T) {
 
 func TestDecodeErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                   `found the type "", expected linear, net, pairnet, random, stumps`,
-		`{"type":"tree"}`:                      `found the type "tree", expected linear, net, pairnet, random, stumps`,
+		`{}`:                                   `found the type "", expected classes, linear, net, pairnet, random, stumps`,
+		`{"type":"tree"}`:                      `found the type "tree", expected classes, linear, net, pairnet, random, stumps`,
 		`{"type":"linear"}`:                    "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[]}`:       "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":null}`:     "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[1,null]}`: "linear scorer: found null as weight 2, expected a number",
-		`null`:                                 `found the type "", expected linear, net, pairnet, random, stumps`,
+		`null`:                                 `found the type "", expected classes, linear, net, pairnet, random, stumps`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: error is %v, want %s", text, err, want)

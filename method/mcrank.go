@@ -1,0 +1,38 @@
+package method
+
+import (
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/train"
+)
+
+// newMcRank learns the grades' probabilities with linear functions, where the paper grows
+// trees.
+func newMcRank() *Method {
+	return &Method{
+		Name:    "mcrank",
+		Title:   "McRank",
+		Summary: "Classifies documents by grade and ranks by the expected grade; linear classifiers, the exact minimum.",
+		Source:  "Li, Burges, Wu: McRank: Learning to Rank Using Multiple Classification and Gradient Boosting, NIPS 2007, sections 3.1 and 3.3",
+		Hyperparameters: []Hyperparameter{
+			regularization("0.1", gridMcRank),
+			{Name: "classes", Kind: Choice, Default: "nominal", Choices: []string{"nominal", "ordinal"}, Doc: "functions for the probabilities of the grades, or for those of each grade or a higher one"},
+			mappingParameter(),
+			{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop L-BFGS when the objective is certified to be this close to the minimum, relatively"},
+			{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
+		},
+		scorers: []string{"classes"},
+		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+			mapping, err := loss.ParseMapping(p.Values.Text("mapping"))
+			if err != nil {
+				return nil, nil, &train.ProblemError{Err: err}
+			}
+			return nil, train.Classification{
+				Ordinal: p.Values.Text("classes") == "ordinal", Mapping: mapping, C: p.Values.Number("C"),
+				Iterations: p.Values.Int("iterations"), Tolerance: p.Values.Number("tolerance"),
+			}, nil
+		},
+	}
+}
+
+// gridMcRank: each document counts by itself, as in a regression.
+var gridMcRank = []string{"1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100"}

@@ -1,0 +1,131 @@
+package objective
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/scorer"
+)
+
+// Likelihood is the negative log-likelihood of documents' classes with a penalty,
+//
+//	−Σ log P(class) + ‖w‖²/C,
+//
+// a function of the parameters w of a scorer.Classes to be minimised; with an order of the
+// classes P(class) is the product over k of P(class ≥ k) or P(class < k), as it is. It is
+// convex. It must not be evaluated concurrently.
+type Likelihood struct {
+	scorer  scorer.Classes
+	d       *dataset.Dataset
+	classes []int // of all documents
+	first   []int // row of each query's first document
+	inverse float64
+	workers int
+	sums    *parallel.Sums
+	run     func(worker, from, to int, down []float64) float64
+	params  []float64
+	work    [][]float64 // of each worker: the functions' values at a query's documents
+}
+
+// NewLikelihood returns the likelihood of the documents of d, whose classes are numbers
+// from 0 in the order of its rows; c is C, above 0, and workers the number of goroutines, 0
+// for GOMAXPROCS. Neither d nor classes may change.
+func NewLikelihood(d *dataset.Dataset, s scorer.Classes, classes []int, c float64, workers int) *Likelihood {
+	l := &Likelihood{scorer: s, d: d, classes: classes, inverse: 1 / c}
+	docs, row, most := make([]int, len(d.Queries)), 0, 0
+	for i := range d.Queries {
+		docs[i] = d.Queries[i].Len()
+		l.first = append(l.first, row)
+		row += docs[i]
+		most = max(most, docs[i])
+	}
+	l.sums = parallel.NewSums(s.NumParams(), parallel.Split(docs, parallel.DefaultBlocks))
+	l.workers = parallel.Workers(workers, l.sums.Blocks())
+	l.work = make([][]float64, l.workers)
+	for i := range l.work {
+		l.work[i] = make([]float64, s.Functions()*most)
+	}
+	l.run = l.queries
+	return l
+}
+
+// Dim returns the number of parameters.
+func (l *Likelihood) Dim() int { return l.scorer.NumParams() }
+
+// StrongConvexity returns μ such that the function is μ-strongly convex: 2/C.
+func (l *Likelihood) StrongConvexity() float64 { return 2 * l.inverse }
+
+// Eval returns the value at w and overwrites grad with the gradient. After the first call
+// it allocates nothing.
+func (l *Likelihood) Eval(w, grad []float64) float64 {
+	l.params = w
+	value := l.sums.Run(l.workers, l.run)
+	for i, down := range l.sums.Total {
+		grad[i] = 2*l.inverse*w[i] - down
+	}
+	return value + l.inverse*kernel.Dot(w, w)
+}
+
+// queries returns the sum over some queries and adds minus its gradient to down.
+func (l *Likelihood) queries(worker, from, to int, down []float64) float64 {
+	var sum float64
+	for q := from; q < to; q++ {
+		x := l.d.Queries[q].X
+		classes := l.classes[l.first[q]:][:l.d.Queries[q].Len()]
+		u := l.work[worker][:l.scorer.Functions()*len(classes)]
+		l.scorer.Apply(u, l.params, x)
+		if l.scorer.Ordinal {
+			sum += ordinal(u, classes)
+		} else {
+			sum += categorical(u, classes)
+		}
+		l.scorer.Back(down, x, u)
+	}
+	return sum
+}
+
+// categorical returns −Σ log P(class) of documents under the softmax of the functions'
+// values u, a row of documents each, and overwrites these with minus their derivatives.
+func categorical(u []float64, classes []int) (sum float64) {
+	docs := len(classes)
+	for i, class := range classes {
+		top := math.Inf(-1)
+		for at := i; at < len(u); at += docs {
+			top = max(top, u[at])
+		}
+		own := u[class*docs+i] - top
+		var total float64
+		for at := i; at < len(u); at += docs {
+			u[at] = math.Exp(u[at] - top)
+			total += u[at]
+		}
+		for at := i; at < len(u); at += docs {
+			u[at] /= -total
+		}
+		u[class*docs+i]++
+		sum += math.Log(total) - own
+	}
+	return sum
+}
+
+// ordinal is categorical for the sum of the logistic losses of "class ≥ k", k > 0.
+func ordinal(u []float64, classes []int) (sum float64) {
+	docs := len(classes)
+	for at, v := range u {
+		sign := -1.0
+		if classes[at%docs] > at/docs {
+			sign = 1
+		}
+		e := math.Exp(-math.Abs(v))
+		if z := sign * v; z > 0 {
+			sum += math.Log1p(e)
+			u[at] = sign * e / (1 + e)
+		} else {
+			sum += math.Log1p(e) - z
+			u[at] = sign / (1 + e)
+		}
+	}
+	return sum
+}
