@@ -18,7 +18,7 @@ func newMcRank() *Method {
 			{Name: "classes", Kind: Choice, Default: "nominal", Choices: []string{"nominal", "ordinal"}, Doc: "functions for the probabilities of the grades, or for those of each grade or a higher one"},
 			mappingParameter(),
 			{Name: "tolerance", Kind: Number, Default: "1e-6", Min: 1e-15, Max: 1, Doc: "stop L-BFGS when the objective is certified to be this close to the minimum, relatively"},
-			{Name: "iterations", Kind: Integer, Default: "500", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
+			{Name: "iterations", Kind: Integer, Default: "2000", Min: 1, Max: 1e9, Doc: "limit of L-BFGS iterations"},
 		},
 		scorers: []string{"classes"},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
