@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
@@ -53,7 +54,7 @@ func (r pranking) Learn(ctx context.Context, t *train.Task) (*train.Learned, err
 	}
 	training := model.Training{Status: fmt.Sprintf("%d epochs", r.epochs)}
 	for training.Iterations < r.epochs {
-		rng := random.Stream(t.Seed, "prank", fmt.Sprint(training.Iterations))
+		rng := random.Stream(t.Seed, "prank", strconv.Itoa(training.Iterations))
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		wrong, err := p.epoch(ctx, order)
 		if err != nil {
