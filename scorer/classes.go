@@ -106,7 +106,7 @@ func (c Classes) weight(k int) float64 {
 func (c Classes) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*c.Features)
 	docs := len(dst)
-	memory := ws.hold(x, (2*c.Functions()+1)*docs)
+	memory := ws.Hold(x, (2*c.Functions()+1)*docs)
 	p := memory[:c.Functions()*docs]
 	c.Apply(p, params, x)
 	c.Probabilities(p)
@@ -125,7 +125,7 @@ func (c Classes) Score(dst, params []float64, x []float32, ws *Workspace) {
 func (c Classes) Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace) {
 	mustMatch("parameters", len(params), c.NumParams())
 	mustMatch("features", len(x), len(lambda)*c.Features)
-	docs, memory := len(lambda), ws.held(x)
+	docs, memory := len(lambda), ws.Held(x)
 	n := c.Functions() * docs
 	p, delta, scores := memory[:n], memory[n:2*n], memory[2*n:]
 	for k := range c.Functions() {

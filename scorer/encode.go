@@ -3,26 +3,27 @@ package scorer
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
+	"reflect"
 
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// decoders reads each architecture from a model file: a new one is a file and a
-// line here.
-var decoders = map[string]func(strictjson.Object) (Scorer, []float64, error){
-	"classes": decodeClasses,
-	"linear":  decodeLinear,
-	"net":     decodeNetwork,
-	"pairnet": decodePairNetwork,
-	"random":  decodeRandom,
-	"stumps":  decodeStumps,
+// ownKinds are the architectures of this package: a new one is a file and a line here.
+// Those of other packages are registered.
+var ownKinds = map[string]struct {
+	zero   fileForm // by its type: a type that embeds it is another one
+	decode func(strictjson.Object) (Scorer, []float64, error)
+}{
+	"classes": {Classes{}, decodeClasses},
+	"linear":  {Linear{}, decodeLinear},
+	"net":     {Network{}, decodeNetwork},
+	"pairnet": {PairNetwork{}, decodePairNetwork},
+	"random":  {Random{}, decodeRandom},
+	"stumps":  {(*Stumps)(nil), decodeStumps},
 }
 
-// fileForm is implemented by every scorer that a model file can hold.
+// fileForm is implemented by every scorer of this package that a model file can hold.
 type fileForm interface {
 	// encode returns a JSON object that holds the architecture, its parameters
 	// and "type".
@@ -30,7 +31,8 @@ type fileForm interface {
 }
 
 // Encode returns the JSON object that describes a scorer and its parameters in
-// a model file, its architecture under "type".
+// a model file, its kind under "type". A scorer that is neither of this package nor of a
+// registered kind is an error; see [Register].
 func Encode(s Scorer, params []float64) (json.RawMessage, error) {
 	if len(params) != s.NumParams() {
 		return nil, fmt.Errorf("%s scorer: %d parameters, expected %d", s.Kind(), len(params), s.NumParams())
@@ -40,11 +42,14 @@ func Encode(s Scorer, params []float64) (json.RawMessage, error) {
 			return nil, fmt.Errorf("%s scorer: parameter %d is %v, expected a finite number", s.Kind(), i+1, p)
 		}
 	}
-	f, ok := s.(fileForm)
-	if !ok {
-		return nil, fmt.Errorf("%s scorer: it has no form in a model file", s.Kind())
+	if own, ok := ownKinds[s.Kind()]; ok && reflect.TypeOf(s) == reflect.TypeOf(own.zero) {
+		return s.(fileForm).encode(params)
 	}
-	return f.encode(params)
+	text, err := encodeRegistered(s, params)
+	if err != nil {
+		return nil, fmt.Errorf("%s scorer: %w", s.Kind(), err)
+	}
+	return text, nil
 }
 
 // Decode is the inverse of Encode: the parameters have the same bits. What is not
@@ -69,9 +74,15 @@ func DecodeObject(o strictjson.Object) (Scorer, []float64, error) {
 	if err := o.Decode(&head); err != nil {
 		return nil, nil, err
 	}
-	decode, ok := decoders[head.Type]
-	if !ok {
-		return nil, nil, fmt.Errorf("found the type %q, expected %s", head.Type, strings.Join(slices.Sorted(maps.Keys(decoders)), ", "))
+	decode := ownKinds[head.Type].decode
+	if decode == nil {
+		architecture := registered(head.Type)
+		if architecture == nil {
+			return nil, nil, unknownKind(head.Type)
+		}
+		decode = func(o strictjson.Object) (Scorer, []float64, error) {
+			return decodeRegistered(head.Type, architecture, o)
+		}
 	}
 	s, params, err := decode(o)
 	if err != nil {

@@ -53,7 +53,7 @@ func (n Network) Init(params []float64, rng *rand.Rand) {
 // Score implements [Scorer]. It leaves the activations in ws.
 func (n Network) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*n.Features)
-	memory := ws.hold(x, n.memory(len(dst)))
+	memory := ws.Hold(x, n.memory(len(dst)))
 	clear(dst)
 	n.forward(dst, params, x, memory)
 }
@@ -61,7 +61,7 @@ func (n Network) Score(dst, params []float64, x []float32, ws *Workspace) {
 // Backward implements [Scorer].
 func (n Network) Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace) {
 	mustMatch("features", len(x), len(lambda)*n.Features)
-	n.backward(grad, params, x, lambda, ws.held(x))
+	n.backward(grad, params, x, lambda, ws.Held(x))
 }
 
 // memory returns the number of float64s that forward and backward work in: the

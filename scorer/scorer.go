@@ -3,8 +3,8 @@
 //
 // A scorer is an architecture without state; its parameters are a plain vector that an
 // optimiser may move. Start reading at [Scorer]; each architecture has a file of its own
-// and a line in the registry of encode.go. The package must not depend on grades, losses
-// or optimisers.
+// and a line in ownKinds in encode.go, and other packages add theirs with [Register]. The
+// package must not depend on grades, losses or optimisers.
 package scorer
 
 import "math/rand/v2"
@@ -12,8 +12,8 @@ import "math/rand/v2"
 // Scorer maps the documents of one query to scores, given a parameter vector.
 // Implementations are immutable and safe for concurrent use.
 type Scorer interface {
-	// Kind is the name of the architecture in model files and on the command
-	// line.
+	// Kind is the name of the architecture in model files and, for those of this package,
+	// on the command line.
 	Kind() string
 
 	// NumFeatures is the number of columns the scorer expects.

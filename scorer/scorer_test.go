@@ -128,7 +128,7 @@ func TestEncodeErrors(t *testing.T) {
 		{Linear{2}, []float64{1}, "linear scorer: 1 parameters, expected 2"},
 		{Linear{2}, []float64{1, math.NaN()}, "linear scorer: parameter 2 is NaN, expected a finite number"},
 		{Linear{1}, []float64{math.Inf(-1)}, "linear scorer: parameter 1 is -Inf, expected a finite number"},
-		{bare{Linear{1}}, []float64{1}, "linear scorer: it has no form in a model file"},
+		{bare{Linear{1}}, []float64{1}, "linear scorer: it has no form in a model file, expected a kind that is registered with scorer.Register"},
 	} {
 		if _, err := Encode(c.s, c.params); err == nil || err.Error() != c.want {
 			t.Errorf("error is %v, want %s", err, c.want)
@@ -138,13 +138,13 @@ func TestEncodeErrors(t *testing.T) {
 
 func TestDecodeErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                   `found the type "", expected classes, linear, net, pairnet, random, stumps`,
-		`{"type":"tree"}`:                      `found the type "tree", expected classes, linear, net, pairnet, random, stumps`,
+		`{}`:                                   `found the type "", expected classes, linear, net, pairnet, random, stumps, example-squares`,
+		`{"type":"tree"}`:                      `found the type "tree", expected classes, linear, net, pairnet, random, stumps, example-squares; a program that reads scorers of another package must import that package`,
 		`{"type":"linear"}`:                    "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[]}`:       "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":null}`:     "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[1,null]}`: "linear scorer: found null as weight 2, expected a number",
-		`null`:                                 `found the type "", expected classes, linear, net, pairnet, random, stumps`,
+		`null`:                                 `found the type "", expected classes, linear, net, pairnet, random, stumps, example-squares`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: error is %v, want %s", text, err, want)

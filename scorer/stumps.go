@@ -110,7 +110,7 @@ func (s *Stumps) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*s.features)
 	mustMatch("parameters", len(params), len(s.stumps))
 	clear(dst)
-	sums := ws.hold(x, len(params))
+	sums := ws.Hold(x, len(params))
 	for _, st := range s.stairs {
 		var height float64
 		for t := range st.thresholds {
@@ -130,7 +130,7 @@ func (s *Stumps) Score(dst, params []float64, x []float32, ws *Workspace) {
 func (s *Stumps) Backward(grad, _ []float64, x []float32, lambda []float64, ws *Workspace) {
 	mustMatch("features", len(x), len(lambda)*s.features)
 	mustMatch("derivatives", len(grad), len(s.stumps))
-	at := ws.hold(x, len(grad)) // lambda by the highest threshold passed
+	at := ws.Hold(x, len(grad)) // lambda by the highest threshold passed
 	clear(at)
 	for _, st := range s.stairs {
 		for i, l := range lambda {

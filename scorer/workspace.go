@@ -3,7 +3,7 @@ package scorer
 import "fmt"
 
 // Workspace is memory in which Score leaves what Backward needs of the same
-// query: a network's activations, say. Each goroutine has one of its own. The zero
+// query ([Workspace.Hold]): a network's activations, say. Each goroutine has one of its own. The zero
 // value is ready to use; it grows to the largest query it meets and then allocates
 // no more.
 type Workspace struct {
@@ -15,9 +15,9 @@ type Workspace struct {
 	x      []float32 // what was scored last
 }
 
-// hold returns n float64s of unspecified content that stay until the next call,
-// and remembers that they belong to x.
-func (w *Workspace) hold(x []float32, n int) []float64 {
+// Hold returns n float64s of unspecified content that stay until the next call, and
+// remembers that they belong to x: memory in which a Score leaves what Backward needs.
+func (w *Workspace) Hold(x []float32, n int) []float64 {
 	if n > cap(w.floats) {
 		w.floats = make([]float64, n)
 	}
@@ -25,9 +25,9 @@ func (w *Workspace) hold(x []float32, n int) []float64 {
 	return w.floats
 }
 
-// held returns what hold did for the same x. It panics if the last query scored
+// Held returns what Hold did for the same x. It panics if the last query scored
 // was another, because the derivatives would be those of a query that is gone.
-func (w *Workspace) held(x []float32) []float64 {
+func (w *Workspace) Held(x []float32) []float64 {
 	if len(x) != len(w.x) || len(x) > 0 && &x[0] != &w.x[0] {
 		panic(fmt.Sprintf("scorer: Backward of a matrix of %d features that Score has not seen last with this workspace", len(x)))
 	}

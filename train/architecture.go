@@ -8,8 +8,10 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// Architecture makes a scorer for data with the given number of features. A nil
-// Architecture means Linear.
+// Architecture makes a scorer for data with the given number of features: one of package
+// scorer, or of any other package, which then registers its kind for model files
+// ([scorer.Register]). A nil Architecture means Linear. Learners that are for linear scorers
+// alone take none.
 type Architecture func(features int) scorer.Scorer
 
 // Linear is the architecture w·x.

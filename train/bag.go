@@ -29,11 +29,11 @@ var (
 	_ optimize.Penalized = (*objective.Risk)(nil)
 )
 
-// newBag returns a *ProblemError if the scorer has no average, or if it starts
-// without random weights, from which all members would learn the same.
+// newBag returns a *ProblemError if members of this scorer have no average, as those of a
+// linear scorer, which would all start at 0 and learn the same.
 func newBag(risk *objective.Risk, s scorer.Scorer, size int) (*bag, error) {
 	if _, ok := s.(scorer.Averager); !ok && size > 1 {
-		return nil, BadProblem("found bag=%d with the scorer %s, expected a network: all members of a bag would be the same", size, s.Kind())
+		return nil, BadProblem("found bag=%d with the scorer %s, expected one whose members can be averaged to one scorer, as those of networks can (scorer.Averager)", size, s.Kind())
 	}
 	return &bag{risk, s, size}, nil
 }
