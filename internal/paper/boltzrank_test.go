@@ -7,55 +7,29 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/listwise/listwise/method"
-	"github.com/listwise/listwise/tune"
 )
 
 // quickBoltzRank are small trainings of every kind of scorer, and a row whose
 // method does not exist.
-func quickBoltzRank() boltzRankTable {
+func quickBoltzRank() study {
 	net := map[string][]string{"epochs": {"2"}, "hidden": {"2"}, "C": {"1"}, "lambda": {"0.5"}, "samples": {"10"}}
-	return boltzRankTable{rows: []boltzRankRow{
+	s := boltzRank()
+	s.rows = []row{
 		{name: "BoltzRank1", method: "boltzrank1", scorer: "net", grid: net},
 		{name: "BoltzRank2", method: "boltzrank2", grid: with(net, "pair_hidden", "2")},
-		{name: "FRank", method: "no such method"},
+		{name: "FRank"},
 		{name: "ListNet", method: "listnet", grid: map[string][]string{"C": {"1", "100"}}},
-	}}
+	}
+	return s
 }
 
 // The numbers are those of tune.Run and of the paper, and the differences theirs.
 func TestBoltzRankNumbers(t *testing.T) {
-	dir := t.TempDir()
-	writeFolds(t, filepath.Join(dir, "OHSUMED"), 15, 1)
-	writeFolds(t, filepath.Join(dir, "TD2003"), 12, 2)
-	r, err := quickBoltzRank().run(context.Background(), Options{Data: dir, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	folds, err := readFolds(filepath.Join(dir, "OHSUMED"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := tuneConfig(Options{Seed: 3}, "", folds, "map")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listnet, err := method.Lookup("listnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := tune.NewEntry(listnet, map[string][]string{"C": {"1", "100"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Entries = []tune.Entry{e}
-	alone, err := tune.Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := setsOf(t, "OHSUMED", "TD2003")
+	r := reportOf(t, quickBoltzRank(), Options{Data: dir, Seed: 3})
+	alone, _ := tunedAlone(t, filepath.Join(dir, "OHSUMED"), row{name: "alone", method: "listnet", grid: map[string][]string{"C": {"1", "100"}}}, "map", 3)
 	sheet := r.Sheets[0]
-	for _, m := range alone.Rows[0].Measures {
+	for _, m := range alone.Measures {
 		if m.Measure.Name() == "ndcg@10" {
 			continue
 		}
@@ -92,10 +66,7 @@ func TestBoltzRankReportsWhatWasTried(t *testing.T) {
 	writeFolds(t, dir, 12, 4)
 	table := quickBoltzRank()
 	table.rows = table.rows[3:]
-	r, err := table.run(context.Background(), Options{Data: dir, Set: "mine", Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reportOf(t, table, Options{Data: dir, Set: "mine", Seed: 1})
 	best, chosen := make(map[string]float64), make(map[string]float64)
 	for _, row := range r.Sheets[1].Rows {
 		fold, v := row[2].(string), row[4].(float64)
@@ -135,21 +106,21 @@ func TestPublishedBoltzRank(t *testing.T) {
 		"TD2004":  {"ndcg@1": 2.6233, "map": 1.3370},
 	}
 	known := make(map[string]bool)
-	for i := range boltzRankRows {
-		known[boltzRankRows[i].name] = true
-		if m := boltzRankRows[i].lookUp(); m != nil {
-			if _, err := boltzRankRows[i].entry(m); err != nil {
-				t.Errorf("%s: %v", boltzRankRows[i].name, err)
-			}
+	s := boltzRank()
+	for i := range s.rows {
+		known[s.rows[i].name] = true
+		if _, err := s.rows[i].entry(letor3); err != nil {
+			t.Errorf("%s: %v", s.rows[i].name, err)
 		}
 	}
-	for set, rows := range publishedBoltzRank() {
+	for _, set := range boltzRankSets {
+		rows := publishedBoltzRank(set)
 		sum := make(map[string]float64)
 		for name, values := range rows {
 			if !known[name] {
 				t.Errorf("the experiment has no row %s", name)
 			}
-			for _, m := range boltzRankMeasures {
+			for _, m := range s.measures {
 				if v, ok := values[m]; !ok || v <= 0 || v >= 1 {
 					t.Errorf("%s, %s: %s is %v", set, name, m, v)
 				}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/stats"
-	"github.com/listwise/listwise/tune"
 )
 
 // Claim is a published number beside ours, and what follows.
@@ -47,12 +46,6 @@ func Verdicts() []Verdict { return []Verdict{Reproduced, Better, Worse, NotCompa
 // claimResamples is the number of bootstrap samples behind an interval.
 const claimResamples = 5000
 
-// The bases of verdicts.
-const (
-	fromQueries = "95 % bootstrap interval over the test queries"
-	fromDraws   = "95 % prediction interval for one more data set"
-)
-
 // claimed is what a claim is about: a number as published and as found here.
 type claimed struct {
 	data, row, measure string
@@ -61,18 +54,16 @@ type claimed struct {
 	decimals           int  // to print; 0 means four
 }
 
-func (c claimed) claim() Claim {
-	if c.decimals == 0 {
-		c.decimals = 4
-	}
-	return Claim{Data: c.data, Row: c.row, Measure: c.measure, Published: c.published, Ours: c.ours, Low: math.NaN(), High: math.NaN(), decimals: c.decimals}
+// evidence is what a verdict rests on: the interval around our number, or why there is none.
+type evidence struct {
+	low, high float64
+	basis     string
+	why       string // the numbers are not comparable; otherwise ""
 }
 
-// claimMean adds a claim on a mean, given the value on every test query. Published
-// means are means over folds, and so is ours; it differs a little from the mean
-// over all queries, and the interval of the latter is moved by as much. Without a
-// published number there is no claim.
-func (r *Report) claimMean(c claimed, perQuery []float64, seed uint64) {
+// overQueries is the evidence for a mean over folds, given the value on every test query:
+// the interval of the mean over all queries, moved by as much as the two means differ.
+func overQueries(ours float64, perQuery []float64, seed uint64) evidence {
 	known := make([]float64, 0, len(perQuery))
 	for _, v := range perQuery {
 		if !math.IsNaN(v) { // the measure is undefined there, as in the mean
@@ -81,72 +72,91 @@ func (r *Report) claimMean(c claimed, perQuery []float64, seed uint64) {
 	}
 	s, err := stats.MeanInterval(known, claimResamples, seed)
 	if err != nil {
-		r.claimNot(c, "too few test queries for an interval")
-		return
+		return incomparable("too few test queries for an interval")
 	}
-	r.claimWithin(c, s.Interval.Low+c.ours-s.Mean, s.Interval.High+c.ours-s.Mean, fromQueries)
+	return evidence{low: s.Interval.Low + ours - s.Mean, high: s.Interval.High + ours - s.Mean, basis: "95 % bootstrap interval over the test queries"}
 }
 
-// claimDraw adds a claim on a share, from 0 to 1, that was published for one data
-// set, of which we drew several by the same recipe: ours is their mean.
-func (r *Report) claimDraw(c claimed, draws []float64) {
+// overDraws is the evidence for a share, from 0 to 1, that was published for one data set,
+// of which we drew several by the same recipe, and their mean.
+func overDraws(draws []float64) (ours float64, e evidence) {
 	s, err := stats.Prediction(draws)
 	if err != nil {
-		r.claimNot(c, "too few data sets for an interval")
-		return
+		return mean(draws), incomparable("too few data sets for an interval")
 	}
-	c.ours = s.Mean
-	r.claimWithin(c, max(0, s.Interval.Low), min(1, s.Interval.High), fromDraws)
+	return s.Mean, evidence{low: max(0, s.Interval.Low), high: min(1, s.Interval.High), basis: "95 % prediction interval for one more data set"}
 }
 
-// claimNear adds a claim by a rule, for numbers that are no means over queries: the
+// near is a rule in place of evidence, for numbers that are no means over queries: the
 // published one is to be no further away than slack.
-func (r *Report) claimNear(c claimed, slack float64, basis string) {
-	r.claimWithin(c, c.ours-slack, c.ours+slack, basis)
+func near(ours, slack float64, rule string) evidence {
+	return evidence{low: ours - slack, high: ours + slack, basis: rule}
 }
 
-func (r *Report) claimWithin(c claimed, low, high float64, basis string) {
-	if math.IsNaN(c.published) {
-		return
-	}
-	claim := c.claim()
-	claim.Low, claim.High, claim.Basis, claim.Verdict = low, high, basis, Worse
+func incomparable(why string) evidence {
+	return evidence{low: math.NaN(), high: math.NaN(), why: why}
+}
+
+// verdict decides a claim.
+func (c *claimed) verdict(e evidence) Verdict {
 	switch {
-	case low <= c.published && c.published <= high:
-		claim.Verdict = Reproduced
+	case e.why != "":
+		return NotComparable
+	case e.low <= c.published && c.published <= e.high:
+		return Reproduced
 	case c.ours > c.published != c.less:
-		claim.Verdict = Better
+		return Better
 	}
-	r.Claims = append(r.Claims, claim)
+	return Worse
 }
 
-// claimNot adds a claim that cannot be judged.
-func (r *Report) claimNot(c claimed, why string) {
+// claim adds a claim, unless there is no published number.
+func (r *Report) claim(c claimed, e evidence) {
 	if math.IsNaN(c.published) {
 		return
 	}
-	claim := c.claim()
-	claim.Verdict, claim.Why = NotComparable, why
-	r.Claims = append(r.Claims, claim)
+	if c.decimals == 0 {
+		c.decimals = 4
+	}
+	r.Claims = append(r.Claims, Claim{
+		Data: c.data, Row: c.row, Measure: c.measure, Published: c.published, Ours: c.ours,
+		Low: e.low, High: e.high, Basis: e.basis, Verdict: c.verdict(e), Why: e.why, decimals: c.decimals,
+	})
 }
 
-// perQuery returns a row's values on the test queries of all folds.
-func perQuery(row *tune.Row, m string) []float64 {
-	var all []float64
-	by := summaryOf(row, m).Measure
-	for i := range row.Folds {
-		all = append(all, row.Folds[i].Test.PerQuery(by)...)
+// claims is the part of a study that holds every number of ours against the published one.
+var claims partFunc = func(s *results, r *Report) {
+	for p := range s.places(nil) {
+		row, against := p.row(), p.row().against
+		if against == "" {
+			against = row.name
+		}
+		held := claimed{
+			data: p.column.label(s.study), row: strings.TrimSpace(s.axis + " " + row.name), measure: title(p.measure),
+			published: p.view.published.of(against, p.measure), ours: p.ours(),
+		}
+		if len(p.column.views) > 1 {
+			held.data += ", " + p.view.convention.Name()
+		}
+		switch why := s.otherThanPublished(p.column); {
+		case math.IsNaN(held.published), math.IsNaN(held.ours):
+		case why != "":
+			r.claim(held, incomparable(why))
+		default:
+			r.claim(held, overQueries(held.ours, p.view.each(p.at, p.measure), s.options.Seed))
+		}
 	}
-	return all
 }
 
-// otherData says why a set is not the one that numbers were published for, ""
-// if it has as many queries and so may be.
-func (l letorSetList) otherData(set string, queries int) string {
-	if known, ok := l.named(set); ok && known.queries != queries {
-		return fmt.Sprintf("%s has %d queries here, the published set %d: other data of that name", set, queries, known.queries)
+// otherThanPublished says why a column's numbers cannot be held against published ones.
+func (s *results) otherThanPublished(c *column) string {
+	if c.about != "" {
+		return c.about
 	}
-	return ""
+	if known, ok := s.sizes.named(c.name); ok && known.queries != c.queries {
+		return fmt.Sprintf("%s has %d queries here, the published set %d: other data of that name", c.name, c.queries, known.queries)
+	}
+	return c.reading.incomparable
 }
 
 // counts returns how many claims have each verdict.

@@ -1,102 +1,36 @@
 package paper
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/listwise/listwise/tune"
 )
 
-// smallRows are quick rows of every kind.
-func smallRows() []logRankRow {
+// smallFigure3 has quick rows of every kind, and two with the paper's numbers alone.
+func smallFigure3() study {
 	tiny := map[string][]string{"C": {"0.01", "1"}, "form": {"sampled"}, "samples": {"40"}, "steps": {"5"}, "levels": {"3"}, "skew": {"-1"}}
-	return []logRankRow{
-		{"MLE", "mle", "", map[string][]string{"C": {"0.001", "0.1"}}},
-		{"ExpGain_MAP", "expgain", "map", with(tiny, "restarts", "0")},
-		{"ConvexLoss_NDCG", "convexloss", "ndcg@10", with(tiny, "beta", "1", "10")},
+	s := figure3()
+	s.rows = []row{
+		{name: "SVMmap"},
+		{name: "RankSVM"},
+		{name: "MLE", method: "mle", grid: map[string][]string{"C": {"0.001", "0.1"}}},
+		{name: "ExpGain_MAP", method: "expgain", training: "map", grid: with(tiny, "restarts", "0")},
+		{name: "ConvexLoss_NDCG", method: "convexloss", training: "ndcg@10", grid: with(tiny, "beta", "1", "10"), chosenBy: "ndcg@10"},
 	}
-}
-
-func with(grid map[string][]string, name string, values ...string) map[string][]string {
-	g := map[string][]string{name: values}
-	for k, v := range grid {
-		g[k] = v
-	}
-	return g
-}
-
-// everything returns all that a report writes, in one piece.
-func everything(t *testing.T, r *Report) string {
-	t.Helper()
-	var b bytes.Buffer
-	err := errors.Join(r.WriteText(&b), r.WriteJSON(&b))
-	for _, s := range r.Sheets {
-		err = errors.Join(err, s.WriteCSV(&b))
-	}
-	for i := range r.Plots {
-		err = errors.Join(err, r.Plots[i].Write(&b))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-func twoSets(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	writeFolds(t, filepath.Join(dir, "OHSUMED"), 15, 1)
-	writeFolds(t, filepath.Join(dir, "TD2003"), 12, 2)
-	return dir
-}
-
-// cell finds a number of a sheet by the values of its first columns.
-func cell(t *testing.T, s Sheet, column string, key ...any) any {
-	t.Helper()
-	at := slices.Index(s.Columns, column)
-	for _, row := range s.Rows {
-		if slices.Equal(row[:len(key)], key) {
-			return row[at]
-		}
-	}
-	t.Fatalf("no row %v", key)
-	return nil
+	return s
 }
 
 // Our numbers are those of tune.Run, the paper's those of the paper, and the
 // micro-averages of both weigh the sets present by the published sizes.
 func TestFigure3Numbers(t *testing.T) {
-	dir := twoSets(t)
-	r, err := figure3{rows: smallRows()}.run(context.Background(), Options{Data: dir, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := setsOf(t, "OHSUMED", "TD2003")
+	small := smallFigure3()
+	r := reportOf(t, small, Options{Data: dir, Seed: 3})
 	sheet := r.Sheets[0]
-	folds, err := readFolds(filepath.Join(dir, "OHSUMED"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := tuneConfig(Options{Seed: 3}, "", folds, "ndcg@10")
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := smallRows()[2]
-	e, err := row.entry("any", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Entries = []tune.Entry{e}
-	alone, err := tune.Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range alone.Rows[0].Measures {
+	alone, _ := tunedAlone(t, filepath.Join(dir, "OHSUMED"), small.rows[4], "ndcg@10", 3)
+	for _, m := range alone.Measures {
 		if got := cell(t, sheet, "ours", "published", m.Measure.Name(), "ConvexLoss_NDCG", "OHSUMED"); got != m.Mean {
 			t.Errorf("%s is %v, tune alone gives %v", m.Measure.Name(), got, m.Mean)
 		}
@@ -124,24 +58,19 @@ func TestFigure3Numbers(t *testing.T) {
 // The counts of section 5.2 are those of the paper's own table, some of them with
 // equal cells, but for three that its table does not bear out.
 func TestFigure3Counts(t *testing.T) {
-	var found []source
-	for _, name := range setNames() {
-		found = append(found, source{name: name, known: true})
-	}
-	table := newFigure3Table(logRankRows, found)
 	text := publishedCounts()
 	differ := map[string]string{
 		"best ConvexLoss > all other rows": "14 of 32 (15)",
 		"best ConvexLoss > best ExpGain":   "23 of 32",
 		"ConvexLoss_NDCG > ExpGain_NDCG":   "28 of 32",
 	}
-	for _, c := range figure3Claims {
+	for _, c := range figure3Orders {
 		want, ok := text[c.text]
 		if !ok {
 			continue
 		}
 		delete(text, c.text)
-		got := c.printed(table.paper)
+		got := c.count(printedCells())
 		if d, ok := differ[c.text]; ok {
 			if got != d {
 				t.Errorf("%s: %s, expected %s", c.text, got, d)
@@ -160,15 +89,12 @@ func TestFigure3Counts(t *testing.T) {
 
 // The best of a column, and no other, carries three stars and rank 1.
 func TestFigure3Marks(t *testing.T) {
-	r, err := figure3{rows: smallRows()}.run(context.Background(), Options{Data: twoSets(t), Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reportOf(t, smallFigure3(), Options{Data: setsOf(t, "OHSUMED", "TD2003"), Seed: 1})
 	best := math.Inf(-1)
-	for _, row := range smallRows() {
+	for _, row := range smallFigure3().rows[2:] {
 		best = max(best, cell(t, r.Sheets[0], "ours", "published", "map", row.name, "TD2003").(float64))
 	}
-	for _, row := range smallRows() {
+	for _, row := range smallFigure3().rows[2:] {
 		v := cell(t, r.Sheets[0], "ours", "published", "map", row.name, "TD2003").(float64)
 		if rank := cell(t, r.Sheets[0], "ours_rank", "published", "map", row.name, "TD2003"); (rank == 1) != (v == best) {
 			t.Errorf("%s: %v has rank %v", row.name, v, rank)
@@ -188,10 +114,9 @@ func TestFigure3Marks(t *testing.T) {
 func TestFigure3UnknownSet(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mine")
 	writeFolds(t, dir, 12, 4)
-	r, err := figure3{rows: smallRows()[:1]}.run(context.Background(), Options{Data: dir, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := smallFigure3()
+	s.rows = s.rows[:3]
+	r := reportOf(t, s, Options{Data: dir, Seed: 1})
 	if got := strings.Fields(strings.Join(r.Tables[0].Columns, " ")); !slices.Equal(got, []string{"method", "mine"}) {
 		t.Errorf("columns %v", got)
 	}
@@ -203,50 +128,16 @@ func TestFigure3UnknownSet(t *testing.T) {
 // Same options, same bytes: with one job or many, and when the run was
 // interrupted before and goes on from its records.
 func TestFigure3IsDeterministicAndResumes(t *testing.T) {
-	dir, records := twoSets(t), t.TempDir()
-	f := figure3{rows: smallRows()}
-	one, err := f.run(context.Background(), Options{Data: dir, Seed: 5, Jobs: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	trained := 0
-	_, err = f.run(ctx, Options{Data: dir, Seed: 5, Jobs: 1, Records: records, Observe: func(string, int, int) {
-		if trained++; trained == 20 {
-			cancel()
-		}
-	}})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("cancelled run: %v", err)
-	}
-	if trained > 25 {
-		t.Fatalf("%d trainings after the interruption", trained)
-	}
-	resumed, err := f.run(context.Background(), Options{Data: dir, Seed: 5, Jobs: 4, Records: records})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if everything(t, one) != everything(t, resumed) {
-		t.Error("the resumed run with four jobs differs from the one with one")
-	}
-	other, err := f.run(context.Background(), Options{Data: dir, Seed: 6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if everything(t, one) == everything(t, other) {
-		t.Error("another seed gives the same report")
-	}
+	checkResumes(t, smallFigure3(), Options{Data: setsOf(t, "OHSUMED", "TD2003"), Seed: 5}, 20)
 }
 
 // MLE, the pairwise logistic loss, comes near LETOR's published linear listwise
 // baseline on OHSUMED (ListNet, MAP .4457, NDCG@10 .4410), and cleaning with
 // binary gains lifts NDCG@1 to the paper's range.
 func TestFigure3OnOHSUMED(t *testing.T) {
-	rows := []logRankRow{{"MLE", "mle", "", map[string][]string{"C": {"1e-3", "1e-2"}}}}
-	r, err := figure3{rows: rows}.run(context.Background(), Options{Data: realOHSUMED(t), Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := figure3()
+	s.rows = []row{{name: "MLE", method: "mle", grid: map[string][]string{"C": {"1e-3", "1e-2"}}}}
+	r := reportOf(t, s, Options{Data: realOHSUMED(t), Seed: 1})
 	for _, c := range []struct {
 		reading, measure string
 		low, high        float64

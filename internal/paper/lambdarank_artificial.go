@@ -1,31 +1,16 @@
 package paper
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/tune"
 )
 
 // lambdaRank names the source of the experiments in files lambda*.go.
 const lambdaRank = "Burges, Ragno, Le: Learning to Rank with Nonsmooth Cost Functions, NIPS 2006"
-
-func artificialExperiment() Experiment {
-	return Experiment{
-		Name:   "lambdarank-artificial",
-		Title:  "LambdaRank, Figure 2 left: RankNet and LambdaRank on random cubic polynomials",
-		Shows:  "what forces scaled by the change of NDCG gain over RankNet's where neither features nor labels are noisy",
-		Data:   "made, 25,000 queries",
-		Scales: "the numbers of queries",
-		Run:    burges2006.run,
-	}
-}
 
 // artificial is the experiment of section 6.3.1.
 type artificial struct {
@@ -49,35 +34,57 @@ var burges2006 = artificial{
 // artificialTop is the lowest truncation level of the figure.
 const artificialTop = 10
 
-// artificialNets are the scorers, "two layer" with ten hidden units.
-var artificialNets = []struct{ name, scorer string }{{"linear", "linear"}, {"two-layer", "net"}}
-
-// artificialMethods are the rows of one net.
-var artificialMethods = []struct{ name, method string }{{"RankNet", "ranknet"}, {"LambdaRank", "lambdarank"}}
-
 // standard is the convention of the paper's equation 1: the gain 2^l − 1 and the
 // discount 1/log(1 + r).
-var standard = func() measure.Convention {
-	c, err := measure.ParseConvention("standard")
-	if err != nil {
-		panic(err) // the name is one of the program's own
-	}
-	return c
-}()
+var standard = conventionNamed("standard")
 
-func (a artificial) run(ctx context.Context, o Options) (*Report, error) {
+// artificialNets are the groups of rows; "two-layer" has ten hidden units.
+var artificialNets = []struct{ name, scorer string }{{"linear", "linear"}, {"two-layer", "net"}}
+
+// study returns what is trained: with each net RankNet and LambdaRank. For each the rate,
+// and for each rate the epoch, is the one with the best validation NDCG@10.
+func (a artificial) study() study {
+	net := groupField.as("net")
+	s := study{
+		Experiment: Experiment{
+			Name:   "lambdarank-artificial",
+			Title:  "LambdaRank, Figure 2 left: RankNet and LambdaRank on random cubic polynomials",
+			Shows:  "what forces scaled by the change of NDCG gain over RankNet's where neither features nor labels are noisy",
+			Data:   "made, 25,000 queries",
+			Scales: "the numbers of queries",
+		},
+		data: func(o Options) ([]source, []string, error) {
+			fold, err := a.scaled(o).data(o.Seed)
+			return []source{{name: fold.Name, folds: []tune.Fold{fold}}}, nil, err
+		},
+		convention: standard,
+		chosenBy:   fmt.Sprintf("ndcg@%d", artificialTop),
+		measures:   ndcgUpTo(artificialTop),
+		records:    "{group}",
+		parts: []part{
+			says{"source", lambdaRank + ", section 6.3.1"}, command, partFunc(a.dataFacts), conventions,
+			says{"intervals", "95 %, from the normal distribution; those of a lead from the differences query by query"},
+			says{"schedule", fmt.Sprintf("a step a query, rate × 0.8 when the training cost rose, new weights after 50 epochs without a lower one, %s epochs", a.epochs)},
+			says{"chosen", fmt.Sprintf("rate and epoch by validation NDCG@%d; rates tried: %s", artificialTop, strings.Join(a.rates, ", "))},
+			partFunc(artificialReport),
+			choiceSheet{name: "rates", tried: true, fields: []field{
+				net, methodField, {"rate", func(p *place) any { return p.tuned().Entry.Settings[p.setting].Number("rate") }}, triedValueField,
+			}},
+			partFunc(a.notes),
+		},
+	}
+	for _, n := range artificialNets {
+		s.rows = append(s.rows,
+			row{name: "RankNet", method: "ranknet", group: n.name, scorer: n.scorer, grid: a.schedule()},
+			row{name: "LambdaRank", method: "lambdarank", training: s.chosenBy, group: n.name, scorer: n.scorer, grid: a.schedule()})
+	}
+	return s
+}
+
+// scaled returns the experiment with the numbers of queries asked for.
+func (a artificial) scaled(o Options) artificial {
 	a.train, a.valid, a.test = o.scaled(a.train), o.scaled(a.valid), o.scaled(a.test)
-	fold, err := a.data(o.Seed)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([][]tune.Row, len(artificialNets))
-	for i, net := range artificialNets {
-		if rows[i], err = a.learn(ctx, o, fold, net.name, net.scorer); err != nil {
-			return nil, fmt.Errorf("%s net: %w", net.name, err)
-		}
-	}
-	return a.report(o, rows), nil
+	return a
 }
 
 // data returns queries of one polynomial, those for training, validation and test
@@ -98,47 +105,11 @@ func (a artificial) data(seed uint64) (tune.Fold, error) {
 	return f, nil
 }
 
-// learn trains both methods with one kind of net. For each the rate, and for each
-// rate the epoch, is the one with the best validation NDCG@10.
-func (a artificial) learn(ctx context.Context, o Options, fold tune.Fold, stage, scorer string) ([]tune.Row, error) {
-	c := tune.Config{Folds: []tune.Fold{fold}, Convention: standard, Scorer: scorer, Seed: o.Seed, Jobs: o.Jobs}
-	if o.Observe != nil {
-		c.Observe = func(done, total int) { o.Observe(stage, done, total) }
-	}
-	if o.Records != "" {
-		c.Dir = filepath.Join(o.Records, stage)
-	}
-	var err error
-	if c.Measures, err = measure.ParseList(strings.Join(ndcgNames(), ","), standard, measure.Options{}); err != nil {
-		return nil, err
-	}
-	c.Select = c.Measures[artificialTop-1]
-	for _, m := range artificialMethods {
-		e, err := a.entry(m.name, m.method)
-		if err != nil {
-			return nil, err
-		}
-		if e.Method.UsesMeasure {
-			e.Measure = c.Select
-		}
-		c.Entries = append(c.Entries, e)
-	}
-	result, err := tune.Run(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return result.Rows, nil
-}
-
-// entry is a method under the schedule of sections 5 and 6.3: a step a query, the
-// rate times 0.8 after an epoch whose training cost rose, new random weights after
-// 50 epochs without a lower cost. The paper has no penalty.
-func (a artificial) entry(name, methodName string) (tune.Entry, error) {
-	m, err := method.Lookup(methodName)
-	if err != nil {
-		return tune.Entry{}, err
-	}
-	e, err := tune.NewEntry(m, map[string][]string{
+// schedule is that of sections 5 and 6.3: a step a query, the rate times 0.8 after an epoch
+// whose training cost rose, new random weights after 50 epochs without a lower cost. The
+// paper has no penalty.
+func (a artificial) schedule() map[string][]string {
+	return map[string][]string{
 		"optimizer": {"descent"},
 		"rule":      {"plain"},
 		"rate":      a.rates,
@@ -147,16 +118,5 @@ func (a artificial) entry(name, methodName string) (tune.Entry, error) {
 		"epochs":    {a.epochs},
 		"C":         {"1e100"},
 		"hidden":    {"10"},
-	})
-	e.Name = name
-	return e, err
-}
-
-// ndcgNames are the measures of the figure.
-func ndcgNames() []string {
-	names := make([]string, artificialTop)
-	for k := range names {
-		names[k] = fmt.Sprintf("ndcg@%d", k+1)
 	}
-	return names
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/tune"
 )
 
 // smallArtificial is learned in a second.
@@ -46,19 +47,12 @@ func naiveNDCG(grades, scores []float64, k int) float64 {
 // The figure's numbers are NDCG of the chosen models on the test queries, with
 // intervals of 1.96 standard errors, and the leads are paired.
 func TestArtificialNumbers(t *testing.T) {
-	fold, err := smallArtificial.data(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := smallArtificial.learn(context.Background(), Options{Seed: 3}, fold, "two-layer", "net")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := newNetResult("two-layer", rows)
+	found, fold := trainedArtificial(t, 3)
+	got := netResults(found)[1]
 	for k := range artificialTop {
 		var values [3][]float64
-		for i, row := range rows {
-			values[i] = naiveAll(t, fold.Test, func(d *dataset.Dataset) ([]float64, error) { return row.Folds[0].Model.Score(d) }, k+1)
+		for i, row := range found.columns[0].rows[2:] {
+			values[i] = naiveAll(t, fold.Test, row[0].Folds[0].Model.Score, k+1)
 		}
 		for q := range values[0] {
 			values[2] = append(values[2], values[1][q]-values[0][q])
@@ -94,22 +88,30 @@ func naiveAll(t *testing.T, d *dataset.Dataset, score func(*dataset.Dataset) ([]
 // Both methods learn with both nets: on test queries they are far better than
 // chance, though the polynomial is mostly not linear.
 func TestArtificialIsLearned(t *testing.T) {
-	fold, err := smallArtificial.data(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found, fold := trainedArtificial(t, 1)
 	chance := mean(naiveAll(t, fold.Test, func(d *dataset.Dataset) ([]float64, error) { return make([]float64, d.Docs()), nil }, 10))
-	for _, net := range artificialNets {
-		rows, err := smallArtificial.learn(context.Background(), Options{Seed: 1}, fold, net.name, net.scorer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, s := range newNetResult(net.name, rows).systems {
+	for _, net := range netResults(found) {
+		for i, s := range net.systems {
 			if last := s[artificialTop-1]; last.mean < chance+0.05 {
-				t.Errorf("%s, %s: NDCG@10 %v, that of chance is %v", net.name, artificialMethods[i].name, last.mean, chance)
+				t.Errorf("%s, %s: NDCG@10 %v, that of chance is %v", net.name, artificialSystems[i], last.mean, chance)
 			}
 		}
 	}
+}
+
+// trainedArtificial is what is trained with a seed, and on what.
+func trainedArtificial(t *testing.T, seed uint64) (*results, tune.Fold) {
+	t.Helper()
+	fold, err := smallArtificial.data(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := smallArtificial.study()
+	found, err := s.train(context.Background(), Options{Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found, fold
 }
 
 // Training, validation and test queries are different ones of the same task.
@@ -131,10 +133,7 @@ func TestArtificialData(t *testing.T) {
 // of jobs and after an interruption.
 func TestArtificialReport(t *testing.T) {
 	o := Options{Seed: 2, Jobs: 1, Scale: 0.5, Records: t.TempDir()}
-	r, err := smallArtificial.run(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reportOf(t, smallArtificial.study(), o)
 	if rows := len(r.Sheets[0].Rows); rows != 40 || len(r.Tables[0].Rows) != 10 || len(r.Sheets[1].Rows) != 8 {
 		t.Errorf("%d, %d and %d rows", rows, len(r.Tables[0].Rows), len(r.Sheets[1].Rows))
 	}
@@ -144,15 +143,9 @@ func TestArtificialReport(t *testing.T) {
 			t.Errorf("the report does not say %q", want)
 		}
 	}
-	again, err := smallArtificial.run(context.Background(), o) // from the records
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := reportOf(t, smallArtificial.study(), o) // from the records
 	o.Jobs, o.Records = 3, ""
-	parallel, err := smallArtificial.run(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parallel := reportOf(t, smallArtificial.study(), o)
 	if text != everything(t, again) || text != everything(t, parallel) {
 		t.Error("three jobs, or a run from records, give another report")
 	}

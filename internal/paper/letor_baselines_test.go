@@ -1,8 +1,6 @@
 package paper
 
 import (
-	"context"
-	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -10,25 +8,23 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/tune"
 )
 
 // smallBaselines are a few rows with few settings.
-func smallBaselines() baselineTable {
-	return baselineTable{rows: []logRankRow{
-		{"RankSVM", "ranksvm", "", map[string][]string{"C": {"0.001", "0.1"}}},
-		{"AdaRank-NDCG", "adarank", "ndcg@10", map[string][]string{"rounds": {"5"}}},
-		{"random order", "random", "", nil},
-	}}
+func smallBaselines() study {
+	s := letorBaselines()
+	s.rows = []row{
+		{name: "RankSVM", method: "ranksvm", grid: map[string][]string{"C": {"0.001", "0.1"}}},
+		{name: "AdaRank-NDCG", method: "adarank", training: "ndcg@10", grid: map[string][]string{"rounds": {"5"}}},
+		{name: "random order", method: "random"},
+	}
+	return s
 }
 
 // bothLETORs has a set of LETOR 3.0 and one of LETOR 4.0.
 func bothLETORs(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	writeFolds(t, filepath.Join(dir, "OHSUMED"), 15, 1)
-	writeFolds(t, filepath.Join(dir, "MQ2008"), 12, 2)
-	return dir
+	return setsOf(t, "OHSUMED", "MQ2008")
 }
 
 // The published numbers are the printed ones, by the rows' names here.
@@ -43,21 +39,21 @@ func TestPublishedBaselines(t *testing.T) {
 		{"MQ2008", "RankSVM", "map", .4696}, {"MQ2008", "RankBoost", "ndcg@8", .4568}, {"MQ2008", "AdaRank-NDCG", "mean-ndcg", .4950},
 	} {
 		views := baselineViews(c.set)
-		if got := printed(views[len(views)-1].published, c.row, c.measure); math.Abs(got-c.want) > 1e-12 {
+		if got := views[len(views)-1].published.of(c.row, c.measure); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%s, %s, %s: %v, printed %v", c.set, c.row, c.measure, got, c.want)
 		}
 	}
 	for _, v := range []float64{
-		printed(baselineViews("OHSUMED")[0].published, "FRank", "ndcg@6"),
-		printed(baselineViews("MQ2008")[0].published, "RankSVM", "ndcg@10"), // it is in the other convention
-		printed(baselineViews("NP2003")[0].published, "RankSVM", "ndcg@1"),
+		baselineViews("OHSUMED")[0].published.of("FRank", "ndcg@6"),
+		baselineViews("MQ2008")[0].published.of("RankSVM", "ndcg@10"), // it is in the other convention
+		baselineViews("NP2003")[0].published.of("RankSVM", "ndcg@1"),
 	} {
 		if !math.IsNaN(v) {
 			t.Errorf("%v stands for a number that nobody published", v)
 		}
 	}
 	known := make(map[string]bool)
-	for _, r := range baselineRows {
+	for _, r := range letorBaselines().rows {
 		known[r.name] = true
 	}
 	for _, set := range baselineSets {
@@ -79,28 +75,9 @@ func TestPublishedBaselines(t *testing.T) {
 func TestBaselineNumbers(t *testing.T) {
 	dir := bothLETORs(t)
 	b := smallBaselines()
-	r, err := b.run(context.Background(), Options{Data: dir, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	folds, err := readFolds(filepath.Join(dir, "MQ2008"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := tuneConfig(Options{Seed: 3}, "", folds, "map")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := b.rows[0].entry("any", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Entries = []tune.Entry{e}
-	alone, err := tune.Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range alone.Rows[0].Measures {
+	r := reportOf(t, b, Options{Data: dir, Seed: 3})
+	alone, folds := tunedAlone(t, filepath.Join(dir, "MQ2008"), b.rows[0], "map", 3)
+	for _, s := range alone.Measures {
 		for column, want := range map[string]float64{"ours": s.Mean, "tie_neutral": s.TieNeutral, "pooled": s.Pooled} {
 			if got := cell(t, r.Sheets[0], column, "MQ2008", "letor3", "RankSVM", s.Measure.Name()); math.Abs(got.(float64)-want) > 1e-15 {
 				t.Errorf("%s of %s is %v, tune alone gives %v", column, s.Measure.Name(), got, want)
@@ -117,7 +94,7 @@ func TestBaselineNumbers(t *testing.T) {
 	}
 	want := 0.0
 	for k := range folds {
-		scores, err := alone.Rows[0].Folds[k].Model.Score(folds[k].Test)
+		scores, err := alone.Folds[k].Model.Score(folds[k].Test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,10 +112,7 @@ func TestBaselineNumbers(t *testing.T) {
 // Every number stands beside its own published one and the program's, and notes
 // count how they stand.
 func TestBaselinesBeside(t *testing.T) {
-	r, err := smallBaselines().run(context.Background(), Options{Data: bothLETORs(t), Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reportOf(t, smallBaselines(), Options{Data: bothLETORs(t), Seed: 1})
 	at := func(column, set, convention, row, m string) any {
 		return cell(t, r.Sheets[0], column, set, convention, row, m)
 	}
@@ -198,10 +172,7 @@ func TestBaselinesOnOtherData(t *testing.T) {
 	writeFolds(t, dir, 12, 4)
 	b := smallBaselines()
 	b.rows = b.rows[:1]
-	r, err := b.run(context.Background(), Options{Data: dir, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reportOf(t, b, Options{Data: dir, Seed: 1})
 	if v := cell(t, r.Sheets[0], "published", "mine", "letor3", "RankSVM", "map"); v != nil {
 		t.Errorf("published %v", v)
 	}
@@ -211,49 +182,26 @@ func TestBaselinesOnOtherData(t *testing.T) {
 	if s, ok := baselineSets.named("mq2008"); !ok || s.queries != 784 {
 		t.Errorf("MQ2008 is %+v", s)
 	}
-	if _, ok := knownSet("MQ2008"); ok {
+	if _, ok := letorSets.named("MQ2008"); ok {
 		t.Error("MQ2008 is taken for one of LETOR 3.0's sets")
 	}
 }
 
 // Same options, same bytes, with any number of jobs and after an interruption.
 func TestBaselinesAreDeterministicAndResume(t *testing.T) {
-	dir, records := bothLETORs(t), t.TempDir()
-	b := smallBaselines()
-	one, err := b.run(context.Background(), Options{Data: dir, Seed: 5, Jobs: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	trained := 0
-	if _, err = b.run(ctx, Options{Data: dir, Seed: 5, Jobs: 1, Records: records, Observe: func(string, int, int) {
-		if trained++; trained == 20 {
-			cancel()
-		}
-	}}); !errors.Is(err, context.Canceled) {
-		t.Fatalf("cancelled run: %v", err)
-	}
-	resumed, err := b.run(context.Background(), Options{Data: dir, Seed: 5, Jobs: 4, Records: records})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if everything(t, one) != everything(t, resumed) {
-		t.Error("the resumed run with four jobs differs from the one with one")
-	}
+	checkResumes(t, smallBaselines(), Options{Data: bothLETORs(t), Seed: 5}, 20)
 }
 
 // On the real set RankSVM is above its published row and the best feature, which
 // are above a random order.
 func TestBaselinesOnOHSUMED(t *testing.T) {
-	b := baselineTable{rows: []logRankRow{
-		{"RankSVM", "ranksvm", "", map[string][]string{"C": {"1e-5", "1e-4"}}},
-		{"best feature", "singlefeature", "map", nil},
-		{"random order", "random", "", nil},
-	}}
-	r, err := b.run(context.Background(), Options{Data: realOHSUMED(t), Seed: 1})
-	if err != nil {
-		t.Fatal(err)
+	b := letorBaselines()
+	b.rows = []row{
+		{name: "RankSVM", method: "ranksvm", grid: map[string][]string{"C": {"1e-5", "1e-4"}}},
+		{name: "best feature", method: "singlefeature", training: "map"},
+		{name: "random order", method: "random"},
 	}
+	r := reportOf(t, b, Options{Data: realOHSUMED(t), Seed: 1})
 	of := func(row string) float64 {
 		return cell(t, r.Sheets[0], "ours", "OHSUMED", "letor3", row, "map").(float64)
 	}

@@ -1,67 +1,85 @@
 package paper
 
 import (
-	"context"
 	"fmt"
-	"maps"
-	"path/filepath"
+	"math"
+	"strconv"
 	"strings"
-
-	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
-	"github.com/listwise/listwise/tune"
 )
 
-func listOHSUMEDExperiment() Experiment {
-	return Experiment{
-		Name:  "listmle-ohsumed",
-		Title: "ListMLE, ListNet and RankCosine on OHSUMED",
-		Shows: "how likelihood, cross entropy and cosine do where most documents of a list have the same grade",
-		Data:  "--data, OHSUMED",
-		Reads: true,
-		Run:   xiaOHSUMED.run,
+// The groups of listMLEOnOHSUMED's rows beside those of the paper: other ways to train
+// them, and ListMLE's ways with equally graded documents.
+const (
+	besideGroup = "beside"
+	tiesGroup   = "ties"
+)
+
+// listMLEOnOHSUMED leaves every choice to the validation data, by the measure of most of
+// LETOR's published runs: C and, for the two losses that have one, the mapping.
+// ListMLE's C goes further down than its own grid.
+func listMLEOnOHSUMED() study {
+	noTies := inGroups("", besideGroup)
+	return study{
+		Experiment: Experiment{
+			Name:  "listmle-ohsumed",
+			Title: "ListMLE, ListNet and RankCosine on OHSUMED",
+			Shows: "how likelihood, cross entropy and cosine do where most documents of a list have the same grade",
+			Data:  "--data, OHSUMED",
+			Reads: true,
+		},
+		data:  preferred("OHSUMED", "data: %s, not OHSUMED; the published numbers are left out"),
+		sizes: letorSets,
+		rows: []row{
+			{name: "ListMLE", method: "listmle", grid: listMLEGrid("random")},
+			{name: "ListNet", method: "listnet", grid: everyMapping},
+			{name: "RankCosine", method: "rankcosine", grid: everyMapping},
+			{name: "ListNet, descent", method: "listnet", group: besideGroup, against: "ListNet", unplotted: true, grid: map[string][]string{
+				"optimizer": {"descent"}, "rule": {"plain"}, "rate": {"1e-3", "1e-2", "1e-1", "1"}, "C": {"1e6"},
+			}},
+			// Those that draw permutations depend on the seed.
+			{name: "random", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("random"), seeds: 5},
+			{name: "average", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("average"), seeds: 5},
+			{name: "input", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("input")},
+			{name: "group", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("group")},
+			{name: "chosen", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("random", "input", "group")},
+		},
+		alone:    true,
+		chosenBy: "map",
+		measures: append(ndcgUpTo(10), "map"),
+		records:  "seed{seed}",
+		published: func(set string) numbers {
+			if set != "OHSUMED" {
+				return nil
+			}
+			return numbers{"ListNet": publishedNumbers("letor3-ohsumed-ndcg.csv")["ListNet"]}
+		},
+		parts: []part{
+			says{"source", listMLESource + "; its OHSUMED results are a chart without numbers, in which ListMLE is above ListNet and ListNet above RankCosine"},
+			says{"published", "ListNet's NDCG and MAP: LETOR 3.0's baselines, run by Microsoft Research Asia"},
+			command, seed,
+			partFunc(func(s *results, r *Report) {
+				c := s.columns[0]
+				r.fact("data", "%s", sizeOf(c.name, c.names, c.queries))
+			}),
+			conventions,
+			says{"method", "linear scorers; every hyperparameter of the grids below chosen by validation MAP in each fold"},
+			says{"numbers", "means over folds"},
+			blocks{title: func(c *column, _ *view) string { return "test results on " + c.name }, of: noTies, theirs: "  published", less: "  ours − published"},
+			partFunc(chartOrder), partFunc(tiesTable), partFunc(settingsTable),
+			numberSheet{of: noTies, fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField, publishedField}},
+			numberSheet{name: "ties", of: inGroups(tiesGroup), bySeed: true, fields: []field{
+				dataField, methodField.as("ties"), seedField, measureField, {"mean", func(p *place) any { return p.number().mean }}, neutralField, pooledField,
+			}},
+			choiceSheet{name: "chosen", of: noTies, fields: []field{dataField, methodField, foldField, settingsField, validationField}},
+			ndcgCurves{
+				title: "ListMLE, ListNet and RankCosine — %s", x: "cut-off k", y: "NDCG@k on test queries, mean over folds",
+				published: []string{"ListNet"}, word: ", published",
+			},
+			claims,
+			partFunc(listMLENotes),
+			aboutData,
+		},
 	}
-}
-
-// listOHSUMED is the experiment with its rows.
-type listOHSUMED struct {
-	rows   []listRow // of the paper
-	beside []listRow // other ways to train them
-	ties   []listRow // ways of ListMLE with equally graded documents
-	// seeds is the number of seeds that the rows of ties have which draw
-	// permutations.
-	seeds int
-}
-
-// listRow is one method with what is tried beside its own grids.
-type listRow struct {
-	name   string
-	method string
-	grid   map[string][]string
-	draws  bool // it is repeated with several seeds, for it depends on them
-}
-
-// xiaOHSUMED leaves every choice to the validation data: C and, for the two losses
-// that have one, the mapping. ListMLE's C goes further down than its own grid.
-var xiaOHSUMED = listOHSUMED{
-	rows: []listRow{
-		{name: "ListMLE", method: "listmle", grid: listMLEGrid("random")},
-		{name: "ListNet", method: "listnet", grid: everyMapping},
-		{name: "RankCosine", method: "rankcosine", grid: everyMapping},
-	},
-	beside: []listRow{
-		{name: "ListNet, descent", method: "listnet", grid: map[string][]string{
-			"optimizer": {"descent"}, "rule": {"plain"}, "rate": {"1e-3", "1e-2", "1e-1", "1"}, "C": {"1e6"},
-		}},
-	},
-	ties: []listRow{
-		{name: "random", method: "listmle", grid: listMLEGrid("random"), draws: true},
-		{name: "average", method: "listmle", grid: listMLEGrid("average"), draws: true},
-		{name: "input", method: "listmle", grid: listMLEGrid("input")},
-		{name: "group", method: "listmle", grid: listMLEGrid("group")},
-		{name: "chosen", method: "listmle", grid: listMLEGrid("random", "input", "group")},
-	},
-	seeds: 5,
 }
 
 var everyMapping = map[string][]string{"mapping": {"log", "sqrt", "linear", "quadratic", "exp"}}
@@ -70,147 +88,121 @@ func listMLEGrid(ties ...string) map[string][]string {
 	return map[string][]string{"C": {"1e-6", "1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1", "10", "100"}, "ties": ties}
 }
 
-// listSelection is the measure on validation data by which all is chosen: that of
-// most of LETOR's published runs.
-const listSelection = "map"
-
-// listMeasures are the columns of the tables.
-var listMeasures = []string{
-	"ndcg@1", "ndcg@2", "ndcg@3", "ndcg@4", "ndcg@5", "ndcg@6", "ndcg@7", "ndcg@8", "ndcg@9", "ndcg@10", "map",
-}
-
-// listOHSUMEDResult is what came out on one set.
-type listOHSUMEDResult struct {
-	data   source
-	folds  []tune.Fold
-	rows   []tune.Row
-	beside []tune.Row
-	ties   []listTies
-}
-
-// listTies is a row of ListMLE's ways with ties: one result a seed.
-type listTies struct {
-	row     listRow
-	results []tune.Row
-}
-
-// values returns a measure by seed.
-func (t *listTies) values(m string) []float64 {
-	values := make([]float64, len(t.results))
-	for i := range t.results {
-		values[i] = meanOf(&t.results[i], m)
-	}
-	return values
-}
-
-// meanOf returns a row's mean over folds.
-func meanOf(r *tune.Row, m string) float64 { return summaryOf(r, m).Mean }
-
-// summaryOf returns a row's values by a measure under its name, which is what the
-// published tables have.
-func summaryOf(r *tune.Row, name string) *tune.Summary {
-	for i := range r.Measures {
-		if r.Measures[i].Measure.Name() == name {
-			return &r.Measures[i]
+// inChart returns the numbers of the rows that the slides' chart has.
+func inChart(s *results) []int {
+	var rows []int
+	for i := range s.rows {
+		if s.rows[i].group == "" {
+			rows = append(rows, i)
 		}
 	}
-	panic("measure " + name + " was not computed")
+	return rows
 }
 
-func (e listOHSUMED) run(ctx context.Context, o Options) (*Report, error) {
-	data, err := ohsumed(o)
-	if err != nil {
-		return nil, err
-	}
-	folds, err := data.read()
-	if err != nil {
-		return nil, err
-	}
-	result := &listOHSUMEDResult{data: data, folds: folds}
-	if result.rows, err = trainAll(ctx, o, e.rows, folds); err != nil {
-		return nil, err
-	}
-	if result.beside, err = trainAll(ctx, o, e.beside, folds); err != nil {
-		return nil, err
-	}
-	for _, r := range e.ties {
-		t := listTies{row: r}
-		seeds := 1
-		if r.draws {
-			seeds = e.seeds
+// fewMeasures stand for all where cells are wide.
+var fewMeasures = []string{"ndcg@1", "ndcg@5", "ndcg@10", "map"}
+
+// paired returns the mean over all test queries of the difference of two rows, and
+// its standard error.
+func paired(v *view, a, b int, m string) (difference, deviation float64) {
+	var d []float64
+	other := v.each(b, m)
+	for i, x := range v.each(a, m) {
+		if x -= other[i]; !math.IsNaN(x) {
+			d = append(d, x)
 		}
-		for k := range seeds {
-			seed := o
-			seed.Seed += uint64(k)
-			row, err := r.train(ctx, seed, folds)
-			if err != nil {
-				return nil, fmt.Errorf("ties=%s: %w", r.name, err)
+	}
+	return mean(d), sd(d) / math.Sqrt(float64(len(d)))
+}
+
+// chartOrder holds the chart's order against ours.
+func chartOrder(s *results, r *Report) {
+	t := Table{Title: "the order of the slides' chart: differences over the test queries ± standard error, and in how many of NDCG@1 to @10 and MAP it is above", Left: 1,
+		Columns: []string{"", "NDCG@1", "NDCG@5", "NDCG@10", "MAP", "above"}}
+	c, rows := s.columns[0], inChart(s)
+	for i, a := range rows {
+		for _, b := range rows[i+1:] {
+			line := []string{s.rows[a].name + " − " + s.rows[b].name}
+			for _, m := range fewMeasures {
+				d, err := paired(&c.views[0], a, b, m)
+				line = append(line, fmt.Sprintf("%+.4f ± %.4f", d, err))
 			}
-			t.results = append(t.results, *row)
-		}
-		result.ties = append(result.ties, t)
-	}
-	return e.report(o, result), nil
-}
-
-func trainAll(ctx context.Context, o Options, rows []listRow, folds []tune.Fold) ([]tune.Row, error) {
-	var all []tune.Row
-	for i := range rows {
-		row, err := rows[i].train(ctx, o, folds)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", rows[i].name, err)
-		}
-		all = append(all, *row)
-	}
-	return all, nil
-}
-
-// ohsumed returns the set to run on: OHSUMED if it is there, else what --set names
-// or the first there is.
-func ohsumed(o Options) (source, error) {
-	found, _, err := findSets(o)
-	if err != nil {
-		return source{}, err
-	}
-	chosen := found[0]
-	if o.Set == "" {
-		for _, s := range found {
-			if s.name == "OHSUMED" {
-				chosen = s
-			}
+			t.Rows = append(t.Rows, append(line, fmt.Sprintf("%d of %d", above(&c.views[0], a, b), len(s.measures))))
 		}
 	}
-	if chosen.name != "OHSUMED" {
-		chosen.about = "data: " + chosen.name + ", not OHSUMED; the published numbers are left out"
-	}
-	return chosen, nil
+	r.Tables = append(r.Tables, t)
 }
 
-// train tunes the row on all folds.
-func (r *listRow) train(ctx context.Context, o Options, folds []tune.Fold) (*tune.Row, error) {
-	c, err := tuneConfig(o, r.name+fmt.Sprintf(", seed %d", o.Seed), folds, listSelection)
-	if err != nil {
-		return nil, err
+// above counts the measures in which one row is above the other.
+func above(v *view, a, b int) int {
+	n := 0
+	for _, m := range v.measures {
+		if v.mean(a, m) > v.mean(b, m) {
+			n++
+		}
 	}
-	if c.Measures, err = measure.ParseList(strings.Join(listMeasures, ","), letor3, measure.Options{}); err != nil {
-		return nil, err
+	return n
+}
+
+// tiesTable compares what ListMLE may do with documents of equal grade.
+func tiesTable(s *results, r *Report) {
+	t := Table{Title: "ListMLE by its order of equally graded documents (ties), C chosen as above", Columns: []string{"ties", "seeds", "NDCG@1", "NDCG@5", "NDCG@10", "MAP"}, Left: 1}
+	for i := range s.rows {
+		if s.rows[i].group != tiesGroup {
+			continue
+		}
+		line := []string{s.rows[i].name, strconv.Itoa(len(s.columns[0].rows[i]))}
+		for _, m := range fewMeasures {
+			line = append(line, meanAndDeviation(s.columns[0].views[0].means(i, m), 4))
+		}
+		t.Rows = append(t.Rows, line)
 	}
-	if o.Records != "" {
-		c.Dir = filepath.Join(o.Records, fmt.Sprintf("seed%d", o.Seed))
+	r.Tables = append(r.Tables, t)
+}
+
+// settingsTable lists what was tried and chosen, with the first seed.
+func settingsTable(s *results, r *Report) {
+	t := Table{Title: "settings tried and chosen, fold by fold", Columns: []string{"row", "tried", "chosen"}, Left: 3}
+	for p := range s.tunings(nil) {
+		if p.seed > 0 {
+			continue
+		}
+		name := p.row().name
+		if p.row().group == tiesGroup {
+			name = "ties=" + name
+		}
+		var tried []string
+		for _, h := range p.tuned().Varied() {
+			tried = append(tried, h+"="+strings.Join(triedValues(&p.tuned().Entry, h), ","))
+		}
+		t.Rows = append(t.Rows, []string{name, strings.Join(tried, " "), chosenByFold(p.tuned())})
 	}
-	m, err := method.Lookup(r.method)
-	if err != nil {
-		return nil, err
+	r.Tables = append(r.Tables, t)
+}
+
+// listMLENotes states the findings.
+func listMLENotes(s *results, r *Report) {
+	c, rows := s.columns[0], inChart(s)
+	v := &c.views[0]
+	chart := 0
+	order, byMAP := make([]string, len(rows)), make([]float64, len(rows))
+	for i, at := range rows {
+		byMAP[i] = v.mean(at, "map")
+		if i > 0 && above(v, rows[i-1], at) == len(s.measures) {
+			chart++
+		}
 	}
-	entry, err := tune.NewEntry(m, maps.Clone(r.grid))
-	if err != nil {
-		return nil, err
+	for i, rank := range ranks(byMAP) {
+		order[rank-1] = fmt.Sprintf("%s (%.4f)", s.rows[rows[i]].name, byMAP[i])
 	}
-	entry.Name = r.name
-	c.Entries = []tune.Entry{entry}
-	result, err := tune.Run(ctx, c)
-	if err != nil {
-		return nil, err
+	r.note("The chart's order, ListMLE > ListNet > RankCosine at all cut-offs: ours has %d of its %d neighbours so. By MAP ours is %s.", chart, len(rows)-1, strings.Join(order, " > "))
+	r.note("ListMLE takes a whole permutation for the truth, where grades give the order of a few: %.0f %% of the documents have the lowest grade of their list, and as large a part of the likelihood's factors say in which order these come, by lot. ties=average averages over several lots, ties=group leaves out what the grades do not say.", 100*c.lowest)
+	if v.published != nil {
+		r.note("ListNet is here at the minimum of its penalised risk, with penalty and mapping chosen on the validation data; \"ListNet, descent\" goes down query by query with the linear mapping and keeps the epoch that is best on them, as published runs did as far as is known. What the published run did otherwise is not known.")
 	}
-	return &result.Rows[0], nil
+	for _, at := range rows {
+		if edge := c.rows[at][0].AtEdge(); len(edge) > 0 {
+			r.note("%s: in some fold the chosen %s is the lowest or highest tried.", s.rows[at].name, strings.Join(edge, ", "))
+		}
+	}
 }

@@ -2,34 +2,27 @@ package paper
 
 import (
 	"context"
-	"errors"
 	"math"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/listwise/listwise/method"
-	"github.com/listwise/listwise/tune"
 )
 
 // smallOHSUMED is the experiment with few settings.
-func smallOHSUMED() listOHSUMED {
+func smallOHSUMED() study {
 	few := map[string][]string{"C": {"0.1", "10"}}
-	return listOHSUMED{
-		rows: []listRow{
-			{name: "ListMLE", method: "listmle", grid: few},
-			{name: "ListNet", method: "listnet", grid: with(few, "mapping", "log", "linear")},
-			{name: "RankCosine", method: "rankcosine"},
-		},
-		beside: []listRow{{name: "ListNet, descent", method: "listnet", grid: map[string][]string{
+	s := listMLEOnOHSUMED()
+	s.rows = []row{
+		{name: "ListMLE", method: "listmle", grid: few},
+		{name: "ListNet", method: "listnet", grid: with(few, "mapping", "log", "linear")},
+		{name: "RankCosine", method: "rankcosine"},
+		{name: "ListNet, descent", method: "listnet", group: besideGroup, against: "ListNet", unplotted: true, grid: map[string][]string{
 			"optimizer": {"descent"}, "rate": {"0.1", "1"}, "epochs": {"5"}, "C": {"1e6"},
-		}}},
-		ties: []listRow{
-			{name: "random", method: "listmle", grid: with(few, "ties", "random"), draws: true},
-			{name: "group", method: "listmle", grid: with(few, "ties", "group")},
-		},
-		seeds: 2,
+		}},
+		{name: "random", method: "listmle", group: tiesGroup, unplotted: true, grid: with(few, "ties", "random"), seeds: 2},
+		{name: "group", method: "listmle", group: tiesGroup, unplotted: true, grid: with(few, "ties", "group")},
 	}
+	return s
 }
 
 // Our numbers are those of tune.Run with the same entry; another seed draws other
@@ -39,32 +32,9 @@ func TestListOHSUMEDNumbers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mine")
 	writeFolds(t, dir, 15, 7)
 	e := smallOHSUMED()
-	r, err := e.run(context.Background(), Options{Data: dir, Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	folds, err := readFolds(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := tuneConfig(Options{Seed: 3}, "", folds, "map")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := method.Lookup("listnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry, err := tune.NewEntry(m, e.rows[1].grid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Entries = []tune.Entry{entry}
-	alone, err := tune.Run(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range alone.Rows[0].Measures {
+	r := reportOf(t, e, Options{Data: dir, Seed: 3})
+	alone, _ := tunedAlone(t, dir, e.rows[1], "map", 3)
+	for _, s := range alone.Measures {
 		if got := cell(t, r.Sheets[0], "ours", "mine", "ListNet", s.Measure.Name()); got != s.Mean {
 			t.Errorf("%s is %v, tune alone gives %v", s.Measure.Name(), got, s.Mean)
 		}
@@ -84,21 +54,19 @@ func TestListOHSUMEDNumbers(t *testing.T) {
 // Where the set is OHSUMED, ListNet's published numbers stand below ours with the
 // differences.
 func TestListOHSUMEDPublished(t *testing.T) {
-	numbers := publishedOHSUMED()
+	e := smallOHSUMED()
+	published := e.published("OHSUMED")
 	for m, want := range map[string]float64{"ndcg@1": 0.5326, "ndcg@10": 0.4410, "map": 0.4457} {
-		if numbers["ListNet"][m] != want {
-			t.Errorf("ListNet's %s is %v, printed %v", m, numbers["ListNet"][m], want)
+		if published.of("ListNet", m) != want {
+			t.Errorf("ListNet's %s is %v, printed %v", m, published.of("ListNet", m), want)
 		}
 	}
-	for _, m := range listMeasures {
-		if _, ok := numbers[publishedListNet][m]; !ok {
+	for _, m := range e.measures {
+		if _, ok := published["ListNet"][m]; !ok {
 			t.Errorf("no published %s", m)
 		}
 	}
-	r, err := smallOHSUMED().run(context.Background(), Options{Data: twoSets(t), Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reportOf(t, e, Options{Data: setsOf(t, "OHSUMED", "TD2003"), Seed: 1})
 	if v := cell(t, r.Sheets[0], "published", "OHSUMED", "ListNet", "ndcg@10"); v != 0.4410 {
 		t.Errorf("published NDCG@10 of ListNet: %v", v)
 	}
@@ -120,69 +88,42 @@ func TestListOHSUMEDPublished(t *testing.T) {
 func TestPairedDifference(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mine")
 	writeFolds(t, dir, 15, 7)
-	folds, err := readFolds(dir)
+	found, err := func() (*results, error) {
+		s := smallOHSUMED()
+		s.rows = s.rows[:2]
+		return s.train(context.Background(), Options{Data: dir, Seed: 1})
+	}()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := smallOHSUMED()
-	var rows [2]*tune.Row
-	for i := range rows {
-		if rows[i], err = e.rows[i].train(context.Background(), Options{Seed: 1}, folds); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pooled := func(r *tune.Row) float64 { return r.Measures[len(r.Measures)-1].Pooled }
-	d, deviation := paired(rows[0], rows[1], "map")
-	if want := pooled(rows[0]) - pooled(rows[1]); math.Abs(d-want) > 1e-15 {
+	v := &found.columns[0].views[0]
+	pooled := func(row int) float64 { return v.values[row][0]["map"].pooled }
+	d, deviation := paired(v, 0, 1, "map")
+	if want := pooled(0) - pooled(1); math.Abs(d-want) > 1e-15 {
 		t.Errorf("difference %v, of the pooled means %v", d, want)
 	}
-	if back, same := paired(rows[1], rows[0], "map"); back != -d || same != deviation || !(deviation > 0) {
+	if back, same := paired(v, 1, 0, "map"); back != -d || same != deviation || !(deviation > 0) {
 		t.Errorf("%v ± %v one way, %v ± %v the other", d, deviation, back, same)
 	}
-	if zero, none := paired(rows[0], rows[0], "map"); zero != 0 || none != 0 {
+	if zero, none := paired(v, 0, 0, "map"); zero != 0 || none != 0 {
 		t.Errorf("a row differs from itself by %v ± %v", zero, none)
 	}
 }
 
 // Same options, same bytes, with any number of jobs and after an interruption.
 func TestListOHSUMEDIsDeterministicAndResumes(t *testing.T) {
-	dir, records := twoSets(t), t.TempDir()
-	e := smallOHSUMED()
-	one, err := e.run(context.Background(), Options{Data: dir, Seed: 5, Jobs: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	trained := 0
-	if _, err = e.run(ctx, Options{Data: dir, Seed: 5, Jobs: 1, Records: records, Observe: func(string, int, int) {
-		if trained++; trained == 25 {
-			cancel()
-		}
-	}}); !errors.Is(err, context.Canceled) {
-		t.Fatalf("cancelled run: %v", err)
-	}
-	resumed, err := e.run(context.Background(), Options{Data: dir, Seed: 5, Jobs: 4, Records: records})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if everything(t, one) != everything(t, resumed) {
-		t.Error("the resumed run with four jobs differs from the one with one")
-	}
+	checkResumes(t, smallOHSUMED(), Options{Data: setsOf(t, "OHSUMED", "TD2003"), Seed: 5}, 25)
 }
 
 // On the real set ListNet comes near its published run or above (MAP .4457, NDCG@10
 // .4410), and ListMLE is within two hundredths of it.
 func TestListOHSUMEDReal(t *testing.T) {
 	e := smallOHSUMED()
-	e.rows = []listRow{
+	e.rows = []row{
 		{name: "ListMLE", method: "listmle", grid: map[string][]string{"C": {"0.01"}}},
 		{name: "ListNet", method: "listnet", grid: map[string][]string{"C": {"1"}}},
 	}
-	e.beside, e.ties = nil, nil
-	r, err := e.run(context.Background(), Options{Data: realOHSUMED(t), Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reportOf(t, e, Options{Data: realOHSUMED(t), Seed: 1})
 	for _, c := range []struct {
 		method, measure string
 		low, high       float64

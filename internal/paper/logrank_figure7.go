@@ -51,11 +51,7 @@ type smear struct {
 }
 
 func (f figure7) run(ctx context.Context, o Options) (*Report, error) {
-	data, err := hp2004(o, f.size)
-	if err != nil {
-		return nil, err
-	}
-	folds, err := data.read()
+	found, folds, err := new(study).onHP2004(o, f.size, false)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +71,7 @@ func (f figure7) run(ctx context.Context, o Options) (*Report, error) {
 			}
 		}
 	}
-	return f.report(o, &data, folds, smears), nil
+	return f.report(found, smears), nil
 }
 
 func (f figure7) options() sample.Options {
@@ -147,11 +143,11 @@ func (s *smear) density() svg.Series {
 	return h
 }
 
-func (f figure7) report(o Options, data *source, folds []tune.Fold, smears []smear) *Report {
-	r := &Report{Name: "logrank-fig7", Title: figure7Experiment().Title + " — " + data.name}
-	logRankFacts(r, o, data, folds)
+func (f figure7) report(found *results, smears []smear) *Report {
+	e, data := figure7Experiment(), found.columns[0].name
+	r := &Report{Name: e.Name, Title: e.Title}
 	options := f.options()
-	r.fact("seed", "%d", o.Seed)
+	r.add(found, ofSet, logRankFacts, seed)
 	r.fact("walks", "%d states a query and restart, walks of %d steps, restart states included", options.Samples, options.Steps)
 	table := Table{Title: "Δ of sampled rankings; spread is the root mean square distance from the restart", Left: 1,
 		Columns: []string{"loss Δ = 1 −", "wanted", "restart", "mean", "spread", "5 %", "95 %", "states"}}
@@ -161,7 +157,7 @@ func (f figure7) report(o Options, data *source, folds []tune.Fold, smears []sme
 	for i := range smears {
 		s := &smears[i]
 		values := []float64{s.start, mean(s.deltas), s.spread(), s.quantile(0.05), s.quantile(0.95)}
-		row, cells := []any{data.name, s.measure, s.wanted}, []string{title(s.measure), fmt.Sprint(s.wanted)}
+		row, cells := []any{data, s.measure, s.wanted}, []string{title(s.measure), fmt.Sprint(s.wanted)}
 		for _, v := range values {
 			row, cells = append(row, v), append(cells, fmt.Sprintf("%.4f", v))
 		}
@@ -169,10 +165,10 @@ func (f figure7) report(o Options, data *source, folds []tune.Fold, smears []sme
 		table.Rows = append(table.Rows, append(cells, strconv.Itoa(len(s.deltas))))
 		density := s.density()
 		for k, share := range density.Y {
-			bins.Rows = append(bins.Rows, []any{data.name, s.measure, s.wanted, density.X[k], density.X[k+1], share})
+			bins.Rows = append(bins.Rows, []any{data, s.measure, s.wanted, density.X[k], density.X[k+1], share})
 		}
 		if plots[s.measure] == nil {
-			plots[s.measure] = f.plot(s.measure, data.name)
+			plots[s.measure] = f.plot(s.measure, data)
 		}
 		plots[s.measure].Series = append(plots[s.measure].Series, density)
 	}
@@ -189,9 +185,7 @@ func (f figure7) report(o Options, data *source, folds []tune.Fold, smears []sme
 		ideal, worst := &smears[k], &smears[k+len(figure7Restarts)-1]
 		r.note("%s: the spread around the ideal ranking is %.4f, around the worst %.4f. The paper: around Δ = 1 it is much smaller.", title(ideal.measure), ideal.spread(), worst.spread())
 	}
-	if data.about != "" {
-		r.note("%s", data.about)
-	}
+	aboutData.add(found, r)
 	return r
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
@@ -16,7 +15,6 @@ import (
 	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
-	"github.com/listwise/listwise/tune"
 )
 
 func figure8Experiment() Experiment {
@@ -50,20 +48,19 @@ type watched struct {
 }
 
 func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
-	data, err := hp2004(o, f.size)
+	s := &study{
+		rows:     []row{{name: "ConvexLoss_NDCG", method: "convexloss", training: "ndcg@10", grid: f.grid}},
+		chosenBy: "ndcg@10", measures: reported, records: "chosen",
+	}
+	found, folds, err := s.onHP2004(o, f.size, true)
 	if err != nil {
 		return nil, err
 	}
-	folds, err := data.read()
-	if err != nil {
+	if err := s.trainColumn(ctx, o, found.columns[0], folds); err != nil {
 		return nil, err
 	}
-	folds = folds[:1]
-	row := logRankRow{name: "ConvexLoss_NDCG", method: "convexloss", training: "ndcg@10", grid: f.grid}
-	entry, values, err := f.choose(ctx, o, folds, row)
-	if err != nil {
-		return nil, err
-	}
+	tuned := found.columns[0].rows[0][0]
+	entry, values := &tuned.Entry, tuned.Folds[0].Chosen.(method.Values)
 	rankings, err := f.chooseRankings(folds[0].Train, entry.Measure, o.Seed)
 	if err != nil {
 		return nil, err
@@ -82,31 +79,10 @@ func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := f.report(o, &data, folds, rankings)
+	r := f.report(found, rankings)
 	r.fact("trained", "%s on %s", values, folds[0].Name)
 	r.fact("chosen from", "%s, by validation NDCG@10 of %s", describeGrid(entry), folds[0].Name)
 	return r, nil
-}
-
-// choose returns the settings that do best on the validation data.
-func (f figure8) choose(ctx context.Context, o Options, folds []tune.Fold, row logRankRow) (*tune.Entry, method.Values, error) {
-	c, err := tuneConfig(o, "choosing C", folds, "ndcg@10")
-	if err != nil {
-		return nil, method.Values{}, err
-	}
-	if o.Records != "" {
-		c.Dir = filepath.Join(o.Records, "chosen")
-	}
-	e, err := row.entry(row.name, nil)
-	if err != nil {
-		return nil, method.Values{}, err
-	}
-	c.Entries = []tune.Entry{e}
-	result, err := tune.Run(ctx, c)
-	if err != nil {
-		return nil, method.Values{}, err
-	}
-	return &e, result.Rows[0].Folds[0].Chosen.(method.Values), nil
 }
 
 // chooseRankings draws the queries and, for each, rankings over the whole range of
@@ -174,11 +150,11 @@ func inner(x, y []float64) float64 {
 	return sum
 }
 
-func (f figure8) report(o Options, data *source, folds []tune.Fold, rankings []watched) *Report {
-	r := &Report{Name: "logrank-fig8", Title: figure8Experiment().Title + " — " + data.name}
-	logRankFacts(r, o, data, folds)
-	r.fact("seed", "%d", o.Seed)
-	r.fact("rankings", "%d of %s's training queries, %d rankings each: ends of walks from restarts near random Δ", len(rankings)/f.rankings, folds[0].Name, f.rankings)
+func (f figure8) report(found *results, rankings []watched) *Report {
+	e, data := figure8Experiment(), found.columns[0]
+	r := &Report{Name: e.Name, Title: e.Title}
+	r.add(found, ofSet, logRankFacts, seed)
+	r.fact("rankings", "%d of %s's training queries, %d rankings each: ends of walks from restarts near random Δ", len(rankings)/f.rankings, data.names[0], f.rankings)
 	sheet := Sheet{Columns: []string{"data", "query", "delta", "average"}}
 	iterations := len(rankings[0].dot)
 	for k := range iterations {
@@ -210,9 +186,7 @@ func (f figure8) report(o Options, data *source, folds []tune.Fold, rankings []w
 	growth.Title += " — " + data.name
 	r.Plots = append(r.Plots, growth)
 	r.note("The averaged |w·φ| exceeds Δ for %d of %d rankings. The paper: Δ is always quite small against w·φ, except at w = 0.", larger, len(rankings))
-	if data.about != "" {
-		r.note("%s", data.about)
-	}
+	aboutData.add(found, r)
 	return r
 }
 

@@ -1,44 +1,31 @@
 package paper
 
 import (
-	"context"
 	"fmt"
-	"math"
-	"path/filepath"
+	"maps"
 	"strconv"
-	"strings"
 
 	"github.com/listwise/listwise/internal/svg"
-	"github.com/listwise/listwise/tune"
 )
 
-// sweep is an experiment on the sampler: it trains ConvexLoss_NDCG on one set
-// under several settings of the sampler, each with several seeds, and looks at
-// the accuracy on test data. C is chosen by validation NDCG@10 for every setting
-// and seed anew.
+// sweep declares an experiment on the sampler: ConvexLoss_NDCG is trained on one set
+// under several values of a setting, each with several seeds, and looked at on test data.
+// C is chosen by validation NDCG@10 for every value and seed anew.
 type sweep struct {
-	name, title string
-	axis        string // what varies, for tables and plots
-	log         bool   // the plot's abscissa
-	points      []sweepPoint
-	grid        map[string][]string // what is tried or held fixed at all points
-	seeds       int
-	size        govSize // of synthetic data
+	Experiment
+	axis   string // the setting, for tables and plots
+	log    bool   // the plot's abscissa
+	values []float64
+	fixed  map[string][]string // what is tried or held fixed at all values
+	seeds  int
+	size   govSize // of synthetic data
 
-	// published are the paper's MAP and NDCG@10, by the points' x; nil if the
-	// figure was a plot without numbers.
-	published map[float64][2]float64
-
-	// verdict sums up what came out against what the paper states.
-	verdict func(sweepResult) string
+	published func(set string) numbers         // nil if the figure was a plot without numbers
+	verdict   func(s *results, v *view) string // sums up what came out against what the paper states
 }
 
-// sweepPoint is one setting.
-type sweepPoint struct {
-	label    string
-	x        float64
-	settings map[string]string
-}
+// sweepData says what the experiments of Figures 4 to 8 run on.
+const sweepData = "HP2004 in --data, or another set (--set); synthetic data without --data"
 
 // gridSweep is what all points try; the paper's beta is 1.
 var gridSweep = map[string][]string{"C": {"1e-3", "1e-2", "1e-1", "1", "10"}, "form": {"sampled"}, "beta": {"1"}}
@@ -46,231 +33,210 @@ var gridSweep = map[string][]string{"C": {"1e-3", "1e-2", "1e-1", "1", "10"}, "f
 // sweepSeeds is the number of seeds: each draws samples of its own.
 const sweepSeeds = 5
 
-// sweepResult holds the mean over folds, by measure, point and seed.
-type sweepResult map[string][][]float64
-
-// sweepQueries holds the values on the test queries, by measure and point, as means
-// over seeds.
-type sweepQueries map[string][][]float64
-
-// add adds one seed's values.
-func (q sweepQueries) add(m string, point int, values []float64, seeds int) {
-	if q[m][point] == nil {
-		q[m][point] = make([]float64, len(values))
-	}
-	for i, v := range values {
-		q[m][point][i] += v / float64(seeds)
+// figure4 varies the number of rankings drawn for a query. The paper's abscissae
+// are lost.
+func figure4() sweep {
+	return sweep{
+		Experiment: Experiment{
+			Name:  "logrank-fig4",
+			Title: "LogRank, Figure 4: accuracy against the size of the sample",
+			Shows: "that accuracy saturates as more rankings are drawn",
+		},
+		axis: "samples", log: true, values: []float64{50, 100, 200, 500, 1000, 2000, 5000},
+		fixed: gridSweep, seeds: sweepSeeds, size: hp2004Size,
+		verdict: saturation,
 	}
 }
 
-// mean returns the mean over seeds.
-func (r sweepResult) mean(m string, point int) float64 { return mean(r[m][point]) }
-
-func (s sweep) run(ctx context.Context, o Options) (*Report, error) {
-	data, err := hp2004(o, s.size)
-	if err != nil {
-		return nil, err
+// figure5 varies the share of walks that start at the ideal ranking; the others
+// start at the worst. The numbers of walks and of samples stay the same.
+func figure5() sweep {
+	return sweep{
+		Experiment: Experiment{
+			Name:  "logrank-fig5",
+			Title: "LogRank, Figure 5: accuracy against the mix of restarts at Δ = 0 and Δ = 1",
+			Shows: "that walks had better start at the ideal ranking than at the worst",
+		},
+		axis: "mix", values: []float64{0.1, 0.5, 0.9},
+		fixed: gridSweep, seeds: sweepSeeds, size: hp2004Size,
+		verdict: func(s *results, v *view) string {
+			return "The paper: skewing towards Δ = 0 generally increases accuracy. Here, from a share of 0.1 at Δ = 0 to 0.9: " + s.change(v, 0, 2) + "."
+		},
 	}
-	folds, err := data.read()
-	if err != nil {
-		return nil, err
-	}
-	result, each := make(sweepResult), make(sweepQueries)
-	for _, m := range reported {
-		result[m], each[m] = make([][]float64, len(s.points)), make([][]float64, len(s.points))
-	}
-	chosen := Sheet{Name: "chosen", Columns: []string{"seed", s.axis, "fold", "settings", "validation"}}
-	grid := ""
-	for k := range s.seeds {
-		seed := o
-		seed.Seed += uint64(k)
-		rows, err := s.train(ctx, seed, folds)
-		if err != nil {
-			return nil, fmt.Errorf("%s, seed %d: %w", data.name, seed.Seed, err)
-		}
-		for i := range rows {
-			for _, m := range rows[i].Measures {
-				name := m.Measure.Name()
-				result[name][i] = append(result[name][i], m.Mean)
-				each.add(name, i, perQuery(&rows[i], name), s.seeds)
-			}
-			for j := range rows[i].Folds {
-				f := &rows[i].Folds[j]
-				chosen.Rows = append(chosen.Rows, []any{int(seed.Seed), s.points[i].label, f.Fold, describeChoice(&rows[i], f), f.Validation})
-			}
-		}
-		grid = describeGrid(&rows[0].Entry, s.axis)
-	}
-	r := s.report(o, &data, folds, result)
-	r.fact("tried", "%s, with %s as the table says", grid, s.axis)
-	r.Sheets = append(r.Sheets, chosen)
-	s.claim(r, o, &data, queries(folds), result, each)
-	return r, nil
 }
 
-// train trains all points with one seed.
-func (s sweep) train(ctx context.Context, o Options, folds []tune.Fold) ([]tune.Row, error) {
-	c, err := tuneConfig(o, fmt.Sprintf("seed %d", o.Seed), folds, "ndcg@10")
-	if err != nil {
-		return nil, err
+// figure6 varies the skew k of the probability ∝ exp(kΔ) with which walks start
+// at eleven levels from the ideal ranking to the worst.
+func figure6() sweep {
+	fixed := maps.Clone(gridSweep)
+	fixed["levels"] = []string{"11"}
+	return sweep{
+		Experiment: Experiment{
+			Name:  "logrank-fig6",
+			Title: "LogRank, Figure 6: accuracy against the skew k of restarts at eleven levels",
+			Shows: "that among many restarts those near the ideal ranking are best: k far below 0",
+		},
+		axis: "skew", values: []float64{5, 0, -5, -10, -20},
+		fixed: fixed, seeds: sweepSeeds, size: hp2004Size,
+		published: func(string) numbers { return publishedNumbers("logrank-figure6.csv") },
+		verdict:   skewing,
 	}
-	if o.Records != "" {
-		c.Dir = filepath.Join(o.Records, fmt.Sprintf("seed%d", o.Seed))
-	}
-	row := logRankRow{name: "ConvexLoss_NDCG", method: "convexloss", training: "ndcg@10", grid: s.grid}
-	for _, p := range s.points {
-		override := make(map[string][]string)
-		for name, value := range p.settings {
-			override[name] = []string{value}
-		}
-		e, err := row.entry(p.label, override)
-		if err != nil {
-			return nil, err
-		}
-		c.Entries = append(c.Entries, e)
-	}
-	result, err := tune.Run(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return result.Rows, nil
 }
 
-func (s sweep) report(o Options, data *source, folds []tune.Fold, result sweepResult) *Report {
-	r := &Report{Name: s.name, Title: s.title + " — " + data.name}
-	logRankFacts(r, o, data, folds)
-	r.fact("seeds", "%d to %d, a sample each; values are means over folds, then mean ± standard deviation over seeds", o.Seed, o.Seed+uint64(s.seeds)-1)
-	r.fact("method", "ConvexLoss trained for NDCG@10 on sampled rankings, chosen by validation NDCG@10")
-	r.Tables = []Table{s.table(data, result)}
-	r.Sheets = []Sheet{s.sheet(data, result)}
-	r.Plots = []Plot{s.plot(data, result)}
-	if s.verdict != nil {
-		r.note("%s", s.verdict(result))
-	}
-	if data.about != "" {
-		r.note("%s", data.about)
-	}
-	return r
+// change is what NDCG@10 and MAP gain from one point to another.
+func (s *results) change(v *view, from, to int) string {
+	return fmt.Sprintf("NDCG@10 %+.4f, MAP %+.4f", v.mean(to, "ndcg@10")-v.mean(from, "ndcg@10"), v.mean(to, "map")-v.mean(from, "map"))
 }
+
+// saturation compares what the first and the second half of the points gain.
+func saturation(s *results, v *view) string {
+	last := len(s.rows) - 1
+	middle := len(s.rows) / 2
+	gain := func(m string) string {
+		return fmt.Sprintf("%s %+.4f, %+.4f.", title(m), v.mean(middle, m)-v.mean(0, m), v.mean(last, m)-v.mean(middle, m))
+	}
+	text := "The paper: accuracy increases with the size of the sample and is close to saturation. Here, from the smallest sample to the middle one and from there to the largest: " +
+		gain("ndcg@10") + " " + gain("map")
+	if s.seeds > 1 {
+		text += fmt.Sprintf(" The standard deviation of MAP over seeds goes from %.4f to %.4f.", sd(v.means(0, "map")), sd(v.means(last, "map")))
+	}
+	return text
+}
+
+// skewing compares the ends of the scale, and reports whether training fails at
+// k = 5 as the paper's did.
+func skewing(s *results, v *view) string {
+	last := len(s.rows) - 1
+	text := "The paper: k far below 0 seems uniformly better, and k = 5 and 0 fail altogether. Here, from k = 5 to k = -20: " + s.change(v, 0, last) + "."
+	if v.mean(0, "map") > v.mean(last, "map")/2 {
+		text += " Nothing collapses at k = 5, where sums are taken by log-sum-exp and the ideal ranking always is in the sample: the paper's collapse looks like a numerical failure."
+	}
+	return text
+}
+
+// study returns the sweep as what is trained and reported: a row a value.
+func (w sweep) study() study {
+	e := w.Experiment
+	e.Data, e.Reads = sweepData, true
+	point := methodField.as(w.axis)
+	s := study{
+		Experiment: e,
+		data: func(o Options) ([]source, []string, error) {
+			data, err := hp2004(o, w.size)
+			return []source{data}, nil, err
+		},
+		sizes:    letorSets,
+		axis:     w.axis,
+		seeds:    w.seeds,
+		chosenBy: "ndcg@10", measures: reported,
+		records:   "seed{seed}",
+		published: w.published,
+		parts: []part{
+			ofSet, logRankFacts,
+			partFunc(func(s *results, r *Report) {
+				r.fact("seeds", "%d to %d, a sample each; values are means over folds, then mean ± standard deviation over seeds", s.options.Seed, s.options.Seed+uint64(s.seeds)-1)
+			}),
+			says{"method", "ConvexLoss trained for NDCG@10 on sampled rankings, chosen by validation NDCG@10"},
+			partFunc(func(s *results, r *Report) {
+				r.fact("tried", "%s, with %s as the table says", describeGrid(&s.columns[0].rows[0][0].Entry, s.axis), s.axis)
+			}),
+			partFunc(sweepTable),
+			numberSheet{fields: w.fields(point)},
+			choiceSheet{name: "chosen", bySeed: true, fields: []field{
+				{"seed", func(p *place) any { return int(p.results.options.Seed) + p.seed }}, point, foldField, settingsField, validationField,
+			}},
+			partFunc(w.plot),
+			partFunc(func(s *results, r *Report) { r.note("%s", w.verdict(s, &s.columns[0].views[0])) }),
+			aboutData,
+			claims,
+		},
+	}
+	for _, v := range w.values {
+		grid := maps.Clone(w.fixed)
+		name := strconv.FormatFloat(v, 'g', -1, 64)
+		grid[w.axis] = []string{name}
+		s.rows = append(s.rows, row{name: name, method: "convexloss", training: "ndcg@10", grid: grid})
+	}
+	return s
+}
+
+// fields are mean, deviation and the single seeds' values.
+func (w sweep) fields(point field) []field {
+	all := []field{
+		dataField, point, measureField, oursField.as("mean"),
+		{"sd", func(p *place) any { return orNil(sd(p.view.means(p.at, p.measure))) }}, publishedField.as("paper_hp2004"),
+	}
+	for k := range w.seeds {
+		all = append(all, field{fmt.Sprintf("seed_%d", k+1), func(p *place) any { return p.view.means(p.at, p.measure)[k] }})
+	}
+	return all
+}
+
+// ofSet puts the set into the report's title.
+var ofSet partFunc = func(s *results, r *Report) { r.Title += " — " + s.columns[0].name }
 
 // logRankFacts are those that all of LogRank's experiments on one set share.
-func logRankFacts(r *Report, o Options, data *source, folds []tune.Fold) {
+var logRankFacts partFunc = func(s *results, r *Report) {
+	c := s.columns[0]
 	r.fact("source", "%s", logRank)
-	r.fact("command", "%s", o.Command)
-	r.fact("data", "%s: %s, %d test queries in all, as published (not cleaned)", data.name, foldList(folds), queries(folds))
-	if data.about != "" {
-		r.fact("mind", "%s", data.about)
+	command.add(s, r)
+	r.fact("data", "%s, as published (not cleaned)", sizeOf(c.name, c.names, c.queries))
+	if c.about != "" {
+		r.fact("mind", "%s", c.about)
 	}
 	r.fact("convention", "%s (%s)", letor3.Name(), letor3.Explanation())
 }
 
-// foldList names the folds.
-func foldList(folds []tune.Fold) string {
-	if len(folds) == 1 {
-		return folds[0].Name
-	}
-	return folds[0].Name + " to " + folds[len(folds)-1].Name
-}
-
-func (s sweep) table(data *source, result sweepResult) Table {
-	t := Table{Title: "test accuracy on " + data.name, Columns: []string{s.axis}, Left: 1}
-	for _, m := range reported {
+func sweepTable(s *results, r *Report) {
+	c := s.columns[0]
+	v := &c.views[0]
+	t := Table{Title: "test accuracy on " + c.name, Columns: []string{s.axis}, Left: 1}
+	for _, m := range s.measures {
 		t.Columns = append(t.Columns, title(m))
 	}
-	if s.published != nil {
+	if v.published != nil {
 		t.Columns = append(t.Columns, "paper (HP2004) MAP", "NDCG@10")
 	}
-	for i, p := range s.points {
-		row := []string{p.label}
-		for _, m := range reported {
-			cell := fmt.Sprintf("%.4f", result.mean(m, i))
-			if s.seeds > 1 {
-				cell += fmt.Sprintf(" ± %.4f", sd(result[m][i]))
-			}
-			row = append(row, cell)
+	for i := range s.rows {
+		line := []string{s.rows[i].name}
+		for _, m := range s.measures {
+			line = append(line, meanAndDeviation(v.means(i, m), 4))
 		}
-		if s.published != nil {
-			for _, v := range s.published[p.x] {
-				row = append(row, strconv.FormatFloat(v, 'f', 3, 64))
+		if v.published != nil {
+			for _, m := range []string{"map", "ndcg@10"} {
+				line = append(line, strconv.FormatFloat(v.published.of(s.rows[i].name, m), 'f', 3, 64))
 			}
 		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, line)
 	}
-	return t
+	r.Tables = append(r.Tables, t)
 }
 
-func (s sweep) sheet(data *source, result sweepResult) Sheet {
-	sheet := Sheet{Columns: []string{"data", s.axis, "measure", "mean", "sd", "paper_hp2004"}}
-	for k := range s.seeds {
-		sheet.Columns = append(sheet.Columns, fmt.Sprintf("seed_%d", k+1))
-	}
-	for i, p := range s.points {
-		for _, m := range reported {
-			row := []any{data.name, p.label, m, result.mean(m, i), orNil(sd(result[m][i])), orNil(s.paper(p, m))}
-			for _, v := range result[m][i] {
-				row = append(row, v)
-			}
-			sheet.Rows = append(sheet.Rows, row)
-		}
-	}
-	return sheet
-}
-
-// claim holds the paper's numbers against ours, which must be on HP2004.
-func (s sweep) claim(r *Report, o Options, data *source, queries int, result sweepResult, each sweepQueries) {
-	for i, p := range s.points {
-		for _, m := range reported {
-			held := claimed{data: data.name, row: s.axis + " " + p.label, measure: title(m), published: s.paper(p, m), ours: result.mean(m, i)}
-			switch other := letorSets.otherData(data.name, queries); {
-			case data.about != "":
-				r.claimNot(held, data.about)
-			case other != "":
-				r.claimNot(held, other)
-			default:
-				r.claimMean(held, each[m][i], o.Seed)
-			}
-		}
-	}
-}
-
-// paper returns the paper's value at a point, NaN if it has none.
-func (s sweep) paper(p sweepPoint, m string) float64 {
-	if v, ok := s.published[p.x]; ok {
-		switch m {
-		case "map":
-			return v[0]
-		case "ndcg@10":
-			return v[1]
-		}
-	}
-	return math.NaN()
-}
-
-func (s sweep) plot(data *source, result sweepResult) Plot {
-	p := Plot{Plot: svg.Plot{
-		Title: s.title + " — " + data.name,
-		X:     svg.Axis{Label: s.axis, Log: s.log},
+func (w sweep) plot(s *results, r *Report) {
+	c := s.columns[0]
+	v := &c.views[0]
+	p := svg.Plot{
+		Title: w.Title + " — " + c.name,
+		X:     svg.Axis{Label: w.axis, Log: w.log},
 		Y:     svg.Axis{Label: "test accuracy, mean over folds and seeds"},
-	}}
-	for _, point := range s.points {
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: point.x, Label: strings.TrimPrefix(point.label, s.axis+" ")})
 	}
-	for _, m := range reported {
-		line := svg.Series{Name: title(m), Kind: svg.LineMarkers}
-		for i, point := range s.points {
-			line.X, line.Y = append(line.X, point.x), append(line.Y, result.mean(m, i))
+	line := func(name string, value func(i int) float64) {
+		curve := svg.Series{Name: name, Kind: svg.LineMarkers, X: w.values}
+		for i := range s.rows {
+			curve.Y = append(curve.Y, value(i))
 		}
-		p.Series = append(p.Series, line)
+		p.Series = append(p.Series, curve)
 	}
-	if s.published == nil {
-		return p
+	for i, x := range w.values {
+		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: x, Label: s.rows[i].name})
 	}
-	for _, m := range []string{"ndcg@10", "map"} {
-		line := svg.Series{Name: title(m) + ", paper on HP2004", Kind: svg.LineMarkers}
-		for _, point := range s.points {
-			line.X, line.Y = append(line.X, point.x), append(line.Y, s.paper(point, m))
+	for _, m := range s.measures {
+		line(title(m), func(i int) float64 { return v.mean(i, m) })
+	}
+	if v.published != nil {
+		for _, m := range []string{"ndcg@10", "map"} {
+			line(title(m)+", paper on HP2004", func(i int) float64 { return v.published.of(s.rows[i].name, m) })
 		}
-		p.Series = append(p.Series, line)
 	}
-	return p
+	r.Plots = append(r.Plots, Plot{Plot: p})
 }

@@ -1,11 +1,18 @@
 // Package paper repeats experiments of the literature and compares the results with the
 // published ones.
 //
-// Start reading at [Experiments]: an experiment is a file of its own and a line
-// there. Its result is a [Report] of tables, sheets of numbers and plots, which
-// report.go turns into files. sets.go finds LETOR's data. The package must not
-// know of flags and terminals, nor how methods learn, except where an experiment
-// is about losses and optimisers themselves.
+// Start reading at [Experiments], the registry. Most experiments are of one kind and are
+// declarations: a study (study.go) says which methods are tuned on which sets, by what they
+// are chosen, which published numbers they stand beside, and of which parts the report is
+// made. boltzrank.go is one to read, and to begin another from. The study's one runner
+// trains, with records so that an interrupted run goes on; results.go has what came out;
+// facts.go, tables.go, marked.go, sheets.go and plots.go have the parts. Verdicts are decided in
+// claims.go alone, and orders.go counts how often one method is above another.
+//
+// Experiments of other kinds have a function Run of their own, and share the [Report], which
+// report.go turns into files. sets.go finds LETOR's data. The package must not know of flags
+// and terminals, nor how methods learn, except where an experiment is about losses and
+// optimisers themselves.
 package paper
 
 import (
@@ -67,19 +74,19 @@ type Options struct {
 // Experiments lists all experiments in the order of the help text.
 func Experiments() []Experiment {
 	return []Experiment{
-		figure3Experiment(),
-		figure4Experiment(),
-		figure5Experiment(),
-		figure6Experiment(),
+		figure3().experiment(),
+		figure4().study().experiment(),
+		figure5().study().experiment(),
+		figure6().study().experiment(),
 		figure7Experiment(),
 		figure8Experiment(),
-		artificialExperiment(),
+		burges2006.study().experiment(),
 		speedupExperiment(),
 		jacobianExperiment(),
-		boltzRankExperiment(),
+		boltzRank().experiment(),
 		listSyntheticExperiment(),
-		listOHSUMEDExperiment(),
-		letorBaselinesExperiment(),
+		listMLEOnOHSUMED().experiment(),
+		letorBaselines().experiment(),
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"embed"
 	"encoding/csv"
 	"fmt"
-	"slices"
 	"strconv"
+	"strings"
 )
 
 // The papers' tables, as printed; an empty cell is a number the paper lacks.
@@ -27,45 +27,38 @@ func publishedTable(name string) (header []string, rows [][]string) {
 	return all[0], all[1:]
 }
 
-// figure3Numbers are LogRank's Figure 3: measure ("map", "ndcg@1"), then row,
-// then set.
-type figure3Numbers map[string]map[string]map[string]float64
-
-// publishedFigure3 returns the numbers and the names of the rows in the paper's
-// order.
-func publishedFigure3() (numbers figure3Numbers, names []string) {
-	measures := map[string]string{"MAP": "map", "NDCG@1": "ndcg@1", "NDCG@5": "ndcg@5", "NDCG@10": "ndcg@10"}
-	header, rows := publishedTable("logrank-figure3.csv")
-	numbers = make(figure3Numbers)
+// publishedNumbers reads a table whose first column names the row and whose others are
+// measures.
+func publishedNumbers(name string) numbers {
+	header, rows := publishedTable(name)
+	found := make(numbers)
 	for _, row := range rows {
-		m, name := measures[row[0]], row[1]
-		if numbers[m] == nil {
-			numbers[m] = make(map[string]map[string]float64)
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		numbers[m][name] = make(map[string]float64)
-		for i := 2; i < len(row); i++ {
-			if row[i] != "" {
-				numbers[m][name][header[i]] = number(row[i])
-			}
+		found[row[0]] = make(map[string]float64)
+		for i := 1; i < len(row); i++ {
+			found[row[0]][measureOf(header[i])] = parse(row[i])
 		}
 	}
-	return numbers, names
+	return found
 }
 
-// publishedFigure6 returns MAP and NDCG@10 for every skew of LogRank's Figure 6.
-func publishedFigure6() map[float64][2]float64 {
-	_, rows := publishedTable("logrank-figure6.csv")
-	points := make(map[float64][2]float64)
-	for _, row := range rows {
-		points[number(row[0])] = [2]float64{number(row[1]), number(row[2])}
+// measureOf returns our name of a printed measure: NDCG@5 and N@5 are ndcg@5.
+func measureOf(printed string) string {
+	m := strings.ToLower(printed)
+	if k, short := strings.CutPrefix(m, "n@"); short {
+		return "ndcg@" + k
 	}
-	return points
+	return strings.Replace(m, "meanndcg", "mean-ndcg", 1)
 }
 
-func number(text string) float64 {
+// set puts a number in its place.
+func (n numbers) set(row, m string, v float64) {
+	if n[row] == nil {
+		n[row] = make(map[string]float64)
+	}
+	n[row][m] = v
+}
+
+func parse(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		panic("published table: " + err.Error())

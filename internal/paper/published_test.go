@@ -9,21 +9,20 @@ import (
 // numbers of queries, to the last digit it prints: the embedded table and the
 // weights are right.
 func TestPublishedMicroaverages(t *testing.T) {
-	numbers, names := publishedFigure3()
-	var found []source
-	for _, name := range setNames() {
-		found = append(found, source{name: name, known: true})
+	found := &results{study: &study{sizes: letorSets, rows: figure3().rows, measures: reported, readings: []reading{asPublished}}}
+	for _, name := range letorSets.names() {
+		c := &column{source: source{name: name}, views: []view{{published: publishedFigure3(name), values: make([][]map[string]number, len(found.rows))}}}
+		found.columns = append(found.columns, c)
 	}
-	table := newFigure3Table(logRankRows, found)
+	average := found.withAverage(0)[len(letorSets)].views[0].published
 	checked := 0
-	for _, m := range reported {
-		for _, name := range names {
-			printed, ok := numbers[m][name]["microavg"]
-			if !ok {
+	for name, row := range publishedFigure3(microaverage) {
+		for _, m := range reported {
+			printed, ok := row[m]
+			if !ok || math.IsNaN(average.of(name, m)) {
 				continue
 			}
-			got := table.published(m, name, len(found))
-			if !(math.Abs(got-printed) <= 0.00055) {
+			if got := average.of(name, m); !(math.Abs(got-printed) <= 0.00055) {
 				t.Errorf("%s %s: %.5f from the columns, %.3f printed", m, name, got, printed)
 			}
 			checked++
@@ -36,26 +35,29 @@ func TestPublishedMicroaverages(t *testing.T) {
 
 // Every row that is computed is a row of the paper's figure.
 func TestRowsAreThePapers(t *testing.T) {
-	numbers, names := publishedFigure3()
-	if len(names) != 15 {
-		t.Errorf("%d rows, expected 15: %v", len(names), names)
+	onOHSUMED := publishedFigure3("OHSUMED")
+	if len(onOHSUMED) != 15 {
+		t.Errorf("%d rows, expected 15: %v", len(onOHSUMED), onOHSUMED)
 	}
-	for _, r := range logRankRows {
-		if _, ok := numbers["map"][r.name]["OHSUMED"]; !ok {
+	for _, r := range figure3().rows {
+		if _, ok := onOHSUMED[r.name]["ndcg@1"]; !ok {
 			t.Errorf("the paper has no row %s", r.name)
 		}
-		if _, err := r.entry(r.name, nil); err != nil {
+		if r.method == "" {
+			continue
+		}
+		if _, err := r.entry(letor3); err != nil {
 			t.Errorf("%s: %v", r.name, err)
 		}
 	}
-	if v := numbers["ndcg@1"]["ListNet"]["TD2004"]; v != 0.360 {
+	if v := publishedFigure3("TD2004").of("ListNet", "ndcg@1"); v != 0.360 {
 		t.Errorf("ListNet's NDCG@1 on TD2004 is %v, printed .360", v)
 	}
 }
 
 func TestPublishedFigure6(t *testing.T) {
-	points := publishedFigure6()
-	if len(points) != 5 || points[-20] != [2]float64{0.827, 0.918} || points[5] != [2]float64{0.033, 0.041} {
+	points := figure6().published("HP2004")
+	if len(points) != 5 || points.of("-20", "map") != 0.827 || points.of("-20", "ndcg@10") != 0.918 || points.of("5", "map") != 0.033 || points.of("5", "ndcg@10") != 0.041 {
 		t.Errorf("found %v", points)
 	}
 }

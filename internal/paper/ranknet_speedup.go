@@ -140,7 +140,7 @@ func publishedSpeedup() map[string]float64 {
 	_, rows := publishedTable("ranknet-speedup.csv")
 	all := make(map[string]float64)
 	for _, row := range rows {
-		all[row[0]] = number(row[1])
+		all[row[0]] = parse(row[1])
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -71,4 +72,13 @@ func sd(values []float64) float64 {
 		sum += (v - m) * (v - m)
 	}
 	return math.Sqrt(sum / float64(len(values)-1))
+}
+
+// meanAndDeviation is "0.4512 ± 0.0031", without the deviation for a single value.
+func meanAndDeviation(values []float64, decimals int) string {
+	text := fmt.Sprintf("%.*f", decimals, mean(values))
+	if len(values) > 1 {
+		text += fmt.Sprintf(" ± %.*f", decimals, sd(values))
+	}
+	return text
 }

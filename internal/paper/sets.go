@@ -2,6 +2,7 @@ package paper
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,12 +57,6 @@ func (l letorSetList) named(name string) (letorSet, bool) {
 	return l[i], true
 }
 
-// setNames lists the seven names.
-func setNames() []string { return letorSets.names() }
-
-// knownSet returns the one of the seven of that name, in any case.
-func knownSet(name string) (letorSet, bool) { return letorSets.named(name) }
-
 // source is a set that an experiment can read.
 type source struct {
 	name  string
@@ -97,10 +92,6 @@ func readFolds(dir string) ([]tune.Fold, error) {
 	}
 	return folds, err
 }
-
-// findSets returns the sets that o asks for and has, and the names of those of
-// the seven that are not there.
-func findSets(o Options) (found []source, missing []string, err error) { return letorSets.find(o) }
 
 // find returns the sets that o asks for, or those of the list, that are there, and
 // the names of those that are not.
@@ -175,6 +166,26 @@ func (l letorSetList) findOne(o Options) (found []source, missing []string, err 
 	return []source{s}, missing, nil
 }
 
+// preferred returns the one set that an experiment runs on: that of the name if it is
+// there, else what Options.Set names or the first there is, which is then told by otherwise,
+// with %s for its name.
+func preferred(name, otherwise string) func(Options) ([]source, []string, error) {
+	return func(o Options) ([]source, []string, error) {
+		found, _, err := letorSets.find(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		chosen := found[0]
+		if i := slices.IndexFunc(found, func(s source) bool { return s.name == name }); i >= 0 && o.Set == "" {
+			chosen = found[i]
+		}
+		if chosen.name != name {
+			chosen.about = fmt.Sprintf(otherwise, chosen.name)
+		}
+		return []source{chosen}, nil, nil
+	}
+}
+
 // recognise returns the name of the set with the folds' numbers of queries, documents and
 // features, or "".
 func (l letorSetList) recognise(folds []tune.Fold) string {
@@ -195,6 +206,8 @@ type reading struct {
 	name  string // of folders and in sheets
 	about string
 	clean bool
+
+	incomparable string // why numbers are not held against published ones; "" if they are
 }
 
 // The two readings under which whole tables are computed. What the paper did is

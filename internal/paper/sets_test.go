@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,64 +10,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/dataset/letor"
-	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/tune"
 )
-
-// writeFolds makes small folds in dir, of documents like OHSUMED's.
-func writeFolds(t *testing.T, dir string, queries int, seed uint64) {
-	t.Helper()
-	shape, err := synth.Lookup("ohsumed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := shape.Defaults
-	o.Queries, o.Docs, o.Features, o.Relevant, o.Seed = queries, 20, 8, 6, seed
-	d, err := shape.Generate(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "all.txt")
-	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(letor.Write(f, d, letor.Options{}), f.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := datafile.Fold(context.Background(), dir, file, 3, seed, nil); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// realOHSUMED makes LETOR's folds of OHSUMED in a temporary folder, or skips.
-func realOHSUMED(t *testing.T) string {
-	t.Helper()
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		root = filepath.Dir(root)
-	}
-	var parts []string
-	for k := range 5 {
-		parts = append(parts, filepath.Join(root, "..", "shared", "data", "ohsumed", fmt.Sprintf("S%d.txt.gz", k+1)))
-		if _, err := os.Stat(parts[k]); err != nil {
-			t.Skip("no OHSUMED in ../shared/data")
-		}
-	}
-	dir := t.TempDir()
-	if _, err := datafile.Rotate(context.Background(), dir, parts, nil); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
 
 // A folder of sets is searched by name in any case; what is missing is named.
 func TestFindSetsInAFolder(t *testing.T) {
@@ -85,7 +28,7 @@ func TestFindSetsInAFolder(t *testing.T) {
 		{"ohsumed", []string{"OHSUMED"}, 0},
 		{"mine,HP2004", []string{"mine", "HP2004"}, 0},
 	} {
-		found, missing, err := findSets(Options{Data: dir, Set: c.set})
+		found, missing, err := letorSets.find(Options{Data: dir, Set: c.set})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +50,7 @@ func TestFindOneSet(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "td2003")
 	writeFolds(t, dir, 9, 1)
 	for set, want := range map[string]string{"": "TD2003", "np2004": "NP2004", "mine": "mine"} {
-		found, _, err := findSets(Options{Data: dir, Set: set})
+		found, _, err := letorSets.find(Options{Data: dir, Set: set})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +60,7 @@ func TestFindOneSet(t *testing.T) {
 	}
 	for _, set := range []string{"a,b", "../a", "a/b", ".."} {
 		var input *InputError
-		if _, _, err := findSets(Options{Data: dir, Set: set}); !errors.As(err, &input) {
+		if _, _, err := letorSets.find(Options{Data: dir, Set: set}); !errors.As(err, &input) {
 			t.Errorf("--set %q: %v, expected an input error", set, err)
 		}
 	}
@@ -125,7 +68,7 @@ func TestFindOneSet(t *testing.T) {
 
 // OHSUMED is recognised by its size, not by the name of its folder.
 func TestRecogniseOHSUMED(t *testing.T) {
-	found, missing, err := findSets(Options{Data: realOHSUMED(t)})
+	found, missing, err := letorSets.find(Options{Data: realOHSUMED(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +94,7 @@ func TestNoSetIsAnInputError(t *testing.T) {
 		{Options{Data: half, Set: "HP2004"}, "found no folder HP2004"},
 		{Options{Data: half}, "found no train.txt"},
 	} {
-		_, err := figure3{rows: logRankRows[:1]}.run(context.Background(), c.o)
+		_, err := figure3().run(context.Background(), c.o)
 		var input *InputError
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, expected an input error with %q", c.o, err, c.want)

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -11,11 +10,11 @@ import (
 func small(s sweep) sweep {
 	s.size = govSize{queries: 15, docs: 30}
 	s.seeds = 2
-	s.grid = with(s.grid, "C", "0.01", "1")
-	s.grid["C"] = []string{"0.01", "1"}
-	s.grid["steps"] = []string{"10"}
-	if _, ok := s.points[0].settings["samples"]; !ok {
-		s.grid["samples"] = []string{"60"}
+	s.fixed = with(with(s.fixed, "C", "0.01", "1"), "steps", "10")
+	if s.axis == "samples" {
+		s.values = []float64{20, 60, 100}
+	} else {
+		s.fixed["samples"] = []string{"60"}
 	}
 	return s
 }
@@ -23,24 +22,17 @@ func small(s sweep) sweep {
 // Each sweep has a row a point and measure, says that its data are made, and
 // gives the same bytes with any number of jobs.
 func TestSweepsOnSyntheticData(t *testing.T) {
-	for _, s := range []sweep{small(figure4([]int{20, 60, 100})), small(figure5()), small(figure6())} {
-		t.Run(s.name, func(t *testing.T) {
-			r, err := s.run(context.Background(), Options{Seed: 2, Jobs: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := len(r.Sheets[0].Rows); got != len(s.points)*len(reported) {
+	for _, s := range []sweep{small(figure4()), small(figure5()), small(figure6())} {
+		t.Run(s.Name, func(t *testing.T) {
+			r := reportOf(t, s.study(), Options{Seed: 2, Jobs: 1})
+			if got := len(r.Sheets[0].Rows); got != len(s.values)*len(reported) {
 				t.Errorf("%d rows", got)
 			}
 			text := everything(t, r)
 			if !strings.Contains(r.Title, "synthetic") || !strings.Contains(r.Plots[0].Title, "synthetic") || !strings.Contains(text, "not comparable with the paper's") {
 				t.Error("title, plot or notes do not say that the data are synthetic")
 			}
-			again, err := s.run(context.Background(), Options{Seed: 2, Jobs: 3})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if text != everything(t, again) {
+			if text != everything(t, reportOf(t, s.study(), Options{Seed: 2, Jobs: 3})) {
 				t.Error("three jobs give another report than one")
 			}
 		})
@@ -53,15 +45,9 @@ func TestSweepSeeds(t *testing.T) {
 	dir := t.TempDir()
 	writeFolds(t, dir, 15, 1)
 	s := small(figure5())
-	both, err := s.run(context.Background(), Options{Data: dir, Seed: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := reportOf(t, s.study(), Options{Data: dir, Seed: 7})
 	s.seeds = 1
-	second, err := s.run(context.Background(), Options{Data: dir, Seed: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := reportOf(t, s.study(), Options{Data: dir, Seed: 8})
 	for i, row := range both.Sheets[0].Rows {
 		one, two := row[6].(float64), row[7].(float64)
 		if row[3] != mean([]float64{one, two}) || row[4] != sd([]float64{one, two}) {
@@ -75,10 +61,7 @@ func TestSweepSeeds(t *testing.T) {
 
 // The paper's numbers stand beside the right skews.
 func TestFigure6Published(t *testing.T) {
-	r, err := small(figure6()).run(context.Background(), Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := reportOf(t, small(figure6()).study(), Options{Seed: 1})
 	for _, c := range []struct {
 		skew, measure string
 		want          any
@@ -92,7 +75,7 @@ func TestFigure6Published(t *testing.T) {
 // A sweep on a folder takes HP2004 where there is a choice, the set asked for, or
 // the first.
 func TestSweepChoosesItsSet(t *testing.T) {
-	dir := twoSets(t)
+	dir := setsOf(t, "OHSUMED", "TD2003")
 	for _, c := range []struct{ set, want string }{{"", "TD2003"}, {"OHSUMED", "OHSUMED"}} {
 		data, err := hp2004(Options{Data: dir, Set: c.set}, govSize{})
 		if err != nil || data.name != c.want || !strings.Contains(data.about, "not the paper's HP2004") {

@@ -64,20 +64,27 @@ func hp2004(o Options, size govSize) (source, error) {
 		}
 		return syntheticGov(size, o.Seed)
 	}
-	found, _, err := findSets(o)
+	found, _, err := preferred("HP2004", "data: %s, not the paper's HP2004; the numbers are not comparable with the paper's")(o)
 	if err != nil {
 		return source{}, err
 	}
-	chosen := found[0]
-	if o.Set == "" {
-		for _, s := range found {
-			if s.name == "HP2004" {
-				chosen = s
-			}
-		}
+	return found[0], nil
+}
+
+// onHP2004 is for the experiments of Figures 7 and 8, which do more than tune: the results
+// of a study of which nothing is trained yet, and its folds, the first only if asked.
+func (s *study) onHP2004(o Options, size govSize, firstFold bool) (*results, []tune.Fold, error) {
+	data, err := hp2004(o, size)
+	if err != nil {
+		return nil, nil, err
 	}
-	if chosen.name != "HP2004" {
-		chosen.about = "data: " + chosen.name + ", not the paper's HP2004; the numbers are not comparable with the paper's"
+	folds, err := data.read()
+	if err != nil {
+		return nil, nil, err
 	}
-	return chosen, nil
+	if firstFold {
+		folds = folds[:1]
+	}
+	c, _ := newColumn(&data, asPublished, folds)
+	return &results{study: s, options: o, columns: []*column{c}}, folds, nil
 }

@@ -1,0 +1,149 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Tables of rows by sets, one a measure and reading, in which the best of every column are
+// marked, with the average over the sets in the end.
+
+// microaverage is the column after the sets.
+const microaverage = "microavg"
+
+// withAverage returns the columns of the k-th reading and, where there are several, the
+// average of ours and of the published numbers over them, weighted by numbers of queries.
+func (s *results) withAverage(k int) []*column {
+	sets := s.of(k)
+	if len(sets) < 2 {
+		return sets
+	}
+	average := func(at func(v *view) float64) float64 {
+		var sum, weights float64
+		for _, c := range sets {
+			w := s.weight(c)
+			sum += w * at(&c.views[0])
+			weights += w
+		}
+		return sum / weights
+	}
+	v := view{convention: s.convention, measures: s.measures, published: make(numbers), values: make([][]map[string]number, len(s.rows))}
+	for i := range s.rows {
+		name, values := s.rows[i].name, make(map[string]number)
+		for _, m := range s.measures {
+			if p := average(func(v *view) float64 { return v.published.of(name, m) }); !math.IsNaN(p) {
+				v.published.set(name, m, p)
+			}
+			values[m] = number{mean: average(func(v *view) float64 { return v.mean(i, m) }), neutral: math.NaN(), pooled: math.NaN()}
+		}
+		v.values[i] = []map[string]number{values}
+	}
+	return append(sets, &column{source: source{name: microaverage}, reading: s.readings[k], views: []view{v}})
+}
+
+// weight is a set's weight in the average: its published number of queries where it has one.
+func (s *results) weight(c *column) float64 {
+	if known, ok := s.sizes.named(c.name); ok {
+		return float64(known.queries)
+	}
+	return float64(c.queries)
+}
+
+// comparable reports whether there are published numbers for every set.
+func (s *results) comparable() bool {
+	for _, c := range s.columns {
+		if c.lacksPublished() {
+			return false
+		}
+	}
+	return true
+}
+
+// shown returns the rows of the tables: without published numbers, those computed.
+func (s *results) shown() []int {
+	var rows []int
+	for i := range s.rows {
+		if s.rows[i].method != "" || s.comparable() {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// ours returns our number of a row by its name, NaN if there is none.
+func (s *results) ours(v *view, name, m string) float64 {
+	if i := s.rowNamed(name); i >= 0 {
+		return v.mean(i, m)
+	}
+	return math.NaN()
+}
+
+// columnOf returns the numbers of the rows shown in a column, ours and published.
+func (s *results) columnOf(c *column, m string) (ours, published []float64) {
+	for _, i := range s.shown() {
+		ours = append(ours, c.views[0].mean(i, m))
+		published = append(published, c.views[0].published.of(s.rows[i].name, m))
+	}
+	return ours, published
+}
+
+// markedTables has a table for every reading and measure.
+var markedTables partFunc = func(s *results, r *Report) {
+	for k, reading := range s.readings {
+		for _, m := range s.measures {
+			r.Tables = append(r.Tables, s.markedTable(k, m, fmt.Sprintf("%s, %s data", title(m), reading.name)))
+		}
+	}
+}
+
+func (s *results) markedTable(k int, m, heading string) Table {
+	t := Table{Title: heading, Columns: []string{"method"}, Left: 1}
+	for _, i := range s.shown() {
+		t.Rows = append(t.Rows, []string{s.rows[i].name})
+	}
+	add := func(heading string, values []float64, decimals int) {
+		t.Columns = append(t.Columns, heading+marks[0])
+		for i, rank := range ranks(values) {
+			t.Rows[i] = append(t.Rows[i], marked(values[i], rank, decimals))
+		}
+	}
+	for _, c := range s.withAverage(k) {
+		ours, published := s.columnOf(c, m)
+		add(c.name, ours, 4)
+		if s.comparable() {
+			add("paper", published, 3)
+		}
+	}
+	return t
+}
+
+// markedSheet has one line for every number of these tables.
+var markedSheet partFunc = func(s *results, r *Report) {
+	sheet := Sheet{Columns: []string{"reading", "measure", "method", "data", "ours", "ours_rank", "tie_neutral", "pooled", "paper", "paper_rank"}}
+	for k, reading := range s.readings {
+		for _, m := range s.measures {
+			for _, c := range s.withAverage(k) {
+				ours, published := s.columnOf(c, m)
+				ourRanks, theirRanks := ranks(ours), ranks(published)
+				for n, i := range s.shown() {
+					p := place{results: s, column: c, view: &c.views[0], at: i, measure: m}
+					sheet.Rows = append(sheet.Rows, []any{
+						reading.name, m, s.rows[i].name, c.name, orNil(ours[n]), rankOrNil(ourRanks[n]), orNil(p.number().neutral), orNil(p.number().pooled),
+						orNil(published[n]), rankOrNil(theirRanks[n]),
+					})
+				}
+			}
+		}
+	}
+	r.Sheets = append(r.Sheets, sheet)
+}
+
+// setList names the sets of an experiment.
+func (s *results) setList() string {
+	var names []string
+	for _, c := range s.of(0) {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
+}
