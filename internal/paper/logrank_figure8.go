@@ -49,7 +49,7 @@ type watched struct {
 
 func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 	s := &study{
-		rows:     []row{{name: "ConvexLoss_NDCG", method: "convexloss", training: "ndcg@10", grid: f.grid}},
+		rows:     []row{{name: "ConvexLoss_NDCG", group: "choosing C", method: "convexloss", training: "ndcg@10", grid: f.grid}},
 		chosenBy: "ndcg@10", measures: reported, records: "chosen",
 	}
 	found, folds, err := s.onHP2004(o, f.size, true)

@@ -215,19 +215,21 @@ func (s *study) tune(ctx context.Context, o Options, c *column, members []int, f
 	return result.Rows, nil
 }
 
-// stage names what is being trained, for who waits.
+// stage names what is being trained, for who waits: what tells one tune.Run from another.
 func (s *study) stage(c *column, r *row, seed uint64) string {
-	words := []string{c.label(s)}
+	var words []string
+	if strings.Contains(s.records, "{set}") { // there may be several
+		words = append(words, c.label(s))
+	}
 	if s.alone {
 		words = append(words, r.name)
-	}
-	if r.group != "" {
+	} else if r.group != "" {
 		words = append(words, r.group)
 	}
 	if r.chosenBy != "" {
 		words = append(words, "chosen by "+r.chosenBy)
 	}
-	if max(s.seeds, r.seeds) > 1 {
+	if strings.Contains(s.records, "{seed}") {
 		words = append(words, fmt.Sprintf("seed %d", seed))
 	}
 	return strings.Join(words, ", ")
