@@ -42,11 +42,11 @@ var (
 	// setSizes has a line for every set.
 	setSizes partFunc = func(s *results, r *Report) {
 		for i, c := range s.of(0) {
-			text := fmt.Sprintf("%s: %d folds, %d test queries", c.name, len(c.names), c.queries)
-			for k := 1; k < len(s.readings); k++ {
-				text += fmt.Sprintf("; cleaning removes %d test documents", s.of(k)[i].removed)
+			cleaning := ""
+			if len(s.readings) > 1 {
+				cleaning = fmt.Sprintf("; cleaning removes %d test documents", s.of(1)[i].removed)
 			}
-			r.fact("data", "%s", text)
+			r.fact("data", "%s: %d folds, %d test queries%s", c.name, len(c.names), c.queries, cleaning)
 		}
 	}
 
