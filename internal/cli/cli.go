@@ -117,11 +117,7 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 		Version:       version(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			switch env.format {
-			case "text", "json", "csv":
-				return emptyPath(cmd)
-			}
-			return usageErrorf("--format %q%s", env.format, suggest.Or(env.format, []string{"text", "json", "csv"}, ": expected text, json or csv"))
+			return env.checkFormat(cmd, []string{"text", "json", "csv"}, "text, json or csv")
 		},
 	}
 	root.PersistentFlags().StringVar(&env.format, "format", "text", "print `text`, json or csv")
@@ -135,6 +131,15 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
+}
+
+// checkFormat checks the flags that all commands have: the format, listed in words, and
+// names of files.
+func (env *environment) checkFormat(cmd *cobra.Command, formats []string, list string) error {
+	if !slices.Contains(formats, env.format) {
+		return usageErrorf("--format %q%s", env.format, suggest.Or(env.format, formats, ": expected "+list))
+	}
+	return emptyPath(cmd)
 }
 
 // usageError marks an error as the caller's: wrong flags or wrong input.
@@ -199,7 +204,12 @@ func required(cmd *cobra.Command, flags ...string) error {
 	if missing == nil {
 		return nil
 	}
-	return usageErrorf("%s needs %s (see %q)", cmd.CommandPath(), strings.Join(missing, ", "), cmd.CommandPath()+" --help")
+	return needs(cmd, strings.Join(missing, ", "))
+}
+
+// needs is the error about what a command line lacks.
+func needs(cmd *cobra.Command, what string) error {
+	return usageErrorf("%s needs %s (see %q)", cmd.CommandPath(), what, cmd.CommandPath()+" --help")
 }
 
 // note prints one line on standard error, unless --quiet.

@@ -2,29 +2,20 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/stats"
 )
 
 type compareFlags struct {
-	scoring
-	judging
-	data         string
-	measure      string
-	measures     string
-	ties         string
-	baseline     string
-	seeds        string
-	unit         string
-	permutations int
-	resamples    int
-	seed         uint64
+	evaluating
+	testFlags
+	measure string
+	seeds   string
+	unit    string
 }
 
 // compareFormats are the formats of compare: those of every command, and tables for
@@ -73,10 +64,7 @@ func newCompareCommand(env *environment) *cobra.Command {
   listwise compare --data OHSUMED --baseline mle --seeds 1-5 mle=runs/1/mle runs/{seed}/lambdarank
   listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains(compareFormats, env.format) {
-				return usageErrorf("--format %q%s", env.format, suggest.Or(env.format, compareFormats, ": expected "+strings.Join(compareFormats, ", ")))
-			}
-			return emptyPath(cmd)
+			return env.checkFormat(cmd, compareFormats, strings.Join(compareFormats, ", "))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.checkFlags(cmd, args); err != nil {
@@ -86,19 +74,12 @@ func newCompareCommand(env *environment) *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
 	fl.StringVar(&f.measure, "measure", "map", "`measure` to compare by")
-	fl.StringVar(&f.measures, "measures", "", "`measures` to compare by, separated by commas, instead of one")
-	f.judging.addTo(cmd)
-	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
-	fl.StringVar(&f.baseline, "baseline", "", "`name` of the system that the others are compared with (default: every pair)")
 	fl.StringVar(&f.seeds, "seeds", "", "`numbers` that stand for {seed} in the systems' paths, such as 1,2,3 or 1-5; the runs are averaged")
 	fl.StringVar(&f.unit, "unit", "query", "`what` the tests count: query; fold is refused")
-	addWhole(fl, &f.permutations, "permutations", 100_000, 1, "`number` of sign flips of the randomisation test")
-	addWhole(fl, &f.resamples, "resamples", 10_000, 1, "`number` of bootstrap samples")
-	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&env.format, "format", "text", "print `text`, markdown, latex, csv or json")
-	f.scoring.addTo(cmd)
+	f.evaluating.addTo(cmd, "", "`measures` to compare by, separated by commas, instead of one")
+	f.testFlags.addTo(cmd, "every pair")
 	return cmd
 }
 
@@ -114,7 +95,7 @@ func (f *compareFlags) checkFlags(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) < 2 {
-		return usageErrorf("%s needs at least two systems (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+		return needs(cmd, "at least two systems")
 	}
 	if cmd.Flags().Changed("measure") && cmd.Flags().Changed("measures") {
 		return usageErrorf("--measure %s and --measures %s: expected one of them", f.measure, f.measures)
@@ -130,21 +111,25 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	if systems, err = env.systemsFor(f.data, systems, 2); err != nil {
 		return err
 	}
-	baseline := -1
-	if f.baseline != "" {
-		baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })
-		if baseline < 0 {
-			return usageErrorf("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
-		}
-	}
-	c := &comparison{systems: systems, seed: f.seed, resamples: f.resamples}
-	if baseline >= 0 {
-		c.baseline = f.baseline
-	}
-	measures, err := f.parse(c)
+	baseline, err := f.baselineOf(systems, -1)
 	if err != nil {
 		return err
 	}
+	c := &comparison{systems: systems, baseline: f.baseline, seed: f.seed, resamples: f.resamples}
+	if c.convention, err = f.parseConvention(); err != nil {
+		return err
+	}
+	if f.measures == "" {
+		if _, err := measure.Parse(f.measure, c.convention, measure.Options{}); err != nil {
+			return usageErrorf("--measure: %w", err)
+		}
+		f.measures = f.measure
+	}
+	measures, ties, err := f.parseMeasures(c.convention, measure.Options{})
+	if err != nil {
+		return err
+	}
+	c.ties = ties
 	if err := f.measureAll(ctx, env, c, measures); err != nil {
 		return err
 	}
@@ -165,27 +150,4 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	}
 	bar.finish()
 	return env.printComparison(c)
-}
-
-// parse reads the measures and, into c, how they count.
-func (f *compareFlags) parse(c *comparison) ([]measure.Measure, error) {
-	var err error
-	if c.convention, err = f.parseConvention(); err != nil {
-		return nil, err
-	}
-	if c.ties, err = measure.ParseTies(f.ties); err != nil {
-		return nil, usageErrorf("--ties: %w", err)
-	}
-	if f.measures == "" {
-		m, err := measure.Parse(f.measure, c.convention, measure.Options{})
-		if err != nil {
-			return nil, usageErrorf("--measure: %w", err)
-		}
-		return []measure.Measure{m}, nil
-	}
-	list, err := measure.ParseList(f.measures, c.convention, measure.Options{})
-	if err != nil {
-		return nil, usageErrorf("--measures: %w", err)
-	}
-	return list, nil
 }

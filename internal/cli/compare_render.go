@@ -1,47 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 )
-
-// The writers below leave errors to w, which keeps the first.
-
-// report is the sheet as text.
-func (s *sheet) report() report {
-	r := report{title: s.above, columns: s.columns, notes: s.below, keys: s.left, align: leftColumns(s.columns, s.left)}
-	for i, name := range s.columns {
-		if name == "" || name == "better than" {
-			r.align[i] = text.AlignLeft
-		}
-	}
-	for _, row := range s.rows {
-		r.rows = append(r.rows, cellsOf(row))
-	}
-	return r
-}
-
-// leftColumns aligns the first columns left, the others right.
-func leftColumns(columns []string, left int) []text.Align {
-	align := make([]text.Align, len(columns))
-	for i := range align {
-		if align[i] = text.AlignRight; i < left {
-			align[i] = text.AlignLeft
-		}
-	}
-	return align
-}
-
-func cellsOf(row []string) []any {
-	cells := make([]any, len(row))
-	for i, c := range row {
-		cells[i] = c
-	}
-	return cells
-}
 
 var markdownMarks = marks{
 	super: func(mean, letters string) string {
@@ -59,37 +21,31 @@ func escapeMarkdown(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "<", `\<`, "`", "\\`").Replace(s)
 }
 
-// writeMarkdown writes tables in GitHub's dialect.
-func writeMarkdown(w *bufio.Writer, sheets []sheet) {
-	for i, s := range sheets {
+// markdown returns tables in GitHub's dialect.
+func markdown(tables []report) string {
+	var b strings.Builder
+	for i, t := range tables {
 		if i > 0 {
-			fmt.Fprintln(w)
+			b.WriteByte('\n')
 		}
-		if s.above != "" {
-			fmt.Fprintf(w, "**%s**\n\n", s.above)
+		if t.title != "" {
+			fmt.Fprintf(&b, "**%s**\n\n", t.title)
 		}
-		fmt.Fprintf(w, "| %s |\n|", strings.Join(s.columns, " | "))
-		for c := range s.columns {
-			if c < s.left {
-				fmt.Fprint(w, "---|")
-			} else {
-				fmt.Fprint(w, "---:|")
-			}
-		}
-		fmt.Fprintln(w)
-		for _, row := range s.rows {
+		fmt.Fprintf(&b, "| %s |\n|%s%s\n", strings.Join(t.columns, " | "), strings.Repeat("---|", t.keys), strings.Repeat("---:|", len(t.columns)-t.keys))
+		for _, row := range t.rows {
 			cells := make([]string, len(row))
 			for c, cell := range row {
-				if cells[c] = cell; strings.Trim(cell, "*") == "" { // stars, not bold
-					cells[c] = escapeMarkdown(cell)
+				if cells[c] = fmt.Sprint(cell); strings.Trim(cells[c], "*") == "" { // stars, not bold
+					cells[c] = escapeMarkdown(cells[c])
 				}
 			}
-			fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 		}
-		if len(s.below) > 0 {
-			fmt.Fprintf(w, "\n%s\n", escapeMarkdown(strings.Join(s.below, " ")))
+		if len(t.notes) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", escapeMarkdown(strings.Join(t.notes, " ")))
 		}
 	}
+	return b.String()
 }
 
 var latexMarks = marks{
@@ -111,31 +67,33 @@ func escapeLatex(s string) string {
 	).Replace(s)
 }
 
-// writeLatex writes one table environment a table, with booktabs' rules and what
+// latex returns one table environment a table, with booktabs' rules and what
 // stands around it as the caption.
-func writeLatex(w *bufio.Writer, sheets []sheet) {
-	fmt.Fprintln(w, `% needs \usepackage{booktabs} and \usepackage{graphicx}`)
-	for _, s := range sheets {
-		caption := s.below
-		if s.above != "" {
-			caption = append([]string{"Pairs by " + s.above + "."}, caption...)
+func latex(tables []report) string {
+	var b strings.Builder
+	b.WriteString("% needs \\usepackage{booktabs} and \\usepackage{graphicx}\n")
+	for _, t := range tables {
+		caption := t.notes
+		if t.title != "" {
+			caption = append([]string{"Pairs by " + t.title + "."}, caption...)
 		}
-		fmt.Fprintf(w, "\\begin{table}\n\\caption{%s}\n\\centering\n\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%%\n", escapeLatex(strings.Join(caption, " ")))
-		fmt.Fprintf(w, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", s.left), strings.Repeat("r", len(s.columns)-s.left))
-		header := make([]string, len(s.columns))
-		for c, name := range s.columns {
+		fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s}\n\\centering\n\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%%\n", escapeLatex(strings.Join(caption, " ")))
+		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", t.keys), strings.Repeat("r", len(t.columns)-t.keys))
+		header := make([]string, len(t.columns))
+		for c, name := range t.columns {
 			if header[c] = escapeLatex(name); strings.Contains(name, latexMarks.minus) {
 				header[c] = name
 			}
 		}
-		fmt.Fprintf(w, "%s \\\\\n\\midrule\n", strings.Join(header, " & "))
-		for _, row := range s.rows {
+		fmt.Fprintf(&b, "%s \\\\\n\\midrule\n", strings.Join(header, " & "))
+		for _, row := range t.rows {
 			cells := make([]string, len(row))
 			for c, cell := range row {
-				cells[c] = strings.Replace(cell, "<0", "$<$0", 1)
+				cells[c] = strings.Replace(fmt.Sprint(cell), "<0", "$<$0", 1)
 			}
-			fmt.Fprintf(w, "%s \\\\\n", strings.Join(cells, " & "))
+			fmt.Fprintf(&b, "%s \\\\\n", strings.Join(cells, " & "))
 		}
-		fmt.Fprint(w, "\\bottomrule\n\\end{tabular}}\n\\end{table}\n")
+		b.WriteString("\\bottomrule\n\\end{tabular}}\n\\end{table}\n")
 	}
+	return b.String()
 }

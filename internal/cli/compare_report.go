@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bufio"
-
 	"github.com/listwise/listwise/internal/rows"
 	"github.com/listwise/listwise/stats"
 )
@@ -80,18 +78,18 @@ func (env *environment) printComparison(c *comparison) error {
 		columns, cells := c.csv()
 		return rows.WriteCSV(env.stdout, columns, cells)
 	}
-	w := bufio.NewWriter(env.text())
+	var text string
 	switch env.format {
 	case "markdown":
-		writeMarkdown(w, c.paper(markdownMarks))
+		text = markdown(c.paper(markdownMarks))
 	case "latex":
-		writeLatex(w, c.paper(latexMarks))
+		text = latex(c.paper(latexMarks))
 	default:
 		for _, s := range c.sheets() {
-			writeText(w, s.report(), env.width())
+			text += s.text(env.width())
 		}
 	}
-	return w.Flush()
+	return env.printText(text)
 }
 
 func (c *comparison) json() compareJSON {

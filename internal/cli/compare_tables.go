@@ -9,15 +9,6 @@ import (
 	"github.com/listwise/listwise/stats"
 )
 
-// sheet is a table of text for people to read, with what stands around it.
-type sheet struct {
-	above   string
-	columns []string
-	left    int // number of columns that are aligned left
-	rows    [][]string
-	below   []string
-}
-
 // marks are how a format writes what plain text cannot.
 type marks struct {
 	super func(mean, letters string) string
@@ -35,34 +26,37 @@ var plainMarks = marks{
 
 // sheets are the tables of the text form: per measure one of the systems and one of
 // the pairs, with all that is known of each.
-func (c *comparison) sheets() []sheet {
-	var all []sheet
+func (c *comparison) sheets() []report {
+	var all []report
 	for i := range c.measured {
 		m := &c.measured[i]
 		systems, pairs := c.systemSheet(m, plainMarks), c.pairSheet(m, plainMarks)
-		systems.above = m.name + ": " + c.heading(m)
-		systems.below = []string{""}
-		pairs.below = append([]string{""}, c.findings(m)...)
+		systems.title = m.name + ": " + c.heading(m)
+		systems.notes = []string{""}
+		pairs.notes = append([]string{""}, c.findings(m)...)
 		if significant(leastHolm(m)) {
-			pairs.below = append(pairs.below, starLegend)
+			pairs.notes = append(pairs.notes, starLegend)
 		}
 		if i < len(c.measured)-1 {
-			pairs.below = append(pairs.below, "")
+			pairs.notes = append(pairs.notes, "")
 		}
 		all = append(all, systems, pairs)
 	}
 	last := &all[len(all)-1]
-	last.below = append(last.below, c.remarks()...)
+	last.notes = append(last.notes, c.remarks()...)
+	for i := range all {
+		all[i].alignNumbers()
+	}
 	return all
 }
 
 // paper are the tables for papers: one of all systems by all measures, whose letters name
 // the systems that one is significantly better than, and one of the pairs for each measure.
-func (c *comparison) paper(k marks) []sheet {
-	overview := sheet{columns: []string{"", "system"}, left: 2}
+func (c *comparison) paper(k marks) []report {
+	overview := report{columns: []string{"", "system"}, keys: 2}
 	several := c.severalRuns()
 	for i, s := range c.systems {
-		row := []string{letter(i), k.text(s.name)}
+		row := []any{letter(i), k.text(s.name)}
 		if several {
 			row = append(row, strconv.Itoa(len(s.runs)))
 		}
@@ -89,20 +83,20 @@ func (c *comparison) paper(k marks) []sheet {
 			}
 		}
 		if heading := c.heading(m); i == 0 || heading != c.heading(&c.measured[i-1]) {
-			overview.below = append(overview.below, heading+".")
+			overview.notes = append(overview.notes, heading+".")
 		}
-		overview.below = append(overview.below, c.findings(m)...)
+		overview.notes = append(overview.notes, c.findings(m)...)
 	}
-	overview.below = append(overview.below, "Letters: significantly better than the system of that letter.")
-	overview.below = append(overview.below, c.remarks()...)
-	all := []sheet{overview}
+	overview.notes = append(overview.notes, "Letters: significantly better than the system of that letter.")
+	overview.notes = append(overview.notes, c.remarks()...)
+	all := []report{overview}
 	for i := range c.measured {
 		m := &c.measured[i]
 		pairs := c.pairSheet(m, k)
-		pairs.above = m.name
+		pairs.title = m.name
 		all = append(all, pairs)
 	}
-	all[len(all)-1].below = []string{legend(c.measured[0].Exact)}
+	all[len(all)-1].notes = []string{legend(c.measured[0].Exact)}
 	return all
 }
 
@@ -128,15 +122,15 @@ func thousands(n int) string {
 	return s
 }
 
-func (c *comparison) systemSheet(m *measured, k marks) sheet {
-	s := sheet{columns: []string{"", "system", "mean", "95 % interval"}, left: 2}
+func (c *comparison) systemSheet(m *measured, k marks) report {
+	s := report{columns: []string{"", "system", "mean", "95 % interval"}, keys: 2}
 	several := c.severalRuns()
 	if several {
 		s.columns = append(s.columns, "runs", "sd of runs")
 	}
 	s.columns = append(s.columns, "better than")
 	for i, x := range m.Systems {
-		row := []string{letter(i), k.text(c.systems[i].name), fmt.Sprintf("%.4f", x.Mean), bounds(x.Interval, k)}
+		row := []any{letter(i), k.text(c.systems[i].name), fmt.Sprintf("%.4f", x.Mean), bounds(x.Interval, k)}
 		if several {
 			row = append(row, strconv.Itoa(len(c.systems[i].runs)), decimals(m.deviations[i], 4))
 		}
@@ -154,13 +148,13 @@ func (c *comparison) severalRuns() bool {
 	return false
 }
 
-func (c *comparison) pairSheet(m *measured, k marks) sheet {
-	s := sheet{
+func (c *comparison) pairSheet(m *measured, k marks) report {
+	s := report{
 		columns: []string{"a", "b", "a " + k.minus + " b", "95 % interval", "t", "boot.", "rand.", "Holm", "", "max-T", "d", "W/T/L", "detectable"},
-		left:    2,
+		keys:    2,
 	}
 	for _, p := range m.Pairs {
-		s.rows = append(s.rows, []string{
+		s.rows = append(s.rows, []any{
 			k.text(c.systems[p.A].name), k.text(c.systems[p.B].name),
 			signed(p.Difference, k), bounds(p.Interval, k),
 			probability(p.T.P), probability(p.Bootstrap.P), probability(p.Randomization.P),

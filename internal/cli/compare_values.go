@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/stats"
 	"github.com/listwise/listwise/tune"
@@ -43,16 +41,14 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 			paths = append(paths, r.path)
 		}
 	}
-	divisions, err := f.read(ctx, env, c, paths)
+	divisions, err := f.read(ctx, env, paths)
 	if err != nil {
 		return err
 	}
-	tests := testsOf(divisions)
-	c.convention = env.settle(c.convention, tests...)
-	measures = measure.ForAll(measures, tests...)
-	warnOfIrrelevance(env, measures, tests)
-	f.noteOfThreshold(env, c.convention, ofDivisions(paths, divisions)...)
-	if err := f.check(env, f.data, ofDivisions(paths, divisions)...); err != nil {
+	if isFolder(f.data) {
+		c.folds = len(divisions)
+	}
+	if c.convention, measures, err = f.settle(env, c.convention, measures, paths, divisions); err != nil {
 		return err
 	}
 	bar := env.startProgress("measuring, runs", len(paths))
@@ -75,56 +71,6 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 		}
 	}
 	return nil
-}
-
-// testsOf returns the test data of all divisions.
-func testsOf(divisions []ensemble.Division) []*dataset.Dataset {
-	tests := make([]*dataset.Dataset, len(divisions))
-	for i := range divisions {
-		tests[i] = divisions[i].Test
-	}
-	return tests
-}
-
-// read reads the data, one file or the test parts of folds, and every run's scores.
-func (f *compareFlags) read(ctx context.Context, env *environment, c *comparison, paths []string) ([]ensemble.Division, error) {
-	opts, err := f.options()
-	if err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
-		test, err := env.openAndWarn(ctx, "data", f.data, opts)
-		if err != nil {
-			return nil, err
-		}
-		bar := env.startProgress(scoringSystems, 0)
-		d, err := ensemble.Read(paths, nil, test, bar.set)
-		bar.finish()
-		if err != nil {
-			return nil, usageErrorf("%w", hintAtFolds(err, paths, test.Docs()))
-		}
-		return []ensemble.Division{*d}, nil
-	}
-	folds, err := env.readTests(f.data, opts)
-	if err != nil {
-		return nil, err
-	}
-	c.folds = len(folds)
-	var tests []*dataset.Dataset
-	for i := range folds {
-		tests = append(tests, folds[i].Test)
-	}
-	env.warnings(tests...)
-	if err := eachOnce(f.data, folds); err != nil {
-		return nil, err
-	}
-	bar := env.startProgress(scoringSystems, 0)
-	divisions, err := ensemble.ReadFolds(paths, folds, false, bar.set)
-	bar.finish()
-	if err != nil {
-		return nil, usageErrorf("%w", err)
-	}
-	return divisions, nil
 }
 
 // eachOnce refuses folds whose test parts share queries: a query that counts twice

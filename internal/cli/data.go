@@ -57,7 +57,7 @@ func (in *dataInput) addTo(cmd *cobra.Command) {
 func (in *dataInput) files(cmd *cobra.Command, args []string) ([]string, error) {
 	files := slices.Concat(in.data, args)
 	if len(files) == 0 {
-		return nil, usageErrorf("%s needs a data file (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+		return nil, needs(cmd, "a data file")
 	}
 	return files, nil
 }
@@ -129,11 +129,6 @@ func (o *dataOutput) addTo(cmd *cobra.Command) {
 func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 	if err := required(cmd, "out"); err != nil {
 		return err
-	}
-	if o.out != "-" {
-		if err := checkTarget("out", o.out); err != nil {
-			return err
-		}
 	}
 	if o.sparse && datafile.IsCache(o.out) {
 		return usageErrorf("--sparse is for text, not for the cache %s", o.out)

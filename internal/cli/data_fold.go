@@ -93,7 +93,7 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) error {
 	if err := f.targets(files, k).check(); err != nil {
 		return err
 	}
-	return checkTargetFolder(f.out)
+	return target{"--out", f.out}.checkFolder()
 }
 
 func foldReport(out string, sizes []datafile.FoldSize) report {

@@ -54,11 +54,6 @@ var demoMethods = []struct {
 
 func demo(ctx context.Context, env *environment, seed uint64, out, html string) error {
 	began := time.Now()
-	if html != "" {
-		if err := checkTarget("report", html); err != nil {
-			return err
-		}
-	}
 	if err := demoTargets(out, html).check(); err != nil {
 		return err
 	}

@@ -10,21 +10,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/model"
 )
 
 type evalFlags struct {
-	scoring
-	judging
+	evaluating
 	recording
-	data     string
 	model    string
 	scores   string
-	measures string
-	ties     string
 	maxGrade float64
 	perQuery string
 }
@@ -47,15 +43,12 @@ func newEvalCommand(env *environment) *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.data, "data", "", "judged queries, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)")
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
 	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data")
-	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to take, separated by commas")
-	f.judging.addTo(cmd)
-	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	addPositive(fl, &f.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
-	f.scoring.addTo(cmd)
+	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
+	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)"
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -110,94 +103,63 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	measures, err := measure.ParseList(f.measures, convention, measure.Options{MaxGrade: f.maxGrade})
-	if err != nil {
-		return usageErrorf("--measures: %w", err)
-	}
-	ties, err := measure.ParseTies(f.ties)
-	if err != nil {
-		return usageErrorf("--ties: %w", err)
-	}
-	if f.perQuery != "" {
-		if err := checkTarget("per-query", f.perQuery); err != nil {
-			return err
-		}
-	}
-	in, err := f.read(ctx, env)
+	measures, ties, err := f.parseMeasures(convention, measure.Options{MaxGrade: f.maxGrade})
 	if err != nil {
 		return err
 	}
-	convention = env.settle(convention, in.data)
-	measures = measure.ForAll(measures, in.data)
-	warnOfIrrelevance(env, measures, []*dataset.Dataset{in.data})
-	f.noteOfThreshold(env, convention, scored{f.model, []*dataset.Dataset{in.data}, []*model.Model{in.model}})
-	rec := f.begin(env, func() *runs.Run { return f.recorded(in, convention, measures) })
-	var result *measure.Result
-	err = env.during("measuring "+f.data, func() (err error) {
-		result, err = f.measure(in, convention, measures, ties)
+	test, system, err := f.read(ctx, env)
+	if err != nil {
 		return err
-	})
-	if err == nil {
-		rec.wrote(f.perQuery)
-		rec.result(in.result(f.ranker(), result))
 	}
+	read := []ensemble.Division{{Test: test, Systems: []ensemble.System{system}}}
+	if convention, measures, err = f.settle(env, convention, measures, []string{f.model}, read); err != nil {
+		return err
+	}
+	rec := f.begin(env, func() *runs.Run { return f.recorded(test, system.Model, convention, measures) })
 	var out report
-	if err == nil {
+	err = env.during("measuring "+f.data, func() error {
+		result, err := measure.Evaluate(test, system.Test, measures, ties)
+		if err != nil {
+			return usageErrorf("%s: %w", f.data, err)
+		}
+		if f.perQuery != "" {
+			if err := writePerQuery(f.perQuery, convention, result); err != nil {
+				return err
+			}
+		}
+		rec.wrote(f.perQuery)
+		rec.result(evalResult(&system, result))
 		warnOfTies(env, result)
 		out = evalReport(convention, result)
-	}
+		return nil
+	})
 	return rec.conclude(out, err)
 }
 
-func (f *evalFlags) measure(in *evalInput, c measure.Convention, measures []measure.Measure, ties measure.TiePolicy) (*measure.Result, error) {
-	result, err := measure.Evaluate(in.data, in.scores, measures, ties)
-	if err != nil {
-		return nil, usageErrorf("%s: %w", f.data, err)
-	}
-	if f.perQuery != "" {
-		if err := writePerQuery(f.perQuery, c, result); err != nil {
-			return nil, err
-		}
-	}
-	return result, nil
-}
-
-// evalInput is what there is to measure: one score a row of the data, and the model
-// they come from, if it was one.
-type evalInput struct {
-	data   *dataset.Dataset
-	scores []float64
-	model  *model.Model
-}
-
-func (f *evalFlags) read(ctx context.Context, env *environment) (*evalInput, error) {
+// read reads the data and the model or the scores.
+func (f *evalFlags) read(ctx context.Context, env *environment) (*dataset.Dataset, ensemble.System, error) {
+	system := ensemble.System{Name: f.model + f.scores}
 	opts, err := f.options()
 	if err != nil {
-		return nil, err
+		return nil, system, err
 	}
-	in := new(evalInput)
-	if in.data, err = env.openAndWarn(ctx, "data", f.data, opts); err != nil {
-		return nil, err
-	}
-	if err := env.during("scoring "+f.data, func() error { return f.readScores(in) }); err != nil {
-		return nil, err
-	}
-	return in, f.check(env, f.data, scored{f.model, []*dataset.Dataset{in.data}, []*model.Model{in.model}})
-}
-
-func (f *evalFlags) readScores(in *evalInput) error {
-	var err error
-	if f.model != "" {
-		in.model, in.scores, err = scoreWith(f.model, f.data, in.data)
-		return err
-	}
-	input, err := readScores("scores", f.scores, in.data.Docs())
+	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
-		return err
+		return nil, system, err
 	}
-	in.scores = make([]float64, len(input))
-	in.data.FromInputOrder(in.scores, input)
-	return nil
+	return test, system, env.during("scoring "+f.data, func() error {
+		if f.model != "" {
+			system.Model, system.Test, err = scoreWith(f.model, f.data, test)
+			return err
+		}
+		input, err := readScores("scores", f.scores, test.Docs())
+		if err != nil {
+			return err
+		}
+		system.Test = make([]float64, len(input))
+		test.FromInputOrder(system.Test, input)
+		return nil
+	})
 }
 
 // warnOfTies warns if the order of tied documents matters, and gives the tie-neutral

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"strings"
 	"testing"
@@ -40,11 +39,7 @@ func TestTablesFit(t *testing.T) {
 }
 
 func written(r report, width int) string {
-	var b bytes.Buffer
-	w := bufio.NewWriter(&b)
-	writeText(w, r, width)
-	w.Flush()
-	return b.String()
+	return r.text(width)
 }
 
 func letters(s string) string {

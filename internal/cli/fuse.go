@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/internal/atomicfile"
@@ -17,9 +16,7 @@ import (
 )
 
 type fuseFlags struct {
-	scoring
-	judging
-	data     string
+	evaluating
 	valid    string
 	rules    string
 	scale    string
@@ -28,8 +25,6 @@ type fuseFlags struct {
 	selectBy string
 	draws    int
 	seed     uint64
-	measures string
-	ties     string
 	out      string
 	model    string
 	long     bool
@@ -64,13 +59,12 @@ Rules (documents of equal score get equal votes):
 				return err
 			}
 			if len(args) < 2 {
-				return usageErrorf("%s needs at least two systems (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
+				return needs(cmd, "at least two systems")
 			}
 			return f.run(cmd.Context(), env, args)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
 	fl.StringVar(&f.valid, "valid", "", "judged queries to choose weights and rule on, a `file` (with --data FILE)")
 	fl.StringVar(&f.rules, "rule", strings.Join(fuse.Kinds(), ","), "`rules`, separated by commas")
 	fl.StringVar(&f.scale, "scale", fuse.MinMax.String(), "`how` combsum and combmnz rescale scores within a query: "+strings.Join(fuse.Scales(), ", "))
@@ -80,12 +74,9 @@ Rules (documents of equal score get equal votes):
 	addLong(cmd, &f.long, "print every system and the weights of every rule")
 	addWhole(fl, &f.draws, "draws", 20, 0, "`number` of samples of the validation queries whose best weights are averaged; 0: the best on all queries, taken alone")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
-	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to take, separated by commas")
-	f.judging.addTo(cmd)
-	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringVar(&f.out, "out", "", "`file` for the fused scores, or folder with --data DIR")
 	fl.StringVar(&f.model, "model", "", "`file` for the fusion as a model; all systems must be models (with --data FILE)")
-	f.scoring.addTo(cmd)
+	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
 	return cmd
 }
 
@@ -104,16 +95,18 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if args, err = f.systems(env, args); err != nil {
 		return err
 	}
-	divisions, err := f.read(ctx, env, args, inFolds)
-	if err != nil {
-		return usageErrorf("%w", err)
+	var divisions []ensemble.Division
+	if inFolds {
+		divisions, err = f.readFolds(env, true, config.Tuned, args)
+	} else {
+		divisions, err = f.readFile(ctx, env, f.valid, args)
 	}
-	if err := f.check(env, f.data, ofDivisions(args, divisions)...); err != nil {
+	if err != nil {
 		return err
 	}
-	convention = env.settle(convention, allOf(divisions)...)
-	warnOfIrrelevance(env, measure.ForAll(config.Measures, allOf(divisions)...), testsOf(divisions))
-	f.noteOfThreshold(env, convention, ofDivisions(args, divisions)...)
+	if convention, config.Measures, err = f.settle(env, convention, config.Measures, args, divisions); err != nil {
+		return err
+	}
 	bar := env.startProgress("fusing, steps", 0)
 	config.Observe = bar.set
 	result, err := config.Run(ctx, divisions)
@@ -132,17 +125,6 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 		return err
 	}
 	return env.print(fuseReport(divisions, result, summary, convention, f.long || env.format != "text"))
-}
-
-// allOf returns the test and validation data of all divisions.
-func allOf(divisions []ensemble.Division) []*dataset.Dataset {
-	all := testsOf(divisions)
-	for i := range divisions {
-		if v := divisions[i].Valid; v != nil {
-			all = append(all, v)
-		}
-	}
-	return all
 }
 
 // systems returns the arguments that are systems.
@@ -181,11 +163,8 @@ func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, e
 	if err != nil {
 		return nil, convention, err
 	}
-	if c.Measures, err = measure.ParseList(f.measures, convention, measure.Options{}); err != nil {
-		return nil, convention, usageErrorf("--measures: %w", err)
-	}
-	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
-		return nil, convention, usageErrorf("--ties: %w", err)
+	if c.Measures, c.Ties, err = f.parseMeasures(convention, measure.Options{}); err != nil {
+		return nil, convention, err
 	}
 	c.Tuning = ensemble.Tuning{Draws: f.draws, Seed: f.seed}
 	if c.Tuning.Measure, err = measure.Parse(f.selectBy, convention, measure.Options{}); err != nil {
@@ -254,51 +233,7 @@ func (f *fuseFlags) checkFlags(inFolds bool, rules int) error {
 	case f.data == "-" && f.valid == "-":
 		return usageErrorf("--data and --valid cannot both be standard input")
 	}
-	if f.model != "" {
-		if err := checkTarget("model", f.model); err != nil {
-			return err
-		}
-	}
-	if f.out != "" && !inFolds {
-		return checkTarget("out", f.out)
-	}
 	return nil
-}
-
-// read reads the data and what the systems say about them.
-func (f *fuseFlags) read(ctx context.Context, env *environment, args []string, inFolds bool) ([]ensemble.Division, error) {
-	opts, err := f.options()
-	if err != nil {
-		return nil, err
-	}
-	if inFolds {
-		folds, err := env.readFolds(f.data, opts)
-		if err != nil {
-			return nil, err
-		}
-		warnOfFolds(env, folds)
-		bar := env.startProgress(scoringSystems, 0)
-		defer bar.finish()
-		return ensemble.ReadFolds(args, folds, f.weights == "" || f.weights == "tuned", bar.set)
-	}
-	test, err := env.openAndWarn(ctx, "data", f.data, opts)
-	if err != nil {
-		return nil, err
-	}
-	var valid *dataset.Dataset
-	if f.valid != "" {
-		if valid, err = env.openAndWarn(ctx, "valid", f.valid, opts); err != nil {
-			return nil, err
-		}
-		warnOfCommon(env, f.data, test, f.valid, valid)
-	}
-	bar := env.startProgress(scoringSystems, 0)
-	defer bar.finish()
-	d, err := ensemble.Read(args, valid, test, bar.set)
-	if err != nil {
-		return nil, err
-	}
-	return []ensemble.Division{*d}, nil
 }
 
 // write leaves what --out and --model ask for.

@@ -7,12 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/model"
 )
 
@@ -186,54 +184,4 @@ func plainCause(err error) string {
 		return "no such file or folder"
 	}
 	return strings.ReplaceAll(err.Error(), "directory", "folder")
-}
-
-// checkTarget returns an error if a file cannot be written, before hours are spent on its
-// content. The name is not empty: see emptyPath.
-func checkTarget(flag, path string) error {
-	switch info, err := os.Stat(path); {
-	case err == nil && info.IsDir():
-		return usageErrorf("--%s: %s is a folder, expected a file", flag, path)
-	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe, /dev/null
-		return nil
-	}
-	target, err := atomicfile.Target(path) // a link's, which may lead nowhere
-	if err != nil {
-		return usageErrorf("--%s: %w", flag, err)
-	}
-	dir := filepath.Dir(target)
-	if info, err := os.Stat(dir); err != nil {
-		return usageErrorf("--%s: %w", flag, err)
-	} else if !info.IsDir() {
-		return usageErrorf("--%s: %s is a file, expected a folder to write %s to", flag, dir, filepath.Base(path))
-	}
-	return checkWritable(flag, dir)
-}
-
-// checkTargetFolder does the same for the folder --out, which is made if need be.
-func checkTargetFolder(path string) error {
-	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		switch {
-		case err == nil && !info.IsDir():
-			return usageErrorf("--out: %s is a file, expected a folder", dir)
-		case err == nil:
-			return checkWritable("out", dir)
-		case !errors.Is(err, fs.ErrNotExist), dir == filepath.Dir(dir):
-			return usageErrorf("--out: %w", err)
-		}
-	}
-}
-
-// checkWritable tries to make a file in a folder.
-func checkWritable(flag, dir string) error {
-	err := atomicfile.Probe(dir)
-	if err == nil {
-		return nil
-	}
-	var file *fs.PathError
-	if errors.As(err, &file) {
-		err = &fs.PathError{Op: "write", Path: dir, Err: file.Err}
-	}
-	return usageErrorf("--%s: %w", flag, err)
 }

@@ -89,21 +89,15 @@ func hintAtMemory(err error) error {
 	return err
 }
 
-// readTests reads the test parts of folds.
-func (env *environment) readTests(dir string, opts dataset.Options) ([]tune.Fold, error) {
-	bar := env.startProgress("reading "+dir, 0)
-	defer bar.finish()
-	opts.Observe = bar.bytes
-	folds, err := tune.ReadTests(dir, opts)
-	return folds, folderFault(dir, err)
-}
+// foldsReader is tune.ReadFolds or tune.ReadTests.
+type foldsReader func(dir string, opts dataset.Options) ([]tune.Fold, error)
 
 // readFolds reads folds.
-func (env *environment) readFolds(dir string, opts dataset.Options) ([]tune.Fold, error) {
+func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Options) ([]tune.Fold, error) {
 	bar := env.startProgress("reading "+dir, 0)
 	defer bar.finish()
 	opts.Observe = bar.bytes
-	folds, err := tune.ReadFolds(dir, opts)
+	folds, err := from(dir, opts)
 	return folds, folderFault(dir, err)
 }
 

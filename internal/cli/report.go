@@ -5,32 +5,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/atomicfile"
 	page "github.com/listwise/listwise/internal/report"
 	"github.com/listwise/listwise/measure"
 )
 
 type reportFlags struct {
-	scoring
-	judging
-	data         string
-	out          string
-	title        string
-	baseline     string
-	measures     string
-	ties         string
-	curves       []string
-	maxSize      float64 // MB
-	permutations int
-	resamples    int
-	seed         uint64
+	evaluating
+	testFlags
+	out     string
+	title   string
+	curves  []string
+	maxSize float64 // MB
 }
 
 func newReportCommand(env *environment) *cobra.Command {
@@ -60,37 +50,23 @@ queries.`,
   listwise report --data test.txt --out report.html 11 12 better=14
   listwise report --data test.txt --out report.html --curve ranknet=r.curve ranknet=r.json mle=m.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.checkFlags(cmd, args); err != nil {
+			if err := required(cmd, "data", "out"); err != nil {
 				return err
+			}
+			if len(args) == 0 {
+				return needs(cmd, "at least one system")
 			}
 			return f.run(cmd.Context(), env, args)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
 	fl.StringVar(&f.out, "out", "", "`file` for the page")
 	fl.StringVar(&f.title, "title", "", "`heading` of the page (default: the data's name)")
-	fl.StringVar(&f.baseline, "baseline", "", "`name` of the system that the others are compared with (default: the first)")
-	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to take, separated by commas; the first sorts the queries")
-	f.judging.addTo(cmd)
-	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringArrayVar(&f.curves, "curve", nil, "`[NAME=]FILE` that train --curve wrote")
 	addPositive(fl, &f.maxSize, "max-size", page.DefaultMaxBytes/1e6, 1000, "`MB` that the page may take")
-	addWhole(fl, &f.permutations, "permutations", 100_000, 1, "`number` of sign flips of the randomisation test")
-	addWhole(fl, &f.resamples, "resamples", 10_000, 1, "`number` of bootstrap samples")
-	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
-	f.scoring.addTo(cmd)
+	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas; the first sorts the queries")
+	f.testFlags.addTo(cmd, "the first")
 	return cmd
-}
-
-func (f *reportFlags) checkFlags(cmd *cobra.Command, args []string) error {
-	if err := required(cmd, "data", "out"); err != nil {
-		return err
-	}
-	if len(args) == 0 {
-		return usageErrorf("%s needs at least one system (see %q)", cmd.CommandPath(), cmd.CommandPath()+" --help")
-	}
-	return checkTarget("out", f.out)
 }
 
 func (f *reportFlags) run(ctx context.Context, env *environment, args []string) error {
@@ -110,23 +86,28 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 		return err
 	}
 	curves = append(recorded, curves...)
-	if f.baseline != "" {
-		config.Baseline = slices.IndexFunc(systems, func(s *contestant) bool { return s.name == f.baseline })
-		if config.Baseline < 0 {
-			return usageErrorf("--baseline: found %q, expected one of %s", f.baseline, strings.Join(namesOf(systems), ", "))
-		}
+	if config.Baseline, err = f.baselineOf(systems, 0); err != nil {
+		return err
 	}
 	if err := f.targets(systems).check(); err != nil {
 		return err
 	}
-	divisions, err := f.read(ctx, env, systems)
-	if err != nil {
-		return usageErrorf("%w", err)
+	paths := make([]string, len(systems))
+	for i, s := range systems {
+		paths[i] = s.runs[0].path
 	}
-	tests := testsOf(divisions)
-	convention := env.settle(measure.ConventionOf(config.Measures[0]), tests...)
-	warnOfIrrelevance(env, measure.ForAll(config.Measures, tests...), tests)
-	f.noteOfThreshold(env, convention, ofDivisions(pathsOf(systems), divisions)...)
+	divisions, err := f.read(ctx, env, paths)
+	if err != nil {
+		return err
+	}
+	if _, config.Measures, err = f.settle(env, measure.ConventionOf(config.Measures[0]), config.Measures, paths, divisions); err != nil {
+		return err
+	}
+	for k := range divisions {
+		for i, s := range systems {
+			divisions[k].Systems[i].Name = s.name
+		}
+	}
 	stages := stagedProgress{env: env}
 	config.Observe = stages.set
 	r, err := page.Build(ctx, *config, divisions, curves)
@@ -156,13 +137,8 @@ func (f *reportFlags) config() (*page.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Measures, err = measure.ParseList(f.measures, convention, measure.Options{}); err != nil {
-		return nil, usageErrorf("--measures: %w", err)
-	}
-	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
-		return nil, usageErrorf("--ties: %w", err)
-	}
-	return c, nil
+	c.Measures, c.Ties, err = f.parseMeasures(convention, measure.Options{})
+	return c, err
 }
 
 // systems reads the arguments as compare does, but one run each; a number is a run of
@@ -216,72 +192,6 @@ func (f *reportFlags) readCurves() ([]page.Curve, error) {
 		curves = append(curves, c)
 	}
 	return curves, nil
-}
-
-// read reads the data, one file or the test parts of folds, and every system's
-// scores, under the systems' names.
-func (f *reportFlags) read(ctx context.Context, env *environment, systems []*contestant) ([]ensemble.Division, error) {
-	opts, err := f.options()
-	if err != nil {
-		return nil, err
-	}
-	paths := pathsOf(systems)
-	var divisions []ensemble.Division
-	if info, err := os.Stat(f.data); err == nil && info.IsDir() {
-		divisions, err = f.readFolds(env, opts, paths)
-		if err != nil {
-			return nil, err
-		}
-	} else {
-		test, err := env.openAndWarn(ctx, "data", f.data, opts)
-		if err != nil {
-			return nil, err
-		}
-		bar := env.startProgress(scoringSystems, 0)
-		d, err := ensemble.Read(paths, nil, test, bar.set)
-		bar.finish()
-		if err != nil {
-			return nil, err
-		}
-		divisions = []ensemble.Division{*d}
-	}
-	if err := f.check(env, f.data, ofDivisions(paths, divisions)...); err != nil {
-		return nil, err
-	}
-	for k := range divisions {
-		for i := range divisions[k].Systems {
-			divisions[k].Systems[i].Name = systems[i].name
-		}
-	}
-	return divisions, nil
-}
-
-// pathsOf returns where the systems, of one run each, are read from.
-func pathsOf(systems []*contestant) []string {
-	paths := make([]string, len(systems))
-	for i, s := range systems {
-		paths[i] = s.runs[0].path
-	}
-	return paths
-}
-
-// readFolds reads the test parts of folds and the systems' folders.
-func (f *reportFlags) readFolds(env *environment, opts dataset.Options, paths []string) ([]ensemble.Division, error) {
-	folds, err := env.readTests(f.data, opts)
-	if err != nil {
-		return nil, err
-	}
-	var tests []*dataset.Dataset
-	for i := range folds {
-		tests = append(tests, folds[i].Test)
-	}
-	env.warnings(tests...)
-	if err := eachOnce(f.data, folds); err != nil {
-		return nil, err
-	}
-	bar := env.startProgress(scoringSystems, 0)
-	defer bar.finish()
-	return ensemble.ReadFolds(paths, folds, false, bar.set)
 }
 
 // reportJSON describes what was written.

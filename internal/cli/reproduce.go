@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,28 +185,35 @@ func (env *environment) printExperiment(r *paper.Report) error {
 		return r.Sheets[0].WriteCSV(env.stdout)
 	}
 	if width := env.width(); width > 0 {
-		return writeExperiment(env.text(), r, width)
+		return env.printText(experimentText(r, width))
 	}
-	return r.WriteText(env.text())
+	var b strings.Builder
+	if err := r.WriteText(&b); err != nil {
+		return err
+	}
+	return env.printText(b.String())
 }
 
-// writeExperiment is the report's WriteText for a terminal of that width.
-func writeExperiment(to io.Writer, r *paper.Report, width int) error {
-	w := bufio.NewWriter(to)
-	writeText(w, report{title: r.Title}, width)
+// experimentText is what the report's WriteText writes, for a terminal of that width.
+func experimentText(r *paper.Report, width int) string {
+	parts := []report{{title: r.Title}}
 	for _, f := range r.Facts {
-		fmt.Fprintln(w, folded(f.Name+": "+f.Value, width))
+		parts = append(parts, report{title: f.Name + ": " + f.Value})
 	}
 	for i := range r.Tables {
 		t := &r.Tables[i]
-		table := report{title: "\n" + t.Title, columns: t.Columns, align: leftColumns(t.Columns, t.Left), keys: max(1, t.Left)}
+		table := report{title: "\n" + t.Title, columns: t.Columns, keys: max(1, t.Left)}
 		for _, row := range t.Rows {
 			table.rows = append(table.rows, cellsOf(row))
 		}
-		writeText(w, table, width)
+		table.alignNumbers()
+		parts = append(parts, table)
 	}
-	writeText(w, report{notes: r.Closing()}, width)
-	return w.Flush()
+	text := ""
+	for _, p := range append(parts, report{notes: r.Closing()}) {
+		text += p.text(width)
+	}
+	return text
 }
 
 // stagedProgress shows one bar after the other, each for a stage of an

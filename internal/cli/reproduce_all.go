@@ -93,11 +93,7 @@ func allReport(all *paper.All) report {
 	t := all.Summary()
 	r := report{columns: t.Columns}
 	for _, row := range t.Rows {
-		cells := make([]any, len(row))
-		for i, c := range row {
-			cells[i] = c
-		}
-		r.rows = append(r.rows, cells)
+		r.rows = append(r.rows, cellsOf(row))
 	}
 	list := []claim{}
 	for i := range all.Outcomes {

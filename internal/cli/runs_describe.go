@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
@@ -137,7 +139,7 @@ func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {
 }
 
 // recorded describes a run of eval.
-func (f *evalFlags) recorded(in *evalInput, convention measure.Convention, measures []measure.Measure) *runs.Run {
+func (f *evalFlags) recorded(test *dataset.Dataset, m *model.Model, convention measure.Convention, measures []measure.Measure) *runs.Run {
 	var names []any
 	for _, m := range measures {
 		names = append(names, m.Name())
@@ -147,24 +149,22 @@ func (f *evalFlags) recorded(in *evalInput, convention measure.Convention, measu
 		Config: map[string]any{
 			"measures": names, "convention": f.convention, "ties": f.ties, "threshold": convention.Threshold(), "max_grade": f.maxGrade, "missing": f.missing,
 		},
-		Data: []runs.Data{recordedData("test", f.data, in.data)},
+		Data: []runs.Data{recordedData("test", f.data, test)},
 	}
-	if in.model == nil {
+	if m == nil {
 		r.Data = append(r.Data, recordedFile("scores", f.scores))
 		return r
 	}
-	r.Methods = []string{in.model.Method}
+	r.Methods = []string{m.Method}
 	r.Data = append(r.Data, recordedFile("model", f.model))
 	return r
 }
 
-// ranker is the name of what was measured.
-func (f *evalFlags) ranker() string { return f.model + f.scores }
-
-func (in *evalInput) result(ranker string, measured *measure.Result) runs.Result {
-	r := runs.Result{Ranker: ranker, Validation: runs.NaN(), Measures: recordedMeasures(measured)}
-	if in.model != nil {
-		r.Settings = in.model.Hyperparameters
+// evalResult is what a model or scores reached.
+func evalResult(s *ensemble.System, measured *measure.Result) runs.Result {
+	r := runs.Result{Ranker: s.Name, Validation: runs.NaN(), Measures: recordedMeasures(measured)}
+	if s.Model != nil {
+		r.Settings = s.Model.Hyperparameters
 	}
 	return r
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"strings"
 
@@ -50,14 +49,11 @@ func printDiff(env *environment, a, b *runs.Run) error {
 	if env.format != "text" {
 		return env.print(measures)
 	}
-	w := bufio.NewWriter(env.text())
-	writeText(w, changesReport(a, b, d), env.width())
-	fmt.Fprintln(w)
 	if len(measures.rows) == 0 {
 		measures.title = "The runs have no measures in common."
 	}
-	writeText(w, measures, env.width())
-	return w.Flush()
+	changes := changesReport(a, b, d)
+	return env.printText(changes.text(env.width()) + "\n" + measures.text(env.width()))
 }
 
 func changesReport(a, b *runs.Run, d *runs.Diff) report {

@@ -156,12 +156,14 @@ not used again.`,
 
 func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 	out := report{columns: []string{"deleted", "command"}}
+	text := ""
 	for _, id := range ids {
 		r, err := s.Get(id)
 		if err != nil {
 			return err
 		}
 		out.rows = append(out.rows, []any{int(id), commandLine(r)})
+		text += fmt.Sprintf("deleted run %d: %s\n", id, commandLine(r))
 	}
 	if err := s.Delete(ids...); err != nil {
 		return err
@@ -170,10 +172,7 @@ func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 	if env.format != "text" {
 		return env.print(out)
 	}
-	for _, row := range out.rows {
-		fmt.Fprintf(env.text(), "deleted run %v: %v\n", row...)
-	}
-	return nil
+	return env.printText(text)
 }
 
 // commandLine is how a run was called.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -47,7 +46,6 @@ func showRun(env *environment, r *runs.Run, long bool) error {
 	if env.format != "text" {
 		return env.print(results)
 	}
-	w := bufio.NewWriter(env.text())
 	data, settings := dataReport(r), settingsReport(r)
 	choices, files := choiceLines(r), r.Files
 	if !long {
@@ -66,13 +64,11 @@ func showRun(env *environment, r *runs.Run, long bool) error {
 	if len(files) > 0 {
 		parts = append(parts, report{title: "files", notes: files})
 	}
-	for i, part := range parts {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		writeText(w, part, env.width())
+	texts := make([]string, len(parts))
+	for i := range parts {
+		texts[i] = parts[i].text(env.width())
 	}
-	return w.Flush()
+	return env.printText(strings.Join(texts, "\n"))
 }
 
 // onlyMeans leaves out the rows of single folds where there are means over them.

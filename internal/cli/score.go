@@ -56,11 +56,6 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	if f.out != "" && f.out != "-" {
-		if err := checkTarget("out", f.out); err != nil {
-			return err
-		}
-	}
 	d, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return err

@@ -16,10 +16,6 @@ import (
 // scoring are the flags of the commands that read data for models to score.
 type scoring struct{ reading }
 
-// scoringSystems is what scoring or reading the scores of systems is called, counted by
-// folds if there are some.
-const scoringSystems = "scoring, systems"
-
 // ofModel is the value of --missing that leaves missing values to each model.
 const ofModel = "model"
 
@@ -42,48 +38,26 @@ func (s *scoring) options() (dataset.Options, error) {
 	return opts, err
 }
 
-// scored is what a system has scored: one data set with one model or, fold by fold,
-// several. Models are nil if there were only scores.
-type scored struct {
-	path   string
-	data   []*dataset.Dataset
-	models []*model.Model
-}
-
-// ofDivisions returns what each system of the divisions has scored, under the paths.
-func ofDivisions(paths []string, divisions []ensemble.Division) []scored {
-	all := make([]scored, len(paths))
-	for i := range all {
-		all[i].path = paths[i]
-		for k := range divisions {
-			all[i].data = append(all[i].data, divisions[k].Test)
-			all[i].models = append(all[i].models, divisions[k].Systems[i].Model)
-		}
-	}
-	return all
-}
-
 // check compares the data of a path with the systems that scored it: an option that
 // contradicts a model is an error, queries that a model was trained on a warning.
-func (s *scoring) check(env *environment, path string, systems ...scored) error {
+func (s *scoring) check(env *environment, data string, paths []string, divisions []ensemble.Division) error {
 	policies := make(map[string]bool)
-	missing := 0
-	for i, by := range systems {
-		for k, m := range by.models {
-			if i == 0 {
-				missing += by.data[k].Missing()
-			}
-			if m == nil {
-				continue
-			}
-			if err := s.checkModel(by.path, m, policies); err != nil {
-				return err
+	for i, path := range paths {
+		for k := range divisions {
+			if m := divisions[k].Systems[i].Model; m != nil {
+				if err := s.checkModel(path, m, policies); err != nil {
+					return err
+				}
 			}
 		}
-		warnOfSeen(env, path, by)
+		warnOfSeen(env, data, path, i, divisions)
+	}
+	missing := 0
+	for k := range divisions {
+		missing += divisions[k].Test.Missing()
 	}
 	if missing > 0 && len(policies) > 0 {
-		env.note("note: %s: %d missing values (nan or NULL) taken as in training: %s", path, missing, strings.Join(slices.Sorted(maps.Keys(policies)), ", "))
+		env.note("note: %s: %d missing values (nan or NULL) taken as in training: %s", data, missing, strings.Join(slices.Sorted(maps.Keys(policies)), ", "))
 	}
 	return nil
 }
@@ -106,19 +80,23 @@ func (s *scoring) checkModel(path string, m *model.Model, policies map[string]bo
 
 // noteOfThreshold notes models that learned with other documents relevant than are measured
 // by, unless that was asked for.
-func (j *judging) noteOfThreshold(env *environment, c measure.Convention, systems ...scored) {
-	told := make(map[float64]bool)
-	for _, by := range systems {
-		for k, m := range by.models {
-			if m == nil || m.Threshold <= 0 || told[m.Threshold] || j.threshold != autoThreshold {
+func (j *judging) noteOfThreshold(env *environment, c measure.Convention, paths []string, divisions []ensemble.Division) {
+	if j.threshold != autoThreshold {
+		return
+	}
+	noted := make(map[float64]bool)
+	here := c.Threshold()
+	for i, path := range paths {
+		for k := range divisions {
+			m := divisions[k].Systems[i].Model
+			if m == nil || m.Threshold <= 0 || noted[m.Threshold] {
 				continue
 			}
-			here := c.Threshold()
-			if slices.ContainsFunc(by.data[k].Grades(), func(g float64) bool { return (g >= here) != (g >= m.Threshold) }) {
-				told[m.Threshold] = true
+			if slices.ContainsFunc(divisions[k].Test.Grades(), func(g float64) bool { return (g >= here) != (g >= m.Threshold) }) {
+				noted[m.Threshold] = true
 				own := dataset.FormatGrade(m.Threshold)
 				env.note("note: %s learned with documents relevant from grade %s on, and is measured with those from %s on (--threshold %s measures as it learned)",
-					by.path, own, dataset.FormatGrade(here), own)
+					path, own, dataset.FormatGrade(here), own)
 			}
 		}
 	}

@@ -4,22 +4,25 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 )
 
-// warnOfSeen warns that a system is measured on queries that it was trained on.
-func warnOfSeen(env *environment, path string, by scored) {
+// warnOfSeen warns that system i of the divisions, read from a path, is measured on
+// queries of the data that it was trained on.
+func warnOfSeen(env *environment, data, path string, i int, divisions []ensemble.Division) {
 	common, told, all := 0, 0, 0
-	for k, m := range by.models {
-		all += len(by.data[k].Queries)
-		if m != nil {
-			c, t := seenBy(m, by.data[k])
+	for k := range divisions {
+		d := &divisions[k]
+		all += len(d.Test.Queries)
+		if m := d.Systems[i].Model; m != nil {
+			c, t := seenBy(m, d.Test)
 			common, told = common+c, told+t
 		}
 	}
 	if common > 0 {
-		env.note("warning: %s %s was trained on: these results say little of other queries", seenText(common, told, all, path), by.path)
+		env.note("warning: %s %s was trained on: these results say little of other queries", seenText(common, told, all, data), path)
 	}
 }
 

@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -34,31 +34,49 @@ func (env *environment) print(r report) error {
 	case "csv":
 		return rows.WriteCSV(env.stdout, r.columns, r.rows)
 	}
-	w := bufio.NewWriter(env.text())
-	writeText(w, r, env.width())
-	return w.Flush()
+	return env.printText(r.text(env.width()))
 }
 
 func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }
 
-// writeText writes a report at most width wide, 0 for any width. It leaves errors to
-// the writer, which keeps the first.
-func writeText(w *bufio.Writer, r report, width int) {
+// text returns the report at most width wide, 0 for any width.
+func (r *report) text(width int) string {
+	var b strings.Builder
 	if r.title != "" {
-		fmt.Fprintln(w, folded(r.title, width))
+		fmt.Fprintln(&b, folded(r.title, width))
 	}
 	for i, part := range r.parts(width) {
 		if len(part.rows) == 0 {
 			continue
 		}
 		if i > 0 {
-			fmt.Fprintln(w)
+			fmt.Fprintln(&b)
 		}
-		fmt.Fprintln(w, part.render(width))
+		fmt.Fprintln(&b, part.render(width))
 	}
 	for _, n := range r.notes {
-		fmt.Fprintln(w, folded(n, width))
+		fmt.Fprintln(&b, folded(n, width))
 	}
+	return b.String()
+}
+
+// alignNumbers aligns all columns right but the key columns and those of words.
+func (r *report) alignNumbers() {
+	r.align = make([]text.Align, len(r.columns))
+	for i, name := range r.columns {
+		if r.align[i] = text.AlignRight; i < r.keys || name == "" || name == "better than" {
+			r.align[i] = text.AlignLeft
+		}
+	}
+}
+
+// cellsOf returns a row of texts as a report's.
+func cellsOf(row []string) []any {
+	cells := make([]any, len(row))
+	for i, c := range row {
+		cells[i] = c
+	}
+	return cells
 }
 
 // render draws the table, whose columns give way to the width.

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/internal/atomicfile"
@@ -12,10 +14,11 @@ import (
 
 // targets are the files and folders that a command reads and writes, under the flags that
 // name them. Every command that writes declares them before it reads anything, and check
-// returns an error if one would overwrite another.
+// returns an error if one would overwrite another or cannot be written.
 type targets struct {
 	inputs  []target
 	outputs []target // files
+	made    []target // those of outputs whose folders the command makes
 	folders []target // that files of many names are written to
 }
 
@@ -28,27 +31,38 @@ type target struct {
 func (t target) String() string { return strings.TrimSpace(t.flag + " " + t.path) }
 
 // reads declares files, and folders of data or of systems.
-func (t *targets) reads(flag string, paths ...string) { t.inputs = declare(t.inputs, flag, paths) }
+func (t *targets) reads(flag string, paths ...string) *targets {
+	return t.declare(&t.inputs, flag, paths)
+}
 
-// writes declares files.
-func (t *targets) writes(flag string, paths ...string) { t.outputs = declare(t.outputs, flag, paths) }
+// writes declares a file in a folder that exists.
+func (t *targets) writes(flag, path string) *targets {
+	return t.declare(&t.outputs, flag, []string{path})
+}
+
+// makes declares files in folders that the command makes if need be.
+func (t *targets) makes(flag string, paths ...string) *targets {
+	return t.declare(&t.made, flag, paths)
+}
 
 // fills declares the folder that --out names.
-func (t *targets) fills(dir string) { t.folders = declare(t.folders, "--out", []string{dir}) }
+func (t *targets) fills(dir string) *targets {
+	return t.declare(&t.folders, "--out", []string{dir})
+}
 
-func declare(to []target, flag string, paths []string) []target {
+func (t *targets) declare(to *[]target, flag string, paths []string) *targets {
 	for _, p := range paths {
 		if p != "" && p != "-" {
-			to = append(to, target{flag, p})
+			*to = append(*to, target{flag, p})
 		}
 	}
-	return to
+	return t
 }
 
 // check returns an error with exit code 2 if an output is an input, if two outputs are the
-// same file under any names, or if a folder cannot be written to.
+// same file under any names, or if a file or folder cannot be written to.
 func (t *targets) check() error {
-	outputs := append([]target{{"the record of runs", runs.Path(".")}}, t.outputs...)
+	outputs := slices.Concat([]target{{"the record of runs", runs.Path(".")}}, t.outputs, t.made)
 	for i, out := range outputs {
 		at := placeOf(out.path)
 		for _, other := range outputs[:i] {
@@ -64,7 +78,7 @@ func (t *targets) check() error {
 	}
 	for _, dir := range t.folders {
 		at := placeOf(dir.path)
-		for _, out := range t.outputs {
+		for _, out := range outputs[1:] {
 			if at.is(placeOf(out.path)) {
 				return usageErrorf("%s and %s are one, expected a folder and a file", dir, out)
 			}
@@ -75,12 +89,67 @@ func (t *targets) check() error {
 			}
 		}
 	}
+	for _, out := range t.outputs {
+		if err := out.checkFile(); err != nil {
+			return err
+		}
+	}
 	for _, dir := range t.folders {
-		if err := checkTargetFolder(dir.path); err != nil {
+		if err := dir.checkFolder(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkFile returns an error if a file cannot be written, before hours are spent on its
+// content. The name is not empty: see emptyPath.
+func (t target) checkFile() error {
+	switch info, err := os.Stat(t.path); {
+	case err == nil && info.IsDir():
+		return usageErrorf("%s: %s is a folder, expected a file", t.flag, t.path)
+	case err == nil && !info.Mode().IsRegular(): // a terminal, a pipe, /dev/null
+		return nil
+	}
+	path, err := atomicfile.Target(t.path) // a link's, which may lead nowhere
+	if err != nil {
+		return usageErrorf("%s: %w", t.flag, err)
+	}
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil {
+		return usageErrorf("%s: %w", t.flag, err)
+	} else if !info.IsDir() {
+		return usageErrorf("%s: %s is a file, expected a folder to write %s to", t.flag, dir, filepath.Base(t.path))
+	}
+	return t.checkWritable(dir)
+}
+
+// checkFolder does the same for a folder, which is made if need be.
+func (t target) checkFolder() error {
+	for dir := filepath.Clean(t.path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return usageErrorf("%s: %s is a file, expected a folder", t.flag, dir)
+		case err == nil:
+			return t.checkWritable(dir)
+		case !errors.Is(err, fs.ErrNotExist), dir == filepath.Dir(dir):
+			return usageErrorf("%s: %w", t.flag, err)
+		}
+	}
+}
+
+// checkWritable tries to make a file in a folder.
+func (t target) checkWritable(dir string) error {
+	err := atomicfile.Probe(dir)
+	if err == nil {
+		return nil
+	}
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		err = &fs.PathError{Op: "write", Path: dir, Err: file.Err}
+	}
+	return usageErrorf("%s: %w", t.flag, err)
 }
 
 // holds reports whether an input is a file, or a folder that has it where folds and

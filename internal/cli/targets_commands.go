@@ -10,78 +10,48 @@ import (
 // What each command that writes files reads and writes.
 
 func (f *trainFlags) targets() *targets {
-	t := new(targets)
-	t.reads("--train", f.train)
-	t.reads("--valid", f.valid)
-	t.writes("--model", f.model)
-	t.writes("--curve", f.curve)
-	t.writes("--checkpoint", f.checkpoint) // which is read, too
-	return t
+	t := new(targets).reads("--train", f.train).reads("--valid", f.valid)
+	return t.writes("--model", f.model).writes("--curve", f.curve).writes("--checkpoint", f.checkpoint) // which is read, too
 }
 
 func (f *tuneFlags) targets() *targets {
-	t := new(targets)
-	t.reads("--data", f.data)
-	t.reads("--train", f.files.Train)
-	t.reads("--valid", f.files.Valid)
-	t.reads("--test", f.files.Test)
-	t.fills(f.out)
-	return t
+	t := new(targets).reads("--data", f.data).reads("--train", f.files.Train).reads("--valid", f.files.Valid)
+	return t.reads("--test", f.files.Test).fills(f.out)
 }
 
 func (f *evalFlags) targets() *targets {
-	t := new(targets)
-	t.reads("--data", f.data)
-	t.reads("--model", f.model)
-	t.reads("--scores", f.scores)
-	t.writes("--per-query", f.perQuery)
-	return t
+	t := new(targets).reads("--data", f.data).reads("--model", f.model).reads("--scores", f.scores)
+	return t.writes("--per-query", f.perQuery)
 }
 
 func (f *scoreFlags) targets() *targets {
-	t := new(targets)
-	t.reads("--model", f.model)
-	t.reads("--data", f.data)
-	t.writes("--out", f.out)
-	return t
+	return new(targets).reads("--model", f.model).reads("--data", f.data).writes("--out", f.out)
 }
 
 func (o *dataOutput) targets(inputs []string) *targets {
-	t := new(targets)
-	t.reads("", inputs...)
-	t.writes("--out", o.out)
-	return t
+	return new(targets).reads("", inputs...).writes("--out", o.out)
 }
 
 func (f *foldFlags) targets(inputs []string, folds int) *targets {
-	t := new(targets)
-	t.reads("", inputs...)
-	t.writes("--out", datafile.FoldNames(f.out, folds)...)
-	return t
+	return new(targets).reads("", inputs...).makes("--out", datafile.FoldNames(f.out, folds)...)
 }
 
 func (f *fuseFlags) targets(systems []string, inFolds bool) *targets {
-	t := new(targets)
-	t.reads("--data", f.data)
-	t.reads("--valid", f.valid)
+	t := new(targets).reads("--data", f.data).reads("--valid", f.valid).reads("", systems...)
 	for _, s := range systems {
-		t.reads("", s)
 		if !exists(s) { // A.scores:A.valid.scores
 			t.reads("", strings.Split(s, ":")...)
 		}
 	}
 	t.writes("--model", f.model)
 	if inFolds {
-		t.fills(f.out)
-	} else {
-		t.writes("--out", f.out)
+		return t.fills(f.out)
 	}
-	return t
+	return t.writes("--out", f.out)
 }
 
 func (f *reportFlags) targets(systems []*contestant) *targets {
-	t := new(targets)
-	t.reads("--data", f.data)
+	t := new(targets).reads("--data", f.data)
 	for _, s := range systems {
 		t.reads("", s.runs[0].path)
 	}
@@ -89,24 +59,15 @@ func (f *reportFlags) targets(systems []*contestant) *targets {
 		_, path := curveArgument(arg)
 		t.reads("--curve", path)
 	}
-	t.writes("--out", f.out)
-	return t
+	return t.writes("--out", f.out)
 }
 
 func (f *reproduceFlags) targets(name string) *targets {
-	t := new(targets)
-	t.reads("--data", f.data)
-	t.fills(f.out)
-	t.writes("--markdown", f.markdown)
+	t := new(targets).reads("--data", f.data).fills(f.out).makes("--markdown", f.markdown)
 	if name == "all" {
-		t.writes("--out", filepath.Join(f.out, "all.html"), filepath.Join(f.out, "all.md"))
+		t.makes("--out", filepath.Join(f.out, "all.html"), filepath.Join(f.out, "all.md"))
 	}
 	return t
 }
 
-func demoTargets(out, html string) *targets {
-	t := new(targets)
-	t.fills(out)
-	t.writes("--report", html)
-	return t
-}
+func demoTargets(out, html string) *targets { return new(targets).fills(out).writes("--report", html) }

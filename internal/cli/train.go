@@ -295,17 +295,8 @@ func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 			return err
 		}
 	}
-	if p.Normalization, err = f.normalization(); err != nil {
-		return err
-	}
-	for _, also := range []struct{ flag, path string }{{"curve", f.curve}, {"checkpoint", f.checkpoint}} {
-		if also.path != "" {
-			if err := checkTarget(also.flag, also.path); err != nil {
-				return err
-			}
-		}
-	}
-	return checkTarget("model", f.model)
+	p.Normalization, err = f.normalization()
+	return err
 }
 
 // trainReport describes a model; valid may be nil.

@@ -22,13 +22,12 @@ import (
 type tuneFlags struct {
 	learning
 	recording
+	measuring
 	methods  string
 	data     string
 	files    tune.Files
 	grid     []string
 	selectBy string
-	measures string
-	ties     string
 	jobs     int
 	out      string
 }
@@ -68,10 +67,9 @@ was killed goes on where it was.`,
 	fl.StringVar(&f.files.Test, "test", "", "`file` to measure on, with --train (default: none, and the validation queries are measured)")
 	fl.StringArrayVar(&f.grid, "grid", nil, "values to try, `name=a,b,c`; may be repeated; replaces the method's own grid of that name")
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that settings are chosen by")
-	fl.StringVar(&f.measures, "measures", "map,ndcg@1,ndcg@5,ndcg@10", "`measures` to report on the test queries")
-	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
+	f.measuring.addTo(cmd, usualMeasures, "`measures` to report on the test queries")
 	f.learning.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
@@ -135,14 +133,11 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	if c.Convention, err = f.parseConvention(); err != nil {
 		return c, err
 	}
-	if c.Measures, err = measure.ParseList(f.measures, c.Convention, measure.Options{}); err != nil {
-		return c, usageErrorf("--measures: %w", err)
+	if c.Measures, c.Ties, err = f.parseMeasures(c.Convention, measure.Options{}); err != nil {
+		return c, err
 	}
 	if c.Select, err = f.oneMeasure("select", f.selectBy); err != nil {
 		return c, err
-	}
-	if c.Ties, err = measure.ParseTies(f.ties); err != nil {
-		return c, usageErrorf("--ties: %w", err)
 	}
 	if c.Normalization, err = f.normalization(); err != nil {
 		return c, err
@@ -162,7 +157,7 @@ func (f *tuneFlags) folds(env *environment) ([]tune.Fold, error) {
 	}
 	var folds []tune.Fold
 	if f.data != "" {
-		folds, err = env.readFolds(f.data, opts)
+		folds, err = env.readFolds(tune.ReadFolds, f.data, opts)
 	} else {
 		folds, err = env.readFiles(f.files, opts)
 	}
@@ -170,13 +165,14 @@ func (f *tuneFlags) folds(env *environment) ([]tune.Fold, error) {
 	return folds, err
 }
 
-// dataOf returns the data of all folds.
+// dataOf returns the data of all folds that were read.
 func dataOf(folds []tune.Fold) []*dataset.Dataset {
 	var all []*dataset.Dataset
 	for _, f := range folds {
-		all = append(all, f.Train, f.Valid)
-		if f.Tested() {
-			all = append(all, f.Test)
+		for _, d := range []*dataset.Dataset{f.Train, f.Valid, f.Test} {
+			if d != nil && !slices.Contains(all, d) {
+				all = append(all, d)
+			}
 		}
 	}
 	return all

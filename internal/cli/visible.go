@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -59,37 +58,17 @@ func shown(r rune, bytes string) string {
 	return bytes
 }
 
-// text is standard output for text: lines stay, all else is visible.
-func (env *environment) text() io.Writer { return &visibleWriter{to: env.stdout} }
-
-// visibleWriter makes text visible line by line.
-type visibleWriter struct {
-	to   io.Writer
-	rest []byte // the beginning of a character
+// printText prints text on standard output: its lines stay, all else is visible.
+func (env *environment) printText(text string) error {
+	_, err := io.WriteString(env.stdout, visibleLines(text))
+	return err
 }
 
-func (v *visibleWriter) Write(b []byte) (int, error) {
-	text := slices.Concat(v.rest, b)
-	v.rest = nil
-	if last := lastRune(text); last < len(text) && !utf8.FullRune(text[last:]) {
-		v.rest, text = append(v.rest, text[last:]...), text[:last]
-	}
-	lines := strings.Split(string(text), "\n")
+// visibleLines is visible for several lines.
+func visibleLines(text string) string {
+	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = visible(lines[i])
 	}
-	if _, err := io.WriteString(v.to, strings.Join(lines, "\n")); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-// lastRune returns where the last character begins, whole or not.
-func lastRune(text []byte) int {
-	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			return i
-		}
-	}
-	return len(text)
+	return strings.Join(lines, "\n")
 }

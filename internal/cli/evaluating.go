@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/tune"
+)
+
+// evaluating are the flags of the commands that measure systems, of eval, compare, report
+// and fuse, and what these do alike.
+type evaluating struct {
+	scoring
+	judging
+	measuring
+	data string
+}
+
+func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
+	cmd.Flags().StringVar(&e.data, "data", "", "judged queries to rank, a `file`; or a folder with Fold1 … FoldK")
+	e.scoring.addTo(cmd)
+	e.judging.addTo(cmd)
+	e.measuring.addTo(cmd, standard, usage)
+}
+
+// measuring are the flags that say which measures are taken, and how of tied documents.
+type measuring struct{ measures, ties string }
+
+// usualMeasures are those that are taken if none are asked for.
+const usualMeasures = "map,ndcg@1,ndcg@5,ndcg@10"
+
+func (m *measuring) addTo(cmd *cobra.Command, standard, usage string) {
+	cmd.Flags().StringVar(&m.measures, "measures", standard, usage)
+	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+}
+
+// parseMeasures returns the measures under a convention.
+func (m *measuring) parseMeasures(c measure.Convention, o measure.Options) ([]measure.Measure, measure.TiePolicy, error) {
+	list, err := measure.ParseList(m.measures, c, o)
+	if err != nil {
+		return nil, 0, usageErrorf("--measures: %w", err)
+	}
+	ties, err := measure.ParseTies(m.ties)
+	if err != nil {
+		return nil, 0, usageErrorf("--ties: %w", err)
+	}
+	return list, ties, nil
+}
+
+// scoringSystems is what scoring or reading the scores of systems is called, counted by
+// folds if there are some.
+const scoringSystems = "scoring, systems"
+
+// read reads the data, a file or the test parts of folds, and what the systems of the
+// paths say about them.
+func (e *evaluating) read(ctx context.Context, env *environment, paths []string) ([]ensemble.Division, error) {
+	if !isFolder(e.data) {
+		return e.readFile(ctx, env, "", paths)
+	}
+	return e.readFolds(env, false, false, paths)
+}
+
+// readFile is read for a file, and for validation data if there is a file of such.
+func (e *evaluating) readFile(ctx context.Context, env *environment, valid string, paths []string) ([]ensemble.Division, error) {
+	opts, err := e.options()
+	if err != nil {
+		return nil, err
+	}
+	test, err := env.openAndWarn(ctx, "data", e.data, opts)
+	if err != nil {
+		return nil, err
+	}
+	var validation *dataset.Dataset
+	if valid != "" {
+		if validation, err = env.openAndWarn(ctx, "valid", valid, opts); err != nil {
+			return nil, err
+		}
+		warnOfCommon(env, e.data, test, valid, validation)
+	}
+	bar := env.startProgress(scoringSystems, 0)
+	defer bar.finish()
+	d, err := ensemble.Read(paths, validation, test, bar.set)
+	if err != nil {
+		return nil, usageErrorf("%w", hintAtFolds(err, paths, test.Docs()))
+	}
+	return []ensemble.Division{*d}, nil
+}
+
+// readFolds is read for a folder, all of it if whole is set; choose is set if weights are
+// to be chosen on the folds' validation data.
+func (e *evaluating) readFolds(env *environment, whole, choose bool, paths []string) ([]ensemble.Division, error) {
+	opts, err := e.options()
+	if err != nil {
+		return nil, err
+	}
+	from := tune.ReadTests
+	if whole {
+		from = tune.ReadFolds
+	}
+	folds, err := env.readFolds(from, e.data, opts)
+	if err != nil {
+		return nil, err
+	}
+	env.warnings(dataOf(folds)...)
+	if whole {
+		warnOfFolds(env, folds)
+	} else if err := eachOnce(e.data, folds); err != nil {
+		return nil, err
+	}
+	bar := env.startProgress(scoringSystems, 0)
+	defer bar.finish()
+	divisions, err := ensemble.ReadFolds(paths, folds, choose, bar.set)
+	if err != nil {
+		return nil, usageErrorf("%w", err)
+	}
+	return divisions, nil
+}
+
+// settle returns the convention and the measures with the threshold for the data, and
+// warns of what makes the result of the paths' systems doubtful.
+func (e *evaluating) settle(env *environment, c measure.Convention, measures []measure.Measure, paths []string, divisions []ensemble.Division) (measure.Convention, []measure.Measure, error) {
+	if err := e.check(env, e.data, paths, divisions); err != nil {
+		return c, nil, err
+	}
+	tests, all := dataOfDivisions(divisions)
+	c, measures = env.settle(c, all...), measure.ForAll(measures, all...)
+	warnOfIrrelevance(env, measures, tests)
+	e.noteOfThreshold(env, c, paths, divisions)
+	return c, measures, nil
+}
+
+// dataOfDivisions returns the test data of divisions, and these with the validation data.
+func dataOfDivisions(divisions []ensemble.Division) (tests, all []*dataset.Dataset) {
+	for i := range divisions {
+		tests = append(tests, divisions[i].Test)
+		if v := divisions[i].Valid; v != nil {
+			all = append(all, v)
+		}
+	}
+	return tests, append(all, tests...)
+}
+
+// testFlags are the flags of the commands that test differences between systems.
+type testFlags struct {
+	baseline                string
+	permutations, resamples int
+	seed                    uint64
+}
+
+func (t *testFlags) addTo(cmd *cobra.Command, standard string) {
+	f := cmd.Flags()
+	f.StringVar(&t.baseline, "baseline", "", "`name` of the system that the others are compared with (default: "+standard+")")
+	addWhole(f, &t.permutations, "permutations", 100_000, 1, "`number` of sign flips of the randomisation test")
+	addWhole(f, &t.resamples, "resamples", 10_000, 1, "`number` of bootstrap samples")
+	f.Uint64Var(&t.seed, "seed", 1, "`number` that everything random depends on")
+}
+
+// baselineOf returns the index of the baseline, that of none if none is named.
+func (t *testFlags) baselineOf(systems []*contestant, none int) (int, error) {
+	if t.baseline == "" {
+		return none, nil
+	}
+	names := namesOf(systems)
+	for i, name := range names {
+		if name == t.baseline {
+			return i, nil
+		}
+	}
+	return 0, usageErrorf("--baseline: found %q, expected one of %s", t.baseline, strings.Join(names, ", "))
+}
