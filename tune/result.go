@@ -44,23 +44,17 @@ type Summary struct {
 	TieNeutral float64
 }
 
-// summarise averages the folds' test results.
-func (c *Config) summarise(folds []FoldResult) []Summary {
-	tests := make([]*measure.Result, len(folds))
-	for i := range folds {
-		tests[i] = folds[i].Test
-	}
+// Summarise averages results, one a fold and all of the same measures.
+func Summarise(tests ...*measure.Result) []Summary {
 	pooled := measure.Pool(tests...)
-	all := make([]Summary, len(c.Measures))
-	for i, m := range c.Measures {
+	all := make([]Summary, len(pooled.Measures()))
+	for i, m := range pooled.Measures() {
 		s := &all[i]
-		s.Measure = m
+		s.Measure, s.Mean, s.Pooled = m, measure.MeanOverFolds(m, tests...), pooled.Mean(m)
 		for _, t := range tests {
 			s.Folds = append(s.Folds, t.Mean(m))
 			s.TieNeutral += t.TieNeutral(m) / float64(len(tests))
 		}
-		s.Mean = measure.MeanOverFolds(m, tests...)
-		s.Pooled = pooled.Mean(m)
 	}
 	return all
 }

@@ -63,6 +63,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	for i, e := range c.Entries {
 		row := &result.Rows[i]
 		row.Entry = e
+		var tests []*measure.Result
 		for _, f := range c.Folds {
 			tried := jobs[next : next+len(e.Settings)]
 			next += len(e.Settings)
@@ -71,9 +72,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 				return nil, fmt.Errorf("%s, %s: %w", e.Name, f.Name, err)
 			}
 			fr.Unconverged = countUnconverged(tried)
-			row.Folds = append(row.Folds, *fr)
+			row.Folds, tests = append(row.Folds, *fr), append(tests, fr.Test)
 		}
-		row.Measures = c.summarise(row.Folds)
+		row.Measures = Summarise(tests...)
 	}
 	if c.Dir == "" {
 		return result, nil

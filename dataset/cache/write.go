@@ -184,11 +184,11 @@ func (c *writer) strings(ends, text int, each iter.Seq[string]) {
 	})
 }
 
-// words appends a block of 64-bit words.
-func (c *writer) words(number int, each iter.Seq[uint64]) {
+// words appends a block of n 64-bit words.
+func (c *writer) words(number, n int, word func(i int) uint64) {
 	c.block(number, func(b []byte) []byte {
-		for w := range each {
-			b = binary.LittleEndian.AppendUint64(b, w)
+		for i := range n {
+			b = binary.LittleEndian.AppendUint64(b, word(i))
 		}
 		return b
 	})
@@ -205,28 +205,11 @@ func metadata(d *dataset.Dataset) ([]byte, error) {
 	c := &writer{buf: make([]byte, headerSize, headerSize+32*d.Docs())}
 	c.strings(blockNameEnds, blockNames, slices.Values(d.FeatureNames))
 	c.strings(blockQueryEnds, blockQueries, queryIDs(d))
-	c.words(blockCounts, func(yield func(uint64) bool) {
-		for i := range d.Queries {
-			if !yield(uint64(d.Queries[i].Len())) {
-				return
-			}
-		}
-	})
+	c.words(blockCounts, len(d.Queries), func(i int) uint64 { return uint64(d.Queries[i].Len()) })
 	c.strings(blockDocEnds, blockDocs, docNames(d))
-	c.words(blockGrades, func(yield func(uint64) bool) {
-		for _, g := range d.Grades() {
-			if !yield(math.Float64bits(g)) {
-				return
-			}
-		}
-	})
-	c.words(blockInput, func(yield func(uint64) bool) {
-		for _, in := range d.InputRows() {
-			if !yield(uint64(in)) {
-				return
-			}
-		}
-	})
+	grades, rows := d.Grades(), d.InputRows()
+	c.words(blockGrades, len(grades), func(i int) uint64 { return math.Float64bits(grades[i]) })
+	c.words(blockInput, len(rows), func(i int) uint64 { return uint64(rows[i]) })
 	sums, err := matrixSums(d)
 	if err != nil {
 		return nil, err

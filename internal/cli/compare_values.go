@@ -65,7 +65,7 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 			}
 			s.runs[i].result = measure.Pool(parts...)
 			if c.ties != measure.TiesAverage && s.runs[i].result.TieStats().Over > 0 {
-				warnOfTiedSystem(env, s.runs[i].path, s.runs[i].result)
+				env.note("%s", tiedSystem(s.runs[i].path, s.runs[i].result.TieStats().Over, tune.Summarise(s.runs[i].result)))
 			}
 			next++
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	page "github.com/listwise/listwise/internal/report"
 	"github.com/listwise/listwise/method"
 )
 
@@ -112,15 +113,11 @@ func earlierLines(r io.Reader, next curveLine) (length int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		var line struct {
-			Epoch   *int     `json:"epoch"`
-			Restart int      `json:"restart"`
-			Cost    *float64 `json:"training_cost"`
-		}
-		if err := json.Unmarshal(text, &line); err != nil || line.Epoch == nil || line.Cost == nil {
+		line, err := page.ReadPoint(text)
+		if err != nil {
 			return 0, fmt.Errorf("%d: found no epoch with a training_cost, expected the curve of the training that the checkpoint is of", n)
 		}
-		if line.Restart > next.Restart || line.Restart == next.Restart && *line.Epoch >= next.Epoch {
+		if line.Restart > next.Restart || line.Restart == next.Restart && line.Epoch >= next.Epoch {
 			return length, nil
 		}
 		length += int64(len(text))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -176,24 +177,15 @@ func parseShares(text string) ([]float64, error) {
 	return shares, nil
 }
 
-// chosen returns the shape's options with those that were given put in place.
+// chosen returns the shape's options with those that were given, which are not 0, put in
+// place.
 func (f *synthFlags) chosen(cmd *cobra.Command, o synth.Options) synth.Options {
-	given := cmd.Flags().Changed
-	if given("queries") {
-		o.Queries = f.options.Queries
+	given := f.options
+	o.Queries, o.Docs, o.Features = cmp.Or(given.Queries, o.Queries), cmp.Or(given.Docs, o.Docs), cmp.Or(given.Features, o.Features)
+	o.Relevant = cmp.Or(given.Relevant, o.Relevant)
+	if cmd.Flags().Changed("noise") {
+		o.Noise = given.Noise
 	}
-	if given("docs") {
-		o.Docs = f.options.Docs
-	}
-	if given("features") {
-		o.Features = f.options.Features
-	}
-	if given("relevant") {
-		o.Relevant = f.options.Relevant
-	}
-	if given("noise") {
-		o.Noise = f.options.Noise
-	}
-	o.Seed, o.Observe = f.options.Seed, f.options.Observe
+	o.Seed, o.Observe = given.Seed, given.Observe
 	return o
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/tune"
 )
 
 type evalFlags struct {
@@ -147,7 +148,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) (*dataset.Datase
 	if err != nil {
 		return nil, system, err
 	}
-	return test, system, env.during("scoring "+f.data, func() error {
+	err = env.during("scoring "+f.data, func() (err error) {
 		if f.model != "" {
 			system.Model, system.Test, err = scoreWith(f.model, f.data, test)
 			return err
@@ -160,6 +161,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) (*dataset.Datase
 		test.FromInputOrder(system.Test, input)
 		return nil
 	})
+	return test, system, err
 }
 
 // warnOfTies warns if the order of tied documents matters, and gives the tie-neutral
@@ -169,12 +171,21 @@ func warnOfTies(env *environment, r *measure.Result) {
 	if t.Over == 0 || r.Ties() == measure.TiesAverage {
 		return
 	}
-	var neutral []string
-	for _, m := range r.Measures() {
-		neutral = append(neutral, fmt.Sprintf("%s %.4f", m.Name(), r.TieNeutral(m)))
+	env.note("warning: in %d of %d queries more than %g %% of the differently graded pairs have equal scores (%.1f %% of all pairs); %s",
+		t.Over, t.Queries, 100*measure.NotableTies, 100*t.Share(), tieNeutral(tune.Summarise(r)))
+}
+
+// tiedSystem says that ties raise a system's own values.
+func tiedSystem(name string, queries int, means []tune.Summary) string {
+	return fmt.Sprintf("warning: %s ties more than %g %% of the differently graded pairs of %d queries; %s", name, 100*measure.NotableTies, queries, tieNeutral(means))
+}
+
+func tieNeutral(means []tune.Summary) string {
+	values := make([]string, len(means))
+	for i, s := range means {
+		values[i] = fmt.Sprintf("%s %.4f", s.Measure.Name(), s.TieNeutral)
 	}
-	env.note("warning: in %d of %d queries more than %g %% of the differently graded pairs have equal scores (%.1f %% of all pairs); tie-neutral: %s",
-		t.Over, t.Queries, 100*measure.NotableTies, 100*t.Share(), strings.Join(neutral, ", "))
+	return "tie-neutral: " + strings.Join(values, ", ")
 }
 
 // evalJSON is the result of eval that scripts rely on. A mean of no query is

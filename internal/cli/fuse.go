@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/tune"
 )
 
 type fuseFlags struct {
@@ -116,7 +117,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	}
 	for i := range result.Systems {
 		if pooled := measure.Pool(result.Systems[i].Tests...); pooled.TieStats().Over > 0 {
-			warnOfTiedSystem(env, result.Systems[i].Name, pooled)
+			env.note("%s", tiedSystem(result.Systems[i].Name, pooled.TieStats().Over, tune.Summarise(pooled)))
 		}
 	}
 	summary := fuseSummary(convention, config, result)

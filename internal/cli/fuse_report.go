@@ -7,6 +7,7 @@ import (
 
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/tune"
 )
 
 // fuseJSON is the result of fuse that scripts rely on.
@@ -54,19 +55,7 @@ func fuseSummary(convention measure.Convention, c *ensemble.Config, r *ensemble.
 }
 
 func fusedSummary(row *ensemble.Row) fusedJSON {
-	j := fusedJSON{Name: row.Name, Measures: make(map[string]tuneMeasureJSON)}
-	pooled := measure.Pool(row.Tests...)
-	for _, m := range pooled.Measures() {
-		var neutral float64
-		out := tuneMeasureJSON{Mean: number(measure.MeanOverFolds(m, row.Tests...)), Pooled: number(pooled.Mean(m))}
-		for _, t := range row.Tests {
-			out.Folds = append(out.Folds, number(t.Mean(m)))
-			neutral += t.TieNeutral(m) / float64(len(row.Tests))
-		}
-		out.TieNeutral = number(neutral)
-		j.Measures[m.Name()] = out
-	}
-	return j
+	return fusedJSON{row.Name, measuresJSON(tune.Summarise(row.Tests...))}
 }
 
 func fusionSummary(row *ensemble.Row) fusionJSON {
@@ -98,18 +87,16 @@ func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJ
 		}
 		out.columns = append(out.columns, "mean", "pooled")
 	}
-	systems := r.Systems
+	shown := r.Systems
 	if !long {
-		systems, out.notes = bestSystems(systems)
+		shown, out.notes = bestSystems(shown)
 	}
-	for i := range systems {
-		out.addRow(&systems[i])
-	}
-	for i := range r.Rules {
-		out.addRow(&r.Rules[i])
-	}
+	shown = slices.Concat(shown, r.Rules)
 	if r.Chosen != nil && len(r.Rules) > 1 {
-		out.addRow(r.Chosen)
+		shown = append(shown, *r.Chosen)
+	}
+	for _, row := range shown {
+		out.addMeans(row.Name, tune.Summarise(row.Tests...), len(divisions) > 1)
 	}
 	if long || len(r.Systems) <= shortLines {
 		for i := range r.Rules {
@@ -146,21 +133,6 @@ func bestSystems(all []ensemble.Row) (best []ensemble.Row, notes []string) {
 	return best, []string{fmt.Sprintf("… and %d systems of no higher %s, and the weights of all (--long)", len(all)-len(best), first.Name())}
 }
 
-// addRow adds the lines of one system or fusion to a report.
-func (r *report) addRow(row *ensemble.Row) {
-	pooled := measure.Pool(row.Tests...)
-	for _, m := range pooled.Measures() {
-		cells := []any{row.Name, m.Name()}
-		for _, t := range row.Tests {
-			cells = append(cells, number(t.Mean(m)))
-		}
-		if len(row.Tests) > 1 {
-			cells = append(cells, number(measure.MeanOverFolds(m, row.Tests...)), number(pooled.Mean(m)))
-		}
-		r.rows = append(r.rows, cells)
-	}
-}
-
 // weightNotes lists a rule's weights, in the order of the systems.
 func weightNotes(divisions []ensemble.Division, row *ensemble.Row) []string {
 	var notes []string
@@ -176,13 +148,4 @@ func weightNotes(divisions []ensemble.Division, row *ensemble.Row) []string {
 		notes = append(notes, fmt.Sprintf("weights of %s: %s", name, strings.Join(weights, " ")))
 	}
 	return notes
-}
-
-// warnOfTiedSystem warns that ties raise a system's own values.
-func warnOfTiedSystem(env *environment, name string, r *measure.Result) {
-	var neutral []string
-	for _, m := range r.Measures() {
-		neutral = append(neutral, fmt.Sprintf("%s %.4f", m.Name(), r.TieNeutral(m)))
-	}
-	env.note("warning: %s ties more than %g %% of the differently graded pairs of %d queries; tie-neutral: %s", name, 100*measure.NotableTies, r.TieStats().Over, strings.Join(neutral, ", "))
 }

@@ -44,11 +44,7 @@ func trainResult(m *method.Method, p *method.Problem, trained *model.Model, vali
 func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 	settings := f.recordedSettings(c.Convention)
 	settings["select"], settings["ties"] = c.Select.Name(), c.Ties.String()
-	var names []any
-	for _, m := range c.Measures {
-		names = append(names, m.Name())
-	}
-	settings["measures"] = names
+	settings["measures"] = namesOfMeasures(c.Measures)
 	r := &runs.Run{Kind: runs.Tune, Config: settings, Seed: &c.Seed}
 	methods := make(map[string]any)
 	for i := range c.Entries {
@@ -71,6 +67,14 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 		}
 	}
 	return r
+}
+
+func namesOfMeasures(measures []measure.Measure) []any {
+	names := make([]any, len(measures))
+	for i, m := range measures {
+		names[i] = m.Name()
+	}
+	return names
 }
 
 // recordedEntry has a method's hyperparameters, those with several values to try as
@@ -140,14 +144,10 @@ func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {
 
 // recorded describes a run of eval.
 func (f *evalFlags) recorded(test *dataset.Dataset, m *model.Model, convention measure.Convention, measures []measure.Measure) *runs.Run {
-	var names []any
-	for _, m := range measures {
-		names = append(names, m.Name())
-	}
 	r := &runs.Run{
 		Kind: runs.Eval,
 		Config: map[string]any{
-			"measures": names, "convention": f.convention, "ties": f.ties, "threshold": convention.Threshold(), "max_grade": f.maxGrade, "missing": f.missing,
+			"measures": namesOfMeasures(measures), "convention": f.convention, "ties": f.ties, "threshold": convention.Threshold(), "max_grade": f.maxGrade, "missing": f.missing,
 		},
 		Data: []runs.Data{recordedData("test", f.data, test)},
 	}

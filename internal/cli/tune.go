@@ -253,6 +253,33 @@ type tuneMeasureJSON struct {
 	Folds      []any `json:"folds"`
 }
 
+func measuresJSON(means []tune.Summary) map[string]tuneMeasureJSON {
+	all := make(map[string]tuneMeasureJSON)
+	for _, s := range means {
+		j := tuneMeasureJSON{Mean: number(s.Mean), Pooled: number(s.Pooled), TieNeutral: number(s.TieNeutral)}
+		for _, v := range s.Folds {
+			j.Folds = append(j.Folds, number(v))
+		}
+		all[s.Measure.Name()] = j
+	}
+	return all
+}
+
+// addMeans adds the lines of one method or system, a measure each: its value for every
+// fold and, if several is set, the mean over folds and over all queries.
+func (r *report) addMeans(name string, means []tune.Summary, several bool) {
+	for _, s := range means {
+		cells := []any{name, s.Measure.Name()}
+		for _, v := range s.Folds {
+			cells = append(cells, number(v))
+		}
+		if several {
+			cells = append(cells, number(s.Mean), number(s.Pooled))
+		}
+		r.rows = append(r.rows, cells)
+	}
+}
+
 func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 	summary := tuneJSON{Convention: c.Convention.Name(), Threshold: r.Threshold, Select: c.Select.Name(), Seed: c.Seed}
 	for _, fold := range c.Folds {
@@ -265,7 +292,7 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 		row := &r.Rows[i]
 		m := tuneMethodJSON{
 			Method:   row.Entry.Name,
-			Measures: make(map[string]tuneMeasureJSON),
+			Measures: measuresJSON(row.Measures),
 			Tried:    len(row.Entry.Settings),
 			AtEdge:   row.AtEdge(),
 			Constant: row.ConstantFolds(),
@@ -273,13 +300,6 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 		_, m.Unconverged = row.Trainings()
 		if row.Entry.Measure != nil {
 			m.Training = row.Entry.Measure.Name()
-		}
-		for _, s := range row.Measures {
-			j := tuneMeasureJSON{Mean: number(s.Mean), Pooled: number(s.Pooled), TieNeutral: number(s.TieNeutral)}
-			for _, v := range s.Folds {
-				j.Folds = append(j.Folds, number(v))
-			}
-			m.Measures[s.Measure.Name()] = j
 		}
 		for _, fold := range row.Folds {
 			m.Chosen = append(m.Chosen, fold.Chosen.Typed())
@@ -311,13 +331,7 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 	hint := sync.OnceValue(func() string { return scaleHint(c.Folds[0].Train, c.Normalization) })
 	for i := range r.Rows {
 		row := &r.Rows[i]
-		for _, s := range row.Measures {
-			cells := []any{row.Entry.Name, s.Measure.Name()}
-			for _, v := range s.Folds {
-				cells = append(cells, number(v))
-			}
-			out.rows = append(out.rows, append(cells, number(s.Mean), number(s.Pooled)))
-		}
+		out.addMeans(row.Entry.Name, row.Measures, true)
 		out.notes = append(out.notes, tuneNotes(row, hint)...)
 	}
 	out.notes = append(out.notes, "", "models, scores and per-query results: "+c.Dir)
@@ -350,12 +364,7 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 		notes = append(notes, fmt.Sprintf("warning: %d of %d trainings of %s did not converge%s", unconverged, all, name, hint()))
 	}
 	if over := row.TiedQueries(); over > 0 {
-		var neutral []string
-		for _, s := range row.Measures {
-			neutral = append(neutral, fmt.Sprintf("%s %.4f", s.Measure.Name(), s.TieNeutral))
-		}
-		notes = append(notes, fmt.Sprintf("warning: %s ties more than %g %% of the differently graded pairs of %d queries; tie-neutral: %s",
-			name, 100*measure.NotableTies, over, strings.Join(neutral, ", ")))
+		notes = append(notes, tiedSystem(name, over, row.Measures))
 	}
 	return notes
 }

@@ -34,20 +34,10 @@ func ReadCurve(r io.Reader, name string) (Curve, error) {
 		if len(lines.Bytes()) == 0 {
 			continue
 		}
-		var line struct {
-			Epoch      *int     `json:"epoch"`
-			Restart    int      `json:"restart"`
-			Cost       *float64 `json:"training_cost"`
-			Validation *float64 `json:"validation"`
-			Best       bool     `json:"best"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+		p, err := ReadPoint(lines.Bytes())
+		if err != nil {
 			return c, fmt.Errorf("line %d: %w, expected a line of train --curve", n, err)
 		}
-		if line.Epoch == nil || line.Cost == nil {
-			return c, fmt.Errorf("line %d: found no epoch with a training_cost, expected a line of train --curve", n)
-		}
-		p := Point{Epoch: *line.Epoch, Restart: line.Restart, Cost: *line.Cost, Validation: line.Validation, Best: line.Best}
 		at, again := place[[2]int{p.Restart, p.Epoch}]
 		if again {
 			c.Points[at] = p
@@ -65,6 +55,24 @@ func ReadCurve(r io.Reader, name string) (Curve, error) {
 		return c, fmt.Errorf("found no epochs, expected the lines of train --curve")
 	}
 	return c, nil
+}
+
+// ReadPoint reads a line of a curve.
+func ReadPoint(text []byte) (Point, error) {
+	var line struct {
+		Epoch      *int     `json:"epoch"`
+		Restart    int      `json:"restart"`
+		Cost       *float64 `json:"training_cost"`
+		Validation *float64 `json:"validation"`
+		Best       bool     `json:"best"`
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		return Point{}, err
+	}
+	if line.Epoch == nil || line.Cost == nil {
+		return Point{}, errors.New("found no epoch with a training_cost")
+	}
+	return Point{Epoch: *line.Epoch, Restart: line.Restart, Cost: *line.Cost, Validation: line.Validation, Best: line.Best}, nil
 }
 
 // curvePoints is the most points that a plot shows of a curve.

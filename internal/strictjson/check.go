@@ -3,8 +3,8 @@
 // of its values, names are told apart by case, nesting is bounded, and lists of
 // ten million numbers take a second.
 //
-// Start reading at [Check], which sees a text once, and [Decode], which then takes
-// it apart; [Indent] and [AppendNumbers] write. The package knows nothing of what
+// Start reading at [Check], which sees a text once, and [Object.Decode], which then
+// takes it apart; [Indent] and [AppendNumbers] write. The package knows nothing of what
 // the files mean.
 package strictjson
 

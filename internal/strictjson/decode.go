@@ -23,10 +23,7 @@ type Numbers []float64
 
 // Whole returns the value that a checked text holds.
 func Whole(text []byte) Value {
-	start := 0
-	for start < len(text) && isSpace(text[start]) {
-		start++
-	}
+	start := behindSpace(text, 0)
 	return Value{bytes.TrimRight(text[start:], " \n\t\r"), start}
 }
 
@@ -170,9 +167,6 @@ func (v Value) mismatch(want reflect.Type) error {
 // A value of another type, or a number out of range, is a *json.UnmarshalTypeError
 // with the path of the field and the offset in the text that was checked.
 func (o Object) Decode(dst any) error { return o.decode(reflect.ValueOf(dst).Elem()) }
-
-// Decode is [Members] and [Object.Decode].
-func Decode(v Value, dst any) error { return decodeStruct(v, reflect.ValueOf(dst).Elem()) }
 
 func decodeStruct(v Value, dst reflect.Value) error {
 	members, err := Members(v)

@@ -112,6 +112,8 @@ type sample struct {
 	} `json:"list"`
 }
 
+func decode(v Value, dst any) error { return decodeStruct(v, reflect.ValueOf(dst).Elem()) }
+
 // Decode sets the fields as encoding/json does and fails where that fails, with the
 // same found value and path; but names of another case are other names.
 func FuzzDecode(f *testing.F) {
@@ -125,7 +127,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		var got, want sample
-		err, wantErr := Decode(Whole(text), &got), json.Unmarshal(text, &want)
+		err, wantErr := decode(Whole(text), &got), json.Unmarshal(text, &want)
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("%q: error is %v, want %v", text, err, wantErr)
 		}
@@ -165,7 +167,7 @@ func TestDecodeErrors(t *testing.T) {
 			text += "}"
 		}
 		var got *json.UnmarshalTypeError
-		err := Decode(Whole([]byte(text)), new(sample))
+		err := decode(Whole([]byte(text)), new(sample))
 		if !errors.As(err, &got) || got.Value != want.Value || got.Field != want.Field || want.Offset > 0 && got.Offset != want.Offset {
 			t.Errorf("%s: error is %+v, want %+v", text, err, want)
 		}
@@ -188,7 +190,7 @@ func TestNumbers(t *testing.T) {
 		if err := Check(text); err != nil {
 			t.Fatal(err)
 		}
-		if err := Decode(Whole(text), &got); err != nil || len(got.N) != len(want) {
+		if err := decode(Whole(text), &got); err != nil || len(got.N) != len(want) {
 			t.Fatalf("%s: %d numbers, %v", text, len(got.N), err)
 		}
 		for i, x := range want {
@@ -203,7 +205,7 @@ func TestNumbersErrors(t *testing.T) {
 	var into struct {
 		Weights Numbers `json:"weights"`
 	}
-	err := Decode(Whole([]byte(`{"weights":[1, null]}`)), &into)
+	err := decode(Whole([]byte(`{"weights":[1, null]}`)), &into)
 	if err == nil || err.Error() != "found null as weight 2, expected a number" {
 		t.Errorf("error is %v", err)
 	}
@@ -214,7 +216,7 @@ func TestNumbersErrors(t *testing.T) {
 		`{"weights": [0, -1e999]}`: {Value: "number -1e999", Offset: 16, Type: reflect.TypeFor[float64]()},
 	} {
 		var got *json.UnmarshalTypeError
-		if err := Decode(Whole([]byte(text)), &into); !errors.As(err, &got) || got.Value != want.Value || got.Offset != want.Offset || got.Type != want.Type || got.Field != "weights" {
+		if err := decode(Whole([]byte(text)), &into); !errors.As(err, &got) || got.Value != want.Value || got.Offset != want.Offset || got.Type != want.Type || got.Field != "weights" {
 			t.Errorf("%s: error is %#v, want %#v", text, err, want)
 		}
 	}

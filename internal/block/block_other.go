@@ -1,5 +1,0 @@
-//go:build !linux
-
-package block
-
-func adviseHugePages([]float32) {}
