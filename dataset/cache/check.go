@@ -80,7 +80,7 @@ const (
 	carries    = 0x8000000080000000
 )
 
-// allFinite tells whether all float32 in b, whose length is a multiple of 4, are
+// allFinite reports whether all float32 in b, whose length is a multiple of 4, are
 // finite.
 func allFinite(b []byte) bool {
 	words := block.Words(b)

@@ -43,7 +43,7 @@ func Read(in *input.Input, opts dataset.Options) (d *dataset.Dataset, err error)
 	c.data = c.bytes.Data
 	defer func() {
 		if err != nil {
-			_ = c.bytes.Close() // the error at hand is the one to tell
+			_ = c.bytes.Close() // the error at hand is the one to report
 		}
 	}()
 	d, parts, err := c.checked(opts)

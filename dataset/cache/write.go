@@ -107,8 +107,8 @@ func aligned(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
 // is an error, for Read would refuse the file.
 func Write(path string, d *dataset.Dataset) error { return WriteObserved(path, d, nil) }
 
-// WriteObserved is Write, and tells observe, unless that is nil, how many queries of how
-// many are written.
+// WriteObserved is Write; observe, unless nil, is called with the number of queries
+// written and the total.
 func WriteObserved(path string, d *dataset.Dataset, observe func(done, total int)) error {
 	head, err := metadata(d)
 	if err != nil {

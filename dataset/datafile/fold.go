@@ -26,7 +26,7 @@ type Size struct {
 
 func (s Size) plus(t Size) Size { return Size{s.Queries + t.Queries, s.Documents + t.Documents} }
 
-// FoldSize tells how large a fold's three parts are.
+// FoldSize is the size of a fold's three parts.
 type FoldSize struct {
 	Train Size `json:"train"`
 	Vali  Size `json:"vali"`
@@ -38,7 +38,7 @@ type FoldSize struct {
 // see [dataset.Rotate]. Parts are of any format that [Open] reads; what is compressed is
 // decompressed. No query may be in two of them. They are regular files, for each
 // is read several times. Every file appears complete or not at all; cancelling
-// ctx ends the work before the next file. observe, unless nil, is told how far it is.
+// ctx ends the work before the next file. observe, unless nil, is called with its progress.
 func Rotate(ctx context.Context, dir string, parts []string, observe FoldObserver) ([]FoldSize, error) {
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
@@ -75,18 +75,18 @@ func Fold(ctx context.Context, dir, path string, k int, seed uint64, observe Fol
 	for p := range parts {
 		parts[p] = filepath.Join(scratch, fmt.Sprintf("S%d.txt", p+1))
 	}
-	observe.tell("dividing "+path, 0, 0)
+	observe.call("dividing "+path, 0, 0)
 	if err := splitFile(ctx, path, part, docs, parts); err != nil {
 		return nil, err
 	}
 	return writeFolds(ctx, dir, parts, sizes, observe)
 }
 
-// FoldObserver is told how far a stage of the work is, in bytes or in what the stage's
+// FoldObserver is called with the progress of a stage of the work, in bytes or in what the stage's
 // name says; a total of 0 is not known. It may be called from several goroutines.
 type FoldObserver func(stage string, done, total int64, bytes bool)
 
-func (o FoldObserver) tell(stage string, done, total int64) {
+func (o FoldObserver) call(stage string, done, total int64) {
 	if o != nil {
 		o(stage, done, total, false)
 	}
@@ -109,7 +109,7 @@ var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
 // foldDir is the folder of fold f, which counts from 0.
 func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
 
-// anyText accepts whatever is well-formed: missing values are copied, not used.
+// anyText accepts all that is well-formed: missing values are copied, not used.
 func anyText(ctx context.Context, path string, observe FoldObserver) dataset.Options {
 	opts := dataset.Options{Missing: dataset.MissingZero, Context: ctx}
 	if observe != nil {
@@ -209,7 +209,7 @@ func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size, o
 					}
 					*file.size = file.size.plus(sizes[p])
 					done += int64(sizes[p].Documents)
-					observe.tell("writing the folds, documents", done, total)
+					observe.call("writing the folds, documents", done, total)
 				}
 				return nil
 			})

@@ -11,13 +11,13 @@ import (
 
 // format is a way in which a file holds judged queries.
 type format struct {
-	// is tells the format from the first headSize bytes of a file, or all if it has less.
+	// is recognises the format by the first headSize bytes of a file, or all if it has less.
 	is func(head []byte) bool
 
 	// read makes a Dataset of an input in this format.
 	read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)
 
-	// look, if not nil, tells what is wrong with the first bytes of a stream.
+	// look, if not nil, returns what is wrong with the first bytes of a stream.
 	look func(first []byte, name string, opts dataset.Options) error
 
 	// each, if not nil, visits the format's lines in order, which are documents as
@@ -37,11 +37,11 @@ func begins(magic string) func(head []byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
-// headSize is the number of bytes by which formats are told apart: no less than the
+// headSize is the number of bytes by which formats are distinguished: no less than the
 // longest magic.
 const headSize = 8
 
-// formatOf tells the format from a file's first bytes.
+// formatOf returns the format by a file's first bytes.
 func formatOf(head []byte) *format {
 	for i := range formats {
 		if formats[i].is(head) {
@@ -51,7 +51,7 @@ func formatOf(head []byte) *format {
 	panic("datafile: the last format is not every file's")
 }
 
-// recognise tells the format of an input.
+// recognise returns the format of an input.
 func recognise(in *input.Input) (*format, error) {
 	head, err := in.Head(headSize)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/internal/compress"
 )
 
-// IsCache tells whether Write would write a cache under this name: those
+// IsCache reports whether Write would write a cache under this name: those
 // end in .lwd.
 func IsCache(path string) bool { return strings.HasSuffix(path, ".lwd") }
 

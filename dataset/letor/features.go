@@ -77,7 +77,7 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 	return index, next, nil
 }
 
-// badIndex tells what is wrong with the index from p to end of the pair at p.
+// badIndex says what is wrong with the index from p to end of the pair at p.
 func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 	e := &dataset.SyntaxError{Found: quoteToken(b, p)}
 	switch {

@@ -17,7 +17,7 @@ import (
 const padding = 16
 
 // The numerals '0' … '9' are 0x30 … 0x39: XORed with these, eight bytes of text
-// become eight digits (and whatever is no digit becomes more than 9).
+// become eight digits (and what is no digit becomes more than 9).
 const asciiZeros = 0x3030303030303030
 
 func load8(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p : p+8]) }
@@ -124,7 +124,7 @@ func (d *decimal) power(b []byte, i int) int {
 
 // approximate returns the number's magnitude with a relative error of less than
 // 2^-51 (a rounding each of the mantissa, the power's product and the digits cut
-// off); exact tells that the mantissa and the power were exact, so that the
+// off); exact means that the mantissa and the power were exact, so that the
 // result is correctly rounded. ok is false where powersOf10 does not reach.
 func (d decimal) approximate() (value float64, exact, ok bool) {
 	value = float64(d.mantissa)
@@ -157,7 +157,7 @@ func (d decimal) float32(token []byte) float32 {
 	return float32(v)
 }
 
-// nearMidpoint tells whether v lies within four units in its last place of the
+// nearMidpoint reports whether v lies within four units in its last place of the
 // middle between two normal float32, or outside their range.
 func nearMidpoint(v float64) bool {
 	const half, reach = 1 << 28, 4 // of the 29 bits that float32 has not

@@ -8,7 +8,7 @@ import (
 // passes is how often text is read.
 const passes = 2
 
-// observedReader tells how much of a text was read in all its passes.
+// observedReader observes how much of a text was read in all its passes.
 type observedReader struct {
 	io.ReaderAt
 
@@ -17,7 +17,7 @@ type observedReader struct {
 	observe func(done, total int64)
 }
 
-// observed returns r, telling observe, unless that is nil, what is read of it.
+// observed returns r; observe, unless nil, is called with what is read of it.
 func observed(r io.ReaderAt, size int64, observe func(done, total int64)) io.ReaderAt {
 	if observe == nil {
 		return r
@@ -25,7 +25,7 @@ func observed(r io.ReaderAt, size int64, observe func(done, total int64)) io.Rea
 	return &observedReader{ReaderAt: r, total: passes * size, observe: observe}
 }
 
-// ReadAt reads and tells. What chunks read twice, their first line's end, may
+// ReadAt implements io.ReaderAt. What chunks read twice, their first line's end, may
 // exceed the total.
 func (o *observedReader) ReadAt(b []byte, at int64) (int, error) {
 	n, err := o.ReaderAt.ReadAt(b, at)

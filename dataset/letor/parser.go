@@ -20,7 +20,7 @@ type blocks struct {
 	docEnd []uint32 // ends of document ids, counted from the chunk's first
 }
 
-// allocate makes the arrays for so many documents.
+// allocate makes the arrays for a number of documents.
 func (b *blocks) allocate(docs int) {
 	b.x, b.grades, b.docEnd = block.New(docs*b.width), make([]float64, docs), make([]uint32, docs)
 }

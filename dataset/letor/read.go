@@ -2,7 +2,7 @@
 // and of svmlight: one judged document a line, a query's id, features by number. It
 // reads and writes files of scores too, one a line.
 //
-// Start reading at [Read], whose passes are told there, and [Write]; features.go and
+// Start reading at [Read], and [Write]; features.go and
 // number.go are where the time goes. Files of any format are opened by dataset/datafile.
 package letor
 
@@ -84,7 +84,7 @@ func readText(src source, in *input.Input, opts dataset.Options) (*dataset.Datas
 	b := &blocks{width: r.width(feature)}
 	checkOnly := broken || feature > limit || docs == 0 || b.width == 0
 	var large error
-	if !checkOnly || r.cut { // whoever stopped at the limit must say so, whatever was seen before it
+	if !checkOnly || r.cut { // a reading that stopped at the limit must say so in any case
 		var at int
 		if at, large = r.fits(); large == nil {
 			if !checkOnly {
@@ -188,7 +188,7 @@ func (r *textReader) count() error {
 const chunkBytes = 160
 
 // fits counts the memory that the documents take. If it is too much, the error is
-// of the documents up to the first chunk at which it is, whatever the number of
+// of the documents up to the first chunk at which it is, for any number of
 // workers.
 func (r *textReader) fits() (at int, err error) {
 	docs, feature := 0, 0
@@ -285,7 +285,7 @@ func (r *textReader) fail(chunk, line int, err error) {
 	}
 }
 
-// locate tells an error of reading text where it happened.
+// locate adds to an error of reading text where it happened.
 func locate(err error, name string, line int) error {
 	var syntax *dataset.SyntaxError
 	if errors.As(err, &syntax) {

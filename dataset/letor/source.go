@@ -15,7 +15,7 @@ import (
 )
 
 // A source is a text cut into chunks of whole lines. Chunk i holds the lines that
-// begin within bytes [i·size, (i+1)·size) of the text, whatever the kind of
+// begin within bytes [i·size, (i+1)·size) of the text, for any kind of
 // source and the number of workers; a chunk in which no line begins is empty.
 type source interface {
 	// each calls visit for every chunk, concurrently but never twice at a time
@@ -27,7 +27,7 @@ type source interface {
 	// workers is the number of workers that each will use.
 	workers() int
 
-	// chunks is the number of chunks, math.MaxInt if only reading will tell.
+	// chunks is the number of chunks, math.MaxInt if that is not known before reading.
 	chunks() int
 }
 
@@ -69,7 +69,7 @@ const (
 	freeBuffer  = 1 << 21   // a buffer up to this size is not counted as memory
 )
 
-// textOf returns the text of an input, whatever its encoding.
+// textOf returns the text of an input in any encoding.
 func textOf(in *input.Input, opts dataset.Options) (source, error) {
 	head, err := in.Head(compress.HeadSize)
 	if err != nil {

@@ -69,7 +69,7 @@ func loneReturn() error {
 	return &dataset.SyntaxError{Found: "a carriage return in the midst of a line", Expected: "lines that end in a line feed, or in a carriage return and a line feed"}
 }
 
-// hasControl tells whether an identifier, which is UTF-8, holds control characters.
+// hasControl reports whether an identifier, which is UTF-8, holds control characters.
 func hasControl(id []byte) bool {
 	for _, c := range id {
 		if c < ' ' || c >= 0x7f {
@@ -79,8 +79,8 @@ func hasControl(id []byte) bool {
 	return false
 }
 
-// likeness tells in brackets what a file looks like that has this word in place of a
-// number; "" if like nothing known.
+// likeness says in brackets what a file with this word in place of a number looks like;
+// "" if like nothing known.
 func likeness(word []byte) string {
 	switch {
 	case bytes.HasPrefix(word, []byte("\xff\xfe")), bytes.HasPrefix(word, []byte("\xfe\xff")):

@@ -12,14 +12,14 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Options tell how Write writes.
+// Options are those of Write.
 type Options struct {
 	// Sparse leaves out features that are 0, except the last of the first
-	// document, which tells a reader the number of features.
+	// document, by which a reader knows the number of features.
 	Sparse bool
 
-	// Observe, if not nil, is told after every query how many of how many are
-	// written.
+	// Observe, if not nil, is called after every query with the number of those
+	// written and the total.
 	Observe func(done, total int)
 }
 

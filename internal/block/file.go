@@ -27,7 +27,7 @@ type File struct {
 }
 
 // Map maps a file into memory, copy on write, and takes it over; info is what
-// f.Stat told before the first byte was read. It returns nil, and takes nothing, where
+// f.Stat returned before the first byte was read. It returns nil, and takes nothing, where
 // the system refuses.
 func Map(f *os.File, info os.FileInfo, name string) *File {
 	data, unmap := mapFile(f, info.Size())
@@ -39,7 +39,7 @@ func Map(f *os.File, info os.FileInfo, name string) *File {
 	return m
 }
 
-// Mapped tells whether the bytes are a mapping.
+// Mapped reports whether the bytes are a mapping.
 func (m *File) Mapped() bool { return m.unmap != nil }
 
 // Close ends a mapping, whose bytes must not be used afterwards. Closing what is no
@@ -54,7 +54,7 @@ func (m *File) Close() error {
 	return errors.Join(unmap(m.Data), m.file.Close())
 }
 
-// A mapped file is read when its pages are touched, by whatever code. If it was cut
+// A mapped file is read when its pages are touched, by any code. If it was cut
 // meanwhile, that raises a fault that ends a program unless its goroutines ask for
 // a panic in its place ([runtime/debug.SetPanicOnFault]); internal/parallel's do.
 // If it was written to, the data are other ones than were checked. Guard turns
@@ -142,7 +142,7 @@ func (m *File) Changed() error {
 	return nil
 }
 
-// Altered tells whether a file was written to or cut between two looks at it.
+// Altered reports whether a file was written to or cut between two looks at it.
 func Altered(before, after os.FileInfo) bool {
 	return before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime())
 }

@@ -53,7 +53,7 @@ func (env *environment) advise(m *model.Model, p *method.Problem) {
 		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help%s", hint)
 	}
 	if useless {
-		env.note("warning: the model gives all documents of a query the same score, whatever the query of the training data, and ranks nothing; features that vary within a query, or other hyperparameters, may help%s", hint)
+		env.note("warning: within every query of the training data, the model gives all documents the same score, and ranks nothing; features that vary within a query, or other hyperparameters, may help%s", hint)
 	}
 	if unconverged {
 		above := ""

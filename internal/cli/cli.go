@@ -58,15 +58,11 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // the lock, alone prints the final message and sets the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, last sync.Locker) int {
 	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
-	root := newRoot(env)
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	if isTerminal(stdout) && isTerminal(stderr) {
 		env.stdout = output{stdout, env}
-		root.SetOut(env.stdout)
 	}
+	root := newRoot(env)
+	root.SetArgs(args)
 	err := checkCommand(root, args)
 	if err == nil {
 		err = guarded(ctx, root)
@@ -120,6 +116,9 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 			return env.checkFormat(cmd, []string{"text", "json", "csv"}, "text, json or csv")
 		},
 	}
+	root.SetIn(env.stdin)
+	root.SetOut(env.stdout) // before the command completion is added, which keeps it
+	root.SetErr(env.stderr)
 	root.PersistentFlags().StringVar(&env.format, "format", "text", "print `text`, json or csv")
 	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "no progress and no notes on standard error")
 	root.SetFlagErrorFunc(flagError)

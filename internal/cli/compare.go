@@ -51,7 +51,7 @@ pair's own.
 
 The unit of all tests is the query. Tests over the means of five folds are refused:
 folds share training data, so their means depend on each other, which a t-test rules
-out, and five values tell next to nothing of their own spread.`
+out, and five values say next to nothing about their own spread.`
 
 func newCompareCommand(env *environment) *cobra.Command {
 	var f compareFlags

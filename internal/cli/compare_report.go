@@ -85,9 +85,7 @@ func (env *environment) printComparison(c *comparison) error {
 	case "latex":
 		text = latex(c.paper(latexMarks))
 	default:
-		for _, s := range c.sheets() {
-			text += s.text(env.width())
-		}
+		text = textOf(c.sheets(), "", env.width())
 	}
 	return env.printText(text)
 }

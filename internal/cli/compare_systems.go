@@ -31,7 +31,7 @@ const seedMark = "{seed}"
 
 // noFoldTests is why tests over the means of folds are refused.
 const noFoldTests = "a test over the means of folds is refused: folds share training data, so their means are not independent of each other, " +
-	"as a t-test needs, and a handful of them tells next to nothing of their own spread; " +
+	"as a t-test needs, and a handful of them says next to nothing about their own spread; " +
 	"the queries of all test folds are tested instead, each once, by --data DIR with the folders of the systems' scores (OUT/METHOD of tune)"
 
 func namesOf(systems []*contestant) []string {
@@ -145,7 +145,7 @@ func nameSystems(systems []*contestant) error {
 			s.name = filepath.Clean(s.runs[0].path)
 		}
 		if seen[s.name] {
-			return usageErrorf("system %s is named twice; NAME=PATH tells them apart", s.name)
+			return usageErrorf("system %s is named twice; NAME=PATH distinguishes them", s.name)
 		}
 		seen[s.name] = true
 	}
@@ -192,7 +192,7 @@ func foldMeans(path string) int {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return 0 // whoever reads it next will tell
+		return 0 // who reads it next meets the same error
 	}
 	type row struct {
 		Measures map[string]struct {

@@ -107,7 +107,7 @@ func newDataNormalizeCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "normalize FILE... --out FILE",
 		Short: "Rescale every feature within every query",
-		Long: `Rescales each feature over the documents of one query, whatever other queries hold:
+		Long: `Rescales each feature over the documents of one query, independently of the others:
 
   minmax  (x - min) / (max - min), as in LETOR's QueryLevelNorm
   zscore  (x - mean) / standard deviation
@@ -153,7 +153,7 @@ the end of the name asks for: a cache (.lwd), text (.txt), or compressed text
 (.gz, .zst). A cache opens at once, however large it is.
 
 Missing values become what --missing says, in the file that is written: let it be
-the rule of the training, for no model can tell them from other values then.`,
+the rule of the training, for no model can distinguish them from other values then.`,
 		Example: `  listwise data convert train.txt.gz --out train.lwd
   listwise data convert train.lwd --out train.txt
   listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst`,

@@ -106,7 +106,7 @@ func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html strin
 	r.json = map[string]any{"convention": config.Convention.Name(), "queries": len(fold.Test.Queries), "rankers": rows, "report": html}
 	r.notes = []string{
 		"",
-		"map and ndcg@K tell how near the top the relevant documents stand: 1 is best. letor3 is the",
+		"map and ndcg@K say how near the top the relevant documents stand: 1 is best. letor3 is the",
 		"convention of the LETOR collections for counting them (\"listwise eval --help\").",
 		"MLE learns which of two documents is better; ExpGain and ConvexLoss learn what the measure",
 		"beside their name rewards, the exact lattice without drawing rankings at random.",

@@ -17,7 +17,7 @@ import (
 )
 
 // slowExamples take minutes. They are stopped after seconds: that they were at work
-// then tells that what they were called with fits.
+// then shows that what they were called with fits.
 var slowExamples = []string{"listwise reproduce lambdarank-artificial", "listwise reproduce all", "listwise reproduce logrank-fig"}
 
 // Every example of every command's help works, in a folder that has the files it names.

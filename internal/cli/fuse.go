@@ -77,7 +77,7 @@ Rules (documents of equal score get equal votes):
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&f.out, "out", "", "`file` for the fused scores, or folder with --data DIR")
 	fl.StringVar(&f.model, "model", "", "`file` for the fusion as a model; all systems must be models (with --data FILE)")
-	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
+	f.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
 	return cmd
 }
 

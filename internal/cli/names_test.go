@@ -94,5 +94,7 @@ func TestVersionAndHelp(t *testing.T) {
 		t.Errorf("help prints\n%s\nand --help\n%s", got, want)
 	}
 	mustCall(t, "help", "train")
-	mustCall(t, "completion", "bash")
+	if out := mustCall(t, "completion", "bash"); !strings.Contains(out, "__start_listwise") {
+		t.Errorf("completion bash prints %.200q, want a script", out)
+	}
 }

@@ -209,11 +209,7 @@ func experimentText(r *paper.Report, width int) string {
 		table.alignNumbers()
 		parts = append(parts, table)
 	}
-	text := ""
-	for _, p := range append(parts, report{notes: r.Closing()}) {
-		text += p.text(width)
-	}
-	return text
+	return textOf(append(parts, report{notes: r.Closing()}), "", width)
 }
 
 // stagedProgress shows one bar after the other, each for a stage of an

@@ -137,7 +137,7 @@ A run is finished, failed, interrupted (stopped or killed), or still running.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "only runs of this `method`")
 	fl.StringVar(&f.kind, "kind", "", "only runs of this `command`: train, tune or eval")
-	addWhole(fl, &f.limit, "limit", 20, 0, "the newest so `many`; 0 for all")
+	addWhole(fl, &f.limit, "limit", 20, 0, "`number` of runs at most, the newest; 0: all")
 	return cmd
 }
 

@@ -52,8 +52,7 @@ func printDiff(env *environment, a, b *runs.Run) error {
 	if len(measures.rows) == 0 {
 		measures.title = "The runs have no measures in common."
 	}
-	changes := changesReport(a, b, d)
-	return env.printText(changes.text(env.width()) + "\n" + measures.text(env.width()))
+	return env.printText(textOf([]report{changesReport(a, b, d), measures}, "\n", env.width()))
 }
 
 func changesReport(a, b *runs.Run, d *runs.Diff) report {

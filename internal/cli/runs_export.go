@@ -156,14 +156,14 @@ not used again.`,
 
 func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 	out := report{columns: []string{"deleted", "command"}}
-	text := ""
+	var lines []string
 	for _, id := range ids {
 		r, err := s.Get(id)
 		if err != nil {
 			return err
 		}
 		out.rows = append(out.rows, []any{int(id), commandLine(r)})
-		text += fmt.Sprintf("deleted run %d: %s\n", id, commandLine(r))
+		lines = append(lines, fmt.Sprintf("deleted run %d: %s", id, commandLine(r)))
 	}
 	if err := s.Delete(ids...); err != nil {
 		return err
@@ -172,7 +172,7 @@ func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 	if env.format != "text" {
 		return env.print(out)
 	}
-	return env.printText(text)
+	return env.print(report{notes: lines})
 }
 
 // commandLine is how a run was called.

@@ -64,11 +64,7 @@ func showRun(env *environment, r *runs.Run, long bool) error {
 	if len(files) > 0 {
 		parts = append(parts, report{title: "files", notes: files})
 	}
-	texts := make([]string, len(parts))
-	for i := range parts {
-		texts[i] = parts[i].text(env.width())
-	}
-	return env.printText(strings.Join(texts, "\n"))
+	return env.printText(textOf(parts, "\n", env.width()))
 }
 
 // onlyMeans leaves out the rows of single folds where there are means over them.

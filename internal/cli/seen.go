@@ -12,24 +12,24 @@ import (
 // warnOfSeen warns that system i of the divisions, read from a path, is measured on
 // queries of the data that it was trained on.
 func warnOfSeen(env *environment, data, path string, i int, divisions []ensemble.Division) {
-	common, told, all := 0, 0, 0
+	common, known, all := 0, 0, 0
 	for k := range divisions {
 		d := &divisions[k]
 		all += len(d.Test.Queries)
 		if m := d.Systems[i].Model; m != nil {
-			c, t := seenBy(m, d.Test)
-			common, told = common+c, told+t
+			c, n := seenBy(m, d.Test)
+			common, known = common+c, known+n
 		}
 	}
 	if common > 0 {
-		env.note("warning: %s %s was trained on: these results say little of other queries", seenText(common, told, all, data), path)
+		env.note("warning: %s %s was trained on: these results say little of other queries", seenText(common, known, all, data), path)
 	}
 }
 
 // seenBy returns the number of queries of d that a model was trained on, and the number of
 // queries for which that is known. Of a fusion it is the member with the most such queries
 // that counts.
-func seenBy(m *model.Model, d *dataset.Dataset) (common, told int) {
+func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
 	for _, member := range m.Members() {
 		if member.Training.Seen == nil {
 			continue
@@ -39,23 +39,23 @@ func seenBy(m *model.Model, d *dataset.Dataset) (common, told int) {
 			data = d.Clone()
 			data.FillMissing(member.Missing)
 		}
-		if c, t := member.Training.Seen.Common(data); c > common {
-			common, told = c, t
+		if c, n := member.Training.Seen.Common(data); c > common {
+			common, known = c, n
 		}
 	}
-	return common, told
+	return common, known
 }
 
 // seenText says how many queries of a file are among those that something was trained
 // on, known of a sample of them.
-func seenText(common, told, all int, path string) string {
+func seenText(common, known, all int, path string) string {
 	switch {
 	case common == all:
 		return fmt.Sprintf("all %d queries of %s are among those that", all, path)
-	case told == all:
+	case known == all:
 		return fmt.Sprintf("%d of %d queries of %s are among those that", common, all, path)
 	}
-	return fmt.Sprintf("about %.0f %% of the queries of %s are among those that", 100*float64(common)/float64(told), path)
+	return fmt.Sprintf("about %.0f %% of the queries of %s are among those that", 100*float64(common)/float64(known), path)
 }
 
 // warnOfCommon warns that validation or test data share queries with other data.

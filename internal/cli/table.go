@@ -60,6 +60,15 @@ func (r *report) text(width int) string {
 	return b.String()
 }
 
+// textOf returns the texts of reports with something between them.
+func textOf(reports []report, between string, width int) string {
+	texts := make([]string, len(reports))
+	for i := range reports {
+		texts[i] = reports[i].text(width)
+	}
+	return strings.Join(texts, between)
+}
+
 // alignNumbers aligns all columns right but the key columns and those of words.
 func (r *report) alignNumbers() {
 	r.align = make([]text.Align, len(r.columns))

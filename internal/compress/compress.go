@@ -35,9 +35,9 @@ var magics = []struct {
 	{"\x28\xb5\x2f\xfd", Zstandard, ".zst"},
 }
 
-// Detect tells the encoding from a file's first bytes. The name decides only
-// when the file is too short to tell: a .gz file of one byte is a truncated one,
-// whereas text may be called whatever it likes.
+// Detect returns the encoding by a file's first bytes. The name decides only
+// when the file is too short for that: a .gz file of one byte is a truncated one,
+// whereas text may have any name.
 func Detect(head []byte, name string) Encoding {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
@@ -138,7 +138,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// HeadSize is the number of bytes by which [Detect] tells all encodings apart.
+// HeadSize is the number of bytes by which [Detect] distinguishes all encodings.
 const HeadSize = 4
 
 // ByName returns the encoding that the end of a file's name asks for.

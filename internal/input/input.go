@@ -31,7 +31,7 @@ type Input struct {
 	info os.FileInfo // when it was opened
 }
 
-// Look is told the first bytes of a stream, before the rest is read; its error ends the
+// Look is given the first bytes of a stream, before the rest is read; its error ends the
 // reading.
 type Look func(first []byte, name string) error
 
@@ -67,13 +67,13 @@ func With(path string, opts dataset.Options, look Look, use func(in *Input) erro
 	in.Size = in.info.Size()
 	err = use(in)
 	if changed := in.changed(); changed != nil {
-		return changed // whatever else is wrong
+		return changed // which explains any other error
 	}
 	return err
 }
 
-// Hold reads a stream to its end. look, which may be nil, tells what is wrong with its
-// beginning before the rest is read.
+// Hold reads a stream to its end. look, which may be nil, sees its beginning before
+// the rest is read.
 func Hold(r io.Reader, name string, opts dataset.Options, look Look) (*Input, error) {
 	mem := NewMemory(name, opts)
 	see := func(first []byte) error {

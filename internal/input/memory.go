@@ -17,8 +17,7 @@ type Memory struct {
 	taken atomic.Int64
 }
 
-// NewMemory returns the memory of an input of that name, of which the options tell the
-// limit.
+// NewMemory returns the memory of an input of that name, limited by the options.
 func NewMemory(name string, o dataset.Options) *Memory {
 	m := &Memory{name: name, limit: o.MaxBytes}
 	if m.limit <= 0 {
@@ -63,11 +62,11 @@ const (
 	KnownBytes    = 120   // its name and its place in a worker's map
 )
 
-// Exceeds tells whether taking n more bytes would be too many.
+// Exceeds reports whether taking n more bytes would be too many.
 func (m *Memory) Exceeds(n float64) bool { return float64(m.taken.Load())+n > float64(m.limit) }
 
-// TakeMatrix counts documents and their features. whole tells that there are no
-// more than these documents.
+// TakeMatrix counts documents and their features. whole means that these are
+// all.
 func (m *Memory) TakeMatrix(docs, features int, whole bool) error {
 	if need := float64(m.taken.Load()) + DocumentsNeed(docs, features); need <= float64(m.limit) && need < math.MaxInt/2 {
 		m.taken.Add(int64(DocumentsNeed(docs, features)))
@@ -100,8 +99,8 @@ func (m *Memory) tooManyDocuments(docs, features int, whole bool) error {
 const builderCopies = 2.25
 
 // CheckBuilder returns an error whose cause is [dataset.ErrTooLarge] if a
-// [dataset.Builder] of so many queries, with so many documents and features each, takes
-// more than MaxBytes, with an estimate of the memory.
+// [dataset.Builder] of the given queries, with docs documents of the given features each,
+// takes more than MaxBytes, with an estimate of the memory.
 func CheckBuilder(o dataset.Options, queries, docs, features int) error {
 	limit := float64(NewMemory("", o).limit)
 	need := float64(queries) * (QueryBytes + builderCopies*float64(docs)*(4*float64(features)+DocumentBytes+buildIDBytes))

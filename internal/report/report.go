@@ -42,7 +42,7 @@ type Config struct {
 	Observe func(stage string, done, total int)
 }
 
-func (c *Config) tell(stage string, done, total int) {
+func (c *Config) observe(stage string, done, total int) {
 	if c.Observe != nil {
 		c.Observe(stage, done, total)
 	}
@@ -114,7 +114,7 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c.tell(step.stage, 0, 0)
+		c.observe(step.stage, 0, 0)
 		if err := step.do(); err != nil {
 			return nil, err
 		}

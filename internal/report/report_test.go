@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -308,28 +309,44 @@ func TestRankingsAreTheMeasures(t *testing.T) {
 	}
 }
 
-// Claim: one system, one query, no documents with grades, alike features: each
-// makes a page whose numbers are JSON.
+// Claim: one system, one query, no document with a grade and features that are alike, each
+// by itself and all at once, make a page with all queries, whose numbers are JSON.
 func TestLittleMakesAPage(t *testing.T) {
-	var b dataset.Builder
-	if err := b.Add("only", []float64{0, 0}, []float32{1, 1}, nil); err != nil {
-		t.Fatal(err)
-	}
-	d := b.Dataset()
 	m := &model.Model{Method: "mle", Scorer: scorer.Linear{Features: 1}, Params: []float64{0}}
-	for _, convention := range []string{"letor3", "letor3-skip", "mslr"} {
-		s := &scenario{
-			config:    Config{Measures: mustMeasures(t, "ndcg@10,map", convention), Permutations: 1, Resamples: 1},
-			divisions: []ensemble.Division{{Test: d, Systems: []ensemble.System{system(t, "m", m, d)}}},
+	for name, c := range map[string]struct {
+		queries, systems int
+		grades           []float64
+		x                []float32
+	}{
+		"one system":     {3, 1, []float64{0, 1}, []float32{1, 2}},
+		"one query":      {1, 2, []float64{0, 1}, []float32{1, 2}},
+		"no grade":       {3, 2, []float64{0, 0}, []float32{1, 2}},
+		"alike features": {3, 2, []float64{0, 1}, []float32{1, 1}},
+		"all of these":   {1, 1, []float64{0, 0}, []float32{1, 1}},
+	} {
+		var b dataset.Builder
+		for i := range c.queries {
+			if err := b.Add(strconv.Itoa(i), c.grades, c.x, nil); err != nil {
+				t.Fatal(err)
+			}
 		}
-		r, _ := s.build(t)
-		if len(r.pieces) != 1 || r.pieces[0].Docs[1] != "#2" {
-			t.Errorf("%s: details are %+v", convention, r.pieces)
-		}
-		s.divisions[0].Systems = append(s.divisions[0].Systems, ensemble.System{Name: "flat", Test: []float64{math.MaxFloat64, -math.MaxFloat64}})
-		text, err := func() ([]byte, error) { r, _ := s.build(t); return r.json() }()
-		if err != nil || !json.Valid(text) {
-			t.Errorf("%s: %v", convention, err)
+		d := b.Dataset()
+		extreme := make([]float64, d.Docs())
+		extreme[0], extreme[1] = math.MaxFloat64, -math.MaxFloat64
+		systems := []ensemble.System{system(t, "m", m, d), {Name: "extreme", Test: extreme}}
+		for _, convention := range []string{"letor3", "letor3-skip", "mslr"} {
+			s := &scenario{
+				config:    Config{Measures: mustMeasures(t, "ndcg@10,map", convention), Permutations: 1, Resamples: 1},
+				divisions: []ensemble.Division{{Test: d, Systems: systems[:c.systems]}},
+			}
+			r, page := s.build(t)
+			if len(r.pieces) != c.queries || r.pieces[0].Docs[1] != "#2" {
+				t.Errorf("%s, %s: details are %+v", name, convention, r.pieces)
+			}
+			text, err := r.json()
+			if err != nil || !json.Valid(text) || !bytes.Contains(page, text) {
+				t.Errorf("%s, %s: %v, %s in\n%s", name, convention, err, text, page)
+			}
 		}
 	}
 }

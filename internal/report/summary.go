@@ -85,7 +85,7 @@ func (in *input) compare(i int) (*stats.Comparison, error) {
 	}
 	return stats.Compare(values, stats.Config{
 		Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
-		Observe: func(done, total int) { in.tell("comparing", i*total+done, len(in.Measures)*total) },
+		Observe: func(done, total int) { in.observe("comparing", i*total+done, len(in.Measures)*total) },
 	})
 }
 

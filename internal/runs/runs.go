@@ -43,7 +43,7 @@ type Status string
 const (
 	Running     Status = "running"
 	Finished    Status = "finished"
-	Failed      Status = "failed"      // it ended with an error, which Run.Error tells
+	Failed      Status = "failed"      // it ended with an error, see Run.Error
 	Interrupted Status = "interrupted" // it was stopped, or its process is gone
 )
 

@@ -1,6 +1,6 @@
 // Package strictjson reads and writes JSON files that may be large and may come
 // from anywhere: a key that stands twice in an object is an error instead of one
-// of its values, names are told apart by case, nesting is bounded, and lists of
+// of its values, names differ by case, nesting is bounded, and lists of
 // ten million numbers take a second.
 //
 // Start reading at [Check], which sees a text once, and [Object.Decode], which then

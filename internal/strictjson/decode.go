@@ -132,8 +132,8 @@ func behindString(text []byte, at int) int {
 	return at + 1
 }
 
-// isEnd tells the bytes that may follow a number or a word, isShape those that say
-// where a value ends which is neither.
+// isEnd marks the bytes that may follow a number or a word, isShape those by which other
+// values end.
 var (
 	isEnd   = [256]bool{',': true, ':': true, '}': true, ']': true, ' ': true, '\n': true, '\t': true, '\r': true}
 	isShape = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}

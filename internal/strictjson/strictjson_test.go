@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// repeats tells whether an object of a valid text has a key twice, by the tokens of
+// repeats reports whether an object of a valid text has a key twice, by the tokens of
 // encoding/json; depth is how deep the text is nested.
 func repeats(t *testing.T, text []byte) (twice bool, depth int) {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -145,7 +145,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// folded tells whether encoding/json takes a name of the text for one of another
+// folded reports whether encoding/json takes a name of the text for one of another
 // case, or an explicit null within a list for what was there before.
 func folded(text []byte) bool {
 	low := bytes.ToLower(text)
