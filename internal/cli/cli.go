@@ -155,16 +155,17 @@ func usageErrorf(format string, args ...any) error {
 // exitCode returns 2 if err is a wrong call, such as a file that cannot be found or is not
 // of the expected kind, and 1 for any other failure.
 func exitCode(err error) int {
-	var call *usageError
-	var syntax *dataset.SyntaxError
-	var layout *tune.LayoutError
-	var problem *method.ProblemError
-	var selection *tune.SelectionError
-	var record *tune.RecordError
-	if errors.As(err, &call) || errors.As(err, &syntax) || errors.As(err, &layout) || errors.As(err, &problem) || errors.As(err, &selection) || errors.As(err, &record) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
+	if has[*usageError](err) || has[*dataset.SyntaxError](err) || has[*tune.LayoutError](err) || has[*method.ProblemError](err) ||
+		has[*tune.SelectionError](err) || has[*tune.RecordError](err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// has reports whether an error of the type is among the causes of err.
+func has[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // emptyPath returns an error if a flag that names a file or a folder was given

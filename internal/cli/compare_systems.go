@@ -35,11 +35,7 @@ const noFoldTests = "a test over the means of folds is refused: folds share trai
 	"the queries of all test folds are tested instead, each once, by --data DIR with the folders of the systems' scores (OUT/METHOD of tune)"
 
 func namesOf(systems []*contestant) []string {
-	names := make([]string, len(systems))
-	for i, s := range systems {
-		names[i] = s.name
-	}
-	return names
+	return mapped(systems, func(s *contestant) string { return s.name })
 }
 
 // systems reads the arguments: [NAME=]PATH[,PATH…], with the seeds in place of
@@ -145,7 +141,7 @@ func nameSystems(systems []*contestant) error {
 			s.name = filepath.Clean(s.runs[0].path)
 		}
 		if seen[s.name] {
-			return usageErrorf("system %s is named twice; NAME=PATH distinguishes them", s.name)
+			return usageErrorf("system %s is named twice; NAME=PATH tells them apart", s.name)
 		}
 		seen[s.name] = true
 	}
@@ -187,7 +183,7 @@ func parseSeeds(text string) ([]string, error) {
 // holds, 0 for any other file.
 func foldMeans(path string) int {
 	const enough = 1 << 24 // bytes; no summary is as long
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > enough {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > enough || contentOf(path) != aSummary {
 		return 0
 	}
 	data, err := os.ReadFile(path)

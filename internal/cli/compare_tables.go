@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,7 @@ func (c *comparison) sheets() []report {
 		systems.title = m.name + ": " + c.heading(m)
 		systems.notes = []string{""}
 		pairs.notes = append([]string{""}, c.findings(m)...)
-		if significant(leastHolm(m)) {
+		if slices.ContainsFunc(m.Pairs, func(p stats.Pair) bool { return significant(p.Randomization.Holm) }) {
 			pairs.notes = append(pairs.notes, starLegend)
 		}
 		if i < len(c.measured)-1 {
@@ -140,12 +141,7 @@ func (c *comparison) systemSheet(m *measured, k marks) report {
 }
 
 func (c *comparison) severalRuns() bool {
-	for _, s := range c.systems {
-		if len(s.runs) > 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.systems, func(s *contestant) bool { return len(s.runs) > 1 })
 }
 
 func (c *comparison) pairSheet(m *measured, k marks) report {
@@ -166,14 +162,6 @@ func (c *comparison) pairSheet(m *measured, k marks) report {
 }
 
 const starLegend = "* below 0.05, ** 0.01, *** 0.001 after Holm"
-
-func leastHolm(m *measured) float64 {
-	least := 1.0
-	for _, p := range m.Pairs {
-		least = min(least, p.Randomization.Holm)
-	}
-	return least
-}
 
 // legend explains the columns of pairs.
 func legend(exact bool) string {

@@ -92,8 +92,8 @@ func eachOnce(dir string, folds []tune.Fold) error {
 // hintAtFolds adds to the error about a file of a few numbers that they may be means over
 // folds.
 func hintAtFolds(err error, paths []string, docs int) error {
-	var syntax *dataset.SyntaxError
-	if !errors.As(err, &syntax) || !slices.Contains(paths, syntax.File) {
+	syntax, ok := errors.AsType[*dataset.SyntaxError](err)
+	if !ok || !slices.Contains(paths, syntax.File) {
 		return err
 	}
 	few, readErr := datafile.ReadScores(syntax.File, -1, dataset.Options{})

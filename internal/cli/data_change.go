@@ -100,6 +100,20 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	return f.write(cmd.Context(), env, d, r)
 }
 
+// change reads data, has them changed and writes them.
+func change(cmd *cobra.Command, env *environment, args []string, in *dataInput, out *dataOutput, do func(d *dataset.Dataset)) error {
+	if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
+		return err
+	}
+	d, err := in.readAndWarn(cmd, env, args)
+	if err != nil {
+		return err
+	}
+	do(d)
+	r, _ := out.written(d)
+	return out.write(cmd.Context(), env, d, r)
+}
+
 func newDataNormalizeCommand(env *environment) *cobra.Command {
 	var in dataInput
 	var out dataOutput
@@ -122,18 +136,11 @@ with --normalize do this by themselves when they score.`,
 			if err != nil {
 				return usageErrorf("--kind: %w", err)
 			}
-			if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
-				return err
-			}
-			d, err := in.readAndWarn(cmd, env, args)
-			if err != nil {
-				return err
-			}
-			bar := env.startProgress("normalizing, queries", 0)
-			dataset.NormalizeObserved(d, normalization, bar.set)
-			bar.finish()
-			r, _ := out.written(d)
-			return out.write(cmd.Context(), env, d, r)
+			return change(cmd, env, args, &in, &out, func(d *dataset.Dataset) {
+				bar := env.startProgress("normalizing, queries", 0)
+				defer bar.finish()
+				dataset.NormalizeObserved(d, normalization, bar.set)
+			})
 		},
 	}
 	in.addTo(cmd)
@@ -158,15 +165,7 @@ the rule of the training, for no model can distinguish them from other values th
   listwise data convert train.lwd --out train.txt
   listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := out.check(cmd, slices.Concat(in.data, args)...); err != nil {
-				return err
-			}
-			d, err := in.readAndWarn(cmd, env, args)
-			if err != nil {
-				return err
-			}
-			r, _ := out.written(d)
-			return out.write(cmd.Context(), env, d, r)
+			return change(cmd, env, args, &in, &out, func(*dataset.Dataset) {})
 		},
 	}
 	in.addTo(cmd)

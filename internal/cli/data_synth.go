@@ -61,11 +61,7 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 }
 
 func shapeNames() []string {
-	var names []string
-	for _, s := range synth.Shapes() {
-		names = append(names, s.Name)
-	}
-	return append(names, cubicShape)
+	return append(mapped(synth.Shapes(), func(s synth.Shape) string { return s.Name }), cubicShape)
 }
 
 // cubicDefaults is the artificial data of RankNet's paper, but for the number of

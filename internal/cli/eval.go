@@ -181,10 +181,7 @@ func tiedSystem(name string, queries int, means []tune.Summary) string {
 }
 
 func tieNeutral(means []tune.Summary) string {
-	values := make([]string, len(means))
-	for i, s := range means {
-		values[i] = fmt.Sprintf("%s %.4f", s.Measure.Name(), s.TieNeutral)
-	}
+	values := mapped(means, func(s tune.Summary) string { return fmt.Sprintf("%s %.4f", s.Measure.Name(), s.TieNeutral) })
 	return "tie-neutral: " + strings.Join(values, ", ")
 }
 

@@ -130,10 +130,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 
 // systems returns the arguments that are systems.
 func (f *fuseFlags) systems(env *environment, args []string) ([]string, error) {
-	systems := make([]*contestant, len(args))
-	for i, arg := range args {
-		systems[i] = &contestant{name: arg, runs: []run{{path: arg}}}
-	}
+	systems := mapped(args, func(arg string) *contestant { return &contestant{name: arg, runs: []run{{path: arg}}} })
 	systems, err := env.systemsFor(f.data, systems, 2)
 	if err != nil {
 		return nil, err
@@ -141,11 +138,7 @@ func (f *fuseFlags) systems(env *environment, args []string) ([]string, error) {
 	if len(systems) < len(args) && f.weights != "" && f.weights != "tuned" && f.weights != "equal" {
 		return nil, usageErrorf("--weights %s: found %d systems among %d arguments, expected as many as weights", f.weights, len(systems), len(args))
 	}
-	args = nil
-	for _, s := range systems {
-		args = append(args, s.runs[0].path)
-	}
-	return args, nil
+	return mapped(systems, func(s *contestant) string { return s.runs[0].path }), nil
 }
 
 // ruleList describes the rules, a line each.

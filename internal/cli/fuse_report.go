@@ -137,10 +137,7 @@ func bestSystems(all []ensemble.Row) (best []ensemble.Row, notes []string) {
 func weightNotes(divisions []ensemble.Division, row *ensemble.Row) []string {
 	var notes []string
 	for k, f := range row.Fusions {
-		weights := make([]string, len(f.Weights))
-		for i, w := range f.Weights {
-			weights[i] = fmt.Sprintf("%.3f", w)
-		}
+		weights := mapped(f.Weights, func(w float64) string { return fmt.Sprintf("%.3f", w) })
 		name := row.Name
 		if divisions[k].Name != "" {
 			name += ", " + divisions[k].Name

@@ -19,6 +19,7 @@ type content string
 
 const (
 	aModel   content = "a model"
+	aSummary content = "a summary of results"
 	someData content = "judged queries"
 	scores   content = "scores"
 )
@@ -91,7 +92,7 @@ func jsonContent(text []byte) content {
 	case bytes.HasPrefix(squeezed, []byte(`{"epoch":`)):
 		return "a learning curve"
 	case bytes.Contains(squeezed, []byte(`"methods":[`)), bytes.Contains(squeezed, []byte(`"systems":[`)):
-		return "a summary of results"
+		return aSummary
 	}
 	return ""
 }
@@ -108,8 +109,7 @@ func inputFault(flag, path string, wanted content, err error) error {
 	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
 		return usageErrorf("%s%s is a folder, expected a file with %s", flag, path, wanted)
 	}
-	var file *fs.PathError
-	if errors.As(err, &file) {
+	if has[*fs.PathError](err) {
 		return usageErrorf("%s%w", flag, err)
 	}
 	if found := contentOf(path); path != "-" && found != "" && found != wanted {
@@ -145,8 +145,7 @@ func loadModel(flag, path string) (*model.Model, error) {
 	if err = inputFault(flag, path, aModel, err); err == nil {
 		return m, nil
 	}
-	var call *usageError
-	if errors.As(err, &call) {
+	if has[*usageError](err) {
 		return nil, err
 	}
 	return nil, usageErrorf("--%s: %w", flag, err)
@@ -163,16 +162,13 @@ func readScores(flag, path string, want int) ([]float64, error) {
 func plainMessage(err error) string {
 	text := err.Error()
 	for e := err; e != nil; {
-		var path *fs.PathError
-		var link *os.LinkError
-		switch {
-		case errors.As(e, &path):
+		if path, ok := errors.AsType[*fs.PathError](e); ok {
 			text = strings.Replace(text, path.Error(), path.Path+": "+plainCause(path.Err), 1)
 			e = path.Err
-		case errors.As(e, &link):
+		} else if link, ok := errors.AsType[*os.LinkError](e); ok {
 			text = strings.Replace(text, link.Error(), link.New+": "+plainCause(link.Err), 1)
 			e = link.Err
-		default:
+		} else {
 			e = nil
 		}
 	}

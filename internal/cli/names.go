@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,16 +49,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 	if near == nil {
 		return usageErrorf("unknown command %q (see %q)", full, cmd.CommandPath()+" --help")
 	}
-	return usageErrorf("unknown command %q, did you mean %s?", full, quotedOr(near))
-}
-
-// quotedOr is "a" or "b" or "c".
-func quotedOr(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = fmt.Sprintf("%q", name)
-	}
-	return strings.Join(quoted, " or ")
+	return usageErrorf("unknown command %q, did you mean %s?", full, suggest.Quoted(near))
 }
 
 // checkCommand returns an error if the command does not exist. It runs before flags are
@@ -80,11 +70,21 @@ func checkCommand(root *cobra.Command, args []string) error {
 			}
 			continue
 		}
-		k := slices.IndexFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Name() == arg || c.HasAlias(arg) })
-		if k < 0 {
+		next := commandOf(cmd, arg)
+		if next == nil {
 			return unknownCommand(cmd, arg)
 		}
-		cmd = cmd.Commands()[k]
+		cmd = next
+	}
+	return nil
+}
+
+// commandOf returns the command of cmd that has a name, nil if there is none.
+func commandOf(cmd *cobra.Command, name string) *cobra.Command {
+	for _, c := range cmd.Commands() {
+		if c.Name() == name || c.HasAlias(name) {
+			return c
+		}
 	}
 	return nil
 }
@@ -97,11 +97,11 @@ func newHelpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about := cmd.Root()
 			for _, name := range args {
-				k := slices.IndexFunc(about.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
-				if k < 0 {
+				next := commandOf(about, name)
+				if next == nil {
 					return unknownCommand(about, name)
 				}
-				about = about.Commands()[k]
+				about = next
 			}
 			about.InitDefaultHelpFlag() // so that they are listed
 			about.InitDefaultVersionFlag()
@@ -123,17 +123,17 @@ var otherFlags = map[string][]string{
 // flagError describes what is wrong with a flag in this program's words instead of pflag's.
 func flagError(cmd *cobra.Command, err error) error {
 	see := fmt.Sprintf("(see %q)", cmd.CommandPath()+" --help")
-	var unknown *pflag.NotExistError
-	var value *pflag.InvalidValueError
-	var missing *pflag.ValueRequiredError
-	switch {
-	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
-		return usageErrorf("unknown flag: --%s%s %s", unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
-	case errors.As(err, &unknown):
-		return usageErrorf("unknown flag: -%s%s %s", unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
-	case errors.As(err, &value):
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		dashes := "--"
+		if unknown.GetSpecifiedShortnames() != "" {
+			dashes = "-"
+		}
+		return usageErrorf("unknown flag: %s%s%s %s", dashes, unknown.GetSpecifiedName(), nearFlag(cmd, unknown.GetSpecifiedName()), see)
+	}
+	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return usageErrorf("--%s %s: %s %s", value.GetFlag().Name, value.GetValue(), expectedValue(value), see)
-	case errors.As(err, &missing):
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
 		return usageErrorf("--%s: found no value, expected one %s", missing.GetFlag().Name, see)
 	}
 	return usageErrorf("%w %s", err, see)

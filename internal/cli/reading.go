@@ -117,13 +117,12 @@ func (env *environment) readFiles(files tune.Files, opts dataset.Options) ([]tun
 
 // folderFault names the flag whose folder could not be read.
 func folderFault(dir string, err error) error {
-	var file *fs.PathError
 	switch {
 	case err == nil:
 		return nil
 	case exists(dir) && !isFolder(dir):
 		return usageErrorf("--data: %s is a file, expected a folder with Fold1 … FoldK", dir)
-	case errors.As(err, &file):
+	case has[*fs.PathError](err):
 		return usageErrorf("--data: %w", err)
 	}
 	return err

@@ -92,10 +92,7 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if err := f.targets(systems).check(); err != nil {
 		return err
 	}
-	paths := make([]string, len(systems))
-	for i, s := range systems {
-		paths[i] = s.runs[0].path
-	}
+	paths := mapped(systems, func(s *contestant) string { return s.runs[0].path })
 	divisions, err := f.read(ctx, env, paths)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -138,8 +137,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 		Observe: stages.set,
 	})
 	stages.finish()
-	var input *paper.InputError
-	if errors.As(err, &input) {
+	if has[*paper.InputError](err) {
 		return usageErrorf("%s: %w", name, err)
 	}
 	if err != nil {

@@ -61,8 +61,7 @@ func withRuns(fn func(*runs.Store) error) error {
 	if closed := store.Close(); err == nil {
 		err = closed
 	}
-	var missing *runs.NotFoundError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*runs.NotFoundError](err); ok {
 		return usageErrorf("no run %d in %s (see %q)", missing.ID, missing.Path, "listwise runs list")
 	}
 	return err

@@ -70,11 +70,7 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 }
 
 func namesOfMeasures(measures []measure.Measure) []any {
-	names := make([]any, len(measures))
-	for i, m := range measures {
-		names[i] = m.Name()
-	}
-	return names
+	return mapped(measures, func(m measure.Measure) any { return m.Name() })
 }
 
 // recordedEntry has a method's hyperparameters, those with several values to try as

@@ -62,11 +62,7 @@ func (r *report) text(width int) string {
 
 // textOf returns the texts of reports with something between them.
 func textOf(reports []report, between string, width int) string {
-	texts := make([]string, len(reports))
-	for i := range reports {
-		texts[i] = reports[i].text(width)
-	}
-	return strings.Join(texts, between)
+	return strings.Join(mapped(reports, func(r report) string { return r.text(width) }), between)
 }
 
 // alignNumbers aligns all columns right but the key columns and those of words.
@@ -80,12 +76,15 @@ func (r *report) alignNumbers() {
 }
 
 // cellsOf returns a row of texts as a report's.
-func cellsOf(row []string) []any {
-	cells := make([]any, len(row))
-	for i, c := range row {
-		cells[i] = c
+func cellsOf(row []string) []any { return mapped(row, func(cell string) any { return cell }) }
+
+// mapped returns what of makes of every element.
+func mapped[T, U any](list []T, of func(T) U) []U {
+	out := make([]U, len(list))
+	for i, e := range list {
+		out[i] = of(e)
 	}
-	return cells
+	return out
 }
 
 // render draws the table, whose columns give way to the width.

@@ -145,8 +145,7 @@ func (t target) checkWritable(dir string) error {
 	if err == nil {
 		return nil
 	}
-	var file *fs.PathError
-	if errors.As(err, &file) {
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		err = &fs.PathError{Op: "write", Path: dir, Err: file.Err}
 	}
 	return usageErrorf("%s: %w", t.flag, err)

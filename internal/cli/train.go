@@ -86,11 +86,7 @@ func (l *learning) normalization() (dataset.Normalization, error) {
 }
 
 func conventionNames() []string {
-	var names []string
-	for _, c := range measure.Conventions() {
-		names = append(names, c.Name())
-	}
-	return names
+	return mapped(measure.Conventions(), measure.Convention.Name)
 }
 
 // settings reads repeated k=v flags.

@@ -256,11 +256,7 @@ type tuneMeasureJSON struct {
 func measuresJSON(means []tune.Summary) map[string]tuneMeasureJSON {
 	all := make(map[string]tuneMeasureJSON)
 	for _, s := range means {
-		j := tuneMeasureJSON{Mean: number(s.Mean), Pooled: number(s.Pooled), TieNeutral: number(s.TieNeutral)}
-		for _, v := range s.Folds {
-			j.Folds = append(j.Folds, number(v))
-		}
-		all[s.Measure.Name()] = j
+		all[s.Measure.Name()] = tuneMeasureJSON{number(s.Mean), number(s.Pooled), number(s.TieNeutral), mapped(s.Folds, number[float64])}
 	}
 	return all
 }
@@ -269,10 +265,7 @@ func measuresJSON(means []tune.Summary) map[string]tuneMeasureJSON {
 // fold and, if several is set, the mean over folds and over all queries.
 func (r *report) addMeans(name string, means []tune.Summary, several bool) {
 	for _, s := range means {
-		cells := []any{name, s.Measure.Name()}
-		for _, v := range s.Folds {
-			cells = append(cells, number(v))
-		}
+		cells := append([]any{name, s.Measure.Name()}, mapped(s.Folds, number[float64])...)
 		if several {
 			cells = append(cells, number(s.Mean), number(s.Pooled))
 		}

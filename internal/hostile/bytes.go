@@ -138,21 +138,3 @@ func jobCases(f *fixture) []Case {
 	}
 	return cases
 }
-
-// made returns the file that a command writes undisturbed.
-func (f *fixture) made(files []string, name string, args ...string) []byte {
-	dir, err := os.MkdirTemp(filepath.Dir(f.dir), "made")
-	if err != nil {
-		panic(err) // the folder for temporary files was there before
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a leftover in the folder for such
-	if err := f.prepare(Case{Files: files}, dir); err != nil {
-		panic(err) // a mistake in a case
-	}
-	r := f.run(dir, nil, args...)
-	text, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		panic(fmt.Sprintf("%s writes no %s: %s", shown(args), name, r.stderr))
-	}
-	return text
-}

@@ -93,8 +93,30 @@ func (f *fixture) interruptTraining() error {
 
 // expect runs a command on the unharmed files, in a folder of its own, and returns
 // what it prints.
-func (f *fixture) expect(files []string, args ...string) string {
-	dir, err := os.MkdirTemp(filepath.Dir(f.dir), "expect")
+func (f *fixture) expect(files []string, args ...string) (stdout string) {
+	f.undisturbed(files, args, func(_ string, r *Result) {
+		if r.code != 0 {
+			panic(fmt.Sprintf("%s fails on unharmed files: %s", shown(args), r.stderr))
+		}
+		stdout = r.stdout
+	})
+	return stdout
+}
+
+// made returns the file that a command writes undisturbed.
+func (f *fixture) made(files []string, name string, args ...string) (text []byte) {
+	f.undisturbed(files, args, func(dir string, r *Result) {
+		var err error
+		if text, err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			panic(fmt.Sprintf("%s writes no %s: %s", shown(args), name, r.stderr))
+		}
+	})
+	return text
+}
+
+// undisturbed runs a command in a copy of files, and look sees what came of it.
+func (f *fixture) undisturbed(files, args []string, look func(dir string, r *Result)) {
+	dir, err := os.MkdirTemp(filepath.Dir(f.dir), "undisturbed")
 	if err != nil {
 		panic(err) // the folder for temporary files was there before
 	}
@@ -102,9 +124,5 @@ func (f *fixture) expect(files []string, args ...string) string {
 	if err := f.prepare(Case{Files: files}, dir); err != nil {
 		panic(err) // a mistake in a case
 	}
-	r := f.run(dir, nil, args...)
-	if r.code != 0 {
-		panic(fmt.Sprintf("%s fails on unharmed files: %s", shown(args), r.stderr))
-	}
-	return r.stdout
+	look(dir, f.run(dir, nil, args...))
 }

@@ -3,7 +3,6 @@ package suggest
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -55,10 +54,7 @@ func Or(word string, known []string, otherwise string) string {
 	if near == nil {
 		return otherwise
 	}
-	for i, name := range near {
-		near[i] = strconv.Quote(name)
-	}
-	return ": did you mean " + strings.Join(near, " or ") + "?"
+	return ": did you mean " + Quoted(near) + "?"
 }
 
 // slips is how many mistakes a word of that length may have.
