@@ -136,6 +136,23 @@ func TestConventionOfMethodsWithoutMeasure(t *testing.T) {
 	}
 }
 
+// Claim: the zero Options are the default method with its own measure, hyperparameters and
+// scorer.
+func TestZeroOptions(t *testing.T) {
+	text, _ := drawn(rand.New(rand.NewPCG(5, 6)), dataset.MissingZero)
+	data := read(t, text, dataset.Options{Missing: dataset.MissingZero})
+	zero, err := listwise.Train(context.Background(), data, listwise.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := listwise.Train(context.Background(), data, listwise.Options{
+		Method: listwise.DefaultMethod, Measure: zero.Measure, Convention: measure.LETOR3, Scorer: "linear",
+	})
+	if err != nil || zero.Method != "convexloss" || !slices.Equal(zero.Params, full.Params) {
+		t.Errorf("zero options learn %s for %s, %v; those written out %v (%v)", zero.Method, zero.Measure, zero.Params, full.Params, err)
+	}
+}
+
 // Claim: what no model can be learned from is an error that says what to give, not a panic.
 func TestTrainErrors(t *testing.T) {
 	data := read(t, "1 qid:1 1:1\n0 qid:1 1:2\n", dataset.Options{})

@@ -329,3 +329,18 @@ func TestSortByTime(t *testing.T) {
 		}
 	}
 }
+
+// Claim: the zero Climber climbs by steps, at most a hundred sweeps over the columns in
+// their order.
+func TestZeroClimber(t *testing.T) {
+	list, start := draw(rand.New(rand.NewPCG(3, 9)), 12, 4, false), []float64{1, 1, 1, 1}
+	d := newData(list, 4, parse(t, "map"))
+	got, err := new(Climber).Climb(context.Background(), d, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := (&Climber{Search: Steps, MaxSweeps: 100, Order: func(int, []int) {}}).Climb(context.Background(), d, start)
+	if err != nil || got.Value != want.Value || !slices.Equal(got.W, want.W) || got.Value <= d.Value(start) {
+		t.Errorf("the zero value ends at %+v, its defaults at %+v (%v)", got, want, err)
+	}
+}

@@ -41,7 +41,7 @@ type AdaRankOptions struct {
 	Stop      Stop
 	Tolerance float64 // of StopRankLib
 	Reweight  Reweighting
-	Rate      float64 // of ReweightCumulative
+	Rate      float64 // of ReweightCumulative; 0 means 1
 
 	// Repeats, if not 0, sets a feature aside after that many consecutive rounds, the first
 	// not counted, that took it and left the mean as it was. It returns with the next round
@@ -114,8 +114,14 @@ type LinearRound struct {
 // returns ErrNoPairs, or an error for options that do not exist or a measure that is not
 // between −1 and 1.
 func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
-	if o.Measure == nil || o.Stop < StopPaper || o.Stop > StopNever || o.Reweight < ReweightPaper || o.Reweight > ReweightCumulative {
-		return nil, errors.New("found options without a measure or with a rule that does not exist")
+	switch {
+	case o.Measure == nil:
+		return nil, errors.New("found no measure to boost, expected one")
+	case o.Stop < StopPaper || o.Stop > StopNever || o.Reweight < ReweightPaper || o.Reweight > ReweightCumulative:
+		return nil, fmt.Errorf("found stop %d and reweighting %d, expected declared constants", o.Stop, o.Reweight)
+	}
+	if o.Rate == 0 {
+		o.Rate = 1
 	}
 	a := &AdaRank{options: o, data: d, standings: NewStandings(d, o.Measure, o.Workers)}
 	queries := a.standings.Queries()

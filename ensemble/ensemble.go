@@ -8,6 +8,7 @@ package ensemble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
@@ -33,13 +34,14 @@ type Division struct {
 	Systems []System
 }
 
-// Config says how to fuse and how to judge it.
+// Config says how to fuse and how to judge it. The zero value fuses by reciprocal ranks, with
+// equal weights, and measures MAP.
 type Config struct {
-	Rules    []fuse.Rule
-	Weights  []float64 // one a system; nil: equal ones or, where there are validation data and Tuned is set, tuned ones
-	Tuned    bool      // choose weights on validation data
-	Tuning   Tuning    // how; its Measure also chooses the rule
-	Measures []measure.Measure
+	Rules    []fuse.Rule       // none: the zero Rule
+	Weights  []float64         // one a system; nil: equal ones or, where there are validation data and Tuned is set, tuned ones
+	Tuned    bool              // choose weights on validation data
+	Tuning   Tuning            // how; its Measure also chooses the rule
+	Measures []measure.Measure // of the test data; none: Tuning.Measure
 	Ties     measure.TiePolicy
 
 	// Observe, if not nil, is called with the number of steps done and the total. A rule on a
@@ -72,10 +74,10 @@ type Result struct {
 
 // Run fuses every division.
 func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error) {
-	if len(divisions) == 0 || len(c.Rules) == 0 {
-		return nil, fmt.Errorf("%d divisions and %d rules, expected at least one of each", len(divisions), len(c.Rules))
+	c, err := c.settled(divisions)
+	if err != nil {
+		return nil, err
 	}
-	c = c.settled(divisions)
 	r := &Result{Rules: make([]Row, len(c.Rules))}
 	for i, s := range divisions[0].Systems {
 		row := Row{Name: s.Name}
@@ -102,9 +104,23 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 	return r, nil
 }
 
-// settled returns the configuration with the relevance threshold for the data of all
-// divisions, unless one is chosen.
-func (c *Config) settled(divisions []Division) *Config {
+// settled returns the configuration with its defaults and with the relevance threshold for
+// the data of all divisions, unless one is chosen; an error if it does not fit them.
+func (c *Config) settled(divisions []Division) (*Config, error) {
+	s := *c
+	if len(s.Rules) == 0 {
+		s.Rules = []fuse.Rule{{}}
+	}
+	if s.Tuning.Measure == nil && len(s.Measures) > 0 {
+		s.Tuning.Measure = s.Measures[0]
+	}
+	s.Tuning.Measure = s.Tuning.measure()
+	if len(s.Measures) == 0 {
+		s.Measures = []measure.Measure{s.Tuning.Measure}
+	}
+	if err := s.check(divisions); err != nil {
+		return nil, err
+	}
 	var sets []*dataset.Dataset
 	for i := range divisions {
 		sets = append(sets, divisions[i].Test)
@@ -112,9 +128,40 @@ func (c *Config) settled(divisions []Division) *Config {
 			sets = append(sets, divisions[i].Valid)
 		}
 	}
-	s := *c
-	s.Measures, s.Tuning.Measure = measure.ForAll(c.Measures, sets...), measure.For(c.Tuning.Measure, sets...)
-	return &s
+	s.Measures, s.Tuning.Measure = measure.ForAll(s.Measures, sets...), measure.For(s.Tuning.Measure, sets...)
+	return &s, nil
+}
+
+// check returns an error for rules that make no sense, and for divisions whose systems have
+// not all a score for every document.
+func (c *Config) check(divisions []Division) error {
+	if len(divisions) == 0 {
+		return errors.New("found no division of data, expected at least one")
+	}
+	for _, r := range c.Rules {
+		if err := r.Check(); err != nil {
+			return err
+		}
+	}
+	systems := len(divisions[0].Systems)
+	if c.Weights != nil && len(c.Weights) != systems {
+		return fmt.Errorf("found %d weights for %d systems, expected as many", len(c.Weights), systems)
+	}
+	for i := range divisions {
+		d := &divisions[i]
+		if d.Test == nil || len(d.Systems) == 0 || len(d.Systems) != systems {
+			return fmt.Errorf("division %d: found %d systems, expected test data and as many systems as in the first division, at least one", i+1, len(d.Systems))
+		}
+		for _, s := range d.Systems {
+			if n := d.Test.Docs(); len(s.Test) != n {
+				return fmt.Errorf("division %d, %s: found %d scores for %d documents of the test data", i+1, s.Name, len(s.Test), n)
+			}
+			if d.Valid != nil && len(s.Valid) != d.Valid.Docs() {
+				return fmt.Errorf("division %d, %s: found %d scores for %d documents of the validation data", i+1, s.Name, len(s.Valid), d.Valid.Docs())
+			}
+		}
+	}
+	return nil
 }
 
 func (r *Row) add(f *Fusion) {

@@ -152,8 +152,53 @@ func TestRunWithoutValidation(t *testing.T) {
 	if r, err = c.Run(context.Background(), []Division{*d}); err != nil || r.Chosen == nil || r.Chosen.Fusions[0].Weights[1] != 4 {
 		t.Errorf("result is %+v, %v", r, err)
 	}
-	if _, err := config(t).Run(context.Background(), []Division{*d}); err == nil {
-		t.Error("no rule was accepted")
+}
+
+// Claim: the zero Config fuses by reciprocal ranks with equal weights and measures MAP, tuned
+// by MAP if asked for; what does not fit the divisions is an error, not a panic.
+func TestZeroConfig(t *testing.T) {
+	test, dir := part(t, 2), t.TempDir()
+	files(t, dir, test, test)
+	d, err := Read([]string{filepath.Join(dir, "good.json"), filepath.Join(dir, "noise.test")}, nil, test, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ap := measure.MustParse("map", measure.Convention{})
+	full := Config{Rules: []fuse.Rule{{Kind: fuse.RRF}}, Weights: fuse.Equal(2), Measures: []measure.Measure{ap}}
+	want, err := full.Run(context.Background(), []Division{*d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := new(Config).Run(context.Background(), []Division{*d})
+	if err != nil || len(got.Rules) != 1 || !slices.Equal(got.Rules[0].Tests[0].PerQuery(ap), want.Rules[0].Tests[0].PerQuery(ap)) {
+		t.Errorf("the zero configuration gives %+v, %v", got, err)
+	}
+	systems := [][]float64{d.Systems[0].Test, d.Systems[1].Test}
+	a, byMAP, err := Tuning{Measure: ap}.Weights(context.Background(), fuse.Rule{}, test, systems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, value, err := (Tuning{}).Weights(context.Background(), fuse.Rule{}, test, systems); err != nil || !slices.Equal(a, b) || value != byMAP {
+		t.Errorf("the zero tuning gives %v of %v, %v; map gives %v of %v", b, value, err, a, byMAP)
+	}
+	one := Division{Test: test, Systems: d.Systems[:1]}
+	for _, c := range []struct {
+		config    Config
+		divisions []Division
+		want      string
+	}{
+		{Config{}, nil, "found no division"},
+		{Config{}, []Division{{Test: test}}, "division 1: found 0 systems"},
+		{Config{}, []Division{{Systems: d.Systems}}, "division 1: found 2 systems, expected test data"},
+		{Config{}, []Division{*d, one}, "division 2: found 1 systems"},
+		{Config{Weights: []float64{1}}, []Division{*d}, "found 1 weights for 2 systems"},
+		{Config{Rules: []fuse.Rule{{Kind: "rff"}}}, []Division{*d}, `found the rule "rff"`},
+		{Config{}, []Division{{Test: test, Systems: []System{{Name: "a", Test: []float64{1}}}}}, "division 1, a: found 1 scores for 120 documents of the test data"},
+		{Config{}, []Division{{Test: test, Valid: test, Systems: d.Systems}}, "found 0 scores for 120 documents of the validation data"},
+	} {
+		if _, err := c.config.Run(context.Background(), c.divisions); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error is %v, want %s in it", err, c.want)
+		}
 	}
 }
 

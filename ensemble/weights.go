@@ -11,14 +11,22 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// Tuning says how weights are chosen.
+// Tuning says how weights are chosen. The zero value chooses them once, by MAP.
 type Tuning struct {
-	Measure measure.Measure // an Averager
+	Measure measure.Measure // an Averager; nil: map
 	Draws   int             // samples of the queries whose best weights are averaged; 0: the queries themselves, once
 	Seed    uint64
 
 	// Observe, if not nil, is called after every sample with the number done and the total.
 	Observe func(done, total int)
+}
+
+// measure returns Measure, or its default.
+func (t Tuning) measure() measure.Measure {
+	if t.Measure == nil {
+		return measure.MustParse("map", measure.Convention{})
+	}
+	return t.Measure
 }
 
 // tolerance is the gain of the measure below which a climb ends.
@@ -32,6 +40,7 @@ const tolerance = 1e-4
 // chance (bagging; Breiman, Machine Learning 24, 1996). Data on which no order
 // matters are an error.
 func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
+	t.Measure = measure.For(t.measure(), valid)
 	queries := columns(r, valid, systems)
 	weights = make([]float64, len(systems))
 	climbs := 0.0

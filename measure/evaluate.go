@@ -116,6 +116,8 @@ func checkMeasures(measures []Measure, lists []list) ([]Averager, error) {
 	for i, m := range measures {
 		a, ok := m.(Averager)
 		switch {
+		case m == nil:
+			return nil, fmt.Errorf("measure %d of %d is nil, expected one", i+1, len(measures))
 		case !ok:
 			return nil, fmt.Errorf("measure %s has no expected value under ties", m.Name())
 		case seen[m.Name()]:

@@ -7,7 +7,6 @@ package method
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -44,16 +43,16 @@ type Method struct {
 	plan func(m *Method, p *Problem) (loss.Loss, train.Learner, error)
 }
 
-// Problem is what a method learns from. Only Data and Values are necessary, and
-// Measure where the method uses one.
+// Problem is what a method learns from. Only Data is necessary, and Measure where the
+// method uses one.
 type Problem struct {
 	Data          *dataset.Dataset // before normalization; not changed
 	Missing       dataset.Missing  // what values of Data and Valid that are missing became, or become; stored in the model
 	Valid         *dataset.Dataset // before normalization; by it descent chooses the epoch to keep; may be nil
 	Select        measure.Measure  // of Valid, tie-neutral; nil means Measure if the method uses one, else map
 	Measure       measure.Measure  // the training measure, see CheckMeasure; its threshold, and that of Select, is for the data unless chosen
-	Values        Values
-	Scorer        string // one of the method's Scorers; empty means the first
+	Values        Values           // the hyperparameters; the zero value: the defaults
+	Scorer        string           // one of the method's Scorers; empty means the first
 	Normalization dataset.Normalization
 	Seed          uint64
 	Workers       int // goroutines; 0 means GOMAXPROCS
@@ -118,8 +117,15 @@ func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, e
 // Problem returns the method's loss and learner with the data of p as a problem for
 // package train, settled.
 func (m *Method) Problem(p *Problem) (*train.Problem, error) {
-	if p.Values.method != m {
-		return nil, errors.New("the hyperparameters are another method's")
+	own := *p
+	if own.Values.method == nil {
+		var err error
+		if own.Values, err = m.Values(nil); err != nil {
+			return nil, err
+		}
+	}
+	if other := own.Values.method; other != m {
+		return nil, fmt.Errorf("found the hyperparameters of %s, expected those of %s", other.Name, m.Name)
 	}
 	if err := m.CheckMeasure(p.Measure); err != nil {
 		return nil, err
@@ -139,7 +145,6 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := *p
 	own.Data, own.Valid, own.Select = t.Data, t.Valid, t.Select
 	if own.Measure = t.Measure; !m.UsesMeasure {
 		own.Measure = p.Measure

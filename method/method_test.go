@@ -299,7 +299,7 @@ func TestTrainErrors(t *testing.T) {
 			t.Errorf("%v is no *ProblemError", err)
 		}
 	}
-	if _, err := l2.Train(context.Background(), newProblem(t, mle)); err == nil || err.Error() != "l2: the hyperparameters are another method's" {
+	if _, err := l2.Train(context.Background(), newProblem(t, mle)); err == nil || err.Error() != "l2: found the hyperparameters of mle, expected those of l2" {
 		t.Errorf("error is %v", err)
 	}
 	if err := mle.CheckMeasure(parse(t, "err")); err != nil {

@@ -103,6 +103,9 @@ func (l *limited) Write(p []byte) (int, error) {
 
 // encode returns the JSON form of the model, without white space and "sum".
 func (m *Model) encode() ([]byte, error) {
+	if m.Scorer == nil {
+		return nil, errNoScorer
+	}
 	s, err := encodeScorer(m.Scorer, m.Params)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -67,6 +68,9 @@ type Training struct {
 	Converged *bool `json:"converged,omitempty"`
 }
 
+// errNoScorer is the error of a model that was neither trained nor loaded.
+var errNoScorer = errors.New("found a model without a scorer, expected one that was trained or loaded")
+
 // Constant reports whether there are parameters and all are 0, so that all documents get
 // the same score: the model ranks nothing.
 func (m *Model) Constant() bool {
@@ -78,6 +82,9 @@ func (m *Model) Constant() bool {
 // (they count as 0), but must not have more than the model. More features, missing values
 // that the model has no rule for, or a score that is not finite are errors.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
+	if m.Scorer == nil {
+		return nil, errNoScorer
+	}
 	width := m.Scorer.NumFeatures()
 	if d.Features > width {
 		return nil, fmt.Errorf("found %d features, expected at most the model's %d", d.Features, width)

@@ -28,6 +28,9 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 //
 // After some calls it allocates nothing. It is safe for concurrent use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {
+	if m.Scorer == nil {
+		return errNoScorer
+	}
 	if len(dst) == 0 {
 		return nil
 	}

@@ -42,6 +42,11 @@ func Encode(s Scorer, params []float64) (json.RawMessage, error) {
 			return nil, fmt.Errorf("%s scorer: parameter %d is %v, expected a finite number", s.Kind(), i+1, p)
 		}
 	}
+	if v, ok := s.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return nil, fmt.Errorf("%s scorer: %w", s.Kind(), err)
+		}
+	}
 	if own, ok := ownKinds[s.Kind()]; ok && reflect.TypeOf(s) == reflect.TypeOf(own.zero) {
 		return s.(fileForm).encode(params)
 	}
@@ -101,7 +106,8 @@ func withWeights(architecture any, params []float64) ([]byte, error) {
 	return strictjson.AppendNumbers(text, "weights", params), nil
 }
 
-// atLeastOne checks a number in a model file that counts something.
+// atLeastOne checks a number of an architecture that counts something, by its name in model
+// files.
 func atLeastOne(name string, n int) error {
 	if n < 1 {
 		return fmt.Errorf("found %q = %d, expected at least 1", name, n)

@@ -37,6 +37,14 @@ func (Network) Kind() string { return "net" }
 // NumFeatures returns the number of features.
 func (n Network) NumFeatures() int { return n.Features }
 
+// Validate returns an error for an architecture without features or without hidden units.
+func (n Network) Validate() error {
+	if err := atLeastOne("features", n.Features); err != nil {
+		return err
+	}
+	return atLeastOne("hidden", n.Hidden)
+}
+
 // NumParams returns h·(p + 2).
 func (n Network) NumParams() int { return n.Hidden * (n.Features + 2) }
 

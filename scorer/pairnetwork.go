@@ -46,6 +46,15 @@ func (PairNetwork) Kind() string { return "pairnet" }
 // NumFeatures returns the number of features.
 func (n PairNetwork) NumFeatures() int { return n.Features }
 
+// Validate returns an error for an architecture without features, or without hidden units
+// for documents or for pairs.
+func (n PairNetwork) Validate() error {
+	if err := n.single().Validate(); err != nil {
+		return err
+	}
+	return atLeastOne("pair_hidden", n.PairHidden)
+}
+
 // NumParams returns h·(p + 2) + g·(2p + 2).
 func (n PairNetwork) NumParams() int {
 	return n.single().NumParams() + n.PairHidden*(2*n.Features+2)

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -314,7 +315,7 @@ func TestCompareErrors(t *testing.T) {
 	}{
 		{[][]float64{ok}, good, "found 1 systems, expected at least two"},
 		{[][]float64{ok, ok}, Config{Baseline: 2, Permutations: 1, Resamples: 1}, "baseline 2 of 2 systems"},
-		{[][]float64{ok, ok}, Config{Baseline: -1}, "0 permutations and 0 bootstrap samples"},
+		{[][]float64{ok, ok}, Config{Baseline: -1, Permutations: -1}, "-1 permutations and 10000 bootstrap samples"},
 		{[][]float64{ok, {1}}, good, "system 2 has 1 values, the first 2"},
 		{[][]float64{ok, {1, math.NaN()}}, good, "system 2, query 2: found NaN, expected a finite number"},
 		{[][]float64{{1}, {2}}, good, "found 1 queries, expected at least two"},
@@ -351,5 +352,14 @@ func BenchmarkCompare(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Claim: the zero Config compares with the first system, by the default numbers of draws.
+func TestZeroConfig(t *testing.T) {
+	values := table(rand.New(rand.NewPCG(7, 8)), 3, 25, 0.01)
+	got, want := compare(t, values, Config{}), compare(t, values, Config{Permutations: DefaultPermutations, Resamples: DefaultResamples})
+	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) || got.Permutations != DefaultPermutations || len(got.Pairs) != 2 || got.Pairs[0].B != 0 {
+		t.Errorf("the zero configuration gives %+v, want %+v", got, want)
 	}
 }

@@ -31,11 +31,19 @@ const (
 // different orders, as in means over runs, may differ in the last bits.
 const Same = 1e-12
 
-// Config says what to compare and how much to draw.
+// DefaultPermutations and DefaultResamples are drawn where a [Config] does not say how
+// many: a p value of 0.05 then has a standard error of 0.0007.
+const (
+	DefaultPermutations = 100_000
+	DefaultResamples    = 10_000
+)
+
+// Config says what to compare and how much to draw. The zero value compares all systems
+// with the first.
 type Config struct {
 	Baseline     int    // index of the system that the others are compared with; −1: every pair
-	Permutations int    // sign flips drawn where there are more than ExactQueries queries
-	Resamples    int    // bootstrap samples
+	Permutations int    // sign flips drawn where there are more than ExactQueries queries; 0: DefaultPermutations
+	Resamples    int    // bootstrap samples; 0: DefaultResamples
 	Seed         uint64 // everything random depends on it alone
 	Workers      int    // goroutines; 0: GOMAXPROCS. The result does not depend on it
 
@@ -105,6 +113,12 @@ type Test struct {
 // queries, lists of different lengths, values that are not finite, and settings out
 // of range.
 func Compare(values [][]float64, c Config) (*Comparison, error) {
+	if c.Permutations == 0 {
+		c.Permutations = DefaultPermutations
+	}
+	if c.Resamples == 0 {
+		c.Resamples = DefaultResamples
+	}
 	if err := c.check(values); err != nil {
 		return nil, err
 	}
@@ -134,7 +148,7 @@ func (c *Config) check(values [][]float64) error {
 		return fmt.Errorf("baseline %d of %d systems", c.Baseline, len(values))
 	}
 	if c.Permutations < 1 || c.Resamples < 1 {
-		return fmt.Errorf("%d permutations and %d bootstrap samples, expected at least one of each", c.Permutations, c.Resamples)
+		return fmt.Errorf("%d permutations and %d bootstrap samples, expected positive numbers, or 0 for the default", c.Permutations, c.Resamples)
 	}
 	n := len(values[0])
 	for i, v := range values {

@@ -1,7 +1,9 @@
 package train
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/listwise/listwise/boost"
@@ -38,9 +40,12 @@ type Round struct{ Weight, Objective float64 }
 // validation data, without these the last. The problem's loss is not asked: a Booster
 // has its own. Training takes seconds, so that no checkpoints are written.
 type Boosting struct {
-	Rounds int                            // at most
-	Start  func(t *Task) (Booster, error) // begins with the task's normalized data
+	Rounds int                            // at most; 0 means 300
+	Start  func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
 }
+
+// defaultRounds is Boosting.Rounds where it is 0, RankBoost's in package method.
+const defaultRounds = 300
 
 // boosting is a training round by round.
 type boosting struct {
@@ -59,7 +64,13 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
 	}
-	b := &boosting{rounds: l.Rounds, task: t}
+	switch {
+	case l.Start == nil:
+		return nil, errors.New("found no booster, expected Start to make one")
+	case l.Rounds < 0:
+		return nil, BadProblem("found %d rounds, expected a positive number, or 0 for %d", l.Rounds, defaultRounds)
+	}
+	b := &boosting{rounds: cmp.Or(l.Rounds, defaultRounds), task: t}
 	if err := b.prepareValidation(); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/listwise/listwise/loss"
@@ -19,8 +20,8 @@ const HalfNorm = 2.0
 
 // Newton is truncated Newton for losses with a Hessian (loss.SecondOrder).
 type Newton struct {
-	Tolerance  float64 // gap to the minimum, relatively, at which to stop
-	Iterations int     // at most
+	Tolerance  float64 // gap to the minimum, relatively, at which to stop; 0 means 1e-6
+	Iterations int     // at most; 0 means 200
 }
 
 // Learn implements Learner.
@@ -45,13 +46,16 @@ func (n Newton) Learn(ctx context.Context, t *Task) (*Learned, error) {
 
 // Smoothing is for losses with kinks: Newton's method on smooth stand-ins.
 type Smoothing struct {
-	Rounded    func(width float64) loss.Loss // a stand-in whose kinks are rounded off over a width
-	Tolerance  float64                       // gap to the minimum, relatively, at which to stop
-	Iterations int                           // at most
+	Rounded    func(width float64) loss.Loss // a stand-in whose kinks are rounded off over a width; necessary
+	Tolerance  float64                       // gap to the minimum, relatively, at which to stop; 0 means 1e-6
+	Iterations int                           // at most; 0 means 1000
 }
 
 // Learn implements Learner.
 func (m Smoothing) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	if m.Rounded == nil {
+		return nil, errors.New("found no stand-in, expected one: smoothing minimises the loss by rounding off its kinks")
+	}
 	r, err := newCertified(t, HalfNorm)
 	if err != nil {
 		return nil, err
@@ -72,8 +76,8 @@ func (m Smoothing) Learn(ctx context.Context, t *Task) (*Learned, error) {
 // (loss.CuttingPlane).
 type Planes struct {
 	PerQuery   bool    // cutting planes for each query's loss (n-slack), not the sum (1-slack)
-	Tolerance  float64 // gap to the minimum, relative to max(1, objective), at which to stop
-	Iterations int     // at most
+	Tolerance  float64 // gap to the minimum, relative to max(1, objective), at which to stop; 0 means 1e-6
+	Iterations int     // at most; 0 means 10000
 }
 
 // Learn implements Learner.

@@ -15,15 +15,16 @@ import (
 
 // Descent goes down along one query's gradient, or λ field, after the other. The epoch
 // with the best value on the validation data is kept or, without these, that with the
-// lowest training cost; or the last, if asked for.
+// lowest training cost; or the last, if asked for. The zero value takes plain steps with a
+// linear scorer and no penalty.
 type Descent struct {
 	Architecture Architecture
 	C            float64 // of the penalty ‖w‖²/C; 0: none
 	Rule         optimize.Rule
-	Rate         float64 // factor of the steps at the start
-	Epochs       int     // passes over all queries
-	Batch        int     // queries that one step is made of
-	Decay        float64 // factor of the rate after an epoch whose training cost rose
+	Rate         float64 // factor of the steps at the start; 0 means 1e-3
+	Epochs       int     // passes over all queries; 0 means 300
+	Batch        int     // queries that one step is made of; 0 means 1
+	Decay        float64 // factor of the rate after an epoch whose training cost rose; 0 means 0.8
 	Patience     int     // epochs without a lower training cost before a start anew; 0: never
 	KeepLast     bool
 	Bag          int  // networks trained side by side whose scores are averaged; 0 means 1

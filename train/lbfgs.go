@@ -19,12 +19,13 @@ const memory = 50
 
 // LBFGS minimises the regularised empirical risk Σ loss + ‖w‖²/C: once from w = 0 if it
 // is convex, to a certified gap; else from some random starts too, keeping the lowest
-// objective. The loss must have a gradient.
+// objective. The loss must have a gradient. The zero value minimises the risk of a linear
+// scorer without a penalty.
 type LBFGS struct {
 	Architecture Architecture
 	C            float64 // of the penalty ‖w‖²/C; 0: none
-	Iterations   int     // at most, a start
-	Tolerance    float64 // gap (convex) or gain (otherwise), relatively, at which to stop
+	Iterations   int     // at most, a start; 0 means 1000
+	Tolerance    float64 // gap (convex) or gain (otherwise), relatively, at which to stop; 0 means 1e-6 and 1e-9
 	Restarts     int     // random starts besides the first where the risk is not convex
 }
 

@@ -56,6 +56,9 @@ func (p *Problem) check() error {
 			return &ProblemError{err}
 		}
 	}
+	if !(p.LargestWork >= 0) {
+		return BadProblem("found the largest work %v, expected a positive number, or 0 for %g", p.LargestWork, float64(DefaultLargestWork))
+	}
 	if _, err := dataset.ParseNormalization(p.Normalization.String()); err != nil {
 		return BadProblem("normalization: %w", err)
 	}

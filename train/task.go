@@ -57,10 +57,15 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 	return risk, nil
 }
 
-// CheckWork returns a *ProblemError for a query that would take more work than
-// LargestWork, in training or, by the scorer, in validation. A scorer or coster of nil
+// CheckWork returns a *ProblemError for a scorer that is no valid architecture, and for a
+// query that would take more work than LargestWork, in training or, by the scorer, in validation. A scorer or coster of nil
 // takes none.
 func (t *Task) CheckWork(s scorer.Scorer, coster loss.Coster) error {
+	if v, ok := s.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return BadProblem("scorer %s: %w", s.Kind(), err)
+		}
+	}
 	limit := t.LargestWork
 	if limit == 0 {
 		limit = DefaultLargestWork

@@ -175,6 +175,7 @@ func TestRunErrors(t *testing.T) {
 		"without a learner":    {Data: wide},
 		`found "keep"`:         {Data: wide, Learner: LBFGS{}, Missing: dataset.MissingKeep},
 		`"Normalization(3)"`:   {Data: wide, Learner: LBFGS{}, Normalization: 3},
+		"largest work -1":      {Data: wide, Learner: LBFGS{}, LargestWork: -1},
 		"threshold -1":         {Data: wide, Learner: LBFGS{}, Threshold: -1},
 		"setting a: found [1]": {Data: wide, Learner: LBFGS{}, Settings: map[string]any{"a": []int{1}, "b": nil}},
 		"setting c: found NaN": {Data: wide, Learner: LBFGS{}, Settings: map[string]any{"c": math.NaN()}},

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // Entry is a way to learn with the settings to try: a method of the catalogue, or a loss
 // and a learner of the caller's own (see Own).
 type Entry struct {
-	Name     string // of the row and of the folder; unique among entries
+	Name     string // of the row and of the folder; unique among entries; empty: Method's
 	Settings []Setting
 
 	Method  *method.Method  // nil for the caller's own
@@ -108,12 +109,19 @@ func (o own) String() string {
 // check returns an error for an entry that cannot be trained.
 func (e *Entry) check(scorer string) error {
 	switch {
+	case e.Name == "":
+		return errors.New("found an entry without a name, expected one")
 	case len(e.Settings) == 0:
 		return fmt.Errorf("%s: no settings to try, expected at least one", e.Name)
 	case e.Method == nil && e.Plan == nil:
 		return fmt.Errorf("%s: neither a method nor a plan, expected one of them", e.Name)
 	case e.Method == nil:
 		return nil
+	}
+	for _, s := range e.Settings {
+		if _, ok := s.(method.Values); !ok {
+			return fmt.Errorf("%s: found a setting of type %T, expected the method's own, as NewEntry makes them", e.Name, s)
+		}
 	}
 	if err := e.Method.CheckMeasure(e.Measure); err != nil {
 		return fmt.Errorf("%s: %w", e.Name, err)

@@ -24,8 +24,9 @@ import (
 // Fold is one division of a data set: learn on Train, choose on Valid, measure
 // on Test.
 type Fold struct {
-	Name               string // "Fold1"
-	Train, Valid, Test *dataset.Dataset
+	Name         string // empty: "Fold1" for the first, and so on
+	Train, Valid *dataset.Dataset
+	Test         *dataset.Dataset // nil: Valid
 }
 
 // Tested reports whether there are test data. Without them Test is Valid, and the data

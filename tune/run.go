@@ -12,13 +12,13 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// Config says what to tune and how to judge it.
+// Config says what to tune and how to judge it. Folds and Entries are necessary.
 type Config struct {
 	Folds         []Fold
 	Entries       []Entry
-	Select        measure.Measure    // settings are chosen by its tie-neutral mean over the validation queries; the relevance threshold of this and all measures is, unless chosen, for the data of all folds
-	Convention    measure.Convention // of Select and Measures, for reports
-	Measures      []measure.Measure  // reported on test data
+	Select        measure.Measure    // settings are chosen by its tie-neutral mean over the validation queries; nil: map. The relevance threshold of this and all measures is, unless chosen, for the data of all folds
+	Convention    measure.Convention // of Select and Measures, for reports; the zero value: that of Select
+	Measures      []measure.Measure  // reported on test data; none: Select
 	Ties          measure.TiePolicy  // of the test results
 	Missing       dataset.Missing    // what missing values of the folds became; stored in the models
 	Normalization dataset.Normalization
@@ -39,6 +39,7 @@ type Config struct {
 // data and measures the chosen models on test data. The result does not depend
 // on the number of jobs, nor on whether the run was interrupted before.
 func Run(ctx context.Context, c Config) (*Result, error) {
+	c.complete()
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,9 @@ func (c *Config) check() error {
 	if len(c.Folds) == 0 || len(c.Entries) == 0 {
 		return fmt.Errorf("%d folds and %d methods, expected at least one of each", len(c.Folds), len(c.Entries))
 	}
+	if err := c.checkFolds(); err != nil {
+		return err
+	}
 	names := make(map[string]bool)
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -98,6 +102,23 @@ func (c *Config) check() error {
 			return err
 		}
 		names[e.Name] = true
+	}
+	return nil
+}
+
+// checkFolds returns an error for folds of one name or without data to learn from or to
+// choose on.
+func (c *Config) checkFolds() error {
+	names := make(map[string]bool)
+	for i := range c.Folds {
+		f := &c.Folds[i]
+		switch {
+		case f.Train == nil || f.Valid == nil:
+			return fmt.Errorf("fold %d: found no training data or no validation data, expected both", i+1)
+		case names[f.Name]:
+			return fmt.Errorf("two folds are named %q, expected different names", f.Name)
+		}
+		names[f.Name] = true
 	}
 	return nil
 }

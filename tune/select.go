@@ -17,6 +17,35 @@ func (e *SelectionError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SelectionError) Unwrap() error { return e.Err }
 
+// complete puts defaults in place.
+func (c *Config) complete() {
+	if c.Select == nil {
+		c.Select = measure.MustParse("map", c.Convention)
+	}
+	if c.Convention == (measure.Convention{}) {
+		c.Convention = measure.ConventionOf(c.Select)
+	}
+	if len(c.Measures) == 0 {
+		c.Measures = []measure.Measure{c.Select}
+	}
+	c.Entries = slices.Clone(c.Entries)
+	for i := range c.Entries {
+		if e := &c.Entries[i]; e.Name == "" && e.Method != nil {
+			e.Name = e.Method.Name
+		}
+	}
+	c.Folds = slices.Clone(c.Folds)
+	for i := range c.Folds {
+		f := &c.Folds[i]
+		if f.Test == nil {
+			f.Test = f.Valid
+		}
+		if f.Name == "" {
+			f.Name = fmt.Sprintf("Fold%d", i+1)
+		}
+	}
+}
+
 // settle gives all measures the relevance threshold for the data of all folds together,
 // so that a document is as relevant in one fold as in another.
 func (c *Config) settle() {
@@ -27,7 +56,6 @@ func (c *Config) settle() {
 	c.Convention = c.Convention.For(sets...)
 	c.Select = measure.For(c.Select, sets...)
 	c.Measures = measure.ForAll(c.Measures, sets...)
-	c.Entries = slices.Clone(c.Entries)
 	for i := range c.Entries {
 		c.Entries[i].Measure = measure.For(c.Entries[i].Measure, sets...)
 	}

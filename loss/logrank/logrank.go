@@ -118,11 +118,7 @@ func (c Options) bind(grades []float64, rng *rand.Rand, need quantities) (law, e
 }
 
 func (c Options) bindSampled(pairs bipartite.Classes, kappa float64, rng *rand.Rand) (law, error) {
-	options := c.Sampler
-	if options == (sample.Options{}) {
-		options = sample.DefaultOptions()
-	}
-	l, err := newSampledLaw(pairs, c.Gain, kappa, options, rng)
+	l, err := newSampledLaw(pairs, c.Gain, kappa, c.Sampler, rng)
 	if err != nil {
 		// A nil *sampledLaw must not become a law that is not nil.
 		return nil, err

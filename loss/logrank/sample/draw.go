@@ -15,6 +15,7 @@ import (
 // gives the same sample. It is an error if the options are out of range or there is no
 // pair to rank.
 func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand) (*Set, error) {
+	opts = opts.orDefault()
 	d, err := newDrawer(pairs, gain, opts, rng)
 	if err != nil {
 		return nil, err
@@ -30,6 +31,7 @@ func DrawFrom(pairs bipartite.Classes, gain ranking.Gain, top int, opts Options,
 	if top < 0 || top > len(pairs.Bad) {
 		return nil, fmt.Errorf("%d bad documents on top, expected 0 to %d", top, len(pairs.Bad))
 	}
+	opts = opts.orDefault()
 	d, err := newDrawer(pairs, gain, opts, rng)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ package sample
 
 import "fmt"
 
-// Options say how many rankings are drawn and where the walks start.
+// Options say how many rankings are drawn and where the walks start. The zero value stands
+// for [DefaultOptions], to which changes are best made.
 type Options struct {
 	// Samples is the number m of draws for a query, at least 1. It is rounded up to a
 	// multiple of the number of walks, because the memory layout needs walks of equal
@@ -55,6 +56,14 @@ type Options struct {
 // trained models.
 func DefaultOptions() Options {
 	return Options{Samples: 1000, Steps: 20, Thin: 1, Mix: 1, Unique: true, IncludeIdeal: true}
+}
+
+// orDefault returns the options that the zero value stands for.
+func (o Options) orDefault() Options {
+	if o == (Options{}) {
+		return DefaultOptions()
+	}
+	return o
 }
 
 func (o Options) check() error {
