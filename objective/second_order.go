@@ -32,7 +32,7 @@ func (r *Risk) SecondOrder() (*SecondOrder, error) {
 	for i, q := range r.queries {
 		b, ok := q.loss.(loss.SecondOrder)
 		if !ok {
-			return nil, errors.New("the loss has no Hessian")
+			return nil, errors.New("found no Hessian, expected a loss.SecondOrder")
 		}
 		c.curvature[i] = b.Curvature()
 	}
@@ -68,15 +68,23 @@ func (c *SecondOrder) timesQuery(query int, scores, product []float64, _ *loss.S
 // [loss.CuttingPlane] at the scores of w. The penalty is no part of it. It is an error if
 // a loss has no cutting planes or the scorer is not linear.
 func (r *Risk) Support(w, grad []float64) (c float64, err error) {
+	if err := r.CheckSupport(); err != nil {
+		return 0, err
+	}
+	return r.sum(r.functional.each(r.through(r.supportQuery)), w, grad), nil
+}
+
+// CheckSupport returns the error of Support if there is one at all w.
+func (r *Risk) CheckSupport() error {
 	if _, ok := r.scorer.(scorer.Linear); !ok {
-		return 0, errors.New("the risk has cutting planes for linear scorers only")
+		return errors.New("the risk has cutting planes for linear scorers only")
 	}
 	for _, q := range r.queries {
 		if _, ok := q.loss.(loss.CuttingPlane); !ok {
-			return 0, errors.New("the loss has no cutting planes")
+			return errors.New("found no cutting planes, expected a loss.CuttingPlane")
 		}
 	}
-	return r.sum(r.functional.each(r.through(r.supportQuery)), w, grad), nil
+	return nil
 }
 
 func (r *Risk) supportQuery(query int, scores, lambda []float64, scratch *loss.Scratch) float64 {

@@ -83,10 +83,10 @@ func TestSupportIsBelow(t *testing.T) {
 func TestCurvedErrors(t *testing.T) {
 	d := randomData(t, 10, 4)
 	smooth := newRisk(t, d, loss.RankNet{}, Options{})
-	if _, err := smooth.SecondOrder(); err == nil || err.Error() != "the loss has no Hessian" {
+	if _, err := smooth.SecondOrder(); err == nil || err.Error() != "found no Hessian, expected a loss.SecondOrder" {
 		t.Errorf("error %v", err)
 	}
-	if _, err := smooth.Support(make([]float64, 4), make([]float64, 4)); err == nil || err.Error() != "the loss has no cutting planes" {
+	if _, err := smooth.Support(make([]float64, 4), make([]float64, 4)); err == nil || err.Error() != "found no cutting planes, expected a loss.CuttingPlane" {
 		t.Errorf("error %v", err)
 	}
 	net := scorer.Network{Features: 4, Hidden: 2}

@@ -11,14 +11,14 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// The learners of this file minimise ½‖w‖² + Σ loss over linear scorers, the loss being
-// convex, and certify how far they are from the minimum. They leave no checkpoints.
+// The learners of this file minimise ½‖w‖² + Σ loss over linear scorers and certify how far
+// they are from the minimum, which rests on the loss being convex. They leave no checkpoints.
 
 // HalfNorm is the c by which a penalty ‖w‖²/c is the ½‖w‖² of support vector
 // machines.
 const HalfNorm = 2.0
 
-// Newton is truncated Newton for losses with a Hessian (loss.SecondOrder).
+// Newton is truncated Newton for convex losses with a Hessian (loss.SecondOrder).
 type Newton struct {
 	Tolerance  float64 // gap to the minimum, relatively, at which to stop; 0 means 1e-6
 	Iterations int     // at most; 0 means 200
@@ -32,7 +32,7 @@ func (n Newton) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	}
 	risk, err := r.risk.SecondOrder()
 	if err != nil {
-		return nil, err
+		return nil, BadProblem("loss %T: %w", t.Loss, err)
 	}
 	solver := optimize.Newton{
 		StrongConvexity: risk.StrongConvexity(),
@@ -44,7 +44,8 @@ func (n Newton) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return r.learned(result, err)
 }
 
-// Smoothing is for losses with kinks: Newton's method on smooth stand-ins.
+// Smoothing is for convex losses with kinks: Newton's method on smooth stand-ins, which have
+// a Hessian (loss.SecondOrder) and cutting planes of the loss (loss.CuttingPlane).
 type Smoothing struct {
 	Rounded    func(width float64) loss.Loss // a stand-in whose kinks are rounded off over a width; necessary
 	Tolerance  float64                       // gap to the minimum, relatively, at which to stop; 0 means 1e-6
@@ -66,14 +67,21 @@ func (m Smoothing) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		if err != nil {
 			return nil, err
 		}
-		return risk.SecondOrder()
+		if err := risk.CheckSupport(); err != nil {
+			return nil, BadProblem("stand-in for %T: %w", t.Loss, err)
+		}
+		smooth, err := risk.SecondOrder()
+		if err != nil {
+			return nil, BadProblem("stand-in for %T: %w", t.Loss, err)
+		}
+		return smooth, nil
 	}
 	result, err := solver.Minimize(ctx, r.risk, standIn, make([]float64, r.risk.Dim()))
 	return r.learned(result, err)
 }
 
-// Planes is the cutting-plane method, for losses that have cutting planes
-// (loss.CuttingPlane).
+// Planes is the cutting-plane method, for any convex loss: the values and gradients of a
+// convex loss are its cutting planes, at kinks too.
 type Planes struct {
 	PerQuery   bool    // cutting planes for each query's loss (n-slack), not the sum (1-slack)
 	Tolerance  float64 // gap to the minimum, relative to max(1, objective), at which to stop; 0 means 1e-6
@@ -103,14 +111,21 @@ type certified struct {
 	risk   *objective.Risk
 }
 
-// newCertified binds the loss under the penalty ‖w‖²/c, none if c is 0.
+// newCertified binds the loss under the penalty ‖w‖²/c, none if c is 0. A loss that is not
+// convex is a *ProblemError: what would be certified would be false.
 func newCertified(t *Task, c float64) (*certified, error) {
 	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
 	}
 	s := Linear(t.Data.Features)
 	risk, err := t.Risk(s, t.Loss, c)
-	return &certified{s, risk}, err
+	if err != nil {
+		return nil, err
+	}
+	if traits := t.Loss.Traits(); !traits.Convex || traits.NonGradient {
+		return nil, BadProblem("loss %T: found one that is not convex, or whose λ is not its gradient, expected a convex one: the certificate of this learner would be false (LBFGS and Descent give none)", t.Loss)
+	}
+	return &certified{s, risk}, nil
 }
 
 func (r *certified) learned(result *optimize.Result, err error) (*Learned, error) {

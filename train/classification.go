@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"math"
 
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/objective"
@@ -29,6 +30,9 @@ type Classification struct {
 func (c Classification) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
+	}
+	if !(c.C > 0) || math.IsInf(1/c.C, 1) {
+		return nil, BadProblem("found C = %v, expected a positive number whose inverse is finite", c.C)
 	}
 	d := t.Normalized()
 	grades, level := d.Levels()

@@ -4,8 +4,16 @@
 //
 // A learner is what searches for a ranking function: a scorer with an optimiser
 // ([LBFGS], [Descent], [Newton], [Smoothing], [Planes]), what grows its scorer round by
-// round ([Boosting]), or a type of the caller's own. Any loss can be given to any learner
-// that takes one, a caller's own loss included.
+// round ([Boosting]), or a type of the caller's own. A loss, a caller's own included, goes
+// with every learner whose demands it meets; with another one it is a *ProblemError:
+//
+//	[Descent]              none
+//	[LBFGS]                λ is minus the gradient of the loss (not loss.Traits.NonGradient)
+//	[Planes]               that, and the loss is convex (loss.Traits.Convex)
+//	[Newton]               that, and it has a Hessian (loss.SecondOrder)
+//	[Smoothing]            as for Planes, and a stand-in that has a Hessian and cutting planes
+//	                       (loss.SecondOrder, loss.CuttingPlane)
+//	[Boosting], [Classification]  they take no loss
 //
 // Start reading at [Problem] and [Run]; [Learner] and [Task] are what a learner of one's
 // own needs. Package method has the published methods as such pairs, with their

@@ -57,6 +57,7 @@ func TestZeroLearners(t *testing.T) {
 		"boosting backwards":   {nil, Boosting{Start: counting, Rounds: -1}, nil, "found -1 rounds"},
 		"network":              {loss.RankNet{}, LBFGS{Architecture: Network(0, scorer.Tanh)}, nil, `scorer net: found "hidden" = 0`},
 		"pair network":         {loss.RankNet{}, Descent{Architecture: PairNetwork(3, 0, scorer.Tanh)}, nil, `scorer pairnet: found "pair_hidden" = 0`},
+		"classification":       {nil, Classification{}, nil, "found C = 0, expected a positive number"},
 		"bag of linear ones":   {loss.RankNet{}, Descent{Bag: 2}, nil, "bag=2"},
 	} {
 		d := smallData(t)
