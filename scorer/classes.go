@@ -36,6 +36,15 @@ func (Classes) Kind() string { return "classes" }
 // NumFeatures returns the number of features.
 func (c Classes) NumFeatures() int { return c.Features }
 
+// Validate returns an error for an architecture without features, or with values that
+// [CheckClasses] refuses.
+func (c Classes) Validate() error {
+	if err := atLeastOne("features", c.Features); err != nil {
+		return err
+	}
+	return CheckClasses(c.Values)
+}
+
 // Functions returns the number of linear functions.
 func (c Classes) Functions() int {
 	if c.Ordinal {
@@ -162,16 +171,13 @@ func decodeClasses(o strictjson.Object) (Scorer, []float64, error) {
 	if err == nil {
 		err = o.Decode(&list)
 	}
+	c := Classes{Features: f.Features, Values: f.Values, Ordinal: f.Ordinal}
 	if err == nil {
-		err = atLeastOne("features", f.Features)
-	}
-	if err == nil {
-		err = CheckClasses(f.Values)
+		err = c.Validate()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	c := Classes{Features: f.Features, Values: f.Values, Ordinal: f.Ordinal}
 	if want := float64(c.Functions()) * (float64(c.Features) + 1); float64(len(list.Weights)) != want {
 		return nil, nil, fmt.Errorf("found %d weights, expected %.0f", len(list.Weights), want)
 	}
