@@ -41,10 +41,10 @@ var (
 
 	// setSizes has a line for every set.
 	setSizes partFunc = func(s *results, r *Report) {
-		for i, c := range s.of(0) {
+		for i, c := range s.columnsOf(0) {
 			cleaning := ""
 			if len(s.readings) > 1 {
-				cleaning = fmt.Sprintf("; cleaning removes %d test documents", s.of(1)[i].removed)
+				cleaning = fmt.Sprintf("; cleaning removes %d test documents", s.columnsOf(1)[i].removed)
 			}
 			r.fact("data", "%s: %d folds, %d test queries%s", c.name, len(c.names), c.queries, cleaning)
 		}
@@ -72,7 +72,7 @@ type otherDataNotes struct {
 }
 
 func (n otherDataNotes) add(s *results, r *Report) {
-	for _, c := range s.of(0) {
+	for _, c := range s.columnsOf(0) {
 		published, ok := s.sizes.named(c.name)
 		switch {
 		case c.lacksPublished():

@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/loss"
@@ -74,15 +73,13 @@ func (j jacobian) run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	findings, errs := make([]lambdaFinding, len(fields)), make([]error, len(fields))
-	var done atomic.Int64
+	ended := o.counter("λ functions", len(fields))
 	parallel.For(len(fields), o.Jobs, func(_, i int) {
 		if errs[i] = ctx.Err(); errs[i] != nil {
 			return
 		}
 		findings[i], errs[i] = j.look(fields[i], o.Seed)
-		if o.Observe != nil {
-			o.Observe("λ functions", int(done.Add(1)), len(fields))
-		}
+		ended()
 	})
 	for i, err := range errs {
 		if err != nil {

@@ -8,9 +8,7 @@ import (
 )
 
 func (j jacobian) report(o Options, findings []lambdaFinding) (*Report, error) {
-	r := &Report{Name: "lambda-jacobian", Title: jacobianExperiment().Title}
-	r.fact("source", "%s, section 4, eq. 5, and section 6.2", lambdaRank)
-	r.fact("command", "%s", o.Command)
+	r := newReport(jacobianExperiment(), o, lambdaRank+", section 4, eq. 5, and section 6.2")
 	r.fact("lists", "%d random lists of 8 documents with grades 0, 0, 0, 1, 1, 2, 2, 3 (seed %d); numbers are the worst of them", j.lists, o.Seed)
 	r.fact("J", "the Jacobian of −λ by central differences of step %g", jacobianStep)
 	r.fact("work", "∮ λ·ds around a circle in a random plane by the midpoint rule with %d steps, per unit of its radius %g", j.steps, circulationRound)

@@ -50,11 +50,11 @@ func (s listSynthetic) descend(ctx context.Context, o Options, stage string, tra
 		}
 	}
 	jobs := len(s.losses) * s.starts
-	errs, done := make([]error, jobs), progress{observe: o.Observe, stage: stage, total: jobs}
+	errs, ended := make([]error, jobs), o.counter(stage, jobs)
 	parallel.For(jobs, o.Jobs, func(_, job int) {
 		i, start := job/s.starts, job%s.starts
 		errs[job] = s.descendFrom(ctx, train, s.losses[i].loss, &all[i], start, o.Seed)
-		done.step()
+		ended()
 	})
 	return all, cmp.Or(errs...)
 }

@@ -64,13 +64,13 @@ func listMLEOnOHSUMED() study {
 			conventions,
 			says{"method", "linear scorers; every hyperparameter of the grids below chosen by validation MAP in each fold"},
 			says{"numbers", "means over folds"},
-			blocks{title: func(c *column, _ *view) string { return "test results on " + c.name }, of: noTies, theirs: "  published", less: "  ours − published"},
+			blocks{title: func(c *column, _ *view) string { return "test results on " + c.name }, rows: noTies, theirs: "  published", less: "  ours − published"},
 			partFunc(chartOrder), partFunc(tiesTable), partFunc(settingsTable),
-			numberSheet{of: noTies, fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField, publishedField}},
-			numberSheet{name: "ties", of: inGroups(tiesGroup), bySeed: true, fields: []field{
+			numberSheet{rows: noTies, fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField, publishedField}},
+			numberSheet{name: "ties", rows: inGroups(tiesGroup), bySeed: true, fields: []field{
 				dataField, methodField.as("ties"), seedField, measureField, {"mean", func(p *place) any { return p.number().mean }}, neutralField, pooledField,
 			}},
-			choiceSheet{name: "chosen", of: noTies, fields: []field{dataField, methodField, foldField, settingsField, validationField}},
+			choiceSheet{name: "chosen", rows: noTies, fields: []field{dataField, methodField, foldField, settingsField, validationField}},
 			ndcgCurves{
 				title: "ListMLE, ListNet and RankCosine — %s", x: "cut-off k", y: "NDCG@k on test queries, mean over folds",
 				published: []string{"ListNet"}, word: ", published",

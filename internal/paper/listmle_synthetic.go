@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
@@ -204,24 +203,4 @@ func (s listSynthetic) outcome(d *listDescents, valid, test, fresh *listJudge) l
 	out.minimum, _ = test.judge(lowest)
 	out.slope = lowest[1] / lowest[0]
 	return out
-}
-
-// progress reports steps done in parallel to an experiment's observer.
-type progress struct {
-	observe func(stage string, done, total int)
-	stage   string
-	total   int
-
-	mu   sync.Mutex
-	done int
-}
-
-func (p *progress) step() {
-	if p.observe == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done++
-	p.observe(p.stage, p.done, p.total)
 }

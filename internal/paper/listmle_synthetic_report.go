@@ -36,9 +36,7 @@ type listReport struct {
 
 func (s listSynthetic) report(o Options, first *listSet, again []*listSet) *Report {
 	l := &listReport{s, first, again, publishedListSynthetic()}
-	r := &Report{Name: "listmle-synthetic", Title: listSyntheticExperiment().Title}
-	r.fact("source", "%s", listMLESource)
-	r.fact("command", "%s", o.Command)
+	r := newReport(listSyntheticExperiment(), o, listMLESource)
 	r.fact("seed", "%d; the %d data sets beside the first have the next ones", o.Seed, s.sets)
 	r.fact("data", "%d lists of %d points of the unit square to train with, as many to choose the budget, as many to test; ranked by x1 + 10 x2 + noise of standard deviation %v", s.lists, s.docs, listNoise)
 	r.fact("method", "g = w·x without bias, plain gradient descent on the mean loss from %d random w ~ N(0, I)", s.starts)

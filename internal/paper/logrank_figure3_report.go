@@ -28,28 +28,6 @@ func printedCells() []tableCell {
 	return (&results{study: &study{measures: reported}}).paperCells(columns)
 }
 
-// counted holds the paper's counts against its table, the table's cells that there
-// is a column of ours for, and ours.
-func counted(s *results, r *Report) {
-	if !s.comparable() {
-		return
-	}
-	t := Table{Title: "counts of section 5.2: in how many cells, one a column and measure, the first is above the second (in brackets: or equal)", Left: 1, Main: true,
-		Columns: []string{"", "paper's text", "paper's table", "paper's table, columns at hand"}}
-	for _, reading := range s.readings {
-		t.Columns = append(t.Columns, "ours, "+reading.name+" data")
-	}
-	text := publishedCounts()
-	for _, o := range figure3Orders {
-		line := []string{o.text, text[o.text], o.count(printedCells()), o.count(s.paperCells(s.withAverage(0)))}
-		for k := range s.readings {
-			line = append(line, o.count(s.ourCells(s.withAverage(k))))
-		}
-		t.Rows = append(t.Rows, line)
-	}
-	r.Tables = append(r.Tables, t)
-}
-
 // figure3Plot sets our numbers on cleaned data against the paper's.
 func figure3Plot(s *results, r *Report) {
 	if !s.comparable() {
@@ -67,7 +45,7 @@ func figure3Plot(s *results, r *Report) {
 			if s.rows[i].method == "" {
 				continue
 			}
-			for _, c := range s.of(1) {
+			for _, c := range s.columnsOf(1) {
 				x, y := c.views[0].published.of(s.rows[i].name, m), c.views[0].mean(i, m)
 				dots.X, dots.Y = append(dots.X, x), append(dots.Y, y)
 				low, high = min(low, x, y), max(high, x, y)

@@ -66,9 +66,7 @@ func (f figure7) run(ctx context.Context, o Options) (*Report, error) {
 				return nil, err
 			}
 			smears = append(smears, s)
-			if o.Observe != nil {
-				o.Observe("sampling", len(smears), len(figure7Measures)*len(figure7Restarts))
-			}
+			o.observe("sampling", len(smears), len(figure7Measures)*len(figure7Restarts))
 		}
 	}
 	return f.report(found, smears), nil

@@ -15,7 +15,7 @@ const microaverage = "microavg"
 // withAverage returns the columns of the k-th reading and, where there are several, the
 // average of ours and of the published numbers over them, weighted by numbers of queries.
 func (s *results) withAverage(k int) []*column {
-	sets := s.of(k)
+	sets := s.columnsOf(k)
 	if len(sets) < 2 {
 		return sets
 	}
@@ -142,7 +142,7 @@ var markedSheet partFunc = func(s *results, r *Report) {
 // setList names the sets of an experiment.
 func (s *results) setList() string {
 	var names []string
-	for _, c := range s.of(0) {
+	for _, c := range s.columnsOf(0) {
 		names = append(names, c.name)
 	}
 	return strings.Join(names, ", ")

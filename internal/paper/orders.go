@@ -45,6 +45,34 @@ func (o *order) count(cells []tableCell) string {
 	return text
 }
 
+// orderCounts is a table of what a paper counts in its text, the same counted over its
+// table, over those columns of it that there are of ours for, and over ours.
+type orderCounts struct {
+	title   string
+	orders  []order
+	text    func() map[string]string // the paper's counts, by the orders' texts
+	printed func() []tableCell       // the paper's table
+}
+
+func (n orderCounts) add(s *results, r *Report) {
+	if !s.comparable() {
+		return
+	}
+	t := Table{Title: n.title, Left: 1, Main: true, Columns: []string{"", "paper's text", "paper's table", "paper's table, columns at hand"}}
+	for _, reading := range s.readings {
+		t.Columns = append(t.Columns, "ours, "+reading.name+" data")
+	}
+	text := n.text()
+	for _, o := range n.orders {
+		line := []string{o.text, text[o.text], o.count(n.printed()), o.count(s.paperCells(s.withAverage(0)))}
+		for k := range s.readings {
+			line = append(line, o.count(s.ourCells(s.withAverage(k))))
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	r.Tables = append(r.Tables, t)
+}
+
 // ourCells and paperCells are those of some columns, ours and the published ones.
 func (s *results) ourCells(columns []*column) []tableCell {
 	return cellsOf(s.measures, columns, func(v *view, row, m string) float64 { return s.ours(v, row, m) })

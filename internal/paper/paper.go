@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/listwise/listwise/internal/suggest"
 )
@@ -115,6 +116,25 @@ func (e *Experiment) CheckScale(scale float64) error {
 		return inputError("scale %v: the experiment %s has one size only", scale, e.Name)
 	}
 	return nil
+}
+
+// observe tells who waits of the current stage.
+func (o *Options) observe(stage string, done, total int) {
+	if o.Observe != nil {
+		o.Observe(stage, done, total)
+	}
+}
+
+// counter returns what steps that end side by side are to call: it tells how many have ended.
+func (o *Options) counter(stage string, total int) func() {
+	var mu sync.Mutex
+	done := 0
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		o.observe(stage, done, total)
+	}
 }
 
 // scaled returns n at the scale asked for, at least 1.

@@ -11,7 +11,7 @@ import (
 type perSet func(s *results, c *column) svg.Plot
 
 func (f perSet) add(s *results, r *Report) {
-	for i, c := range s.of(0) {
+	for i, c := range s.columnsOf(0) {
 		p := Plot{Plot: f(s, c)}
 		if i > 0 {
 			p.Name = strings.ToLower(c.name)

@@ -60,11 +60,6 @@ type curve struct {
 func (s speedup) run(ctx context.Context, o Options) (*Report, error) {
 	s.web.queries, s.lists = o.scaled(s.web.queries), o.scaled(s.lists)
 	t := speedupTimes{sizes: s, web: make([]lap, len(speedupNets)), curves: make([]curve, len(speedupNets))}
-	tell := func(stage string, done, total int) {
-		if o.Observe != nil {
-			o.Observe(stage, done, total)
-		}
-	}
 	web, err := s.web.generate(o.Seed)
 	if err != nil {
 		return nil, err
@@ -73,7 +68,7 @@ func (s speedup) run(ctx context.Context, o Options) (*Report, error) {
 		if t.web[i], err = s.time(ctx, web, net, s.web.queries, o.Seed); err != nil {
 			return nil, err
 		}
-		tell("web data", i+1, len(speedupNets))
+		o.observe("web data", i+1, len(speedupNets))
 	}
 	longest, err := cubicLists(s.lists, s.lengths[len(s.lengths)-1], o.Seed)
 	if err != nil {
@@ -88,7 +83,7 @@ func (s speedup) run(ctx context.Context, o Options) (*Report, error) {
 			}
 			t.curves[i].laps = append(t.curves[i].laps, l)
 		}
-		tell("documents per query", k+1, len(s.lengths))
+		o.observe("documents per query", k+1, len(s.lengths))
 	}
 	for i := range t.curves {
 		t.curves[i].fit(s.lengths)

@@ -17,10 +17,7 @@ func (l *lap) perQuery() [2]float64 { return [2]float64{l.v1, l.v2} }
 // report lays out what was found.
 func (t *speedupTimes) report(o Options) *Report {
 	s := t.sizes
-	e := speedupExperiment()
-	r := &Report{Name: e.Name, Title: e.Title}
-	r.fact("source", "%s, section 6.1", lambdaRank)
-	r.fact("command", "%s", o.Command)
+	r := newReport(speedupExperiment(), o, lambdaRank+", section 6.1")
 	r.fact("seed", "%d", o.Seed)
 	r.fact("machine", "%s/%s, one thread for both forms", runtime.GOOS, runtime.GOARCH)
 	r.fact("times", "processor time, the median of %d epochs; epochs of V1 and V2 take turns, and a ratio is the median of the ratios of neighbours", s.times)

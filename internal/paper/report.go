@@ -53,6 +53,14 @@ type Plot struct {
 	svg.Plot
 }
 
+// newReport begins the report of an experiment that is no study.
+func newReport(e Experiment, o Options, source string) *Report {
+	r := &Report{Name: e.Name, Title: e.Title}
+	r.fact("source", "%s", source)
+	r.fact("command", "%s", o.Command)
+	return r
+}
+
 func (r *Report) fact(name, format string, args ...any) {
 	r.Facts = append(r.Facts, Fact{name, fmt.Sprintf(format, args...)})
 }

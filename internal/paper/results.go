@@ -233,8 +233,8 @@ func (p *place) number() number {
 // ours is the mean over folds and seeds.
 func (p *place) ours() float64 { return p.view.mean(p.at, p.measure) }
 
-// paper is the published number of the row, NaN if there is none.
-func (p *place) paper() float64 { return p.view.published.of(p.row().name, p.measure) }
+// published is the published number of the row, NaN if there is none.
+func (p *place) published() float64 { return p.view.published.of(p.row().name, p.measure) }
 
 // among chooses rows; nil chooses all.
 type among func(*row) bool
@@ -248,7 +248,7 @@ func inGroups(groups ...string) among {
 func (s *results) places(of among) iter.Seq[*place] {
 	return func(yield func(*place) bool) {
 		for k := range s.readings {
-			for _, c := range s.of(k) {
+			for _, c := range s.columnsOf(k) {
 				if !s.placesIn(c, of, yield) {
 					return
 				}
@@ -291,8 +291,8 @@ func (s *results) tunings(of among) iter.Seq[*place] {
 	}
 }
 
-// of returns the columns of the k-th reading.
-func (s *results) of(k int) []*column {
+// columnsOf returns the columns of the k-th reading.
+func (s *results) columnsOf(k int) []*column {
 	var all []*column
 	for i, c := range s.columns {
 		if i%len(s.readings) == k {

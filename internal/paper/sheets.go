@@ -31,8 +31,8 @@ var (
 	oursField       = field{"ours", func(p *place) any { return orNil(p.ours()) }}
 	neutralField    = field{"tie_neutral", func(p *place) any { return orNil(p.number().neutral) }}
 	pooledField     = field{"pooled", func(p *place) any { return orNil(p.number().pooled) }}
-	publishedField  = field{"published", func(p *place) any { return orNil(p.paper()) }}
-	differenceField = field{"difference", func(p *place) any { return orNil(p.ours() - p.paper()) }}
+	publishedField  = field{"published", func(p *place) any { return orNil(p.published()) }}
+	differenceField = field{"difference", func(p *place) any { return orNil(p.ours() - p.published()) }}
 
 	// Of what was chosen.
 	foldField       = field{"fold", func(p *place) any { return p.tuned().Folds[p.fold].Fold }}
@@ -72,7 +72,7 @@ func (s *Sheet) line(p *place, fields []field) {
 // numberSheet has a line for every number, ours or published.
 type numberSheet struct {
 	name   string
-	of     among
+	rows   among
 	bySeed bool // a line for every seed
 	fields []field
 }
@@ -80,14 +80,14 @@ type numberSheet struct {
 func (n numberSheet) add(s *results, r *Report) {
 	sheet := fieldSheet(n.name, n.fields)
 	if n.bySeed {
-		for p := range s.tunings(n.of) {
+		for p := range s.tunings(n.rows) {
 			for _, p.measure = range p.view.measures {
 				sheet.line(p, n.fields)
 			}
 		}
 	} else {
-		for p := range s.places(n.of) {
-			if !math.IsNaN(p.ours()) || !math.IsNaN(p.paper()) {
+		for p := range s.places(n.rows) {
+			if !math.IsNaN(p.ours()) || !math.IsNaN(p.published()) {
 				sheet.line(p, n.fields)
 			}
 		}
@@ -99,7 +99,7 @@ func (n numberSheet) add(s *results, r *Report) {
 // every setting that was tried there.
 type choiceSheet struct {
 	name   string
-	of     among
+	rows   among
 	tried  bool
 	bySeed bool // the first seed's choices come before the second's
 	fields []field
@@ -107,7 +107,7 @@ type choiceSheet struct {
 
 func (c choiceSheet) add(s *results, r *Report) {
 	sheet := fieldSheet(c.name, c.fields)
-	places := slices.Collect(s.tunings(c.of))
+	places := slices.Collect(s.tunings(c.rows))
 	if c.bySeed {
 		slices.SortStableFunc(places, func(a, b *place) int { return a.seed - b.seed })
 	}

@@ -199,10 +199,8 @@ func (s *study) tune(ctx context.Context, o Options, c *column, members []int, f
 		}
 		config.Entries = append(config.Entries, e)
 	}
-	if o.Observe != nil {
-		stage := s.stage(c, first, o.Seed)
-		config.Observe = func(done, total int) { o.Observe(stage, done, total) }
-	}
+	stage := s.stage(c, first, o.Seed)
+	config.Observe = func(done, total int) { o.observe(stage, done, total) }
 	if o.Records != "" {
 		config.Dir = filepath.Join(o.Records, filepath.FromSlash(strings.NewReplacer(
 			"{set}", c.name, "{reading}", c.reading.name, "{row}", first.name, "{group}", first.group, "{seed}", strconv.FormatUint(o.Seed, 10),

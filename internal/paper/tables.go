@@ -9,7 +9,7 @@ import (
 // numbers and the differences.
 type blocks struct {
 	title  func(*column, *view) string
-	of     among
+	rows   among
 	ours   string // beside a row's name, "" for nothing
 	theirs string // of the published line
 	less   string // of the differences
@@ -36,7 +36,7 @@ func (b blocks) table(s *results, c *column, v *view) Table {
 	}
 	for i := range s.rows {
 		row := &s.rows[i]
-		if b.of != nil && !b.of(row) {
+		if b.rows != nil && !b.rows(row) {
 			continue
 		}
 		ours, theirs, less := label(row.name, b.ours), label("", b.theirs), label("", b.less)
