@@ -118,6 +118,16 @@ func ascendingKey(v float32) uint32 {
 	return b | 1<<31
 }
 
+// WeakRankers returns the number of thresholds, over all features, that boosting on the
+// data has to choose from. It takes a sort of every feature.
+func WeakRankers(d *dataset.Dataset, o Options) int {
+	n := 0
+	for _, c := range newColumns(d, arrange(d, o.PerQuery).rows, o.Cuts, o.Workers) {
+		n += len(c.thresholds)
+	}
+	return n
+}
+
 // candidate is a weak ranker, the cut-th of a column, and its edge.
 type candidate struct {
 	column, cut int

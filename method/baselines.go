@@ -17,7 +17,7 @@ func newSingleFeature() *Method {
 		Name:           "singlefeature",
 		Title:          "Single feature",
 		Summary:        "Ranks by the one feature that is best on the training data, or by a given one.",
-		Source:         "a floor for the others: what no combination of features should be below",
+		Source:         "no publication: a baseline that a combination of features should not fall below",
 		UsesMeasure:    true,
 		DefaultMeasure: "map",
 		takes:          anyOne,
@@ -105,7 +105,7 @@ func newRandom() *Method {
 		Name:    "random",
 		Title:   "Random",
 		Summary: "Ranks at random; the same documents always in the same order.",
-		Source:  "a floor for the others: its expectation is that of an order drawn by lot",
+		Source:  "no publication: a baseline, which measures on average what an order drawn by lot does",
 		scorers: []string{"random"},
 		plan:    func(*Method, *Problem) (loss.Loss, train.Learner, error) { return nil, randomOrder{}, nil },
 	}

@@ -24,15 +24,19 @@ func boosting(p *Problem, start func(p *Problem, d *dataset.Dataset) (train.Boos
 	return boostingOf(p, nil, start)
 }
 
-// boostingOf is boosting with what a round takes; nil if no query is too long for it.
-func boostingOf(p *Problem, coster loss.Coster, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
+// boostingOf is boosting with what a round takes on the data; nil if no query is too long
+// for it.
+func boostingOf(p *Problem, cost func(d *dataset.Dataset) loss.Coster, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
 	return nil, train.Boosting{
 		Rounds: p.Values.Int("rounds"),
 		Start: func(t *train.Task) (train.Booster, error) {
-			if err := t.CheckWork(nil, coster); err != nil {
-				return nil, err
+			d := t.Normalized()
+			if cost != nil {
+				if err := t.CheckWork(nil, cost(d)); err != nil {
+					return nil, err
+				}
 			}
-			return start(p, t.Normalized())
+			return start(p, d)
 		},
 	}, nil
 }

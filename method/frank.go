@@ -27,12 +27,14 @@ func newFRank() *Method {
 		}),
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
-			return boostingOf(p, fidelityCost{}, func(p *Problem, d *dataset.Dataset) (train.Booster, error) {
-				b, err := boost.NewFRank(d, boost.FRankOptions{
-					Options: boostingOptions(p),
-					Search:  frankSearches[p.Values.Text("search")],
-					Alpha:   frankAlphas[p.Values.Text("alpha")],
-				})
+			o := boost.FRankOptions{
+				Options: boostingOptions(p),
+				Search:  frankSearches[p.Values.Text("search")],
+				Alpha:   frankAlphas[p.Values.Text("alpha")],
+			}
+			cost := func(d *dataset.Dataset) loss.Coster { return newFidelityCost(d, o) }
+			return boostingOf(p, cost, func(_ *Problem, d *dataset.Dataset) (train.Booster, error) {
+				b, err := boost.NewFRank(d, o)
 				if err != nil {
 					return nil, explainPairs(err)
 				}
@@ -42,11 +44,31 @@ func newFRank() *Method {
 	}
 }
 
-// fidelityCost is what a round of FRank takes at least: three passes over the pairs, of a
-// square root and a division each, where RankNet's operations are two a pair.
-type fidelityCost struct{}
+// fidelityCost is what a round of FRank takes: one pass over all pairs, for their weights, and
+// passes over those that a weak ranker splits, to find its weight and the loss with it.
+type fidelityCost struct{ splits float64 }
 
-// Cost implements [loss.Coster].
-func (fidelityCost) Cost(grades []float64) loss.Cost {
-	return loss.Cost{Operations: 9 * loss.RankNet{}.Cost(grades).Operations}
+// newFidelityCost counts the passes over split pairs on data: with the paper's formula two
+// a weak ranker that is compared or added, the sums and the loss; with the minimum those, up
+// to six for a bracket and thirty to halve it.
+func newFidelityCost(d *dataset.Dataset, o boost.FRankOptions) fidelityCost {
+	rankers := 1
+	switch o.Search {
+	case boost.ByFeature:
+		rankers += d.Features
+	case boost.ByLoss:
+		rankers += boost.WeakRankers(d, o.Options)
+	}
+	passes := 2
+	if o.Alpha == boost.FRankMinimum {
+		passes += 36
+	}
+	return fidelityCost{float64(rankers * passes)}
+}
+
+// Cost implements [loss.Coster]: a square root and a division a pair and pass, and of the
+// pairs about half are split. RankNet's operations are two a pair.
+func (c fidelityCost) Cost(grades []float64) loss.Cost {
+	pairs := loss.RankNet{}.Cost(grades).Operations / 2
+	return loss.Cost{Operations: (6 + 4*c.splits) * pairs}
 }

@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,7 @@ func TestHugeQueriesAreRefused(t *testing.T) {
 		{"listnet", []string{"iterations", "1"}, "", ""},
 		{"xendcg", []string{"iterations", "1"}, "", ""},
 		{"frank", []string{"rounds", "1"}, "", "s, a work of"},
+		{"frank", []string{"rounds", "1", "search", "loss", "cuts", "10"}, "", "s, a work of"},
 		{"svmmap", []string{"iterations", "1"}, "map", ""},
 		{"ranksvm", []string{"iterations", "1"}, "", ""},
 	} {
@@ -96,5 +98,32 @@ func TestLargestWork(t *testing.T) {
 	p.Valid = longQuery(t, 30_000)
 	if _, err := pairs.Train(context.Background(), p); err == nil || !strings.Contains(err.Error(), "30000 documents") {
 		t.Errorf("long validation query: error %v", err)
+	}
+}
+
+// FRank's limit follows its options: a query for which the default search takes milliseconds
+// a round is refused for the searches that would take seconds and minutes, until the limit
+// is raised to that. The estimates are those of the sizes in newFidelityCost, by hand.
+func TestFRankWork(t *testing.T) {
+	const docs, pairs = 300, 30_000
+	d := longQuery(t, docs)
+	thresholds := docs - 1 + 6 // longQuery's first feature has docs different values, its second 7
+	m := lookup(t, "frank")
+	for settings, splits := range map[string]int{
+		"search gradient alpha formula":    2,
+		"search gradient alpha minimum":    38,
+		"search features alpha formula":    2 * (1 + 2),
+		"search loss alpha formula cuts 3": 2 * (1 + 3 + 3),
+		"search loss alpha formula":        2 * (1 + thresholds),
+		"search loss alpha minimum":        38 * (1 + thresholds),
+	} {
+		for share, want := range map[float64]bool{0.99: false, 1.01: true} {
+			limit := share * float64(6+4*splits) * pairs
+			p := newProblem(t, m, append(strings.Fields(settings), "rounds", "1", "largest_work", fmt.Sprint(limit))...)
+			p.Data = d
+			if _, err := m.Train(context.Background(), p); (err == nil) != want {
+				t.Errorf("%s, limit %v: error %v", settings, limit, err)
+			}
+		}
 	}
 }

@@ -4,7 +4,7 @@
 // process that is about to end without the functions' own ends calls [Abandon];
 // what a killed process left is removed by the next one that writes beside it.
 //
-// The package knows nothing of what is written; start reading at [Write].
+// The package must not depend on what is written; start reading at [Write].
 // pending.go keeps account of what is being written, remains.go tells the
 // remains of dead processes from the files of living ones.
 package atomicfile
