@@ -8,75 +8,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
-
-// sum is Terms given by a Go function.
-type sum struct {
-	dim, terms int
-	eval       func(i int, x, grad []float64) float64
-}
-
-func (s sum) Dim() int                                  { return s.dim }
-func (s sum) Terms() int                                { return s.terms }
-func (s sum) EvalTerm(i int, x, grad []float64) float64 { return s.eval(i, x, grad) }
-func shuffled(seed uint64) func(epoch int) *rand.Rand {
-	return func(e int) *rand.Rand { return stream(seed, e) }
-}
-func stream(seed uint64, epoch int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(epoch))) }
-func gaussianInit(seed uint64) func(restart int, x []float64) {
-	return func(restart int, x []float64) { copy(x, normals(stream(seed, restart), len(x))) }
-}
-
-// bowls is Σ ½aᵢ‖x − mᵢ‖²; its minimum, penalty included, is at
-// Σaᵢmᵢ/(Σaᵢ + 2/C).
-func bowls(a []float64, m [][]float64) sum {
-	return sum{len(m[0]), len(m), func(i int, x, grad []float64) float64 {
-		f := 0.0
-		for j, v := range x {
-			f += a[i] / 2 * (v - m[i][j]) * (v - m[i][j])
-			grad[j] += a[i] * (v - m[i][j])
-		}
-		return f
-	}}
-}
-
-func randomBowls(rng *rand.Rand, n, dim int) (sum, []float64, [][]float64) {
-	a, m := make([]float64, n), make([][]float64, n)
-	for i := range m {
-		a[i], m[i] = 0.5+rng.Float64(), normals(rng, dim)
-	}
-	return bowls(a, m), a, m
-}
-
-// logisticTerms are the terms of [logistic] without the penalty.
-func logisticTerms(rows [][]float64, labels []float64) sum {
-	return sum{len(rows[0]), len(rows), func(i int, w, grad []float64) float64 {
-		z := 0.0
-		for j, v := range rows[i] {
-			z -= labels[i] * v * w[j]
-		}
-		p := 1 / (1 + math.Exp(-z))
-		for j, v := range rows[i] {
-			grad[j] -= labels[i] * p * v
-		}
-		return math.Max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))
-	}}
-}
-
-func descend(t testing.TB, d Descent, terms Terms, x0 []float64) *DescentResult {
-	t.Helper()
-	r, err := d.Minimize(context.Background(), terms, x0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // reference is the algorithm of the documentation in its plainest form: it
 // returns the training costs and the last x.
@@ -243,18 +180,6 @@ func TestAdamByHand(t *testing.T) {
 	descend(t, d, square, []float64{1})
 }
 
-// slope is the sum of n terms g·x, whose gradients are the same everywhere.
-func slope(n int, g ...float64) sum {
-	return sum{len(g), n, func(_ int, x, grad []float64) float64 {
-		f := 0.0
-		for j, v := range g {
-			grad[j] += v
-			f += v * x[j]
-		}
-		return f
-	}}
-}
-
 // Claim: under a constant gradient plain steps have length α‖g‖, Adam's α per variable for
 // any g, and momentum's the sum of a geometric series.
 func TestStepsUnderConstantGradient(t *testing.T) {
@@ -394,57 +319,6 @@ func TestDescentAllocatesNothingInEpochs(t *testing.T) {
 	}
 }
 
-// Claim: settings and starts that make no sense are refused with an error that
-// says which.
-func TestDescentSettings(t *testing.T) {
-	nan := math.NaN()
-	for want, d := range map[string]Descent{
-		"batch of -1":              {Batch: -1},
-		"workers -2":               {Workers: -2},
-		"epoch limit -1":           {MaxEpochs: -1},
-		"stall -1":                 {Stall: -1},
-		"checkpoint interval -1":   {Resumption: Resumption[DescentState]{CheckpointEvery: -1}},
-		"rate -1":                  {Rate: -1},
-		"rate NaN":                 {Rate: nan},
-		"rate +Inf":                {Rate: math.Inf(1)},
-		"beta1 1,":                 {Beta1: 1},
-		"beta1 NaN":                {Beta1: nan},
-		"beta2 1,":                 {Beta2: 1},
-		"beta2 -0.1":               {Beta2: -0.1},
-		"epsilon -1":               {Epsilon: -1},
-		"decay 1.5":                {Decay: 1.5},
-		"decay NaN":                {Decay: nan},
-		"C = -1":                   {C: -1},
-		"C = NaN":                  {C: nan},
-		"C = 1e-309":               {C: 1e-309},
-		"rule 3":                   {Rule: 3},
-		"start of 0 variables":     {},
-		"start: x[1] is NaN":       {Init: func(_ int, x []float64) { x[1] = nan }},
-		"so far from 0":            {Init: func(_ int, x []float64) { x[1] = 1e200 }},
-		"0 restarts in 0 epochs":   {Resumption: Resumption[DescentState]{Resume: &DescentState{Terms: 1}}},
-		"0 terms, expected at":     {Resumption: Resumption[DescentState]{Resume: &DescentState{}}},
-		"restart 1: start: x[0] i": {Patience: 1, Init: func(k int, x []float64) { x[0] = float64(k) / (1 - float64(k)) }, Cost: func([]float64) (float64, error) { return 7, nil }},
-	} {
-		r, err := d.Minimize(context.Background(), slope(2, 1, 1), nil)
-		if err == nil || !strings.Contains(err.Error(), want) || (r != nil) != strings.HasPrefix(want, "restart") {
-			t.Errorf("%+v, error %v, expected %q", r, err, want)
-		}
-	}
-	if _, err := (Descent{}).Minimize(context.Background(), slope(0, 1), []float64{0}); err == nil || !strings.Contains(err.Error(), "0 terms") {
-		t.Errorf("no terms: error %v", err)
-	}
-}
-
-// Claim: the zero value is plain descent, a term at a time in order, with rate
-// 1e-3, 300 epochs and decay 0.8.
-func TestDescentZeroValue(t *testing.T) {
-	terms, _, _ := randomBowls(stream(5, 5), 6, 3)
-	want := descend(t, Descent{Rule: Plain, Rate: 1e-3, Batch: 1, MaxEpochs: 300, Decay: 0.8, C: math.Inf(1)}, terms, make([]float64, 3))
-	if diff := cmp.Diff(want, descend(t, Descent{}, terms, make([]float64, 3))); diff != "" || want.Epochs != 300 {
-		t.Error(diff, want.Epochs)
-	}
-}
-
 // The time of an update beside its terms. Its lower bound is the time of reading the
 // gradient for its norm, x for its norm, and moving x (and the moments).
 func BenchmarkDescentUpdate(b *testing.B) {
@@ -480,30 +354,4 @@ func ExampleDescent() {
 	fmt.Printf("%v, %.1f\n", r.Status, r.X)
 	// Output:
 	// epoch limit reached, [2.6]
-}
-
-// Claim: Begin is called once before every epoch's terms, with its number, also
-// when a run is resumed, and its error ends the run with the epochs before.
-func TestDescentBegin(t *testing.T) {
-	var calls []int
-	terms := sum{1, 3, func(int, []float64, []float64) float64 { calls = append(calls, 0); return 1 }}
-	refused := errors.New("refused")
-	d := Descent{MaxEpochs: 2, Begin: func(epoch int) error {
-		calls = append(calls, epoch)
-		if epoch == 4 {
-			return refused
-		}
-		return nil
-	}}
-	var saved DescentState
-	d.Checkpoint = func(st *DescentState) error { saved = *st.Clone(); return nil }
-	descend(t, d, terms, []float64{0})
-	d.MaxEpochs, d.Resume = 5, &saved
-	r, err := d.Minimize(context.Background(), terms, nil)
-	if want := []int{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4}; !slices.Equal(calls, want) {
-		t.Errorf("calls and terms %v, expected %v", calls, want)
-	}
-	if !errors.Is(err, refused) || r.Epochs != 3 || r.Status != Stopped {
-		t.Errorf("%+v, error %v", r, err)
-	}
 }
