@@ -2,7 +2,6 @@ package optimize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -74,19 +73,16 @@ func (c CuttingPlane) Minimize(ctx context.Context, risk Objective, x0 []float64
 }
 
 func (c *CuttingPlane) setDefaults() error {
-	switch {
-	case !(c.C >= 0) || math.IsInf(c.C, 1):
-		return fmt.Errorf("factor C %v, expected a finite positive number or 0 for 1", c.C)
-	case c.MaxIterations < 0:
-		return fmt.Errorf("iteration limit %d, expected a positive number or 0 for the default", c.MaxIterations)
-	case c.Patience < 0:
-		return fmt.Errorf("patience %d, expected a positive number or 0 for the default", c.Patience)
-	case math.IsNaN(c.GapTolerance):
-		return errors.New("gap tolerance NaN, expected a number")
+	if err := checkFactor("factor C", c.C, "1"); err != nil {
+		return err
 	}
-	if c.C == 0 {
-		c.C = 1
+	if err := checkCounts(setting[int]{"iteration limit", c.MaxIterations}, setting[int]{"patience", c.Patience}); err != nil {
+		return err
 	}
+	if err := checkTolerances(setting[float64]{"gap", c.GapTolerance}); err != nil {
+		return err
+	}
+	defaultTo(&c.C, 1)
 	defaultTo(&c.MaxIterations, 10000)
 	defaultTo(&c.GapTolerance, 1e-6)
 	defaultTo(&c.Patience, 50)
@@ -314,20 +310,29 @@ func (b *bundle) search() error {
 // the search is given up.
 const maxIdleModels = 20
 
+// ended returns why a run ends before its next iteration, and with which error; 0 if it goes
+// on.
+func (c *CuttingPlane) ended(ctx context.Context, gap, f float64, iteration int, s *stall) (Status, error) {
+	switch {
+	case gap <= c.GapTolerance*math.Max(1, math.Abs(f)):
+		return GapReached, nil
+	case s.gone(gap):
+		return SearchStalled, nil
+	case iteration >= c.MaxIterations:
+		return IterationLimit, nil
+	case ctx.Err() != nil:
+		return Cancelled, context.Cause(ctx)
+	}
+	return 0, nil
+}
+
 func (b *bundle) iterate(ctx context.Context) (Status, error) {
 	if stop, err := b.observe(); stop {
 		return Stopped, err
 	}
 	for {
-		switch {
-		case b.gap() <= b.set.GapTolerance*math.Max(1, math.Abs(b.best.f)):
-			return GapReached, nil
-		case b.stall.gone(b.gap()):
-			return SearchStalled, nil
-		case b.iteration >= b.set.MaxIterations:
-			return IterationLimit, nil
-		case ctx.Err() != nil:
-			return Cancelled, context.Cause(ctx)
+		if status, err := b.set.ended(ctx, b.gap(), b.best.f, b.iteration, &b.stall); status != 0 {
+			return status, err
 		}
 		if err := b.search(); err != nil {
 			return Diverged, err

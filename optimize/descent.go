@@ -218,7 +218,8 @@ func (d Descent) start(ctx context.Context, terms Terms, x0 []float64) (*descent
 }
 
 func (d *Descent) setDefaults() error {
-	if err := d.checkCounts(); err != nil {
+	counts := []setting[int]{{"batch of", d.Batch}, {"workers", d.Workers}, {"epoch limit", d.MaxEpochs}, {"stall", d.Stall}, {"checkpoint interval", d.CheckpointEvery}}
+	if err := checkCounts(counts...); err != nil {
 		return err
 	}
 	if d.Rule < Plain || d.Rule > Adam {
@@ -248,18 +249,6 @@ func (d *Descent) setDefaults() error {
 		return fmt.Errorf("penalty C = %v, expected a positive number whose inverse is finite, or 0 for none", d.C)
 	}
 	d.Beta1 = math.Max(d.Beta1, 0)
-	return nil
-}
-
-func (d *Descent) checkCounts() error {
-	for _, v := range []struct {
-		name  string
-		value int
-	}{{"batch of", d.Batch}, {"workers", d.Workers}, {"epoch limit", d.MaxEpochs}, {"stall", d.Stall}, {"checkpoint interval", d.CheckpointEvery}} {
-		if v.value < 0 {
-			return fmt.Errorf("%s %d, expected a positive number or 0 for the default", v.name, v.value)
-		}
-	}
 	return nil
 }
 

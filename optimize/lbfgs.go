@@ -94,24 +94,14 @@ func (l LBFGS) Minimize(ctx context.Context, obj Objective, x0 []float64) (*Resu
 }
 
 func (l *LBFGS) setDefaults() error {
-	for _, v := range []struct {
-		name  string
-		value int
-	}{{"memory", l.Memory}, {"iteration limit", l.MaxIterations}, {"checkpoint interval", l.CheckpointEvery}} {
-		if v.value < 0 {
-			return fmt.Errorf("%s %d, expected a positive number or 0 for the default", v.name, v.value)
-		}
+	if err := checkCounts(setting[int]{"memory", l.Memory}, setting[int]{"iteration limit", l.MaxIterations}, setting[int]{"checkpoint interval", l.CheckpointEvery}); err != nil {
+		return err
 	}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"gradient", l.GradientTolerance}, {"function", l.FunctionTolerance}, {"gap", l.GapTolerance}} {
-		if math.IsNaN(v.value) {
-			return fmt.Errorf("%s tolerance NaN, expected a number", v.name)
-		}
+	if err := checkTolerances(setting[float64]{"gradient", l.GradientTolerance}, setting[float64]{"function", l.FunctionTolerance}, setting[float64]{"gap", l.GapTolerance}); err != nil {
+		return err
 	}
-	if !(l.StrongConvexity >= 0) || math.IsInf(l.StrongConvexity, 1) {
-		return fmt.Errorf("strong convexity %v, expected a finite positive number or 0 for unknown", l.StrongConvexity)
+	if err := checkConvexity(l.StrongConvexity); err != nil {
+		return err
 	}
 	defaultTo(&l.Memory, 10)
 	defaultTo(&l.MaxIterations, 1000)
@@ -123,12 +113,6 @@ func (l *LBFGS) setDefaults() error {
 	}
 	defaultTo(&l.FunctionTolerance, 1e-9)
 	return nil
-}
-
-func defaultTo[T int | float64](v *T, value T) {
-	if *v == 0 {
-		*v = value
-	}
 }
 
 // iterate runs until there is a reason to end. The state is complete whenever

@@ -2,7 +2,6 @@ package optimize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -75,17 +74,14 @@ func (n Newton) Minimize(ctx context.Context, obj SecondOrder, x0 []float64) (*R
 }
 
 func (n *Newton) setDefaults() error {
-	switch {
-	case n.MaxIterations < 0:
-		return fmt.Errorf("iteration limit %d, expected a positive number or 0 for the default", n.MaxIterations)
-	case n.MaxProducts < 0:
-		return fmt.Errorf("limit of products %d, expected a positive number or 0 for the default", n.MaxProducts)
-	case math.IsNaN(n.GradientTolerance):
-		return errors.New("gradient tolerance NaN, expected a number")
-	case math.IsNaN(n.GapTolerance):
-		return errors.New("gap tolerance NaN, expected a number")
-	case !(n.StrongConvexity >= 0) || math.IsInf(n.StrongConvexity, 1):
-		return fmt.Errorf("strong convexity %v, expected a finite positive number or 0 for unknown", n.StrongConvexity)
+	if err := checkCounts(setting[int]{"iteration limit", n.MaxIterations}, setting[int]{"limit of products", n.MaxProducts}); err != nil {
+		return err
+	}
+	if err := checkTolerances(setting[float64]{"gradient", n.GradientTolerance}, setting[float64]{"gap", n.GapTolerance}); err != nil {
+		return err
+	}
+	if err := checkConvexity(n.StrongConvexity); err != nil {
+		return err
 	}
 	defaultTo(&n.MaxIterations, 200)
 	defaultTo(&n.MaxProducts, 250)

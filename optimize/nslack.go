@@ -261,15 +261,8 @@ func (b *modelled) iterate(ctx context.Context) (Status, error) {
 		return Stopped, err
 	}
 	for {
-		switch {
-		case b.gap() <= b.set.GapTolerance*max(1, math.Abs(b.bestF)):
-			return GapReached, nil
-		case b.stall.gone(b.gap()):
-			return SearchStalled, nil
-		case b.iteration >= b.set.MaxIterations:
-			return IterationLimit, nil
-		case ctx.Err() != nil:
-			return Cancelled, context.Cause(ctx)
+		if status, err := b.set.ended(ctx, b.gap(), b.bestF, b.iteration, &b.stall); status != 0 {
+			return status, err
 		}
 		if err := b.step(ctx); err != nil {
 			return Diverged, err

@@ -2,7 +2,6 @@ package optimize
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -76,19 +75,16 @@ func (s Smoothing) Minimize(ctx context.Context, exact Objective, rounded func(w
 }
 
 func (s *Smoothing) setDefaults() error {
-	switch {
-	case !(s.Width >= 0) || math.IsInf(s.Width, 1):
-		return fmt.Errorf("width %v, expected a finite positive number or 0 for the default", s.Width)
-	case s.MaxStages < 0:
-		return fmt.Errorf("limit of stages %d, expected a positive number or 0 for the default", s.MaxStages)
-	case s.MaxIterations < 0:
-		return fmt.Errorf("iteration limit %d, expected a positive number or 0 for the default", s.MaxIterations)
-	case math.IsNaN(s.GapTolerance):
-		return errors.New("gap tolerance NaN, expected a number")
+	if err := checkFactor("width", s.Width, "the default"); err != nil {
+		return err
 	}
-	if s.Width == 0 {
-		s.Width = 1
+	if err := checkCounts(setting[int]{"limit of stages", s.MaxStages}, setting[int]{"iteration limit", s.MaxIterations}); err != nil {
+		return err
 	}
+	if err := checkTolerances(setting[float64]{"gap", s.GapTolerance}); err != nil {
+		return err
+	}
+	defaultTo(&s.Width, 1)
 	defaultTo(&s.MaxStages, 40)
 	defaultTo(&s.MaxIterations, 1000)
 	defaultTo(&s.GapTolerance, 1e-6)
