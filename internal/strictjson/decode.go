@@ -193,8 +193,8 @@ func (o Object) decode(dst reflect.Value) error {
 
 // within adds the name of an object's member to the path of an error in it.
 func within(name string, err error) error {
-	var kind *json.UnmarshalTypeError
-	if !errors.As(err, &kind) {
+	kind, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
 		return err
 	}
 	if kind.Field == "" {
@@ -221,9 +221,6 @@ func decodeField(v Value, dst reflect.Value, name string) error {
 		return decodeStruct(v, dst)
 	case kind.Kind() == reflect.Slice && kind.Elem().Kind() == reflect.Struct:
 		return decodeList(v, dst)
-	case kind.Kind() == reflect.Pointer && isNumber(v.Text):
-		dst.Set(reflect.New(kind.Elem()))
-		return decodeScalar(v, dst.Elem())
 	}
 	return decodeScalar(v, dst)
 }
@@ -245,38 +242,18 @@ func decodeList(v Value, dst reflect.Value) error {
 
 func isNumber(text []byte) bool { return text[0] == '-' || isDigit(text[0]) }
 
-// decodeScalar sets a field by its kind where the value is a number, by
-// encoding/json where it is not.
+// decodeScalar sets a field by encoding/json. The error about a number has the place
+// where it begins, and not all of its digits.
 func decodeScalar(v Value, dst reflect.Value) error {
-	var err error
-	text := string(v.Text[:min(len(v.Text), maxNumber)])
-	switch kind := dst.Kind(); {
-	case !isNumber(v.Text):
-		return decodeOther(v, dst)
-	case dst.CanInt():
-		var n int64
-		n, err = strconv.ParseInt(text, 10, dst.Type().Bits())
-		dst.SetInt(n)
-	case dst.CanUint():
-		var n uint64
-		n, err = strconv.ParseUint(text, 10, dst.Type().Bits())
-		dst.SetUint(n)
-	case kind == reflect.Float32 || kind == reflect.Float64:
-		var x float64
-		x, err = strconv.ParseFloat(text, dst.Type().Bits())
-		dst.SetFloat(x)
-	default:
-		return decodeOther(v, dst)
+	err := json.Unmarshal(v.Text, dst.Addr().Interface())
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if strings.HasPrefix(kind.Value, "number ") && isNumber(v.Text) {
+			return v.outOfRange(kind.Type)
+		}
+		kind.Offset += int64(v.At)
 	}
-	if err != nil || len(v.Text) > maxNumber {
-		return v.outOfRange(dst.Type())
-	}
-	return nil
+	return err
 }
-
-// maxNumber is how many characters a number may have; encoding/json writes at most
-// some 25.
-const maxNumber = 1000
 
 // outOfRange is the error of a number that a type cannot hold.
 func (v Value) outOfRange(want reflect.Type) error {
@@ -285,15 +262,6 @@ func (v Value) outOfRange(want reflect.Type) error {
 		text = append(bytes.Clone(text[:40]), "…"...)
 	}
 	return &json.UnmarshalTypeError{Value: "number " + string(text), Type: want, Offset: int64(v.At)}
-}
-
-func decodeOther(v Value, dst reflect.Value) error {
-	err := json.Unmarshal(v.Text, dst.Addr().Interface())
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
-		kind.Offset += int64(v.At)
-	}
-	return err
 }
 
 // decodeNumbers reads a list of numbers; name is what they are called, in the
