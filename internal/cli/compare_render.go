@@ -6,12 +6,7 @@ import (
 )
 
 var markdownMarks = marks{
-	super: func(mean, letters string) string {
-		if letters == "" {
-			return mean
-		}
-		return mean + " <sup>" + letters + "</sup>"
-	},
+	super: func(letters string) string { return " <sup>" + letters + "</sup>" },
 	bold:  func(s string) string { return "**" + s + "**" },
 	text:  escapeMarkdown,
 	minus: "−",
@@ -49,12 +44,7 @@ func markdown(tables []report) string {
 }
 
 var latexMarks = marks{
-	super: func(mean, letters string) string {
-		if letters == "" {
-			return mean
-		}
-		return mean + "$^{" + letters + "}$"
-	},
+	super: func(letters string) string { return "$^{" + letters + "}$" },
 	bold:  func(s string) string { return `\textbf{` + s + "}" },
 	text:  escapeLatex,
 	minus: "$-$",

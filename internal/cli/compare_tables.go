@@ -7,19 +7,19 @@ import (
 	"strconv"
 	"strings"
 
+	page "github.com/listwise/listwise/internal/report"
 	"github.com/listwise/listwise/stats"
 )
 
 // marks are how a format writes what plain text cannot.
 type marks struct {
-	super func(mean, letters string) string
+	super func(letters string) string
 	bold  func(string) string
 	text  func(string) string // makes text of a user's harmless
 	minus string
 }
 
 var plainMarks = marks{
-	super: func(mean, letters string) string { return strings.TrimSuffix(mean+" "+letters, " ") },
 	bold:  func(s string) string { return s },
 	text:  func(s string) string { return s },
 	minus: "-",
@@ -75,7 +75,10 @@ func (c *comparison) paper(k marks) []report {
 			if j == best {
 				mean = k.bold(mean)
 			}
-			overview.rows[j] = append(overview.rows[j], k.super(mean, betterThan(m, j)), bounds(s.Interval, k))
+			if letters := betterThan(m, j); letters != "" {
+				mean += k.super(letters)
+			}
+			overview.rows[j] = append(overview.rows[j], mean, bounds(s.Interval, k))
 		}
 		if several {
 			overview.columns = append(overview.columns, "sd of runs")
@@ -107,20 +110,8 @@ func (c *comparison) heading(m *measured) string {
 	if c.folds > 0 {
 		data = fmt.Sprintf(" of %d test folds", c.folds)
 	}
-	flips := "all sign flips"
-	if !m.Exact {
-		flips = thousands(m.Permutations) + " sign flips"
-	}
-	return fmt.Sprintf("%d queries%s; convention %s, ties %s; %s, %s bootstrap samples, seed %d",
-		m.Queries, data, conventionText(c.convention), c.ties, flips, thousands(c.resamples), c.seed)
-}
-
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return fmt.Sprintf("%d queries%s; convention %s, ties %s; %s sign flips, %s bootstrap samples, seed %d",
+		m.Queries, data, conventionText(c.convention), c.ties, page.Flips(m.Comparison), page.Thousands(c.resamples), c.seed)
 }
 
 func (c *comparison) systemSheet(m *measured, k marks) report {

@@ -109,7 +109,7 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 		return
 	}
 	r.view.Tests = fmt.Sprintf("Fisher's randomisation test, two-sided, over %d queries with %s sign flips, corrected for %d comparisons by Holm's procedure",
-		c.Queries, flips(c), len(c.Pairs))
+		c.Queries, Flips(c), len(c.Pairs))
 	for i := range c.Pairs {
 		f := newForest(&c.Pairs[i], in.Baseline, m)
 		r.data.Forest = append(r.data.Forest, f)
@@ -124,11 +124,17 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	}
 }
 
-func flips(c *stats.Comparison) string {
+// Flips is the number of sign flips of a comparison's randomisation tests in words.
+func Flips(c *stats.Comparison) string {
 	if c.Exact {
 		return "all"
 	}
-	text := strconv.Itoa(c.Permutations)
+	return Thousands(c.Permutations)
+}
+
+// Thousands is a number with a comma before every three digits, as in 100,000.
+func Thousands(n int) string {
+	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
 	}
