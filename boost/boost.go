@@ -12,6 +12,8 @@ package boost
 import (
 	"math"
 
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/scorer"
 )
 
@@ -45,6 +47,62 @@ type Round struct {
 	// Loss is the training loss with the weak ranker.
 	Loss float64
 }
+
+// sum is a sum H of weak rankers of documents in pairs that grows round by round.
+type sum struct {
+	documents *arrangement
+	search    *search
+
+	scores    []float64   // H, by document
+	potential []float64   // of the edges, by document
+	above     []bool      // the threshold of the current weak ranker, by document
+	buffers   [][]float64 // one a worker
+}
+
+// newSum returns an empty sum over a data set, with buffers for so many numbers and
+// three a document of the longest query. The error is ErrNoPairs.
+func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
+	a := arrange(d, o.PerQuery)
+	if len(a.queries) == 0 {
+		return sum{}, ErrNoPairs
+	}
+	n := len(a.rows)
+	s := sum{
+		documents: a,
+		search:    newSearch(newColumns(d, a.rows, o.Cuts, o.Workers), o.Up, o.Workers),
+		scores:    make([]float64, n),
+		potential: make([]float64, n),
+		above:     make([]bool, n),
+		buffers:   make([][]float64, parallel.Workers(o.Workers, len(a.queries))),
+	}
+	for w := range s.buffers {
+		s.buffers[w] = make([]float64, 3*a.longest+more)
+	}
+	return s, nil
+}
+
+// Queries returns the number of queries that have pairs.
+func (s *sum) Queries() int { return len(s.documents.queries) }
+
+// split notes which documents a weak ranker puts above its threshold.
+func (s *sum) split(c candidate) {
+	column := &s.search.columns[c.column]
+	for i := range s.above {
+		s.above[i] = column.bin(i) > c.cut
+	}
+}
+
+// add adds the weak ranker that was split by last, times alpha.
+func (s *sum) add(alpha float64) {
+	for i, above := range s.above {
+		if above {
+			s.scores[i] += alpha
+		}
+	}
+}
+
+// stump returns the weak ranker of a candidate.
+func (s *sum) stump(c candidate) scorer.Stump { return s.search.columns[c.column].stump(c.cut) }
 
 // leastRatio bounds the ratio of the weights of badly and well ordered pairs from
 // below, and so every α by about 14 where a weak ranker makes no mistake.

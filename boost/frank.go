@@ -58,22 +58,17 @@ type FRankOptions struct {
 // weights are computed as they are needed: a division and a square root each,
 // because e^{−o} is a product of a factor a document.
 type FRank struct {
-	documents *arrangement
-	search    *search
-	options   FRankOptions
+	sum
 
-	scores    []float64 // H, by document
-	potential []float64
-	loss      float64
-	above     []bool // the threshold of the current weak ranker, by document
+	options FRankOptions
+	loss    float64
 
 	// Factors e^{−H} and e^{H}, by document, with scores shifted query by query; of a
 	// query whose scores are far apart worse holds H.
 	better, worse []float64
 	queries       []query
 
-	sums    []splitSums // one a query
-	buffers [][]float64 // one a worker
+	sums []splitSums // one a query
 }
 
 type query struct {
@@ -91,36 +86,24 @@ func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
 		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)
 	}
-	a := arrange(d, o.PerQuery)
-	if len(a.queries) == 0 {
-		return nil, ErrNoPairs
+	s, err := newSum(d, o.Options, 0)
+	if err != nil {
+		return nil, err
 	}
-	n := len(a.rows)
 	b := &FRank{
-		documents: a,
-		search:    newSearch(newColumns(d, a.rows, o.Cuts, o.Workers), o.Up, o.Workers),
-		options:   o,
-		scores:    make([]float64, n),
-		potential: make([]float64, n),
-		above:     make([]bool, n),
-		better:    make([]float64, n),
-		worse:     make([]float64, n),
-		queries:   make([]query, len(a.queries)),
-		sums:      make([]splitSums, len(a.queries)),
-		buffers:   make([][]float64, parallel.Workers(o.Workers, len(a.queries))),
-	}
-	for w := range b.buffers {
-		b.buffers[w] = make([]float64, 3*a.longest)
+		sum:     s,
+		options: o,
+		better:  make([]float64, len(s.scores)),
+		worse:   make([]float64, len(s.scores)),
+		queries: make([]query, s.Queries()),
+		sums:    make([]splitSums, s.Queries()),
 	}
 	for i := range b.queries {
-		b.queries[i].levels = &a.queries[i]
+		b.queries[i].levels = &s.documents.queries[i]
 	}
 	b.weigh()
 	return b, nil
 }
-
-// Queries returns the number of queries that have pairs.
-func (b *FRank) Queries() int { return len(b.documents.queries) }
 
 // Loss returns the fidelity loss, 1 − √½ before the first round.
 func (b *FRank) Loss() float64 { return b.loss }
@@ -136,13 +119,9 @@ func (b *FRank) Next() (round Round, ok bool) {
 		best = b.leastLoss()
 	}
 	alpha, _ := b.step(best)
-	for i, above := range b.above {
-		if above {
-			b.scores[i] += alpha
-		}
-	}
+	b.add(alpha)
 	b.weigh()
-	return Round{Stump: b.search.columns[best.column].stump(best.cut), Weight: alpha, Edge: best.edge, Loss: b.loss}, true
+	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.loss}, true
 }
 
 // leastLoss returns the weak ranker whose step lowers the loss most, the first of
@@ -169,14 +148,6 @@ func (b *FRank) leastLoss() candidate {
 	}
 	b.split(best)
 	return best
-}
-
-// split notes which documents a weak ranker puts above its threshold.
-func (b *FRank) split(c candidate) {
-	column := &b.search.columns[c.column]
-	for i := range b.above {
-		b.above[i] = column.bin(i) > c.cut
-	}
 }
 
 // step returns a weak ranker's α, and by how much it changes the loss.

@@ -35,19 +35,13 @@ var ErrNoPairs = errors.New("found no query with documents of different grades, 
 // O(documents × features) for all edges. Sums are kept as logarithms, so that no
 // exponential overflows.
 type RankBoost struct {
-	documents *arrangement
-	search    *search
-	exact     bool
-	workers   int
+	sum // whose potential is π/Z
 
-	scores    []float64 // H, by document
-	potential []float64 // π/Z
-	logLoss   float64
-	above     []bool // by the last weak ranker
-
+	exact   bool
+	workers int
+	logLoss float64
 	sums    []float64 // one a query: of its pairs' weights
 	others  []float64
-	buffers [][]float64 // one a worker
 }
 
 // NewRankBoost prepares boosting on a data set, which must not change during it. Exact
@@ -56,32 +50,14 @@ type RankBoost struct {
 // is the minimum of the paper's upper bound, ½ ln((1+r)/(1−r)). The error is
 // ErrNoPairs.
 func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error) {
-	a := arrange(d, o.PerQuery)
-	if len(a.queries) == 0 {
-		return nil, ErrNoPairs
+	s, err := newSum(d, o, 2)
+	if err != nil {
+		return nil, err
 	}
-	n := len(a.rows)
-	b := &RankBoost{
-		documents: a,
-		search:    newSearch(newColumns(d, a.rows, o.Cuts, o.Workers), o.Up, o.Workers),
-		exact:     exact,
-		workers:   o.Workers,
-		scores:    make([]float64, n),
-		potential: make([]float64, n),
-		above:     make([]bool, n),
-		sums:      make([]float64, len(a.queries)),
-		others:    make([]float64, len(a.queries)),
-		buffers:   make([][]float64, parallel.Workers(o.Workers, len(a.queries))),
-	}
-	for w := range b.buffers {
-		b.buffers[w] = make([]float64, 3*a.longest+2)
-	}
+	b := &RankBoost{sum: s, exact: exact, workers: o.Workers, sums: make([]float64, s.Queries()), others: make([]float64, s.Queries())}
 	b.weigh()
 	return b, nil
 }
-
-// Queries returns the number of queries that have pairs.
-func (b *RankBoost) Queries() int { return len(b.documents.queries) }
 
 // Loss returns the exponential loss, 1 before the first round and less after each.
 func (b *RankBoost) Loss() float64 { return math.Exp(b.logLoss) }
@@ -92,21 +68,14 @@ func (b *RankBoost) Next() (round Round, ok bool) {
 	if !ok {
 		return Round{}, false
 	}
-	c := &b.search.columns[best.column]
-	for i := range b.above {
-		b.above[i] = c.bin(i) > best.cut
-	}
+	b.split(best)
 	alpha := halfLogRatio(1+best.edge, 1-best.edge)
 	if b.exact {
 		alpha = halfLogRatio(b.ordered())
 	}
-	for i, above := range b.above {
-		if above {
-			b.scores[i] += alpha
-		}
-	}
+	b.add(alpha)
 	b.weigh()
-	return Round{Stump: c.stump(best.cut), Weight: alpha, Edge: best.edge, Loss: b.Loss()}, true
+	return Round{Stump: b.stump(best), Weight: alpha, Edge: best.edge, Loss: b.Loss()}, true
 }
 
 // weigh sets the loss and the potentials to those of the scores. Weights are taken
