@@ -13,15 +13,6 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-func parse(t testing.TB, name string) measure.Measure {
-	t.Helper()
-	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 var measures = []string{"map", "ndcg@5", "mrr", "auc", "p@3", "err", "pairs"}
 
 // judged is a query as it was added.
@@ -93,7 +84,7 @@ func weights(rng *rand.Rand, columns int, coarse bool) []float64 {
 func TestValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		m := parse(&testing.T{}, rapid.SampledFrom(measures).Draw(t, "measure"))
+		m := measure.MustParse(rapid.SampledFrom(measures).Draw(t, "measure"), measure.LETOR3)
 		coarse := rapid.Bool().Draw(t, "coarse")
 		list, w := draw(rng, 5, 3, coarse), weights(rng, 3, coarse)
 		got, want := newData(list, 3, m).Value(w), naive(list, 3, m, w)
@@ -108,7 +99,7 @@ func TestValue(t *testing.T) {
 func TestCrossingsKnowTheWholeLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
-		m := parse(&testing.T{}, rapid.SampledFrom(measures).Draw(t, "measure"))
+		m := measure.MustParse(rapid.SampledFrom(measures).Draw(t, "measure"), measure.LETOR3)
 		coarse := rapid.Bool().Draw(t, "coarse")
 		list, w := draw(rng, 4, 3, coarse), weights(rng, 3, coarse)
 		d := newData(list, 3, m)
@@ -151,7 +142,7 @@ func TestExactSearchBeatsGrid(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 6 {
 		for _, name := range measures {
-			m := parse(t, name)
+			m := measure.MustParse(name, measure.LETOR3)
 			list, w := draw(rng, 6, 2, false), weights(rng, 2, false)
 			d := newData(list, 2, m)
 			s := newState(d, &Climber{Search: Exact}, w)
@@ -190,7 +181,7 @@ func TestClimb(t *testing.T) {
 	for _, search := range []Search{Steps, Exact} {
 		for _, name := range measures {
 			for _, nonNegative := range []bool{false, true} {
-				m := parse(t, name)
+				m := measure.MustParse(name, measure.LETOR3)
 				list := draw(rng, 12, 4, name == "map")
 				d := newData(list, 4, m)
 				start := []float64{0.25, 0.25, 0.25, 0.25}
@@ -242,7 +233,7 @@ func TestScaleOfColumnsDoesNotMatter(t *testing.T) {
 				scaled[i].x[k] *= 1024
 			}
 		}
-		m := parse(t, "map")
+		m := measure.MustParse("map", measure.LETOR3)
 		c := Climber{Search: search}
 		a, _ := c.Climb(context.Background(), newData(list, 3, m), []float64{0.5, 0.25, 0.25})
 		b, _ := c.Climb(context.Background(), newData(scaled, 3, m), []float64{0.5, 0.25 / 1024, 0.25})
@@ -255,7 +246,7 @@ func TestScaleOfColumnsDoesNotMatter(t *testing.T) {
 // Copies of a document with different grades never count as in the right order, and
 // what settles nothing has no influence.
 func TestTiesAndSettledQueries(t *testing.T) {
-	m := parse(t, "map")
+	m := measure.MustParse("map", measure.LETOR3)
 	d := NewData(1, m)
 	d.Add([]float64{1, 0}, []float32{2, 2})
 	d.Add([]float64{1, 1}, []float32{0, 2})
@@ -274,7 +265,7 @@ func TestTiesAndSettledQueries(t *testing.T) {
 // A climb ends with the context's error, or that of Observe.
 func TestStop(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	d := newData(draw(rng, 12, 3, false), 3, parse(t, "map"))
+	d := newData(draw(rng, 12, 3, false), 3, measure.MustParse("map", measure.LETOR3))
 	ctx, cancel := context.WithCancel(context.Background())
 	c := Climber{Observe: func(Sweep) error { cancel(); return nil }, Tolerance: -1}
 	if _, err := c.Climb(ctx, d, make([]float64, 3)); !errors.Is(err, context.Canceled) {
@@ -334,7 +325,7 @@ func TestSortByTime(t *testing.T) {
 // their order.
 func TestZeroClimber(t *testing.T) {
 	list, start := draw(rand.New(rand.NewPCG(3, 9)), 12, 4, false), []float64{1, 1, 1, 1}
-	d := newData(list, 4, parse(t, "map"))
+	d := newData(list, 4, measure.MustParse("map", measure.LETOR3))
 	got, err := new(Climber).Climb(context.Background(), d, start)
 	if err != nil {
 		t.Fatal(err)

@@ -119,7 +119,7 @@ func TestAdaRankAgainstDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		o := AdaRankOptions{
-			Measure:   averager(t, rapid.SampledFrom([]string{"map", "ndcg@3"}).Draw(t, "measure")),
+			Measure:   measure.MustParse(rapid.SampledFrom([]string{"map", "ndcg@3"}).Draw(t, "measure"), measure.LETOR3),
 			Both:      rapid.Bool().Draw(t, "both"),
 			Stop:      Stop(rapid.IntRange(0, 2).Draw(t, "stop")),
 			Tolerance: rapid.SampledFrom([]float64{0, 0.01}).Draw(t, "tolerance"),
@@ -173,7 +173,7 @@ func checkRound(t *rapid.T, n *naive, sum []taken, round LinearRound, before flo
 func TestAdaRankStops(t *testing.T) {
 	d := random(12, 15, 4, 3)
 	for _, stop := range []Stop{StopPaper, StopRankLib} {
-		a := newAdaRank(t, d, AdaRankOptions{Measure: averager(t, "map"), Stop: stop})
+		a := newAdaRank(t, d, AdaRankOptions{Measure: measure.MustParse("map", measure.LETOR3), Stop: stop})
 		sums := make([]float64, d.Features)
 		rounds := 0
 		for ; rounds < 1000; rounds++ {
@@ -202,7 +202,7 @@ func TestAdaRankStops(t *testing.T) {
 func TestRepeats(t *testing.T) {
 	d := random(12, 15, 4, 3)
 	for _, repeats := range []int{1, 3} {
-		a := newAdaRank(t, d, AdaRankOptions{Measure: averager(t, "map"), Stop: StopNever, Repeats: repeats})
+		a := newAdaRank(t, d, AdaRankOptions{Measure: measure.MustParse("map", measure.LETOR3), Stop: StopNever, Repeats: repeats})
 		last, mean, idle, asides := -1, math.Inf(-1), 0, 0
 		for range 200 {
 			round, _ := a.Next()
@@ -235,7 +235,7 @@ func TestEnqueue(t *testing.T) {
 	for _, stop := range []Stop{StopPaper, StopRankLib} {
 		waited := 0
 		for seed := range uint64(5) {
-			waited += enqueue(t, AdaRankOptions{Measure: averager(t, "ndcg@5"), Stop: stop, Enqueue: true, Tolerance: 0.01}, seed)
+			waited += enqueue(t, AdaRankOptions{Measure: measure.MustParse("ndcg@5", measure.LETOR3), Stop: stop, Enqueue: true, Tolerance: 0.01}, seed)
 		}
 		if waited == 0 {
 			t.Errorf("stop %d: no feature ever waited", stop)
@@ -278,11 +278,11 @@ func checkScores(t *testing.T, a *AdaRank, rng *rand.Rand) {
 // A measure that is not between −1 and 1 is refused, as are unknown rules.
 func TestAdaRankErrors(t *testing.T) {
 	d := random(3, 10, 2, 4)
-	_, err := NewAdaRank(d, AdaRankOptions{Measure: averager(t, "dcg")})
+	_, err := NewAdaRank(d, AdaRankOptions{Measure: measure.MustParse("dcg", measure.LETOR3)})
 	if err == nil || !strings.Contains(err.Error(), "of dcg on the training data, expected a measure between -1 and 1") {
 		t.Errorf("error is %v", err)
 	}
-	for _, o := range []AdaRankOptions{{}, {Measure: averager(t, "map"), Stop: 3}, {Measure: averager(t, "map"), Reweight: -1}} {
+	for _, o := range []AdaRankOptions{{}, {Measure: measure.MustParse("map", measure.LETOR3), Stop: 3}, {Measure: measure.MustParse("map", measure.LETOR3), Reweight: -1}} {
 		if _, err := NewAdaRank(d, o); err == nil {
 			t.Errorf("%+v is accepted", o)
 		}
@@ -294,7 +294,7 @@ func TestSameAdaRankForAnyNumberOfWorkers(t *testing.T) {
 	d := random(30, 25, 6, 2)
 	var want []LinearRound
 	for _, workers := range []int{1, 2, 5} {
-		a := newAdaRank(t, d, AdaRankOptions{Measure: averager(t, "ndcg@10"), Stop: StopNever, Both: true, Reweight: ReweightCumulative, Rate: 1, Repeats: 2, Workers: workers})
+		a := newAdaRank(t, d, AdaRankOptions{Measure: measure.MustParse("ndcg@10", measure.LETOR3), Stop: StopNever, Both: true, Reweight: ReweightCumulative, Rate: 1, Repeats: 2, Workers: workers})
 		var got []LinearRound
 		for range 40 {
 			round, _ := a.Next()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/measure"
 )
 
 // ohsumed returns generated data of the shape of OHSUMED's training data of a fold.
@@ -78,7 +79,7 @@ func BenchmarkAdaRank(b *testing.B) {
 	d := ohsumed(b)
 	for _, name := range []string{"map", "ndcg@10"} {
 		b.Run(name, func(b *testing.B) {
-			a := newAdaRank(b, d, AdaRankOptions{Measure: averager(b, name), Stop: StopNever, Reweight: ReweightCumulative, Rate: 1, Workers: 1})
+			a := newAdaRank(b, d, AdaRankOptions{Measure: measure.MustParse(name, measure.LETOR3), Stop: StopNever, Reweight: ReweightCumulative, Rate: 1, Workers: 1})
 			b.ReportAllocs()
 			for b.Loop() {
 				a.Next()
@@ -92,6 +93,6 @@ func BenchmarkAdaRankStart(b *testing.B) {
 	d := ohsumed(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		newAdaRank(b, d, AdaRankOptions{Measure: averager(b, "map"), Workers: 1})
+		newAdaRank(b, d, AdaRankOptions{Measure: measure.MustParse("map", measure.LETOR3), Workers: 1})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/scorer"
 )
@@ -219,11 +220,7 @@ func TestWideColumn(t *testing.T) {
 	for i := range x {
 		x[i], grades[i] = float32(rng.IntN(1<<23)), float64(rng.IntN(2))
 	}
-	var b dataset.Builder
-	if err := b.Add("1", grades, x, nil); err != nil {
-		t.Fatal(err)
-	}
-	r, err := NewRankBoost(b.Dataset(), Options{}, false)
+	r, err := NewRankBoost(datatest.Queries(t, datatest.Query{Grades: grades, X: x}), Options{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +245,7 @@ func TestWideColumn(t *testing.T) {
 func TestStandings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		m := averager(t, rapid.SampledFrom([]string{"map", "ndcg@3", "err", "mrr"}).Draw(t, "measure"))
+		m := measure.MustParse(rapid.SampledFrom([]string{"map", "ndcg@3", "err", "mrr"}).Draw(t, "measure"), measure.LETOR3)
 		s := NewStandings(d, m, 1)
 		scores := make([]float64, d.Docs())
 		ranker := measure.Ranker{Ties: measure.TiesAverage}
@@ -267,7 +264,7 @@ func TestStandings(t *testing.T) {
 // Lists long enough that sorting starts over are sorted, too.
 func TestStandingsOfLongLists(t *testing.T) {
 	d := random(3, 400, 2, 5)
-	m := averager(t, "map")
+	m := measure.MustParse("map", measure.LETOR3)
 	s := NewStandings(d, m, 2)
 	rng := rand.New(rand.NewPCG(5, 6))
 	scores := make([]float64, d.Docs())
@@ -283,48 +280,31 @@ func TestStandingsOfLongLists(t *testing.T) {
 	}
 }
 
-func averager(t interface{ Fatal(...any) }, name string) measure.Averager {
-	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 // Data without documents of different grades in a query are refused by name.
 func TestNoPairs(t *testing.T) {
-	var b dataset.Builder
-	for q, grade := range []float64{0, 2} {
-		if err := b.Add(strconv.Itoa(q), []float64{grade, grade}, []float32{1, 2}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d := b.Dataset()
+	d := datatest.Queries(t, datatest.Query{Grades: []float64{0, 0}, X: []float32{1, 2}}, datatest.Query{Grades: []float64{2, 2}, X: []float32{1, 2}})
 	if _, err := NewRankBoost(d, Options{}, false); !errors.Is(err, ErrNoPairs) {
 		t.Errorf("RankBoost: %v", err)
 	}
 	if _, err := NewFRank(d, FRankOptions{}); !errors.Is(err, ErrNoPairs) {
 		t.Errorf("FRank: %v", err)
 	}
-	if _, err := NewAdaRank(d, AdaRankOptions{Measure: averager(t, "map")}); !errors.Is(err, ErrNoPairs) {
+	if _, err := NewAdaRank(d, AdaRankOptions{Measure: measure.MustParse("map", measure.LETOR3)}); !errors.Is(err, ErrNoPairs) {
 		t.Errorf("AdaRank: %v", err)
 	}
 }
 
 // Where all documents have the same features no weak ranker has an edge.
 func TestNoEdge(t *testing.T) {
-	var b dataset.Builder
-	if err := b.Add("1", []float64{0, 1, 2}, []float32{1, 1, 1}, nil); err != nil {
-		t.Fatal(err)
-	}
-	r, err := NewRankBoost(b.Dataset(), Options{}, false)
+	d := datatest.Queries(t, datatest.Query{Grades: []float64{0, 1, 2}, X: []float32{1, 1, 1}})
+	r, err := NewRankBoost(d, Options{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if round, ok := r.Next(); ok {
 		t.Errorf("RankBoost adds %+v", round)
 	}
-	f, err := NewFRank(b.Dataset(), FRankOptions{Search: ByLoss})
+	f, err := NewFRank(d, FRankOptions{Search: ByLoss})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -239,22 +239,8 @@ func TestFarScores(t *testing.T) {
 func TestSameFRankForAnyNumberOfWorkers(t *testing.T) {
 	d := random(12, 20, 5, 2)
 	for search := ByGradient; search <= ByLoss; search++ {
-		var want []Round
-		for _, workers := range []int{1, 2, 5} {
-			b := newFRank(t, d, FRankOptions{Options: Options{Workers: workers, Cuts: 8}, Search: search, Alpha: FRankMinimum})
-			var got []Round
-			for range 6 {
-				round, _ := b.Next()
-				got = append(got, round)
-			}
-			if want == nil {
-				want = got
-			}
-			for i := range got {
-				if got[i] != want[i] {
-					t.Fatalf("search %d, %d workers, round %d: %+v, want %+v", search, workers, i, got[i], want[i])
-				}
-			}
-		}
+		checkSameRounds(t, 6, func(workers int) interface{ Next() (Round, bool) } {
+			return newFRank(t, d, FRankOptions{Options: Options{Workers: workers, Cuts: 8}, Search: search, Alpha: FRankMinimum})
+		})
 	}
 }

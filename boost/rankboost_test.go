@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 	"github.com/listwise/listwise/scorer"
 )
 
@@ -112,7 +113,8 @@ func TestRankBoostRounds(t *testing.T) {
 			if !near(round.Loss/loss, 1, 1e-6) {
 				t.Fatalf("loss is %v, want %v", round.Loss, loss)
 			}
-			if z, bound := loss/before, math.Sqrt(1-r*r); z > bound+1e-5 || z >= 1 {
+			// Z falls by r²/2, which for the smallest edges is less than rounding.
+			if z, bound := loss/before, math.Sqrt(1-r*r); z > bound+1e-5 || z >= 1 && r*r > 1e-12 || z > 1+1e-12 {
 				t.Fatalf("Z is %v, above %v", z, bound)
 			}
 			before = loss
@@ -146,12 +148,9 @@ func checkAlpha(t *rapid.T, d *dataset.Dataset, pairs []pair, w []float64, round
 // A feature that orders all pairs is weighed by a finite α, and boosting goes on for
 // thousands of rounds without an overflow: the loss becomes 0, the edge stays 1.
 func TestSeparable(t *testing.T) {
-	var b dataset.Builder
-	if err := b.Add("1", []float64{0, 1, 2}, []float32{1, 2, 3}, nil); err != nil {
-		t.Fatal(err)
-	}
+	d := datatest.Queries(t, datatest.Query{Grades: []float64{0, 1, 2}, X: []float32{1, 2, 3}})
 	for _, exact := range []bool{false, true} {
-		r := newRankBoost(t, b.Dataset(), Options{}, exact)
+		r := newRankBoost(t, d, Options{}, exact)
 		var last Round
 		for i := range 3000 {
 			round, ok := r.Next()
@@ -166,26 +165,34 @@ func TestSeparable(t *testing.T) {
 	}
 }
 
+// checkSameRounds checks that boosting, begun with any number of workers, has the same rounds.
+func checkSameRounds(t *testing.T, rounds int, begin func(workers int) interface{ Next() (Round, bool) }) {
+	t.Helper()
+	var want []Round
+	for _, workers := range []int{1, 2, 5} {
+		b := begin(workers)
+		var got []Round
+		for range rounds {
+			round, _ := b.Next()
+			got = append(got, round)
+		}
+		if want == nil {
+			want = got
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Fatalf("%d workers, round %d: %+v, want %+v", workers, i, got[i], want[i])
+			}
+		}
+	}
+}
+
 // The rounds are the same, bit for bit, for any number of workers.
 func TestSameRoundsForAnyNumberOfWorkers(t *testing.T) {
 	d := random(20, 30, 6, 1)
 	for _, exact := range []bool{false, true} {
-		var want []Round
-		for _, workers := range []int{1, 2, 5} {
-			b := newRankBoost(t, d, Options{Workers: workers, Cuts: 20}, exact)
-			var got []Round
-			for range 30 {
-				round, _ := b.Next()
-				got = append(got, round)
-			}
-			if want == nil {
-				want = got
-			}
-			for i := range got {
-				if got[i] != want[i] {
-					t.Fatalf("%d workers, round %d: %+v, want %+v", workers, i, got[i], want[i])
-				}
-			}
-		}
+		checkSameRounds(t, 30, func(workers int) interface{ Next() (Round, bool) } {
+			return newRankBoost(t, d, Options{Workers: workers, Cuts: 20}, exact)
+		})
 	}
 }

@@ -3,46 +3,13 @@ package ensemble
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
-	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/internal/datatest"
 	"github.com/listwise/listwise/measure"
 )
-
-func parse(t testing.TB, name string) measure.Measure {
-	t.Helper()
-	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// judged returns data and the scores of three systems: one that agrees with the grades
-// well, one a little, and one that is opposed to them.
-func judged(t testing.TB, queries int) (*dataset.Dataset, [][]float64) {
-	t.Helper()
-	rng := rand.New(rand.NewPCG(1, 2))
-	var b dataset.Builder
-	systems := make([][]float64, 3)
-	for q := range queries {
-		grades, x := make([]float64, 12), make([]float32, 12)
-		for i := range grades {
-			grades[i] = float64(rng.IntN(3))
-			for s, knowledge := range []float64{1, 0.4, -1} {
-				systems[s] = append(systems[s], knowledge*grades[i]+rng.NormFloat64())
-			}
-		}
-		if err := b.Add(strconv.Itoa(q), grades, x, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return b.Dataset(), systems
-}
 
 func fusionRules() []fuse.Rule {
 	return []fuse.Rule{
@@ -55,9 +22,9 @@ func fusionRules() []fuse.Rule {
 // against the grades. Without draws they are at least as good on their data as equal
 // ones and as a grid, within what a climb stops at; with draws, almost so.
 func TestWeights(t *testing.T) {
-	d, systems := judged(t, 40)
+	d, systems := datatest.Systems(t, 40)
 	ranker := measure.Ranker{Ties: measure.TiesAverage}
-	m := parse(t, "map")
+	m := measure.MustParse("map", measure.LETOR3)
 	for _, r := range fusionRules() {
 		of := func(w ...float64) float64 {
 			v, _ := ranker.Mean(d, r.Scores(d, systems, w), m)
@@ -92,9 +59,9 @@ func TestWeights(t *testing.T) {
 // Averaging over draws leaves none out of systems that say the same, and nearly all
 // to them together.
 func TestDrawsShareAmongEquals(t *testing.T) {
-	d, systems := judged(t, 60)
+	d, systems := datatest.Systems(t, 60)
 	copies := [][]float64{systems[0], systems[0], systems[0], systems[2]}
-	w, _, err := Tuning{Measure: parse(t, "map"), Draws: 30, Seed: 1}.Weights(context.Background(), fuse.Rule{Kind: fuse.Borda}, d, copies)
+	w, _, err := Tuning{Measure: measure.MustParse("map", measure.LETOR3), Draws: 30, Seed: 1}.Weights(context.Background(), fuse.Rule{Kind: fuse.Borda}, d, copies)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,15 +73,12 @@ func TestDrawsShareAmongEquals(t *testing.T) {
 // Data without
 // an order to choose, and a cancelled context, are errors.
 func TestWeightsErrors(t *testing.T) {
-	var b dataset.Builder
-	if err := b.Add("a", []float64{0, 0}, []float32{1, 2}, nil); err != nil {
-		t.Fatal(err)
-	}
-	tuning := Tuning{Measure: parse(t, "map")}
-	if _, _, err := tuning.Weights(context.Background(), fuse.Rule{Kind: fuse.Borda}, b.Dataset(), [][]float64{{1, 2}, {2, 1}}); err == nil {
+	d := datatest.Queries(t, datatest.Query{Grades: []float64{0, 0}, X: []float32{1, 2}})
+	tuning := Tuning{Measure: measure.MustParse("map", measure.LETOR3)}
+	if _, _, err := tuning.Weights(context.Background(), fuse.Rule{Kind: fuse.Borda}, d, [][]float64{{1, 2}, {2, 1}}); err == nil {
 		t.Error("data that teach nothing were accepted")
 	}
-	d, systems := judged(t, 20)
+	d, systems := datatest.Systems(t, 20)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, _, err := tuning.Weights(ctx, fuse.Rule{Kind: fuse.Borda}, d, systems); err == nil {

@@ -1,19 +1,15 @@
 package measure
 
 import (
-	"bufio"
-	"compress/gzip"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"sort"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/internal/datatest"
 )
 
 // script re-derives the published evaluation scripts in their own manner: label tables
@@ -161,59 +157,6 @@ func byScore(grades, scores []float64) []float64 {
 	return ranked
 }
 
-// sharedData returns the directory of the LETOR sets beside the project's root.
-func sharedData(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	dir = filepath.Join(dir, "..", "shared", "data")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the LETOR data are not here")
-	}
-	return dir
-}
-
-// readPart reads grades and query ids of a LETOR file, with one feature: this
-// package has no use for others.
-func readPart(t testing.TB, path string) *dataset.Dataset {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ids []string
-	grades := map[string][]float64{}
-	lines := bufio.NewScanner(z)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		l, err := strconv.ParseFloat(fields[0], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if grades[fields[1]] == nil {
-			ids = append(ids, fields[1])
-		}
-		grades[fields[1]] = append(grades[fields[1]], l)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return build(t, ids, grades)
-}
-
 func build(t testing.TB, ids []string, grades map[string][]float64) *dataset.Dataset {
 	t.Helper()
 	var b dataset.Builder
@@ -226,9 +169,8 @@ func build(t testing.TB, ids []string, grades map[string][]float64) *dataset.Dat
 }
 
 // evaluateParts evaluates the parts of a set, all scores equal, and returns the measures too.
-func evaluateParts(t testing.TB, set, convention, names string) ([]*Result, []Measure) {
+func evaluateParts(t *testing.T, set, convention, names string) ([]*Result, []Measure) {
 	t.Helper()
-	dir := sharedData(t)
 	c, err := ParseConvention(convention)
 	if err != nil {
 		t.Fatal(err)
@@ -238,8 +180,11 @@ func evaluateParts(t testing.TB, set, convention, names string) ([]*Result, []Me
 		t.Fatal(err)
 	}
 	var folds []*Result
-	for k := 1; k <= 5; k++ {
-		d := readPart(t, filepath.Join(dir, set, fmt.Sprintf("S%d.txt.gz", k)))
+	for _, path := range datatest.OfficialParts(t, set) {
+		d, err := datafile.Open(path, dataset.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		r, err := Evaluate(d, make([]float64, d.Docs()), measures, TiesInput)
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/measure"
 )
 
 // bagged is a short training of a bag.
@@ -22,7 +24,7 @@ func bagged(t testing.TB, m *Method, kind string, settings ...string) *Problem {
 func TestBagOfNetworks(t *testing.T) {
 	m := lookup(t, "listnet")
 	p := bagged(t, m, networkScorer, "bag", "3", "batch", "4")
-	p.Select = parse(t, "map")
+	p.Select = measure.MustParse("map", measure.LETOR3)
 	var params []float64
 	best := math.Inf(-1)
 	p.Observe = func(it Iteration) {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 )
 
@@ -118,7 +119,7 @@ func TestCoordinateAscentBeatsFeatures(t *testing.T) {
 	for _, name := range []string{"map", "ndcg@5", "err"} {
 		for _, search := range []string{"steps", "exact"} {
 			p, q := newProblem(t, m, "search", search, "tolerance", "0"), newProblem(t, single)
-			p.Measure, q.Measure = parse(t, name), parse(t, name)
+			p.Measure, q.Measure = measure.MustParse(name, measure.LETOR3), measure.MustParse(name, measure.LETOR3)
 			value := func(trained *model.Model) float64 {
 				scores, err := trained.Score(p.Data)
 				if err != nil {
@@ -210,7 +211,7 @@ func TestSingleFeature(t *testing.T) {
 // value of equal scores.
 func TestRandomIsChance(t *testing.T) {
 	m := lookup(t, "random")
-	ap := parse(t, "map")
+	ap := measure.MustParse("map", measure.LETOR3)
 	var sum, square float64
 	const seeds = 200
 	p := newProblem(t, m)

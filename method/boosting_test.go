@@ -23,7 +23,7 @@ func TestBestRoundIsKept(t *testing.T) {
 		m := lookup(t, name)
 		p := newProblem(t, m, "rounds", "40")
 		p.Valid = p.Data.KeepDocs(func(_, i int) bool { return i%2 == 0 })
-		p.Select = parse(t, "ndcg@3")
+		p.Select = measure.MustParse("ndcg@3", measure.LETOR3)
 		var values, objectives []float64
 		p.Observe = func(it Iteration) {
 			if it.Number != len(values)+1 || !it.Epoch || !it.Validated || it.Best != (len(values) == 0 || it.Validation > slices.Max(values)) {
@@ -117,7 +117,7 @@ func TestBoostingErrors(t *testing.T) {
 	}
 	m := lookup(t, "adarank")
 	p := newProblem(t, m)
-	p.Measure = parse(t, "dcg@10")
+	p.Measure = measure.MustParse("dcg@10", measure.LETOR3)
 	if _, err := m.Train(context.Background(), p); err == nil || !strings.Contains(err.Error(), "expected a measure between -1 and 1") {
 		t.Errorf("error is %v", err)
 	}
@@ -152,7 +152,7 @@ func TestBoostingChoices(t *testing.T) {
 		m := lookup(t, c.method)
 		rounds := []string{"rounds", "60"}
 		one, other := newProblem(t, m, slices.Concat(rounds, c.base)...), newProblem(t, m, slices.Concat(rounds, c.other)...)
-		one.Measure, other.Measure = parse(t, "ndcg@1"), parse(t, "ndcg@1") // which often stays as it was
+		one.Measure, other.Measure = measure.MustParse("ndcg@1", measure.LETOR3), measure.MustParse("ndcg@1", measure.LETOR3) // which often stays as it was
 		if a, b := mustTrain(t, m, one), mustTrain(t, m, other); slices.Equal(a.Params, b.Params) {
 			t.Errorf("%s: %v and %v give the same model", c.method, c.base, c.other)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
 )
 
 // TestMain lets a test train in a process of its own that may be killed: see
@@ -216,7 +217,7 @@ func TestCheckpointOfAnotherTraining(t *testing.T) {
 		{"seed", change(func(q *Problem) { q.Seed = 2 }), "seed=1", "seed=2"},
 		{"C", newProblem(t, m, "C", "1", "tolerance", "1e-13", "iterations", "25", "restarts", "3"), "C=1000", "C=1"},
 		{"restarts", newProblem(t, m, "C", "1000", "tolerance", "1e-13", "iterations", "25", "restarts", "0"), "restarts=3", "restarts=0"},
-		{"measure", change(func(q *Problem) { q.Measure = parse(t, "ndcg@5") }), "measure=ndcg@10", "measure=ndcg@5"},
+		{"measure", change(func(q *Problem) { q.Measure = measure.MustParse("ndcg@5", measure.LETOR3) }), "measure=ndcg@10", "measure=ndcg@5"},
 		{"normalization", change(func(q *Problem) { q.Normalization = dataset.MinMax }), "normalization=none", "normalization=minmax"},
 		{"data", change(func(q *Problem) { q.Data = q.Data.Subset([]int{0, 1, 2}) }), "data=", "data="},
 	} {

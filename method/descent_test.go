@@ -15,6 +15,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/optimize"
 )
@@ -37,7 +38,7 @@ func mapOf(t testing.TB, trained *model.Model, d *dataset.Dataset) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mean(d, scores, parse(t, "map"))
+	return mean(d, scores, measure.MustParse("map", measure.LETOR3))
 }
 
 // Every registered method learns with every scorer it has: on the training data it ranks
@@ -50,7 +51,7 @@ func TestEveryMethodTrainsEveryScorer(t *testing.T) {
 		for i := range scores {
 			scores[i] = rng.Float64()
 		}
-		best = max(best, mean(d, scores, parse(t, "map")))
+		best = max(best, mean(d, scores, measure.MustParse("map", measure.LETOR3)))
 	}
 	for _, m := range List() {
 		for _, kind := range m.Scorers() {
@@ -128,7 +129,7 @@ func TestBestEpochIsKept(t *testing.T) {
 			half[i] = 8 + i
 		}
 		if validated {
-			p.Valid, p.Select = p.Data.Subset(half), parse(t, "map")
+			p.Valid, p.Select = p.Data.Subset(half), measure.MustParse("map", measure.LETOR3)
 		}
 		p.Data = p.Data.Subset([]int{0, 1, 2, 3, 4, 5, 6, 7})
 		var all []Iteration
@@ -263,7 +264,7 @@ func TestAcceptedMeasures(t *testing.T) {
 		}
 		var list []string
 		for _, name := range []string{"ndcg", "ndcg@10", "map", "err"} {
-			if m.CheckMeasure(parse(t, name)) == nil {
+			if m.CheckMeasure(measure.MustParse(name, measure.LETOR3)) == nil {
 				list = append(list, name)
 			}
 		}
@@ -286,7 +287,7 @@ func TestSoftRankCutoff(t *testing.T) {
 	var objectives []float64
 	for _, name := range []string{"ndcg@1", "ndcg@10", "ndcg"} {
 		p := quick(t, m, "")
-		p.Measure = parse(t, name)
+		p.Measure = measure.MustParse(name, measure.LETOR3)
 		objectives = append(objectives, mustTrain(t, m, p).Training.Objective)
 	}
 	if objectives[0] == objectives[1] || objectives[1] == objectives[2] {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 )
 
@@ -193,7 +194,7 @@ func TestStructuralSVMOnHostileData(t *testing.T) {
 					p := newProblem(t, m, "slack", slack, "iterations", iterations)
 					p.Data = d
 					if training != "map" {
-						p.Measure = parse(t, training)
+						p.Measure = measure.MustParse(training, measure.LETOR3)
 					}
 					trained, err := m.Train(context.Background(), p)
 					checkTrained(t, fmt.Sprintf("%s, seed %d, slack=%s", h.name, seed, slack), trained, err)

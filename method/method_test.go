@@ -57,18 +57,9 @@ func newProblem(t testing.TB, m *Method, settings ...string) *Problem {
 	}
 	p := &Problem{Data: smallData(t), Values: values, Seed: 1}
 	if m.UsesMeasure {
-		p.Measure = parse(t, m.DefaultMeasure)
+		p.Measure = measure.MustParse(m.DefaultMeasure, measure.LETOR3)
 	}
 	return p
-}
-
-func parse(t testing.TB, name string) measure.Measure {
-	t.Helper()
-	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 // parseStandard is parse under the standard convention.
@@ -138,7 +129,7 @@ func TestEveryMethodLearns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ap := parse(t, "map")
+			ap := measure.MustParse("map", measure.LETOR3)
 			learned, best := mean(p.Data, scores, ap), 0.0
 			rng := random.Stream(1, "test", "")
 			for range 50 {
@@ -278,7 +269,7 @@ func TestTrainErrors(t *testing.T) {
 	noMeasure := newProblem(t, l2)
 	noMeasure.Measure = nil
 	notAdditive := newProblem(t, l2)
-	notAdditive.Measure = parse(t, "err")
+	notAdditive.Measure = measure.MustParse("err", measure.LETOR3)
 	noForm := newProblem(t, lookup(t, "convexloss"), "form", "factored")
 	for _, c := range []struct {
 		m    *Method
@@ -302,7 +293,7 @@ func TestTrainErrors(t *testing.T) {
 	if _, err := l2.Train(context.Background(), newProblem(t, mle)); err == nil || err.Error() != "l2: found the hyperparameters of mle, expected those of l2" {
 		t.Errorf("error is %v", err)
 	}
-	if err := mle.CheckMeasure(parse(t, "err")); err != nil {
+	if err := mle.CheckMeasure(measure.MustParse("err", measure.LETOR3)); err != nil {
 		t.Errorf("mle has no training measure, but: %v", err)
 	}
 }
@@ -323,7 +314,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("Lookup(%q) = %v, %v", m.Name, found, err)
 		}
 		if m.UsesMeasure {
-			if err := m.CheckMeasure(parse(t, m.DefaultMeasure)); err != nil {
+			if err := m.CheckMeasure(measure.MustParse(m.DefaultMeasure, measure.LETOR3)); err != nil {
 				t.Errorf("%s: %v", m.Name, err)
 			}
 		}

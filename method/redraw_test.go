@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/measure"
 )
 
 // Claim: what a loss draws is drawn anew in every epoch if that is asked for, which
@@ -54,7 +56,7 @@ func TestRedraw(t *testing.T) {
 func TestLBFGSTellsValidation(t *testing.T) {
 	m := lookup(t, "mle")
 	p := quick(t, m, "")
-	p.Valid, p.Select = p.Data.Subset([]int{0, 1, 2, 3}), parse(t, "map")
+	p.Valid, p.Select = p.Data.Subset([]int{0, 1, 2, 3}), measure.MustParse("map", measure.LETOR3)
 	var all []Iteration
 	p.Observe = func(it Iteration) { all = append(all, it) }
 	trained := mustTrain(t, m, p)

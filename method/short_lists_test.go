@@ -15,7 +15,7 @@ func TestShortListsAreTrainedOn(t *testing.T) {
 		if !m.UsesMeasure {
 			continue
 		}
-		if m.CheckMeasure(parse(t, "ndcg@30")) != nil {
+		if m.CheckMeasure(measure.MustParse("ndcg@30", measure.LETOR3)) != nil {
 			continue // it is trained for other measures
 		}
 		t.Run(m.Name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestQueriesWithoutGainAreCounted(t *testing.T) {
 		settings := strings.Fields("form sampled mix 0 steps 3 samples 20 ideal false iterations 3")
 		p := newProblem(t, m, settings...)
 		if m.UsesMeasure {
-			p.Measure = parse(t, "ndcg@1")
+			p.Measure = measure.MustParse("ndcg@1", measure.LETOR3)
 		}
 		used := mustTrain(t, m, p).Training.Used
 		all := len(p.Data.Queries)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
 )
 
 // slackObjective is SVMmap's objective by the greedy algorithm of Yue et al., Section
@@ -115,7 +116,7 @@ func TestSVMmapWithDegenerateQueries(t *testing.T) {
 			plain := newProblem(t, m, "C", "15", "slack", slack)
 			degenerate := newProblem(t, m, "C", "18", "slack", slack)
 			degenerate.Data = withDegenerateQueries(plain.Data)
-			plain.Measure, degenerate.Measure = parse(t, training), parse(t, training)
+			plain.Measure, degenerate.Measure = measure.MustParse(training, measure.LETOR3), measure.MustParse(training, measure.LETOR3)
 			want, got := mustTrain(t, m, plain), mustTrain(t, m, degenerate)
 			if got.Training.Used != len(plain.Data.Queries) || got.Training.Queries != len(plain.Data.Queries)+3 {
 				t.Errorf("%s: %d of %d queries used", training, got.Training.Used, got.Training.Queries)
@@ -142,7 +143,7 @@ func TestSVMmapIsDeterministic(t *testing.T) {
 		var texts []string
 		for _, workers := range []int{1, 3} {
 			p := newProblem(t, m, append([]string{"C", "50"}, settings...)...)
-			p.Measure, p.Workers = parse(t, "ndcg@5"), workers
+			p.Measure, p.Workers = measure.MustParse("ndcg@5", measure.LETOR3), workers
 			texts = append(texts, bytesOf(t, mustTrain(t, m, p)))
 		}
 		if texts[0] != texts[1] {
@@ -163,7 +164,7 @@ func TestSVMmapMeasures(t *testing.T) {
 				continue
 			}
 			p := newProblem(t, m, "grades", grades, "C", "200")
-			p.Measure = parse(t, training)
+			p.Measure = measure.MustParse(training, measure.LETOR3)
 			trained := mustTrain(t, m, p).Training
 			if trained.Objective > 200 || *trained.Gap > 1e-6*200 {
 				t.Errorf("%s, %s: objective %v within %v", training, grades, trained.Objective, *trained.Gap)
@@ -183,7 +184,7 @@ func TestSVMmapMeasures(t *testing.T) {
 func TestSVMAUCIsRankSVM(t *testing.T) {
 	m, r := lookup(t, "svmmap"), lookup(t, "ranksvm")
 	p := newProblem(t, m, "C", "7")
-	p.Measure = parse(t, "auc")
+	p.Measure = measure.MustParse("auc", measure.LETOR3)
 	binary := *p.Data
 	binary.Queries = slices.Clone(p.Data.Queries)
 	for i := range binary.Queries {
@@ -249,7 +250,7 @@ func TestSVMmapErrors(t *testing.T) {
 	net := newProblem(t, m, "optimizer", "planes")
 	net.Scorer = networkScorer
 	err4 := newProblem(t, m)
-	err4.Measure = parse(t, "err")
+	err4.Measure = measure.MustParse("err", measure.LETOR3)
 	for _, c := range []struct {
 		p    *Problem
 		want string

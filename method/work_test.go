@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
 )
 
 // longQuery is a query of n documents of two features and three grades.
@@ -57,7 +58,7 @@ func TestHugeQueriesAreRefused(t *testing.T) {
 		p := newProblem(t, m, c.settings...)
 		p.Data = d
 		if c.measure != "" {
-			p.Measure = parse(t, c.measure)
+			p.Measure = measure.MustParse(c.measure, measure.LETOR3)
 		}
 		began := time.Now()
 		_, err := m.Train(context.Background(), p)

@@ -40,18 +40,9 @@ func smallData(t testing.TB) *dataset.Dataset {
 	return b.Dataset()
 }
 
-func parse(t testing.TB, name string) measure.Measure {
-	t.Helper()
-	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 // severalStarts is a training of four starts, some dozens of iterations each.
 func severalStarts(t testing.TB) *Problem {
-	gain := parse(t, "ndcg@10").(measure.Additive)
+	gain := measure.MustParse("ndcg@10", measure.LETOR3).(measure.Additive)
 	return &Problem{
 		Data: smallData(t), Seed: 1, Loss: logrank.ExpGain{Options: logrank.Options{Gain: gain, Threshold: 1}},
 		Learner: LBFGS{C: 1000, Tolerance: 1e-13, Iterations: 25, Restarts: 3},

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
 )
 
 // Claim: a learner refuses a loss that does not meet its demands, and says which it lacks:
 // none certifies the minimum of a loss that is not convex.
 func TestLearnersDemands(t *testing.T) {
 	d := smallData(t)
-	lambda := loss.LambdaRank{Measure: parse(t, "map")}
+	lambda := loss.LambdaRank{Measure: measure.MustParse("map", measure.LETOR3)}
 	standIn := func(l loss.Loss) Learner { return Smoothing{Rounded: func(float64) loss.Loss { return l }} }
 	for _, c := range []struct {
 		loss    loss.Loss

@@ -14,6 +14,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
 )
@@ -73,7 +74,7 @@ func TestOwnLoss(t *testing.T) {
 	} {
 		p := &Problem{
 			Data: d.Subset([]int{0, 1, 2, 3, 4, 5, 6, 7}), Valid: d.Subset([]int{8, 9, 10, 11}), Normalization: dataset.ZScore,
-			Loss: squares{}, Learner: learner, Select: parse(t, "ndcg@5"), Seed: 1,
+			Loss: squares{}, Learner: learner, Select: measure.MustParse("ndcg@5", measure.LETOR3), Seed: 1,
 			Method: "squares", Settings: map[string]any{"margin": 0.5},
 		}
 		m, err := Run(context.Background(), p)
@@ -84,14 +85,7 @@ func TestOwnLoss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b bytes.Buffer
-		if err := m.Write(&b); err != nil {
-			t.Fatal(err)
-		}
-		back, err := model.Read(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := throughFile(t, m)
 		got, err := back.Score(p.Valid)
 		if err != nil || !slices.Equal(got, want) || back.Method != "squares" || back.Hyperparameters["margin"] != 0.5 {
 			t.Errorf("%s: the model read scores otherwise, %v", name, err)
@@ -100,6 +94,16 @@ func TestOwnLoss(t *testing.T) {
 			t.Errorf("%s: nothing was learned", name)
 		}
 	}
+}
+
+// throughFile writes a model and reads it back.
+func throughFile(t *testing.T, m *model.Model) *model.Model {
+	t.Helper()
+	back, err := model.Read(strings.NewReader(written(t, m)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
 }
 
 // Claim: what training did to features is in the model, whichever learner made it: the model
@@ -139,14 +143,7 @@ func TestModelsKeepTheirRules(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var b bytes.Buffer
-				if err := m.Write(&b); err != nil {
-					t.Fatal(err)
-				}
-				back, err := model.Read(&b)
-				if err != nil {
-					t.Fatal(err)
-				}
+				back := throughFile(t, m)
 				want, err := m.Score(open(rule))
 				if err != nil {
 					t.Fatal(err)

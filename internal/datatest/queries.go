@@ -1,0 +1,46 @@
+package datatest
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Query is a query of a test's own making.
+type Query struct {
+	Grades []float64
+	X      []float32 // row-major, as many features for each grade
+}
+
+// Queries returns the data set of some queries, which are called "0", "1", and so on.
+func Queries(t testing.TB, queries ...Query) *dataset.Dataset {
+	t.Helper()
+	var b dataset.Builder
+	for i, q := range queries {
+		if err := b.Add(strconv.Itoa(i), q.Grades, q.X, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Dataset()
+}
+
+// Systems returns queries of 12 documents each and the scores of three systems: one that
+// agrees with the grades well, one a little, and one that is opposed to them.
+func Systems(t testing.TB, queries int) (*dataset.Dataset, [][]float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	list, systems := make([]Query, queries), make([][]float64, 3)
+	for q := range list {
+		grades := make([]float64, 12)
+		for i := range grades {
+			grades[i] = float64(rng.IntN(3))
+			for s, knowledge := range []float64{1, 0.4, -1} {
+				systems[s] = append(systems[s], knowledge*grades[i]+rng.NormFloat64())
+			}
+		}
+		list[q] = Query{grades, make([]float32, 12)}
+	}
+	return Queries(t, list...), systems
+}
