@@ -13,7 +13,7 @@ func GuardFaults(err *error) (end func()) { return block.Guard(err) }
 // Changed returns an error, which wraps [ErrChanged], if the data set is a view of a
 // file that was written to, truncated or replaced since it was opened, by the file's
 // size, time of modification and inode. Functions that compute results from data call it
-// before they return them: model.Score, method.Train, measure.Evaluate and the writers of
+// before they return them: Model.Score, Method.Train, measure.Evaluate and the writers of
 // files. A file that was deleted counts as unchanged. For any other data set Changed
 // returns nil.
 func (d *Dataset) Changed() error {

@@ -31,8 +31,14 @@ type kind struct {
 	votes func(r Rule, scores [][]float64) // see Rule.Votes; all scores are finite
 }
 
-// registry lists all kinds of rules, in the order of help texts.
-var registry = []kind{rrf, combSUM, combMNZ, borda}
+// registry lists all kinds of rules, in the order of help texts: a new kind is a file
+// and a line here.
+var registry = []kind{
+	rrf,
+	combSUM,
+	combMNZ,
+	borda,
+}
 
 // Kinds returns the names that ParseKind reads.
 func Kinds() []string {

@@ -16,16 +16,41 @@ const (
 	stumpScorer   = "stumps"
 )
 
+// architecture is a kind of scorer that methods with a loss on scores can train.
+type architecture struct {
+	kind string
+
+	// of returns the architecture with the hyperparameters' values.
+	of func(Values) (train.Architecture, error)
+
+	// pairs: it is for the methods only whose default it is (Method.pairs).
+	pairs bool
+}
+
+// architectures lists them, the default first: a new one is a file in package scorer and
+// a line here.
+var architectures = []architecture{
+	{kind: linearScorer, of: func(Values) (train.Architecture, error) { return train.Linear, nil }},
+	{kind: networkScorer, of: network},
+	{kind: pairScorer, of: pairNetwork, pairs: true},
+}
+
 // Scorers returns the kinds of scorers that the method can train, its default
 // first.
 func (m *Method) Scorers() []string {
 	if m.scorers != nil {
 		return slices.Clone(m.scorers)
 	}
-	if m.pairs {
-		return []string{pairScorer, linearScorer, networkScorer}
+	var kinds []string
+	for _, a := range architectures {
+		switch {
+		case !a.pairs:
+			kinds = append(kinds, a.kind)
+		case m.pairs:
+			kinds = slices.Insert(kinds, 0, a.kind)
+		}
 	}
-	return []string{linearScorer, networkScorer}
+	return kinds
 }
 
 // CheckScorer returns a *ProblemError if the method cannot train a scorer of that kind;
@@ -61,19 +86,22 @@ var pairHidden = Hyperparameter{
 	Doc: "hidden units of the network over pairs of documents (scorer pairnet)",
 }
 
-// architectureOf returns the scorer's architecture that a problem asks for.
+// architectureOf returns the scorer's architecture of a problem, whose kind CheckScorer has
+// accepted.
 func architectureOf(m *Method, p *Problem) (train.Architecture, error) {
-	v := p.Values
 	kind := scorerKind(m, p)
-	if kind == linearScorer {
-		return train.Linear, nil
-	}
+	i := slices.IndexFunc(architectures, func(a architecture) bool { return a.kind == kind })
+	return architectures[i].of(p.Values)
+}
+
+// network returns the architecture of a network with one hidden layer.
+func network(v Values) (train.Architecture, error) {
 	activation, err := scorer.ParseActivation(v.Text("activation"))
-	if err != nil {
-		return nil, err
-	}
-	if kind == pairScorer {
-		return train.PairNetwork(v.Int("hidden"), v.Int("pair_hidden"), activation), nil
-	}
-	return train.Network(v.Int("hidden"), activation), nil
+	return train.Network(v.Int("hidden"), activation), err
+}
+
+// pairNetwork returns the architecture of a network over pairs of documents.
+func pairNetwork(v Values) (train.Architecture, error) {
+	activation, err := scorer.ParseActivation(v.Text("activation"))
+	return train.PairNetwork(v.Int("hidden"), v.Int("pair_hidden"), activation), err
 }
