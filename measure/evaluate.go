@@ -33,7 +33,7 @@ func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties Tie
 		q := &d.Queries[i]
 		lists[i] = list{q.ID, q.Grades, scores[q.Start : q.Start+q.Len()]}
 	}
-	r, err := evaluate(lists, ForAll(measures, d), ties)
+	r, err := evaluate(lists, measures, ForAll(measures, d), ties)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolic
 	for i, m := range measures {
 		settled[i] = Under(m, ConventionOf(m).forGrades(grades))
 	}
-	return evaluate(lists, settled, ties)
+	return evaluate(lists, measures, settled, ties)
 }
 
 // list is one query's documents.
@@ -72,7 +72,8 @@ type list struct {
 	grades, scores []float64
 }
 
-func evaluate(lists []list, measures []Measure, ties TiePolicy) (*Result, error) {
+// evaluate measures by measures, which are those given with their thresholds.
+func evaluate(lists []list, given, measures []Measure, ties TiePolicy) (*Result, error) {
 	averagers, err := checkMeasures(measures, lists)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func evaluate(lists []list, measures []Measure, ties TiePolicy) (*Result, error)
 	if err := checkScores(lists); err != nil {
 		return nil, err
 	}
-	r := newResult(lists, measures, ties)
+	r := newResult(lists, given, measures, ties)
 	rankers := make([]Ranker, parallel.Workers(0, len(lists)))
 	parallel.For(len(lists), len(rankers), func(worker, i int) {
 		ranker := &rankers[worker]

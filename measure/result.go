@@ -17,6 +17,7 @@ import (
 // programmer's mistake and panics.
 type Result struct {
 	ties     TiePolicy
+	given    []Measure // to Evaluate
 	measures []Measure // with the thresholds that they were evaluated at
 	queries  []string
 	values   [][]float64 // [measure][query]; NaN for a query left out
@@ -27,8 +28,8 @@ type Result struct {
 // pairCount counts a query's pairs of differently graded documents.
 type pairCount struct{ all, tied int64 }
 
-func newResult(lists []list, measures []Measure, ties TiePolicy) *Result {
-	r := &Result{ties: ties, measures: measures, queries: make([]string, len(lists)), pairs: make([]pairCount, len(lists))}
+func newResult(lists []list, given, measures []Measure, ties TiePolicy) *Result {
+	r := &Result{ties: ties, given: slices.Clone(given), measures: measures, queries: make([]string, len(lists)), pairs: make([]pairCount, len(lists))}
 	for i := range lists {
 		r.queries[i] = lists[i].id
 	}
@@ -110,23 +111,22 @@ func (r *Result) TieNeutral(m Measure) float64 { return Mean(r.TieNeutralPerQuer
 func (r *Result) TieNeutralPerQuery(m Measure) []float64 { return r.neutral[r.index(m)] }
 
 func (r *Result) index(m Measure) int {
-	for i, evaluated := range r.measures {
-		if isSettled(m, evaluated) {
+	if m != nil {
+		for i := range r.measures {
+			if equal(m, r.given[i]) || equal(m, r.measures[i]) {
+				return i
+			}
+		}
+		if i := slices.IndexFunc(r.measures, func(evaluated Measure) bool { return becomes(m, evaluated) }); i >= 0 {
 			return i
 		}
 	}
 	panic(fmt.Sprintf("measure: the result has no %s, only %s", inFull(m), inFullAll(r.measures)))
 }
 
-// isSettled reports whether a measure is m, or m with the threshold for the data that
-// it was evaluated on.
-func isSettled(m, evaluated Measure) bool {
-	if m == nil {
-		return false
-	}
-	if equal(m, evaluated) {
-		return true
-	}
+// becomes reports whether a measure is m with the threshold for the data that it was
+// evaluated on.
+func becomes(m, evaluated Measure) bool {
 	c := ConventionOf(m)
 	return m.Name() == evaluated.Name() && c.chosen == 0 &&
 		equal(Under(m, c.WithThreshold(ConventionOf(evaluated).Threshold())), evaluated)
@@ -135,11 +135,14 @@ func isSettled(m, evaluated Measure) bool {
 // equal reports whether two measures are the same; those from elsewhere that cannot be
 // compared are if they have the same name.
 func equal(a, b Measure) bool {
-	if a.Name() != b.Name() || !reflect.ValueOf(a).Comparable() || !reflect.ValueOf(b).Comparable() {
-		return a.Name() == b.Name()
+	if a.Name() != b.Name() {
+		return false
 	}
-	return a == b
+	return !canCompare(a) || !canCompare(b) || a == b
 }
+
+// canCompare reports whether == is defined for a measure, as it is for those of this package.
+func canCompare(m Measure) bool { return Family(m) != "" || reflect.ValueOf(m).Comparable() }
 
 // inFull is a measure's name and, if it is one of this package, its convention.
 func inFull(m Measure) string {
@@ -237,7 +240,7 @@ func Pool(folds ...*Result) *Result {
 	pooled := &Result{}
 	for i, f := range folds {
 		if i == 0 {
-			pooled.ties, pooled.measures = f.ties, f.measures
+			pooled.ties, pooled.given, pooled.measures = f.ties, f.given, f.measures
 			pooled.values = make([][]float64, len(f.measures))
 			pooled.neutral = make([][]float64, len(f.measures))
 		} else if f.ties != pooled.ties || !slices.EqualFunc(f.measures, pooled.measures, equal) {
