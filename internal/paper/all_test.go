@@ -22,8 +22,8 @@ func threeExperiments(scales *[]float64) []Experiment {
 			*scales = append(*scales, o.Scale)
 			r := &Report{Name: "one", Title: "a | table"}
 			r.fact("command", "%s", o.Command)
-			r.claim(claimed{data: "D", row: "A|B", measure: "MAP", published: 0.5, ours: 0.5}, overQueries(0.5, []float64{0.4, 0.5, 0.6}, 1))
-			r.claim(claimed{data: "D", row: "C", measure: "MAP", published: 0.1, ours: 0.5}, incomparable("other data"))
+			r.claim(Claim{Data: "D", Row: "A|B", Measure: "MAP", Published: 0.5, Ours: 0.5}, overQueries(0.5, []float64{0.4, 0.5, 0.6}, 1))
+			r.claim(Claim{Data: "D", Row: "C", Measure: "MAP", Published: 0.1, Ours: 0.5}, incomparable("other data"))
 			r.Tables = []Table{{Title: "counts", Columns: []string{"x"}, Rows: [][]string{{"3 of 4"}}, Main: true}, {Title: "detail", Columns: []string{"y"}, Rows: [][]string{{"5"}}}}
 			r.Sheets = []Sheet{{Columns: []string{"x"}}}
 			r.Plots = []Plot{{Plot: svg.Plot{Title: "drawn", Series: []svg.Series{{X: []float64{1, 2}, Y: []float64{3, 4}}}}}}

@@ -15,17 +15,22 @@ type Claim struct {
 	Row     string // the method, as published
 	Measure string
 
-	Published, Ours float64
+	Published, Ours float64 // NaN for a number that was not published
 
-	// Low and High are the interval around Ours that Published is held against; NaN
-	// where the numbers are not comparable.
-	Low, High float64
-	Basis     string // what the interval is
-
+	evidence
 	Verdict Verdict
-	Why     string // the numbers are not comparable; otherwise ""
 
-	decimals int // printed
+	less     bool // a smaller number is the better one
+	decimals int  // to print; 0 means four
+}
+
+// evidence is what a verdict rests on: the interval around our number that the published
+// one is held against, or why there is none. Numbers of another kind are another function
+// that returns evidence; no experiment decides by itself.
+type evidence struct {
+	Low, High float64 // NaN where the numbers are not comparable
+	Basis     string  // what the interval is
+	Why       string  // the numbers are not comparable; otherwise ""
 }
 
 // Verdict says how our number stands to the published one.
@@ -46,21 +51,6 @@ func Verdicts() []Verdict { return []Verdict{Reproduced, Better, Worse, NotCompa
 // claimResamples is the number of bootstrap samples behind an interval.
 const claimResamples = 5000
 
-// claimed is what a claim is about: a number as published and as found here.
-type claimed struct {
-	data, row, measure string
-	published, ours    float64
-	less               bool // a smaller number is the better one
-	decimals           int  // to print; 0 means four
-}
-
-// evidence is what a verdict rests on: the interval around our number, or why there is none.
-type evidence struct {
-	low, high float64
-	basis     string
-	why       string // the numbers are not comparable; otherwise ""
-}
-
 // overQueries is the evidence for a mean over folds, given the value on every test query:
 // the interval of the mean over all queries, moved by as much as the two means differ.
 func overQueries(ours float64, perQuery []float64, seed uint64) evidence {
@@ -74,7 +64,7 @@ func overQueries(ours float64, perQuery []float64, seed uint64) evidence {
 	if err != nil {
 		return incomparable("too few test queries for an interval")
 	}
-	return evidence{low: s.Interval.Low + ours - s.Mean, high: s.Interval.High + ours - s.Mean, basis: "95 % bootstrap interval over the test queries"}
+	return evidence{Low: s.Interval.Low + ours - s.Mean, High: s.Interval.High + ours - s.Mean, Basis: "95 % bootstrap interval over the test queries"}
 }
 
 // overDraws is the evidence for a share, from 0 to 1, that was published for one data set,
@@ -84,44 +74,43 @@ func overDraws(draws []float64) (ours float64, e evidence) {
 	if err != nil {
 		return mean(draws), incomparable("too few data sets for an interval")
 	}
-	return s.Mean, evidence{low: max(0, s.Interval.Low), high: min(1, s.Interval.High), basis: "95 % prediction interval for one more data set"}
+	return s.Mean, evidence{Low: max(0, s.Interval.Low), High: min(1, s.Interval.High), Basis: "95 % prediction interval for one more data set"}
 }
 
 // near is a rule in place of evidence, for numbers that are no means over queries: the
 // published one is to be no further away than slack.
 func near(ours, slack float64, rule string) evidence {
-	return evidence{low: ours - slack, high: ours + slack, basis: rule}
+	return evidence{Low: ours - slack, High: ours + slack, Basis: rule}
 }
 
 func incomparable(why string) evidence {
-	return evidence{low: math.NaN(), high: math.NaN(), why: why}
+	return evidence{Low: math.NaN(), High: math.NaN(), Why: why}
 }
 
 // verdict decides a claim.
-func (c *claimed) verdict(e evidence) Verdict {
+func (c *Claim) verdict() Verdict {
 	switch {
-	case e.why != "":
+	case c.Why != "":
 		return NotComparable
-	case e.low <= c.published && c.published <= e.high:
+	case c.Low <= c.Published && c.Published <= c.High:
 		return Reproduced
-	case c.ours > c.published != c.less:
+	case c.Ours > c.Published != c.less:
 		return Better
 	}
 	return Worse
 }
 
 // claim adds a claim, unless there is no published number.
-func (r *Report) claim(c claimed, e evidence) {
-	if math.IsNaN(c.published) {
+func (r *Report) claim(c Claim, e evidence) {
+	if math.IsNaN(c.Published) {
 		return
 	}
 	if c.decimals == 0 {
 		c.decimals = 4
 	}
-	r.Claims = append(r.Claims, Claim{
-		Data: c.data, Row: c.row, Measure: c.measure, Published: c.published, Ours: c.ours,
-		Low: e.low, High: e.high, Basis: e.basis, Verdict: c.verdict(e), Why: e.why, decimals: c.decimals,
-	})
+	c.evidence = e
+	c.Verdict = c.verdict()
+	r.Claims = append(r.Claims, c)
 }
 
 // claims is the part of a study that holds every number of ours against the published one.
@@ -131,19 +120,19 @@ var claims partFunc = func(s *results, r *Report) {
 		if against == "" {
 			against = row.name
 		}
-		held := claimed{
-			data: p.column.label(s.study), row: strings.TrimSpace(s.axis + " " + row.name), measure: title(p.measure),
-			published: p.view.published.of(against, p.measure), ours: p.ours(),
+		held := Claim{
+			Data: p.column.label(s.study), Row: strings.TrimSpace(s.axis + " " + row.name), Measure: title(p.measure),
+			Published: p.view.published.of(against, p.measure), Ours: p.ours(),
 		}
 		if len(p.column.views) > 1 {
-			held.data += ", " + p.view.convention.Name()
+			held.Data += ", " + p.view.convention.Name()
 		}
 		switch why := s.otherThanPublished(p.column); {
-		case math.IsNaN(held.published), math.IsNaN(held.ours):
+		case math.IsNaN(held.Published), math.IsNaN(held.Ours):
 		case why != "":
 			r.claim(held, incomparable(why))
 		default:
-			r.claim(held, overQueries(held.ours, p.view.each(p.at, p.measure), s.options.Seed))
+			r.claim(held, overQueries(held.Ours, p.view.each(p.at, p.measure), s.options.Seed))
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestClaimMeanVerdicts(t *testing.T) {
 		{ours - 1.3*half, true, Worse},
 	} {
 		var r Report
-		r.claim(claimed{published: c.published, ours: ours, less: c.less}, overQueries(ours, values, 1))
+		r.claim(Claim{Published: c.published, Ours: ours, less: c.less}, overQueries(ours, values, 1))
 		got := r.Claims[0]
 		if got.Verdict != c.want {
 			t.Errorf("%v published, ours %v from %v to %v: %s, expected %s", c.published, ours, got.Low, got.High, got.Verdict, c.want)
@@ -47,14 +47,14 @@ func TestClaimMeanVerdicts(t *testing.T) {
 // What cannot be judged says why; what was not published is no claim.
 func TestClaimsWithoutVerdict(t *testing.T) {
 	var r Report
-	r.claim(claimed{published: math.NaN(), ours: 1}, overQueries(1, []float64{1, 2}, 1))
-	r.claim(claimed{published: math.NaN(), ours: 1}, incomparable("other data"))
+	r.claim(Claim{Published: math.NaN(), Ours: 1}, overQueries(1, []float64{1, 2}, 1))
+	r.claim(Claim{Published: math.NaN(), Ours: 1}, incomparable("other data"))
 	if len(r.Claims) != 0 {
 		t.Fatalf("found %v for numbers that were not published", r.Claims)
 	}
 	_, oneDraw := overDraws([]float64{1})
 	for _, e := range []evidence{overQueries(1, []float64{1}, 1), oneDraw, incomparable("other data")} {
-		r.claim(claimed{published: 1, ours: 1}, e)
+		r.claim(Claim{Published: 1, Ours: 1}, e)
 	}
 	for _, c := range r.Claims {
 		if c.Verdict != NotComparable || c.Why == "" {
@@ -81,7 +81,7 @@ func TestVerdictsHoldTheirLevel(t *testing.T) {
 		}
 		var r Report
 		ours := sum / float64(len(values))
-		r.claim(claimed{published: 1.0 / 3, ours: ours}, overQueries(ours, values, uint64(trial)))
+		r.claim(Claim{Published: 1.0 / 3, Ours: ours}, overQueries(ours, values, uint64(trial)))
 		if r.Claims[0].Verdict == Reproduced {
 			hits++
 		}

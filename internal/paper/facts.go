@@ -57,13 +57,16 @@ var (
 	}
 )
 
-// sizeOf describes the folds of the one set of an experiment.
-func sizeOf(set string, folds []string, queries int) string {
-	text := set + ": " + folds[0]
-	if len(folds) > 1 {
-		text += " to " + folds[len(folds)-1]
+// oneSet describes the one set of an experiment.
+type oneSet struct{ more string }
+
+func (f oneSet) add(s *results, r *Report) {
+	c := s.columns[0]
+	folds := c.names[0]
+	if last := c.names[len(c.names)-1]; last != folds {
+		folds += " to " + last
 	}
-	return fmt.Sprintf("%s, %d test queries in all", text, queries)
+	r.fact("data", "%s: %s, %d test queries in all%s", c.name, folds, c.queries, f.more)
 }
 
 // otherDataNotes tells of sets that are not the published ones.

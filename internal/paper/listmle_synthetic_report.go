@@ -192,7 +192,7 @@ func (l *listReport) claim(r *Report) {
 			ours      func(*listOutcome) float64
 		}{{"accuracy", p.accuracy, tunedAccuracy}, {"MAP", p.ap, func(o *listOutcome) float64 { return mean(o.ap) }}} {
 			ours, e := overDraws(draws(c.ours))
-			r.claim(claimed{data: data, row: loss.name, measure: c.measure, published: c.published, ours: ours}, e)
+			r.claim(Claim{Data: data, Row: loss.name, Measure: c.measure, Published: c.published, Ours: ours}, e)
 		}
 	}
 }

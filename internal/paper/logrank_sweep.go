@@ -177,12 +177,9 @@ var ofSet partFunc = func(s *results, r *Report) { r.Title += " — " + s.column
 
 // logRankFacts are those that all of LogRank's experiments on one set share.
 var logRankFacts partFunc = func(s *results, r *Report) {
-	c := s.columns[0]
-	r.fact("source", "%s", logRank)
-	command.add(s, r)
-	r.fact("data", "%s, as published (not cleaned)", sizeOf(c.name, c.names, c.queries))
-	if c.about != "" {
-		r.fact("mind", "%s", c.about)
+	r.add(s, says{"source", logRank}, command, oneSet{", as published (not cleaned)"})
+	if about := s.columns[0].about; about != "" {
+		r.fact("mind", "%s", about)
 	}
 	r.fact("convention", "%s (%s)", letor3.Name(), letor3.Explanation())
 }

@@ -54,14 +54,14 @@ const (
 func (t *speedupTimes) claim(r *Report) {
 	for i, gain := range publishedGains() {
 		ours := t.web[i].ratio
-		r.claim(claimed{data: "web data", row: speedupNets[i].name, measure: "V1/V2", published: gain, ours: ours, decimals: 1},
+		r.claim(Claim{Data: "web data", Row: speedupNets[i].name, Measure: "V1/V2", Published: gain, Ours: ours, decimals: 1},
 			near(ours, gainSlack*ours, fmt.Sprintf("rule: within %.0f %% of our ratio of times", 100*gainSlack)))
 	}
 	slopes := publishedSlopes()
 	for i, net := range speedupNets {
 		for f, name := range forms {
 			ours := t.curves[i].slopes[f]
-			r.claim(claimed{data: "lists", row: name + ", " + net.name, measure: "slope", published: slopes[f], ours: ours, less: true, decimals: 3},
+			r.claim(Claim{Data: "lists", Row: name + ", " + net.name, Measure: "slope", Published: slopes[f], Ours: ours, less: true, decimals: 3},
 				near(ours, slopeSlack, fmt.Sprintf("rule: slopes no more than %v apart; a smaller one is better", slopeSlack)))
 		}
 	}

@@ -60,7 +60,6 @@ func (l letorSetList) named(name string) (letorSet, bool) {
 // source is a set that an experiment can read.
 type source struct {
 	name  string
-	known bool        // the paper has numbers for it
 	dir   string      // "" if folds are there
 	folds []tune.Fold // nil until read
 	about string      // what the data are, if not the set itself
@@ -120,7 +119,7 @@ func (l letorSetList) find(o Options) (found []source, missing []string, err err
 		}
 		s := source{name: entries[i].Name(), dir: filepath.Join(o.Data, entries[i].Name())}
 		if set, ok := l.named(s.name); ok {
-			s.name, s.known = set.name, true
+			s.name = set.name
 		}
 		found = append(found, s)
 	}
@@ -156,7 +155,7 @@ func (l letorSetList) findOne(o Options) (found []source, missing []string, err 
 		s.name = filepath.Base(path)
 	}
 	if set, ok := l.named(s.name); ok {
-		s.name, s.known = set.name, true
+		s.name = set.name
 	}
 	for _, name := range l.names() {
 		if name != s.name {

@@ -35,8 +35,8 @@ func TestFindSetsInAFolder(t *testing.T) {
 		var names []string
 		for _, s := range found {
 			names = append(names, s.name)
-			if want := s.name != "mine"; s.known != want {
-				t.Errorf("%s: known %v", s.name, s.known)
+			if _, known := letorSets.named(s.name); known != (s.name != "mine") {
+				t.Errorf("%s: known %v", s.name, known)
 			}
 		}
 		if !slices.Equal(names, c.found) || len(missing) != c.missing {
@@ -54,7 +54,7 @@ func TestFindOneSet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(found) != 1 || found[0].name != want || found[0].known != (want != "mine") {
+		if len(found) != 1 || found[0].name != want {
 			t.Errorf("--set %q: found %+v", set, found)
 		}
 	}
@@ -72,7 +72,7 @@ func TestRecogniseOHSUMED(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 1 || found[0].name != "OHSUMED" || !found[0].known || len(missing) != 6 {
+	if len(found) != 1 || found[0].name != "OHSUMED" || len(missing) != 6 {
 		t.Errorf("found %v, missing %v", found, missing)
 	}
 }
