@@ -1,8 +1,6 @@
 package paper
 
-import (
-	"strings"
-)
+import "strings"
 
 // boltzRankSets are the sets of the paper's table.
 var boltzRankSets = []string{"OHSUMED", "TD2004"}
@@ -18,7 +16,7 @@ func boltzRank() study {
 			Data:  "--data, any of " + strings.Join(boltzRankSets, ", "),
 			Reads: true,
 		},
-		data:  boltzRankData,
+		data:  letorSets.only(boltzRankSets...),
 		sizes: letorSets,
 		rows: []row{
 			{name: "BoltzRank1", method: "boltzrank1", scorer: "net", grid: boltzRankNetworks},
@@ -64,55 +62,5 @@ var boltzRankNetworks = map[string][]string{
 	"C": {"3", "10"}, "rate": {"0.001"}, "epochs": {"30"}, "patience": {"0"}, "bag": {"10"},
 }
 
-// boltzRankData returns the sets to run on: of a folder of several, those of the
-// paper, unless the caller says which.
-func boltzRankData(o Options) (found []source, missing []string, err error) {
-	all, absent, err := letorSets.find(o)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range absent {
-		if inBoltzRank(name) {
-			missing = append(missing, name)
-		}
-	}
-	for i := range all {
-		if inBoltzRank(all[i].name) || o.Set != "" || all[i].folds != nil {
-			found = append(found, all[i])
-		}
-	}
-	if found == nil {
-		return nil, nil, inputError("%s: found neither %s; expected one of them, or other sets named by --set", o.Data, strings.Join(boltzRankSets, " nor "))
-	}
-	return found, missing, nil
-}
-
-func inBoltzRank(set string) bool { return set == boltzRankSets[0] || set == boltzRankSets[1] }
-
-// withoutMethod names the rows that have published numbers alone.
-var withoutMethod partFunc = func(s *results, r *Report) {
-	var lacking []string
-	for i := range s.rows {
-		if s.rows[i].method == "" {
-			lacking = append(lacking, s.rows[i].name)
-		}
-	}
-	if lacking != nil {
-		r.note("With the paper's numbers alone, because there is no such method here: %s.", strings.Join(lacking, ", "))
-	}
-}
-
 // publishedBoltzRank returns the paper's table of a set as fractions.
-func publishedBoltzRank(set string) numbers {
-	var found numbers
-	header, rows := publishedTable("boltzrank-table.csv")
-	for _, row := range rows {
-		for i := 2; i < len(row) && row[0] == set; i++ {
-			if found == nil {
-				found = make(numbers)
-			}
-			found.set(row[1], measureOf(header[i]), parse(row[i])/100)
-		}
-	}
-	return found
-}
+func publishedBoltzRank(set string) numbers { return publishedOnSet("boltzrank-table.csv", set, 100) }

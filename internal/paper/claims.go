@@ -121,7 +121,7 @@ var claims partFunc = func(s *results, r *Report) {
 			against = row.name
 		}
 		held := Claim{
-			Data: p.column.label(s.study), Row: strings.TrimSpace(s.axis + " " + row.name), Measure: title(p.measure),
+			Data: p.column.heading(s.study), Row: strings.TrimSpace(s.axis + " " + row.name), Measure: title(p.measure),
 			Published: p.view.published.of(against, p.measure), Ours: p.ours(),
 		}
 		if len(p.column.views) > 1 {

@@ -93,6 +93,19 @@ func (c *column) lacksPublished() bool {
 	return !slices.ContainsFunc(c.views, func(v view) bool { return len(v.published) > 0 })
 }
 
+// withoutMethod names the rows that have published numbers alone.
+var withoutMethod partFunc = func(s *results, r *Report) {
+	var lacking []string
+	for i := range s.rows {
+		if s.rows[i].method == "" {
+			lacking = append(lacking, s.rows[i].name)
+		}
+	}
+	if lacking != nil {
+		r.note("With the paper's numbers alone, because there is no such method here: %s.", strings.Join(lacking, ", "))
+	}
+}
+
 // edgeNotes tells of grids that may be too narrow.
 var edgeNotes partFunc = func(s *results, r *Report) {
 	for p := range s.tunings(nil) {

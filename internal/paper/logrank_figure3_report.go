@@ -71,7 +71,7 @@ func figure3Notes(s *results, r *Report) {
 	worst, queries := 0.0, 0
 	for p := range s.tunings(nil) {
 		if slices.Contains(p.tuned().AtEdge(), "C") {
-			where := p.column.label(s.study)
+			where := p.column.heading(s.study)
 			edges[where] = append(edges[where], p.row().name)
 		}
 		for _, n := range p.view.values[p.at][0] {

@@ -33,9 +33,27 @@ func publishedNumbers(name string) numbers {
 	header, rows := publishedTable(name)
 	found := make(numbers)
 	for _, row := range rows {
-		found[row[0]] = make(map[string]float64)
 		for i := 1; i < len(row); i++ {
-			found[row[0]][measureOf(header[i])] = parse(row[i])
+			found.set(row[0], measureOf(header[i]), parse(row[i]))
+		}
+	}
+	return found
+}
+
+// publishedOnSet reads a table whose first columns name the set and the row; its numbers
+// are divided by the unit. It is nil for a set that the table lacks.
+func publishedOnSet(name, set string, unit float64) numbers {
+	var found numbers
+	header, rows := publishedTable(name)
+	for _, row := range rows {
+		if row[0] != set {
+			continue
+		}
+		if found == nil {
+			found = make(numbers)
+		}
+		for i := 2; i < len(row); i++ {
+			found.set(row[1], measureOf(header[i]), parse(row[i])/unit)
 		}
 	}
 	return found

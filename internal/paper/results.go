@@ -68,8 +68,8 @@ func newColumn(s *source, r reading, folds []tune.Fold) (*column, []tune.Fold) {
 	return c, folds
 }
 
-// label names the column among those of the study.
-func (c *column) label(s *study) string {
+// heading names the column among those of the study.
+func (c *column) heading(s *study) string {
 	if len(s.readings) > 1 {
 		return c.name + ", " + c.reading.name
 	}

@@ -165,6 +165,31 @@ func (l letorSetList) findOne(o Options) (found []source, missing []string, err 
 	return []source{s}, missing, nil
 }
 
+// only returns the sets of some names to run on: of a folder of several those, unless the
+// caller says which.
+func (l letorSetList) only(names ...string) func(Options) ([]source, []string, error) {
+	return func(o Options) (found []source, missing []string, err error) {
+		all, absent, err := l.find(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range absent {
+			if slices.Contains(names, name) {
+				missing = append(missing, name)
+			}
+		}
+		for i := range all {
+			if slices.Contains(names, all[i].name) || o.Set != "" || all[i].folds != nil {
+				found = append(found, all[i])
+			}
+		}
+		if found == nil {
+			return nil, nil, inputError("%s: found neither %s; expected one of them, or other sets named by --set", o.Data, strings.Join(names, " nor "))
+		}
+		return found, missing, nil
+	}
+}
+
 // preferred returns the one set that an experiment runs on: that of the name if it is
 // there, else what Options.Set names or the first there is, which is then told by otherwise,
 // with %s for its name.

@@ -57,7 +57,7 @@ type row struct {
 	grid     map[string][]string
 
 	chosenBy  string // "" for the study's
-	group     string // tells apart rows that different parts of the report are about
+	group     string // rows of a group are tuned together, and parts may be about some groups
 	seeds     int    // 0 for the study's
 	against   string // the published row that its claims are about, if not its namesake
 	unplotted bool   // left out of curves, which have eight looks
@@ -119,7 +119,7 @@ func (s *study) train(ctx context.Context, o Options) (*results, error) {
 				c.views, err = s.measured(c, taken)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.label(s), err)
+				return nil, fmt.Errorf("%s: %w", c.heading(s), err)
 			}
 			found.columns = append(found.columns, c)
 		}
@@ -217,7 +217,7 @@ func (s *study) tune(ctx context.Context, o Options, c *column, members []int, f
 func (s *study) stage(c *column, r *row, seed uint64) string {
 	var words []string
 	if strings.Contains(s.records, "{set}") { // there may be several
-		words = append(words, c.label(s))
+		words = append(words, c.heading(s))
 	}
 	if s.alone {
 		words = append(words, r.name)
