@@ -17,7 +17,12 @@ type Claim struct {
 
 	Published, Ours float64 // NaN for a number that was not published
 
-	evidence
+	// Low and High are the interval around Ours that Published is held against; NaN
+	// where the numbers are not comparable.
+	Low, High float64
+	Basis     string // what the interval is
+	Why       string // the numbers are not comparable; otherwise ""
+
 	Verdict Verdict
 
 	less     bool // a smaller number is the better one
@@ -28,9 +33,8 @@ type Claim struct {
 // one is held against, or why there is none. Numbers of another kind are another function
 // that returns evidence; no experiment decides by itself.
 type evidence struct {
-	Low, High float64 // NaN where the numbers are not comparable
-	Basis     string  // what the interval is
-	Why       string  // the numbers are not comparable; otherwise ""
+	low, high  float64
+	basis, why string
 }
 
 // Verdict says how our number stands to the published one.
@@ -64,7 +68,7 @@ func overQueries(ours float64, perQuery []float64, seed uint64) evidence {
 	if err != nil {
 		return incomparable("too few test queries for an interval")
 	}
-	return evidence{Low: s.Interval.Low + ours - s.Mean, High: s.Interval.High + ours - s.Mean, Basis: "95 % bootstrap interval over the test queries"}
+	return evidence{low: s.Interval.Low + ours - s.Mean, high: s.Interval.High + ours - s.Mean, basis: "95 % bootstrap interval over the test queries"}
 }
 
 // overDraws is the evidence for a share, from 0 to 1, that was published for one data set,
@@ -74,17 +78,17 @@ func overDraws(draws []float64) (ours float64, e evidence) {
 	if err != nil {
 		return mean(draws), incomparable("too few data sets for an interval")
 	}
-	return s.Mean, evidence{Low: max(0, s.Interval.Low), High: min(1, s.Interval.High), Basis: "95 % prediction interval for one more data set"}
+	return s.Mean, evidence{low: max(0, s.Interval.Low), high: min(1, s.Interval.High), basis: "95 % prediction interval for one more data set"}
 }
 
 // near is a rule in place of evidence, for numbers that are no means over queries: the
 // published one is to be no further away than slack.
 func near(ours, slack float64, rule string) evidence {
-	return evidence{Low: ours - slack, High: ours + slack, Basis: rule}
+	return evidence{low: ours - slack, high: ours + slack, basis: rule}
 }
 
 func incomparable(why string) evidence {
-	return evidence{Low: math.NaN(), High: math.NaN(), Why: why}
+	return evidence{low: math.NaN(), high: math.NaN(), why: why}
 }
 
 // verdict decides a claim.
@@ -108,7 +112,7 @@ func (r *Report) claim(c Claim, e evidence) {
 	if c.decimals == 0 {
 		c.decimals = 4
 	}
-	c.evidence = e
+	c.Low, c.High, c.Basis, c.Why = e.low, e.high, e.basis, e.why
 	c.Verdict = c.verdict()
 	r.Claims = append(r.Claims, c)
 }
