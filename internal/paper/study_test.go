@@ -28,7 +28,7 @@ func declared() study {
 		chosenBy: "map",
 		measures: []string{"ndcg@5", "map"},
 		records:  "{set}/{group}{seed}",
-		published: func(set string) numbers {
+		published: func(string) numbers {
 			return numbers{"printed": {"map": 0.3}, "three": {"map": 1.1, "ndcg@5": 0.01}}
 		},
 		parts: []part{
