@@ -26,6 +26,7 @@ type layer struct {
 var layers = []layer{
 	{pkg: "internal/atomicfile"},
 	{pkg: "internal/random"},
+	{pkg: "internal/numtest"},
 	{pkg: "internal/strictjson"},
 	{pkg: "internal/svg"},
 	{pkg: "internal/rows"},
@@ -54,7 +55,7 @@ var layers = []layer{
 	{pkg: "loss/logrank/sample", allow: []string{"loss/bipartite", "loss/logrank/ranking"}},
 	{pkg: "loss/logrank", allow: []string{"internal/suggest", "internal/kernel", "internal/logspace", "internal/poissonbinomial", "measure", "loss", "loss/bipartite", "loss/logrank/sample"}},
 	{pkg: "scorer", allow: []string{"internal/kernel", "internal/strictjson"}},
-	{pkg: "boost", allow: []string{"internal/kernel", "internal/parallel", "dataset", "measure", "scorer"}},
+	{pkg: "boost", allow: []string{"internal/kernel", "internal/logspace", "internal/parallel", "dataset", "measure", "scorer"}},
 	{pkg: "optimize", allow: []string{"internal/kernel", "internal/parallel"}},
 	{pkg: "objective", allow: []string{"internal/kernel", "internal/parallel", "internal/random", "dataset", "loss", "scorer"}},
 	{pkg: "model", allow: []string{"internal/atomicfile", "internal/strictjson", "internal/parallel", "dataset", "fuse", "scorer"}},

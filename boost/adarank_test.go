@@ -292,19 +292,10 @@ func TestAdaRankErrors(t *testing.T) {
 // The rounds are the same, bit for bit, for any number of workers.
 func TestSameAdaRankForAnyNumberOfWorkers(t *testing.T) {
 	d := random(30, 25, 6, 2)
-	var want []LinearRound
-	for _, workers := range []int{1, 2, 5} {
-		a := newAdaRank(t, d, AdaRankOptions{Measure: measure.MustParse("ndcg@10", measure.LETOR3), Stop: StopNever, Both: true, Reweight: ReweightCumulative, Rate: 1, Repeats: 2, Workers: workers})
-		var got []LinearRound
-		for range 40 {
-			round, _ := a.Next()
-			got = append(got, round)
-		}
-		if want == nil {
-			want = got
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d workers: other rounds", workers)
-		}
-	}
+	sameRounds(t, "AdaRank", 40, func(workers int) booster[LinearRound] {
+		return newAdaRank(t, d, AdaRankOptions{
+			Measure: measure.MustParse("ndcg@10", measure.LETOR3), Stop: StopNever, Both: true,
+			Reweight: ReweightCumulative, Rate: 1, Repeats: 2, Workers: workers,
+		})
+	})
 }

@@ -312,3 +312,24 @@ func TestNoEdge(t *testing.T) {
 		t.Errorf("FRank adds %+v", round)
 	}
 }
+
+// booster is a boosting with rounds of type R.
+type booster[R any] interface{ Next() (R, bool) }
+
+// sameRounds checks that the first rounds are the same, bit for bit, for any number of
+// workers.
+func sameRounds[R comparable](t *testing.T, name string, rounds int, start func(workers int) booster[R]) {
+	t.Helper()
+	var want []R
+	for _, workers := range []int{1, 2, 5} {
+		b := start(workers)
+		for r := range rounds {
+			round, _ := b.Next()
+			if workers == 1 {
+				want = append(want, round)
+			} else if round != want[r] {
+				t.Fatalf("%s, %d workers, round %d: %+v, want %+v", name, workers, r, round, want[r])
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package boost
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -239,7 +240,7 @@ func TestFarScores(t *testing.T) {
 func TestSameFRankForAnyNumberOfWorkers(t *testing.T) {
 	d := random(12, 20, 5, 2)
 	for search := ByGradient; search <= ByLoss; search++ {
-		checkSameRounds(t, 6, func(workers int) interface{ Next() (Round, bool) } {
+		sameRounds(t, fmt.Sprintf("search %d", search), 6, func(workers int) booster[Round] {
 			return newFRank(t, d, FRankOptions{Options: Options{Workers: workers, Cuts: 8}, Search: search, Alpha: FRankMinimum})
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/logspace"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -102,7 +103,7 @@ func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
 		}
 		kernel.Exp(p, p)
 		sum += kernel.Sum(p)
-		worse = logAdd(worse, kernel.LogSumExp(h))
+		worse = logspace.AddExp(worse, kernel.LogSumExp(h))
 	}
 	better := math.Inf(-1) // log Σ exp(−H) likewise, from the best level down
 	for k := q.count() - 1; k >= 0; k-- {
@@ -116,7 +117,7 @@ func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
 		for i, v := range h {
 			e[i] = -v
 		}
-		better = logAdd(better, kernel.LogSumExp(e))
+		better = logspace.AddExp(better, kernel.LogSumExp(e))
 	}
 	return sum
 }
@@ -146,7 +147,7 @@ func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float
 		well += pairWeight(part[1], worse[0]+base, buffer[2*n:])
 		badly += pairWeight(part[0], worse[1]+base, buffer[2*n:])
 		for side := range worse {
-			worse[side] = logAdd(worse[side], kernel.LogSumExp(part[side]))
+			worse[side] = logspace.AddExp(worse[side], kernel.LogSumExp(part[side]))
 		}
 	}
 	return well, badly
@@ -160,17 +161,6 @@ func pairWeight(h []float64, worse float64, buffer []float64) float64 {
 	}
 	kernel.Exp(e, e)
 	return kernel.Sum(e)
-}
-
-// logAdd returns log(exp(a) + exp(b)) without overflow.
-func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(b, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
 }
 
 // total adds in order, so that the bits do not depend on the number of workers.

@@ -1,6 +1,7 @@
 package boost
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -165,33 +166,11 @@ func TestSeparable(t *testing.T) {
 	}
 }
 
-// checkSameRounds checks that boosting, begun with any number of workers, has the same rounds.
-func checkSameRounds(t *testing.T, rounds int, begin func(workers int) interface{ Next() (Round, bool) }) {
-	t.Helper()
-	var want []Round
-	for _, workers := range []int{1, 2, 5} {
-		b := begin(workers)
-		var got []Round
-		for range rounds {
-			round, _ := b.Next()
-			got = append(got, round)
-		}
-		if want == nil {
-			want = got
-		}
-		for i := range got {
-			if got[i] != want[i] {
-				t.Fatalf("%d workers, round %d: %+v, want %+v", workers, i, got[i], want[i])
-			}
-		}
-	}
-}
-
 // The rounds are the same, bit for bit, for any number of workers.
 func TestSameRoundsForAnyNumberOfWorkers(t *testing.T) {
 	d := random(20, 30, 6, 1)
 	for _, exact := range []bool{false, true} {
-		checkSameRounds(t, 30, func(workers int) interface{ Next() (Round, bool) } {
+		sameRounds(t, fmt.Sprintf("exact %v", exact), 30, func(workers int) booster[Round] {
 			return newRankBoost(t, d, Options{Workers: workers, Cuts: 20}, exact)
 		})
 	}

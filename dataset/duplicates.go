@@ -1,6 +1,9 @@
 package dataset
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // copyFinder finds the documents of a query that have something in common. It
 // reuses its memory from query to query.
@@ -24,16 +27,7 @@ func (c *copyFinder) ids(q *Query, visit func(docs []int)) {
 	if q.docs.End == nil {
 		return
 	}
-	compare := func(i, j int) int {
-		a, b := q.DocID(i), q.DocID(j)
-		switch {
-		case a < b:
-			return -1
-		case a > b:
-			return 1
-		}
-		return 0
-	}
+	compare := func(i, j int) int { return strings.Compare(q.DocID(i), q.DocID(j)) }
 	c.sets(q.Len(), compare, func(docs []int) {
 		if q.DocID(docs[0]) != "" {
 			visit(docs)

@@ -1,6 +1,7 @@
 package loss_test
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -158,20 +159,10 @@ func TestBoltzRankOverAllRankings(t *testing.T) {
 		if math.Abs(total-1) > 1e-12 {
 			t.Errorf("probabilities add up to %v", total)
 		}
-		if !slices.IsSortedFunc(best, func(a, b float64) int { return -cmpFloat(a, b) }) {
+		if !slices.IsSortedFunc(best, func(a, b float64) int { return cmp.Compare(b, a) }) {
 			t.Errorf("the most probable ranking has the scores %v, want them descending", best)
 		}
 	}
-}
-
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // The sign energy is the linear one with α·2/m, and a growing α is α·(m−1)/2.

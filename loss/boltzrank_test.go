@@ -1,6 +1,7 @@
 package loss_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -140,7 +141,7 @@ func TestBoltzRankLearnsToSort(t *testing.T) {
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortFunc(order, func(a, b int) int { return -cmpFloat(s[a], s[b]) })
+		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s[b], s[a]) })
 		for _, d := range order {
 			ranked = append(ranked, grades[d])
 		}

@@ -1,8 +1,6 @@
 package loss
 
 import (
-	"slices"
-
 	"github.com/listwise/listwise/internal/kernel"
 )
 
@@ -34,15 +32,7 @@ func newGradeTree(grades []float64) gradeTree {
 	for i := range t.order {
 		t.order[i] = int32(i)
 	}
-	slices.SortStableFunc(t.order, func(a, b int32) int {
-		switch ga, gb := grades[a], grades[b]; {
-		case ga > gb:
-			return -1
-		case ga < gb:
-			return 1
-		}
-		return 0
-	})
+	sortByGrade(t.order, grades)
 	t.levels = levelEnds(grades, t.order)
 	t.split(0, 0, len(t.levels))
 	return t

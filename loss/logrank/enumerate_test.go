@@ -1,6 +1,7 @@
 package logrank
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -147,7 +148,7 @@ func enumerate(form string, docs bipartite.Scaled, gain namedGain, s []float64) 
 				at[i] = i
 			}
 			slices.SortStableFunc(at, func(i, j int) int {
-				return -cmpFloat(s[docs[i]], s[docs[j]])
+				return cmp.Compare(s[docs[j]], s[docs[i]])
 			})
 			return at
 		}
@@ -171,16 +172,6 @@ func enumerate(form string, docs bipartite.Scaled, gain namedGain, s []float64) 
 		panic(form)
 	}
 	return u
-}
-
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // energy returns −w·δφ(y) and, if grad is not nil, adds weight times its gradient.
@@ -268,20 +259,6 @@ func testScores(docs bipartite.Scaled, rng *rand.Rand) map[string][]float64 {
 		}
 	}
 	return vectors
-}
-
-// near reports whether a and b agree to the tolerance, relative for large numbers.
-func near(a, b, tolerance float64) bool {
-	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
-}
-
-func checkVector(t *testing.T, what string, got, want []float64, tolerance float64) {
-	t.Helper()
-	for i := range want {
-		if !near(got[i], want[i], tolerance) {
-			t.Fatalf("%s: element %d is %v, want %v\n%v\n%v", what, i, got[i], want[i], got, want)
-		}
-	}
 }
 
 var smallShapes = [][2]int{{1, 1}, {1, 5}, {5, 1}, {2, 3}, {3, 2}, {3, 3}, {2, 5}}

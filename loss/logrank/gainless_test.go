@@ -47,11 +47,11 @@ func TestSampleWithoutGain(t *testing.T) {
 		"L2": {L2{o}, beta, 0}, "L3": {L3{o}, value + beta, 1}, "ConvexLoss": {ConvexLoss{o}, value + beta, 1},
 	} {
 		lambda := make([]float64, len(grades))
-		if got := bind(c.l).Eval(scores, lambda, scratch); !closeTo(got, c.value, 1e-12) {
+		if got := bind(c.l).Eval(scores, lambda, scratch); !near(got, c.value, 1e-12) {
 			t.Errorf("%s: %v, expected %v", name, got, c.value)
 		}
 		for i, v := range lambda {
-			if !closeTo(v, c.lambda*want[i], 1e-12) {
+			if !near(v, c.lambda*want[i], 1e-12) {
 				t.Errorf("%s: λ[%d] = %v, expected %v", name, i, v, c.lambda*want[i])
 			}
 		}

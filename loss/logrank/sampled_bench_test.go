@@ -3,11 +3,10 @@ package logrank
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/numtest"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/logrank/sample"
 )
@@ -43,31 +42,16 @@ func BenchmarkSampledConvexLoss(b *testing.B) {
 			b.ReportAllocs()
 			var full, floor, lossOnly, exp []float64
 			for b.Loop() {
-				full = append(full, timed(e.full))
-				floor = append(floor, timed(e.floor))
-				lossOnly = append(lossOnly, timed(e.loss))
-				exp = append(exp, timed(e.exp))
+				full = append(full, numtest.Timed(e.full))
+				floor = append(floor, numtest.Timed(e.floor))
+				lossOnly = append(lossOnly, numtest.Timed(e.loss))
+				exp = append(exp, numtest.Timed(e.exp))
 			}
-			b.ReportMetric(median(full), "ns/full")
-			b.ReportMetric(median(full)/median(floor), "x-floor")
-			b.ReportMetric(median(lossOnly)/median(exp), "x-exp")
+			b.ReportMetric(numtest.Median(full), "ns/full")
+			b.ReportMetric(numtest.Median(full)/numtest.Median(floor), "x-floor")
+			b.ReportMetric(numtest.Median(lossOnly)/numtest.Median(exp), "x-exp")
 		})
 	}
-}
-
-// timed returns f's time in nanoseconds, running it often enough for the clock.
-func timed(f func()) float64 {
-	const times = 8
-	start := time.Now()
-	for range times {
-		f()
-	}
-	return float64(time.Since(start).Nanoseconds()) / times
-}
-
-func median(x []float64) float64 {
-	slices.Sort(x)
-	return x[len(x)/2]
 }
 
 // linearEval is one query under a linear scorer.

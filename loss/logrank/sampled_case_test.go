@@ -174,15 +174,3 @@ func (c *sampledCase) logGain(s []float64) float64 {
 	}
 	return plainLSE(x) - c.partition(0, s)
 }
-
-func plainLSE(x []float64) float64 {
-	top := math.Inf(-1)
-	for _, v := range x {
-		top = math.Max(top, v)
-	}
-	var sum float64
-	for _, v := range x {
-		sum += math.Exp(v - top)
-	}
-	return top + math.Log(sum)
-}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/internal/logspace"
+	"github.com/listwise/listwise/internal/numtest"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/measure"
@@ -19,16 +20,18 @@ import (
 // LogRank's.
 func additive(t testing.TB, name string) measure.Additive {
 	t.Helper()
-	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, ok := m.(measure.Additive)
+	a, ok := measure.MustParse(name, measure.Convention{}).(measure.Additive)
 	if !ok {
 		t.Fatalf("%s is not additive", name)
 	}
 	return a
 }
+
+var (
+	near        = numtest.Near
+	checkVector = numtest.CheckVector
+	plainLSE    = numtest.LogSumExp
+)
 
 func sampledOptions(change func(*sample.Options)) sample.Options {
 	o := sample.DefaultOptions()
@@ -95,7 +98,7 @@ func TestSampledLawAgainstExplicitSums(t *testing.T) {
 			for _, beta := range []float64{0, 1, 30} {
 				scratch.Reset()
 				got, want := c.law.logPartition(beta, s, nil, &scratch), c.partition(beta, s)
-				if !closeTo(got, want, 1e-12) {
+				if !near(got, want, 1e-12) {
 					t.Errorf("%s, %s scores: A(%v) = %v, expected %v", name, which, beta, got, want)
 				}
 			}
@@ -109,11 +112,6 @@ func TestSampledLawAgainstExplicitSums(t *testing.T) {
 	}
 }
 
-// closeTo compares relatively where numbers are larger than 1.
-func closeTo(a, b, tolerance float64) bool {
-	return math.Abs(a-b) <= tolerance*max(1, math.Abs(a), math.Abs(b))
-}
-
 // Single energies equal the sums over inverted pairs.
 func TestSampledEnergies(t *testing.T) {
 	for name, c := range sampledCases(t) {
@@ -122,7 +120,7 @@ func TestSampledEnergies(t *testing.T) {
 			e, shift := c.law.exponents(0, s, &scratch)
 			for y := range c.delta {
 				want := c.exponent(y, s) + math.Log(c.law.set.Total)
-				if !closeTo(e[y], want-shift, 1e-12) && e[y] != want-shift {
+				if !near(e[y], want-shift, 1e-12) && e[y] != want-shift {
 					t.Fatalf("%s, %s scores: energy %v of state %d, expected %v", name, which, e[y]+shift, y, want)
 				}
 			}
@@ -189,7 +187,7 @@ func TestSampledLawAtScoresOfAllSizes(t *testing.T) {
 				got, want := c.law.logPartition(2, s, grad, &scratch), c.partition(2, s)
 				// An energy has the rounding of the largest on its walk.
 				rounding := 1e-15 * size * c.kappa * float64(c.pairs.Pairs())
-				if !closeTo(got, want, 1e-12) && math.Abs(got-want) > rounding {
+				if !near(got, want, 1e-12) && math.Abs(got-want) > rounding {
 					t.Errorf("%s, scores of %v: A(2) = %v, expected %v", name, sign*size, got, want)
 				}
 				// With 1e300, that may decide which ranking has all the probability.
@@ -215,7 +213,7 @@ func TestSampledGainOfImprobableRankings(t *testing.T) {
 	for _, below := range []float64{8, 10, 11.5, 12, 12.2, 12.4, 12.6, 12.8, 13, 15, 2000} {
 		s[pairs.Good[0]] = -below
 		got, want := c.law.logGain(s, grad, new(loss.Scratch)), c.logGain(s)
-		if !closeTo(got, want, 1e-12) || got > -400 {
+		if !near(got, want, 1e-12) || got > -400 {
 			t.Errorf("%v below: log E[G] = %v, expected %v", below, got, want)
 		}
 		checkGradient(t, "improbable", s, grad, c.logGain)
@@ -281,11 +279,11 @@ func TestSampledMultiplicityEqualsWeights(t *testing.T) {
 	for which, s := range scoreVectors(c.pairs.Docs()) {
 		a, b := make([]float64, len(s)), make([]float64, len(s))
 		va, vb := c.law.logPartition(1, s, a, &scratch), l.logPartition(1, s, b, &scratch)
-		if !closeTo(va, vb, 1e-13) || !allClose(a, b, 1e-12) {
+		if !near(va, vb, 1e-13) || !allClose(a, b, 1e-12) {
 			t.Errorf("%s scores: A = %v and %v, gradients %v and %v", which, va, vb, a, b)
 		}
 		va, vb = c.law.logGain(s, a, &scratch), l.logGain(s, b, &scratch)
-		if !closeTo(va, vb, 1e-13) || !allClose(a, b, 1e-12) {
+		if !near(va, vb, 1e-13) || !allClose(a, b, 1e-12) {
 			t.Errorf("%s scores: log E[G] = %v and %v, gradients %v and %v", which, va, vb, a, b)
 		}
 	}
@@ -293,7 +291,7 @@ func TestSampledMultiplicityEqualsWeights(t *testing.T) {
 
 func allClose(a, b []float64, tolerance float64) bool {
 	for i := range a {
-		if !closeTo(a[i], b[i], tolerance) {
+		if !near(a[i], b[i], tolerance) {
 			return false
 		}
 	}
@@ -316,7 +314,7 @@ func TestSampleOfAllRankingsIsExact(t *testing.T) {
 			want += logspace.Softplus(-2 * (s[pairs.Good[0]] - s[b]))
 		}
 		got := c.law.logPartition(0, s, nil, new(loss.Scratch)) + math.Log(8)
-		if !closeTo(got, want, 1e-13) {
+		if !near(got, want, 1e-13) {
 			t.Errorf("%s scores: A(0) = %v, expected %v", which, got, want)
 		}
 	}
@@ -378,7 +376,7 @@ func TestSampledLawIsConvexAndShiftInvariant(t *testing.T) {
 		if f(between) > chord+1e-11*max(1, math.Abs(f(a)), math.Abs(f(b))) {
 			t.Fatalf("A = %v above the chord %v", f(between), chord)
 		}
-		if !closeTo(f(shifted), f(a), 1e-10) {
+		if !near(f(shifted), f(a), 1e-10) {
 			t.Fatalf("A = %v, shifted %v", f(a), f(shifted))
 		}
 		g, h := c.law.logGain(a, nil, new(loss.Scratch)), c.law.logGain(shifted, nil, new(loss.Scratch))
