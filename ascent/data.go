@@ -50,7 +50,10 @@ func (d *Data) Add(grades []float64, x []float32) {
 		d.settled += worst
 		return
 	}
-	q := query{pattern: newPattern(d.measure, grades, &d.tables), grades: slices.Clone(grades), x: make([]float32, len(x)), varies: make([]bool, d.columns)}
+	q := query{
+		pattern: newPattern(d.measure, grades, &d.tables), grades: slices.Clone(grades),
+		x: make([]float32, len(x)), varies: make([]bool, d.columns),
+	}
 	for j := range d.columns {
 		column := q.column(j)
 		for i := range column {

@@ -177,7 +177,8 @@ func (a *AdaRank) fillTable() error {
 	})
 	for i, e := range a.table {
 		if !(e >= -1 && e <= 1) {
-			return fmt.Errorf("found a value of %v of %s on the training data, expected a measure between -1 and 1", a.table[i], a.options.Measure.Name())
+			return fmt.Errorf("found a value of %v of %s on the training data, expected a measure between -1 and 1",
+				a.table[i], a.options.Measure.Name())
 		}
 	}
 	return nil

@@ -82,7 +82,9 @@ func Clean(d *Dataset, r ConflictPolicy, threshold float64) (*Dataset, CleanRepo
 
 // CleanObserved is Clean, and calls observe, unless it is nil, after every query with the
 // number of queries done and the total.
-func CleanObserved(d *Dataset, r ConflictPolicy, threshold float64, observe func(done, total int)) (*Dataset, CleanReport) {
+func CleanObserved(
+	d *Dataset, r ConflictPolicy, threshold float64, observe func(done, total int),
+) (*Dataset, CleanReport) {
 	report := CleanReport{Policy: r, Threshold: threshold}
 	drop := make([]bool, d.Docs())
 	var find copyFinder

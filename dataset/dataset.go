@@ -160,7 +160,8 @@ func (b *Builder) Add(id string, grades []float64, x []float32, docs []string) e
 	}
 	for i, v := range x {
 		if v != v || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("query %q: feature %d of document %d is %v, expected a finite number", id, i%(len(x)/n)+1, i/(len(x)/n)+1, v)
+			width := len(x) / n
+			return fmt.Errorf("query %q: feature %d of document %d is %v, expected a finite number", id, i%width+1, i/width+1, v)
 		}
 	}
 	if b.known == nil {

@@ -213,9 +213,11 @@ func (i *Info) warn(highest float64) {
 	case i.QueriesWithoutPair == i.Queries:
 		add("in every query all documents have the same grade: nothing can be learned")
 	case n == i.Queries:
-		add("no document has a grade of %s, the relevance threshold, or better, the highest is %s: measures of binary relevance, such as map, are the same for all rankings; a lower threshold helps", threshold, FormatGrade(highest))
+		add("no document has a grade of %s, the relevance threshold, or better, the highest is %s: measures of binary relevance, "+
+			"such as map, are the same for all rankings; a lower threshold helps", threshold, FormatGrade(highest))
 	case n > 0:
-		add("%d of %d queries have no document of grade %s or better; most conventions count them 0", n, i.Queries, threshold)
+		add("%d of %d queries have no document of grade %s or better; most conventions count them 0",
+			n, i.Queries, threshold)
 	}
 	if n := i.Duplicates.ConflictingRelevance; n > 0 {
 		add("%d documents are relevant in one copy and irrelevant in another with the same features", n)

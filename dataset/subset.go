@@ -145,7 +145,8 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 	for k, d := range sets {
 		missing = missing || d.missing > 0
 		if d.Features != sets[0].Features {
-			return nil, fmt.Errorf("data set %d has %d features, expected the %d of data set 1", k+1, d.Features, sets[0].Features)
+			return nil, fmt.Errorf("data set %d has %d features, expected the %d of data set 1",
+				k+1, d.Features, sets[0].Features)
 		}
 		if names == nil {
 			names = d.FeatureNames
@@ -156,7 +157,8 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 		for i := range d.Queries {
 			q := &d.Queries[i]
 			if other, ok := from[q.ID]; ok {
-				return nil, fmt.Errorf("query %q is in data sets %d and %d, expected every query in one", q.ID, other, k+1)
+				return nil, fmt.Errorf("query %q is in data sets %d and %d, expected every query in one",
+					q.ID, other, k+1)
 			}
 			from[q.ID] = k + 1
 			picks = append(picks, pick{query: q})

@@ -28,7 +28,9 @@ type Coster interface {
 	Cost(grades []float64) Cost
 }
 
-var _ = []Coster{RankNet{}, LambdaRank{}, LambdaLoss{}, ApproxNDCG{}, SoftRank{}, StructuredHinge{}, GradedHinge{}, ListNet{}}
+var _ = []Coster{
+	RankNet{}, LambdaRank{}, LambdaLoss{}, ApproxNDCG{}, SoftRank{}, StructuredHinge{}, GradedHinge{}, ListNet{},
+}
 
 // differentPairs returns the number of pairs of differently graded documents.
 func differentPairs(grades []float64) float64 {

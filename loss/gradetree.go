@@ -193,9 +193,11 @@ func (s *sweep) worse(n gradeNode, margin float64, sums *moments) {
 
 // merge sorts the documents of both parts of a node into one list.
 func (s *sweep) merge(n gradeNode) {
-	kernel.MergeDescending(s.workKeys[n.from:n.to], s.workPlaces[n.from:n.to], s.keys[n.from:n.to], s.places[n.from:n.to], n.mid-n.from)
-	copy(s.keys[n.from:n.to], s.workKeys[n.from:n.to])
-	copy(s.places[n.from:n.to], s.workPlaces[n.from:n.to])
+	keys, places := s.keys[n.from:n.to], s.places[n.from:n.to]
+	workKeys, workPlaces := s.workKeys[n.from:n.to], s.workPlaces[n.from:n.to]
+	kernel.MergeDescending(workKeys, workPlaces, keys, places, n.mid-n.from)
+	copy(keys, workKeys)
+	copy(places, workPlaces)
 }
 
 // scatter sets lambda, if it is not nil, to scale·byPlace, reordered to documents.

@@ -54,11 +54,14 @@ const (
 
 var lambdas = [...]lambdaEntry{
 	LambdaLogistic: {LambdaInfo{"logistic",
-		"RankNet's λ times the measure's change when the pair is swapped: the paper's choice, its eq. 9"}, logisticKind, false, 0},
+		"RankNet's λ times the measure's change when the pair is swapped: the paper's choice, its eq. 9",
+	}, logisticKind, false, 0},
 	LambdaStep: {LambdaInfo{"step",
-		"the measure's change when the pair is swapped, as long as the better document leads by less than the margin"}, stepKind, false, 1},
+		"the measure's change when the pair is swapped, as long as the better document leads by less than " +
+			"the margin"}, stepKind, false, 1},
 	LambdaSpring: {LambdaInfo{"spring",
-		"the measure's change when the pair is swapped, times the margin less the better document's lead, if that is positive"}, springKind, false, 1},
+		"the measure's change when the pair is swapped, times the margin less the better document's lead, " +
+			"if that is positive"}, springKind, false, 1},
 	LambdaLogisticNearest: {LambdaInfo{"logistic-nearest",
 		"as logistic, between neighbours in the sorted list only"}, logisticKind, true, 0},
 	LambdaStepNearest: {LambdaInfo{"step-nearest",
@@ -66,7 +69,8 @@ var lambdas = [...]lambdaEntry{
 	LambdaSpringNearest: {LambdaInfo{"spring-nearest",
 		"as spring, between neighbours in the sorted list only"}, springKind, true, 1},
 	LambdaDifference: {LambdaInfo{"difference",
-		"the central difference of the measure when a document's score moves by the margin, by the mean gap between scores if that is 0"}, differenceKind, false, 0},
+		"the central difference of the measure when a document's score moves by the margin, " +
+			"by the mean gap between scores if that is 0"}, differenceKind, false, 0},
 }
 
 // Lambdas describes all λ functions in the order of help texts.

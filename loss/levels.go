@@ -84,7 +84,8 @@ func (p *staircase) softplusSum(s, lambda []float64, scratch *Scratch) float64 {
 	rows, cols := scratch.Floats(len(p.rows)), scratch.Floats(len(p.cols))
 	kernel.Gather(rows, s, p.rows, p.rowSlope)
 	kernel.Gather(cols, s, p.cols, p.colSlope)
-	a, e, colGrad := scratch.Floats(len(rows)), scratch.Floats(len(cols)+kernel.RowPadding), scratch.Floats(len(cols)+kernel.RowPadding)
+	padded := len(cols) + kernel.RowPadding
+	a, e, colGrad := scratch.Floats(len(rows)), scratch.Floats(padded), scratch.Floats(padded)
 	clear(e[len(cols):])
 	clear(colGrad)
 	top := kernel.Max(cols)

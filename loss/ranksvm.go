@@ -177,7 +177,9 @@ func (b *boundSmoothHinge) Support(scores, lambda []float64, scratch *Scratch) f
 	return slopes
 }
 
-func (b *boundSmoothHinge) eval(scores, lambda []float64, wide, narrow *activePairs, scratch *Scratch) (value, slopes float64) {
+func (b *boundSmoothHinge) eval(
+	scores, lambda []float64, wide, narrow *activePairs, scratch *Scratch,
+) (value, slopes float64) {
 	scratch.Reset()
 	w, n := b.tree.newSweep(scratch), b.tree.newSweep(scratch)
 	above := w.run(scores, 1+b.width, wide)

@@ -62,7 +62,9 @@ type boundQuery struct {
 // goroutines as workers, GOMAXPROCS if that is 0. Once done, a context's channel or nil,
 // is closed, NewFunctional returns ErrInterrupted, and evaluations end before their next
 // query and return NaN. It is an error if the loss does not fit a query.
-func NewFunctional(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
+func NewFunctional(
+	d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{},
+) (*Functional, error) {
 	f, err := bindAll(d, l, seed, workers, done)
 	if err != nil {
 		return nil, err
@@ -207,7 +209,8 @@ func (f *Functional) evalQuery(worker, i int, _ []float64) float64 {
 
 func (f *Functional) secondOfQuery(worker, i int, _ []float64) float64 {
 	q := &f.queries[i]
-	return q.loss.(loss.Diagonal).EvalSecond(q.of(f.at.scores), q.of(f.at.lambda), q.of(f.at.second), &f.scratch[worker])
+	diagonal := q.loss.(loss.Diagonal)
+	return diagonal.EvalSecond(q.of(f.at.scores), q.of(f.at.lambda), q.of(f.at.second), &f.scratch[worker])
 }
 
 // of returns a query's part of a slice of one number a row.

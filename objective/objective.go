@@ -74,7 +74,8 @@ func (o Options) regularization() (float64, error) {
 	if inverse := 1 / o.C; o.C > 0 && !math.IsInf(inverse, 1) {
 		return inverse, nil
 	}
-	return 0, fmt.Errorf("regularisation C = %v, expected a positive number whose inverse is finite, or 0 for none", o.C)
+	return 0, fmt.Errorf("regularisation C = %v, expected a positive number whose inverse is finite, or 0 for none",
+		o.C)
 }
 
 // workspace is one worker's memory.
@@ -105,7 +106,9 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	if err != nil {
 		return nil, err
 	}
-	r := &Risk{functional: f, queries: f.queries, scorer: s, c: opts.C, inverse: inverse, sums: f.newSums(s.NumParams())}
+	r := &Risk{
+		functional: f, queries: f.queries, scorer: s, c: opts.C, inverse: inverse, sums: f.newSums(s.NumParams()),
+	}
 	most := 0
 	for _, q := range f.queries {
 		most = max(most, q.docs)

@@ -48,7 +48,7 @@ type Shape struct {
 	Defaults Options
 
 	docs   func(*rand.Rand) float64 // documents of a query in units of Options.Docs
-	spread float64                  // standard deviation of the log-odds of being relevant between queries; 0: the number is exact
+	spread float64                  // standard deviation between queries of the log-odds of relevance; 0: the number is exact
 	best   float64                  // the share of grade 2 among relevant documents
 	copies float64                  // the share of documents that look like another one of the query
 }
@@ -65,7 +65,8 @@ func Lookup(name string) (Shape, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Shape{}, fmt.Errorf("found %q%s", name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
+	expected := ", expected one of " + strings.Join(names, ", ")
+	return Shape{}, fmt.Errorf("found %q%s", name, suggest.Or(name, names, expected))
 }
 
 func (o Options) check() error {

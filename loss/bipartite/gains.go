@@ -32,7 +32,8 @@ func NewGainTable(gain measure.Additive, good, bad int) (*GainTable, error) {
 		for a := range row {
 			v := gain.GoodGain(i, a, good, bad)
 			if !(v >= 0) || math.IsInf(v, 1) {
-				return nil, fmt.Errorf("%s gives good document %d below %d bad ones %v, expected a finite non-negative number", gain.Name(), i+1, a, v)
+				return nil, fmt.Errorf("%s gives good document %d below %d bad ones %v, expected a finite non-negative number",
+					gain.Name(), i+1, a, v)
 			}
 			if row[a] = v; v != 0 {
 				used = a + 1

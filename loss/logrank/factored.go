@@ -35,7 +35,8 @@ func newFactoredLaw(docs bipartite.Scaled, gains *bipartite.GainTable, need quan
 	}
 	good, bad := len(docs.Good), len(docs.Bad)
 	if good > 1 && bad > 1 {
-		return nil, fmt.Errorf("the factored form of convexloss exists under auc, and for queries with a single relevant or a single irrelevant document; this one has %d and %d: use the lattice or the sampled form", good, bad)
+		return nil, fmt.Errorf("the factored form of convexloss exists under auc, and for queries with a single relevant "+
+			"or a single irrelevant document; this one has %d and %d: use the lattice or the sampled form", good, bad)
 	}
 	return newCountLaw(order, gains), nil
 }

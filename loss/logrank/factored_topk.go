@@ -43,7 +43,8 @@ func newOrderLaw(docs bipartite.Scaled, gains *bipartite.GainTable) (*orderLaw, 
 		for i := range gains.Rows {
 			d := gains.At(i, t) - gains.At(i, t+1)
 			if d < -1e-12 { // less is rounding
-				return nil, fmt.Errorf("the gain of relevant document %d grows from %v to %v when a document is put above it", i+1, gains.At(i, t), gains.At(i, t+1))
+				return nil, fmt.Errorf("the gain of relevant document %d grows from %v to %v when a document is put above it",
+					i+1, gains.At(i, t), gains.At(i, t+1))
 			}
 			if d > 0 {
 				all[t] = append(all[t], make([]float64, i+1-len(all[t]))...)

@@ -52,7 +52,9 @@ var _ law = (*sampledLaw)(nil)
 
 // newSampledLaw draws the sample. Training loss is Δ = 1 − gain; kappa is the
 // feature map's scale κ > 0. It is an error if the options are out of range.
-func newSampledLaw(pairs bipartite.Classes, gain measure.Additive, kappa float64, opts sample.Options, rng *rand.Rand) (*sampledLaw, error) {
+func newSampledLaw(
+	pairs bipartite.Classes, gain measure.Additive, kappa float64, opts sample.Options, rng *rand.Rand,
+) (*sampledLaw, error) {
 	if !(kappa > 0) || math.IsInf(kappa, 1) {
 		return nil, fmt.Errorf("kappa %v, expected a positive number", kappa)
 	}

@@ -76,7 +76,8 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 			weights[m] = (weights[m+1] - weights[m]) / mean
 		}
 		flip := scratch.Floats(n)
-		poissonbinomial.LeaveOneOut(flip, weights[:width], p, q, 1, scratch.Floats(poissonbinomial.LeaveOneOutWork(n, width)))
+		work := scratch.Floats(poissonbinomial.LeaveOneOutWork(n, width))
+		poissonbinomial.LeaveOneOut(flip, weights[:width], p, q, 1, work)
 		for i, v := range flip {
 			v *= l.Slope * p[i] * q[i]
 			grad[l.Good[i/len(l.Bad)]] -= v

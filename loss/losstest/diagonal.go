@@ -66,7 +66,8 @@ func (s *suite) testSecond(t *testing.T, b loss.Diagonal, x []float64) {
 		}
 		want := (8*(at(h)-at(-h)) - (at(2*h) - at(-2*h))) / (12 * h)
 		if !near(second[i], want, 1e-8) {
-			t.Errorf("at %v: second derivative with respect to score %d is %v, differences say %v", x, i, second[i], want)
+			t.Errorf("at %v: second derivative with respect to score %d is %v, differences say %v",
+				x, i, second[i], want)
 		}
 	}
 }

@@ -162,7 +162,8 @@ func (s *suite) testSlopes(t *testing.T) {
 			}
 			down, up := (value-at(-h))/h, (at(h)-value)/h
 			if room := slack * max(1, math.Abs(down), math.Abs(up)); grad[i] < down-room || grad[i] > up+room {
-				t.Errorf("at %v: derivative with respect to score %d is %v, differences say %v to %v", x, i, grad[i], down, up)
+				t.Errorf("at %v: derivative with respect to score %d is %v, differences say %v to %v",
+					x, i, grad[i], down, up)
 			}
 			if up-down > slack {
 				kinks++

@@ -72,7 +72,8 @@ func NewTracker(g Gain, o *Order) (*Tracker, error) {
 			sum += g.GoodGain(i, a, good, bad)
 		}
 		if !(sum >= -gainSlack && sum <= 1+gainSlack) {
-			return nil, fmt.Errorf("gain of a ranking of %d good documents with %d of %d bad ones above is %v, expected 0 to 1", good, a, bad, sum)
+			return nil, fmt.Errorf("gain of a ranking of %d good documents with %d of %d bad ones above is %v, expected 0 to 1",
+				good, a, bad, sum)
 		}
 	}
 	t.Reset(o)
