@@ -2,7 +2,6 @@ package listwise_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -13,38 +12,47 @@ import (
 	"github.com/listwise/listwise"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/internal/datatest"
 	"github.com/listwise/listwise/measure"
 )
 
 // drawn returns LETOR text of queries with values missing, and the same with those values
 // as the rule has them.
-func drawn(rng *rand.Rand, rule dataset.Missing) (holes, filled string) {
-	const queries, documents, features = 12, 6, 3
-	var a, b strings.Builder
-	for q := range queries {
-		x := make([]float32, documents*features)
-		for k := range x {
-			if x[k] = rng.Float32(); rng.IntN(4) == 0 {
-				x[k] = float32(math.NaN())
-			}
+func drawn(t *testing.T, rng *rand.Rand, rule dataset.Missing) (holes, filled string) {
+	t.Helper()
+	var queries []datatest.Query
+	for range 12 {
+		q := datatest.Query{X: make([]float32, 6*3)}
+		for range 6 {
+			q.Grades = append(q.Grades, float64(rng.IntN(3)))
 		}
-		whole := slices.Clone(x)
-		rule.Apply(whole, features)
-		for i := range documents {
-			grade := rng.IntN(3)
-			line(&a, grade, q, x[i*features:(i+1)*features])
-			line(&b, grade, q, whole[i*features:(i+1)*features])
+		for k := range q.X {
+			q.X[k] = rng.Float32()
+		}
+		queries = append(queries, q)
+	}
+	d := datatest.Queries(t, queries...)
+	x := d.X()
+	for k := range x {
+		if rng.IntN(4) == 0 {
+			x[k] = float32(math.NaN())
 		}
 	}
-	return a.String(), b.String()
+	holes = text(t, d)
+	for i := range d.Queries {
+		rule.Apply(d.Queries[i].X, d.Features)
+	}
+	return holes, text(t, d)
 }
 
-func line(b *strings.Builder, grade, query int, x []float32) {
-	fmt.Fprintf(b, "%d qid:%d", grade, query+1)
-	for j, v := range x {
-		fmt.Fprintf(b, " %d:%v", j+1, v)
+func text(t *testing.T, d *dataset.Dataset) string {
+	t.Helper()
+	var b strings.Builder
+	if err := letor.Write(&b, d, letor.Options{}); err != nil {
+		t.Fatal(err)
 	}
-	b.WriteByte('\n')
+	return b.String()
 }
 
 func read(t *testing.T, text string, o dataset.Options) *dataset.Dataset {
@@ -69,7 +77,7 @@ func rows(q *dataset.Query) [][]float32 {
 // whether the data were filled on opening or in training; without a rule it refuses them.
 func TestMissingValuesAreRankedAsTrained(t *testing.T) {
 	for _, rule := range []dataset.Missing{dataset.MissingZero, dataset.MissingMin} {
-		holes, filled := drawn(rand.New(rand.NewPCG(1, uint64(rule))), rule)
+		holes, filled := drawn(t, rand.New(rand.NewPCG(1, uint64(rule))), rule)
 		open, whole := read(t, holes, dataset.Options{Missing: dataset.MissingKeep}), read(t, filled, dataset.Options{})
 		for name, data := range map[string]*dataset.Dataset{"opened with the rule": read(t, holes, dataset.Options{Missing: rule}), "opened with missing values": open} {
 			for _, normalize := range []dataset.Normalization{dataset.NoNormalization, dataset.ZScore} {
@@ -109,8 +117,8 @@ func TestMissingValuesAreRankedAsTrained(t *testing.T) {
 // Claim: what counts as relevant is the convention's where a method optimises no measure,
 // too: in the model, and in the choice on validation data, which is by the measure named.
 func TestConventionOfMethodsWithoutMeasure(t *testing.T) {
-	text, _ := drawn(rand.New(rand.NewPCG(3, 4)), dataset.MissingZero)
-	data := read(t, text, dataset.Options{Missing: dataset.MissingZero})
+	holes, _ := drawn(t, rand.New(rand.NewPCG(3, 4)), dataset.MissingZero)
+	data := read(t, holes, dataset.Options{Missing: dataset.MissingZero})
 	for _, name := range []string{"", "map", "p@2"} {
 		m, err := listwise.Train(context.Background(), data, listwise.Options{
 			Method: "ranknet", Measure: name, Convention: measure.MSLR, Scorer: "net", Valid: data, Missing: dataset.MissingZero,
@@ -139,8 +147,8 @@ func TestConventionOfMethodsWithoutMeasure(t *testing.T) {
 // Claim: the zero Options are the default method with its own measure, hyperparameters and
 // scorer.
 func TestZeroOptions(t *testing.T) {
-	text, _ := drawn(rand.New(rand.NewPCG(5, 6)), dataset.MissingZero)
-	data := read(t, text, dataset.Options{Missing: dataset.MissingZero})
+	holes, _ := drawn(t, rand.New(rand.NewPCG(5, 6)), dataset.MissingZero)
+	data := read(t, holes, dataset.Options{Missing: dataset.MissingZero})
 	zero, err := listwise.Train(context.Background(), data, listwise.Options{})
 	if err != nil {
 		t.Fatal(err)

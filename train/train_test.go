@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
@@ -116,15 +116,8 @@ func TestModelsKeepTheirRules(t *testing.T) {
 		x[k] = float32(math.NaN())
 	}
 	text := new(bytes.Buffer)
-	for i := range holes.Queries {
-		q := &holes.Queries[i]
-		for j := range q.Len() {
-			fmt.Fprintf(text, "%v qid:%s", q.Grades[j], q.ID)
-			for f, v := range q.Row(j) {
-				fmt.Fprintf(text, " %d:%v", f+1, v)
-			}
-			fmt.Fprintln(text)
-		}
+	if err := letor.Write(text, holes, letor.Options{}); err != nil {
+		t.Fatal(err)
 	}
 	open := func(m dataset.Missing) *dataset.Dataset {
 		d, err := datafile.Read(bytes.NewReader(text.Bytes()), "f", dataset.Options{Missing: m})
