@@ -21,10 +21,10 @@ import (
 //	GRADE qid:ID INDEX:VALUE INDEX:VALUE … # comment
 //
 // with a finite non-negative grade, any UTF-8 text without blanks, # and control
-// characters as query id, and feature indices that start from 1 and ascend; features left out are 0. A
-// comment "docid = X …" names the document. Blank lines and lines that begin
-// with # are skipped. Lines end in LF or CR LF. The documents of a query may stand in several places; they
-// are put together, with a warning.
+// characters as query id, and feature indices that start from 1 and ascend; features
+// left out are 0. A comment "docid = X …" names the document. Blank lines and lines that
+// begin with # are skipped. Lines end in LF or CR LF. The documents of a query may stand
+// in several places; they are put together, with a warning.
 //
 // Errors in the content are of type [*dataset.SyntaxError]; the first in the file is
 // reported. The Dataset of a cache is a view of the file and must be closed;

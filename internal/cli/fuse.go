@@ -72,7 +72,7 @@ Rules (documents of equal score get equal votes):
 	addReal(fl, &f.k, "k", fuse.DefaultK, 0, 1e30, "`number` added to the ranks by rrf")
 	fl.StringVar(&f.weights, "weights", "", "`what` the votes are multiplied by: tuned (on validation data; the default where there are such), equal, or one number a system, separated by commas")
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that weights and rule are chosen by")
-	addLong(cmd, &f.long, "print every system and the weights of every rule")
+	fl.BoolVar(&f.long, "long", false, "print every system and the weights of every rule")
 	addWhole(fl, &f.draws, "draws", 20, 0, "`number` of samples of the validation queries whose best weights are averaged; 0: the best on all queries, taken alone")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&f.out, "out", "", "`file` for the fused scores, or folder with --data DIR")

@@ -1,20 +1,12 @@
 package cli
 
-import (
-	"fmt"
-
-	"github.com/spf13/cobra"
-)
+import "fmt"
 
 // Output that may be of any length is short as text unless --long asks for all of it;
 // as JSON and CSV it is always whole.
 
 // shortLines is how many lines of one kind are shown without --long.
 const shortLines = 10
-
-func addLong(cmd *cobra.Command, long *bool, what string) {
-	cmd.Flags().BoolVar(long, "long", false, what)
-}
 
 // shortened returns the first lines of a list, and in words how many there are more.
 func shortened[T any](lines []T, what string) (first []T, more string) {

@@ -36,7 +36,7 @@ of results; as JSON, everything, as "listwise runs export" has it.`,
 			return showRun(env, list[0], long)
 		},
 	}
-	addLong(cmd, &long, "show every setting, fold and file")
+	cmd.Flags().BoolVar(&long, "long", false, "show every setting, fold and file")
 	return cmd
 }
 

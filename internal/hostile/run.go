@@ -15,7 +15,8 @@ import (
 )
 
 // Limits of a run, besides that of processor time: honest work on files of the
-// fixture's size takes less than a second. Addresses include what the Go runtime reserves and never touches.
+// fixture's size takes less than a second. Addresses include what the Go runtime
+// reserves and never touches.
 const (
 	wallLimit   = 60 * time.Second // only to end what sleeps: the machine may be busy
 	memoryLimit = 4 << 20          // KiB of addresses
