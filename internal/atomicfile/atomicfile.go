@@ -120,9 +120,10 @@ func replace(path string, perm fs.FileMode, fn func(io.Writer) error) error {
 	return syncDirectory(filepath.Dir(path))
 }
 
-// Probe tells whether files can be written to a folder: it makes one and removes it.
-// If the process is killed between, the next one to write there removes it.
+// Probe reports whether files can be written to a folder: it makes one and removes it.
+// If the process is killed between, the next one to probe or write there removes it.
 func Probe(dir string) error {
+	removeRemains(dir)
 	f, err := create(filepath.Join(dir, "listwise"), 0o644)
 	if err != nil {
 		return err

@@ -127,22 +127,32 @@ func names(t *testing.T, dir string) []string {
 	return all
 }
 
-// Claim: what a process killed by SIGKILL was writing is removed by the next Write
-// beside it, whatever that writes.
+// Claim: what a process killed by SIGKILL was writing is removed by the next Write of
+// another file beside it, and by the next Probe of its folder.
 func TestRemainsOfTheKilledAreRemoved(t *testing.T) {
-	for _, how := range []string{"file", "folder"} {
-		dir := t.TempDir()
+	killed := func(how string) (dir string) {
+		dir = t.TempDir()
 		cmd, _ := start(t, how, dir)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if left := names(t, dir); len(left) != 1 {
 			t.Fatalf("%s: the killed process left %v", how, left)
 		}
-		path := filepath.Join(dir, "other")
+		return dir
+	}
+	for _, how := range []string{"file", "folder"} {
+		path := filepath.Join(killed(how), "other")
 		if err := Write(path, text("x")); err != nil {
 			t.Fatal(err)
 		}
 		only(t, path, "x")
+		dir := killed(how)
+		if err := Probe(dir); err != nil {
+			t.Fatal(err)
+		}
+		if left := names(t, dir); left != nil {
+			t.Errorf("%s: %v is left after a probe", how, left)
+		}
 	}
 }
 

@@ -33,19 +33,15 @@ func (env *environment) startProgress(label string, total int) *progress {
 }
 
 // set sets the number of steps done and their total.
-func (p *progress) set(done, total int) { p.set64(int64(done), int64(total)) }
-
-func (p *progress) set64(done, total int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done, p.total = max(p.done, done), total
-}
+func (p *progress) set(done, total int) { p.update(int64(done), int64(total), "") }
 
 // bytes is set for bytes.
-func (p *progress) bytes(done, total int64) {
+func (p *progress) bytes(done, total int64) { p.update(done, total, "MB") }
+
+func (p *progress) update(done, total int64, unit string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done, p.total, p.unit = max(p.done, done), total, "MB"
+	p.done, p.total, p.unit = max(p.done, done), total, unit
 }
 
 // line describes the task, for a terminal with a bar.

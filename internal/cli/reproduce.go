@@ -237,7 +237,7 @@ func (s *stagedProgress) setUnit(stage string, done, total int64, bytes bool) {
 	if bytes {
 		s.bar.bytes(done, total)
 	} else {
-		s.bar.set64(done, total)
+		s.bar.update(done, total, "")
 	}
 }
 
