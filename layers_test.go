@@ -25,6 +25,7 @@ type layer struct {
 // lines that it names. A package that is not listed is not allowed.
 var layers = []layer{
 	{pkg: "internal/atomicfile"},
+	{pkg: "internal/childtest"},
 	{pkg: "internal/random"},
 	{pkg: "internal/numtest"},
 	{pkg: "internal/strictjson"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -48,24 +47,8 @@ func TestBagResumes(t *testing.T) {
 	m := lookup(t, "ranknet")
 	want := bytesOf(t, mustTrain(t, m, bagged(t, m, networkScorer, "bag", "2")))
 	p := bagged(t, m, networkScorer, "bag", "2")
-	p.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-	ctx, cancel := context.WithCancel(context.Background())
-	p.Observe = func(it Iteration) {
-		if it.Number == 5 {
-			cancel()
-		}
-	}
-	if _, err := m.Train(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error is %v, want context.Canceled", err)
-	}
-	first := 0
-	p.Observe = func(it Iteration) {
-		if first == 0 {
-			first = it.Number
-		}
-	}
-	if got := bytesOf(t, mustTrain(t, m, p)); got != want || first != 6 {
-		t.Errorf("resumed at epoch %d: the model is another one: %v", first, got != want)
+	if got, first := resumed(t, m, p, interrupted(t, m, p, 0, 5)); got != want || first != "0 6" {
+		t.Errorf("resumed at epoch %s: the model is another one: %v", first, got != want)
 	}
 }
 

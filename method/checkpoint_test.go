@@ -1,32 +1,23 @@
 package method
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/childtest"
 	"github.com/listwise/listwise/measure"
 )
 
-// TestMain lets a test train in a process of its own that may be killed: see
-// trainInChild.
+// TestMain lets a test train in a process of its own that may be killed.
 func TestMain(m *testing.M) {
-	if name := os.Getenv("LISTWISE_TEST_TRAIN"); name != "" {
-		if err := child(name, os.Getenv("LISTWISE_TEST_DIR")); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	childtest.Main(m, func(args []string) error { return child(args[0], args[1]) })
 }
 
 // killable are trainings that take some dozens of iterations: a convex one, whose
@@ -43,64 +34,18 @@ func killable(t testing.TB, name string) (*Method, *Problem) {
 	return m, p
 }
 
-// child trains with a checkpoint in dir, prints every iteration on standard output and
-// waits there for a line on standard input, so that whoever runs it can kill it at an
-// iteration of its choice.
+// child trains with a checkpoint in dir, and says every iteration, so that whoever runs it
+// can kill it at an iteration of its choice.
 func child(name, dir string) error {
 	t := &testing.B{}
 	m, p := killable(t, name)
 	p.Checkpoint = filepath.Join(dir, "checkpoint")
-	in := bufio.NewReader(os.Stdin)
-	p.Observe = func(it Iteration) {
-		fmt.Printf("%d %d\n", it.Start, it.Number)
-		_, _ = in.ReadString('\n')
-	}
+	p.Observe = func(it Iteration) { _ = childtest.Say(it.Start, it.Number) }
 	trained, err := m.Train(context.Background(), p)
 	if err != nil {
 		return err
 	}
 	return trained.Save(filepath.Join(dir, "m.json"))
-}
-
-// trainInChild runs the training in a process and kills it (SIGKILL) after the
-// given number of iterations, if it takes as many. It returns the first iteration
-// and how many there were.
-func trainInChild(t *testing.T, name, dir string, iterations int) (first string, seen int) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "LISTWISE_TEST_TRAIN="+name, "LISTWISE_TEST_DIR="+dir)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	killed := false
-	for lines := bufio.NewScanner(out); lines.Scan(); seen++ {
-		if first == "" {
-			first = lines.Text()
-		}
-		if seen+1 == iterations {
-			killed = true
-			if err := cmd.Process.Kill(); err != nil {
-				t.Error(err)
-			}
-			continue
-		}
-		if _, err := fmt.Fprintln(in); err != nil && !killed {
-			t.Error(err)
-		}
-	}
-	if err := cmd.Wait(); err != nil && !killed {
-		t.Fatal(err)
-	}
-	return first, seen
 }
 
 // A training that is killed again and again, in any iteration, and started again
@@ -119,7 +64,7 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 			dir := t.TempDir()
 			resumed := 0
 			for _, after := range []int{5, 14, 23, 3, 17, math.MaxInt} {
-				first, seen := trainInChild(t, name, dir, after)
+				first, seen := childtest.Start(t, name, dir).KillAt(after)
 				if first != "0 0" {
 					resumed++
 				}
@@ -148,8 +93,8 @@ func TestKilledTrainingEndsInTheSameBytes(t *testing.T) {
 	}
 }
 
-// interrupted trains until the given iteration of the given start and returns the
-// checkpoint's path.
+// interrupted trains until the given iteration of the given start, −1 for any, and returns
+// the checkpoint's path.
 func interrupted(t *testing.T, m *Method, p *Problem, start, iteration int) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -157,7 +102,7 @@ func interrupted(t *testing.T, m *Method, p *Problem, start, iteration int) stri
 	q := *p
 	q.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 	q.Observe = func(it Iteration) {
-		if it.Start == start && it.Number == iteration {
+		if (start < 0 || it.Start == start) && it.Number == iteration {
 			cancel()
 		}
 	}
@@ -165,6 +110,24 @@ func interrupted(t *testing.T, m *Method, p *Problem, start, iteration int) stri
 		t.Fatalf("error is %v, want context.Canceled", err)
 	}
 	return q.Checkpoint
+}
+
+// resumed trains on from a checkpoint. It returns the model, and the start and number of the
+// first iteration.
+func resumed(t *testing.T, m *Method, p *Problem, checkpoint string) (trained, first string) {
+	t.Helper()
+	q := *p
+	q.Checkpoint = checkpoint
+	q.Observe = func(it Iteration) {
+		if first == "" {
+			first = fmt.Sprint(it.Start, it.Number)
+		}
+	}
+	trained = bytesOf(t, mustTrain(t, m, &q))
+	if _, err := os.Stat(checkpoint); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s: the checkpoint is not deleted: %v", m.Name, err)
+	}
+	return trained, first
 }
 
 // A training that was cancelled goes on where it was, and to the same bytes,
@@ -177,22 +140,12 @@ func TestCancelledTrainingGoesOn(t *testing.T) {
 			if name == "mle" && at[0] > 0 {
 				continue
 			}
-			q := *p
-			q.Checkpoint = interrupted(t, m, p, at[0], at[1])
-			first := ""
-			q.Observe = func(it Iteration) {
-				if first == "" {
-					first = fmt.Sprint(it.Start, it.Number)
-				}
-			}
-			if got := bytesOf(t, mustTrain(t, m, &q)); got != want {
+			got, first := resumed(t, m, p, interrupted(t, m, p, at[0], at[1]))
+			if got != want {
 				t.Errorf("%s, cancelled at %v: another model", name, at)
 			}
 			if next := fmt.Sprint(at[0], at[1]+1); first != next && at != [2]int{0, 0} {
 				t.Errorf("%s, cancelled at %v: went on at %s, expected %s", name, at, first, next)
-			}
-			if _, err := os.Stat(q.Checkpoint); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s: the checkpoint is not deleted: %v", name, err)
 			}
 		}
 	}

@@ -3,9 +3,7 @@ package method
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -179,35 +177,16 @@ func TestDescentResumes(t *testing.T) {
 		return p
 	}
 	want := bytesOf(t, mustTrain(t, m, problem()))
-	path := filepath.Join(t.TempDir(), "checkpoint")
 	p := problem()
-	p.Checkpoint = path
-	ctx, cancel := context.WithCancel(context.Background())
-	p.Observe = func(it Iteration) {
-		if it.Number == 17 {
-			cancel()
-		}
-	}
-	if _, err := m.Train(ctx, p); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error is %v, want context.Canceled", err)
-	}
+	path := interrupted(t, m, p, -1, 17)
 	other := problem()
 	other.Checkpoint, other.Valid = path, p.Data.Subset([]int{3})
 	var bad *ProblemError
 	if _, err := m.Train(context.Background(), other); !errors.As(err, &bad) || !strings.Contains(err.Error(), "another training (valid=") {
 		t.Errorf("other validation data: error is %v", err)
 	}
-	first := 0
-	p.Observe = func(it Iteration) {
-		if first == 0 {
-			first = it.Number
-		}
-	}
-	if got := bytesOf(t, mustTrain(t, m, p)); got != want || first != 18 {
-		t.Errorf("resumed at epoch %d: the model is another one: %v", first, got != want)
-	}
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the checkpoint is not deleted: %v", err)
+	if got, first := resumed(t, m, p, path); got != want || !strings.HasSuffix(first, " 18") {
+		t.Errorf("resumed at epoch %s: the model is another one: %v", first, got != want)
 	}
 }
 
@@ -247,11 +226,7 @@ func TestGradientMethodErrors(t *testing.T) {
 		{"lambdarank", quick(t, lookup(t, "lambdarank"), "", "lambda", "step", "sigma", "2"), `lambdarank: query "1": sigma 2: the lambda function step has no slope`},
 		{"ranknet", wide, "ranknet: found 8 features in the validation data, expected at most the training data's 1"},
 	} {
-		_, err := lookup(t, c.name).Train(context.Background(), c.p)
-		var problem *ProblemError
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.As(err, &problem) {
-			t.Errorf("error is %v, want a *ProblemError: %s", err, c.want)
-		}
+		checkRefused(t, lookup(t, c.name), c.p, c.want)
 	}
 }
 

@@ -62,6 +62,38 @@ func newProblem(t testing.TB, m *Method, settings ...string) *Problem {
 	return p
 }
 
+// checkRefused checks that a training is refused with a *ProblemError that begins so.
+func checkRefused(t *testing.T, m *Method, p *Problem, want string) {
+	t.Helper()
+	_, err := m.Train(context.Background(), p)
+	var problem *ProblemError
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, &problem) {
+		t.Errorf("error is %v, want a *ProblemError: %s", err, want)
+	}
+}
+
+// checkObserved checks that observers see every objective fall, down to the model's, and
+// that cancelling in one ends the training with the context's error.
+func checkObserved(t *testing.T, m *Method, p *Problem, what string) {
+	t.Helper()
+	last, seen := math.Inf(1), 0
+	p.Observe = func(it Iteration) {
+		if it.Objective > last {
+			t.Errorf("%s: objective rose from %v to %v", what, last, it.Objective)
+		}
+		last = it.Objective
+		seen++
+	}
+	if trained := mustTrain(t, m, p); trained.Training.Objective != last || seen < 2 {
+		t.Errorf("%s: ends at %v after %d observations, the last of %v", what, trained.Training.Objective, seen, last)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.Observe = func(Iteration) { cancel() }
+	if _, err := m.Train(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("%s: error %v, want context.Canceled", what, err)
+	}
+}
+
 // parseStandard is parse under the standard convention.
 func parseStandard(t testing.TB, name string) measure.Measure {
 	t.Helper()

@@ -1,8 +1,7 @@
 package method
 
 import (
-	"context"
-	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -241,22 +240,7 @@ func TestRankSVMObserved(t *testing.T) {
 	m := lookup(t, "ranksvm")
 	for _, settings := range [][]string{{"hinge", "l2"}, {"hinge", "l1"}, {"hinge", "l1", "optimizer", "planes"}} {
 		p := newProblem(t, m, append([]string{"C", "10"}, settings...)...)
-		last, seen := math.Inf(1), 0
-		p.Observe = func(it Iteration) {
-			if it.Objective > last {
-				t.Errorf("%v: objective rose from %v to %v", settings, last, it.Objective)
-			}
-			last = it.Objective
-			seen++
-		}
-		if trained := mustTrain(t, m, p); trained.Training.Objective != last || seen < 2 {
-			t.Errorf("%v: ends at %v after %d observations, the last of %v", settings, trained.Training.Objective, seen, last)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		p.Observe = func(Iteration) { cancel() }
-		if _, err := m.Train(ctx, p); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v: error %v, want context.Canceled", settings, err)
-		}
+		checkObserved(t, m, p, fmt.Sprint(settings))
 	}
 }
 
@@ -278,11 +262,7 @@ func TestRankSVMErrors(t *testing.T) {
 		{newProblem(t, m, "bag", "2"), "ranksvm: bag=2 with optimizer=newton: only descents make a bag; expected bag=1 or optimizer=descent"},
 		{kept, "ranksvm: checkpoint " + file + ": found a file, expected none"},
 	} {
-		_, err := m.Train(context.Background(), c.p)
-		var problem *ProblemError
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.As(err, &problem) {
-			t.Errorf("error is %v, want a *ProblemError: %s", err, c.want)
-		}
+		checkRefused(t, m, c.p, c.want)
 	}
 }
 

@@ -226,22 +226,7 @@ func TestSVMmapObserved(t *testing.T) {
 	m := lookup(t, "svmmap")
 	for _, slack := range []string{"one", "n"} {
 		p := newProblem(t, m, "slack", slack)
-		last, seen := math.Inf(1), 0
-		p.Observe = func(it Iteration) {
-			if it.Objective > last {
-				t.Errorf("slack=%s: objective rose from %v to %v", slack, last, it.Objective)
-			}
-			last = it.Objective
-			seen++
-		}
-		if trained := mustTrain(t, m, p); trained.Training.Objective != last || seen < 2 {
-			t.Errorf("slack=%s: ends at %v after %d observations, the last of %v", slack, trained.Training.Objective, seen, last)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		p.Observe = func(Iteration) { cancel() }
-		if _, err := m.Train(ctx, p); !errors.Is(err, context.Canceled) {
-			t.Errorf("slack=%s: error %v, want context.Canceled", slack, err)
-		}
+		checkObserved(t, m, p, "slack="+slack)
 	}
 }
 
@@ -260,11 +245,7 @@ func TestSVMmapErrors(t *testing.T) {
 		{newProblem(t, m, "grades", "graded"), "svmmap: grades=graded with the training measure map, expected ndcg or ndcg@K"},
 		{err4, "svmmap: found the training measure err, expected one that is a sum over relevant documents"},
 	} {
-		_, err := m.Train(context.Background(), c.p)
-		var problem *ProblemError
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || !errors.As(err, &problem) {
-			t.Errorf("error is %v, want a *ProblemError: %s", err, c.want)
-		}
+		checkRefused(t, m, c.p, c.want)
 	}
 }
 

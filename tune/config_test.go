@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
+	"github.com/listwise/listwise/internal/childtest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
 )
@@ -19,22 +19,13 @@ import (
 // TestMain lets a test tune in a process of its own that may be killed: see
 // TestKilledRunEndsInTheSameBytes.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv("LISTWISE_TEST_TUNE"); dir != "" {
-		t := &testing.B{}
-		c := newConfig(t)
-		c.Dir, c.Jobs = dir, 2
-		in := bufio.NewReader(os.Stdin)
-		c.Observe = func(done, total int) {
-			fmt.Println(done, total)
-			_, _ = in.ReadString('\n')
-		}
-		if _, err := Run(context.Background(), c); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
+	childtest.Main(m, func(args []string) error {
+		c := newConfig(&testing.B{})
+		c.Dir, c.Jobs = args[0], 2
+		c.Observe = func(done, total int) { _ = childtest.Say(done, total) }
+		_, err := Run(context.Background(), c)
+		return err
+	})
 }
 
 // data are judged queries of OHSUMED's shape.

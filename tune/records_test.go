@@ -1,13 +1,10 @@
 package tune
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/childtest"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -27,50 +25,12 @@ func TestKilledRunEndsInTheSameBytes(t *testing.T) {
 	want := files(t, c.Dir)
 	dir := t.TempDir()
 	for _, after := range []int{1, 4, 9, 12, 100} {
-		seen := tuneInChild(t, dir, after)
+		_, seen := childtest.Start(t, dir).KillAt(after)
 		t.Logf("saw %d jobs end", seen)
 	}
 	if diff := cmp.Diff(want, files(t, dir)); diff != "" {
 		t.Errorf("files (-uninterrupted +killed):\n%s", diff)
 	}
-}
-
-// tuneInChild runs newConfig in a process and kills it (SIGKILL) after the given
-// number of jobs, if there are as many.
-func tuneInChild(t *testing.T, dir string, after int) (seen int) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "LISTWISE_TEST_TUNE="+dir)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	killed := false
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		seen++
-		if seen == after {
-			killed = true
-			if err := cmd.Process.Kill(); err != nil {
-				t.Error(err)
-			}
-			continue
-		}
-		if _, err := fmt.Fprintln(in); err != nil && !killed {
-			t.Error(err)
-		}
-	}
-	if err := cmd.Wait(); err != nil && !killed {
-		t.Fatal(err)
-	}
-	return seen
 }
 
 // Anything that changes a training or its selection has a record of its own; anything else

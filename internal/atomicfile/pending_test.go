@@ -1,40 +1,29 @@
 package atomicfile
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/listwise/listwise/internal/childtest"
 )
 
 // TestMain makes the test's binary a process that writes, for the tests that need
 // several of them, or need to kill one.
 func TestMain(m *testing.M) {
-	if how := os.Getenv("ATOMICFILE_TEST"); how != "" {
-		if err := child(how, os.Getenv("ATOMICFILE_TEST_DIR")); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
+	childtest.Main(m, func(args []string) error { return child(args[0], args[1]) })
 }
 
 // child writes in dir, says "begun" when it is half way, and goes on once it can
 // read a line.
 func child(how, dir string) error {
-	wait := func() error {
-		fmt.Println("begun")
-		_, err := bufio.NewReader(os.Stdin).ReadString('\n')
-		return err
-	}
+	wait := func() error { return childtest.Say("begun") }
 	half := func(w io.Writer) error {
 		if _, err := io.WriteString(w, strings.Repeat("half", 1<<16)); err != nil {
 			return err
@@ -89,29 +78,16 @@ func child(how, dir string) error {
 }
 
 // start starts a child and waits until it is half way.
-func start(t *testing.T, how, dir string) (cmd *exec.Cmd, goOn func()) {
+func start(t *testing.T, how, dir string) *childtest.Process {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no locks that tell dead from living")
 	}
-	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "ATOMICFILE_TEST="+how, "ATOMICFILE_TEST_DIR="+dir)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	p := childtest.Start(t, how, dir)
+	if line, ok := p.Line(); !ok {
+		t.Fatal(line)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(line, err)
-	}
-	return cmd, func() { _, _ = io.WriteString(in, "\n") }
+	return p
 }
 
 func names(t *testing.T, dir string) []string {
@@ -132,7 +108,7 @@ func names(t *testing.T, dir string) []string {
 func TestRemainsOfTheKilledAreRemoved(t *testing.T) {
 	killed := func(how string) (dir string) {
 		dir = t.TempDir()
-		cmd, _ := start(t, how, dir)
+		cmd := start(t, how, dir)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if left := names(t, dir); len(left) != 1 {
@@ -160,14 +136,14 @@ func TestRemainsOfTheKilledAreRemoved(t *testing.T) {
 func TestFilesOfTheLivingStay(t *testing.T) {
 	for how, want := range map[string][]string{"file": {"other", "slow"}, "folder": {"other"}} {
 		dir := t.TempDir()
-		cmd, goOn := start(t, how, dir)
+		cmd := start(t, how, dir)
 		if err := Write(filepath.Join(dir, "other"), text("x")); err != nil {
 			t.Fatal(err)
 		}
 		if left := names(t, dir); len(left) != 2 {
 			t.Errorf("%s: beside the living process's there is %v", how, left)
 		}
-		goOn()
+		cmd.GoOn()
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%s: %v", how, err)
 		}
@@ -207,7 +183,7 @@ func TestOtherFilesStay(t *testing.T) {
 func TestAbandon(t *testing.T) {
 	for range 5 {
 		dir := t.TempDir()
-		cmd, _ := start(t, "abandon", dir)
+		cmd := start(t, "abandon", dir)
 		if err := cmd.Wait(); err != nil {
 			t.Error(err)
 		}
@@ -221,15 +197,9 @@ func TestAbandon(t *testing.T) {
 // nothing from each other.
 func TestManyWriteAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	var cmds []*exec.Cmd
+	var cmds []*childtest.Process
 	for range 4 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "ATOMICFILE_TEST=many", "ATOMICFILE_TEST_DIR="+dir)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		cmds = append(cmds, cmd)
+		cmds = append(cmds, childtest.Start(t, "many", dir))
 	}
 	for _, cmd := range cmds {
 		if err := cmd.Wait(); err != nil {
