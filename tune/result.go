@@ -31,6 +31,7 @@ type FoldResult struct {
 	Unconverged int       // settings whose training did not converge
 	Validation  float64   // of the chosen one
 	Model       *model.Model
+	Models      []*model.Model // of every setting, in order; nil unless Config.KeepModels
 	Test        *measure.Result
 }
 

@@ -31,6 +31,9 @@ type Config struct {
 	// and per-query results.
 	Dir string
 
+	// KeepModels is whether the result has the models of all settings: FoldResult.Models.
+	KeepModels bool
+
 	// Observe, if not nil, is called from several goroutines as jobs end.
 	Observe func(done, total int)
 }
@@ -73,6 +76,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 				return nil, fmt.Errorf("%s, %s: %w", e.Name, f.Name, err)
 			}
 			fr.Unconverged = countUnconverged(tried)
+			if c.KeepModels {
+				for _, j := range tried {
+					fr.Models = append(fr.Models, j.model)
+				}
+			}
 			row.Folds, tests = append(row.Folds, *fr), append(tests, fr.Test)
 		}
 		row.Measures = Summarise(tests...)
