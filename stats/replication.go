@@ -1,9 +1,11 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Tried is what one run of a method found on one fold: it trained a candidate for every
@@ -36,6 +38,16 @@ type Replication struct {
 // halfway between ours in 90 to 99 of 100 cases, grids of 1 to 30 settings, coarse and fine.
 const lacking = 0.25
 
+// ReplicationConfig says how Replicate estimates.
+type ReplicationConfig struct {
+	Draws int    // of grids; 0 means 1000
+	Seed  uint64 // of the draws
+
+	// Grid is the spread between grids to assume of a method of which a single setting was
+	// tried, so that nothing is known of it: that of methods beside it, for example.
+	Grid float64
+}
+
 // Replicate estimates how far another run's result may lie from ours. The runs have the
 // same folds and settings in the same order, and differ in their seeds alone; a method
 // that draws nothing needs only one. Another run's result lies in
@@ -45,13 +57,14 @@ const lacking = 0.25
 // with probability about [Level], for R runs, Student's t of R − 1 degrees of freedom and
 // the normal z. Seeds is that of results averaged over the drawn grids, so that a change
 // of the choice counts in Grid alone.
-func Replicate(runs [][]Tried, draws int, seed uint64) (Replication, error) {
-	if len(runs) == 0 || draws < 1 {
-		return Replication{}, fmt.Errorf("found %d runs and %d draws, expected one of each at least", len(runs), draws)
+func Replicate(runs [][]Tried, c ReplicationConfig) (Replication, error) {
+	draws := cmp.Or(c.Draws, 1000)
+	if len(runs) == 0 || draws < 0 || !(c.Grid >= 0) || math.IsInf(c.Grid, 1) {
+		return Replication{}, fmt.Errorf("found %d runs, %d draws and a spread of %v, expected one run at least and no negative number", len(runs), c.Draws, c.Grid)
 	}
 	results, centres := make([]float64, len(runs)), make([]float64, len(runs))
 	var grid float64 // square
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(c.Seed, 0))
 	for r, folds := range runs {
 		if err := checkFolds(folds, runs[0]); err != nil {
 			return Replication{}, fmt.Errorf("run %d: %w", r, err)
@@ -62,6 +75,9 @@ func Replicate(runs [][]Tried, draws int, seed uint64) (Replication, error) {
 			centres[r] += drawn / float64(draws)
 			grid += (drawn - results[r]) * (drawn - results[r]) / float64(draws*len(runs))
 		}
+	}
+	if single(runs[0]) {
+		grid = c.Grid * c.Grid
 	}
 	rep := Replication{Mean: mean(results), Grid: math.Sqrt(grid)}
 	z := normalQuantile(1 - Alpha/2)
@@ -76,6 +92,11 @@ func Replicate(runs [][]Tried, draws int, seed uint64) (Replication, error) {
 	rep.Interval = Interval{rep.Mean - half, rep.Mean + half}
 	rep.Detectable = half + normalQuantile(Power)*math.Sqrt(variance)
 	return rep, nil
+}
+
+// single reports whether one setting was tried.
+func single(folds []Tried) bool {
+	return !slices.ContainsFunc(folds, func(t Tried) bool { return len(t.Test) > 1 })
 }
 
 // checkFolds returns an error if the folds of a run are not like those of the first.

@@ -13,7 +13,7 @@ func TestReplicationOfOneSetting(t *testing.T) {
 	for i, v := range values { // the two folds' mean is v
 		runs[i] = []Tried{{Validation: []float64{0.5}, Test: []float64{v - 0.1}}, {Validation: []float64{0.4}, Test: []float64{v + 0.1}}}
 	}
-	got, err := Replicate(runs, 10, 1)
+	got, err := Replicate(runs, ReplicationConfig{Draws: 10, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestReplicationOfOneSetting(t *testing.T) {
 // Of two settings in one fold, the better is missing in one grid of eight: it is not the one
 // that is always in (1/2), and it is left out (1/4).
 func TestReplicationByGrid(t *testing.T) {
-	got, err := Replicate([][]Tried{{{Validation: []float64{0.6, 0.5}, Test: []float64{0.40, 0.44}}}}, 200_000, 1)
+	got, err := Replicate([][]Tried{{{Validation: []float64{0.6, 0.5}, Test: []float64{0.40, 0.44}}}}, ReplicationConfig{Draws: 200_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +40,22 @@ func TestReplicationByGrid(t *testing.T) {
 	}
 	if half := got.Interval.High - got.Mean; math.Abs(half-1.959964*got.Grid) > 1e-6 {
 		t.Errorf("half width %v of a deviation %v", half, got.Grid)
+	}
+}
+
+// Of one setting, the spread between grids is the one assumed; of several, their own.
+func TestReplicationAssumesGrid(t *testing.T) {
+	one := [][]Tried{{{Validation: []float64{0.5}, Test: []float64{0.4}}, {Validation: []float64{0.5}, Test: []float64{0.5}}}}
+	got, err := Replicate(one, ReplicationConfig{Grid: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if half := got.Interval.High - 0.45; math.Abs(half-0.01959964) > 1e-8 || got.Grid != 0.01 {
+		t.Errorf("%+v, expected 1.96 times 0.01 around 0.45", got)
+	}
+	two := [][]Tried{{{Validation: []float64{0.5, 0.6}, Test: []float64{0.4, 0.4}}}}
+	if got, err := Replicate(two, ReplicationConfig{Grid: 0.01}); err != nil || got.Grid != 0 {
+		t.Errorf("two equal settings: %+v, %v, expected no spread", got, err)
 	}
 }
 
@@ -53,7 +69,7 @@ func TestReplicateRefuses(t *testing.T) {
 		"candidates":       {{fold}, {{Validation: []float64{1}, Test: []float64{1}}}},
 		"validation means": {{{Validation: []float64{1}, Test: []float64{1, 2}}}},
 	} {
-		if _, err := Replicate(runs, 10, 1); err == nil {
+		if _, err := Replicate(runs, ReplicationConfig{Draws: 10, Seed: 1}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -143,7 +159,7 @@ func TestReplicationAgrees(t *testing.T) {
 				if c.settings == 1 {
 					shift = 0
 				}
-				r, err := Replicate(runs, 200, 1)
+				r, err := Replicate(runs, ReplicationConfig{Draws: 200, Seed: 1})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -78,6 +78,7 @@ func RunAll(ctx context.Context, experiments []Experiment, o AllOptions) (*All, 
 		}
 		all.Outcomes = append(all.Outcomes, out)
 	}
+	markRepeats(all.reports()...)
 	all.facts(o)
 	return all, nil
 }
@@ -112,9 +113,18 @@ func (a *All) facts(o AllOptions) {
 // claims are those of all experiments.
 func (a *All) claims() []Claim {
 	var all []Claim
+	for _, r := range a.reports() {
+		all = append(all, r.Claims...)
+	}
+	return all
+}
+
+// reports are those of the experiments that were run.
+func (a *All) reports() []*Report {
+	var all []*Report
 	for i := range a.Outcomes {
 		if r := a.Outcomes[i].Report; r != nil {
-			all = append(all, r.Claims...)
+			all = append(all, r)
 		}
 	}
 	return all
@@ -156,12 +166,11 @@ func duration(d time.Duration) string {
 
 // aboutVerdicts says how verdicts come about, for the pages.
 var aboutVerdicts = []string{
-	"A number is reproduced if the published one lies in the interval around ours; otherwise ours is better or worse.",
-	"For a mean over queries that is the 95 % bootstrap interval (BCa) over the test queries of all folds, moved from the mean over queries to the mean over folds, which is what was published. " +
-		"The published runs were measured on the same queries, but their values query by query are not known: a difference inside the interval may still be real.",
+	"A number is reproduced if the published one lies in the interval of another run around ours, and no trivial system does as well: the interval around the best single feature, the order of the file or a random order must not hold the published number too. If it does, agreement proves nothing, and the number is not informative. Outside the interval ours is better or worse, or the order changed: another row of the publication is then on the other side of this one, by a difference that is significant over the test queries.",
+	"The interval of another run of the same method on the same queries comes from what our runs tried: the spread of the results between seeds, of rows that draw anything, and their spread between grids of settings of which each lacks a quarter, with half a unit of the last printed digit. A method of which one setting was tried is given the median spread of the methods beside it. A simulation (go test -run TestReplicationAgrees ./stats) holds it to its level: runs of one method agree in 90 to 99 of 100 draws. The sheets of claims say what difference to another method would be detected in 80 of 100.",
 	"For made data, of which the publication has one set and we draw several, it is the 95 % prediction interval for one more set.",
 	"For ratios and slopes of times there is a rule, named where it is used.",
-	"The interval is computed for each number by itself: of a hundred numbers that agree with the published ones, some five are called better or worse by chance.",
+	"Each published number counts once, where it comes first. The papers' own systems are counted apart from the baselines that they quote. Of a hundred numbers that agree, some five are called different by chance.",
 }
 
 // Summary is the table of the experiments: what each came to and how long it took.
@@ -175,7 +184,7 @@ func (a *All) Summary() Table {
 		o := &a.Outcomes[i]
 		row := []string{o.Name}
 		if o.Report == nil {
-			t.Rows = append(t.Rows, append(row, "", "", "", "", "not run"))
+			t.Rows = append(t.Rows, append(append(row, make([]string, len(Verdicts()))...), "not run"))
 			continue
 		}
 		n := counts(o.Report.Claims)

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,13 +18,26 @@ type Claim struct {
 
 	Published, Ours float64 // NaN for a number that was not published
 
+	// Against is the published row, "" if it is Row. Quoted is whether the publication took the
+	// number from elsewhere: a baseline, not its own system.
+	Against string
+	Quoted  bool
+
 	// Low and High are the interval around Ours that Published is held against; NaN
 	// where the numbers are not comparable.
 	Low, High float64
 	Basis     string // what the interval is
-	Why       string // the numbers are not comparable; otherwise ""
+
+	// Detectable is the difference at which another method would be told apart with
+	// probability stats.Power; 0 where that is not known.
+	Detectable float64
 
 	Verdict Verdict
+	Why     string // of the verdicts that do not follow from the interval
+
+	// Repeats is the experiment in which the published number counts, if not by this claim;
+	// otherwise "".
+	Repeats string
 
 	less     bool // a smaller number is the better one
 	decimals int  // to print; 0 means four
@@ -34,41 +48,53 @@ type Claim struct {
 // that returns evidence; no experiment decides by itself.
 type evidence struct {
 	low, high  float64
-	basis, why string
+	basis      string
+	why        string // the numbers are not comparable; otherwise ""
+	detectable float64
+
+	trivial []trivial // systems that anybody has without learning from several features
+	turned  string    // the system whose order to this one is turned round significantly
+}
+
+// trivial is a number of a system that proves nothing.
+type trivial struct {
+	system string
+	value  float64
 }
 
 // Verdict says how our number stands to the published one.
 type Verdict string
 
-// The verdicts. A number is reproduced if the published one is in the interval
-// around it, otherwise better or worse.
+// The verdicts. A number is reproduced if the published one is in the interval around ours
+// and no trivial system's number is as near to the published one; if one is, it is not
+// informative. Others are better or worse, or, where that turns the order of two systems
+// round significantly, the order changed.
 const (
-	Reproduced    Verdict = "reproduced"
-	Better        Verdict = "better"
-	Worse         Verdict = "worse"
-	NotComparable Verdict = "not comparable"
+	Reproduced     Verdict = "reproduced"
+	Better         Verdict = "better"
+	Worse          Verdict = "worse"
+	OrderChanged   Verdict = "order changed"
+	NotInformative Verdict = "not informative"
+	NotComparable  Verdict = "not comparable"
 )
 
 // Verdicts lists them.
-func Verdicts() []Verdict { return []Verdict{Reproduced, Better, Worse, NotComparable} }
+func Verdicts() []Verdict {
+	return []Verdict{Reproduced, Better, Worse, OrderChanged, NotInformative, NotComparable}
+}
 
-// claimResamples is the number of bootstrap samples behind an interval.
-const claimResamples = 5000
-
-// overQueries is the evidence for a mean over folds, given the value on every test query:
-// the interval of the mean over all queries, moved by as much as the two means differ.
-func overQueries(ours float64, perQuery []float64, seed uint64) evidence {
-	known := make([]float64, 0, len(perQuery))
-	for _, v := range perQuery {
-		if !math.IsNaN(v) { // the measure is undefined there, as in the mean
-			known = append(known, v)
-		}
-	}
-	s, err := stats.MeanInterval(known, claimResamples, seed)
+// overRuns is the evidence for a mean over folds, given what our runs tried: how far another
+// run of the same method on the same queries may lie from ours, and half a unit of the last
+// digit printed. grid is the spread between grids if only one setting was tried.
+func overRuns(runs [][]stats.Tried, grid, rounding float64, seed uint64) evidence {
+	r, err := stats.Replicate(runs, stats.ReplicationConfig{Seed: seed, Grid: grid})
 	if err != nil {
-		return incomparable("too few test queries for an interval")
+		return incomparable("too little is known of what was tried: " + err.Error())
 	}
-	return evidence{low: s.Interval.Low + ours - s.Mean, high: s.Interval.High + ours - s.Mean, basis: "95 % bootstrap interval over the test queries"}
+	return evidence{
+		low: r.Interval.Low - rounding, high: r.Interval.High + rounding, detectable: r.Detectable + rounding,
+		basis: "95 % interval of another run of the same method on the same queries",
+	}
 }
 
 // overDraws is the evidence for a share, from 0 to 1, that was published for one data set,
@@ -91,17 +117,26 @@ func incomparable(why string) evidence {
 	return evidence{low: math.NaN(), high: math.NaN(), why: why}
 }
 
-// verdict decides a claim.
-func (c *Claim) verdict() Verdict {
+// decide sets a claim's verdict and, if that is not plain from the numbers, why.
+func (c *Claim) decide(e evidence) {
 	switch {
-	case c.Why != "":
-		return NotComparable
-	case c.Low <= c.Published && c.Published <= c.High:
-		return Reproduced
+	case e.why != "":
+		c.Verdict, c.Why = NotComparable, e.why
+	case e.low <= c.Published && c.Published <= e.high:
+		c.Verdict = Reproduced
+		for _, t := range e.trivial {
+			if math.Abs(t.value-c.Published) <= (e.high-e.low)/2 {
+				c.Verdict, c.Why = NotInformative, t.system+" is as near"
+				break
+			}
+		}
+	case e.turned != "":
+		c.Verdict, c.Why = OrderChanged, "against "+e.turned
 	case c.Ours > c.Published != c.less:
-		return Better
+		c.Verdict = Better
+	default:
+		c.Verdict = Worse
 	}
-	return Worse
 }
 
 // claim adds a claim, unless there is no published number.
@@ -112,9 +147,46 @@ func (r *Report) claim(c Claim, e evidence) {
 	if c.decimals == 0 {
 		c.decimals = 4
 	}
-	c.Low, c.High, c.Basis, c.Why = e.low, e.high, e.basis, e.why
-	c.Verdict = c.verdict()
+	c.Low, c.High, c.Basis, c.Detectable = e.low, e.high, e.basis, e.detectable
+	c.decide(e)
 	r.Claims = append(r.Claims, c)
+	markRepeats(r)
+}
+
+// source identifies the published number: the set, the system, the measure, the number. Tables
+// write the systems' names in several ways.
+func (c *Claim) source() string {
+	set, _, _ := strings.Cut(c.Data, ",")
+	system := strings.NewReplacer("-", "", ".", "", "_", "", " ", "").Replace(cmp.Or(c.Against, c.Row))
+	return fmt.Sprint(set, "|", strings.ToLower(system), "|", c.Measure, "|", c.Published)
+}
+
+// markRepeats marks the claims that are not the one by which a published number counts: the
+// first that is comparable, or the first.
+func markRepeats(reports ...*Report) {
+	type place struct {
+		claim *Claim
+		in    string
+	}
+	counted := make(map[string]place)
+	visit := func(do func(c *Claim, in, source string)) {
+		for _, r := range reports {
+			for i := range r.Claims {
+				do(&r.Claims[i], r.Name, r.Claims[i].source())
+			}
+		}
+	}
+	visit(func(c *Claim, in, source string) {
+		if first := counted[source].claim; first == nil || first.Verdict == NotComparable && c.Verdict != NotComparable {
+			counted[source] = place{c, in}
+		}
+	})
+	visit(func(c *Claim, _, source string) {
+		c.Repeats = ""
+		if first := counted[source]; first.claim != c {
+			c.Repeats = first.in
+		}
+	})
 }
 
 // claims is the part of a study that holds every number of ours against the published one.
@@ -126,7 +198,7 @@ var claims partFunc = func(s *results, r *Report) {
 		}
 		held := Claim{
 			Data: p.column.heading(s.study), Row: strings.TrimSpace(s.axis + " " + row.name), Measure: title(p.measure),
-			Published: p.view.published.of(against, p.measure), Ours: p.ours(),
+			Published: p.view.published.of(against, p.measure), Ours: p.ours(), Against: against, Quoted: s.quoted || row.quoted,
 		}
 		if len(p.column.views) > 1 {
 			held.Data += ", " + p.view.convention.Name()
@@ -136,7 +208,7 @@ var claims partFunc = func(s *results, r *Report) {
 		case why != "":
 			r.claim(held, incomparable(why))
 		default:
-			r.claim(held, overQueries(held.Ours, p.view.each(p.at, p.measure), s.options.Seed))
+			r.claim(held, p.evidence(against))
 		}
 	}
 }
@@ -152,30 +224,41 @@ func (s *results) otherThanPublished(c *column) string {
 	return c.reading.incomparable
 }
 
-// counts returns how many claims have each verdict.
+// counts returns how many published numbers have each verdict.
 func counts(claims []Claim) map[Verdict]int {
 	n := make(map[Verdict]int)
 	for i := range claims {
-		n[claims[i].Verdict]++
+		if claims[i].Repeats == "" {
+			n[claims[i].Verdict]++
+		}
 	}
 	return n
 }
 
-// countsText is "3 reproduced, 1 better, 0 worse, 2 not comparable".
+// countsText is "the papers' own systems: 3 reproduced, …; quoted baselines: …", each
+// published number once.
 func countsText(claims []Claim) string {
-	n := counts(claims)
+	whose := []string{"the papers' own systems", "quoted baselines"}
 	var parts []string
-	for _, v := range Verdicts() {
-		parts = append(parts, fmt.Sprintf("%d %s", n[v], v))
+	for k, quoted := range []bool{false, true} {
+		some := slices.DeleteFunc(slices.Clone(claims), func(c Claim) bool { return c.Quoted != quoted })
+		if len(some) == 0 {
+			continue
+		}
+		n, verdicts := counts(some), []string(nil)
+		for _, v := range Verdicts() {
+			verdicts = append(verdicts, fmt.Sprintf("%d %s", n[v], v))
+		}
+		parts = append(parts, whose[k]+": "+strings.Join(verdicts, ", "))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }
 
 // claimSheet has all claims in full precision.
 func claimSheet(claims []Claim) Sheet {
-	s := Sheet{Name: "claims", Columns: []string{"data", "method", "measure", "published", "ours", "difference", "low", "high", "verdict", "basis_or_why"}}
+	s := Sheet{Name: "claims", Columns: []string{"data", "method", "measure", "published", "ours", "difference", "low", "high", "detectable", "verdict", "basis", "why", "quoted", "repeats"}}
 	for _, c := range claims {
-		s.Rows = append(s.Rows, []any{c.Data, c.Row, c.Measure, c.Published, c.Ours, c.Ours - c.Published, orNil(c.Low), orNil(c.High), string(c.Verdict), c.Basis + c.Why})
+		s.Rows = append(s.Rows, []any{c.Data, c.Row, c.Measure, c.Published, c.Ours, c.Ours - c.Published, orNil(c.Low), orNil(c.High), c.Detectable, string(c.Verdict), c.Basis, c.Why, c.Quoted, c.Repeats})
 	}
 	return s
 }
@@ -194,7 +277,11 @@ func claimTable(claims []Claim) (t Table, reasons []string) {
 				reasons = append(reasons, c.Why)
 			}
 			verdict += fmt.Sprintf(" (%d)", at+1)
-		} else {
+		}
+		if c.Repeats != "" {
+			verdict += ", counted elsewhere"
+		}
+		if !math.IsNaN(c.Low) {
 			interval = number("", c.Low) + " … " + number("", c.High)
 		}
 		t.Rows = append(t.Rows, []string{c.Data, c.Row, c.Measure, number("", c.Published), number("", c.Ours), interval, number("+", c.Ours-c.Published), verdict})

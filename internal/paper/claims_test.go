@@ -2,91 +2,124 @@ package paper
 
 import (
 	"math"
-	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/stats"
 )
 
-// A claim on a mean is judged by the interval of the queries' mean, moved to the mean
-// over folds; a published number in it is reproduced, one outside says better or worse
-// by its side.
-func TestClaimMeanVerdicts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	values := make([]float64, 100)
-	sum := 0.0
-	for i := range values {
-		values[i] = rng.Float64()
-		sum += values[i]
-	}
-	ours := sum/100 + 0.002 // over folds
-	half := 1.96 * sd(values) / 10
+// spanning is evidence of an interval around 0.45, half wide.
+func spanning(half float64, t ...trivial) evidence {
+	return evidence{low: 0.45 - half, high: 0.45 + half, trivial: t}
+}
+
+// A published number inside the interval is reproduced, unless a trivial system is as near;
+// outside ours is better or worse by its side, or turns an order round.
+func TestVerdicts(t *testing.T) {
+	near, far := trivial{"the order of the file", 0.447}, trivial{"a random order", 0.3}
+	turned := spanning(0.005)
+	turned.turned = "ListNet"
 	for _, c := range []struct {
 		published float64
 		less      bool
+		e         evidence
 		want      Verdict
+		why       string
 	}{
-		{ours, false, Reproduced},
-		{ours + 0.8*half, false, Reproduced},
-		{ours - 0.8*half, false, Reproduced},
-		{ours + 1.3*half, false, Worse},
-		{ours - 1.3*half, false, Better},
-		{ours + 1.3*half, true, Better},
-		{ours - 1.3*half, true, Worse},
+		{0.45, false, spanning(0.005, far), Reproduced, ""},
+		{0.4549, false, spanning(0.005, far), Reproduced, ""},
+		{0.4551, false, spanning(0.005, far), Worse, ""},
+		{0.4449, false, spanning(0.005, far), Better, ""},
+		{0.4551, true, spanning(0.005, far), Better, ""},
+		{0.4449, true, spanning(0.005, far), Worse, ""},
+		{0.45, false, spanning(0.005, far, near), NotInformative, "the order of the file is as near"},
+		{0.4525, false, spanning(0.005, far, near), Reproduced, ""}, // further from the trivial one than the interval is wide
+		{0.4551, false, spanning(0.005, near), Worse, ""},
+		{0.45, false, turned, Reproduced, ""},
+		{0.4551, false, turned, OrderChanged, "against ListNet"},
+		{0.45, false, incomparable("other data"), NotComparable, "other data"},
 	} {
 		var r Report
-		r.claim(Claim{Published: c.published, Ours: ours, less: c.less}, overQueries(ours, values, 1))
-		got := r.Claims[0]
-		if got.Verdict != c.want {
-			t.Errorf("%v published, ours %v from %v to %v: %s, expected %s", c.published, ours, got.Low, got.High, got.Verdict, c.want)
-		}
-		if off := math.Abs((got.Low+got.High)/2 - ours); off > 0.1*half {
-			t.Errorf("the interval from %v to %v is not around %v", got.Low, got.High, ours)
+		r.claim(Claim{Published: c.published, Ours: 0.45, less: c.less}, c.e)
+		if got := r.Claims[0]; got.Verdict != c.want || got.Why != c.why {
+			t.Errorf("%v published, evidence %+v: %s (%s), expected %s (%s)", c.published, c.e, got.Verdict, got.Why, c.want, c.why)
 		}
 	}
 }
 
-// What cannot be judged says why; what was not published is no claim.
-func TestClaimsWithoutVerdict(t *testing.T) {
-	var r Report
-	r.claim(Claim{Published: math.NaN(), Ours: 1}, overQueries(1, []float64{1, 2}, 1))
-	r.claim(Claim{Published: math.NaN(), Ours: 1}, incomparable("other data"))
-	if len(r.Claims) != 0 {
-		t.Fatalf("found %v for numbers that were not published", r.Claims)
+// A trivial system in the place of ours reproduces nothing, whatever was published and
+// however wide the interval: its own number is among the trivial ones.
+func TestTrivialSystemsReproduceNothing(t *testing.T) {
+	for _, half := range []float64{0, 1e-4, 0.01, 0.3} {
+		for published := 0.0; published <= 1; published += 0.001 {
+			var r Report
+			r.claim(Claim{Published: published, Ours: 0.45}, spanning(half, trivial{"the best single feature", 0.45}))
+			if r.Claims[0].Verdict == Reproduced {
+				t.Fatalf("%v is reproduced within ±%v of 0.45 by the best single feature", published, half)
+			}
+		}
 	}
+}
+
+// The interval is that of another run, with half a unit of the last digit printed.
+func TestOverRuns(t *testing.T) {
+	runs := [][]stats.Tried{{{Validation: []float64{0.5, 0.4}, Test: []float64{0.45, 0.43}}}}
+	want, err := stats.Replicate(runs, stats.ReplicationConfig{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := overRuns(runs, 0, 0.0005, 1)
+	if math.Abs(e.low-want.Interval.Low+0.0005) > 1e-15 || math.Abs(e.high-want.Interval.High-0.0005) > 1e-15 || e.basis == "" || e.detectable <= e.high-want.Mean {
+		t.Errorf("%+v, expected the interval %+v, wider by 0.0005", e, want)
+	}
+	if e := overRuns(nil, 0, 0.0005, 1); e.why == "" {
+		t.Errorf("without runs: %+v, expected that nothing is comparable", e)
+	}
+}
+
+// Numbers are rounded as the most precise of a table shows.
+func TestRounding(t *testing.T) {
+	for _, c := range []struct {
+		n    numbers
+		want float64
+	}{
+		{numbers{"a": {"map": 0.45, "ndcg@1": 0.449}}, 0.0005},
+		{numbers{"a": {"map": 0.4457}, "b": {"map": 0.45}}, 0.00005},
+		{numbers{"a": {"map": math.NaN(), "ndcg@1": 0.5}}, 0.05},
+	} {
+		if got := c.n.rounding(); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: half a unit is %v, expected %v", c.n, got, c.want)
+		}
+	}
+}
+
+// What cannot be judged says why; what was not published is no claim; a number that two rows
+// are held against, or two experiments have, counts once, and baselines apart.
+func TestCounts(t *testing.T) {
+	one, two := &Report{Name: "one"}, &Report{Name: "two"}
+	one.claim(Claim{Published: math.NaN(), Ours: 1}, spanning(1))
+	one.claim(Claim{Data: "OHSUMED, cleaned", Row: "AdaRank.NDCG", Measure: "MAP", Published: 0.45, Ours: 0.45, Quoted: true}, spanning(0.01))
+	one.claim(Claim{Data: "OHSUMED", Row: "ListNet", Measure: "MAP", Published: 0.45, Ours: 0.45, Quoted: true}, spanning(0.01))
+	one.claim(Claim{Data: "OHSUMED", Row: "ListNet, descent", Against: "ListNet", Measure: "MAP", Published: 0.45, Ours: 0.45, Quoted: true}, spanning(0.01))
+	one.claim(Claim{Data: "TD2004, published", Row: "MLE", Measure: "MAP", Published: 0.3, Ours: 0.45}, incomparable("uncleaned"))
+	one.claim(Claim{Data: "TD2004, cleaned", Row: "MLE", Measure: "MAP", Published: 0.3, Ours: 0.45}, spanning(0.01))
+	two.claim(Claim{Data: "OHSUMED", Row: "AdaRank-NDCG", Measure: "MAP", Published: 0.45, Ours: 0.47, Quoted: true}, spanning(0.01))
+	two.claim(Claim{Data: "OHSUMED", Row: "BoltzRank1", Measure: "MAP", Published: 0.46, Ours: 0.45}, spanning(0.01))
+	two.claim(Claim{Data: "OHSUMED", Row: "BoltzRank2", Measure: "MAP", Published: 0.46, Ours: 0.45}, incomparable("other data"))
 	_, oneDraw := overDraws([]float64{1})
-	for _, e := range []evidence{overQueries(1, []float64{1}, 1), oneDraw, incomparable("other data")} {
-		r.claim(Claim{Published: 1, Ours: 1}, e)
+	two.claim(Claim{Row: "made", Published: 1, Ours: 1}, oneDraw)
+	all := All{Outcomes: []Outcome{{Report: one}, {}, {Report: two}}}
+	markRepeats(all.reports()...)
+	var repeats []string
+	for _, c := range all.claims() {
+		repeats = append(repeats, c.Repeats)
 	}
-	for _, c := range r.Claims {
-		if c.Verdict != NotComparable || c.Why == "" {
-			t.Errorf("found %+v, expected a number that is not comparable, with the reason", c)
-		}
+	if got, want := strings.Join(repeats, "|"), "||one|one||one|||"; got != want {
+		t.Errorf("repetitions: %s, expected %s", got, want)
 	}
-	if got, want := countsText(r.Claims), "0 reproduced, 0 better, 0 worse, 3 not comparable"; got != want {
+	want := "the papers' own systems: 1 reproduced, 1 better, 0 worse, 0 order changed, 0 not informative, 2 not comparable; " +
+		"quoted baselines: 2 reproduced, 0 better, 0 worse, 0 order changed, 0 not informative, 0 not comparable"
+	if got := countsText(all.claims()); got != want {
 		t.Errorf("counts: %s, expected %s", got, want)
-	}
-}
-
-// A queries' mean that was published is called reproduced as often as the interval
-// says, whichever queries there are.
-func TestVerdictsHoldTheirLevel(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	const trials = 200
-	hits := 0
-	values := make([]float64, 106) // OHSUMED's
-	for trial := range trials {
-		sum := 0.0
-		for i := range values {
-			values[i] = math.Pow(rng.Float64(), 2) // mean 1/3
-			sum += values[i]
-		}
-		var r Report
-		ours := sum / float64(len(values))
-		r.claim(Claim{Published: 1.0 / 3, Ours: ours}, overQueries(ours, values, uint64(trial)))
-		if r.Claims[0].Verdict == Reproduced {
-			hits++
-		}
-	}
-	if share := float64(hits) / trials; share < 0.90 || share > 0.99 {
-		t.Errorf("the truth is reproduced in %.3f of the trials, expected .95", share)
 	}
 }

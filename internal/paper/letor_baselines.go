@@ -43,6 +43,7 @@ func letorBaselines() study {
 		measures: reported,
 		records:  "{set}",
 		views:    baselineViews,
+		quoted:   true,
 		parts: []part{
 			says{"source", "LETOR 3.0 and 4.0, baselines run by Microsoft Research Asia; NDCG up to 5 of FRank and AdaRank-NDCG from BoltzRank's paper, which took them from there"},
 			command, seed, setSizes, notFound, conventions,

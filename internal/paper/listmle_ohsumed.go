@@ -44,6 +44,7 @@ func listMLEOnOHSUMED() study {
 			{name: "chosen", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("random", "input", "group")},
 		},
 		alone:     true,
+		quoted:    true,
 		chosenBy:  "map",
 		measures:  append(ndcgUpTo(10), "map"),
 		records:   "seed{seed}",

@@ -1,13 +1,13 @@
 package paper
 
 import (
+	"context"
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
-	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/stats"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -38,12 +38,16 @@ type view struct {
 	measures   []string
 	published  numbers
 	values     [][]map[string]number // by row, seed and measure
+	trivial    map[string][]trivial  // by measure, where there are published numbers
 }
 
 // number is one measure of one row.
 type number struct {
 	mean, neutral, pooled float64   // as tune.Summary has them
 	each                  []float64 // on the test queries
+
+	// tried is what every setting has, a fold each; nil where there is no published number.
+	tried []stats.Tried
 }
 
 // numbers are published values by row and measure.
@@ -96,8 +100,9 @@ func lowestShare(folds []tune.Fold) float64 {
 }
 
 // measured returns the views of a column: the numbers that tuning gave, or those that the
-// chosen models get in other conventions.
-func (s *study) measured(c *column, folds []tune.Fold) ([]view, error) {
+// chosen models get in other conventions; where there are published numbers, with what
+// verdicts on them rest on.
+func (s *study) measured(ctx context.Context, c *column, folds []tune.Fold) ([]view, error) {
 	views := []view{{convention: s.convention, measures: s.measures}}
 	if s.views != nil {
 		views = s.views(c.name)
@@ -105,22 +110,41 @@ func (s *study) measured(c *column, folds []tune.Fold) ([]view, error) {
 		views[0].published = s.published(c.name)
 	}
 	for k := range views {
-		v := &views[k]
-		v.values = make([][]map[string]number, len(c.rows))
-		for i, seeds := range c.rows {
-			for _, row := range seeds {
-				values := summarised(row)
-				if s.views != nil {
-					var err error
-					if values, err = v.evaluate(row, folds); err != nil {
-						return nil, err
-					}
-				}
-				v.values[i] = append(v.values[i], values)
-			}
+		if err := s.measure(ctx, c, &views[k], folds); err != nil {
+			return nil, err
 		}
 	}
 	return views, nil
+}
+
+func (s *study) measure(ctx context.Context, c *column, v *view, folds []tune.Fold) error {
+	j, err := v.judge(folds)
+	if err != nil {
+		return err
+	}
+	judged := len(v.published) > 0
+	if judged {
+		if v.trivial, err = j.trivial(ctx, folds); err != nil {
+			return err
+		}
+	}
+	v.values = make([][]map[string]number, len(c.rows))
+	for i, seeds := range c.rows {
+		for _, row := range seeds {
+			values := summarised(row)
+			if s.views != nil {
+				values, err = j.chosen(row)
+			}
+			if err == nil && judged {
+				err = j.tried(row, values)
+			}
+			if err != nil {
+				return err
+			}
+			v.values[i] = append(v.values[i], values)
+		}
+	}
+	return nil
 }
 
 // summarised returns the numbers that tuning gave.
@@ -139,41 +163,6 @@ func perQuery(row *tune.Row, m measure.Measure) []float64 {
 		all = append(all, row.Folds[i].Test.PerQuery(m)...)
 	}
 	return all
-}
-
-// evaluate measures the chosen models of a row in the view's convention.
-func (v *view) evaluate(row *tune.Row, folds []tune.Fold) (map[string]number, error) {
-	list, err := measure.ParseList(strings.Join(v.measures, ","), v.convention, measure.Options{})
-	if err != nil {
-		return nil, err
-	}
-	var judged []*dataset.Dataset
-	for i := range folds {
-		judged = append(judged, folds[i].Test)
-	}
-	list = measure.ForAll(list, judged...)
-	var tests []*measure.Result
-	for k := range folds {
-		scores, err := row.Folds[k].Model.Score(folds[k].Test)
-		if err != nil {
-			return nil, err
-		}
-		test, err := measure.Evaluate(folds[k].Test, scores, list, measure.TiesInput)
-		if err != nil {
-			return nil, err
-		}
-		tests = append(tests, test)
-	}
-	pooled := measure.Pool(tests...)
-	values := make(map[string]number)
-	for _, m := range list {
-		n := number{mean: measure.MeanOverFolds(m, tests...), pooled: pooled.Mean(m), each: pooled.PerQuery(m)}
-		for _, t := range tests {
-			n.neutral += t.TieNeutral(m) / float64(len(tests))
-		}
-		values[m.Name()] = n
-	}
-	return values, nil
 }
 
 // means returns a measure of a row by seed.

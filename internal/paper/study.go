@@ -40,6 +40,7 @@ type study struct {
 
 	// published returns the published numbers on a set, nil if there are none.
 	published func(set string) numbers
+	quoted    bool // the published numbers are of baselines, quoted or run for comparison
 
 	// views, if not nil, returns the conventions to measure a set's chosen models in,
 	// with the published numbers of each, instead of convention, measures and published.
@@ -61,12 +62,17 @@ type row struct {
 	seeds     int    // 0 for the study's
 	against   string // the published row that its claims are about, if not its namesake
 	unplotted bool   // left out of curves, which have eight looks
+	quoted    bool   // the published number is of a baseline
 }
 
 // part is a piece of a study's report.
 type part interface {
 	add(s *results, r *Report)
 }
+
+// drawnSeeds is the number of seeds of rows that draw something, where the spread between
+// them is to be known.
+const drawnSeeds = 3
 
 // partFunc is a part of one experiment's own.
 type partFunc func(s *results, r *Report)
@@ -116,7 +122,7 @@ func (s *study) train(ctx context.Context, o Options) (*results, error) {
 			c, taken := newColumn(&sources[i], r, folds)
 			err := s.trainColumn(ctx, o, c, taken)
 			if err == nil {
-				c.views, err = s.measured(c, taken)
+				c.views, err = s.measured(ctx, c, taken)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.heading(s), err)
@@ -137,6 +143,9 @@ func (s *study) trainColumn(ctx context.Context, o Options, c *column, folds []t
 	for k := range max(1, most) {
 		seed := o
 		seed.Seed += uint64(k)
+		if k > 0 && o.Records != "" && !strings.Contains(s.records, "{seed}") {
+			seed.Records = filepath.Join(o.Records, fmt.Sprintf("seed%d", seed.Seed))
+		}
 		for _, members := range s.groups(k) {
 			rows, err := s.tune(ctx, seed, c, members, folds)
 			if err != nil {
@@ -184,7 +193,7 @@ func (s *study) groups(k int) [][]int {
 // in the order of the file, as LETOR's evaluation has it.
 func (s *study) tune(ctx context.Context, o Options, c *column, members []int, folds []tune.Fold) ([]tune.Row, error) {
 	first := &s.rows[members[0]]
-	config := tune.Config{Folds: folds, Convention: s.convention, Scorer: first.scorer, Seed: o.Seed, Jobs: o.Jobs}
+	config := tune.Config{Folds: folds, Convention: s.convention, Scorer: first.scorer, Seed: o.Seed, Jobs: o.Jobs, KeepModels: s.published != nil || s.views != nil}
 	var err error
 	if config.Measures, err = measure.ParseList(strings.Join(s.measures, ","), s.convention, measure.Options{}); err != nil {
 		return nil, err
@@ -227,7 +236,7 @@ func (s *study) stage(c *column, r *row, seed uint64) string {
 	if r.chosenBy != "" {
 		words = append(words, "chosen by "+r.chosenBy)
 	}
-	if strings.Contains(s.records, "{seed}") {
+	if strings.Contains(s.records, "{seed}") || max(s.seeds, r.seeds) > 1 {
 		words = append(words, fmt.Sprintf("seed %d", seed))
 	}
 	return strings.Join(words, ", ")

@@ -78,6 +78,9 @@ var grids partFunc = func(s *results, r *Report) {
 		if p.column != s.columns[0] {
 			break
 		}
+		if p.seed > 0 {
+			continue
+		}
 		training := "-"
 		if e := &p.tuned().Entry; e.Measure != nil {
 			training = e.Measure.Name()
@@ -101,7 +104,11 @@ var chosen partFunc = func(s *results, r *Report) {
 		if len(s.readings) > 1 {
 			line = append(line, p.column.reading.name)
 		}
-		t.Rows = append(t.Rows, append(line, p.row().name, chosenByFold(p.tuned())))
+		name := p.row().name
+		if p.seed > 0 {
+			name += fmt.Sprintf(", seed %d", p.results.options.Seed+uint64(p.seed))
+		}
+		t.Rows = append(t.Rows, append(line, name, chosenByFold(p.tuned())))
 	}
 	r.Tables = append(r.Tables, t)
 }
