@@ -35,9 +35,9 @@ func boltzRank() study {
 		parts: []part{
 			says{"source", "Volkovs, Zemel: BoltzRank: Learning to Rank by Maximizing Expected Ranking Gain, ICML 2009"},
 			command, seed, conventions, setSizes, notFound,
-			says{"in sight of test data", "the bag of ten networks, alpha and the grid were settled with OHSUMED's test values in view, among 479 settings (docs/searches/boltzrank.csv)"},
+			says{"in sight", "of test data: the bag of ten networks, alpha and the grid were settled with OHSUMED's test values in view, among 479 settings (docs/searches/boltzrank.csv)"},
 			says{"chosen by", "validation MAP, settings and epochs alike"},
-			says{"numbers", "means over folds and, of the networks, over three seeds; difference is ours less the paper's"},
+			says{"numbers", "means over folds and, of the networks, over five seeds; difference is ours less the paper's"},
 			blocks{title: func(c *column, _ *view) string { return c.name }, ours: "ours", theirs: "paper", less: "difference"},
 			grids, chosen,
 			numberSheet{fields: []field{

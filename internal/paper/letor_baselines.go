@@ -47,7 +47,7 @@ func letorBaselines() study {
 		parts: []part{
 			says{"source", "LETOR 3.0 and 4.0, baselines run by Microsoft Research Asia; NDCG up to 5 of FRank and AdaRank-NDCG from BoltzRank's paper, which took them from there"},
 			command, seed, setSizes, notFound, conventions,
-			says{"in sight of test data", "the reweighting and rate of AdaRank and the mean over starts of coordinate ascent were settled with the test values of both sets in view"},
+			says{"in sight", "of test data: the reweighting and rate of AdaRank and the mean over starts of coordinate ascent were settled with the test values of both sets in view"},
 			says{"chosen by", "validation MAP: rounds, C and all other settings"},
 			says{"numbers", "means over folds; s.e. is the standard error of the mean over all test queries"},
 			says{"tools", "the authors' own programs (RankLib for coordinate ascent), tuned on the same folds by validation MAP; measured once"},

@@ -58,9 +58,9 @@ func figure3() study {
 			command, seed, conventions, setSizes, notFound,
 			says{asPublished.name, asPublished.about},
 			says{cleaned.name, cleaned.about},
-			says{"in sight of test data", "reading R2 with binary relevance was taken because it comes closest to the paper's results on OHSUMED; the sampler's defaults (walks of 20 steps from the ideal ranking, each ranking once) were settled with OHSUMED's test values in view"},
+			says{"in sight", "of test data: reading R2 with binary relevance was taken because it comes closest to the paper's results on OHSUMED; the sampler's defaults (walks of 20 steps from the ideal ranking, each ranking once) were settled with OHSUMED's test values in view"},
 			says{"chosen by", "validation NDCG@10 where NDCG is trained for, otherwise validation MAP"},
-			says{"numbers", "means over folds and, of rows that draw samples or starts, over three seeds; " + microaverage + " is over the sets present, weighted by the sets' published numbers of queries, ours and the paper's alike"},
+			says{"numbers", "means over folds and, of rows that draw samples or starts, over five seeds; " + microaverage + " is over the sets present, weighted by the sets' published numbers of queries, ours and the paper's alike"},
 			says{"marks", "*** ** * are the best three of a column, ours among ours and the paper's among the paper's"},
 			markedTables, orderCounts{
 				title:  "counts of section 5.2: in how many cells, one a column and measure, the first is above the second (in brackets: or equal)",

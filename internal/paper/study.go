@@ -72,7 +72,7 @@ type part interface {
 
 // drawnSeeds is the number of seeds of rows that draw something, where the spread between
 // them is to be known.
-const drawnSeeds = 3
+const drawnSeeds = 5
 
 // partFunc is a part of one experiment's own.
 type partFunc func(s *results, r *Report)
