@@ -70,8 +70,8 @@ func figure3Notes(s *results, r *Report) {
 	edges := make(map[string][]string)
 	worst, queries := 0.0, 0
 	for p := range s.tunings(nil) {
-		if slices.Contains(p.tuned().AtEdge(), "C") {
-			where := p.column.heading(s.study)
+		where := p.column.heading(s.study)
+		if slices.Contains(p.tuned().AtEdge(), "C") && !slices.Contains(edges[where], p.row().name) {
 			edges[where] = append(edges[where], p.row().name)
 		}
 		for _, n := range p.view.values[p.at][0] {
@@ -80,7 +80,7 @@ func figure3Notes(s *results, r *Report) {
 		queries = max(queries, p.tuned().TiedQueries())
 	}
 	for _, where := range slices.Sorted(maps.Keys(edges)) {
-		r.note("%s: in some fold the chosen C is the lowest or highest tried of %s.", where, strings.Join(edges[where], ", "))
+		r.note("%s: in some fold, with some seed, the chosen C is the lowest or highest tried of %s.", where, strings.Join(edges[where], ", "))
 	}
 	if queries > 0 {
 		r.note("Documents tie: in up to %d test queries more than 1 %% of the differently graded pairs have equal scores. Random order of tied documents changes a mean by up to %.4f (tie_neutral in the CSV).", queries, worst)
