@@ -4,7 +4,7 @@
 // Start reading at [RankBoost], [FRank] and [AdaRank]: each is made from a data set, and
 // its Next adds one round at a time, so that the caller decides when to stop. arrange.go
 // and columns.go hold what the first two share: pairs of documents without a matrix of
-// pairs, and features as the places of their values among the thresholds. [Standings]
+// pairs, and for every document and feature the number of thresholds below its value. [Standings]
 // measures scores that change a little every round. The package must not depend on
 // hyperparameters' names, validation data or model files.
 package boost
@@ -59,8 +59,8 @@ type sum struct {
 	buffers   [][]float64 // one a worker
 }
 
-// newSum returns an empty sum over a data set, with buffers for so many numbers and
-// three a document of the longest query. The error is ErrNoPairs.
+// newSum returns an empty sum over a data set. Each worker's buffer holds 3n + more
+// numbers, where n is the documents of the longest query. The error is ErrNoPairs.
 func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	a := arrange(d, o.PerQuery)
 	if len(a.queries) == 0 {

@@ -218,8 +218,8 @@ func TestGradientMethodErrors(t *testing.T) {
 		p    *Problem
 		want string
 	}{
-		{"lambdarank", quick(t, lookup(t, "lambdarank"), "", "optimizer", "lbfgs"), "lambdarank: optimizer=lbfgs: the forces λ of lambdarank are not the gradient of its value"},
-		{"lambdaloss", quick(t, lookup(t, "lambdaloss"), networkScorer, "optimizer", "lbfgs"), "lambdaloss: optimizer=lbfgs: the forces λ of lambdaloss"},
+		{"lambdarank", quick(t, lookup(t, "lambdarank"), "", "optimizer", "lbfgs"), "lambdarank: optimizer=lbfgs: the λ of lambdarank are not the gradient of its value"},
+		{"lambdaloss", quick(t, lookup(t, "lambdaloss"), networkScorer, "optimizer", "lbfgs"), "lambdaloss: optimizer=lbfgs: the λ of lambdaloss"},
 		{"ranknet", quick(t, lookup(t, "ranknet"), "pairnet"), `ranknet: found the scorer "pairnet", expected linear, net`},
 		{"boltzrank2", quick(t, lookup(t, "boltzrank2"), "tree"), `boltzrank2: found the scorer "tree", expected pairnet, linear, net`},
 		{"listnet", quick(t, lookup(t, "listnet"), "", "top", "4"), `listnet: query "1": `},

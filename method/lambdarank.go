@@ -19,7 +19,7 @@ func newLambdaRank() *Method {
 		DefaultMeasure: "ndcg@10",
 		takes:          anyOne,
 		Hyperparameters: []Hyperparameter{
-			{Name: "lambda", Kind: Choice, Default: names[0], Choices: names, Doc: "the rule of the forces between documents"},
+			{Name: "lambda", Kind: Choice, Default: names[0], Choices: names, Doc: "the rule by which λ is computed"},
 			{Name: "sigma", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "slope of the logistic rules; 0: 1 where there is one"},
 			{Name: "margin", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "difference of scores that the rule goes by; 0: the rule's own"},
 			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},

@@ -10,7 +10,7 @@ import (
 func parametric(m *Method, p *Problem, l loss.Loss) (loss.Loss, train.Learner, error) {
 	optimizer := p.Values.Text("optimizer")
 	if optimizer == "lbfgs" && l.Traits().NonGradient {
-		return nil, nil, train.BadProblem("optimizer=lbfgs: the forces λ of %s are not the gradient of its value, so a line search has nothing to go by; expected optimizer=descent or auto", m.Name)
+		return nil, nil, train.BadProblem("optimizer=lbfgs: the λ of %s are not the gradient of its value, so a line search has nothing to go by; expected optimizer=descent or auto", m.Name)
 	}
 	if optimizer == "auto" {
 		optimizer = "descent"

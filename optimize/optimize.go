@@ -5,7 +5,7 @@
 // any solver. Start reading at [LBFGS], the workhorse for smooth objectives, and
 // [Multistart], which goes through several starts with it; [Newton] is faster where there is
 // a Hessian, and [CuttingPlane], [NSlack] and [Smoothing] minimise what has kinks. [Descent]
-// follows the gradients (or other forces) of the [Terms] of a sum one after the other, as
+// follows the gradients (or other λ) of the [Terms] of a sum one after the other, as
 // the papers on networks do. Runs of L-BFGS and descent can be interrupted and resumed to
 // the same bits ([Resumption]), from a [State] that has one form in files, whosever it is
 // ([AppendCheckpoint], [ReadCheckpoint]). The package must not depend on queries, losses,

@@ -37,7 +37,7 @@ func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		return nil, err
 	}
 	if t.Loss.Traits().NonGradient {
-		return nil, BadProblem("the forces λ of the loss are not the gradient of its value, so a line search has nothing to go by; expected a descent")
+		return nil, BadProblem("the λ of the loss are not the gradient of its value, so a line search has nothing to go by; expected a descent")
 	}
 	m := &minimization{task: t, scorer: s, file: checkpointFile{t.Checkpoint, t.identity()}}
 	if t.Observe != nil {

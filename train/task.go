@@ -58,8 +58,8 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 }
 
 // CheckWork returns a *ProblemError for a scorer that is no valid architecture, and for a
-// query that would take more work than LargestWork, in training or, by the scorer, in validation. A scorer or coster of nil
-// takes none.
+// query that would take more work than LargestWork, in training or, by the scorer, in
+// validation. A scorer or coster of nil takes none.
 func (t *Task) CheckWork(s scorer.Scorer, coster loss.Coster) error {
 	if v, ok := s.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {

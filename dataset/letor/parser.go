@@ -40,7 +40,7 @@ type parser struct {
 
 	// Of the current chunk:
 	runs     []run
-	last     string // the id of the last run
+	last     string // the query id of the document before, empty at the start
 	docText  []byte
 	nMissing int
 	newNames int64 // bytes of query ids seen first here, as memory counts them

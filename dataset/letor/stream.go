@@ -103,7 +103,7 @@ func (s *streamSource) readChunk(r io.Reader, buf []byte, size int) (all, text [
 			}
 			searched = len(buf)
 		}
-		if cap(buf)-len(buf) < 2*padding { // no room to speak of: a long line
+		if cap(buf)-len(buf) < 2*padding { // too little room for another read: a long line
 			if buf, err = s.withRoom(buf, min(max(size+chunkSlack, 2*len(buf)), longest+1+padding)); err != nil {
 				return buf, wholeLines(buf), err
 			}

@@ -30,7 +30,7 @@ K-1 and tests on part K; every further fold moves on by one part, so each part i
 tested once. This is LETOR's rotation: its five parts give its five folds, byte for
 byte.
 
-Lines are copied as they stand; a cache is printed.`,
+Lines are copied as they stand; the rows of a binary cache are written as lines.`,
 		Example: `  listwise data fold all.txt.gz --folds 5 --seed 1 --out folds
   listwise data fold --parts S1.txt S2.txt S3.txt S4.txt S5.txt --out MQ2008`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
