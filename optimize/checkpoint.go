@@ -89,8 +89,7 @@ func ReadCheckpoint(data []byte, fingerprint string, s State) error {
 	case !whole || !alsoWhole:
 		return &StateError{errSizes}
 	case problem != fingerprint:
-		found, expected := differences(problem, fingerprint)
-		return unfit("found that of another training (%s), expected %s", found, expected)
+		return unfit("found that of another training %s", differences(problem, fingerprint))
 	case kind != s.Kind():
 		return unfit("found the state of %s, expected that of %s", kind, s.Kind())
 	}
@@ -133,12 +132,19 @@ func prefixed(data []byte) (text string, rest []byte, ok bool) {
 	return string(data[:n]), data[n:], true
 }
 
-// differences returns the words of two fingerprints that are not in the other.
-func differences(found, expected string) (onlyFound, onlyExpected string) {
+// differences tells the words of each fingerprint that are not in the other.
+func differences(found, expected string) string {
 	without := func(a, b string) string {
 		other := strings.Fields(b)
 		words := slices.DeleteFunc(strings.Fields(a), func(w string) bool { return slices.Contains(other, w) })
 		return strings.Join(words, " ")
 	}
-	return without(found, expected), without(expected, found)
+	switch more, missing := without(found, expected), without(expected, found); {
+	case missing == "":
+		return fmt.Sprintf("(%s), expected one without that", more)
+	case more == "":
+		return fmt.Sprintf("(without %s), expected one with it", missing)
+	default:
+		return fmt.Sprintf("(%s), expected %s", more, missing)
+	}
 }

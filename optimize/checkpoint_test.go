@@ -116,14 +116,15 @@ func TestCheckpointRefusals(t *testing.T) {
 		problem string
 		state   State
 	}{
-		"found what is none, expected what an interrupted": {data: []byte("{}")},
-		"found a checkpoint of version 1, expected":        {data: []byte(`{"format":"listwise-checkpoint-1","problem":"p"}`)},
-		"found a checkpoint of version 3, expected":        {data: version(3)},
-		"found an end after 26 bytes":                      {data: data[:26]},
-		"the file is damaged or incomplete":                {data: data[:len(data)-1]},
-		"another training (C=1), expected C=2":             {data: data, problem: "method=sample C=2 seed=1"},
-		"another training (), expected bag=2":              {data: data, problem: sampled + " bag=2"},
-		"the state of descent, expected that of L-BFGS":    {data: data, state: new(LBFGSState)},
+		"found what is none, expected what an interrupted":       {data: []byte("{}")},
+		"found a checkpoint of version 1, expected":              {data: []byte(`{"format":"listwise-checkpoint-1","problem":"p"}`)},
+		"found a checkpoint of version 3, expected":              {data: version(3)},
+		"found an end after 26 bytes":                            {data: data[:26]},
+		"the file is damaged or incomplete":                      {data: data[:len(data)-1]},
+		"another training (C=1), expected C=2":                   {data: data, problem: "method=sample C=2 seed=1"},
+		"another training (without bag=2), expected one with it": {data: data, problem: sampled + " bag=2"},
+		"another training (seed=1), expected one without that":   {data: data, problem: "method=sample C=1"},
+		"the state of descent, expected that of L-BFGS":          {data: data, state: new(LBFGSState)},
 	} {
 		if c.problem == "" {
 			c.problem = sampled

@@ -111,13 +111,9 @@ func (b *boosting) prepareValidation() error {
 	if v == nil || err != nil {
 		return err
 	}
-	averager, ok := v.Measure.(measure.Averager)
-	if !ok {
-		return BadProblem("found the measure %s, expected one that has an expected value under ties", v.Measure.Name())
-	}
 	b.by = v.Measure
 	b.valid = normalized(v.Data, b.task.Normalization)
-	b.standings = boost.NewStandings(b.valid, averager, b.task.Workers)
+	b.standings = boost.NewStandings(b.valid, v.Measure, b.task.Workers)
 	b.scores = make([]float64, b.valid.Docs())
 	return nil
 }

@@ -29,6 +29,11 @@ func (p *Problem) Settled() (*Problem, error) {
 	if s.Select == nil {
 		s.Select = s.Measure // with the rules of an evaluation
 	}
+	if s.Valid != nil && s.Select != nil {
+		if _, err := averager(s.Select); err != nil {
+			return nil, err
+		}
+	}
 	s.Measure = measure.ForTraining(s.Measure)
 	var c measure.Convention
 	switch {

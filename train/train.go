@@ -46,7 +46,8 @@ type Problem struct {
 
 	// Measure is what the training optimises, for those whom it concerns; nil if there
 	// is none. Select is the measure of Valid, tie-neutral; nil means Measure or, without
-	// that, map. The relevance threshold of both, unless chosen, is for the data.
+	// that, map. Where there are Valid, it must be a measure.Averager. The relevance
+	// threshold of both, unless chosen, is for the data.
 	Measure, Select measure.Measure
 
 	// Threshold is the lowest grade that the loss takes as relevant, 0 if it does not ask
@@ -54,8 +55,8 @@ type Problem struct {
 	// for the choice on validation data and the model.
 	Threshold float64
 
-	// LargestWork bounds the operations, and ten times the bytes of memory, that one
-	// query may take a pass; a query that would take more is refused. 0 means
+	// LargestWork bounds the operations that one query may take a pass, and ten times the
+	// bytes of memory that it may take; a query that needs more of either is refused. 0 means
 	// DefaultLargestWork.
 	LargestWork float64
 
@@ -76,9 +77,9 @@ type Problem struct {
 	Settings map[string]any
 
 	// Identity identifies, in words NAME=VALUE, the loss, the learner and their settings, so
-	// that a checkpoint of another training is not taken for this one's. If empty, it is made
-	// of Method, Settings and the types and fields of Loss and Learner; what these have
-	// behind pointers, in lists or in functions (an Architecture) it does not tell.
+	// that a checkpoint of another training is not taken for this one's. If empty, it is
+	// that of [IdentityOf], which does not tell what Loss and Learner have behind pointers,
+	// in lists or in functions (an Architecture).
 	Identity string
 
 	done     <-chan struct{}    // the context's, set by Run

@@ -12,7 +12,7 @@ import (
 // Validation measures models under way on the validation data.
 type Validation struct {
 	Data    *dataset.Dataset // before normalization
-	Measure measure.Measure
+	Measure measure.Averager
 
 	normalization dataset.Normalization
 }
@@ -23,12 +23,15 @@ func (t *Task) Validation(choosing bool) (*Validation, error) {
 	if t.Valid == nil {
 		return nil, nil
 	}
-	v := &Validation{Data: t.Valid, Measure: t.Select, normalization: t.Normalization}
-	if v.Measure == nil {
-		var err error
-		if v.Measure, err = measure.Parse("map", t.relevant, measure.Options{}); err != nil {
-			return nil, err
-		}
+	v := &Validation{Data: t.Valid, normalization: t.Normalization}
+	var err error
+	if t.Select == nil {
+		v.Measure, err = measure.Parse("map", t.relevant, measure.Options{})
+	} else {
+		v.Measure, err = averager(t.Select)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if choosing {
 		if err := measure.CheckVaries(v.Measure, v.Data); err != nil {
@@ -36,6 +39,15 @@ func (t *Task) Validation(choosing bool) (*Validation, error) {
 		}
 	}
 	return v, nil
+}
+
+// averager returns the measure as one by which models can be chosen, tie-neutrally.
+func averager(m measure.Measure) (measure.Averager, error) {
+	a, ok := m.(measure.Averager)
+	if !ok {
+		return nil, BadProblem("validation data: found the measure %s, expected one that has an expected value under ties (measure.Averager)", m.Name())
+	}
+	return a, nil
 }
 
 // Value returns the measure of a scorer, tie-neutral as wherever a model is chosen.
