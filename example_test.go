@@ -109,9 +109,11 @@ func (shares shareLoss) Eval(scores, lambda []float64, _ *loss.Scratch) float64 
 
 // Train a loss of one's own, linear and as a network, tuned on folds; load and score.
 func Example_ownLoss() {
-	ctx, dir := context.Background(), filepath.Join(os.TempDir(), "listwise-own-loss")
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "listwise")
+	check(err)
 	defer os.RemoveAll(dir)
-	_, err := datafile.Fold(ctx, dir, "testdata/train.txt", 4, 1, nil)
+	_, err = datafile.Fold(ctx, dir, "testdata/train.txt", 4, 1, nil)
 	check(err)
 	folds, err := tune.ReadFolds(dir, dataset.Options{})
 	check(err)

@@ -6,21 +6,30 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/listwise/listwise/loss"
 )
 
 // identity names all that training depends on, as words NAME=VALUE.
 func (p *Problem) identity() string {
 	words := p.Identity
 	if words == "" {
-		parts := []string{"method=" + p.Method}
-		parts = described(parts, "loss", reflect.ValueOf(p.Loss))
-		parts = described(parts, "learner", reflect.ValueOf(p.Learner))
-		for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
-			parts = append(parts, fmt.Sprintf("%s=%v", name, p.Settings[name]))
-		}
-		words = strings.Join(parts, " ")
+		words = IdentityOf(p.Method, p.Loss, p.Learner, p.Settings)
 	}
 	return fmt.Sprintf("%s seed=%d relevant=%g normalization=%s data=%s", words, p.Seed, p.relevant.Threshold(), p.Normalization, p.Data.Fingerprint())
+}
+
+// IdentityOf returns what Problem.Identity is if it is empty: the method, the settings, and
+// the types and fields of the loss and the learner, as words NAME=VALUE. What these have
+// behind pointers, in lists or in functions is told by its type alone.
+func IdentityOf(method string, l loss.Loss, learner Learner, settings map[string]any) string {
+	words := []string{"method=" + method}
+	words = described(words, "loss", reflect.ValueOf(l))
+	words = described(words, "learner", reflect.ValueOf(learner))
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		words = append(words, fmt.Sprintf("%s=%v", name, settings[name]))
+	}
+	return strings.Join(words, " ")
 }
 
 // described adds words for the types in v and for the numbers, strings and truth values in

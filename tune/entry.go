@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,7 +20,7 @@ import (
 // Entry is a way to learn with the settings to try: a method of the catalogue, or a loss
 // and a learner of the caller's own (see Own).
 type Entry struct {
-	Name     string // of the row and of the folder; unique among entries; empty: Method's
+	Name     string // of the row and, with Config.Dir, of the folder, so a plain file name then; unique among entries; empty: Method's
 	Settings []Setting
 
 	Method  *method.Method  // nil for the caller's own
@@ -68,6 +69,12 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 
 // Own returns the entry of a loss and a learner of the caller's own: plan makes them of
 // each of the settings, which are numbers, strings and booleans by name.
+//
+// With [Config.Dir] a training that is recorded there is not done again. It is another one,
+// and done, if the name, the settings, or the types or fields of the loss and the learner
+// differ (see [train.IdentityOf]). It is taken for the same if only what these have behind
+// pointers, in lists or in functions differs (an Architecture, for instance), or the code of
+// a type or function: then give another name or folder.
 func Own(name string, settings []map[string]any, plan func(settings map[string]any) (loss.Loss, train.Learner, error)) Entry {
 	e := Entry{Name: name, Plan: plan}
 	for _, s := range settings {
@@ -116,7 +123,7 @@ func (e *Entry) check(scorer string) error {
 	case e.Method == nil && e.Plan == nil:
 		return fmt.Errorf("%s: neither a method nor a plan, expected one of them", e.Name)
 	case e.Method == nil:
-		return nil
+		return e.checkOwn()
 	}
 	for _, s := range e.Settings {
 		if _, ok := s.(method.Values); !ok {
@@ -132,29 +139,46 @@ func (e *Entry) check(scorer string) error {
 	return nil
 }
 
-// learner names what trains the entry's settings, for records.
-func (e *Entry) learner() string {
-	if e.Method == nil {
-		return "own: " + e.Name
+// checkOwn returns an error for settings that no record could keep.
+func (e *Entry) checkOwn() error {
+	for _, s := range e.Settings {
+		if _, err := json.Marshal(s.Typed()); err != nil {
+			return fmt.Errorf("%s: settings %s: %w, expected finite numbers, strings and booleans", e.Name, s, err)
+		}
 	}
-	return e.Method.Name
+	return nil
 }
 
-// train learns with one of the settings.
-func (c *Config) train(ctx context.Context, e *Entry, s Setting, f *Fold) (*model.Model, error) {
+// plan makes the loss and the learner of the job, if they are the caller's own.
+func (j *job) plan() error {
+	if j.entry.Method != nil {
+		return nil
+	}
+	var err error
+	j.loss, j.learner, err = j.entry.Plan(j.values.Typed())
+	return err
+}
+
+// trainer names what trains the job, for its key.
+func (j *job) trainer() string {
+	if j.entry.Method == nil {
+		return "own: " + train.IdentityOf(j.entry.Name, j.loss, j.learner, j.values.Typed())
+	}
+	return j.entry.Method.Name
+}
+
+// train learns what the job is, once it is planned.
+func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	const workers = 1 // the other cores have jobs of their own
+	e, s, f := j.entry, j.values, j.fold
 	if e.Method != nil {
 		return e.Method.Train(ctx, &method.Problem{
 			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: c.Scorer,
 			Missing: c.Missing, Normalization: c.Normalization, Seed: c.Seed, Workers: workers,
 		})
 	}
-	l, learner, err := e.Plan(s.Typed())
-	if err != nil {
-		return nil, err
-	}
 	return train.Run(ctx, &train.Problem{
-		Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: l, Learner: learner,
+		Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner,
 		Missing: c.Missing, Normalization: c.Normalization, Seed: c.Seed, Workers: workers,
 		Method: e.Name, Settings: s.Typed(),
 	})

@@ -13,8 +13,10 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/train"
 )
 
 // job is one training: an entry's setting on a fold, and its outcome.
@@ -24,6 +26,9 @@ type job struct {
 	values Setting
 	train  string // fingerprints of the fold's data
 	valid  string
+
+	loss    loss.Loss // the caller's own, once planned
+	learner train.Learner
 
 	model      *model.Model
 	validation float64
@@ -57,13 +62,16 @@ func (c *Config) jobs() []*job {
 
 // run trains and validates, or takes both from the record of an earlier run.
 func (j *job) run(ctx context.Context, c *Config) error {
+	if err := j.plan(); err != nil {
+		return err
+	}
 	if c.Dir != "" {
 		found, err := j.restore(c)
 		if found || err != nil {
 			return err
 		}
 	}
-	m, err := c.train(ctx, j.entry, j.values, j.fold)
+	m, err := c.train(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -92,7 +100,7 @@ func (j *job) key(c *Config) string {
 		training, convention = m.Name(), measure.ConventionOf(m).Name()
 	}
 	text, err := json.Marshal([]any{
-		model.FormatVersion, j.entry.learner(), training, convention, j.values.Typed(), c.Seed, c.Normalization.String(),
+		model.FormatVersion, j.trainer(), training, convention, j.values.Typed(), c.Seed, c.Normalization.String(),
 		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer, recordVersion,
 	})
 	if err != nil {

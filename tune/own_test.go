@@ -3,12 +3,15 @@ package tune
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/train"
 )
@@ -39,14 +42,114 @@ func (b boundSquares) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
 	return value
 }
 
+// counted is a learner that counts how often it learns.
+type counted struct {
+	train.LBFGS
+	trained *int
+}
+
+func (c counted) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
+	*c.trained++
+	return c.LBFGS.Learn(ctx, t)
+}
+
+// doubled is a loss of another type with the fields of squares.
+type doubled squares
+
+func (l doubled) Bind(grades []float64, _ *rand.Rand) (loss.QueryLoss, error) {
+	return boundSquares{grades, 2 * l.weight}, nil
+}
+
+func (doubled) Traits() loss.Traits { return squares{}.Traits() }
+
+// Claim: a loss of another type, and other fields of the loss or the learner, are other
+// trainings in the same folder under the same name and settings; the same are not.
+func TestOwnEntryOfAnotherLoss(t *testing.T) {
+	trained := 0
+	c := newConfig(t)
+	c.Dir, c.Jobs, c.Folds = t.TempDir(), 1, c.Folds[:1]
+	base := train.LBFGS{C: 10, Tolerance: 1e-6, Iterations: 100}
+	other := base
+	other.C = 20
+	for _, kind := range []struct {
+		what    string
+		loss    loss.Loss
+		learner train.LBFGS
+		trained int
+	}{
+		{"the first", squares{0.5}, base, 1},
+		{"the same", squares{0.5}, base, 1},
+		{"another type", doubled{0.5}, base, 2},
+		{"another field of the loss", squares{0.25}, base, 3},
+		{"another field of the learner", squares{0.5}, other, 4},
+		{"the first again", squares{0.5}, base, 4},
+	} {
+		c.Entries = []Entry{Own("mine", []map[string]any{{}}, func(map[string]any) (loss.Loss, train.Learner, error) {
+			return kind.loss, counted{kind.learner, &trained}, nil
+		})}
+		got := run(t, c)
+		if trained != kind.trained {
+			t.Errorf("%s: %d trainings so far, want %d", kind.what, trained, kind.trained)
+		}
+		alone := c
+		alone.Dir = ""
+		before := trained
+		if want := digest(run(t, alone)); digest(got) != want {
+			t.Errorf("%s: the result is not that of a run without a folder", kind.what)
+		}
+		trained = before
+	}
+}
+
+// Claim: names under which results cannot be written in their folder, and measures that
+// cannot be evaluated, are errors before anything is trained or written.
+func TestRefusedBeforeTraining(t *testing.T) {
+	entry := func(name string) Entry {
+		return Own(name, []map[string]any{{}}, func(map[string]any) (loss.Loss, train.Learner, error) {
+			t.Errorf("%q is trained", name)
+			return nil, nil, errors.New("trained")
+		})
+	}
+	refused := func(what, want string, change func(*Config)) {
+		t.Helper()
+		c := newConfig(t)
+		above := t.TempDir()
+		c.Dir, c.Jobs, c.Entries = filepath.Join(above, "out"), 1, []Entry{entry("mine")}
+		change(&c)
+		if _, err := Run(context.Background(), c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error is %v, want %s", what, err, want)
+		}
+		if left, err := os.ReadDir(above); err != nil || len(left) > 0 {
+			t.Errorf("%s: left %v, %v", what, left, err)
+		}
+	}
+	for _, name := range []string{"..", ".", "/", "../up", "a/b", `a\b`, "a\x00", "/tmp"} {
+		refused(name, "expected a plain file name", func(c *Config) { c.Entries = []Entry{entry(name)} })
+		refused("fold "+name, "expected a plain file name", func(c *Config) { c.Folds[0].Name = name })
+	}
+	refused("a long name", "expected at most 200", func(c *Config) { c.Entries = []Entry{entry(strings.Repeat("a", 201))} })
+	refused("the report's name", "expected another one", func(c *Config) { c.Entries = []Entry{entry("results.json")} })
+	refused("a setting", "expected finite numbers", func(c *Config) { c.Entries[0].Settings = []Setting{own{"C": math.NaN()}} })
+	refused("Select", "found the measure only-value, expected one", func(c *Config) { c.Select = onlyValue{} })
+	refused("Measures", "found the measure only-value, expected one", func(c *Config) { c.Measures = []measure.Measure{onlyValue{}} })
+	refused("equal measures", "found the measure map twice", func(c *Config) { c.Measures = append(parse(t, "map"), parse(t, "map")...) })
+	refused("no measure", "found a measure that is nil", func(c *Config) { c.Measures = []measure.Measure{nil} })
+}
+
+// onlyValue is a measure that has no expected value under ties.
+type onlyValue struct{}
+
+func (onlyValue) Name() string { return "only-value" }
+
+func (onlyValue) Value(ranked []float64) (float64, bool) { return ranked[0], true }
+
 // Claim: a loss and a learner of the caller's own are tuned, recorded, resumed and
 // written like the methods beside them.
 func TestOwnEntry(t *testing.T) {
 	grid := []map[string]any{{"C": 0.001, "kind": "plain"}, {"C": 1.0, "kind": "plain"}, {"C": 1000.0, "kind": "plain"}}
 	trained := 0
 	entry := Own("squares", grid, func(s map[string]any) (loss.Loss, train.Learner, error) {
-		trained++
-		return squares{0.5}, train.LBFGS{C: s["C"].(float64), Tolerance: 1e-6, Iterations: 100}, nil
+		return squares{0.5}, counted{train.LBFGS{C: s["C"].(float64), Tolerance: 1e-6, Iterations: 100}, &trained}, nil
 	})
 	c := newConfig(t)
 	c.Entries, c.Dir, c.Jobs = append(c.Entries, entry), t.TempDir(), 1

@@ -28,7 +28,9 @@ type Config struct {
 
 	// Dir, if not empty, holds one record for every finished training, so that
 	// a run that was killed goes on where it was, and in the end models, scores
-	// and per-query results.
+	// and per-query results. A record is taken for a training of the same method or own
+	// loss and learner, settings, seed, data and measures; see Own for what of a caller's
+	// own is not noticed. Names of entries and folds must be plain file names.
 	Dir string
 
 	// KeepModels is whether the result has the models of all settings: FoldResult.Models.
@@ -100,6 +102,9 @@ func (c *Config) check() error {
 	if err := c.checkFolds(); err != nil {
 		return err
 	}
+	if err := c.checkMeasures(); err != nil {
+		return err
+	}
 	names := make(map[string]bool)
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -107,6 +112,9 @@ func (c *Config) check() error {
 			return fmt.Errorf("two entries are named %q, expected different names", e.Name)
 		}
 		if err := e.check(c.Scorer); err != nil {
+			return err
+		}
+		if err := c.checkFileName("entry", e.Name); err != nil {
 			return err
 		}
 		names[e.Name] = true
@@ -125,6 +133,9 @@ func (c *Config) checkFolds() error {
 			return fmt.Errorf("fold %d: found no training data or no validation data, expected both", i+1)
 		case names[f.Name]:
 			return fmt.Errorf("two folds are named %q, expected different names", f.Name)
+		}
+		if err := c.checkFileName("fold", f.Name); err != nil {
+			return err
 		}
 		names[f.Name] = true
 	}

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -59,6 +60,34 @@ func (c *Config) settle() {
 	for i := range c.Entries {
 		c.Entries[i].Measure = measure.For(c.Entries[i].Measure, sets...)
 	}
+}
+
+// checkMeasures returns an error for measures that cannot be evaluated.
+func (c *Config) checkMeasures() error {
+	names := make(map[string]bool)
+	for _, m := range c.Measures {
+		switch {
+		case m == nil:
+			return errors.New("found a measure that is nil, expected one")
+		case names[m.Name()]:
+			return fmt.Errorf("found the measure %s twice, expected different measures", m.Name())
+		}
+		if err := checkAverager(m); err != nil {
+			return err
+		}
+		names[m.Name()] = true
+	}
+	if err := checkAverager(c.Select); err != nil {
+		return &SelectionError{err}
+	}
+	return nil
+}
+
+func checkAverager(m measure.Measure) error {
+	if _, ok := m.(measure.Averager); !ok {
+		return fmt.Errorf("found the measure %s, expected one that has an expected value under ties (measure.Averager)", m.Name())
+	}
+	return nil
 }
 
 // checkSelection returns an error, before anything is trained, if every model would have

@@ -1,13 +1,37 @@
 package tune
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/internal/atomicfile"
 )
+
+// reportName is the file that the program's tune command writes beside the entries' folders.
+const reportName = "results.json"
+
+// longestName leaves room for the endings of files within what file systems allow.
+const longestName = 200
+
+// checkFileName returns an error if results are to be written under a name that is no plain
+// file name or is another file's.
+func (c *Config) checkFileName(what, name string) error {
+	switch {
+	case c.Dir == "":
+		return nil
+	case name == "." || !filepath.IsLocal(name) || strings.ContainsAny(name, "/\\\x00"):
+		return fmt.Errorf("found the %s name %q, expected a plain file name, as results are written under it", what, name)
+	case len(name) > longestName:
+		return fmt.Errorf("found the %s name %q of %d bytes, expected at most %d, as results are written under it", what, name, len(name), longestName)
+	case strings.EqualFold(name, reportName):
+		return fmt.Errorf("found the %s name %q, expected another one: a file of results has this name", what, name)
+	}
+	return nil
+}
 
 // write leaves the run's results in its folder: for every entry and fold the
 // chosen model, its test scores in input order and its per-query measures.
