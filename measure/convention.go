@@ -22,6 +22,7 @@ type Convention struct {
 	empty       float64 // what such a query counts otherwise
 	threshold   float64 // lowest relevant grade among whole ones; 0 means 1
 	chosen      float64 // lowest relevant grade, for any grades; 0: none is chosen
+	settled     bool    // chosen is not a choice, but what For found in the data
 }
 
 // conventions are the base conventions; each also exists as a skip variant.

@@ -113,28 +113,43 @@ func (r *Result) TieNeutralPerQuery(m Measure) []float64 { return r.neutral[r.in
 func (r *Result) index(m Measure) int {
 	if m != nil {
 		for i := range r.measures {
-			if equal(m, r.given[i]) || equal(m, r.measures[i]) {
+			if identical(m, r.given[i]) || identical(m, r.measures[i]) {
 				return i
 			}
 		}
-		if i := slices.IndexFunc(r.measures, func(evaluated Measure) bool { return becomes(m, evaluated) }); i >= 0 {
+		if i := slices.IndexFunc(r.measures, func(evaluated Measure) bool { return equal(m, evaluated) || becomes(m, evaluated) }); i >= 0 {
 			return i
 		}
 	}
 	panic(fmt.Sprintf("measure: the result has no %s, only %s", inFull(m), inFullAll(r.measures)))
 }
 
-// becomes reports whether a measure is m with the threshold for the data that it was
-// evaluated on.
+// becomes reports whether a measure is m with the threshold that the data settled. A
+// measure whose threshold was chosen is not: for m, the data may settle another.
 func becomes(m, evaluated Measure) bool {
-	c := ConventionOf(m)
-	return m.Name() == evaluated.Name() && c.chosen == 0 &&
-		equal(Under(m, c.WithThreshold(ConventionOf(evaluated).Threshold())), evaluated)
+	c, settled := ConventionOf(m), ConventionOf(evaluated)
+	if c.chosen != 0 || !settled.settled {
+		return false
+	}
+	return equal(Under(m, c.WithThreshold(settled.Threshold())), evaluated)
 }
 
-// equal reports whether two measures are the same; those from elsewhere that cannot be
-// compared are if they have the same name.
+// equal reports whether two measures have the same values: whether their thresholds were
+// chosen or settled makes no difference.
 func equal(a, b Measure) bool {
+	return identical(a, b) || a.Name() == b.Name() && identical(withChoice(a), withChoice(b))
+}
+
+// withChoice returns the measure with a threshold that was settled as one that was chosen.
+func withChoice(m Measure) Measure {
+	c := ConventionOf(m)
+	c.settled = false
+	return Under(m, c)
+}
+
+// identical reports whether two measures are the same; those from elsewhere that cannot be
+// compared are if they have the same name.
+func identical(a, b Measure) bool {
 	if a.Name() != b.Name() {
 		return false
 	}

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,38 @@ func TestResultOfOtherMeasures(t *testing.T) {
 				t.Errorf("panic is %q, want %q in it", text, c.want)
 			}
 		}
+	}
+}
+
+// Claim: a measure whose threshold was chosen answers for no other threshold: not for the
+// measure without a choice, whose threshold the data settle. What has the same threshold
+// has the same values, chosen or settled.
+func TestResultOfChosenThreshold(t *testing.T) {
+	grades, scores := [][]float64{{1, 0, 2}}, [][]float64{{3, 2, 1}}
+	evaluate := func(m Measure) *Result {
+		r, err := EvaluateLists(grades, scores, []Measure{m}, TiesInput)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	open, two := MustParse("map", Standard), MustParse("map", Standard.WithThreshold(2))
+	chosen := evaluate(two)
+	if text := panicOf(func() { chosen.Mean(open) }); !strings.Contains(text, "no map (standard), only map (standard, relevant from 2)") {
+		t.Errorf("asking relevance from 2 for relevance as the data have it: panic is %q", text)
+	}
+	if got := chosen.Mean(two); got != 1.0/3 {
+		t.Errorf("relevant from 2: map is %v, want 1/3", got)
+	}
+	one := MustParse("map", Standard.WithThreshold(1))
+	for _, m := range []Measure{open, one} {
+		if got := evaluate(open).Mean(m); math.Abs(got-5.0/6) > 1e-15 {
+			t.Errorf("%s of settled relevance is %v, want 5/6", inFull(m), got)
+		}
+	}
+	pool := Pool(evaluate(open), evaluate(one))
+	if got := pool.PerQuery(one); len(got) != 2 || got[0] != got[1] {
+		t.Errorf("pooled chosen and settled relevance from 1: %v", got)
 	}
 }
 

@@ -32,7 +32,7 @@ func (c Convention) WithThreshold(threshold float64) Convention {
 	if err := CheckThreshold(threshold); err != nil {
 		panic("measure: " + err.Error())
 	}
-	c.chosen = threshold
+	c.chosen, c.settled = threshold, false
 	return c
 }
 
@@ -58,7 +58,9 @@ func (c Convention) forGrades(lists [][]float64) Convention {
 	if c.chosen > 0 {
 		return c
 	}
-	return c.WithThreshold(dataset.Threshold(c.Threshold(), lists...))
+	c = c.WithThreshold(dataset.Threshold(c.Threshold(), lists...))
+	c.settled = true
+	return c
 }
 
 // Under returns the measure as it is under another convention. A measure that is not
