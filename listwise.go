@@ -76,9 +76,10 @@ func Load(path string) (*Model, error) { return model.Load(path) }
 
 // Rank returns the positions of one query's documents, best first; documents of equal
 // scores keep their order. Each document is its features, in the order of the training
-// data: feature 1 stands at index 0. All have as many; those at the end may be left out
-// and count as 0. A NaN is a missing value, which is an error unless the model was
-// trained with a rule for them.
+// data: feature 1 stands at index 0. All documents have the same number of features; those
+// at the end may be left out and count as 0. A NaN is a missing value, which is an error
+// unless the model was trained with a rule for them; an infinite feature always is one.
+// Errors count documents and features from 1.
 //
 // It is safe for concurrent use. [Model.ScoreQuery] gives the scores themselves and
 // copies nothing.
@@ -86,8 +87,7 @@ func Rank(m *Model, documents [][]float32) ([]int, error) {
 	var x []float32
 	for i, features := range documents {
 		if len(features) != len(documents[0]) {
-			return nil, fmt.Errorf("document %d has %d features, document 0 has %d, expected as many",
-				i, len(features), len(documents[0]))
+			return nil, fmt.Errorf("document %d: found %d feature values, expected %d as in document 1", i+1, len(features), len(documents[0]))
 		}
 		x = append(x, features...)
 	}

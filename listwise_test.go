@@ -114,6 +114,31 @@ func TestMissingValuesAreRankedAsTrained(t *testing.T) {
 	}
 }
 
+// Claim: documents that cannot be ranked are an error that says which, counted from 1.
+func TestRankErrors(t *testing.T) {
+	holes, _ := drawn(t, rand.New(rand.NewPCG(3, 4)), dataset.MissingZero)
+	data := read(t, holes, dataset.Options{Missing: dataset.MissingZero})
+	for _, n := range []dataset.Normalization{dataset.NoNormalization, dataset.MinMax, dataset.ZScore} {
+		m, err := listwise.Train(context.Background(), data, listwise.Options{Method: "mle", Normalization: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			documents [][]float32
+			want      string
+		}{
+			{[][]float32{{1, 2}, {1, 2}, {1}}, "document 3: found 1 feature values, expected 2 as in document 1"},
+			{[][]float32{{1, 2}, {1, float32(math.Inf(-1))}}, "found the value -Inf for feature 2 of document 2"},
+			{[][]float32{{1, float32(math.Inf(1))}}, "found the value +Inf for feature 2 of document 1"},
+			{[][]float32{{1, 2}, {float32(math.Inf(1)), 2}}, "found the value +Inf for feature 1 of document 2"},
+		} {
+			if order, err := listwise.Rank(m, c.documents); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v: %v is ranked %v, error %v, want %q", n, c.documents, order, err, c.want)
+			}
+		}
+	}
+}
+
 // Claim: what counts as relevant is the convention's where a method optimises no measure,
 // too: in the model, and in the choice on validation data, which is by the measure named.
 func TestConventionOfMethodsWithoutMeasure(t *testing.T) {

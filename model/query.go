@@ -22,7 +22,7 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 // trailing features (they count as 0); a NaN is a missing value.
 //
 // It returns an error for shapes that do not fit, a missing value that the model has no
-// rule for, a score that is not finite, and a single document where features are
+// rule for, an infinite feature, a score that is not finite, and a single document where features are
 // normalized per query, since all features of any such document would become 0. After an
 // error the contents of dst are undefined.
 //
@@ -35,13 +35,21 @@ func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 		return nil
 	}
 	features := len(x) / len(dst)
-	if len(x) != features*len(dst) || features == 0 || features > m.Scorer.NumFeatures() {
-		return fmt.Errorf("found %d feature values for %d documents, expected as many for each of them, from 1 to %d", len(x), len(dst), m.Scorer.NumFeatures())
+	switch width := m.Scorer.NumFeatures(); {
+	case len(x) != features*len(dst):
+		return fmt.Errorf("found %d feature values for %d documents, expected a multiple of %d: all documents have the same number of features", len(x), len(dst), len(dst))
+	case features == 0:
+		return fmt.Errorf("found no features, expected 1 to %d for each document", width)
+	case features > width:
+		return fmt.Errorf("found %d features for each document, expected 1 to %d: the model has no more", features, width)
+	}
+	missing, err := findMissing(x, features)
+	if err != nil {
+		return err
 	}
 	if len(dst) == 1 && m.normalizes() {
 		return fmt.Errorf("%w: the model rescales every feature over the documents of a query (%s), of which there must be two or more", ErrSingleDocument, m.Normalization)
 	}
-	missing := hasNaN(x)
 	if missing && !m.fillsMissing() {
 		return errors.New("found a missing value (NaN) among the features, expected finite ones: the model does not know what missing values become")
 	}
@@ -74,11 +82,17 @@ func (m *Model) normalizes() bool {
 	return false
 }
 
-func hasNaN(x []float32) bool {
-	for _, v := range x {
-		if v != v {
-			return true
+// findMissing reports whether any value is missing (NaN). An infinite one is an error: it
+// has no place on a scale, and some normalizations would make 0 of it for all documents.
+func findMissing(x []float32, features int) (missing bool, err error) {
+	for i, v := range x {
+		if v-v == 0 { // finite
+			continue
 		}
+		if v == v {
+			return false, fmt.Errorf("found the value %v for feature %d of document %d, expected a finite one", v, i%features+1, i/features+1)
+		}
+		missing = true
 	}
-	return false
+	return missing, nil
 }

@@ -3,8 +3,10 @@ package model
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -55,16 +57,19 @@ func TestScoreQueryErrors(t *testing.T) {
 	normalized.Normalization, filling.Missing = dataset.MinMax, dataset.MissingZero
 	nan := float32(math.NaN())
 	one := make([]float64, 1)
-	for name, err := range map[string]error{
-		"no features":     plain.ScoreQuery(one, nil),
-		"uneven":          plain.ScoreQuery(make([]float64, 2), make([]float32, 3)),
-		"too many":        plain.ScoreQuery(one, make([]float32, 3)),
-		"missing":         plain.ScoreQuery(one, []float32{nan, 1}),
-		"infinite":        plain.ScoreQuery(one, []float32{float32(math.Inf(1)), 1}),
-		"single document": normalized.ScoreQuery(one, []float32{1, 2}),
+	for _, c := range []struct {
+		want string
+		err  error
+	}{
+		{"found no features, expected 1 to 2 for each document", plain.ScoreQuery(one, nil)},
+		{"found 3 feature values for 2 documents, expected a multiple of 2: all documents have the same number of features", plain.ScoreQuery(make([]float64, 2), make([]float32, 3))},
+		{"found 3 features for each document, expected 1 to 2", plain.ScoreQuery(one, make([]float32, 3))},
+		{"found a missing value (NaN)", plain.ScoreQuery(one, []float32{nan, 1})},
+		{"found the value +Inf for feature 1 of document 1", plain.ScoreQuery(one, []float32{float32(math.Inf(1)), 1})},
+		{"a single document cannot be normalized", normalized.ScoreQuery(one, []float32{1, 2})},
 	} {
-		if err == nil {
-			t.Errorf("%s: no error", name)
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("error is %v, want %q", c.err, c.want)
 		}
 	}
 	if err := normalized.ScoreQuery(one, []float32{1, 2}); !errors.Is(err, ErrSingleDocument) {
@@ -75,6 +80,28 @@ func TestScoreQueryErrors(t *testing.T) {
 	}
 	if err := plain.ScoreQuery(nil, nil); err != nil {
 		t.Errorf("no documents: %v", err)
+	}
+}
+
+// Claim: an infinite feature is an error that says where it stands, under every
+// normalization, whatever becomes of missing values, and for a scorer that has no use for
+// the feature.
+func TestScoreQueryOfInfiniteFeatures(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, n := range []dataset.Normalization{dataset.NoNormalization, dataset.MinMax, dataset.ZScore} {
+		for _, infinite := range []float64{math.Inf(1), math.Inf(-1)} {
+			m := linear(1, 0, 3)
+			m.Normalization, m.Missing = n, dataset.MissingZero
+			x := []float32{1, 2, 3, 4, float32(infinite), 6, nan, 8, 9}
+			err := m.ScoreQuery(make([]float64, 3), x)
+			if want := fmt.Sprintf("found the value %v for feature 2 of document 2, expected a finite one", infinite); err == nil || err.Error() != want {
+				t.Errorf("%v: error is %v, want %s", n, err, want)
+			}
+			x[4] = math.MaxFloat32
+			if err := m.ScoreQuery(make([]float64, 3), x); err != nil {
+				t.Errorf("%v, the largest finite number: %v", n, err)
+			}
+		}
 	}
 }
 
