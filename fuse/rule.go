@@ -76,7 +76,8 @@ func (k Kind) UsesScale() bool { return k.entry().usesScale }
 
 // entry returns the kind's line of the registry, an empty one for a name that is none.
 func (k Kind) entry() kind {
-	if i := slices.Index(Kinds(), k.String()); i >= 0 {
+	name := Kind(k.String())
+	if i := slices.IndexFunc(registry, func(e kind) bool { return e.name == name }); i >= 0 {
 		return registry[i]
 	}
 	return kind{}
@@ -104,8 +105,12 @@ func (r Rule) Check() error {
 }
 
 // Votes replaces the scores of one query by votes; scores[s] are system s's, one a
-// document. Scores that are not finite make all votes of their system NaN.
+// document. Scores that are not finite make all votes of their system NaN. It panics with
+// the error of [Rule.Check] if there is one.
 func (r Rule) Votes(scores [][]float64) {
+	if err := r.Check(); err != nil {
+		panic("fuse: " + err.Error())
+	}
 	finite := scores
 	if slices.ContainsFunc(scores, func(s []float64) bool { return slices.ContainsFunc(s, notFinite) }) {
 		finite = nil

@@ -230,3 +230,17 @@ func BenchmarkVotes(b *testing.B) {
 		})
 	}
 }
+
+// Claim: a rule that Check refuses does not vote; the panic has the error.
+func TestVotesOfUnknownRules(t *testing.T) {
+	for _, r := range []Rule{{Kind: "mine"}, {Scale: 7}, {K: -1}, {Kind: CombMNZ, Scale: ZScore}} {
+		func() {
+			defer func() {
+				if got, want := recover(), "fuse: "+r.Check().Error(); got != want {
+					t.Errorf("%+v: panic is %v, want %s", r, got, want)
+				}
+			}()
+			r.Votes([][]float64{{1, 2}})
+		}()
+	}
+}
