@@ -49,9 +49,12 @@ func checkMeasure(t *testing.T, b *built) {
 	near(t, "the mean of first", got, want, 1e-12)
 }
 
-// checkLoss trains with the loss: at the minimum of ½ Σ (w·x − grade)² + ‖w‖²/C its
-// gradient is 0.
+// checkLoss runs the loss's own test and trains with the loss: at the minimum of
+// ½ Σ (w·x − grade)² + ‖w‖²/C its gradient is 0.
 func checkLoss(t *testing.T, b *built) {
+	if out := b.tool(t, "test", "-v", "-run", "^TestSquares$", "./loss"); !strings.Contains(out, "--- PASS: TestSquares/squares/") {
+		t.Errorf("the test of the loss prints\n%s", out)
+	}
 	if listed := b.run(t, "methods"); !strings.Contains(listed, "squares") {
 		t.Errorf("methods lists\n%s", listed)
 	}

@@ -102,7 +102,7 @@ type list struct {
 }
 
 var (
-	newFile   = regexp.MustCompile("`([a-z/]+/NAME[a-z/]*\\.go)`")
+	newFile   = regexp.MustCompile("`([a-z/]+/NAME[a-z/_]*\\.go)`")
 	listIn    = regexp.MustCompile("`(\\w+)` in `([a-z/_]+\\.go)`")
 	importing = regexp.MustCompile("imports `([a-zA-Z/]+)`")
 )
@@ -245,9 +245,10 @@ func literalOf(file *ast.File, name string) (literal *ast.CompositeLit) {
 	return literal
 }
 
-// built is a program and data to run it on.
+// built is a program, its sources and data to run it on.
 type built struct {
 	program, dir string
+	sources      string
 	data         string      // the path of LETOR text
 	queries      []numbers   // what it holds
 	systems      [2]string   // paths of score files
@@ -262,13 +263,9 @@ type numbers struct {
 
 func build(t *testing.T, dir string) *built {
 	t.Helper()
-	b := &built{dir: t.TempDir()}
+	b := &built{sources: dir, dir: t.TempDir()}
 	b.program = filepath.Join(b.dir, "listwise")
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", b.program, "./cmd/listwise")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building with the additions: %v\n%s", err, out)
-	}
+	b.tool(t, "build", "-buildvcs=false", "-o", b.program, "./cmd/listwise")
 	b.data = filepath.Join(b.dir, "data.txt")
 	b.run(t, "data", "synth", "--shape", "mq2008", "--queries", "30", "--features", "4", "--out", b.data)
 	b.queries = readLETOR(t, b.data)
@@ -282,6 +279,18 @@ func build(t *testing.T, dir string) *built {
 		write(t, b.systems[s], strings.Join(b.scores[s], "\n")+"\n")
 	}
 	return b
+}
+
+// tool runs the go command on the sources with the additions and returns what it prints.
+func (b *built) tool(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = b.sources, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go %q with the additions: %v\n%s", args, err, out)
+	}
+	return string(out)
 }
 
 // run runs the program and returns what it prints.

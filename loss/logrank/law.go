@@ -14,7 +14,7 @@ import "github.com/listwise/listwise/loss"
 //	log E[G] = log Σ_y p(y) G(y),   G = 1 − Δ
 //
 //	L1 = MLE = A(0)       ConvexLoss = A(β)
-//	L2 = 1 − E[G]         L3 = L1 + L2         ExpGain = −log E[G]
+//	L2 = β(1 − E[G])      L3 = L1 + L2         ExpGain = −log E[G]
 //
 // so a form (which rankings, which weights ω) implements these two and no
 // objective, and an objective knows no form.

@@ -7,7 +7,9 @@
 package losstest
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/listwise/listwise/loss"
@@ -24,6 +26,11 @@ type Case struct {
 
 	// Refuses, if not nil, reports whether Bind is to return an error for the grades.
 	Refuses func(grades []float64) bool
+
+	// OneGrade says that the loss has something to learn from documents of one grade, as
+	// losses on single documents do. Such queries are then tested as others are; without
+	// OneGrade their loss and λ are to be 0, as those of [loss.Nothing] are.
+	OneGrade bool
 
 	// MaxGrade, if not 0, bounds the grades to test with, which go from 0 to 4.
 	MaxGrade float64
@@ -46,7 +53,9 @@ type Case struct {
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	t.Run(c.Name, func(t *testing.T) {
-		c.testDegenerate(t)
+		if !c.OneGrade {
+			c.testOneGrade(t)
+		}
 		for _, q := range c.queries() {
 			bound, err := c.Loss.Bind(q.grades, newRand())
 			if c.Refuses != nil && c.Refuses(q.grades) {
@@ -88,6 +97,11 @@ func (c Case) queries() []query {
 		long.grades[i] = float64(max(0, rng.IntN(9)-4))
 	}
 	all = append(all, long)
+	if c.OneGrade {
+		for _, grades := range oneGrade() {
+			all = append(all, query{fmt.Sprintf("grades %v", grades), grades})
+		}
+	}
 	if c.MaxGrade > 0 {
 		for _, q := range all {
 			for i, g := range q.grades {
@@ -100,9 +114,12 @@ func (c Case) queries() []query {
 
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(11, 13)) }
 
-// testDegenerate checks queries without a pair to rank.
-func (c Case) testDegenerate(t *testing.T) {
-	for _, grades := range [][]float64{{0}, {1}, {0, 0, 0}, {2, 2, 2, 2}} {
+// oneGrade returns the grades of queries without a pair to rank.
+func oneGrade() [][]float64 { return [][]float64{{0}, {1}, {0, 0, 0}, {2, 2, 2, 2}} }
+
+// testOneGrade: there is nothing to learn where there is no pair to rank.
+func (c Case) testOneGrade(t *testing.T) {
+	for _, grades := range oneGrade() {
 		bound, err := c.Loss.Bind(grades, newRand())
 		if err != nil {
 			t.Errorf("Bind of grades %v: %v", grades, err)
@@ -114,12 +131,27 @@ func (c Case) testDegenerate(t *testing.T) {
 		}
 		var scratch loss.Scratch
 		if v := bound.Eval(scores, lambda, &scratch); v != 0 {
-			t.Errorf("grades %v: loss %v, want 0", grades, v)
+			t.Errorf("grades %v: loss %v, want 0 (unless the case has OneGrade)", grades, v)
 		}
 		for i, l := range lambda {
 			if l != 0 {
 				t.Errorf("grades %v: lambda[%d] = %v, want 0", grades, i, l)
 			}
 		}
+	}
+}
+
+// testConstant: a loss that is the same for all scores is that of [loss.Nothing].
+func (s *suite) testConstant(t *testing.T) {
+	rng := newRand()
+	first, grad := s.eval(make([]float64, len(s.grades)))
+	moves := func(d float64) bool { return d != 0 }
+	learns := slices.ContainsFunc(grad, moves)
+	for round := 0; round < 40 && !learns; round++ { // a measure may differ in few orders
+		value, grad := s.eval(s.apart(rng, 5))
+		learns = value != first || slices.ContainsFunc(grad, moves)
+	}
+	if !learns && first != 0 {
+		t.Errorf("the loss is %v for all scores, want that of Nothing, 0", first)
 	}
 }

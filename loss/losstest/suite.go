@@ -29,6 +29,7 @@ func (s *suite) run(t *testing.T) {
 	default:
 		s.testGradient(t)
 	}
+	s.testConstant(t)
 	s.testDiagonal(t)
 	s.testLambdaOnRequest(t)
 	s.testConcurrency(t)
