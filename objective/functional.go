@@ -112,6 +112,9 @@ func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (qu
 		}
 		q := &f.queries[i]
 		q.loss, errs[i] = f.loss.Bind(q.grades, random.Stream(f.seed, purpose, q.id))
+		if q.loss == nil && errs[i] == nil {
+			errs[i] = fmt.Errorf("the loss %T made nothing of the query, expected a QueryLoss, loss.Nothing among them", f.loss)
+		}
 	})
 	for i, err := range errs {
 		if err != nil {

@@ -72,7 +72,14 @@ func identityOf(t *testing.T, p *Problem) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.identity()
+	switch l := p.Learner.(type) {
+	case LBFGS:
+		return s.identityWith(l.Architecture.new(p.Data.Features))
+	case Descent:
+		return s.identityWith(l.Architecture.new(p.Data.Features))
+	}
+	t.Fatalf("%T keeps no checkpoint", p.Learner)
+	return ""
 }
 
 // stateIn returns what is in a checkpoint of severalStarts.

@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/optimize"
+	"github.com/listwise/listwise/scorer"
 )
 
 // Descent goes down along one query's gradient, or λ field, after the other. The epoch
@@ -56,7 +57,7 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if r.valid, err = t.Validation(true); err != nil {
 		return nil, err
 	}
-	r.file = checkpointFile{path: t.Checkpoint, fingerprint: r.identity()}
+	r.file = checkpointFile{path: t.Checkpoint, fingerprint: r.identity(s)}
 	solver, err := r.solver()
 	if err != nil {
 		return nil, err
@@ -76,8 +77,8 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 }
 
 // identity adds to what all trainings depend on the data by which the epoch is chosen.
-func (r *descent) identity() string {
-	words := r.task.identity()
+func (r *descent) identity(s scorer.Scorer) string {
+	words := r.task.identityWith(s)
 	if r.valid == nil {
 		return words
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/scorer"
 )
 
 // identity names all that training depends on, as words NAME=VALUE.
@@ -30,6 +31,11 @@ func IdentityOf(method string, l loss.Loss, learner Learner, settings map[string
 		words = append(words, fmt.Sprintf("%s=%v", name, settings[name]))
 	}
 	return strings.Join(words, " ")
+}
+
+// identityWith adds the scorer, of which an Architecture, a function, tells nothing.
+func (p *Problem) identityWith(s scorer.Scorer) string {
+	return p.identity() + " " + strings.Join(described(nil, "scorer", reflect.ValueOf(s)), " ")
 }
 
 // described adds words for the types in v and for the numbers, strings and truth values in

@@ -39,7 +39,7 @@ func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if t.Loss.Traits().NonGradient {
 		return nil, BadProblem("the λ of the loss are not the gradient of its value, so a line search has nothing to go by; expected a descent")
 	}
-	m := &minimization{task: t, scorer: s, file: checkpointFile{t.Checkpoint, t.identity()}}
+	m := &minimization{task: t, scorer: s, file: checkpointFile{t.Checkpoint, t.identityWith(s)}}
 	if t.Observe != nil {
 		if m.valid, err = t.Validation(false); err != nil {
 			return nil, err

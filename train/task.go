@@ -43,6 +43,9 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 	if l == nil {
 		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
 	}
+	if s == nil {
+		return nil, errors.New("the architecture made no scorer, expected one")
+	}
 	coster, _ := l.(loss.Coster)
 	if err := t.CheckWork(s, coster); err != nil {
 		return nil, err

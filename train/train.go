@@ -160,6 +160,9 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 		return nil, changed // whether or not training succeeded
 	}
 	if err == nil {
+		err = checkLearned(p.Learner, learned)
+	}
+	if err == nil {
 		trained = p.model(learned)
 		err = checkFinite(trained)
 	}
@@ -170,6 +173,18 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 		return nil, err
 	}
 	return trained, nil
+}
+
+// checkLearned returns an error if a learner, which may be anybody's, returned no scorer or
+// another number of parameters than that has.
+func checkLearned(learner Learner, l *Learned) error {
+	switch {
+	case l == nil || l.Scorer == nil:
+		return fmt.Errorf("the learner %T returned no scorer and no error, expected one of them", learner)
+	case len(l.Params) != l.Scorer.NumParams():
+		return fmt.Errorf("the learner %T returned %d parameters of the scorer %s, expected %d", learner, len(l.Params), l.Scorer.Kind(), l.Scorer.NumParams())
+	}
+	return nil
 }
 
 // model returns what was learned with all that is known of where it came from.

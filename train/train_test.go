@@ -33,6 +33,7 @@ func TestModelsAreFinite(t *testing.T) {
 			"gradient":         {Params: []float64{1}, Training: model.Training{GradNorm: bad}},
 			"validation value": {Params: []float64{1}, Training: model.Training{Validation: &bad}},
 		} {
+			learned.Scorer = scorer.Linear{Features: len(learned.Params)}
 			_, err := Run(context.Background(), &Problem{Data: smallData(t), Learner: found{learned}})
 			var problem *ProblemError
 			if !errors.As(err, &problem) || !strings.Contains(err.Error(), what) {
