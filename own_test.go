@@ -85,7 +85,7 @@ func foldsOf(t *testing.T) []tune.Fold {
 func entry(name string, a train.Architecture) tune.Entry {
 	grid := []map[string]any{{"C": 1e-4}, {"C": 1.0}, {"C": 100.0}}
 	return tune.Own(name, grid, func(s map[string]any) (loss.Loss, train.Learner, error) {
-		return topOne{}, train.LBFGS{Architecture: a, C: s["C"].(float64), Tolerance: 1e-6, Iterations: 200}, nil
+		return squares{}, train.LBFGS{Architecture: a, C: s["C"].(float64), Tolerance: 1e-6, Iterations: 200}, nil
 	})
 }
 
