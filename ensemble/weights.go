@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	"github.com/listwise/listwise/ascent"
@@ -41,6 +42,9 @@ const tolerance = 1e-4
 // matters are an error.
 func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
 	t.Measure = measure.For(t.measure(), valid)
+	if _, ok := t.Measure.(measure.Averager); !ok {
+		return nil, 0, fmt.Errorf("found the measure %s, expected one that has an expected value under ties (measure.Averager)", t.Measure.Name())
+	}
 	queries := columns(r, valid, systems)
 	weights = make([]float64, len(systems))
 	climbs := 0.0

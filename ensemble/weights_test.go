@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/fuse"
@@ -83,5 +84,21 @@ func TestWeightsErrors(t *testing.T) {
 	cancel()
 	if _, _, err := tuning.Weights(ctx, fuse.Rule{Kind: fuse.Borda}, d, systems); err == nil {
 		t.Error("a cancelled context was ignored")
+	}
+}
+
+// withoutTies is a measure that has no expected value under ties.
+type withoutTies struct{}
+
+func (withoutTies) Name() string                    { return "own" }
+func (withoutTies) Value([]float64) (float64, bool) { return 0, true }
+
+// Weights are chosen by tie-neutral values: a measure that has none is an error.
+func TestWeightsNeedAverager(t *testing.T) {
+	d := datatest.Queries(t, datatest.Query{Grades: []float64{0, 1, 2}, X: []float32{1, 2, 3}})
+	scores := [][]float64{make([]float64, d.Docs())}
+	_, _, err := Tuning{Measure: withoutTies{}}.Weights(context.Background(), fuse.Rule{Kind: fuse.CombSUM}, d, scores)
+	if err == nil || !strings.Contains(err.Error(), "found the measure own, expected one that has an expected value under ties") {
+		t.Errorf("error is %v", err)
 	}
 }
