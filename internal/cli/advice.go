@@ -39,7 +39,8 @@ func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 	return len(d.Queries) > 0
 }
 
-// advise warns if the training did not converge or its model ranks nothing, and notes the
+// advise warns if the training did not converge or its model ranks nothing, and notes where
+// the loss and the measures disagree about what is relevant, and the
 // settings that give the same weights without validation data.
 func (env *environment) advise(m *model.Model, p *method.Problem) {
 	t := &m.Training
@@ -61,6 +62,9 @@ func (env *environment) advise(m *model.Model, p *method.Problem) {
 			above = fmt.Sprintf(", with the objective up to %.3g above its minimum", *t.Gap)
 		}
 		env.note("warning: training did not converge: %s after %d iterations%s%s", t.Status, t.Iterations, above, hint)
+	}
+	if own, ok := m.Hyperparameters["threshold"].(float64); ok && own != m.Threshold {
+		env.note("note: the loss takes grades from %g on as relevant, the measures from %g on; --threshold sets both", own, m.Threshold)
 	}
 	if t.Refit != "" {
 		env.note("note: without the validation data the same weights come of --set %s", strings.Join(strings.Fields(t.Refit), " --set "))
