@@ -47,8 +47,8 @@ type Options struct {
 // Train learns a ranking function from judged queries. The result depends on the
 // arguments alone, not on the number of cores.
 //
-// An error tells of an unknown name, of a setting out of range and of data that cannot be
-// learned from; it wraps ctx's error if that ended the training.
+// It is an error if a name is unknown, a setting is out of range, or nothing can be learned
+// from the data; the error wraps that of ctx if that ended the training.
 func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	m, err := method.Lookup(cmp.Or(o.Method, DefaultMethod))
 	if err != nil {

@@ -187,7 +187,7 @@ func Read(r io.Reader) (*Model, error) {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	if len(text) > MaxFileBytes {
-		return nil, &FileError{File: "model", Err: fmt.Errorf("found more than %d bytes, expected a model, of at most so many", MaxFileBytes)}
+		return nil, &FileError{File: "model", Err: fmt.Errorf("found more than %d bytes, expected a model file of that size at most", MaxFileBytes)}
 	}
 	m, err := decode(text)
 	if err != nil {

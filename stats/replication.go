@@ -25,7 +25,7 @@ type Replication struct {
 
 	// Seeds is the standard deviation of results between seeds, 0 of a single run. Grid is the
 	// root mean square of the changes of a result where the grid lacks each setting with
-	// probability [lacking].
+	// probability 1/4.
 	Seeds, Grid float64
 
 	// Detectable is the distance from Mean at which the result of another method lies

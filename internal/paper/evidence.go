@@ -85,38 +85,35 @@ func (j *judge) tried(row *tune.Row, values map[string]number) error {
 	return nil
 }
 
-// trivial returns what input order, random order and the best single feature of the training
-// data have, by measure.
-func (j *judge) trivial(ctx context.Context, folds []tune.Fold) (map[string][]trivial, error) {
-	best, err := method.Lookup("singlefeature")
+// bestFeatures returns, for every fold, the model of the one feature that is best by MAP on
+// the training data.
+func bestFeatures(ctx context.Context, folds []tune.Fold) ([]*model.Model, error) {
+	m, err := method.Lookup("singlefeature")
 	if err != nil {
 		return nil, err
 	}
-	values, err := best.Values(nil)
+	training, err := measure.Parse(m.DefaultMeasure, letor3, measure.Options{})
 	if err != nil {
 		return nil, err
 	}
-	training, err := measure.Parse(best.DefaultMeasure, letor3, measure.Options{})
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string][]trivial)
-	add := func(system string, m measure.Measure, value float64) {
-		list := found[m.Name()]
-		for i := range list {
-			if list[i].system == system {
-				list[i].value += value / float64(len(folds))
-				return
-			}
-		}
-		found[m.Name()] = append(list, trivial{system, value / float64(len(folds))})
-	}
+	models := make([]*model.Model, len(folds))
 	for k := range folds {
-		feature, err := best.Train(ctx, &method.Problem{Data: folds[k].Train, Measure: training, Values: values})
-		if err != nil {
+		if models[k], err = m.Train(ctx, &method.Problem{Data: folds[k].Train, Measure: training}); err != nil {
 			return nil, err
 		}
-		test, err := j.fold(k, feature)
+	}
+	return models, nil
+}
+
+// trivial returns by measure what the best features, the order of the file and a random
+// order have.
+func (j *judge) trivial(features []*model.Model) (map[string][]trivial, error) {
+	found := make(map[string][]trivial)
+	for _, m := range j.measures {
+		found[m.Name()] = []trivial{{system: "the best single feature"}, {system: "the order of the file"}, {system: "a random order"}}
+	}
+	for k := range j.tests {
+		feature, err := j.fold(k, features[k])
 		if err != nil {
 			return nil, err
 		}
@@ -125,9 +122,9 @@ func (j *judge) trivial(ctx context.Context, folds []tune.Fold) (map[string][]tr
 			return nil, err
 		}
 		for _, m := range j.measures {
-			add("the best single feature", m, test.Mean(m))
-			add("the order of the file", m, equal.Mean(m))
-			add("a random order", m, equal.TieNeutral(m))
+			for i, value := range []float64{feature.Mean(m), equal.Mean(m), equal.TieNeutral(m)} {
+				found[m.Name()][i].value += value / float64(len(j.tests))
+			}
 		}
 	}
 	return found, nil
@@ -135,7 +132,11 @@ func (j *judge) trivial(ctx context.Context, folds []tune.Fold) (map[string][]tr
 
 // evidence is what the verdict on the number at a place rests on, against a published row.
 func (p *place) evidence(against string) evidence {
-	e := overRuns(p.view.tried(p.at, p.measure), p.neighbouringGrid(), p.view.published.rounding(), p.results.options.Seed)
+	runs, grid := p.view.tried(p.at, p.measure), 0.0
+	if len(p.tuned().Varied()) == 0 { // one setting
+		grid = p.neighbouringGrid()
+	}
+	e := overRuns(runs, grid, p.view.published.rounding(), p.results.options.Seed)
 	e.trivial = p.view.trivial[p.measure]
 	e.turned = p.turned(against)
 	return e

@@ -69,7 +69,7 @@ func (f oneSet) add(s *results, r *Report) {
 	r.fact("data", "%s: %s, %d test queries in all%s", c.name, folds, c.queries, f.more)
 }
 
-// otherDataNotes tells of sets that are not the published ones.
+// otherDataNotes notes which sets are not the published ones.
 type otherDataNotes struct {
 	unknown string // of a set that nothing was published for, with %s for its name; "" says nothing
 }
@@ -106,7 +106,7 @@ var withoutMethod partFunc = func(s *results, r *Report) {
 	}
 }
 
-// edgeNotes tells of grids that may be too narrow.
+// edgeNotes notes which grids may be too narrow.
 var edgeNotes partFunc = func(s *results, r *Report) {
 	for p := range s.tunings(nil) {
 		if at := p.tuned().AtEdge(); len(at) > 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/stats"
 	"github.com/listwise/listwise/tune"
 )
@@ -109,22 +110,42 @@ func (s *study) measured(ctx context.Context, c *column, folds []tune.Fold) ([]v
 	} else if s.published != nil {
 		views[0].published = s.published(c.name)
 	}
-	for k := range views {
-		if err := s.measure(ctx, c, &views[k], folds); err != nil {
+	var features []*model.Model
+	if slices.ContainsFunc(views, func(v view) bool { return len(v.published) > 0 }) {
+		var err error
+		if features, err = bestFeatures(ctx, folds); err != nil {
 			return nil, err
 		}
 	}
+	for k := range views {
+		if err := s.measure(c, &views[k], folds, features); err != nil {
+			return nil, err
+		}
+	}
+	c.forgetModels()
 	return views, nil
 }
 
-func (s *study) measure(ctx context.Context, c *column, v *view, folds []tune.Fold) error {
+// forgetModels frees the models of the settings that were not chosen.
+func (c *column) forgetModels() {
+	for _, seeds := range c.rows {
+		for _, row := range seeds {
+			for k := range row.Folds {
+				row.Folds[k].Models = nil
+			}
+		}
+	}
+}
+
+// measure fills in the values of a view, and what its verdicts rest on.
+func (s *study) measure(c *column, v *view, folds []tune.Fold, features []*model.Model) error {
 	j, err := v.judge(folds)
 	if err != nil {
 		return err
 	}
 	judged := len(v.published) > 0
 	if judged {
-		if v.trivial, err = j.trivial(ctx, folds); err != nil {
+		if v.trivial, err = j.trivial(features); err != nil {
 			return err
 		}
 	}
