@@ -108,6 +108,7 @@ func (a *All) facts(o AllOptions) {
 	fact("time", "%s", text)
 	fact("machine", "%s/%s; trainings side by side: %d", runtime.GOOS, runtime.GOARCH, jobs)
 	fact("verdicts", "%s", countsText(a.claims()))
+	fact("orders", "%s", ordersText(a.orders()))
 }
 
 // claims are those of all experiments.
@@ -115,6 +116,15 @@ func (a *All) claims() []Claim {
 	var all []Claim
 	for _, r := range a.reports() {
 		all = append(all, r.Claims...)
+	}
+	return all
+}
+
+// orders are those of all experiments.
+func (a *All) orders() []OrderClaim {
+	var all []OrderClaim
+	for _, r := range a.reports() {
+		all = append(all, r.Orders...)
 	}
 	return all
 }
@@ -170,6 +180,7 @@ var aboutVerdicts = []string{
 	"The interval of another run of the same method on the same queries comes from what our runs tried: the spread of the results between seeds, of rows that draw anything, and their spread between grids of settings of which each lacks a quarter, with half a unit of the last printed digit. A method of which one setting was tried is given the median spread of the methods beside it. A simulation (go test -run TestReplicationAgrees ./stats) holds it to its level: runs of one method agree in 90 to 99 of 100 draws. The sheets of claims say what difference to another method would be detected in 80 of 100.",
 	"For made data, of which the publication has one set and we draw several, it is the 95 % prediction interval for one more set.",
 	"For ratios and slopes of times there is a rule, named where it is used.",
+	"Orders of systems that a paper claims are tested on ours, cell by cell: paired over the test queries and the seeds, one-sided both ways, with Holm's correction over the cells of the claim; where the best of a group is compared, the choice is paid for. An order held if it holds significantly in some cell and the opposite in none, and was reversed if it is the other way round.",
 	"Each published number counts once, where it comes first. The papers' own systems are counted apart from the baselines that they quote. Of a hundred numbers that agree, some five are called different by chance.",
 }
 

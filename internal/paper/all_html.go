@@ -29,6 +29,7 @@ type htmlOutcome struct {
 	*Outcome
 	Facts   []Fact
 	Counts  string
+	Orders  string // "" without claims of orders
 	Claims  Table
 	Bases   []string
 	Reasons []string
@@ -50,6 +51,9 @@ func (a *All) WriteHTML(w io.Writer) error {
 			o.Facts = o.facts()
 			o.Counts, o.Bases, o.Main, o.Notes = countsText(r.Claims), bases(r.Claims), o.mainTables(), r.Notes
 			o.Claims, o.Reasons = claimTable(r.Claims)
+			if len(r.Orders) > 0 {
+				o.Orders = ordersText(r.Orders)
+			}
 			for _, t := range r.Tables {
 				if !t.Main {
 					o.Rest = append(o.Rest, t)

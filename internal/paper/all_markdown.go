@@ -81,6 +81,9 @@ func (b *markdown) outcome(o *Outcome) {
 			b.list(reasons, numbered)
 		}
 	}
+	if len(r.Orders) > 0 {
+		b.line("Orders that the paper claims: %s.", ordersText(r.Orders))
+	}
 	for _, t := range o.mainTables() {
 		b.table(&t)
 	}

@@ -39,11 +39,19 @@ func boltzRank() study {
 			says{"chosen by", "validation MAP, settings and epochs alike"},
 			says{"numbers", "means over folds and, of the networks, over five seeds; difference is ours less the paper's"},
 			blocks{title: func(c *column, _ *view) string { return c.name }, ours: "ours", theirs: "paper", less: "difference"},
-			grids, chosen,
 			numberSheet{fields: []field{
 				dataField, methodField, measureField, oursField, neutralField, pooledField, publishedField.as("paper"), differenceField,
 			}},
 			choiceSheet{name: "tried", tried: true, fields: []field{dataField, methodField, foldField, triedField, triedValueField, wasChosenField}},
+			testedOrders{title: "orders of the paper's table and conclusions: in how many cells, one a set and measure, the first is above the second", orders: boltzRankOrders},
+			differences{
+				title: func(c *column, _ *view) string {
+					return "differences over the test queries of " + c.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"
+				},
+				name: "differences", measures: []string{"ndcg@1", "ndcg@5", "map"}, main: true,
+				pairs: []pair{{"BoltzRank2", "BoltzRank1"}, {"BoltzRank1", "ListNet"}, {"BoltzRank2", "ListNet"}, {"BoltzRank2", "AdaRank.MAP"}, {"BoltzRank1", "BoltzRank1, linear"}},
+			},
+			grids, chosen,
 			ndcgCurves{
 				title: "NDCG@k on the test queries of %s", x: "k", y: "NDCG@k, mean over folds",
 				published: []string{"BoltzRank1", "BoltzRank2"}, word: ", paper",
@@ -61,6 +69,14 @@ func boltzRank() study {
 // those of ten networks each, averaged.
 var boltzRankNetworks = map[string][]string{
 	"C": {"3", "10"}, "rate": {"0.001"}, "epochs": {"30"}, "patience": {"0"}, "bag": {"10"},
+}
+
+// boltzRankOrders are what the conclusions rest on: "optimizing proper objective function
+// improves performance", and "pairwise document information is useful".
+var boltzRankOrders = []order{
+	{text: "BoltzRank1 > all baselines", better: []string{"BoltzRank1"}, than: []string{"AdaRank.NDCG", "AdaRank.MAP", "FRank", "ListNet"}},
+	{text: "BoltzRank2 > all baselines", better: []string{"BoltzRank2"}, than: []string{"AdaRank.NDCG", "AdaRank.MAP", "FRank", "ListNet"}},
+	{text: "BoltzRank2 > BoltzRank1", better: []string{"BoltzRank2"}, than: []string{"BoltzRank1"}},
 }
 
 // publishedBoltzRank returns the paper's table of a set as fractions.

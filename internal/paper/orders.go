@@ -2,39 +2,106 @@ package paper
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/stats"
 )
 
-// order is a claim that one group of rows is above another, to be counted over the cells of
-// a table. Groups are compared by the best of each, or by the worst of the first.
+// order is a claim that one group of rows is above another, over the cells of a table. Groups
+// are compared by the best of each, or by the worst of the first.
 type order struct {
 	text         string // as printed
 	better, than []string
 	worst        bool
 }
 
+// OrderClaim is an order of systems that a publication claims, tested on our runs.
+type OrderClaim struct {
+	Text    string // "ConvexLoss_MAP > SVMmap"
+	Data    string // the set and how it is read
+	Counted string // by the publication's text: "26 of 32"; "" if it counts nothing
+	Printed string // in the printed table, over the columns that we have
+
+	Cells, Higher int // ours, and in how many the order holds in the mean
+	Above, Below  int // in how many it holds, or the opposite, significantly
+	Verdict       OrderVerdict
+}
+
+// OrderVerdict says what became of an order.
+type OrderVerdict string
+
+// The verdicts on orders. An order held if it holds significantly in some cell and the
+// opposite nowhere, and was reversed if it is the other way round.
+const (
+	OrderHeld      OrderVerdict = "held"
+	OrderReversed  OrderVerdict = "reversed"
+	OrderMixed     OrderVerdict = "mixed"
+	OrderUndecided OrderVerdict = "undecided"
+)
+
+// OrderVerdicts lists them.
+func OrderVerdicts() []OrderVerdict {
+	return []OrderVerdict{OrderHeld, OrderReversed, OrderMixed, OrderUndecided}
+}
+
+// decide sets the verdict by the cells' p values, two for each: of the order and of the
+// opposite, one-sided. Holm's correction is over the cells of the claim.
+func (c *OrderClaim) decide(above, below []float64) {
+	p := make([]float64, len(above))
+	for i := range p {
+		p[i] = min(1, 2*min(above[i], below[i]))
+	}
+	for i, corrected := range stats.Holm(p) {
+		switch {
+		case corrected >= stats.Alpha:
+		case above[i] < below[i]:
+			c.Above++
+		default:
+			c.Below++
+		}
+	}
+	switch {
+	case c.Above > 0 && c.Below > 0:
+		c.Verdict = OrderMixed
+	case c.Above > 0:
+		c.Verdict = OrderHeld
+	case c.Below > 0:
+		c.Verdict = OrderReversed
+	default:
+		c.Verdict = OrderUndecided
+	}
+}
+
 // tableCell returns the number of a row, by its name, in one column and measure.
 type tableCell func(row string) float64
+
+// holds reports whether the order holds in a cell, and whether the groups are equal there.
+func (o *order) holds(at tableCell) (held, tied bool) {
+	of := func(rows []string) []float64 {
+		values := make([]float64, len(rows))
+		for i, name := range rows {
+			values[i] = at(name)
+		}
+		return values
+	}
+	better, than := slices.Max(of(o.better)), slices.Max(of(o.than))
+	if o.worst {
+		better = slices.Min(of(o.better))
+	}
+	return better > than, better == than
+}
 
 // count tells in how many cells the order holds, and in how many with equal ones: "14 of 32 (15)".
 func (o *order) count(cells []tableCell) string {
 	held, tied := 0, 0
 	for _, at := range cells {
-		of := func(rows []string) []float64 {
-			values := make([]float64, len(rows))
-			for i, name := range rows {
-				values[i] = at(name)
-			}
-			return values
-		}
-		better, than := slices.Max(of(o.better)), slices.Max(of(o.than))
-		if o.worst {
-			better = slices.Min(of(o.better))
-		}
-		switch {
-		case better > than:
+		holds, equal := o.holds(at)
+		if holds {
 			held++
-		case better == than:
+		}
+		if equal {
 			tied++
 		}
 	}
@@ -45,32 +112,167 @@ func (o *order) count(cells []tableCell) string {
 	return text
 }
 
-// orderCounts is a table of what a paper counts in its text, the same counted over its
-// table, over those columns of it that there are of ours for, and over ours.
-type orderCounts struct {
-	title   string
-	orders  []order
-	text    func() map[string]string // the paper's counts, by the orders' texts
-	printed func() []tableCell       // the paper's table
+// test returns the one-sided p values of the order and of its opposite in a measure of a view.
+// That the best of a group is above all of another is tested as: some row of the group is
+// above every other (the least, over the group, of the largest p, times the group's size);
+// that the worst is, as: every row of the group is above every other. A row that is chosen
+// among several for its test values is so paid for.
+func (o *order) test(s *results, v *view, m string) (above, below float64) {
+	p := func(a, b string) float64 { return v.oneSided(s.rowNamed(a), s.rowNamed(b), m) }
+	some, every, under, lowest := 1.0, 0.0, 0.0, 1.0
+	for _, a := range o.better {
+		largest, least := 0.0, 1.0
+		for _, b := range o.than {
+			largest, least = max(largest, p(a, b)), min(least, p(b, a))
+		}
+		some, every = min(some, largest), max(every, largest)
+		under, lowest = max(under, least), min(lowest, least)
+	}
+	first, second := float64(len(o.better)), float64(len(o.than))
+	if o.worst {
+		return every, min(1, first*second*lowest)
+	}
+	return min(1, first*some), min(1, second*under)
 }
 
-func (n orderCounts) add(s *results, r *Report) {
+// oneSided is the p value of row a being above row b: 1 if that is not known.
+func (v *view) oneSided(a, b int, m string) float64 {
+	d := v.difference(a, b, m)
+	switch {
+	case math.IsNaN(d.P):
+		return 1
+	case d.Mean > 0:
+		return d.P / 2
+	}
+	return 1 - d.P/2
+}
+
+// testedOrders is a table of what a paper claims of the order of its systems: as its text
+// counts it, as its table has it, and as ours have it, with tests over the queries. An order
+// whose count in the text is half of the cells or fewer is no claim: it is counted and tested
+// without becoming an OrderClaim.
+type testedOrders struct {
+	title   string
+	orders  []order
+	text    func() map[string]string // the paper's counts, by the orders' texts; nil for none
+	printed func() []tableCell       // the paper's table, nil if all its columns are at hand
+}
+
+func (n testedOrders) add(s *results, r *Report) {
 	if !s.comparable() {
 		return
 	}
-	t := Table{Title: n.title, Left: 1, Main: true, Columns: []string{"", "paper's text", "paper's table", "paper's table, columns at hand"}}
-	for _, reading := range s.readings {
-		t.Columns = append(t.Columns, "ours, "+reading.name+" data")
+	t := Table{Title: n.title, Left: 1, Main: true, Columns: []string{""}}
+	var text map[string]string
+	if n.text != nil {
+		text = n.text()
+		t.Columns = append(t.Columns, "paper's text")
 	}
-	text := n.text()
-	for _, o := range n.orders {
-		line := []string{o.text, text[o.text], o.count(n.printed()), o.count(s.paperCells(s.withAverage(0)))}
-		for k := range s.readings {
-			line = append(line, o.count(s.ourCells(s.withAverage(k))))
+	if n.printed != nil {
+		t.Columns = append(t.Columns, "paper's table")
+	}
+	t.Columns = append(t.Columns, "paper's table, columns at hand")
+	for _, reading := range s.readings {
+		label := "ours"
+		if len(s.readings) > 1 {
+			label += ", " + reading.name + " data"
 		}
-		t.Rows = append(t.Rows, line)
+		t.Columns = append(t.Columns, label, "significantly")
+	}
+	t.Columns = append(t.Columns, "verdict")
+	for i := range n.orders {
+		t.Rows = append(t.Rows, n.line(s, r, &n.orders[i], text))
 	}
 	r.Tables = append(r.Tables, t)
+}
+
+// line is that of an order, whose claims go into the report.
+func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]string) []string {
+	line := []string{o.text}
+	if text != nil {
+		line = append(line, text[o.text])
+	}
+	if n.printed != nil {
+		line = append(line, o.count(n.printed()))
+	}
+	printed := o.count(s.paperCells(s.withAverage(0)))
+	line = append(line, printed)
+	verdict := "not comparable"
+	for k := range s.readings {
+		c := s.orderClaim(o, k)
+		c.Counted, c.Printed = text[o.text], printed
+		line = append(line, o.count(s.ourCells(s.withAverage(k))), fmt.Sprintf("%d above, %d below", c.Above, c.Below))
+		switch {
+		case s.otherData(k):
+		case !claimed(c.Counted):
+			verdict = string(c.Verdict) + ", not claimed"
+		default:
+			verdict = string(c.Verdict)
+			r.Orders = append(r.Orders, c)
+		}
+	}
+	return append(line, verdict)
+}
+
+// otherData reports whether some column of the k-th reading cannot be held against what was
+// published.
+func (s *results) otherData(k int) bool {
+	return slices.ContainsFunc(s.columnsOf(k), func(c *column) bool { return s.otherThanPublished(c) != "" })
+}
+
+// claimed reports whether a count, "26 of 32", is of more than half of the cells.
+func claimed(count string) bool {
+	if count == "" {
+		return true
+	}
+	var n, of int
+	if _, err := fmt.Sscanf(count, "%d of %d", &n, &of); err != nil {
+		panic("paper: a published count is " + count)
+	}
+	return 2*n > of
+}
+
+// orderClaim tests an order on the columns of the k-th reading.
+func (s *results) orderClaim(o *order, k int) OrderClaim {
+	c := OrderClaim{Text: o.text}
+	var names []string
+	var above, below []float64
+	for _, column := range s.columnsOf(k) {
+		names = append(names, column.heading(s.study))
+		v := &column.views[0]
+		for _, m := range s.measures {
+			a, b := o.test(s, v, m)
+			above, below = append(above, a), append(below, b)
+			if held, _ := o.holds(func(row string) float64 { return s.ours(v, row, m) }); held {
+				c.Higher++
+			}
+		}
+	}
+	c.Data, c.Cells = strings.Join(names, "; "), len(above)
+	c.decide(above, below)
+	return c
+}
+
+// ordersText is "2 held, 1 reversed, 0 mixed, 9 undecided".
+func ordersText(claims []OrderClaim) string {
+	n := make(map[OrderVerdict]int)
+	for i := range claims {
+		n[claims[i].Verdict]++
+	}
+	var parts []string
+	for _, v := range OrderVerdicts() {
+		parts = append(parts, fmt.Sprintf("%d %s", n[v], v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// orderSheet has all claims of orders.
+func orderSheet(claims []OrderClaim) Sheet {
+	s := Sheet{Name: "orders", Columns: []string{"order", "data", "counted", "printed", "cells", "higher", "above", "below", "verdict"}}
+	for _, c := range claims {
+		s.Rows = append(s.Rows, []any{c.Text, c.Data, c.Counted, c.Printed, c.Cells, c.Higher, c.Above, c.Below, string(c.Verdict)})
+	}
+	return s
 }
 
 // ourCells and paperCells are those of some columns, ours and the published ones.

@@ -18,9 +18,10 @@ type Report struct {
 	Title string
 	Facts []Fact // how the numbers came about
 
-	Claims []Claim // published numbers beside ours, with verdicts
-	Tables []Table // to read
-	Sheets []Sheet // the same and more in full precision; the first has no name
+	Claims []Claim      // published numbers beside ours, with verdicts
+	Orders []OrderClaim // published orders of systems, tested on ours
+	Tables []Table      // to read
+	Sheets []Sheet      // the same and more in full precision; the first has no name
 	Plots  []Plot
 	Notes  []string
 }
@@ -71,7 +72,7 @@ func (r *Report) note(format string, args ...any) {
 
 // Write writes the report's files into the folder dir, which it does not make:
 // NAME.txt, NAME.json, NAME.csv and NAME.svg, further sheets and plots as
-// NAME-x.csv and NAME-x.svg, NAME-claims.csv among them. It returns their paths.
+// NAME-x.csv and NAME-x.svg, NAME-claims.csv and NAME-orders.csv among them. It returns their paths.
 func (r *Report) Write(dir string) ([]string, error) {
 	var paths []string
 	write := func(suffix, extension string, fn func(io.Writer) error) error {
@@ -111,12 +112,16 @@ func (r *Report) WritePlots(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// allSheets are the sheets and that of the claims, if there are any.
+// allSheets are the sheets and those of the claims, if there are any.
 func (r *Report) allSheets() []Sheet {
-	if len(r.Claims) == 0 {
-		return r.Sheets
+	all := slices.Clone(r.Sheets)
+	if len(r.Claims) > 0 {
+		all = append(all, claimSheet(r.Claims))
 	}
-	return append(slices.Clone(r.Sheets), claimSheet(r.Claims))
+	if len(r.Orders) > 0 {
+		all = append(all, orderSheet(r.Orders))
+	}
+	return all
 }
 
 // plotName is the name of a plot's file.

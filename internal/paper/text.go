@@ -36,6 +36,9 @@ func (r *Report) Closing() []string {
 	if len(r.Claims) > 0 {
 		lines = append(lines, "", fmt.Sprintf("against the published numbers: %s; see %s-claims.csv", countsText(r.Claims), r.Name))
 	}
+	if len(r.Orders) > 0 {
+		lines = append(lines, "", fmt.Sprintf("orders that the paper claims: %s; see %s-orders.csv", ordersText(r.Orders), r.Name))
+	}
 	if len(r.Notes) > 0 {
 		lines = append(lines, "")
 	}
