@@ -19,7 +19,8 @@ import (
 // change places (Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost
 // Functions, NIPS 2006, eq. 9, with M = NDCG@10; section 6.2 for the others). The
 // paper's learning rate schedule watches the value; λ is not its negative gradient,
-// which is zero or undefined everywhere.
+// which is zero or undefined everywhere. With Alpha above 0, ½αΣs² is added to the value
+// and its negative gradient −αs to λ (section 4 there).
 //
 // M is any measure, under its own convention: NDCG, AP, MRR and ERR take O(1)
 // a pair, others compute the measure anew for each. The loss of a query whose measure
@@ -45,6 +46,13 @@ type LambdaRank struct {
 	// for the logistic kinds, 1 for steps and springs, and for LambdaDifference,
 	// whose step it is, the mean gap between neighbouring scores.
 	Margin float64
+
+	// Alpha is the α of the regularisation of section 4: λ_i becomes λ_i − αs_i. (The
+	// paper writes λ_i + α_i s_i and has −λ for the cost's gradient in its eq. 3, λ in
+	// eq. 4: the sign that makes the Jacobian of −λ positive definite is the latter's.)
+	// It adds α to every eigenvalue of that Jacobian's symmetric part, and pulls every
+	// score to 0, so that Σλ is no longer 0.
+	Alpha float64
 }
 
 var _ Loss = LambdaRank{}
@@ -60,6 +68,8 @@ func (l LambdaRank) Validate() error {
 		return fmt.Errorf("truncation %d, expected a number of ranks, or 0 for none", l.Truncation)
 	case !(l.Margin >= 0) || math.IsInf(l.Margin, 1):
 		return fmt.Errorf("margin %v, expected a finite non-negative number", l.Margin)
+	case !(l.Alpha >= 0) || math.IsInf(l.Alpha, 1):
+		return fmt.Errorf("alpha %v, expected a finite non-negative number", l.Alpha)
 	}
 	law := lambdas[l.Kind].law
 	if law != logisticKind && l.Sigma != 0 {
@@ -84,7 +94,7 @@ func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Measure.Name(), err)
 	}
-	b := &boundLambdaRank{measure: l.Measure, grades: grades, order: make([]int32, len(grades)), field: field}
+	b := &boundLambdaRank{measure: l.Measure, grades: grades, order: make([]int32, len(grades)), field: field, alpha: l.Alpha}
 	b.depth = len(grades)
 	if cut := depthOf(l.Measure); lambdas[l.Kind].law != differenceKind && cut < b.depth {
 		b.depth = cut + 1 // the last of the ranks that count has a neighbour below
@@ -130,7 +140,7 @@ func (l LambdaRank) field(grades []float64) (lambdaField, error) {
 }
 
 // Traits implements [Loss].
-func (LambdaRank) Traits() Traits { return Traits{ShiftInvariant: true, NonGradient: true} }
+func (l LambdaRank) Traits() Traits { return Traits{ShiftInvariant: l.Alpha == 0, NonGradient: true} }
 
 // lambdaField is a λ function bound to a query. It is immutable.
 type lambdaField interface {
@@ -145,6 +155,7 @@ type boundLambdaRank struct {
 	order   []int32 // in which documents of equal score stand
 	depth   int     // of the ranks in order that the measure and the field need
 	field   lambdaField
+	alpha   float64
 }
 
 func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float64 {
@@ -158,7 +169,22 @@ func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float
 		b.field.eval(byRank, r, ranked, scratch)
 		r.scatter(lambda, byRank)
 	}
-	return 1 - value
+	return 1 - value + b.regularise(scores, lambda)
+}
+
+// regularise returns ½αΣs² and, if lambda is not nil, adds −αs to it.
+func (b *boundLambdaRank) regularise(scores, lambda []float64) float64 {
+	if b.alpha == 0 {
+		return 0
+	}
+	var squares float64
+	for i, s := range scores {
+		squares += s * s
+		if lambda != nil {
+			lambda[i] -= b.alpha * s
+		}
+	}
+	return b.alpha / 2 * squares
 }
 
 // boundSecondLambdaRank is a boundLambdaRank with second derivatives.
@@ -179,5 +205,8 @@ func (b *boundSecondLambdaRank) EvalSecond(scores, lambda, second []float64, scr
 	b.pairs.pairs(first, diagonal, r, b.law, scratch)
 	r.scatter(lambda, first)
 	r.scatter(second, diagonal)
-	return 1 - value
+	for i := range second {
+		second[i] += b.alpha
+	}
+	return 1 - value + b.regularise(scores, lambda)
 }

@@ -27,6 +27,9 @@ func TestLambdaRankConformance(t *testing.T) {
 				c.Diagonal, c.Kinks = true, []float64{1} // the margin
 			}
 			losstest.Run(t, c)
+			l.Alpha = 0.3
+			c.Name, c.Loss = c.Name+"/alpha", l
+			losstest.Run(t, c)
 		}
 	}
 	losstest.Run(t, losstest.Case{Name: "truncated", Diagonal: true, Loss: loss.LambdaRank{Measure: measure.MustParse("ndcg", measure.LETOR3), Truncation: 4, Sigma: 2, Margin: 0.5}})

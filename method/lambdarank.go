@@ -23,6 +23,7 @@ func newLambdaRank() *Method {
 			{Name: "sigma", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "slope of the logistic rules; 0: 1 where there is one"},
 			{Name: "margin", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "difference of scores that the rule goes by; 0: the rule's own"},
 			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},
+			{Name: "alpha", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "pull of every score to 0: λ less alpha times the score, the gradient of alpha/2 times its square"},
 		},
 	}, regularization("1e6", nil), ratesOfFields, func(p *Problem) (loss.Loss, error) {
 		kind, err := loss.ParseLambda(p.Values.Text("lambda"))
@@ -32,6 +33,7 @@ func newLambdaRank() *Method {
 			Truncation: p.Values.Int("top"),
 			Sigma:      p.Values.Number("sigma"),
 			Margin:     p.Values.Number("margin"),
+			Alpha:      p.Values.Number("alpha"),
 		}
 		return l, err
 	})

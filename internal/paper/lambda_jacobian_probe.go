@@ -25,6 +25,9 @@ type lambdaFinding struct {
 
 	triple   float64 // ∮ λ·ds around the tie of three documents graded 0, 1 and 2
 	backward float64 // share of pairs of points between which −λ is not monotone
+
+	pulls  []float64 // by such pair the α that ends it, see jacobian.backward
+	across []float64 // by lambdaGaps, the α that ends the worst step over a tie, 0 if none goes backward
 }
 
 // The places of lambdaFinding.work, less 1 the numbers of tied documents.
@@ -80,8 +83,8 @@ func (f *lambdaFinding) convex() string {
 
 // look measures a field on the lists of a seed.
 func (j jacobian) look(f lambdaField, seed uint64) (lambdaFinding, error) {
+	var err error
 	finding := lambdaFinding{field: f, eigenvalue: math.Inf(1)}
-	backward := 0
 	for i := range j.lists {
 		rng := random.Stream(seed, "lambda jacobian", strconv.Itoa(i))
 		l := drawList(rng)
@@ -97,9 +100,12 @@ func (j jacobian) look(f lambdaField, seed uint64) (lambdaFinding, error) {
 			c := loss.RandomCircle(l.tie(tied+1, rng), circulationRound, rng)
 			finding.work[tied] = max(finding.work[tied], math.Abs(loss.Circulation(b, c, j.steps))/c.Radius)
 		}
-		backward += j.countBackward(b, len(l.scores), rng)
+		finding.pulls = append(finding.pulls, j.backward(b, len(l.scores), rng)...)
 	}
-	finding.backward = float64(backward) / float64(j.lists*j.pairs)
+	finding.backward = float64(len(finding.pulls)) / float64(j.lists*j.pairs)
+	if finding.across, err = j.acrossTies(f, seed); err != nil {
+		return finding, err
+	}
 	b, err := f.loss.Bind([]float64{0, 1, 2}, random.Stream(seed, "lambda jacobian", "triple"))
 	if err != nil {
 		return finding, err
@@ -114,29 +120,35 @@ func tripleTie(radius float64) loss.Circle {
 	return loss.TieCircle(make([]float64, 3), [3]int{0, 1, 2}, radius)
 }
 
-// countBackward counts the pairs of points x and y at random, near each other and
-// far apart, between which −λ is not monotone: (λ(x) − λ(y))·(x − y) > 0. The
-// gradient of a convex cost has none.
-func (j jacobian) countBackward(b loss.QueryLoss, n int, rng *rand.Rand) (count int) {
-	x, y, at, there := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	var scratch loss.Scratch
+// backward draws pairs of points x and y, near each other and far apart, and returns for
+// each between which −λ is not monotone, (λ(x) − λ(y))·(x − y) > 0, that number over |x − y|²:
+// the α with which λ − αs would be. The gradient of a convex cost has no such pair.
+func (j jacobian) backward(b loss.QueryLoss, n int, rng *rand.Rand) (pulls []float64) {
+	x, y := make([]float64, n), make([]float64, n)
 	for k := range j.pairs {
 		apart := math.Exp2(float64(1 - k%5))
 		for i := range x {
 			x[i] = 2 * rng.NormFloat64()
 			y[i] = x[i] + apart*rng.NormFloat64()
 		}
-		b.Eval(x, at, &scratch)
-		b.Eval(y, there, &scratch)
-		sum := 0.0
-		for i := range x {
-			sum += (at[i] - there[i]) * (x[i] - y[i])
-		}
-		if sum > netZero {
-			count++
+		if along, square := alongStep(b, x, y); along > netZero {
+			pulls = append(pulls, along/square)
 		}
 	}
-	return count
+	return pulls
+}
+
+// alongStep returns (λ(x) − λ(y))·(x − y) and |x − y|².
+func alongStep(b loss.QueryLoss, x, y []float64) (along, square float64) {
+	at, there := make([]float64, len(x)), make([]float64, len(x))
+	var scratch loss.Scratch
+	b.Eval(x, at, &scratch)
+	b.Eval(y, there, &scratch)
+	for i := range x {
+		along += (at[i] - there[i]) * (x[i] - y[i])
+		square += (x[i] - y[i]) * (x[i] - y[i])
+	}
+	return along, square
 }
 
 // gradedList is a list of documents. Scores lie at least listGap apart.

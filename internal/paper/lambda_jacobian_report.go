@@ -14,8 +14,8 @@ func (j jacobian) report(o Options, findings []lambdaFinding) (*Report, error) {
 	r.fact("work", "∮ λ·ds around a circle in a random plane by the midpoint rule with %d steps, per unit of its radius %g", j.steps, circulationRound)
 	r.fact("convention", "%s (%s)", standard.Name(), standard.Explanation())
 	r.fact("zero", "asymmetry and eigenvalues below %g, Σλ below %g, work below %g (what jumps and the midpoint rule leave)", jacobianZero, netZero, circulationZero)
-	r.Tables = []Table{jacobianVerdicts(findings), jacobianNumbers(findings)}
-	r.Sheets = []Sheet{jacobianSheet(findings)}
+	r.Tables = []Table{jacobianVerdicts(findings), jacobianNumbers(findings), alphaTable(findings)}
+	r.Sheets = []Sheet{jacobianSheet(findings), alphaSheet(findings)}
 	curves, err := j.curves(findings, o.Seed)
 	if err != nil {
 		return nil, err
@@ -25,6 +25,7 @@ func (j jacobian) report(o Options, findings []lambdaFinding) (*Report, error) {
 		r.Plots = append(r.Plots, c.plot())
 	}
 	jacobianNotes(r, findings)
+	alphaNote(r, findings)
 	return r, nil
 }
 

@@ -184,6 +184,64 @@ func TestWorkIsAtTheTie(t *testing.T) {
 	}
 }
 
+// The share of steps backward under an α, which is worked out from those without, is what
+// counting them under λ − αs gives; and the least α makes the Jacobian positive semidefinite.
+func TestAlphaIsWhatTheLossDoes(t *testing.T) {
+	j := jacobian{lists: 3, steps: 10, pairs: 200}
+	const alpha = 0.1
+	fields, err := lambdaFields()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fewer := 0
+	for _, f := range fields[1:9] { // those of NDCG
+		plain, err := j.look(f, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := f.loss.(loss.LambdaRank)
+		l.Alpha = alpha
+		f.loss = l
+		pulled, err := j.look(f, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plain.backwardUnder(alpha); math.Abs(got-pulled.backward) > 1e-12 || plain.backwardUnder(0) != plain.backward {
+			t.Errorf("%s: %v backward under %v, counted %v", f.title(), got, alpha, pulled.backward)
+		}
+		if pulled.backward < plain.backward {
+			fewer++
+		}
+		l.Alpha = plain.leastAlpha()
+		f.loss = l
+		if least, err := j.look(f, 3); err != nil || !least.positive() {
+			t.Errorf("%s: the smallest eigenvalue under α = %v is %v, error %v", f.title(), l.Alpha, least.eigenvalue, err)
+		}
+	}
+	if fewer != 8 {
+		t.Errorf("α = %v makes steps backward rarer for %d of 8 λ functions", alpha, fewer)
+	}
+}
+
+// Over a tie RankNet's steps go forward; the α that the paper's λ function needs is in
+// inverse proportion to the step, as its jump does not depend on it.
+func TestNoAlphaAcrossTies(t *testing.T) {
+	j := jacobian{lists: 12, steps: 10, pairs: 1}
+	for _, f := range findingsOf(t, j, 1, "RankNet", "logistic × ΔNDCG", "step-nearest × ΔNDCG") {
+		last := len(lambdaGaps) - 1
+		long, short := f.across[last-1], f.across[last]
+		if f.field.name == "RankNet" {
+			if short != 0 || long != 0 {
+				t.Errorf("RankNet needs α = %v and %v", long, short)
+			}
+			continue
+		}
+		if !(short > 1 && short/long > 9 && short/long < 13) {
+			t.Errorf("%s needs α = %v for steps of %v, %v for those of %v", f.field.title(), long, lambdaGaps[last-1], short, lambdaGaps[last])
+		}
+	}
+}
+
 // The report has a row for every λ function and the same bytes with any number of
 // jobs.
 func TestJacobianReport(t *testing.T) {
@@ -192,7 +250,7 @@ func TestJacobianReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := 1 + 4*(len(loss.Lambdas())+1); len(r.Tables[1].Rows) != n || len(r.Sheets[0].Rows) != n || len(r.Plots) != 2 {
+	if n := 1 + 4*(len(loss.Lambdas())+1); len(r.Tables[1].Rows) != n || len(r.Sheets[0].Rows) != n || len(r.Sheets[1].Rows) != n || len(r.Tables[2].Rows) != 9 || len(r.Plots) != 2 {
 		t.Errorf("%d rows, %d in the sheet, %d plots", len(r.Tables[1].Rows), len(r.Sheets[0].Rows), len(r.Plots))
 	}
 	again, err := j.run(context.Background(), Options{Seed: 1, Jobs: 3})
