@@ -54,7 +54,7 @@ var layers = []layer{
 	{pkg: "loss/losstest", allow: []string{"loss"}},
 	{pkg: "loss/logrank/ranking", allow: []string{"loss/bipartite"}},
 	{pkg: "loss/logrank/sample", allow: []string{"loss/bipartite", "loss/logrank/ranking"}},
-	{pkg: "loss/logrank", allow: []string{"internal/suggest", "internal/kernel", "internal/logspace", "internal/poissonbinomial", "measure", "loss", "loss/bipartite", "loss/logrank/sample"}},
+	{pkg: "loss/logrank", allow: []string{"internal/suggest", "internal/kernel", "internal/logspace", "internal/poissonbinomial", "measure", "loss", "loss/bipartite", "loss/logrank/ranking", "loss/logrank/sample"}},
 	{pkg: "scorer", allow: []string{"internal/kernel", "internal/strictjson"}},
 	{pkg: "boost", allow: []string{"internal/kernel", "internal/logspace", "internal/parallel", "dataset", "measure", "scorer"}},
 	{pkg: "optimize", allow: []string{"internal/kernel", "internal/parallel"}},

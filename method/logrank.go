@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/train"
 )
 
-// LogRank's five objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
+// LogRank's objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
 // ICDM 2009). The paper trains linear functions by L-BFGS.
 
 const logRankSource = "Dubey, Machchhar, Bhattacharyya, Chakrabarti: Conditional Models for Non-smooth Ranking Loss Functions, ICDM 2009"
@@ -34,7 +34,7 @@ func regularization(standard string, grid []string) Hyperparameter {
 	}
 }
 
-// logRankParameters returns the hyperparameters that all five objectives share,
+// logRankParameters returns the hyperparameters that all objectives share,
 // after C and those given.
 func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []Hyperparameter {
 	defaults := sample.DefaultOptions()
@@ -128,6 +128,18 @@ func newConvexLoss() *Method {
 		DefaultMeasure:  "ndcg@10",
 		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta),
 	}, func(l logrank.Options) loss.Loss { return logrank.ConvexLoss{Options: l} })
+}
+
+func newExpLoss() *Method {
+	return logRank(Method{
+		Name:            "exploss",
+		Title:           "ExpLoss",
+		Summary:         "Minimises the logarithm of the expected exp(Δ): ConvexLoss without MLE; not convex, so it starts several times.",
+		Source:          logRankSource + ", eq. 5 with f = exp",
+		UsesMeasure:     true,
+		DefaultMeasure:  "ndcg@10",
+		Hyperparameters: logRankParameters(regularization("1", gridQueries), "sampled", beta),
+	}, func(l logrank.Options) loss.Loss { return logrank.ExpLoss{Options: l} })
 }
 
 // logRank completes a method whose loss is made from the shared configuration.

@@ -139,12 +139,12 @@ func mean(d *dataset.Dataset, scores []float64, m measure.Measure) float64 {
 }
 
 // forms are the settings that each of LogRank's methods is trained with; ConvexLoss
-// has no factored form under NDCG.
+// has no factored form under NDCG, and what is made of it neither.
 func forms(m *Method) []string {
 	if _, err := m.hyperparameter("form"); err != nil {
 		return nil
 	}
-	if m.Name == "convexloss" {
+	if slices.Contains([]string{"convexloss", "exploss", "combined"}, m.Name) {
 		return []string{"sampled", "lattice", "shell"}
 	}
 	return []string{"factored", "sampled", "lattice", "shell"}

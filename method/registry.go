@@ -8,6 +8,8 @@ var registry = []*Method{
 	newL2(),
 	newL3(),
 	newConvexLoss(),
+	newExpLoss(),
+	newCombined(),
 	newRankNet(),
 	newLambdaRank(),
 	newListNet(),

@@ -2,6 +2,7 @@ package logrank_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/listwise/listwise/loss"
@@ -21,11 +22,13 @@ func gain(t testing.TB, name string) measure.Additive {
 	return m.(measure.Additive)
 }
 
-// objectives are LogRank's five losses under a configuration.
-func objectives(c logrank.Options) map[string]loss.Loss {
+// objectives are LogRank's losses under a configuration. Combined has the gain of the
+// configuration and AUC.
+func objectives(c logrank.Options, auc measure.Additive) map[string]loss.Loss {
 	return map[string]loss.Loss{
 		"mle": logrank.MLE{Options: c}, "expgain": logrank.ExpGain{Options: c}, "l2": logrank.L2{Options: c},
-		"l3": logrank.L3{Options: c}, "convexloss": logrank.ConvexLoss{Options: c},
+		"l3": logrank.L3{Options: c}, "convexloss": logrank.ConvexLoss{Options: c}, "exploss": logrank.ExpLoss{Options: c},
+		"combined": logrank.Combined{Options: c, Terms: []logrank.Term{{Weight: 1}, {Gain: c.Gain, Weight: 2}, {Gain: auc, Weight: 0.5}}},
 	}
 }
 
@@ -41,10 +44,10 @@ func TestConformance(t *testing.T) {
 			if i%2 == 1 {
 				c.Beta, c.Kappa, c.Threshold = 10, bipartite.KappaPairs, 2
 			}
-			for objective, l := range objectives(c) {
+			for objective, l := range objectives(c, gain(t, "auc")) {
 				test := losstest.Case{Name: fmt.Sprintf("%s/%v/%s", objective, form, name), Loss: l, Sampled: form == logrank.Sampled}
 				test.Diagonal = objective == "mle" && form == logrank.Factored
-				if objective == "convexloss" && form == logrank.Factored && name != "auc" {
+				if slices.Contains([]string{"convexloss", "exploss", "combined"}, objective) && form == logrank.Factored && name != "auc" {
 					test.Refuses = refusedByFactored(c)
 				}
 				losstest.Run(t, test)

@@ -7,7 +7,7 @@ import "github.com/listwise/listwise/loss"
 //
 //	p(y) ∝ ω_y exp(−w·δφ(y)),   w·δφ(y) = 2κ Σ_{(g,b) inverted in y} (s_g − s_b)
 //
-// (LogRank, eq. 3; δφ(y) = φ(y*) − φ(y)). The five LogRank objectives are
+// (LogRank, eq. 3; δφ(y) = φ(y*) − φ(y)). LogRank's objectives are
 // functions of two of its quantities alone:
 //
 //	A(β)     = log Σ_y ω_y exp(−w·δφ(y) + β Δ(y))
@@ -15,6 +15,7 @@ import "github.com/listwise/listwise/loss"
 //
 //	L1 = MLE = A(0)       ConvexLoss = A(β)
 //	L2 = β(1 − E[G])      L3 = L1 + L2         ExpGain = −log E[G]
+//	ExpLoss = A(β) − A(0)
 //
 // so a form (which rankings, which weights ω) implements these two and no
 // objective, and an objective knows no form.

@@ -9,6 +9,7 @@ import (
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank/ranking"
 	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/measure"
 )
@@ -51,14 +52,15 @@ type restart struct {
 var _ law = (*sampledLaw)(nil)
 
 // newSampledLaw draws the sample. Training loss is Δ = 1 − gain; kappa is the
-// feature map's scale κ > 0. It is an error if the options are out of range.
+// feature map's scale κ > 0; more are gains for [sampledLaw.under]. It is an error if the
+// options are out of range.
 func newSampledLaw(
-	pairs bipartite.Classes, gain measure.Additive, kappa float64, opts sample.Options, rng *rand.Rand,
+	pairs bipartite.Classes, gain measure.Additive, kappa float64, opts sample.Options, rng *rand.Rand, more ...ranking.Gain,
 ) (*sampledLaw, error) {
 	if !(kappa > 0) || math.IsInf(kappa, 1) {
 		return nil, fmt.Errorf("kappa %v, expected a positive number", kappa)
 	}
-	set, err := sample.Draw(pairs, gain, opts, rng)
+	set, err := sample.Draw(pairs, gain, opts, rng, more...)
 	if err != nil {
 		return nil, fmt.Errorf("sample of rankings: %w", err)
 	}
@@ -93,6 +95,14 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 		l.restarts = append(l.restarts, restart{coefficients, walks})
 	}
 	return l
+}
+
+// under returns the law of the same sample under another gain of its states.
+func (l *sampledLaw) under(gain []float64) *sampledLaw {
+	set, other := *l.set, *l
+	set.Gain = gain
+	other.set, other.gain, other.gainless = &set, countingGain(&set), slices.Max(gain) <= 0
+	return &other
 }
 
 // countingGain returns the law's gain.

@@ -11,14 +11,22 @@ import (
 )
 
 // Draw samples rankings of pairs by random walks from restart states. gain is
-// the training gain G = 1 − Δ. All randomness comes from rng; the same stream
+// the training gain G = 1 − Δ, and more are others that the states are to be known by, on
+// which the sample does not depend. All randomness comes from rng; the same stream
 // gives the same sample. It is an error if the options are out of range or there is no
 // pair to rank.
-func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand) (*Set, error) {
+func Draw(pairs bipartite.Classes, gain ranking.Gain, opts Options, rng *rand.Rand, more ...ranking.Gain) (*Set, error) {
 	opts = opts.orDefault()
 	d, err := newDrawer(pairs, gain, opts, rng)
 	if err != nil {
 		return nil, err
+	}
+	for _, g := range more {
+		tracker, err := ranking.NewTracker(g, d.order)
+		if err != nil {
+			return nil, err
+		}
+		d.more = append(d.more, gauge{tracker: tracker, ideal: tracker.Value()})
 	}
 	d.restarts = newRestarts(d.order, gain, opts, rng)
 	return d.draw(opts), nil
@@ -78,9 +86,16 @@ type drawer struct {
 	ideal    float64        // gain of the ideal ranking
 	order    *ranking.Order // a restart state
 	tracker  *ranking.Tracker
+	more     []gauge
 	restarts *restarts
 	walk     walk
 	rng      *rand.Rand
+}
+
+// gauge measures the states by one more gain.
+type gauge struct {
+	tracker *ranking.Tracker
+	ideal   float64
 }
 
 func (d *drawer) draw(opts Options) *Set {
@@ -95,6 +110,9 @@ func (d *drawer) draw(opts Options) *Set {
 		Start: make([]int32, walks),
 		Gain:  make([]float64, rows*walks, rows*walks+1),
 	}
+	for range d.more {
+		s.More = append(s.More, make([]float64, rows*walks, rows*walks+1))
+	}
 	var seen *census
 	if opts.Unique {
 		seen = newCensus(d.order, rows*walks)
@@ -108,6 +126,9 @@ func (d *drawer) draw(opts Options) *Set {
 	if opts.IncludeIdeal && !ideal {
 		s.Ideal = true
 		s.Gain = append(s.Gain, d.ideal)
+		for k, g := range d.more {
+			s.More[k] = append(s.More[k], g.ideal)
+		}
 	}
 	s.Total = float64(len(s.Gain))
 	if seen != nil {
@@ -122,6 +143,9 @@ func (d *drawer) run(s *Set, w int, seen *census) (ideal bool) {
 	inverted := d.restarts.inverted
 	d.walk.restart(d.order)
 	d.tracker.Reset(d.order)
+	for _, g := range d.more {
+		g.tracker.Reset(d.order)
+	}
 	if seen != nil {
 		seen.restart(d.order)
 	}
@@ -129,6 +153,9 @@ func (d *drawer) run(s *Set, w int, seen *census) (ideal bool) {
 		if t%s.Thin == 0 {
 			at := t/s.Thin*s.Walks + w
 			s.Gain[at] = d.tracker.Value()
+			for k, g := range d.more {
+				s.More[k][at] = g.tracker.Value()
+			}
 			ideal = ideal || inverted == 0
 			if seen != nil {
 				seen.record(at)
@@ -140,6 +167,9 @@ func (d *drawer) run(s *Set, w int, seen *census) (ideal bool) {
 		f := d.walk.step(d.rng)
 		s.Plus[t*s.Walks+w], s.Minus[t*s.Walks+w] = f.Up, f.Down
 		d.tracker.Apply(f)
+		for _, g := range d.more {
+			g.tracker.Apply(f)
+		}
 		if f.Inverts {
 			inverted++
 		} else {

@@ -37,6 +37,9 @@ type Set struct {
 	// ideal ranking if Ideal is set.
 	Gain []float64
 
+	// More holds the same of each further gain that was asked for.
+	More [][]float64
+
 	// Ideal: the ideal ranking counts as one more state, after those of the
 	// walks; its e is 0.
 	Ideal bool

@@ -1,0 +1,170 @@
+package logrank
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/bipartite"
+	"github.com/listwise/listwise/loss/logrank/ranking"
+	"github.com/listwise/listwise/measure"
+)
+
+// Combined is a weighted mean of convex losses for several measures,
+//
+//	Combined(s) = Σ_k c_k ConvexLoss_k(s) / Σ_k c_k,
+//
+// in which MLE may be one, as LogRank's last sentence proposes: "to guide the ConvexLoss
+// optimizer with some combination of all the loss functions". It is convex, and at least
+// [ConvexLoss] for the mean of the losses Δ_k. In the sampled form all terms share the
+// query's one sample.
+//
+// Options.Gain is none of the terms: the sampled form's walks go by it where they start at
+// levels of Δ, and the other forms do not use it.
+type Combined struct {
+	Options
+	Terms []Term
+}
+
+// Term is one of the losses that are combined.
+type Term struct {
+	Gain   measure.Additive // of a ConvexLoss; nil stands for MLE
+	Weight float64          // c, at least 0
+}
+
+var (
+	_ loss.Loss   = Combined{}
+	_ loss.Coster = Combined{}
+)
+
+// Validate returns an error for options or terms that fit no query.
+func (l Combined) Validate() error {
+	var total float64
+	for _, t := range l.Terms {
+		if !(t.Weight >= 0) || math.IsInf(t.Weight, 1) {
+			return fmt.Errorf("weight %v of a term, expected a finite non-negative number", t.Weight)
+		}
+		total += t.Weight
+	}
+	if !(total > 0) || math.IsInf(total, 1) {
+		return fmt.Errorf("weights of %d terms with the sum %v, expected a positive number", len(l.Terms), total)
+	}
+	return l.Options.Validate()
+}
+
+// Bind implements [loss.Loss].
+func (l Combined) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	pairs := bipartite.Split(grades, l.threshold())
+	if pairs.Pairs() == 0 {
+		return loss.Nothing, nil
+	}
+	terms, total := l.counting()
+	bound := make(boundCombined, len(terms))
+	for k, t := range terms {
+		bound[k].weight = t.Weight / total
+		if t.Gain != nil {
+			bound[k].beta = l.beta()
+		}
+	}
+	if l.Form == Sampled {
+		return bound, l.bindSample(bound, terms, pairs, rng)
+	}
+	for k, t := range terms {
+		var err error
+		if bound[k].law, err = l.term(t).bind(grades, rng, t.need()); err != nil {
+			return nil, err
+		}
+	}
+	return bound, nil
+}
+
+// counting returns the terms that have a weight, and the sum of the weights.
+func (l Combined) counting() (terms []Term, total float64) {
+	for _, t := range l.Terms {
+		if t.Weight > 0 {
+			terms = append(terms, t)
+			total += t.Weight
+		}
+	}
+	return terms, total
+}
+
+// bindSample gives all terms the laws of one sample.
+func (l Combined) bindSample(bound boundCombined, terms []Term, pairs bipartite.Classes, rng *rand.Rand) error {
+	var gains []ranking.Gain
+	for _, t := range terms {
+		if t.Gain != nil {
+			gains = append(gains, t.Gain)
+		}
+	}
+	first, err := newSampledLaw(pairs, l.Gain, l.Kappa.Scale(pairs), l.Sampler, rng, gains...)
+	if err != nil {
+		return err
+	}
+	drawn := 0
+	for k, t := range terms {
+		if bound[k].law = first; t.Gain != nil {
+			bound[k].law = first.under(first.set.More[drawn])
+			drawn++
+		}
+	}
+	return nil
+}
+
+// term returns the options of a term by itself.
+func (l Combined) term(t Term) Options {
+	o := l.Options
+	o.Gain = t.Gain
+	return o
+}
+
+// need returns what a term needs of its law.
+func (t Term) need() quantities {
+	if t.Gain == nil {
+		return onlyPartition
+	}
+	return lossPartition
+}
+
+// Traits implements [loss.Loss].
+func (l Combined) Traits() loss.Traits { return l.traits(true) }
+
+// Cost implements [loss.Coster].
+func (l Combined) Cost(grades []float64) loss.Cost {
+	var sum loss.Cost
+	terms, _ := l.counting()
+	for _, t := range terms {
+		c := l.term(t).cost(grades, t.need())
+		sum.Operations += c.Operations
+		sum.Bytes += c.Bytes
+	}
+	return sum
+}
+
+// boundCombined has a law for each term; MLE's β is 0.
+type boundCombined []struct {
+	law    law
+	beta   float64
+	weight float64
+}
+
+func (b boundCombined) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
+	scratch.Reset()
+	var grad []float64
+	if lambda != nil {
+		grad = scratch.Floats(len(lambda))
+		clear(lambda)
+	}
+	var value float64
+	for _, t := range b {
+		value += t.weight * t.law.logPartition(t.beta, scores, grad, scratch)
+		for i, v := range grad {
+			lambda[i] -= t.weight * v
+		}
+	}
+	return value
+}

@@ -1,0 +1,63 @@
+package method
+
+import (
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/logrank"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/train"
+)
+
+// combinedMeasures are the measures of LogRank's three losses, and the hyperparameters that
+// hold their weights.
+var combinedMeasures = []struct{ weight, measure, title string }{
+	{"auc", "auc", "AUC"}, {"map", "map", "average precision"}, {"ndcg", "ndcg@10", "NDCG@10"},
+}
+
+// mleWeight is the hyperparameter of MLE's weight among them.
+const mleWeight = "mle"
+
+func newCombined() *Method {
+	weight := func(name, standard, of string) Hyperparameter {
+		return Hyperparameter{Name: name, Kind: Number, Default: standard, Min: 0, Max: 1e6, Doc: "weight of " + of + " in the mean of losses"}
+	}
+	own := []Hyperparameter{beta}
+	for _, m := range combinedMeasures {
+		own = append(own, weight(m.weight, "1", "ConvexLoss for "+m.title))
+	}
+	own = append(own, weight(mleWeight, "0", "MLE"))
+	m := &Method{
+		Name:            "combined",
+		Title:           "Combined",
+		Summary:         "Weighted mean of ConvexLoss for AUC, average precision and NDCG@10, and of MLE, over one sample.",
+		Source:          logRankSource + ", Section 6 (proposed there as future work)",
+		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", own...),
+	}
+	m.plan = func(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
+		config, err := logRankConfig(m, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		l := logrank.Combined{Options: config}
+		if l.Terms, err = combinedTerms(p); err != nil {
+			return nil, nil, err
+		}
+		if err := l.Validate(); err != nil {
+			return nil, nil, train.BadProblem("%w", err)
+		}
+		return parametric(m, p, l)
+	}
+	return m.forNetworks()
+}
+
+// combinedTerms reads the weights. NDCG's discount is LETOR 3.0's, which is LogRank's.
+func combinedTerms(p *Problem) ([]logrank.Term, error) {
+	terms := []logrank.Term{{Weight: p.Values.Number(mleWeight)}}
+	for _, of := range combinedMeasures {
+		m, err := measure.Parse(of.measure, measure.LETOR3, measure.Options{})
+		if err != nil {
+			return nil, err
+		}
+		terms = append(terms, logrank.Term{Gain: m.(measure.Additive), Weight: p.Values.Number(of.weight)})
+	}
+	return terms, nil
+}

@@ -1,0 +1,39 @@
+package method
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/listwise/listwise/measure"
+)
+
+// With one weight alone Combined is that loss: the model of ConvexLoss for its measure, or of
+// MLE, whatever the weight. The walks do not go by the measure.
+func TestCombinedOfOneLoss(t *testing.T) {
+	for _, c := range []struct{ weight, method, measure string }{
+		{"mle", "mle", "map"}, {"auc", "convexloss", "auc"}, {"map", "convexloss", "map"}, {"ndcg", "convexloss", "ndcg@10"},
+	} {
+		settings := []string{"form", "sampled", "samples", "60", "mix", "0.8", "C", "1"}
+		single := newProblem(t, lookup(t, c.method), settings...)
+		single.Measure = measure.MustParse(c.measure, measure.LETOR3)
+		for _, weight := range []string{"1", "4"} {
+			own := slices.Concat(settings, []string{"auc", "0", "map", "0", "ndcg", "0", c.weight, weight})
+			combined := newProblem(t, lookup(t, "combined"), own...)
+			combined.Measure = single.Measure
+			a, b := mustTrain(t, lookup(t, "combined"), combined), mustTrain(t, lookup(t, c.method), single)
+			if !slices.Equal(a.Params, b.Params) {
+				t.Errorf("%s alone, weight %s: another model than that of %s", c.weight, weight, c.method)
+			}
+		}
+	}
+}
+
+// Without any weight there is nothing to learn from.
+func TestCombinedOfNothing(t *testing.T) {
+	p := newProblem(t, lookup(t, "combined"), "auc", "0", "map", "0", "ndcg", "0")
+	var problem *ProblemError
+	if _, err := lookup(t, "combined").Train(t.Context(), p); !errors.As(err, &problem) {
+		t.Errorf("error %v, expected a *ProblemError", err)
+	}
+}
