@@ -41,11 +41,12 @@ The output folder gets NAME.txt (what is printed), NAME.json, NAME.csv and
 NAME.svg, and in the folder NAME the finished trainings: a run that was killed
 goes on where it was.
 
-The name "all" runs every experiment that the data allow and adds two pages, all.html
-and all.md: every published number beside ours with a verdict, how often the claims
-of LogRank's paper hold, and how long each experiment took. Without --data these are
-the experiments on made data. --markdown writes the second page to a place of its own,
-too, with its plots in figures/NAME beside it.`,
+The name "all" runs every experiment that the data allow and adds three pages. all.html
+and all.md have every published number beside ours with a verdict, the orders of systems
+that the papers claim, tested, and how long each experiment took. held.md has a line
+a claim: what held and what did not. Without --data these are the experiments on made
+data. --markdown FILE.md writes the second page to a place of its own, too, with its plots
+in figures/FILE beside it, and the third to FILE-held.md.`,
 		Example: `  listwise reproduce
   listwise reproduce logrank-fig3 --data LETOR3 --out results
   listwise reproduce logrank-fig6 --out results

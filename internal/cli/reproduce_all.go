@@ -57,7 +57,17 @@ func (f *reproduceFlags) writePages(all *paper.All) ([]string, error) {
 		paths = append(paths, path)
 		return atomicfile.Write(path, func(w io.Writer) error { return all.WriteMarkdown(w, figures) })
 	}
-	if err := markdown(filepath.Join(f.out, "all.md"), ""); err != nil || f.markdown == "" {
+	held := func(path string) error {
+		paths = append(paths, path)
+		return atomicfile.Write(path, all.WriteHeld)
+	}
+	if err := markdown(filepath.Join(f.out, "all.md"), ""); err != nil {
+		return paths, err
+	}
+	if err := held(filepath.Join(f.out, "held.md")); err != nil || f.markdown == "" {
+		return paths, err
+	}
+	if err := held(f.heldPage()); err != nil {
 		return paths, err
 	}
 	base := filepath.Base(f.markdown)
@@ -74,6 +84,11 @@ func (f *reproduceFlags) writePages(all *paper.All) ([]string, error) {
 		}
 	}
 	return paths, markdown(f.markdown, filepath.ToSlash(figures))
+}
+
+// heldPage is where --markdown writes the page of what held.
+func (f *reproduceFlags) heldPage() string {
+	return strings.TrimSuffix(f.markdown, filepath.Ext(f.markdown)) + "-held.md"
 }
 
 // allReport is what the command prints: the verdicts' numbers and, as JSON, all

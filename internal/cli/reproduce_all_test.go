@@ -24,8 +24,8 @@ func TestReproduceAllPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	drawn := paper.Experiment{Name: "drawn", Run: func(context.Context, paper.Options) (*paper.Report, error) {
-		return &paper.Report{Name: "drawn", Plots: make([]paper.Plot, 1), Claims: []paper.Claim{{Row: "A", Published: 1, Ours: 2, Verdict: paper.Better, Low: 1.5, High: 2.5}}}, nil
+	drawn := paper.Experiment{Name: "drawn", Paper: "Paper", Run: func(context.Context, paper.Options) (*paper.Report, error) {
+		return &paper.Report{Name: "drawn", Plots: make([]paper.Plot, 1), Findings: []paper.Finding{{Claim: "A > B", Verdict: paper.ClaimHeld, Figure: "2 to 1"}}, Claims: []paper.Claim{{Row: "A", Published: 1, Ours: 2, Verdict: paper.Better, Low: 1.5, High: 2.5}}}, nil
 	}}
 	all, err := paper.RunAll(t.Context(), []paper.Experiment{figure, drawn}, paper.AllOptions{
 		Out: f.out, CommandOf: func(e *paper.Experiment) string { return f.command(e.Name, e.Reads, e.Scales != "") },
@@ -36,12 +36,12 @@ func TestReproduceAllPages(t *testing.T) {
 	if _, err := f.writePages(all); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"out/all.html", "out/all.md", "out/drawn.svg", "docs/figures/page/drawn.svg"} {
+	for _, name := range []string{"out/all.html", "out/all.md", "out/drawn.svg", "out/held.md", "docs/page-held.md", "docs/figures/page/drawn.svg"} {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			t.Error(err)
 		}
 	}
-	for name, want := range map[string]string{"out/all.md": "](drawn.svg)", "docs/page.md": "](figures/page/drawn.svg)"} {
+	for name, want := range map[string]string{"out/held.md": "| Paper | A > B | held | 2 to 1 | reproduce drawn |", "out/all.md": "](drawn.svg)", "docs/page.md": "](figures/page/drawn.svg)"} {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)

@@ -65,7 +65,10 @@ func (f *reportFlags) targets(systems []*contestant) *targets {
 func (f *reproduceFlags) targets(name string) *targets {
 	t := new(targets).reads("--data", f.data).fills(f.out).makes("--markdown", f.markdown)
 	if name == "all" {
-		t.makes("--out", filepath.Join(f.out, "all.html"), filepath.Join(f.out, "all.md"))
+		t.makes("--out", filepath.Join(f.out, "all.html"), filepath.Join(f.out, "all.md"), filepath.Join(f.out, "held.md"))
+		if f.markdown != "" {
+			t.makes("--markdown", f.heldPage())
+		}
 	}
 	return t
 }

@@ -63,6 +63,7 @@ func TestOutputsThatAreInputs(t *testing.T) {
 		"report --data folds --out t/mle/Fold2.model.json t/mle":                       "--out t/mle/Fold2.model.json, t/mle",
 		"reproduce all --data folds --out . --scale 0.001":                             "--out ., --data folds",
 		"reproduce all --out r --markdown r/all.md --scale 0.001":                      "--out r/all.md, --markdown r/all.md",
+		"reproduce all --out r/x-held.md --markdown r/x.md --scale 0.001":              "--out r/x-held.md, --markdown r/x-held.md",
 		"demo --out d --report ./d":                                                    "--out d, --report ./d",
 	} {
 		code, out, said := call(strings.Fields(args)...)

@@ -11,6 +11,7 @@ func boltzRank() study {
 	return study{
 		Experiment: Experiment{
 			Name:  "boltzrank",
+			Paper: "BoltzRank",
 			Title: "BoltzRank's results on OHSUMED and TD2004",
 			Shows: "whether training for expected NDCG, and scores that depend on a query's other documents, pay",
 			Data:  "--data, any of " + strings.Join(boltzRankSets, ", "),

@@ -12,6 +12,7 @@ import (
 func jacobianExperiment() Experiment {
 	return Experiment{
 		Name:  "lambda-jacobian",
+		Paper: "LambdaRank",
 		Title: "LambdaRank, section 4: which λ functions have a potential, and which of those are convex",
 		Shows: "that λ functions scaled by a measure are gradients inside each order of the documents, but of no cost across orders",
 		Data:  "none but a few random lists",

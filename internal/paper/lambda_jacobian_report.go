@@ -129,6 +129,15 @@ func jacobianNotes(r *Report, findings []lambdaFinding) {
 		}
 	}
 	paper := findings[1] // the paper's choice, logistic × ΔNDCG
+	verdict := ClaimPartly
+	switch paper.potential() {
+	case "yes":
+		verdict = ClaimHeld
+	case "no":
+		verdict = ClaimFailed
+	}
+	r.found(verdict, "LambdaRank's λ is the gradient of a cost, as its Jacobian is symmetric (section 4)",
+		"as long as no documents change places; across ties ∮ λ·ds = %s", fixed(paper.triple, 6))
 	r.note("The loop about the tie of three documents graded 0, 1 and 2 (radius 1, in the plane of the first two scores): ∮ λ·ds = %s for %s, the paper's λ function, %s for RankNet; an independent program finds .0177 and 0.000000.",
 		fixed(paper.triple, 6), paper.field.title(), fixed(findings[0].triple, 6))
 	r.note("A cost with these forces exists on all of the space of scores for %d of %d: %s. %d are the gradient of a cost only as long as no two documents change places; %d not even that: %s.",

@@ -48,6 +48,7 @@ func (a artificial) study() study {
 	s := study{
 		Experiment: Experiment{
 			Name:   "lambdarank-artificial",
+			Paper:  "LambdaRank",
 			Title:  "LambdaRank, Figure 2 left: RankNet and LambdaRank on random cubic polynomials",
 			Shows:  "what forces scaled by the change of NDCG gain over RankNet's where neither features nor labels are noisy",
 			Data:   "made, 25,000 queries",

@@ -73,6 +73,7 @@ func artificialReport(s *results, r *Report) {
 func (a artificial) notes(s *results, r *Report) {
 	for _, n := range netResults(s) {
 		r.note("%s", n.verdict())
+		n.find(r)
 		for p := range s.tunings(inGroups(n.name)) {
 			if edge := p.tuned().AtEdge(); len(edge) > 0 {
 				r.note("With %s nets %s's best rate is at the edge of those tried, which are the paper's: a wider range may serve it better.", n.name, p.row().name)
@@ -85,10 +86,8 @@ func (a artificial) notes(s *results, r *Report) {
 	}
 }
 
-// verdict compares with the paper's two statements: LambdaRank clearly outperforms
-// RankNet, and the gap is larger near the top.
-func (n *netResult) verdict() string {
-	ahead, behind := 0, 0
+// leads counts the truncation levels at which LambdaRank is significantly ahead or behind.
+func (n *netResult) leads() (ahead, behind int) {
 	for _, l := range n.lead {
 		switch {
 		case l.excludes0() && l.mean > 0:
@@ -97,6 +96,31 @@ func (n *netResult) verdict() string {
 			behind++
 		}
 	}
+	return ahead, behind
+}
+
+// find says what became of the paper's two statements: LambdaRank clearly outperforms
+// RankNet, and the gap is larger near the top.
+func (n *netResult) find(r *Report) {
+	ahead, behind := n.leads()
+	verdict := ClaimPartly
+	switch {
+	case ahead == artificialTop:
+		verdict = ClaimHeld
+	case ahead == 0 && behind == 0:
+		verdict = ClaimUndecided
+	case ahead == 0:
+		verdict = ClaimFailed
+	}
+	first, last := n.lead[0], n.lead[artificialTop-1]
+	r.found(verdict, fmt.Sprintf("LambdaRank's NDCG@1 … @%d is above RankNet's on cubic polynomials, %s", artificialTop, n.name),
+		"significantly above at %d, below at %d of %d levels", ahead, behind, artificialTop)
+	r.found(holdsIf(first.mean > last.mean), "its lead is larger near the top, "+n.name, "%s at 1, %s at %d", first.text(), last.text(), artificialTop)
+}
+
+// verdict says the same in a sentence.
+func (n *netResult) verdict() string {
+	ahead, behind := n.leads()
 	first, last := n.lead[0], n.lead[artificialTop-1]
 	return fmt.Sprintf("The paper: LambdaRank clearly outperforms RankNet, by more at higher ranks. Here with %s nets its NDCG is significantly higher at %d and lower at %d of %d truncation levels; it leads by %s at 1 and by %s at %d.",
 		n.name, ahead, behind, artificialTop, first.text(), last.text(), artificialTop)

@@ -22,6 +22,7 @@ func listMLEOnOHSUMED() study {
 	return study{
 		Experiment: Experiment{
 			Name:  "listmle-ohsumed",
+			Paper: "ListMLE",
 			Title: "ListMLE, ListNet and RankCosine on OHSUMED",
 			Shows: "how likelihood, cross entropy and cosine do where most documents of a list have the same grade",
 			Data:  "--data, OHSUMED",

@@ -24,6 +24,7 @@ func figure3() study {
 	return study{
 		Experiment: Experiment{
 			Name:  "logrank-fig3",
+			Paper: "LogRank",
 			Title: "LogRank, Figure 3: all objectives on the sets of LETOR 3.0",
 			Shows: "whether training for a measure helps: the convex bound against maximum likelihood and expected gain",
 			Data:  "--data, any of " + strings.Join(letorSets.names(), ", "),

@@ -20,6 +20,7 @@ import (
 func figure8Experiment() Experiment {
 	return Experiment{
 		Name:  "logrank-fig8",
+		Paper: "LogRank",
 		Title: "LogRank, Figure 8: w·φ against Δ in the first iterations",
 		Shows: "that w·φ(x, y) soon dominates Δ(y), except at the start w = 0",
 		Data:  sweepData,
@@ -185,6 +186,7 @@ func (f figure8) report(found *results, rankings []watched) *Report {
 	r.Tables = []Table{table}
 	growth.Title += " — " + data.name
 	r.Plots = append(r.Plots, growth)
+	r.found(holdsIf(20*larger >= 19*len(rankings)), "|w·φ(y)| soon outgrows Δ(y) (5.3.4)", "%s: larger for %d of %d rankings", data.name, larger, len(rankings))
 	r.note("The averaged |w·φ| exceeds Δ for %d of %d rankings. The paper: Δ is always quite small against w·φ, except at w = 0.", larger, len(rankings))
 	aboutData.add(found, r)
 	return r

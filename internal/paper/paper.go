@@ -8,7 +8,8 @@
 // trains, with records so that an interrupted run goes on; results.go has what came out;
 // facts.go, tables.go, marked.go, sheets.go and plots.go have the parts. Verdicts are decided in
 // claims.go alone; orders.go tests the orders of methods that a publication claims, and
-// differences.go has the paired differences of rows.
+// differences.go has the paired differences of rows; findings.go has claims in words, for the page of
+// what held.
 //
 // Experiments of other kinds have a function Run of their own, and share the [Report], which
 // report.go turns into files. sets.go finds LETOR's data. The package must not know of flags
@@ -29,6 +30,7 @@ import (
 // Experiment is a table or figure of a paper.
 type Experiment struct {
 	Name  string // on the command line and of the files
+	Paper string // the system that the paper is about; "" if it is about none of the papers' own
 	Title string // what it is, with its source
 	Shows string // one sentence: what to look for
 	Data  string // what it runs on

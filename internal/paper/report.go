@@ -18,12 +18,13 @@ type Report struct {
 	Title string
 	Facts []Fact // how the numbers came about
 
-	Claims []Claim      // published numbers beside ours, with verdicts
-	Orders []OrderClaim // published orders of systems, tested on ours
-	Tables []Table      // to read
-	Sheets []Sheet      // the same and more in full precision; the first has no name
-	Plots  []Plot
-	Notes  []string
+	Claims   []Claim      // published numbers beside ours, with verdicts
+	Orders   []OrderClaim // published orders of systems, tested on ours
+	Findings []Finding    // claims in words, and what became of them
+	Tables   []Table      // to read
+	Sheets   []Sheet      // the same and more in full precision; the first has no name
+	Plots    []Plot
+	Notes    []string
 }
 
 // Fact is one circumstance of an experiment: the seed, the convention.
@@ -144,12 +145,13 @@ type reportJSON struct {
 	Title      string                      `json:"title"`
 	Facts      []Fact                      `json:"facts"`
 	Sheets     map[string][]map[string]any `json:"sheets"`
+	Findings   []Finding                   `json:"findings,omitempty"`
 	Notes      []string                    `json:"notes"`
 }
 
 // WriteJSON writes the report's facts, sheets and notes.
 func (r *Report) WriteJSON(w io.Writer) error {
-	text := reportJSON{Experiment: r.Name, Title: r.Title, Facts: r.Facts, Sheets: map[string][]map[string]any{}, Notes: r.Notes}
+	text := reportJSON{Experiment: r.Name, Title: r.Title, Facts: r.Facts, Sheets: map[string][]map[string]any{}, Findings: r.findings(), Notes: r.Notes}
 	for _, s := range r.allSheets() {
 		name := s.Name
 		if name == "" {
