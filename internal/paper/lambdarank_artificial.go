@@ -76,8 +76,8 @@ func (a artificial) study() study {
 	}
 	for _, n := range artificialNets {
 		s.rows = append(s.rows,
-			row{name: "RankNet", method: "ranknet", group: n.name, scorer: n.scorer, grid: a.schedule()},
-			row{name: "LambdaRank", method: "lambdarank", training: s.chosenBy, group: n.name, scorer: n.scorer, grid: a.schedule()})
+			row{name: "RankNet", method: "ranknet", group: n.name, scorer: n.scorer, grid: burgesSchedule(a.rates, a.epochs)},
+			row{name: "LambdaRank", method: "lambdarank", training: s.chosenBy, group: n.name, scorer: n.scorer, grid: burgesSchedule(a.rates, a.epochs)})
 	}
 	return s
 }
@@ -106,17 +106,17 @@ func (a artificial) data(seed uint64) (tune.Fold, error) {
 	return f, nil
 }
 
-// schedule is that of sections 5 and 6.3: a step a query, the rate times 0.8 after an epoch
-// whose training cost rose, new random weights after 50 epochs without a lower cost. The
-// paper has no penalty.
-func (a artificial) schedule() map[string][]string {
+// burgesSchedule is that of sections 5 and 6.3: a step a query, the rate times 0.8 after an
+// epoch whose training cost rose, new random weights after 50 epochs without a lower cost. The
+// paper has no penalty. Nets of two layers have ten hidden units.
+func burgesSchedule(rates []string, epochs string) map[string][]string {
 	return map[string][]string{
 		"optimizer": {"descent"},
 		"rule":      {"plain"},
-		"rate":      a.rates,
+		"rate":      rates,
 		"decay":     {"0.8"},
 		"patience":  {"50"},
-		"epochs":    {a.epochs},
+		"epochs":    {epochs},
 		"C":         {"1e100"},
 		"hidden":    {"10"},
 	}

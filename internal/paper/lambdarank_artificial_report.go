@@ -28,6 +28,8 @@ type netResult struct {
 	name    string
 	systems [2][]interval
 	lead    []interval
+	growth  interval // of the lead at the first level over that at the last
+	order   OrderClaim
 }
 
 // artificialSystems are the rows of each net.
@@ -40,6 +42,7 @@ func netResults(s *results) []netResult {
 	for k := range nets {
 		n := &nets[k]
 		n.name = artificialNets[k].name
+		var leads [][]float64
 		for _, m := range s.measures {
 			var values [2][]float64
 			for i := range values {
@@ -51,9 +54,31 @@ func netResults(s *results) []netResult {
 				lead[q] = values[1][q] - values[0][q]
 			}
 			n.lead = append(n.lead, confidence(lead))
+			leads = append(leads, lead)
 		}
+		growth := leads[0]
+		for q, last := range leads[len(leads)-1] {
+			growth[q] -= last
+		}
+		n.growth = confidence(growth)
+		n.order = artificialOrder(s, v, k)
 	}
 	return nets
+}
+
+// artificialOrder tests the paper's statement on the k-th net, LambdaRank above RankNet, over
+// the truncation levels.
+func artificialOrder(s *results, v *view, k int) OrderClaim {
+	c := OrderClaim{Text: "LambdaRank > RankNet, " + artificialNets[k].name + " nets", Data: s.columns[0].name, Cells: len(s.measures)}
+	above, below := make([]float64, c.Cells), make([]float64, c.Cells)
+	for i, m := range s.measures {
+		above[i], below[i] = v.oneSided(2*k+1, 2*k, m), v.oneSided(2*k, 2*k+1, m)
+		if v.mean(2*k+1, m) > v.mean(2*k, m) {
+			c.Higher++
+		}
+	}
+	c.decide(above, below)
+	return c
 }
 
 func (a artificial) dataFacts(s *results, r *Report) {
@@ -68,6 +93,9 @@ func artificialReport(s *results, r *Report) {
 	r.Tables = append(r.Tables, artificialTable(nets), artificialChoices(s))
 	r.Sheets = append(r.Sheets, artificialSheet(nets, s.measures))
 	r.Plots = append(r.Plots, artificialPlot(nets))
+	for _, n := range nets {
+		r.Orders = append(r.Orders, n.order)
+	}
 }
 
 func (a artificial) notes(s *results, r *Report) {
@@ -122,8 +150,8 @@ func (n *netResult) find(r *Report) {
 func (n *netResult) verdict() string {
 	ahead, behind := n.leads()
 	first, last := n.lead[0], n.lead[artificialTop-1]
-	return fmt.Sprintf("The paper: LambdaRank clearly outperforms RankNet, by more at higher ranks. Here with %s nets its NDCG is significantly higher at %d and lower at %d of %d truncation levels; it leads by %s at 1 and by %s at %d.",
-		n.name, ahead, behind, artificialTop, first.text(), last.text(), artificialTop)
+	return fmt.Sprintf("The paper: LambdaRank clearly outperforms RankNet, by more at higher ranks. Here with %s nets its NDCG is significantly higher at %d and lower at %d of %d truncation levels; it leads by %s at 1 and by %s at %d, which is less by %s.",
+		n.name, ahead, behind, artificialTop, first.text(), last.text(), artificialTop, n.growth.text())
 }
 
 func artificialTable(nets []netResult) Table {

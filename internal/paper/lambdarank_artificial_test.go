@@ -49,6 +49,7 @@ func naiveNDCG(grades, scores []float64, k int) float64 {
 func TestArtificialNumbers(t *testing.T) {
 	found, fold := trainedArtificial(t, 3)
 	got := netResults(found)[1]
+	var leads [][]float64
 	for k := range artificialTop {
 		var values [3][]float64
 		for i, row := range found.columns[0].rows[2:] {
@@ -57,17 +58,52 @@ func TestArtificialNumbers(t *testing.T) {
 		for q := range values[0] {
 			values[2] = append(values[2], values[1][q]-values[0][q])
 		}
+		leads = append(leads, values[2])
 		for i, have := range []interval{got.systems[0][k], got.systems[1][k], got.lead[k]} {
-			sum, square, n := 0.0, 0.0, float64(len(values[i]))
-			for _, v := range values[i] {
-				sum += v
-				square += v * v
-			}
-			half := 1.96 * math.Sqrt((square-sum*sum/n)/(n-1)/n)
-			if math.Abs(have.mean-sum/n) > 1e-12 || math.Abs(have.half/half-1) > 1e-4 {
-				t.Errorf("level %d, number %d: %v, want %v ± %v", k+1, i, have, sum/n, half)
-			}
+			checkInterval(t, fmt.Sprintf("level %d, number %d", k+1, i), have, values[i])
 		}
+	}
+	var growth []float64
+	for q, last := range leads[artificialTop-1] {
+		growth = append(growth, leads[0][q]-last)
+	}
+	checkInterval(t, "growth of the lead", got.growth, growth)
+}
+
+// checkInterval compares with the mean of values and 1.96 of its standard errors.
+func checkInterval(t *testing.T, what string, have interval, values []float64) {
+	t.Helper()
+	sum, square, n := 0.0, 0.0, float64(len(values))
+	for _, v := range values {
+		sum += v
+		square += v * v
+	}
+	half := 1.96 * math.Sqrt((square-sum*sum/n)/(n-1)/n)
+	if math.Abs(have.mean-sum/n) > 1e-12 || math.Abs(have.half/half-1) > 1e-4 {
+		t.Errorf("%s: %v, want %v ± %v", what, have, sum/n, half)
+	}
+}
+
+// The paper's order is claimed of each net, and held if the test over the levels says so.
+func TestArtificialOrder(t *testing.T) {
+	found, _ := trainedArtificial(t, 3)
+	v := &found.columns[0].views[0]
+	for _, m := range found.measures {
+		for q := range v.values[3][0][m].each {
+			v.values[3][0][m].each[q] = v.values[2][0][m].each[q] + 0.01*float64(1+q%2)
+		}
+		v.values[3][0][m] = number{mean: v.values[2][0][m].mean + 0.015, each: v.values[3][0][m].each}
+	}
+	var r Report
+	artificialReport(found, &r)
+	if len(r.Orders) != 2 || r.Orders[1].Verdict != OrderHeld || r.Orders[1].Above != artificialTop || r.Orders[1].Higher != artificialTop {
+		t.Errorf("orders %+v, expected the second to hold at all levels", r.Orders)
+	}
+	for _, m := range found.measures {
+		v.values[1][0][m] = v.values[0][0][m]
+	}
+	if got := artificialOrder(found, v, 0); got.Verdict != OrderUndecided || got.Higher != 0 {
+		t.Errorf("of equal rows: %+v", got)
 	}
 }
 
@@ -154,8 +190,9 @@ func TestArtificialReport(t *testing.T) {
 // The verdict counts the levels at which an interval of the lead leaves out 0.
 func TestArtificialVerdict(t *testing.T) {
 	n := netResult{name: "linear", lead: make([]interval, artificialTop)}
+	n.growth = interval{0.15, 0.05}
 	n.lead[0], n.lead[1], n.lead[2], n.lead[3] = interval{0.2, 0.1}, interval{-0.2, 0.1}, interval{0.05, 0.1}, interval{0.1, 0.01}
-	if got := n.verdict(); !strings.Contains(got, "significantly higher at 2 and lower at 1 of 10 truncation levels; it leads by 0.2000 ± 0.1000 at 1 and by 0.0000 ± 0.0000 at 10") {
+	if got := n.verdict(); !strings.Contains(got, "significantly higher at 2 and lower at 1 of 10 truncation levels; it leads by 0.2000 ± 0.1000 at 1 and by 0.0000 ± 0.0000 at 10, which is less by 0.1500 ± 0.0500") {
 		t.Error(got)
 	}
 }
