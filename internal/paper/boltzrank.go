@@ -2,6 +2,9 @@ package paper
 
 import "strings"
 
+// boltzRankSource names the source of the experiments boltzrank….
+const boltzRankSource = "Volkovs, Zemel: BoltzRank: Learning to Rank by Maximizing Expected Ranking Gain, ICML 2009"
+
 // boltzRankSets are the sets of the paper's table.
 var boltzRankSets = []string{"OHSUMED", "TD2004"}
 
@@ -34,7 +37,7 @@ func boltzRank() study {
 		records:   "{set}/{row}",
 		published: publishedBoltzRank,
 		parts: []part{
-			says{"source", "Volkovs, Zemel: BoltzRank: Learning to Rank by Maximizing Expected Ranking Gain, ICML 2009"},
+			says{"source", boltzRankSource},
 			command, seed, conventions, setSizes, notFound,
 			says{"in sight", "of test data: the bag of ten networks, alpha and the grid were settled with OHSUMED's test values in view, among 479 settings (docs/searches/boltzrank.csv)"},
 			says{"chosen by", "validation MAP, settings and epochs alike"},

@@ -90,8 +90,10 @@ func Experiments() []Experiment {
 		speedupExperiment(),
 		jacobianExperiment(),
 		boltzRank().experiment(),
+		boltzRankSeeds().experiment(),
 		listSyntheticExperiment(),
 		listMLEOnOHSUMED().experiment(),
+		soundnessExperiment(),
 		letorBaselines().experiment(),
 	}
 }

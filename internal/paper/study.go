@@ -54,6 +54,7 @@ type row struct {
 	name     string // as published, where it is
 	method   string // "" if there is none here: the row has published numbers alone
 	training string // the training measure, "" for the method's own or none
+	trainsBy string // its convention, "" for the study's
 	scorer   string // "" for the method's own
 	grid     map[string][]string
 
@@ -266,6 +267,9 @@ func (r *row) entry(c measure.Convention) (tune.Entry, error) {
 		training = m.DefaultMeasure
 	}
 	if training != "" {
+		if r.trainsBy != "" {
+			c = conventionNamed(r.trainsBy)
+		}
 		e.Measure, err = measure.Parse(training, c, measure.Options{})
 	}
 	return e, err
