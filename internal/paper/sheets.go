@@ -81,8 +81,11 @@ func (n numberSheet) add(s *results, r *Report) {
 	sheet := fieldSheet(n.name, n.fields)
 	if n.bySeed {
 		for p := range s.tunings(n.rows) {
-			for _, p.measure = range p.view.measures {
-				sheet.line(p, n.fields)
+			for k := range p.column.views {
+				p.view = &p.column.views[k]
+				for _, p.measure = range p.view.measures {
+					sheet.line(p, n.fields)
+				}
 			}
 		}
 	} else {
