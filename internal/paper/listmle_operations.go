@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Operations of the losses, counted: the slides give their cost as orders of growth. Each
@@ -168,7 +169,7 @@ func operationTable() (Table, Sheet) {
 	t := Table{Title: "operations (additions, products, exponentials, logarithms) of one evaluation, by documents", Columns: []string{"form", "slides"}, Left: 2}
 	s := Sheet{Name: "operations", Columns: []string{"form", "documents", "operations", "additions", "products", "exponentials", "logarithms", "order", "per_order"}}
 	for _, n := range countedLists {
-		t.Columns = append(t.Columns, fmt.Sprint(n))
+		t.Columns = append(t.Columns, strconv.Itoa(n))
 	}
 	t.Columns = append(t.Columns, "held against", "operations / that")
 	for _, f := range countedForms() {
@@ -182,7 +183,7 @@ func operationTable() (Table, Sheet) {
 			m := f.operations(n)
 			per := float64(m.all()) / f.order(n)
 			least, most = min(least, per), max(most, per)
-			line = append(line, fmt.Sprint(m.all()))
+			line = append(line, strconv.Itoa(m.all()))
 			s.Rows = append(s.Rows, []any{f.name, n, m.all(), m.adds, m.products, m.exps, m.logs, f.grows, per})
 		}
 		t.Rows = append(t.Rows, append(line, f.grows, fmt.Sprintf("%.2f–%.2f", least, most)))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/internal/svg"
 )
@@ -43,7 +44,7 @@ func soundTable(findings []soundFinding) Table {
 	t := Table{Title: "soundness: what right and wrong rankings cost", Left: 1, Main: true,
 		Columns: []string{"loss", "documents", "gap rises", "inverted", "least wrong", "most right", "misplaced"}}
 	for _, f := range findings {
-		t.Rows = append(t.Rows, []string{f.name, fmt.Sprint(f.n), percent(f.widened), percent(f.inverted), fmt.Sprintf("%.4f", f.wrong), fmt.Sprintf("%.4f", f.right), percent(f.misplaced)})
+		t.Rows = append(t.Rows, []string{f.name, strconv.Itoa(f.n), percent(f.widened), percent(f.inverted), fmt.Sprintf("%.4f", f.wrong), fmt.Sprintf("%.4f", f.right), percent(f.misplaced)})
 	}
 	return t
 }
@@ -58,7 +59,7 @@ func smoothTable(findings []soundFinding) Table {
 	}
 	t.Columns = append(t.Columns, "bent", "eigenvalue", "convex")
 	for _, f := range byFamily(findings) {
-		row := []string{f.family, fmt.Sprint(f.n)}
+		row := []string{f.family, strconv.Itoa(f.n)}
 		for at := range soundPlaces {
 			row = append(row, yesNo(f.continuous(at)))
 		}
