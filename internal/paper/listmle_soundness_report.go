@@ -194,7 +194,7 @@ func soundCurves() (Sheet, []Plot, error) {
 func angleTicks() []svg.Tick {
 	var ticks []svg.Tick
 	for a := 0; a <= 360; a += 45 {
-		ticks = append(ticks, svg.Tick{Value: float64(a), Label: fmt.Sprint(a)})
+		ticks = append(ticks, svg.Tick{Value: float64(a), Label: strconv.Itoa(a)})
 	}
 	return ticks
 }

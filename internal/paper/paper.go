@@ -94,6 +94,7 @@ func Experiments() []Experiment {
 		listSyntheticExperiment(),
 		listMLEOnOHSUMED().experiment(),
 		soundnessExperiment(),
+		consistencyExperiment(),
 		letorBaselines().experiment(),
 	}
 }
