@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/listwise/listwise/stats"
 )
@@ -37,6 +38,9 @@ func (d differences) add(s *results, r *Report) {
 			found := d.find(s, v)
 			r.Tables = append(r.Tables, d.table(c, v, found))
 			for i, line := range found {
+				if unknownLine(line) {
+					continue
+				}
 				for j, x := range line {
 					sheet.Rows = append(sheet.Rows, []any{
 						c.name, c.reading.name, v.convention.Name(), d.pairs[i].row, d.pairs[i].than, d.of(v)[j],
@@ -83,6 +87,9 @@ func (d *differences) table(c *column, v *view, found [][]difference) Table {
 		t.Columns = append(t.Columns, title(m))
 	}
 	for i, line := range found {
+		if unknownLine(line) {
+			continue
+		}
 		cells := []string{d.pairs[i].row + " − " + d.pairs[i].than}
 		for _, x := range line {
 			cells = append(cells, x.text())
@@ -90,6 +97,11 @@ func (d *differences) table(c *column, v *view, found [][]difference) Table {
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// unknownLine reports whether one of two rows has no results, as it is for other sets.
+func unknownLine(line []difference) bool {
+	return !slices.ContainsFunc(line, func(x difference) bool { return !math.IsNaN(x.Mean) })
 }
 
 // text is "+0.0012 (-0.0031 … +0.0055)" and a star if it is significant.

@@ -84,6 +84,7 @@ func Experiments() []Experiment {
 		figure6().study().experiment(),
 		figure7Experiment(),
 		figure8Experiment(),
+		logRankDelta.experiment(),
 		burges2006.study().experiment(),
 		lambdaRankReal().experiment(),
 		burges2006Functions.study().experiment(),

@@ -52,11 +52,18 @@ type study struct {
 // row is a row of a study's tables: a method with what is tried.
 type row struct {
 	name     string // as published, where it is
-	method   string // "" if there is none here: the row has published numbers alone
+	method   string // "" if there is none here: the row has published numbers alone, or is among others
 	training string // the training measure, "" for the method's own or none
 	trainsBy string // its convention, "" for the study's
 	scorer   string // "" for the method's own
 	grid     map[string][]string
+
+	// among, if not nil, are rows with a method. This one has none, but is, fold by fold,
+	// that of them which is best on validation data: the row that one with all their
+	// settings would be.
+	among []string
+
+	on func(*column) bool // the sets that the row is for; nil for all
 
 	chosenBy  string // "" for the study's
 	group     string // rows of a group are tuned together, and parts may be about some groups
@@ -147,7 +154,7 @@ func (s *study) trainColumn(ctx context.Context, o Options, c *column, folds []t
 		if k > 0 && o.Records != "" && !strings.Contains(s.records, "{seed}") {
 			seed.Records = filepath.Join(o.Records, fmt.Sprintf("seed%d", seed.Seed))
 		}
-		for _, members := range s.groups(k) {
+		for _, members := range s.groups(c, k) {
 			rows, err := s.tune(ctx, seed, c, members, folds)
 			if err != nil {
 				return err
@@ -157,12 +164,17 @@ func (s *study) trainColumn(ctx context.Context, o Options, c *column, folds []t
 			}
 		}
 	}
+	for i := range s.rows {
+		if s.rows[i].among != nil {
+			c.rows[i] = s.bestAmong(c, s.rows[i].among)
+		}
+	}
 	return nil
 }
 
-// groups returns the rows, by their numbers, that are tuned together with the k-th seed:
-// those that are alike in what holds for a whole tune.Run.
-func (s *study) groups(k int) [][]int {
+// groups returns the rows, by their numbers, that are tuned together on a column with the k-th
+// seed: those that are alike in what holds for a whole tune.Run.
+func (s *study) groups(c *column, k int) [][]int {
 	type key struct {
 		scorer, chosenBy, group string
 		alone                   int
@@ -171,7 +183,7 @@ func (s *study) groups(k int) [][]int {
 	members := make(map[key][]int)
 	for i := range s.rows {
 		r := &s.rows[i]
-		if r.method == "" || k >= max(1, s.seeds, r.seeds) {
+		if r.method == "" || k >= max(1, s.seeds, r.seeds) || r.on != nil && !r.on(c) {
 			continue
 		}
 		at := key{scorer: r.scorer, chosenBy: r.chosenBy, group: r.group}

@@ -44,7 +44,7 @@ func TestStudyTrainsItsRows(t *testing.T) {
 	writeFolds(t, dir, 12, 3)
 	s := declared()
 	for k, want := range [][][]int{{{0}, {2}, {3}}, {{2}}} {
-		if got := s.groups(k); !slices.EqualFunc(got, want, slices.Equal[[]int]) {
+		if got := s.groups(nil, k); !slices.EqualFunc(got, want, slices.Equal[[]int]) {
 			t.Errorf("seed %d: rows %v are tuned together, expected %v", k, got, want)
 		}
 	}
