@@ -3,7 +3,6 @@ package paper
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/listwise/listwise/stats"
 )
@@ -36,9 +35,9 @@ func (d differences) add(s *results, r *Report) {
 		for k := range c.views {
 			v := &c.views[k]
 			found := d.find(s, v)
-			r.Tables = append(r.Tables, d.table(c, v, found))
+			r.Tables = append(r.Tables, d.table(s, c, v, found))
 			for i, line := range found {
-				if unknownLine(line) {
+				if !d.pairs[i].isFor(s, c) {
 					continue
 				}
 				for j, x := range line {
@@ -81,13 +80,13 @@ func (d *differences) find(s *results, v *view) [][]difference {
 	return found
 }
 
-func (d *differences) table(c *column, v *view, found [][]difference) Table {
+func (d *differences) table(s *results, c *column, v *view, found [][]difference) Table {
 	t := Table{Title: d.title(c, v), Left: 1, Main: d.main, Columns: []string{"difference"}}
 	for _, m := range d.of(v) {
 		t.Columns = append(t.Columns, title(m))
 	}
 	for i, line := range found {
-		if unknownLine(line) {
+		if !d.pairs[i].isFor(s, c) {
 			continue
 		}
 		cells := []string{d.pairs[i].row + " − " + d.pairs[i].than}
@@ -99,9 +98,14 @@ func (d *differences) table(c *column, v *view, found [][]difference) Table {
 	return t
 }
 
-// unknownLine reports whether one of two rows has no results, as it is for other sets.
-func unknownLine(line []difference) bool {
-	return !slices.ContainsFunc(line, func(x difference) bool { return !math.IsNaN(x.Mean) })
+// isFor reports whether both rows are for a column's set.
+func (p pair) isFor(s *results, c *column) bool {
+	for _, name := range []string{p.row, p.than} {
+		if at := s.rowNamed(name); at >= 0 && s.rows[at].on != nil && !s.rows[at].on(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // text is "+0.0012 (-0.0031 … +0.0055)" and a star if it is significant.
