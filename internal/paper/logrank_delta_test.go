@@ -178,7 +178,8 @@ func TestDeltaStates(t *testing.T) {
 // The variance within counts is what their means leave of the whole variance.
 func TestDeltaWithinCounts(t *testing.T) {
 	states := []state{{delta: 0.1, inverted: 1}, {delta: 0.3, inverted: 1}, {delta: 0.5, inverted: 2}, {delta: 0.5, inverted: 2}, {delta: 0.8, inverted: 2}}
-	between := (2*0.2*0.2+3*0.6*0.6)/5 - math.Pow((2*0.2+3*0.6)/5, 2)
+	whole := (2*0.2 + 3*0.6) / 5 // the mean of all
+	between := (2*0.2*0.2+3*0.6*0.6)/5 - whole*whole
 	if got, want := withinCounts(states), variance(states, deltaOf)-between; math.Abs(got-want) > 1e-15 {
 		t.Errorf("found %v, expected %v", got, want)
 	}
