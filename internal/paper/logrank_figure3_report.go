@@ -47,6 +47,9 @@ func figure3Plot(s *results, r *Report) {
 			}
 			for _, c := range s.columnsOf(1) {
 				x, y := c.views[0].published.of(s.rows[i].name, m), c.views[0].mean(i, m)
+				if math.IsNaN(x) {
+					continue // a row that stands beside those of the figure
+				}
 				dots.X, dots.Y = append(dots.X, x), append(dots.Y, y)
 				low, high = min(low, x, y), max(high, x, y)
 			}

@@ -60,11 +60,12 @@ func (s *results) comparable() bool {
 	return true
 }
 
-// shown returns the rows of the tables: without published numbers, those computed.
+// shown returns the rows of the tables, which are of no group: without published numbers,
+// those computed.
 func (s *results) shown() []int {
 	var rows []int
 	for i := range s.rows {
-		if s.rows[i].method != "" || s.comparable() {
+		if s.rows[i].group == "" && (s.rows[i].method != "" || s.comparable()) {
 			rows = append(rows, i)
 		}
 	}
