@@ -85,6 +85,8 @@ func Experiments() []Experiment {
 		figure7Experiment(),
 		figure8Experiment(),
 		logRankDelta.experiment(),
+		tracesExperiment(),
+		logRankCombined().experiment(),
 		burges2006.study().experiment(),
 		lambdaRankReal().experiment(),
 		burges2006Functions.study().experiment(),

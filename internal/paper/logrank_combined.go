@@ -1,0 +1,107 @@
+package paper
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/stats"
+)
+
+// combinedSets are those that the experiment is declared for.
+var combinedSets = []string{"OHSUMED", "MQ2008"}
+
+// logRankCombined tries what LogRank's paper names and does not try: its equation (5) with f
+// = exp, and "to guide the ConvexLoss optimizer with some combination of all the loss
+// functions". Every loss sums over the same kind of sample; ExpLoss, which is bounded, over
+// walks from eleven levels, as the expected gains of Figure 3 do. All settings are chosen by
+// validation MAP, since the combination is for no one measure.
+func logRankCombined() study {
+	own := map[string][]string{"C": {"1e-3", "1e-2", "1e-1", "1", "10"}, "form": {"sampled"}}
+	scaled := map[string][]string{"C": {"1e-2", "1"}, "form": {"sampled"}, "beta": {"10", "100"}}
+	withMLE := map[string][]string{"C": own["C"], "form": {"sampled"}, "mle": {"1"}}
+	expected := map[string][]string{"C": {"1", "100"}, "form": {"sampled"}, "levels": {"11"}, "skew": {"0"}, "restarts": {"0"}, "iterations": {"50"}}
+	return study{
+		Experiment: Experiment{
+			Name:  "logrank-combined",
+			Title: "LogRank: equation (5) with f = exp, and a combination of all losses",
+			Shows: "whether the losses for several measures together train better than one, as the paper's last sentence proposes",
+			Data:  "--data, any of OHSUMED, MQ2008",
+			Reads: true,
+		},
+		data:  baselineSets.only(combinedSets...),
+		sizes: baselineSets,
+		rows: []row{
+			{name: "MLE", method: "mle", grid: map[string][]string{"form": {"factored"}}},
+			{name: sampledMLE, method: "mle", seeds: 3, grid: own},
+			{name: "ConvexLoss_AUC", method: "convexloss", training: "auc", seeds: 3, grid: own, unplotted: true},
+			{name: "ConvexLoss_MAP", method: "convexloss", training: "map", seeds: 3, grid: own, unplotted: true},
+			{name: "ConvexLoss_NDCG", method: "convexloss", training: "ndcg@10", seeds: 3, grid: own},
+			{name: "Combined", method: "combined", seeds: 3, grid: own},
+			{name: "Combined, with MLE", method: "combined", seeds: 3, grid: withMLE, unplotted: true},
+			{name: "ConvexLoss_NDCG, large β", method: "convexloss", training: "ndcg@10", seeds: 3, grid: scaled},
+			{name: "Combined, large β", method: "combined", seeds: 3, grid: scaled},
+			{name: "ExpLoss_AUC", method: "exploss", training: "auc", seeds: 3, grid: expected},
+			{name: "ExpLoss_MAP", method: "exploss", training: "map", seeds: 3, grid: expected, unplotted: true},
+			{name: "ExpLoss_NDCG", method: "exploss", training: "ndcg@10", seeds: 3, grid: expected},
+		},
+		chosenBy: "map",
+		measures: append(ndcgUpTo(10), "map"),
+		records:  "{set}",
+		parts: []part{
+			says{"source", logRank + ", equation (5) and the last sentence of section 6; the paper has no numbers for either"},
+			command, seed, conventions, setSizes, notFound,
+			says{"losses", "ConvexLoss = MLE + ExpLoss, exactly; Combined is the mean of ConvexLoss for AUC, MAP and NDCG@10 over one sample"},
+			says{"chosen by", "validation MAP, for all rows"},
+			says{"numbers", "means over folds and, of rows that draw samples, over three seeds"},
+			blocks{title: func(c *column, _ *view) string { return "test results on " + c.name }},
+			numberSheet{fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField}},
+			combinedDifferences,
+			grids,
+			choiceSheet{name: "chosen", fields: []field{dataField, methodField, seedField, foldField, settingsField, validationField}},
+			ndcgCurves{title: "Combined losses, ExpLoss and their parts — %s", x: "cut-off k", y: "NDCG@k on test queries, mean over folds and seeds"},
+			partFunc(combinedNote),
+			edgeNotes,
+		},
+	}
+}
+
+var combinedDifferences = differences{
+	name: "differences", measures: fewMeasures, main: true,
+	title: func(c *column, _ *view) string {
+		return "differences over the test queries of " + c.name + ", all seeds, with 95 % intervals; * significant at 5 % after Holm's correction"
+	},
+	pairs: []pair{
+		{"Combined", "ConvexLoss_AUC"}, {"Combined", "ConvexLoss_MAP"}, {"Combined", "ConvexLoss_NDCG"},
+		{"Combined", sampledMLE}, {"Combined", "MLE"}, {"Combined, with MLE", "Combined"},
+		{"Combined, large β", "ConvexLoss_NDCG, large β"}, {"Combined, large β", "Combined"},
+		{"ExpLoss_AUC", "ConvexLoss_AUC"}, {"ExpLoss_MAP", "ConvexLoss_MAP"}, {"ExpLoss_NDCG", "ConvexLoss_NDCG"},
+	},
+}
+
+// combinedNote counts what is significant, set by set.
+func combinedNote(s *results, r *Report) {
+	for _, c := range s.columns {
+		for _, first := range []struct{ text, method string }{{"a combination", "combined"}, {"ExpLoss", "exploss"}} {
+			above, below, cells, largest := 0, 0, 0, 0.0
+			for i, line := range combinedDifferences.find(s, &c.views[0]) {
+				at := s.rowNamed(combinedDifferences.pairs[i].row)
+				if at < 0 || s.rows[at].method != first.method {
+					continue
+				}
+				for _, x := range line {
+					if math.IsNaN(x.P) {
+						continue
+					}
+					largest = max(largest, x.Mean)
+					switch cells++; {
+					case x.holm >= stats.Alpha:
+					case x.Mean > 0:
+						above++
+					default:
+						below++
+					}
+				}
+			}
+			r.note("%s: %s is above what it is compared with significantly in %d and below in %d of %d cells; the largest gain is %.4f.", c.name, first.text, above, below, cells, largest)
+		}
+	}
+}
