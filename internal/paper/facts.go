@@ -126,11 +126,10 @@ var aboutData partFunc = func(s *results, r *Report) {
 // other hyperparameter at its only value, but for those in except.
 func describeGrid(e *tune.Entry, except ...string) string {
 	var parts []string
-	for _, h := range e.Method.Hyperparameters {
-		if slices.Contains(except, h.Name) {
-			continue
+	for _, name := range e.Settings[0].Names() {
+		if !slices.Contains(except, name) {
+			parts = append(parts, name+"="+strings.Join(triedValues(e, name), ","))
 		}
-		parts = append(parts, h.Name+"="+strings.Join(triedValues(e, h.Name), ","))
 	}
 	return strings.Join(parts, " ")
 }

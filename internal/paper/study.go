@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/train"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -64,6 +66,10 @@ type row struct {
 	among []string
 
 	on func(*column) bool // the sets that the row is for; nil for all
+
+	// own, if not nil, makes of a setting of the method the loss and the learner that are
+	// trained in place of the method's own.
+	own func(settings map[string]any) (loss.Loss, train.Learner, error)
 
 	chosenBy  string // "" for the study's
 	group     string // rows of a group are tuned together, and parts may be about some groups
@@ -272,6 +278,13 @@ func (r *row) entry(c measure.Convention) (tune.Entry, error) {
 	e, err := tune.NewEntry(m, maps.Clone(r.grid))
 	if err != nil {
 		return tune.Entry{}, err
+	}
+	if r.own != nil {
+		settings := make([]map[string]any, len(e.Settings))
+		for i, s := range e.Settings {
+			settings[i] = s.Typed()
+		}
+		e = tune.Own(r.name, settings, r.own)
 	}
 	e.Name = r.name
 	training := r.training
