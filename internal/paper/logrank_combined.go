@@ -22,6 +22,7 @@ func logRankCombined() study {
 	return study{
 		Experiment: Experiment{
 			Name:  "logrank-combined",
+			Paper: "LogRank",
 			Title: "LogRank: equation (5) with f = exp, and a combination of all losses",
 			Shows: "whether the losses for several measures together train better than one, as the paper's last sentence proposes",
 			Data:  "--data, any of OHSUMED, MQ2008",
@@ -42,6 +43,7 @@ func logRankCombined() study {
 			{name: "ExpLoss_AUC", method: "exploss", training: "auc", seeds: 3, grid: expected},
 			{name: "ExpLoss_MAP", method: "exploss", training: "map", seeds: 3, grid: expected, unplotted: true},
 			{name: "ExpLoss_NDCG", method: "exploss", training: "ndcg@10", seeds: 3, grid: expected},
+			{name: "L_2_NDCG", method: "l2", training: "ndcg@10", seeds: 3, grid: expected, unplotted: true},
 		},
 		chosenBy: "map",
 		measures: append(ndcgUpTo(10), "map"),
@@ -58,7 +60,7 @@ func logRankCombined() study {
 			grids,
 			choiceSheet{name: "chosen", fields: []field{dataField, methodField, seedField, foldField, settingsField, validationField}},
 			ndcgCurves{title: "Combined losses, ExpLoss and their parts — %s", x: "cut-off k", y: "NDCG@k on test queries, mean over folds and seeds"},
-			partFunc(combinedNote),
+			partFunc(combinedNote), partFunc(combinedFindings),
 			edgeNotes,
 		},
 	}
@@ -74,6 +76,7 @@ var combinedDifferences = differences{
 		{"Combined", sampledMLE}, {"Combined", "MLE"}, {"Combined, with MLE", "Combined"},
 		{"Combined, large β", "ConvexLoss_NDCG, large β"}, {"Combined, large β", "Combined"},
 		{"ExpLoss_AUC", "ConvexLoss_AUC"}, {"ExpLoss_MAP", "ConvexLoss_MAP"}, {"ExpLoss_NDCG", "ConvexLoss_NDCG"},
+		{"ExpLoss_NDCG", "L_2_NDCG"},
 	},
 }
 
@@ -103,5 +106,27 @@ func combinedNote(s *results, r *Report) {
 			}
 			r.note("%s: %s is above what it is compared with significantly in %d and below in %d of %d cells; the largest gain is %.4f.", c.name, first.text, above, below, cells, largest)
 		}
+	}
+}
+
+// alike is how far apart two rows may be, with the whole interval, to count as similar.
+const alike = 0.02
+
+// combinedFindings say what became of the paper's proposal and of its remark that minimising
+// (4) or (5) "can yield similar ranking measures".
+func combinedFindings(s *results, r *Report) {
+	row := s.rowNamed
+	for _, c := range s.columns {
+		v := &c.views[0]
+		verdict, figure := s.rises(v, row("Combined"), row("ConvexLoss_NDCG"), "ndcg@10", "map")
+		r.found(verdict, "a combination of all the loss functions may guide ConvexLoss better (section 6, proposed)", "%s, Combined − ConvexLoss_NDCG: %s", c.name, figure)
+		_, figure = s.rises(v, row("ExpLoss_NDCG"), row("L_2_NDCG"), "ndcg@10", "map")
+		verdict = ClaimHeld
+		for _, m := range []string{"ndcg@10", "map"} {
+			if d := v.difference(row("ExpLoss_NDCG"), row("L_2_NDCG"), m); !(d.Interval.Low > -alike && d.Interval.High < alike) {
+				verdict = ClaimUndecided
+			}
+		}
+		r.found(verdict, "minimising the expected loss (4) or (5) with f = exp yields similar ranking measures (section 2)", "%s, ExpLoss − L_2, for NDCG: %s", c.name, figure)
 	}
 }

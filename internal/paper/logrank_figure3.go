@@ -80,7 +80,7 @@ func figure3() study {
 				foldField, settingsField, validationField,
 			}},
 			claims,
-			restartsNote,
+			restartsNote, figure3Findings,
 			partFunc(figure3Caveat),
 			otherDataNotes{},
 			partFunc(figure3Notes),

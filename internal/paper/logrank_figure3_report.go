@@ -72,7 +72,7 @@ func figure3Caveat(s *results, r *Report) {
 func figure3Notes(s *results, r *Report) {
 	edges := make(map[string][]string)
 	worst, queries := 0.0, 0
-	for p := range s.tunings(nil) {
+	for p := range s.tunings(inGroups("")) {
 		where := p.column.heading(s.study)
 		if slices.Contains(p.tuned().AtEdge(), "C") && !slices.Contains(edges[where], p.row().name) {
 			edges[where] = append(edges[where], p.row().name)

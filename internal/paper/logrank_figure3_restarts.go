@@ -144,3 +144,21 @@ var restartsNote partFunc = func(s *results, r *Report) {
 		}
 	}
 }
+
+// figure3Findings say whose the gain of ConvexLoss over MLE is: Δ's or the sample's.
+var figure3Findings partFunc = func(s *results, r *Report) {
+	at, sampled, exact := s.rowNamed("ConvexLoss_NDCG"), s.rowNamed(sampledMLE), s.rowNamed("MLE")
+	if at < 0 || sampled < 0 || exact < 0 {
+		return
+	}
+	for _, c := range s.columns {
+		if c.lacksPublished() || s.otherThanPublished(c) != "" {
+			continue
+		}
+		v := &c.views[0]
+		verdict, figure := s.rises(v, at, sampled, s.measures...)
+		_, sampling := s.rises(v, sampled, exact, s.measures...)
+		r.found(verdict, "ConvexLoss beats MLE, \"clearly showing the worth of information from Δ\" (5.2.3)",
+			"%s, ConvexLoss_NDCG − MLE over the same rankings: %s; that MLE − MLE in closed form: %s", c.name, figure, sampling)
+	}
+}

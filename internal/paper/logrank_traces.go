@@ -16,6 +16,7 @@ import (
 func tracesExperiment() Experiment {
 	return Experiment{
 		Name:  "logrank-traces",
+		Paper: "LogRank",
 		Title: "LogRank, section 5.3.4: the exact and the sampled objective as w evolves",
 		Shows: "whether minimising the sampled objective lowers the exact one, too",
 		Data:  sweepData,

@@ -55,6 +55,9 @@ func TestTraces(t *testing.T) {
 	if falls == 0 || !strings.Contains(r.Notes[0], "each improved as iterations progressed") {
 		t.Errorf("nothing falls, or the note is missing: %q", r.Notes)
 	}
+	if len(r.Findings) != 1 || r.Findings[0].Verdict == ClaimFailed {
+		t.Errorf("findings %+v", r.Findings)
+	}
 	again, err := small.run(context.Background(), Options{Seed: 1, Jobs: 1})
 	if err != nil || everything(t, r) != everything(t, again) {
 		t.Errorf("one job gives another report (error %v)", err)
@@ -140,4 +143,24 @@ func lossAt(t *testing.T, l loss.Loss, grades, scores []float64) float64 {
 		t.Fatal(err)
 	}
 	return bound.Eval(scores, nil, new(loss.Scratch))
+}
+
+// The claim that both objectives improve as iterations progress holds if they always fall, and
+// not at all if the exact ones end no lower than they began.
+func TestTraceVerdicts(t *testing.T) {
+	falls, dips, rises := []float64{3, 2, 1}, []float64{3, 1, 2}, []float64{1, 2, 3}
+	for _, c := range []struct {
+		exact [][]float64
+		want  FindVerdict
+	}{
+		{[][]float64{falls, falls}, ClaimHeld}, {[][]float64{falls, dips}, ClaimPartly}, {[][]float64{falls, dips, rises}, ClaimPartly}, {[][]float64{falls, rises, rises}, ClaimFailed},
+	} {
+		var all []trace
+		for _, course := range c.exact {
+			all = append(all, trace{sampled: falls, exact: course})
+		}
+		if m := improved(all); m.verdict() != c.want || m.sampled != m.steps {
+			t.Errorf("%v: %+v, %s; expected %s", c.exact, m, m.verdict(), c.want)
+		}
+	}
 }
