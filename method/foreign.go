@@ -9,38 +9,36 @@ import (
 
 // Sentences about methods that users of other tools look for.
 const (
-	noTrees    = "this version has no trees; %s"
-	likeLambda = "the nearest is lambdarank with a network (--scorer net), which follows the same gradient"
-	likeBoost  = "the nearest are lambdarank with a network (--scorer net) and rankboost, which boosts thresholds on single features"
+	boostedTrees = "boosted trees are lambdamart and, by least squares, mart here"
+	likeLambda   = "the nearest on trees is lambdamart"
+	lossOf       = "%s has the same loss, with a linear function or a network (--scorer net); the nearest on trees is lambdamart"
 )
 
 // foreign says of other tools' names what is nearest here. The keys are in lower case,
 // with - for _ and without a space.
 var foreign = map[string]string{
-	"lambdamart":        fmt.Sprintf(noTrees, likeLambda),
-	"rank:ndcg":         fmt.Sprintf(noTrees, likeLambda),
-	"rank:map":          fmt.Sprintf(noTrees, likeLambda+", and takes --measure map"),
-	"rank:pairwise":     fmt.Sprintf(noTrees, "the nearest is ranknet with a network (--scorer net), which has the same loss"),
-	"pairlogit":         fmt.Sprintf(noTrees, "the nearest is ranknet with a network (--scorer net), which has the same loss"),
-	"pairlogitpairwise": fmt.Sprintf(noTrees, "the nearest is ranknet with a network (--scorer net), which has the same loss"),
-	"rank-xendcg":       fmt.Sprintf(noTrees, "the nearest is xendcg with a network (--scorer net), which has the same loss"),
-	"queryrmse":         fmt.Sprintf(noTrees, "the nearest is regression"),
-	"queryrmserank":     fmt.Sprintf(noTrees, "the nearest is regression"),
-	"yetirank":          fmt.Sprintf(noTrees, likeLambda),
-	"yetirankpairwise":  fmt.Sprintf(noTrees, likeLambda),
-	"stochasticrank":    fmt.Sprintf(noTrees, "the nearest are softrank and approxndcg with a network (--scorer net)"),
-	"mart":              fmt.Sprintf(noTrees, likeBoost),
-	"gbdt":              fmt.Sprintf(noTrees, likeBoost),
-	"gbrt":              fmt.Sprintf(noTrees, likeBoost),
-	"gbm":               fmt.Sprintf(noTrees, likeBoost),
-	"xgboost":           fmt.Sprintf(noTrees, likeBoost),
-	"lightgbm":          fmt.Sprintf(noTrees, likeBoost),
-	"catboost":          fmt.Sprintf(noTrees, likeBoost),
-	"forest":            fmt.Sprintf(noTrees, likeBoost),
-	"randomforest":      fmt.Sprintf(noTrees, likeBoost),
-	"random-forest":     fmt.Sprintf(noTrees, likeBoost),
-	"tree":              fmt.Sprintf(noTrees, likeBoost),
-	"trees":             fmt.Sprintf(noTrees, likeBoost),
+	"rank:ndcg":         "the same is lambdamart here",
+	"rank:map":          "the same is lambdamart here, with --measure map",
+	"rank:pairwise":     fmt.Sprintf(lossOf, "ranknet"),
+	"pairlogit":         fmt.Sprintf(lossOf, "ranknet"),
+	"pairlogitpairwise": fmt.Sprintf(lossOf, "ranknet"),
+	"rank-xendcg":       fmt.Sprintf(lossOf, "xendcg"),
+	"queryrmse":         "the nearest are mart and regression, which do not set each query's mean aside",
+	"queryrmserank":     "the nearest are mart and regression, which do not set each query's mean aside",
+	"yetirank":          likeLambda,
+	"yetirankpairwise":  likeLambda,
+	"stochasticrank":    "the nearest are softrank and approxndcg with a network (--scorer net), and on trees lambdamart",
+	"gbdt":              boostedTrees,
+	"gbrt":              boostedTrees,
+	"gbm":               boostedTrees,
+	"xgboost":           boostedTrees,
+	"lightgbm":          boostedTrees,
+	"catboost":          boostedTrees,
+	"forest":            "there are no random forests; " + boostedTrees,
+	"randomforest":      "there are no random forests; " + boostedTrees,
+	"random-forest":     "there are no random forests; " + boostedTrees,
+	"tree":              boostedTrees,
+	"trees":             boostedTrees,
 
 	"svmrank":           "the same is ranksvm here",
 	"svm-rank":          "the same is ranksvm here",
@@ -48,7 +46,7 @@ var foreign = map[string]string{
 	"svm-map":           "the same is svmmap here",
 	"svmndcg":           "the same is svmmap here, with --measure ndcg@10",
 	"approx-ndcg":       "the same is approxndcg here",
-	"lambda-mart":       fmt.Sprintf(noTrees, likeLambda),
+	"lambda-mart":       "the same is lambdamart here",
 	"coordinateascent":  "the same is coordascent here",
 	"coordinate-ascent": "the same is coordascent here",
 	"linear":            "linear is a scorer (--scorer linear), which most methods train unless told otherwise; regression is least squares on the grades",

@@ -29,6 +29,8 @@ var registry = []*Method{
 	newRegression(),
 	newMcRank(),
 	newPRank(),
+	newLambdaMART(),
+	newMART(),
 	newCoordinateAscent(),
 	newSingleFeature(),
 	newRandom(),

@@ -14,6 +14,7 @@ const (
 	networkScorer = "net"
 	pairScorer    = "pairnet"
 	stumpScorer   = "stumps"
+	treeScorer    = "trees"
 )
 
 // architecture is a kind of scorer that methods with a loss on scores can train.

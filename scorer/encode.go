@@ -21,6 +21,7 @@ var ownKinds = map[string]struct {
 	"pairnet": {PairNetwork{}, decodePairNetwork},
 	"random":  {Random{}, decodeRandom},
 	"stumps":  {(*Stumps)(nil), decodeStumps},
+	"trees":   {(*Trees)(nil), decodeTrees},
 }
 
 // fileForm is implemented by every scorer of this package that a model file can hold.

@@ -138,13 +138,13 @@ func TestEncodeErrors(t *testing.T) {
 
 func TestDecodeErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                   `found the type "", expected classes, linear, net, pairnet, random, stumps, example-squares`,
-		`{"type":"tree"}`:                      `found the type "tree", expected classes, linear, net, pairnet, random, stumps, example-squares; a program that reads scorers of another package must import that package`,
+		`{}`:                                   `found the type "", expected classes, linear, net, pairnet, random, stumps, trees, example-squares`,
+		`{"type":"tree"}`:                      `found the type "tree", expected classes, linear, net, pairnet, random, stumps, trees, example-squares; a program that reads scorers of another package must import that package`,
 		`{"type":"linear"}`:                    "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[]}`:       "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":null}`:     "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[1,null]}`: "linear scorer: found null as weight 2, expected a number",
-		`null`:                                 `found the type "", expected classes, linear, net, pairnet, random, stumps, example-squares`,
+		`null`:                                 `found the type "", expected classes, linear, net, pairnet, random, stumps, trees, example-squares`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: error is %v, want %s", text, err, want)
@@ -167,7 +167,9 @@ func TestDecodeErrors(t *testing.T) {
 
 // For any bytes, Decode returns an error or a scorer whose form it reads back the same.
 func FuzzDecode(f *testing.F) {
-	for _, text := range []string{`{"type":"linear","weights":[0.5,-1e-9]}`, `{"type":"linear","weights":[1,null]}`, `{"type":"linear","weights":[1e400]}`, `{"type":"x"}`, `[]`, `{`,
+	for _, text := range []string{
+		`{"type":"trees","features":2,"trees":[{"feature":[2,1],"threshold":[0.5,-1],"left":[-1,-2],"right":[1,-3],"missing_left":[1],"values":[0.25,-1,2]},{"feature":[],"threshold":[],"left":[],"right":[],"missing_left":[],"values":[7]}]}`,
+		`{"type":"linear","weights":[0.5,-1e-9]}`, `{"type":"linear","weights":[1,null]}`, `{"type":"linear","weights":[1e400]}`, `{"type":"x"}`, `[]`, `{`,
 		`{"type":"net","activation":"relu","features":1,"hidden":1,"weights":[1,2,3]}`, `{"type":"pairnet","activation":"tanh","features":1,"hidden":1,"pair_hidden":1,"weights":[1,2,3,4,5,6,7]}`,
 		`{"type":"stumps","features":2,"stumps":[{"feature":1,"threshold":0.5,"weight":1},{"feature":2,"threshold":-1e-9,"weight":-2}]}`, `{"type":"stumps","features":1,"stumps":[]}`} {
 		f.Add([]byte(text))

@@ -40,8 +40,9 @@ type Round struct{ Weight, Objective float64 }
 // validation data, without these the last. The problem's loss is not asked: a Booster
 // has its own. Training takes seconds, so that no checkpoints are written.
 type Boosting struct {
-	Rounds int                            // at most; 0 means 300
-	Start  func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
+	Rounds   int                            // at most; 0 means 300
+	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are
+	Start    func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
 }
 
 // defaultRounds is Boosting.Rounds where it is 0, RankBoost's in package method.
@@ -52,6 +53,7 @@ type boosting struct {
 	Booster
 
 	rounds    int
+	patience  int
 	task      *Task
 	valid     *dataset.Dataset // normalized; nil without
 	by        measure.Measure
@@ -69,8 +71,10 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		return nil, errors.New("found no booster, expected Start to make one")
 	case l.Rounds < 0:
 		return nil, BadProblem("found %d rounds, expected a positive number, or 0 for %d", l.Rounds, defaultRounds)
+	case l.Patience < 0:
+		return nil, BadProblem("found a patience of %d rounds, expected a positive number, or 0 for no end", l.Patience)
 	}
-	b := &boosting{rounds: cmp.Or(l.Rounds, defaultRounds), task: t}
+	b := &boosting{rounds: cmp.Or(l.Rounds, defaultRounds), patience: l.Patience, task: t}
 	if err := b.prepareValidation(); err != nil {
 		return nil, err
 	}
@@ -145,6 +149,10 @@ func (b *boosting) run(ctx context.Context) (model.Training, error) {
 		t.Iterations, t.Evaluations = round, round
 		if b.task.Observe != nil {
 			b.task.Observe(it)
+		}
+		if b.standings != nil && b.patience > 0 && round-t.BestEpoch >= b.patience {
+			t.Status = fmt.Sprintf("no better round among the last %d", b.patience)
+			break
 		}
 	}
 	return t, nil

@@ -13,6 +13,7 @@
 //	[Newton]               that, and it has a Hessian (loss.SecondOrder)
 //	[Smoothing]            as for Planes, and a stand-in that has a Hessian and cutting planes
 //	                       (loss.SecondOrder, loss.CuttingPlane)
+//	[Trees]                second derivatives by score (loss.Diagonal)
 //	[Boosting], [Classification]  they take no loss
 //
 // Start reading at [Problem] and [Run]; [Learner] and [Task] are what a learner of one's

@@ -34,9 +34,9 @@ func TestDidYouMean(t *testing.T) {
 
 		{"methods lambdarnak", `did you mean "lambdarank"?`},
 		{"methods Lambda_Rank", `did you mean "lambdarank"?`},
-		{"train --method lambdamart --train x --model y", "this version has no trees; the nearest is lambdarank"},
-		{"tune --method mle,xgboost --data x --out y", "this version has no trees"},
-		{"methods rank:ndcg", "this version has no trees"},
+		{"train --method yetirank --train x --model y", "the nearest on trees is lambdamart"},
+		{"tune --method mle,xgboost --data x --out y", "boosted trees are lambdamart and, by least squares, mart here"},
+		{"methods rank:ndcg", "the same is lambdamart here"},
 		{"methods svmrank", "the same is ranksvm here"},
 		{"train --method mle --set kapa=1 --train x --model y", `did you mean "kappa"?`},
 		{"train --method mle --set form=latice --train x --model y", `did you mean "lattice"?`},

@@ -1,0 +1,89 @@
+package method
+
+import (
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/train"
+	"github.com/listwise/listwise/tree"
+)
+
+// newLambdaMART is LambdaRank's λ on trees, whose leaves take Newton steps.
+func newLambdaMART() *Method {
+	m := Method{
+		Name:           "lambdamart",
+		Title:          "LambdaMART",
+		Summary:        "Boosts regression trees along LambdaRank's λ.",
+		Source:         "Wu, Burges, Svore, Gao: Adapting Boosting for Information Retrieval Measures, Information Retrieval 13, 2010; Burges: From RankNet to LambdaRank to LambdaMART, MSR-TR-2010-82, Section 7",
+		UsesMeasure:    true,
+		DefaultMeasure: "ndcg@10",
+		takes:          anyOne,
+		Hyperparameters: []Hyperparameter{
+			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic function of a difference of scores"},
+			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none but those of which the measure asks nothing"},
+		},
+	}
+	return treeMethod(m, func(p *Problem) (loss.Loss, error) {
+		return loss.LambdaRank{Measure: p.Measure, Sigma: p.Values.Number("sigma"), Truncation: p.Values.Int("top")}, nil
+	})
+}
+
+// newMART is least squares on trees.
+func newMART() *Method {
+	m := Method{
+		Name:            "mart",
+		Title:           "MART",
+		Summary:         "Boosts regression trees by least squares on the grades (gradient boosting).",
+		Source:          "Friedman: Greedy Function Approximation: A Gradient Boosting Machine, Annals of Statistics 29, 2001, Algorithm 2",
+		Hyperparameters: []Hyperparameter{mappingParameter()},
+	}
+	return treeMethod(m, func(p *Problem) (loss.Loss, error) {
+		mapping, err := loss.ParseMapping(p.Values.Text("mapping"))
+		return loss.SquaredError{Mapping: mapping}, err
+	})
+}
+
+// treeMethod completes a method whose loss is boosted with trees: its hyperparameters are those
+// of trees and the loss's own, which it has so far.
+func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
+	m.Hyperparameters = append(treeParameters(), m.Hyperparameters...)
+	m.Hyperparameters = append(m.Hyperparameters, largestWork)
+	m.scorers = []string{treeScorer}
+	m.plan = func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+		l, err := newLoss(p)
+		if err != nil {
+			return nil, nil, &train.ProblemError{Err: err}
+		}
+		return l, trees(p.Values), nil
+	}
+	return &m
+}
+
+// treeParameters are the hyperparameters of boosted trees.
+func treeParameters() []Hyperparameter {
+	return []Hyperparameter{
+		{Name: "trees", Kind: Integer, Default: "300", Min: 1, Max: 1e6, Doc: "trees to add; with validation data those after the best one are dropped"},
+		{Name: "leaves", Kind: Integer, Default: "15", Min: 2, Max: 1e6, Grid: []string{"7", "15", "31"}, Doc: "leaves of a tree at most"},
+		{Name: "rate", Kind: Number, Default: "0.05", Min: leastPositive, Max: 1, Grid: []string{"0.03", "0.1"}, Doc: "factor of a tree's values"},
+		{Name: "depth", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "divisions from the root to a leaf at most; 0: any number"},
+		{Name: "bins", Kind: Integer, Default: "255", Min: 2, Max: tree.MaxBins, Doc: "intervals that a feature's values are put into, of about equally many documents"},
+		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Grid: []string{"20", "50"}, Doc: "documents of a leaf at least"},
+		{Name: "leaf_curvature", Kind: Number, Default: "1e-3", Min: 0, Max: 1e9, Doc: "sum of second derivatives of a leaf at least"},
+		{Name: "l2", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives that a leaf's gradient is divided by"},
+		{Name: "l1", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "amount that a leaf's gradient is pulled to 0 by"},
+		{Name: "least_gain", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "gain of a division at least, in twice the objective's quadratic approximation"},
+		{Name: "query_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the queries, drawn for each tree, that it is grown on"},
+		{Name: "feature_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the features, drawn for each tree, that it divides by"},
+		{Name: "patience", Kind: Integer, Default: "100", Min: 0, Max: 1e6, Doc: "trees without a better one, by the validation data, after which no more are added; 0: all are"},
+	}
+}
+
+// trees returns the learner with the hyperparameters' values.
+func trees(v Values) train.Trees {
+	return train.Trees{
+		Rounds: v.Int("trees"), Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
+		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
+		Options: tree.Options{
+			Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
+			L2: v.Number("l2"), L1: v.Number("l1"), LeastGain: v.Number("least_gain"),
+		},
+	}
+}

@@ -1,0 +1,174 @@
+package scorer
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// TreeNode divides the documents of a tree: one goes left if its feature's value is at most
+// the threshold, right if it is larger, and where MissingLeft says if it is missing (NaN).
+// Left and Right are numbers of nodes of the tree, or −1 − l for its leaf l.
+type TreeNode struct {
+	Feature     int     // from 0
+	Threshold   float32 // finite
+	MissingLeft bool
+	Left, Right int
+}
+
+// Trees are regression trees h_t and score by their sum,
+//
+//	s(x) = Σ_t v_{t, h_t(x)}
+//
+// where h_t(x) is the leaf of tree t that x falls into. The parameters are the leaves' values
+// v, tree by tree; which documents fall into which leaf is the architecture. The trees are
+// added from the first on: a score has the same bits whichever other documents are scored
+// with it.
+type Trees struct {
+	features int
+	trees    [][]TreeNode
+	nodes    []flatNode // of all trees
+	roots    []int32    // a tree each: a node, or −1 − p for parameter p where it has none
+	leaves   int
+}
+
+// flatNode is a node among those of all trees; children are as in roots.
+type flatNode struct {
+	threshold   float32
+	feature     int32
+	children    [2]int32 // left, right
+	missingLeft bool
+}
+
+var _ Scorer = (*Trees)(nil)
+
+// NewTrees returns the scorer of these trees, which may be none, on data with the given number
+// of features. Node 0 is a tree's root, and a tree without nodes is one leaf. A tree of n
+// nodes has the leaves 0 to n; every node but the root and every leaf is the child of one
+// node, a node of one before it. Anything else is an error, as are unknown features and
+// thresholds that are not finite.
+func NewTrees(features int, trees [][]TreeNode) (*Trees, error) {
+	t := &Trees{features: features, trees: make([][]TreeNode, len(trees))}
+	for k, nodes := range trees {
+		if err := checkTree(features, nodes); err != nil {
+			return nil, fmt.Errorf("tree %d: %w", k+1, err)
+		}
+		if t.leaves+len(t.nodes)+len(nodes) >= math.MaxInt32/2 {
+			return nil, fmt.Errorf("tree %d: found more than %d nodes and leaves so far", k+1, math.MaxInt32/2)
+		}
+		if len(nodes) > 0 {
+			t.trees[k] = slices.Clone(nodes)
+		}
+		t.flatten(nodes)
+	}
+	return t, nil
+}
+
+func (t *Trees) flatten(nodes []TreeNode) {
+	first := len(t.nodes)
+	child := func(c int) int32 {
+		if c < 0 {
+			return int32(c - t.leaves)
+		}
+		return int32(first + c)
+	}
+	root := child(-1)
+	if len(nodes) > 0 {
+		root = child(0)
+	}
+	t.roots = append(t.roots, root)
+	for _, n := range nodes {
+		t.nodes = append(t.nodes, flatNode{n.Threshold, int32(n.Feature), [2]int32{child(n.Left), child(n.Right)}, n.MissingLeft})
+	}
+	t.leaves += len(nodes) + 1
+}
+
+// checkTree returns an error if nodes are no tree on so many features.
+func checkTree(features int, nodes []TreeNode) error {
+	seen := make([]bool, 2*len(nodes)+1) // nodes, then leaves
+	for i, n := range nodes {
+		if n.Feature < 0 || n.Feature >= features {
+			return fmt.Errorf("found feature %d in node %d, expected one from 1 to %d", n.Feature+1, i, features)
+		}
+		if v := float64(n.Threshold); math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("found the threshold %v in node %d, expected a finite number", n.Threshold, i)
+		}
+		for _, c := range []int{n.Left, n.Right} {
+			if c >= len(nodes) || c < -1-len(nodes) {
+				return fmt.Errorf("found child %d of node %d, expected one of the nodes up to %d or −1 less one of the leaves up to %d", c, i, len(nodes)-1, len(nodes))
+			}
+			at := c
+			if c < 0 {
+				at = len(nodes) + (-1 - c)
+			}
+			switch {
+			case c >= 0 && c <= i:
+				return fmt.Errorf("found child %d of node %d, expected a later node", c, i)
+			case seen[at]:
+				return fmt.Errorf("found child %d twice, the second time of node %d", c, i)
+			}
+			seen[at] = true
+		}
+	}
+	return nil
+}
+
+// Kind returns "trees".
+func (*Trees) Kind() string { return "trees" }
+
+// NumFeatures returns the number of features.
+func (t *Trees) NumFeatures() int { return t.features }
+
+// NumParams returns the number of leaves of all trees.
+func (t *Trees) NumParams() int { return t.leaves }
+
+// Trees returns a copy of the trees.
+func (t *Trees) Trees() [][]TreeNode {
+	trees := make([][]TreeNode, len(t.trees))
+	for k, nodes := range t.trees {
+		trees[k] = slices.Clone(nodes)
+	}
+	return trees
+}
+
+// Init sets all leaves to 0.
+func (*Trees) Init(params []float64, _ *rand.Rand) { clear(params) }
+
+// leaf returns the parameter of the leaf that a document falls into, from a root on.
+func (t *Trees) leaf(at int32, x []float32) int32 {
+	for at >= 0 {
+		n := &t.nodes[at]
+		v := x[n.feature]
+		side := 1
+		if v <= n.threshold || v != v && n.missingLeft {
+			side = 0
+		}
+		at = n.children[side]
+	}
+	return -1 - at
+}
+
+// Score implements [Scorer]. It leaves nothing in ws that Backward needs.
+func (t *Trees) Score(dst, params []float64, x []float32, _ *Workspace) {
+	mustMatch("features", len(x), len(dst)*t.features)
+	mustMatch("parameters", len(params), t.leaves)
+	clear(dst)
+	for _, root := range t.roots {
+		for i := range dst {
+			dst[i] += params[t.leaf(root, x[i*t.features:(i+1)*t.features])]
+		}
+	}
+}
+
+// Backward implements [Scorer]: the derivative by a leaf's value is the sum of lambda over its
+// documents, for any parameters.
+func (t *Trees) Backward(grad, _ []float64, x []float32, lambda []float64, _ *Workspace) {
+	mustMatch("features", len(x), len(lambda)*t.features)
+	mustMatch("derivatives", len(grad), t.leaves)
+	for _, root := range t.roots {
+		for i, l := range lambda {
+			grad[t.leaf(root, x[i*t.features:(i+1)*t.features])] += l
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package tree
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// Grower grows trees on one matrix, leaf by leaf: always the leaf is divided whose division
+// takes most off the objective (Shi 2007, Best-first Decision Tree Learning). It keeps its
+// memory from tree to tree; calls must not overlap.
+type Grower struct {
+	matrix *Matrix
+	Options
+
+	unit   quanta
+	index  []uint32 // documents, those of a leaf together
+	packed []sums   // theirs, in the same order
+	spare  struct { // for dividing
+		index  []uint32
+		packed []sums
+		counts []int
+	}
+	leaves []leaf
+	free   [][]histogram
+	splits []split // by slot, of the node looked at
+	second []split // likewise, of its sibling
+	tree   *Tree
+	bag    []bool // documents that are in index; nil for all
+	barred []bool // features that no split is by; nil for none
+}
+
+// leaf is a leaf while the tree grows.
+type leaf struct {
+	from, to int // in index
+	total    sums
+	depth    int
+	node     int // above it, −1 at the root
+	isLeft   bool
+	sums     []histogram // by block; nil if it cannot be divided
+	best     split
+}
+
+// NewGrower returns a grower of trees on a matrix, or an error for options out of range.
+func NewGrower(m *Matrix, o Options) (*Grower, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	return &Grower{
+		matrix: m, Options: o, index: make([]uint32, 0, m.rows), packed: make([]sums, m.rows),
+		splits: make([]split, len(m.slots)), second: make([]split, len(m.slots)),
+	}, nil
+}
+
+// Bar lets the next trees have no splits by some features, marked in a list of all; nil allows
+// all.
+func (g *Grower) Bar(features []bool) { g.barred = features }
+
+// Grow returns a tree that approximates λ/second on the documents with the given row
+// numbers, in increasing order, or on all if rows is nil: of twice the approximation
+//
+//	Σ_leaves G²/(H + L2),   G = Σλ and H = Σsecond of a leaf's documents,
+//
+// of what a Newton step takes off the objective, its splits take as much as they can, one
+// after the other (Chen and Guestrin, XGBoost, KDD 2016, eq. 7). lambda and second have an
+// element a row of the matrix; second is not negative, all are finite.
+func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
+	g.begin(lambda, second, rows)
+	for len(g.leaves) < g.Leaves {
+		at := -1
+		for i := range g.leaves {
+			if b := &g.leaves[i].best; b.found && (at < 0 || b.gain > g.leaves[at].best.gain) {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		g.divide(at)
+	}
+	for i := range g.leaves {
+		g.release(&g.leaves[i])
+	}
+	g.tree.Leaves = len(g.leaves)
+	return g.tree
+}
+
+// begin makes the root the only leaf.
+func (g *Grower) begin(lambda, second []float64, rows []uint32) {
+	g.tree = &Tree{Leaves: 1}
+	g.index, g.bag = g.index[:0], nil
+	if rows == nil {
+		for i := range g.matrix.rows {
+			g.index = append(g.index, uint32(i))
+		}
+	} else {
+		g.index = append(g.index, rows...)
+		g.bag = make([]bool, g.matrix.rows)
+		for _, r := range rows {
+			g.bag[r] = true
+		}
+	}
+	g.packed = g.packed[:len(g.index)]
+	g.unit = quantise(g.packed, g.index, lambda, second)
+	root := leaf{to: len(g.index), node: -1}
+	for _, s := range g.packed {
+		root.total += s
+	}
+	g.leaves = append(g.leaves[:0], root)
+	if len(g.matrix.slots) == 0 || len(g.index) == 0 {
+		return
+	}
+	top := &g.leaves[0]
+	top.sums = g.take()
+	s := g.searcher(top)
+	g.blocks(top.to, func(b int) {
+		if rows == nil {
+			top.sums[b].fillAll(g.matrix.blocks[b], g.packed)
+		} else {
+			top.sums[b].fill(g.matrix.blocks[b], g.index, g.packed)
+		}
+		g.search(&s, b, top.sums, g.splits)
+	})
+	g.choose(top, g.splits)
+}
+
+// divide divides a leaf by its best split: the left part stays the leaf, the right one is a
+// new leaf.
+func (g *Grower) divide(at int) {
+	l := g.leaves[at]
+	b := l.best
+	slot := b.slot
+	f := g.matrix.slots[slot]
+	node := Node{Feature: f, MissingLeft: b.missingLeft, Left: -1 - at, Right: -1 - len(g.leaves), slot: slot, cut: b.cut, Threshold: math.MaxFloat32}
+	if cuts := g.matrix.bins.cuts[f]; int(b.cut) < len(cuts) {
+		node.Threshold = cuts[b.cut]
+	}
+	g.tree.Nodes = append(g.tree.Nodes, node)
+	number := len(g.tree.Nodes) - 1
+	if l.node >= 0 {
+		if above := &g.tree.Nodes[l.node]; l.isLeft {
+			above.Left = number
+		} else {
+			above.Right = number
+		}
+	}
+	middle := l.from + g.partition(&l, &node)
+	left := leaf{from: l.from, to: middle, depth: l.depth + 1, node: number, isLeft: true}
+	right := leaf{from: middle, to: l.to, depth: l.depth + 1, node: number}
+	for _, s := range g.packed[l.from:middle] {
+		left.total += s
+	}
+	right.total = l.total - left.total
+	g.leaves = append(g.leaves, right)
+	g.leaves[at] = left
+	smaller, larger := &g.leaves[at], &g.leaves[len(g.leaves)-1]
+	if smaller.to-smaller.from > larger.to-larger.from {
+		smaller, larger = larger, smaller
+	}
+	g.searchBoth(&l, smaller, larger)
+}
+
+// searchBoth finds the best splits of two siblings. The larger one's histograms take the
+// place of their parent's.
+func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
+	if len(g.leaves) == g.Leaves || g.Depth > 0 && smaller.depth >= g.Depth {
+		g.release(parent)
+		return
+	}
+	larger.sums, parent.sums = parent.sums, nil
+	smaller.sums = g.take()
+	s, t := g.searcher(smaller), g.searcher(larger)
+	g.blocks(smaller.to-smaller.from, func(b int) {
+		smaller.sums[b].fill(g.matrix.blocks[b], g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
+		larger.sums[b].less(&smaller.sums[b])
+		g.search(&s, b, smaller.sums, g.splits)
+		g.search(&t, b, larger.sums, g.second)
+	})
+	g.choose(smaller, g.splits)
+	g.choose(larger, g.second)
+}
+
+// blocks runs do for every block of features, side by side if that is worth it.
+func (g *Grower) blocks(docs int, do func(b int)) {
+	workers := g.Workers
+	if docs*len(g.matrix.blocks) < 1<<14 {
+		workers = 1
+	}
+	parallel.For(len(g.matrix.blocks), workers, func(_, b int) { do(b) })
+}
+
+func (g *Grower) searcher(l *leaf) searcher {
+	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain}
+	s.parent = g.strength(float64(l.total.gradient())*g.unit.gradient, float64(l.total.curvature())*g.unit.curvature)
+	return s
+}
+
+// search finds the best split of each feature of a block.
+func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
+	for slot := b * blockFeatures; slot < min(len(g.matrix.slots), (b+1)*blockFeatures); slot++ {
+		f := g.matrix.slots[slot]
+		if g.barred != nil && g.barred[f] {
+			found[slot] = split{slot: slot}
+			continue
+		}
+		found[slot] = s.best(slot, &sums[b][slot%blockFeatures], len(g.matrix.bins.cuts[f]))
+	}
+}
+
+// choose gives a leaf the best of the splits, one a slot, that leaves enough documents on
+// both sides. Documents are counted for those alone that would otherwise be taken.
+func (g *Grower) choose(l *leaf, splits []split) {
+	for {
+		best := &splits[0]
+		for i := range splits[1:] {
+			if splits[1+i].better(best) {
+				best = &splits[1+i]
+			}
+		}
+		if !best.found || g.enough(l, best) {
+			l.best = *best
+			break
+		}
+	}
+	if !l.best.found {
+		g.release(l)
+	}
+}
+
+// enough reports whether a split leaves enough documents on both sides; if not, it makes it
+// the best one that does.
+func (g *Grower) enough(l *leaf, b *split) bool {
+	if g.LeafDocuments < 2 {
+		return true
+	}
+	var counts [256]uint32
+	words, shift := g.matrix.blocks[b.slot/blockFeatures], 8*(b.slot%blockFeatures)
+	for _, r := range g.index[l.from:l.to] {
+		counts[uint8(words[r]>>shift)]++
+	}
+	n, left := uint32(l.to-l.from), uint32(0)
+	for c := range int(b.cut) + 1 {
+		left += counts[c]
+	}
+	if b.missingLeft {
+		left += counts[missingCode]
+	}
+	if least := uint32(g.LeafDocuments); left >= least && n-left >= least {
+		return true
+	}
+	s := g.searcher(l)
+	s.counts, s.all, s.leastDoc = &counts, n, uint32(g.LeafDocuments)
+	slot := b.slot
+	*b = s.best(slot, &l.sums[slot/blockFeatures][slot%blockFeatures], len(g.matrix.bins.cuts[g.matrix.slots[slot]]))
+	return false
+}
+
+// take returns histograms, a block each.
+func (g *Grower) take() []histogram {
+	if n := len(g.free); n > 0 {
+		h := g.free[n-1]
+		g.free = g.free[:n-1]
+		return h
+	}
+	return make([]histogram, len(g.matrix.blocks))
+}
+
+// release gives back a leaf's histograms.
+func (g *Grower) release(l *leaf) {
+	if l.sums != nil {
+		g.free, l.sums = append(g.free, l.sums), nil
+	}
+}

@@ -1,0 +1,43 @@
+package tree
+
+import "math"
+
+// sums are those of the gradients and of the second derivatives of some documents, as
+// integers in one word: the gradient's, with a sign, in the upper half, the other in the
+// lower. They are added as words. The scales are such that the sums over all documents fit,
+// and with them those over any of them.
+type sums uint64
+
+func (s sums) gradient() int32   { return int32(s >> 32) }
+func (s sums) curvature() uint32 { return uint32(s) }
+
+// quanta are what a unit of the integers is worth.
+type quanta struct{ gradient, curvature float64 }
+
+// quantise sets packed[i] to the gradient lambda[rows[i]] and the second derivative
+// second[rows[i]], rounded to integers, and returns their units. The unit of gradients is
+// the sum of their absolute values divided by 2³¹ less what rounding can add, half a unit a
+// document: with a million documents the mean gradient is 2,147 units.
+func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
+	var g, h float64
+	for _, r := range rows {
+		g += math.Abs(lambda[r])
+		h += second[r]
+	}
+	n := float64(len(rows))
+	q := quanta{unit(g, (1<<31)-1-n), unit(h, (1<<32)-1-n)}
+	perG, perH := 1/q.gradient, 1/q.curvature
+	for i, r := range rows {
+		packed[i] = sums(uint64(int64(math.RoundToEven(lambda[r]*perG)))<<32 + uint64(math.RoundToEven(second[r]*perH)))
+	}
+	return q
+}
+
+// unit is sum/range, or 1 where there is nothing, or too little for a number that has an
+// inverse.
+func unit(sum, available float64) float64 {
+	if u := sum / available; u > 1e-300 {
+		return u
+	}
+	return 1
+}

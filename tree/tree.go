@@ -1,0 +1,109 @@
+// Package tree grows regression trees on histograms of gradients: what a boosted learner
+// adds, a tree a round, to a sum.
+//
+// Start reading at [Grower], which grows a tree from the λ of a loss and its second
+// derivatives by score, on a [Matrix] of one byte a cell that [NewMatrix] makes by [Bins].
+// Gradients and second derivatives are integers while histograms are summed: sums of
+// integers do not depend on their order, so that a tree has the same bits on any number of
+// cores, and a histogram is its parent's less its sibling's, exactly.
+//
+// The package must not know of queries, grades and losses, nor how trees are stored: a
+// [Tree] becomes part of a scorer.
+package tree
+
+import (
+	"fmt"
+	"math"
+)
+
+// Tree divides documents into leaves. Node 0 is the root; a tree of one leaf has no nodes.
+type Tree struct {
+	Nodes  []Node
+	Leaves int
+}
+
+// Node is an inner node: a document goes left if its feature's value is at most the
+// threshold, and right if it is larger; if it is missing (NaN), where Missing says. Children
+// are numbers of nodes, or −1 − l for leaf l.
+type Node struct {
+	Feature     int
+	Threshold   float32
+	MissingLeft bool
+	Left, Right int
+
+	slot int   // of the matrix
+	cut  uint8 // codes up to this one go left
+}
+
+// Options say how a tree grows. The zero value of each but Leaves is no limit.
+type Options struct {
+	Leaves        int     // at most, 2 at least
+	Depth         int     // of a leaf below the root, at most; 0 for any
+	LeafDocuments int     // a leaf has at least that many documents
+	LeafCurvature float64 // and that sum of second derivatives
+	L2            float64 // added to a leaf's second derivatives
+	L1            float64 // that a leaf's gradient is pulled to 0 by
+	LeastGain     float64 // that a split reduces the objective's quadratic approximation by, at least
+	Workers       int     // goroutines; 0 means GOMAXPROCS
+}
+
+// validate returns an error for options out of range.
+func (o *Options) validate() error {
+	switch {
+	case o.Leaves < 2:
+		return fmt.Errorf("found %d leaves, expected at least 2", o.Leaves)
+	case o.Depth < 0:
+		return fmt.Errorf("found depth %d, expected a positive number, or 0 for any", o.Depth)
+	case o.LeafDocuments < 0:
+		return fmt.Errorf("found %d documents a leaf, expected none or more", o.LeafDocuments)
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"leaf curvature", o.LeafCurvature}, {"L2", o.L2}, {"L1", o.L1}, {"least gain", o.LeastGain}} {
+		if !(v.value >= 0) || math.IsInf(v.value, 1) {
+			return fmt.Errorf("found %s %v, expected a finite number that is not negative", v.name, v.value)
+		}
+	}
+	return nil
+}
+
+// Leaf returns the leaf that a document falls into, given its features.
+func (t *Tree) Leaf(x []float32) int {
+	at := -1
+	if len(t.Nodes) > 0 {
+		at = 0
+	}
+	for at >= 0 {
+		n := &t.Nodes[at]
+		v := x[n.Feature]
+		if v <= n.Threshold || v != v && n.MissingLeft {
+			at = n.Left
+		} else {
+			at = n.Right
+		}
+	}
+	return -1 - at
+}
+
+// leafOf is Leaf of a row of the matrix that the tree was grown on.
+func (t *Tree) leafOf(m *Matrix, row uint32) int {
+	at := -1
+	if len(t.Nodes) > 0 {
+		at = 0
+	}
+	for at >= 0 {
+		n := &t.Nodes[at]
+		if n.left(m.codeAt(n.slot, row)) {
+			at = n.Left
+		} else {
+			at = n.Right
+		}
+	}
+	return -1 - at
+}
+
+// left reports whether a document of that code goes left.
+func (n *Node) left(code uint8) bool {
+	return code <= n.cut || code == missingCode && n.MissingLeft
+}
