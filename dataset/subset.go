@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// A data set made from another, by Subset, Filter, KeepDocs, Concat and the functions that
+// A data set made from another, by Subset, Filter, KeepDocs, KeepFeatures, Concat and the functions that
 // use them, has blocks of its own, so that changing one does not change the other, and a
 // cache may be closed after a data set was made from it. Its rows are in input order even
 // where the documents of a query were not contiguous in the source's file. It keeps
@@ -129,6 +129,35 @@ func (d *Dataset) KeepDocs(keep func(query, doc int) bool) *Dataset {
 		}
 	}
 	return assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
+}
+
+// KeepFeatures returns the data with the given columns of features alone, from 0, in that
+// order. A column that is out of range or given twice is a programmer's mistake and panics.
+func (d *Dataset) KeepFeatures(columns []int) *Dataset {
+	for k, c := range columns {
+		if c < 0 || c >= d.Features || slices.Contains(columns[:k], c) {
+			panic(fmt.Sprintf("dataset: column %d is not one of %d, or chosen twice", c, d.Features))
+		}
+	}
+	kept := d.Clone()
+	kept.Features, kept.FeatureNames = len(columns), nil
+	if d.FeatureNames != nil {
+		for _, c := range columns {
+			kept.FeatureNames = append(kept.FeatureNames, d.FeatureNames[c])
+		}
+	}
+	kept.x = block.New(d.Docs() * len(columns))[:0]
+	for i := range kept.Queries {
+		q, from := &kept.Queries[i], len(kept.x)
+		for j := range q.Len() {
+			for _, c := range columns {
+				kept.x = append(kept.x, q.X[j*d.Features+c])
+			}
+		}
+		q.X = kept.x[from:len(kept.x):len(kept.x)]
+	}
+	kept.missing = countMissing(kept.x)
+	return kept
 }
 
 // Concat returns the queries of all data sets, one set after the other. The sets

@@ -1,6 +1,7 @@
 package dataset_test
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -156,4 +157,45 @@ func TestSubsetPanicsOnARepeatedQuery(t *testing.T) {
 		}
 	}()
 	build(t, 1, "a").Subset([]int{0, 0})
+}
+
+// Claim: KeepFeatures gives the chosen columns of every document, in the order asked for, as
+// copies, with all else as it was.
+func TestKeepFeaturesKeepsExactlyTheChosenColumns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := datatest.Random(t)
+		columns := rapid.Permutation(indices(d.Features)).Draw(t, "order")
+		columns = columns[:rapid.IntRange(1, len(columns)).Draw(t, "kept")]
+		before := datatest.Documents(d)
+		kept := d.KeepFeatures(columns)
+		checkLayout(t, kept)
+		if kept.Features != len(columns) || kept.Docs() != d.Docs() || len(kept.Queries) != len(d.Queries) {
+			t.Fatalf("%d features of %d documents in %d queries", kept.Features, kept.Docs(), len(kept.Queries))
+		}
+		missing := 0
+		for i := range d.Queries {
+			q, k := &d.Queries[i], &kept.Queries[i]
+			if k.ID != q.ID || !slices.Equal(k.Grades, q.Grades) {
+				t.Fatalf("query %d: %q %v, expected %q %v", i, k.ID, k.Grades, q.ID, q.Grades)
+			}
+			for j := range q.Len() {
+				for at, c := range columns {
+					want, got := float64(q.Row(j)[c]), float64(k.Row(j)[at])
+					if math.IsNaN(want) {
+						missing++
+					}
+					if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+						t.Fatalf("query %d, document %d, column %d: %v, expected %v", i, j, c, got, want)
+					}
+				}
+			}
+		}
+		if kept.Missing() != missing {
+			t.Fatalf("%d missing values, expected %d", kept.Missing(), missing)
+		}
+		clear(kept.X())
+		if !slices.Equal(before, datatest.Documents(d)) {
+			t.Fatal("the source changed with the copy")
+		}
+	})
 }

@@ -14,6 +14,24 @@ const (
 	tiesGroup   = "ties"
 )
 
+// The readings of listMLEOnOHSUMED. The paper is of the time of LETOR 2, whose OHSUMED had
+// 25 features; LETOR 3 has 45, among them these. Records of all features lie where those of
+// the experiment without readings did.
+var (
+	allFeatures = reading{name: "all features", folder: ".", about: "LETOR 3's 45"}
+	fewFeatures = reading{
+		name: "25 features", folder: "25features", about: "LETOR 2's: 1 to 10, 16 to 25 and 41 to 45 of LETOR 3's", only: "OHSUMED",
+		columns:      []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 41, 42, 43, 44, 45},
+		incomparable: "the published run was with 45 features",
+	}
+)
+
+// listMLEPairs are the chart's order, and what else rows are compared in.
+var listMLEPairs = []pair{
+	{"ListMLE", "ListNet"}, {"ListMLE", "RankCosine"}, {"ListNet", "RankCosine"},
+	{"ListMLE", "ListNet, descent"}, {"group", "random"}, {"average", "random"},
+}
+
 // listMLEOnOHSUMED leaves every choice to the validation data, by the measure of most of
 // LETOR's published runs: C and, for the two losses that have one, the mapping.
 // ListMLE's C goes further down than its own grid.
@@ -28,45 +46,51 @@ func listMLEOnOHSUMED() study {
 			Data:  "--data, OHSUMED",
 			Reads: true,
 		},
-		data:  preferred("OHSUMED", "data: %s, not OHSUMED; the published numbers are left out"),
-		sizes: letorSets,
+		data:     preferred("OHSUMED", "data: %s, not OHSUMED; the published numbers are left out"),
+		sizes:    letorSets,
+		readings: []reading{allFeatures, fewFeatures},
 		rows: []row{
-			{name: "ListMLE", method: "listmle", grid: listMLEGrid("random")},
+			// Those that draw permutations, starts or an order of the queries depend on the seed.
+			{name: "ListMLE", method: "listmle", grid: listMLEGrid("random"), seeds: drawnSeeds},
 			{name: "ListNet", method: "listnet", grid: everyMapping},
-			{name: "RankCosine", method: "rankcosine", grid: everyMapping},
-			{name: "ListNet, descent", method: "listnet", group: besideGroup, against: "ListNet", unplotted: true, grid: map[string][]string{
+			{name: "RankCosine", method: "rankcosine", grid: everyMapping, seeds: drawnSeeds},
+			{name: "ListNet, descent", method: "listnet", group: besideGroup, against: "ListNet", unplotted: true, seeds: drawnSeeds, grid: map[string][]string{
 				"optimizer": {"descent"}, "rule": {"plain"}, "rate": {"1e-3", "1e-2", "1e-1", "1"}, "C": {"1e6"},
 			}},
-			// Those that draw permutations depend on the seed.
-			{name: "random", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("random"), seeds: 5},
-			{name: "average", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("average"), seeds: 5},
+			{name: "random", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("random"), seeds: drawnSeeds},
+			{name: "average", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("average"), seeds: drawnSeeds},
 			{name: "input", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("input")},
 			{name: "group", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("group")},
-			{name: "chosen", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("random", "input", "group")},
+			{name: "chosen", method: "listmle", group: tiesGroup, unplotted: true, grid: listMLEGrid("random", "input", "group"), seeds: drawnSeeds},
 		},
 		alone:     true,
 		quoted:    true,
 		chosenBy:  "map",
 		measures:  append(ndcgUpTo(10), "map"),
-		records:   "seed{seed}",
+		records:   "{reading}/seed{seed}",
 		published: publishedListNet,
 		parts: []part{
 			says{"source", listMLESource + "; its OHSUMED results are a chart without numbers, in which ListMLE is above ListNet and ListNet above RankCosine"},
 			says{"published", "ListNet's NDCG and MAP: LETOR 3.0's baselines, run by Microsoft Research Asia"},
 			command, seed, oneSet{}, conventions,
 			says{"method", "linear scorers; every hyperparameter of the grids below chosen by validation MAP in each fold"},
-			says{"numbers", "means over folds"},
-			blocks{title: func(c *column, _ *view) string { return "test results on " + c.name }, rows: noTies, theirs: "  published", less: "  ours − published"},
-			partFunc(chartOrder), partFunc(tiesTable), partFunc(settingsTable),
-			numberSheet{rows: noTies, fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField, publishedField}},
+			partFunc(readingFacts),
+			says{"numbers", "means over folds and, of rows that draw anything, over five seeds"},
+			blocks{title: func(c *column, _ *view) string { return "test results on " + c.name + ", " + c.reading.name }, rows: noTies, theirs: "  published", less: "  ours − published"},
+			numberSheet{rows: noTies, fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField, publishedField, readingField}},
 			numberSheet{name: "ties", rows: inGroups(tiesGroup), bySeed: true, fields: []field{
-				dataField, methodField.as("ties"), seedField, measureField, {"mean", func(p *place) any { return p.number().mean }}, neutralField, pooledField,
+				dataField, methodField.as("ties"), seedField, measureField, {"mean", func(p *place) any { return p.number().mean }}, neutralField, pooledField, readingField,
 			}},
-			choiceSheet{name: "chosen", rows: noTies, fields: []field{dataField, methodField, foldField, settingsField, validationField}},
-			ndcgCurves{
-				title: "ListMLE, ListNet and RankCosine — %s", x: "cut-off k", y: "NDCG@k on test queries, mean over folds",
-				published: []string{"ListNet"}, word: ", published",
+			choiceSheet{name: "chosen", rows: noTies, fields: []field{dataField, methodField, foldField, settingsField, validationField, readingField}},
+			differences{
+				title: func(c *column, _ *view) string {
+					return "differences over the test queries, " + c.reading.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"
+				},
+				name: "differences", measures: fewMeasures, pairs: listMLEPairs, main: true,
 			},
+			partFunc(tiesTable), partFunc(settingsTable),
+			listMLECurves,
+			partFunc(fewFeatureCurves),
 			claims,
 			partFunc(listMLENotes),
 			aboutData,
@@ -115,22 +139,38 @@ func paired(v *view, a, b int, m string) (difference, deviation float64) {
 	return mean(d), sd(d) / math.Sqrt(float64(len(d)))
 }
 
-// chartOrder holds the chart's order against ours.
-func chartOrder(s *results, r *Report) {
-	t := Table{Title: "the order of the slides' chart: differences over the test queries ± standard error, and in how many of NDCG@1 to @10 and MAP it is above", Left: 1,
-		Columns: []string{"", "NDCG@1", "NDCG@5", "NDCG@10", "MAP", "above"}}
-	c, rows := s.columns[0], inChart(s)
-	for i, a := range rows {
-		for _, b := range rows[i+1:] {
-			line := []string{s.rows[a].name + " − " + s.rows[b].name}
-			for _, m := range fewMeasures {
-				d, err := paired(&c.views[0], a, b, m)
-				line = append(line, fmt.Sprintf("%+.4f ± %.4f", d, err))
-			}
-			t.Rows = append(t.Rows, append(line, fmt.Sprintf("%d of %d", above(&c.views[0], a, b), len(s.measures))))
+// listMLECurves is the slides' chart.
+var listMLECurves = ndcgCurves{
+	title: "ListMLE, ListNet and RankCosine — %s", x: "cut-off k", y: "NDCG@k on test queries, mean over folds",
+	published: []string{"ListNet"}, word: ", published",
+}
+
+// fewFeatureCurves is the same of the other readings.
+func fewFeatureCurves(s *results, r *Report) {
+	for k := 1; k < len(s.readings); k++ {
+		curves := listMLECurves
+		curves.title, curves.published = curves.title+", "+s.readings[k].name, nil
+		for _, c := range s.columnsOf(k) {
+			r.Plots = append(r.Plots, Plot{Name: s.readings[k].folder, Plot: curves.plot(s, c)})
 		}
 	}
-	r.Tables = append(r.Tables, t)
+}
+
+// readingFacts explains the readings where there are several.
+func readingFacts(s *results, r *Report) {
+	if len(s.readings) > 1 {
+		for _, k := range s.readings {
+			r.fact(k.name, "%s", k.about)
+		}
+	}
+}
+
+// within is ", 25 features" of a column that is one of several readings.
+func (s *results) within(c *column) string {
+	if len(s.readings) > 1 {
+		return ", " + c.reading.name
+	}
+	return ""
 }
 
 // above counts the measures in which one row is above the other.
@@ -146,43 +186,66 @@ func above(v *view, a, b int) int {
 
 // tiesTable compares what ListMLE may do with documents of equal grade.
 func tiesTable(s *results, r *Report) {
-	t := Table{Title: "ListMLE by its order of equally graded documents (ties), C chosen as above", Columns: []string{"ties", "seeds", "NDCG@1", "NDCG@5", "NDCG@10", "MAP"}, Left: 1}
-	for i := range s.rows {
-		if s.rows[i].group != tiesGroup {
-			continue
+	for _, c := range s.columns {
+		t := Table{Title: "ListMLE by its order of equally graded documents (ties), C chosen as above" + s.within(c), Columns: []string{"ties", "seeds", "NDCG@1", "NDCG@5", "NDCG@10", "MAP"}, Left: 1}
+		for i := range s.rows {
+			if s.rows[i].group != tiesGroup {
+				continue
+			}
+			line := []string{s.rows[i].name, strconv.Itoa(len(c.rows[i]))}
+			for _, m := range fewMeasures {
+				line = append(line, meanAndDeviation(c.views[0].means(i, m), 4))
+			}
+			t.Rows = append(t.Rows, line)
 		}
-		line := []string{s.rows[i].name, strconv.Itoa(len(s.columns[0].rows[i]))}
-		for _, m := range fewMeasures {
-			line = append(line, meanAndDeviation(s.columns[0].views[0].means(i, m), 4))
-		}
-		t.Rows = append(t.Rows, line)
+		r.Tables = append(r.Tables, t)
 	}
-	r.Tables = append(r.Tables, t)
 }
 
 // settingsTable lists what was tried and chosen, with the first seed.
 func settingsTable(s *results, r *Report) {
-	t := Table{Title: "settings tried and chosen, fold by fold", Columns: []string{"row", "tried", "chosen"}, Left: 3}
-	for p := range s.tunings(nil) {
-		if p.seed > 0 {
-			continue
+	for _, c := range s.columns {
+		t := Table{Title: "settings tried and chosen, fold by fold, first seed" + s.within(c), Columns: []string{"row", "tried", "chosen"}, Left: 3}
+		for p := range s.tunings(nil) {
+			if p.seed > 0 || p.column != c {
+				continue
+			}
+			name := p.row().name
+			if p.row().group == tiesGroup {
+				name = "ties=" + name
+			}
+			var tried []string
+			for _, h := range p.tuned().Varied() {
+				tried = append(tried, h+"="+strings.Join(triedValues(&p.tuned().Entry, h), ","))
+			}
+			t.Rows = append(t.Rows, []string{name, strings.Join(tried, " "), chosenByFold(p.tuned())})
 		}
-		name := p.row().name
-		if p.row().group == tiesGroup {
-			name = "ties=" + name
-		}
-		var tried []string
-		for _, h := range p.tuned().Varied() {
-			tried = append(tried, h+"="+strings.Join(triedValues(&p.tuned().Entry, h), ","))
-		}
-		t.Rows = append(t.Rows, []string{name, strings.Join(tried, " "), chosenByFold(p.tuned())})
+		r.Tables = append(r.Tables, t)
 	}
-	r.Tables = append(r.Tables, t)
 }
 
 // listMLENotes states the findings.
 func listMLENotes(s *results, r *Report) {
-	c, rows := s.columns[0], inChart(s)
+	rows := inChart(s)
+	for _, c := range s.columns {
+		chartOrder(s, r, c, rows)
+	}
+	c := s.columns[0]
+	r.note("ListMLE takes a whole permutation for the truth, where grades give the order of a few: %.0f %% of the documents have the lowest grade of their list, and as large a part of the likelihood's factors say in which order these come, by lot. ties=average averages over several lots, ties=group leaves out what the grades do not say.", 100*c.lowest)
+	if c.views[0].published != nil {
+		r.note("ListNet is here at the minimum of its penalised risk, with penalty and mapping chosen on the validation data; \"ListNet, descent\" goes down query by query with the linear mapping and keeps the epoch that is best on them, as published runs did as far as is known. What the published run did otherwise is not known.")
+	}
+	for _, c := range s.columns {
+		for _, at := range rows {
+			if edge := c.rows[at][0].AtEdge(); len(edge) > 0 {
+				r.note("%s: in some fold the chosen %s is the lowest or highest tried%s.", s.rows[at].name, strings.Join(edge, ", "), s.within(c))
+			}
+		}
+	}
+}
+
+// chartOrder holds the chart's order against ours.
+func chartOrder(s *results, r *Report, c *column, rows []int) {
 	v := &c.views[0]
 	chart := 0
 	order, byMAP := make([]string, len(rows)), make([]float64, len(rows))
@@ -191,18 +254,16 @@ func listMLENotes(s *results, r *Report) {
 		if i > 0 && above(v, rows[i-1], at) == len(s.measures) {
 			chart++
 		}
+		for _, than := range rows[i+1:] {
+			if c.about == "" {
+				verdict, figure := s.rises(v, at, than, fewMeasures...)
+				r.found(verdict, fmt.Sprintf("%s above %s on OHSUMED (chart), %s", s.rows[at].name, s.rows[than].name, c.reading.name),
+					"above in %d of %d measures; %s", above(v, at, than), len(s.measures), figure)
+			}
+		}
 	}
 	for i, rank := range ranks(byMAP) {
 		order[rank-1] = fmt.Sprintf("%s (%.4f)", s.rows[rows[i]].name, byMAP[i])
 	}
-	r.note("The chart's order, ListMLE > ListNet > RankCosine at all cut-offs: ours has %d of its %d neighbours so. By MAP ours is %s.", chart, len(rows)-1, strings.Join(order, " > "))
-	r.note("ListMLE takes a whole permutation for the truth, where grades give the order of a few: %.0f %% of the documents have the lowest grade of their list, and as large a part of the likelihood's factors say in which order these come, by lot. ties=average averages over several lots, ties=group leaves out what the grades do not say.", 100*c.lowest)
-	if v.published != nil {
-		r.note("ListNet is here at the minimum of its penalised risk, with penalty and mapping chosen on the validation data; \"ListNet, descent\" goes down query by query with the linear mapping and keeps the epoch that is best on them, as published runs did as far as is known. What the published run did otherwise is not known.")
-	}
-	for _, at := range rows {
-		if edge := c.rows[at][0].AtEdge(); len(edge) > 0 {
-			r.note("%s: in some fold the chosen %s is the lowest or highest tried.", s.rows[at].name, strings.Join(edge, ", "))
-		}
-	}
+	r.note("The chart's order, ListMLE > ListNet > RankCosine at all cut-offs: ours has %d of its %d neighbours so%s. By MAP ours is %s.", chart, len(rows)-1, s.within(c), strings.Join(order, " > "))
 }

@@ -3,7 +3,9 @@ package paper
 import (
 	"context"
 	"math"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -81,6 +83,74 @@ func TestListOHSUMEDPublished(t *testing.T) {
 	}
 	if n := len(r.Plots[0].Series); n != 4 {
 		t.Errorf("%d curves, expected three of ours and the published one", n)
+	}
+	if len(r.Plots) != 2 || r.Plots[1].Name != "25features" || len(r.Plots[1].Series) != 3 {
+		t.Errorf("%d plots, expected one of each reading, the second without the published curve", len(r.Plots))
+	}
+	if v := r.Tables[1].Rows; len(v) != len(r.Tables[0].Rows)-2 {
+		t.Error("published numbers stand below those of 25 features")
+	}
+	for _, c := range r.Claims {
+		if of25 := strings.HasSuffix(c.Data, "25 features"); of25 != (c.Verdict == NotComparable && c.Why == fewFeatures.incomparable) && strings.Contains(c.Why, "45 features") {
+			t.Errorf("%+v", c)
+		}
+	}
+	for _, f := range r.findings() {
+		if !strings.Contains(f.Claim, "above") || !strings.Contains(f.Figure, "of 11 measures") {
+			t.Errorf("%+v", f)
+		}
+	}
+	if n := len(r.findings()); n != 6 {
+		t.Errorf("%d findings, expected the chart's three pairs in two readings", n)
+	}
+}
+
+// LETOR 2's features are 25 of LETOR 3's; the columns kept are those, documents and grades
+// stay, and another set than OHSUMED is read with all of its features alone.
+func TestFewFeatures(t *testing.T) {
+	if n := len(fewFeatures.columns); n != 25 || !slices.IsSorted(fewFeatures.columns) || fewFeatures.columns[24] != 45 {
+		t.Errorf("%d features: %v", n, fewFeatures.columns)
+	}
+	folds, err := readFolds(realOHSUMED(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, removed := fewFeatures.apply(folds[:1])
+	before, after := folds[0].Test, taken[0].Test
+	if removed != 0 || after.Features != 25 || after.Docs() != before.Docs() {
+		t.Fatalf("%d features, %d documents of %d", after.Features, after.Docs(), before.Docs())
+	}
+	for i := range before.Queries {
+		q, kept := &before.Queries[i], &after.Queries[i]
+		if !slices.Equal(q.Grades, kept.Grades) {
+			t.Fatalf("query %s has other grades", q.ID)
+		}
+		for j := range q.Len() {
+			for k, c := range fewFeatures.columns {
+				if kept.Row(j)[k] != q.Row(j)[c-1] {
+					t.Fatalf("query %s, document %d: feature %d is %v, expected %v", q.ID, j, c, kept.Row(j)[k], q.Row(j)[c-1])
+				}
+			}
+		}
+	}
+	for set, want := range map[string]int{"OHSUMED": 2, "MQ2008": 1} {
+		if n := len(readingsFor(listMLEOnOHSUMED().readings, []source{{name: set}})); n != want {
+			t.Errorf("%s is read in %d ways, expected %d", set, n, want)
+		}
+	}
+}
+
+// Records of all features lie where those of one reading did, the others in a folder of
+// their own.
+func TestListOHSUMEDRecords(t *testing.T) {
+	s, records := smallOHSUMED(), t.TempDir()
+	s.rows = s.rows[:1]
+	s.rows[0].seeds = 2
+	reportOf(t, s, Options{Data: setsOf(t, "OHSUMED", "TD2003"), Seed: 4, Records: records})
+	for _, name := range []string{"seed4/ListMLE", "seed5/ListMLE", "25features/seed4/ListMLE"} {
+		if _, err := os.Stat(filepath.Join(records, filepath.FromSlash(name))); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

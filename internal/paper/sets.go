@@ -227,9 +227,12 @@ func (l letorSetList) recognise(folds []tune.Fold) string {
 
 // reading says how a set's documents and grades are taken.
 type reading struct {
-	name  string // of folders and in sheets
-	about string
-	clean bool
+	name    string // of folders and in sheets
+	folder  string // "" for the name
+	about   string
+	clean   bool
+	columns []int  // of features, from 1; nil for all
+	only    string // the set that it is for, "" for any
 
 	incomparable string // why numbers are not held against published ones; "" if they are
 }
@@ -242,27 +245,47 @@ var (
 	cleaned     = reading{name: "cleaned", about: "reading R2 (of documents with equal features but contradictory relevance the irrelevant ones removed, in training, validation and test data), relevance binary: grade 1 or more", clean: true}
 )
 
+// readingsFor returns the readings that are for all of the sets.
+func readingsFor(readings []reading, sets []source) []reading {
+	return slices.DeleteFunc(slices.Clone(readings), func(r reading) bool {
+		return r.only != "" && slices.ContainsFunc(sets, func(s source) bool { return s.name != r.only })
+	})
+}
+
 // apply returns the folds as the reading takes them, and how many documents it
 // removed from the test parts.
 func (r reading) apply(folds []tune.Fold) (taken []tune.Fold, removed int) {
-	if !r.clean {
+	if !r.clean && r.columns == nil {
 		return folds, 0
 	}
-	take := func(d *dataset.Dataset) *dataset.Dataset {
-		c, _ := dataset.Clean(d, dataset.DropBad, 1)
-		grades := c.Grades()
+	for _, f := range folds {
+		t := tune.Fold{Name: f.Name, Train: r.take(f.Train), Valid: r.take(f.Valid), Test: r.take(f.Test)}
+		removed += f.Test.Docs() - t.Test.Docs()
+		taken = append(taken, t)
+	}
+	return taken, removed
+}
+
+// take returns a part of a fold as the reading takes it.
+func (r reading) take(d *dataset.Dataset) *dataset.Dataset {
+	if r.clean {
+		d, _ = dataset.Clean(d, dataset.DropBad, 1)
+		grades := d.Grades()
 		for i, g := range grades {
 			grades[i] = 0
 			if g >= 1 {
 				grades[i] = 1
 			}
 		}
-		return c
 	}
-	for _, f := range folds {
-		t := tune.Fold{Name: f.Name, Train: take(f.Train), Valid: take(f.Valid), Test: take(f.Test)}
-		removed += f.Test.Docs() - t.Test.Docs()
-		taken = append(taken, t)
+	if r.columns != nil {
+		var columns []int
+		for _, c := range r.columns {
+			if c <= d.Features { // small data made for tests have fewer
+				columns = append(columns, c-1)
+			}
+		}
+		d = d.KeepFeatures(columns)
 	}
-	return taken, removed
+	return d
 }

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -126,6 +127,7 @@ func (s *study) train(ctx context.Context, o Options) (*results, error) {
 	if len(s.readings) == 0 {
 		s.readings = []reading{asPublished}
 	}
+	s.readings = readingsFor(s.readings, sources)
 	found := &results{study: s, options: o, missing: missing}
 	for i := range sources {
 		folds, err := sources[i].read()
@@ -231,7 +233,7 @@ func (s *study) tune(ctx context.Context, o Options, c *column, members []int, f
 	config.Observe = func(done, total int) { o.observe(stage, done, total) }
 	if o.Records != "" {
 		config.Dir = filepath.Join(o.Records, filepath.FromSlash(strings.NewReplacer(
-			"{set}", c.name, "{reading}", c.reading.name, "{row}", first.name, "{group}", first.group, "{seed}", strconv.FormatUint(o.Seed, 10),
+			"{set}", c.name, "{reading}", cmp.Or(c.reading.folder, c.reading.name), "{row}", first.name, "{group}", first.group, "{seed}", strconv.FormatUint(o.Seed, 10),
 		).Replace(s.records)))
 	}
 	result, err := tune.Run(ctx, config)

@@ -43,7 +43,7 @@ func (b blocks) table(s *results, c *column, v *view) Table {
 		known := 0
 		for _, m := range v.measures {
 			x, p := v.mean(i, m), v.published.of(row.name, m)
-			if !math.IsNaN(p) {
+			if !math.IsNaN(p) && c.reading.incomparable == "" {
 				known++
 			}
 			ours, theirs, less = append(ours, four("%.4f", x)), append(theirs, four("%.4f", p)), append(less, four("%+.4f", x-p))
