@@ -190,6 +190,15 @@ func (n PairNetwork) pairLayers(params []float64) pairLayers {
 // first cache, and enough for short queries to fill vectors.
 const pairBlock = 2048
 
+// PairWeights returns ϕ's part of the parameters, as views: A and B, one after the other the p
+// weights of every unit on a document and on the other one, the units' biases c and the weights
+// u of the output, g each.
+func (n PairNetwork) PairWeights(params []float64) (self, other, bias, out []float64) {
+	mustMatch("parameters", len(params), n.NumParams())
+	l := n.pairLayers(params)
+	return l.a, l.b, l.bias, l.out
+}
+
 // pairSpace is the memory of the pairs of m documents.
 type pairSpace struct {
 	sums            []float64 // g × m: Σ_{k≠j} f(z_tjk), kept between Score and Backward

@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/internal/svg"
@@ -28,6 +29,7 @@ func boltzRankSeeds() study {
 	s := study{
 		Experiment: Experiment{
 			Name:  "boltzrank-seeds",
+			Paper: "BoltzRank",
 			Title: "BoltzRank's networks by seed, bag and discount",
 			Shows: "how much of BoltzRank's results is the seed's, the bag's and the discount's of NDCG",
 			Data:  "--data, any of " + strings.Join(boltzRankSets, ", "),
@@ -59,12 +61,12 @@ func boltzRankSeeds() study {
 			says{"in sight", "of test data: see the experiment boltzrank, whose settings these are, with lambda=0.5"},
 			says{"chosen by", "validation MAP, C and epochs alike"},
 			says{"numbers", "means over folds; ± is the standard deviation over the seeds, each of which draws other rankings and other initial weights"},
-			partFunc(boltzSeedTable), partFunc(boltzEffects), grids,
+			partFunc(boltzSeedTable),
 			numberSheet{bySeed: true, fields: []field{
 				dataField, groupField.as("method"), bagField, trainedForField, conventionField, seedField, measureField,
 				{"mean", func(p *place) any { return p.number().mean }}, neutralField, pooledField,
 			}},
-			perSet(boltzSeedPlot),
+			perSet(boltzSeedPlot), grids,
 			partFunc(boltzSeedNotes),
 			otherDataNotes{unknown: "The paper has no numbers for %s."},
 		},
@@ -83,6 +85,12 @@ func boltzRankSeeds() study {
 			}
 		}
 	}
+	s.parts = append(s.parts, differences{
+		title: func(c *column, v *view) string {
+			return "one thing changed at a time: differences over the test queries of " + c.name + ", NDCG with " + discountOf(v.convention.Name()) + " discount, with 95 % intervals; * significant at 5 % after Holm's correction"
+		},
+		name: "differences", measures: boltzFewMeasures, pairs: boltzRankChanges(s.rows),
+	})
 	return s
 }
 
@@ -131,54 +139,26 @@ func boltzSeedTable(s *results, r *Report) {
 	}
 }
 
-// boltzEffect is one change, all else being equal.
-type boltzEffect struct {
-	name    string
-	changes func(a, b *row) bool // whether row a is row b with the change
-}
-
-var boltzRankEffects = []boltzEffect{
-	{"pairs: BoltzRank2 less BoltzRank1", func(a, b *row) bool {
-		return a.group > b.group && a.grid["bag"][0] == b.grid["bag"][0] && a.trainsBy == b.trainsBy
-	}},
-	{"bag: 10 networks less 1", func(a, b *row) bool {
-		return a.group == b.group && a.grid["bag"][0] == "10" && b.grid["bag"][0] == "1" && a.trainsBy == b.trainsBy
-	}},
-	{"training discount: log2(1+rank) less LETOR's", func(a, b *row) bool {
-		return a.group == b.group && a.grid["bag"][0] == b.grid["bag"][0] && a.trainsBy == "standard" && b.trainsBy == "letor3"
-	}},
-}
-
-// boltzEffects shows what each change does, as differences over the test queries of means
-// over seeds.
-func boltzEffects(s *results, r *Report) {
-	t := Table{Title: "one thing changed at a time: differences over the test queries of means over seeds ± standard error, LETOR's discount", Left: 2,
-		Columns: []string{"change", "at"}}
-	for _, m := range boltzFewMeasures {
-		t.Columns = append(t.Columns, title(m))
-	}
-	for _, c := range s.columns {
-		for _, e := range boltzRankEffects {
-			for a := range s.rows {
-				for b := range s.rows {
-					if !e.changes(&s.rows[a], &s.rows[b]) {
-						continue
-					}
-					line := []string{e.name, s.rows[b].name}
-					for _, m := range boltzFewMeasures {
-						d, err := paired(&c.views[0], a, b, m)
-						line = append(line, fmt.Sprintf("%+.4f ± %.4f", d, err))
-					}
-					t.Rows = append(t.Rows, line)
-				}
+// boltzRankChanges pairs the rows that differ in one thing: pairs of documents, a bag of ten
+// networks, the discount that NDCG is trained with.
+func boltzRankChanges(rows []row) []pair {
+	var changes [3][]pair
+	for i := range rows {
+		for k := range rows {
+			a, b := &rows[i], &rows[k]
+			method, bag, trained := a.group != b.group, a.grid["bag"][0] != b.grid["bag"][0], a.trainsBy != b.trainsBy
+			switch {
+			case method && !bag && !trained && a.group == "BoltzRank2":
+				changes[0] = append(changes[0], pair{a.name, b.name})
+			case !method && bag && !trained && a.grid["bag"][0] == "10":
+				changes[1] = append(changes[1], pair{a.name, b.name})
+			case !method && !bag && trained && a.trainsBy == "standard":
+				changes[2] = append(changes[2], pair{a.name, b.name})
 			}
 		}
 	}
-	r.Tables = append(r.Tables, t)
+	return slices.Concat(changes[:]...)
 }
-
-// boltzFewMeasures are those of the paper's table that the text is about.
-var boltzFewMeasures = []string{"ndcg@1", "ndcg@3", "ndcg@5", "map"}
 
 // boltzSeedPlot shows the MAP of every seed, and the paper's as lines.
 func boltzSeedPlot(s *results, c *column) svg.Plot {
@@ -232,5 +212,17 @@ func boltzSeedNotes(s *results, r *Report) {
 			}
 		}
 	}
+	for _, c := range s.columns {
+		for _, bag := range boltzRankBags {
+			two, one := s.rowNamed("BoltzRank2 bag="+bag+" letor3"), s.rowNamed("BoltzRank1 bag="+bag+" letor3")
+			if c.about == "" && two >= 0 && one >= 0 {
+				verdict, figure := s.rises(&c.views[0], two, one, boltzFewMeasures...)
+				r.found(verdict, fmt.Sprintf("Pairwise potentials improve accuracy on %s: BoltzRank2 above BoltzRank1, %s networks averaged", c.name, bag), "%s", figure)
+			}
+		}
+	}
 	r.note("The slides define NDCG with the discount 1/log(1 + rank), while their numbers for AdaRank, FRank and ListNet are those of LETOR's tool, whose discount is 1, 1, 1/log2 3, …: NDCG@1 and MAP do not depend on it, NDCG@2 to @5 do.")
 }
+
+// boltzFewMeasures are those of the paper's table that the text is about.
+var boltzFewMeasures = []string{"ndcg@1", "ndcg@3", "ndcg@5", "map"}

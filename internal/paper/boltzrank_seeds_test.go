@@ -3,6 +3,7 @@ package paper
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,8 +68,15 @@ func TestBoltzSeeds(t *testing.T) {
 	if paper := r.Tables[0].Rows[9]; paper[2] != "paper" || paper[3] != "0.5681" || paper[6] != "" || paper[8] != "0.4604" {
 		t.Errorf("the paper's row is %v", paper)
 	}
-	if n := len(r.Tables[1].Rows); n != 12 {
-		t.Errorf("%d single changes, expected 4 of each of three", n)
+	changes := boltzRankChanges(s.rows)
+	if want := (pair{"BoltzRank2 bag=10 standard", "BoltzRank1 bag=10 standard"}); len(changes) != 12 || !slices.Contains(changes, want) {
+		t.Errorf("single changes %v, expected 4 of each of three", changes)
+	}
+	if n := len(r.Tables[len(r.Tables)-1].Rows); n != 12 {
+		t.Errorf("%d differences", n)
+	}
+	if f := r.findings(); len(f) != 2 || !strings.Contains(f[1].Claim, "OHSUMED: BoltzRank2 above BoltzRank1, 10 networks") {
+		t.Errorf("findings %v", f)
 	}
 }
 

@@ -42,6 +42,12 @@ func holdsIf(right bool) FindVerdict {
 	return ClaimFailed
 }
 
+// stated adds a finding, and a note that says the same in a sentence.
+func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) {
+	r.found(v, claim, figure, args...)
+	r.note("%s: %s. %s.", claim, v, fmt.Sprintf(figure, args...))
+}
+
 // rises is the verdict on the claim that one row of a view is above another in several measures,
 // with the differences: held if it is, significantly, in one (after Holm's correction), and
 // significantly below in none.

@@ -15,6 +15,7 @@ import (
 func consistencyExperiment() Experiment {
 	return Experiment{
 		Name:   "listmle-consistency",
+		Paper:  "ListMLE",
 		Title:  "Consistency of likelihood, cross entropy and cosine with the 0–1 loss of whole permutations",
 		Shows:  "whether the minimum of the expected loss ranks like the most probable permutation, where the theorem says so and where it does not",
 		Data:   "none but random laws of permutations of 3 to 5 documents",

@@ -201,11 +201,13 @@ func (c consistency) notes(r *Report, table, mixed, learned []agreement) {
 			others, failed = others+a.laws-a.preserved, failed+a.laws-a.preserved-(a.right[k]-a.kept[k])
 		}
 	}
-	r.note("The theorem, that likelihood, cross entropy and cosine are consistent where the law preserves an order: %s, %d of %d minima rank right, over %d laws that preserve one.", holds(minima > 0 && right == minima), right, minima, preserving)
+	r.stated(holdsIf(minima > 0 && right == minima), "Likelihood, cross entropy and cosine are consistent where the law of permutations preserves an order (theorem)",
+		"%d of %d minima rank right, over %d laws that preserve one", right, minima, preserving)
 	r.note("Where the law preserves none, none of the three is consistent: %d of %d minima rank otherwise than the most probable permutation. They follow the places that documents have over all permutations, the 0–1 loss looks for one permutation.", failed, others)
 	last, first := mixed[len(mixed)-1], mixed[0]
 	r.note("From one to the other: with %d documents and nothing of the law order preserving, the likelihood's minimum ranks right for %.0f %% of the laws, against %.0f %% with all of it.", c.curves, 100*last.share(last.right[0]), 100*first.share(first.right[0]))
 	few, most := learned[0], learned[len(learned)-1]
-	r.note("\"When the number of training samples is very large, the model learning can be effective\": after %d permutations %.0f %% of the likelihood's minima rank right, after %d %.0f %%; the most frequent permutation, the minimum of the 0–1 loss itself, is right for %.0f %% and %.0f %%: a surrogate that uses all places needs fewer permutations than the loss it stands for.",
+	r.stated(holdsIf(most.right[0] > few.right[0] && most.share(most.right[0]) > 0.95), "\"When the number of training samples is very large, the model learning can be effective\"",
+		"after %d permutations %.0f %% of the likelihood's minima rank right, after %d %.0f %%; the most frequent permutation, the minimum of the 0–1 loss itself, is right for %.0f %% and %.0f %%: a surrogate that uses all places needs fewer permutations than the loss it stands for",
 		c.samples[0], 100*few.share(few.right[0]), c.samples[len(c.samples)-1], 100*most.share(most.right[0]), 100*few.share(few.frequent), 100*most.share(most.frequent))
 }

@@ -164,6 +164,19 @@ func (f *countedForm) operations(n int) meter {
 	return m
 }
 
+// perOrder returns the range of the operations as multiples of the order.
+func (f *countedForm) perOrder() (least, most float64) {
+	least = math.Inf(1)
+	for _, n := range countedLists {
+		if n <= f.largest {
+			m := f.operations(n)
+			per := float64(m.all()) / f.order(n)
+			least, most = min(least, per), max(most, per)
+		}
+	}
+	return least, most
+}
+
 // operationTable shows the counts, and how constant they are after division by the order.
 func operationTable() (Table, Sheet) {
 	t := Table{Title: "operations (additions, products, exponentials, logarithms) of one evaluation, by documents", Columns: []string{"form", "slides"}, Left: 2}
@@ -174,18 +187,16 @@ func operationTable() (Table, Sheet) {
 	t.Columns = append(t.Columns, "held against", "operations / that")
 	for _, f := range countedForms() {
 		line := []string{f.name, f.slides}
-		least, most := math.Inf(1), 0.0
 		for _, n := range countedLists {
 			if n > f.largest {
 				line = append(line, "")
 				continue
 			}
 			m := f.operations(n)
-			per := float64(m.all()) / f.order(n)
-			least, most = min(least, per), max(most, per)
 			line = append(line, strconv.Itoa(m.all()))
-			s.Rows = append(s.Rows, []any{f.name, n, m.all(), m.adds, m.products, m.exps, m.logs, f.grows, per})
+			s.Rows = append(s.Rows, []any{f.name, n, m.all(), m.adds, m.products, m.exps, m.logs, f.grows, float64(m.all()) / f.order(n)})
 		}
+		least, most := f.perOrder()
 		t.Rows = append(t.Rows, append(line, f.grows, fmt.Sprintf("%.2f–%.2f", least, most)))
 	}
 	return t, s

@@ -17,6 +17,7 @@ import (
 func soundnessExperiment() Experiment {
 	return Experiment{
 		Name:   "listmle-soundness",
+		Paper:  "ListMLE",
 		Title:  "Likelihood, cross entropy and cosine as functions of the scores: soundness, convexity, smoothness, cost",
 		Shows:  "which of the three losses can be large for a right ranking and small for a wrong one",
 		Data:   "none but random scores",

@@ -25,28 +25,47 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 		}
 		return true
 	}
-	r.note("\"Likelihood loss is sounder\": it falls with every gap of a right ranking: %s, %s of the gaps raise it. A loss below log 2 = %.4f is that of a right ranking: %s; for two documents that is all of them, for more the highest loss of a right ranking is log n!.",
-		holds(worst(listMLEFamily, widened) == 0), percent(worst(listMLEFamily, widened)), math.Ln2,
-		holds(every(func(f *soundFinding) bool { return f.family != listMLEFamily || math.Abs(f.wrong-math.Ln2) < 1e-6 })))
-	r.note("\"Cross entropy loss is not very sound\": it rises again where the gap is wider than ψ's: %s, for up to %s of the gaps of right rankings; up to %s of the pairs are inverted.",
-		holds(worst(listNetFamily, widened) > 0), percent(worst(listNetFamily, widened)), percent(worst(listNetFamily, inverted)))
-	r.note("\"Cosine loss is not very sound\": it knows the direction of the scores only, and their mean weighs in it: %s, up to %s of the gaps and %s of the pairs. Right rankings cost up to %.2f of at most 1, wrong ones as little as %.4f.",
-		holds(worst(rankCosineFamily, inverted) > 0), percent(worst(rankCosineFamily, widened)), percent(worst(rankCosineFamily, inverted)),
-		worst(rankCosineFamily, func(f *soundFinding) float64 { return f.right }), leastOf(findings, rankCosineFamily))
-	r.note("\"Cross entropy and cosine are sensitive to the mapping function\": %s, the least loss of a wrong ranking of two is %.4f to %.4f for cross entropy and %.4f to %.4f for the cosine, by mapping.",
-		holds(wrongSpread(findings, listNetFamily) > 0.01 && wrongSpread(findings, rankCosineFamily) > 0.001), lowestWrong(findings, listNetFamily), highestWrong(findings, listNetFamily), lowestWrong(findings, rankCosineFamily), highestWrong(findings, rankCosineFamily))
-	r.note("\"Order sensitive\", the theorem's condition: no other order of the same scores has a lower loss than the right one, for all three losses: %s.",
-		holds(every(func(f *soundFinding) bool { return f.misplaced == 0 })))
-	r.note("Continuity and differentiability: likelihood and cross entropy everywhere: %s. The cosine everywhere but at zero scores, where it has no limit: %s; the slides have a plain yes.",
-		holds(every(func(f *soundFinding) bool {
-			return f.family == rankCosineFamily || f.continuous(0) && f.continuous(1) && f.continuous(2) && f.smooth(0) && f.smooth(1) && f.smooth(2)
-		})),
-		holds(every(func(f *soundFinding) bool {
-			return f.family != rankCosineFamily || f.continuous(0) && f.continuous(1) && f.smooth(0) && f.smooth(1) && !f.continuous(2)
-		})))
-	r.note("Convexity: likelihood and cross entropy are convex, the cosine is not: %s.",
-		holds(every(func(f *soundFinding) bool { return f.convex() == (f.family != rankCosineFamily) })))
-	r.note("Cost: the likelihood is O(n) if the sums of its denominators are taken from behind, and O(n²) as its formula is printed; with the sorting by grade, once a list, it is O(n log n). The cross entropy of permutations is O(n·n!) by its definition; that of first documents, which ListNet's paper trains, is O(n).")
+	r.stated(holdsIf(worst(listMLEFamily, widened) == 0 && every(func(f *soundFinding) bool { return f.family != listMLEFamily || math.Abs(f.wrong-math.Ln2) < 1e-6 })),
+		"The likelihood loss is sound (slides: \"sounder\")", "%s of the gaps of right rankings raise it, and below log 2 = %.4f a ranking is right; but %s of the pairs are inverted from three documents on, where right rankings cost up to log n!",
+		percent(worst(listMLEFamily, widened)), math.Ln2, percent(worst(listMLEFamily, inverted)))
+	r.stated(holdsIf(worst(listNetFamily, widened) > 0 && worst(listNetFamily, inverted) > worst(listMLEFamily, inverted)),
+		"The cross entropy loss is not very sound", "where the gap is wider than ψ's it rises again: up to %s of the gaps, by mapping; up to %s of the pairs are inverted", percent(worst(listNetFamily, widened)), percent(worst(listNetFamily, inverted)))
+	r.stated(holdsIf(worst(rankCosineFamily, inverted) > worst(listMLEFamily, inverted)),
+		"The cosine loss is not very sound", "it knows the direction of the scores only, and their mean weighs in it: up to %s of the pairs are inverted, right rankings cost up to %.2f of 1 and wrong ones as little as %.4f",
+		percent(worst(rankCosineFamily, inverted)), worst(rankCosineFamily, func(f *soundFinding) float64 { return f.right }), leastOf(findings, rankCosineFamily))
+	r.stated(holdsIf(wrongSpread(findings, listNetFamily) > 0.01 && wrongSpread(findings, rankCosineFamily) > 0.001),
+		"Cross entropy and cosine are sensitive to the mapping function", "the least loss of a wrong ranking of two documents is %.4f to %.4f and %.4f to %.4f, by mapping",
+		lowestWrong(findings, listNetFamily), highestWrong(findings, listNetFamily), lowestWrong(findings, rankCosineFamily), highestWrong(findings, rankCosineFamily))
+	r.stated(holdsIf(every(func(f *soundFinding) bool { return f.misplaced == 0 })),
+		"All three losses are order sensitive, the theorem's condition", "no other order of the same scores had a lower loss than the right one in %d draws each", s.draws)
+	s.smoothNotes(r, every)
+}
+
+// smoothNotes are about the table of the losses' properties.
+func (s soundness) smoothNotes(r *Report, every func(func(*soundFinding) bool) bool) {
+	whole := func(f *soundFinding) bool {
+		return f.continuous(0) && f.continuous(1) && f.continuous(2) && f.smooth(0) && f.smooth(1) && f.smooth(2)
+	}
+	butZero := func(f *soundFinding) bool {
+		return f.continuous(0) && f.continuous(1) && f.smooth(0) && f.smooth(1)
+	}
+	smooth, figure := ClaimFailed, "see the table"
+	switch {
+	case every(whole):
+		smooth, figure = ClaimHeld, "everywhere"
+	case every(func(f *soundFinding) bool { return butZero(f) && (whole(f) || f.family == rankCosineFamily) }):
+		smooth, figure = ClaimPartly, "likelihood and cross entropy everywhere; the cosine has no limit at zero scores"
+	}
+	r.stated(smooth, "All three losses are continuous and differentiable", "%s", figure)
+	r.stated(holdsIf(every(func(f *soundFinding) bool { return f.convex() == (f.family != rankCosineFamily) })),
+		"Likelihood and cross entropy are convex, the cosine is not", "over %d segments each, and by the second derivatives", s.draws)
+	steady := true
+	for _, f := range countedForms() {
+		least, most := f.perOrder()
+		steady = steady && (f.slides == "" || most < 2*least)
+	}
+	r.stated(holdsIf(steady), "Likelihood and cosine take O(n), the cross entropy of permutations O(n·n!)",
+		"operations / order are constant within a factor of 2, for the likelihood if its sums are taken from behind (as printed it is O(n²)) and its documents are sorted, once; the cross entropy of first documents, which ListNet's paper trains, is O(n)")
 }
 
 // lowestWrong, highestWrong and wrongSpread are of the least losses of wrong rankings of two documents.
