@@ -73,18 +73,6 @@ func (p *pairPotential) slopes() (self, other []float64) {
 	return self, other
 }
 
-// correlation is Pearson's; NaN where one of the two does not vary.
-func correlation(x, y []float64) float64 {
-	mx, my := mean(x), mean(y)
-	var xy, xx, yy float64
-	for i := range x {
-		xy += (x[i] - mx) * (y[i] - my)
-		xx += (x[i] - mx) * (x[i] - mx)
-		yy += (y[i] - my) * (y[i] - my)
-	}
-	return xy / math.Sqrt(xx*yy)
-}
-
 // rms is the root of the mean square.
 func rms(x []float64) float64 { return norm(x) / math.Sqrt(float64(len(x))) }
 
