@@ -217,7 +217,7 @@ func boltzSeedNotes(s *results, r *Report) {
 			two, one := s.rowNamed("BoltzRank2 bag="+bag+" letor3"), s.rowNamed("BoltzRank1 bag="+bag+" letor3")
 			if c.about == "" && two >= 0 && one >= 0 {
 				verdict, figure := s.rises(&c.views[0], two, one, boltzFewMeasures...)
-				r.found(verdict, fmt.Sprintf("Pairwise potentials improve accuracy on %s: BoltzRank2 above BoltzRank1, %s networks averaged", c.name, bag), "%s", figure)
+				r.found(verdict, fmt.Sprintf("Pairwise potentials improve accuracy on %s: BoltzRank2 above BoltzRank1, bag=%s", c.name, bag), "%s", figure)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func TestBoltzSeeds(t *testing.T) {
 	if n := len(r.Tables[len(r.Tables)-1].Rows); n != 12 {
 		t.Errorf("%d differences", n)
 	}
-	if f := r.findings(); len(f) != 2 || !strings.Contains(f[1].Claim, "OHSUMED: BoltzRank2 above BoltzRank1, 10 networks") {
+	if f := r.findings(); len(f) != 2 || !strings.Contains(f[1].Claim, "OHSUMED: BoltzRank2 above BoltzRank1, bag=10") {
 		t.Errorf("findings %v", f)
 	}
 }
