@@ -106,11 +106,14 @@ var withoutMethod partFunc = func(s *results, r *Report) {
 	}
 }
 
-// edgeNotes notes which grids may be too narrow.
+// edgeNotes notes which grids may be too narrow, once for all seeds of a row.
 var edgeNotes partFunc = func(s *results, r *Report) {
 	for p := range s.tunings(nil) {
 		if at := p.tuned().AtEdge(); len(at) > 0 {
-			r.note("%s, %s: in some fold the lowest or highest tried is chosen of %s.", p.column.name, p.row().name, strings.Join(at, ", "))
+			note := fmt.Sprintf("%s, %s: in some fold the lowest or highest tried is chosen of %s.", p.column.name, p.row().name, strings.Join(at, ", "))
+			if !slices.Contains(r.Notes, note) {
+				r.Notes = append(r.Notes, note)
+			}
 		}
 	}
 }

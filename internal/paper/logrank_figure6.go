@@ -34,21 +34,21 @@ func figure6() sweep {
 // scales w, and all of them rank alike on the validation data.
 var figure6Blocks = []sweepBlock{
 	{name: "no ideal", about: "the ideal ranking is in the sample only where a walk starts there; sums by log-sum-exp", fixed: withoutIdeal},
-	{name: "naive", about: "as before, but plain sums of exponentials, which overflow or vanish; the optimiser steps back from where they do", fixed: withoutIdeal, own: naiveSums(true)},
-	{name: "naive, unguarded", about: "as before, but the optimiser does not step back; its weights are then no numbers, for which w = 0 stands, and the order of the file is measured", fixed: withoutIdeal, own: naiveSums(false)},
+	{name: "naive", about: "as before, but plain sums of exponentials, which overflow or vanish; the optimiser, with 15 iterations at most, steps back from where they do", fixed: withoutIdeal, own: naiveSums(true)},
+	{name: "naive, unguarded", about: "as before, but the optimiser does not step back; its weights are then no numbers, for which w = 0 stands: what is measured then is the order of the file", fixed: withoutIdeal, own: naiveSums(false)},
 }
 
 var withoutIdeal = map[string][]string{"ideal": {"false"}, "C": {"0.1"}}
 
 // skewing compares the ends of the scale, and says which way of training fails at k = 5 as the
-// paper's did: MAP is less than half of what it is at the other end.
+// paper's did.
 func skewing(s *results, v *view) string {
 	last := s.points() - 1
 	text := "The paper: k far below 0 seems uniformly better, and k = 5 and 0 fail altogether. Here, from k = 5 to k = -20: " + s.change(v, 0, last) + "."
 	var fail, work []string
 	for k, name := range append([]string{"log-sum-exp"}, s.blockNames()...) {
 		at := k * s.points()
-		if v.mean(at, "map") < v.mean(at+last, "map")/2 {
+		if s.fails(at, at+last) {
 			fail = append(fail, name)
 		} else {
 			work = append(work, name)
@@ -63,15 +63,27 @@ func skewing(s *results, v *view) string {
 	return text
 }
 
+// fails reports whether training fails at a point against another one: MAP is less than half, or
+// half of the models are w = 0, which on data in a good order have the MAP of that order.
+func (s *results) fails(at, other int) bool {
+	c := s.columns[0]
+	_, _, folds, constant := c.trainings(at)
+	return c.views[0].mean(at, "map") < c.views[0].mean(other, "map")/2 || 2*constant >= folds
+}
+
 // collapse is what became of the failure at the first point.
 func collapse(s *results, r *Report) {
 	v, last := &s.columns[0].views[0], s.points()-1
 	var blocks []string
 	for k, name := range append([]string{"log-sum-exp"}, s.blockNames()...) {
 		at := k * s.points()
-		blocks = append(blocks, fmt.Sprintf("%s %.3f … %.3f", name, v.mean(at, "map"), v.mean(at+last, "map")))
+		failed := ""
+		if s.fails(at, at+last) {
+			failed = " (fails)"
+		}
+		blocks = append(blocks, fmt.Sprintf("%s %.3f%s … %.3f", name, v.mean(at, "map"), failed, v.mean(at+last, "map")))
 	}
-	r.found(holdsIf(v.mean(0, "map") < v.mean(last, "map")/2), fmt.Sprintf("with restarts at Δ = 1 training fails altogether: MAP .033 at %s = %s (5.3.2)", s.axis, s.rows[0].name),
+	r.found(holdsIf(s.fails(0, last)), fmt.Sprintf("with restarts at Δ = 1 training fails altogether: MAP .033 at %s = %s (5.3.2)", s.axis, s.rows[0].name),
 		"%s, MAP at %s = %s … %s: %s", s.columns[0].name, s.axis, s.rows[0].name, s.rows[last].name, strings.Join(blocks, "; "))
 }
 

@@ -160,8 +160,8 @@ func (r *watchedRisk) Eval(w, grad []float64) float64 {
 }
 
 // naiveSums returns what trains a row of ConvexLoss with plain sums: by the optimiser of all
-// methods, or by one that has no guard. Against the edge of overflow the former crawls, so
-// that both have few iterations, which elsewhere are enough.
+// methods, or by one that has no guard. Against the edge of overflow the former crawls, with
+// dozens of evaluations an iteration, so that both have few iterations.
 func naiveSums(guarded bool) func(map[string]any) (loss.Loss, train.Learner, error) {
 	return func(settings map[string]any) (loss.Loss, train.Learner, error) {
 		config, _, err := method.LogRankOf(&model.Model{Method: "convexloss", Hyperparameters: settings, Measure: "ndcg@10", Convention: letor3.Name()})

@@ -91,3 +91,26 @@ func TestSweepChoosesItsSet(t *testing.T) {
 		t.Errorf("a set without a folder: %v", err)
 	}
 }
+
+// Plain sums lose all terms at k = 5, where no ranking of the sample is near the ideal one; an
+// optimiser without a guard then has no weights, in every fold, and that is a failure even where
+// the order of the file is good. At k = −20 the ideal ranking keeps the sums from vanishing.
+// Log-sum-exp fails nowhere.
+func TestFigure6Blocks(t *testing.T) {
+	w := small(figure6())
+	s := w.study()
+	found, err := s.train(t.Context(), Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, name := range append([]string{"log-sum-exp"}, found.blockNames()...) {
+		at := k * found.points()
+		first, last := found.fails(at, at+4), found.fails(at+4, at+4)
+		if last || first != (name == "naive, unguarded") {
+			t.Errorf("%s: fails %v at k = 5, %v at k = -20", name, first, last)
+		}
+	}
+	if len(found.blockNames()) != 3 || found.points() != 5 {
+		t.Errorf("blocks %v of %d points", found.blockNames(), found.points())
+	}
+}
