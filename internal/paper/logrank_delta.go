@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -26,7 +27,8 @@ type deltaStudy struct {
 type deltaSampler struct {
 	name  string
 	grid  map[string][]string
-	exact bool // all labelings, where all queries have one relevant document
+	exact bool // all labelings, where all queries have one relevant document: in made data
+	real  bool // not for made data
 }
 
 // single is the sum over all labelings, which is known where every query has one relevant
@@ -37,7 +39,7 @@ var logRankDelta = deltaStudy{
 	trained: []string{"map", "ndcg@10"},
 	samplers: []deltaSampler{
 		{name: "short walks"},
-		{name: "long walks", grid: map[string][]string{"steps": {"100"}, "mix": {"0.5"}}},
+		{name: "long walks", grid: map[string][]string{"steps": {"100"}, "mix": {"0.5"}}, real: true},
 		single,
 	},
 	betas:    []string{"1", "10", "100", "300"},
@@ -133,9 +135,9 @@ func (d deltaStudy) rows() []row {
 
 // sampled are the rows of a sampler.
 func (d deltaStudy) sampled(m string, s deltaSampler) []row {
-	like := row{chosenBy: m, group: s.name + " " + m, seeds: d.seeds}
+	like := row{chosenBy: m, group: s.name + " " + m, seeds: d.seeds, on: s.on}
 	if s.exact {
-		like.seeds, like.on = 1, (*column).made
+		like.seeds = 1
 	}
 	var rows []row
 	if !s.exact {
@@ -153,8 +155,11 @@ func (d deltaStudy) sampled(m string, s deltaSampler) []row {
 	return append(rows, best)
 }
 
-// made reports whether the column's data are made.
-func (c *column) made() bool { return c.dir == "" && c.about != "" }
+// on reports whether a sampler is for a column's set.
+func (d deltaSampler) on(c *column) bool {
+	made := c.about != ""
+	return made && !d.real || !made && !d.exact
+}
 
 // grid is what a row tries.
 func (d deltaStudy) grid(s deltaSampler, beta string) map[string][]string {
@@ -169,27 +174,27 @@ func (d deltaStudy) grid(s deltaSampler, beta string) map[string][]string {
 	return grid
 }
 
-// data returns the real sets there are, OHSUMED also cleaned as for Figure 3, and made data.
+// data returns the real sets there are, made data and, last, OHSUMED cleaned as for Figure 3.
 func (d deltaStudy) data(o Options) (found []source, missing []string, err error) {
 	if o.Data != "" || o.Set != "" {
-		var sets []source
-		if sets, missing, err = deltaSets.find(o); err != nil {
+		if found, missing, err = deltaSets.find(o); err != nil {
 			return nil, nil, err
-		}
-		for i := range sets {
-			found = append(found, sets[i])
-			if sets[i].name == "OHSUMED" {
-				folds, err := sets[i].read()
-				if err != nil {
-					return nil, nil, err
-				}
-				folds, _ = cleaned.apply(folds)
-				found = append(found, source{name: "OHSUMED cleaned", folds: folds})
-			}
 		}
 	}
 	size := d.made
 	size.queries = max(5, o.scaled(size.queries))
 	made, err := syntheticGov(size, o.Seed)
-	return append(found, made), missing, err
+	if err != nil {
+		return nil, nil, err
+	}
+	found = append(found, made)
+	if i := slices.IndexFunc(found, func(s source) bool { return s.name == "OHSUMED" }); i >= 0 {
+		folds, err := found[i].read()
+		if err != nil {
+			return nil, nil, err
+		}
+		folds, _ = cleaned.apply(folds)
+		found = append(found, source{name: "OHSUMED cleaned", folds: folds})
+	}
+	return found, missing, nil
 }

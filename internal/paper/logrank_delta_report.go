@@ -38,7 +38,12 @@ func (d deltaStudy) parts() []part {
 			r.fact("seeds", "%d to %d, a sample each, the same for all rows of a sampler", s.options.Seed, s.options.Seed+uint64(d.seeds)-1)
 			for _, sampler := range d.samplers {
 				at := s.rowNamed(sampler.convex(d.trained[0], d.betas[0]))
-				r.fact(sampler.name, "%s", describeGrid(&s.columns[0].rows[at][0].Entry, "C", "beta"))
+				for _, c := range s.columns {
+					if sampler.on(c) {
+						r.fact(sampler.name, "%s", describeGrid(&c.rows[at][0].Entry, "C", "beta"))
+						break
+					}
+				}
 			}
 		}),
 		says{"chosen by", "validation values of the measure trained for: C always, β in the rows that say so"},
