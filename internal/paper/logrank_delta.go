@@ -98,6 +98,7 @@ func (d deltaStudy) study() study {
 	s := study{
 		Experiment: Experiment{
 			Name:   "logrank-delta",
+			Paper:  "LogRank",
 			Title:  "LogRank: does Δ help?",
 			Shows:  "whether ConvexLoss gains anything by Δ beside the maximum likelihood of the same sampled rankings, and for which β",
 			Data:   "--data, any of " + strings.Join(deltaSets.names(), ", ") + "; and always made data of HP2004's shape",

@@ -7,9 +7,9 @@
 // made. boltzrank.go is one to read, and to begin another from. The study's one runner
 // trains, with records so that an interrupted run goes on; results.go has what came out;
 // facts.go, tables.go, marked.go, sheets.go and plots.go have the parts. Verdicts are decided in
-// claims.go alone; among.go has rows that are the best of others; orders.go tests the orders of methods that a publication claims, and
-// differences.go has the paired differences of rows; findings.go has claims in words, for the page of
-// what held.
+// claims.go alone; among.go has rows that are the best of others; orders.go tests the orders of
+// methods that a publication claims, and differences.go has the paired differences of rows;
+// findings.go has claims in words, for the page of what held.
 //
 // Experiments of other kinds have a function Run of their own, and share the [Report], which
 // report.go turns into files. sets.go finds LETOR's data. The package must not know of flags
