@@ -37,7 +37,7 @@ func (d deltaStudy) parts() []part {
 			r.fact("tried", "C=%s on samples, C=%s over all labelings", strings.Join(d.c, ","), strings.Join(d.factored, ","))
 			r.fact("seeds", "%d to %d, a sample each, the same for all rows of a sampler", s.options.Seed, s.options.Seed+uint64(d.seeds)-1)
 			for _, sampler := range d.samplers {
-				at := s.rowNamed(sampler.convex(d.trained[0], d.betas[0]))
+				at := s.rowNamed(sampler.convex(d.trained[len(d.trained)-1], d.betas[0]))
 				for _, c := range s.columns {
 					if sampler.on(c) {
 						r.fact(sampler.name, "%s", describeGrid(&c.rows[at][0].Entry, "C", "beta"))
@@ -78,6 +78,9 @@ func (d deltaStudy) chosenDifferences() part {
 	for _, m := range d.trained {
 		for _, s := range d.samplers {
 			for k := range s.references() {
+				if !s.sums(m) {
+					continue
+				}
 				list.pairs = append(list.pairs, pair{s.chosen(m), s.reference(k, m)})
 			}
 		}
