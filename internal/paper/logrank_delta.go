@@ -27,19 +27,21 @@ type deltaStudy struct {
 type deltaSampler struct {
 	name  string
 	grid  map[string][]string
-	exact bool // all labelings, where all queries have one relevant document: in made data
-	real  bool // not for made data
+	exact bool   // all labelings, where all queries have one relevant document: in made data
+	only  string // the one training measure that it is for; "" for all
 }
 
 // single is the sum over all labelings, which is known where every query has one relevant
-// document: that of the made data.
-var single = deltaSampler{name: "all labelings", grid: map[string][]string{"form": {"factored"}}, exact: true}
+// document: that of the made data. For average precision it takes a time quadratic in the
+// documents.
+var single = deltaSampler{name: "all labelings", grid: map[string][]string{"form": {"factored"}}, exact: true, only: "ndcg@10"}
 
 var logRankDelta = deltaStudy{
 	trained: []string{"map", "ndcg@10"},
 	samplers: []deltaSampler{
 		{name: "short walks"},
-		{name: "long walks", grid: map[string][]string{"steps": {"100"}, "mix": {"0.5"}}, real: true},
+		{name: "long walks", grid: map[string][]string{"steps": {"100"}, "mix": {"0.5"}}},
+		{name: "eleven levels", grid: map[string][]string{"levels": {"11"}, "skew": {"0"}}, only: "ndcg@10"},
 		single,
 	},
 	betas:    []string{"1", "10", "100", "300"},
@@ -158,15 +160,11 @@ func (d deltaStudy) sampled(m string, s deltaSampler) []row {
 	return append(rows, best)
 }
 
-// sums reports whether a sampler is for a training measure: the sum over all labelings takes a
-// time quadratic in the documents for average precision.
-func (d deltaSampler) sums(m string) bool { return !d.exact || m != "map" }
+// sums reports whether a sampler is for a training measure.
+func (d deltaSampler) sums(m string) bool { return d.only == "" || d.only == m }
 
 // on reports whether a sampler is for a column's set.
-func (d deltaSampler) on(c *column) bool {
-	made := c.about != ""
-	return made && !d.real || !made && !d.exact
-}
+func (d deltaSampler) on(c *column) bool { return !d.exact || c.about != "" }
 
 // grid is what a row tries.
 func (d deltaStudy) grid(s deltaSampler, beta string) map[string][]string {

@@ -229,8 +229,8 @@ func (d deltaStudy) curveTable(c *column, m string, tests []deltaTest) Table {
 	return t
 }
 
-// curvePlot has, for every sampler, the difference from the MLE of the same rankings and, where
-// these are drawn, the ends of its interval.
+// curvePlot has, for every sampler, the difference from the MLE of the same rankings and, for
+// those that all measures have, the ends of its interval.
 func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 	p := svg.Plot{
 		Title: fmt.Sprintf("What Δ adds to the MLE of the same rankings: %s on %s", title(m), c.name),
@@ -254,7 +254,7 @@ func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
 		}
 		switch {
 		case mean.X == nil:
-		case s.exact: // eight looks are enough for two samplers and this
+		case s.only != "": // eight looks are enough for two intervals and these
 			p.Series = append(p.Series, mean)
 		default:
 			p.Series = append(p.Series, mean, low, high)

@@ -36,7 +36,7 @@ func (d deltaStudy) spreads(o Options, s *results) ([]deltaSpread, error) {
 		}
 		for _, m := range d.trained {
 			for _, sampler := range d.samplers {
-				if sampler.exact || !sampler.on(c) {
+				if sampler.exact || !sampler.sums(m) {
 					continue
 				}
 				found, err := d.spread(c, s, sampler, m, folds[0].Train)

@@ -21,7 +21,7 @@ func smallDelta() deltaStudy {
 	d.betas, d.c, d.factored, d.seeds = []string{"1e-12", "5", "100"}, []string{"0.01", "1"}, []string{"0.01", "1"}, 2
 	d.made = govSize{queries: 25, docs: 60}
 	d.samplers = slices.Clone(d.samplers)
-	for i := range d.samplers[:2] {
+	for i := range d.samplers[:3] {
 		d.samplers[i].grid = with(d.samplers[i].grid, "samples", "150")
 	}
 	return d
