@@ -37,16 +37,11 @@ func (d deltaStudy) parts() []part {
 			r.fact("tried", "C=%s on samples, C=%s over all labelings", strings.Join(d.c, ","), strings.Join(d.factored, ","))
 			r.fact("seeds", "%d to %d, a sample each, the same for all rows of a sampler", s.options.Seed, s.options.Seed+uint64(d.seeds)-1)
 			for _, sampler := range d.samplers {
-				at := s.rowNamed(sampler.convex(d.trained[len(d.trained)-1], d.betas[0]))
-				for _, c := range s.columns {
-					if sampler.on(c) {
-						r.fact(sampler.name, "%s", describeGrid(&c.rows[at][0].Entry, "C", "beta"))
-						break
-					}
-				}
+				r.fact(sampler.name, "%s", d.settings(s, sampler))
 			}
 		}),
 		says{"chosen by", "validation values of the measure trained for: C always, β in the rows that say so"},
+		says{"in sight", "of test data: long walks and β = 300 were taken up because single runs looked promising on MQ2008's test data; the eleven levels were added when the other tables were there; OHSUMED's test values, and those of other made data, were seen while other uses of Δ were tried"},
 		says{"differences", "over the test queries and the seeds, with 95 % intervals, in the measure trained for"},
 		partFunc(d.curves),
 		d.chosenDifferences(),
@@ -56,6 +51,25 @@ func (d deltaStudy) parts() []part {
 			dataField, methodField, {"seed", func(p *place) any { return int(p.results.options.Seed) + p.seed }}, foldField, settingsField, validationField,
 		}},
 	}
+}
+
+// settings are those that say which rankings a sampler sums over.
+func (d deltaStudy) settings(s *results, sampler deltaSampler) string {
+	at := s.rowNamed(sampler.convex(d.trained[len(d.trained)-1], d.betas[0]))
+	for _, c := range s.columns {
+		if !sampler.on(c) {
+			continue
+		}
+		var words []string
+		for _, name := range []string{"form", "samples", "steps", "mix", "levels", "skew"} {
+			words = append(words, name+"="+strings.Join(triedValues(&c.rows[at][0].Entry, name), ","))
+			if sampler.exact {
+				break
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	return "not on these sets"
 }
 
 // aboutMade says what the made data are.
@@ -216,7 +230,7 @@ func (d deltaStudy) curves(s *results, r *Report) {
 // curveTable has a line for every sampler and β.
 func (d deltaStudy) curveTable(c *column, m string, tests []deltaTest) Table {
 	t := Table{
-		Title:   fmt.Sprintf("%s on %s, ConvexLoss trained for it, less; * significant at 5 %% after Holm's correction over all tables", title(m), c.name),
+		Title:   fmt.Sprintf("%s on %s, ConvexLoss trained for it minus the MLE of the column; * significant at 5 %% after Holm's correction over all these tables", title(m), c.name),
 		Columns: append([]string{"sampler", "β"}, deltaReferences...), Left: 2,
 	}
 	for _, x := range tests {
