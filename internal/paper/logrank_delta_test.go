@@ -2,9 +2,11 @@ package paper
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/internal/random"
@@ -43,6 +45,53 @@ func TestDeltaOfNoWeightIsTheMLE(t *testing.T) {
 			if s.on(c) {
 				deltaOfNoWeight(t, d, found, c, s)
 			}
+		}
+	}
+	deltaReport(t, d, found)
+}
+
+// deltaReport checks that each set is compared under the samplers that are for it, and that
+// what is summed up counts the lines of the sheet.
+func deltaReport(t *testing.T, d deltaStudy, found *results) {
+	t.Helper()
+	r := &Report{}
+	r.add(found, d.parts()...)
+	lines := make(map[[2]string]int)
+	higher, n := 0, 0
+	for _, line := range r.Sheets[0].Rows {
+		lines[[2]string{line[0].(string), line[2].(string)}]++
+		if line[3] == "chosen" && line[4] == deltaReferences[0] {
+			n++
+			if line[5].(float64) > 0 {
+				higher++
+			}
+		}
+	}
+	points := len(d.betas) + 1
+	for _, c := range found.columns {
+		exact := 0
+		if strings.HasPrefix(c.name, "synthetic") {
+			exact = points
+		}
+		for name, want := range map[string]int{"short walks": 4 * points, "eleven levels": 2 * points, "all labelings": exact} {
+			if got := lines[[2]string{c.name, name}]; got != want {
+				t.Errorf("%s, %s: %d lines, expected %d", c.name, name, got, want)
+			}
+		}
+	}
+	if want := fmt.Sprintf("higher in %d of %d sets", higher, n); n != 21 || !strings.HasPrefix(r.Findings[0].Figure, want) {
+		t.Errorf("found %q, expected %q … of 21", r.Findings[0].Figure, want)
+	}
+}
+
+// A claim holds if something is significantly above in some cell and below in none.
+func TestDeltaVerdict(t *testing.T) {
+	for _, c := range []struct {
+		above, below int
+		want         FindVerdict
+	}{{0, 0, ClaimUndecided}, {2, 0, ClaimHeld}, {0, 1, ClaimFailed}, {1, 1, ClaimPartly}} {
+		if got := deltaVerdict(c.above, c.below); got != c.want {
+			t.Errorf("%d above, %d below: %s, expected %s", c.above, c.below, got, c.want)
 		}
 	}
 }
