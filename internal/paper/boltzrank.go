@@ -26,9 +26,7 @@ func boltzRank() study {
 			{name: "BoltzRank1", method: "boltzrank1", seeds: drawnSeeds, scorer: "net", grid: boltzRankNetworks},
 			{name: "BoltzRank1, linear", method: "boltzrank1", scorer: "linear"},
 			{name: "BoltzRank2", method: "boltzrank2", seeds: drawnSeeds, grid: boltzRankNetworks},
-			{name: longPairs, method: "boltzrank2", unplotted: true, grid: map[string][]string{
-				"C": {"1000"}, "lambda": {"0.5"}, "rate": {"0.003"}, "epochs": {"100"}, "patience": {"0"}, "keep": {"last"},
-			}},
+			{name: longPairs, method: "boltzrank2", unplotted: true, grid: longTraining},
 			{name: "AdaRank.NDCG", quoted: true, method: "adarank", training: "ndcg@10"},
 			{name: "AdaRank.MAP", quoted: true, method: "adarank", training: "map", unplotted: true},
 			{name: "FRank", quoted: true, method: "frank", unplotted: true},
@@ -76,6 +74,10 @@ func boltzRank() study {
 // longPairs is one pair network a fold that is trained for long, with hardly a penalty, to
 // see what its pairwise potential learns then.
 const longPairs = "BoltzRank2, long"
+
+var longTraining = map[string][]string{
+	"C": {"1000"}, "lambda": {"0.5"}, "rate": {"0.003"}, "epochs": {"100"}, "patience": {"0"}, "keep": {"last"},
+}
 
 // boltzRankNetworks are the settings of the two rows of networks: their scores are
 // those of ten networks each, averaged.

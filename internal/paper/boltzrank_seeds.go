@@ -42,17 +42,8 @@ func boltzRankSeeds() study {
 		chosenBy: "map",
 		measures: append(ndcgUpTo(5), "map"),
 		records:  "{set}/{row}/seed{seed}",
-		views: func(set string) []view {
-			var views []view
-			for _, d := range boltzRankDiscounts {
-				v := view{convention: conventionNamed(d.convention), measures: append(ndcgUpTo(5), "map")}
-				if d.convention == letor3.Name() {
-					v.published = publishedBoltzRank(set)
-				}
-				views = append(views, v)
-			}
-			return views
-		},
+		views:    boltzSeedViews,
+		rows:     boltzSeedRows(),
 		parts: []part{
 			says{"source", boltzRankSource},
 			command,
@@ -71,6 +62,18 @@ func boltzRankSeeds() study {
 			otherDataNotes{unknown: "The paper has no numbers for %s."},
 		},
 	}
+	s.parts = append(s.parts, differences{
+		title: func(c *column, v *view) string {
+			return "one thing changed at a time: differences over the test queries of " + c.name + ", NDCG with " + discountOf(v.convention.Name()) + " discount, with 95 % intervals; * significant at 5 % after Holm's correction"
+		},
+		name: "differences", measures: boltzFewMeasures, pairs: boltzRankChanges(s.rows),
+	})
+	return s
+}
+
+// boltzSeedRows are the two methods with each bag, trained with each discount.
+func boltzSeedRows() []row {
+	var rows []row
 	for _, m := range []struct{ name, method string }{{"BoltzRank1", "boltzrank1"}, {"BoltzRank2", "boltzrank2"}} {
 		for _, bag := range boltzRankBags {
 			for _, d := range boltzRankDiscounts {
@@ -81,17 +84,24 @@ func boltzRankSeeds() study {
 				if m.method == "boltzrank1" {
 					r.scorer = "net"
 				}
-				s.rows = append(s.rows, r)
+				rows = append(rows, r)
 			}
 		}
 	}
-	s.parts = append(s.parts, differences{
-		title: func(c *column, v *view) string {
-			return "one thing changed at a time: differences over the test queries of " + c.name + ", NDCG with " + discountOf(v.convention.Name()) + " discount, with 95 % intervals; * significant at 5 % after Holm's correction"
-		},
-		name: "differences", measures: boltzFewMeasures, pairs: boltzRankChanges(s.rows),
-	})
-	return s
+	return rows
+}
+
+// boltzSeedViews measure with each discount; the published numbers are LETOR's.
+func boltzSeedViews(set string) []view {
+	var views []view
+	for _, d := range boltzRankDiscounts {
+		v := view{convention: conventionNamed(d.convention), measures: append(ndcgUpTo(5), "map")}
+		if d.convention == letor3.Name() {
+			v.published = publishedBoltzRank(set)
+		}
+		views = append(views, v)
+	}
+	return views
 }
 
 // The fields of these rows that tell them apart.

@@ -94,6 +94,7 @@ func Experiments() []Experiment {
 		jacobianExperiment(),
 		boltzRank().experiment(),
 		boltzRankSeeds().experiment(),
+		boltzRankObjective().experiment(),
 		listSyntheticExperiment(),
 		listMLEOnOHSUMED().experiment(),
 		soundnessExperiment(),
