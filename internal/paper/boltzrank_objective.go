@@ -21,7 +21,11 @@ const (
 // linear scorer, whose training ends at a minimum and so depends on nothing else.
 func boltzRankObjective() study {
 	grid := func(lambda, samples string) map[string][]string {
-		return map[string][]string{"C": {"0.3", "1", "3"}, "lambda": {lambda}, "samples": {samples}}
+		g := map[string][]string{"C": {"0.3", "1", "3"}, "lambda": {lambda}, "samples": {samples}}
+		if lambda == "1" { // without the cross entropy gradients are small
+			g["C"] = append(g["C"], "10", "30")
+		}
+		return g
 	}
 	return study{
 		Experiment: Experiment{

@@ -22,7 +22,7 @@ func TestBoltzObjective(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := e.Settings[0]
-		if len(e.Settings) != 3 || v.Text("lambda") != c.lambda || v.Text("samples") != c.samples || e.Measure.Name() != c.measure {
+		if v.Text("lambda") != c.lambda || v.Text("samples") != c.samples || e.Measure.Name() != c.measure {
 			t.Errorf("%s: %v with %s", c.name, v, e.Measure.Name())
 		}
 	}
