@@ -64,7 +64,7 @@ func (a artificial) study() study {
 		records:    "{group}",
 		parts: []part{
 			says{"source", lambdaRank + ", section 6.3.1"}, command, partFunc(a.dataFacts), conventions,
-			says{"intervals", "95 %, from the normal distribution; those of a lead from the differences query by query"},
+			says{"intervals", "95 %, from the normal distribution, for other queries; those of a lead from the differences query by query; another --seed is another polynomial with other weights, of which the intervals know nothing"},
 			says{"schedule", fmt.Sprintf("a step a query, rate × 0.8 when the training cost rose, new weights after 50 epochs without a lower one, %s epochs", a.epochs)},
 			says{"chosen", fmt.Sprintf("rate and epoch by validation NDCG@%d; rates tried: %s", artificialTop, strings.Join(a.rates, ", "))},
 			partFunc(artificialReport),
