@@ -154,11 +154,12 @@ func (r *Report) claim(c Claim, e evidence) {
 }
 
 // source identifies the published number: the set, the system, the measure, the number. Tables
-// write the systems' names in several ways.
+// write the systems' names in several ways, and numbers as fractions or in per cent: 53.88/100
+// and .5388 are different floating-point numbers, so that eight digits count.
 func (c *Claim) source() string {
 	set, _, _ := strings.Cut(c.Data, ",")
 	system := strings.NewReplacer("-", "", ".", "", "_", "", " ", "").Replace(cmp.Or(c.Against, c.Row))
-	return fmt.Sprint(set, "|", strings.ToLower(system), "|", c.Measure, "|", c.Published)
+	return fmt.Sprintf("%s|%s|%s|%.8g", set, strings.ToLower(system), c.Measure, c.Published)
 }
 
 // markRepeats marks the claims that are not the one by which a published number counts: the

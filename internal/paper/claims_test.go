@@ -123,3 +123,25 @@ func TestCounts(t *testing.T) {
 		t.Errorf("counts: %s, expected %s", got, want)
 	}
 }
+
+// A number that one table prints in per cent and another as a fraction counts once: in
+// floating point 53.88/100 is not .5388.
+func TestPerCentCountsOnce(t *testing.T) {
+	one, two := &Report{Name: "one"}, &Report{Name: "two"}
+	perCent, fraction := publishedBoltzRank("OHSUMED"), publishedNumbers("letor3-ohsumed-ndcg.csv")
+	for theirs, ours := range map[string]string{"AdaRank.MAP": "AdaRank-MAP", "ListNet": "ListNet"} {
+		for m, value := range perCent[theirs] {
+			one.claim(Claim{Data: "OHSUMED", Row: theirs, Measure: title(m), Published: value, Ours: value}, spanning(0.01))
+			two.claim(Claim{Data: "OHSUMED", Row: ours, Measure: title(m), Published: fraction[ours][m], Ours: value}, spanning(0.01))
+		}
+	}
+	markRepeats(one, two)
+	for _, c := range two.Claims {
+		if c.Repeats != "one" {
+			t.Errorf("%s, %s %v counts again", c.Row, c.Measure, c.Published)
+		}
+	}
+	if len(two.Claims) != 12 {
+		t.Errorf("%d numbers are in both tables, expected 12", len(two.Claims))
+	}
+}
