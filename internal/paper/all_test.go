@@ -65,7 +65,7 @@ func TestAllPages(t *testing.T) {
 	if err := errors.Join(all.WriteMarkdown(&md, ""), all.WriteHTML(&html)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"no data: expected a folder", "not comparable (1)", "other data", "1 reproduced, 0 better, 0 worse, 0 order changed, 0 not informative, 1 not comparable", "3 of 4", "run one"} {
+	for _, want := range []string{"no data: expected a folder", "not comparable (1)", "other data", "1 reproduced, 0 better, 0 worse, 0 order changed, 0 not informative, 1 not comparable", "3 of 4", "run one", "Reasons for verdicts"} {
 		if !strings.Contains(md.String(), want) || !strings.Contains(html.String(), want) {
 			t.Errorf("%q is not on both pages", want)
 		}
