@@ -222,15 +222,6 @@ func boltzSeedNotes(s *results, r *Report) {
 			}
 		}
 	}
-	for _, c := range s.columns {
-		for _, bag := range boltzRankBags {
-			two, one := s.rowNamed("BoltzRank2 bag="+bag+" letor3"), s.rowNamed("BoltzRank1 bag="+bag+" letor3")
-			if c.about == "" && two >= 0 && one >= 0 {
-				verdict, figure := s.rises(&c.views[0], two, one, boltzFewMeasures...)
-				r.found(verdict, fmt.Sprintf("Pairwise potentials improve accuracy on %s: BoltzRank2 above BoltzRank1, bag=%s", c.name, bag), "%s", figure)
-			}
-		}
-	}
 	r.note("The slides define NDCG with the discount 1/log(1 + rank), while their numbers for AdaRank, FRank and ListNet are those of LETOR's tool, whose discount is 1, 1, 1/log2 3, …: NDCG@1 and MAP do not depend on it, NDCG@2 to @5 do.")
 }
 

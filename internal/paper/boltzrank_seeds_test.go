@@ -75,9 +75,6 @@ func TestBoltzSeeds(t *testing.T) {
 	if n := len(r.Tables[len(r.Tables)-1].Rows); n != 12 {
 		t.Errorf("%d differences", n)
 	}
-	if f := r.findings(); len(f) != 2 || !strings.Contains(f[1].Claim, "OHSUMED: BoltzRank2 above BoltzRank1, bag=10") {
-		t.Errorf("findings %v", f)
-	}
 }
 
 // A row's convention is that of its training measure, and of nothing else.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/stats"
@@ -48,6 +49,19 @@ func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) {
 	r.note("%s: %s. %s.", claim, v, fmt.Sprintf(figure, args...))
 }
 
+// ofAll is the verdict on a claim that several verdicts are about: theirs, if they agree.
+func ofAll(verdicts ...FindVerdict) FindVerdict {
+	for _, v := range verdicts {
+		if v != verdicts[0] {
+			if slices.Contains(verdicts, ClaimHeld) || slices.Contains(verdicts, ClaimPartly) {
+				return ClaimPartly
+			}
+			return ClaimUndecided
+		}
+	}
+	return verdicts[0]
+}
+
 // rises is the verdict on the claim that one row of a view is above another in several measures,
 // with the differences: held if it is, significantly, in one (after Holm's correction), and
 // significantly below in none.
@@ -84,16 +98,18 @@ func (s *results) rises(v *view, row, than int, measures ...string) (verdict Fin
 	return ClaimUndecided, figure
 }
 
+// ofOrder is the verdict in words on an order.
+var ofOrder = map[OrderVerdict]FindVerdict{
+	OrderHeld: ClaimHeld, OrderMixed: ClaimPartly, OrderReversed: ClaimFailed, OrderUndecided: ClaimUndecided,
+}
+
 // finding is what an order's test comes to.
 func (c *OrderClaim) finding() Finding {
-	verdict := map[OrderVerdict]FindVerdict{
-		OrderHeld: ClaimHeld, OrderMixed: ClaimPartly, OrderReversed: ClaimFailed, OrderUndecided: ClaimUndecided,
-	}[c.Verdict]
 	counted := ""
 	if c.Counted != "" {
 		counted = " in " + c.Counted
 	}
-	return Finding{Claim: c.Text + counted, Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
+	return Finding{Claim: c.Text + counted, Verdict: ofOrder[c.Verdict], Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
 }
 
 // findings are those of the report and of its orders.
@@ -105,13 +121,22 @@ func (r *Report) findings() []Finding {
 	return append(all, r.Findings...)
 }
 
+// fact returns the value of a fact of all experiments.
+func (a *All) fact(name string) string {
+	for _, f := range a.Facts {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
 // WriteHeld writes the page of what held and what did not, a line a claim, in GitHub's
 // Markdown.
 func (a *All) WriteHeld(w io.Writer) error {
 	b := &markdown{}
 	b.line("# What held and what did not")
-	b.line("A claim of the papers a line, written by the first command below; changes by hand are lost. Every command writes the tables that its line sums up, with all intervals. Differences are paired over test queries and seeds, and in brackets are 95 %% intervals. A claim is undecided where the difference may be chance.")
-	b.facts(a.Facts)
+	b.line("A claim of the papers a line, written by `%s`; changes by hand are lost. The command of a line writes the tables that it sums up. Differences are paired over test queries and seeds, with 95 %% intervals in brackets; a claim is undecided where they may be chance.", a.fact("command"))
 	t := Table{Left: 5, Columns: []string{"paper", "claim", "verdict", "figure", "command"}}
 	for i := range a.Outcomes {
 		o := &a.Outcomes[i]

@@ -53,3 +53,18 @@ func TestHeldPage(t *testing.T) {
 		t.Errorf("found %q, expected %q", lines, want)
 	}
 }
+
+// What several verdicts come to: themselves if they agree, in part if something held.
+func TestOfAll(t *testing.T) {
+	for _, c := range []struct {
+		of   []FindVerdict
+		want FindVerdict
+	}{
+		{[]FindVerdict{ClaimHeld, ClaimHeld}, ClaimHeld}, {[]FindVerdict{ClaimFailed}, ClaimFailed},
+		{[]FindVerdict{ClaimUndecided, ClaimHeld}, ClaimPartly}, {[]FindVerdict{ClaimFailed, ClaimUndecided}, ClaimUndecided},
+	} {
+		if got := ofAll(c.of...); got != c.want {
+			t.Errorf("%v: %s, expected %s", c.of, got, c.want)
+		}
+	}
+}

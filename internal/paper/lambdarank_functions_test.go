@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,6 +63,15 @@ func TestFunctionsByValidation(t *testing.T) {
 		if line[0] == "MQ2008" && net == "linear" && name != "RankNet" && v > most {
 			best, most = name, v
 		}
+	}
+	first := 0 // how often the notes have logistic first
+	for _, n := range r.Notes {
+		if strings.Contains(n, "the best by validation is logistic (") {
+			first++
+		}
+	}
+	if f := r.Findings; len(f) != 1 || !strings.HasPrefix(f[0].Figure, fmt.Sprintf("first of seven in %d of 4 ", first)) {
+		t.Errorf("findings %+v, the notes have logistic first %d times", f, first)
 	}
 	note := ""
 	for _, n := range r.Notes {

@@ -76,6 +76,9 @@ func TestLambdaRankRealReport(t *testing.T) {
 	if len(r.Orders) != 0 {
 		t.Error("orders on other data than the paper's count as published ones")
 	}
+	if len(r.Findings) != 2 || !strings.Contains(r.Findings[1].Claim, "two-layer") || !strings.Contains(r.Findings[1].Figure, "; MQ2008: above at ") {
+		t.Errorf("findings %+v", r.Findings)
+	}
 	if len(r.Notes) != 1+2*2 || !strings.Contains(r.Notes[4], "MQ2008, two-layer nets: LambdaRank leads by ") {
 		t.Errorf("notes %q", r.Notes)
 	}

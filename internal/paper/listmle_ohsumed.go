@@ -259,7 +259,7 @@ func chartOrder(s *results, r *Report, c *column, rows []int) {
 		if i > 0 && above(v, rows[i-1], at) == len(s.measures) {
 			chart++
 		}
-		for _, than := range rows[i+1:] {
+		for _, than := range rows[i+1 : min(i+2, len(rows))] {
 			if c.about == "" {
 				verdict, figure := s.rises(v, at, than, fewMeasures...)
 				r.found(verdict, fmt.Sprintf("%s above %s on OHSUMED (chart), %s", s.rows[at].name, s.rows[than].name, c.reading.name),

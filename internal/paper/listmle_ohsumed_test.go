@@ -100,8 +100,8 @@ func TestListOHSUMEDPublished(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if n := len(r.findings()); n != 6 {
-		t.Errorf("%d findings, expected the chart's three pairs in two readings", n)
+	if n := len(r.findings()); n != 4 {
+		t.Errorf("%d findings, expected the chart's two neighbours in two readings", n)
 	}
 }
 

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"strings"
 
 	"github.com/listwise/listwise/stats"
 )
@@ -132,18 +133,22 @@ func (s *results) together(v *view, a, b string, limit float64) bool {
 // (4) or (5) "can yield similar ranking measures".
 func combinedFindings(s *results, r *Report) {
 	row := s.rowNamed
+	var better, like []FindVerdict
+	var gains, distances []string
 	for _, c := range s.columns {
 		v := &c.views[0]
 		verdict, figure := s.rises(v, row("Combined"), row("ConvexLoss_NDCG"), "ndcg@10", "map")
 		if verdict == ClaimUndecided && s.together(v, "Combined", "ConvexLoss_NDCG", worthwhile) {
 			verdict = ClaimFailed
 		}
-		r.found(verdict, "a combination of all the loss functions may guide ConvexLoss better (section 6, proposed)", "%s, Combined − ConvexLoss_NDCG: %s", c.name, figure)
+		better, gains = append(better, verdict), append(gains, c.name+" "+figure)
 		_, figure = s.rises(v, row("ExpLoss_NDCG"), row("L_2_NDCG"), "ndcg@10", "map")
 		verdict = ClaimUndecided
 		if s.together(v, "ExpLoss_NDCG", "L_2_NDCG", alike) {
 			verdict = ClaimHeld
 		}
-		r.found(verdict, "minimising the expected loss (4) or (5) with f = exp yields similar ranking measures (section 2)", "%s, ExpLoss − L_2, for NDCG: %s", c.name, figure)
+		like, distances = append(like, verdict), append(distances, c.name+" "+figure)
 	}
+	r.found(ofAll(better...), "a combination of all the loss functions may guide ConvexLoss better (section 6, proposed)", "Combined − ConvexLoss_NDCG: %s", strings.Join(gains, "; "))
+	r.found(ofAll(like...), "minimising the expected loss (4) or (5) with f = exp yields similar ranking measures (section 2)", "ExpLoss − L_2, for NDCG: %s", strings.Join(distances, "; "))
 }

@@ -180,12 +180,15 @@ func (f figure7) report(found *results, smears []smear) *Report {
 	}
 	r.Tables = []Table{table}
 	r.Sheets = []Sheet{bins, spreads}
+	var verdicts []FindVerdict
+	var figures []string
 	for k := 0; k < len(smears); k += len(figure7Restarts) {
 		ideal, worst := &smears[k], &smears[k+len(figure7Restarts)-1]
-		r.found(holdsIf(worst.spread() < ideal.spread()/2), "Δ smears around the worst ranking much less than around the ideal one (5.3.3), "+title(ideal.measure),
-			"%s: spread %.4f around the worst, %.4f around the ideal", data, worst.spread(), ideal.spread())
+		verdicts = append(verdicts, holdsIf(worst.spread() < ideal.spread()/2))
+		figures = append(figures, fmt.Sprintf("%s %.4f and %.4f", title(ideal.measure), worst.spread(), ideal.spread()))
 		r.note("%s: the spread around the ideal ranking is %.4f, around the worst %.4f. The paper: around Δ = 1 it is much smaller.", title(ideal.measure), ideal.spread(), worst.spread())
 	}
+	r.found(ofAll(verdicts...), "Δ smears much less around the worst ranking than around the ideal one (5.3.3)", "%s, spread around either: %s", data, strings.Join(figures, ", "))
 	aboutData.add(found, r)
 	return r
 }

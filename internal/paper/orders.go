@@ -149,8 +149,8 @@ func (v *view) oneSided(a, b int, m string) float64 {
 
 // testedOrders is a table of what a paper claims of the order of its systems: as its text
 // counts it, as its table has it, and as ours have it, with tests over the queries. An order
-// whose count in the text is half of the cells or fewer is no claim: it is counted and tested
-// without becoming an OrderClaim.
+// that the text does not count, or in half of the cells or fewer, is no claim: it is counted
+// and tested without becoming an OrderClaim.
 type testedOrders struct {
 	title   string
 	orders  []order
@@ -204,7 +204,7 @@ func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]str
 		line = append(line, o.count(s.ourCells(s.withAverage(k))), fmt.Sprintf("%d above, %d below", c.Above, c.Below))
 		switch {
 		case s.otherData(k):
-		case !claimed(c.Counted):
+		case text != nil && c.Counted == "" || !claimed(c.Counted):
 			verdict = string(c.Verdict) + ", not claimed"
 		default:
 			verdict = string(c.Verdict)
@@ -233,11 +233,14 @@ func claimed(count string) bool {
 }
 
 // orderClaim tests an order on the columns of the k-th reading.
-func (s *results) orderClaim(o *order, k int) OrderClaim {
+func (s *results) orderClaim(o *order, k int) OrderClaim { return s.orderOn(o, s.columnsOf(k)...) }
+
+// orderOn tests an order on some columns.
+func (s *results) orderOn(o *order, columns ...*column) OrderClaim {
 	c := OrderClaim{Text: o.text}
 	var names []string
 	var above, below []float64
-	for _, column := range s.columnsOf(k) {
+	for _, column := range columns {
 		names = append(names, column.heading(s.study))
 		v := &column.views[0]
 		for _, m := range s.measures {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/internal/svg"
 )
@@ -52,12 +53,16 @@ const (
 
 // claim holds ratios and slopes against the paper's.
 func (t *speedupTimes) claim(r *Report) {
+	var verdicts []FindVerdict
+	var figures []string
 	for i, gain := range publishedGains() {
 		ours := t.web[i].ratio
-		r.found(holdsIf(ours >= gain*(1-gainSlack)), fmt.Sprintf("λ summed per document makes RankNet %.1f times faster, %s", gain, speedupNets[i].name), "%.1f times", ours)
+		verdicts = append(verdicts, holdsIf(ours >= gain*(1-gainSlack)))
+		figures = append(figures, fmt.Sprintf("%s %.1f (paper: %.1f)", speedupNets[i].name, ours, gain))
 		r.claim(Claim{Data: "web data", Row: speedupNets[i].name, Measure: "V1/V2", Published: gain, Ours: ours, decimals: 1},
 			near(ours, gainSlack*ours, fmt.Sprintf("rule: within %.0f %% of our ratio of times", 100*gainSlack)))
 	}
+	r.found(ofAll(verdicts...), "λ summed per document makes RankNet many times faster (section 6.1)", "V1/V2: %s", strings.Join(figures, ", "))
 	slopes := publishedSlopes()
 	one := t.curves[0].slopes
 	r.found(holdsIf(one[1] <= slopes[1]+slopeSlack && one[0] >= slopes[0]-slopeSlack),
