@@ -36,6 +36,7 @@ func (f lambdaFunctions) study() study {
 	s := study{
 		Experiment: Experiment{
 			Name:   "lambdarank-functions",
+			Paper:  "LambdaRank",
 			Title:  "LambdaRank, section 6.2: λ functions on random cubic polynomials and on MQ2008",
 			Shows:  "which rule for the forces trains best, and whether it is the one that the paper chose",
 			Data:   "made, 2,750 queries; and --data's " + functionsSet + ", if given",

@@ -15,6 +15,7 @@ func lambdaRankReal() study {
 	s := study{
 		Experiment: Experiment{
 			Name:  "lambdarank-real",
+			Paper: "LambdaRank",
 			Title: "LambdaRank, Figures 2 right and 3: RankNet and LambdaRank on OHSUMED and MQ2008, in place of intranet and web search data",
 			Shows: "whether LambdaRank is above RankNet on real data, at which truncation levels and with which nets, and what its regulariser does",
 			Data:  "--data, any of " + strings.Join(searchStandIns, ", "),
