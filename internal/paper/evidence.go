@@ -169,8 +169,8 @@ func (p *place) neighbouringGrid() float64 {
 }
 
 // turned returns a row that a publication has on the other side of the one at a place than
-// we have, by a difference that is significant over the test queries at 5 % (z test, Bonferroni
-// over the other rows); "" if there is none.
+// we have, by a difference that is significant over the test queries and the seeds at 5 %
+// (Bonferroni over the other rows); "" if there is none.
 func (p *place) turned(against string) string {
 	theirs := p.view.published.of(against, p.measure)
 	var others []int
@@ -179,11 +179,10 @@ func (p *place) turned(against string) string {
 			others = append(others, i)
 		}
 	}
-	z := math.Sqrt2 * math.Erfinv(1-0.05/float64(len(others)))
 	for _, i := range others {
 		other := p.results.rows[i].name
-		difference, deviation := paired(p.view, p.at, i, p.measure)
-		if difference*(theirs-p.view.published.of(other, p.measure)) < 0 && math.Abs(difference) > z*deviation {
+		d := p.view.difference(p.at, i, p.measure)
+		if d.Mean*(theirs-p.view.published.of(other, p.measure)) < 0 && d.P < stats.Alpha/float64(len(others)) {
 			return other
 		}
 	}

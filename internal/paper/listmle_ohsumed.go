@@ -2,7 +2,6 @@ package paper
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -130,19 +129,6 @@ func inChart(s *results) []int {
 
 // fewMeasures stand for all where cells are wide.
 var fewMeasures = []string{"ndcg@1", "ndcg@5", "ndcg@10", "map"}
-
-// paired returns the mean over all test queries of the difference of two rows, and
-// its standard error.
-func paired(v *view, a, b int, m string) (difference, deviation float64) {
-	var d []float64
-	other := v.each(b, m)
-	for i, x := range v.each(a, m) {
-		if x -= other[i]; !math.IsNaN(x) {
-			d = append(d, x)
-		}
-	}
-	return mean(d), sd(d) / math.Sqrt(float64(len(d)))
-}
 
 // listMLECurves is the slides' chart.
 var listMLECurves = ndcgCurves{

@@ -168,15 +168,15 @@ func TestPairedDifference(t *testing.T) {
 	}
 	v := &found.columns[0].views[0]
 	pooled := func(row int) float64 { return v.values[row][0]["map"].pooled }
-	d, deviation := paired(v, 0, 1, "map")
-	if want := pooled(0) - pooled(1); math.Abs(d-want) > 1e-15 {
-		t.Errorf("difference %v, of the pooled means %v", d, want)
+	d := v.difference(0, 1, "map")
+	if want := pooled(0) - pooled(1); math.Abs(d.Mean-want) > 1e-15 {
+		t.Errorf("difference %v, of the pooled means %v", d.Mean, want)
 	}
-	if back, same := paired(v, 1, 0, "map"); back != -d || same != deviation || !(deviation > 0) {
-		t.Errorf("%v ± %v one way, %v ± %v the other", d, deviation, back, same)
+	if back := v.difference(1, 0, "map"); math.Abs(back.Mean+d.Mean) > 1e-15 || math.Abs(back.Error-d.Error) > 1e-15 || !(d.Error > 0) {
+		t.Errorf("%v ± %v one way, %v ± %v the other", d.Mean, d.Error, back.Mean, back.Error)
 	}
-	if zero, none := paired(v, 0, 0, "map"); zero != 0 || none != 0 {
-		t.Errorf("a row differs from itself by %v ± %v", zero, none)
+	if zero := v.difference(0, 0, "map"); zero.Mean != 0 || zero.Error != 0 {
+		t.Errorf("a row differs from itself by %v ± %v", zero.Mean, zero.Error)
 	}
 }
 

@@ -87,6 +87,31 @@ func TestOrdersAreUndecidedUnderTheNull(t *testing.T) {
 	}
 }
 
+// An order is turned round where another row is significantly on the other side than in the
+// publication: by more than the seeds of both rows explain, however even the queries are.
+func TestTurned(t *testing.T) {
+	with := func(above, offset float64) string {
+		s := drawnResults(above, 1)
+		v := &s.columns[0].views[0]
+		for seed, values := range v.values[1] { // of "high": the mean over seeds stays
+			for q := range values["map"].each {
+				values["map"].each[q] += offset * float64(1-2*seed)
+			}
+		}
+		p := place{results: s, column: s.columns[0], view: v, at: 1, measure: "map"}
+		return p.turned("high")
+	}
+	if got := with(0.1, 0); got != "low" {
+		t.Errorf("a row that is .1 above one that was published above it: turned %q", got)
+	}
+	if got := with(-0.1, 0); got != "" {
+		t.Errorf("a row below those that were published above it: turned %q", got)
+	}
+	if got := with(0.1, 0.2); got != "" {
+		t.Errorf("a difference of .1 between the means of seeds that lie .4 apart: turned %q", got)
+	}
+}
+
 // A claim is corrected over its cells, and mixed if it goes both ways.
 func TestOrderDecides(t *testing.T) {
 	for _, c := range []struct {
