@@ -27,6 +27,7 @@ var readers = []struct {
 	{"net.json", []string{"data.txt"}, "score --model net.json --data data.txt", 150},
 	{"pairnet.json", []string{"data.txt"}, "score --model pairnet.json --data data.txt", 150},
 	{"stumps.json", []string{"data.txt"}, "score --model stumps.json --data data.txt", 150},
+	{"trees.json", []string{"data.txt"}, "score --model trees.json --data data.txt", 150},
 	{"fusion.json", []string{"data.txt"}, "score --model fusion.json --data data.txt", 200},
 	{"curve.jsonl", []string{"data.txt", "linear.json", "net.json"}, "report --data data.txt --out out.html --permutations 200 --resamples 100 --curve net=curve.jsonl net=net.json linear.json", 80},
 	{".listwise/runs.db", nil, "runs list --format json", 100},
