@@ -26,6 +26,17 @@ type treeFile struct {
 	Values      []float64 `json:"values"`
 }
 
+// treeRead is a tree as it is read. Thresholds and nodes are pointers, and the values are
+// [strictjson.Numbers], so that null is not 0; a feature or a child that is 0 is refused anyway.
+type treeRead struct {
+	Feature     []int              `json:"feature"`
+	Threshold   []*float32         `json:"threshold"`
+	Left        []int              `json:"left"`
+	Right       []int              `json:"right"`
+	MissingLeft []*int             `json:"missing_left"`
+	Values      strictjson.Numbers `json:"values"`
+}
+
 func (t *Trees) encode(params []float64) ([]byte, error) {
 	f := treesFile{Type: t.Kind(), Features: t.features, Trees: make([]treeFile, len(t.trees))}
 	for k, nodes := range t.trees {
@@ -45,7 +56,10 @@ func (t *Trees) encode(params []float64) ([]byte, error) {
 }
 
 func decodeTrees(o strictjson.Object) (Scorer, []float64, error) {
-	var f treesFile
+	var f struct {
+		Features int        `json:"features"`
+		Trees    []treeRead `json:"trees"`
+	}
 	if err := o.Decode(&f); err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +84,7 @@ func decodeTrees(o strictjson.Object) (Scorer, []float64, error) {
 	return t, params, nil
 }
 
-func (f *treeFile) nodes() ([]TreeNode, error) {
+func (f *treeRead) nodes() ([]TreeNode, error) {
 	n := len(f.Feature)
 	if len(f.Threshold) != n || len(f.Left) != n || len(f.Right) != n || len(f.Values) != n+1 {
 		return nil, fmt.Errorf("found %d features, %d thresholds, %d and %d children and %d values, expected as many of each and a value more",
@@ -78,9 +92,16 @@ func (f *treeFile) nodes() ([]TreeNode, error) {
 	}
 	nodes := make([]TreeNode, n)
 	for i := range nodes {
-		nodes[i] = TreeNode{Feature: f.Feature[i] - 1, Threshold: f.Threshold[i], Left: f.Left[i], Right: f.Right[i]}
+		if f.Threshold[i] == nil {
+			return nil, fmt.Errorf("found null as threshold %d, expected a number", i+1)
+		}
+		nodes[i] = TreeNode{Feature: f.Feature[i] - 1, Threshold: *f.Threshold[i], Left: f.Left[i], Right: f.Right[i]}
 	}
-	for _, i := range f.MissingLeft {
+	for at, node := range f.MissingLeft {
+		if node == nil {
+			return nil, fmt.Errorf("found null as entry %d of those where missing values go left, expected a node", at+1)
+		}
+		i := *node
 		if i < 0 || i >= n || nodes[i].MissingLeft {
 			return nil, fmt.Errorf("found node %d among those where missing values go left, expected different nodes up to %d", i, n-1)
 		}
