@@ -93,9 +93,17 @@ func (b *markdown) outcome(o *Outcome) {
 	b.list(r.Notes, bullet)
 }
 
+// capitalised is a title with a capital; one that begins with a symbol, such as β, keeps it.
+func capitalised(title string) string {
+	if c := title[0]; 'a' <= c && c <= 'z' {
+		return string(c-'a'+'A') + title[1:]
+	}
+	return title
+}
+
 func (b *markdown) table(t *Table) {
 	if t.Title != "" {
-		b.line("%s:", escape(strings.ToUpper(t.Title[:1])+t.Title[1:]))
+		b.line("%s:", escape(capitalised(t.Title)))
 	}
 	b.WriteByte('\n')
 	row := func(cells []string) {

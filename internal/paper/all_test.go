@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/listwise/listwise/internal/svg"
 )
@@ -147,5 +148,16 @@ func TestAllStopsAtErrors(t *testing.T) {
 	_, err := RunAll(context.Background(), broken, AllOptions{Out: t.TempDir(), CommandOf: func(*Experiment) string { return "" }})
 	if err == nil || !strings.Contains(err.Error(), "x: disk") {
 		t.Errorf("found %v", err)
+	}
+}
+
+// A table whose title begins with a symbol of several bytes keeps it, and the page is UTF-8.
+func TestMarkdownTitles(t *testing.T) {
+	for title, want := range map[string]string{"β chosen": "\nβ chosen:\n", "means": "\nMeans:\n", "MAP": "\nMAP:\n"} {
+		b := &markdown{}
+		b.table(&Table{Title: title, Columns: []string{"a"}})
+		if got := "\n" + b.String(); !utf8.ValidString(got) || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, expected %q in it", title, got, want)
+		}
 	}
 }
