@@ -24,7 +24,7 @@ func boltzRank() study {
 		sizes: letorSets,
 		rows: []row{
 			{name: "BoltzRank1", method: "boltzrank1", seeds: drawnSeeds, scorer: "net", grid: boltzRankNetworks},
-			{name: "BoltzRank1, linear", method: "boltzrank1", scorer: "linear"},
+			{name: "BoltzRank1, linear", method: "boltzrank1", seeds: drawnSeeds, scorer: "linear"},
 			{name: "BoltzRank2", method: "boltzrank2", seeds: drawnSeeds, grid: boltzRankNetworks},
 			{name: longPairs, method: "boltzrank2", unplotted: true, grid: longTraining},
 			{name: "AdaRank.NDCG", quoted: true, method: "adarank", training: "ndcg@10"},

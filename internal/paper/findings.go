@@ -28,6 +28,9 @@ const (
 	ClaimFailed    FindVerdict = "did not hold"
 	ClaimUndecided FindVerdict = "undecided"
 	ClaimOpen      FindVerdict = "cannot be known"
+
+	// ClaimOnce is for what held on one draw of made data, of which others would have to be seen.
+	ClaimOnce FindVerdict = "held on one draw"
 )
 
 // found adds a finding.
@@ -47,6 +50,14 @@ func holdsIf(right bool) FindVerdict {
 func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) {
 	r.found(v, claim, figure, args...)
 	r.note("%s: %s. %s.", claim, v, fmt.Sprintf(figure, args...))
+}
+
+// once is the verdict where one draw of made data was seen.
+func (v FindVerdict) once() FindVerdict {
+	if v == ClaimHeld {
+		return ClaimOnce
+	}
+	return v
 }
 
 // ofAll is the verdict on a claim that several verdicts are about: theirs, if they agree.
@@ -105,11 +116,15 @@ var ofOrder = map[OrderVerdict]FindVerdict{
 
 // finding is what an order's test comes to.
 func (c *OrderClaim) finding() Finding {
+	verdict := ofOrder[c.Verdict]
+	if c.once {
+		verdict = verdict.once()
+	}
 	counted := ""
 	if c.Counted != "" {
 		counted = " in " + c.Counted
 	}
-	return Finding{Claim: c.Text + counted, Verdict: ofOrder[c.Verdict], Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
+	return Finding{Claim: c.Text + counted, Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
 }
 
 // findings are those of the report and of its orders.
@@ -136,7 +151,7 @@ func (a *All) fact(name string) string {
 func (a *All) WriteHeld(w io.Writer) error {
 	b := &markdown{}
 	b.line("# What held and what did not")
-	b.line("A claim of the papers a line, written by `%s`; changes by hand are lost. The command of a line writes the tables that it sums up. Differences are paired over test queries and seeds, with 95 %% intervals in brackets; a claim is undecided where they may be chance.", a.fact("command"))
+	b.line("A claim of the papers a line, written by `%s`; changes by hand are lost. The command of a line writes the tables that it sums up. Differences are paired over test queries and seeds, with 95 %% intervals in brackets; a claim is undecided where they may be chance. That something is alike, or brings nothing, is said where the interval lies within the margin that the command's report names.", a.fact("command"))
 	t := Table{Left: 5, Columns: []string{"paper", "claim", "verdict", "figure", "command"}}
 	for i := range a.Outcomes {
 		o := &a.Outcomes[i]

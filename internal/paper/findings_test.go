@@ -54,6 +54,20 @@ func TestHeldPage(t *testing.T) {
 	}
 }
 
+// What held on one draw is not said to hold.
+func TestHeldOnOneDraw(t *testing.T) {
+	for _, c := range []struct {
+		order OrderClaim
+		want  FindVerdict
+	}{
+		{OrderClaim{Verdict: OrderHeld, once: true}, ClaimOnce}, {OrderClaim{Verdict: OrderHeld}, ClaimHeld}, {OrderClaim{Verdict: OrderReversed, once: true}, ClaimFailed},
+	} {
+		if got := c.order.finding().Verdict; got != c.want {
+			t.Errorf("%+v: %s, expected %s", c.order, got, c.want)
+		}
+	}
+}
+
 // What several verdicts come to: themselves if they agree, in part if something held.
 func TestOfAll(t *testing.T) {
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -56,6 +57,7 @@ func logRankCombined() study {
 			says{"chosen by", "validation MAP, for all rows"},
 			says{"in sight", "of test data: ExpLoss for MAP and Combined were run on OHSUMED with one seed before the grids were settled"},
 			says{"numbers", "means over folds and, of rows that draw samples, over three seeds"},
+			says{"margins", fmt.Sprintf("rows are alike if the interval of their difference is within ±%v, and what lies within ±%v brings nothing", alike, worthwhile)},
 			blocks{title: func(c *column, _ *view) string { return "test results on " + c.name }},
 			numberSheet{fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField}},
 			combinedDifferences,

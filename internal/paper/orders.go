@@ -27,6 +27,8 @@ type OrderClaim struct {
 	Cells, Higher int // ours, and in how many the order holds in the mean
 	Above, Below  int // in how many it holds, or the opposite, significantly
 	Verdict       OrderVerdict
+
+	once bool // on one draw of made data
 }
 
 // OrderVerdict says what became of an order.
