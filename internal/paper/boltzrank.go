@@ -42,7 +42,7 @@ func boltzRank() study {
 			command, seed, conventions, setSizes, notFound,
 			says{"in sight", "of test data: the bag of ten networks, alpha and the grid were settled with OHSUMED's test values in view, among 479 settings (docs/searches/boltzrank.csv)"},
 			says{"chosen by", "validation MAP, settings and epochs alike"},
-			says{"numbers", "means over folds and, of the networks, over five seeds; difference is ours less the paper's"},
+			says{"numbers", "means over folds and, of BoltzRank but for the row \"long\", over five seeds; difference is ours less the paper's"},
 			blocks{title: func(c *column, _ *view) string { return c.name }, ours: "ours", theirs: "paper", less: "difference"},
 			numberSheet{fields: []field{
 				dataField, methodField, measureField, oursField, neutralField, pooledField, publishedField.as("paper"), differenceField,
