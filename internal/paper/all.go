@@ -45,7 +45,8 @@ type AllOptions struct {
 }
 
 // RunAll runs the experiments, all of them if nil, that the data allow, and writes
-// their files as each is done. What is not run is in the result with the reason.
+// their files as each is done; in the end, those with published numbers again, because which of
+// them count elsewhere is then known. What is not run is in the result with the reason.
 func RunAll(ctx context.Context, experiments []Experiment, o AllOptions) (*All, error) {
 	if experiments == nil {
 		experiments = Experiments()
@@ -79,6 +80,14 @@ func RunAll(ctx context.Context, experiments []Experiment, o AllOptions) (*All, 
 		all.Outcomes = append(all.Outcomes, out)
 	}
 	markRepeats(all.reports()...)
+	for _, r := range all.reports() {
+		if len(r.Claims) == 0 {
+			continue
+		}
+		if _, err := r.Write(o.Out); err != nil { // once more, with what counts elsewhere
+			return nil, err
+		}
+	}
 	all.facts(o)
 	return all, nil
 }

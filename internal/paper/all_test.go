@@ -161,3 +161,35 @@ func TestMarkdownTitles(t *testing.T) {
 		}
 	}
 }
+
+// A number that two experiments print counts in one of them, in the sheets of claims as on the
+// pages: a recount from the sheets gives the pages' counts.
+func TestAllClaimsCountOnce(t *testing.T) {
+	out := t.TempDir()
+	experiment := func(name string) Experiment {
+		return Experiment{Name: name, Run: func(context.Context, Options) (*Report, error) {
+			r := &Report{Name: name, Sheets: []Sheet{{Columns: []string{"x"}}}}
+			r.claim(Claim{Data: "D", Row: "A", Measure: "MAP", Published: 0.45, Ours: 0.45}, spanning(0.06))
+			return r, nil
+		}}
+	}
+	all, err := RunAll(context.Background(), []Experiment{experiment("first"), experiment("second")}, AllOptions{
+		Out: out, CommandOf: func(e *Experiment) string { return e.Name },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"first": "", "second": "first"} {
+		text, err := os.ReadFile(filepath.Join(out, name+"-claims.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		if fields := strings.Split(lines[1], ","); fields[len(fields)-1] != want {
+			t.Errorf("%s-claims.csv says that the number counts in %q, expected %q", name, fields[len(fields)-1], want)
+		}
+	}
+	if n := counts(all.claims())[Reproduced]; n != 1 {
+		t.Errorf("%d reproduced, expected 1", n)
+	}
+}
