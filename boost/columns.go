@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/scorer"
 )
@@ -55,7 +56,7 @@ func newColumns(d *dataset.Dataset, rows []int, cuts, workers int) []column {
 func newColumn(d *dataset.Dataset, rows []int, feature, cuts int, keys []uint64) column {
 	x, width := d.X(), d.Features
 	for i, row := range rows {
-		keys[i] = uint64(ascendingKey(x[row*width+feature]))<<32 | uint64(i)
+		keys[i] = uint64(kernel.AscendingKey(x[row*width+feature]))<<32 | uint64(i)
 	}
 	slices.Sort(keys)
 	value := func(key uint64) float32 { return x[rows[uint32(key)]*width+feature] }
@@ -104,18 +105,6 @@ func spaced(low, high float32, cuts int) []float32 {
 		}
 	}
 	return thresholds
-}
-
-// ascendingKey maps numbers to integers in the same order, −0 and 0 to the same.
-func ascendingKey(v float32) uint32 {
-	if v == 0 {
-		v = 0 // drops the sign
-	}
-	b := math.Float32bits(v)
-	if b>>31 == 1 {
-		return ^b
-	}
-	return b | 1<<31
 }
 
 // WeakRankers returns the number of thresholds, over all features, that boosting on the

@@ -18,7 +18,7 @@ func newLambdaMART() *Method {
 		takes:          anyOne,
 		Hyperparameters: []Hyperparameter{
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic function of a difference of scores"},
-			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none but those of which the measure asks nothing"},
+			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},
 		},
 	}
 	return treeMethod(m, func(p *Problem) (loss.Loss, error) {

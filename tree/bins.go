@@ -2,9 +2,9 @@ package tree
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
+	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -44,13 +44,13 @@ func NewBins(x []float32, features, most, workers int) (*Bins, error) {
 		values := keys[worker][:0]
 		for i := 0; i < rows; i += step {
 			if v := x[i*features+f]; v == v {
-				values = append(values, ascendingKey(v))
+				values = append(values, kernel.AscendingKey(v))
 			}
 		}
 		slices.Sort(values)
 		b.cuts[f] = cutsOf(values, most)
 		if len(b.cuts[f]) == 0 && 0 < len(values) && len(values) < (rows+step-1)/step {
-			b.cuts[f] = []float32{valueOf(values[0])} // one value, but not everywhere
+			b.cuts[f] = []float32{kernel.OfAscendingKey(values[0])} // one value, but not everywhere
 		}
 		keys[worker] = values
 	})
@@ -97,7 +97,7 @@ func cutsOf(sorted []uint32, most int) []float32 {
 // between returns a number that is at least the value of the first key and below that of
 // the second: their mean.
 func between(low, high uint32) float32 {
-	a, b := valueOf(low), valueOf(high)
+	a, b := kernel.OfAscendingKey(low), kernel.OfAscendingKey(high)
 	m := float32((float64(a) + float64(b)) / 2)
 	if !(m >= a && m < b) {
 		return a
@@ -125,24 +125,4 @@ func (b *Bins) Code(feature int, v float32) uint8 {
 		}
 	}
 	return uint8(from)
-}
-
-// ascendingKey maps numbers to integers in the same order, −0 and 0 to the same.
-func ascendingKey(v float32) uint32 {
-	if v == 0 {
-		v = 0 // drops the sign
-	}
-	b := math.Float32bits(v)
-	if b>>31 == 1 {
-		return ^b
-	}
-	return b | 1<<31
-}
-
-// valueOf is the inverse of ascendingKey.
-func valueOf(key uint32) float32 {
-	if key>>31 == 1 {
-		return math.Float32frombits(key &^ (1 << 31))
-	}
-	return math.Float32frombits(^key)
 }

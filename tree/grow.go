@@ -114,11 +114,7 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	top.sums = g.take()
 	s := g.searcher(top)
 	g.blocks(top.to, func(b int) {
-		if rows == nil {
-			top.sums[b].fillAll(g.matrix.blocks[b], g.packed)
-		} else {
-			top.sums[b].fill(g.matrix.blocks[b], g.index, g.packed)
-		}
+		top.sums[b].fill(g.matrix.blocks[b], g.index, g.packed)
 		g.search(&s, b, top.sums, g.splits)
 	})
 	g.choose(top, g.splits)

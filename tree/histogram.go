@@ -21,23 +21,6 @@ func (h *histogram) fill(words []uint64, rows []uint32, packed []sums) {
 	}
 }
 
-// fillAll is fill of all documents in the order of the rows.
-func (h *histogram) fillAll(words []uint64, packed []sums) {
-	*h = histogram{}
-	words = words[:len(packed)]
-	for i, v := range packed {
-		w := words[i]
-		h[0][uint8(w)] += v
-		h[1][uint8(w>>8)] += v
-		h[2][uint8(w>>16)] += v
-		h[3][uint8(w>>24)] += v
-		h[4][uint8(w>>32)] += v
-		h[5][uint8(w>>40)] += v
-		h[6][uint8(w>>48)] += v
-		h[7][uint8(w>>56)] += v
-	}
-}
-
 // less subtracts another histogram: what is left of a node's is the other child's.
 func (h *histogram) less(other *histogram) {
 	for k := range h {

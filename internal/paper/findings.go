@@ -97,16 +97,21 @@ func (s *results) rises(v *view, row, than int, measures ...string) (verdict Fin
 			below++
 		}
 	}
-	figure = strings.Join(figures, ", ")
+	return byCounts(above, below), strings.Join(figures, ", ")
+}
+
+// byCounts is the verdict on a claim that something is above another, by the numbers of cells
+// in which it significantly is and in which it is below.
+func byCounts(above, below int) FindVerdict {
 	switch {
 	case above > 0 && below > 0:
-		return ClaimPartly, figure
+		return ClaimPartly
 	case above > 0:
-		return ClaimHeld, figure
+		return ClaimHeld
 	case below > 0:
-		return ClaimFailed, figure
+		return ClaimFailed
 	}
-	return ClaimUndecided, figure
+	return ClaimUndecided
 }
 
 // ofOrder is the verdict in words on an order.

@@ -178,23 +178,9 @@ func (d deltaStudy) overall(s *results, r *Report) {
 		figure := fmt.Sprintf("higher in %d of %d sets, samplers and measures, significantly above in %d and below in %d", higher, n, above, below)
 		r.note("ConvexLoss with β chosen by validation against the %s: %s, after Holm's correction over all %d comparisons.", reference, figure, len(all))
 		if k == 0 {
-			r.found(deltaVerdict(above, below), deltaClaim, "%s", figure)
+			r.found(byCounts(above, below), deltaClaim, "%s", figure)
 		}
 	}
-}
-
-// deltaVerdict is that on a claim that something is above another, by the numbers of cells in
-// which it significantly is and in which it is below.
-func deltaVerdict(above, below int) FindVerdict {
-	switch {
-	case above > 0 && below > 0:
-		return ClaimPartly
-	case above > 0:
-		return ClaimHeld
-	case below > 0:
-		return ClaimFailed
-	}
-	return ClaimUndecided
 }
 
 // curves are the differences by β: a table and a plot for every set and measure, and a sheet.
