@@ -4,15 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
-	"strconv"
 
-	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/parallel"
-	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/objective"
-	"github.com/listwise/listwise/scorer"
 	"github.com/listwise/listwise/tree"
 )
 
@@ -45,26 +39,6 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		}
 	}
 	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start}.Learn(ctx, t)
-}
-
-// treeRounds are a growing sum of trees.
-type treeRounds struct {
-	Trees
-
-	seed   uint64
-	data   *dataset.Dataset
-	loss   *objective.Functional
-	grower *tree.Grower
-
-	scores, lambda, second []float64
-
-	trees   [][]scorer.TreeNode
-	leaves  []float64 // values of all trees
-	last    *tree.Tree
-	values  []float64 // of the last
-	rounds  int       // kept
-	keptTo  int       // in leaves
-	queries []int     // to draw from
 }
 
 func (l Trees) start(t *Task) (Booster, error) {
@@ -105,88 +79,3 @@ func (l Trees) start(t *Task) (Booster, error) {
 	f.EvalSecond(r.scores, r.lambda, r.second)
 	return r, nil
 }
-
-// Next implements Booster. The objective is that of the sum with the new tree.
-func (r *treeRounds) Next() (Round, bool) {
-	round := strconv.Itoa(len(r.trees) + 1)
-	r.grower.Bar(r.barred(round))
-	r.last = r.grower.Grow(r.lambda, r.second, r.bag(round))
-	if r.last.Leaves < 2 {
-		return Round{}, false
-	}
-	r.values = r.grower.Values(r.lambda, r.second)
-	for i := range r.values {
-		r.values[i] *= r.Rate
-	}
-	r.grower.Add(r.scores, r.values)
-	nodes := make([]scorer.TreeNode, len(r.last.Nodes))
-	for i, n := range r.last.Nodes {
-		nodes[i] = scorer.TreeNode{Feature: n.Feature, Threshold: n.Threshold, MissingLeft: n.MissingLeft, Left: n.Left, Right: n.Right}
-	}
-	r.trees, r.leaves = append(r.trees, nodes), append(r.leaves, r.values...)
-	return Round{Weight: r.Rate, Objective: r.loss.EvalSecond(r.scores, r.lambda, r.second)}, true
-}
-
-// bag returns the documents of the queries that teach a tree, nil for all.
-func (r *treeRounds) bag(round string) []uint32 {
-	n := max(1, int(math.Round(r.QueryFraction*float64(len(r.queries)))))
-	if n == len(r.queries) {
-		return nil
-	}
-	in := make([]bool, len(r.queries))
-	for _, q := range random.Stream(r.seed, "queries of a tree", round).Perm(len(r.queries))[:n] {
-		in[q] = true
-	}
-	var rows []uint32
-	row := uint32(0)
-	for q := range r.data.Queries {
-		docs := uint32(r.data.Queries[q].Len())
-		for i := range docs {
-			if in[q] {
-				rows = append(rows, row+i)
-			}
-		}
-		row += docs
-	}
-	return rows
-}
-
-// barred returns the features that a tree has no splits by, nil for none.
-func (r *treeRounds) barred(round string) []bool {
-	features := r.data.Features
-	n := max(1, int(math.Round(r.FeatureFraction*float64(features))))
-	if n == features {
-		return nil
-	}
-	barred := make([]bool, features)
-	for _, f := range random.Stream(r.seed, "features of a tree", round).Perm(features)[n:] {
-		barred[f] = true
-	}
-	return barred
-}
-
-// Add implements Booster.
-func (r *treeRounds) Add(dst []float64, d *dataset.Dataset) {
-	const chunk = 1024
-	x, features := d.X(), d.Features
-	parallel.For((len(dst)+chunk-1)/chunk, r.Workers, func(_, c int) {
-		for i := c * chunk; i < min(len(dst), (c+1)*chunk); i++ {
-			dst[i] += r.values[r.last.Leaf(x[i*features:(i+1)*features])]
-		}
-	})
-}
-
-// Keep implements Booster.
-func (r *treeRounds) Keep() { r.rounds, r.keptTo = len(r.trees), len(r.leaves) }
-
-// Kept implements Booster.
-func (r *treeRounds) Kept() (scorer.Scorer, []float64, error) {
-	s, err := scorer.NewTrees(r.data.Features, r.trees[:r.rounds])
-	return s, r.leaves[:r.keptTo], err
-}
-
-// Weights implements Booster: the values of all leaves.
-func (r *treeRounds) Weights() []float64 { return r.leaves }
-
-// Queries implements Booster.
-func (r *treeRounds) Queries() int { return r.loss.Queries() }
