@@ -1,0 +1,155 @@
+"""Compares the boosted trees of listwise with LightGBM, XGBoost and CatBoost on five folds.
+
+Every program tries the same number of settings on each fold and grows the same number of trees
+at most; the setting and the number of trees are those best on the fold's validation part, by
+the measure that is reported, its expectation where scores are equal. A setting is left 100
+trees after its best one, as listwise does by default. The test part is scored once, by what
+was chosen; listwise measures all score files and tests the differences query by query.
+
+    python -m venv V && V/bin/pip install -r tools/trees/requirements.txt
+    V/bin/python tools/trees/accuracy.py --data OHSUMED --listwise ./listwise --out R
+
+R gets MEASURE/SYSTEM/FoldK.scores, .vali.scores and .queries.csv, the choices in MEASURE/choices.csv and
+the table in accuracy.csv. What is there already is not made again.
+"""
+
+import argparse
+import csv
+import json
+import math
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+
+import letor
+import peers
+
+MEASURES = ["map", "ndcg@10"]
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--data", type=Path, required=True, help="folder with Fold1 … FoldK of train.txt, vali.txt and test.txt")
+    p.add_argument("--out", type=Path, required=True, help="folder for results")
+    p.add_argument("--listwise", default="listwise", help="the program")
+    p.add_argument("--methods", default="lambdamart,mart", help="methods of listwise, separated by commas, tuned over their own grids")
+    p.add_argument("--peers", default=",".join(peer.name for peer in peers.PEERS), help="what to compare them with")
+    p.add_argument("--trees", type=int, default=300)
+    p.add_argument("--patience", type=int, default=100)
+    return p.parse_args()
+
+
+def main():
+    a = arguments()
+    chosen = [peer for peer in peers.PEERS if peer.name in a.peers.split(",")]
+    folds = sorted(a.data.glob("Fold*"))
+    describe(a, chosen)
+    for peer in chosen:
+        tune(a, peer, folds)
+    methods = a.methods.split(",")
+    for measure in MEASURES:
+        out = a.out / measure
+        subprocess.run([a.listwise, "tune", "--quiet", "--no-record", "--method", a.methods, "--data", a.data, "--select", measure,
+                        "--measures", ",".join(MEASURES), "--jobs", "1", "--out", out], check=True, stdout=subprocess.DEVNULL)
+    table(a, methods + [peer.name for peer in chosen], folds)
+    for measure in MEASURES:
+        for method in methods:
+            systems = [method] + [peer.name for peer in chosen]
+            print(f"\n{measure}, chosen by validation {measure}: {method} against each", flush=True)
+            subprocess.run([a.listwise, "compare", "--quiet", "--data", a.data, "--measure", measure, "--baseline", method,
+                            *(f"{s}={a.out / measure / s}" for s in systems)], check=True)
+
+
+def describe(a, chosen):
+    """Prints the grids of all."""
+    print(f"data {a.data.name}; up to {a.trees} trees, the best number on validation data; one thread")
+    for method in a.methods.split(","):
+        about = json.loads(subprocess.check_output([a.listwise, "methods", method, "--format", "json"]))
+        grid = {h["name"]: h["grid"] for h in about["hyperparameters"] if h.get("grid")}
+        show(method, subprocess.check_output([a.listwise, "version"], text=True).split("\n")[0], {}, grid)
+    for peer in chosen:
+        show(peer.name, peer.version, peer.fixed, peer.grid)
+    print(flush=True)
+
+
+def show(name, version, fixed, grid):
+    settings = math.prod(len(v) for v in grid.values())
+    words = [f"{k}={v}" for k, v in fixed.items()] + [f"{k}={','.join(map(str, v))}" for k, v in grid.items()]
+    print(f"  {name} ({version}), {settings} settings: {' '.join(words)}")
+
+
+def tune(a, peer, folds):
+    """Writes the scores of each fold's choice, by each measure."""
+    for fold in folds:
+        if all((a.out / m / peer.name / f"{fold.name}.scores").exists() for m in MEASURES):
+            continue
+        began = time.process_time()
+        train, vali, test = (letor.read(fold / f"{part}.txt") for part in ("train", "vali", "test"))
+        best = {}
+        for setting in peer.settings():
+            on_vali, on_test = peer.staged({**peer.fixed, **setting}, a.trees, train, [vali, test])
+            for measure, by_tree in letor.values(vali, on_vali).items():
+                at = best_round(by_tree, a.patience)
+                if measure not in best or by_tree[at] > best[measure][0]:
+                    best[measure] = (by_tree[at], setting, at + 1, on_vali[at], on_test[at])
+        for measure, (value, setting, trees, on_vali, on_test) in best.items():
+            folder = a.out / measure / peer.name
+            folder.mkdir(parents=True, exist_ok=True)
+            check(a, fold, folder, measure, on_vali, value)
+            write(folder / f"{fold.name}.scores", on_test)
+            with open(a.out / measure / "choices.csv", "a", newline="") as f:
+                csv.writer(f).writerow([peer.name, fold.name, f"{value:.6f}", trees, *(f"{k}={v}" for k, v in setting.items())])
+        print(f"  {peer.name} {fold.name}: {time.process_time() - began:.0f} CPU-s", flush=True)
+
+
+def best_round(by_tree: np.ndarray, patience: int) -> int:
+    """The first best round, of those up to one that has none better in so many before it."""
+    best = 0
+    for i, value in enumerate(by_tree):
+        if value > by_tree[best]:
+            best = i
+        elif i - best >= patience:
+            break
+    return best
+
+
+def write(path: Path, scores):
+    path.write_text("".join(f"{s!r}\n" for s in scores.tolist()))
+
+
+def check(a, fold, folder, measure, scores, expected):
+    """Fails if listwise finds another validation value than the choice was made by."""
+    path = folder / f"{fold.name}.vali.scores"
+    write(path, scores)
+    found = evaluate(a, fold / "vali.txt", path, measure)["tie_neutral"][measure]
+    if abs(found - expected) > 1e-6:
+        raise SystemExit(f"{path}: {measure} is {found} by listwise, expected {expected}")
+
+
+def evaluate(a, data, scores, measure, *flags) -> dict:
+    command = [a.listwise, "eval", "--quiet", "--no-record", "--format", "json", "--data", data, "--scores", scores, "--measures", measure, *flags]
+    return json.loads(subprocess.check_output(command))
+
+
+def table(a, systems, folds):
+    """Prints and writes the means over folds, and writes the values of every query."""
+    with open(a.out / "accuracy.csv", "w", newline="") as f:
+        rows = csv.writer(f)
+        rows.writerow(["system", "measure", *(fold.name for fold in folds), "mean"])
+        for system in systems:
+            line = f"  {system:20}"
+            for measure in MEASURES:
+                folder = a.out / measure / system
+                values = []
+                for fold in folds:
+                    to = ["--per-query", folder / f"{fold.name}.queries.csv"]
+                    values.append(evaluate(a, fold / "test.txt", folder / f"{fold.name}.scores", measure, *to)["measures"][measure])
+                rows.writerow([system, measure, *values, np.mean(values)])
+                line += f"  {measure} {np.mean(values):.4f} ({' '.join(f'{v:.4f}' for v in values)})"
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
