@@ -62,6 +62,7 @@ func treeParameters() []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "trees", Kind: Integer, Default: "300", Min: 1, Max: 1e6, Doc: "trees to add; with validation data those after the best one are dropped"},
 		{Name: "leaves", Kind: Integer, Default: "15", Min: 2, Max: 1e6, Grid: []string{"7", "15", "31"}, Doc: "leaves of a tree at most"},
+		{Name: "growth", Kind: Choice, Default: "leaf", Choices: []string{"leaf", "depth", "symmetric"}, Doc: "which leaf is divided next: the one of the largest gain, that of its level, or a whole level by one split"},
 		{Name: "rate", Kind: Number, Default: "0.05", Min: leastPositive, Max: 1, Grid: []string{"0.03", "0.1"}, Doc: "factor of a tree's values"},
 		{Name: "depth", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "divisions from the root to a leaf at most; 0: any number"},
 		{Name: "bins", Kind: Integer, Default: "255", Min: 2, Max: tree.MaxBins, Doc: "intervals that a feature's values are put into, of about equally many documents"},
@@ -82,8 +83,10 @@ func trees(v Values) train.Trees {
 		Rounds: v.Int("trees"), Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
 		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
 		Options: tree.Options{
-			Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
+			Growth: growths[v.Text("growth")], Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
 			L2: v.Number("l2"), L1: v.Number("l1"), LeastGain: v.Number("least_gain"),
 		},
 	}
 }
+
+var growths = map[string]tree.Growth{"leaf": tree.LeafWise, "depth": tree.DepthWise, "symmetric": tree.Symmetric}

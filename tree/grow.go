@@ -6,9 +6,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// Grower grows trees on one matrix, leaf by leaf: always the leaf is divided whose division
-// takes most off the objective (Shi 2007, Best-first Decision Tree Learning). It keeps its
-// memory from tree to tree; calls must not overlap.
+// Grower grows trees on one matrix. It keeps its memory from tree to tree; calls must not
+// overlap.
 type Grower struct {
 	matrix *Matrix
 	Options
@@ -66,23 +65,40 @@ func (g *Grower) Bar(features []bool) { g.barred = features }
 // element a row of the matrix; second is not negative, all are finite.
 func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 	g.begin(lambda, second, rows)
-	for len(g.leaves) < g.Leaves {
-		at := -1
-		for i := range g.leaves {
-			if b := &g.leaves[i].best; b.found && (at < 0 || b.gain > g.leaves[at].best.gain) {
-				at = i
-			}
-		}
+	if g.Growth == Symmetric {
+		g.levels()
+	}
+	for g.Growth != Symmetric && len(g.leaves) < g.Leaves {
+		at := g.next()
 		if at < 0 {
 			break
 		}
-		g.divide(at)
+		g.searchBoth(g.divide(at))
 	}
 	for i := range g.leaves {
 		g.release(&g.leaves[i])
 	}
 	g.tree.Leaves = len(g.leaves)
 	return g.tree
+}
+
+// next returns the leaf to be divided first, −1 if there is none.
+func (g *Grower) next() int {
+	at := -1
+	for i := range g.leaves {
+		if g.leaves[i].best.found && (at < 0 || g.before(&g.leaves[i], &g.leaves[at])) {
+			at = i
+		}
+	}
+	return at
+}
+
+// before reports whether a leaf is divided before another one, which is before it in the list.
+func (g *Grower) before(l, other *leaf) bool {
+	if g.Growth == DepthWise && l.depth != other.depth {
+		return l.depth < other.depth
+	}
+	return l.best.gain > other.best.gain
 }
 
 // begin makes the root the only leaf.
@@ -115,14 +131,18 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	s := g.searcher(top)
 	g.blocks(top.to, func(b int) {
 		top.sums[b].fill(g.matrix.blocks[b], g.index, g.packed)
-		g.search(&s, b, top.sums, g.splits)
+		if g.Growth != Symmetric {
+			g.search(&s, b, top.sums, g.splits)
+		}
 	})
-	g.choose(top, g.splits)
+	if g.Growth != Symmetric {
+		g.choose(top, g.splits)
+	}
 }
 
 // divide divides a leaf by its best split: the left part stays the leaf, the right one is a
-// new leaf.
-func (g *Grower) divide(at int) {
+// new leaf. It returns the leaf as it was and both parts, which have no histograms yet.
+func (g *Grower) divide(at int) (parent, smaller, larger *leaf) {
 	l := g.leaves[at]
 	b := l.best
 	slot := b.slot
@@ -149,11 +169,11 @@ func (g *Grower) divide(at int) {
 	right.total = l.total - left.total
 	g.leaves = append(g.leaves, right)
 	g.leaves[at] = left
-	smaller, larger := &g.leaves[at], &g.leaves[len(g.leaves)-1]
+	smaller, larger = &g.leaves[at], &g.leaves[len(g.leaves)-1]
 	if smaller.to-smaller.from > larger.to-larger.from {
 		smaller, larger = larger, smaller
 	}
-	g.searchBoth(&l, smaller, larger)
+	return &l, smaller, larger
 }
 
 // searchBoth finds the best splits of two siblings. The larger one's histograms take the
@@ -207,12 +227,7 @@ func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 // both sides. Documents are counted for those alone that would otherwise be taken.
 func (g *Grower) choose(l *leaf, splits []split) {
 	for {
-		best := &splits[0]
-		for i := range splits[1:] {
-			if splits[1+i].better(best) {
-				best = &splits[1+i]
-			}
-		}
+		best := bestOf(splits)
 		if !best.found || g.enough(l, best) {
 			l.best = *best
 			break
@@ -223,6 +238,17 @@ func (g *Grower) choose(l *leaf, splits []split) {
 	}
 }
 
+// bestOf returns the best of splits, one a slot.
+func bestOf(splits []split) *split {
+	best := &splits[0]
+	for i := range splits[1:] {
+		if splits[1+i].better(best) {
+			best = &splits[1+i]
+		}
+	}
+	return best
+}
+
 // enough reports whether a split leaves enough documents on both sides; if not, it makes it
 // the best one that does.
 func (g *Grower) enough(l *leaf, b *split) bool {
@@ -230,10 +256,7 @@ func (g *Grower) enough(l *leaf, b *split) bool {
 		return true
 	}
 	var counts [256]uint32
-	words, shift := g.matrix.blocks[b.slot/blockFeatures], 8*(b.slot%blockFeatures)
-	for _, r := range g.index[l.from:l.to] {
-		counts[uint8(words[r]>>shift)]++
-	}
+	g.count(&counts, l, b.slot)
 	n, left := uint32(l.to-l.from), uint32(0)
 	for c := range int(b.cut) + 1 {
 		left += counts[c]
@@ -249,6 +272,15 @@ func (g *Grower) enough(l *leaf, b *split) bool {
 	slot := b.slot
 	*b = s.best(slot, &l.sums[slot/blockFeatures][slot%blockFeatures], len(g.matrix.bins.cuts[g.matrix.slots[slot]]))
 	return false
+}
+
+// count sets counts to the documents of a leaf by code of a slot.
+func (g *Grower) count(counts *[256]uint32, l *leaf, slot int) {
+	*counts = [256]uint32{}
+	words, shift := g.matrix.blocks[slot/blockFeatures], 8*(slot%blockFeatures)
+	for _, r := range g.index[l.from:l.to] {
+		counts[uint8(words[r]>>shift)]++
+	}
 }
 
 // take returns histograms, a block each.

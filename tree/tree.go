@@ -35,8 +35,19 @@ type Node struct {
 	cut  uint8 // codes up to this one go left
 }
 
+// Growth is the order in which leaves are divided.
+type Growth int
+
+// The orders of growth.
+const (
+	LeafWise  Growth = iota // always the leaf whose division gains most (Shi 2007, Best-first Decision Tree Learning)
+	DepthWise               // level by level, in a level the leaf whose division gains most first
+	Symmetric               // all leaves of a level by one split, the one that gains most in sum (Kohavi and Li 1995, Oblivious Decision Trees)
+)
+
 // Options say how a tree grows. The zero value of each but Leaves is no limit.
 type Options struct {
+	Growth        Growth
 	Leaves        int     // at most, 2 at least
 	Depth         int     // of a leaf below the root, at most; 0 for any
 	LeafDocuments int     // a leaf has at least that many documents
@@ -50,6 +61,8 @@ type Options struct {
 // validate returns an error for options out of range.
 func (o *Options) validate() error {
 	switch {
+	case o.Growth < LeafWise || o.Growth > Symmetric:
+		return fmt.Errorf("found growth %d, expected %d to %d", o.Growth, LeafWise, Symmetric)
 	case o.Leaves < 2:
 		return fmt.Errorf("found %d leaves, expected at least 2", o.Leaves)
 	case o.Depth < 0:

@@ -231,8 +231,9 @@ func TestLeavesHoldTheirDocuments(t *testing.T) {
 // other trees before.
 func TestTreesAreDeterministic(t *testing.T) {
 	d := makeData(20000, 30, 5)
-	grow := func(workers int, before bool) (*Tree, []float64) {
-		g, err := NewGrower(d.matrix(t, 255, workers), Options{Leaves: 40, LeafDocuments: 20, Workers: workers})
+	grow := func(o Options, workers int, before bool) (*Tree, []float64) {
+		o.Leaves, o.LeafDocuments, o.Workers = 40, 20, workers
+		g, err := NewGrower(d.matrix(t, 255, workers), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,11 +243,13 @@ func TestTreesAreDeterministic(t *testing.T) {
 		grown := g.Grow(d.lambda, d.second, nil)
 		return grown, g.Values(d.lambda, d.second)
 	}
-	first, values := grow(1, false)
-	for _, workers := range []int{1, 2, 8} {
-		other, otherValues := grow(workers, true)
-		if !slices.Equal(first.Nodes, other.Nodes) || !slices.Equal(values, otherValues) {
-			t.Errorf("%d workers grow another tree", workers)
+	for _, o := range []Options{{}, {Growth: DepthWise}, {Growth: Symmetric}} {
+		first, values := grow(o, 1, false)
+		for _, workers := range []int{1, 2, 8} {
+			other, otherValues := grow(o, workers, true)
+			if !slices.Equal(first.Nodes, other.Nodes) || !slices.Equal(values, otherValues) {
+				t.Errorf("%+v: %d workers grow another tree", o, workers)
+			}
 		}
 	}
 }
@@ -304,28 +307,31 @@ func TestEdges(t *testing.T) {
 		"one document":             {[]float32{1, 2}, 2, []float64{1}, 1},
 		"no gradient":              {[]float32{1, 2, 3}, 1, []float64{0, 0, 0}, 1},
 		"alike":                    {[]float32{1, 1, 1}, 1, []float64{1, 0, -1}, 1},
+		"all missing":              {[]float32{nan, nan, nan}, 1, []float64{1, 0, -1}, 1},
 		"infinite thresholds":      {[]float32{-math.MaxFloat32, math.MaxFloat32}, 1, []float64{1, -1}, 2},
 	} {
 		d := made{x: c.x, features: c.features, lambda: c.lambda, second: make([]float64, len(c.lambda))}
 		for i := range d.second {
 			d.second[i] = 1
 		}
-		g, err := NewGrower(d.matrix(t, 255, 1), Options{Leaves: 10, LeastGain: 1e-9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		grown := g.Grow(d.lambda, d.second, nil)
-		if grown.Leaves != c.leaves {
-			t.Errorf("%s: %d leaves, expected %d", name, grown.Leaves, c.leaves)
-		}
-		values := g.Values(d.lambda, d.second)
-		for i, l := range c.lambda {
-			if v := values[grown.Leaf(d.row(i))]; c.leaves == 2 && v != l {
-				t.Errorf("%s: document %d has %v, expected %v", name, i, v, l)
+		for _, growth := range []Growth{LeafWise, DepthWise, Symmetric} {
+			g, err := NewGrower(d.matrix(t, 255, 1), Options{Growth: growth, Leaves: 10, LeastGain: 1e-9})
+			if err != nil {
+				t.Fatal(err)
+			}
+			grown := g.Grow(d.lambda, d.second, nil)
+			if grown.Leaves != c.leaves {
+				t.Errorf("%s, growth %d: %d leaves, expected %d", name, growth, grown.Leaves, c.leaves)
+			}
+			values := g.Values(d.lambda, d.second)
+			for i, l := range c.lambda {
+				if v := values[grown.Leaf(d.row(i))]; c.leaves == 2 && v != l {
+					t.Errorf("%s, growth %d: document %d has %v, expected %v", name, growth, i, v, l)
+				}
 			}
 		}
 	}
-	for _, o := range []Options{{}, {Leaves: 1}, {Leaves: 2, Depth: -1}, {Leaves: 2, LeafDocuments: -1}, {Leaves: 2, L2: -1}, {Leaves: 2, L1: math.NaN()}, {Leaves: 2, LeastGain: math.Inf(1)}} {
+	for _, o := range []Options{{}, {Leaves: 2, Growth: -1}, {Leaves: 2, Growth: 3}, {Leaves: 1}, {Leaves: 2, Depth: -1}, {Leaves: 2, LeafDocuments: -1}, {Leaves: 2, L2: -1}, {Leaves: 2, L1: math.NaN()}, {Leaves: 2, LeastGain: math.Inf(1)}} {
 		if _, err := NewGrower(&Matrix{}, o); err == nil {
 			t.Errorf("%+v is accepted", o)
 		}

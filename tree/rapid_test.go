@@ -1,0 +1,81 @@
+package tree
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawData draws a small data set of few values, in which anything may be missing, constant or
+// without gradient.
+func drawData(t *rapid.T) made {
+	rows, features := rapid.IntRange(1, 40).Draw(t, "rows"), rapid.IntRange(1, 10).Draw(t, "features")
+	d := made{x: make([]float32, rows*features), features: features, lambda: make([]float64, rows), second: make([]float64, rows)}
+	values := rapid.IntRange(0, 4).Draw(t, "values")
+	for i := range d.x {
+		if d.x[i] = float32(rapid.IntRange(-1, values).Draw(t, "x")); d.x[i] < 0 {
+			d.x[i] = float32(math.NaN())
+		}
+	}
+	for i := range rows {
+		d.lambda[i] = float64(rapid.IntRange(-3, 3).Draw(t, "lambda"))
+		d.second[i] = float64(rapid.IntRange(0, 3).Draw(t, "second"))
+	}
+	return d
+}
+
+// Whatever the data and options: leaves are as many as allowed at most, with at least the documents
+// and curvature that are asked for unless the root is one; each document is in the leaf that
+// its features lead to; values are finite; and workers change nothing.
+func TestTreesKeepTheirLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawData(t)
+		o := Options{
+			Growth: Growth(rapid.IntRange(0, 2).Draw(t, "growth")), Leaves: rapid.IntRange(2, 50).Draw(t, "leaves"), Depth: rapid.IntRange(0, 4).Draw(t, "depth"),
+			LeafDocuments: rapid.IntRange(0, 5).Draw(t, "documents"), LeafCurvature: float64(rapid.IntRange(0, 3).Draw(t, "curvature")),
+			L2: float64(rapid.IntRange(0, 2).Draw(t, "L2")), Workers: 1,
+		}
+		rows := len(d.lambda)
+		b, err := NewBins(d.x, d.features, rapid.IntRange(2, 8).Draw(t, "bins"), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := NewGrower(NewMatrix(d.x, b, 1), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grown := g.Grow(d.lambda, d.second, nil)
+		if grown.Leaves > o.Leaves || len(grown.Nodes) != grown.Leaves-1 {
+			t.Fatalf("%d leaves, %d nodes", grown.Leaves, len(grown.Nodes))
+		}
+		if o.Depth > 0 && grown.Leaves > 1<<o.Depth {
+			t.Fatalf("%d leaves", grown.Leaves)
+		}
+		seen := 0
+		for l, v := range g.Values(d.lambda, d.second) {
+			var curvature float64
+			for _, r := range g.Rows(l) {
+				curvature += d.second[r]
+				if at := grown.Leaf(d.row(int(r))); at != l {
+					t.Fatalf("row %d is in leaf %d, the tree says %d", r, l, at)
+				}
+			}
+			docs := len(g.Rows(l))
+			if seen += docs; grown.Leaves > 1 && (docs < max(1, o.LeafDocuments) || curvature < o.LeafCurvature-1e-6) || math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Fatalf("leaf %d has %d documents, the curvature %v and the value %v", l, docs, curvature, v)
+			}
+		}
+		if seen != rows {
+			t.Fatalf("%d documents in leaves, expected %d", seen, rows)
+		}
+		o.Workers = 3
+		if g, err = NewGrower(NewMatrix(d.x, b, 3), o); err != nil {
+			t.Fatal(err)
+		}
+		if again := g.Grow(d.lambda, d.second, nil); !reflect.DeepEqual(again, grown) {
+			t.Fatalf("three workers grow %+v, one %+v", again, grown)
+		}
+	})
+}

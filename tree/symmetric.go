@@ -1,0 +1,169 @@
+package tree
+
+import "math/bits"
+
+// levels grows a symmetric tree: each level divides all leaves by one split, that of the
+// largest sum of gains. A leaf of which the split would leave a side without documents, or with
+// too few or too little curvature, stays whole and takes part in the next level again. There are
+// as many levels as the leaves suffice for if none stays whole.
+func (g *Grower) levels() {
+	most := bits.Len(uint(g.Leaves)) - 1
+	if g.Depth > 0 {
+		most = min(most, g.Depth)
+	}
+	for level := range most {
+		if g.leaves[0].sums == nil {
+			return // no features, or no documents
+		}
+		best, counts := g.levelSplit()
+		if !best.found {
+			return
+		}
+		g.divideLevel(&best, counts, level+1 < most)
+	}
+}
+
+// levelSplit returns the best split of all leaves, and the documents of each leaf by the codes
+// of its slot if a least number of them is asked for. They are counted for those slots alone
+// that would otherwise be taken.
+func (g *Grower) levelSplit() (split, [][256]uint32) {
+	g.blocks(len(g.index), func(b int) {
+		for slot := b * blockFeatures; slot < min(len(g.matrix.slots), (b+1)*blockFeatures); slot++ {
+			if g.splits[slot] = (split{slot: slot}); g.barred == nil || !g.barred[g.matrix.slots[slot]] {
+				g.splits[slot] = g.levelBest(slot, nil)
+			}
+		}
+	})
+	if g.LeafDocuments < 2 {
+		return *bestOf(g.splits), nil
+	}
+	counts, of := make([][256]uint32, len(g.leaves)), -1
+	counted := make([]bool, len(g.splits))
+	for {
+		best := bestOf(g.splits)
+		if !best.found || best.slot == of {
+			return *best, counts
+		}
+		for i := range g.leaves {
+			g.count(&counts[i], &g.leaves[i], best.slot)
+		}
+		of = best.slot
+		if !counted[of] {
+			counted[of], *best = true, g.levelBest(of, counts)
+		}
+	}
+}
+
+// levelBest returns the split of a slot with the largest sum of gains over the leaves that it
+// divides. Counts, of each leaf's documents by code, are nil where they do not matter.
+func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
+	var gains [2][256]float64 // by where missing values go, right or left, and cut
+	cuts, some := len(g.matrix.bins.cuts[g.matrix.slots[slot]]), false
+	for i := range g.leaves {
+		s := g.levelSearcher(i, counts)
+		of := &g.leaves[i].sums[slot/blockFeatures][slot%blockFeatures]
+		missing, docs := of[missingCode], s.count(missingCode)
+		s.addGains(gains[0][:cuts+1], of, 0, 0) // the last: all others against the missing ones
+		s.addGains(gains[1][:cuts], of, missing, docs)
+		some = some || missing != 0 || docs != 0
+	}
+	found := split{slot: slot, gain: g.LeastGain}
+	for side := range gains {
+		for c, gain := range gains[side][:cuts+1] {
+			if gain > found.gain {
+				found = split{gain: gain, slot: slot, cut: uint8(c), missingLeft: side == 1, found: true}
+			}
+		}
+	}
+	if found.found && !some {
+		found.missingLeft = g.levelLeftIsLarger(slot, found.cut)
+	}
+	return found
+}
+
+func (g *Grower) levelSearcher(leaf int, counts [][256]uint32) searcher {
+	l := &g.leaves[leaf]
+	s := g.searcher(l)
+	if counts != nil {
+		s.counts, s.all, s.leastDoc = &counts[leaf], uint32(l.to-l.from), uint32(g.LeafDocuments)
+	}
+	return s
+}
+
+// addGains adds the gain of every cut that divides a leaf, with what is on the left already.
+func (s *searcher) addGains(gains []float64, of *[256]sums, left sums, docs uint32) {
+	gain := 0.0
+	for c := range gains {
+		if v := of[c]; v != 0 || s.counts != nil || c == 0 {
+			left, docs = left+v, docs+s.count(c)
+			gain = s.gainOf(left, docs)
+		}
+		gains[c] += gain
+	}
+}
+
+// gainOf is the gain of a division, 0 if it is not allowed.
+func (s *searcher) gainOf(left sums, docs uint32) float64 {
+	if !s.divides(left, docs) {
+		return 0
+	}
+	right := s.total - left
+	lg, rg := float64(left.gradient())*s.unit.gradient, float64(right.gradient())*s.unit.gradient
+	lh, rh := float64(left.curvature())*s.unit.curvature, float64(right.curvature())*s.unit.curvature
+	return s.strength(lg, lh) + s.strength(rg, rh) - s.parent
+}
+
+// divides reports whether both sides of a division have documents, and enough of them and of
+// curvature.
+func (s *searcher) divides(left sums, docs uint32) bool {
+	right := s.total - left
+	if left == 0 || right == 0 || s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {
+		return false
+	}
+	return float64(left.curvature())*s.unit.curvature >= s.LeafCurvature && float64(right.curvature())*s.unit.curvature >= s.LeafCurvature
+}
+
+// levelLeftIsLarger reports whether the documents up to a cut have at least half of the
+// curvature.
+func (g *Grower) levelLeftIsLarger(slot int, cut uint8) bool {
+	var left, all uint64
+	for i := range g.leaves {
+		l := &g.leaves[i]
+		all += uint64(l.total.curvature())
+		for _, v := range l.sums[slot/blockFeatures][slot%blockFeatures][:int(cut)+1] {
+			left += uint64(v.curvature())
+		}
+	}
+	return 2*left >= all
+}
+
+// divideLevel divides every leaf that the split divides. There are histograms of the parts if
+// there is another level.
+func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
+	for at := range len(g.leaves) {
+		s := g.levelSearcher(at, counts)
+		of := &g.leaves[at].sums[by.slot/blockFeatures][by.slot%blockFeatures]
+		var left sums
+		var docs uint32
+		for c := range int(by.cut) + 1 {
+			left, docs = left+of[c], docs+s.count(c)
+		}
+		if by.missingLeft {
+			left, docs = left+of[missingCode], docs+s.count(missingCode)
+		}
+		if !s.divides(left, docs) {
+			continue
+		}
+		g.leaves[at].best = *by
+		parent, smaller, larger := g.divide(at)
+		if !another {
+			g.release(parent)
+			continue
+		}
+		larger.sums, smaller.sums = parent.sums, g.take()
+		g.blocks(smaller.to-smaller.from, func(b int) {
+			smaller.sums[b].fill(g.matrix.blocks[b], g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
+			larger.sums[b].less(&smaller.sums[b])
+		})
+	}
+}
