@@ -31,7 +31,7 @@ import (
 //
 // Documents of equal score rank by ascending grade, which makes the loss largest;
 // among those of equal score and grade, λ is the mean over all orders.
-// It takes O(n⁺n) for n⁺ documents with gain, and a sort.
+// It takes O(n⁺n) for n⁺ documents with gain, and a sort. What Bind returns is a [Diagonal].
 //
 // The loss of a query whose documents all have one grade is [Nothing].
 type LambdaLoss struct {
@@ -155,12 +155,19 @@ type boundLambdaLoss struct {
 }
 
 func (b boundLambdaLoss) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	return b.EvalSecond(scores, lambda, nil, scratch)
+}
+
+// EvalSecond implements [Diagonal], with the weights held fixed.
+func (b boundLambdaLoss) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
 	scratch.Reset()
 	n := len(scores)
 	x, place, gains := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
 	b.rank(x, place, gains, scores, scratch)
 	w, odds, slope, byRank := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
 	clear(byRank)
+	curvature := scratch.Floats(len(second))
+	clear(curvature)
 	var value float64
 	for r, g := range gains {
 		if g == 0 {
@@ -175,6 +182,9 @@ func (b boundLambdaLoss) Eval(scores, lambda []float64, scratch *Scratch) float6
 			own := subtractWeighted(byRank, w, slope)
 			byRank[r] += own
 		}
+		if second != nil {
+			addCurvature(curvature, w, slope, r)
+		}
 		kernel.Softplus(odds, odds)
 		value += kernel.Dot(w, odds)
 	}
@@ -182,6 +192,12 @@ func (b boundLambdaLoss) Eval(scores, lambda []float64, scratch *Scratch) float6
 		averageAlike(byRank, x, gains)
 		for r, v := range byRank {
 			lambda[b.order[int(place[r])]] = b.sigma / math.Ln2 * v
+		}
+	}
+	if second != nil {
+		averageAlike(curvature, x, gains)
+		for r, v := range curvature {
+			second[b.order[int(place[r])]] = b.sigma * b.sigma / math.Ln2 * v
 		}
 	}
 	return value / math.Ln2
@@ -233,8 +249,20 @@ func subtractWeighted(lambda, w, slope []float64) float64 {
 	return sum
 }
 
-// averageAlike replaces the λ of documents of equal score and gain, which stand at
-// adjacent ranks, by their mean.
+// addCurvature adds w[q]·slope[q](1 − slope[q]) to curvature[q] and to curvature[r].
+func addCurvature(curvature, w, slope []float64, r int) {
+	w, slope = w[:len(curvature)], slope[:len(curvature)]
+	var own float64
+	for q, v := range w {
+		c := v * slope[q] * (1 - slope[q])
+		curvature[q] += c
+		own += c
+	}
+	curvature[r] += own
+}
+
+// averageAlike replaces what documents of equal score and gain, which stand at adjacent
+// ranks, have by its mean.
 func averageAlike(lambda, x, gains []float64) {
 	for from := 0; from < len(x); {
 		to := from + 1

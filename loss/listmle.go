@@ -159,29 +159,42 @@ type boundMLEPicks struct{ picks picks }
 
 func (b boundMLEPicks) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	scratch.Reset()
-	return b.picks.eval(scores, lambda, scratch)
+	return b.picks.eval(scores, lambda, nil, scratch)
+}
+
+// EvalSecond implements [Diagonal].
+func (b boundMLEPicks) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
+	scratch.Reset()
+	return b.picks.eval(scores, lambda, second, scratch)
 }
 
 // boundMLEAverage is the mean over several permutations.
 type boundMLEAverage []picks
 
 func (b boundMLEAverage) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	return b.EvalSecond(scores, lambda, nil, scratch)
+}
+
+// EvalSecond implements [Diagonal].
+func (b boundMLEAverage) EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64 {
 	scratch.Reset()
-	var total []float64
-	if lambda != nil {
-		total = scratch.Floats(len(lambda))
-		clear(total)
-	}
+	total, curvature := scratch.Floats(len(lambda)), scratch.Floats(len(second))
+	clear(total)
+	clear(curvature)
 	used := scratch.used
 	share := 1 / float64(len(b))
 	var value float64
 	for _, p := range b {
 		scratch.used = used // all permutations use the same memory
-		value += share * p.eval(scores, lambda, scratch)
+		value += share * p.eval(scores, lambda, second, scratch)
 		for i, v := range lambda {
 			total[i] += share * v
 		}
+		for i, v := range second {
+			curvature[i] += share * v
+		}
 	}
 	copy(lambda, total)
+	copy(second, curvature)
 	return value
 }

@@ -213,12 +213,14 @@ func TestListMLEWideScores(t *testing.T) {
 			s[0], s[n-1] = 0, -spread
 			var scratch Scratch
 			plain, wide := make([]float64, n), make([]float64, n)
+			near2, wide2 := make([]float64, n), make([]float64, n)
 			copy(x, s)
-			v := p.plain(x, scratch.Floats(n), plain, &scratch)
-			if want := p.wide(s, scratch.Floats(n), wide); !near(v, want, 1e-12) {
+			v := p.plain(x, scratch.Floats(n), plain, near2, &scratch)
+			if want := p.wide(s, scratch.Floats(n), wide, wide2); !near(v, want, 1e-12) {
 				t.Errorf("%d documents over %v: %v as they are, %v by logarithms", n, spread, v, want)
 			}
 			checkVector(t, fmt.Sprintf("%d documents over %v: λ", n, spread), plain, wide, 1e-11)
+			checkVector(t, fmt.Sprintf("%d documents over %v: second derivatives", n, spread), near2, wide2, 1e-11)
 		}
 	}
 }

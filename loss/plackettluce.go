@@ -11,7 +11,8 @@ import (
 // the scores among those that are left. Its negative log likelihood is
 //
 //	L(s) = Σ_i c_i L_i − Σ_{i<m} x_i,   L_i = log Σ_{k≥i} exp(x_k),   x_i = s_order(i)
-//	λ_k = [k < m] − Σ_{i≤k} c_i exp(x_k − L_i)
+//	λ_k = [k < m] − Σ_{i≤k} c_i p_ik,   p_ik = exp(x_k − L_i)
+//	∂²L/∂x_k² = Σ_{i≤k} c_i p_ik (1 − p_ik)
 //
 // where m is the number of documents counted and c_i the number of picks from among
 // the documents from i on; c_i = 0 for i ≥ m, and the c_i sum to m.
@@ -25,9 +26,9 @@ type picks struct {
 // are used without logarithms: sums of their reciprocals stay far from overflow.
 const maxPlainSpread = 600
 
-// eval returns L and overwrites lambda, if not nil, with its negative
-// gradient.
-func (p *picks) eval(scores, lambda []float64, scratch *Scratch) float64 {
+// eval returns L and overwrites lambda, if not nil, with its negative gradient, and second, if
+// neither is nil, with the second derivatives.
+func (p *picks) eval(scores, lambda, second []float64, scratch *Scratch) float64 {
 	n := len(p.order)
 	x, relative, logs := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
 	relativeScores(relative, scores)
@@ -42,15 +43,15 @@ func (p *picks) eval(scores, lambda []float64, scratch *Scratch) float64 {
 	// the number of picks is that of the documents counted.
 	value := -kernel.Sum(x[:p.counted])
 	if bottom >= -maxPlainSpread {
-		return value + p.plain(x, logs, lambda, scratch)
+		return value + p.plain(x, logs, lambda, second, scratch)
 	}
-	return value + p.wide(x, logs, lambda)
+	return value + p.wide(x, logs, lambda, second)
 }
 
 // plain returns Σ c_i L_i and sets lambda for scores that are near each other. It
 // takes an exponential, a logarithm and a division a document; logs has the
 // length of x.
-func (p *picks) plain(x, logs, lambda []float64, scratch *Scratch) float64 {
+func (p *picks) plain(x, logs, lambda, second []float64, scratch *Scratch) float64 {
 	n := len(x)
 	e := x
 	kernel.Exp(e, x)
@@ -73,8 +74,28 @@ func (p *picks) plain(x, logs, lambda []float64, scratch *Scratch) float64 {
 		}
 		lambda[d] = -e[i] * inverse
 	}
+	if second != nil {
+		p.curvature(e, sums, lambda, second)
+	}
 	p.addCounted(lambda)
 	return value
+}
+
+// curvature sets second, given Σ_{k≥i} exp(x_k) and minus what λ has of all picks. Sums of
+// squares are relative to the last, so that they do not overflow.
+func (p *picks) curvature(e, sums, lambda, second []float64) {
+	var squares float64
+	for i, d := range p.order {
+		if i > 0 {
+			fall := sums[i] / sums[i-1]
+			squares *= fall * fall
+		}
+		if i < p.counted {
+			squares += p.times(i)
+		}
+		own := e[i] / sums[i]
+		second[d] = max(-lambda[d]-own*own*squares, 0)
+	}
 }
 
 // wide is plain for scores of any size, by logarithms of sums. The L_i fall, so
@@ -83,21 +104,28 @@ func (p *picks) plain(x, logs, lambda []float64, scratch *Scratch) float64 {
 //	Σ_{i≤k} c_i exp(x_k − L_i) = exp(x_k − L_k) Σ_{i≤k} c_i exp(L_k − L_i)
 //
 // nothing overflows and the last sum goes from one k to the next by a factor.
-func (p *picks) wide(x, logs, lambda []float64) float64 {
+func (p *picks) wide(x, logs, lambda, second []float64) float64 {
 	logspace.SuffixLogSumExp(logs, x)
 	value := p.weigh(logs[:p.counted])
 	if lambda == nil {
 		return value
 	}
-	var sum float64
+	var sum, squares float64 // of c_i exp(L_k − L_i) and of c_i exp(L_k − L_i)²
 	for k, d := range p.order {
 		if k > 0 {
-			sum *= math.Exp(logs[k] - logs[k-1])
+			fall := math.Exp(logs[k] - logs[k-1])
+			sum *= fall
+			squares *= fall * fall
 		}
 		if k < p.counted {
 			sum += p.times(k)
+			squares += p.times(k)
 		}
-		lambda[d] = -math.Exp(x[k]-logs[k]) * sum
+		own := math.Exp(x[k] - logs[k])
+		lambda[d] = -own * sum
+		if second != nil {
+			second[d] = max(own*sum-own*own*squares, 0)
+		}
 	}
 	p.addCounted(lambda)
 	return value

@@ -28,7 +28,9 @@ type Diagonal interface {
 	// EvalSecond is [QueryLoss.Eval] with a lambda that is not nil, and overwrites
 	// second, one element a document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. Where λ
 	// is no gradient but depends on a ranking, these are its derivatives with the
-	// ranking held fixed. They are finite and not negative.
+	// ranking held fixed. They are finite and not negative: a loss whose second
+	// derivatives may be negative, as it is not convex, is no Diagonal, and learners do
+	// with λ alone.
 	EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64
 }
 
@@ -43,4 +45,6 @@ type CuttingPlane interface {
 	Support(scores, lambda []float64, scratch *Scratch) (c float64)
 }
 
-var _ = []Diagonal{&boundRankNet{}, crossEntropy{}, &boundSecondLambdaRank{}, nothing{}}
+var _ = []Diagonal{
+	&boundRankNet{}, crossEntropy{}, squaredError{}, boundMLEPicks{}, boundMLEAverage{}, boundLambdaLoss{}, &boundSecondLambdaRank{}, nothing{},
+}

@@ -188,6 +188,18 @@ func (f *Functional) EvalSecond(scores, lambda, second []float64) float64 {
 	return f.run(f.second, point{scores, lambda, second})
 }
 
+// Mark overwrites rows with 1 for the documents of queries whose loss is not [loss.Nothing],
+// and 0 for the others.
+func (f *Functional) Mark(rows []float64) {
+	f.mustHaveRows("marks", rows)
+	clear(rows)
+	for i := range f.queries {
+		for d := range f.queries[i].docs {
+			rows[f.queries[i].row+d] = 1
+		}
+	}
+}
+
 func (f *Functional) mustHaveRows(what string, x []float64) {
 	if len(x) != f.rows {
 		panic(fmt.Sprintf("objective: %d %s for %d rows", len(x), what, f.rows))

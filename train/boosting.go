@@ -131,6 +131,9 @@ func (b *boosting) run(ctx context.Context) (model.Training, error) {
 			return t, err
 		}
 		s, ok := b.Next()
+		if err := ctx.Err(); err != nil && !ok {
+			return t, err
+		}
 		if !ok {
 			t.Status = "no further weak ranker is of use"
 			break

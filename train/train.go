@@ -7,13 +7,12 @@
 // round ([Boosting]), or a type of the caller's own. A loss, a caller's own included, goes
 // with every learner whose demands it meets; with another one it is a *ProblemError:
 //
-//	[Descent]              none
+//	[Descent], [Trees]     none
 //	[LBFGS]                λ is minus the gradient of the loss (not loss.Traits.NonGradient)
 //	[Planes]               that, and the loss is convex (loss.Traits.Convex)
 //	[Newton]               that, and it has a Hessian (loss.SecondOrder)
 //	[Smoothing]            as for Planes, and a stand-in that has a Hessian and cutting planes
 //	                       (loss.SecondOrder, loss.CuttingPlane)
-//	[Trees]                second derivatives by score (loss.Diagonal)
 //	[Boosting], [Classification]  they take no loss
 //
 // Start reading at [Problem] and [Run]; [Learner] and [Task] are what a learner of one's

@@ -17,6 +17,7 @@ type treeRounds struct {
 	seed   uint64
 	data   *dataset.Dataset
 	loss   *objective.Functional
+	step   *treeStep
 	grower *tree.Grower
 
 	scores, lambda, second []float64
@@ -28,27 +29,52 @@ type treeRounds struct {
 	rounds  int       // kept
 	keptTo  int       // in leaves
 	queries []int     // to draw from
+	draws   int       // made
+	err     error     // that ended the rounds
 }
 
 // Next implements Booster. The objective is that of the sum with the new tree.
 func (r *treeRounds) Next() (Round, bool) {
-	round := strconv.Itoa(len(r.trees) + 1)
-	r.grower.Bar(r.barred(round))
-	r.last = r.grower.Grow(r.lambda, r.second, r.bag(round))
-	if r.last.Leaves < 2 {
+	if !r.grow() {
 		return Round{}, false
 	}
-	r.values = r.grower.Values(r.lambda, r.second)
-	for i := range r.values {
-		r.values[i] *= r.Rate
-	}
-	r.grower.Add(r.scores, r.values)
 	nodes := make([]scorer.TreeNode, len(r.last.Nodes))
 	for i, n := range r.last.Nodes {
 		nodes[i] = scorer.TreeNode{Feature: n.Feature, Threshold: n.Threshold, MissingLeft: n.MissingLeft, Left: n.Left, Right: n.Right}
 	}
 	r.trees, r.leaves = append(r.trees, nodes), append(r.leaves, r.values...)
-	return Round{Weight: r.Rate, Objective: r.loss.EvalSecond(r.scores, r.lambda, r.second)}, true
+	return Round{Weight: r.Rate, Objective: r.step.eval(r.scores, r.lambda, r.second)}, true
+}
+
+// drawsOfATree are how often queries, features and what the loss draws are drawn for one tree,
+// at most: another draw may show a way down where one shows none.
+const drawsOfATree = 10
+
+// grow grows a tree and adds it to the scores. It reports false if there is none.
+func (r *treeRounds) grow() bool {
+	for range drawsOfATree {
+		r.draws++
+		draw := strconv.Itoa(r.draws)
+		if r.Redraw && r.draws > 1 {
+			if r.err = r.step.redraw(r.draws - 1); r.err != nil {
+				return false
+			}
+			r.step.eval(r.scores, r.lambda, r.second)
+		}
+		bag, barred := r.bag(draw), r.barred(draw)
+		r.grower.Bar(barred)
+		r.last = r.grower.Grow(r.lambda, r.second, bag)
+		if r.last.Leaves > 1 {
+			r.values = r.grower.Values(r.lambda, r.second)
+			if r.step.take(r.grower, r.Rate, r.scores, r.lambda, r.values) {
+				return true
+			}
+		}
+		if bag == nil && barred == nil && !r.Redraw {
+			break
+		}
+	}
+	return false
 }
 
 // Add implements Booster.
@@ -67,6 +93,9 @@ func (r *treeRounds) Keep() { r.rounds, r.keptTo = len(r.trees), len(r.leaves) }
 
 // Kept implements Booster.
 func (r *treeRounds) Kept() (scorer.Scorer, []float64, error) {
+	if r.err != nil {
+		return nil, nil, r.err
+	}
 	s, err := scorer.NewTrees(r.data.Features, r.trees[:r.rounds])
 	return s, r.leaves[:r.keptTo], err
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/listwise/listwise/tree"
 )
 
-// Trees adds regression trees to a sum, round by round: each approximates a Newton step of the
-// loss as a function of the documents' scores (Friedman, Greedy Function Approximation, Annals
-// of Statistics 2001; with second derivatives, Chen and Guestrin, XGBoost, KDD 2016). The loss
-// must have second derivatives by score (loss.Diagonal). The round that is best on the
-// validation data is kept, without these the last. No checkpoints are written.
+// Trees adds regression trees to a sum, round by round: each approximates a step of the loss as
+// a function of the documents' scores (Friedman, Greedy Function Approximation, Annals of
+// Statistics 2001). It is a Newton step if the loss has second derivatives by score
+// (loss.Diagonal; Chen and Guestrin, XGBoost, KDD 2016); else one along λ, by a line search if
+// λ is the gradient of the loss. The round that is best on the validation data is kept, without
+// these the last. No checkpoints are written.
 type Trees struct {
 	Rounds   int     // trees at most; 0 means 300
 	Patience int     // rounds without a better one, by the validation data, before the end; 0: all are made
@@ -24,6 +25,8 @@ type Trees struct {
 	// QueryFraction of the queries, drawn anew each round, teach a tree, at least one; of the
 	// features that FeatureFraction, at least one, is there to divide by. 0 means all.
 	QueryFraction, FeatureFraction float64
+
+	Redraw bool // draw what the loss draws before every tree, not once
 
 	tree.Options // Workers is set by the task
 }
@@ -57,9 +60,6 @@ func (l Trees) start(t *Task) (Booster, error) {
 	if f.Queries() == 0 {
 		return nil, t.nothingToLearn()
 	}
-	if err := f.Diagonal(); err != nil {
-		return nil, BadProblem("%w, and trees take Newton steps; expected a loss that has them", err)
-	}
 	l.Rate, l.Bins = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins)
 	l.QueryFraction, l.FeatureFraction = cmp.Or(l.QueryFraction, 1), cmp.Or(l.FeatureFraction, 1)
 	l.Workers = t.Workers
@@ -72,10 +72,13 @@ func (l Trees) start(t *Task) (Booster, error) {
 		return nil, err
 	}
 	n := d.Docs()
-	r := &treeRounds{Trees: l, seed: t.Seed, data: d, loss: f, grower: g, scores: make([]float64, n), lambda: make([]float64, n), second: make([]float64, n)}
+	r := &treeRounds{
+		Trees: l, seed: t.Seed, data: d, loss: f, step: newTreeStep(f, t.Loss.Traits()), grower: g,
+		scores: make([]float64, n), lambda: make([]float64, n), second: make([]float64, n),
+	}
 	for i := range d.Queries {
 		r.queries = append(r.queries, i)
 	}
-	f.EvalSecond(r.scores, r.lambda, r.second)
+	r.step.eval(r.scores, r.lambda, r.second)
 	return r, nil
 }

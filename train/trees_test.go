@@ -154,13 +154,12 @@ func TestTreesStopEarly(t *testing.T) {
 	}
 }
 
-// A loss without second derivatives, fractions out of range and missing losses are refused.
+// Fractions out of range and missing losses are refused.
 func TestTreesRefuse(t *testing.T) {
 	d := curved(t, 5, 6)
 	leaves := tree.Options{Leaves: 4}
 	for name, p := range map[string]Problem{
 		"no loss":          {Learner: Trees{Options: leaves}},
-		"no curvature":     {Loss: loss.ApproxNDCG{}, Learner: Trees{Options: leaves}},
 		"leaves":           {Loss: loss.RankNet{}, Learner: Trees{Options: tree.Options{Leaves: 1}}},
 		"bins":             {Loss: loss.RankNet{}, Learner: Trees{Bins: 256, Options: leaves}},
 		"rate":             {Loss: loss.RankNet{}, Learner: Trees{Rate: 2, Options: leaves}},
