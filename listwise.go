@@ -54,6 +54,9 @@ func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m, err = m.For(o.Scorer); err != nil {
+		return nil, err
+	}
 	values, err := m.Values(o.Settings)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func TestCancelledAtAnyTime(t *testing.T) {
 			whole := time.Since(began)
 			for part := range 4 {
 				p := quick(t, m, kind)
-				if _, err := m.hyperparameter("optimizer"); err == nil && m.Name != "ranksvm" && m.Name != "svmmap" {
+				if _, err := p.Values.method.hyperparameter("optimizer"); err == nil && m.Name != "ranksvm" && m.Name != "svmmap" {
 					p.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 				}
 				ctx, cancel := context.WithCancelCause(context.Background())

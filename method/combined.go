@@ -4,7 +4,6 @@ import (
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/train"
 )
 
 // combinedMeasures are the measures of LogRank's three losses, and the hyperparameters that
@@ -25,28 +24,23 @@ func newCombined() *Method {
 		own = append(own, weight(m.weight, "1", "ConvexLoss for "+m.title))
 	}
 	own = append(own, weight(mleWeight, "0", "MLE"))
-	m := &Method{
+	return gradientMethod(Method{
 		Name:            "combined",
 		Title:           "Combined",
 		Summary:         "Weighted mean of ConvexLoss for AUC, average precision and NDCG@10, and of MLE, over one sample.",
 		Source:          logRankSource + ", Section 6 (proposed there as future work)",
-		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", own...),
-	}
-	m.plan = func(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
-		config, err := logRankConfig(m, p)
+		Hyperparameters: logRankParameters("sampled", own...),
+	}, regularization("0.01", gridQueries), nil, func(p *Problem) (loss.Loss, error) {
+		config, err := logRankConfig(p)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		l := logrank.Combined{Options: config}
 		if l.Terms, err = combinedTerms(p); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if err := l.Validate(); err != nil {
-			return nil, nil, train.BadProblem("%w", err)
-		}
-		return parametric(m, p, l)
-	}
-	return m.forNetworks()
+		return l, l.Validate()
+	})
 }
 
 // combinedTerms reads the weights. NDCG's discount is LETOR 3.0's, which is LogRank's.

@@ -20,7 +20,10 @@ import (
 
 // quick are settings under which every method trains in milliseconds.
 func quick(t testing.TB, m *Method, scorer string, settings ...string) *Problem {
-	for name, value := range map[string]string{"C": "100", "samples": "20", "iterations": "40", "restarts": "1", "epochs": "15", "hidden": "4", "pair_hidden": "2"} {
+	if of, err := m.For(scorer); err == nil {
+		m = of
+	}
+	for name, value := range map[string]string{"trees": "20", "leaf_documents": "2", "C": "100", "samples": "20", "iterations": "40", "restarts": "1", "epochs": "15", "hidden": "4", "pair_hidden": "2"} {
 		if m.IsNumber(name) && !slices.Contains(settings, name) {
 			settings = append(settings, name, value)
 		}
@@ -220,7 +223,7 @@ func TestGradientMethodErrors(t *testing.T) {
 	}{
 		{"lambdarank", quick(t, lookup(t, "lambdarank"), "", "optimizer", "lbfgs"), "lambdarank: optimizer=lbfgs: the λ of lambdarank are not the gradient of its value"},
 		{"lambdaloss", quick(t, lookup(t, "lambdaloss"), networkScorer, "optimizer", "lbfgs"), "lambdaloss: optimizer=lbfgs: the λ of lambdaloss"},
-		{"ranknet", quick(t, lookup(t, "ranknet"), "pairnet"), `ranknet: found the scorer "pairnet", expected linear, net`},
+		{"ranknet", quick(t, lookup(t, "ranknet"), "pairnet"), `ranknet: found the scorer "pairnet", expected linear, net, trees`},
 		{"boltzrank2", quick(t, lookup(t, "boltzrank2"), "tree"), `boltzrank2: found the scorer "tree", expected pairnet, linear, net`},
 		{"listnet", quick(t, lookup(t, "listnet"), "", "top", "4"), `listnet: query "1": `},
 		{"lambdarank", quick(t, lookup(t, "lambdarank"), "", "lambda", "step", "sigma", "2"), `lambdarank: query "1": sigma 2: the lambda function step has no slope`},

@@ -9,8 +9,12 @@ import (
 
 // gradientMethod completes a method whose loss is trained by L-BFGS or by descent:
 // its hyperparameters are C, the loss's own, which it has so far, and those of the
-// optimisers and scorers. rates is the grid of descent's rate, nil for none.
+// optimisers and scorers. On trees it has the loss's own and those of trees, unless its
+// scores are of pairs. rates is the grid of descent's rate, nil for none.
 func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *Problem) (loss.Loss, error)) *Method {
+	if !m.pairs {
+		m.onTrees = treeMethod(m, newLoss)
+	}
 	m.Hyperparameters = slices.Concat([]Hyperparameter{c}, m.Hyperparameters, descentParameters(rates), lbfgsParameters(), networkParameters())
 	if m.pairs {
 		m.Hyperparameters = append(m.Hyperparameters, pairHidden)

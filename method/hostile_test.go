@@ -132,7 +132,7 @@ func (h hostile) data(t testing.TB, seed uint64) *dataset.Dataset {
 // short are settings that make a training short.
 func short(m *Method) []string {
 	var set []string
-	for name, value := range map[string]string{"epochs": "3", "iterations": "30", "restarts": "1", "rounds": "5", "sweeps": "2", "samples": "10", "hidden": "3", "pair_hidden": "2"} {
+	for name, value := range map[string]string{"trees": "5", "leaf_documents": "1", "epochs": "3", "iterations": "30", "restarts": "1", "rounds": "5", "sweeps": "2", "samples": "10", "hidden": "3", "pair_hidden": "2"} {
 		if _, err := m.hyperparameter(name); err == nil {
 			set = append(set, name, value)
 		}
@@ -150,7 +150,11 @@ func TestHostileData(t *testing.T) {
 				d := h.data(t, seed)
 				for _, m := range List() {
 					for _, kind := range m.Scorers() {
-						p := newProblem(t, m, short(m)...)
+						of, err := m.For(kind)
+						if err != nil {
+							t.Fatal(err)
+						}
+						p := newProblem(t, of, short(of)...)
 						p.Data, p.Scorer = d, kind
 						if seed == 1 {
 							p.Valid = h.data(t, 100)

@@ -39,6 +39,8 @@ type Hyperparameter struct {
 
 	// NetworkGrid takes the place of Grid for networks, unless it is nil.
 	NetworkGrid []string
+
+	notOnTrees bool // of a loss, but it says how a penalty or an optimiser counts that trees do not have
 }
 
 // Range describes the allowed values in a few characters.
@@ -154,7 +156,7 @@ func (m *Method) hyperparameter(name string) (*Hyperparameter, error) {
 		}
 		names[i] = m.Hyperparameters[i].Name
 	}
-	return nil, fmt.Errorf("%s has no hyperparameter %q%s", m.Name, name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
+	return nil, fmt.Errorf("%s has no hyperparameter %q%s", m.label(), name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
 }
 
 // Names returns the names of the hyperparameters, in the order of the method's list.
@@ -244,6 +246,10 @@ func (m *Method) Grid(override map[string][]string) ([]map[string]string, error)
 // GridOf is Grid with the default grids of a kind of scorer; the empty string means the
 // method's default.
 func (m *Method) GridOf(kind string, override map[string][]string) ([]map[string]string, error) {
+	m, err := m.For(kind)
+	if err != nil {
+		return nil, err
+	}
 	if kind == "" {
 		kind = m.Scorers()[0]
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/loss/logrank/sample"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/train"
 )
 
 // LogRank's objectives (Dubey, Machchhar, Bhattacharyya and Chakrabarti,
@@ -34,12 +33,11 @@ func regularization(standard string, grid []string) Hyperparameter {
 	}
 }
 
-// logRankParameters returns the hyperparameters that all objectives share,
-// after C and those given.
-func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []Hyperparameter {
+// logRankParameters returns the hyperparameters that the laws of all objectives share,
+// after those given.
+func logRankParameters(form string, own ...Hyperparameter) []Hyperparameter {
 	defaults := sample.DefaultOptions()
-	list := append([]Hyperparameter{c}, own...)
-	list = append(list,
+	return append(slices.Clip(own),
 		Hyperparameter{Name: "form", Kind: Choice, Default: form, Choices: []string{"factored", "sampled", "lattice", "shell"}, Doc: "rankings summed over: factored (all labelings of pairs, exact), sampled (the paper's random walks), lattice (all score-ordered interleavings, exact), shell (the ideal ranking and its neighbours, exact)"},
 		Hyperparameter{Name: "kappa", Kind: Choice, Default: "one", Choices: []string{"one", "pairs"}, Doc: "scale of the feature map: one, or 1/(number of good-bad pairs) of the query"},
 		threshold(""),
@@ -54,7 +52,6 @@ func logRankParameters(c Hyperparameter, form string, own ...Hyperparameter) []H
 		Hyperparameter{Name: "ideal", Kind: Switch, Default: "true", Doc: "add the ideal ranking to the sample if no walk visited it (form=sampled)"},
 		redraw("the sampled rankings", " (form=sampled)"),
 	)
-	return slices.Concat(list, descentParameters(nil), lbfgsParameters(), networkParameters())
 }
 
 // lbfgsParameters are the hyperparameters of trainByLBFGS.
@@ -78,8 +75,8 @@ func newMLE() *Method {
 		Title:           "MLE",
 		Summary:         "Maximum likelihood of the ideal ranking; factored, it is the pairwise logistic loss of RankNet.",
 		Source:          logRankSource + ", eq. 3",
-		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
-	}, func(l logrank.Options) loss.Loss { return logrank.MLE{Options: l} })
+		Hyperparameters: logRankParameters("factored"),
+	}, regularization("0.001", gridPairs), func(l logrank.Options) loss.Loss { return logrank.MLE{Options: l} })
 }
 
 func newExpGain() *Method {
@@ -90,8 +87,8 @@ func newExpGain() *Method {
 		Source:          logRankSource + ", eq. 6",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
-	}, func(l logrank.Options) loss.Loss { return logrank.ExpGain{Options: l} })
+		Hyperparameters: logRankParameters("factored"),
+	}, regularization("0.001", gridPairs), func(l logrank.Options) loss.Loss { return logrank.ExpGain{Options: l} })
 }
 
 func newL2() *Method {
@@ -102,8 +99,8 @@ func newL2() *Method {
 		Source:          logRankSource + ", eq. 4",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters(regularization("0.001", gridPairs), "factored"),
-	}, func(l logrank.Options) loss.Loss { return logrank.L2{Options: l} })
+		Hyperparameters: logRankParameters("factored"),
+	}, regularization("0.001", gridPairs), func(l logrank.Options) loss.Loss { return logrank.L2{Options: l} })
 }
 
 func newL3() *Method {
@@ -114,8 +111,8 @@ func newL3() *Method {
 		Source:          logRankSource + ", Section 3",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta),
-	}, func(l logrank.Options) loss.Loss { return logrank.L3{Options: l} })
+		Hyperparameters: logRankParameters("sampled", beta),
+	}, regularization("0.01", gridQueries), func(l logrank.Options) loss.Loss { return logrank.L3{Options: l} })
 }
 
 func newConvexLoss() *Method {
@@ -126,8 +123,8 @@ func newConvexLoss() *Method {
 		Source:          logRankSource + ", Section 3",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters(regularization("0.01", gridQueries), "sampled", beta),
-	}, func(l logrank.Options) loss.Loss { return logrank.ConvexLoss{Options: l} })
+		Hyperparameters: logRankParameters("sampled", beta),
+	}, regularization("0.01", gridQueries), func(l logrank.Options) loss.Loss { return logrank.ConvexLoss{Options: l} })
 }
 
 func newExpLoss() *Method {
@@ -138,25 +135,24 @@ func newExpLoss() *Method {
 		Source:          logRankSource + ", eq. 5 with f = exp",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters(regularization("1", gridQueries), "sampled", beta),
-	}, func(l logrank.Options) loss.Loss { return logrank.ExpLoss{Options: l} })
+		Hyperparameters: logRankParameters("sampled", beta),
+	}, regularization("1", gridQueries), func(l logrank.Options) loss.Loss { return logrank.ExpLoss{Options: l} })
 }
 
 // logRank completes a method whose loss is made from the shared configuration.
-func logRank(m Method, newLoss func(logrank.Options) loss.Loss) *Method {
-	m.plan = func(m *Method, p *Problem) (loss.Loss, train.Learner, error) {
-		config, err := logRankConfig(m, p)
+func logRank(m Method, c Hyperparameter, newLoss func(logrank.Options) loss.Loss) *Method {
+	return gradientMethod(m, c, nil, func(p *Problem) (loss.Loss, error) {
+		config, err := logRankConfig(p)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return parametric(m, p, newLoss(config))
-	}
-	return m.forNetworks()
+		return newLoss(config), nil
+	})
 }
 
 // logRankConfig reads the shared configuration from a problem's values.
-func logRankConfig(m *Method, p *Problem) (logrank.Options, error) {
-	v := p.Values
+func logRankConfig(p *Problem) (logrank.Options, error) {
+	m, v := p.Values.method, p.Values
 	form, err := logrank.ParseForm(v.Text("form"))
 	if err != nil {
 		return logrank.Options{}, err

@@ -20,6 +20,9 @@ func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
 		return logrank.Options{}, false, nil
 	}
 	method := List()[i]
+	if m.Scorer != nil && m.Scorer.Kind() == treeScorer && method.onTrees != nil {
+		method = method.onTrees
+	}
 	set := make(map[string]string, len(m.Hyperparameters))
 	for name, v := range m.Hyperparameters {
 		set[name] = settingText(v)
@@ -43,7 +46,7 @@ func LogRankOf(m *model.Model) (config logrank.Options, ok bool, err error) {
 			return logrank.Options{}, false, err
 		}
 	}
-	config, err = logRankConfig(method, p)
+	config, err = logRankConfig(p)
 	return config, err == nil, err
 }
 

@@ -48,9 +48,9 @@ func TestLogRankOf(t *testing.T) {
 		}
 		return m, p, trained
 	}
-	m, p, trained := train("convexloss", map[string]string{"samples": "60", "steps": "7", "beta": "2.5", "kappa": "pairs", "levels": "3"})
+	_, p, trained := train("convexloss", map[string]string{"samples": "60", "steps": "7", "beta": "2.5", "kappa": "pairs", "levels": "3"})
 	p.settle(measure.Convention{}.For(p.Data))
-	want, err := logRankConfig(m, p)
+	want, err := logRankConfig(p)
 	if err != nil {
 		t.Fatal(err)
 	}

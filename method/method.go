@@ -35,6 +35,9 @@ type Method struct {
 	// else that is C.
 	penalty func(p *Problem) float64
 
+	// onTrees is the method as it grows trees, with other hyperparameters; nil if it does not.
+	onTrees *Method
+
 	// scorers, if not nil, are the only ones that it can train, its default first.
 	scorers []string
 
@@ -117,20 +120,20 @@ func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, e
 // Problem returns the method's loss and learner with the data of p as a problem for
 // package train, settled.
 func (m *Method) Problem(p *Problem) (*train.Problem, error) {
+	m, err := m.For(p.Scorer)
+	if err != nil {
+		return nil, err
+	}
 	own := *p
 	if own.Values.method == nil {
-		var err error
 		if own.Values, err = m.Values(nil); err != nil {
 			return nil, err
 		}
 	}
 	if other := own.Values.method; other != m {
-		return nil, fmt.Errorf("found the hyperparameters of %s, expected those of %s", other.Name, m.Name)
+		return nil, fmt.Errorf("found the hyperparameters of %s, expected those of %s", other.label(), m.label())
 	}
 	if err := m.CheckMeasure(p.Measure); err != nil {
-		return nil, err
-	}
-	if err := m.CheckScorer(p.Scorer); err != nil {
 		return nil, err
 	}
 	t := &train.Problem{
@@ -141,8 +144,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	if m.UsesMeasure {
 		t.Measure = p.Measure
 	}
-	t, err := t.Settled()
-	if err != nil {
+	if t, err = t.Settled(); err != nil {
 		return nil, err
 	}
 	own.Data, own.Valid, own.Select = t.Data, t.Valid, t.Select

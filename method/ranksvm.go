@@ -25,7 +25,7 @@ func newRankSVM() *Method {
 		Hyperparameters: []Hyperparameter{
 			{Name: "hinge", Kind: Choice, Default: "l2", Choices: []string{"l1", "l2"}, Doc: "of a pair's distance t from its margin of 1: l1, max(0, t), or l2, its square"},
 			{Name: "weights", Kind: Choice, Default: "pairs", Choices: []string{"pairs", "queries"}, Doc: "what counts the same: all pairs, or all queries, each pair by one over its query's number of pairs"},
-			{Name: "c_scale", Kind: Choice, Default: "sum", Choices: []string{"sum", "svmrank"}, Doc: "C multiplies the sum over queries, or, as SVM-rank's -c, their mean: then it is divided by the number of training queries"},
+			{Name: "c_scale", Kind: Choice, Default: "sum", Choices: []string{"sum", "svmrank"}, Doc: "C multiplies the sum over queries, or, as SVM-rank's -c, their mean: then it is divided by the number of training queries", notOnTrees: true},
 		},
 	}, Hyperparameter{
 		Name: "C", Kind: Number, Default: "0.001", Min: leastPositive, Max: unbounded,
@@ -82,6 +82,9 @@ func fieldC(p *Problem) float64 {
 
 // rankSVMOptimizer returns the optimiser that a problem asks for.
 func rankSVMOptimizer(p *Problem) string {
+	if p.onTrees() {
+		return "descent"
+	}
 	optimizer := p.Values.Text("optimizer")
 	switch {
 	case optimizer != "auto":

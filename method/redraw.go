@@ -3,10 +3,10 @@ package method
 // redraw is a hyperparameter of the methods whose loss draws random numbers; when
 // says of which settings that is true.
 func redraw(what, when string) Hyperparameter {
-	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " anew at the beginning of every epoch of descent rather than once" + when}
+	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " anew at the beginning of every epoch of descent, or for every tree, rather than once" + when}
 }
 
-// redraws reports whether the loss is to draw anew in every epoch.
+// redraws reports whether the loss is to draw anew in every epoch, or for every tree.
 func (p *Problem) redraws() bool {
 	_, err := p.Values.method.hyperparameter("redraw")
 	return err == nil && p.Values.Bool("redraw")

@@ -51,7 +51,32 @@ func (m *Method) Scorers() []string {
 			kinds = slices.Insert(kinds, 0, a.kind)
 		}
 	}
+	if m.onTrees != nil {
+		kinds = append(kinds, treeScorer)
+	}
 	return kinds
+}
+
+// For returns the method as it trains a kind of scorer, the empty string its default. It is
+// the method itself except for trees, which most methods have other hyperparameters for:
+// those of their loss and of boosted trees. It is a *ProblemError if the method cannot train
+// a scorer of that kind.
+func (m *Method) For(kind string) (*Method, error) {
+	if err := m.CheckScorer(kind); err != nil {
+		return nil, err
+	}
+	if kind == treeScorer && m.onTrees != nil {
+		return m.onTrees, nil
+	}
+	return m, nil
+}
+
+// label is the method's name in messages about its hyperparameters.
+func (m *Method) label() string {
+	if slices.Equal(m.scorers, []string{treeScorer}) {
+		return m.Name + " on trees"
+	}
+	return m.Name
 }
 
 // CheckScorer returns a *ProblemError if the method cannot train a scorer of that kind;
@@ -86,6 +111,9 @@ var pairHidden = Hyperparameter{
 	Name: "pair_hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000,
 	Doc: "hidden units of the network over pairs of documents (scorer pairnet)",
 }
+
+// onTrees reports whether trees are to be grown.
+func (p *Problem) onTrees() bool { return scorerKind(p.Values.method, p) == treeScorer }
 
 // architectureOf returns the scorer's architecture of a problem, whose kind CheckScorer has
 // accepted.

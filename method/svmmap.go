@@ -31,13 +31,13 @@ func newSVMmap() *Method {
 			threshold(" (grades=binary)"),
 			{Name: "grades", Kind: Choice, Default: "binary", Choices: []string{"binary", "graded"}, Doc: "rankings of relevant against irrelevant documents, or, for ndcg, orders of all documents by their grades"},
 			{Name: "ranks", Kind: Choice, Default: "root", Choices: []string{"root", "log"}, Doc: "weight of rank r in the feature map: root, r^(-1/4), or log, 1/log2(1+r) (grades=graded)"},
-			{Name: "slack", Kind: Choice, Default: "one", Choices: []string{"one", "n"}, Doc: "planes below the sum over queries (one), or below every query's loss (n); the minimum is the same (optimizer=planes)"},
+			{Name: "slack", Kind: Choice, Default: "one", Choices: []string{"one", "n"}, Doc: "planes below the sum over queries (one), or below every query's loss (n); the minimum is the same (optimizer=planes)", notOnTrees: true},
 		},
 	}, Hyperparameter{
 		Name: "C", Kind: Number, Default: "10", Min: leastPositive, Max: unbounded,
 		Grid: []string{"0.1", "0.3", "1", "3", "10", "30", "100", "300", "1000"},
 		Doc:  "C of ½‖w‖² + (C/N)·Σ slack over N queries: the larger, the closer the fit",
-	}, nil, nil)
+	}, nil, svmMapLoss)
 	m.describe("optimizer", "planes (to the minimum, by cutting planes), lbfgs, descent (query by query, keeping the best epoch), or auto: planes if the scorer is linear, else descent", "auto", "planes", "lbfgs", "descent")
 	m.describe("tolerance", "stop when the mean slack is certified to be this close to the minimum's and the objective too, relatively (planes), or seems so (lbfgs)")
 	m.describe("iterations", "limit of iterations of planes and lbfgs")
@@ -77,6 +77,9 @@ func svmMapPenalty(p *Problem) float64 {
 
 // svmMapOptimizer returns the optimiser that a problem asks for.
 func svmMapOptimizer(p *Problem) string {
+	if p.onTrees() {
+		return "descent"
+	}
 	optimizer := p.Values.Text("optimizer")
 	switch {
 	case optimizer != "auto":

@@ -1,6 +1,8 @@
 package method
 
 import (
+	"slices"
+
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/train"
 	"github.com/listwise/listwise/tree"
@@ -44,15 +46,17 @@ func newMART() *Method {
 // treeMethod completes a method whose loss is boosted with trees: its hyperparameters are those
 // of trees and the loss's own, which it has so far.
 func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
-	m.Hyperparameters = append(treeParameters(), m.Hyperparameters...)
-	m.Hyperparameters = append(m.Hyperparameters, largestWork)
+	own := slices.DeleteFunc(slices.Clone(m.Hyperparameters), func(h Hyperparameter) bool { return h.notOnTrees })
+	m.Hyperparameters = slices.Concat(treeParameters(), own, []Hyperparameter{largestWork})
 	m.scorers = []string{treeScorer}
 	m.plan = func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 		l, err := newLoss(p)
 		if err != nil {
 			return nil, nil, &train.ProblemError{Err: err}
 		}
-		return l, trees(p.Values), nil
+		learner := trees(p.Values)
+		learner.Redraw = p.redraws()
+		return l, learner, nil
 	}
 	return &m
 }

@@ -52,6 +52,10 @@ func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 // NewEntryOf is NewEntry with the grids for a kind of scorer; the empty string means the
 // method's default.
 func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
+	m, err := m.For(kind)
+	if err != nil {
+		return Entry{}, err
+	}
 	grid, err := m.GridOf(kind, override)
 	if err != nil {
 		return Entry{}, err

@@ -14,7 +14,10 @@ import (
 func TestTablesFit(t *testing.T) {
 	reports := map[string]report{"methods": methodList(), "reproduce": experimentList()}
 	for _, m := range method.List() {
-		reports[m.Name] = methodReport(m)
+		reports[m.Name] = methodReport(m, m)
+		if trees, err := m.For("trees"); err == nil {
+			reports[m.Name+" on trees"] = methodReport(m, trees)
+		}
 	}
 	reports["many columns"] = report{
 		title:   "a title that goes on and on until it cannot be read in a single line of any terminal there is",

@@ -10,11 +10,13 @@ import (
 )
 
 func newMethodsCommand(env *environment) *cobra.Command {
-	return &cobra.Command{
+	var kind string
+	cmd := &cobra.Command{
 		Use:   "methods [NAME]",
 		Short: "List the learning methods, or one method's hyperparameters",
 		Example: `  listwise methods
-  listwise methods convexloss`,
+  listwise methods convexloss
+  listwise methods convexloss --scorer trees`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageErrorf("listwise methods: found %d arguments, expected at most one method", len(args))
@@ -23,15 +25,24 @@ func newMethodsCommand(env *environment) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
+				if kind != "" {
+					return usageErrorf("--scorer %s: expected a method to show the hyperparameters of", kind)
+				}
 				return env.print(methodList())
 			}
 			m, err := method.Lookup(args[0])
 			if err != nil {
 				return usageErrorf("%w", err)
 			}
-			return env.print(methodReport(m))
+			of, err := methodFor(m, kind)
+			if err != nil {
+				return err
+			}
+			return env.print(methodReport(m, of))
 		},
 	}
+	cmd.Flags().StringVar(&kind, "scorer", "", "`kind` of function that the method is to train: trees have hyperparameters of their own (default: the method's first)")
+	return cmd
 }
 
 // methodJSON is a method in "listwise methods --format json".
@@ -78,17 +89,21 @@ func describe(m *method.Method) methodJSON {
 	return j
 }
 
-func methodReport(m *method.Method) report {
+// methodReport describes a method as it trains a kind of scorer.
+func methodReport(m, of *method.Method) report {
 	r := report{
 		title:   fmt.Sprintf("%s: %s\n%s\n", m.Title, m.Summary, m.Source),
 		columns: []string{"--set", "default", "range", "grid of tune", "meaning"},
 		wrap:    60,
-		json:    describe(m),
+		json:    describe(of),
 	}
-	for _, h := range m.Hyperparameters {
+	for _, h := range of.Hyperparameters {
 		r.rows = append(r.rows, []any{h.Name, h.Default, h.Range(), gridText(&h), h.Doc})
 	}
 	r.notes = []string{"", "--scorer: " + strings.Join(m.Scorers(), ", ") + "."}
+	if trees, err := m.For("trees"); err == nil && trees != m && of == m {
+		r.notes = append(r.notes, fmt.Sprintf("Trees have hyperparameters of their own: listwise methods %s --scorer trees.", m.Name))
+	}
 	if m.UsesMeasure {
 		r.notes = append(r.notes, fmt.Sprintf("--measure chooses what it optimises: %s (default %s).", strings.Join(m.Measures(), ", "), m.DefaultMeasure))
 	}

@@ -31,7 +31,7 @@ func (l *learning) addTo(cmd *cobra.Command) {
 	f.StringVar(&l.measure, "measure", "", "`measure` to optimise, such as map, ndcg@K, auc or mrr (default: the method's own; some methods have none)")
 	l.judging.addTo(cmd)
 	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features per query: none, minmax or zscore; stored in the model")
-	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2)")
+	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters), trees (boosted; see listwise methods M --scorer trees) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2, trees for lambdamart and mart)")
 	l.reading.addTo(cmd)
 	f.Uint64Var(&l.seed, "seed", 1, "`number` that everything random depends on")
 }
@@ -69,12 +69,22 @@ func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
 	return training, nil
 }
 
-// checkScorer returns an error if the method cannot train the scorer.
-func (l *learning) checkScorer(m *method.Method) error {
-	if err := m.CheckScorer(l.scorer); err != nil {
-		return usageErrorf("--scorer %s%s", l.scorer, suggest.Or(l.scorer, m.Scorers(), fmt.Sprintf(": expected one of the scorers of %s: %s", m.Name, strings.Join(m.Scorers(), ", "))))
+// lookup returns the method of that name as it trains the scorer asked for.
+func (l *learning) lookup(name string) (*method.Method, error) {
+	m, err := method.Lookup(name)
+	if err != nil {
+		return nil, usageErrorf("--method: %w", err)
 	}
-	return nil
+	return methodFor(m, l.scorer)
+}
+
+// methodFor returns a method as it trains a kind of scorer, empty for its default.
+func methodFor(m *method.Method, scorer string) (*method.Method, error) {
+	of, err := m.For(scorer)
+	if err != nil {
+		return nil, usageErrorf("--scorer %s%s", scorer, suggest.Or(scorer, m.Scorers(), fmt.Sprintf(": expected one of the scorers of %s: %s", m.Name, strings.Join(m.Scorers(), ", "))))
+	}
+	return of, nil
 }
 
 func (l *learning) normalization() (dataset.Normalization, error) {
@@ -233,9 +243,9 @@ func (f *trainFlags) validation(m *model.Model, valid *dataset.Dataset) (*measur
 
 // problem puts together what the flags describe, the data last.
 func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Method, *method.Problem, error) {
-	m, err := method.Lookup(f.method)
+	m, err := f.lookup(f.method)
 	if err != nil {
-		return nil, nil, usageErrorf("--method: %w", err)
+		return nil, nil, err
 	}
 	p := &method.Problem{Seed: f.seed, Scorer: f.scorer, Checkpoint: f.checkpoint}
 	if err := f.settle(m, p); err != nil {
@@ -267,9 +277,6 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 
 // settle checks all flags and fills in what they say of how to learn.
 func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
-	if err := f.checkScorer(m); err != nil {
-		return err
-	}
 	if f.train == "-" && f.valid == "-" {
 		return usageErrorf("--train and --valid cannot both be standard input")
 	}

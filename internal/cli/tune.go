@@ -15,7 +15,6 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
-	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -187,9 +186,9 @@ func (f *tuneFlags) entries() ([]tune.Entry, error) {
 	used := make(map[string]bool)
 	var entries []tune.Entry
 	for name := range strings.SplitSeq(f.methods, ",") {
-		m, err := method.Lookup(strings.TrimSpace(name))
+		m, err := f.lookup(strings.TrimSpace(name))
 		if err != nil {
-			return nil, usageErrorf("--method: %w", err)
+			return nil, err
 		}
 		if slices.ContainsFunc(entries, func(e tune.Entry) bool { return e.Name == m.Name }) {
 			return nil, usageErrorf("--method %s: %s is named twice", f.methods, m.Name)
@@ -204,9 +203,6 @@ func (f *tuneFlags) entries() ([]tune.Entry, error) {
 		entry, err := tune.NewEntryOf(m, f.scorer, override)
 		if err != nil {
 			return nil, usageErrorf("--grid: %w", err)
-		}
-		if err := f.checkScorer(m); err != nil {
-			return nil, err
 		}
 		if entry.Measure, err = f.trainingMeasure(m); err != nil {
 			return nil, err
