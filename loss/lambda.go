@@ -112,7 +112,7 @@ func lambdaNames() string {
 // pairLaw gives λ_ij of a pair of documents as a function of their scores. It is
 // immutable. All slices but memory are indexed by rank.
 type pairLaw interface {
-	// prepare returns what add and addSecond need to know of the scores, in memory,
+	// prepare returns what add and addBoth need to know of the scores, in memory,
 	// which has the scores' length.
 	prepare(scores, memory []float64) []float64
 
@@ -127,9 +127,9 @@ type pairLaw interface {
 type secondLaw interface {
 	pairLaw
 
-	// addSecond adds −∂λ_ij/∂s_i of the pairs that add goes through to second: the
-	// same number for both documents of a pair, and not negative.
-	addSecond(second, loss, scores, prepared []float64, a, to int)
+	// addBoth is add, and adds −∂λ_ij/∂s_i to second: the same number for both
+	// documents of a pair, and not negative.
+	addBoth(lambda, second, loss, scores, prepared []float64, a, to int)
 }
 
 // pairField is a λ function that is a sum over pairs of documents. With T ranks that
@@ -161,9 +161,10 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 			to = a + 2
 		}
 		f.swaps.Row(loss, x, work, a, to)
-		f.law.add(lambda, loss, r.scores, prepared, a, to)
 		if law != nil {
-			law.addSecond(second, loss, r.scores, prepared, a, to)
+			law.addBoth(lambda, second, loss, r.scores, prepared, a, to)
+		} else {
+			f.law.add(lambda, loss, r.scores, prepared, a, to)
 		}
 	}
 }

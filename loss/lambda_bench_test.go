@@ -34,6 +34,29 @@ func BenchmarkLambdaRank(b *testing.B) {
 	}
 }
 
+// BenchmarkLambdaRankSecond is BenchmarkLambdaRank with second derivatives, as boosted trees
+// evaluate the loss.
+func BenchmarkLambdaRankSecond(b *testing.B) {
+	for _, name := range []string{"ndcg@10", "ndcg", "map"} {
+		for _, q := range rankQueries() {
+			m := additiveOrOther(b, name)
+			n := len(q.grades)
+			rows := min(depthOf(m), n-1)
+			bound := bind(b, LambdaRank{Measure: m}, q.grades).(Diagonal)
+			b.Run(name+"/"+q.name, func(b *testing.B) {
+				lambda, second := make([]float64, n), make([]float64, n)
+				var scratch Scratch
+				bound.EvalSecond(q.scores, lambda, second, &scratch)
+				b.ReportAllocs()
+				for b.Loop() {
+					bound.EvalSecond(q.scores, lambda, second, &scratch)
+				}
+				reportPerUnit(b, rows*n-rows*(rows+1)/2, "ns/pair")
+			})
+		}
+	}
+}
+
 // benchmarkDivisions divides once a pair and does nothing else.
 func benchmarkDivisions(b *testing.B, rows, n, pairs int) {
 	e := make([]float64, n)

@@ -80,25 +80,39 @@ func lead(loss, scores []float64, a, b int) float64 {
 	return math.Copysign(scores[a]-scores[b], loss[b])
 }
 
-// addSecond implements secondLaw: |Δ|σ²ρ(1 − ρ), with ρ = 1/(1 + exp(σ(s_i − s_j − m))),
+// addBoth implements secondLaw: |Δ|σ²ρ(1 − ρ), with ρ = 1/(1 + exp(σ(s_i − s_j − m))),
 // as LambdaMART has it (Burges, From RankNet to LambdaRank to LambdaMART: An Overview,
-// 2010, section 7).
-func (l logisticLaw) addSecond(second, loss, scores, e []float64, a, to int) {
-	square := l.sigma * l.sigma
+// 2010, section 7). As add it divides once a pair; λ has the bits of add.
+func (l logisticLaw) addBoth(lambda, second, loss, scores, e []float64, a, to int) {
+	if e == nil {
+		l.addBothFar(lambda, second, loss, scores, a, to)
+		return
+	}
+	upper := math.Float64bits(e[a])
+	var own, ownSecond float64
+	lambda, second, loss, e = lambda[:to], second[:to], loss[:to], e[:to]
+	for b := a + 1; b < len(e); b++ {
+		lower := math.Float64bits(e[b])
+		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
+		better, worse := math.Float64frombits(upper^flip), l.ease*math.Float64frombits(lower^flip)
+		p := worse / (better + worse)
+		f := l.sigma * loss[b] * p
+		own += f
+		lambda[b] -= f
+		d := l.sigma * math.Abs(f) * (1 - p)
+		ownSecond += d
+		second[b] += d
+	}
+	lambda[a] += own
+	second[a] += ownSecond
+}
+
+// addBothFar is addBoth for scores of any size.
+func (l logisticLaw) addBothFar(lambda, second, loss, scores []float64, a, to int) {
+	l.addFar(lambda, loss, scores, a, to)
 	for b := a + 1; b < to; b++ {
-		var p, q float64
-		if e == nil {
-			p, q = logspace.Bernoulli(l.sigma * (l.margin - lead(loss, scores, a, b)))
-		} else {
-			better, worse := e[a], e[b]
-			if math.Signbit(loss[b]) {
-				better, worse = worse, better
-			}
-			worse *= l.ease
-			sum := better + worse
-			p, q = worse/sum, better/sum
-		}
-		d := square * math.Abs(loss[b]) * (p * q)
+		p, q := logspace.Bernoulli(l.sigma * (l.margin - lead(loss, scores, a, b)))
+		d := l.sigma * l.sigma * math.Abs(loss[b]) * (p * q)
 		second[a] += d
 		second[b] += d
 	}

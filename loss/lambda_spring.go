@@ -20,8 +20,9 @@ func (l springLaw) add(lambda, loss, scores, _ []float64, a, to int) {
 	}
 }
 
-// addSecond implements secondLaw: |Δ| where λ_ij is not 0.
-func (l springLaw) addSecond(second, loss, scores, _ []float64, a, to int) {
+// addBoth implements secondLaw: |Δ| where λ_ij is not 0.
+func (l springLaw) addBoth(lambda, second, loss, scores, prepared []float64, a, to int) {
+	l.add(lambda, loss, scores, prepared, a, to)
 	for b := a + 1; b < to; b++ {
 		if lead(loss, scores, a, b) < l.margin {
 			d := math.Abs(loss[b])
