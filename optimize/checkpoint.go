@@ -9,6 +9,8 @@ import (
 	"hash/crc64"
 	"slices"
 	"strings"
+
+	"github.com/listwise/listwise/internal/binarystate"
 )
 
 // State is all that the further course of a solver's run depends on, as it is at one of
@@ -87,7 +89,7 @@ func ReadCheckpoint(data []byte, fingerprint string, s State) error {
 	kind, rest, alsoWhole := prefixed(rest)
 	switch {
 	case !whole || !alsoWhole:
-		return &StateError{errSizes}
+		return &StateError{binarystate.ErrSizes}
 	case problem != fingerprint:
 		return unfit("found that of another training %s", differences(problem, fingerprint))
 	case kind != s.Kind():

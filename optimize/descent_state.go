@@ -3,6 +3,8 @@ package optimize
 import (
 	"fmt"
 	"slices"
+
+	"github.com/listwise/listwise/internal/binarystate"
 )
 
 // DescentState is the [State] of a [Descent] between two epochs. MaxEpochs, Patience,
@@ -41,22 +43,24 @@ var _ State = (*DescentState)(nil)
 func (st *DescentState) Kind() string { return "descent" }
 
 // AppendBinary implements [State].
-func (st *DescentState) AppendBinary(b []byte) ([]byte, error) { return appendState(b, st), nil }
+func (st *DescentState) AppendBinary(b []byte) ([]byte, error) {
+	return binarystate.Append(b, st.code), nil
+}
 
 // UnmarshalBinary implements [State].
 func (st *DescentState) UnmarshalBinary(data []byte) error { return readState(data, st) }
 
-func (st *DescentState) code(c *codec) {
+func (st *DescentState) code(c *binarystate.Codec) {
 	rule, n := int(st.Rule), len(st.X)
-	c.ints(&rule, &st.Terms, &st.Epoch, &st.Restart, &st.Updates, &st.idle, &st.Best.Epoch, &n)
-	c.floats(&st.Rate, &st.TrainingCost, &st.lowest, &st.Best.TrainingCost, &st.Best.Validation)
-	c.vectors(n, &st.X, &st.Best.X)
-	if c.mode == reading {
+	c.Ints(&rule, &st.Terms, &st.Epoch, &st.Restart, &st.Updates, &st.idle, &st.Best.Epoch, &n)
+	c.Floats(&st.Rate, &st.TrainingCost, &st.lowest, &st.Best.TrainingCost, &st.Best.Validation)
+	c.Vectors(n, &st.X, &st.Best.X)
+	if c.Reading() {
 		st.Rule = Rule(rule)
 		st.moments = make([][]float64, min(max(st.Rule.moments(), 0), Adam.moments())) // validate refuses other rules
 	}
 	for i := range st.moments {
-		c.vectors(n, &st.moments[i])
+		c.Vectors(n, &st.moments[i])
 	}
 }
 

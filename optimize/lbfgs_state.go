@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/listwise/listwise/internal/binarystate"
 	"github.com/listwise/listwise/internal/kernel"
 )
 
@@ -35,18 +36,20 @@ var _ State = (*LBFGSState)(nil)
 func (st *LBFGSState) Kind() string { return "L-BFGS" }
 
 // AppendBinary implements [State].
-func (st *LBFGSState) AppendBinary(b []byte) ([]byte, error) { return appendState(b, st), nil }
+func (st *LBFGSState) AppendBinary(b []byte) ([]byte, error) {
+	return binarystate.Append(b, st.code), nil
+}
 
 // UnmarshalBinary implements [State].
 func (st *LBFGSState) UnmarshalBinary(data []byte) error { return readState(data, st) }
 
-func (st *LBFGSState) code(c *codec) {
+func (st *LBFGSState) code(c *binarystate.Codec) {
 	n, pairs, recent := len(st.X), len(st.s), len(st.recent)
-	c.ints(&st.Iteration, &st.Evaluations, &st.idle, &n, &pairs, &recent)
-	c.floats(&st.F, &st.bestF, &st.bestGrad, &st.strongConvexity, &st.lower)
-	c.vectors(n, &st.X, &st.Grad)
-	c.pairs(pairs, n, &st.s, &st.y)
-	c.vectors(recent, &st.recent)
+	c.Ints(&st.Iteration, &st.Evaluations, &st.idle, &n, &pairs, &recent)
+	c.Floats(&st.F, &st.bestF, &st.bestGrad, &st.strongConvexity, &st.lower)
+	c.Vectors(n, &st.X, &st.Grad)
+	codePairs(c, pairs, n, &st.s, &st.y)
+	c.Vectors(recent, &st.recent)
 }
 
 // Clone returns a copy that shares no memory with st.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/listwise/listwise/internal/binarystate"
 )
 
 // Multistart minimises a function that may have several minima by [LBFGS] from one start
@@ -121,30 +123,32 @@ var _ State = (*MultistartState)(nil)
 func (st *MultistartState) Kind() string { return "L-BFGS from several starts" }
 
 // AppendBinary implements [State].
-func (st *MultistartState) AppendBinary(b []byte) ([]byte, error) { return appendState(b, st), nil }
+func (st *MultistartState) AppendBinary(b []byte) ([]byte, error) {
+	return binarystate.Append(b, st.code), nil
+}
 
 // UnmarshalBinary implements [State].
 func (st *MultistartState) UnmarshalBinary(data []byte) error { return readState(data, st) }
 
 // code is that of the start under way after what is known of those before it.
-func (st *MultistartState) code(c *codec) {
+func (st *MultistartState) code(c *binarystate.Codec) {
 	known := 0
 	if st.best != nil {
 		known = 1
 	}
-	c.ints(&st.Start, &known)
-	c.floats(&st.lowest)
+	c.Ints(&st.Start, &known)
+	c.Floats(&st.lowest)
 	switch {
-	case known == 1 && c.mode == reading:
+	case known == 1 && c.Reading():
 		st.best = new(Result)
 	case known != 0 && known != 1:
-		c.fail(fmt.Errorf("found %d best results, expected none or one", known))
+		c.Fail(fmt.Errorf("found %d best results, expected none or one", known))
 	}
 	if best := st.best; best != nil {
 		n, status := len(best.X), int(best.Status)
-		c.ints(&n, &best.Iterations, &best.Evaluations, &status)
-		c.floats(&best.F, &best.GradNorm, &best.Gap)
-		c.vectors(n, &best.X)
+		c.Ints(&n, &best.Iterations, &best.Evaluations, &status)
+		c.Floats(&best.F, &best.GradNorm, &best.Gap)
+		c.Vectors(n, &best.X)
 		best.Status = Status(status)
 	}
 	st.Run.code(c)
