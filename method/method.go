@@ -62,7 +62,7 @@ type Problem struct {
 
 	// Checkpoint, if not empty, is the file that the optimiser's state is
 	// written to now and then; training goes on from it if it exists. It is
-	// deleted in the end. Boosting, which takes seconds, writes none.
+	// deleted in the end. Methods that take seconds write none.
 	Checkpoint string
 
 	// Observe, if not nil, is called after every iteration or epoch.

@@ -38,7 +38,7 @@ type Round struct{ Weight, Objective float64 }
 
 // Boosting grows a sum of weak rankers and keeps the round that is best on the
 // validation data, without these the last. The problem's loss is not asked: a Booster
-// has its own. Training takes seconds, so that no checkpoints are written.
+// has its own. Checkpoints are written of [Trees] alone: the others take seconds.
 type Boosting struct {
 	Rounds   int                            // at most; 0 means 300
 	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are
@@ -52,20 +52,25 @@ const defaultRounds = 300
 type boosting struct {
 	Booster
 
-	rounds    int
-	patience  int
-	task      *Task
-	valid     *dataset.Dataset // normalized; nil without
-	by        measure.Measure
-	standings *boost.Standings // of the validation data
-	scores    []float64        // likewise
+	rounds     int
+	patience   int
+	task       *Task
+	valid      *dataset.Dataset // normalized; nil without
+	validation *Validation      // likewise
+	standings  *boost.Standings // of the validation data
+	scores     []float64        // likewise
+	keeper     roundKeeper
+	course     course
+}
+
+// course is how the rounds went so far.
+type course struct {
+	rounds, best         int     // done; the best of them, 0 without any
+	objective, validated float64 // of the best
 }
 
 // Learn implements Learner.
 func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
-	if err := t.NoCheckpoint(); err != nil {
-		return nil, err
-	}
 	switch {
 	case l.Start == nil:
 		return nil, errors.New("found no booster, expected Start to make one")
@@ -82,6 +87,18 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if b.Booster, err = l.Start(t); err != nil {
 		return nil, &ProblemError{err}
 	}
+	if err := b.resume(); err != nil {
+		return nil, err
+	}
+	learned, err := b.learn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return learned, b.keeper.file.remove()
+}
+
+// learn goes through the rounds and takes what was best.
+func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	training, err := b.run(ctx)
 	if err != nil {
 		return nil, err
@@ -96,13 +113,13 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	}
 	// The value that scoring with the model gives: sums of weights may be added in another order
 	// than round by round.
-	m := model.Model{Normalization: t.Normalization, Scorer: s, Params: params}
-	scores, err := m.Score(t.Valid)
+	m := model.Model{Normalization: b.task.Normalization, Scorer: s, Params: params}
+	scores, err := m.Score(b.task.Valid)
 	if err != nil {
 		return nil, err
 	}
 	ranker := measure.Ranker{Ties: measure.TiesAverage}
-	validation, _ := ranker.Mean(t.Valid, scores, b.by)
+	validation, _ := ranker.Mean(b.task.Valid, scores, b.validation.Measure)
 	learned.Training.Validation = &validation
 	if training.BestEpoch > 0 {
 		learned.Training.Refit = fmt.Sprintf("rounds=%d", training.BestEpoch)
@@ -115,7 +132,7 @@ func (b *boosting) prepareValidation() error {
 	if v == nil || err != nil {
 		return err
 	}
-	b.by = v.Measure
+	b.validation = v
 	b.valid = normalized(v.Data, b.task.Normalization)
 	b.standings = boost.NewStandings(b.valid, v.Measure, b.task.Workers)
 	b.scores = make([]float64, b.valid.Docs())
@@ -124,39 +141,47 @@ func (b *boosting) prepareValidation() error {
 
 // run goes through the rounds and describes them.
 func (b *boosting) run(ctx context.Context) (model.Training, error) {
-	t := model.Training{Status: "all rounds are done"}
-	var best float64
-	for round := 1; round <= b.rounds; round++ {
-		if err := ctx.Err(); err != nil {
-			return t, err
+	status := "all rounds are done"
+	for c := &b.course; c.rounds < b.rounds; {
+		if ctx.Err() != nil {
+			return model.Training{}, errors.Join(context.Cause(ctx), b.keeper.save(b))
 		}
 		s, ok := b.Next()
-		if err := ctx.Err(); err != nil && !ok {
-			return t, err
+		if ctx.Err() != nil { // the objective may be that of some queries alone
+			return model.Training{}, context.Cause(ctx)
 		}
 		if !ok {
-			t.Status = "no further weak ranker is of use"
+			status = "no further weak ranker is of use"
 			break
 		}
-		it := Iteration{Number: round, Objective: s.Objective, Epoch: true, Rate: s.Weight, Params: b.Weights()}
-		if b.standings != nil {
-			b.Add(b.scores, b.valid)
-			it.Validated, it.Validation = true, b.standings.Mean(b.scores)
-		}
-		it.Best = t.BestEpoch == 0 || b.standings == nil || it.Validation > best
-		if it.Best {
-			best = it.Validation
-			b.Keep()
-			t.BestEpoch, t.Objective = round, s.Objective
-		}
-		t.Iterations, t.Evaluations = round, round
-		if b.task.Observe != nil {
-			b.task.Observe(it)
-		}
-		if b.standings != nil && b.patience > 0 && round-t.BestEpoch >= b.patience {
-			t.Status = fmt.Sprintf("no better round among the last %d", b.patience)
+		b.conclude(s)
+		if b.standings != nil && b.patience > 0 && c.rounds-c.best >= b.patience {
+			status = fmt.Sprintf("no better round among the last %d", b.patience)
 			break
+		}
+		if err := b.keeper.after(b); err != nil {
+			return model.Training{}, err
 		}
 	}
-	return t, nil
+	c := &b.course
+	return model.Training{Status: status, Iterations: c.rounds, Evaluations: c.rounds, BestEpoch: c.best, Objective: c.objective}, nil
+}
+
+// conclude validates a round, keeps it if it is the best, and tells how it went.
+func (b *boosting) conclude(r Round) {
+	c := &b.course
+	c.rounds++
+	it := Iteration{Number: c.rounds, Objective: r.Objective, Epoch: true, Rate: r.Weight, Params: b.Weights()}
+	if b.standings != nil {
+		b.Add(b.scores, b.valid)
+		it.Validated, it.Validation = true, b.standings.Mean(b.scores)
+	}
+	it.Best = c.best == 0 || b.standings == nil || it.Validation > c.validated
+	if it.Best {
+		b.Keep()
+		c.best, c.objective, c.validated = c.rounds, r.Objective, it.Validation
+	}
+	if b.task.Observe != nil {
+		b.task.Observe(it)
+	}
 }

@@ -20,16 +20,12 @@ type treeRounds struct {
 	step   *treeStep
 	grower *tree.Grower
 
-	scores, lambda, second []float64
+	treesState
+	lambda, second []float64
 
-	trees   [][]scorer.TreeNode
-	leaves  []float64 // values of all trees
 	last    *tree.Tree
 	values  []float64 // of the last
-	rounds  int       // kept
-	keptTo  int       // in leaves
 	queries []int     // to draw from
-	draws   int       // made
 	err     error     // that ended the rounds
 }
 
@@ -89,7 +85,7 @@ func (r *treeRounds) Add(dst []float64, d *dataset.Dataset) {
 }
 
 // Keep implements Booster.
-func (r *treeRounds) Keep() { r.rounds, r.keptTo = len(r.trees), len(r.leaves) }
+func (r *treeRounds) Keep() { r.rounds = len(r.trees) }
 
 // Kept implements Booster.
 func (r *treeRounds) Kept() (scorer.Scorer, []float64, error) {
@@ -97,7 +93,10 @@ func (r *treeRounds) Kept() (scorer.Scorer, []float64, error) {
 		return nil, nil, r.err
 	}
 	s, err := scorer.NewTrees(r.data.Features, r.trees[:r.rounds])
-	return s, r.leaves[:r.keptTo], err
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, r.leaves[:s.NumParams()], nil
 }
 
 // Weights implements Booster: the values of all leaves.
@@ -105,3 +104,5 @@ func (r *treeRounds) Weights() []float64 { return r.leaves }
 
 // Queries implements Booster.
 func (r *treeRounds) Queries() int { return r.loss.Queries() }
+
+func (r *treeRounds) members() []*treeRounds { return []*treeRounds{r} }

@@ -15,7 +15,7 @@ import (
 // Statistics 2001). It is a Newton step if the loss has second derivatives by score
 // (loss.Diagonal; Chen and Guestrin, XGBoost, KDD 2016); else one along λ, by a line search if
 // λ is the gradient of the loss. The round that is best on the validation data is kept, without
-// these the last. No checkpoints are written.
+// these the last. It writes checkpoints.
 type Trees struct {
 	Rounds   int     // trees at most; 0 means 300
 	Patience int     // rounds without a better one, by the validation data, before the end; 0: all are made
@@ -74,7 +74,7 @@ func (l Trees) start(t *Task) (Booster, error) {
 	n := d.Docs()
 	r := &treeRounds{
 		Trees: l, seed: t.Seed, data: d, loss: f, step: newTreeStep(f, t.Loss.Traits()), grower: g,
-		scores: make([]float64, n), lambda: make([]float64, n), second: make([]float64, n),
+		treesState: treesState{scores: make([]float64, n)}, lambda: make([]float64, n), second: make([]float64, n),
 	}
 	for i := range d.Queries {
 		r.queries = append(r.queries, i)

@@ -16,7 +16,7 @@ import (
 
 // curved returns queries whose grades depend on how near a feature is to 0, which no linear
 // function sees, beside others that say nothing.
-func curved(t *testing.T, queries int, seed uint64) *dataset.Dataset {
+func curved(t testing.TB, queries int, seed uint64) *dataset.Dataset {
 	t.Helper()
 	shape, err := synth.Lookup("ohsumed")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/method"
 )
 
-// curveLine is a line of a --curve file: an epoch of descent, or an iteration of
-// L-BFGS, which has no rate but a gradient.
+// curveLine is a line of a --curve file: an epoch of descent, a round of boosting, or an
+// iteration of L-BFGS, which has no rate but a gradient.
 type curveLine struct {
 	Epoch        int      `json:"epoch"`
 	Restart      int      `json:"restart"`

@@ -64,13 +64,14 @@ func TestCurveFailure(t *testing.T) {
 
 // Claim: the curve of a training that is killed by SIGKILL again and again and goes on
 // from its checkpoint is, byte for byte, that of one that nobody killed, and so is the
-// model; by descent, with its restarts, and by L-BFGS from several starts.
+// model; by descent, with its restarts, by L-BFGS from several starts, and of boosted trees.
 func TestCurveOfAKilledTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
 	for name, args := range map[string]string{
 		"descent": "train --method lambdarank --scorer net --set epochs=150 --set patience=7 --valid v.txt",
+		"trees":   "train --method lambdamart --set trees=600 --set patience=0 --set leaf_documents=2 --valid v.txt",
 		"l-bfgs":  "train --method expgain --set restarts=15",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,7 @@ type progress struct {
 	unit    string // of steps; "" for a plain number
 	total   int64  // 0: not known
 	done    int64
+	before  int64  // done, of these, before it began
 	detail  string // instead of steps, where their number is not known
 	started time.Time
 }
@@ -68,7 +69,7 @@ func (p *progress) line(bar bool) string {
 		text += p.steps(bar)
 	}
 	text += ", " + past.Round(time.Second).String()
-	if left := remaining(past, share); left != "" {
+	if left := remaining(past, float64(p.done-p.before)/float64(p.total-p.before)); left != "" {
 		text += ", " + left
 		if p.detail != "" {
 			text += " at most"
@@ -116,11 +117,13 @@ type iterations struct {
 	*progress
 
 	limits method.Values
+	trees  bool // are grown
+	seen   bool // an iteration
 }
 
-// startIterations begins to show a training, whose settings limit its steps.
-func (env *environment) startIterations(label string, settings method.Values) *iterations {
-	return &iterations{env.startProgress(label, 0), settings}
+// startIterations begins to show a training of a kind of scorer, whose settings limit its steps.
+func (env *environment) startIterations(label, scorer string, settings method.Values) *iterations {
+	return &iterations{progress: env.startProgress(label, 0), limits: settings, trees: scorer == "trees"}
 }
 
 // observe is called after every iteration of the optimiser.
@@ -132,7 +135,10 @@ func (it *iterations) observe(i method.Iteration) {
 	done, total := it.steps(i)
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	it.detail, it.done, it.total = text, done, total
+	if !it.seen && i.Epoch && i.Number > 1 { // it goes on from a checkpoint
+		it.before = done - 1
+	}
+	it.detail, it.done, it.total, it.seen = text, done, total, true
 }
 
 // steps returns how many steps of how many at most are done; 0 of 0 if the method
@@ -145,6 +151,8 @@ func (it *iterations) steps(i method.Iteration) (done, total int64) {
 		starts += int64(it.limits.Int("restarts"))
 	}
 	switch {
+	case it.trees && limited("trees"):
+		return int64(i.Number), int64(it.limits.Int("trees"))
 	case i.Epoch && limited("rounds"): // counted over all starts, as epochs are
 		return int64(i.Number), int64(it.limits.Int("rounds"))
 	case i.Epoch && limited("sweeps"):

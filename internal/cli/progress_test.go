@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -125,17 +126,23 @@ func TestIterations(t *testing.T) {
 		set    map[string]string
 		it     method.Iteration
 		want   string
+
+		resumed bool // before this iteration
 	}{
 		{"mle", map[string]string{"iterations": "10", "restarts": "0"}, method.Iteration{Number: 5, Objective: 1.25, GradNorm: 0.5},
-			"T: iteration 5, objective 1.25, gradient 0.5, 10s, 10s left at most"},
+			"T: iteration 5, objective 1.25, gradient 0.5, 10s, 10s left at most", false},
 		{"expgain", map[string]string{"iterations": "10", "restarts": "3"}, method.Iteration{Start: 1, Number: 10, Objective: 2, GradNorm: 1e-3},
-			"T: start 2, iteration 10, objective 2, gradient 0.001, 10s, 10s left at most"},
+			"T: start 2, iteration 10, objective 2, gradient 0.001, 10s, 10s left at most", false},
 		{"rankboost", map[string]string{"rounds": "100"}, method.Iteration{Number: 25, Epoch: true, Objective: 3, Rate: 0.5},
-			"T: epoch 25, cost 3, rate 0.5, 10s, 30s left at most"},
+			"T: epoch 25, cost 3, rate 0.5, 10s, 30s left at most", false},
+		{"lambdamart", map[string]string{"trees": "400"}, method.Iteration{Number: 1, Epoch: true, Objective: 3, Rate: 0.05, Validated: true, Validation: 0.5},
+			"T: epoch 1, cost 3, rate 0.05, validation 0.5000, 10s, 1h6m30s left at most", false},
+		{"lambdamart", map[string]string{"trees": "301"}, method.Iteration{Number: 300, Epoch: true, Objective: 3, Rate: 0.05},
+			"T: epoch 300, cost 3, rate 0.05, 10s, 10s left at most", true},
 		{"coordascent", map[string]string{"restarts": "1"}, method.Iteration{Start: 1, Number: 9, Epoch: true, Objective: 3},
-			"T: start 2, epoch 9, cost 3, rate 0, 10s, 10s left at most"},
+			"T: start 2, epoch 9, cost 3, rate 0, 10s, 10s left at most", false},
 	} {
-		t.Run(c.method, func(t *testing.T) {
+		t.Run(c.method+" "+strconv.Itoa(c.it.Number), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m, err := method.Lookup(c.method)
 				if err != nil {
@@ -148,7 +155,10 @@ func TestIterations(t *testing.T) {
 				var file lockedBuffer
 				env := &environment{stderr: &file}
 				defer env.closeStatus()
-				it := env.startIterations("T", values)
+				it := env.startIterations("T", m.Scorers()[0], values)
+				if !c.resumed {
+					it.observe(method.Iteration{Epoch: c.it.Epoch, Number: 1})
+				}
 				it.observe(c.it)
 				time.Sleep(statusInterval + time.Millisecond)
 				env.closeStatus()

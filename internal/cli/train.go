@@ -151,10 +151,10 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
 	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
 	fl.StringVar(&f.train, "train", "", "judged queries to learn from, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)")
-	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent keeps the epoch that is best on them by the training measure (map for methods without), and the report shows map and ndcg@10 on them")
-	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch or iteration, while training runs")
+	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent and boosting keep the epoch or round that is best on them by the training measure (map for methods without), and the report shows map and ndcg@10 on them")
+	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch, round of boosting or iteration, while training runs")
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the optimiser's state; if it exists, training goes on from it")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the state of a training that takes long (by descent, L-BFGS or boosted trees); if it exists, training goes on from it")
 	f.learning.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
@@ -194,7 +194,7 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 
 // learn trains, showing how it goes and writing the curve.
 func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (*model.Model, error) {
-	bar := env.startIterations(m.Title, p.Values)
+	bar := env.startIterations(m.Title, cmp.Or(p.Scorer, m.Scorers()[0]), p.Values)
 	defer bar.finish()
 	p.Observe = func(it method.Iteration) {
 		bar.observe(it)

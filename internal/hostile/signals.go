@@ -16,6 +16,7 @@ import (
 var disturbed = []struct{ args, files, outs string }{
 	{"train --method mle --train data.txt --model out.json --no-record", "data.txt", "out.json"},
 	{"train --method expgain --set restarts=1000 --train data.txt --model out.json --checkpoint c.ckpt --curve c.jsonl --no-record", "data.txt", "out.json"},
+	{"train --method lambdamart --set trees=3000 --set leaf_documents=1 --train data.txt --valid vali.txt --model out.json --checkpoint c.ckpt --no-record", "data.txt vali.txt", "out.json"},
 	{"train --method ranknet --scorer net --set hidden=2 --set epochs=30 --train data.txt --valid vali.txt --model out.json --checkpoint c.ckpt --no-record", "data.txt vali.txt", "out.json"},
 	{"tune --method mle,rankboost --grid C=0.1,1,10 --grid rounds=3,9 --data folds --out out --no-record", "folds", "out/results.json out/mle/Fold1.scores"},
 	{"eval --data data.txt --model linear.json --per-query out.csv", "data.txt linear.json", "out.csv"},
