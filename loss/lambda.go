@@ -139,6 +139,7 @@ type pairField struct {
 	law        pairLaw
 	nearest    bool
 	truncation int // pairs with both documents below that many ranks are left out
+	norm       lambdaNorm
 }
 
 func (f *pairField) eval(lambda []float64, r byScore, _ []float64, scratch *Scratch) {
@@ -155,16 +156,20 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 	prepared := f.law.prepare(r.scores, scratch.Floats(n))
 	clear(lambda)
 	clear(second)
+	norm := f.norm.at(r.scores, lambda, scratch)
 	for a := range ranks {
 		to := n
 		if f.nearest {
 			to = a + 2
 		}
 		f.swaps.Row(loss, x, work, a, to)
+		norm.weigh(loss, r.scores, a, to)
 		if law != nil {
-			law.addBoth(lambda, second, loss, r.scores, prepared, a, to)
+			law.addBoth(norm.row, second, loss, r.scores, prepared, a, to)
 		} else {
-			f.law.add(lambda, loss, r.scores, prepared, a, to)
+			f.law.add(norm.row, loss, r.scores, prepared, a, to)
 		}
+		norm.gather(lambda, a, to)
 	}
+	norm.scale(lambda, second)
 }

@@ -47,6 +47,19 @@ type LambdaRank struct {
 	// whose step it is, the mean gap between neighbouring scores.
 	Margin float64
 
+	// GapNorm divides the size of ΔM_ij by 0.01 + |s_i − s_j|, unless all scores are equal:
+	// LightGBM's lambdarank_norm together with SumNorm, XGBoost's
+	// lambdarank_score_normalization. Pairs that are far apart then pull less.
+	//
+	// SumNorm multiplies λ with log2(1 + S)/S, S = 2Σ|λ_ij| over the pairs of the query, so
+	// that queries with many pairs do not outweigh others: XGBoost's
+	// lambdarank_normalization with pairs by rank.
+	//
+	// With either, a Truncation T under NDCG of whole lists divides ΔDCG by the ideal DCG of
+	// the first T ranks, as both programs do. Second derivatives take what these multiply
+	// and divide by as constants (XGBoost's are twice as large). LambdaDifference has neither.
+	GapNorm, SumNorm bool
+
 	// Alpha is the α of the regularisation of section 4: λ_i becomes λ_i − αs_i. (The
 	// paper writes λ_i + α_i s_i and has −λ for the cost's gradient in its eq. 3, λ in
 	// eq. 4: the sign that makes the Jacobian of −λ positive definite is the latter's.)
@@ -74,6 +87,9 @@ func (l LambdaRank) Validate() error {
 	law := lambdas[l.Kind].law
 	if law != logisticKind && l.Sigma != 0 {
 		return fmt.Errorf("sigma %v: the lambda function %s has no slope", l.Sigma, l.Kind)
+	}
+	if law == differenceKind && (l.GapNorm || l.SumNorm) {
+		return fmt.Errorf("normalisation of pairs: the lambda function %s has none", l.Kind)
 	}
 	if law == differenceKind && l.Truncation != 0 {
 		return fmt.Errorf("truncation %d: the lambda function %s has no pairs to leave out", l.Truncation, l.Kind)
@@ -136,7 +152,7 @@ func (l LambdaRank) field(grades []float64) (lambdaField, error) {
 	if truncation == 0 {
 		truncation = len(grades)
 	}
-	return &pairField{swaps, law, entry.nearest, truncation}, nil
+	return &pairField{swaps, law, entry.nearest, truncation, newLambdaNorm(l, grades)}, nil
 }
 
 // Traits implements [Loss].

@@ -27,6 +27,13 @@ func TestLambdaRankConformance(t *testing.T) {
 				c.Diagonal, c.Kinks = true, []float64{1} // the margin
 			}
 			losstest.Run(t, c)
+			if l.Kind != loss.LambdaDifference {
+				normal := c
+				l.GapNorm, l.SumNorm = true, true
+				normal.Name, normal.Loss, normal.Frozen = c.Name+"/norm", l, true
+				losstest.Run(t, normal)
+				l.GapNorm, l.SumNorm = false, false
+			}
 			l.Alpha = 0.3
 			c.Name, c.Loss = c.Name+"/alpha", l
 			losstest.Run(t, c)

@@ -28,7 +28,7 @@ type Diagonal interface {
 	// EvalSecond is [QueryLoss.Eval] with a lambda that is not nil, and overwrites
 	// second, one element a document, with ∂²loss/∂score_i² = −∂λ_i/∂score_i. Where λ
 	// is no gradient but depends on a ranking, these are its derivatives with the
-	// ranking held fixed. They are finite and not negative: a loss whose second
+	// ranking, and what λ is multiplied with by the scores' size, held fixed. They are finite and not negative: a loss whose second
 	// derivatives may be negative, as it is not convex, is no Diagonal, and learners do
 	// with λ alone.
 	EvalSecond(scores, lambda, second []float64, scratch *Scratch) float64

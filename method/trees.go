@@ -21,10 +21,15 @@ func newLambdaMART() *Method {
 		Hyperparameters: []Hyperparameter{
 			{Name: "sigma", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "slope of the logistic function of a difference of scores"},
 			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},
+			{Name: "normalize", Kind: Choice, Default: "none", Choices: []string{"none", "gap", "sum", "both"}, Doc: "divide a pair's pull by its difference of scores (gap), bring a query's to the order of its logarithm (sum), or both, as LightGBM and XGBoost do by default"},
 		},
 	}
 	return treeMethod(m, func(p *Problem) (loss.Loss, error) {
-		return loss.LambdaRank{Measure: p.Measure, Sigma: p.Values.Number("sigma"), Truncation: p.Values.Int("top")}, nil
+		norm := p.Values.Text("normalize")
+		return loss.LambdaRank{
+			Measure: p.Measure, Sigma: p.Values.Number("sigma"), Truncation: p.Values.Int("top"),
+			GapNorm: norm == "gap" || norm == "both", SumNorm: norm == "sum" || norm == "both",
+		}, nil
 	})
 }
 

@@ -2,8 +2,12 @@ package method
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/train"
 	"github.com/listwise/listwise/tree"
 )
@@ -53,5 +57,32 @@ func TestTreesLowerEveryLoss(t *testing.T) {
 	}
 	if seen < 20 {
 		t.Errorf("%d methods with a loss, expected more", seen)
+	}
+}
+
+// Claim: LambdaMART raises every measure that it is trained for, under every normalisation: the
+// objective, 1 less the measure, falls by a third of what it can fall, at least. No two normalisations learn the same.
+func TestLambdaMARTRaisesEveryMeasure(t *testing.T) {
+	m := lookup(t, "lambdamart")
+	for _, name := range []string{"ndcg@10", "ndcg", "map", "mrr", "err", "p@5", "auc"} {
+		models := make(map[string]string)
+		for _, normalize := range []string{"none", "gap", "sum", "both"} {
+			p := newProblem(t, m, "normalize", normalize, "trees", "60", "leaves", "6", "leaf_documents", "5", "top", "5")
+			p.Measure = measure.MustParse(name, measure.LETOR3)
+			trained := mustTrain(t, m, p)
+			untrained, err := objective.NewFunctional(p.Data, loss.LambdaRank{Measure: p.Measure}, 1, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, perfect := untrained.Eval(make([]float64, p.Data.Docs()), nil), untrained.Eval(p.Data.Grades(), nil)
+			if after := trained.Training.Objective; after > before-(before-perfect)/3 {
+				t.Errorf("%s, normalize=%s: Σ 1 − %s goes from %v to %v, perfect is %v", name, normalize, name, before, after, perfect)
+			}
+			text := fmt.Sprint(trained.Params)
+			if other, ok := models[text]; ok {
+				t.Errorf("%s: normalize=%s and %s learn the same", name, normalize, other)
+			}
+			models[text] = normalize
+		}
 	}
 }

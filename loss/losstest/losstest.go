@@ -44,6 +44,10 @@ type Case struct {
 	// and without it; Kinks then are also differences at which λ has a kink.
 	Diagonal bool
 
+	// Frozen says that second derivatives take factors of λ that depend on the scores as
+	// constants, so that they are not compared with differences of λ.
+	Frozen bool
+
 	// Polyhedral says that the loss is convex and piecewise linear with kinks
 	// anywhere, so that λ is compared with differences to either side.
 	Polyhedral bool
