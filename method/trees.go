@@ -75,12 +75,16 @@ func treeParameters() []Hyperparameter {
 		{Name: "rate", Kind: Number, Default: "0.05", Min: leastPositive, Max: 1, Grid: []string{"0.03", "0.1"}, Doc: "factor of a tree's values"},
 		{Name: "depth", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "divisions from the root to a leaf at most; 0: any number"},
 		{Name: "bins", Kind: Integer, Default: "255", Min: 2, Max: tree.MaxBins, Doc: "intervals that a feature's values are put into, of about equally many documents"},
+		{Name: "thresholds", Kind: Choice, Default: "best", Choices: []string{"best", "random"}, Doc: "of a feature in a leaf: the best of all, or one drawn at random (extremely randomised trees)"},
 		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Grid: []string{"20", "50"}, Doc: "documents of a leaf at least"},
 		{Name: "leaf_curvature", Kind: Number, Default: "1e-3", Min: 0, Max: 1e9, Doc: "sum of second derivatives of a leaf at least"},
 		{Name: "l2", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives that a leaf's gradient is divided by"},
 		{Name: "l1", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "amount that a leaf's gradient is pulled to 0 by"},
 		{Name: "least_gain", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "gain of a division at least, in twice the objective's quadratic approximation"},
 		{Name: "query_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the queries, drawn for each tree, that it is grown on"},
+		{Name: "document_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of these queries' documents, drawn for each tree, that it is grown on"},
+		{Name: "goss_top", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the documents, those of the largest λ times second derivative, that all teach a tree (GOSS)"},
+		{Name: "goss_rest", Kind: Number, Default: "0", Min: 0, Max: 1, Doc: "part of the documents that is drawn from the others for each tree and stands for all of them"},
 		{Name: "feature_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the features, drawn for each tree, that it divides by"},
 		{Name: "patience", Kind: Integer, Default: "100", Min: 0, Max: 1e6, Doc: "trees without a better one, by the validation data, after which no more are added; 0: all are"},
 	}
@@ -91,9 +95,11 @@ func trees(v Values) train.Trees {
 	return train.Trees{
 		Rounds: v.Int("trees"), Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
 		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
+		DocumentFraction: v.Number("document_fraction"), GOSSTop: v.Number("goss_top"), GOSSRest: v.Number("goss_rest"),
 		Options: tree.Options{
 			Growth: growths[v.Text("growth")], Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
 			L2: v.Number("l2"), L1: v.Number("l1"), LeastGain: v.Number("least_gain"),
+			RandomThresholds: v.Text("thresholds") == "random",
 		},
 	}
 }

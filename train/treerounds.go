@@ -5,6 +5,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/scorer"
 	"github.com/listwise/listwise/tree"
@@ -27,6 +28,8 @@ type treeRounds struct {
 	values  []float64 // of the last
 	queries []int     // to draw from
 	err     error     // that ended the rounds
+
+	weighted struct{ lambda, second []float64 } // GOSS's
 }
 
 // Next implements Booster. The objective is that of the sum with the new tree.
@@ -42,7 +45,7 @@ func (r *treeRounds) Next() (Round, bool) {
 	return Round{Weight: r.Rate, Objective: r.step.eval(r.scores, r.lambda, r.second)}, true
 }
 
-// drawsOfATree are how often queries, features and what the loss draws are drawn for one tree,
+// drawsOfATree are how often queries, documents, features, thresholds and what the loss draws are drawn for one tree,
 // at most: another draw may show a way down where one shows none.
 const drawsOfATree = 10
 
@@ -57,16 +60,21 @@ func (r *treeRounds) grow() bool {
 			}
 			r.step.eval(r.scores, r.lambda, r.second)
 		}
-		bag, barred := r.bag(draw), r.barred(draw)
+		rows, barred := r.documents(draw, r.bag(draw)), r.barred(draw)
+		lambda, second := r.lambda, r.second
+		if r.GOSSTop < 1 {
+			rows, lambda, second = r.goss(draw, rows)
+		}
 		r.grower.Bar(barred)
-		r.last = r.grower.Grow(r.lambda, r.second, bag)
+		r.grower.Seed(random.Stream(r.seed, "thresholds of a tree", draw).Uint64())
+		r.last = r.grower.Grow(lambda, second, rows)
 		if r.last.Leaves > 1 {
-			r.values = r.grower.Values(r.lambda, r.second)
+			r.values = r.grower.Values(lambda, second)
 			if r.step.take(r.grower, r.Rate, r.scores, r.lambda, r.values) {
 				return true
 			}
 		}
-		if bag == nil && barred == nil && !r.Redraw {
+		if rows == nil && barred == nil && !r.Redraw && !r.RandomThresholds {
 			break
 		}
 	}

@@ -23,8 +23,15 @@ type Trees struct {
 	Bins     int     // of a feature's values, 2 to 255; 0 means 255
 
 	// QueryFraction of the queries, drawn anew each round, teach a tree, at least one; of the
-	// features that FeatureFraction, at least one, is there to divide by. 0 means all.
-	QueryFraction, FeatureFraction float64
+	// features that FeatureFraction, at least one, is there to divide by. Of the documents of
+	// these queries DocumentFraction, at least one, teach it. 0 means all.
+	QueryFraction, FeatureFraction, DocumentFraction float64
+
+	// GOSSTop of the documents of these queries, those with the largest |λ|·second, and
+	// GOSSRest of them, drawn from the others, whose λ and second derivatives stand for all the
+	// others', teach a tree, at least one (gradient-based one-side sampling: Ke et al., LightGBM,
+	// NIPS 2017, Algorithm 2). Both 0, or a top of 1, is no such sampling.
+	GOSSTop, GOSSRest float64
 
 	Redraw bool // draw what the loss draws before every tree, not once
 
@@ -36,10 +43,19 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	for _, f := range []struct {
 		what  string
 		value float64
-	}{{"fraction of queries", l.QueryFraction}, {"fraction of features", l.FeatureFraction}, {"rate", l.Rate}} {
+	}{
+		{"fraction of queries", l.QueryFraction}, {"fraction of features", l.FeatureFraction}, {"fraction of documents", l.DocumentFraction},
+		{"fraction of top documents", l.GOSSTop}, {"fraction of the rest", l.GOSSRest}, {"rate", l.Rate},
+	} {
 		if !(f.value >= 0 && f.value <= 1) {
 			return nil, BadProblem("found the %s %v, expected a number from 0 to 1", f.what, f.value)
 		}
+	}
+	switch {
+	case l.GOSSTop+l.GOSSRest > 1:
+		return nil, BadProblem("found the fractions %v of top documents and %v of the rest, expected a sum of at most 1", l.GOSSTop, l.GOSSRest)
+	case (0 < l.GOSSTop && l.GOSSTop < 1 || l.GOSSRest > 0) && 0 < l.DocumentFraction && l.DocumentFraction < 1:
+		return nil, BadProblem("found a fraction of documents, %v, and one of top documents, %v, expected one of them: both draw documents", l.DocumentFraction, l.GOSSTop)
 	}
 	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start}.Learn(ctx, t)
 }
@@ -62,6 +78,10 @@ func (l Trees) start(t *Task) (Booster, error) {
 	}
 	l.Rate, l.Bins = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins)
 	l.QueryFraction, l.FeatureFraction = cmp.Or(l.QueryFraction, 1), cmp.Or(l.FeatureFraction, 1)
+	l.DocumentFraction = cmp.Or(l.DocumentFraction, 1)
+	if l.GOSSRest == 0 {
+		l.GOSSTop = cmp.Or(l.GOSSTop, 1)
+	}
 	l.Workers = t.Workers
 	bins, err := tree.NewBins(d.X(), d.Features, l.Bins, t.Workers)
 	if err != nil {

@@ -114,19 +114,26 @@ func TestLambdaMARTLearnsACurve(t *testing.T) {
 func TestTreesAreDeterministic(t *testing.T) {
 	d := curved(t, 40, 3)
 	ndcg := measure.MustParse("ndcg@10", measure.LETOR3)
-	run := func(workers int, seed uint64) []float64 {
-		learner := Trees{Rounds: 10, QueryFraction: 0.5, FeatureFraction: 0.5, Options: tree.Options{Leaves: 8, LeafCurvature: 1e-3}}
+	half := Trees{QueryFraction: 0.5, FeatureFraction: 0.5, Options: tree.Options{Leaves: 8, LeafCurvature: 1e-3}}
+	run := func(learner Trees, workers int, seed uint64) []float64 {
+		learner.Rounds = 10
 		scores, _ := trained(t, &Problem{Data: d, Loss: loss.LambdaRank{Measure: ndcg}, Measure: ndcg, Learner: learner, Seed: seed, Workers: workers})
 		return scores
 	}
-	first := run(1, 1)
-	for _, workers := range []int{2, 8} {
-		if !slices.Equal(first, run(workers, 1)) {
-			t.Errorf("%d workers learn another model", workers)
+	documents, goss, random := half, half, half
+	documents.DocumentFraction = 0.7
+	goss.GOSSTop, goss.GOSSRest = 0.2, 0.3
+	random.QueryFraction, random.FeatureFraction, random.RandomThresholds = 0, 0, true
+	for _, l := range []Trees{half, documents, goss, random} {
+		first := run(l, 1, 1)
+		for _, workers := range []int{2, 8} {
+			if !slices.Equal(first, run(l, workers, 1)) {
+				t.Errorf("%+v: %d workers learn another model", l, workers)
+			}
 		}
-	}
-	if slices.Equal(first, run(1, 2)) {
-		t.Error("another seed learns the same model")
+		if slices.Equal(first, run(l, 1, 2)) {
+			t.Errorf("%+v: another seed learns the same model", l)
+		}
 	}
 }
 
@@ -159,13 +166,16 @@ func TestTreesRefuse(t *testing.T) {
 	d := curved(t, 5, 6)
 	leaves := tree.Options{Leaves: 4}
 	for name, p := range map[string]Problem{
-		"no loss":          {Learner: Trees{Options: leaves}},
-		"leaves":           {Loss: loss.RankNet{}, Learner: Trees{Options: tree.Options{Leaves: 1}}},
-		"bins":             {Loss: loss.RankNet{}, Learner: Trees{Bins: 256, Options: leaves}},
-		"rate":             {Loss: loss.RankNet{}, Learner: Trees{Rate: 2, Options: leaves}},
-		"query fraction":   {Loss: loss.RankNet{}, Learner: Trees{QueryFraction: -1, Options: leaves}},
-		"feature fraction": {Loss: loss.RankNet{}, Learner: Trees{FeatureFraction: math.NaN(), Options: leaves}},
-		"patience":         {Loss: loss.RankNet{}, Learner: Trees{Patience: -1, Options: leaves}},
+		"no loss":           {Learner: Trees{Options: leaves}},
+		"leaves":            {Loss: loss.RankNet{}, Learner: Trees{Options: tree.Options{Leaves: 1}}},
+		"bins":              {Loss: loss.RankNet{}, Learner: Trees{Bins: 256, Options: leaves}},
+		"rate":              {Loss: loss.RankNet{}, Learner: Trees{Rate: 2, Options: leaves}},
+		"query fraction":    {Loss: loss.RankNet{}, Learner: Trees{QueryFraction: -1, Options: leaves}},
+		"feature fraction":  {Loss: loss.RankNet{}, Learner: Trees{FeatureFraction: math.NaN(), Options: leaves}},
+		"document fraction": {Loss: loss.RankNet{}, Learner: Trees{DocumentFraction: 1.1, Options: leaves}},
+		"top documents":     {Loss: loss.RankNet{}, Learner: Trees{GOSSTop: 0.6, GOSSRest: 0.5, Options: leaves}},
+		"two samplings":     {Loss: loss.RankNet{}, Learner: Trees{GOSSTop: 0.2, GOSSRest: 0.1, DocumentFraction: 0.5, Options: leaves}},
+		"patience":          {Loss: loss.RankNet{}, Learner: Trees{Patience: -1, Options: leaves}},
 	} {
 		p.Data = d
 		if _, err := Run(context.Background(), &p); err == nil {

@@ -27,6 +27,7 @@ type Grower struct {
 	tree   *Tree
 	bag    []bool // documents that are in index; nil for all
 	barred []bool // features that no split is by; nil for none
+	seed   uint64 // of random thresholds
 }
 
 // leaf is a leaf while the tree grows.
@@ -36,6 +37,7 @@ type leaf struct {
 	depth    int
 	node     int // above it, −1 at the root
 	isLeft   bool
+	key      uint64      // of what is drawn for it
 	sums     []histogram // by block; nil if it cannot be divided
 	best     split
 }
@@ -118,7 +120,7 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 	g.packed = g.packed[:len(g.index)]
 	g.unit = quantise(g.packed, g.index, lambda, second)
-	root := leaf{to: len(g.index), node: -1}
+	root := leaf{to: len(g.index), node: -1, key: mix(g.seed)}
 	for _, s := range g.packed {
 		root.total += s
 	}
@@ -161,8 +163,8 @@ func (g *Grower) divide(at int) (parent, smaller, larger *leaf) {
 		}
 	}
 	middle := l.from + g.partition(&l, &node)
-	left := leaf{from: l.from, to: middle, depth: l.depth + 1, node: number, isLeft: true}
-	right := leaf{from: middle, to: l.to, depth: l.depth + 1, node: number}
+	left := leaf{from: l.from, to: middle, depth: l.depth + 1, node: number, isLeft: true, key: mix(l.key + 1)}
+	right := leaf{from: middle, to: l.to, depth: l.depth + 1, node: number, key: mix(l.key + 2)}
 	for _, s := range g.packed[l.from:middle] {
 		left.total += s
 	}
@@ -206,7 +208,7 @@ func (g *Grower) blocks(docs int, do func(b int)) {
 }
 
 func (g *Grower) searcher(l *leaf) searcher {
-	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain}
+	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain, key: l.key}
 	s.parent = g.strength(float64(l.total.gradient())*g.unit.gradient, float64(l.total.curvature())*g.unit.curvature)
 	return s
 }
@@ -219,8 +221,17 @@ func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 			found[slot] = split{slot: slot}
 			continue
 		}
-		found[slot] = s.best(slot, &sums[b][slot%blockFeatures], len(g.matrix.bins.cuts[f]))
+		found[slot] = g.find(s, slot, &sums[b][slot%blockFeatures])
 	}
+}
+
+// find finds the best split of a slot whose sums by code are given.
+func (g *Grower) find(s *searcher, slot int, of *[256]sums) split {
+	cuts := len(g.matrix.bins.cuts[g.matrix.slots[slot]])
+	if g.RandomThresholds {
+		return s.bestAmong(slot, of, cuts)
+	}
+	return s.best(slot, of, cuts)
 }
 
 // choose gives a leaf the best of the splits, one a slot, that leaves enough documents on
@@ -270,7 +281,7 @@ func (g *Grower) enough(l *leaf, b *split) bool {
 	s := g.searcher(l)
 	s.counts, s.all, s.leastDoc = &counts, n, uint32(g.LeafDocuments)
 	slot := b.slot
-	*b = s.best(slot, &l.sums[slot/blockFeatures][slot%blockFeatures], len(g.matrix.bins.cuts[g.matrix.slots[slot]]))
+	*b = g.find(&s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
 	return false
 }
 

@@ -36,6 +36,7 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 			Growth: Growth(rapid.IntRange(0, 2).Draw(t, "growth")), Leaves: rapid.IntRange(2, 50).Draw(t, "leaves"), Depth: rapid.IntRange(0, 4).Draw(t, "depth"),
 			LeafDocuments: rapid.IntRange(0, 5).Draw(t, "documents"), LeafCurvature: float64(rapid.IntRange(0, 3).Draw(t, "curvature")),
 			L2: float64(rapid.IntRange(0, 2).Draw(t, "L2")), Workers: 1,
+			RandomThresholds: rapid.Bool().Draw(t, "random"),
 		}
 		rows := len(d.lambda)
 		b, err := NewBins(d.x, d.features, rapid.IntRange(2, 8).Draw(t, "bins"), 1)

@@ -24,6 +24,7 @@ type searcher struct {
 	counts   *[256]uint32
 	all      uint32 // documents of the node, where counts is not nil
 	leastDoc uint32
+	key      uint64 // of what is drawn for the node
 }
 
 // strength is what a leaf of these sums takes off twice the objective's approximation,

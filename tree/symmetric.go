@@ -58,6 +58,7 @@ func (g *Grower) levelSplit() (split, [][256]uint32) {
 // divides. Counts, of each leaf's documents by code, are nil where they do not matter.
 func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 	var gains [2][256]float64 // by where missing values go, right or left, and cut
+	var occurring codes
 	cuts, some := len(g.matrix.bins.cuts[g.matrix.slots[slot]]), false
 	for i := range g.leaves {
 		s := g.levelSearcher(i, counts)
@@ -66,11 +67,18 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 		s.addGains(gains[0][:cuts+1], of, 0, 0) // the last: all others against the missing ones
 		s.addGains(gains[1][:cuts], of, missing, docs)
 		some = some || missing != 0 || docs != 0
+		if g.RandomThresholds {
+			occurring.add(of)
+		}
 	}
 	found := split{slot: slot, gain: g.LeastGain}
+	from, to := 0, cuts+1
+	if g.RandomThresholds {
+		from, to = occurring.draw(mix(g.levelKey()^uint64(slot)), cuts, some)
+	}
 	for side := range gains {
-		for c, gain := range gains[side][:cuts+1] {
-			if gain > found.gain {
+		for c := from; c < to; c++ {
+			if gain := gains[side][c]; gain > found.gain {
 				found = split{gain: gain, slot: slot, cut: uint8(c), missingLeft: side == 1, found: true}
 			}
 		}
@@ -80,6 +88,9 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 	}
 	return found
 }
+
+// levelKey is the key of what is drawn for a level, told from the others by the nodes above it.
+func (g *Grower) levelKey() uint64 { return mix(g.seed + uint64(len(g.tree.Nodes))) }
 
 func (g *Grower) levelSearcher(leaf int, counts [][256]uint32) searcher {
 	l := &g.leaves[leaf]
@@ -100,27 +111,6 @@ func (s *searcher) addGains(gains []float64, of *[256]sums, left sums, docs uint
 		}
 		gains[c] += gain
 	}
-}
-
-// gainOf is the gain of a division, 0 if it is not allowed.
-func (s *searcher) gainOf(left sums, docs uint32) float64 {
-	if !s.divides(left, docs) {
-		return 0
-	}
-	right := s.total - left
-	lg, rg := float64(left.gradient())*s.unit.gradient, float64(right.gradient())*s.unit.gradient
-	lh, rh := float64(left.curvature())*s.unit.curvature, float64(right.curvature())*s.unit.curvature
-	return s.strength(lg, lh) + s.strength(rg, rh) - s.parent
-}
-
-// divides reports whether both sides of a division have documents, and enough of them and of
-// curvature.
-func (s *searcher) divides(left sums, docs uint32) bool {
-	right := s.total - left
-	if left == 0 || right == 0 || s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {
-		return false
-	}
-	return float64(left.curvature())*s.unit.curvature >= s.LeafCurvature && float64(right.curvature())*s.unit.curvature >= s.LeafCurvature
 }
 
 // levelLeftIsLarger reports whether the documents up to a cut have at least half of the

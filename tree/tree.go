@@ -56,6 +56,11 @@ type Options struct {
 	L1            float64 // that a leaf's gradient is pulled to 0 by
 	LeastGain     float64 // that a split reduces the objective's quadratic approximation by, at least
 	Workers       int     // goroutines; 0 means GOMAXPROCS
+
+	// RandomThresholds: of the thresholds of a feature that divide a leaf (a level, in symmetric
+	// growth) only one, drawn at random, is looked at (Geurts, Ernst and Wehenkel, Extremely
+	// randomized trees, Machine Learning 63, 2006); see [Grower.Seed].
+	RandomThresholds bool
 }
 
 // validate returns an error for options out of range.

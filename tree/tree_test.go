@@ -243,7 +243,7 @@ func TestTreesAreDeterministic(t *testing.T) {
 		grown := g.Grow(d.lambda, d.second, nil)
 		return grown, g.Values(d.lambda, d.second)
 	}
-	for _, o := range []Options{{}, {Growth: DepthWise}, {Growth: Symmetric}} {
+	for _, o := range []Options{{}, {Growth: DepthWise}, {Growth: Symmetric}, {RandomThresholds: true}, {Growth: Symmetric, RandomThresholds: true}} {
 		first, values := grow(o, 1, false)
 		for _, workers := range []int{1, 2, 8} {
 			other, otherValues := grow(o, workers, true)
