@@ -9,11 +9,14 @@ import (
 
 // TreeNode divides the documents of a tree: one goes left if its feature's value is at most
 // the threshold, right if it is larger, and where MissingLeft says if it is missing (NaN).
-// Left and Right are numbers of nodes of the tree, or −1 − l for its leaf l.
+// A node with Categories divides by these instead: a document goes left if its feature's value
+// is one of them, and right if it is anything else or missing. Left and Right are numbers of
+// nodes of the tree, or −1 − l for its leaf l.
 type TreeNode struct {
-	Feature     int     // from 0
-	Threshold   float32 // finite
-	MissingLeft bool
+	Feature     int       // from 0
+	Threshold   float32   // finite; 0 with categories
+	MissingLeft bool      // false with categories
+	Categories  []float32 // finite, ascending and different; nil for a threshold
 	Left, Right int
 }
 
@@ -28,17 +31,19 @@ type TreeNode struct {
 type Trees struct {
 	features int
 	trees    [][]TreeNode
-	nodes    []flatNode // of all trees
-	roots    []int32    // a tree each: a node, or −1 − p for parameter p where it has none
+	nodes    []flatNode  // of all trees
+	sets     [][]float32 // of categories
+	roots    []int32     // a tree each: a node, or −1 − p for parameter p where it has none
 	leaves   int
 }
 
 // flatNode is a node among those of all trees; children are as in roots.
 type flatNode struct {
-	threshold   float32
+	threshold   float32 // −∞ with categories
 	feature     int32
 	children    [2]int32 // left, right
 	missingLeft bool
+	set         int32 // of categories, from 1; 0 for a threshold
 }
 
 var _ Scorer = (*Trees)(nil)
@@ -58,9 +63,9 @@ func NewTrees(features int, trees [][]TreeNode) (*Trees, error) {
 			return nil, fmt.Errorf("tree %d: found more than %d nodes and leaves so far", k+1, math.MaxInt32/2)
 		}
 		if len(nodes) > 0 {
-			t.trees[k] = slices.Clone(nodes)
+			t.trees[k] = cloneNodes(nodes)
 		}
-		t.flatten(nodes)
+		t.flatten(t.trees[k])
 	}
 	return t, nil
 }
@@ -79,9 +84,23 @@ func (t *Trees) flatten(nodes []TreeNode) {
 	}
 	t.roots = append(t.roots, root)
 	for _, n := range nodes {
-		t.nodes = append(t.nodes, flatNode{n.Threshold, int32(n.Feature), [2]int32{child(n.Left), child(n.Right)}, n.MissingLeft})
+		flat := flatNode{n.Threshold, int32(n.Feature), [2]int32{child(n.Left), child(n.Right)}, n.MissingLeft, 0}
+		if n.Categories != nil {
+			t.sets = append(t.sets, n.Categories)
+			flat.threshold, flat.set = float32(math.Inf(-1)), int32(len(t.sets))
+		}
+		t.nodes = append(t.nodes, flat)
 	}
 	t.leaves += len(nodes) + 1
+}
+
+// cloneNodes returns a copy that shares nothing.
+func cloneNodes(nodes []TreeNode) []TreeNode {
+	nodes = slices.Clone(nodes)
+	for i := range nodes {
+		nodes[i].Categories = slices.Clone(nodes[i].Categories)
+	}
+	return nodes
 }
 
 // checkTree returns an error if nodes are no tree on so many features.
@@ -93,6 +112,9 @@ func checkTree(features int, nodes []TreeNode) error {
 		}
 		if v := float64(n.Threshold); math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Errorf("found the threshold %v in node %d, expected a finite number", n.Threshold, i)
+		}
+		if err := n.checkCategories(i); err != nil {
+			return err
 		}
 		for _, c := range []int{n.Left, n.Right} {
 			if c >= len(nodes) || c < -1-len(nodes) {
@@ -127,7 +149,7 @@ func (t *Trees) NumParams() int { return t.leaves }
 func (t *Trees) Trees() [][]TreeNode {
 	trees := make([][]TreeNode, len(t.trees))
 	for k, nodes := range t.trees {
-		trees[k] = slices.Clone(nodes)
+		trees[k] = cloneNodes(nodes)
 	}
 	return trees
 }
@@ -141,7 +163,7 @@ func (t *Trees) leaf(at int32, x []float32) int32 {
 		n := &t.nodes[at]
 		v := x[n.feature]
 		side := 1
-		if v <= n.threshold || v != v && n.missingLeft {
+		if v <= n.threshold || v != v && n.missingLeft || n.set > 0 && contains(t.sets[n.set-1], v) {
 			side = 0
 		}
 		at = n.children[side]

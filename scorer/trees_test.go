@@ -3,8 +3,10 @@ package scorer
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -29,10 +31,13 @@ func drawTree(t *rapid.T, features int) []TreeNode {
 		}
 		open[at] = place{len(nodes), 0}
 		open = append(open, place{len(nodes), 1})
-		nodes = append(nodes, TreeNode{
-			Feature: rapid.IntRange(0, features-1).Draw(t, "feature"), Threshold: float32(rapid.IntRange(-3, 3).Draw(t, "threshold")) / 2,
-			MissingLeft: rapid.Bool().Draw(t, "missing left"),
-		})
+		n := TreeNode{Feature: rapid.IntRange(0, features-1).Draw(t, "feature")}
+		if rapid.IntRange(0, 3).Draw(t, "categorical") == 0 {
+			n.Categories = slices.Sorted(maps.Keys(rapid.MapOfN(rapid.SampledFrom([]float32{-2, -0.5, 0, 1, 1.5}), rapid.Bool(), 1, 5).Draw(t, "categories")))
+		} else {
+			n.Threshold, n.MissingLeft = float32(rapid.IntRange(-3, 3).Draw(t, "threshold"))/2, rapid.Bool().Draw(t, "missing left")
+		}
+		nodes = append(nodes, n)
 	}
 	for leaf, p := range open {
 		switch {
@@ -53,7 +58,11 @@ func leafOf(nodes []TreeNode, at int, x []float32) int {
 	}
 	n := nodes[at]
 	v := x[n.Feature]
-	if math.IsNaN(float64(v)) && n.MissingLeft || v <= n.Threshold {
+	left := math.IsNaN(float64(v)) && n.MissingLeft || v <= n.Threshold
+	if n.Categories != nil {
+		left = slices.Contains(n.Categories, v)
+	}
+	if left {
 		return leafOf(nodes, n.Left, x)
 	}
 	return leafOf(nodes, n.Right, x)
@@ -113,7 +122,7 @@ func TestTreesScoreAndBackward(t *testing.T) {
 			t.Fatal(err)
 		}
 		back, params, err := Decode(raw)
-		if err != nil || !slices.Equal(params, w) || !slices.EqualFunc(back.(*Trees).Trees(), s.Trees(), slices.Equal[[]TreeNode]) {
+		if err != nil || !slices.Equal(params, w) || !reflect.DeepEqual(back.(*Trees).Trees(), s.Trees()) {
 			t.Fatalf("%s came back as %#v %v, %v", raw, back, params, err)
 		}
 	})
@@ -131,6 +140,14 @@ func TestTreesForm(t *testing.T) {
 	if err != nil || string(raw) != want {
 		t.Errorf("form is %s, %v; want %s", raw, err, want)
 	}
+	if s, err = NewTrees(2, [][]TreeNode{{{Feature: 1, Categories: []float32{-1, 0, 2.5}, Left: -1, Right: -2}}}); err != nil {
+		t.Fatal(err)
+	}
+	raw, err = Encode(s, []float64{0.25, -1})
+	want = `{"type":"trees","features":2,"trees":[{"feature":[2],"threshold":[null],"left":[-1],"right":[-2],"missing_left":[],"categories":[{"node":0,"left":[-1,0,2.5]}],"values":[0.25,-1]}]}`
+	if err != nil || string(raw) != want {
+		t.Errorf("form is %s, %v; want %s", raw, err, want)
+	}
 }
 
 // What is no tree is refused: unknown features, children that are missing, shared or in a
@@ -139,25 +156,40 @@ func TestDecodeTreesErrors(t *testing.T) {
 	node := func(feature, threshold, left, right, missing, values string) string {
 		return fmt.Sprintf(`{"type":"trees","features":2,"trees":[{"feature":[%s],"threshold":[%s],"left":[%s],"right":[%s],"missing_left":[%s],"values":[%s]}]}`, feature, threshold, left, right, missing, values)
 	}
+	categorical := func(threshold, missing, categories string) string {
+		return fmt.Sprintf(`{"type":"trees","features":2,"trees":[{"feature":[1],"threshold":[%s],"left":[-1],"right":[-2],"missing_left":[%s],"categories":[%s],"values":[0,0]}]}`, threshold, missing, categories)
+	}
 	for text, want := range map[string]string{
-		`{"type":"trees","trees":[]}`:                           `found "features" = 0`,
-		`{"type":"trees","features":2}`:                         `found no list of trees`,
-		node("3", "1", "-1", "-2", "", "0,0"):                   `tree 1: found feature 3 in node 0, expected one from 1 to 2`,
-		node("1", "1", "-1", "-2", "", "0"):                     `tree 1: found 1 features, 1 thresholds, 1 and 1 children and 1 values`,
-		node("1", "1", "-1", "-1", "", "0,0"):                   `tree 1: found child -1 twice`,
-		node("1", "1", "-1", "-3", "", "0,0"):                   `tree 1: found child -3 of node 0`,
-		node("1", "1", "0", "-2", "", "0,0"):                    `tree 1: found child 0 of node 0, expected a later node`,
-		node("1", "1", "1", "-2", "", "0,0"):                    `tree 1: found child 1 of node 0`,
-		node("1,1", "1,1", "-1,-2", "-3,1", "", "0,0,0"):        `expected a later node`,
-		node("1,1", "1,1", "1,-1", "1,-2", "", "0,0,0"):         `found child 1 twice`,
-		node("1", "1", "-1", "-2", "1", "0,0"):                  `tree 1: found node 1 among those where missing values go left`,
-		node("1", "1", "-1", "-2", "0,0", "0,0"):                `tree 1: found node 0 among those where missing values go left`,
-		node("1", "null", "-1", "-2", "", "0,0"):                `tree 1: found null as threshold 1, expected a number`,
-		node("1", "1", "-1", "-2", "null", "0,0"):               `tree 1: found null as entry 1 of those where missing values go left`,
-		node("1", "1", "-1", "-2", "", "0,null"):                `found null as value 2, expected a number`,
-		node("null", "1", "-1", "-2", "", "0,0"):                `tree 1: found feature 0 in node 0`,
-		node("1", "1", "null", "-2", "", "0,0"):                 `tree 1: found child 0 of node 0`,
-		node("1", "1", "-9223372036854775808", "-2", "", "0,0"): `tree 1: found child -9223372036854775808 of node 0`,
+		categorical("null", "", `{"node":0,"left":[2,1]}`):                     `tree 1: found the category 1 after 2 in node 0, expected ascending ones`,
+		categorical("null", "", `{"node":0,"left":[1,1]}`):                     `tree 1: found the category 1 after 1 in node 0`,
+		categorical("null", "", `{"node":0,"left":[]}`):                        `tree 1: found 0 categories`,
+		categorical("null", "", `{"node":0}`):                                  `tree 1: found 0 categories`,
+		categorical("null", "0", `{"node":0,"left":[1]}`):                      `tree 1: found 1 categories, the threshold 0 and missing values to the left (true)`,
+		categorical("1", "", `{"node":0,"left":[1]}`):                          `tree 1: found 1 as threshold 1, expected null`,
+		categorical("null", "", `{"node":0,"left":[null]}`):                    `tree 1: found null as category 1 of node 0`,
+		categorical("null", "", `{"node":1,"left":[1]}`):                       `tree 1: found no node, or one a second time, in entry 1 of the categories, expected different nodes up to 0`,
+		categorical("null", "", `{"node":-1,"left":[1]}`):                      `tree 1: found no node`,
+		categorical("null", "", `{"left":[1]}`):                                `tree 1: found no node`,
+		categorical("null", "", `{"node":0,"left":[1]},{"node":0,"left":[1]}`): `in entry 2 of the categories`,
+		categorical("null", "", `null`):                                        `tree 1: found no node`,
+		`{"type":"trees","trees":[]}`:                                          `found "features" = 0`,
+		`{"type":"trees","features":2}`:                                        `found no list of trees`,
+		node("3", "1", "-1", "-2", "", "0,0"):                                  `tree 1: found feature 3 in node 0, expected one from 1 to 2`,
+		node("1", "1", "-1", "-2", "", "0"):                                    `tree 1: found 1 features, 1 thresholds, 1 and 1 children and 1 values`,
+		node("1", "1", "-1", "-1", "", "0,0"):                                  `tree 1: found child -1 twice`,
+		node("1", "1", "-1", "-3", "", "0,0"):                                  `tree 1: found child -3 of node 0`,
+		node("1", "1", "0", "-2", "", "0,0"):                                   `tree 1: found child 0 of node 0, expected a later node`,
+		node("1", "1", "1", "-2", "", "0,0"):                                   `tree 1: found child 1 of node 0`,
+		node("1,1", "1,1", "-1,-2", "-3,1", "", "0,0,0"):                       `expected a later node`,
+		node("1,1", "1,1", "1,-1", "1,-2", "", "0,0,0"):                        `found child 1 twice`,
+		node("1", "1", "-1", "-2", "1", "0,0"):                                 `tree 1: found node 1 among those where missing values go left`,
+		node("1", "1", "-1", "-2", "0,0", "0,0"):                               `tree 1: found node 0 among those where missing values go left`,
+		node("1", "null", "-1", "-2", "", "0,0"):                               `tree 1: found null as threshold 1, expected a number`,
+		node("1", "1", "-1", "-2", "null", "0,0"):                              `tree 1: found null as entry 1 of those where missing values go left`,
+		node("1", "1", "-1", "-2", "", "0,null"):                               `found null as value 2, expected a number`,
+		node("null", "1", "-1", "-2", "", "0,0"):                               `tree 1: found feature 0 in node 0`,
+		node("1", "1", "null", "-2", "", "0,0"):                                `tree 1: found child 0 of node 0`,
+		node("1", "1", "-9223372036854775808", "-2", "", "0,0"):                `tree 1: found child -9223372036854775808 of node 0`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error is %v, want %s", text, err, want)
@@ -166,6 +198,9 @@ func TestDecodeTreesErrors(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		if _, err := NewTrees(1, [][]TreeNode{{{Threshold: float32(bad), Left: -1, Right: -2}}}); err == nil {
 			t.Errorf("the threshold %v is accepted", bad)
+		}
+		if _, err := NewTrees(1, [][]TreeNode{{{Categories: []float32{float32(bad)}, Left: -1, Right: -2}}}); err == nil {
+			t.Errorf("the category %v is accepted", bad)
 		}
 	}
 }

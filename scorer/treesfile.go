@@ -16,35 +16,55 @@ type treesFile struct {
 
 // treeFile is a tree as lists, an element a node: features counted from 1 as in LETOR text,
 // thresholds, the nodes' children (−1 − l for leaf l), and the nodes, from 0, where missing
-// values go left. Values are the leaves'.
+// values go left. Values are the leaves'. A node that divides by categories has null as its
+// threshold and an entry in the list of categories.
 type treeFile struct {
-	Feature     []int     `json:"feature"`
-	Threshold   []float32 `json:"threshold"`
-	Left        []int     `json:"left"`
-	Right       []int     `json:"right"`
-	MissingLeft []int     `json:"missing_left"`
-	Values      []float64 `json:"values"`
+	Feature     []int            `json:"feature"`
+	Threshold   []*float32       `json:"threshold"`
+	Left        []int            `json:"left"`
+	Right       []int            `json:"right"`
+	MissingLeft []int            `json:"missing_left"`
+	Categories  []categoriesFile `json:"categories,omitempty"`
+	Values      []float64        `json:"values"`
 }
 
-// treeRead is a tree as it is read. Thresholds and nodes are pointers, and the values are
-// [strictjson.Numbers], so that null is not 0; a feature or a child that is 0 is refused anyway.
+// categoriesFile has the values with which documents go left in a node, ascending.
+type categoriesFile struct {
+	Node int       `json:"node"`
+	Left []float32 `json:"left"`
+}
+
+// treeRead is a tree as it is read. Thresholds, nodes and categories are pointers, and the values
+// are [strictjson.Numbers], so that null is not 0; a feature or a child that is 0 is refused
+// anyway.
 type treeRead struct {
 	Feature     []int              `json:"feature"`
 	Threshold   []*float32         `json:"threshold"`
 	Left        []int              `json:"left"`
 	Right       []int              `json:"right"`
 	MissingLeft []*int             `json:"missing_left"`
+	Categories  []categoriesRead   `json:"categories"`
 	Values      strictjson.Numbers `json:"values"`
+}
+
+type categoriesRead struct {
+	Node *int       `json:"node"`
+	Left []*float32 `json:"left"`
 }
 
 func (t *Trees) encode(params []float64) ([]byte, error) {
 	f := treesFile{Type: t.Kind(), Features: t.features, Trees: make([]treeFile, len(t.trees))}
 	for k, nodes := range t.trees {
-		tree := treeFile{Feature: []int{}, Threshold: []float32{}, Left: []int{}, Right: []int{}, MissingLeft: []int{}, Values: params[:len(nodes)+1]}
+		tree := treeFile{Feature: []int{}, Threshold: []*float32{}, Left: []int{}, Right: []int{}, MissingLeft: []int{}, Values: params[:len(nodes)+1]}
 		params = params[len(nodes)+1:]
 		for i, n := range nodes {
 			tree.Feature = append(tree.Feature, n.Feature+1)
-			tree.Threshold = append(tree.Threshold, n.Threshold)
+			if n.Categories == nil {
+				tree.Threshold = append(tree.Threshold, &nodes[i].Threshold)
+			} else {
+				tree.Threshold = append(tree.Threshold, nil)
+				tree.Categories = append(tree.Categories, categoriesFile{i, n.Categories})
+			}
 			tree.Left, tree.Right = append(tree.Left, n.Left), append(tree.Right, n.Right)
 			if n.MissingLeft {
 				tree.MissingLeft = append(tree.MissingLeft, i)
@@ -92,10 +112,20 @@ func (f *treeRead) nodes() ([]TreeNode, error) {
 	}
 	nodes := make([]TreeNode, n)
 	for i := range nodes {
-		if f.Threshold[i] == nil {
+		nodes[i] = TreeNode{Feature: f.Feature[i] - 1, Left: f.Left[i], Right: f.Right[i]}
+	}
+	if err := f.readCategories(nodes); err != nil {
+		return nil, err
+	}
+	for i := range nodes {
+		switch threshold, divides := f.Threshold[i], nodes[i].Categories == nil; {
+		case divides && threshold == nil:
 			return nil, fmt.Errorf("found null as threshold %d, expected a number", i+1)
+		case !divides && threshold != nil:
+			return nil, fmt.Errorf("found %v as threshold %d, expected null: the node has categories", *threshold, i+1)
+		case divides:
+			nodes[i].Threshold = *threshold
 		}
-		nodes[i] = TreeNode{Feature: f.Feature[i] - 1, Threshold: *f.Threshold[i], Left: f.Left[i], Right: f.Right[i]}
 	}
 	for at, node := range f.MissingLeft {
 		if node == nil {
@@ -108,4 +138,22 @@ func (f *treeRead) nodes() ([]TreeNode, error) {
 		nodes[i].MissingLeft = true
 	}
 	return nodes, nil
+}
+
+// readCategories puts the lists of categories into their nodes.
+func (f *treeRead) readCategories(nodes []TreeNode) error {
+	for at, c := range f.Categories {
+		if c.Node == nil || *c.Node < 0 || *c.Node >= len(nodes) || nodes[*c.Node].Categories != nil {
+			return fmt.Errorf("found no node, or one a second time, in entry %d of the categories, expected different nodes up to %d", at+1, len(nodes)-1)
+		}
+		set := make([]float32, len(c.Left))
+		for i, v := range c.Left {
+			if v == nil {
+				return fmt.Errorf("found null as category %d of node %d, expected a number", i+1, *c.Node)
+			}
+			set[i] = *v
+		}
+		nodes[*c.Node].Categories = set
+	}
+	return nil
 }
