@@ -32,7 +32,7 @@ func TestKthLargest(t *testing.T) {
 
 // sampled is a training whose documents are drawn from.
 func sampled(docs int, l Trees) *treeRounds {
-	r := &treeRounds{Trees: l, seed: 3, scores: make([]float64, docs), lambda: make([]float64, docs), second: make([]float64, docs)}
+	r := &treeRounds{Trees: l, seed: 3, treesState: treesState{scores: make([]float64, docs)}, lambda: make([]float64, docs), second: make([]float64, docs)}
 	rng := rand.New(rand.NewPCG(1, 9))
 	for i := range docs {
 		r.lambda[i], r.second[i] = rng.NormFloat64(), float64(rng.IntN(3))
