@@ -20,6 +20,9 @@ const (
 	Integer             // a whole number in [Min, Max]
 	Choice              // one of Choices
 	Switch              // true or false
+	Columns             // features of the data, counted from 1 as in LETOR text, or none
+	Signed              // the same, each with a sign
+	Groups              // lists of these
 )
 
 // Hyperparameter is a setting of a method that is not learned.
@@ -50,6 +53,8 @@ func (h *Hyperparameter) Range() string {
 		return strings.Join(h.Choices, "|")
 	case Switch:
 		return "true|false"
+	case Columns, Signed, Groups:
+		return columnForms[h.Kind]
 	}
 	format := byte('g')
 	if h.Kind == Integer {
@@ -106,6 +111,12 @@ func (h *Hyperparameter) canonical(value string) (string, error) {
 		if v, err := strconv.ParseBool(value); err == nil {
 			return strconv.FormatBool(v), nil
 		}
+	case Columns, Signed, Groups:
+		text, err := canonicalColumns(h.Kind, value)
+		if err != nil {
+			return "", fmt.Errorf("%s=%s: %w, expected %s", h.Name, value, err, h.Range())
+		}
+		return text, nil
 	}
 	return "", fmt.Errorf("%s=%s: expected %s", h.Name, value, h.Range())
 }

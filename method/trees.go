@@ -59,9 +59,9 @@ func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 		if err != nil {
 			return nil, nil, &train.ProblemError{Err: err}
 		}
-		learner := trees(p.Values)
+		learner, err := trees(p)
 		learner.Redraw = p.redraws()
-		return l, learner, nil
+		return l, learner, err
 	}
 	return &m
 }
@@ -81,6 +81,8 @@ func treeParameters() []Hyperparameter {
 		{Name: "l2", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives that a leaf's gradient is divided by"},
 		{Name: "l1", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "amount that a leaf's gradient is pulled to 0 by"},
 		{Name: "least_gain", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "gain of a division at least, in twice the objective's quadratic approximation"},
+		{Name: "monotone", Kind: Signed, Default: noColumns, Doc: "features with whose values scores must not fall, or with a minus not rise, while all others stay"},
+		{Name: "interactions", Kind: Groups, Default: noColumns, Doc: "groups of features that may divide documents on one path; a feature of no group is alone on its paths"},
 		{Name: "query_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the queries, drawn for each tree, that it is grown on"},
 		{Name: "document_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of these queries' documents, drawn for each tree, that it is grown on"},
 		{Name: "goss_top", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the documents, those of the largest λ times second derivative, that all teach a tree (GOSS)"},
@@ -91,8 +93,9 @@ func treeParameters() []Hyperparameter {
 }
 
 // trees returns the learner with the hyperparameters' values.
-func trees(v Values) train.Trees {
-	return train.Trees{
+func trees(p *Problem) (train.Trees, error) {
+	v := p.Values
+	l := train.Trees{
 		Rounds: v.Int("trees"), Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
 		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
 		DocumentFraction: v.Number("document_fraction"), GOSSTop: v.Number("goss_top"), GOSSRest: v.Number("goss_rest"),
@@ -102,6 +105,18 @@ func trees(v Values) train.Trees {
 			RandomThresholds: v.Text("thresholds") == "random",
 		},
 	}
+	var err error
+	if l.Interactions, _, err = p.columnsOf("interactions"); err != nil {
+		return l, err
+	}
+	features, signs, err := p.columnsOf("monotone")
+	for g := range features {
+		l.Monotone = make([]int8, p.Data.Features)
+		for i, f := range features[g] {
+			l.Monotone[f] = signs[g][i]
+		}
+	}
+	return l, err
 }
 
 var growths = map[string]tree.Growth{"leaf": tree.LeafWise, "depth": tree.DepthWise, "symmetric": tree.Symmetric}

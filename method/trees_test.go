@@ -2,6 +2,7 @@ package method
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +26,8 @@ var treeSettings = map[string][2][]string{
 	"goss_top":          {{"goss_top", "0.2", "goss_rest", "0.1"}, {"goss_top", "0.5", "goss_rest", "0.1"}},
 	"goss_rest":         {{"goss_top", "0.5"}, {"goss_top", "0.5", "goss_rest", "0.2"}},
 	"thresholds":        {{}, {"thresholds", "random"}},
+	"monotone":          {{"monotone", "1:2"}, {"monotone", "1:-2"}},
+	"interactions":      {{}, {"interactions", "1:2/3..5"}},
 	"patience":          {{"trees", "200", "rate", "1"}, {"trees", "200", "rate", "1", "patience", "1"}},
 }
 
@@ -47,5 +50,36 @@ func TestEveryTreeSettingTells(t *testing.T) {
 		} else if slices.Equal(scoresOf(pair[0]), scoresOf(pair[1])) {
 			t.Errorf("%v learns the same as %v", pair[1], pair[0])
 		}
+	}
+}
+
+// Features that constraints name must be there, once each, and say how if they are not.
+func TestTreeColumns(t *testing.T) {
+	m := lookup(t, "lambdamart")
+	for _, c := range []struct{ name, value, want string }{
+		{"monotone", "3", "3"}, {"monotone", "-7,3", "3:-7"}, {"monotone", "5..7 -2", "-2:5:6:7"}, {"monotone", "-2..3", "-2:-3"}, {"monotone", "none", "none"},
+		{"interactions", "2:1/3", "1:2/3"}, {"interactions", "1:2/2:3", "1:2/2:3"},
+	} {
+		v, err := m.Values(map[string]string{c.name: c.value})
+		if err != nil || v.Text(c.name) != c.want {
+			t.Errorf("%s=%s became %v, %v; want %s", c.name, c.value, v, err, c.want)
+		}
+	}
+	for _, c := range []struct{ name, value, want string }{
+		{"monotone", "3:x", `monotone=3:x: found "x", expected features from 1, falling ones with a minus, as 2:-7:10..14, or none`},
+		{"monotone", "0", `found "0"`}, {"monotone", "", `found ""`}, {"monotone", "3:-3", `found feature 3 twice`}, {"monotone", "7..5", `found "7..5"`},
+		{"monotone", "1/2", `found "1/2"`}, {"monotone", "1..99999999999", `found "1..99999999999"`}, {"monotone", "--3", `found "--3"`},
+		{"interactions", "1:-2", `found "-2"`}, {"interactions", "1//2", `found ""`}, {"interactions", "1:1", `found feature 1 twice`},
+	} {
+		if _, err := m.Values(map[string]string{c.name: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s=%s: error is %v, want %s", c.name, c.value, err, c.want)
+		}
+	}
+	for setting, want := range map[string]string{
+		"monotone":     "monotone=2:-9: found feature 9, expected one from 1 to 8: the data have no more",
+		"interactions": "interactions=1:2/3:9: found feature 9, expected one from 1 to 8",
+	} {
+		value, _, _ := strings.Cut(strings.TrimPrefix(want, setting+"="), ": ")
+		checkRefused(t, m, newProblem(t, m, setting, value), "lambdamart: "+want)
 	}
 }

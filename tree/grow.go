@@ -2,6 +2,7 @@ package tree
 
 import (
 	"math"
+	"slices"
 
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -28,6 +29,8 @@ type Grower struct {
 	bag    []bool // documents that are in index; nil for all
 	barred []bool // features that no split is by; nil for none
 	seed   uint64 // of random thresholds
+
+	bounded bool // some feature has a sign
 }
 
 // leaf is a leaf while the tree grows.
@@ -37,9 +40,11 @@ type leaf struct {
 	depth    int
 	node     int // above it, −1 at the root
 	isLeft   bool
-	key      uint64      // of what is drawn for it
-	sums     []histogram // by block; nil if it cannot be divided
-	best     split
+	key      uint64 // of what is drawn for it
+	bounds
+	interaction
+	sums []histogram // by block; nil if it cannot be divided
+	best split
 }
 
 // NewGrower returns a grower of trees on a matrix, or an error for options out of range.
@@ -47,8 +52,11 @@ func NewGrower(m *Matrix, o Options) (*Grower, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	if err := o.checkConstraints(m.bins.Features()); err != nil {
+		return nil, err
+	}
 	return &Grower{
-		matrix: m, Options: o, index: make([]uint32, 0, m.rows), packed: make([]sums, m.rows),
+		matrix: m, Options: o, bounded: slices.ContainsFunc(o.Monotone, func(sign int8) bool { return sign != 0 }), index: make([]uint32, 0, m.rows), packed: make([]sums, m.rows),
 		splits: make([]split, len(m.slots)), second: make([]split, len(m.slots)),
 	}, nil
 }
@@ -120,7 +128,7 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 	g.packed = g.packed[:len(g.index)]
 	g.unit = quantise(g.packed, g.index, lambda, second)
-	root := leaf{to: len(g.index), node: -1, key: mix(g.seed)}
+	root := leaf{to: len(g.index), node: -1, key: mix(g.seed), bounds: unbounded()}
 	for _, s := range g.packed {
 		root.total += s
 	}
@@ -169,6 +177,9 @@ func (g *Grower) divide(at int) (parent, smaller, larger *leaf) {
 		left.total += s
 	}
 	right.total = l.total - left.total
+	g.bind(&l, &left, &right, f)
+	left.interaction = g.after(l.interaction, f)
+	right.interaction = left.interaction
 	g.leaves = append(g.leaves, right)
 	g.leaves[at] = left
 	smaller, larger = &g.leaves[at], &g.leaves[len(g.leaves)-1]
@@ -208,8 +219,13 @@ func (g *Grower) blocks(docs int, do func(b int)) {
 }
 
 func (g *Grower) searcher(l *leaf) searcher {
-	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain, key: l.key}
-	s.parent = g.strength(float64(l.total.gradient())*g.unit.gradient, float64(l.total.curvature())*g.unit.curvature)
+	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain, leaf: l}
+	gradient, curvature := float64(l.total.gradient())*g.unit.gradient, float64(l.total.curvature())*g.unit.curvature
+	if s.bounded = g.bounded; s.bounded {
+		s.parent = g.strengthAt(gradient, curvature, g.leafValue(l))
+	} else {
+		s.parent = g.strength(gradient, curvature)
+	}
 	return s
 }
 
@@ -217,7 +233,7 @@ func (g *Grower) searcher(l *leaf) searcher {
 func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 	for slot := b * blockFeatures; slot < min(len(g.matrix.slots), (b+1)*blockFeatures); slot++ {
 		f := g.matrix.slots[slot]
-		if g.barred != nil && g.barred[f] {
+		if g.bars(s.leaf, f) {
 			found[slot] = split{slot: slot}
 			continue
 		}
@@ -227,9 +243,10 @@ func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 
 // find finds the best split of a slot whose sums by code are given.
 func (g *Grower) find(s *searcher, slot int, of *[256]sums) split {
-	cuts := len(g.matrix.bins.cuts[g.matrix.slots[slot]])
-	if g.RandomThresholds {
-		return s.bestAmong(slot, of, cuts)
+	f := g.matrix.slots[slot]
+	cuts := len(g.matrix.bins.cuts[f])
+	if g.RandomThresholds || s.bounded {
+		return s.bestAmong(slot, of, cuts, g.sign(f))
 	}
 	return s.best(slot, of, cuts)
 }

@@ -56,7 +56,8 @@ func (g *Grower) partition(l *leaf, n *Node) int {
 //
 //	v = soft(Σλ, L1)/(Σsecond + L2)
 //
-// summed without rounding to integers, and 0 where there is no second derivative.
+// summed without rounding to integers, and 0 where there is no second derivative; within the
+// bounds that constrained features set.
 func (g *Grower) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
@@ -69,6 +70,7 @@ func (g *Grower) Values(lambda, second []float64) []float64 {
 			values[i] = g.soft(gradient) / h
 		}
 	})
+	g.Clamp(values)
 	return values
 }
 

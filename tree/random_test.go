@@ -34,7 +34,7 @@ func TestBothSearchesAgree(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			s.counts, s.leastDoc = &counts, uint32(1+rng.IntN(4))
 		}
-		if a, b := s.best(2, &of, cuts), s.bestAmong(2, &of, cuts); a != b {
+		if a, b := s.best(2, &of, cuts), s.bestAmong(2, &of, cuts, 0); a != b {
 			t.Fatalf("%+v, %d cuts, %v: the plain search finds %+v, the other one %+v", s, cuts, of[:cuts+1], a, b)
 		}
 	}

@@ -3,6 +3,7 @@ package tree
 import (
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -38,6 +39,9 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 			L2: float64(rapid.IntRange(0, 2).Draw(t, "L2")), Workers: 1,
 			RandomThresholds: rapid.Bool().Draw(t, "random"),
 		}
+		if rapid.Bool().Draw(t, "constrained") {
+			drawConstraints(t, &o, d.features)
+		}
 		rows := len(d.lambda)
 		b, err := NewBins(d.x, d.features, rapid.IntRange(2, 8).Draw(t, "bins"), 1)
 		if err != nil {
@@ -68,6 +72,7 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 				t.Fatalf("leaf %d has %d documents, the curvature %v and the value %v", l, docs, curvature, v)
 			}
 		}
+		checkConstraints(t, &d, grown, g.Values(d.lambda, d.second), o)
 		if seen != rows {
 			t.Fatalf("%d documents in leaves, expected %d", seen, rows)
 		}
@@ -79,4 +84,59 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 			t.Fatalf("three workers grow %+v, one %+v", again, grown)
 		}
 	})
+}
+
+func drawConstraints(t *rapid.T, o *Options, features int) {
+	for range features {
+		o.Monotone = append(o.Monotone, int8(rapid.IntRange(-1, 1).Draw(t, "sign")))
+	}
+	o.Interactions = rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, features-1), 0, 4), 0, 3).Draw(t, "interactions")
+}
+
+// checkConstraints checks that documents that differ in one feature with a sign have values in
+// its order, and that the features of every path are of one group, or one alone.
+func checkConstraints(t *rapid.T, d *made, grown *Tree, values []float64, o Options) {
+	for i := range d.lambda {
+		x := append([]float32(nil), d.row(i)...)
+		for f, sign := range o.Monotone {
+			last := math.Inf(-1)
+			if sign < 0 {
+				last = math.Inf(1)
+			}
+			old := x[f]
+			for v := float32(-1); v < 6 && sign != 0; v++ {
+				x[f] = v
+				if got := values[grown.Leaf(x)]; (got-last)*float64(sign) < 0 {
+					t.Fatalf("%+v: feature %d of sign %d: the value goes from %v to %v at %v", grown, f, sign, last, got, x)
+				} else {
+					last = got
+				}
+			}
+			x[f] = old
+		}
+	}
+	var walk func(at int, path []int)
+	walk = func(at int, path []int) {
+		if at >= 0 {
+			n := grown.Nodes[at]
+			path = append(path[:len(path):len(path)], n.Feature)
+			walk(n.Left, path)
+			walk(n.Right, path)
+			return
+		}
+		in := func(group []int) bool {
+			for _, f := range path {
+				if !slices.Contains(group, f) {
+					return false
+				}
+			}
+			return true
+		}
+		if len(o.Interactions) > 0 && len(path) > 0 && !slices.ContainsFunc(o.Interactions, in) && !in(path[:1]) {
+			t.Fatalf("found a path by the features %v, expected those of one group of %v, or one", path, o.Interactions)
+		}
+	}
+	if len(grown.Nodes) > 0 {
+		walk(0, nil)
+	}
 }

@@ -24,7 +24,8 @@ type searcher struct {
 	counts   *[256]uint32
 	all      uint32 // documents of the node, where counts is not nil
 	leastDoc uint32
-	key      uint64 // of what is drawn for the node
+	leaf     *leaf
+	bounded  bool // the leaf's values are
 }
 
 // strength is what a leaf of these sums takes off twice the objective's approximation,

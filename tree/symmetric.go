@@ -29,7 +29,7 @@ func (g *Grower) levels() {
 func (g *Grower) levelSplit() (split, [][256]uint32) {
 	g.blocks(len(g.index), func(b int) {
 		for slot := b * blockFeatures; slot < min(len(g.matrix.slots), (b+1)*blockFeatures); slot++ {
-			if g.splits[slot] = (split{slot: slot}); g.barred == nil || !g.barred[g.matrix.slots[slot]] {
+			if g.splits[slot] = (split{slot: slot}); !g.levelBars(g.matrix.slots[slot]) {
 				g.splits[slot] = g.levelBest(slot, nil)
 			}
 		}
@@ -54,18 +54,29 @@ func (g *Grower) levelSplit() (split, [][256]uint32) {
 	}
 }
 
+// levelBars reports whether a feature must not divide some leaf.
+func (g *Grower) levelBars(feature int) bool {
+	for i := range g.leaves {
+		if g.bars(&g.leaves[i], feature) {
+			return true
+		}
+	}
+	return false
+}
+
 // levelBest returns the split of a slot with the largest sum of gains over the leaves that it
 // divides. Counts, of each leaf's documents by code, are nil where they do not matter.
 func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 	var gains [2][256]float64 // by where missing values go, right or left, and cut
 	var occurring codes
+	sign := g.sign(g.matrix.slots[slot])
 	cuts, some := len(g.matrix.bins.cuts[g.matrix.slots[slot]]), false
 	for i := range g.leaves {
 		s := g.levelSearcher(i, counts)
 		of := &g.leaves[i].sums[slot/blockFeatures][slot%blockFeatures]
 		missing, docs := of[missingCode], s.count(missingCode)
-		s.addGains(gains[0][:cuts+1], of, 0, 0) // the last: all others against the missing ones
-		s.addGains(gains[1][:cuts], of, missing, docs)
+		s.addGains(gains[0][:cuts+1], of, 0, 0, sign) // the last: all others against the missing ones
+		s.addGains(gains[1][:cuts], of, missing, docs, sign)
 		some = some || missing != 0 || docs != 0
 		if g.RandomThresholds {
 			occurring.add(of)
@@ -102,12 +113,12 @@ func (g *Grower) levelSearcher(leaf int, counts [][256]uint32) searcher {
 }
 
 // addGains adds the gain of every cut that divides a leaf, with what is on the left already.
-func (s *searcher) addGains(gains []float64, of *[256]sums, left sums, docs uint32) {
+func (s *searcher) addGains(gains []float64, of *[256]sums, left sums, docs uint32, sign int8) {
 	gain := 0.0
 	for c := range gains {
 		if v := of[c]; v != 0 || s.counts != nil || c == 0 {
 			left, docs = left+v, docs+s.count(c)
-			gain = s.gainOf(left, docs)
+			gain, _ = s.weigh(left, docs, sign)
 		}
 		gains[c] += gain
 	}
@@ -141,7 +152,7 @@ func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
 		if by.missingLeft {
 			left, docs = left+of[missingCode], docs+s.count(missingCode)
 		}
-		if !s.divides(left, docs) {
+		if _, ok := s.weigh(left, docs, g.sign(g.matrix.slots[by.slot])); !ok {
 			continue
 		}
 		g.leaves[at].best = *by

@@ -61,6 +61,16 @@ type Options struct {
 	// growth) only one, drawn at random, is looked at (Geurts, Ernst and Wehenkel, Extremely
 	// randomized trees, Machine Learning 63, 2006); see [Grower.Seed].
 	RandomThresholds bool
+
+	// Monotone has a sign a feature, or is nil: leaves' values do not fall (1) or rise (−1) as the
+	// feature's value grows and all others stay, or may do either (0). Where the feature is missing
+	// they are free.
+	Monotone []int8
+
+	// Interactions are groups of features, from 0: features divide documents on one path only if
+	// some group has them all. A feature of no group is alone on its paths. No groups are no
+	// constraint.
+	Interactions [][]int
 }
 
 // validate returns an error for options out of range.

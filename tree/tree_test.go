@@ -243,7 +243,8 @@ func TestTreesAreDeterministic(t *testing.T) {
 		grown := g.Grow(d.lambda, d.second, nil)
 		return grown, g.Values(d.lambda, d.second)
 	}
-	for _, o := range []Options{{}, {Growth: DepthWise}, {Growth: Symmetric}, {RandomThresholds: true}, {Growth: Symmetric, RandomThresholds: true}} {
+	for _, o := range []Options{{}, {Growth: DepthWise}, {Growth: Symmetric}, {RandomThresholds: true}, {Growth: Symmetric, RandomThresholds: true},
+		{Monotone: slices.Repeat([]int8{-1, 0, 1}, 10), Interactions: [][]int{{0, 3, 4}, {3, 4, 5, 6, 7}}}} {
 		first, values := grow(o, 1, false)
 		for _, workers := range []int{1, 2, 8} {
 			other, otherValues := grow(o, workers, true)
