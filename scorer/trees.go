@@ -5,6 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/internal/kernel"
 )
 
 // TreeNode divides the documents of a tree: one goes left if its feature's value is at most
@@ -35,6 +39,10 @@ type Trees struct {
 	sets     [][]float32 // of categories
 	roots    []int32     // a tree each: a node, or −1 − p for parameter p where it has none
 	leaves   int
+
+	walked   atomic.Int64 // documents
+	makeOnce sync.Once
+	blocks   *blocks
 }
 
 // flatNode is a node among those of all trees; children are as in roots.
@@ -172,11 +180,35 @@ func (t *Trees) leaf(at int32, x []float32) int32 {
 }
 
 // Score implements [Scorer]. It leaves nothing in ws that Backward needs.
-func (t *Trees) Score(dst, params []float64, x []float32, _ *Workspace) {
+func (t *Trees) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*t.features)
 	mustMatch("parameters", len(params), t.leaves)
 	clear(dst)
-	for _, root := range t.roots {
+	if len(dst) < kernel.ForestLeast() || len(t.nodes) == 0 || t.walked.Load()+int64(len(dst)) < payingDocs {
+		t.walked.Add(int64(len(dst)))
+		t.walk(dst, params, x, t.roots)
+		return
+	}
+	t.scoreBlocks(dst, params, x, ws)
+}
+
+// scoreBlocks adds the scores to dst, in blocks.
+func (t *Trees) scoreBlocks(dst, params []float64, x []float32, ws *Workspace) {
+	if ws == nil {
+		ws = new(Workspace)
+	}
+	t.makeOnce.Do(func() { t.blocks = newBlocks(t) })
+	b := t.blocks
+	for len(dst) > 0 {
+		n := min(len(dst), kernel.ForestDocs)
+		b.score(t, dst[:n], params, x[:n*t.features], ws)
+		dst, x = dst[n:], x[n*t.features:]
+	}
+}
+
+// walk adds the values of the trees with these roots, document by document.
+func (t *Trees) walk(dst, params []float64, x []float32, roots []int32) {
+	for _, root := range roots {
 		for i := range dst {
 			dst[i] += params[t.leaf(root, x[i*t.features:(i+1)*t.features])]
 		}

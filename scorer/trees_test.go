@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -202,38 +201,5 @@ func TestDecodeTreesErrors(t *testing.T) {
 		if _, err := NewTrees(1, [][]TreeNode{{{Categories: []float32{float32(bad)}, Left: -1, Right: -2}}}); err == nil {
 			t.Errorf("the category %v is accepted", bad)
 		}
-	}
-}
-
-// BenchmarkTrees scores a query of 120 documents on 46 features by complete trees.
-func BenchmarkTrees(b *testing.B) {
-	const docs, features = 120, 46
-	rng := rand.New(rand.NewPCG(1, 2))
-	x, _, _ := query(rng, docs, features)
-	for _, shape := range []struct{ trees, leaves int }{{300, 10}, {1000, 64}} {
-		b.Run(fmt.Sprintf("%dx%d", shape.trees, shape.leaves), func(b *testing.B) {
-			trees := make([][]TreeNode, shape.trees)
-			for k := range trees {
-				n := shape.leaves - 1
-				for i := range n {
-					child := func(c int) int {
-						if c < n {
-							return c
-						}
-						return -1 - (c - n)
-					}
-					trees[k] = append(trees[k], TreeNode{Feature: rng.IntN(features), Threshold: float32(rng.NormFloat64()), Left: child(2*i + 1), Right: child(2*i + 2)})
-				}
-			}
-			s, err := NewTrees(features, trees)
-			if err != nil {
-				b.Fatal(err)
-			}
-			w, dst := make([]float64, s.NumParams()), make([]float64, docs)
-			for b.Loop() {
-				s.Score(dst, w, x, nil)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/docs, "ns/document")
-		})
 	}
 }

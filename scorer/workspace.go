@@ -13,6 +13,9 @@ type Workspace struct {
 
 	floats []float64
 	x      []float32 // what was scored last
+
+	codes []uint8 // of a block of documents, for trees
+	words []uint64
 }
 
 // Hold returns n float64s of unspecified content that stay until the next call, and

@@ -156,3 +156,13 @@ func addListsAVX2(dst []float64, c []float64, at []uint16, steps []int32)
 //
 //go:noescape
 func scanRowsAVX2(first *float64, stride int, rows int, width int)
+
+// codesAVX512 is codesGo for n numbers and count cuts; there is one of each at least.
+//
+//go:noescape
+func codesAVX512(dst *uint8, x *float32, cuts *float32, n int, count int)
+
+// addForestAVX512 is addForestGo for count trees and groups times 8 documents; there is one of each at least.
+//
+//go:noescape
+func addForestAVX512(dst *float64, values *float64, codes *uint8, splits *uint32, trees *uint32, count int, groups int)

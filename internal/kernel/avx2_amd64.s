@@ -6383,3 +6383,145 @@ one_end:
 done:
 	VZEROUPPER
 	RET
+
+// func codesAVX512(dst *uint8, x *float32, cuts *float32, n int, count int)
+// Requires: AVX, AVX512F, BMI2, CMOV
+TEXT ·codesAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         cuts+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         count+32(FP), SI
+	MOVQ         $0x00000001, DI
+	VPBROADCASTD DI, Z0
+
+block:
+	MOVQ      $0x00000040, R8
+	CMPQ      BX, R8
+	CMOVQLT   BX, R8
+	MOVQ      $-1, DI
+	BZHIQ     R8, DI, DI
+	KMOVW     DI, K1
+	SHRQ      $0x10, DI
+	VMOVUPS.Z (CX), K1, Z1
+	VPXORD    Z2, Z2, Z2
+	KMOVW     DI, K2
+	SHRQ      $0x10, DI
+	VMOVUPS.Z 64(CX), K2, Z3
+	VPXORD    Z4, Z4, Z4
+	KMOVW     DI, K3
+	SHRQ      $0x10, DI
+	VMOVUPS.Z 128(CX), K3, Z5
+	VPXORD    Z6, Z6, Z6
+	KMOVW     DI, K4
+	SHRQ      $0x10, DI
+	VMOVUPS.Z 192(CX), K4, Z7
+	VPXORD    Z8, Z8, Z8
+	XORQ      DI, DI
+
+cut:
+	VBROADCASTSS (DX)(DI*4), Z9
+	VCMPPS       $0x11, Z1, Z9, K5
+	VPADDD       Z0, Z2, K5, Z2
+	VCMPPS       $0x11, Z3, Z9, K5
+	VPADDD       Z0, Z4, K5, Z4
+	VCMPPS       $0x11, Z5, Z9, K5
+	VPADDD       Z0, Z6, K5, Z6
+	VCMPPS       $0x11, Z7, Z9, K5
+	VPADDD       Z0, Z8, K5, Z8
+	INCQ         DI
+	CMPQ         DI, SI
+	JL           cut
+	VPMOVDB      Z2, K1, (AX)
+	VPMOVDB      Z4, K2, 16(AX)
+	VPMOVDB      Z6, K3, 32(AX)
+	VPMOVDB      Z8, K4, 48(AX)
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x40, BX
+	JG           block
+	VZEROUPPER
+	RET
+
+// func addForestAVX512(dst *float64, values *float64, codes *uint8, splits *uint32, trees *uint32, count int, groups int)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·addForestAVX512(SB), NOSPLIT, $128-56
+	MOVQ dst+0(FP), AX
+	MOVQ values+8(FP), CX
+	MOVQ codes+16(FP), DX
+	MOVQ splits+24(FP), BX
+	MOVQ trees+32(FP), SI
+	MOVQ count+40(FP), DI
+	MOVQ groups+48(FP), R8
+
+tree:
+	MOVL         (SI), R9
+	VPBROADCASTD 8(SI), Z0
+	VMOVDQA64    Z0, Z1
+	TESTL        R9, R9
+	JZ           values
+
+split:
+	MOVL         (BX), R10
+	VPBROADCASTD 4(BX), Z2
+	VPBROADCASTD 8(BX), Z3
+	VPBROADCASTD 12(BX), Z4
+	VPCMPUB      $0x01, (DX)(R10*1), Z2, K1
+	VPCMPEQB     Z3, Z0, K1, K1
+	VPADDB       Z4, Z0, K1, Z0
+	VPCMPUB      $0x01, 64(DX)(R10*1), Z2, K1
+	VPCMPEQB     Z3, Z1, K1, K1
+	VPADDB       Z4, Z1, K1, Z1
+	ADDQ         $0x10, BX
+	DECL         R9
+	JNZ          split
+
+values:
+	VMOVDQU64 Z0, (SP)
+	VMOVDQU64 Z1, 64(SP)
+	MOVL      4(SI), R9
+	CMPQ      R9, $0x10
+	JG        many
+	MOVQ      $-1, R10
+	BZHIQ     R9, R10, R10
+	KMOVQ     R10, K1
+	KSHIFTRW  $0x08, K1, K3
+	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z 64(CX), K3, Z1
+	XORQ      R10, R10
+
+few:
+	VPMOVZXBQ (SP)(R10*8), Z2
+	VPERMI2PD Z1, Z0, Z2
+	MOVQ      R10, R11
+	SHLQ      $0x06, R11
+	VADDPD    (AX)(R11*1), Z2, Z2
+	VMOVUPD   Z2, (AX)(R11*1)
+	INCQ      R10
+	CMPQ      R10, R8
+	JL        few
+	JMP       next
+
+many:
+	XORQ R10, R10
+
+gather:
+	VPMOVZXBD  (SP)(R10*8), Y0
+	KXNORB     K2, K2, K2
+	VPXORQ     Z5, Z5, Z5
+	VGATHERDPD (CX)(Y0*8), K2, Z5
+	MOVQ       R10, R11
+	SHLQ       $0x06, R11
+	VADDPD     (AX)(R11*1), Z5, Z5
+	VMOVUPD    Z5, (AX)(R11*1)
+	INCQ       R10
+	CMPQ       R10, R8
+	JL         gather
+
+next:
+	LEAQ (CX)(R9*8), CX
+	ADDQ $0x0c, SI
+	DECQ DI
+	JNZ  tree
+	VZEROUPPER
+	RET

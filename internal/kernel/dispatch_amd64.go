@@ -9,6 +9,9 @@ import "golang.org/x/sys/cpu"
 // one's in the functions below.
 var haveAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
+// haveAVX512 reports whether they support the 512-bit instructions of the loops over bytes.
+var haveAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
+
 func dot(x, y []float64) float64 {
 	if haveAVX2 {
 		return dotAVX2(x, y)
@@ -242,4 +245,33 @@ func suffixRows(e []float64, width int) {
 		return
 	}
 	suffixRowsGo(e, width)
+}
+
+func codes(dst []uint8, x, cuts []float32) {
+	if haveAVX512 && len(x) > 0 && len(cuts) > 0 {
+		codesAVX512(&dst[0], &x[0], &cuts[0], len(x), len(cuts))
+		return
+	}
+	codesGo(dst, x, cuts)
+}
+
+func addForest(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
+	if !haveAVX512 {
+		addForestGo(f, dst, values, codes, work)
+		return
+	}
+	var all [ForestDocs]float64
+	sums, groups := dst, (len(dst)+7)/8
+	if len(dst)%8 != 0 {
+		copy(all[:], dst)
+		sums = all[:]
+	}
+	var split, column = new(uint32), new(uint8) // of trees without splits
+	if len(f.splits) > 0 {
+		split, column = &f.splits[0][0], &codes[0]
+	}
+	addForestAVX512(&sums[0], &values[0], column, split, &f.trees[0][0], len(f.trees), groups)
+	if len(dst)%8 != 0 {
+		copy(dst, all[:])
+	}
 }

@@ -2,6 +2,8 @@
 
 package kernel
 
+const haveAVX512 = false
+
 func dot(x, y []float64) float64 {
 	return dotGo(x, y)
 }
@@ -77,3 +79,9 @@ func prefixDiff(e []float64, a float64, s []float64, plus, minus []uint16, width
 func addLists(dst, c []float64, at []uint16, steps []int32) { addListsGo(dst, c, at, steps) }
 
 func suffixRows(e []float64, width int) { suffixRowsGo(e, width) }
+
+func codes(dst []uint8, x, cuts []float32) { codesGo(dst, x, cuts) }
+
+func addForest(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
+	addForestGo(f, dst, values, codes, work)
+}

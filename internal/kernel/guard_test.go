@@ -10,7 +10,7 @@ import (
 
 // fenced returns n elements, all 1, that end where the process may read no
 // further.
-func fenced[T float32 | float64 | int32](t *testing.T, n int) []T {
+func fenced[T float32 | float64 | int32 | uint8](t *testing.T, n int) []T {
 	t.Helper()
 	const page, pages = 4096, 8
 	memory, err := syscall.Mmap(-1, 0, (pages+1)*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -76,5 +76,23 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 		p := NewPairs(2, plus[most-pairs:], minus[most-pairs:])
 		p.PrefixDiff(e, 2, x[most-2:], width)
 		p.TransposeDiff(x[most-2:], 2, w[most-pairs-1:], fenced[float64](t, p.Work()))
+	}
+}
+
+// Neither do the loops of scoring with trees.
+func TestForestReadsNothingBeyondItsSlices(t *testing.T) {
+	for leaves := 1; leaves <= 20; leaves++ {
+		tree := DecisionTree{Leaves: leaves}
+		for n := 1; n < leaves; n++ {
+			tree.Splits = append(tree.Splits, Split{At: uint8(n - 1), To: uint8(n)})
+		}
+		f := NewForest([]int{255}, []DecisionTree{tree})
+		values, codes := fenced[float64](t, leaves), fenced[uint8](t, ForestDocs)
+		for docs := 0; docs <= ForestDocs; docs += 1 + docs/8 {
+			f.Add(fenced[float64](t, docs), values, codes, make([]uint64, f.Work()))
+		}
+	}
+	for n := range 140 {
+		Codes(fenced[uint8](t, n), fenced[float32](t, n), fenced[float32](t, n))
 	}
 }

@@ -1,5 +1,5 @@
-// Command kernelgen writes the vector kernels of internal/kernel: the AVX2
-// assembly, its Go declarations, and the polynomial coefficients that the
+// Command kernelgen writes the vector kernels of internal/kernel: the AVX2 (for trees,
+// AVX-512) assembly, its Go declarations, and the polynomial coefficients that the
 // assembly and the portable Go reference share.
 //
 // Every routine here has a reference of the same arithmetic in internal/kernel:
@@ -43,5 +43,6 @@ func main() {
 	logisticRows()
 	pairs()
 	scanRows()
+	forests()
 	Generate()
 }

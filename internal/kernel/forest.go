@@ -1,0 +1,199 @@
+package kernel
+
+import "fmt"
+
+// ForestDocs is the number of documents that a [Forest] takes at a time.
+const ForestDocs = 128
+
+// ForestLeast returns the number of documents from which on a [Forest] takes less time than
+// going down every tree with every document.
+func ForestLeast() int {
+	if haveAVX512 {
+		return 4
+	}
+	return 16
+}
+
+// Split divides the documents of a tree that have come to leaf At: those whose code in Column
+// is above Above go to leaf To instead.
+type Split struct {
+	Column        int // from 0
+	Above, At, To uint8
+}
+
+// DecisionTree sends all documents to leaf First and then does its splits in order. A split's
+// To is a leaf that no document has come to before.
+//
+// A binary tree is one if At is the first leaf below a node, going left always, and To the
+// first below its right child: documents are at First of a subtree while they are at its root.
+type DecisionTree struct {
+	Leaves int // 1 to 256
+	First  uint8
+	Splits []Split
+}
+
+// Forest is a sum of decision trees on columns of codes, one byte each, in a form that does a
+// split for many documents at once: their leaves, a byte each, stay in registers while the
+// splits pass (after Lucchese and others, Exploiting CPU SIMD extensions to speed-up document
+// scoring with tree ensembles, SIGIR 2016, whose bits of leaves become one number).
+type Forest struct {
+	heights []int
+	places  []int32 // of each column among the bits of all
+	bits    int
+	splits  []packedSplit
+	trees   []packedTree
+	leaves  int
+}
+
+// packedSplit and packedTree are read by the assembly. Bytes stand four times over, for
+// instructions that copy 32 bits to all lanes.
+type (
+	packedSplit [4]uint32 // offset of the column's codes; Above, At, To − At
+	packedTree  [3]uint32 // number of splits, number of leaves; First
+)
+
+const fourTimes = 0x01010101
+
+// NewForest returns the sum of these trees. Codes of column c are at most heights[c], which
+// is at most 255. It panics if a number is out of range.
+func NewForest(heights []int, trees []DecisionTree) *Forest {
+	f := &Forest{heights: heights, places: make([]int32, len(heights))}
+	for c, h := range heights {
+		if h < 0 || h > 255 {
+			panic(fmt.Sprintf("kernel: column %d of a forest has codes up to %d, want 255 at most", c, h))
+		}
+		f.places[c] = int32(f.bits)
+		f.bits += h
+	}
+	for _, t := range trees {
+		if t.Leaves < 1 || t.Leaves > 256 || int(t.First) >= t.Leaves {
+			panic(fmt.Sprintf("kernel: a tree of %d leaves begins at leaf %d", t.Leaves, t.First))
+		}
+		for _, s := range t.Splits {
+			if s.Column < 0 || s.Column >= len(heights) || int(s.Above) >= heights[s.Column] || max(int(s.At), int(s.To)) >= t.Leaves || s.At == s.To {
+				panic(fmt.Sprintf("kernel: found the split %+v in a tree of %d leaves", s, t.Leaves))
+			}
+			f.splits = append(f.splits, packedSplit{uint32(s.Column * ForestDocs), uint32(s.Above) * fourTimes, uint32(s.At) * fourTimes, uint32(s.To-s.At) * fourTimes})
+		}
+		f.trees = append(f.trees, packedTree{uint32(len(t.Splits)), uint32(t.Leaves), uint32(t.First) * fourTimes})
+		f.leaves += t.Leaves
+	}
+	return f
+}
+
+// Work returns the length of the memory that Add needs.
+func (f *Forest) Work() int {
+	if haveAVX512 {
+		return 0
+	}
+	return f.bits
+}
+
+// Add adds to each of dst, documents of which there are at most [ForestDocs], the values of
+// the leaves it comes to, tree by tree. Values are the leaves', in the order of the trees.
+// Codes has ForestDocs bytes a column, of which the first len(dst) count and are at most the
+// column's height. Work is overwritten.
+func (f *Forest) Add(dst, values []float64, codes []uint8, work []uint64) {
+	mustMatch(len(values), f.leaves)
+	mustMatch(len(codes), ForestDocs*len(f.heights))
+	if len(dst) > ForestDocs {
+		mustMatch(len(dst), ForestDocs)
+	}
+	if len(dst) == 0 || len(f.trees) == 0 {
+		return
+	}
+	addForest(f, dst, values, codes, work)
+}
+
+// addForestGo takes 64 documents at a time, a bit each: work holds, for every column and code
+// but the last, the documents above.
+func addForestGo(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
+	work = work[:f.bits]
+	for from := 0; from < len(dst); from += 64 {
+		sums := dst[from:min(len(dst), from+64)]
+		f.aboves(work, codes, from, from+len(sums))
+		f.addBits(sums, values, work)
+	}
+}
+
+// aboves sets the bits of those documents from one to another that are above each code.
+func (f *Forest) aboves(work []uint64, codes []uint8, from, to int) {
+	clear(work)
+	for c, h := range f.heights {
+		column := work[f.places[c]:][:h]
+		for d, code := range codes[c*ForestDocs+from : c*ForestDocs+to] {
+			if code > 0 {
+				column[code-1] |= 1 << d
+			}
+		}
+		above := uint64(0)
+		for k := len(column) - 1; k >= 0; k-- {
+			above |= column[k]
+			column[k] = above
+		}
+	}
+}
+
+// addBits adds the values of up to 64 documents' leaves.
+func (f *Forest) addBits(dst, values []float64, aboves []uint64) {
+	var at [256]uint64 // documents at each leaf
+	var leaves [64]uint8
+	splits := f.splits
+	for _, t := range f.trees {
+		at[uint8(t[2])] = ^uint64(0)
+		for _, s := range splits[:t[0]] {
+			above := aboves[uint32(f.places[s[0]/ForestDocs])+s[1]&0xff]
+			from := uint8(s[2])
+			docs := at[from]
+			at[from] = docs &^ above
+			at[from+uint8(s[3])] = docs & above
+		}
+		splits = splits[t[0]:]
+		leafNumbers(&leaves, &at, int(t[1]))
+		for i := range dst {
+			dst[i] += values[leaves[i&63]]
+		}
+		values = values[t[1]:]
+	}
+}
+
+// leafNumbers writes down the leaf of each document, from the documents at each, whose order it
+// spoils.
+func leafNumbers(leaves *[64]uint8, at *[256]uint64, n int) {
+	size := 1
+	for size < n {
+		size *= 2
+	}
+	clear(at[n:size])
+	var planes [8]uint64 // bit b of all documents' leaves
+	used := 0
+	for half := size / 2; half > 0; half /= 2 {
+		var odds uint64
+		for j := range half {
+			odd := at[uint8(2*j+1)]
+			odds |= odd
+			at[uint8(j)] = at[uint8(2*j)] | odd
+		}
+		planes[used&7] = odds
+		used++
+	}
+	for group := range 8 {
+		var eight uint64
+		for b := range used {
+			eight |= eightBits[uint8(planes[b&7]>>(8*group))] << b
+		}
+		for k := range 8 {
+			leaves[8*group+k] = uint8(eight >> (8 * k))
+		}
+	}
+}
+
+// eightBits[x] has bit b of x as byte b.
+var eightBits = func() (t [256]uint64) {
+	for x := range t {
+		for b := range 8 {
+			t[x] |= uint64(x>>b&1) << (8 * b)
+		}
+	}
+	return t
+}()
