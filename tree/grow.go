@@ -13,10 +13,11 @@ type Grower struct {
 	matrix *Matrix
 	Options
 
-	unit   quanta
-	index  []uint32 // documents, those of a leaf together
-	packed []sums   // theirs, in the same order
-	spare  struct { // for dividing
+	unit    quanta
+	ceiling ceiling  // of gains
+	index   []uint32 // documents, those of a leaf together
+	packed  []sums   // theirs, in the same order
+	spare   struct { // for dividing
 		index  []uint32
 		packed []sums
 		counts []int
@@ -128,6 +129,7 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 	g.packed = g.packed[:len(g.index)]
 	g.unit = quantise(g.packed, g.index, lambda, second)
+	g.ceiling = g.Options.ceiling(g.unit, g.bounded)
 	root := leaf{to: len(g.index), node: -1, key: mix(g.seed), bounds: unbounded()}
 	for _, s := range g.packed {
 		root.total += s
@@ -196,7 +198,15 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 		g.release(parent)
 		return
 	}
+	if !g.divisible(smaller) && !g.divisible(larger) {
+		g.release(parent)
+		return
+	}
 	larger.sums, parent.sums = parent.sums, nil
+	if !g.divisible(smaller) {
+		g.searchLarger(smaller, larger)
+		return
+	}
 	smaller.sums = g.take()
 	s, t := g.searcher(smaller), g.searcher(larger)
 	g.blocks(smaller.to-smaller.from, func(b int) {
@@ -209,6 +219,23 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	g.choose(larger, g.second)
 }
 
+// searchLarger finds the best split of the larger sibling of a leaf that will not be divided,
+// whose documents are taken from the histograms one by one.
+func (g *Grower) searchLarger(smaller, larger *leaf) {
+	t := g.searcher(larger)
+	g.blocks(smaller.to-smaller.from, func(b int) {
+		larger.sums[b].remove(g.matrix.blocks[b], g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
+		g.search(&t, b, larger.sums, g.second)
+	})
+	g.choose(larger, g.second)
+}
+
+// divisible reports whether a leaf has the documents and the curvature of two.
+func (g *Grower) divisible(l *leaf) bool {
+	curvature := float64(l.total.curvature()) * g.unit.curvature
+	return l.to-l.from >= 2*g.LeafDocuments && curvature*(1+1e-9) >= 2*g.LeafCurvature
+}
+
 // blocks runs do for every block of features, side by side if that is worth it.
 func (g *Grower) blocks(docs int, do func(b int)) {
 	workers := g.Workers
@@ -219,7 +246,7 @@ func (g *Grower) blocks(docs int, do func(b int)) {
 }
 
 func (g *Grower) searcher(l *leaf) searcher {
-	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain, leaf: l}
+	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain, leaf: l, ceiling: g.ceiling}
 	gradient, curvature := float64(l.total.gradient())*g.unit.gradient, float64(l.total.curvature())*g.unit.curvature
 	if s.bounded = g.bounded; s.bounded {
 		s.parent = g.strengthAt(gradient, curvature, g.leafValue(l))
@@ -229,7 +256,7 @@ func (g *Grower) searcher(l *leaf) searcher {
 	return s
 }
 
-// search finds the best split of each feature of a block.
+// search bounds the gain of each feature of a block.
 func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 	for slot := b * blockFeatures; slot < min(len(g.matrix.slots), (b+1)*blockFeatures); slot++ {
 		f := g.matrix.slots[slot]
@@ -237,7 +264,7 @@ func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 			found[slot] = split{slot: slot}
 			continue
 		}
-		found[slot] = g.find(s, slot, &sums[b][slot%blockFeatures])
+		found[slot] = s.open(slot, &sums[b][slot%blockFeatures], len(g.matrix.bins.cuts[f]))
 	}
 }
 
@@ -255,7 +282,7 @@ func (g *Grower) find(s *searcher, slot int, of *[256]sums) split {
 // both sides. Documents are counted for those alone that would otherwise be taken.
 func (g *Grower) choose(l *leaf, splits []split) {
 	for {
-		best := bestOf(splits)
+		best := g.searchBest(l, splits)
 		if !best.found || g.enough(l, best) {
 			l.best = *best
 			break
@@ -264,6 +291,35 @@ func (g *Grower) choose(l *leaf, splits []split) {
 	if !l.best.found {
 		g.release(l)
 	}
+}
+
+// searchBest returns the best split of a leaf. Only the slots are searched of which a bound
+// allows that they have it; the slot with the largest bound comes first.
+func (g *Grower) searchBest(l *leaf, splits []split) *split {
+	most := &splits[0]
+	for i := range splits {
+		if splits[i].gain > most.gain {
+			most = &splits[i]
+		}
+	}
+	s := g.searcher(l)
+	best := g.settle(&s, l, most)
+	for i := range splits {
+		if found := &splits[i]; !best.found || found.gain >= best.gain {
+			if g.settle(&s, l, found).better(best) {
+				best = found
+			}
+		}
+	}
+	return best
+}
+
+// settle finds the best split of a slot of which there is a bound.
+func (g *Grower) settle(s *searcher, l *leaf, found *split) *split {
+	if slot := found.slot; found.open {
+		*found = g.find(s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
+	}
+	return found
 }
 
 // bestOf returns the best of splits, one a slot.
@@ -280,7 +336,7 @@ func bestOf(splits []split) *split {
 // enough reports whether a split leaves enough documents on both sides; if not, it makes it
 // the best one that does.
 func (g *Grower) enough(l *leaf, b *split) bool {
-	if g.LeafDocuments < 2 {
+	if g.LeafDocuments < 2 || g.surelyEnough(l, b) {
 		return true
 	}
 	var counts [256]uint32
@@ -300,6 +356,20 @@ func (g *Grower) enough(l *leaf, b *split) bool {
 	slot := b.slot
 	*b = g.find(&s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
 	return false
+}
+
+// surelyEnough reports whether both sides have more curvature than fewer documents can have.
+func (g *Grower) surelyEnough(l *leaf, b *split) bool {
+	of := &l.sums[b.slot/blockFeatures][b.slot%blockFeatures]
+	var left sums
+	for _, v := range of[:int(b.cut)+1] {
+		left += v
+	}
+	if b.missingLeft {
+		left += of[missingCode]
+	}
+	right, fewer := l.total-left, uint64(g.LeafDocuments-1)*uint64(g.unit.most)
+	return uint64(left.curvature()) > fewer && uint64(right.curvature()) > fewer
 }
 
 // count sets counts to the documents of a leaf by code of a slot.

@@ -1,5 +1,11 @@
 package tree
 
+import (
+	"unsafe"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
 // histogram has the sums of a block's features by code.
 type histogram [blockFeatures][256]sums
 
@@ -7,6 +13,11 @@ type histogram [blockFeatures][256]sums
 // words, packed their sums in the same order.
 func (h *histogram) fill(words []uint64, rows []uint32, packed []sums) {
 	*h = histogram{}
+	h.add(words, rows, packed)
+}
+
+// add adds the sums of some documents.
+func (h *histogram) add(words []uint64, rows []uint32, packed []sums) {
 	packed = packed[:len(rows)]
 	for i, r := range rows {
 		w, v := words[r], packed[i]
@@ -21,12 +32,25 @@ func (h *histogram) fill(words []uint64, rows []uint32, packed []sums) {
 	}
 }
 
+// remove subtracts the sums of some documents.
+func (h *histogram) remove(words []uint64, rows []uint32, packed []sums) {
+	var minus [64]sums
+	for len(rows) > 0 {
+		n := min(len(rows), len(minus))
+		for i, v := range packed[:n] {
+			minus[i] = -v
+		}
+		h.add(words, rows[:n], minus[:n])
+		rows, packed = rows[n:], packed[n:]
+	}
+}
+
 // less subtracts another histogram: what is left of a node's is the other child's.
 func (h *histogram) less(other *histogram) {
 	for k := range h {
-		a, b := &h[k], &other[k]
-		for c := range a {
-			a[c] -= b[c]
-		}
+		kernel.Subtract(words(h[k][:]), words(other[k][:]))
 	}
 }
+
+// words returns sums as what they are.
+func words(s []sums) []uint64 { return unsafe.Slice((*uint64)(unsafe.SliceData(s)), len(s)) }

@@ -11,8 +11,11 @@ type sums uint64
 func (s sums) gradient() int32   { return int32(s >> 32) }
 func (s sums) curvature() uint32 { return uint32(s) }
 
-// quanta are what a unit of the integers is worth.
-type quanta struct{ gradient, curvature float64 }
+// quanta are what a unit of the integers is worth, and the largest second derivative in units.
+type quanta struct {
+	gradient, curvature float64
+	most                uint32
+}
 
 // quantise sets packed[i] to the gradient lambda[rows[i]] and the second derivative
 // second[rows[i]], rounded to integers, and returns their units. The unit of gradients is
@@ -25,10 +28,11 @@ func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
 		h += second[r]
 	}
 	n := float64(len(rows))
-	q := quanta{unit(g, (1<<31)-1-n), unit(h, (1<<32)-1-n)}
+	q := quanta{gradient: unit(g, (1<<31)-1-n), curvature: unit(h, (1<<32)-1-n)}
 	perG, perH := 1/q.gradient, 1/q.curvature
 	for i, r := range rows {
-		packed[i] = sums(uint64(int64(math.RoundToEven(lambda[r]*perG)))<<32 + uint64(math.RoundToEven(second[r]*perH)))
+		v := sums(uint64(int64(math.RoundToEven(lambda[r]*perG)))<<32 + uint64(math.RoundToEven(second[r]*perH)))
+		packed[i], q.most = v, max(q.most, v.curvature())
 	}
 	return q
 }

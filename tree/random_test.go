@@ -13,7 +13,7 @@ func TestBothSearchesAgree(t *testing.T) {
 	for range 3000 {
 		var of [256]sums
 		cuts := 1 + rng.IntN(20)
-		s := searcher{Options: &Options{L2: float64(rng.IntN(2)), LeafCurvature: float64(rng.IntN(4))}, unit: quanta{1, 1}}
+		s := searcher{Options: &Options{L2: float64(rng.IntN(2)), LeafCurvature: float64(rng.IntN(4))}, unit: quanta{gradient: 1, curvature: 1}}
 		var counts [256]uint32
 		add := func(c int) {
 			n := rng.IntN(4)

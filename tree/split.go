@@ -7,6 +7,7 @@ type split struct {
 	cut         uint8
 	missingLeft bool
 	found       bool
+	open        bool // not found yet; gain is a bound on what will be
 }
 
 // better reports whether s is to be taken before t: the larger gain, the lower slot of equals.
@@ -26,6 +27,7 @@ type searcher struct {
 	leastDoc uint32
 	leaf     *leaf
 	bounded  bool // the leaf's values are
+	ceiling  ceiling
 }
 
 // strength is what a leaf of these sums takes off twice the objective's approximation,

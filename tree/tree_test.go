@@ -287,7 +287,7 @@ func TestQuantised(t *testing.T) {
 			t.Errorf("spread %v: the sum of positive gradients is %d", spread, positive.gradient())
 		}
 	}
-	if q := quantise(make([]sums, 2), []uint32{0, 1}, []float64{0, 0}, []float64{0, 0}); q != (quanta{1, 1}) {
+	if q := quantise(make([]sums, 2), []uint32{0, 1}, []float64{0, 0}, []float64{0, 0}); q != (quanta{gradient: 1, curvature: 1}) {
 		t.Errorf("units of nothing: %+v", q)
 	}
 }

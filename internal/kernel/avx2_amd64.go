@@ -166,3 +166,13 @@ func codesAVX512(dst *uint8, x *float32, cuts *float32, n int, count int)
 //
 //go:noescape
 func addForestAVX512(dst *float64, values *float64, codes *uint8, splits *uint32, trees *uint32, count int, groups int)
+
+// divisionBoundAVX2 is divisionBoundGo; the length of sums is a multiple of 8, at least that.
+//
+//go:noescape
+func divisionBoundAVX2(sums []uint64, left uint64, total uint64, l2 float32, least float32) float32
+
+// subtractAVX2 is subtractGo; the length of both is a multiple of 8, at least that.
+//
+//go:noescape
+func subtractAVX2(dst []uint64, x []uint64)

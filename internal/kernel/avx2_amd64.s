@@ -6525,3 +6525,124 @@ next:
 	JNZ  tree
 	VZEROUPPER
 	RET
+
+// func divisionBoundAVX2(sums []uint64, left uint64, total uint64, l2 float32, least float32) float32
+// Requires: AVX, AVX2, SSE
+TEXT ·divisionBoundAVX2(SB), NOSPLIT, $0-52
+	MOVSS        l2+40(FP), X0
+	MOVSS        least+44(FP), X1
+	VBROADCASTSS X0, Y0
+	VBROADCASTSS X1, Y1
+	VPBROADCASTQ left+24(FP), Y2
+	VPBROADCASTQ total+32(FP), Y3
+	MOVQ         sums_base+0(FP), AX
+	MOVQ         sums_len+8(FP), CX
+	VXORPD       Y4, Y4, Y4
+	VMOVDQU      (AX), Y5
+	VMOVDQU      32(AX), Y6
+
+eight:
+	VPSLLDQ     $0x08, Y5, Y7
+	VPADDQ      Y7, Y5, Y5
+	VPERM2I128  $0x08, Y5, Y5, Y7
+	VPUNPCKHQDQ Y7, Y7, Y7
+	VPADDQ      Y7, Y5, Y5
+	VPSLLDQ     $0x08, Y6, Y7
+	VPADDQ      Y7, Y6, Y6
+	VPERM2I128  $0x08, Y6, Y6, Y7
+	VPUNPCKHQDQ Y7, Y7, Y7
+	VPADDQ      Y7, Y6, Y6
+	VPERMQ      $0xff, Y5, Y7
+	VPADDQ      Y7, Y6, Y6
+	VPERMQ      $0xff, Y6, Y7
+	VPADDQ      Y2, Y5, Y5
+	VPADDQ      Y2, Y6, Y6
+	VPADDQ      Y7, Y2, Y2
+	VSHUFPS     $0xdd, Y6, Y5, Y7
+	VSHUFPS     $0x88, Y6, Y5, Y8
+	VCVTDQ2PS   Y7, Y7
+	VPSRAD      $0x1f, Y8, Y9
+	VANDPS      two32<>+0(SB), Y9, Y9
+	VCVTDQ2PS   Y8, Y8
+	VADDPS      Y9, Y8, Y8
+	VPSUBQ      Y5, Y3, Y5
+	VPSUBQ      Y6, Y3, Y6
+	VSHUFPS     $0xdd, Y6, Y5, Y9
+	VSHUFPS     $0x88, Y6, Y5, Y5
+	VCVTDQ2PS   Y9, Y9
+	VPSRAD      $0x1f, Y5, Y6
+	VANDPS      two32<>+0(SB), Y6, Y6
+	VCVTDQ2PS   Y5, Y5
+	VADDPS      Y6, Y5, Y5
+	VCMPPS      $0x02, Y8, Y1, Y6
+	VCMPPS      $0x02, Y5, Y1, Y10
+	VPAND       Y10, Y6, Y6
+	VMOVUPS     smallestCurvature<>+0(SB), Y10
+	VADDPS      Y0, Y8, Y8
+	VMAXPS      Y10, Y8, Y8
+	VADDPS      Y0, Y5, Y5
+	VMAXPS      Y10, Y5, Y5
+	VMULPS      Y7, Y7, Y7
+	VMULPS      Y9, Y9, Y9
+	VMULPS      Y5, Y7, Y7
+	VMULPS      Y8, Y9, Y9
+	VADDPS      Y9, Y7, Y7
+	VMULPS      Y5, Y8, Y8
+	VDIVPS      Y8, Y7, Y7
+	VANDPS      Y6, Y7, Y7
+	VMAXPS      Y7, Y4, Y4
+
+next:
+	SUBQ    $0x08, CX
+	JZ      done
+	ADDQ    $0x40, AX
+	VMOVDQU (AX), Y5
+	VMOVDQU 32(AX), Y6
+	VPOR    Y5, Y6, Y7
+	VPTEST  Y7, Y7
+	JZ      next
+	JMP     eight
+
+done:
+	VEXTRACTF128 $0x01, Y4, X0
+	VMAXPS       X0, X4, X4
+	VPERMILPS    $0x0e, X4, X0
+	VMAXPS       X0, X4, X4
+	VPERMILPS    $0x01, X4, X0
+	VMAXPS       X0, X4, X4
+	VZEROUPPER
+	MOVSS        X4, ret+48(FP)
+	RET
+
+DATA two32<>+0(SB)/8, $0x4f8000004f800000
+DATA two32<>+8(SB)/8, $0x4f8000004f800000
+DATA two32<>+16(SB)/8, $0x4f8000004f800000
+DATA two32<>+24(SB)/8, $0x4f8000004f800000
+GLOBL two32<>(SB), RODATA|NOPTR, $32
+
+DATA smallestCurvature<>+0(SB)/8, $0x3580000035800000
+DATA smallestCurvature<>+8(SB)/8, $0x3580000035800000
+DATA smallestCurvature<>+16(SB)/8, $0x3580000035800000
+DATA smallestCurvature<>+24(SB)/8, $0x3580000035800000
+GLOBL smallestCurvature<>(SB), RODATA|NOPTR, $32
+
+// func subtractAVX2(dst []uint64, x []uint64)
+// Requires: AVX, AVX2
+TEXT ·subtractAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ dst_len+8(FP), DX
+
+eight:
+	VMOVDQU (AX), Y0
+	VPSUBQ  (CX), Y0, Y0
+	VMOVDQU Y0, (AX)
+	VMOVDQU 32(AX), Y0
+	VPSUBQ  32(CX), Y0, Y0
+	VMOVDQU Y0, 32(AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	SUBQ    $0x08, DX
+	JNZ     eight
+	VZEROUPPER
+	RET

@@ -48,11 +48,11 @@ func singles(x []float64) []float32 {
 }
 
 // fence is what stands around a slice handed to a kernel; nothing may change it.
-const fence = 123.5
+const fence = 123
 
 // shifted returns a copy of x that starts offset elements into its array, with a
 // fence on both sides.
-func shifted[T float32 | float64](x []T, offset int) []T {
+func shifted[T float32 | float64 | uint64](x []T, offset int) []T {
 	a := make([]T, offset+len(x)+9)
 	for i := range a {
 		a[i] = fence
@@ -347,4 +347,49 @@ func TestEveryLengthAndOffset(t *testing.T) {
 			checkSame(t, []float64{Dot(a, b), Sum(a), Max(a)}, []float64{dotGo(a, b), sumGo(a), maxGo(a)}, fmt.Sprintf("Dot, Sum, Max of %d", n))
 		}
 	})
+}
+
+// Sums of any bits, and of few documents: most words are 0 then.
+func TestDivisionsGiveTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := 8 * rapid.IntRange(0, 40).Draw(t, "eights")
+		words := shifted(numbersOfBits(t, n), offsets.Draw(t, "offset"))
+		if rapid.Bool().Draw(t, "sparse") {
+			for i := range words {
+				if rapid.IntRange(0, 30).Draw(t, "kept") > 0 {
+					words[i] = 0
+				}
+			}
+		}
+		left, total := rapid.Uint64().Draw(t, "left"), rapid.Uint64().Draw(t, "total")
+		l2 := rapid.SampledFrom([]float32{0, 0x1p-20, 1, 12345.678, 0x1p40}).Draw(t, "l2")
+		least := rapid.SampledFrom([]float32{0, 1, 1e5, 0x1p31}).Draw(t, "least")
+		got, want := DivisionBound(words, left, total, l2, least), divisionBoundGo(words, left, total, l2, least)
+		checkSame(t, []float64{float64(got)}, []float64{float64(want)}, "DivisionBound")
+
+		dst := shifted(numbersOfBits(t, n), offsets.Draw(t, "dst offset"))
+		difference := append([]uint64(nil), dst...)
+		subtractGo(difference, words)
+		Subtract(dst, words)
+		for i := range dst {
+			if dst[i] != difference[i] {
+				t.Fatalf("Subtract: element %d is %x, the reference gives %x", i, dst[i], difference[i])
+			}
+		}
+		for _, v := range dst[n : n+9] {
+			if v != fence {
+				t.Fatalf("Subtract: %x stands after the slice", v)
+			}
+		}
+	})
+}
+
+func numbersOfBits(t *rapid.T, n int) []uint64 {
+	seed := rapid.Uint64().Draw(t, "words")
+	x := make([]uint64, n)
+	for i := range x {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		x[i] = seed ^ seed>>29
+	}
+	return x
 }

@@ -275,3 +275,18 @@ func addForest(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
 		copy(dst, all[:])
 	}
 }
+
+func divisionBound(sums []uint64, left, total uint64, l2, least float32) float32 {
+	if haveAVX2 {
+		return divisionBoundAVX2(sums, left, total, l2, least)
+	}
+	return divisionBoundGo(sums, left, total, l2, least)
+}
+
+func subtract(dst, x []uint64) {
+	if haveAVX2 {
+		subtractAVX2(dst, x)
+		return
+	}
+	subtractGo(dst, x)
+}

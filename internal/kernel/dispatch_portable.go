@@ -85,3 +85,9 @@ func codes(dst []uint8, x, cuts []float32) { codesGo(dst, x, cuts) }
 func addForest(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
 	addForestGo(f, dst, values, codes, work)
 }
+
+func divisionBound(sums []uint64, left, total uint64, l2, least float32) float32 {
+	return divisionBoundGo(sums, left, total, l2, least)
+}
+
+func subtract(dst, x []uint64) { subtractGo(dst, x) }

@@ -10,7 +10,7 @@ import (
 
 // fenced returns n elements, all 1, that end where the process may read no
 // further.
-func fenced[T float32 | float64 | int32 | uint8](t *testing.T, n int) []T {
+func fenced[T float32 | float64 | int32 | uint8 | uint64](t *testing.T, n int) []T {
 	t.Helper()
 	const page, pages = 4096, 8
 	memory, err := syscall.Mmap(-1, 0, (pages+1)*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -53,6 +53,11 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 			for i := range x {
 				x[i] = 1
 			}
+		}
+		if n%8 == 0 {
+			words, others := fenced[uint64](t, n), fenced[uint64](t, n)
+			Subtract(words, others)
+			DivisionBound(words, 0, 1, 0, 0)
 		}
 		for rows := range 6 {
 			lambda := x[:min(rows, n)]

@@ -44,5 +44,7 @@ func main() {
 	pairs()
 	scanRows()
 	forests()
+	divisionBound()
+	subtract()
 	Generate()
 }
