@@ -30,6 +30,7 @@ type Coster interface {
 
 var _ = []Coster{
 	RankNet{}, LambdaRank{}, LambdaLoss{}, ApproxNDCG{}, SoftRank{}, StructuredHinge{}, GradedHinge{}, ListNet{},
+	YetiRank{}, StochasticRank{},
 }
 
 // differentPairs returns the number of pairs of differently graded documents.

@@ -42,6 +42,26 @@ func TestLambdaRankConformance(t *testing.T) {
 	losstest.Run(t, losstest.Case{Name: "truncated", Diagonal: true, Loss: loss.LambdaRank{Measure: measure.MustParse("ndcg", measure.LETOR3), Truncation: 4, Sigma: 2, Margin: 0.5}})
 }
 
+// TestYetiRankConformance: YetiRank and YetiLoss under every kind of measure, and both laws.
+func TestYetiRankConformance(t *testing.T) {
+	c := losstest.Case{Name: "yetirank", Loss: loss.YetiRank{Draws: 3}, Sampled: true, Diagonal: true, Frozen: true}
+	losstest.Run(t, c)
+	for _, name := range []string{"ndcg@5", "ndcg", "map", "mrr", "err", "p@3"} {
+		c.Name, c.Loss = "yetiloss/"+name, loss.YetiRank{Measure: measure.MustParse(name, measure.LETOR3), Draws: 2, Neighbours: 3, Noise: loss.GumbelNoise}
+		losstest.Run(t, c)
+	}
+}
+
+// TestStochasticRankConformance: StochasticRank under every kind of measure.
+func TestStochasticRankConformance(t *testing.T) {
+	for _, name := range []string{"ndcg@5", "ndcg", "map", "mrr", "err", "p@3"} {
+		l := loss.StochasticRank{Measure: measure.MustParse(name, measure.LETOR3), Draws: 3, Mu: 0.1}
+		losstest.Run(t, losstest.Case{Name: name, Loss: l, Sampled: true})
+		l.ScaleFree = true
+		losstest.Run(t, losstest.Case{Name: name + "/scale free", Loss: l, Sampled: true})
+	}
+}
+
 func gain(t testing.TB, name string) measure.Additive {
 	t.Helper()
 	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})

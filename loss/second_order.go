@@ -46,5 +46,6 @@ type CuttingPlane interface {
 }
 
 var _ = []Diagonal{
-	&boundRankNet{}, crossEntropy{}, squaredError{}, boundMLEPicks{}, boundMLEAverage{}, boundLambdaLoss{}, &boundSecondLambdaRank{}, nothing{},
+	&boundRankNet{}, crossEntropy{}, squaredError{}, boundMLEPicks{}, boundMLEAverage{}, boundLambdaLoss{}, &boundSecondLambdaRank{}, &boundYetiRank{},
+	nothing{},
 }

@@ -252,6 +252,7 @@ func TestAcceptedMeasures(t *testing.T) {
 		"expgain": "ndcg ndcg@10 map", "l2": "ndcg ndcg@10 map", "l3": "ndcg ndcg@10 map", "convexloss": "ndcg ndcg@10 map", "exploss": "ndcg ndcg@10 map",
 		"lambdarank": "ndcg ndcg@10 map err", "lambdamart": "ndcg ndcg@10 map err", "lambdaloss": "ndcg", "approxndcg": "ndcg", "softrank": "ndcg ndcg@10",
 		"boltzrank1": "ndcg ndcg@10 map err", "boltzrank2": "ndcg ndcg@10 map err", "adarank": "ndcg ndcg@10 map err",
+		"yetiloss": "ndcg ndcg@10 map err", "stochasticrank": "ndcg ndcg@10 map err",
 		"coordascent": "ndcg ndcg@10 map err", "singlefeature": "ndcg ndcg@10 map err", "svmmap": "ndcg ndcg@10 map",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -10,8 +10,7 @@ import (
 // Sentences about methods that users of other tools look for.
 const (
 	boostedTrees = "boosted trees are lambdamart and, by least squares, mart here"
-	likeLambda   = "the nearest on trees is lambdamart"
-	lossOf       = "%s has the same loss, with a linear function or a network (--scorer net); the nearest on trees is lambdamart"
+	lossOf       = "%s has the same loss (--scorer trees, linear or net)"
 )
 
 // foreign says of other tools' names what is nearest here. The keys are in lower case,
@@ -25,9 +24,7 @@ var foreign = map[string]string{
 	"rank-xendcg":       fmt.Sprintf(lossOf, "xendcg"),
 	"queryrmse":         "the nearest are mart and regression, which do not set each query's mean aside",
 	"queryrmserank":     "the nearest are mart and regression, which do not set each query's mean aside",
-	"yetirank":          likeLambda,
-	"yetirankpairwise":  likeLambda,
-	"stochasticrank":    "the nearest are softrank and approxndcg with a network (--scorer net), and on trees lambdamart",
+	"yetirankpairwise":  "the nearest is yetirank (--scorer trees)",
 	"gbdt":              boostedTrees,
 	"gbrt":              boostedTrees,
 	"gbm":               boostedTrees,
