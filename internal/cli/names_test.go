@@ -34,7 +34,7 @@ func TestDidYouMean(t *testing.T) {
 
 		{"methods lambdarnak", `did you mean "lambdarank"?`},
 		{"methods Lambda_Rank", `did you mean "lambdarank"?`},
-		{"train --method yetirank --train x --model y", "the nearest on trees is lambdamart"},
+		{"train --method yetirankpairwise --train x --model y", "the nearest is yetirank (--scorer trees)"},
 		{"tune --method mle,xgboost --data x --out y", "boosted trees are lambdamart and, by least squares, mart here"},
 		{"methods rank:ndcg", "the same is lambdamart here"},
 		{"methods svmrank", "the same is ranksvm here"},
