@@ -132,7 +132,7 @@ func TestYetiRankIsTheExpectation(t *testing.T) {
 		lambda, second := make([]float64, n), make([]float64, n)
 		var all float64
 		permutationsOf(n, func(order []int) {
-			p := 0.0
+			var p float64
 			if c.loss.Noise == GumbelNoise {
 				p = luce(c.scores, order)
 			} else {
