@@ -269,11 +269,16 @@ func decodeModel(v strictjson.Value) (*Model, error) {
 	if err := o.Decode(&f); err != nil {
 		return nil, err
 	}
+	sum := make(chan error, 1)
+	go func() { sum <- checkSum(o, head.Sum) }() // while the rest is read
 	m, err := f.model(head.Scorer)
+	if sumErr := <-sum; err == nil {
+		err = sumErr
+	}
 	if err != nil {
 		return nil, err
 	}
-	return m, checkSum(o, head.Sum)
+	return m, nil
 }
 
 // model checks the content of a file with such a scorer.

@@ -164,7 +164,7 @@ func TestLoadErrors(t *testing.T) {
 		{"NaN", replace("0.25", "NaN"), "m:38: found what is not JSON (invalid character 'N' looking for beginning of value), expected a model file"},
 		{"huge weight", replace("-1e-9", "-1e999"), `m:39: found number -1e999 as "weights", expected a number within the range of float64`},
 		{"weight of another type", replace("-1e-9", `"x"`), `m:39: found string as "weights", expected a number within the range of float64`},
-		{"null weight", replace("0.25", "null"), "m:35: linear scorer: found null as weight 1, expected a number"},
+		{"null weight", replace("0.25", "null"), "m:38: linear scorer: found null as weight 1, expected a number"},
 		{"weights no list", replace(`"weights": [
       0.25,
       -1e-9

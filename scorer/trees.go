@@ -62,7 +62,23 @@ var _ Scorer = (*Trees)(nil)
 // node, a node of one before it. Anything else is an error, as are unknown features and
 // thresholds that are not finite.
 func NewTrees(features int, trees [][]TreeNode) (*Trees, error) {
-	t := &Trees{features: features, trees: make([][]TreeNode, len(trees))}
+	own := make([][]TreeNode, len(trees))
+	for k, nodes := range trees {
+		if len(nodes) > 0 {
+			own[k] = cloneNodes(nodes)
+		}
+	}
+	return newTrees(features, own)
+}
+
+// newTrees is NewTrees, which keeps the trees.
+func newTrees(features int, trees [][]TreeNode) (*Trees, error) {
+	t := &Trees{features: features, trees: trees}
+	total := 0
+	for _, nodes := range trees {
+		total += len(nodes)
+	}
+	t.nodes, t.roots = make([]flatNode, 0, total), make([]int32, 0, len(trees))
 	for k, nodes := range trees {
 		if err := checkTree(features, nodes); err != nil {
 			return nil, fmt.Errorf("tree %d: %w", k+1, err)
@@ -70,10 +86,7 @@ func NewTrees(features int, trees [][]TreeNode) (*Trees, error) {
 		if t.leaves+len(t.nodes)+len(nodes) >= math.MaxInt32/2 {
 			return nil, fmt.Errorf("tree %d: found more than %d nodes and leaves so far", k+1, math.MaxInt32/2)
 		}
-		if len(nodes) > 0 {
-			t.trees[k] = cloneNodes(nodes)
-		}
-		t.flatten(t.trees[k])
+		t.flatten(nodes)
 	}
 	return t, nil
 }

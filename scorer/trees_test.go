@@ -184,10 +184,10 @@ func TestDecodeTreesErrors(t *testing.T) {
 		node("1", "1", "-1", "-2", "1", "0,0"):                                 `tree 1: found node 1 among those where missing values go left`,
 		node("1", "1", "-1", "-2", "0,0", "0,0"):                               `tree 1: found node 0 among those where missing values go left`,
 		node("1", "null", "-1", "-2", "", "0,0"):                               `tree 1: found null as threshold 1, expected a number`,
-		node("1", "1", "-1", "-2", "null", "0,0"):                              `tree 1: found null as entry 1 of those where missing values go left`,
+		node("1", "1", "-1", "-2", "null", "0,0"):                              `found null as missing_left 1, expected a number`,
 		node("1", "1", "-1", "-2", "", "0,null"):                               `found null as value 2, expected a number`,
-		node("null", "1", "-1", "-2", "", "0,0"):                               `tree 1: found feature 0 in node 0`,
-		node("1", "1", "null", "-2", "", "0,0"):                                `tree 1: found child 0 of node 0`,
+		node("null", "1", "-1", "-2", "", "0,0"):                               `found null as feature 1, expected a number`,
+		node("1", "1", "null", "-2", "", "0,0"):                                `found null as left 1, expected a number`,
 		node("1", "1", "-9223372036854775808", "-2", "", "0,0"):                `tree 1: found child -9223372036854775808 of node 0`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -3,6 +3,7 @@ package scorer
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/listwise/listwise/internal/strictjson"
 )
@@ -34,22 +35,21 @@ type categoriesFile struct {
 	Left []float32 `json:"left"`
 }
 
-// treeRead is a tree as it is read. Thresholds, nodes and categories are pointers, and the values
-// are [strictjson.Numbers], so that null is not 0; a feature or a child that is 0 is refused
-// anyway.
+// treeRead is a tree as it is read: thresholds and categories that are null are NaN, any other
+// null in its lists is an error.
 type treeRead struct {
-	Feature     []int              `json:"feature"`
-	Threshold   []*float32         `json:"threshold"`
-	Left        []int              `json:"left"`
-	Right       []int              `json:"right"`
-	MissingLeft []*int             `json:"missing_left"`
-	Categories  []categoriesRead   `json:"categories"`
-	Values      strictjson.Numbers `json:"values"`
+	Feature     strictjson.Integers `json:"feature"`
+	Threshold   strictjson.Singles  `json:"threshold"`
+	Left        strictjson.Integers `json:"left"`
+	Right       strictjson.Integers `json:"right"`
+	MissingLeft strictjson.Integers `json:"missing_left"`
+	Categories  []categoriesRead    `json:"categories"`
+	Values      strictjson.Numbers  `json:"values"`
 }
 
 type categoriesRead struct {
-	Node *int       `json:"node"`
-	Left []*float32 `json:"left"`
+	Node *int               `json:"node"`
+	Left strictjson.Singles `json:"left"`
 }
 
 func (t *Trees) encode(params []float64) ([]byte, error) {
@@ -97,7 +97,7 @@ func decodeTrees(o strictjson.Object) (Scorer, []float64, error) {
 		}
 		trees[k], params = nodes, append(params, f.Trees[k].Values...)
 	}
-	t, err := NewTrees(f.Features, trees)
+	t, err := newTrees(f.Features, trees)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,6 +110,9 @@ func (f *treeRead) nodes() ([]TreeNode, error) {
 		return nil, fmt.Errorf("found %d features, %d thresholds, %d and %d children and %d values, expected as many of each and a value more",
 			n, len(f.Threshold), len(f.Left), len(f.Right), len(f.Values))
 	}
+	if n == 0 && len(f.MissingLeft)+len(f.Categories) == 0 {
+		return nil, nil
+	}
 	nodes := make([]TreeNode, n)
 	for i := range nodes {
 		nodes[i] = TreeNode{Feature: f.Feature[i] - 1, Left: f.Left[i], Right: f.Right[i]}
@@ -118,20 +121,17 @@ func (f *treeRead) nodes() ([]TreeNode, error) {
 		return nil, err
 	}
 	for i := range nodes {
-		switch threshold, divides := f.Threshold[i], nodes[i].Categories == nil; {
-		case divides && threshold == nil:
+		threshold, divides := f.Threshold[i], nodes[i].Categories == nil
+		switch null := threshold != threshold; {
+		case divides && null:
 			return nil, fmt.Errorf("found null as threshold %d, expected a number", i+1)
-		case !divides && threshold != nil:
-			return nil, fmt.Errorf("found %v as threshold %d, expected null: the node has categories", *threshold, i+1)
+		case !divides && !null:
+			return nil, fmt.Errorf("found %v as threshold %d, expected null: the node has categories", threshold, i+1)
 		case divides:
-			nodes[i].Threshold = *threshold
+			nodes[i].Threshold = threshold
 		}
 	}
-	for at, node := range f.MissingLeft {
-		if node == nil {
-			return nil, fmt.Errorf("found null as entry %d of those where missing values go left, expected a node", at+1)
-		}
-		i := *node
+	for _, i := range f.MissingLeft {
 		if i < 0 || i >= n || nodes[i].MissingLeft {
 			return nil, fmt.Errorf("found node %d among those where missing values go left, expected different nodes up to %d", i, n-1)
 		}
@@ -146,14 +146,10 @@ func (f *treeRead) readCategories(nodes []TreeNode) error {
 		if c.Node == nil || *c.Node < 0 || *c.Node >= len(nodes) || nodes[*c.Node].Categories != nil {
 			return fmt.Errorf("found no node, or one a second time, in entry %d of the categories, expected different nodes up to %d", at+1, len(nodes)-1)
 		}
-		set := make([]float32, len(c.Left))
-		for i, v := range c.Left {
-			if v == nil {
-				return fmt.Errorf("found null as category %d of node %d, expected a number", i+1, *c.Node)
-			}
-			set[i] = *v
+		if i := slices.IndexFunc(c.Left, func(v float32) bool { return v != v }); i >= 0 {
+			return fmt.Errorf("found null as category %d of node %d, expected a number", i+1, *c.Node)
 		}
-		nodes[*c.Node].Categories = set
+		nodes[*c.Node].Categories = append([]float32{}, c.Left...) // not nil
 	}
 	return nil
 }

@@ -9,9 +9,11 @@
 package strictjson
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 )
 
@@ -70,8 +72,24 @@ func (c *checker) space() { c.at = behindSpace(c.text, c.at) }
 // behindSpace returns the offset of the first byte from an offset on that is no
 // white space.
 func behindSpace(text []byte, at int) int {
+	if at < len(text) && text[at] > ' ' {
+		return at
+	}
+	return behindSpaces(text, at)
+}
+
+// behindSpaces takes up to eight blanks at a time: much of an indented text are such.
+func behindSpaces(text []byte, at int) int {
+	const blanks = 0x2020202020202020
 	for at < len(text) && isSpace(text[at]) {
 		at++
+		for len(text)-at >= 8 {
+			others := binary.LittleEndian.Uint64(text[at:]) ^ blanks
+			at += bits.TrailingZeros64(others) / 8
+			if others != 0 {
+				break
+			}
+		}
 	}
 	return at
 }
@@ -124,6 +142,7 @@ func (c *checker) list() error {
 		return nil
 	}
 	for {
+		c.numbers()
 		if err := c.value(); err != nil {
 			return err
 		}
@@ -136,6 +155,23 @@ func (c *checker) list() error {
 		default:
 			return errSyntax
 		}
+	}
+}
+
+// numbers moves to the last of the numbers that follow each other in a list, at once: long
+// lists of them are what models consist of.
+func (c *checker) numbers() {
+	text, at := c.text, behindSpace(c.text, c.at)
+	for {
+		end := numberEnd(text, at)
+		if end < 0 {
+			return
+		}
+		c.at = at
+		if at = behindSpace(text, end); at == len(text) || text[at] != ',' {
+			return
+		}
+		at = behindSpace(text, at+1)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -56,7 +57,8 @@ func repeats(t *testing.T, text []byte) (twice bool, depth int) {
 func FuzzCheck(f *testing.F) {
 	for _, text := range []string{``, ` `, `{}`, `[]`, `{"a":1,"b":[1,-0,1e400,0.5E+3,true,false,null,"x\n\u00e9\ud800\""]}`, `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, `{"a":{"a":1}}`,
 		`[{"a":1},{"a":1}]`, `01`, `1.`, `-`, `1e`, `nul`, `"`, "\"\x01\"", `"\x"`, `"\u12g4"`, `{"a"}`, `{"a":}`, `{,}`, `[1,]`, `[1 2]`, `{"a":1,}`, "\ufeff{}", "\x00", `1 2`,
-		"{\"\xff\":1,\"\xfe\":2}", `{1:2}`, strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.Repeat("[", 101) + strings.Repeat("]", 101), ` { "a" : [ ] , "b" : { } } `} {
+		"{\"\xff\":1,\"\xfe\":2}", `{1:2}`, strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.Repeat("[", 101) + strings.Repeat("]", 101), ` { "a" : [ ] , "b" : { } } `,
+		`[[1,2],["]"],[1,"]",[2]],{"a":[null,true]}]`, "[\n          1,\n                    2,\t\n         \"a  b\"\n       ]"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -220,6 +222,46 @@ func TestNumbersErrors(t *testing.T) {
 			t.Errorf("%s: error is %#v, want %#v", text, err, want)
 		}
 	}
+}
+
+// Lists of integers and of float32 hold what encoding/json reads, refuse what it refuses, and
+// tell null from 0.
+func FuzzLists(f *testing.F) {
+	for _, text := range []string{`[]`, `null`, `[1,-0,null,12345678901234567890]`, `[ 1.5e-3 ,null, 1e39]`, `[1,"2]",3]`, `[[1]]`, `{}`, `[true]`, `[-9223372036854775808, 0.1, 16777217]`, `3`, `["a,b"]`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, list []byte) {
+		text := append(append([]byte(`{"f": [0], "i":`), list...), `}`...)
+		if Check(text) != nil {
+			return
+		}
+		var i struct {
+			I Integers `json:"i"`
+		}
+		var s struct {
+			I Singles `json:"i"`
+		}
+		var integers struct{ I []*int }
+		var singles struct{ I []*float32 }
+		err, want := decode(Whole(text), &i), json.Unmarshal(text, &integers)
+		if null := slices.Contains(integers.I, nil); want == nil && !null && err != nil || err == nil && (want != nil || null) {
+			t.Fatalf("%s: error is %v, want %v", text, err, want)
+		}
+		for k, v := range i.I {
+			if v != *integers.I[k] {
+				t.Fatalf("%s: integer %d is %v", text, k, v)
+			}
+		}
+		err, want = decode(Whole(text), &s), json.Unmarshal(text, &singles)
+		if (err == nil) != (want == nil) || err == nil && len(s.I) != len(singles.I) {
+			t.Fatalf("%s: %v, %v; want %v", text, s.I, err, want)
+		}
+		for k, v := range s.I {
+			if p := singles.I[k]; p == nil && v == v || p != nil && math.Float32bits(*p) != math.Float32bits(v) {
+				t.Fatalf("%s: number %d is %v", text, k, v)
+			}
+		}
+	})
 }
 
 // A repeated key, too many keys and too many levels are told with the place.

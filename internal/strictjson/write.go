@@ -124,17 +124,22 @@ func newline(b *bufio.Writer, depth int) {
 // Compact writes a value without the white space between its parts. The writer must
 // not fail: it is a hash or a buffer.
 func Compact(w io.Writer, v Value) {
-	c := checker{text: v.Text}
-	b := bufio.NewWriterSize(w, 1<<16)
-	for c.next() != 0 {
-		start := c.at
-		switch c.text[start] {
-		case '{', '}', '[', ']', ',', ':':
-			c.at++
-		default:
-			c.skip()
+	out := make([]byte, 0, 1<<16)
+	for at := 0; at < len(v.Text); {
+		start := at
+		if v.Text[at] == '"' {
+			at = behindString(v.Text, at)
+		} else {
+			for at < len(v.Text) && v.Text[at] > ' ' && v.Text[at] != '"' {
+				at++
+			}
 		}
-		_, _ = b.Write(c.text[start:c.at])
+		if len(out)+at-start > cap(out) {
+			_, _ = w.Write(out)
+			out = out[:0]
+		}
+		out = append(out, v.Text[start:at]...)
+		at = behindSpace(v.Text, at)
 	}
-	_ = b.Flush()
+	_, _ = w.Write(out)
 }
