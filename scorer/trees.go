@@ -192,6 +192,13 @@ func (t *Trees) leaf(at int32, x []float32) int32 {
 	return -1 - at
 }
 
+// Leaf returns the parameter of the leaf that a document falls into in one of the trees, from
+// 0. x are its features.
+func (t *Trees) Leaf(tree int, x []float32) int {
+	mustMatch("features", len(x), t.features)
+	return int(t.leaf(t.roots[tree], x))
+}
+
 // Score implements [Scorer]. It leaves nothing in ws that Backward needs.
 func (t *Trees) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*t.features)

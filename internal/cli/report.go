@@ -30,7 +30,8 @@ func newReportCommand(env *environment) *cobra.Command {
 		Short: "Write an HTML file of how models or score files rank, query by query",
 		Long: `Measures systems on the same queries and writes one HTML file that opens from the
 disk and needs no network: means with significance marks, NDCG@k, learning curves,
-every query's difference to a baseline, what the features do, how LogRank's sampler
+every query's difference to a baseline, what the features do, of trees the measure
+by their number, what they divide by and the first of them, how LogRank's sampler
 fares, and an explorer that shows two systems' rankings of a query side by side.
 
 With --data FILE, a system is a model file, or a file of scores (one a line of

@@ -19,6 +19,7 @@ type data struct {
 	Curves   []Curve     `json:"curves"`
 	Weights  []weights   `json:"weights"`
 	Samplers []diagnosis `json:"samplers"`
+	Trees    []trees     `json:"trees"`
 }
 
 // queries are columns, one entry a query.

@@ -55,14 +55,7 @@ func newExplainer(m *model.Model, d *dataset.Dataset) *explainer {
 
 // query makes a query the one whose documents are explained.
 func (e *explainer) query(q *dataset.Query) {
-	e.x = e.x[:0]
-	for i := range q.Len() {
-		e.x = append(e.x, q.Row(i)...)
-		for len(e.x) < (i+1)*e.width {
-			e.x = append(e.x, 0)
-		}
-	}
-	e.model.Transform(e.x, e.width)
+	e.x = transformed(e.x[:0], e.model, q)
 	e.mean, e.varied = e.mean[:0], e.varied[:0]
 	for f := range e.width {
 		sum, differs := 0.0, false

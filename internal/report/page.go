@@ -14,7 +14,7 @@ import (
 var files embed.FS
 
 // scripts are the page's, in the order in which they need each other.
-var scripts = []string{"data.js", "svg.js", "plots.js", "queries.js", "features.js", "measures.js", "explorer.js", "main.js"}
+var scripts = []string{"data.js", "svg.js", "plots.js", "queries.js", "features.js", "trees.js", "measures.js", "explorer.js", "main.js"}
 
 var (
 	script = mustJoin(scripts...)

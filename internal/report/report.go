@@ -107,6 +107,7 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 		{"comparing", func() error { return r.summarise(in) }},
 		{"measuring NDCG at every rank", func() error { return r.cutoffs(in) }},
 		{"weighing features", func() error { return r.weigh(in) }},
+		{"looking at trees", func() error { return r.lookAtTrees(in) }},
 		{"sampling rankings", func() error { return r.sample(in) }},
 		{"thinning learning curves", func() error { r.data.Curves = thinned(curves); return nil }},
 		{"laying out rankings", func() error { return r.explore(ctx, in) }},

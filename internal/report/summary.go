@@ -21,6 +21,7 @@ type view struct {
 	Folds                                        []string
 	ByFold                                       []foldRow // by the first measure
 	Tests                                        string    // what was tested, "" if nothing was
+	Trees                                        []treesText
 }
 
 // row is a system in the summary table.

@@ -6,5 +6,6 @@ cutoffPlot();
 differencePlot(openInExplorer);
 learningCurves();
 featurePlot();
+treePlots();
 samplerPlot();
 for (const item of document.querySelectorAll('[data-needs]')) item.hidden = document.getElementById(item.dataset.needs).hidden;
