@@ -96,12 +96,14 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 		return nil, err
 	}
 	scores := make([]float64, d.Docs())
-	workers := parallel.Workers(0, len(d.Queries))
+	runs := m.runs(d.Queries)
+	workers := parallel.Workers(0, len(runs)-1)
 	spaces := make([]space, workers)
-	parallel.For(len(d.Queries), workers, func(worker, i int) {
-		q := &d.Queries[i]
+	parallel.For(len(runs)-1, workers, func(worker, i int) {
+		queries := d.Queries[runs[i]:runs[i+1]]
+		first, last := &queries[0], &queries[len(queries)-1]
 		spaces[worker].missing = d.Missing() > 0
-		m.scoreQuery(scores[q.Start:q.Start+q.Len()], q.X, d.Features, &spaces[worker])
+		m.scoreQueries(scores[first.Start:last.Start+last.Len()], queries, d.Features, &spaces[worker])
 	})
 	if err := d.Changed(); err != nil {
 		return nil, err

@@ -2,6 +2,9 @@ package model
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -140,5 +143,53 @@ func TestScoreFillsWhatIsMissing(t *testing.T) {
 	members[1].Missing = dataset.MissingError
 	if _, err := fused.Score(open(dataset.MissingKeep)); err == nil {
 		t.Error("a member of a fusion scored missing values")
+	}
+}
+
+// Claim: trees score documents of short queries together, with the bits that each query has by
+// itself, whatever is done to its features before.
+func TestShortQueriesAreScoredTogether(t *testing.T) {
+	var b dataset.Builder
+	rng := rand.New(rand.NewPCG(1, 2))
+	for q := range 90 {
+		docs := 1 + q%7
+		if q == 40 {
+			docs = 300
+		}
+		grades, x := make([]float64, docs), make([]float32, 2*docs)
+		for i := range x {
+			x[i] = rng.Float32()
+		}
+		if err := b.Add(strconv.Itoa(q), grades, x, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := b.Dataset()
+	var trees [][]scorer.TreeNode
+	for range 20 {
+		trees = append(trees, []scorer.TreeNode{{Feature: rng.IntN(3), Threshold: rng.Float32(), Left: 1, Right: -1}, {Feature: rng.IntN(2), Threshold: rng.Float32(), Left: -2, Right: -3}})
+	}
+	s, err := scorer.NewTrees(3, trees)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Model{Method: "lambdamart", Scorer: s, Params: make([]float64, s.NumParams())}
+	for i := range m.Params {
+		m.Params[i] = rng.NormFloat64()
+	}
+	for _, m.Normalization = range []dataset.Normalization{dataset.NoNormalization, dataset.MinMax, dataset.ZScore} {
+		together, err := m.Score(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range d.Queries {
+			alone, err := m.Score(d.Subset([]int{i}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if start := d.Queries[i].Start; !slices.Equal(together[start:start+len(alone)], alone) {
+				t.Fatalf("%v: query %d scores otherwise among others", m.Normalization, i)
+			}
+		}
 	}
 }

@@ -60,18 +60,64 @@ func (m *Model) checkWidth(d *dataset.Dataset) error {
 	return nil
 }
 
+// togetherDocs is the number of documents, of several queries where these are short, that
+// trees score at once: many take less time a document than few.
+const togetherDocs = 128
+
+// runs divides queries into those scored at once: where each begins, and the end.
+func (m *Model) runs(queries []dataset.Query) []int {
+	_, together := m.Scorer.(*scorer.Trees)
+	begins, docs := []int{0}, 0
+	for i := range queries {
+		if docs += queries[i].Len(); !together || docs >= togetherDocs {
+			begins, docs = append(begins, i+1), 0
+		}
+	}
+	if begins[len(begins)-1] < len(queries) {
+		begins = append(begins, len(queries))
+	}
+	return begins
+}
+
+// scoreQueries sets dst to the scores of all documents of queries that follow each other.
+func (m *Model) scoreQueries(dst []float64, queries []dataset.Query, features int, s *space) {
+	if len(queries) == 1 {
+		m.scoreQuery(dst, queries[0].X, features, s)
+		return
+	}
+	s.transformed = s.transformed[:0]
+	for i := range queries {
+		m.transform(queries[i].X, features, s)
+	}
+	m.scoreRows(dst, s.transformed, features, s)
+}
+
 // scoreQuery sets dst to the scores of a query's documents, the rows of x with the given
 // number of features each; x is not changed.
 func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
-	width := m.Scorer.NumFeatures()
 	if m.Normalization != dataset.NoNormalization || s.missing {
-		// Features that are not there are constant, and every normalization makes
-		// them 0.
-		s.transformed = append(s.transformed[:0], x...)
+		s.transformed = s.transformed[:0]
+		m.transform(x, features, s)
 		x = s.transformed
-		m.Missing.Apply(x, features)
-		s.sums = m.Normalization.ApplyWith(s.sums, x, features)
 	}
+	m.scoreRows(dst, x, features, s)
+}
+
+// transform appends the rows of a query to s.transformed, as the model transforms them. Features
+// that are not there are constant, and every normalization makes them 0.
+func (m *Model) transform(x []float32, features int, s *space) {
+	begin := len(s.transformed)
+	s.transformed = append(s.transformed, x...)
+	own := s.transformed[begin:]
+	if s.missing {
+		m.Missing.Apply(own, features)
+	}
+	s.sums = m.Normalization.ApplyWith(s.sums, own, features)
+}
+
+// scoreRows sets dst to the scores of the rows of x, which is not changed.
+func (m *Model) scoreRows(dst []float64, x []float32, features int, s *space) {
+	width := m.Scorer.NumFeatures()
 	if features == width {
 		m.Scorer.Score(dst, m.Params, x, &s.scorer)
 		return
