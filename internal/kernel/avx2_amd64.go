@@ -167,6 +167,16 @@ func codesAVX512(dst *uint8, x *float32, cuts *float32, n int, count int)
 //go:noescape
 func addForestAVX512(dst *float64, values *float64, codes *uint8, splits *uint32, trees *uint32, count int, groups int)
 
+// codesAVX2 is codesGo for blocks times 32 numbers and count cuts; there is one of each at least.
+//
+//go:noescape
+func codesAVX2(dst *uint8, x *float32, cuts *float32, blocks int, count int)
+
+// addForestAVX2 is addForestGo for count trees and groups times 8 documents; there is one of each at least.
+//
+//go:noescape
+func addForestAVX2(dst *float64, values *float64, codes *uint8, splits *uint32, trees *uint32, count int, groups int)
+
 // divisionBoundAVX2 is divisionBoundGo; the length of sums is a multiple of 8, at least that.
 //
 //go:noescape

@@ -6526,6 +6526,161 @@ next:
 	VZEROUPPER
 	RET
 
+// func codesAVX2(dst *uint8, x *float32, cuts *float32, blocks int, count int)
+// Requires: AVX, AVX2
+TEXT ·codesAVX2(SB), NOSPLIT, $0-40
+	MOVQ    dst+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    cuts+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	MOVQ    count+32(FP), SI
+	VMOVDQU packed<>+0(SB), Y0
+
+block:
+	VXORPD  Y5, Y5, Y5
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VXORPD  Y8, Y8, Y8
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(CX), Y2
+	VMOVUPS 64(CX), Y3
+	VMOVUPS 96(CX), Y4
+	XORQ    DI, DI
+
+cut:
+	VBROADCASTSS (DX)(DI*4), Y9
+	VCMPPS       $0x11, Y1, Y9, Y10
+	VCMPPS       $0x11, Y2, Y9, Y11
+	VCMPPS       $0x11, Y3, Y9, Y12
+	VCMPPS       $0x11, Y4, Y9, Y9
+	VPSUBD       Y10, Y5, Y5
+	VPSUBD       Y11, Y6, Y6
+	VPSUBD       Y12, Y7, Y7
+	VPSUBD       Y9, Y8, Y8
+	INCQ         DI
+	CMPQ         DI, SI
+	JL           cut
+	VPACKSSDW    Y6, Y5, Y5
+	VPACKSSDW    Y8, Y7, Y7
+	VPACKUSWB    Y7, Y5, Y5
+	VPERMD       Y5, Y0, Y5
+	VMOVDQU      Y5, (AX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x20, AX
+	DECQ         BX
+	JNZ          block
+	VZEROUPPER
+	RET
+
+DATA packed<>+0(SB)/8, $0x0000000400000000
+DATA packed<>+8(SB)/8, $0x0000000500000001
+DATA packed<>+16(SB)/8, $0x0000000600000002
+DATA packed<>+24(SB)/8, $0x0000000700000003
+GLOBL packed<>(SB), RODATA|NOPTR, $32
+
+// func addForestAVX2(dst *float64, values *float64, codes *uint8, splits *uint32, trees *uint32, count int, groups int)
+// Requires: AVX, AVX2
+TEXT ·addForestAVX2(SB), NOSPLIT, $128-56
+	MOVQ dst+0(FP), AX
+	MOVQ values+8(FP), CX
+	MOVQ codes+16(FP), DX
+	MOVQ splits+24(FP), BX
+	MOVQ trees+32(FP), SI
+
+tree:
+	MOVL         (SI), DI
+	VPBROADCASTD 8(SI), Y0
+	VPBROADCASTD 8(SI), Y1
+	VPBROADCASTD 8(SI), Y2
+	VPBROADCASTD 8(SI), Y3
+	TESTL        DI, DI
+	JZ           values
+
+split:
+	MOVL         (BX), R8
+	VPBROADCASTD 4(BX), Y4
+	VPBROADCASTD 8(BX), Y5
+	VPBROADCASTD 12(BX), Y6
+	VPMAXUB      (DX)(R8*1), Y4, Y7
+	VPMAXUB      32(DX)(R8*1), Y4, Y8
+	VPMAXUB      64(DX)(R8*1), Y4, Y9
+	VPMAXUB      96(DX)(R8*1), Y4, Y10
+	VPCMPEQB     Y4, Y7, Y7
+	VPCMPEQB     Y4, Y8, Y8
+	VPCMPEQB     Y4, Y9, Y9
+	VPCMPEQB     Y4, Y10, Y10
+	VPCMPEQB     Y5, Y0, Y4
+	VPCMPEQB     Y5, Y1, Y12
+	VPCMPEQB     Y5, Y2, Y13
+	VPCMPEQB     Y5, Y3, Y5
+	VPANDN       Y4, Y7, Y7
+	VPANDN       Y12, Y8, Y8
+	VPANDN       Y13, Y9, Y9
+	VPANDN       Y5, Y10, Y10
+	VPAND        Y6, Y7, Y7
+	VPAND        Y6, Y8, Y8
+	VPAND        Y6, Y9, Y9
+	VPAND        Y6, Y10, Y10
+	VPADDB       Y7, Y0, Y0
+	VPADDB       Y8, Y1, Y1
+	VPADDB       Y9, Y2, Y2
+	VPADDB       Y10, Y3, Y3
+	ADDQ         $0x10, BX
+	DECL         DI
+	JNZ          split
+
+values:
+	VMOVDQU Y0, (SP)
+	VMOVDQU Y1, 32(SP)
+	VMOVDQU Y2, 64(SP)
+	VMOVDQU Y3, 96(SP)
+	XORQ    DI, DI
+	MOVQ    AX, R8
+
+eight:
+	MOVQ        (SP)(DI*8), R9
+	MOVBLZX     R9, R10
+	SHRQ        $0x08, R9
+	VMOVSD      (CX)(R10*8), X11
+	MOVBLZX     R9, R10
+	SHRQ        $0x08, R9
+	VMOVHPD     (CX)(R10*8), X11, X11
+	MOVBLZX     R9, R10
+	SHRQ        $0x08, R9
+	VMOVSD      (CX)(R10*8), X0
+	MOVBLZX     R9, R10
+	SHRQ        $0x08, R9
+	VMOVHPD     (CX)(R10*8), X0, X0
+	VINSERTF128 $0x01, X0, Y11, Y0
+	VADDPD      (R8), Y0, Y0
+	VMOVUPD     Y0, (R8)
+	MOVBLZX     R9, R10
+	SHRQ        $0x08, R9
+	VMOVSD      (CX)(R10*8), X11
+	MOVBLZX     R9, R10
+	SHRQ        $0x08, R9
+	VMOVHPD     (CX)(R10*8), X11, X11
+	MOVBLZX     R9, R10
+	SHRQ        $0x08, R9
+	VMOVSD      (CX)(R10*8), X0
+	MOVBLZX     R9, R9
+	VMOVHPD     (CX)(R9*8), X0, X0
+	VINSERTF128 $0x01, X0, Y11, Y0
+	VADDPD      32(R8), Y0, Y0
+	VMOVUPD     Y0, 32(R8)
+	ADDQ        $0x40, R8
+	INCQ        DI
+	MOVQ        groups+48(FP), R9
+	CMPQ        DI, R9
+	JL          eight
+	MOVL        4(SI), DI
+	LEAQ        (CX)(DI*8), CX
+	ADDQ        $0x0c, SI
+	DECQ        count+40(FP)
+	JNZ         tree
+	VZEROUPPER
+	RET
+
 // func divisionBoundAVX2(sums []uint64, left uint64, total uint64, l2 float32, least float32) float32
 // Requires: AVX, AVX2, SSE
 TEXT ·divisionBoundAVX2(SB), NOSPLIT, $0-52

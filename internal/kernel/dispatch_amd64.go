@@ -10,7 +10,7 @@ import "golang.org/x/sys/cpu"
 var haveAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
 // haveAVX512 reports whether they support the 512-bit instructions of the loops over bytes.
-var haveAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
+var haveAVX512 = haveAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
 
 func dot(x, y []float64) float64 {
 	if haveAVX2 {
@@ -252,11 +252,15 @@ func codes(dst []uint8, x, cuts []float32) {
 		codesAVX512(&dst[0], &x[0], &cuts[0], len(x), len(cuts))
 		return
 	}
+	if blocks := len(x) / 32; haveAVX2 && blocks > 0 && len(cuts) > 0 {
+		codesAVX2(&dst[0], &x[0], &cuts[0], blocks, len(cuts))
+		dst, x = dst[32*blocks:], x[32*blocks:]
+	}
 	codesGo(dst, x, cuts)
 }
 
 func addForest(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
-	if !haveAVX512 {
+	if !haveAVX2 {
 		addForestGo(f, dst, values, codes, work)
 		return
 	}
@@ -270,7 +274,11 @@ func addForest(f *Forest, dst, values []float64, codes []uint8, work []uint64) {
 	if len(f.splits) > 0 {
 		split, column = &f.splits[0][0], &codes[0]
 	}
-	addForestAVX512(&sums[0], &values[0], column, split, &f.trees[0][0], len(f.trees), groups)
+	if haveAVX512 {
+		addForestAVX512(&sums[0], &values[0], column, split, &f.trees[0][0], len(f.trees), groups)
+	} else {
+		addForestAVX2(&sums[0], &values[0], column, split, &f.trees[0][0], len(f.trees), groups)
+	}
 	if len(dst)%8 != 0 {
 		copy(dst, all[:])
 	}

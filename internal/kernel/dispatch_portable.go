@@ -2,7 +2,7 @@
 
 package kernel
 
-const haveAVX512 = false
+const haveAVX2, haveAVX512 = false, false
 
 func dot(x, y []float64) float64 {
 	return dotGo(x, y)

@@ -8,8 +8,11 @@ const ForestDocs = 128
 // ForestLeast returns the number of documents from which on a [Forest] takes less time than
 // going down every tree with every document.
 func ForestLeast() int {
-	if haveAVX512 {
+	switch {
+	case haveAVX512:
 		return 4
+	case haveAVX2:
+		return 8
 	}
 	return 16
 }
@@ -83,7 +86,7 @@ func NewForest(heights []int, trees []DecisionTree) *Forest {
 
 // Work returns the length of the memory that Add needs.
 func (f *Forest) Work() int {
-	if haveAVX512 {
+	if haveAVX2 {
 		return 0
 	}
 	return f.bits

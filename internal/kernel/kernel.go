@@ -1,6 +1,6 @@
 // Package kernel holds the vector loops that take most of the time of training, and of
 // scoring with trees. Every function exists as portable Go, the reference, and on amd64 with
-// AVX2 (those of trees, with AVX-512) as generated assembly chosen when the program starts;
+// AVX2 (those of trees, with AVX-512 too) as generated assembly chosen when the program starts;
 // both give the same bits, for any alignment of the slices, so that a model does not depend
 // on the machine. (Only the payload of a NaN is unspecified.) The build tag noasm leaves the
 // assembly out.

@@ -6,11 +6,13 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// forests are the loops of scoring with trees, on 512-bit registers: 64 documents' leaves, a
-// byte each, in one.
+// forests are the loops of scoring with trees: 64 documents' leaves, a byte each, in a register
+// of 512 bits, or 32 in one of 256.
 func forests() {
 	codes()
 	addForest()
+	codesAVX2()
+	addForestAVX2()
 }
 
 // addForest keeps the leaves of 128 documents in two registers while the splits of a tree pass,
