@@ -7,12 +7,13 @@ import (
 )
 
 // Trees score blocks of documents in a layout of their own, which is made once, after some
-// documents were walked: thresholds become ranks among those of their feature, documents' features one byte
-// a rank, and trees a list of splits that one comparison does for 64 documents. Leaves, and
-// the order in which their values are added, are those of the plain walk.
+// documents were walked: thresholds become ranks among those of their feature, documents'
+// features one byte a rank, and trees a list of splits that one comparison does for 64
+// documents. Leaves, and the order in which their values are added, are those of the plain
+// walk.
 const (
-	// mostLeaves is the number of leaves that a byte tells apart; larger trees are walked, as
-	// are those with categories.
+	blockDocs = kernel.ForestDocs
+	// mostLeaves is the number of leaves that a byte tells apart; larger trees are walked.
 	mostLeaves = 256
 	// mostCuts is the number of thresholds that a column of codes tells apart.
 	mostCuts = 255
@@ -23,11 +24,12 @@ const (
 
 // blocks is the layout of trees for blocks of documents.
 type blocks struct {
-	columns []codeColumn // by feature
-	first   []int        // column of each feature
-	heights []int        // of the kernel's columns
-	parts   []treesPart
-	work    int // words of memory
+	columns    []codeColumn             // by feature
+	first      []int                    // column of each feature
+	categories map[int]*categoryFeature // by feature
+	heights    []int                    // of the kernel's columns
+	parts      []treesPart
+	work       int // words of memory
 }
 
 // codeColumn holds up to mostCuts thresholds of a feature, in ascending order. Left and right
@@ -48,6 +50,7 @@ type treesPart struct {
 func newBlocks(t *Trees) *blocks {
 	b := &blocks{}
 	b.makeColumns(t)
+	b.makeCategories(t)
 	runs := make([][]kernel.DecisionTree, 1)
 	b.parts = make([]treesPart, 1)
 	for _, nodes := range t.trees { // all columns have numbers before a forest is made
@@ -70,10 +73,8 @@ func newBlocks(t *Trees) *blocks {
 	return b
 }
 
-// suitsBlocks reports whether a tree has few enough leaves, and no categories.
-func suitsBlocks(nodes []TreeNode) bool {
-	return len(nodes) < mostLeaves && !slices.ContainsFunc(nodes, func(n TreeNode) bool { return n.Categories != nil })
-}
+// suitsBlocks reports whether a tree has few enough leaves.
+func suitsBlocks(nodes []TreeNode) bool { return len(nodes) < mostLeaves }
 
 // makeColumns finds the thresholds of every feature and divides them into columns.
 func (b *blocks) makeColumns(t *Trees) {
@@ -81,7 +82,9 @@ func (b *blocks) makeColumns(t *Trees) {
 	for _, nodes := range t.trees {
 		if suitsBlocks(nodes) {
 			for i := range nodes {
-				cuts[nodes[i].Feature] = append(cuts[nodes[i].Feature], nodes[i].Threshold)
+				if n := &nodes[i]; n.Categories == nil {
+					cuts[n.Feature] = append(cuts[n.Feature], n.Threshold)
+				}
 			}
 		}
 	}
@@ -98,6 +101,9 @@ func (b *blocks) makeColumns(t *Trees) {
 // column returns the number of the codes that a node compares, and the code that those it
 // sends right are above.
 func (b *blocks) column(n *TreeNode) (column, above int) {
+	if n.Categories != nil {
+		return b.categoryColumn(n), 0
+	}
 	at := b.first[n.Feature]
 	for b.columns[at].cuts[len(b.columns[at].cuts)-1] < n.Threshold {
 		at++
@@ -137,9 +143,9 @@ func (b *blocks) decisionTree(nodes []TreeNode) kernel.DecisionTree {
 	return d
 }
 
-// score adds the scores of up to kernel.ForestDocs documents to dst.
+// score adds the scores of up to blockDocs documents to dst.
 func (b *blocks) score(t *Trees, dst, params []float64, x []float32, ws *Workspace) {
-	ws.codes = slices.Grow(ws.codes[:0], kernel.ForestDocs*len(b.heights))[:kernel.ForestDocs*len(b.heights)]
+	ws.codes = slices.Grow(ws.codes[:0], blockDocs*len(b.heights))[:blockDocs*len(b.heights)]
 	ws.words = slices.Grow(ws.words[:0], b.work)[:b.work]
 	b.encode(ws.codes, x, t.features)
 	roots, values := t.roots, params
@@ -155,8 +161,11 @@ func (b *blocks) score(t *Trees, dst, params []float64, x []float32, ws *Workspa
 
 // encode writes the codes of all columns.
 func (b *blocks) encode(codes []uint8, x []float32, features int) {
-	var values [kernel.ForestDocs]float32 // of one feature
+	var values [blockDocs]float32 // of one feature
 	docs, missing, last := len(x)/features, false, -1
+	for _, c := range b.categories {
+		c.encode(codes, x, features, docs)
+	}
 	for i := range b.columns {
 		c := &b.columns[i]
 		if c.feature != last {
@@ -173,7 +182,7 @@ func (b *blocks) encode(codes []uint8, x []float32, features int) {
 
 // encode writes the codes of a column of values, some of which may be missing.
 func (c *codeColumn) encode(codes []uint8, values []float32, missing bool) {
-	of := func(column int) []uint8 { return codes[column*kernel.ForestDocs:][:kernel.ForestDocs] }
+	of := func(column int) []uint8 { return codes[column*blockDocs:][:blockDocs] }
 	kernel.Codes(of(max(c.left, c.right))[:len(values)], values, c.cuts)
 	if c.left >= 0 && c.right >= 0 {
 		copy(of(min(c.left, c.right)), of(max(c.left, c.right)))

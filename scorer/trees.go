@@ -47,7 +47,7 @@ type Trees struct {
 
 // flatNode is a node among those of all trees; children are as in roots.
 type flatNode struct {
-	threshold   float32 // −∞ with categories
+	threshold   float32
 	feature     int32
 	children    [2]int32 // left, right
 	missingLeft bool
@@ -108,7 +108,7 @@ func (t *Trees) flatten(nodes []TreeNode) {
 		flat := flatNode{n.Threshold, int32(n.Feature), [2]int32{child(n.Left), child(n.Right)}, n.MissingLeft, 0}
 		if n.Categories != nil {
 			t.sets = append(t.sets, n.Categories)
-			flat.threshold, flat.set = float32(math.Inf(-1)), int32(len(t.sets))
+			flat.set = int32(len(t.sets))
 		}
 		t.nodes = append(t.nodes, flat)
 	}
@@ -184,7 +184,7 @@ func (t *Trees) leaf(at int32, x []float32) int32 {
 		n := &t.nodes[at]
 		v := x[n.feature]
 		side := 1
-		if v <= n.threshold || v != v && n.missingLeft || n.set > 0 && contains(t.sets[n.set-1], v) {
+		if n.set == 0 && (v <= n.threshold || v != v && n.missingLeft) || n.set > 0 && contains(t.sets[n.set-1], v) {
 			side = 0
 		}
 		at = n.children[side]
@@ -220,7 +220,7 @@ func (t *Trees) scoreBlocks(dst, params []float64, x []float32, ws *Workspace) {
 	t.makeOnce.Do(func() { t.blocks = newBlocks(t) })
 	b := t.blocks
 	for len(dst) > 0 {
-		n := min(len(dst), kernel.ForestDocs)
+		n := min(len(dst), blockDocs)
 		b.score(t, dst[:n], params, x[:n*t.features], ws)
 		dst, x = dst[n:], x[n*t.features:]
 	}
