@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -72,6 +73,28 @@ func (d *Dataset) QuerySet() *QuerySet {
 		s.hashes, s.all = slices.Clip(s.hashes[:QuerySetSize]), false
 	}
 	return s
+}
+
+// Union returns the set of the queries of both; other may be nil, which is not known: the union
+// with it is s. Where one of them is a sample, the union is one.
+func (s *QuerySet) Union(other *QuerySet) *QuerySet {
+	if s == nil || other == nil {
+		return cmp.Or(s, other)
+	}
+	u := &QuerySet{hashes: slices.Concat(s.hashes, other.hashes), all: true}
+	slices.Sort(u.hashes)
+	u.hashes = slices.Compact(u.hashes)
+	for _, part := range []*QuerySet{s, other} {
+		if !part.all { // beyond its last hash nothing is known
+			last := part.hashes[len(part.hashes)-1]
+			u.all, u.hashes = false, slices.DeleteFunc(u.hashes, func(h uint64) bool { return h > last })
+		}
+	}
+	if len(u.hashes) > QuerySetSize {
+		u.hashes, u.all = u.hashes[:QuerySetSize], false
+	}
+	u.hashes = slices.Clip(u.hashes)
+	return u
 }
 
 // Equal reports whether two sets are equal.

@@ -101,3 +101,28 @@ func FuzzQuerySet(f *testing.F) {
 		}
 	})
 }
+
+// Claim: a union knows the queries of both data sets, each once; of samples it is one of both
+// together, and what it says of a query is right wherever it says anything.
+func TestUnionOfQuerySets(t *testing.T) {
+	set := func(from, to int) *Dataset { return numbered(t, 1, from, to) }
+	for _, c := range []struct{ a, b, c, d int }{{0, 10, 5, 20}, {0, 3000, 2000, 2500}, {0, 100, 50, 4000}, {0, 5000, 4000, 9000}} {
+		first, second := set(c.a, c.b), set(c.c, c.d)
+		u := first.QuerySet().Union(second.QuerySet())
+		if want := set(min(c.a, c.c), max(c.b, c.d)).QuerySet(); !u.Equal(want) {
+			t.Errorf("%v: the union is not the set of all", c)
+		}
+		for _, d := range []*Dataset{first, second} {
+			if common, known := u.Common(d); common != known || known == 0 {
+				t.Errorf("%v: %d of %d known queries are in the union", c, common, known)
+			}
+		}
+		if common, _ := u.Common(set(10000, 10100)); common != 0 {
+			t.Errorf("%v: %d other queries are in the union", c, common)
+		}
+	}
+	one := set(0, 3).QuerySet()
+	if !one.Union(nil).Equal(one) {
+		t.Error("the union with what is not known is another set")
+	}
+}

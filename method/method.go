@@ -60,6 +60,12 @@ type Problem struct {
 	Seed          uint64
 	Workers       int // goroutines; 0 means GOMAXPROCS
 
+	// Initial, if not nil, is a model of trees to go on from. Refit adds no trees to it but
+	// learns their values anew, of which the old ones make up the part Decay, from 0 to 1.
+	Initial *model.Model
+	Refit   bool
+	Decay   float64
+
 	// Checkpoint, if not empty, is the file that the optimiser's state is
 	// written to now and then; training goes on from it if it exists. It is
 	// deleted in the end. Methods that take seconds write none.
@@ -138,7 +144,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	}
 	t := &train.Problem{
 		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization,
-		Select: p.Select, Seed: p.Seed, Workers: p.Workers, Checkpoint: p.Checkpoint, Observe: p.Observe,
+		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, Checkpoint: p.Checkpoint, Observe: p.Observe,
 		Method: m.Name,
 	}
 	if m.UsesMeasure {

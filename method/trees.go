@@ -60,7 +60,7 @@ func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 			return nil, nil, &train.ProblemError{Err: err}
 		}
 		learner, err := trees(p)
-		learner.Redraw = p.redraws()
+		learner.Redraw, learner.Refit, learner.Decay = p.redraws(), p.Refit, p.Decay
 		return l, learner, err
 	}
 	return &m
@@ -88,6 +88,12 @@ func treeParameters() []Hyperparameter {
 		{Name: "goss_top", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the documents, those of the largest λ times second derivative, that all teach a tree (GOSS)"},
 		{Name: "goss_rest", Kind: Number, Default: "0", Min: 0, Max: 1, Doc: "part of the documents that is drawn from the others for each tree and stands for all of them"},
 		{Name: "feature_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the features, drawn for each tree, that it divides by"},
+		{Name: "boosting", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "dart", "forest"}, Doc: "what a tree is fitted to: what all trees before it left, what a random part of them left (DART), or the same as all trees, whose mean is taken, on queries drawn with replacement (random forest; its rate is 1)"},
+		{Name: "dropout", Kind: Number, Default: "0.1", Min: leastPositive, Max: 1, Doc: "probability with which a tree is left out for the next one (boosting=dart)"},
+		{Name: "dropout_skip", Kind: Number, Default: "0.5", Min: 0, Max: 1, Doc: "probability with which none is left out (boosting=dart)"},
+		{Name: "dropout_most", Kind: Integer, Default: "50", Min: 0, Max: 1e6, Doc: "trees that are left out at most; 0: any number (boosting=dart)"},
+		{Name: "dropout_weight", Kind: Choice, Default: "tree", Choices: []string{"tree", "forest"}, Doc: "whether the new tree weighs as much as one of those left out or as all of them together (boosting=dart)"},
+		{Name: "bag", Kind: Integer, Default: "1", Min: 1, Max: 1000, Doc: "sums of trees that are grown side by side, with other random draws each, and averaged"},
 		{Name: "patience", Kind: Integer, Default: "100", Min: 0, Max: 1e6, Doc: "trees without a better one, by the validation data, after which no more are added; 0: all are"},
 	}
 }
@@ -99,6 +105,8 @@ func trees(p *Problem) (train.Trees, error) {
 		Rounds: v.Int("trees"), Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
 		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
 		DocumentFraction: v.Number("document_fraction"), GOSSTop: v.Number("goss_top"), GOSSRest: v.Number("goss_rest"),
+		Sum: treeSums[v.Text("boosting")], Bag: v.Int("bag"),
+		Dropout: train.Dropout{Rate: v.Number("dropout"), Skip: v.Number("dropout_skip"), Most: v.Int("dropout_most"), EqualWeight: v.Text("dropout_weight") == "forest"},
 		Options: tree.Options{
 			Growth: growths[v.Text("growth")], Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
 			L2: v.Number("l2"), L1: v.Number("l1"), LeastGain: v.Number("least_gain"),
@@ -120,3 +128,5 @@ func trees(p *Problem) (train.Trees, error) {
 }
 
 var growths = map[string]tree.Growth{"leaf": tree.LeafWise, "depth": tree.DepthWise, "symmetric": tree.Symmetric}
+
+var treeSums = map[string]train.TreeSum{"gradient": train.GradientTrees, "dart": train.DARTTrees, "forest": train.ForestTrees}

@@ -28,6 +28,12 @@ var treeSettings = map[string][2][]string{
 	"thresholds":        {{}, {"thresholds", "random"}},
 	"monotone":          {{"monotone", "1:2"}, {"monotone", "1:-2"}},
 	"interactions":      {{}, {"interactions", "1:2/3..5"}},
+	"boosting":          {{"boosting", "dart"}, {"boosting", "forest"}},
+	"dropout":           {{"boosting", "dart", "dropout_skip", "0"}, {"boosting", "dart", "dropout_skip", "0", "dropout", "0.9"}},
+	"dropout_skip":      {{"boosting", "dart", "dropout", "0.5"}, {"boosting", "dart", "dropout", "0.5", "dropout_skip", "0"}},
+	"dropout_most":      {{"boosting", "dart", "dropout", "1"}, {"boosting", "dart", "dropout", "1", "dropout_most", "1"}},
+	"dropout_weight":    {{"boosting", "dart", "dropout", "1"}, {"boosting", "dart", "dropout", "1", "dropout_weight", "forest"}},
+	"bag":               {{"query_fraction", "0.5"}, {"query_fraction", "0.5", "bag", "2"}},
 	"patience":          {{"trees", "200", "rate", "1"}, {"trees", "200", "rate", "1", "patience", "1"}},
 }
 

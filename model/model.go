@@ -63,9 +63,25 @@ type Training struct {
 	// without the validation data, or, on more data, a model trained as long; empty
 	// where nothing was chosen on validation data.
 	Refit string `json:"refit,omitempty"`
+	// Continued is the model that training began with; nil if it began anew.
+	Continued *Origin `json:"continued_from,omitempty"`
 	// Converged is whether an optimiser met its tolerance; nil where there is none, as for a
 	// descent, which ends after a number of epochs.
 	Converged *bool `json:"converged,omitempty"`
+}
+
+// Origin is where a model came from that another one continues.
+type Origin struct {
+	Method      string `json:"method"`
+	Fingerprint string `json:"fingerprint"` // of its training data
+	Seed        uint64 `json:"seed"`
+	Iterations  int    `json:"iterations"`
+	Parameters  int    `json:"parameters"`
+}
+
+// Origin returns where a model came from.
+func (m *Model) Origin() *Origin {
+	return &Origin{m.Method, m.Training.Fingerprint, m.Seed, m.Training.Iterations, len(m.Params)}
 }
 
 // errNoScorer is the error of a model that was neither trained nor loaded.
@@ -139,9 +155,29 @@ func (m *Model) checkMissing(d *dataset.Dataset) error {
 func (m *Model) fillsMissing() bool {
 	f, ok := m.Scorer.(*Fusion)
 	if !ok {
-		return m.Missing == dataset.MissingZero || m.Missing == dataset.MissingMin
+		return m.Missing == dataset.MissingZero || m.Missing == dataset.MissingMin || m.Missing == dataset.MissingKeep && takesMissing(m.Scorer)
 	}
 	return !slices.ContainsFunc(f.Members, func(member *Model) bool { return !member.fillsMissing() })
+}
+
+// takesMissing reports whether a scorer has scores for missing values.
+func takesMissing(s scorer.Scorer) bool {
+	t, ok := s.(scorer.MissingTaker)
+	return ok && t.TakesMissing()
+}
+
+// checkKept returns an error for a model that keeps missing values though its scorer or its
+// normalization has no use for them.
+func (m *Model) checkKept() error {
+	switch {
+	case m.Missing != dataset.MissingKeep:
+		return nil
+	case !takesMissing(m.Scorer):
+		return fmt.Errorf(`found "missing": %q with the scorer %s, expected one that takes missing values, as trees do`, m.Missing, m.Scorer.Kind())
+	case m.Normalization != dataset.NoNormalization:
+		return fmt.Errorf(`found "missing": %q with the normalization %s, expected %s`, m.Missing, m.Normalization, dataset.NoNormalization)
+	}
+	return nil
 }
 
 // Members returns the models that a fusion is made of, fusions among them taken apart,

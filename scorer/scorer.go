@@ -37,3 +37,12 @@ type Scorer interface {
 	// may follow one Score.
 	Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace)
 }
+
+// MissingTaker is implemented by scorers that may have scores for documents with missing
+// values, NaN, and say whether they do.
+type MissingTaker interface {
+	Scorer
+
+	// TakesMissing reports whether values may be missing.
+	TakesMissing() bool
+}

@@ -54,7 +54,7 @@ type flatNode struct {
 	set         int32 // of categories, from 1; 0 for a threshold
 }
 
-var _ Scorer = (*Trees)(nil)
+var _ MissingTaker = (*Trees)(nil)
 
 // NewTrees returns the scorer of these trees, which may be none, on data with the given number
 // of features. Node 0 is a tree's root, and a tree without nodes is one leaf. A tree of n
@@ -159,6 +159,9 @@ func checkTree(features int, nodes []TreeNode) error {
 
 // Kind returns "trees".
 func (*Trees) Kind() string { return "trees" }
+
+// TakesMissing implements [MissingTaker]: every node says where missing values go.
+func (*Trees) TakesMissing() bool { return true }
 
 // NumFeatures returns the number of features.
 func (t *Trees) NumFeatures() int { return t.features }

@@ -43,6 +43,8 @@ type Boosting struct {
 	Rounds   int                            // at most; 0 means 300
 	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are
 	Start    func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
+
+	setting string // the hyperparameter that Rounds is; empty means rounds
 }
 
 // defaultRounds is Boosting.Rounds where it is 0, RankBoost's in package method.
@@ -54,6 +56,7 @@ type boosting struct {
 
 	rounds     int
 	patience   int
+	setting    string
 	task       *Task
 	valid      *dataset.Dataset // normalized; nil without
 	validation *Validation      // likewise
@@ -79,7 +82,7 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	case l.Patience < 0:
 		return nil, BadProblem("found a patience of %d rounds, expected a positive number, or 0 for no end", l.Patience)
 	}
-	b := &boosting{rounds: cmp.Or(l.Rounds, defaultRounds), patience: l.Patience, task: t}
+	b := &boosting{rounds: cmp.Or(l.Rounds, defaultRounds), patience: l.Patience, setting: l.setting, task: t}
 	if err := b.prepareValidation(); err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	}
 	// The value that scoring with the model gives: sums of weights may be added in another order
 	// than round by round.
-	m := model.Model{Normalization: b.task.Normalization, Scorer: s, Params: params}
+	m := model.Model{Missing: b.task.Missing, Normalization: b.task.Normalization, Scorer: s, Params: params}
 	scores, err := m.Score(b.task.Valid)
 	if err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	validation, _ := ranker.Mean(b.task.Valid, scores, b.validation.Measure)
 	learned.Training.Validation = &validation
 	if training.BestEpoch > 0 {
-		learned.Training.Refit = fmt.Sprintf("rounds=%d", training.BestEpoch)
+		learned.Training.Refit = fmt.Sprintf("%s=%d", cmp.Or(b.setting, "rounds"), training.BestEpoch)
 	}
 	return learned, nil
 }

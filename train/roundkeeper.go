@@ -40,6 +40,11 @@ func (b *boosting) resume() error {
 		return b.task.NoCheckpoint()
 	}
 	identity := b.task.identity() + " scorer=trees"
+	initial, err := b.task.identityOfInitial()
+	if err != nil {
+		return err
+	}
+	identity += initial
 	if b.validation != nil {
 		identity += " " + b.validation.identity()
 	}

@@ -60,6 +60,10 @@ type Problem struct {
 	// DefaultLargestWork.
 	LargestWork float64
 
+	// Initial, if not nil, is a model that training goes on from, of the same features and
+	// normalization; the learner must be a Continuer.
+	Initial *model.Model
+
 	Seed    uint64
 	Workers int // goroutines; 0 means GOMAXPROCS
 
@@ -154,6 +158,9 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	if p, err = p.Settled(); err != nil {
 		return nil, err
 	}
+	if err := p.checkInitial(); err != nil {
+		return nil, err
+	}
 	p.done = ctx.Done()
 	learned, err := p.Learner.Learn(ctx, &Task{Problem: p})
 	if changed := p.changed(); changed != nil {
@@ -192,6 +199,10 @@ func (p *Problem) model(l *Learned) *model.Model {
 	t := l.Training
 	t.Fingerprint, t.Seen = p.Data.Fingerprint(), p.Data.QuerySet()
 	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), l.Used
+	if p.Initial != nil {
+		t.Continued = p.Initial.Origin()
+		t.Seen = t.Seen.Union(p.Initial.Training.Seen)
+	}
 	m := &model.Model{
 		Method:          p.Method,
 		Hyperparameters: p.Settings,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/objective"
+	"github.com/listwise/listwise/scorer"
 	"github.com/listwise/listwise/tree"
 )
 
@@ -35,8 +36,20 @@ type Trees struct {
 
 	Redraw bool // draw what the loss draws before every tree, not once
 
+	Sum     TreeSum // how trees come together
+	Dropout Dropout // of DARTTrees
+	Bag     int     // sums that grow side by side, each with random draws of its own, and whose mean is taken; 0 means 1
+
+	// Refit leaves the trees of the initial model as they are and learns their values anew, of
+	// which the old ones make up the part Decay.
+	Refit bool
+	Decay float64
+
 	tree.Options // Workers is set by the task
 }
+
+// LearnsMissing implements MissingLearner: every division says where missing values go.
+func (Trees) LearnsMissing() bool { return true }
 
 // Learn implements Learner.
 func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
@@ -57,10 +70,91 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	case (0 < l.GOSSTop && l.GOSSTop < 1 || l.GOSSRest > 0) && 0 < l.DocumentFraction && l.DocumentFraction < 1:
 		return nil, BadProblem("found a fraction of documents, %v, and one of top documents, %v, expected one of them: both draw documents", l.DocumentFraction, l.GOSSTop)
 	}
-	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start}.Learn(ctx, t)
+	if err := l.checkSum(); err != nil {
+		return nil, err
+	}
+	if l.Bag < 0 {
+		return nil, BadProblem("found a bag of %d, expected a positive number, or 0 for 1", l.Bag)
+	}
+	if l.Bag > 1 {
+		if err := l.randomized(); err != nil {
+			return nil, &ProblemError{err}
+		}
+	}
+	if l.Refit {
+		l.complete(t)
+		return l.refit(ctx, t)
+	}
+	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start, setting: "trees"}.Learn(ctx, t)
 }
 
+// start makes the members of the bag, which share the data's bins.
 func (l Trees) start(t *Task) (Booster, error) {
+	d := t.Normalized()
+	l.complete(t)
+	bins, err := tree.NewBins(d.X(), d.Features, l.Bins, t.Workers)
+	if err != nil {
+		return nil, err
+	}
+	matrix := tree.NewMatrix(d.X(), bins, t.Workers)
+	m := &treeMean{Trees: l, data: d}
+	var base []float64
+	if t.Initial != nil {
+		m.initial = &initialTrees{t.Initial.Scorer.(*scorer.Trees), t.Initial.Params}
+		base = make([]float64, d.Docs())
+		m.initial.score(base, d.X(), d.Features)
+	}
+	for member := range max(1, l.Bag) {
+		r, err := l.grow(t, matrix, memberSeed(t.Seed, member), base)
+		if err != nil {
+			return nil, err
+		}
+		m.sums = append(m.sums, r)
+	}
+	return m, nil
+}
+
+// complete puts defaults in place.
+func (l *Trees) complete(t *Task) {
+	l.Rate, l.Bins = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins)
+	l.QueryFraction, l.FeatureFraction = cmp.Or(l.QueryFraction, 1), cmp.Or(l.FeatureFraction, 1)
+	l.DocumentFraction, l.Dropout.Rate = cmp.Or(l.DocumentFraction, 1), cmp.Or(l.Dropout.Rate, 0.1)
+	if l.GOSSRest == 0 {
+		l.GOSSTop = cmp.Or(l.GOSSTop, 1)
+	}
+	l.Workers = t.Workers
+}
+
+// grow begins a sum of trees.
+func (l Trees) grow(t *Task, matrix *tree.Matrix, seed uint64, base []float64) (*treeRounds, error) {
+	f, err := l.functional(t, seed)
+	if err != nil {
+		return nil, err
+	}
+	g, err := tree.NewGrower(matrix, l.Options)
+	if err != nil {
+		return nil, err
+	}
+	d := t.Normalized()
+	n := d.Docs()
+	r := &treeRounds{
+		Trees: l, seed: seed, data: d, base: base, loss: f, step: newTreeStep(f, t.Loss.Traits()), grower: g,
+		treesState: treesState{scores: make([]float64, n)}, lambda: make([]float64, n), second: make([]float64, n),
+	}
+	copy(r.scores, base)
+	for i := range d.Queries {
+		r.queries = append(r.queries, i)
+	}
+	if l.Sum != GradientTrees {
+		r.table = leafTable{features: d.Features, x: d.X(), workers: l.Workers}
+		r.target = make([]float64, n)
+	}
+	r.step.eval(r.scores, r.lambda, r.second)
+	return r, nil
+}
+
+// functional returns the loss as a function of the scores of the training data.
+func (l *Trees) functional(t *Task, seed uint64) (*objective.Functional, error) {
 	if t.Loss == nil {
 		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
 	}
@@ -68,37 +162,9 @@ func (l Trees) start(t *Task) (Booster, error) {
 	if err := t.CheckWork(nil, coster); err != nil {
 		return nil, err
 	}
-	d := t.Normalized()
-	f, err := objective.NewFunctional(d, t.Loss, t.Seed, t.Workers, t.done)
-	if err != nil {
-		return nil, err
+	f, err := objective.NewFunctional(t.Normalized(), t.Loss, seed, t.Workers, t.done)
+	if err == nil && f.Queries() == 0 {
+		err = t.nothingToLearn()
 	}
-	if f.Queries() == 0 {
-		return nil, t.nothingToLearn()
-	}
-	l.Rate, l.Bins = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins)
-	l.QueryFraction, l.FeatureFraction = cmp.Or(l.QueryFraction, 1), cmp.Or(l.FeatureFraction, 1)
-	l.DocumentFraction = cmp.Or(l.DocumentFraction, 1)
-	if l.GOSSRest == 0 {
-		l.GOSSTop = cmp.Or(l.GOSSTop, 1)
-	}
-	l.Workers = t.Workers
-	bins, err := tree.NewBins(d.X(), d.Features, l.Bins, t.Workers)
-	if err != nil {
-		return nil, err
-	}
-	g, err := tree.NewGrower(tree.NewMatrix(d.X(), bins, t.Workers), l.Options)
-	if err != nil {
-		return nil, err
-	}
-	n := d.Docs()
-	r := &treeRounds{
-		Trees: l, seed: t.Seed, data: d, loss: f, step: newTreeStep(f, t.Loss.Traits()), grower: g,
-		treesState: treesState{scores: make([]float64, n)}, lambda: make([]float64, n), second: make([]float64, n),
-	}
-	for i := range d.Queries {
-		r.queries = append(r.queries, i)
-	}
-	r.step.eval(r.scores, r.lambda, r.second)
-	return r, nil
+	return f, err
 }

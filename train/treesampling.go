@@ -6,6 +6,19 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
+// sample draws the documents that teach a tree, nil for all, and returns their λ and second
+// derivatives.
+func (r *treeRounds) sample(draw string) (rows []uint32, lambda, second []float64) {
+	switch {
+	case r.Sum == ForestTrees:
+		rows, lambda, second = r.bootstrap(draw)
+		return r.documents(draw, rows), lambda, second
+	case r.GOSSTop < 1:
+		return r.goss(draw, r.bag(draw))
+	}
+	return r.documents(draw, r.bag(draw)), r.lambda, r.second
+}
+
 // bag returns the documents of the queries that teach a tree, nil for all.
 func (r *treeRounds) bag(round string) []uint32 {
 	n := max(1, int(math.Round(r.QueryFraction*float64(len(r.queries)))))

@@ -5,7 +5,6 @@ import (
 
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/objective"
-	"github.com/listwise/listwise/tree"
 )
 
 // treeStep says what trees are fitted to and how far their sum moves along one. There are
@@ -82,6 +81,9 @@ func (s *treeStep) eval(scores, lambda, second []float64) float64 {
 	return s.reached
 }
 
+// moved says that the next scores are not those of the last tree taken.
+func (s *treeStep) moved() { s.ahead = false }
+
 // redraw draws what the loss draws anew.
 func (s *treeStep) redraw(round int) error {
 	s.ahead = false
@@ -102,10 +104,15 @@ func (s *treeStep) inverseSize(lambda []float64) float64 {
 	return 1
 }
 
-// take multiplies the values of the tree grown last with the rate, and with the factor that
+// leavesAdder adds to scores the values of the leaves of a tree.
+type leavesAdder interface {
+	Add(scores, values []float64)
+}
+
+// take multiplies the values of a tree with the rate, and with the factor that
 // the search finds, and adds them to the scores. It reports false, and adds nothing, if the
 // search finds none that lowers the loss.
-func (s *treeStep) take(g *tree.Grower, rate float64, scores, lambda, values []float64) bool {
+func (s *treeStep) take(g leavesAdder, rate float64, scores, lambda, values []float64) bool {
 	if s.search {
 		clear(s.along)
 		g.Add(s.along, values)

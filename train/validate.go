@@ -14,6 +14,7 @@ type Validation struct {
 	Data    *dataset.Dataset // before normalization
 	Measure measure.Averager
 
+	missing       dataset.Missing
 	normalization dataset.Normalization
 }
 
@@ -23,7 +24,7 @@ func (t *Task) Validation(choosing bool) (*Validation, error) {
 	if t.Valid == nil {
 		return nil, nil
 	}
-	v := &Validation{Data: t.Valid, normalization: t.Normalization}
+	v := &Validation{Data: t.Valid, missing: t.Missing, normalization: t.Normalization}
 	var err error
 	if t.Select == nil {
 		v.Measure, err = measure.Parse("map", t.relevant, measure.Options{})
@@ -52,7 +53,7 @@ func averager(m measure.Measure) (measure.Averager, error) {
 
 // Value returns the measure of a scorer, tie-neutral as wherever a model is chosen.
 func (v *Validation) Value(s scorer.Scorer, params []float64) (float64, error) {
-	m := model.Model{Normalization: v.normalization, Scorer: s, Params: params}
+	m := model.Model{Missing: v.missing, Normalization: v.normalization, Scorer: s, Params: params}
 	scores, err := m.Score(v.Data)
 	if err != nil {
 		return 0, err

@@ -66,12 +66,18 @@ func (g *Grower) Values(lambda, second []float64) []float64 {
 			gradient += lambda[r]
 			curvature += second[r]
 		}
-		if h := curvature + g.L2; h > 0 {
-			values[i] = g.soft(gradient) / h
-		}
+		values[i] = g.Step(gradient, curvature)
 	})
 	g.Clamp(values)
 	return values
+}
+
+// Step returns the Newton step of a leaf with those sums of λ and second derivatives.
+func (o *Options) Step(gradient, curvature float64) float64 {
+	if h := curvature + o.L2; h > 0 {
+		return o.soft(gradient) / h
+	}
+	return 0
 }
 
 // Rows returns the documents of a leaf of the tree grown last, among those that it was grown

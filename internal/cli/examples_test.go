@@ -138,6 +138,7 @@ func prepareExamples(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}
+	mustCall(t, "train", "--no-record", "--method", "lambdamart", "--set", "trees=3", "--train", "train.txt", "--model", "trees.json")
 	for i, system := range []string{"mle", "ranknet", "listnet", "lambdarank", "coordascent"} {
 		for k := range 3 {
 			fold := fmt.Sprintf("Fold%d", k+1)

@@ -25,6 +25,13 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	if p.Valid != nil {
 		r.Data = append(r.Data, recordedData("valid", f.valid, p.Valid))
 	}
+	if p.Initial != nil {
+		r.Data = append(r.Data, recordedFile("continue", f.from))
+		c["normalize"] = p.Normalization.String()
+	}
+	if p.Refit {
+		c["refit"] = p.Decay
+	}
 	return r
 }
 

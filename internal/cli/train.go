@@ -118,6 +118,7 @@ func settings(flag string, pairs []string) (map[string]string, error) {
 type trainFlags struct {
 	learning
 	recording
+	continuing
 	method     string
 	set        []string
 	train      string
@@ -138,6 +139,8 @@ a JSON file that holds the weights and everything needed to score with them.
 The same command gives the same file, byte for byte, on any number of cores.`,
 		Example: `  listwise train --method convexloss --measure ndcg@10 --train Fold1/train.txt --model m.json
   listwise train --method mle --set C=0.01 --normalize minmax --train train.txt.gz --model m.json
+  listwise train --method lambdamart --train Fold1/train.txt --valid Fold1/vali.txt --model trees.json
+  listwise train --method lambdamart --continue trees.json --train new.txt.gz --model longer.json
   listwise train --method lambdarank --scorer net --set hidden=20 --train Fold1/train.txt --valid Fold1/vali.txt --curve c.jsonl --model m.json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -156,6 +159,7 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the state of a training that takes long (by descent, L-BFGS or boosted trees); if it exists, training goes on from it")
 	f.learning.addTo(cmd)
+	f.continuing.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -258,6 +262,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
+	f.widen(p, &opts)
 	p.Missing = opts.Missing
 	if p.Data, err = env.openAndWarn(ctx, "train", f.train, opts); err != nil {
 		return nil, nil, err
@@ -298,8 +303,10 @@ func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 			return err
 		}
 	}
-	p.Normalization, err = f.normalization()
-	return err
+	if p.Normalization, err = f.normalization(); err != nil {
+		return err
+	}
+	return f.continuing.settle(p, &f.reading)
 }
 
 // trainReport describes a model; valid may be nil.

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/method"
+)
+
+// continuing are the flags of a training that begins with a model.
+type continuing struct {
+	from  string
+	decay float64
+	given func(flag string) bool
+}
+
+func (c *continuing) addTo(cmd *cobra.Command) {
+	c.given = cmd.Flags().Changed
+	cmd.Flags().StringVar(&c.from, "continue", "", "a model of trees to go on from, a `file`: new trees are added to its, on the same or other data; normalization and missing values are the model's")
+	cmd.Flags().Float64Var(&c.decay, "refit", 0, "with --continue, add no trees but learn the values of the model's leaves anew, of which the old ones make up this `part`, from 0 to 1 (such as 0.9)")
+}
+
+// settle reads the model and takes its normalization and its rule for missing values, unless
+// flags say otherwise.
+func (c *continuing) settle(p *method.Problem, r *reading) error {
+	if c.given("refit") {
+		if c.from == "" {
+			return usageErrorf("--refit: expected --continue with the model whose values are learned anew")
+		}
+		if !(c.decay >= 0 && c.decay <= 1) {
+			return usageErrorf("--refit %v: expected a number from 0 to 1", c.decay)
+		}
+		p.Refit, p.Decay = true, c.decay
+	}
+	if c.from == "" {
+		return nil
+	}
+	m, err := loadModel("continue", c.from)
+	if err != nil {
+		return err
+	}
+	p.Initial = m
+	if !c.given("normalize") {
+		p.Normalization = m.Normalization
+	}
+	if !c.given("missing") {
+		r.missing = m.Missing.String()
+	}
+	return nil
+}
+
+// widen makes data have the model's features, if it has more.
+func (c *continuing) widen(p *method.Problem, opts *dataset.Options) {
+	if p.Initial != nil {
+		opts.MinFeatures = p.Initial.Scorer.NumFeatures()
+	}
+}

@@ -1,0 +1,113 @@
+package train
+
+import (
+	"context"
+	"slices"
+
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+// refit gives the trees of the initial model new values, one tree after the other, by the step
+// that a tree takes in boosting at the scores of those before it:
+//
+//	value ← decay·value + (1 − decay)·rate·step
+//
+// Leaves without documents keep their values. It is what LightGBM calls so, but that these
+// become 0 there.
+func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
+	switch {
+	case t.Initial == nil:
+		return nil, BadProblem("found no model to refit, expected one to continue")
+	case l.Monotone != nil:
+		return nil, BadProblem("found monotone features, expected none: a refit keeps no constraints")
+	case !(l.Decay >= 0 && l.Decay <= 1):
+		return nil, BadProblem("found the decay %v, expected a number from 0 to 1", l.Decay)
+	}
+	if err := t.NoCheckpoint(); err != nil {
+		return nil, err
+	}
+	f, err := l.functional(t, t.Seed)
+	if err != nil {
+		return nil, err
+	}
+	d, s := t.Normalized(), t.Initial.Scorer.(*scorer.Trees)
+	r := refitting{
+		Trees: l, step: newTreeStep(f, t.Loss.Traits()),
+		table:  leafTable{features: d.Features, x: d.X(), workers: t.Workers},
+		scores: make([]float64, d.Docs()), lambda: make([]float64, d.Docs()), second: make([]float64, d.Docs()),
+	}
+	trees, params := (&initialTrees{s, t.Initial.Params}).parts()
+	value, at := r.step.eval(r.scores, r.lambda, r.second), 0
+	for k, nodes := range trees {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if len(nodes) >= mostTableLeaves {
+			return nil, BadProblem("found a tree of %d leaves, expected at most %d to refit", len(nodes)+1, mostTableLeaves)
+		}
+		values := params[at : at+len(nodes)+1]
+		at += len(values)
+		r.tree(nodes, values)
+		value = r.step.eval(r.scores, r.lambda, r.second)
+		if t.Observe != nil {
+			t.Observe(Iteration{Number: k + 1, Objective: value, Epoch: true, Rate: l.Rate, Params: params})
+		}
+	}
+	learned := &Learned{s, params, model.Training{Objective: value, Iterations: len(trees), Evaluations: len(trees), Status: "all trees have new values"}, f.Queries()}
+	return learned, l.validateRefit(t, learned)
+}
+
+// validateRefit tells what the model gives on the validation data, if there are any.
+func (l *Trees) validateRefit(t *Task, learned *Learned) error {
+	v, err := t.Validation(false)
+	if v == nil || err != nil {
+		return err
+	}
+	value, err := v.Value(learned.Scorer, learned.Params)
+	learned.Training.Validation = &value
+	return err
+}
+
+// refitting are the scores of the trees refitted so far.
+type refitting struct {
+	Trees
+
+	step                   *treeStep
+	table                  leafTable
+	scores, lambda, second []float64
+}
+
+// leafAdder adds values to the scores of the documents of a tree's leaves.
+type leafAdder []uint16
+
+func (a leafAdder) Add(scores, values []float64) {
+	for i, leaf := range a {
+		scores[i] += values[leaf]
+	}
+}
+
+// tree sets the values of a tree.
+func (r *refitting) tree(nodes []scorer.TreeNode, values []float64) {
+	leaves := leafAdder(r.table.leavesOf(nodes))
+	gradient, curvature, found := make([]float64, len(values)), make([]float64, len(values)), make([]bool, len(values))
+	for i, leaf := range leaves {
+		gradient[leaf] += r.lambda[i]
+		curvature[leaf] += r.second[i]
+		found[leaf] = true
+	}
+	steps := make([]float64, len(values))
+	for leaf, h := range curvature {
+		steps[leaf] = r.Step(gradient[leaf], h)
+	}
+	if !r.step.take(leaves, r.Rate, slices.Clone(r.scores), r.lambda, steps) {
+		clear(steps)
+	}
+	for leaf := range values {
+		if found[leaf] {
+			values[leaf] = float64(r.Decay*values[leaf]) + float64((1-r.Decay)*steps[leaf])
+		}
+	}
+	leaves.Add(r.scores, values)
+	r.step.moved()
+}
