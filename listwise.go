@@ -35,8 +35,9 @@ type Options struct {
 
 	// Missing is the rule for missing values, in training and, kept in the model, of the
 	// documents that it ranks: the Missing that the data were opened with, or, for data
-	// opened with [dataset.MissingKeep], what their missing values become. The zero value
-	// is for complete data; the model then refuses a missing value.
+	// opened with [dataset.MissingKeep], what their missing values become; MissingKeep itself
+	// is for trees, which learn where documents go without a value. The zero value is for
+	// complete data; the model then refuses a missing value.
 	Missing dataset.Missing
 
 	Normalization dataset.Normalization // of features, per query, in training and ranking

@@ -196,8 +196,8 @@ func TestTrainErrors(t *testing.T) {
 	}{
 		{nil, listwise.Options{}, "found no training data"},
 		{&dataset.Dataset{}, listwise.Options{}, "found no training data"},
-		{data, listwise.Options{Missing: dataset.MissingKeep}, `what missing values become: found "keep", expected error, zero or min`},
-		{data, listwise.Options{Missing: -1}, `found "Missing(-1)", expected error, zero or min`},
+		{data, listwise.Options{Missing: dataset.MissingKeep}, `found missing values to be kept, expected zero or min to stand for them: only trees learn from what is missing`},
+		{data, listwise.Options{Missing: -1}, `found "Missing(-1)", expected error, zero, min or keep`},
 		{data, listwise.Options{Normalization: 9}, `found "Normalization(9)", expected none, minmax or zscore`},
 		{data, listwise.Options{Method: "mle", Measure: "ndgc@10"}, `unknown measure "ndgc@10"`},
 		{data, listwise.Options{Method: "mel"}, `method "mel": did you mean "mle"?`},

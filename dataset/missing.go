@@ -25,31 +25,29 @@ const (
 	// research on learning to rank for information retrieval", 2010, section 3).
 	MissingMin
 
-	// MissingKeep leaves it a NaN, for data that models will score: each replaces the
-	// missing values by its own policy. See [Dataset.Missing].
+	// MissingKeep leaves it a NaN: for data that models will score, each of which replaces
+	// the missing values by its own policy, and for models that learn from what is missing,
+	// as trees do. See [Dataset.Missing].
 	MissingKeep
 )
 
-// missingNames are the policies that users choose from.
-var missingNames = []string{"error", "zero", "min"}
+// missingNames are the policies by name.
+var missingNames = []string{"error", "zero", "min", "keep"}
 
-// String returns the policy as ParseMissing reads it, "keep" for MissingKeep.
+// String returns the policy as ParseMissing reads it.
 func (m Missing) String() string {
-	switch {
-	case m == MissingKeep:
-		return "keep"
-	case m < 0 || int(m) >= len(missingNames):
+	if m < 0 || int(m) >= len(missingNames) {
 		return fmt.Sprintf("Missing(%d)", int(m))
 	}
 	return missingNames[m]
 }
 
-// ParseMissing reads a policy: error, zero or min.
+// ParseMissing reads a policy: error, zero, min or keep.
 func ParseMissing(s string) (Missing, error) {
 	if i := slices.Index(missingNames, s); i >= 0 {
 		return Missing(i), nil
 	}
-	return 0, fmt.Errorf("found %q, expected error, zero or min", s)
+	return 0, fmt.Errorf("found %q, expected error, zero, min or keep", s)
 }
 
 // Missing returns the number of values that are missing: NaN in X. It is 0 unless the
@@ -70,10 +68,25 @@ func (d *Dataset) FirstMissing() (query, doc, feature int, ok bool) {
 	return 0, 0, 0, false
 }
 
+// TakeMissing is FillMissing for a reader of the file of that name: there is a warning that
+// says how many values there were.
+func (d *Dataset) TakeMissing(name string, m Missing) {
+	n := d.missing
+	d.FillMissing(m)
+	if n == 0 || d.missing > 0 {
+		return
+	}
+	as := "as 0"
+	if m == MissingMin {
+		as = "as the feature's smallest value within the query"
+	}
+	d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d missing values (nan or NULL) taken %s", name, n, as))
+}
+
 // FillMissing replaces all missing values of d in place by the policy, MissingZero or
-// MissingMin.
+// MissingMin; by another they stay.
 func (d *Dataset) FillMissing(m Missing) {
-	if d.missing == 0 {
+	if d.missing == 0 || m != MissingZero && m != MissingMin {
 		return
 	}
 	for i := range d.Queries {

@@ -54,8 +54,7 @@ func TestKeptIsFilledAsReaders(t *testing.T) {
 	}
 }
 
-// Claim: the first missing value is found where it stands, and a cache, which has no
-// policy, does not take any.
+// Claim: the first missing value is found where it stands, also in a cache.
 func TestFirstMissing(t *testing.T) {
 	d, err := datafile.Read(strings.NewReader(withHoles), "f", dataset.Options{Missing: dataset.MissingKeep})
 	if err != nil {
@@ -64,8 +63,17 @@ func TestFirstMissing(t *testing.T) {
 	if q, doc, f, ok := d.FirstMissing(); q != 0 || doc != 0 || f != 0 || !ok {
 		t.Errorf("the first missing value is %d, %d, %d, %v", q, doc, f, ok)
 	}
-	if err := cache.Write(filepath.Join(t.TempDir(), "c.lwd"), d); err == nil {
-		t.Error("missing values were written to a cache")
+	path := filepath.Join(t.TempDir(), "c.lwd")
+	if err := cache.Write(path, d); err != nil {
+		t.Fatal(err)
+	}
+	cached, err := datafile.Open(path, dataset.Options{Missing: dataset.MissingKeep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cached.Close()
+	if q, doc, f, ok := cached.FirstMissing(); q != 0 || doc != 0 || f != 0 || !ok || cached.Missing() != 3 {
+		t.Errorf("in a cache the first of %d missing values is %d, %d, %d, %v", cached.Missing(), q, doc, f, ok)
 	}
 	d.FillMissing(dataset.MissingZero)
 	if _, _, _, ok := d.FirstMissing(); ok {
@@ -77,12 +85,12 @@ func TestFirstMissing(t *testing.T) {
 }
 
 func TestMissingNames(t *testing.T) {
-	for _, m := range []dataset.Missing{dataset.MissingError, dataset.MissingZero, dataset.MissingMin} {
+	for _, m := range []dataset.Missing{dataset.MissingError, dataset.MissingZero, dataset.MissingMin, dataset.MissingKeep} {
 		if got, err := dataset.ParseMissing(m.String()); got != m || err != nil {
 			t.Errorf("ParseMissing(%q) = %v, %v", m, got, err)
 		}
 	}
-	if _, err := dataset.ParseMissing("mean"); err == nil || err.Error() != `found "mean", expected error, zero or min` {
+	if _, err := dataset.ParseMissing("mean"); err == nil || err.Error() != `found "mean", expected error, zero, min or keep` {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -116,6 +116,9 @@ func (m *Model) encode() ([]byte, error) {
 	if _, err := dataset.ParseNormalization(m.Normalization.String()); err != nil {
 		return nil, fmt.Errorf("normalization: %w", err)
 	}
+	if err := m.checkKept(); err != nil {
+		return nil, err
+	}
 	missing := ""
 	if m.Missing != dataset.MissingError {
 		missing = m.Missing.String()
@@ -314,7 +317,7 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	if !(f.Threshold >= 0) {
 		return nil, fmt.Errorf(`found "threshold": %v, expected a positive number`, f.Threshold)
 	}
-	return &Model{
+	m := &Model{
 		Method:          f.Method,
 		Measure:         f.Measure,
 		Convention:      f.Convention,
@@ -327,7 +330,8 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 		Training:        f.Training,
 		Scorer:          s,
 		Params:          params,
-	}, nil
+	}
+	return m, m.checkKept()
 }
 
 // locate adds to an error of decode where it happened, and rephrases those about JSON for

@@ -6,12 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/scorer"
 )
 
 // full is a model with something in every field.
@@ -124,8 +127,11 @@ func TestSaveLeavesOldFile(t *testing.T) {
 // Claim: a rule for features that Load would refuse is not written.
 func TestSaveErrors(t *testing.T) {
 	for want, change := range map[string]func(*Model){
-		`missing: found "keep", expected error, zero or min`:                       func(m *Model) { m.Missing = dataset.MissingKeep },
-		`missing: found "Missing(7)"`:                                              func(m *Model) { m.Missing = 7 },
+		`found "missing": "keep" with the scorer linear, expected one that takes missing values, as trees do`: func(m *Model) { m.Missing = dataset.MissingKeep },
+		`found "missing": "keep" with the normalization minmax, expected none`: func(m *Model) {
+			m.Missing, m.Normalization, m.Scorer, m.Params = dataset.MissingKeep, dataset.MinMax, stump(), []float64{1, 2}
+		},
+		`missing: found "Missing(7)"`: func(m *Model) { m.Missing = 7 },
 		`normalization: found "Normalization(3)", expected none, minmax or zscore`: func(m *Model) { m.Normalization = 3 },
 	} {
 		m := full()
@@ -133,6 +139,35 @@ func TestSaveErrors(t *testing.T) {
 		if err := m.Write(io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %s in it", err, want)
 		}
+	}
+}
+
+// stump is a tree of one division by the first of two features, missing values going left.
+func stump() *scorer.Trees {
+	s, err := scorer.NewTrees(2, [][]scorer.TreeNode{{{Feature: 0, Threshold: 1, MissingLeft: true, Left: -1, Right: -2}}})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Claim: a model that keeps missing values says so in its file, and scores them as its trees do.
+func TestMissingValuesAreKept(t *testing.T) {
+	m := &Model{Scorer: stump(), Params: []float64{5, 7}, Missing: dataset.MissingKeep}
+	path, text := save(t, m)
+	if !strings.Contains(text, `"missing": "keep"`) {
+		t.Errorf("the file does not tell of missing values: %s", text)
+	}
+	read, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := datafile.Read(strings.NewReader("0 qid:a 1:nan 2:1\n1 qid:a 1:2 2:nan\n0 qid:a 1:0 2:1\n"), "f", dataset.Options{Missing: dataset.MissingKeep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scores, err := read.Score(d); err != nil || !slices.Equal(scores, []float64{5, 7, 5}) {
+		t.Errorf("scores are %v, %v", scores, err)
 	}
 }
 
@@ -189,7 +224,8 @@ func TestLoadErrors(t *testing.T) {
 		{"sum", replace(`"seed"`, `"sum": "crc32c:88bebf70", "seed"`), `m: found "sum": "crc32c:88bebf70", expected "crc32c:88bebf71": the file was damaged, or edited after it was written; a model edited on purpose must lose its "sum"`},
 		{"sum of another model", replace(`0.25`, `0.26, "sum": "crc32c:88bebf71"`), `m:38: found what is not JSON (invalid character ':' after array element), expected a model file`},
 		{"negative threshold", replace(`"threshold": 0.5`, `"threshold": -1`), `m: found "threshold": -1, expected a positive number`},
-		{"missing", replace(`"missing": "min"`, `"missing": "keep"`), `m: missing: found "keep", expected error, zero or min`},
+		{"missing", replace(`"missing": "min"`, `"missing": "keep"`), `m: found "missing": "keep" with the scorer linear, expected one that takes missing values, as trees do`},
+		{"unknown missing", replace(`"missing": "min"`, `"missing": "drop"`), `m: missing: found "drop", expected error, zero, min or keep`},
 		{"normalization", replace(`"minmax"`, `"rank"`), `m: normalization: found "rank", expected none, minmax or zscore`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

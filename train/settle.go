@@ -92,6 +92,9 @@ func (p *Problem) Relevant() measure.Convention { return p.relevant }
 // filled returns a copy of the problem with values that are missing filled in.
 func (p *Problem) filled() (*Problem, error) {
 	f := *p
+	if p.Missing == dataset.MissingKeep {
+		return &f, p.checkKept()
+	}
 	if p.Data.Missing() == 0 && (p.Valid == nil || p.Valid.Missing() == 0) {
 		return &f, nil
 	}
@@ -105,4 +108,28 @@ func (p *Problem) filled() (*Problem, error) {
 		}
 	}
 	return &f, nil
+}
+
+// MissingLearner is a Learner that may learn from data with missing values
+// (dataset.MissingKeep), and says whether it does.
+type MissingLearner interface {
+	Learner
+
+	// LearnsMissing reports whether values may be missing.
+	LearnsMissing() bool
+}
+
+// checkKept returns an error if missing values are to be kept and the learner, once there is
+// one, or the normalization has no use for them.
+func (p *Problem) checkKept() error {
+	if p.Normalization != dataset.NoNormalization {
+		return BadProblem("found missing values to be kept with the normalization %s, expected %s", p.Normalization, dataset.NoNormalization)
+	}
+	if p.Learner == nil {
+		return nil
+	}
+	if l, ok := p.Learner.(MissingLearner); !ok || !l.LearnsMissing() {
+		return BadProblem("found missing values to be kept, expected zero or min to stand for them: only trees learn from what is missing")
+	}
+	return nil
 }

@@ -153,6 +153,59 @@ func TestModelsKeepTheirRules(t *testing.T) {
 	}
 }
 
+// Claim: trees learn from missing values that are kept: from relevant documents that lack a
+// feature, and irrelevant ones that have it. The model scores what is missing so.
+func TestTreesLearnFromWhatIsMissing(t *testing.T) {
+	holes := curved(t, 12, 1)
+	for i := range holes.Queries {
+		q := &holes.Queries[i]
+		for k, g := range q.Grades {
+			if q.Row(k)[3] = 0.5; g > 0 {
+				q.Row(k)[3] = float32(math.NaN())
+			}
+		}
+	}
+	text := new(bytes.Buffer)
+	if err := letor.Write(text, holes, letor.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := datafile.Read(text, "f", dataset.Options{Missing: dataset.MissingKeep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Problem{Data: d, Valid: d, Missing: dataset.MissingKeep, Loss: loss.SquaredError{}, Learner: Trees{Rounds: 3, Options: fewLeaves}}
+	m, err := Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scores, err := throughFile(t, m).Score(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lowest, highest := math.Inf(1), math.Inf(-1)
+	for i, g := range d.Grades() {
+		if g > 0 {
+			lowest = min(lowest, scores[i])
+		} else {
+			highest = max(highest, scores[i])
+		}
+	}
+	if lowest <= highest {
+		t.Errorf("a relevant document has the score %v, an irrelevant one %v", lowest, highest)
+	}
+	for want, change := range map[string]func(p *Problem){
+		"expected zero or min to stand for them": func(p *Problem) { p.Learner = LBFGS{C: 1} },
+		"the normalization zscore":               func(p *Problem) { p.Normalization = dataset.ZScore },
+	} {
+		q := *p
+		change(&q)
+		var problem *ProblemError
+		if _, err := Run(context.Background(), &q); !errors.As(err, &problem) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
 // Claim: an incomplete problem is an error and is not run.
 func TestRunErrors(t *testing.T) {
 	wide := smallData(t)
@@ -164,7 +217,7 @@ func TestRunErrors(t *testing.T) {
 		"without data":         {Learner: LBFGS{}},
 		"found no training":    {Data: &dataset.Dataset{}, Learner: LBFGS{}},
 		"without a learner":    {Data: wide},
-		`found "keep"`:         {Data: wide, Learner: LBFGS{}, Missing: dataset.MissingKeep},
+		"missing values to be": {Data: wide, Learner: LBFGS{}, Missing: dataset.MissingKeep},
 		`"Normalization(3)"`:   {Data: wide, Learner: LBFGS{}, Normalization: 3},
 		"largest work -1":      {Data: wide, Learner: LBFGS{}, LargestWork: -1},
 		"threshold -1":         {Data: wide, Learner: LBFGS{}, Threshold: -1},

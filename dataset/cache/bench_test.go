@@ -154,7 +154,7 @@ func BenchmarkCheckPiece(b *testing.B) {
 	b.SetBytes(int64(len(bytes)))
 	for b.Loop() {
 		for i := range pieces(len(bytes)) {
-			checkPiece(bytes[i*matrixPiece : (i+1)*matrixPiece])
+			checkPiece(bytes[i*matrixPiece:(i+1)*matrixPiece], false)
 		}
 	}
 }

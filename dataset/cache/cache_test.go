@@ -61,7 +61,9 @@ func fixSums(data []byte) {
 	}
 	le := binary.LittleEndian
 	copy(data, Magic)
-	le.PutUint32(data[offVersion:], version)
+	if le.Uint32(data[offVersion:]) != incomplete {
+		le.PutUint32(data[offVersion:], version)
+	}
 	le.PutUint64(data[offSize:], uint64(len(data)))
 	matrix := cacheBlock(data, numBlocks)
 	if matrix == nil {
@@ -87,11 +89,11 @@ func TestTruncatedCache(t *testing.T) {
 		}
 	}
 	for text, cut := range map[string][]byte{
-		"f: found a file of 90 bytes, expected a cache's header of 144":                  data[:90],
-		"f: found a file of 700 bytes, expected the 864 that its header tells":           data[:700],
-		"f: found a file of 865 bytes, expected the 864 that its header tells":           append(slices.Clone(data), 0),
-		"f: found a cache of format version 1, expected version 2; write the cache anew": changed(data, 8, 1),
-		"f: found a cache of format version 3, expected version 2; write the cache anew": changed(data, 8, 3),
+		"f: found a file of 90 bytes, expected a cache's header of 144":                       data[:90],
+		"f: found a file of 700 bytes, expected the 864 that its header tells":                data[:700],
+		"f: found a file of 865 bytes, expected the 864 that its header tells":                append(slices.Clone(data), 0),
+		"f: found a cache of format version 1, expected version 2 or 3; write the cache anew": changed(data, 8, 1),
+		"f: found a cache of format version 4, expected version 2 or 3; write the cache anew": changed(data, 8, 4),
 	} {
 		if _, err := readFrom(bytes.NewReader(cut), "f", dataset.Options{}); err == nil || err.Error() != text {
 			t.Errorf("error is\n\t%v\nwant\n\t%s", err, text)
@@ -199,6 +201,12 @@ func TestInconsistentCacheErrors(t *testing.T) {
 // useCache opens a cache and, if that works, looks at all of it.
 func useCache(t rapid.TB, data []byte) {
 	d, err := readFrom(bytes.NewReader(data), "f", dataset.Options{})
+	if kept, err := readFrom(bytes.NewReader(data), "f", dataset.Options{Missing: dataset.MissingKeep}); err == nil && kept.Missing() > 0 {
+		again, err := readFrom(bytes.NewReader(cacheBytes(t, kept)), "f", dataset.Options{Missing: dataset.MissingKeep})
+		if err != nil || again.Missing() != kept.Missing() || again.Fingerprint() != kept.Fingerprint() {
+			t.Fatalf("%d missing values have become %v, %v", kept.Missing(), again, err)
+		}
+	}
 	if err != nil {
 		return
 	}
@@ -305,6 +313,82 @@ func TestCacheValuesThatAreNotFinite(t *testing.T) {
 	}
 }
 
+// withHoles is a data set with missing values.
+func withHoles() *dataset.Dataset {
+	d := datatest.Split()
+	parts := dataset.Blocks{Features: d.Features, FeatureNames: d.FeatureNames, X: slices.Clone(d.X()), Grades: d.Grades(), Missing: 2}
+	parts.X[3], parts.X[4] = float32(math.NaN()), float32(math.NaN())
+	for i := range d.Queries {
+		parts.IDs, parts.Counts = append(parts.IDs, d.Queries[i].ID), append(parts.Counts, d.Queries[i].Len())
+	}
+	return dataset.FromBlocks(parts)
+}
+
+// Missing values are kept in a cache, and become what they are told to become when it is read,
+// with columns added, too; without being told to they are refused with their place.
+func TestCacheOfMissingValues(t *testing.T) {
+	d := withHoles()
+	data := cacheBytes(t, d)
+	for _, features := range []int{0, d.Features + 2} {
+		for _, m := range []dataset.Missing{dataset.MissingKeep, dataset.MissingZero, dataset.MissingMin} {
+			got, err := readFrom(bytes.NewReader(data), "f", dataset.Options{Missing: m, MinFeatures: features})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := d.Clone()
+			want.FillMissing(m)
+			if got.Missing() != want.Missing() || len(got.Warnings) != min(1, 2-want.Missing()) {
+				t.Errorf("%s: %d values are missing, expected %d; warnings %q", m, got.Missing(), want.Missing(), got.Warnings)
+			}
+			for i, v := range want.X() {
+				if g := got.X()[i/d.Features*got.Features+i%d.Features]; g != v && !(g != g && v != v) {
+					t.Errorf("%s: value %d is %v, expected %v", m, i, g, v)
+				}
+			}
+			if features == 0 && got.Fingerprint() != want.Fingerprint() {
+				t.Errorf("%s: the fingerprint is another one", m)
+			}
+		}
+	}
+	want := "f: found value NaN of feature 2 of document 2 of query \"a\", expected a finite number, or to be told what missing values stand for"
+	if _, err := readFrom(bytes.NewReader(data), "f", dataset.Options{}); err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
+// In a cache with missing values every changed bit is found, an infinite value is refused, and
+// so is the absence of missing ones.
+func TestDamagedCacheOfMissingValues(t *testing.T) {
+	d := withHoles()
+	data := cacheBytes(t, d)
+	keep := dataset.Options{Missing: dataset.MissingKeep}
+	for at := range data {
+		for bit := range 8 {
+			if _, err := readFrom(bytes.NewReader(changed(data, at, data[at]^1<<bit)), "f", keep); err == nil {
+				t.Fatalf("bit %d of byte %d of %d changed, and it was opened", bit, at, len(data))
+			}
+		}
+	}
+	for _, c := range []struct {
+		value float64
+		want  string
+	}{{math.Inf(-1), "found value -Inf of feature 1 of document 1"}, {1, "found no missing value in a cache of version 3"}} {
+		damaged := slices.Clone(data)
+		matrix := cacheBlock(damaged, numBlocks)
+		for _, at := range []int{0, 3, 4} {
+			binary.LittleEndian.PutUint32(matrix[4*at:], math.Float32bits(float32(c.value)))
+		}
+		fixSums(damaged)
+		if _, err := readFrom(bytes.NewReader(damaged), "f", keep); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error is %v, want %s", err, c.want)
+		}
+	}
+	d.X()[0] = float32(math.Inf(1))
+	if err := Write(filepath.Join(t.TempDir(), "cache"), d); err == nil || !strings.Contains(err.Error(), "found value +Inf of feature 1 of document 1") {
+		t.Errorf("error is %v", err)
+	}
+}
+
 // The test of two values at a time agrees with the definition, for every exponent
 // and sign and wherever the value stands.
 func TestFiniteness(t *testing.T) {
@@ -317,9 +401,13 @@ func TestFiniteness(t *testing.T) {
 					binary.LittleEndian.PutUint32(b[4*at:], bits)
 					v := float64(math.Float32frombits(bits))
 					finite := !math.IsNaN(v) && !math.IsInf(v, 0)
-					_, bad := checkPiece(b)
-					if allFinite(b) != finite || finite && bad != -1 || !finite && bad != at {
+					_, bad, none := checkPiece(b, false)
+					if allFinite(b) != finite || finite && bad != -1 || !finite && bad != at || none != 0 {
 						t.Fatalf("%v at %d of %d values: finite is %v, the first bad one %d", v, at, n, allFinite(b), bad)
+					}
+					_, bad, missing := checkPiece(b, true)
+					if (missing == 1) != math.IsNaN(v) || math.IsInf(v, 0) != (bad == at) || !math.IsInf(v, 0) && bad != -1 {
+						t.Fatalf("%v at %d of %d values: %d are missing, the first infinite one is %d", v, at, n, missing, bad)
 					}
 				}
 			}
@@ -346,6 +434,7 @@ func FuzzCache(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(cacheBytes(f, b.Dataset()))
+	f.Add(cacheBytes(f, withHoles()))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = slices.Clone(data)
 		useCache(t, data)

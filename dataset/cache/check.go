@@ -22,10 +22,11 @@ func pieces(n int) int { return (n + matrixPiece - 1) / matrixPiece }
 const readAhead = 8
 
 // checkMatrix checks the matrix that d views: its checksums and that its values
-// are finite. The first damage is reported.
-func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte, workers int) error {
+// are finite or, in a cache with missing values, NaN, of which it returns the number. The first
+// damage is reported.
+func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte, workers int) (missing int, err error) {
 	n := pieces(len(c.matrix))
-	wrong := make([]error, n)
+	wrong, counts := make([]error, n), make([]int, n)
 	var first atomic.Int64 // piece with an error
 	first.Store(math.MaxInt64)
 	parallel.For(n, workers, func(_, i int) {
@@ -36,7 +37,8 @@ func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte,
 			block.AdviseSoon(c.matrix[min((i+readAhead)*matrixPiece, len(c.matrix)):min((i+2*readAhead)*matrixPiece, len(c.matrix))])
 		}
 		from, to := i*matrixPiece, min((i+1)*matrixPiece, len(c.matrix))
-		sum, bad := checkPiece(c.matrix[from:to])
+		sum, bad, holes := checkPiece(c.matrix[from:to], c.incomplete())
+		counts[i] = holes
 		if want := binary.LittleEndian.Uint32(sums[4*i:]); sum != want {
 			wrong[i] = c.bad(fmt.Sprintf("%08x; the cache is damaged, write it anew", want), "a checksum of %08x of the matrix's bytes %d to %d", sum, from, to-1)
 		} else if bad >= 0 {
@@ -47,28 +49,60 @@ func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte,
 			first.Store(min(first.Load(), int64(i))) // a lost race costs time only
 		}
 	})
-	for _, err := range wrong {
+	for i, err := range wrong {
 		if err != nil {
-			return err
+			return 0, err
 		}
+		missing += counts[i]
 	}
-	return ctx.Err()
+	if missing == 0 && c.incomplete() && ctx.Err() == nil {
+		return 0, c.bad("one at least", "no missing value in a cache of version %d", incomplete)
+	}
+	return missing, ctx.Err()
+}
+
+// incomplete reports whether the cache is one with missing values.
+func (c *file) incomplete() bool {
+	return binary.LittleEndian.Uint32(c.data[offVersion:]) == incomplete
 }
 
 // checkPiece returns the checksum of a piece of a matrix, and the place among its
-// values of the first that is not finite, or -1. Both read a part while it is in
+// values of the first that is not finite, or -1: if values may be missing, the first that is
+// infinite, and the number of those that are missing. All read a part while it is in
 // the processor's nearest cache.
-func checkPiece(piece []byte) (sum uint32, bad int) {
+func checkPiece(piece []byte, mayMiss bool) (sum uint32, bad, missing int) {
 	const part = 1 << 14
 	bad = -1
 	for from := 0; from < len(piece); from += part {
 		b := piece[from:min(from+part, len(piece))]
 		sum = crc32.Update(sum, castagnoli, b)
-		if bad < 0 && !allFinite(b) {
-			bad = from/4 + firstNotFinite(b)
+		if bad >= 0 || allFinite(b) {
+			continue
+		}
+		at, holes := firstNotFinite(b), 0
+		if mayMiss {
+			at, holes = firstInfinite(b)
+		}
+		if missing += holes; at >= 0 {
+			bad = from/4 + at
 		}
 	}
-	return sum, bad
+	return sum, bad, missing
+}
+
+// firstInfinite returns the place of the first float32 in b that is infinite, or -1, and the
+// number of NaN.
+func firstInfinite(b []byte) (at, missing int) {
+	at = -1
+	for i := 0; i+4 <= len(b); i += 4 {
+		switch v := math.Float32frombits(binary.LittleEndian.Uint32(b[i:])); {
+		case v != v:
+			missing++
+		case at < 0 && math.IsInf(float64(v), 0):
+			at = i / 4
+		}
+	}
+	return at, missing
 }
 
 // A float32 is infinite or NaN if all bits of its exponent are set: then adding

@@ -50,7 +50,11 @@ func Read(in *input.Input, opts dataset.Options) (d *dataset.Dataset, err error)
 	if err != nil {
 		return nil, err
 	}
-	return c.widen(d, parts, opts)
+	if d, err = c.widen(d, parts, opts); err != nil {
+		return nil, err
+	}
+	d.TakeMissing(c.name, opts.Missing)
+	return d, nil
 }
 
 // checked returns the cache as a data set, all of it checked, and the parts of it.
@@ -61,8 +65,17 @@ func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset
 		return nil, nil, err
 	}
 	d = dataset.FromBlocks(*parts)
-	if err := c.checkMatrix(input.Context(opts), d, sums, opts.Workers); err != nil {
+	missing, err := c.checkMatrix(input.Context(opts), d, sums, opts.Workers)
+	if err != nil {
 		return nil, nil, err
+	}
+	if missing > 0 {
+		if opts.Missing == dataset.MissingError {
+			found, expected := notFinite(d, slices.IndexFunc(parts.X, func(v float32) bool { return v != v }))
+			return nil, nil, c.bad(expected+", or to be told what missing values stand for", "%s", found)
+		}
+		parts.Missing = missing
+		d = dataset.FromBlocks(*parts)
 	}
 	return d, parts, d.Changed()
 }
@@ -88,8 +101,8 @@ func (c *file) header() (*header, error) {
 	if size < headerSize {
 		return nil, c.bad(fmt.Sprintf("a cache's header of %d", headerSize), "a file of %d bytes", size)
 	}
-	if v := le.Uint32(c.data[offVersion:]); v != version {
-		return nil, c.bad(fmt.Sprintf("version %d; write the cache anew", version), "a cache of format version %d", v)
+	if v := le.Uint32(c.data[offVersion:]); v != version && v != incomplete {
+		return nil, c.bad(fmt.Sprintf("version %d or %d; write the cache anew", version, incomplete), "a cache of format version %d", v)
 	}
 	if n := le.Uint64(c.data[offSize:]); n != size {
 		return nil, c.bad(fmt.Sprintf("the %d that its header tells", n), "a file of %d bytes", size)

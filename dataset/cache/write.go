@@ -25,7 +25,7 @@ import (
 //
 //	offset  size  what
 //	0       8     Magic
-//	8       4     format version, version
+//	8       4     format version: 2, or 3 if values are missing
 //	12      4     CRC32C of all bytes from 16 up to the matrix
 //	16      8     documents
 //	24      8     features
@@ -54,7 +54,8 @@ import (
 // So a checksum covers every byte but the first twelve, where any other value is
 // no cache or none of this version; and a CRC finds every single changed bit. All
 // of it is checked on opening, the matrix in parallel, piece by piece, together
-// with the values' being finite. Files of version 1, whose matrix had one checksum
+// with the values' being finite, or in version 3 finite or NaN, which is a missing value
+// and which there is at least one of. Files of version 1, whose matrix had one checksum
 // that took one core and was not looked at on opening, are refused.
 
 // Magic is what a cache begins with.
@@ -62,6 +63,7 @@ const Magic = "\x89LWDATA\n"
 
 const (
 	version    = 2
+	incomplete = 3 // the version of files with missing values
 	numBlocks  = 10
 	headerSize = 64 + 8*numBlocks
 	alignment  = 64
@@ -103,8 +105,8 @@ func aligned(n int) int { return (n + alignment - 1) &^ (alignment - 1) }
 
 // Write writes the data set to a file that Read maps into memory without
 // parsing. A file that is there is replaced, but only once all is written; data
-// sets opened from it stay valid. Warnings are not kept. A value that is not finite
-// is an error, for Read would refuse the file.
+// sets opened from it stay valid. Warnings are not kept. A value that is neither finite
+// nor a missing one of d is an error, for Read would refuse the file.
 func Write(path string, d *dataset.Dataset) error { return WriteObserved(path, d, nil) }
 
 // WriteObserved is Write; observe, unless nil, is called with the number of queries
@@ -199,9 +201,6 @@ func metadata(d *dataset.Dataset) ([]byte, error) {
 	if n := len(d.FeatureNames); n != 0 && n != d.Features {
 		return nil, fmt.Errorf("%d feature names for %d features", n, d.Features)
 	}
-	if d.Missing() > 0 {
-		return nil, fmt.Errorf("%d values are missing: a cache holds what a missing value stands for", d.Missing())
-	}
 	c := &writer{buf: make([]byte, headerSize, headerSize+32*d.Docs())}
 	c.strings(blockNameEnds, blockNames, slices.Values(d.FeatureNames))
 	c.strings(blockQueryEnds, blockQueries, queryIDs(d))
@@ -229,6 +228,9 @@ func (c *writer) header(d *dataset.Dataset) error {
 	b, le := c.buf, binary.LittleEndian
 	copy(b, Magic)
 	le.PutUint32(b[offVersion:], version)
+	if d.Missing() > 0 {
+		le.PutUint32(b[offVersion:], incomplete)
+	}
 	le.PutUint64(b[offNumbers:], uint64(d.Docs()))
 	le.PutUint64(b[offNumbers+8:], uint64(d.Features))
 	le.PutUint64(b[offNumbers+16:], uint64(len(d.Queries)))
@@ -240,13 +242,13 @@ func (c *writer) header(d *dataset.Dataset) error {
 }
 
 // matrixSums returns the checksum of every piece of the matrix, whose values must
-// be finite.
+// be finite or missing.
 func matrixSums(d *dataset.Dataset) ([]uint32, error) {
 	sums := make([]uint32, pieces(4*len(d.X())))
 	bad := make([]int, len(sums))
 	parallel.For(len(sums), 0, func(_, i int) {
 		values := d.X()[i*matrixPiece/4 : min((i+1)*matrixPiece/4, len(d.X()))]
-		sums[i], bad[i] = checkPiece(block.LittleEndian(values))
+		sums[i], bad[i], _ = checkPiece(block.LittleEndian(values), d.Missing() > 0)
 	})
 	for i, at := range bad {
 		if at >= 0 {

@@ -38,14 +38,7 @@ func (r *textReader) finish(b *blocks, parsers []*parser) (*dataset.Dataset, err
 		}
 	}
 	d := dataset.FromBlocks(made)
-	if what := r.opts.Missing; made.Missing > 0 && what != dataset.MissingKeep {
-		as := "as 0"
-		if what == dataset.MissingMin {
-			as = "as the feature's smallest value within the query"
-		}
-		d.FillMissing(what)
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d missing values (nan or NULL) taken %s", r.name, made.Missing, as))
-	}
+	d.TakeMissing(r.name, r.opts.Missing)
 	return d, nil
 }
 

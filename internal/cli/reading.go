@@ -43,7 +43,7 @@ func (m *memoryLimit) options() dataset.Options {
 }
 
 func (r *reading) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, or min (the least value within the query)")
+	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, min (the least value within the query), or keep (nothing: trees learn where documents go without)")
 	r.memoryLimit.addTo(cmd, "an input may take: features, 4 bytes each, identifiers, what comes from a pipe")
 }
 

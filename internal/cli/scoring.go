@@ -23,7 +23,7 @@ func (s *scoring) addTo(cmd *cobra.Command) {
 	s.reading.addTo(cmd)
 	f := cmd.Flags().Lookup("missing")
 	f.DefValue, s.missing = ofModel, ofModel
-	f.Usage = "`what` nan and NULL stand for: model (what they were in its training), error, zero, or min (the least value within the query)"
+	f.Usage = "`what` nan and NULL stand for: model (what they were in its training), error, zero, min (the least value within the query), or keep (as they are)"
 }
 
 // options are the reader's options that the flags ask for.
@@ -66,7 +66,7 @@ func (s *scoring) check(env *environment, data string, paths []string, divisions
 // model makes of missing values to policies.
 func (s *scoring) checkModel(path string, m *model.Model, policies map[string]bool) error {
 	for _, member := range m.Members() {
-		if member.Missing != dataset.MissingZero && member.Missing != dataset.MissingMin {
+		if member.Missing == dataset.MissingError {
 			continue
 		}
 		if own := member.Missing.String(); s.missing == ofModel {
