@@ -142,6 +142,9 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	if err := m.CheckMeasure(p.Measure); err != nil {
 		return nil, err
 	}
+	if p.Refit && p.Initial == nil {
+		return nil, train.BadProblem("found no model to refit, expected one to continue")
+	}
 	t := &train.Problem{
 		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization,
 		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, Checkpoint: p.Checkpoint, Observe: p.Observe,

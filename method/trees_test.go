@@ -1,6 +1,8 @@
 package method
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -87,5 +89,18 @@ func TestTreeColumns(t *testing.T) {
 	} {
 		value, _, _ := strings.Cut(strings.TrimPrefix(want, setting+"="), ": ")
 		checkRefused(t, m, newProblem(t, m, setting, value), "lambdamart: "+want)
+	}
+}
+
+// A refit without a model is refused for every method, not forgotten.
+func TestRefitNeedsAModel(t *testing.T) {
+	for _, name := range []string{"lambdamart", "mle"} {
+		m := lookup(t, name)
+		p := newProblem(t, m)
+		p.Refit = true
+		var problem *ProblemError
+		if _, err := m.Train(context.Background(), p); !errors.As(err, &problem) || !strings.Contains(err.Error(), "found no model to refit") {
+			t.Errorf("%s: error is %v", name, err)
+		}
 	}
 }

@@ -18,7 +18,8 @@ type Result struct {
 
 // Row is what one method reached.
 type Row struct {
-	Entry    Entry
+	Entry    Entry // with the settings that were tried
+	Grid     int   // settings that there were to try
 	Folds    []FoldResult
 	Measures []Summary // in the order of Config.Measures
 }

@@ -24,7 +24,8 @@ type Config struct {
 	Normalization dataset.Normalization
 	Scorer        string // of all entries; empty means each method's default
 	Seed          uint64
-	Jobs          int // trainings side by side; 0 means GOMAXPROCS
+	Jobs          int    // trainings side by side; 0 means GOMAXPROCS
+	Budget        Budget // of settings to try
 
 	// Dir, if not empty, holds one record for every finished training, so that
 	// a run that was killed goes on where it was, and in the end models, scores
@@ -42,7 +43,8 @@ type Config struct {
 
 // Run trains every setting of every entry on every fold, chooses on validation
 // data and measures the chosen models on test data. The result does not depend
-// on the number of jobs, nor on whether the run was interrupted before.
+// on the number of jobs, nor on whether the run was interrupted before, unless the
+// time is limited.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	c.complete()
 	if err := c.check(); err != nil {
@@ -52,13 +54,20 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err := c.checkSelection(); err != nil {
 		return nil, err
 	}
+	grids := c.draw()
 	jobs := c.jobs()
 	if c.Dir != "" {
 		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 			return nil, err
 		}
 	}
-	if err := c.runJobs(ctx, jobs); err != nil {
+	var err error
+	if c.Budget.Time > 0 {
+		jobs, err = c.runWithin(ctx, jobs)
+	} else {
+		err = c.runJobs(ctx, jobs, 0, len(jobs))
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := c.checkChoices(jobs); err != nil {
@@ -68,7 +77,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	next := 0
 	for i, e := range c.Entries {
 		row := &result.Rows[i]
-		row.Entry = e
+		row.Entry, row.Grid = e, grids[i]
 		var tests []*measure.Result
 		for _, f := range c.Folds {
 			tried := jobs[next : next+len(e.Settings)]
@@ -103,6 +112,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.checkMeasures(); err != nil {
+		return err
+	}
+	if err := c.Budget.check(); err != nil {
 		return err
 	}
 	names := make(map[string]bool)
@@ -142,12 +154,11 @@ func (c *Config) checkFolds() error {
 	return nil
 }
 
-// runJobs does the jobs side by side and stops at the first error.
-func (c *Config) runJobs(ctx context.Context, jobs []*job) error {
+// runJobs does the jobs side by side, after so many of all, and stops at the first error.
+func (c *Config) runJobs(ctx context.Context, jobs []*job, done, all int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
-	done := 0
 	parallel.For(len(jobs), c.Jobs, func(_, i int) {
 		if ctx.Err() != nil {
 			return
@@ -159,7 +170,7 @@ func (c *Config) runJobs(ctx context.Context, jobs []*job) error {
 		mu.Lock()
 		done++
 		if c.Observe != nil {
-			c.Observe(done, len(jobs))
+			c.Observe(done, all)
 		}
 		mu.Unlock()
 	})

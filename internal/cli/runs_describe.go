@@ -52,6 +52,9 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 	settings := f.recordedSettings(c.Convention)
 	settings["select"], settings["ties"] = c.Select.Name(), c.Ties.String()
 	settings["measures"] = namesOfMeasures(c.Measures)
+	if f.budget != "" {
+		settings["budget"] = f.budget
+	}
 	r := &runs.Run{Kind: runs.Tune, Config: settings, Seed: &c.Seed}
 	methods := make(map[string]any)
 	for i := range c.Entries {

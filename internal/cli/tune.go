@@ -28,6 +28,7 @@ type tuneFlags struct {
 	grid     []string
 	selectBy string
 	jobs     int
+	budget   string
 	out      string
 }
 
@@ -67,6 +68,7 @@ was killed goes on where it was.`,
 	fl.StringArrayVar(&f.grid, "grid", nil, "values to try, `name=a,b,c`; may be repeated; replaces the method's own grid of that name")
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that settings are chosen by")
 	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
+	fl.StringVar(&f.budget, "budget", "", "`what` may be tried, in an order drawn by the seed: a number of settings of each method, such as 20, or a time after which no further ones are begun, such as 30m (the result then depends on the machine; default: all settings)")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	f.measuring.addTo(cmd, usualMeasures, "`measures` to report on the test queries")
 	f.learning.addTo(cmd)
@@ -143,6 +145,9 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	}
 	if c.Missing, err = dataset.ParseMissing(f.missing); err != nil {
 		return c, usageErrorf("--missing: %w", err)
+	}
+	if c.Budget, err = parseBudget(f.budget); err != nil {
+		return c, err
 	}
 	c.Entries, err = f.entries()
 	return c, err
@@ -235,6 +240,7 @@ type tuneMethodJSON struct {
 	Chosen     []map[string]any           `json:"chosen"`
 	Validation []float64                  `json:"validation"`
 	Tried      int                        `json:"settings_tried"`
+	Grid       int                        `json:"settings_in_grid,omitempty"` // if not all were tried
 	AtEdge     []string                   `json:"at_edge_of_grid,omitempty"`
 	Constant   []string                   `json:"folds_without_ranking,omitempty"`
 
@@ -286,6 +292,9 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 			AtEdge:   row.AtEdge(),
 			Constant: row.ConstantFolds(),
 		}
+		if row.Grid > m.Tried {
+			m.Grid = row.Grid
+		}
 		_, m.Unconverged = row.Trainings()
 		if row.Entry.Measure != nil {
 			m.Training = row.Entry.Measure.Name()
@@ -333,6 +342,9 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 func tuneNotes(row *tune.Row, hint func() string) []string {
 	name := row.Entry.Name
 	var notes []string
+	if tried := len(row.Entry.Settings); tried < row.Grid {
+		notes = append(notes, fmt.Sprintf("%s: tried %d of %d settings", name, tried, row.Grid))
+	}
 	if varied := row.Varied(); len(varied) > 0 {
 		chosen := make([]string, len(row.Folds))
 		for i, f := range row.Folds {
