@@ -76,6 +76,12 @@ func (t *initialTrees) parts() (trees [][]scorer.TreeNode, params []float64) {
 	return t.scorer.Trees(), slices.Clone(t.params)
 }
 
+// number returns how many trees there are.
+func (t *initialTrees) number() int {
+	trees, _ := t.parts()
+	return len(trees)
+}
+
 // score sets dst, all 0, to the scores of the rows of x.
 func (t *initialTrees) score(dst []float64, x []float32, features int) {
 	if t == nil {

@@ -109,6 +109,7 @@ func (l Trees) start(t *Task) (Booster, error) {
 		if err != nil {
 			return nil, err
 		}
+		r.draws = m.initial.number() // as if these trees had been drawn for here
 		m.sums = append(m.sums, r)
 	}
 	return m, nil

@@ -123,8 +123,8 @@ func (s *treesState) validate(rounds int) error {
 		return fmt.Errorf("%d trees, %d of them kept, after %d rounds, expected no more than rounds", len(s.trees), s.rounds, rounds)
 	case leaves != len(s.leaves):
 		return fmt.Errorf("%d leaves with %d values, expected as many", leaves, len(s.leaves))
-	case s.draws < len(s.trees) || s.draws > drawsOfATree*(len(s.trees)+1) || notFinite(s.factor) || s.factor <= 0:
-		return fmt.Errorf("%d draws for %d trees and the factor %v, expected one to %d a tree and a positive number", s.draws, len(s.trees), s.factor, drawsOfATree)
+	case s.draws < len(s.trees) || notFinite(s.factor) || s.factor <= 0:
+		return fmt.Errorf("%d draws for %d trees and the factor %v, expected one a tree at least and a positive number", s.draws, len(s.trees), s.factor)
 	case s.weights != nil && len(s.weights) != len(s.trees) || s.keptWeights != nil && len(s.keptWeights) != s.rounds:
 		return fmt.Errorf("%d weights of %d trees and %d of %d kept ones, expected as many", len(s.weights), len(s.trees), len(s.keptWeights), s.rounds)
 	case anyNotFinite(s.leaves) || anyNotFinite(s.scores) || anyNotFinite(s.weights) || anyNotFinite(s.keptWeights) || notFinite(s.objective):

@@ -128,7 +128,7 @@ func (env *environment) startIterations(label, scorer string, settings method.Va
 
 // observe is called after every iteration of the optimiser.
 func (it *iterations) observe(i method.Iteration) {
-	text := describeIteration(i)
+	text := it.describe(i)
 	if i.Start > 0 {
 		text = fmt.Sprintf("start %d, ", i.Start+1) + text
 	}
@@ -166,11 +166,16 @@ func (it *iterations) steps(i method.Iteration) (done, total int64) {
 	return 0, 0
 }
 
-func describeIteration(i method.Iteration) string {
+// describe tells what an iteration, an epoch of descent or a round of boosting came to.
+func (it *iterations) describe(i method.Iteration) string {
 	if !i.Epoch {
 		return fmt.Sprintf("iteration %d, objective %.6g, gradient %.3g", i.Number, i.Objective, i.GradNorm)
 	}
-	text := fmt.Sprintf("epoch %d, cost %.6g, rate %.3g", i.Number, i.Objective, i.Rate)
+	unit := "epoch"
+	if _, rounds := it.limits.Map()["rounds"]; rounds || it.trees {
+		unit = "round"
+	}
+	text := fmt.Sprintf("%s %d, cost %.6g, rate %.3g", unit, i.Number, i.Objective, i.Rate)
 	if i.Validated {
 		text += fmt.Sprintf(", validation %.4f", i.Validation)
 	}
