@@ -136,6 +136,9 @@ with --normalize do this by themselves when they score.`,
 			if err != nil {
 				return usageErrorf("--kind: %w", err)
 			}
+			if normalization != dataset.NoNormalization && in.missing == dataset.MissingKeep.String() {
+				return usageErrorf("--missing keep: expected error, zero or min, for what is missing has no place on the scale of --kind %s", kind)
+			}
 			return change(cmd, env, args, &in, &out, func(d *dataset.Dataset) {
 				bar := env.startProgress("normalizing, queries", 0)
 				defer bar.finish()
