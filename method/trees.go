@@ -75,6 +75,9 @@ func treeParameters() []Hyperparameter {
 		{Name: "rate", Kind: Number, Default: "0.05", Min: leastPositive, Max: 1, Grid: []string{"0.03", "0.1"}, Doc: "factor of a tree's values"},
 		{Name: "depth", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "divisions from the root to a leaf at most; 0: any number"},
 		{Name: "bins", Kind: Integer, Default: "255", Min: 2, Max: tree.MaxBins, Doc: "intervals that a feature's values are put into, of about equally many documents"},
+		{Name: "bins_by", Kind: Choice, Default: "documents", Choices: []string{"documents", "curvature"}, Doc: "what is about equal in all bins of a feature: the number of documents or the sum of their second derivatives at the start"},
+		{Name: "categorical", Kind: Columns, Default: noColumns, Doc: "features whose values are categories: as many of the most frequent as there are bins, the others are like missing values"},
+		{Name: "category_smoothing", Kind: Number, Default: "10", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives of a category, by whose gradient over it categories are ordered"},
 		{Name: "thresholds", Kind: Choice, Default: "best", Choices: []string{"best", "random"}, Doc: "of a feature in a leaf: the best of all, or one drawn at random (extremely randomised trees)"},
 		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Grid: []string{"20", "50"}, Doc: "documents of a leaf at least"},
 		{Name: "leaf_curvature", Kind: Number, Default: "1e-3", Min: 0, Max: 1e9, Doc: "sum of second derivatives of a leaf at least"},
@@ -106,16 +109,31 @@ func trees(p *Problem) (train.Trees, error) {
 		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
 		DocumentFraction: v.Number("document_fraction"), GOSSTop: v.Number("goss_top"), GOSSRest: v.Number("goss_rest"),
 		Sum: treeSums[v.Text("boosting")], Bag: v.Int("bag"),
-		Dropout: train.Dropout{Rate: v.Number("dropout"), Skip: v.Number("dropout_skip"), Most: v.Int("dropout_most"), EqualWeight: v.Text("dropout_weight") == "forest"},
+		Dropout:         train.Dropout{Rate: v.Number("dropout"), Skip: v.Number("dropout_skip"), Most: v.Int("dropout_most"), EqualWeight: v.Text("dropout_weight") == "forest"},
+		BinsByCurvature: v.Text("bins_by") == "curvature",
 		Options: tree.Options{
 			Growth: growths[v.Text("growth")], Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
 			L2: v.Number("l2"), L1: v.Number("l1"), LeastGain: v.Number("least_gain"),
-			RandomThresholds: v.Text("thresholds") == "random",
+			RandomThresholds: v.Text("thresholds") == "random", CategorySmoothing: v.Number("category_smoothing"),
 		},
 	}
-	var err error
+	return l, p.nameColumns(&l)
+}
+
+// nameColumns sets what of trees names features.
+func (p *Problem) nameColumns(l *train.Trees) (err error) {
 	if l.Interactions, _, err = p.columnsOf("interactions"); err != nil {
-		return l, err
+		return err
+	}
+	categorical, _, err := p.columnsOf("categorical")
+	if err != nil {
+		return err
+	}
+	for _, f := range slices.Concat(categorical...) {
+		if l.Categorical == nil {
+			l.Categorical = make([]bool, p.Data.Features)
+		}
+		l.Categorical[f] = true
 	}
 	features, signs, err := p.columnsOf("monotone")
 	for g := range features {
@@ -124,7 +142,7 @@ func trees(p *Problem) (train.Trees, error) {
 			l.Monotone[f] = signs[g][i]
 		}
 	}
-	return l, err
+	return err
 }
 
 var growths = map[string]tree.Growth{"leaf": tree.LeafWise, "depth": tree.DepthWise, "symmetric": tree.Symmetric}

@@ -6,37 +6,42 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/dataset"
 )
 
 // treeSettings has for every hyperparameter of trees two lists of names and values, beside eight
 // trees, that must not learn the same.
 var treeSettings = map[string][2][]string{
-	"trees":             {{}, {"trees", "5"}},
-	"leaves":            {{}, {"leaves", "5"}},
-	"growth":            {{"growth", "depth"}, {"growth", "symmetric"}},
-	"rate":              {{}, {"rate", "0.5"}},
-	"depth":             {{}, {"depth", "2"}},
-	"bins":              {{}, {"bins", "8"}},
-	"leaf_documents":    {{}, {"leaf_documents", "40"}},
-	"leaf_curvature":    {{}, {"leaf_curvature", "10"}},
-	"l2":                {{}, {"l2", "3"}},
-	"l1":                {{}, {"l1", "3"}},
-	"least_gain":        {{}, {"least_gain", "5"}},
-	"query_fraction":    {{}, {"query_fraction", "0.5"}},
-	"feature_fraction":  {{}, {"feature_fraction", "0.5"}},
-	"document_fraction": {{}, {"document_fraction", "0.5"}},
-	"goss_top":          {{"goss_top", "0.2", "goss_rest", "0.1"}, {"goss_top", "0.5", "goss_rest", "0.1"}},
-	"goss_rest":         {{"goss_top", "0.5"}, {"goss_top", "0.5", "goss_rest", "0.2"}},
-	"thresholds":        {{}, {"thresholds", "random"}},
-	"monotone":          {{"monotone", "1:2"}, {"monotone", "1:-2"}},
-	"interactions":      {{}, {"interactions", "1:2/3..5"}},
-	"boosting":          {{"boosting", "dart"}, {"boosting", "forest"}},
-	"dropout":           {{"boosting", "dart", "dropout_skip", "0"}, {"boosting", "dart", "dropout_skip", "0", "dropout", "0.9"}},
-	"dropout_skip":      {{"boosting", "dart", "dropout", "0.5"}, {"boosting", "dart", "dropout", "0.5", "dropout_skip", "0"}},
-	"dropout_most":      {{"boosting", "dart", "dropout", "1"}, {"boosting", "dart", "dropout", "1", "dropout_most", "1"}},
-	"dropout_weight":    {{"boosting", "dart", "dropout", "1"}, {"boosting", "dart", "dropout", "1", "dropout_weight", "forest"}},
-	"bag":               {{"query_fraction", "0.5"}, {"query_fraction", "0.5", "bag", "2"}},
-	"patience":          {{"trees", "200", "rate", "1"}, {"trees", "200", "rate", "1", "patience", "1"}},
+	"trees":              {{}, {"trees", "5"}},
+	"leaves":             {{}, {"leaves", "5"}},
+	"growth":             {{"growth", "depth"}, {"growth", "symmetric"}},
+	"rate":               {{}, {"rate", "0.5"}},
+	"depth":              {{}, {"depth", "2"}},
+	"bins":               {{}, {"bins", "8"}},
+	"leaf_documents":     {{}, {"leaf_documents", "40"}},
+	"leaf_curvature":     {{}, {"leaf_curvature", "10"}},
+	"l2":                 {{}, {"l2", "3"}},
+	"l1":                 {{}, {"l1", "3"}},
+	"least_gain":         {{}, {"least_gain", "5"}},
+	"query_fraction":     {{}, {"query_fraction", "0.5"}},
+	"feature_fraction":   {{}, {"feature_fraction", "0.5"}},
+	"document_fraction":  {{}, {"document_fraction", "0.5"}},
+	"goss_top":           {{"goss_top", "0.2", "goss_rest", "0.1"}, {"goss_top", "0.5", "goss_rest", "0.1"}},
+	"goss_rest":          {{"goss_top", "0.5"}, {"goss_top", "0.5", "goss_rest", "0.2"}},
+	"thresholds":         {{}, {"thresholds", "random"}},
+	"monotone":           {{"monotone", "1:2"}, {"monotone", "1:-2"}},
+	"interactions":       {{}, {"interactions", "1:2/3..5"}},
+	"boosting":           {{"boosting", "dart"}, {"boosting", "forest"}},
+	"dropout":            {{"boosting", "dart", "dropout_skip", "0"}, {"boosting", "dart", "dropout_skip", "0", "dropout", "0.9"}},
+	"dropout_skip":       {{"boosting", "dart", "dropout", "0.5"}, {"boosting", "dart", "dropout", "0.5", "dropout_skip", "0"}},
+	"dropout_most":       {{"boosting", "dart", "dropout", "1"}, {"boosting", "dart", "dropout", "1", "dropout_most", "1"}},
+	"dropout_weight":     {{"boosting", "dart", "dropout", "1"}, {"boosting", "dart", "dropout", "1", "dropout_weight", "forest"}},
+	"bag":                {{"query_fraction", "0.5"}, {"query_fraction", "0.5", "bag", "2"}},
+	"patience":           {{"trees", "200", "rate", "1"}, {"trees", "200", "rate", "1", "patience", "1"}},
+	"bins_by":            {{"bins", "4"}, {"bins", "4", "bins_by", "curvature"}},
+	"categorical":        {{}, {"categorical", "1:2"}},
+	"category_smoothing": {{"categorical", "1..4"}, {"categorical", "1..4", "category_smoothing", "0"}},
 }
 
 // Every hyperparameter of trees changes what is learned.
@@ -85,11 +90,17 @@ func TestTreeColumns(t *testing.T) {
 	}
 	for setting, want := range map[string]string{
 		"monotone":     "monotone=2:-9: found feature 9, expected one from 1 to 8: the data have no more",
+		"categorical":  "categorical=1:9: found feature 9, expected one from 1 to 8",
 		"interactions": "interactions=1:2/3:9: found feature 9, expected one from 1 to 8",
 	} {
 		value, _, _ := strings.Cut(strings.TrimPrefix(want, setting+"="), ": ")
 		checkRefused(t, m, newProblem(t, m, setting, value), "lambdamart: "+want)
 	}
+	both := newProblem(t, m, "categorical", "2", "monotone", "2")
+	checkRefused(t, m, both, "lambdamart: found a sign for feature 2, expected none: it is categorical")
+	normalized := newProblem(t, m, "categorical", "2")
+	normalized.Normalization = dataset.ZScore
+	checkRefused(t, m, normalized, "lambdamart: found categorical features with the normalization zscore")
 }
 
 // A refit without a model is refused for every method, not forgotten.

@@ -42,7 +42,7 @@ func (r *treeRounds) next() bool {
 	}
 	nodes := make([]scorer.TreeNode, len(r.last.Nodes))
 	for i, n := range r.last.Nodes {
-		nodes[i] = scorer.TreeNode{Feature: n.Feature, Threshold: n.Threshold, MissingLeft: n.MissingLeft, Left: n.Left, Right: n.Right}
+		nodes[i] = scorer.TreeNode{Feature: n.Feature, Threshold: n.Threshold, MissingLeft: n.MissingLeft, Categories: n.Categories, Left: n.Left, Right: n.Right}
 	}
 	r.starts = append(r.starts, len(r.leaves))
 	r.trees, r.leaves = append(r.trees, nodes), append(r.leaves, r.values...)

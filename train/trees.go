@@ -34,6 +34,9 @@ type Trees struct {
 	// NIPS 2017, Algorithm 2). Both 0, or a top of 1, is no such sampling.
 	GOSSTop, GOSSRest float64
 
+	Categorical     []bool // features whose values are categories, a mark each; nil: none
+	BinsByCurvature bool   // bins have equal sums of second derivatives at the start, not equally many documents
+
 	Redraw bool // draw what the loss draws before every tree, not once
 
 	Sum     TreeSum // how trees come together
@@ -92,17 +95,16 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 func (l Trees) start(t *Task) (Booster, error) {
 	d := t.Normalized()
 	l.complete(t)
-	bins, err := tree.NewBins(d.X(), d.Features, l.Bins, t.Workers)
-	if err != nil {
-		return nil, err
-	}
-	matrix := tree.NewMatrix(d.X(), bins, t.Workers)
 	m := &treeMean{Trees: l, data: d}
 	var base []float64
 	if t.Initial != nil {
 		m.initial = &initialTrees{t.Initial.Scorer.(*scorer.Trees), t.Initial.Params}
 		base = make([]float64, d.Docs())
 		m.initial.score(base, d.X(), d.Features)
+	}
+	matrix, err := l.matrix(t, base)
+	if err != nil {
+		return nil, err
 	}
 	for member := range max(1, l.Bag) {
 		r, err := l.grow(t, matrix, memberSeed(t.Seed, member), base)

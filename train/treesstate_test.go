@@ -74,6 +74,11 @@ func TestTreesResume(t *testing.T) {
 	resumes(t, p, 1, 2, 17, 30)
 	p.Valid = nil
 	resumes(t, p, 1, 59)
+	sampled := p.Learner.(Trees)
+	sampled.Rounds, sampled.GOSSTop, sampled.GOSSRest, sampled.RandomThresholds = 25, 0.3, 0.2, true
+	sampled.Categorical = []bool{false, false, true, true, false, false}
+	p.Learner = sampled
+	resumes(t, p, 1, 11)
 	for _, l := range []loss.Loss{loss.ApproxNDCG{}, loss.XENDCG{}} { // by line search; draws anew
 		learner := p.Learner.(Trees)
 		learner.Rounds, learner.Redraw = 25, true

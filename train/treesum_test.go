@@ -66,7 +66,7 @@ func plain(t *testing.T, d *dataset.Dataset, l loss.Loss, o tree.Options) (*obje
 	if err != nil {
 		t.Fatal(err)
 	}
-	bins, err := tree.NewBins(d.X(), d.Features, tree.MaxBins, 1)
+	bins, err := tree.NewBins(d.X(), d.Features, tree.BinOptions{Most: tree.MaxBins, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

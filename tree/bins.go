@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/listwise/listwise/internal/kernel"
@@ -18,55 +19,109 @@ const missingCode = 255
 // takes by default.
 const sampleRows = 200_000
 
-// Bins divide the values of each feature into intervals, so that a value is known by the
-// number of its interval, its code: one byte. They are immutable.
+// Bins divide the values of each feature into intervals, or its categories, so that a value is
+// known by the number of its interval, its code: one byte. They are immutable.
 type Bins struct {
-	cuts [][]float32 // by feature, increasing: code = number of cuts below the value
+	cuts       [][]float32 // by feature, increasing: code = number of cuts below the value
+	categories [][]float32 // by feature, increasing, code = place; nil for numbers
 }
 
-// NewBins chooses bins of about equally many documents. x is the row-major matrix of that
-// many features; NaN is a missing value, and every other must be finite. A feature gets a
-// bin a value if it has most values or fewer, and otherwise most bins, between 2 and
-// MaxBins. Bounds lie halfway between neighbouring values. Of more than 200,000 rows equally
+// BinOptions say how bins are chosen.
+type BinOptions struct {
+	Most        int       // bins of a feature at most, 2 to MaxBins
+	Categorical []bool    // features whose values are categories; nil for none
+	Weights     []float64 // of the rows, not negative; nil for 1 each
+	Workers     int       // goroutines; 0 means GOMAXPROCS
+}
+
+// NewBins chooses bins of about equal weight. x is the row-major matrix of that many features;
+// NaN is a missing value, and every other must be finite. A feature gets a bin a value if it
+// has Most values or fewer, and otherwise Most bins. Bounds lie halfway between neighbouring
+// values. Of a categorical feature the Most categories of the largest weight, the lower ones
+// of equals, have bins; the others are like missing values. Of more than 200,000 rows equally
 // spaced ones are looked at. The bins do not depend on the number of workers.
-func NewBins(x []float32, features, most, workers int) (*Bins, error) {
+func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 	if features < 1 || len(x)%features != 0 {
 		return nil, fmt.Errorf("found %d values, expected rows of %d", len(x), features)
 	}
-	if most < 2 || most > MaxBins {
-		return nil, fmt.Errorf("found %d bins, expected 2 to %d", most, MaxBins)
-	}
 	rows := len(x) / features
-	step := (rows + sampleRows - 1) / sampleRows
-	b := &Bins{cuts: make([][]float32, features)}
-	keys := make([][]uint32, parallel.Workers(workers, features))
-	parallel.For(features, workers, func(worker, f int) {
-		values := keys[worker][:0]
-		for i := 0; i < rows; i += step {
-			if v := x[i*features+f]; v == v {
-				values = append(values, kernel.AscendingKey(v))
-			}
+	if err := o.validate(rows, features); err != nil {
+		return nil, err
+	}
+	b := &Bins{cuts: make([][]float32, features), categories: make([][]float32, features)}
+	scratch := make([]column, parallel.Workers(o.Workers, features))
+	parallel.For(features, o.Workers, func(worker, f int) {
+		c := &scratch[worker]
+		all := c.read(x, features, f, o.Weights)
+		if o.Categorical != nil && o.Categorical[f] {
+			b.categories[f] = c.heaviest(o.Most)
+			b.cuts[f] = b.cutsBetween(f)
+		} else {
+			b.cuts[f] = c.cuts(o.Most)
 		}
-		slices.Sort(values)
-		b.cuts[f] = cutsOf(values, most)
-		if len(b.cuts[f]) == 0 && 0 < len(values) && len(values) < (rows+step-1)/step {
-			b.cuts[f] = []float32{kernel.OfAscendingKey(values[0])} // one value, but not everywhere
+		if len(b.cuts[f]) == 0 && 0 < len(c.values) && !all {
+			b.cuts[f] = []float32{kernel.OfAscendingKey(c.values[0])} // one value, but not everywhere
 		}
-		keys[worker] = values
 	})
 	return b, nil
 }
 
-// cutsOf returns the bounds between bins of sorted values, by their keys.
-func cutsOf(sorted []uint32, most int) []float32 {
-	var values []uint32
-	var counts []int
-	for i, v := range sorted {
-		if i == 0 || v != sorted[i-1] {
-			values, counts = append(values, v), append(counts, 0)
-		}
-		counts[len(counts)-1]++
+func (o *BinOptions) validate(rows, features int) error {
+	if o.Most < 2 || o.Most > MaxBins {
+		return fmt.Errorf("found %d bins, expected 2 to %d", o.Most, MaxBins)
 	}
+	if o.Categorical != nil && len(o.Categorical) != features {
+		return fmt.Errorf("found %d marks of categorical features, expected one for each of %d", len(o.Categorical), features)
+	}
+	if o.Weights != nil && len(o.Weights) != rows {
+		return fmt.Errorf("found %d weights, expected one for each of %d rows", len(o.Weights), rows)
+	}
+	for i, w := range o.Weights {
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("found the weight %v of row %d, expected a finite number that is not negative", w, i+1)
+		}
+	}
+	return nil
+}
+
+// column has the different values of a feature, by their keys in ascending order, and their
+// weights.
+type column struct {
+	keys    []uint64 // of what was read: the value's key, the row
+	values  []uint32
+	weights []float64
+}
+
+// read reads the values of a feature, and reports whether none of those looked at is missing.
+func (c *column) read(x []float32, features, f int, weights []float64) bool {
+	rows := len(x) / features
+	step := (rows + sampleRows - 1) / sampleRows
+	all := true
+	c.keys, c.values, c.weights = c.keys[:0], c.values[:0], c.weights[:0]
+	for i := 0; i < rows; i += step {
+		if v := x[i*features+f]; v == v {
+			c.keys = append(c.keys, uint64(kernel.AscendingKey(v))<<32|uint64(uint32(i)))
+		} else {
+			all = false
+		}
+	}
+	slices.Sort(c.keys)
+	for i, k := range c.keys {
+		if v := uint32(k >> 32); i == 0 || v != c.values[len(c.values)-1] {
+			c.values, c.weights = append(c.values, v), append(c.weights, 0)
+		}
+		w := 1.0
+		if weights != nil {
+			w = weights[uint32(k)]
+		}
+		c.weights[len(c.weights)-1] += w
+	}
+	return all
+}
+
+// cuts returns the bounds between bins.
+func (c *column) cuts(most int) []float32 {
+	values, weights := c.values, c.weights
 	if len(values) < 2 {
 		return nil
 	}
@@ -79,11 +134,14 @@ func cutsOf(sorted []uint32, most int) []float32 {
 	}
 	// A bin is closed once it has its share of what is left; a value that has more than one
 	// share by itself is a bin of its own.
-	left, bins, in := len(sorted), most, 0
+	left, bins, in := 0.0, most, 0.0
+	for _, w := range weights {
+		left += w
+	}
 	for i := range values[:len(values)-1] {
-		in += counts[i]
-		share := float64(left) / float64(bins)
-		if float64(in) >= share || float64(counts[i+1]) >= share || float64(in)+float64(counts[i+1])/2 > share {
+		in += weights[i]
+		share := left / float64(bins)
+		if in >= share || weights[i+1] >= share || in+weights[i+1]/2 > share {
 			cuts = append(cuts, between(values[i], values[i+1]))
 			left, in = left-in, 0
 			if bins--; bins == 1 {
@@ -109,7 +167,7 @@ func between(low, high uint32) float32 {
 func (b *Bins) Features() int { return len(b.cuts) }
 
 // Code returns the code of a value of a feature: the number of its cuts below the value, or
-// 255 for NaN.
+// 255 for NaN and for a category that has no bin.
 func (b *Bins) Code(feature int, v float32) uint8 {
 	if v != v {
 		return missingCode
@@ -123,6 +181,9 @@ func (b *Bins) Code(feature int, v float32) uint8 {
 		} else {
 			to = middle
 		}
+	}
+	if of := b.categories[feature]; of != nil && (from >= len(of) || of[from] != v) {
+		return missingCode
 	}
 	return uint8(from)
 }

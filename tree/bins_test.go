@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -17,7 +18,7 @@ func TestBins(t *testing.T) {
 			x[i] = 0
 		}
 	}
-	b, err := NewBins(x, 1, 50, 1)
+	b, err := NewBins(x, 1, BinOptions{Most: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +40,75 @@ func TestBins(t *testing.T) {
 		}
 	}
 	for _, bad := range []struct{ values, features, most int }{{5, 2, 255}, {4, 2, 1}, {4, 2, 256}, {4, 0, 255}} {
-		if _, err := NewBins(make([]float32, bad.values), bad.features, bad.most, 1); err == nil {
+		if _, err := NewBins(make([]float32, bad.values), bad.features, BinOptions{Most: bad.most}); err == nil {
 			t.Errorf("%+v is accepted", bad)
 		}
+	}
+}
+
+// Weights count as that many documents: bins by weights are those of rows that are there as
+// often.
+func TestWeightedBins(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	var x, repeated []float32
+	var weights []float64
+	for range 3000 {
+		v, n := float32(rng.NormFloat64()), rng.IntN(5)
+		x, weights = append(x, v), append(weights, float64(n))
+		for range n {
+			repeated = append(repeated, v)
+		}
+	}
+	weighted, err := NewBins(x, 1, BinOptions{Most: 20, Weights: weights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := NewBins(repeated, 1, BinOptions{Most: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A bound lies between neighbouring values, and those of weight 0 are values, too.
+	for i, v := range x {
+		if a, b := weighted.Code(0, v), plain.Code(0, v); a != b && weights[i] > 0 {
+			t.Fatalf("%v of weight %v has code %d by weights, %d by rows", v, weights[i], a, b)
+		}
+	}
+	if len(weighted.cuts[0]) != len(plain.cuts[0]) || len(plain.cuts[0]) < 15 {
+		t.Errorf("%d cuts by weights, %d by rows", len(weighted.cuts[0]), len(plain.cuts[0]))
+	}
+	for _, o := range []BinOptions{{Weights: []float64{1}}, {Weights: []float64{1, -1}}, {Weights: []float64{1, math.NaN()}}, {Categorical: []bool{true, false}}} {
+		o.Most = 4
+		if _, err := NewBins([]float32{1, 2}, 1, o); err == nil {
+			t.Errorf("%+v is accepted", o)
+		}
+	}
+}
+
+// The categories of the largest weight have a code each; others, and those never seen, have
+// that of missing values.
+func TestCategoricalBins(t *testing.T) {
+	nan := float32(math.NaN())
+	x := []float32{7, 7, 7, -2, -2, 5, 5, 9, 0.5, nan, nan, nan}
+	for most, want := range map[int]map[float32]uint8{
+		3: {-2: 0, 5: 1, 7: 2, 9: 255, 0.5: 255, 6: 255},
+		4: {-2: 0, 0.5: 1, 5: 2, 7: 3, 9: 255, 100: 255, -3: 255},
+		9: {-2: 0, 0.5: 1, 5: 2, 7: 3, 9: 4, 1: 255, nan: 255},
+	} {
+		b, err := NewBins(x, 1, BinOptions{Most: most, Categorical: []bool{true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v, code := range want {
+			if got := b.Code(0, v); got != code {
+				t.Errorf("%d categories: %v has code %d, expected %d", most, v, got, code)
+			}
+		}
+	}
+	b, err := NewBins(x, 1, BinOptions{Most: 2, Categorical: []bool{true}, Weights: []float64{0, 0, 0, 1, 1, 1, 1, 1, 9, 1, 1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, z := b.Code(0, 0.5), b.Code(0, -2); a != 1 || z != 0 {
+		t.Errorf("by weights the codes are %d and %d", a, z)
 	}
 }

@@ -13,10 +13,16 @@ func unbounded() bounds { return bounds{math.Inf(-1), math.Inf(1)} }
 
 func (b bounds) clamp(v float64) float64 { return min(max(v, b.lower), b.upper) }
 
-// checkConstraints returns an error if the constraints do not fit the number of features.
-func (o *Options) checkConstraints(features int) error {
+// checkConstraints returns an error if the constraints do not fit the features.
+func (o *Options) checkConstraints(b *Bins) error {
+	features := b.Features()
 	if n := len(o.Monotone); n != 0 && n != features {
 		return fmt.Errorf("found %d signs, expected one for each of %d features, or none", n, features)
+	}
+	for f, sign := range o.Monotone {
+		if sign != 0 && b.categories[f] != nil {
+			return fmt.Errorf("found a sign for feature %d, expected none: it is categorical, and its values have no order", f+1)
+		}
 	}
 	for i, group := range o.Interactions {
 		for _, f := range group {

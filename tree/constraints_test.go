@@ -2,6 +2,7 @@ package tree
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -106,12 +107,12 @@ func TestConstraintsConstrain(t *testing.T) {
 	}
 	plain := grow(Options{})
 	for _, o := range []Options{{Monotone: make([]int8, 6)}, {Interactions: [][]int{{1}, {0, 1, 2, 3, 4, 5}}}} {
-		if got := grow(o); !slices.Equal(got.Nodes, plain.Nodes) {
+		if got := grow(o); !reflect.DeepEqual(got.Nodes, plain.Nodes) {
 			t.Errorf("%+v grows another tree", o)
 		}
 	}
 	for _, o := range []Options{{Monotone: []int8{1, 1, 1, 1, 1, 1}}, {Interactions: [][]int{{0, 1}, {3, 4}}}} {
-		if got := grow(o); slices.Equal(got.Nodes, plain.Nodes) {
+		if got := grow(o); reflect.DeepEqual(got.Nodes, plain.Nodes) {
 			t.Errorf("%+v grows the same tree", o)
 		}
 	}

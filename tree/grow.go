@@ -53,7 +53,7 @@ func NewGrower(m *Matrix, o Options) (*Grower, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if err := o.checkConstraints(m.bins.Features()); err != nil {
+	if err := o.checkConstraints(m.bins); err != nil {
 		return nil, err
 	}
 	return &Grower{
@@ -160,7 +160,9 @@ func (g *Grower) divide(at int) (parent, smaller, larger *leaf) {
 	slot := b.slot
 	f := g.matrix.slots[slot]
 	node := Node{Feature: f, MissingLeft: b.missingLeft, Left: -1 - at, Right: -1 - len(g.leaves), slot: slot, cut: b.cut, Threshold: math.MaxFloat32}
-	if cuts := g.matrix.bins.cuts[f]; int(b.cut) < len(cuts) {
+	if cuts := g.matrix.bins.cuts[f]; b.categorical {
+		node.Threshold, node.Categories, node.set = 0, g.matrix.bins.categoriesOf(f, &b.set), &b.set
+	} else if int(b.cut) < len(cuts) {
 		node.Threshold = cuts[b.cut]
 	}
 	g.tree.Nodes = append(g.tree.Nodes, node)
@@ -271,11 +273,12 @@ func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 // find finds the best split of a slot whose sums by code are given.
 func (g *Grower) find(s *searcher, slot int, of *[256]sums) split {
 	f := g.matrix.slots[slot]
-	cuts := len(g.matrix.bins.cuts[f])
-	if g.RandomThresholds || s.bounded {
-		return s.bestAmong(slot, of, cuts, g.sign(f))
+	if g.special(f) {
+		var memory [256]uint8
+		c := g.candidates(slot, of, s.someMissing(of), s.leaf.key, &memory)
+		return s.bestAmong(slot, of, &c, g.sign(f))
 	}
-	return s.best(slot, of, cuts)
+	return s.best(slot, of, len(g.matrix.bins.cuts[f]))
 }
 
 // choose gives a leaf the best of the splits, one a slot, that leaves enough documents on
@@ -342,11 +345,10 @@ func (g *Grower) enough(l *leaf, b *split) bool {
 	var counts [256]uint32
 	g.count(&counts, l, b.slot)
 	n, left := uint32(l.to-l.from), uint32(0)
-	for c := range int(b.cut) + 1 {
-		left += counts[c]
-	}
-	if b.missingLeft {
-		left += counts[missingCode]
+	for c, docs := range counts {
+		if b.left(uint8(c)) {
+			left += docs
+		}
 	}
 	if least := uint32(g.LeafDocuments); left >= least && n-left >= least {
 		return true

@@ -4,38 +4,29 @@ package tree
 // depends on it, on the path to the leaf and on the feature, and on nothing else.
 func (g *Grower) Seed(seed uint64) { g.seed = seed }
 
-// codes is the range of the codes that occur in a node, without that of missing values.
-type codes struct {
-	some            bool
-	lowest, highest int
-}
-
-// add extends the range to the codes that have sums.
-func (r *codes) add(of *[256]sums) {
-	for c, v := range of[:missingCode] {
-		if v == 0 {
+// draw leaves one of the candidates, evenly among those that divide the codes that occur; where
+// some values are missing, the one that divides these from all others is among them. None is
+// left if there is none.
+func (c *candidates) draw(key uint64, of *[256]sums, missing bool) {
+	lowest, highest := -1, 0
+	for k, code := range c.order {
+		if of[code] == 0 {
 			continue
 		}
-		if !r.some {
-			r.some, r.lowest, r.highest = true, c, c
+		if highest = k; lowest < 0 {
+			lowest = k
 		}
-		r.lowest, r.highest = min(r.lowest, c), max(r.highest, c)
 	}
-}
-
-// draw returns as [from, to) the one cut to be looked at, evenly among those that divide the
-// range; where some values are missing, the one above the range divides these from all others.
-// The result is empty if there is none.
-func (r *codes) draw(key uint64, cuts int, missing bool) (from, to int) {
-	n := r.highest - r.lowest
+	n := highest - lowest
 	if missing {
 		n++
 	}
-	if !r.some || n == 0 {
-		return 0, 0
+	if lowest < 0 || n == 0 {
+		c.from, c.to = 0, 0
+		return
 	}
-	from = min(cuts, r.lowest+int(key%uint64(n)))
-	return from, from + 1
+	c.from = lowest + int(key%uint64(n))
+	c.to = c.from + 1
 }
 
 // mix is the finaliser of SplitMix64: it maps neighbouring numbers to unrelated ones.

@@ -3,6 +3,7 @@ package tree
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 )
 
@@ -34,7 +35,8 @@ func TestBothSearchesAgree(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			s.counts, s.leastDoc = &counts, uint32(1+rng.IntN(4))
 		}
-		if a, b := s.best(2, &of, cuts), s.bestAmong(2, &of, cuts, 0); a != b {
+		c := candidates{order: identity[:cuts+1], to: cuts + 1}
+		if a, b := s.best(2, &of, cuts), s.bestAmong(2, &of, &c, 0); a != b {
 			t.Fatalf("%+v, %d cuts, %v: the plain search finds %+v, the other one %+v", s, cuts, of[:cuts+1], a, b)
 		}
 	}
@@ -128,7 +130,7 @@ func TestRandomThresholdsBelongToTheirLeaf(t *testing.T) {
 		t.Fatalf("%d and %d nodes", len(leafWise), len(depthWise))
 	}
 	for path, n := range leafWise {
-		if depthWise[path] != n {
+		if !reflect.DeepEqual(depthWise[path], n) {
 			t.Errorf("node %q is %+v leaf-wise, %+v depth-wise", path, n, depthWise[path])
 		}
 	}

@@ -21,8 +21,10 @@ func drawData(t *rapid.T) made {
 		}
 	}
 	for i := range rows {
-		d.lambda[i] = float64(rapid.IntRange(-3, 3).Draw(t, "lambda"))
-		d.second[i] = float64(rapid.IntRange(0, 3).Draw(t, "second"))
+		if rapid.IntRange(0, 4).Draw(t, "teaches") > 0 {
+			d.lambda[i] = float64(rapid.IntRange(-3, 3).Draw(t, "lambda"))
+			d.second[i] = float64(rapid.IntRange(0, 3).Draw(t, "second"))
+		}
 	}
 	return d
 }
@@ -37,13 +39,13 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 			Growth: Growth(rapid.IntRange(0, 2).Draw(t, "growth")), Leaves: rapid.IntRange(2, 50).Draw(t, "leaves"), Depth: rapid.IntRange(0, 4).Draw(t, "depth"),
 			LeafDocuments: rapid.IntRange(0, 5).Draw(t, "documents"), LeafCurvature: float64(rapid.IntRange(0, 3).Draw(t, "curvature")),
 			L2: float64(rapid.IntRange(0, 2).Draw(t, "L2")), Workers: 1,
-			RandomThresholds: rapid.Bool().Draw(t, "random"),
+			RandomThresholds: rapid.Bool().Draw(t, "random"), CategorySmoothing: float64(rapid.IntRange(0, 2).Draw(t, "smoothing")),
 		}
+		rows, categorical := len(d.lambda), rapid.SliceOfN(rapid.Bool(), d.features, d.features).Draw(t, "categorical")
 		if rapid.Bool().Draw(t, "constrained") {
-			drawConstraints(t, &o, d.features)
+			drawConstraints(t, &o, categorical)
 		}
-		rows := len(d.lambda)
-		b, err := NewBins(d.x, d.features, rapid.IntRange(2, 8).Draw(t, "bins"), 1)
+		b, err := NewBins(d.x, d.features, BinOptions{Most: rapid.IntRange(2, 8).Draw(t, "bins"), Categorical: categorical})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +88,15 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 	})
 }
 
-func drawConstraints(t *rapid.T, o *Options, features int) {
-	for range features {
-		o.Monotone = append(o.Monotone, int8(rapid.IntRange(-1, 1).Draw(t, "sign")))
+func drawConstraints(t *rapid.T, o *Options, categorical []bool) {
+	for _, without := range categorical {
+		sign := int8(0)
+		if !without {
+			sign = int8(rapid.IntRange(-1, 1).Draw(t, "sign"))
+		}
+		o.Monotone = append(o.Monotone, sign)
 	}
-	o.Interactions = rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, features-1), 0, 4), 0, 3).Draw(t, "interactions")
+	o.Interactions = rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, len(categorical)-1), 0, 4), 0, 3).Draw(t, "interactions")
 }
 
 // checkConstraints checks that documents that differ in one feature with a sign have values in

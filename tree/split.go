@@ -8,6 +8,9 @@ type split struct {
 	missingLeft bool
 	found       bool
 	open        bool // not found yet; gain is a bound on what will be
+
+	categorical bool // codes in set go left, and all others right
+	set         codeSet
 }
 
 // better reports whether s is to be taken before t: the larger gain, the lower slot of equals.

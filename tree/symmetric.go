@@ -67,37 +67,54 @@ func (g *Grower) levelBars(feature int) bool {
 // levelBest returns the split of a slot with the largest sum of gains over the leaves that it
 // divides. Counts, of each leaf's documents by code, are nil where they do not matter.
 func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
-	var gains [2][256]float64 // by where missing values go, right or left, and cut
-	var occurring codes
+	var all [256]sums
+	var memory [256]uint8
+	some := false
+	for i := range g.leaves {
+		s, of := g.levelSearcher(i, counts), g.histogramOf(i, slot)
+		for c, v := range of {
+			all[c] += v
+		}
+		some = some || s.someMissing(of)
+	}
+	c := g.candidates(slot, &all, some, g.levelKey(), &memory)
 	sign := g.sign(g.matrix.slots[slot])
-	cuts, some := len(g.matrix.bins.cuts[g.matrix.slots[slot]]), false
+	var gains [2][256]float64 // by where missing values go, right or left, and candidate
 	for i := range g.leaves {
 		s := g.levelSearcher(i, counts)
-		of := &g.leaves[i].sums[slot/blockFeatures][slot%blockFeatures]
-		missing, docs := of[missingCode], s.count(missingCode)
-		s.addGains(gains[0][:cuts+1], of, 0, 0, sign) // the last: all others against the missing ones
-		s.addGains(gains[1][:cuts], of, missing, docs, sign)
-		some = some || missing != 0 || docs != 0
-		if g.RandomThresholds {
-			occurring.add(of)
-		}
+		some = some || s.others(&c) > 0
+		s.addGains(&gains[0], g.histogramOf(i, slot), &c, sign, false)
+		s.addGains(&gains[1], g.histogramOf(i, slot), &c, sign, true)
 	}
 	found := split{slot: slot, gain: g.LeastGain}
-	from, to := 0, cuts+1
-	if g.RandomThresholds {
-		from, to = occurring.draw(mix(g.levelKey()^uint64(slot)), cuts, some)
-	}
 	for side := range gains {
-		for c := from; c < to; c++ {
-			if gain := gains[side][c]; gain > found.gain {
-				found = split{gain: gain, slot: slot, cut: uint8(c), missingLeft: side == 1, found: true}
+		for k := c.from; k < c.to; k++ {
+			if gain := gains[side][k]; gain > found.gain && (some || side == 0) {
+				found = split{gain: gain, slot: slot, cut: uint8(k), missingLeft: side == 1, found: true}
 			}
 		}
 	}
-	if found.found && !some {
-		found.missingLeft = g.levelLeftIsLarger(slot, found.cut)
+	if !found.found {
+		return found
+	}
+	if !some {
+		var left, of uint64
+		for _, v := range all {
+			of += uint64(v.curvature())
+		}
+		for _, code := range c.order[:int(found.cut)+1] {
+			left += uint64(all[code].curvature())
+		}
+		found.missingLeft = 2*left >= of
+	}
+	if c.categorical {
+		found.settle(c.order)
 	}
 	return found
+}
+
+func (g *Grower) histogramOf(leaf, slot int) *[256]sums {
+	return &g.leaves[leaf].sums[slot/blockFeatures][slot%blockFeatures]
 }
 
 // levelKey is the key of what is drawn for a level, told from the others by the nodes above it.
@@ -112,30 +129,17 @@ func (g *Grower) levelSearcher(leaf int, counts [][256]uint32) searcher {
 	return s
 }
 
-// addGains adds the gain of every cut that divides a leaf, with what is on the left already.
-func (s *searcher) addGains(gains []float64, of *[256]sums, left sums, docs uint32, sign int8) {
+// addGains adds the gain of every candidate that divides a leaf, with missing values on one side.
+func (s *searcher) addGains(gains *[256]float64, of *[256]sums, c *candidates, sign int8, missingLeft bool) {
+	left, docs := s.withMissing(of, c, missingLeft)
 	gain := 0.0
-	for c := range gains {
-		if v := of[c]; v != 0 || s.counts != nil || c == 0 {
-			left, docs = left+v, docs+s.count(c)
+	for k, code := range c.order[:c.to] {
+		if v := of[code]; v != 0 || s.counts != nil || k == 0 {
+			left, docs = left+v, docs+s.count(int(code))
 			gain, _ = s.weigh(left, docs, sign)
 		}
-		gains[c] += gain
+		gains[k] += gain
 	}
-}
-
-// levelLeftIsLarger reports whether the documents up to a cut have at least half of the
-// curvature.
-func (g *Grower) levelLeftIsLarger(slot int, cut uint8) bool {
-	var left, all uint64
-	for i := range g.leaves {
-		l := &g.leaves[i]
-		all += uint64(l.total.curvature())
-		for _, v := range l.sums[slot/blockFeatures][slot%blockFeatures][:int(cut)+1] {
-			left += uint64(v.curvature())
-		}
-	}
-	return 2*left >= all
 }
 
 // divideLevel divides every leaf that the split divides. There are histograms of the parts if
@@ -143,15 +147,7 @@ func (g *Grower) levelLeftIsLarger(slot int, cut uint8) bool {
 func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
 	for at := range len(g.leaves) {
 		s := g.levelSearcher(at, counts)
-		of := &g.leaves[at].sums[by.slot/blockFeatures][by.slot%blockFeatures]
-		var left sums
-		var docs uint32
-		for c := range int(by.cut) + 1 {
-			left, docs = left+of[c], docs+s.count(c)
-		}
-		if by.missingLeft {
-			left, docs = left+of[missingCode], docs+s.count(missingCode)
-		}
+		left, docs := s.leftOf(by, g.histogramOf(at, by.slot))
 		if _, ok := s.weigh(left, docs, g.sign(g.matrix.slots[by.slot])); !ok {
 			continue
 		}

@@ -14,6 +14,7 @@ package tree
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Tree divides documents into leaves. Node 0 is the root; a tree of one leaf has no nodes.
@@ -23,16 +24,19 @@ type Tree struct {
 }
 
 // Node is an inner node: a document goes left if its feature's value is at most the
-// threshold, and right if it is larger; if it is missing (NaN), where Missing says. Children
-// are numbers of nodes, or −1 − l for leaf l.
+// threshold, and right if it is larger; if it is missing (NaN), where MissingLeft says. Where
+// there are categories, it goes left if the value is one of them, and right if it is anything
+// else or missing. Children are numbers of nodes, or −1 − l for leaf l.
 type Node struct {
 	Feature     int
-	Threshold   float32
-	MissingLeft bool
+	Threshold   float32   // 0 with categories
+	MissingLeft bool      // false with categories
+	Categories  []float32 // ascending; nil for a threshold
 	Left, Right int
 
-	slot int   // of the matrix
-	cut  uint8 // codes up to this one go left
+	slot int      // of the matrix
+	cut  uint8    // codes up to this one go left
+	set  *codeSet // or, unless it is nil, those in it
 }
 
 // Growth is the order in which leaves are divided.
@@ -62,6 +66,10 @@ type Options struct {
 	// randomized trees, Machine Learning 63, 2006); see [Grower.Seed].
 	RandomThresholds bool
 
+	// CategorySmoothing is added to the curvature of categories by whose gradients over curvature
+	// they are ordered; those of few documents then lie in the middle.
+	CategorySmoothing float64
+
 	// Monotone has a sign a feature, or is nil: leaves' values do not fall (1) or rise (−1) as the
 	// feature's value grows and all others stay, or may do either (0). Where the feature is missing
 	// they are free.
@@ -88,7 +96,7 @@ func (o *Options) validate() error {
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"leaf curvature", o.LeafCurvature}, {"L2", o.L2}, {"L1", o.L1}, {"least gain", o.LeastGain}} {
+	}{{"leaf curvature", o.LeafCurvature}, {"L2", o.L2}, {"L1", o.L1}, {"least gain", o.LeastGain}, {"category smoothing", o.CategorySmoothing}} {
 		if !(v.value >= 0) || math.IsInf(v.value, 1) {
 			return fmt.Errorf("found %s %v, expected a finite number that is not negative", v.name, v.value)
 		}
@@ -105,7 +113,11 @@ func (t *Tree) Leaf(x []float32) int {
 	for at >= 0 {
 		n := &t.Nodes[at]
 		v := x[n.Feature]
-		if v <= n.Threshold || v != v && n.MissingLeft {
+		left := v <= n.Threshold || v != v && n.MissingLeft
+		if n.Categories != nil {
+			_, left = slices.BinarySearch(n.Categories, v)
+		}
+		if left {
 			at = n.Left
 		} else {
 			at = n.Right
@@ -133,5 +145,8 @@ func (t *Tree) leafOf(m *Matrix, row uint32) int {
 
 // left reports whether a document of that code goes left.
 func (n *Node) left(code uint8) bool {
+	if n.set != nil {
+		return n.set.has(code)
+	}
 	return code <= n.cut || code == missingCode && n.MissingLeft
 }

@@ -3,6 +3,7 @@ package tree
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -48,7 +49,7 @@ func makeData(rows, features int, seed uint64) made {
 func (d *made) row(i int) []float32 { return d.x[i*d.features : (i+1)*d.features] }
 
 func (d *made) matrix(t testing.TB, bins, workers int) *Matrix {
-	b, err := NewBins(d.x, d.features, bins, workers)
+	b, err := NewBins(d.x, d.features, BinOptions{Most: bins, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +249,7 @@ func TestTreesAreDeterministic(t *testing.T) {
 		first, values := grow(o, 1, false)
 		for _, workers := range []int{1, 2, 8} {
 			other, otherValues := grow(o, workers, true)
-			if !slices.Equal(first.Nodes, other.Nodes) || !slices.Equal(values, otherValues) {
+			if !reflect.DeepEqual(first.Nodes, other.Nodes) || !slices.Equal(values, otherValues) {
 				t.Errorf("%+v: %d workers grow another tree", o, workers)
 			}
 		}

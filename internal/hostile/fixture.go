@@ -27,7 +27,7 @@ var recipe = []string{
 	"train --method ranknet --scorer net --set hidden=2 --set epochs=3 --train data.txt --valid vali.txt --curve curve.jsonl --model net.json",
 	"train --method boltzrank2 --set hidden=2 --set epochs=2 --train data.txt --model pairnet.json",
 	"train --method rankboost --set rounds=6 --train data.txt --model stumps.json",
-	"train --method lambdamart --set trees=4 --set leaves=4 --set leaf_documents=5 --train data.txt --model trees.json",
+	"train --method lambdamart --set trees=4 --set leaves=4 --set leaf_documents=5 --set categorical=1,2 --train data.txt --model trees.json",
 	"fuse --data data.txt --valid vali.txt --rule rrf --model fusion.json linear.json net.json stumps.json",
 	"score --model linear.json --data data.txt --out a.scores",
 	"score --model stumps.json --data data.txt --out b.scores",

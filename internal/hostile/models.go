@@ -221,6 +221,8 @@ func specialModelCases() []Case {
 	add("wide", head+`"features":{"count":1000000000000},"scorer":{"type":"random","features":1000000000000,"seed":1}}`)
 	add("wide stumps", head+`"features":{"count":1000000000000},"scorer":{"type":"stumps","features":1000000000000,"stumps":[{"feature":1000000000000,"threshold":1,"weight":1}]}}`)
 	add("wide trees", head+`"features":{"count":1000000000000},"scorer":{"type":"trees","features":1000000000000,"trees":[{"feature":[1000000000000],"threshold":[1],"left":[-1],"right":[-2],"missing_left":[],"values":[1,2]}]}}`)
+	add("category out of range", head+`"features":{"count":5},"scorer":{"type":"trees","features":5,"trees":[{"feature":[1],"threshold":[null],"left":[-1],"right":[-2],"missing_left":[],"categories":[{"node":0,"left":[1e39]}],"values":[1,2]}]}}`)
+	add("categories of no node", head+`"features":{"count":5},"scorer":{"type":"trees","features":5,"trees":[{"feature":[1],"threshold":[null],"left":[-1],"right":[-2],"missing_left":[],"categories":[{"node":1,"left":[1]}],"values":[1,2]}]}}`)
 	add("infinite trees", head+`"features":{"count":5},"scorer":{"type":"trees","features":5,"trees":[{"feature":[],"threshold":[],"left":[],"right":[],"missing_left":[],"values":[1e308]},{"feature":[],"threshold":[],"left":[],"right":[],"missing_left":[],"values":[1e308]}]}}`)
 	add("largest", head+`"features":{"count":9223372036854775807},"scorer":{"type":"random","features":9223372036854775807,"seed":1}}`)
 	add("overflow", head+`"features":{"count":4611686018427387904},"scorer":{"type":"net","activation":"tanh","features":4611686018427387904,"hidden":4,"weights":[1]}}`)
