@@ -78,6 +78,7 @@ func treeParameters() []Hyperparameter {
 		{Name: "bins_by", Kind: Choice, Default: "documents", Choices: []string{"documents", "curvature"}, Doc: "what is about equal in all bins of a feature: the number of documents or the sum of their second derivatives at the start"},
 		{Name: "categorical", Kind: Columns, Default: noColumns, Doc: "features whose values are categories: as many of the most frequent as there are bins, the others are like missing values"},
 		{Name: "category_smoothing", Kind: Number, Default: "10", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives of a category, by whose gradient over it categories are ordered"},
+		{Name: "splits", Kind: Choice, Default: "histogram", Choices: []string{"histogram", "exact"}, Doc: "whether a feature is divided between bins or between any two values, which is slower"},
 		{Name: "thresholds", Kind: Choice, Default: "best", Choices: []string{"best", "random"}, Doc: "of a feature in a leaf: the best of all, or one drawn at random (extremely randomised trees)"},
 		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Grid: []string{"20", "50"}, Doc: "documents of a leaf at least"},
 		{Name: "leaf_curvature", Kind: Number, Default: "1e-3", Min: 0, Max: 1e9, Doc: "sum of second derivatives of a leaf at least"},
@@ -109,8 +110,8 @@ func trees(p *Problem) (train.Trees, error) {
 		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
 		DocumentFraction: v.Number("document_fraction"), GOSSTop: v.Number("goss_top"), GOSSRest: v.Number("goss_rest"),
 		Sum: treeSums[v.Text("boosting")], Bag: v.Int("bag"),
-		Dropout:         train.Dropout{Rate: v.Number("dropout"), Skip: v.Number("dropout_skip"), Most: v.Int("dropout_most"), EqualWeight: v.Text("dropout_weight") == "forest"},
-		BinsByCurvature: v.Text("bins_by") == "curvature",
+		Dropout: train.Dropout{Rate: v.Number("dropout"), Skip: v.Number("dropout_skip"), Most: v.Int("dropout_most"), EqualWeight: v.Text("dropout_weight") == "forest"},
+		Exact:   v.Text("splits") == "exact", BinsByCurvature: v.Text("bins_by") == "curvature",
 		Options: tree.Options{
 			Growth: growths[v.Text("growth")], Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
 			L2: v.Number("l2"), L1: v.Number("l1"), LeastGain: v.Number("least_gain"),

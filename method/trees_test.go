@@ -29,6 +29,7 @@ var treeSettings = map[string][2][]string{
 	"document_fraction":  {{}, {"document_fraction", "0.5"}},
 	"goss_top":           {{"goss_top", "0.2", "goss_rest", "0.1"}, {"goss_top", "0.5", "goss_rest", "0.1"}},
 	"goss_rest":          {{"goss_top", "0.5"}, {"goss_top", "0.5", "goss_rest", "0.2"}},
+	"splits":             {{"leaf_documents", "1"}, {"leaf_documents", "1", "splits", "exact"}},
 	"thresholds":         {{}, {"thresholds", "random"}},
 	"monotone":           {{"monotone", "1:2"}, {"monotone", "1:-2"}},
 	"interactions":       {{}, {"interactions", "1:2/3..5"}},
@@ -98,6 +99,10 @@ func TestTreeColumns(t *testing.T) {
 	}
 	both := newProblem(t, m, "categorical", "2", "monotone", "2")
 	checkRefused(t, m, both, "lambdamart: found a sign for feature 2, expected none: it is categorical")
+	exact := newProblem(t, m, "splits", "exact", "bins", "7")
+	checkRefused(t, m, exact, "lambdamart: found exact splits with categorical features, bins by curvature or less than 255 bins")
+	symmetric := newProblem(t, m, "splits", "exact", "growth", "symmetric")
+	checkRefused(t, m, symmetric, "lambdamart: found symmetric growth by exact splits")
 	normalized := newProblem(t, m, "categorical", "2")
 	normalized.Normalization = dataset.ZScore
 	checkRefused(t, m, normalized, "lambdamart: found categorical features with the normalization zscore")

@@ -32,10 +32,9 @@ func byKind(t *testing.T, queries int, seed uint64) *dataset.Dataset {
 // many more; the model scores as it was boosted, and does so when it comes back from its file.
 func TestTreesDivideByCategories(t *testing.T) {
 	d := byKind(t, 20, 1)
-	fit := func(categorical []bool, leaves int) (float64, *model.Model) {
-		m, err := Run(t.Context(), &Problem{
-			Data: d, Loss: loss.SquaredError{}, Learner: Trees{Rounds: 60, Rate: 0.3, Categorical: categorical, Options: tree.Options{Leaves: leaves}}, Seed: 1,
-		})
+	fit := func(l Trees) (float64, *model.Model) {
+		l.Rounds, l.Rate, l.Options = 60, 0.3, tree.Options{Leaves: 3}
+		m, err := Run(t.Context(), &Problem{Data: d, Loss: loss.SquaredError{}, Learner: l, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,8 +52,9 @@ func TestTreesDivideByCategories(t *testing.T) {
 		return sum, m
 	}
 	third := []bool{false, false, true, false, false, false}
-	with, m := fit(third, 3)
-	if without, _ := fit(nil, 3); with > 1e-12 || without < 0.01 {
+	fit(Trees{Categorical: third, Sum: DARTTrees, Dropout: Dropout{Rate: 0.3}})
+	with, m := fit(Trees{Categorical: third})
+	if without, _ := fit(Trees{}); with > 1e-12 || without < 0.01 {
 		t.Errorf("the squares are %v with categories, %v without", with, without)
 	}
 	raw, err := scorer.Encode(m.Scorer, m.Params)

@@ -52,7 +52,7 @@ func TestMonotoneModels(t *testing.T) {
 	}
 	byLevels, byDepth, drawn := constrained, constrained, constrained
 	byLevels.Growth, byDepth.Growth, drawn.RandomThresholds = tree.Symmetric, tree.DepthWise, true
-	for _, l := range []Trees{{Options: byLevels}, {Options: byDepth, DocumentFraction: 0.5}, {Options: drawn, GOSSTop: 0.2, GOSSRest: 0.2}} {
+	for _, l := range []Trees{{Options: byLevels}, {Options: constrained, Exact: true}, {Options: constrained, Sum: DARTTrees, Dropout: Dropout{Rate: 0.5}}, {Options: constrained, Sum: ForestTrees}, {Options: byDepth, DocumentFraction: 0.5}, {Options: drawn, GOSSTop: 0.2, GOSSRest: 0.2}} {
 		if n, equal := wrong(l, loss.SquaredError{}, 10_000); n > 0 || equal > 8500 {
 			t.Errorf("%+v: of 10,000 pairs %d are in the wrong order, and %d scores are equal", l, n, equal)
 		}

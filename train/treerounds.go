@@ -20,7 +20,7 @@ type treeRounds struct {
 	base   []float64 // scores of the training data that trees are added to; nil: 0
 	loss   *objective.Functional
 	step   *treeStep
-	grower *tree.Grower
+	grower grower
 
 	treesState
 	reweighed

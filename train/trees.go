@@ -34,6 +34,7 @@ type Trees struct {
 	// NIPS 2017, Algorithm 2). Both 0, or a top of 1, is no such sampling.
 	GOSSTop, GOSSRest float64
 
+	Exact           bool   // every value is a threshold, with sums in floating point: slower, without bins and categories
 	Categorical     []bool // features whose values are categories, a mark each; nil: none
 	BinsByCurvature bool   // bins have equal sums of second derivatives at the start, not equally many documents
 
@@ -102,12 +103,12 @@ func (l Trees) start(t *Task) (Booster, error) {
 		base = make([]float64, d.Docs())
 		m.initial.score(base, d.X(), d.Features)
 	}
-	matrix, err := l.matrix(t, base)
+	newGrower, err := l.growers(t, base)
 	if err != nil {
 		return nil, err
 	}
 	for member := range max(1, l.Bag) {
-		r, err := l.grow(t, matrix, memberSeed(t.Seed, member), base)
+		r, err := l.grow(t, newGrower, memberSeed(t.Seed, member), base)
 		if err != nil {
 			return nil, err
 		}
@@ -129,12 +130,12 @@ func (l *Trees) complete(t *Task) {
 }
 
 // grow begins a sum of trees.
-func (l Trees) grow(t *Task, matrix *tree.Matrix, seed uint64, base []float64) (*treeRounds, error) {
+func (l Trees) grow(t *Task, newGrower func() (grower, error), seed uint64, base []float64) (*treeRounds, error) {
 	f, err := l.functional(t, seed)
 	if err != nil {
 		return nil, err
 	}
-	g, err := tree.NewGrower(matrix, l.Options)
+	g, err := newGrower()
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,9 @@ func TestTreesAreDeterministic(t *testing.T) {
 	documents.DocumentFraction = 0.7
 	goss.GOSSTop, goss.GOSSRest = 0.2, 0.3
 	random.QueryFraction, random.FeatureFraction, random.RandomThresholds = 0, 0, true
-	for _, l := range []Trees{half, documents, goss, random} {
+	exact := half
+	exact.Exact, exact.RandomThresholds = true, true
+	for _, l := range []Trees{half, documents, goss, random, exact} {
 		first := run(l, 1, 1)
 		for _, workers := range []int{2, 8} {
 			if !slices.Equal(first, run(l, workers, 1)) {

@@ -53,7 +53,10 @@ func NewGrower(m *Matrix, o Options) (*Grower, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if err := o.checkConstraints(m.bins); err != nil {
+	if err := o.checkConstraints(m.bins.Features()); err != nil {
+		return nil, err
+	}
+	if err := o.checkCategories(m.bins); err != nil {
 		return nil, err
 	}
 	return &Grower{
@@ -181,8 +184,8 @@ func (g *Grower) divide(at int) (parent, smaller, larger *leaf) {
 		left.total += s
 	}
 	right.total = l.total - left.total
-	g.bind(&l, &left, &right, f)
-	left.interaction = g.after(l.interaction, f)
+	left.bounds, right.bounds = l.divided(g.sign(f), g.leafValue(&left, l.bounds), g.leafValue(&right, l.bounds))
+	left.interaction = g.after(l.interaction, f, g.matrix.bins.Features())
 	right.interaction = left.interaction
 	g.leaves = append(g.leaves, right)
 	g.leaves[at] = left
@@ -251,14 +254,14 @@ func (g *Grower) searcher(l *leaf) searcher {
 	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain, leaf: l, ceiling: g.ceiling}
 	gradient, curvature := float64(l.total.gradient())*g.unit.gradient, float64(l.total.curvature())*g.unit.curvature
 	if s.bounded = g.bounded; s.bounded {
-		s.parent = g.strengthAt(gradient, curvature, g.leafValue(l))
+		s.parent = g.strengthAt(gradient, curvature, g.leafValue(l, l.bounds))
 	} else {
 		s.parent = g.strength(gradient, curvature)
 	}
 	return s
 }
 
-// search bounds the gain of each feature of a block.
+// search bounds the gain of each feature of a block, and finds the best split of categories.
 func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 	for slot := b * blockFeatures; slot < min(len(g.matrix.slots), (b+1)*blockFeatures); slot++ {
 		f := g.matrix.slots[slot]
@@ -266,7 +269,12 @@ func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
 			found[slot] = split{slot: slot}
 			continue
 		}
-		found[slot] = s.open(slot, &sums[b][slot%blockFeatures], len(g.matrix.bins.cuts[f]))
+		of := &sums[b][slot%blockFeatures]
+		if g.matrix.bins.categories[f] != nil { // the bound is on cuts
+			found[slot] = g.find(s, slot, of)
+			continue
+		}
+		found[slot] = s.open(slot, of, len(g.matrix.bins.cuts[f]))
 	}
 }
 
@@ -364,11 +372,10 @@ func (g *Grower) enough(l *leaf, b *split) bool {
 func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	of := &l.sums[b.slot/blockFeatures][b.slot%blockFeatures]
 	var left sums
-	for _, v := range of[:int(b.cut)+1] {
-		left += v
-	}
-	if b.missingLeft {
-		left += of[missingCode]
+	for c := range of {
+		if b.left(uint8(c)) {
+			left += of[c]
+		}
 	}
 	right, fewer := l.total-left, uint64(g.LeafDocuments-1)*uint64(g.unit.most)
 	return uint64(left.curvature()) > fewer && uint64(right.curvature()) > fewer

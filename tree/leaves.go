@@ -61,12 +61,7 @@ func (g *Grower) partition(l *leaf, n *Node) int {
 func (g *Grower) Values(lambda, second []float64) []float64 {
 	values := make([]float64, len(g.leaves))
 	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
-		var gradient, curvature float64
-		for _, r := range g.Rows(i) {
-			gradient += lambda[r]
-			curvature += second[r]
-		}
-		values[i] = g.Step(gradient, curvature)
+		values[i] = g.newton(lambda, second, g.Rows(i))
 	})
 	g.Clamp(values)
 	return values
@@ -78,6 +73,16 @@ func (o *Options) Step(gradient, curvature float64) float64 {
 		return o.soft(gradient) / h
 	}
 	return 0
+}
+
+// newton is the Newton step of some documents.
+func (o *Options) newton(lambda, second []float64, rows []uint32) float64 {
+	var gradient, curvature float64
+	for _, r := range rows {
+		gradient += lambda[r]
+		curvature += second[r]
+	}
+	return o.Step(gradient, curvature)
 }
 
 // Rows returns the documents of a leaf of the tree grown last, among those that it was grown

@@ -41,7 +41,7 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 			L2: float64(rapid.IntRange(0, 2).Draw(t, "L2")), Workers: 1,
 			RandomThresholds: rapid.Bool().Draw(t, "random"), CategorySmoothing: float64(rapid.IntRange(0, 2).Draw(t, "smoothing")),
 		}
-		rows, categorical := len(d.lambda), rapid.SliceOfN(rapid.Bool(), d.features, d.features).Draw(t, "categorical")
+		categorical := rapid.SliceOfN(rapid.Bool(), d.features, d.features).Draw(t, "categorical")
 		if rapid.Bool().Draw(t, "constrained") {
 			drawConstraints(t, &o, categorical)
 		}
@@ -54,30 +54,7 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		grown := g.Grow(d.lambda, d.second, nil)
-		if grown.Leaves > o.Leaves || len(grown.Nodes) != grown.Leaves-1 {
-			t.Fatalf("%d leaves, %d nodes", grown.Leaves, len(grown.Nodes))
-		}
-		if o.Depth > 0 && grown.Leaves > 1<<o.Depth {
-			t.Fatalf("%d leaves", grown.Leaves)
-		}
-		seen := 0
-		for l, v := range g.Values(d.lambda, d.second) {
-			var curvature float64
-			for _, r := range g.Rows(l) {
-				curvature += d.second[r]
-				if at := grown.Leaf(d.row(int(r))); at != l {
-					t.Fatalf("row %d is in leaf %d, the tree says %d", r, l, at)
-				}
-			}
-			docs := len(g.Rows(l))
-			if seen += docs; grown.Leaves > 1 && (docs < max(1, o.LeafDocuments) || curvature < o.LeafCurvature-1e-6) || math.IsNaN(v) || math.IsInf(v, 0) {
-				t.Fatalf("leaf %d has %d documents, the curvature %v and the value %v", l, docs, curvature, v)
-			}
-		}
-		checkConstraints(t, &d, grown, g.Values(d.lambda, d.second), o)
-		if seen != rows {
-			t.Fatalf("%d documents in leaves, expected %d", seen, rows)
-		}
+		checkLimits(t, &d, grown, g.Rows, g.Values(d.lambda, d.second), o)
 		o.Workers = 3
 		if g, err = NewGrower(NewMatrix(d.x, b, 3), o); err != nil {
 			t.Fatal(err)
@@ -86,6 +63,31 @@ func TestTreesKeepTheirLimits(t *testing.T) {
 			t.Fatalf("three workers grow %+v, one %+v", again, grown)
 		}
 	})
+}
+
+// checkLimits checks a tree grown on all documents, given those of each leaf.
+func checkLimits(t *rapid.T, d *made, grown *Tree, rows func(leaf int) []uint32, values []float64, o Options) {
+	if grown.Leaves > o.Leaves || len(grown.Nodes) != grown.Leaves-1 || o.Depth > 0 && grown.Leaves > 1<<o.Depth {
+		t.Fatalf("%d leaves, %d nodes", grown.Leaves, len(grown.Nodes))
+	}
+	seen := 0
+	for l, v := range values {
+		var curvature float64
+		for _, r := range rows(l) {
+			curvature += d.second[r]
+			if at := grown.Leaf(d.row(int(r))); at != l {
+				t.Fatalf("row %d is in leaf %d, the tree says %d", r, l, at)
+			}
+		}
+		docs := len(rows(l))
+		if seen += docs; grown.Leaves > 1 && (docs < max(1, o.LeafDocuments) || curvature < o.LeafCurvature-1e-6) || math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Fatalf("leaf %d has %d documents, the curvature %v and the value %v", l, docs, curvature, v)
+		}
+	}
+	if seen != len(d.lambda) {
+		t.Fatalf("%d documents in leaves, expected %d", seen, len(d.lambda))
+	}
+	checkConstraints(t, d, grown, values, o)
 }
 
 func drawConstraints(t *rapid.T, o *Options, categorical []bool) {

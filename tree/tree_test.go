@@ -332,6 +332,14 @@ func TestEdges(t *testing.T) {
 				}
 			}
 		}
+		e := d.exact(t, Options{Leaves: 10, LeastGain: 1e-9})
+		exact := e.Grow(d.lambda, d.second, nil)
+		values := e.Values(d.lambda, d.second)
+		for i, l := range c.lambda {
+			if v := values[exact.Leaf(d.row(i))]; exact.Leaves != c.leaves || c.leaves == 2 && v != l {
+				t.Errorf("%s, exact: document %d has %v, expected %v, of %d leaves", name, i, v, l, exact.Leaves)
+			}
+		}
 	}
 	for _, o := range []Options{{}, {Leaves: 2, Growth: -1}, {Leaves: 2, Growth: 3}, {Leaves: 1}, {Leaves: 2, Depth: -1}, {Leaves: 2, LeafDocuments: -1}, {Leaves: 2, L2: -1}, {Leaves: 2, L1: math.NaN()}, {Leaves: 2, LeastGain: math.Inf(1)}} {
 		if _, err := NewGrower(&Matrix{}, o); err == nil {

@@ -1,0 +1,67 @@
+package train
+
+import (
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/tree"
+)
+
+// grower grows trees: [tree.Grower] by histograms, [tree.Exact] by every value.
+type grower interface {
+	Bar(features []bool)
+	Seed(seed uint64)
+	Grow(lambda, second []float64, rows []uint32) *tree.Tree
+	Values(lambda, second []float64) []float64
+	Add(scores, values []float64)
+}
+
+// checkBins returns an error if what is asked of bins and categories does not go together, or
+// not with the data.
+func (l *Trees) checkBins(t *Task) error {
+	categorical := slices.Contains(l.Categorical, true)
+	switch {
+	case categorical && t.Normalization != dataset.NoNormalization:
+		return BadProblem("found categorical features with the normalization %s, which makes other values of them for each query; expected none", t.Normalization)
+	case l.Exact && (categorical || l.BinsByCurvature || l.Bins != 0 && l.Bins != tree.MaxBins):
+		return BadProblem("found exact splits with categorical features, bins by curvature or less than %d bins, expected none of these, or splits by histograms", tree.MaxBins)
+	}
+	return nil
+}
+
+// growers returns what makes the growers of a bag, which share the bins; base are the scores at
+// the start, nil for 0.
+func (l *Trees) growers(t *Task, base []float64) (func() (grower, error), error) {
+	if err := l.checkBins(t); err != nil {
+		return nil, err
+	}
+	d := t.Normalized()
+	if l.Exact {
+		return func() (grower, error) { return tree.NewExact(d.X(), d.Features, l.Options) }, nil
+	}
+	o := tree.BinOptions{Most: l.Bins, Categorical: l.Categorical, Workers: l.Workers}
+	if l.BinsByCurvature {
+		var err error
+		if o.Weights, err = l.curvature(t, base); err != nil {
+			return nil, err
+		}
+	}
+	bins, err := tree.NewBins(d.X(), d.Features, o)
+	if err != nil {
+		return nil, err
+	}
+	matrix := tree.NewMatrix(d.X(), bins, l.Workers)
+	return func() (grower, error) { return tree.NewGrower(matrix, l.Options) }, nil
+}
+
+// curvature returns the second derivatives that trees are fitted to at the start.
+func (l *Trees) curvature(t *Task, base []float64) ([]float64, error) {
+	f, err := l.functional(t, t.Seed)
+	if err != nil {
+		return nil, err
+	}
+	scores, lambda, second := make([]float64, f.Rows()), make([]float64, f.Rows()), make([]float64, f.Rows())
+	copy(scores, base)
+	newTreeStep(f, t.Loss.Traits()).eval(scores, lambda, second)
+	return second, nil
+}

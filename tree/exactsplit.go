@@ -1,0 +1,137 @@
+package tree
+
+import "math"
+
+// exactSums are those of some documents, and their number.
+type exactSums struct {
+	gradient, curvature float64
+	docs                int
+}
+
+func (s *exactSums) add(gradient, curvature float64) {
+	s.gradient += gradient
+	s.curvature += curvature
+	s.docs++
+}
+
+func (s *exactSums) join(other exactSums) {
+	s.gradient += other.gradient
+	s.curvature += other.curvature
+	s.docs += other.docs
+}
+
+// exactScan goes through the values of a feature in a leaf.
+type exactScan struct {
+	*Exact
+	leaf    *exactLeaf
+	feature int
+	column  []uint32    // rows that have a value, by it
+	after   []exactSums // of the rows from each on
+	missing exactSums
+	only    *float32 // the one threshold to look at; nil for all
+	best    valueSplit
+}
+
+// bestOf returns the best split of a leaf by a feature: of equals the lowest threshold, with
+// missing values on the right.
+func (g *Exact) bestOf(l *exactLeaf, f, worker int) valueSplit {
+	column := g.columns[f][l.from:l.to]
+	s := exactScan{Exact: g, leaf: l, feature: f}
+	present := len(column)
+	for ; present > 0 && g.at(column[present-1], f) != g.at(column[present-1], f); present-- {
+		s.missing.add(g.lambda[column[present-1]], g.second[column[present-1]])
+	}
+	if s.column = column[:present]; present == 0 {
+		return valueSplit{}
+	}
+	if cap(g.suffix[worker]) < present {
+		g.suffix[worker] = make([]exactSums, g.rows)
+	}
+	s.after = g.suffix[worker][:present]
+	var sums exactSums
+	for i := present - 1; i >= 0; i-- {
+		sums.add(g.lambda[column[i]], g.second[column[i]])
+		s.after[i] = sums
+	}
+	s.best.gain = g.LeastGain
+	s.draw()
+	s.scan(false)
+	if s.missing.docs > 0 {
+		s.scan(true)
+	}
+	return s.best
+}
+
+// draw draws the threshold that is looked at, if only one is.
+func (s *exactScan) draw() {
+	low, high := s.at(s.column[0], s.feature), s.at(s.column[len(s.column)-1], s.feature)
+	if !s.RandomThresholds || low == high {
+		return
+	}
+	u := float64(mix(s.leaf.key^uint64(s.feature))>>11) / (1 << 53)
+	v := float32(float64(low) + u*(float64(high)-float64(low)))
+	if v >= high {
+		v = math.Nextafter32(high, low)
+	}
+	s.only = &v
+}
+
+// scan considers all thresholds with missing values on one side, and if that is the right one
+// also the division of all that have a value from those that have none.
+func (s *exactScan) scan(missingLeft bool) {
+	var left exactSums
+	if missingLeft {
+		left = s.missing
+	}
+	for i, r := range s.column[:len(s.column)-1] {
+		left.add(s.lambda[r], s.second[r])
+		v, next := s.at(r, s.feature), s.at(s.column[i+1], s.feature)
+		if v == next {
+			continue
+		}
+		right := s.after[i+1]
+		if !missingLeft {
+			right.join(s.missing)
+		}
+		if s.only == nil {
+			s.consider(left, right, midway(v, next), missingLeft)
+		} else if v <= *s.only && *s.only < next {
+			s.consider(left, right, *s.only, missingLeft)
+		}
+	}
+	if !missingLeft && s.only == nil {
+		s.consider(s.after[0], s.missing, math.MaxFloat32, false)
+	}
+}
+
+// midway returns a number that is at least the first and below the second: their mean.
+func midway(low, high float32) float32 {
+	if m := float32((float64(low) + float64(high)) / 2); m >= low && m < high {
+		return m
+	}
+	return low
+}
+
+// exactNoise is the part of the strengths of both sides below which a gain is rounding.
+const exactNoise = 1e-12
+
+// consider takes a division if it is allowed and better than what was found.
+func (s *exactScan) consider(left, right exactSums, threshold float32, missingLeft bool) {
+	if min(left.docs, right.docs) < max(1, s.LeafDocuments) || min(left.curvature, right.curvature) < s.LeafCurvature {
+		return
+	}
+	a := s.value(left.gradient, left.curvature, s.leaf.bounds)
+	b := s.value(right.gradient, right.curvature, s.leaf.bounds)
+	if sign := s.sign(s.feature); sign > 0 && a > b || sign < 0 && a < b {
+		return
+	}
+	l := s.leaf
+	sides := s.strengthAt(left.gradient, left.curvature, a) + s.strengthAt(right.gradient, right.curvature, b)
+	gain := sides - s.strengthAt(l.gradient, l.curvature, s.value(l.gradient, l.curvature, l.bounds))
+	if gain > s.best.gain && gain > exactNoise*math.Abs(sides) {
+		if s.missing.docs == 0 {
+			missingLeft = 2*left.curvature >= l.curvature
+		}
+		s.best = valueSplit{gain, s.feature, threshold, missingLeft, true}
+	}
+}
