@@ -25,7 +25,7 @@ func parts(leaves int, rows func(leaf int) []uint32) [][]uint32 {
 	for l := range leaves {
 		all = append(all, slices.Clone(rows(l)))
 	}
-	slices.SortFunc(all, func(a, b []uint32) int { return slices.Compare(a, b) })
+	slices.SortFunc(all, slices.Compare[[]uint32])
 	return all
 }
 
