@@ -87,36 +87,45 @@ func (o *BinOptions) validate(rows, features int) error {
 // column has the different values of a feature, by their keys in ascending order, and their
 // weights.
 type column struct {
-	keys    []uint64 // of what was read: the value's key, the row
-	values  []uint32
-	weights []float64
+	keys     []uint32 // of what was read
+	weighted []uint64 // instead, with weights: the value's key, the row
+	values   []uint32
+	weights  []float64
 }
 
 // read reads the values of a feature, and reports whether none of those looked at is missing.
 func (c *column) read(x []float32, features, f int, weights []float64) bool {
 	rows := len(x) / features
-	step := (rows + sampleRows - 1) / sampleRows
-	all := true
-	c.keys, c.values, c.weights = c.keys[:0], c.values[:0], c.weights[:0]
+	step, all := (rows+sampleRows-1)/sampleRows, true
+	c.keys, c.weighted, c.values, c.weights = c.keys[:0], c.weighted[:0], c.values[:0], c.weights[:0]
 	for i := 0; i < rows; i += step {
-		if v := x[i*features+f]; v == v {
-			c.keys = append(c.keys, uint64(kernel.AscendingKey(v))<<32|uint64(uint32(i)))
-		} else {
+		switch v := x[i*features+f]; {
+		case v != v:
 			all = false
+		case weights == nil:
+			c.keys = append(c.keys, kernel.AscendingKey(v))
+		default:
+			c.weighted = append(c.weighted, uint64(kernel.AscendingKey(v))<<32|uint64(uint32(i)))
 		}
 	}
 	slices.Sort(c.keys)
-	for i, k := range c.keys {
-		if v := uint32(k >> 32); i == 0 || v != c.values[len(c.values)-1] {
-			c.values, c.weights = append(c.values, v), append(c.weights, 0)
-		}
-		w := 1.0
-		if weights != nil {
-			w = weights[uint32(k)]
-		}
-		c.weights[len(c.weights)-1] += w
+	for _, k := range c.keys {
+		c.count(k, 1)
+	}
+	slices.Sort(c.weighted)
+	for _, k := range c.weighted {
+		c.count(uint32(k>>32), weights[uint32(k)])
 	}
 	return all
+}
+
+// count adds the weight of a value that is not below those before it.
+func (c *column) count(value uint32, weight float64) {
+	last := len(c.values) - 1
+	if last < 0 || c.values[last] != value {
+		c.values, c.weights, last = append(c.values, value), append(c.weights, 0), last+1
+	}
+	c.weights[last] += weight
 }
 
 // cuts returns the bounds between bins.

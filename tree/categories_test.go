@@ -98,6 +98,26 @@ func TestCategoriesAreDividedBest(t *testing.T) {
 	}
 }
 
+// Categories in no order win over numbers that gain more than any cut between categories, and
+// less than the best set of them.
+func TestSetsWinOverCuts(t *testing.T) {
+	d := made{features: 2}
+	for i := range 120 {
+		c := i % 6
+		sign := float64(1 - 2*(c%2))
+		d.x = append(d.x, float32(c), float32(i/60))
+		d.lambda, d.second = append(d.lambda, sign+0.8*float64(1-2*(i/60))), append(d.second, 1)
+	}
+	g, err := NewGrower(d.categorical(t, 9), Options{Leaves: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := g.Grow(d.lambda, d.second, nil).Nodes[0]
+	if root.Feature != 0 || !slices.Equal(root.Categories, []float32{1, 3, 5}) && !slices.Equal(root.Categories, []float32{0, 2, 4}) {
+		t.Errorf("the root is %+v, expected one by the odd categories or the even ones", root)
+	}
+}
+
 // Categories that were never seen, and rare ones without a bin, go where missing values go.
 func TestUnseenCategoriesAreMissing(t *testing.T) {
 	d := makeCategories(300, 9)

@@ -201,3 +201,23 @@ func TestDepthWiseGrowsByLevels(t *testing.T) {
 		}
 	}
 }
+
+// Where no document of a level has a feature's value missing, missing values go to the side with
+// the larger curvature, in symmetric growth as in the other orders.
+func TestMissingGoesToTheLargerSide(t *testing.T) {
+	for larger, missingLeft := range map[float64]bool{0.5: false, 2: true} {
+		d := made{features: 1, x: []float32{1, 1, 2, 2}, lambda: []float64{1, 2, -1, -2}, second: []float64{larger, larger, 1, 1}}
+		for _, growth := range []Growth{LeafWise, DepthWise, Symmetric} {
+			g, err := NewGrower(d.matrix(t, 9, 1), Options{Growth: growth, Leaves: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := g.Grow(d.lambda, d.second, nil).Nodes[0]; n.MissingLeft != missingLeft {
+				t.Errorf("growth %d, curvatures %v and 1: missing values go left: %t", growth, larger, n.MissingLeft)
+			}
+		}
+		if n := d.exact(t, Options{Leaves: 2}).Grow(d.lambda, d.second, nil).Nodes[0]; n.MissingLeft != missingLeft {
+			t.Errorf("exact, curvatures %v and 1: missing values go left: %t", larger, n.MissingLeft)
+		}
+	}
+}

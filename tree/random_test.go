@@ -46,7 +46,7 @@ func TestBothSearchesAgree(t *testing.T) {
 // best is taken, and missing values go to the better side.
 func TestRandomThresholds(t *testing.T) {
 	nan := float32(math.NaN())
-	d := made{features: 2, x: []float32{1, nan, 2, 1, 3, 2, 5, 1, 9, 2}, lambda: []float64{-2, -1, 0, 1, 2}, second: []float64{1, 1, 1, 1, 1}}
+	d := made{features: 2, x: []float32{1, 1, 2, 2, 3, nan, 5, 1, 9, 2}, lambda: []float64{-1, 1, 4, -1, 1}, second: []float64{1, 1, 1, 1, 1}}
 	m := d.matrix(t, 255, 1)
 	strength := func(rows []int) (s float64) {
 		for _, i := range rows {

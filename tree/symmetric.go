@@ -78,18 +78,23 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 		some = some || s.someMissing(of)
 	}
 	c := g.candidates(slot, &all, some, g.levelKey(), &memory)
+	for i := range g.leaves {
+		s := g.levelSearcher(i, counts)
+		some = some || s.others(&c) > 0
+	}
 	sign := g.sign(g.matrix.slots[slot])
 	var gains [2][256]float64 // by where missing values go, right or left, and candidate
 	for i := range g.leaves {
 		s := g.levelSearcher(i, counts)
-		some = some || s.others(&c) > 0
 		s.addGains(&gains[0], g.histogramOf(i, slot), &c, sign, false)
-		s.addGains(&gains[1], g.histogramOf(i, slot), &c, sign, true)
+		if some {
+			s.addGains(&gains[1], g.histogramOf(i, slot), &c, sign, true)
+		}
 	}
 	found := split{slot: slot, gain: g.LeastGain}
 	for side := range gains {
 		for k := c.from; k < c.to; k++ {
-			if gain := gains[side][k]; gain > found.gain && (some || side == 0) {
+			if gain := gains[side][k]; gain > found.gain {
 				found = split{gain: gain, slot: slot, cut: uint8(k), missingLeft: side == 1, found: true}
 			}
 		}
