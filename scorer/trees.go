@@ -104,7 +104,8 @@ func (t *Trees) flatten(nodes []TreeNode) {
 		root = child(0)
 	}
 	t.roots = append(t.roots, root)
-	for _, n := range nodes {
+	for i := range nodes {
+		n := &nodes[i]
 		flat := flatNode{n.Threshold, int32(n.Feature), [2]int32{child(n.Left), child(n.Right)}, n.MissingLeft, 0}
 		if n.Categories != nil {
 			t.sets = append(t.sets, n.Categories)
@@ -127,7 +128,8 @@ func cloneNodes(nodes []TreeNode) []TreeNode {
 // checkTree returns an error if nodes are no tree on so many features.
 func checkTree(features int, nodes []TreeNode) error {
 	seen := make([]bool, 2*len(nodes)+1) // nodes, then leaves
-	for i, n := range nodes {
+	for i := range nodes {
+		n := &nodes[i]
 		if n.Feature < 0 || n.Feature >= features {
 			return fmt.Errorf("found feature %d in node %d, expected one from 1 to %d", n.Feature+1, i, features)
 		}
@@ -137,7 +139,7 @@ func checkTree(features int, nodes []TreeNode) error {
 		if err := n.checkCategories(i); err != nil {
 			return err
 		}
-		for _, c := range []int{n.Left, n.Right} {
+		for _, c := range [2]int{n.Left, n.Right} {
 			if c >= len(nodes) || c < -1-len(nodes) {
 				return fmt.Errorf("found child %d of node %d, expected one of the nodes up to %d or −1 less one of the leaves up to %d", c, i, len(nodes)-1, len(nodes))
 			}

@@ -342,8 +342,31 @@ func (v Value) single() (float32, error) {
 }
 
 func (v Value) integer() (int, error) {
+	if len(v.Text) <= 4 { // as those of trees
+		if x, ok := small(v.Text); ok {
+			return x, nil
+		}
+	}
 	x, err := strconv.Atoi(v.shared())
 	return x, v.inRange(err, reflect.TypeFor[int])
+}
+
+// small returns an integer of a few digits.
+func small(text []byte) (x int, ok bool) {
+	digits := text
+	if len(digits) > 0 && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	for _, b := range digits {
+		if !isDigit(b) {
+			return 0, false
+		}
+		x = 10*x + int(b-'0')
+	}
+	if len(digits) < len(text) {
+		x = -x
+	}
+	return x, len(digits) > 0
 }
 
 // shared returns the text as a string that shares its memory and must not outlive it.

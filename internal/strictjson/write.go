@@ -130,7 +130,7 @@ func Compact(w io.Writer, v Value) {
 		if v.Text[at] == '"' {
 			at = behindString(v.Text, at)
 		} else {
-			for at < len(v.Text) && v.Text[at] > ' ' && v.Text[at] != '"' {
+			for at < len(v.Text) && !isBreak[v.Text[at]] {
 				at++
 			}
 		}
@@ -143,3 +143,6 @@ func Compact(w io.Writer, v Value) {
 	}
 	_, _ = w.Write(out)
 }
+
+// isBreak marks white space, and the quotes that may be around some.
+var isBreak = [256]bool{' ': true, '\n': true, '\t': true, '\r': true, '"': true}
