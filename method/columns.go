@@ -12,9 +12,9 @@ import (
 
 // columnForms describe the values of the kinds that name features.
 var columnForms = map[Kind]string{
-	Columns: "features from 1, as 2:7:10..14, or none",
-	Signed:  "features from 1, falling ones with a minus, as 2:-7:10..14, or none",
-	Groups:  "groups of features from 1, as 2:7/7:10..14, or none",
+	Columns: "none or features, as 2:7:10..14",
+	Signed:  "none or features, as 2:-7:10..14",
+	Groups:  "none or groups, as 2:7/7:10..14",
 }
 
 // noColumns is the value of these kinds that names none.

@@ -80,7 +80,7 @@ func TestTreeColumns(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ name, value, want string }{
-		{"monotone", "3:x", `monotone=3:x: found "x", expected features from 1, falling ones with a minus, as 2:-7:10..14, or none`},
+		{"monotone", "3:x", `monotone=3:x: found "x", expected none or features, as 2:-7:10..14`},
 		{"monotone", "0", `found "0"`}, {"monotone", "", `found ""`}, {"monotone", "3:-3", `found feature 3 twice`}, {"monotone", "7..5", `found "7..5"`},
 		{"monotone", "1/2", `found "1/2"`}, {"monotone", "1..99999999999", `found "1..99999999999"`}, {"monotone", "--3", `found "--3"`},
 		{"interactions", "1:-2", `found "-2"`}, {"interactions", "1//2", `found ""`}, {"interactions", "1:1", `found feature 1 twice`},
