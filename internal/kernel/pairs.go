@@ -101,6 +101,35 @@ func prefixDiffGo[I uint16 | int32](e []float64, a float64, s []float64, plus, m
 	}
 }
 
+// AddSquares adds to dst what the squares of running sums change by down a column of the rows
+// of [Pairs.PrefixDiff], each change times its pair's factor: for the pairs of the column, in
+// order,
+//
+//	dst[plus] += factor·((sum[plus]+1)² − sum[plus]²),    sum[plus] += 1
+//	dst[minus] += factor·((sum[minus]−1)² − sum[minus]²), sum[minus] −= 1
+//
+// dst and sum have an element a document, factors one a pair at least.
+func (p *Pairs) AddSquares(dst, sum, factors []float64, width, column int) {
+	mustMatch(len(dst), p.documents)
+	mustMatch(len(sum), p.documents)
+	if n := p.narrow; n != nil {
+		addSquares(dst, sum, factors, n.plus, n.minus, width, column)
+		return
+	}
+	addSquares(dst, sum, factors, p.wide.plus, p.wide.minus, width, column)
+}
+
+func addSquares[I uint16 | int32](dst, sum, factors []float64, plus, minus []I, width, column int) {
+	minus, factors = minus[:len(plus)], factors[:len(plus)]
+	for k := column; k < len(plus); k += width {
+		f, up, down := factors[k], plus[k], minus[k]
+		dst[up] += f * (2*sum[up] + 1)
+		sum[up]++
+		dst[down] += f * (1 - 2*sum[down])
+		sum[down]--
+	}
+}
+
 // Work returns the length of the working memory that TransposeDiff needs.
 func (p *Pairs) Work() int { return p.lists.sums() + 1 }
 

@@ -16,7 +16,7 @@ import (
 //	Combined(s) = Σ_k c_k ConvexLoss_k(s) / Σ_k c_k,
 //
 // in which MLE may be one, as LogRank's last sentence proposes: "to guide the ConvexLoss
-// optimizer with some combination of all the loss functions". It is convex, and at least
+// optimizer with some combination of all the loss functions". It is convex, a [loss.Diagonal] in the sampled form, and at least
 // [ConvexLoss] for the mean of the losses Δ_k. In the sampled form all terms share the
 // query's one sample.
 //
@@ -71,7 +71,10 @@ func (l Combined) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error)
 		}
 	}
 	if l.Form == Sampled {
-		return bound, l.bindSample(bound, terms, pairs, rng)
+		if err := l.bindSample(bound, terms, pairs, rng); err != nil {
+			return nil, err
+		}
+		return bound.bound(), nil
 	}
 	for k, t := range terms {
 		var err error
@@ -79,7 +82,7 @@ func (l Combined) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error)
 			return nil, err
 		}
 	}
-	return bound, nil
+	return bound.bound(), nil
 }
 
 // counting returns the terms that have a weight, and the sum of the weights.
@@ -150,6 +153,38 @@ type boundCombined []struct {
 	law    law
 	beta   float64
 	weight float64
+}
+
+// bound returns b with second derivatives if all its laws know them.
+func (b boundCombined) bound() loss.QueryLoss {
+	for _, t := range b {
+		if _, ok := t.law.(curved); !ok {
+			return b
+		}
+	}
+	return boundCurvedCombined{b}
+}
+
+// boundCurvedCombined is a boundCombined of curved laws.
+type boundCurvedCombined struct{ boundCombined }
+
+var _ loss.Diagonal = boundCurvedCombined{}
+
+// EvalSecond implements [loss.Diagonal].
+func (b boundCurvedCombined) EvalSecond(scores, lambda, second []float64, scratch *loss.Scratch) float64 {
+	scratch.Reset()
+	grad, own := scratch.Floats(len(lambda)), scratch.Floats(len(second))
+	clear(lambda)
+	clear(second)
+	var value float64
+	for _, t := range b.boundCombined {
+		value += t.weight * t.law.(curved).logPartitionSecond(t.beta, scores, grad, own, scratch)
+		for i, v := range grad {
+			lambda[i] -= t.weight * v
+			second[i] += t.weight * own[i]
+		}
+	}
+	return value
 }
 
 func (b boundCombined) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {

@@ -12,7 +12,7 @@ import (
 //
 // the log-sum-exp of the terms whose maximum is the structured hinge loss: at least
 // L1 + βL2 and at least the structured hinge loss max_y (βΔ(y) − w·δφ(y)). It is convex
-// in every form.
+// in every form. The sampled form is a [loss.Diagonal].
 //
 // In the factored form under AUC it is Σ_gb log(1 + exp(−2κ(s_g − s_b) +
 // β/(n⁺n⁻))); under other measures that form exists only for queries with a
@@ -30,22 +30,8 @@ func (l ConvexLoss) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, erro
 	if law == nil {
 		return loss.Nothing, nil
 	}
-	return boundConvexLoss{law, l.beta()}, nil
+	return bindPartition(law, l.beta()), nil
 }
 
 // Traits implements [loss.Loss].
 func (l ConvexLoss) Traits() loss.Traits { return l.traits(true) }
-
-type boundConvexLoss struct {
-	law  law
-	beta float64
-}
-
-func (b boundConvexLoss) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
-	scratch.Reset()
-	value := b.law.logPartition(b.beta, scores, lambda, scratch)
-	for i, v := range lambda {
-		lambda[i] = -v
-	}
-	return value
-}

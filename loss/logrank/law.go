@@ -29,3 +29,16 @@ type law interface {
 	// it may be for those of a sample, it is −Inf, and the derivative is 0.
 	logGain(s, grad []float64, scratch *loss.Scratch) float64
 }
+
+// curved is a law that knows the second derivatives of A(β),
+//
+//	∂²A/∂s_i² = Σ_y p_y (∂e_y/∂s_i)² − (∂A/∂s_i)²,   e_y = −w·δφ(y),
+//
+// the variances of what the scores are multiplied with.
+type curved interface {
+	law
+
+	// logPartitionSecond is logPartition with a grad that is not nil, and overwrites second
+	// with ∂²A/∂s². They are not negative.
+	logPartitionSecond(beta float64, s, grad, second []float64, scratch *loss.Scratch) float64
+}

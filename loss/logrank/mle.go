@@ -15,7 +15,7 @@ import (
 //	L1 = Σ_gb log(1 + exp(−2κ(s_g − s_b))),
 //
 // the pairwise logistic loss with slope 2κ, and RankNet's for a linear scorer. It
-// is convex in every form. The factored form is a [loss.Diagonal].
+// is convex in every form. The factored and the sampled form are [loss.Diagonal]s.
 type MLE struct{ Options }
 
 var _ loss.Loss = MLE{}
@@ -30,28 +30,17 @@ func (l MLE) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) {
 		return loss.Nothing, nil
 	}
 	if pairwise, ok := law.(*pairwiseLaw); ok {
-		return boundPairwiseMLE{boundMLE{law}, &pairwise.pairs}, nil
+		return boundPairwiseMLE{boundPartition{law, 0}, &pairwise.pairs}, nil
 	}
-	return boundMLE{law}, nil
+	return bindPartition(law, 0), nil
 }
 
 // Traits implements [loss.Loss].
 func (l MLE) Traits() loss.Traits { return l.traits(true) }
 
-type boundMLE struct{ law law }
-
-func (b boundMLE) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
-	scratch.Reset()
-	value := b.law.logPartition(0, scores, lambda, scratch)
-	for i, v := range lambda {
-		lambda[i] = -v
-	}
-	return value
-}
-
 // boundPairwiseMLE is the factored form, which knows its second derivatives.
 type boundPairwiseMLE struct {
-	boundMLE
+	boundPartition
 	pairs *pairs
 }
 

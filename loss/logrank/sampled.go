@@ -49,7 +49,7 @@ type restart struct {
 	walks        []float64 // 1 for each walk that starts there, 0 for the others
 }
 
-var _ law = (*sampledLaw)(nil)
+var _ curved = (*sampledLaw)(nil)
 
 // newSampledLaw draws the sample. Training loss is Δ = 1 − gain; kappa is the
 // feature map's scale κ > 0; more are gains for [sampledLaw.under]. It is an error if the
@@ -124,6 +124,11 @@ func countingGain(set *sample.Set) []float64 {
 
 // logPartition implements law.
 func (l *sampledLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
+	return l.logPartitionSecond(beta, s, grad, nil, scratch)
+}
+
+// logPartitionSecond implements curved; grad and second may be nil.
+func (l *sampledLaw) logPartitionSecond(beta float64, s, grad, second []float64, scratch *loss.Scratch) float64 {
 	e, shift := l.energies(s, scratch)
 	l.exponentials(beta, e[:l.set.Len()])
 	sum := l.suffixSums(e)
@@ -135,6 +140,9 @@ func (l *sampledLaw) logPartition(beta float64, s, grad []float64, scratch *loss
 	}
 	if grad != nil {
 		l.back(grad, e, 1/sum, scratch)
+	}
+	if second != nil {
+		l.variances(second, grad, e, 1/sum, scratch)
 	}
 	return shift + math.Log(sum) + beta - l.logTotal
 }
