@@ -20,6 +20,13 @@ func TestHyperparametersOnTrees(t *testing.T) {
 		if again, err := of.For(treeScorer); again != of || err != nil {
 			t.Errorf("%s on trees is another method on trees: %v", m.Name, err)
 		}
+		names := make(map[string]bool)
+		for _, h := range of.Hyperparameters {
+			if names[h.Name] {
+				t.Errorf("%s on trees has two hyperparameters %s", m.Name, h.Name)
+			}
+			names[h.Name] = true
+		}
 		for _, name := range []string{"C", "optimizer", "epochs", "iterations", "hidden", "activation", "c_scale", "slack"} {
 			if _, err := of.hyperparameter(name); err == nil {
 				t.Errorf("%s on trees has the hyperparameter %s, which changes nothing there", m.Name, name)

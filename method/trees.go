@@ -70,9 +70,10 @@ func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 func treeParameters() []Hyperparameter {
 	return []Hyperparameter{
 		{Name: "trees", Kind: Integer, Default: "300", Min: 1, Max: 1e6, Doc: "trees to add; with validation data those after the best one are dropped"},
-		{Name: "leaves", Kind: Integer, Default: "15", Min: 2, Max: 1e6, Grid: []string{"7", "15", "31"}, Doc: "leaves of a tree at most"},
+		{Name: "leaves", Kind: Integer, Default: "15", Min: 2, Max: 1e6, Grid: []string{"4", "10", "31"}, Doc: "leaves of a tree at most"},
 		{Name: "growth", Kind: Choice, Default: "leaf", Choices: []string{"leaf", "depth", "symmetric"}, Doc: "which leaf is divided next: the one of the largest gain, that of its level, or a whole level by one split"},
-		{Name: "rate", Kind: Number, Default: "0.05", Min: leastPositive, Max: 1, Grid: []string{"0.03", "0.1"}, Doc: "factor of a tree's values"},
+		{Name: "rate", Kind: Number, Default: "0.05", Min: leastPositive, Max: 1, Doc: "factor of a tree's values"},
+		{Name: "fit", Kind: Choice, Default: "auto", Choices: []string{"auto", "newton", "gradient"}, Doc: "what trees are fitted to: λ over second derivatives (newton), or λ by least squares, with a line search where λ is a gradient; auto: newton where the loss has second derivatives"},
 		{Name: "depth", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "divisions from the root to a leaf at most; 0: any number"},
 		{Name: "bins", Kind: Integer, Default: "255", Min: 2, Max: tree.MaxBins, Doc: "intervals that a feature's values are put into, of about equally many documents"},
 		{Name: "bins_by", Kind: Choice, Default: "documents", Choices: []string{"documents", "curvature"}, Doc: "what is about equal in all bins of a feature: the number of documents or the sum of their second derivatives at the start"},
@@ -80,18 +81,18 @@ func treeParameters() []Hyperparameter {
 		{Name: "category_smoothing", Kind: Number, Default: "10", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives of a category, by whose gradient over it categories are ordered"},
 		{Name: "splits", Kind: Choice, Default: "histogram", Choices: []string{"histogram", "exact"}, Doc: "whether a feature is divided between bins or between any two values, which is slower"},
 		{Name: "thresholds", Kind: Choice, Default: "best", Choices: []string{"best", "random"}, Doc: "of a feature in a leaf: the best of all, or one drawn at random (extremely randomised trees)"},
-		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Grid: []string{"20", "50"}, Doc: "documents of a leaf at least"},
+		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Grid: []string{"20", "100"}, Doc: "documents of a leaf at least"},
 		{Name: "leaf_curvature", Kind: Number, Default: "1e-3", Min: 0, Max: 1e9, Doc: "sum of second derivatives of a leaf at least"},
 		{Name: "l2", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives that a leaf's gradient is divided by"},
 		{Name: "l1", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "amount that a leaf's gradient is pulled to 0 by"},
 		{Name: "least_gain", Kind: Number, Default: "0", Min: 0, Max: 1e9, Doc: "gain of a division at least, in twice the objective's quadratic approximation"},
 		{Name: "monotone", Kind: Signed, Default: noColumns, Doc: "features, counted from 1, with whose values scores must not fall, or with a minus not rise, while all others stay"},
 		{Name: "interactions", Kind: Groups, Default: noColumns, Doc: "groups of features, counted from 1, that may divide documents on one path; a feature of no group is alone on its paths"},
-		{Name: "query_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the queries, drawn for each tree, that it is grown on"},
+		{Name: "query_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Grid: []string{"0.6"}, Doc: "part of the queries, drawn for each tree, that it is grown on"},
 		{Name: "document_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of these queries' documents, drawn for each tree, that it is grown on"},
 		{Name: "goss_top", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the documents, those of the largest λ times second derivative, that all teach a tree (GOSS)"},
 		{Name: "goss_rest", Kind: Number, Default: "0", Min: 0, Max: 1, Doc: "part of the documents that is drawn from the others for each tree and stands for all of them"},
-		{Name: "feature_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Doc: "part of the features, drawn for each tree, that it divides by"},
+		{Name: "feature_fraction", Kind: Number, Default: "1", Min: leastPositive, Max: 1, Grid: []string{"0.3", "1"}, Doc: "part of the features, drawn for each tree, that it divides by"},
 		{Name: "boosting", Kind: Choice, Default: "gradient", Choices: []string{"gradient", "dart", "forest"}, Doc: "what a tree is fitted to: what all trees before it left, what a random part of them left (DART), or the same as all trees, whose mean is taken, on queries drawn with replacement (random forest; its rate is 1)"},
 		{Name: "dropout", Kind: Number, Default: "0.1", Min: leastPositive, Max: 1, Doc: "probability with which a tree is left out for the next one (boosting=dart)"},
 		{Name: "dropout_skip", Kind: Number, Default: "0.5", Min: 0, Max: 1, Doc: "probability with which none is left out (boosting=dart)"},
@@ -106,7 +107,7 @@ func treeParameters() []Hyperparameter {
 func trees(p *Problem) (train.Trees, error) {
 	v := p.Values
 	l := train.Trees{
-		Rounds: v.Int("trees"), Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
+		Rounds: v.Int("trees"), Steps: fits[v.Text("fit")], Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
 		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
 		DocumentFraction: v.Number("document_fraction"), GOSSTop: v.Number("goss_top"), GOSSRest: v.Number("goss_rest"),
 		Sum: treeSums[v.Text("boosting")], Bag: v.Int("bag"),
@@ -145,6 +146,8 @@ func (p *Problem) nameColumns(l *train.Trees) (err error) {
 	}
 	return err
 }
+
+var fits = map[string]train.Steps{"auto": train.AnySteps, "newton": train.NewtonSteps, "gradient": train.GradientSteps}
 
 var growths = map[string]tree.Growth{"leaf": tree.LeafWise, "depth": tree.DepthWise, "symmetric": tree.Symmetric}
 

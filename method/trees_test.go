@@ -15,6 +15,7 @@ import (
 var treeSettings = map[string][2][]string{
 	"trees":              {{}, {"trees", "5"}},
 	"leaves":             {{}, {"leaves", "5"}},
+	"fit":                {{"fit", "newton"}, {"fit", "gradient"}},
 	"growth":             {{"growth", "depth"}, {"growth", "symmetric"}},
 	"rate":               {{}, {"rate", "0.5"}},
 	"depth":              {{}, {"depth", "2"}},

@@ -27,13 +27,13 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
 	}
-	f, err := l.functional(t, t.Seed)
+	step, err := l.step(t, t.Seed)
 	if err != nil {
 		return nil, err
 	}
 	d, s := t.Normalized(), t.Initial.Scorer.(*scorer.Trees)
 	r := refitting{
-		Trees: l, step: newTreeStep(f, t.Loss.Traits()),
+		Trees: l, step: step,
 		table:  leafTable{features: d.Features, x: d.X(), workers: t.Workers},
 		scores: make([]float64, d.Docs()), lambda: make([]float64, d.Docs()), second: make([]float64, d.Docs()),
 	}
@@ -54,7 +54,7 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 			t.Observe(Iteration{Number: k + 1, Objective: value, Epoch: true, Rate: l.Rate, Params: params})
 		}
 	}
-	learned := &Learned{s, params, model.Training{Objective: value, Iterations: len(trees), Evaluations: len(trees), Status: "all trees have new values"}, f.Queries()}
+	learned := &Learned{s, params, model.Training{Objective: value, Iterations: len(trees), Evaluations: len(trees), Status: "all trees have new values"}, step.loss.Queries()}
 	return learned, l.validateRefit(t, learned)
 }
 

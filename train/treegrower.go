@@ -56,12 +56,13 @@ func (l *Trees) growers(t *Task, base []float64) (func() (grower, error), error)
 
 // curvature returns the second derivatives that trees are fitted to at the start.
 func (l *Trees) curvature(t *Task, base []float64) ([]float64, error) {
-	f, err := l.functional(t, t.Seed)
+	step, err := l.step(t, t.Seed)
 	if err != nil {
 		return nil, err
 	}
-	scores, lambda, second := make([]float64, f.Rows()), make([]float64, f.Rows()), make([]float64, f.Rows())
+	d := step.loss.Rows()
+	scores, lambda, second := make([]float64, d), make([]float64, d), make([]float64, d)
 	copy(scores, base)
-	newTreeStep(f, t.Loss.Traits()).eval(scores, lambda, second)
+	step.eval(scores, lambda, second)
 	return second, nil
 }

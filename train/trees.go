@@ -14,7 +14,7 @@ import (
 // Trees adds regression trees to a sum, round by round: each approximates a step of the loss as
 // a function of the documents' scores (Friedman, Greedy Function Approximation, Annals of
 // Statistics 2001). It is a Newton step if the loss has second derivatives by score
-// (loss.Diagonal; Chen and Guestrin, XGBoost, KDD 2016); else one along λ, by a line search if
+// (loss.Diagonal; Chen and Guestrin, XGBoost, KDD 2016) and Steps does not say otherwise; else one along λ, by a line search if
 // λ is the gradient of the loss. The round that is best on the validation data is kept, without
 // these the last. It writes checkpoints.
 type Trees struct {
@@ -48,6 +48,10 @@ type Trees struct {
 	// which the old ones make up the part Decay.
 	Refit bool
 	Decay float64
+
+	// Steps says whether trees take Newton steps: without a choice, if the loss has second
+	// derivatives.
+	Steps Steps
 
 	tree.Options // Workers is set by the task
 }
@@ -131,7 +135,7 @@ func (l *Trees) complete(t *Task) {
 
 // grow begins a sum of trees.
 func (l Trees) grow(t *Task, newGrower func() (grower, error), seed uint64, base []float64) (*treeRounds, error) {
-	f, err := l.functional(t, seed)
+	step, err := l.step(t, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +146,7 @@ func (l Trees) grow(t *Task, newGrower func() (grower, error), seed uint64, base
 	d := t.Normalized()
 	n := d.Docs()
 	r := &treeRounds{
-		Trees: l, seed: seed, data: d, base: base, loss: f, step: newTreeStep(f, t.Loss.Traits()), grower: g,
+		Trees: l, seed: seed, data: d, base: base, loss: step.loss, step: step, grower: g,
 		treesState: treesState{scores: make([]float64, n)}, lambda: make([]float64, n), second: make([]float64, n),
 	}
 	copy(r.scores, base)
@@ -157,8 +161,9 @@ func (l Trees) grow(t *Task, newGrower func() (grower, error), seed uint64, base
 	return r, nil
 }
 
-// functional returns the loss as a function of the scores of the training data.
-func (l *Trees) functional(t *Task, seed uint64) (*objective.Functional, error) {
+// step returns what trees are fitted to: the loss as a function of the scores of the training
+// data.
+func (l *Trees) step(t *Task, seed uint64) (*treeStep, error) {
 	if t.Loss == nil {
 		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
 	}
@@ -167,8 +172,11 @@ func (l *Trees) functional(t *Task, seed uint64) (*objective.Functional, error) 
 		return nil, err
 	}
 	f, err := objective.NewFunctional(t.Normalized(), t.Loss, seed, t.Workers, t.done)
-	if err == nil && f.Queries() == 0 {
-		err = t.nothingToLearn()
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	if f.Queries() == 0 {
+		return nil, t.nothingToLearn()
+	}
+	return newTreeStep(f, t.Loss.Traits(), l.Steps)
 }

@@ -10,8 +10,8 @@ import (
 // treeStep says what trees are fitted to and how far their sum moves along one. There are
 // three kinds of losses:
 //
-//   - with second derivatives by score (loss.Diagonal), trees approximate Newton steps, and
-//     a tree's values are taken as they are;
+//   - with second derivatives by score (loss.Diagonal), unless gradient steps are asked for,
+//     trees approximate Newton steps, and a tree's values are taken as they are;
 //   - without them, or with such as may be negative, where the loss is not convex, a tree is
 //     fitted by least squares to λ, and a line search finds the factor of its values that
 //     minimises the loss (Friedman, Greedy Function Approximation, Annals of Statistics 2001,
@@ -44,10 +44,24 @@ const (
 	searchSlope  = 0.5
 )
 
-func newTreeStep(f *objective.Functional, t loss.Traits) *treeStep {
-	s := &treeStep{loss: f, newton: f.Diagonal() == nil, factor: 1}
+// Steps say what trees are fitted to.
+type Steps int
+
+// The kinds of steps.
+const (
+	AnySteps      Steps = iota // Newton steps if the loss has second derivatives, else along λ
+	NewtonSteps                // an error if it has none
+	GradientSteps              // along λ
+)
+
+func newTreeStep(f *objective.Functional, t loss.Traits, steps Steps) (*treeStep, error) {
+	lacking := f.Diagonal()
+	if steps == NewtonSteps && lacking != nil {
+		return nil, BadProblem("Newton steps: %w, expected a loss that has them", lacking)
+	}
+	s := &treeStep{loss: f, newton: lacking == nil && steps != GradientSteps, factor: 1}
 	if s.newton {
-		return s
+		return s, nil
 	}
 	s.search = !t.NonGradient
 	s.weight = make([]float64, f.Rows())
@@ -55,7 +69,7 @@ func newTreeStep(f *objective.Functional, t loss.Traits) *treeStep {
 	if s.search {
 		s.along, s.scores, s.lambda = make([]float64, f.Rows()), make([]float64, f.Rows()), make([]float64, f.Rows())
 	}
-	return s
+	return s, nil
 }
 
 // eval overwrites lambda and second with what the next tree is fitted to at the scores, and
