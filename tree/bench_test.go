@@ -22,9 +22,10 @@ func BenchmarkHistogram(b *testing.B) {
 		rows[i] = uint32(i)
 	}
 	quantise(packed, rows, d.lambda, d.second)
-	var h histogram
+	h := make([]histogram, 1)
+	var w gatherer
 	for b.Loop() {
-		h.fill(m.blocks[0], rows, packed)
+		w.fill(h, m, 0, 1, rows, packed)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/800_000, "ns/cell")
 }

@@ -22,14 +22,15 @@ type Grower struct {
 		packed []sums
 		counts []int
 	}
-	leaves []leaf
-	free   [][]histogram
-	splits []split // by slot, of the node looked at
-	second []split // likewise, of its sibling
-	tree   *Tree
-	bag    []bool // documents that are in index; nil for all
-	barred []bool // features that no split is by; nil for none
-	seed   uint64 // of random thresholds
+	leaves    []leaf
+	free      [][]histogram
+	gatherers []gatherer // a worker each
+	splits    []split    // by slot, of the node looked at
+	second    []split    // likewise, of its sibling
+	tree      *Tree
+	bag       []bool // documents that are in index; nil for all
+	barred    []bool // features that no split is by; nil for none
+	seed      uint64 // of random thresholds
 
 	bounded bool // some feature has a sign
 }
@@ -144,10 +145,10 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	top := &g.leaves[0]
 	top.sums = g.take()
 	s := g.searcher(top)
-	g.blocks(top.to, func(b int) {
-		top.sums[b].fill(g.matrix.blocks[b], g.index, g.packed)
+	g.blocks(top.to, func(w *gatherer, from, to int) {
+		w.fill(top.sums, g.matrix, from, to, g.index, g.packed)
 		if g.Growth != Symmetric {
-			g.search(&s, b, top.sums, g.splits)
+			g.search(&s, from, to, top.sums, g.splits)
 		}
 	})
 	if g.Growth != Symmetric {
@@ -214,11 +215,10 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 	}
 	smaller.sums = g.take()
 	s, t := g.searcher(smaller), g.searcher(larger)
-	g.blocks(smaller.to-smaller.from, func(b int) {
-		smaller.sums[b].fill(g.matrix.blocks[b], g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
-		larger.sums[b].less(&smaller.sums[b])
-		g.search(&s, b, smaller.sums, g.splits)
-		g.search(&t, b, larger.sums, g.second)
+	g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) {
+		g.part(w, smaller, larger, from, to)
+		g.search(&s, from, to, smaller.sums, g.splits)
+		g.search(&t, from, to, larger.sums, g.second)
 	})
 	g.choose(smaller, g.splits)
 	g.choose(larger, g.second)
@@ -228,9 +228,9 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 // whose documents are taken from the histograms one by one.
 func (g *Grower) searchLarger(smaller, larger *leaf) {
 	t := g.searcher(larger)
-	g.blocks(smaller.to-smaller.from, func(b int) {
-		larger.sums[b].remove(g.matrix.blocks[b], g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
-		g.search(&t, b, larger.sums, g.second)
+	g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) {
+		w.remove(larger.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
+		g.search(&t, from, to, larger.sums, g.second)
 	})
 	g.choose(larger, g.second)
 }
@@ -241,13 +241,26 @@ func (g *Grower) divisible(l *leaf) bool {
 	return l.to-l.from >= 2*g.LeafDocuments && curvature*(1+1e-9) >= 2*g.LeafCurvature
 }
 
-// blocks runs do for every block of features, side by side if that is worth it.
-func (g *Grower) blocks(docs int, do func(b int)) {
-	workers := g.Workers
-	if docs*len(g.matrix.blocks) < 1<<14 {
-		workers = 1
+// part fills the histograms of the smaller sibling, and takes them from those of the larger one,
+// which are the parent's.
+func (g *Grower) part(w *gatherer, smaller, larger *leaf, from, to int) {
+	w.fill(smaller.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
+	for b := from; b < to; b++ {
+		larger.sums[b].less(&smaller.sums[b])
 	}
-	parallel.For(len(g.matrix.blocks), workers, func(_, b int) { do(b) })
+}
+
+// blocks runs do for all blocks of features, from one up to another, side by side if that is
+// worth it.
+func (g *Grower) blocks(docs int, do func(w *gatherer, from, to int)) {
+	all, parts := g.matrix.blocks, 1
+	if docs*all >= 1<<14 {
+		parts = parallel.Workers(g.Workers, all)
+	}
+	for len(g.gatherers) < parts {
+		g.gatherers = append(g.gatherers, gatherer{})
+	}
+	parallel.For(parts, parts, func(_, i int) { do(&g.gatherers[i], i*all/parts, (i+1)*all/parts) })
 }
 
 func (g *Grower) searcher(l *leaf) searcher {
@@ -261,15 +274,16 @@ func (g *Grower) searcher(l *leaf) searcher {
 	return s
 }
 
-// search bounds the gain of each feature of a block, and finds the best split of categories.
-func (g *Grower) search(s *searcher, b int, sums []histogram, found []split) {
-	for slot := b * blockFeatures; slot < min(len(g.matrix.slots), (b+1)*blockFeatures); slot++ {
+// search bounds the gain of each feature of blocks from one up to another, and finds the best
+// split of categories.
+func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []split) {
+	for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
 		f := g.matrix.slots[slot]
 		if g.bars(s.leaf, f) {
 			found[slot] = split{slot: slot}
 			continue
 		}
-		of := &sums[b][slot%blockFeatures]
+		of := &sums[slot/blockFeatures][slot%blockFeatures]
 		if g.matrix.bins.categories[f] != nil { // the bound is on cuts
 			found[slot] = g.find(s, slot, of)
 			continue
@@ -384,9 +398,8 @@ func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 // count sets counts to the documents of a leaf by code of a slot.
 func (g *Grower) count(counts *[256]uint32, l *leaf, slot int) {
 	*counts = [256]uint32{}
-	words, shift := g.matrix.blocks[slot/blockFeatures], 8*(slot%blockFeatures)
 	for _, r := range g.index[l.from:l.to] {
-		counts[uint8(words[r]>>shift)]++
+		counts[g.matrix.codeAt(slot, r)]++
 	}
 }
 
@@ -397,7 +410,7 @@ func (g *Grower) take() []histogram {
 		g.free = g.free[:n-1]
 		return h
 	}
-	return make([]histogram, len(g.matrix.blocks))
+	return make([]histogram, g.matrix.blocks)
 }
 
 // release gives back a leaf's histograms.

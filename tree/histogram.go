@@ -9,18 +9,11 @@ import (
 // histogram has the sums of a block's features by code.
 type histogram [blockFeatures][256]sums
 
-// fill sets the histogram to the sums of some documents: rows are theirs in the block's
-// words, packed their sums in the same order.
-func (h *histogram) fill(words []uint64, rows []uint32, packed []sums) {
-	*h = histogram{}
-	h.add(words, rows, packed)
-}
-
-// add adds the sums of some documents.
-func (h *histogram) add(words []uint64, rows []uint32, packed []sums) {
-	packed = packed[:len(rows)]
-	for i, r := range rows {
-		w, v := words[r], packed[i]
+// add adds the sums of some documents, of which words are the block's.
+func (h *histogram) add(words []uint64, packed []sums) {
+	packed = packed[:len(words)]
+	for i, w := range words {
+		v := packed[i]
 		h[0][uint8(w)] += v
 		h[1][uint8(w>>8)] += v
 		h[2][uint8(w>>16)] += v
@@ -29,19 +22,6 @@ func (h *histogram) add(words []uint64, rows []uint32, packed []sums) {
 		h[5][uint8(w>>40)] += v
 		h[6][uint8(w>>48)] += v
 		h[7][uint8(w>>56)] += v
-	}
-}
-
-// remove subtracts the sums of some documents.
-func (h *histogram) remove(words []uint64, rows []uint32, packed []sums) {
-	var minus [64]sums
-	for len(rows) > 0 {
-		n := min(len(rows), len(minus))
-		for i, v := range packed[:n] {
-			minus[i] = -v
-		}
-		h.add(words, rows[:n], minus[:n])
-		rows, packed = rows[n:], packed[n:]
 	}
 }
 
@@ -54,3 +34,55 @@ func (h *histogram) less(other *histogram) {
 
 // words returns sums as what they are.
 func words(s []sums) []uint64 { return unsafe.Slice((*uint64)(unsafe.SliceData(s)), len(s)) }
+
+// part is the number of documents whose words are brought together at a time, so that they and
+// a block's histogram stay in the cache. Their words of the next block stand padding words
+// behind, which keeps them from the same place in the cache.
+const (
+	part    = 1024
+	padding = 8
+)
+
+// gatherer is the memory of a worker that fills histograms.
+type gatherer struct {
+	words []uint64
+	minus []sums
+}
+
+// add adds the sums of documents with the given rows to the histograms of blocks from one up to
+// another.
+func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums) {
+	if need := (to - from) * (part + padding); len(w.words) < need {
+		w.words = make([]uint64, need)
+	}
+	for len(rows) > 0 {
+		n := min(part, len(rows))
+		for i, r := range rows[:n] {
+			at := i
+			for _, word := range m.words[int(r)*m.blocks+from : int(r)*m.blocks+to] {
+				w.words[at] = word
+				at += part + padding
+			}
+		}
+		for b := from; b < to; b++ {
+			at := (b - from) * (part + padding)
+			h[b].add(w.words[at:at+n], packed[:n])
+		}
+		rows, packed = rows[n:], packed[n:]
+	}
+}
+
+// fill sets the histograms to the sums of documents.
+func (w *gatherer) fill(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums) {
+	clear(h[from:to])
+	w.add(h, m, from, to, rows, packed)
+}
+
+// remove subtracts the sums of documents.
+func (w *gatherer) remove(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums) {
+	w.minus = w.minus[:0]
+	for _, v := range packed {
+		w.minus = append(w.minus, -v)
+	}
+	w.add(h, m, from, to, rows, w.minus)
+}

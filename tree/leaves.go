@@ -11,25 +11,36 @@ func (g *Grower) partition(l *leaf, n *Node) int {
 		g.spare.index, g.spare.packed = make([]uint32, docs), make([]sums, docs)
 	}
 	spare, spareSums := g.spare.index[:docs], g.spare.packed[:docs]
-	words, shift := g.matrix.blocks[n.slot/blockFeatures], 8*(n.slot%blockFeatures)
 	chunks := (docs + chunk - 1) / chunk
 	if len(g.spare.counts) < chunks+1 {
 		g.spare.counts = make([]int, chunks+1)
 	}
 	counts := g.spare.counts[:chunks+1]
 	// Each chunk writes those that go left at its front of the spare memory, and the others
-	// behind them; then all are moved to where they belong.
+	// behind them; then all are moved to where they belong. Every document is written to both
+	// places, and the place that it does not go to is written again: there is nothing to predict.
+	words, shift := g.matrix.column(n.slot)
+	stride := g.matrix.blocks
+	var goes [256]int
+	for code := range goes {
+		if n.left(uint8(code)) {
+			goes[code] = 1
+		}
+	}
 	parallel.For(chunks, g.Workers, func(_, c int) {
 		from, to := c*chunk, min(docs, (c+1)*chunk)
-		left, right := from, to
+		left, right := from, to-1
+		var codes [chunk]uint8
+		for i, row := range index[from:to] { // many reads from memory under way at a time
+			codes[i] = uint8(words[int(row)*stride] >> shift)
+		}
 		for i := from; i < to; i++ {
-			if n.left(uint8(words[index[i]] >> shift)) {
-				spare[left], spareSums[left] = index[i], packed[i]
-				left++
-			} else {
-				right--
-				spare[right], spareSums[right] = index[i], packed[i] // backwards
-			}
+			row, v := index[i], packed[i]
+			spare[left], spareSums[left] = row, v
+			spare[right], spareSums[right] = row, v // backwards
+			step := goes[codes[i-from]]
+			left += step
+			right += step - 1
 		}
 		counts[c] = left - from
 	})

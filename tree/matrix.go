@@ -1,18 +1,22 @@
 package tree
 
-import "github.com/listwise/listwise/internal/parallel"
+import (
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+)
 
 // blockFeatures is the number of features of a block: the bytes of a word.
 const blockFeatures = 8
 
-// Matrix holds the codes of a data set, one byte a cell: blocks of eight features, in each
-// of which a document is one word. Features of one bin are left out. It is immutable.
+// Matrix holds the codes of a data set, one byte a cell, row by row: a document has a word a
+// block of eight features. Features of one bin are left out. It is immutable.
 type Matrix struct {
 	bins   *Bins
 	rows   int
-	slots  []int      // features that are in, in order; the k-th is byte k%8 of block k/8
-	has    []bool     // missing values, by slot
-	blocks [][]uint64 // rows words each
+	slots  []int  // features that are in, in order; the k-th is byte k%8 of block k/8
+	has    []bool // missing values, by slot
+	blocks int
+	words  []uint64 // of a row together
 }
 
 // chunk is the number of rows that are coded, or scored, by one worker at a time.
@@ -28,10 +32,8 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 			m.slots = append(m.slots, f)
 		}
 	}
-	m.blocks = make([][]uint64, (len(m.slots)+blockFeatures-1)/blockFeatures)
-	for b := range m.blocks {
-		m.blocks[b] = make([]uint64, m.rows)
-	}
+	m.blocks = (len(m.slots) + blockFeatures - 1) / blockFeatures
+	m.words = make([]uint64, m.rows*m.blocks)
 	chunks := (m.rows + chunk - 1) / chunk
 	missing := make([][]bool, parallel.Workers(workers, chunks))
 	parallel.For(chunks, workers, func(worker, c int) {
@@ -49,30 +51,53 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	return m
 }
 
-// code codes some rows, and marks the slots that have missing values.
+// code codes some rows, and marks the slots that have missing values. A part of a column is
+// brought together and coded at a time.
 func (m *Matrix) code(x []float32, from, to int, missing []bool) {
+	const part = 256
+	var values [part]float32
+	var codes [part]uint8
 	features := m.bins.Features()
-	for b, words := range m.blocks {
-		slots := m.slots[b*blockFeatures : min(len(m.slots), (b+1)*blockFeatures)]
-		for i := from; i < to; i++ {
-			row := x[i*features : (i+1)*features]
-			var word uint64
-			for k, f := range slots {
-				code := m.bins.Code(f, row[f])
-				if code == missingCode {
-					missing[b*blockFeatures+k] = true
-				}
-				word |= uint64(code) << (8 * k)
+	for ; from < to; from += part {
+		n := min(part, to-from)
+		for slot, f := range m.slots {
+			for i := range n {
+				values[i] = x[(from+i)*features+f]
 			}
-			words[i] = word
+			if m.bins.codes(codes[:n], values[:n], f) {
+				missing[slot] = true
+			}
+			at, shift := from*m.blocks+slot/blockFeatures, 8*(slot%blockFeatures)
+			for _, code := range codes[:n] {
+				m.words[at] |= uint64(code) << shift
+				at += m.blocks
+			}
 		}
 	}
+}
+
+// codes sets dst to the codes of values of a feature, and reports whether there is a missing one.
+func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
+	kernel.Codes(dst, x, b.cuts[feature])
+	of := b.categories[feature]
+	for i, v := range x {
+		if v != v || of != nil && (int(dst[i]) >= len(of) || of[dst[i]] != v) {
+			dst[i], missing = missingCode, true
+		}
+	}
+	return missing
 }
 
 // Rows returns the number of documents.
 func (m *Matrix) Rows() int { return m.rows }
 
+// column returns the words that have the codes of a slot, a row every m.blocks of them, and the
+// place of the code in the word.
+func (m *Matrix) column(slot int) (words []uint64, shift int) {
+	return m.words[slot/blockFeatures:], 8 * (slot % blockFeatures)
+}
+
 // codeAt returns the code of a row in a slot.
 func (m *Matrix) codeAt(slot int, row uint32) uint8 {
-	return uint8(m.blocks[slot/blockFeatures][row] >> (8 * (slot % blockFeatures)))
+	return uint8(m.words[int(row)*m.blocks+slot/blockFeatures] >> (8 * (slot % blockFeatures)))
 }

@@ -27,8 +27,8 @@ func (g *Grower) levels() {
 // of its slot if a least number of them is asked for. They are counted for those slots alone
 // that would otherwise be taken.
 func (g *Grower) levelSplit() (split, [][256]uint32) {
-	g.blocks(len(g.index), func(b int) {
-		for slot := b * blockFeatures; slot < min(len(g.matrix.slots), (b+1)*blockFeatures); slot++ {
+	g.blocks(len(g.index), func(_ *gatherer, from, to int) {
+		for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
 			if g.splits[slot] = (split{slot: slot}); !g.levelBars(g.matrix.slots[slot]) {
 				g.splits[slot] = g.levelBest(slot, nil)
 			}
@@ -163,9 +163,6 @@ func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
 			continue
 		}
 		larger.sums, smaller.sums = parent.sums, g.take()
-		g.blocks(smaller.to-smaller.from, func(b int) {
-			smaller.sums[b].fill(g.matrix.blocks[b], g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
-			larger.sums[b].less(&smaller.sums[b])
-		})
+		g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) { g.part(w, smaller, larger, from, to) })
 	}
 }
