@@ -88,6 +88,7 @@ func (o *BinOptions) validate(rows, features int) error {
 // weights.
 type column struct {
 	keys     []uint32 // of what was read
+	spare    []uint32
 	weighted []uint64 // instead, with weights: the value's key, the row
 	values   []uint32
 	weights  []float64
@@ -108,7 +109,7 @@ func (c *column) read(x []float32, features, f int, weights []float64) bool {
 			c.weighted = append(c.weighted, uint64(kernel.AscendingKey(v))<<32|uint64(uint32(i)))
 		}
 	}
-	slices.Sort(c.keys)
+	c.keys, c.spare = sortKeys(c.keys, c.spare)
 	for _, k := range c.keys {
 		c.count(k, 1)
 	}
