@@ -1,6 +1,7 @@
 package loss_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/listwise/listwise/loss"
@@ -40,6 +41,14 @@ func TestLambdaRankConformance(t *testing.T) {
 		}
 	}
 	losstest.Run(t, losstest.Case{Name: "truncated", Diagonal: true, Loss: loss.LambdaRank{Measure: measure.MustParse("ndcg", measure.LETOR3), Truncation: 4, Sigma: 2, Margin: 0.5}})
+}
+
+// TestAtLeastConformance: the logistic loss of single documents, with thresholds that some, all
+// and none of the grades reach.
+func TestAtLeastConformance(t *testing.T) {
+	for _, grade := range []float64{0, 1, 2, 5} {
+		losstest.Run(t, losstest.Case{Name: fmt.Sprint("grade ", grade), Diagonal: true, OneGrade: true, Loss: loss.AtLeast{Grade: grade}})
+	}
 }
 
 // TestYetiRankConformance: YetiRank and YetiLoss under every kind of measure, and both laws.

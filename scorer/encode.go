@@ -22,6 +22,8 @@ var ownKinds = map[string]struct {
 	"random":  {Random{}, decodeRandom},
 	"stumps":  {(*Stumps)(nil), decodeStumps},
 	"trees":   {(*Trees)(nil), decodeTrees},
+
+	"treeclasses": {(*TreeClasses)(nil), decodeTreeClasses},
 }
 
 // fileForm is implemented by every scorer of this package that a model file can hold.

@@ -53,7 +53,12 @@ type categoriesRead struct {
 }
 
 func (t *Trees) encode(params []float64) ([]byte, error) {
-	f := treesFile{Type: t.Kind(), Features: t.features, Trees: make([]treeFile, len(t.trees))}
+	return strictjson.Marshal(treesFile{Type: t.Kind(), Features: t.features, Trees: t.files(params)})
+}
+
+// files returns the trees with their values as they are in a file.
+func (t *Trees) files(params []float64) []treeFile {
+	files := make([]treeFile, len(t.trees))
 	for k, nodes := range t.trees {
 		tree := treeFile{Feature: []int{}, Threshold: []*float32{}, Left: []int{}, Right: []int{}, MissingLeft: []int{}, Values: params[:len(nodes)+1]}
 		params = params[len(nodes)+1:]
@@ -70,9 +75,9 @@ func (t *Trees) encode(params []float64) ([]byte, error) {
 				tree.MissingLeft = append(tree.MissingLeft, i)
 			}
 		}
-		f.Trees[k] = tree
+		files[k] = tree
 	}
-	return strictjson.Marshal(f)
+	return files
 }
 
 func decodeTrees(o strictjson.Object) (Scorer, []float64, error) {
@@ -83,25 +88,31 @@ func decodeTrees(o strictjson.Object) (Scorer, []float64, error) {
 	if err := o.Decode(&f); err != nil {
 		return nil, nil, err
 	}
-	if err := atLeastOne("features", f.Features); err != nil {
-		return nil, nil, err
-	}
-	if f.Trees == nil {
-		return nil, nil, errors.New("found no list of trees, expected one, if only empty")
-	}
-	trees, params := make([][]TreeNode, len(f.Trees)), []float64(nil)
-	for k := range f.Trees {
-		nodes, err := f.Trees[k].nodes()
-		if err != nil {
-			return nil, nil, fmt.Errorf("tree %d: %w", k+1, err)
-		}
-		trees[k], params = nodes, append(params, f.Trees[k].Values...)
-	}
-	t, err := newTrees(f.Features, trees)
+	t, params, err := readTrees(f.Features, f.Trees)
 	if err != nil {
 		return nil, nil, err
 	}
 	return t, params, nil
+}
+
+// readTrees returns the trees of a list, which must be there, and their values.
+func readTrees(features int, list []treeRead) (*Trees, []float64, error) {
+	if err := atLeastOne("features", features); err != nil {
+		return nil, nil, err
+	}
+	if list == nil {
+		return nil, nil, errors.New("found no list of trees, expected one, if only empty")
+	}
+	trees, params := make([][]TreeNode, len(list)), []float64(nil)
+	for k := range list {
+		nodes, err := list[k].nodes()
+		if err != nil {
+			return nil, nil, fmt.Errorf("tree %d: %w", k+1, err)
+		}
+		trees[k], params = nodes, append(params, list[k].Values...)
+	}
+	t, err := newTrees(features, trees)
+	return t, params, err
 }
 
 func (f *treeRead) nodes() ([]TreeNode, error) {

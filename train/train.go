@@ -13,7 +13,7 @@
 //	[Newton]               that, and it has a Hessian (loss.SecondOrder)
 //	[Smoothing]            as for Planes, and a stand-in that has a Hessian and cutting planes
 //	                       (loss.SecondOrder, loss.CuttingPlane)
-//	[Boosting], [Classification]  they take no loss
+//	[Boosting], [Classification], [TreeClassification]  they take no loss
 //
 // Start reading at [Problem] and [Run]; [Learner] and [Task] are what a learner of one's
 // own needs. Package method has the published methods as such pairs, with their

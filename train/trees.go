@@ -61,6 +61,18 @@ func (Trees) LearnsMissing() bool { return true }
 
 // Learn implements Learner.
 func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	if l.Refit {
+		l.complete(t)
+		return l.refit(ctx, t)
+	}
+	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start, setting: "trees"}.Learn(ctx, t)
+}
+
+// check returns an error for settings that are out of range or do not go together.
+func (l *Trees) check() error {
 	for _, f := range []struct {
 		what  string
 		value float64
@@ -69,31 +81,27 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		{"fraction of top documents", l.GOSSTop}, {"fraction of the rest", l.GOSSRest}, {"rate", l.Rate},
 	} {
 		if !(f.value >= 0 && f.value <= 1) {
-			return nil, BadProblem("found the %s %v, expected a number from 0 to 1", f.what, f.value)
+			return BadProblem("found the %s %v, expected a number from 0 to 1", f.what, f.value)
 		}
 	}
 	switch {
 	case l.GOSSTop+l.GOSSRest > 1:
-		return nil, BadProblem("found the fractions %v of top documents and %v of the rest, expected a sum of at most 1", l.GOSSTop, l.GOSSRest)
+		return BadProblem("found the fractions %v of top documents and %v of the rest, expected a sum of at most 1", l.GOSSTop, l.GOSSRest)
 	case (0 < l.GOSSTop && l.GOSSTop < 1 || l.GOSSRest > 0) && 0 < l.DocumentFraction && l.DocumentFraction < 1:
-		return nil, BadProblem("found a fraction of documents, %v, and one of top documents, %v, expected one of them: both draw documents", l.DocumentFraction, l.GOSSTop)
+		return BadProblem("found a fraction of documents, %v, and one of top documents, %v, expected one of them: both draw documents", l.DocumentFraction, l.GOSSTop)
 	}
 	if err := l.checkSum(); err != nil {
-		return nil, err
+		return err
 	}
 	if l.Bag < 0 {
-		return nil, BadProblem("found a bag of %d, expected a positive number, or 0 for 1", l.Bag)
+		return BadProblem("found a bag of %d, expected a positive number, or 0 for 1", l.Bag)
 	}
 	if l.Bag > 1 {
 		if err := l.randomized(); err != nil {
-			return nil, &ProblemError{err}
+			return &ProblemError{err}
 		}
 	}
-	if l.Refit {
-		l.complete(t)
-		return l.refit(ctx, t)
-	}
-	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start, setting: "trees"}.Learn(ctx, t)
+	return nil
 }
 
 // start makes the members of the bag, which share the data's bins.

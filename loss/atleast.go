@@ -1,0 +1,67 @@
+package loss
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/logspace"
+)
+
+// AtLeast is the logistic loss of every document by itself: does its grade reach a threshold?
+//
+//	L(s) = Σ_i log(1 + exp(−y_i s_i)),   y_i = 1 if l_i ≥ Grade, else −1
+//	λ_i = [l_i ≥ Grade] − p_i,   ∂²L/∂s_i² = p_i(1 − p_i),   p_i = 1/(1 + exp(−s_i))
+//
+// McRank's ordinal classification is one such function for every grade but the lowest (Li,
+// Burges, Wu, McRank: Learning to Rank Using Multiple Classification and Gradient Boosting, NIPS
+// 2007, section 3.3).
+type AtLeast struct{ Grade float64 }
+
+var _ Loss = AtLeast{}
+
+// Bind implements [Loss]. It draws no random numbers. What it returns is a [Diagonal].
+func (l AtLeast) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
+	if math.IsNaN(l.Grade) || math.IsInf(l.Grade, 0) {
+		return nil, fmt.Errorf("grade %v, expected a finite number", l.Grade)
+	}
+	if len(grades) == 0 {
+		return Nothing, nil
+	}
+	b := make(boundAtLeast, len(grades))
+	for i, g := range grades {
+		b[i] = g >= l.Grade
+	}
+	return b, nil
+}
+
+// Traits implements [Loss].
+func (AtLeast) Traits() Traits { return Traits{Convex: true, Smooth: true} }
+
+type boundAtLeast []bool // of each document: whether its grade reaches the threshold
+
+func (b boundAtLeast) Eval(scores, lambda []float64, scratch *Scratch) float64 {
+	return b.EvalSecond(scores, lambda, nil, scratch)
+}
+
+// EvalSecond implements [Diagonal].
+func (b boundAtLeast) EvalSecond(scores, lambda, second []float64, _ *Scratch) (value float64) {
+	for i, s := range scores {
+		if b[i] {
+			s = -s
+		}
+		value += logspace.Softplus(s)
+		if lambda == nil {
+			continue
+		}
+		p, q := logspace.Bernoulli(s) // p is the probability of the other class
+		lambda[i] = -p
+		if b[i] {
+			lambda[i] = p
+		}
+		if second != nil {
+			second[i] = p * q
+		}
+	}
+	return value
+}

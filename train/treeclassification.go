@@ -1,0 +1,178 @@
+package train
+
+import (
+	"context"
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/scorer"
+)
+
+// TreeClassification learns, for every grade of the training data but the lowest, how probable
+// it is that a document has it or a higher one, by a sum of boosted trees each, and ranks by
+// the expected value of the grade (scorer.TreeClasses): McRank's multiple ordinal
+// classification (Li, Burges, Wu, NIPS 2007, section 3.3). A round adds a tree to each sum
+// under the logistic loss of its grade (loss.AtLeast); the objective is the sum of these. It
+// takes no loss, begins with no model, and writes checkpoints.
+type TreeClassification struct {
+	Trees   Trees        // how each sum grows; Refit must be false
+	Mapping loss.Mapping // from a grade to the value of its class
+}
+
+// LearnsMissing implements MissingLearner.
+func (c TreeClassification) LearnsMissing() bool { return c.Trees.LearnsMissing() }
+
+// Learn implements Learner.
+func (c TreeClassification) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	if err := c.Trees.check(); err != nil {
+		return nil, err
+	}
+	if c.Trees.Refit {
+		return nil, BadProblem("found a classification whose trees are to be refitted, expected one that begins anew")
+	}
+	return Boosting{Rounds: c.Trees.Rounds, Patience: c.Trees.Patience, Start: c.start, setting: "trees"}.Learn(ctx, t)
+}
+
+func (c TreeClassification) start(t *Task) (Booster, error) {
+	grades, _ := t.Normalized().Levels()
+	r := &classRounds{values: make([]float64, len(grades))}
+	for k, g := range grades {
+		r.values[k] = c.Mapping.Score(g)
+	}
+	if err := scorer.CheckClasses(r.values); err != nil {
+		return nil, BadProblem("grades as classes: %w", err)
+	}
+	for _, g := range grades[1:] {
+		own := *t.Problem
+		own.Loss = loss.AtLeast{Grade: g}
+		f, err := c.Trees.start(&Task{Problem: &own, normalized: t.Normalized()})
+		if err != nil {
+			return nil, err
+		}
+		r.functions = append(r.functions, f.(*treeMean))
+	}
+	r.scored.sums, r.scored.rounds = make([][]float64, len(r.functions)), make([]int, len(r.functions))
+	return r, nil
+}
+
+// classRounds are growing sums of trees, one for each class but the first.
+type classRounds struct {
+	functions []*treeMean
+	values    []float64 // of the classes
+
+	// Of the data that were scored last: the functions after so many rounds of each.
+	scored struct {
+		of     *dataset.Dataset
+		sums   [][]float64
+		rounds []int
+	}
+}
+
+// Next implements Booster. A function to which no tree could be added stays as it is.
+func (r *classRounds) Next() (Round, bool) {
+	var round Round
+	added := false
+	for _, f := range r.functions {
+		next, ok := f.Next()
+		if f.err != nil {
+			return Round{}, false
+		}
+		if ok {
+			added, round.Weight = true, next.Weight
+		}
+		for _, s := range f.sums {
+			if len(s.trees) > 0 {
+				round.Objective += s.objective * f.share()
+			} else {
+				round.Objective += s.step.reached * f.share()
+			}
+		}
+	}
+	return round, added
+}
+
+// Add implements Booster.
+func (r *classRounds) Add(dst []float64, d *dataset.Dataset) {
+	last := &r.scored
+	for i := range dst {
+		dst[i] = r.values[0]
+	}
+	for k, f := range r.functions {
+		switch rounds := f.rounds(); {
+		case last.of == d && last.rounds[k] == rounds:
+		case last.of == d && last.rounds[k] == rounds-1 || rounds == 1:
+			if rounds == 1 {
+				last.sums[k] = make([]float64, len(dst))
+			}
+			f.Add(last.sums[k], d)
+		default:
+			last.sums[k] = f.score(d)
+		}
+		last.rounds[k] = f.rounds()
+		for i, u := range last.sums[k] {
+			dst[i] += (r.values[k+1] - r.values[k]) / (1 + math.Exp(-u))
+		}
+	}
+	last.of = d
+}
+
+// score returns the scores of all trees at present.
+func (m *treeMean) score(d *dataset.Dataset) []float64 {
+	trees, _ := m.initial.parts()
+	for round := range m.rounds() {
+		for _, r := range m.sums {
+			if round < len(r.trees) {
+				trees = append(trees, r.trees[round])
+			}
+		}
+	}
+	s, err := scorer.NewTrees(m.data.Features, trees)
+	if err != nil {
+		panic(err) // the grower made no tree
+	}
+	scores := make([]float64, d.Docs())
+	s.Score(scores, m.Weights(), m.widened(d), new(scorer.Workspace))
+	return scores
+}
+
+// Keep implements Booster.
+func (r *classRounds) Keep() {
+	for _, f := range r.functions {
+		f.Keep()
+	}
+}
+
+// Kept implements Booster.
+func (r *classRounds) Kept() (scorer.Scorer, []float64, error) {
+	functions, params := make([]*scorer.Trees, len(r.functions)), []float64(nil)
+	for k, f := range r.functions {
+		of, leaves, err := f.Kept()
+		if err != nil {
+			return nil, nil, err
+		}
+		functions[k], params = of.(*scorer.Trees), append(params, leaves...)
+	}
+	c, err := scorer.NewTreeClasses(r.values, functions)
+	return c, params, err
+}
+
+// Weights implements Booster: the values of all leaves.
+func (r *classRounds) Weights() []float64 {
+	var all []float64
+	for _, f := range r.functions {
+		all = append(all, f.Weights()...)
+	}
+	return all
+}
+
+// Queries implements Booster.
+func (r *classRounds) Queries() int { return len(r.functions[0].data.Queries) }
+
+func (r *classRounds) members() []*treeRounds {
+	var all []*treeRounds
+	for _, f := range r.functions {
+		all = append(all, f.members()...)
+	}
+	return all
+}
