@@ -77,3 +77,27 @@ func benchmarkDivisions(b *testing.B, rows, n, pairs int) {
 	}
 	reportPerUnit(b, pairs, "ns/pair")
 }
+
+// BenchmarkYetiRank evaluates YetiRank and YetiLoss with second derivatives, by document and draw.
+func BenchmarkYetiRank(b *testing.B) {
+	for _, name := range []string{"", "ndcg@10", "map"} {
+		for _, q := range rankQueries() {
+			l := YetiRank{}
+			if name != "" {
+				l.Measure = additiveOrOther(b, name)
+			}
+			n := len(q.grades)
+			bound := mustBind(b, l, q.grades, 1).(Diagonal)
+			b.Run(name+"/"+q.name, func(b *testing.B) {
+				lambda, second := make([]float64, n), make([]float64, n)
+				var scratch Scratch
+				bound.EvalSecond(q.scores, lambda, second, &scratch)
+				b.ReportAllocs()
+				for b.Loop() {
+					bound.EvalSecond(q.scores, lambda, second, &scratch)
+				}
+				reportPerUnit(b, n*defaultYetiDraws, "ns/document")
+			})
+		}
+	}
+}

@@ -51,6 +51,9 @@ func topDescending(keys, values []float64, depth int) {
 	}
 }
 
+// document returns the document at a rank, counting from 0.
+func (r byScore) document(rank int) int32 { return r.order[int(r.places[rank])] }
+
 // gather sets dst[r] to x of the document at rank r, counting from 0.
 func (r byScore) gather(dst, x []float64) {
 	dst = dst[:len(r.places)]

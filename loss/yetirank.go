@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/internal/kernel"
-	"github.com/listwise/listwise/internal/logspace"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 )
@@ -184,7 +183,8 @@ func (b *boundYetiRank) EvalSecond(scores, lambda, second []float64, scratch *Sc
 }
 
 // draw adds up one draw's λ and second derivatives, if they are not nil, and returns the value.
-func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG, scratch *Scratch) (value float64) {
+// What takes an exponential or a logarithm is done for all pairs at once.
+func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG, scratch *Scratch) float64 {
 	n := len(scores)
 	noisy, x, loss := scratch.Floats(n), scratch.Floats(n), scratch.Floats(n)
 	b.noise.draw(noisy, source)
@@ -192,32 +192,52 @@ func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG,
 	r := rankByScore(noisy, b.order, b.depth, scratch)
 	r.gather(x, b.swaps.Counts())
 	work := scratch.Floats(b.swaps.Work(n))
-	for above := range min(b.swaps.Prepare(x, work), n-1) {
-		to := min(n, above+1+b.neighbours)
+	ranks := min(b.swaps.Prepare(x, work), n-1)
+	gains := scratch.Floats(ranks * min(b.neighbours, n-1)) // of pairs; below 0 if the lower one is better
+	behind, k := scratch.Floats(len(gains)), 0
+	for above := range ranks {
+		to := b.last(above, n)
 		b.swaps.Row(loss, x, work, above, to)
 		for below := above + 1; below < to; below++ {
-			if loss[below] == 0 {
-				continue
-			}
-			i, j := r.order[int(r.places[above])], r.order[int(r.places[below])]
-			if loss[below] < 0 {
-				i, j = j, i
-			}
-			weight, behind := math.Abs(loss[below]), scores[j]-scores[i]
-			value += weight * logspace.Softplus(behind)
-			if lambda == nil {
-				continue
-			}
-			p, q := logspace.Bernoulli(behind)
-			lambda[i] += weight * p
-			lambda[j] -= weight * p
-			if second != nil {
-				second[i] += weight * p * q
-				second[j] += weight * p * q
-			}
+			gains[k] = loss[below]
+			behind[k] = math.Copysign(1, loss[below]) * (scores[r.document(below)] - scores[r.document(above)])
+			k++
 		}
 	}
+	gains, behind = gains[:k], behind[:k]
+	if lambda != nil {
+		rho := scratch.Floats(k)
+		kernel.Logistic(rho, behind)
+		b.spread(lambda, second, r, gains, rho)
+	}
+	kernel.Softplus(behind, behind)
+	var value float64
+	for k, g := range gains {
+		value += math.Abs(g) * behind[k]
+	}
 	return value
+}
+
+// last returns the rank behind the last one that makes a pair with a rank of n.
+func (b *boundYetiRank) last(above, n int) int { return min(n, above+1+b.neighbours) }
+
+// spread adds the pairs' parts to λ and, if it is not nil, second.
+func (b *boundYetiRank) spread(lambda, second []float64, r byScore, gains, rho []float64) {
+	n := len(lambda)
+	for above, k := 0, 0; k < len(gains); above++ {
+		i := r.document(above)
+		for below := above + 1; below < b.last(above, n); below++ {
+			j, f := r.document(below), gains[k]*rho[k]
+			lambda[i] += f
+			lambda[j] -= f
+			if second != nil {
+				c := math.Abs(f) * (1 - rho[k])
+				second[i] += c
+				second[j] += c
+			}
+			k++
+		}
+	}
 }
 
 // draw overwrites x with independent numbers of the law.
