@@ -156,7 +156,7 @@ func (f *pairField) pairs(lambda, second []float64, r byScore, law secondLaw, sc
 	prepared := f.law.prepare(r.scores, scratch.Floats(n))
 	clear(lambda)
 	clear(second)
-	norm := f.norm.at(r.scores, lambda, scratch)
+	norm := f.norm.at(r, lambda, scratch)
 	for a := range ranks {
 		to := n
 		if f.nearest {

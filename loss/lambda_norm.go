@@ -8,11 +8,12 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// lambdaNorm is what [LambdaRank.GapNorm] and [LambdaRank.SumNorm] ask for, bound to a query.
-// The zero value changes nothing.
+// lambdaNorm is what [LambdaRank.GapNorm] and [LambdaRank.SumNorm] ask for, and the weights of
+// documents, bound to a query. The zero value changes nothing.
 type lambdaNorm struct {
 	gap, sum bool
-	ideal    float64 // that changes of the measure are multiplied with; 0 for 1
+	ideal    float64     // that changes of the measure are multiplied with; 0 for 1
+	weights  PairWeights // both nil, or neither
 }
 
 // leastGap is added to differences of scores before anything is divided by them.
@@ -20,8 +21,11 @@ const leastGap = 0.01
 
 // newLambdaNorm returns the norm of a query. Where NDCG of whole lists is truncated, its
 // changes are divided by the ideal DCG of the ranks that count alone.
-func newLambdaNorm(l LambdaRank, grades []float64) lambdaNorm {
+func newLambdaNorm(l LambdaRank, grades []float64, w PairWeights) lambdaNorm {
 	n := lambdaNorm{gap: l.GapNorm, sum: l.SumNorm}
+	if !w.IsZero() {
+		n.weights = w.filled(len(grades))
+	}
 	if (n.gap || n.sum) && l.Truncation > 0 && l.Truncation < len(grades) && measure.Family(l.Measure) == "ndcg" && depthOf(l.Measure) > len(grades) {
 		c := measure.ConventionOf(l.Measure)
 		gains := normalGains(c, grades, l.Truncation)
@@ -39,15 +43,22 @@ type normRun struct {
 	lambdaNorm
 	row   []float64 // where the λ_ij of a rank with those below are added: λ itself, unless sum
 	total float64   // of all |λ_ij|, if sum
+
+	better, worse []float64 // weights by rank; nil without
 }
 
-// at returns the norm at scores in the order of ranks.
-func (n lambdaNorm) at(scores, lambda []float64, scratch *Scratch) normRun {
+// at returns the norm at a ranking.
+func (n lambdaNorm) at(by byScore, lambda []float64, scratch *Scratch) normRun {
 	r := normRun{lambdaNorm: n, row: lambda}
-	r.gap = n.gap && slices.Max(scores) > slices.Min(scores)
+	r.gap = n.gap && slices.Max(by.scores) > slices.Min(by.scores)
 	if n.sum {
 		r.row = scratch.Floats(len(lambda))
 		clear(r.row)
+	}
+	if !n.weights.IsZero() {
+		r.better, r.worse = scratch.Floats(len(lambda)), scratch.Floats(len(lambda))
+		by.gather(r.better, n.weights.Better)
+		by.gather(r.worse, n.weights.Worse)
 	}
 	return r
 }
@@ -57,11 +68,20 @@ func (r *normRun) weigh(loss, scores []float64, a, to int) {
 	if r.ideal != 0 {
 		kernel.Scale(r.ideal, loss[a+1:to])
 	}
-	if !r.gap {
+	if r.gap {
+		for b := a + 1; b < to; b++ {
+			loss[b] /= leastGap + math.Abs(scores[a]-scores[b])
+		}
+	}
+	if r.better == nil {
 		return
 	}
 	for b := a + 1; b < to; b++ {
-		loss[b] /= leastGap + math.Abs(scores[a]-scores[b])
+		if loss[b] > 0 {
+			loss[b] *= r.better[a] * r.worse[b]
+		} else {
+			loss[b] *= r.better[b] * r.worse[a]
+		}
 	}
 }
 

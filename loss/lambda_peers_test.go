@@ -56,7 +56,7 @@ func TestLambdasOfPeers(t *testing.T) {
 		if !c.SumNorm && !c.GapNorm {
 			// Without a norm NDCG is that of whole lists; the others divide by the ideal
 			// DCG of the ranks that count.
-			if n := newLambdaNorm(LambdaRank{Measure: l.Measure, Truncation: c.Top, SumNorm: true}, c.Grades); n.ideal != 0 {
+			if n := newLambdaNorm(LambdaRank{Measure: l.Measure, Truncation: c.Top, SumNorm: true}, c.Grades, PairWeights{}); n.ideal != 0 {
 				ideal = n.ideal
 			}
 		}

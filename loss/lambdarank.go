@@ -100,13 +100,22 @@ func (l LambdaRank) Validate() error {
 // Bind implements [Loss]. For the logistic kinds and the springs, whose λ changes with
 // the scores of a ranking, what it returns is a [Diagonal].
 func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
+	return l.BindWeighted(grades, PairWeights{}, rng)
+}
+
+// BindWeighted implements [PairWeighted]. Weights are an error for LambdaDifference, which has
+// no pairs.
+func (l LambdaRank) BindWeighted(grades []float64, w PairWeights, rng *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if err := w.Validate(len(grades)); err != nil {
 		return nil, err
 	}
 	if len(grades) == 0 || settled(l.Measure, grades) {
 		return Nothing, nil
 	}
-	field, err := l.field(grades)
+	field, err := l.field(grades, w)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Measure.Name(), err)
 	}
@@ -127,7 +136,7 @@ func (l LambdaRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 }
 
 // field returns the λ function, bound to a query.
-func (l LambdaRank) field(grades []float64) (lambdaField, error) {
+func (l LambdaRank) field(grades []float64, w PairWeights) (lambdaField, error) {
 	entry := lambdas[l.Kind]
 	margin := l.Margin
 	if margin == 0 {
@@ -142,6 +151,9 @@ func (l LambdaRank) field(grades []float64) (lambdaField, error) {
 	case springKind:
 		law = springLaw{margin}
 	case differenceKind:
+		if !w.IsZero() {
+			return nil, fmt.Errorf("weights of documents in pairs: the lambda function %s has none", l.Kind)
+		}
 		return &differenceField{l.Measure, margin, depthOf(l.Measure)}, nil
 	}
 	swaps, err := measure.SwapsOf(l.Measure, grades)
@@ -152,7 +164,7 @@ func (l LambdaRank) field(grades []float64) (lambdaField, error) {
 	if truncation == 0 {
 		truncation = len(grades)
 	}
-	return &pairField{swaps, law, entry.nearest, truncation, newLambdaNorm(l, grades)}, nil
+	return &pairField{swaps, law, entry.nearest, truncation, newLambdaNorm(l, grades, w)}, nil
 }
 
 // Traits implements [Loss].

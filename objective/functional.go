@@ -29,6 +29,7 @@ type Functional struct {
 	loss    loss.Loss
 	seed    uint64
 	queries []boundQuery
+	weights loss.PairWeights // zero, or one a row
 	rows    int
 	done    <-chan struct{}
 
@@ -111,7 +112,12 @@ func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (qu
 			return
 		}
 		q := &f.queries[i]
-		q.loss, errs[i] = f.loss.Bind(q.grades, random.Stream(f.seed, purpose, q.id))
+		rng := random.Stream(f.seed, purpose, q.id)
+		if f.weights.IsZero() {
+			q.loss, errs[i] = f.loss.Bind(q.grades, rng)
+		} else {
+			q.loss, errs[i] = f.loss.(loss.PairWeighted).BindWeighted(q.grades, f.weights.Part(q.row, q.row+q.docs), rng)
+		}
 		if q.loss == nil && errs[i] == nil {
 			errs[i] = fmt.Errorf("the loss %T made nothing of the query, expected a QueryLoss, loss.Nothing among them", f.loss)
 		}
@@ -146,6 +152,22 @@ func (f *Functional) each(term func(worker, query int, down []float64) float64) 
 		}
 		return value
 	}
+}
+
+// Weigh gives documents weights in pairs, one a row, which must not change afterwards. It is an
+// error if the loss is no [loss.PairWeighted], or the weights do not fit; f must then not be used.
+func (f *Functional) Weigh(w loss.PairWeights) error {
+	if _, ok := f.loss.(loss.PairWeighted); !ok {
+		return fmt.Errorf("the loss %T takes no weights of documents in pairs, expected a loss.PairWeighted", f.loss)
+	}
+	if err := w.Validate(f.rows); err != nil {
+		return err
+	}
+	f.weights = w
+	if i, err := f.bind("bind", f.workers, f.done); err != nil {
+		return fmt.Errorf("query %q: %w", f.queries[i].id, err)
+	}
+	return nil
 }
 
 // Queries returns the number of queries whose loss is not [loss.Nothing].

@@ -1,8 +1,12 @@
 package train
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,7 +21,22 @@ func (p *Problem) identity() string {
 	if words == "" {
 		words = IdentityOf(p.Method, p.Loss, p.Learner, p.Settings)
 	}
+	if !p.Weights.IsZero() {
+		words += " weights=" + fingerprint(p.Weights.Better, p.Weights.Worse)
+	}
 	return fmt.Sprintf("%s seed=%d relevant=%g normalization=%s data=%s", words, p.Seed, p.relevant.Threshold(), p.Normalization, p.Data.Fingerprint())
+}
+
+// fingerprint returns a hash of lists of numbers.
+func fingerprint(lists ...[]float64) string {
+	h := sha256.New()
+	for _, list := range lists {
+		fmt.Fprintln(h, len(list))
+		for _, v := range list {
+			h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // IdentityOf returns what Problem.Identity is if it is empty: the method, the settings, and

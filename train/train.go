@@ -44,6 +44,11 @@ type Problem struct {
 	Loss    loss.Loss
 	Learner Learner
 
+	// Weights of the documents of Data in pairs, one a row, multiply what pairs pull. With any
+	// but the zero value, which changes nothing, Learner is [Trees] and Loss a
+	// loss.PairWeighted.
+	Weights loss.PairWeights
+
 	// Measure is what the training optimises, for those whom it concerns; nil if there
 	// is none. Select is the measure of Valid, tie-neutral; nil means Measure or, without
 	// that, map. Where there are Valid, it must be a measure.Averager. The relevance
@@ -154,6 +159,9 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	}
 	if p.Valid != nil && p.Valid.Features > p.Data.Features {
 		return nil, BadProblem("found %d features in the validation data, expected at most the training data's %d", p.Valid.Features, p.Data.Features)
+	}
+	if _, ok := p.Learner.(Trees); !ok && !p.Weights.IsZero() {
+		return nil, BadProblem("found weights of documents in pairs, expected none: the learner %T does not take them", p.Learner)
 	}
 	if p, err = p.Settled(); err != nil {
 		return nil, err

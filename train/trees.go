@@ -186,5 +186,10 @@ func (l *Trees) step(t *Task, seed uint64) (*treeStep, error) {
 	if f.Queries() == 0 {
 		return nil, t.nothingToLearn()
 	}
+	if !t.Weights.IsZero() {
+		if err := f.Weigh(t.Weights); err != nil {
+			return nil, err
+		}
+	}
 	return newTreeStep(f, t.Loss.Traits(), l.Steps)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/loss"
@@ -133,5 +134,53 @@ func TestTreesRedraw(t *testing.T) {
 		if v >= objectives[i] {
 			t.Errorf("with half the queries the loss goes from %v to %v in round %d", objectives[i], v, i+2)
 		}
+	}
+}
+
+// Claim: weights of 1 learn the model without weights; those of documents that are better count
+// by query, so that queries of weight 0 teach nothing: the model is that of the others' data.
+// What does not take weights refuses them.
+func TestTreesWeigh(t *testing.T) {
+	d := curved(t, 20, 15)
+	ndcg := measure.MustParse("ndcg", measure.LETOR3)
+	learner := Trees{Rounds: 8, Rate: 0.2, Options: tree.Options{Leaves: 6, LeafCurvature: 1e-3}}
+	ones, some := make([]float64, d.Docs()), make([]float64, d.Docs())
+	for i := range ones {
+		ones[i] = 1
+		if i >= d.Queries[10].Start {
+			some[i] = 1
+		}
+	}
+	run := func(w loss.PairWeights) []float64 {
+		scores, _ := trained(t, &Problem{Data: d, Loss: loss.LambdaRank{Measure: ndcg}, Measure: ndcg, Learner: learner, Weights: w})
+		return scores
+	}
+	plain, half := run(loss.PairWeights{}), run(loss.PairWeights{Better: some})
+	if !slices.Equal(plain, run(loss.PairWeights{Better: ones, Worse: ones})) {
+		t.Error("weights of 1 learn another model")
+	}
+	if slices.Equal(plain, half) {
+		t.Error("weights change nothing")
+	}
+	// The first half teaches nothing: other grades there learn the same.
+	for i := range d.Queries[:10] {
+		slices.Reverse(d.Queries[i].Grades)
+	}
+	if !slices.Equal(half, run(loss.PairWeights{Better: some})) {
+		t.Error("queries of weight 0 teach")
+	}
+	for name, p := range map[string]*Problem{
+		"no pairs":        {Loss: loss.ListNet{}, Learner: learner, Weights: loss.PairWeights{Better: ones}},
+		"another learner": {Loss: loss.LambdaRank{Measure: ndcg}, Learner: Descent{}, Weights: loss.PairWeights{Better: ones}},
+		"too few":         {Loss: loss.LambdaRank{Measure: ndcg}, Learner: learner, Weights: loss.PairWeights{Better: ones[1:]}},
+	} {
+		p.Data = d
+		if _, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "weights of documents in pairs") {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+	one, two := Problem{Data: d, Weights: loss.PairWeights{Better: ones}}, Problem{Data: d, Weights: loss.PairWeights{Worse: ones}}
+	if one.identity() == two.identity() || one.identity() == (&Problem{Data: d}).identity() {
+		t.Error("checkpoints do not tell weights apart")
 	}
 }
