@@ -170,6 +170,7 @@ func FuzzDecode(f *testing.F) {
 	for _, text := range []string{
 		`{"type":"trees","features":2,"trees":[{"feature":[2,1],"threshold":[0.5,-1],"left":[-1,-2],"right":[1,-3],"missing_left":[1],"values":[0.25,-1,2]},{"feature":[],"threshold":[],"left":[],"right":[],"missing_left":[],"values":[7]}]}`,
 		`{"type":"trees","features":2,"trees":[{"feature":[2],"threshold":[null],"left":[-1],"right":[-2],"missing_left":[],"categories":[{"node":0,"left":[-1,0,2.5]}],"values":[0.25,-1]}]}`,
+		`{"type":"treeclasses","features":1,"values":[0,1,3],"functions":[[{"feature":[1],"threshold":[0.5],"left":[-1],"right":[-2],"missing_left":[],"values":[0.25,-1]}],[]]}`,
 		`{"type":"linear","weights":[0.5,-1e-9]}`, `{"type":"linear","weights":[1,null]}`, `{"type":"linear","weights":[1e400]}`, `{"type":"x"}`, `[]`, `{`,
 		`{"type":"net","activation":"relu","features":1,"hidden":1,"weights":[1,2,3]}`, `{"type":"pairnet","activation":"tanh","features":1,"hidden":1,"pair_hidden":1,"weights":[1,2,3,4,5,6,7]}`,
 		`{"type":"stumps","features":2,"stumps":[{"feature":1,"threshold":0.5,"weight":1},{"feature":2,"threshold":-1e-9,"weight":-2}]}`, `{"type":"stumps","features":1,"stumps":[]}`} {
