@@ -1,0 +1,101 @@
+package tree
+
+// choose gives a leaf the best of the splits, one a slot, that leaves enough documents on
+// both sides. Documents are counted for those alone that would otherwise be taken.
+func (g *Grower) choose(l *leaf, splits []split) {
+	for {
+		best := g.searchBest(l, splits)
+		if !best.found || g.enough(l, best) {
+			l.best = *best
+			break
+		}
+	}
+	if !l.best.found {
+		g.release(l)
+	}
+}
+
+// searchBest returns the best split of a leaf. Only the slots are searched of which a bound
+// allows that they have it; the slot with the largest bound comes first.
+func (g *Grower) searchBest(l *leaf, splits []split) *split {
+	most := &splits[0]
+	for i := range splits {
+		if splits[i].gain > most.gain {
+			most = &splits[i]
+		}
+	}
+	s := g.searcher(l)
+	best := g.settle(&s, l, most)
+	for i := range splits {
+		if found := &splits[i]; !best.found || found.gain >= best.gain {
+			if g.settle(&s, l, found).better(best) {
+				best = found
+			}
+		}
+	}
+	return best
+}
+
+// settle finds the best split of a slot of which there is a bound.
+func (g *Grower) settle(s *searcher, l *leaf, found *split) *split {
+	if slot := found.slot; found.open {
+		*found = g.find(s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
+	}
+	return found
+}
+
+// bestOf returns the best of splits, one a slot.
+func bestOf(splits []split) *split {
+	best := &splits[0]
+	for i := range splits[1:] {
+		if splits[1+i].better(best) {
+			best = &splits[1+i]
+		}
+	}
+	return best
+}
+
+// enough reports whether a split leaves enough documents on both sides; if not, it makes it
+// the best one that does.
+func (g *Grower) enough(l *leaf, b *split) bool {
+	if g.LeafDocuments < 2 || g.surelyEnough(l, b) {
+		return true
+	}
+	var counts [256]uint32
+	g.count(&counts, l, b.slot)
+	n, left := uint32(l.to-l.from), uint32(0)
+	for c, docs := range counts {
+		if b.left(uint8(c)) {
+			left += docs
+		}
+	}
+	if least := uint32(g.LeafDocuments); left >= least && n-left >= least {
+		return true
+	}
+	s := g.searcher(l)
+	s.counts, s.all, s.leastDoc = &counts, n, uint32(g.LeafDocuments)
+	slot := b.slot
+	*b = g.find(&s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
+	return false
+}
+
+// surelyEnough reports whether both sides have more curvature than fewer documents can have.
+func (g *Grower) surelyEnough(l *leaf, b *split) bool {
+	of := &l.sums[b.slot/blockFeatures][b.slot%blockFeatures]
+	var left sums
+	for c := range of {
+		if b.left(uint8(c)) {
+			left += of[c]
+		}
+	}
+	right, fewer := l.total-left, uint64(g.LeafDocuments-1)*uint64(g.unit.most)
+	return uint64(left.curvature()) > fewer && uint64(right.curvature()) > fewer
+}
+
+// count sets counts to the documents of a leaf by code of a slot.
+func (g *Grower) count(counts *[256]uint32, l *leaf, slot int) {
+	*counts = [256]uint32{}
+	for _, r := range g.index[l.from:l.to] {
+		counts[g.matrix.codeAt(slot, r)]++
+	}
+}
