@@ -17,6 +17,7 @@ import argparse
 import csv
 import json
 import math
+import resource
 import subprocess
 import time
 from pathlib import Path
@@ -35,6 +36,7 @@ def arguments():
     p.add_argument("--out", type=Path, required=True, help="folder for results")
     p.add_argument("--listwise", default="listwise", help="the program")
     p.add_argument("--methods", default="lambdamart,mart", help="methods of listwise, separated by commas, tuned over their own grids")
+    p.add_argument("--grid", action="append", default=[], help="of listwise, name=a,b: in place of a hyperparameter's own; may be repeated")
     p.add_argument("--peers", default=",".join(peer.name for peer in peers.PEERS), help="what to compare them with")
     p.add_argument("--trees", type=int, default=300)
     p.add_argument("--patience", type=int, default=100)
@@ -49,10 +51,15 @@ def main():
     for peer in chosen:
         tune(a, peer, folds)
     methods = a.methods.split(",")
-    for measure in MEASURES:
-        out = a.out / measure
-        subprocess.run([a.listwise, "tune", "--quiet", "--no-record", "--method", a.methods, "--data", a.data, "--select", measure,
-                        "--measures", ",".join(MEASURES), "--jobs", "1", "--out", out], check=True, stdout=subprocess.DEVNULL)
+    grids = [word for g in a.grid for word in ("--grid", g)]
+    for method in methods:
+        began = resource.getrusage(resource.RUSAGE_CHILDREN)
+        for measure in MEASURES:
+            subprocess.run([a.listwise, "tune", "--quiet", "--no-record", "--method", method, "--scorer", "trees", "--data", a.data, "--select", measure,
+                            "--measures", ",".join(MEASURES), "--jobs", "1", *grids, "--out", a.out / measure], check=True, stdout=subprocess.DEVNULL)
+        took = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = took.ru_utime + took.ru_stime - began.ru_utime - began.ru_stime
+        print(f"  {method}: {spent / len(folds) / len(MEASURES):.1f} CPU-s a fold", flush=True)
     table(a, methods + [peer.name for peer in chosen], folds)
     for measure in MEASURES:
         for method in methods:
@@ -66,8 +73,9 @@ def describe(a, chosen):
     """Prints the grids of all."""
     print(f"data {a.data.name}; up to {a.trees} trees, the best number on validation data; one thread")
     for method in a.methods.split(","):
-        about = json.loads(subprocess.check_output([a.listwise, "methods", method, "--format", "json"]))
+        about = json.loads(subprocess.check_output([a.listwise, "methods", method, "--scorer", "trees", "--format", "json"]))
         grid = {h["name"]: h["grid"] for h in about["hyperparameters"] if h.get("grid")}
+        grid.update((name, values.split(",")) for name, values in (g.split("=", 1) for g in a.grid))
         show(method, subprocess.check_output([a.listwise, "version"], text=True).split("\n")[0], {}, grid)
     for peer in chosen:
         show(peer.name, peer.version, peer.fixed, peer.grid)
