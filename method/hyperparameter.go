@@ -208,6 +208,16 @@ func (v Values) with(name string, number float64) Values {
 	return Values{method: v.method, text: text}
 }
 
+// IsDefault reports whether a hyperparameter has its default.
+func (v Values) IsDefault(name string) bool {
+	h, err := v.method.hyperparameter(name)
+	if err != nil {
+		return false
+	}
+	standard, err := h.canonical(h.Default)
+	return err == nil && v.Text(name) == standard
+}
+
 // Number returns a Number or Integer, but none that is still auto, as float64.
 func (v Values) Number(name string) float64 {
 	f, err := strconv.ParseFloat(v.Text(name), 64)

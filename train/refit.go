@@ -2,11 +2,33 @@ package train
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
 )
+
+// checkRefit returns an error if the model's trees were not added one after the other, or if
+// settings that its values depend on are others now than then.
+func (l Trees) checkRefit(t *Task) error {
+	if l.Sum != GradientTrees || l.Bag > 1 {
+		return BadProblem("found DART, a forest or a bag, expected none of them: a refit takes trees one after the other")
+	}
+	was := t.Initial.Hyperparameters
+	for _, one := range []struct{ name, gradient string }{{"boosting", "gradient"}, {"bag", "1"}} {
+		if v, ok := was[one.name]; ok && fmt.Sprint(v) != one.gradient {
+			return BadProblem("found a model of %s=%v, expected %[1]s=%[3]s: a refit takes trees one after the other", one.name, v, one.gradient)
+		}
+	}
+	for _, name := range []string{"rate", "l1", "l2", "fit"} {
+		v, had := was[name]
+		if now, has := t.Settings[name]; had && has && fmt.Sprint(v) != fmt.Sprint(now) {
+			return BadProblem("found %s=%v, expected %v, which the model was learned with: the values of leaves depend on it", name, now, v)
+		}
+	}
+	return nil
+}
 
 // refit gives the trees of the initial model new values, one tree after the other, by the step
 // that a tree takes in boosting at the scores of those before it:
@@ -24,7 +46,10 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	case !(l.Decay >= 0 && l.Decay <= 1):
 		return nil, BadProblem("found the decay %v, expected a number from 0 to 1", l.Decay)
 	}
-	if err := t.NoCheckpoint(); err != nil {
+	if t.Checkpoint != "" {
+		return nil, BadProblem("found a checkpoint to write, expected none: a refit takes one pass")
+	}
+	if err := l.checkRefit(t); err != nil {
 		return nil, err
 	}
 	step, err := l.step(t, t.Seed)

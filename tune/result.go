@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
 )
 
@@ -63,6 +64,23 @@ func Summarise(tests ...*measure.Result) []Summary {
 
 // Varied returns the hyperparameters that were tried with several values.
 func (r *Row) Varied() []string { return r.Entry.varied() }
+
+// Fixed returns the hyperparameters that were tried with one value that is not the method's
+// default, as NAME=VALUE.
+func (r *Row) Fixed() []string {
+	values, ok := r.Entry.Settings[0].(method.Values)
+	if !ok {
+		return nil
+	}
+	varied := r.Varied()
+	var fixed []string
+	for _, name := range values.Names() {
+		if !slices.Contains(varied, name) && !values.IsDefault(name) {
+			fixed = append(fixed, name+"="+values.Text(name))
+		}
+	}
+	return fixed
+}
 
 // AtEdge returns the numeric hyperparameters whose chosen value is, in some
 // fold, the lowest or highest of those tried, so that a wider grid may do better.

@@ -355,6 +355,9 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 		}
 		notes = append(notes, name+" chose "+strings.Join(chosen, "; "))
 	}
+	if fixed := row.Fixed(); len(fixed) > 0 {
+		notes = append(notes, name+" has "+strings.Join(fixed, " ")+" in all settings")
+	}
 	if edge := row.AtEdge(); edge != nil {
 		notes = append(notes, fmt.Sprintf("%s: the best %s is at the edge of its grid in some fold; --grid may widen it", name, strings.Join(edge, " and ")))
 	}

@@ -99,6 +99,7 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 		return nil, err
 	}
 	r := &Report{config: c}
+	r.data.Forest, r.data.Weights = []forest{}, []weights{} // not null: the page's script goes through them
 	for _, step := range []struct {
 		stage string
 		do    func() error

@@ -347,6 +347,9 @@ func TestLittleMakesAPage(t *testing.T) {
 			if err != nil || !json.Valid(text) || !bytes.Contains(page, text) {
 				t.Errorf("%s, %s: %v, %s in\n%s", name, convention, err, text, page)
 			}
+			if bytes.Contains(text, []byte(":null")) {
+				t.Errorf("%s, %s: found null, which the page's script takes for a list, in %s", name, convention, text)
+			}
 		}
 	}
 }

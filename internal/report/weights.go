@@ -70,7 +70,7 @@ func (in *input) addMagnitudes(sums []float64, s, k int, e *explainer) {
 }
 
 func (in *input) weightsOf(s int, sums []float64, linear bool) weights {
-	w := weights{System: s, Linear: linear}
+	w := weights{System: s, Linear: linear, Features: []int{}, Share: []float64{}} // not null
 	total := 0.0
 	order := make([]int, 0, len(sums))
 	for f, v := range sums {
