@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/listwise/listwise/boost"
 	"github.com/listwise/listwise/dataset"
@@ -62,13 +63,17 @@ type boosting struct {
 	validation *Validation      // likewise
 	standings  *boost.Standings // of the validation data
 	scores     []float64        // likewise
+	before     float64          // validation value of the model that is continued; −Inf without one
 	keeper     roundKeeper
 	course     course
 }
 
+// starter is a Booster that knows the objective before its first round.
+type starter interface{ startObjective() float64 }
+
 // course is how the rounds went so far.
 type course struct {
-	rounds, best         int     // done; the best of them, 0 without any
+	rounds, best         int     // done; the best of them, 0 if none is better than the start
 	objective, validated float64 // of the best
 }
 
@@ -90,6 +95,9 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if b.Booster, err = l.Start(t); err != nil {
 		return nil, &ProblemError{err}
 	}
+	if err := b.begin(); err != nil {
+		return nil, err
+	}
 	if err := b.resume(); err != nil {
 		return nil, err
 	}
@@ -98,6 +106,24 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		return nil, err
 	}
 	return learned, b.keeper.file.remove()
+}
+
+// begin sets what is known before the first round.
+func (b *boosting) begin() error {
+	b.before = math.Inf(-1)
+	if s, ok := b.Booster.(starter); ok {
+		b.course.objective = s.startObjective()
+	}
+	if b.task.Initial == nil || b.standings == nil {
+		return nil
+	}
+	scores, err := b.task.Initial.Score(b.task.Valid)
+	if err != nil {
+		return fmt.Errorf("model to continue: %w", err)
+	}
+	b.before = b.standings.Mean(scores)
+	b.course.validated = b.before
+	return nil
 }
 
 // learn goes through the rounds and takes what was best.
@@ -167,6 +193,9 @@ func (b *boosting) run(ctx context.Context) (model.Training, error) {
 		}
 	}
 	c := &b.course
+	if c.best == 0 && !math.IsInf(b.before, -1) {
+		status += "; none is better than the model continued, which is kept"
+	}
 	return model.Training{Status: status, Iterations: c.rounds, Evaluations: c.rounds, BestEpoch: c.best, Objective: c.objective}, nil
 }
 
@@ -179,7 +208,7 @@ func (b *boosting) conclude(r Round) {
 		b.Add(b.scores, b.valid)
 		it.Validated, it.Validation = true, b.standings.Mean(b.scores)
 	}
-	it.Best = c.best == 0 || b.standings == nil || it.Validation > c.validated
+	it.Best = c.best == 0 && math.IsInf(b.before, -1) || b.standings == nil || it.Validation > c.validated
 	if it.Best {
 		b.Keep()
 		c.best, c.objective, c.validated = c.rounds, r.Objective, it.Validation

@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
+	"github.com/listwise/listwise/tree"
 )
 
 func run(t *testing.T, p *Problem) *model.Model {
@@ -57,26 +58,49 @@ func TestContinuedIsUninterrupted(t *testing.T) {
 }
 
 // Claim: a model may be continued by other losses, on other data and by every kind of sum; the
-// trees that it begins with keep their values, and the model knows the queries of both.
+// trees that it begins with keep their values, and the model knows the queries of both. By the
+// validation data the result is never worse than what it began with, to which nothing is added
+// if nothing is better.
 func TestContinuedOnOtherData(t *testing.T) {
-	old, fresh := curved(t, 10, 1), curved(t, 10, 3)
-	first := run(t, &Problem{Data: old, Loss: loss.SquaredError{}, Learner: Trees{Rounds: 4, Options: fewLeaves}, Method: "mart"})
-	for name, learner := range sums() {
-		learner.Rounds, learner.Options = 6, fewLeaves
-		p := &Problem{Data: fresh, Valid: old, Loss: loss.XENDCG{}, Learner: learner, Seed: 5, Initial: first}
-		m := run(t, p)
-		if n := len(first.Params); !slices.Equal(m.Params[:n], first.Params) || len(m.Params) == n {
-			t.Errorf("%s: the values of the first trees are others", name)
+	ndcg := measure.MustParse("ndcg", measure.LETOR3)
+	old, fresh, valid := curved(t, 10, 1), curved(t, 10, 3), curved(t, 10, 7)
+	better, all := 0, 0
+	for _, mart := range []Trees{{Rounds: 1, Options: tree.Options{Leaves: 2}}, {Rounds: 4, Options: fewLeaves}} {
+		first := run(t, &Problem{Data: old, Loss: loss.SquaredError{}, Learner: mart, Method: "mart"})
+		scores, err := first.Score(valid)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, d := range []*dataset.Dataset{old, fresh} {
-			if common, known := m.Training.Seen.Common(d); common != 10 || known != 10 {
-				t.Errorf("%s: %d of %d queries were seen", name, common, known)
+		ranker := measure.Ranker{Ties: measure.TiesAverage}
+		before, _ := ranker.Mean(valid, scores, measure.For(ndcg, valid))
+		for name, learner := range sums() {
+			learner.Rounds, learner.Options = 6, fewLeaves
+			p := &Problem{Data: fresh, Valid: valid, Loss: loss.XENDCG{}, Learner: learner, Seed: 5, Initial: first, Select: ndcg}
+			m := run(t, p)
+			n := len(first.Params)
+			if !slices.Equal(m.Params[:n], first.Params) {
+				t.Errorf("%s: the values of the first trees are others", name)
 			}
+			added := len(m.Params) > n
+			if added != (m.Training.BestEpoch > 0) || added == strings.Contains(m.Training.Status, "none is better") || *m.Training.Validation < before {
+				t.Errorf("%s: %d leaves more, kept round %d of the value %v, %v before: %s", name, len(m.Params)-n, m.Training.BestEpoch, *m.Training.Validation, before, m.Training.Status)
+			}
+			if all++; added {
+				better++
+			}
+			for _, d := range []*dataset.Dataset{old, fresh} {
+				if common, known := m.Training.Seen.Common(d); common != 10 || known != 10 {
+					t.Errorf("%s: %d of %d queries were seen", name, common, known)
+				}
+			}
+			if m.Training.Continued.Method != "mart" {
+				t.Errorf("%s: continues %+v", name, m.Training.Continued)
+			}
+			resumes(t, p, 1, 4)
 		}
-		if m.Training.Continued.Method != "mart" {
-			t.Errorf("%s: continues %+v", name, m.Training.Continued)
-		}
-		resumes(t, p, 1, 4)
+	}
+	if better == 0 || better == all {
+		t.Errorf("%d of %d models became better, expected some and not all", better, all)
 	}
 }
 

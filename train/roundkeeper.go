@@ -151,8 +151,8 @@ func (s *boostingState) code(c *binarystate.Codec) {
 // validate returns an error if the state is impossible.
 func (s *boostingState) validate() error {
 	switch {
-	case s.rounds < 1 || s.best < 1 || s.best > s.rounds:
-		return fmt.Errorf("best round %d of %d, expected one of at least one", s.best, s.rounds)
+	case s.rounds < 1 || s.best < 0 || s.best > s.rounds:
+		return fmt.Errorf("best round %d of %d, expected one of at least one, or 0", s.best, s.rounds)
 	case notFinite(s.objective) || notFinite(s.validated):
 		return fmt.Errorf("objective %v and validation value %v, expected finite numbers", s.objective, s.validated)
 	case anyNotFinite(s.scores):

@@ -47,6 +47,15 @@ func (m *treeMean) rounds() int {
 	return n
 }
 
+// startObjective implements starter: the objective at the scores that the first round begins with.
+func (m *treeMean) startObjective() float64 {
+	var objective float64
+	for _, r := range m.sums {
+		objective += r.step.reached
+	}
+	return objective * m.share()
+}
+
 // Next implements Booster. The objective is the mean of the members', each that of its sum with
 // the new tree.
 func (m *treeMean) Next() (Round, bool) {

@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/scorer"
 	"github.com/listwise/listwise/tree"
 )
@@ -183,5 +184,19 @@ func TestTreesRefuse(t *testing.T) {
 		if _, err := Run(context.Background(), &p); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+// Claim: where no tree can be grown, the objective told is that of the scores 0.
+func TestObjectiveWithoutTrees(t *testing.T) {
+	d := curved(t, 10, 1)
+	m := run(t, &Problem{Data: d, Loss: loss.SquaredError{}, Learner: Trees{Rounds: 3, Options: tree.Options{Leaves: 4, LeafDocuments: d.Docs()}}})
+	f, err := objective.NewFunctional(d, loss.SquaredError{}, 0, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := f.Eval(make([]float64, d.Docs()), nil)
+	if len(m.Params) != 0 || m.Training.Iterations != 0 || m.Training.Objective != want || want == 0 {
+		t.Errorf("%d leaves, %d rounds, the objective %v, want %v", len(m.Params), m.Training.Iterations, m.Training.Objective, want)
 	}
 }

@@ -143,7 +143,7 @@ func (r *treeRounds) goOnFrom(s *treesState) error {
 	if _, err := scorer.NewTrees(r.data.Features, s.trees); err != nil {
 		return err
 	}
-	if weighed := r.Sum != GradientTrees; weighed != (s.weights != nil) || weighed != (s.keptWeights != nil) {
+	if weighed := r.Sum != GradientTrees; weighed != (s.weights != nil) || weighed != (s.keptWeights != nil) && s.rounds > 0 {
 		return fmt.Errorf("found a state with %d weights of trees, expected those of another kind of sum", len(s.weights))
 	}
 	r.treesState, r.step.factor = *s, s.factor
