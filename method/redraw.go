@@ -6,6 +6,13 @@ func redraw(what, when string) Hyperparameter {
 	return Hyperparameter{Name: "redraw", Kind: Switch, Default: "false", Doc: "draw " + what + " anew at the beginning of every epoch of descent, or for every tree, rather than once" + when}
 }
 
+// redrawAnew is redraw where it is the default, as in the papers.
+func redrawAnew(what, when string) Hyperparameter {
+	h := redraw(what, when)
+	h.Default = "true"
+	return h
+}
+
 // redraws reports whether the loss is to draw anew in every epoch, or for every tree.
 func (p *Problem) redraws() bool {
 	_, err := p.Values.method.hyperparameter("redraw")

@@ -3,8 +3,6 @@ package method
 import "github.com/listwise/listwise/loss"
 
 func newStochasticRank() *Method {
-	again := redraw("the noise", ", as the paper does")
-	again.Default = "true"
 	return gradientMethod(Method{
 		Name:           "stochasticrank",
 		Title:          "StochasticRank",
@@ -18,7 +16,7 @@ func newStochasticRank() *Method {
 			{Name: "samples", Kind: Integer, Default: "1", Min: 1, Max: 1e6, Doc: "draws of the noise that are averaged"},
 			{Name: "mu", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "what a grade takes off a document's score before noise is added, in units of sigma"},
 			{Name: "scale_free", Kind: Switch, Default: "true", Doc: "leave out the part of λ that only changes the scale of the scores"},
-			again,
+			redrawAnew("the noise", ", as the paper does"),
 		},
 	}, regularization("1e6", nil), ratesOfFields, func(p *Problem) (loss.Loss, error) {
 		v := p.Values

@@ -78,7 +78,7 @@ func treeParameters() []Hyperparameter {
 		{Name: "bins", Kind: Integer, Default: "255", Min: 2, Max: tree.MaxBins, Doc: "intervals that a feature's values are put into, of about equally many documents"},
 		{Name: "bins_by", Kind: Choice, Default: "documents", Choices: []string{"documents", "curvature"}, Doc: "what is about equal in all bins of a feature: the number of documents or the sum of their second derivatives at the start"},
 		{Name: "categorical", Kind: Columns, Default: noColumns, Doc: "features, counted from 1, whose values are categories: as many of the most frequent as there are bins, the others are like missing values"},
-		{Name: "category_smoothing", Kind: Number, Default: "10", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives of a category, by whose gradient over it categories are ordered"},
+		{Name: "category_smoothing", Kind: Number, Default: "10", Min: 0, Max: 1e9, Doc: "added to the sum of second derivatives of a category, by whose gradient over it categories are ordered (categorical)"},
 		{Name: "splits", Kind: Choice, Default: "histogram", Choices: []string{"histogram", "exact"}, Doc: "whether a feature is divided between bins or between any two values, which is slower"},
 		{Name: "thresholds", Kind: Choice, Default: "best", Choices: []string{"best", "random"}, Doc: "of a feature in a leaf: the best of all, or one drawn at random (extremely randomised trees)"},
 		{Name: "leaf_documents", Kind: Integer, Default: "20", Min: 1, Max: 1e9, Grid: []string{"20", "100"}, Doc: "documents of a leaf at least"},

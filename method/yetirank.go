@@ -41,12 +41,10 @@ func newYetiLoss() *Method {
 
 // yetiParameters are the hyperparameters of both.
 func yetiParameters() []Hyperparameter {
-	again := redraw("the noise", ", as the papers do")
-	again.Default = "true"
 	return []Hyperparameter{
 		{Name: "samples", Kind: Integer, Default: "10", Min: 1, Max: 1e6, Doc: "draws of the noise that are averaged"},
 		{Name: "noise", Kind: Choice, Default: "logistic", Choices: []string{"logistic", "gumbel"}, Doc: "law of what is added to the scores"},
-		again,
+		redrawAnew("the noise", ", as the papers do"),
 	}
 }
 

@@ -39,7 +39,8 @@ type Round struct{ Weight, Objective float64 }
 
 // Boosting grows a sum of weak rankers and keeps the round that is best on the
 // validation data, without these the last. The problem's loss is not asked: a Booster
-// has its own. Checkpoints are written of [Trees] alone: the others take seconds.
+// has its own. Checkpoints are written of trees alone
+// ([Trees], [TreeClassification]): the others take seconds.
 type Boosting struct {
 	Rounds   int                            // at most; 0 means 300
 	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are

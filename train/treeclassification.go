@@ -69,6 +69,15 @@ type classRounds struct {
 	}
 }
 
+// startObjective implements starter.
+func (r *classRounds) startObjective() float64 {
+	var objective float64
+	for _, f := range r.functions {
+		objective += f.objective()
+	}
+	return objective
+}
+
 // Next implements Booster. A function to which no tree could be added stays as it is.
 func (r *classRounds) Next() (Round, bool) {
 	var round Round
@@ -81,13 +90,7 @@ func (r *classRounds) Next() (Round, bool) {
 		if ok {
 			added, round.Weight = true, next.Weight
 		}
-		for _, s := range f.sums {
-			if len(s.trees) > 0 {
-				round.Objective += s.objective * f.share()
-			} else {
-				round.Objective += s.step.reached * f.share()
-			}
-		}
+		round.Objective += f.objective()
 	}
 	return round, added
 }

@@ -47,11 +47,14 @@ func (m *treeMean) rounds() int {
 	return n
 }
 
-// startObjective implements starter: the objective at the scores that the first round begins with.
-func (m *treeMean) startObjective() float64 {
+// startObjective implements starter.
+func (m *treeMean) startObjective() float64 { return m.objective() }
+
+// objective is the mean of the members' at their scores.
+func (m *treeMean) objective() float64 {
 	var objective float64
 	for _, r := range m.sums {
-		objective += r.step.reached
+		objective += r.objective
 	}
 	return objective * m.share()
 }
@@ -59,7 +62,7 @@ func (m *treeMean) startObjective() float64 {
 // Next implements Booster. The objective is the mean of the members', each that of its sum with
 // the new tree.
 func (m *treeMean) Next() (Round, bool) {
-	grown, objective := false, 0.0
+	grown := false
 	for _, r := range m.sums {
 		if !r.ended {
 			r.ended = !r.next()
@@ -69,7 +72,6 @@ func (m *treeMean) Next() (Round, bool) {
 			m.err = r.err
 			return Round{}, false
 		}
-		objective += r.objective
 	}
 	if !grown {
 		return Round{}, false
@@ -81,7 +83,7 @@ func (m *treeMean) Next() (Round, bool) {
 	if m.Sum == ForestTrees {
 		weight = 1 / float64(m.rounds())
 	}
-	return Round{Weight: weight, Objective: objective * m.share()}, true
+	return Round{Weight: weight, Objective: m.objective()}, true
 }
 
 // appendRound appends the values of the trees of a round.

@@ -165,7 +165,7 @@ func (l Trees) grow(t *Task, newGrower func() (grower, error), seed uint64, base
 		r.table = leafTable{features: d.Features, x: d.X(), workers: l.Workers}
 		r.target = make([]float64, n)
 	}
-	r.step.eval(r.scores, r.lambda, r.second)
+	r.objective = r.step.eval(r.scores, r.lambda, r.second)
 	return r, nil
 }
 

@@ -20,7 +20,7 @@ type treesState struct {
 	factor float64   // that the next line search begins with
 
 	weights, keptWeights []float64 // of the trees, where they change; nil: 1
-	objective            float64   // with the last tree
+	objective            float64   // at the scores
 	ended                bool      // there is no further tree
 }
 
