@@ -49,21 +49,31 @@ func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 		return nil, err
 	}
 	b := &Bins{cuts: make([][]float32, features), categories: make([][]float32, features)}
-	scratch := make([]column, parallel.Workers(o.Workers, features))
-	parallel.For(features, o.Workers, func(worker, f int) {
+	groups := (features + together - 1) / together
+	scratch := make([]column, parallel.Workers(o.Workers, groups))
+	parallel.For(groups, o.Workers, func(worker, g int) {
+		from, to := g*together, min(features, (g+1)*together)
 		c := &scratch[worker]
-		all := c.read(x, features, f, o.Weights)
-		if o.Categorical != nil && o.Categorical[f] {
-			b.categories[f] = c.heaviest(o.Most)
-			b.cuts[f] = b.cutsBetween(f)
-		} else {
-			b.cuts[f] = c.cuts(o.Most)
-		}
-		if len(b.cuts[f]) == 0 && 0 < len(c.values) && !all {
-			b.cuts[f] = []float32{kernel.OfAscendingKey(c.values[0])} // one value, but not everywhere
+		c.load(x, features, from, to)
+		for f := from; f < to; f++ {
+			b.choose(f, c, c.loaded[f-from], &o)
 		}
 	})
 	return b, nil
+}
+
+// choose chooses the bins of a feature with the values that are looked at.
+func (b *Bins) choose(f int, c *column, values []float32, o *BinOptions) {
+	all := c.read(values, o.Weights)
+	if o.Categorical != nil && o.Categorical[f] {
+		b.categories[f] = c.heaviest(o.Most)
+		b.cuts[f] = b.cutsBetween(f)
+	} else {
+		b.cuts[f] = c.cuts(o.Most)
+	}
+	if len(b.cuts[f]) == 0 && 0 < len(c.values) && !all {
+		b.cuts[f] = []float32{kernel.OfAscendingKey(c.values[0])} // one value, but not everywhere
+	}
 }
 
 func (o *BinOptions) validate(rows, features int) error {
@@ -84,33 +94,61 @@ func (o *BinOptions) validate(rows, features int) error {
 	return nil
 }
 
+// together is the number of features that are read in one pass over the rows.
+const together = 8
+
 // column has the different values of a feature, by their keys in ascending order, and their
 // weights.
 type column struct {
-	keys     []uint32 // of what was read
+	loaded   [together][]float32 // values of some features, of the rows that are looked at
+	step     int                 // from one of these rows to the next
+	keys     []uint32            // of what was read
 	spare    []uint32
 	weighted []uint64 // instead, with weights: the value's key, the row
 	values   []uint32
 	weights  []float64
 }
 
-// read reads the values of a feature, and reports whether none of those looked at is missing.
-func (c *column) read(x []float32, features, f int, weights []float64) bool {
+// load loads the values of some features, from one up to another.
+func (c *column) load(x []float32, features, from, to int) {
 	rows := len(x) / features
-	step, all := (rows+sampleRows-1)/sampleRows, true
+	c.step = max(1, (rows+sampleRows-1)/sampleRows)
+	for k := range c.loaded[:to-from] {
+		c.loaded[k] = slices.Grow(c.loaded[k][:0], (rows+c.step-1)/c.step)
+	}
+	for i := 0; i < rows; i += c.step {
+		for k, v := range x[i*features+from : i*features+to] {
+			c.loaded[k] = append(c.loaded[k], v)
+		}
+	}
+}
+
+// read takes the values of a feature that are looked at, and reports whether none is missing.
+// Zeros, of which there are often many, are counted and not sorted.
+func (c *column) read(values []float32, weights []float64) bool {
+	all, zeros, zero := true, 0, kernel.AscendingKey(0)
 	c.keys, c.weighted, c.values, c.weights = c.keys[:0], c.weighted[:0], c.values[:0], c.weights[:0]
-	for i := 0; i < rows; i += step {
-		switch v := x[i*features+f]; {
+	for i, v := range values {
+		switch {
 		case v != v:
 			all = false
+		case weights == nil && v == 0:
+			zeros++
 		case weights == nil:
 			c.keys = append(c.keys, kernel.AscendingKey(v))
 		default:
-			c.weighted = append(c.weighted, uint64(kernel.AscendingKey(v))<<32|uint64(uint32(i)))
+			c.weighted = append(c.weighted, uint64(kernel.AscendingKey(v))<<32|uint64(uint32(i*c.step)))
 		}
 	}
 	c.keys, c.spare = sortKeys(c.keys, c.spare)
-	for _, k := range c.keys {
+	below, _ := slices.BinarySearch(c.keys, zero)
+	for _, k := range c.keys[:below] {
+		c.count(k, 1)
+	}
+	if zeros > 0 {
+		c.count(zero, float64(zeros))
+	}
+	for _, k := range c.keys[below:] {
 		c.count(k, 1)
 	}
 	slices.Sort(c.weighted)

@@ -45,5 +45,5 @@ func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
 
 // boundFrom bounds the strengths of cuts with what is on the left already.
 func (s *searcher) boundFrom(of *[256]sums, n int, left sums) float32 {
-	return kernel.DivisionBound(words(of[:n]), uint64(left), uint64(s.total), s.ceiling.l2, s.ceiling.least)
+	return kernel.DivisionBound(uint64s(of[:n]), uint64(left), uint64(s.total), s.ceiling.l2, s.ceiling.least)
 }

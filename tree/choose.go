@@ -1,11 +1,35 @@
 package tree
 
-// choose gives a leaf the best of the splits, one a slot, that leaves enough documents on
-// both sides. Documents are counted for those alone that would otherwise be taken.
+// choose gives a leaf the best of the splits, one a slot. Whether it leaves enough documents on
+// both sides is seen when the leaf is divided by it: most are not.
 func (g *Grower) choose(l *leaf, splits []split) {
+	if l.best = *g.searchBest(l, splits); !l.best.found {
+		g.release(l)
+	}
+}
+
+// enough reports whether a leaf's best split, of which read has returned the codes, leaves enough
+// documents on both sides.
+func (g *Grower) enough(l *leaf, codes []uint8) bool {
+	if g.LeafDocuments < 2 {
+		return true
+	}
+	goes, left := goesLeft(&l.best), 0
+	for _, code := range codes {
+		left += int(goes[code])
+	}
+	return min(left, len(codes)-left) >= g.LeafDocuments
+}
+
+// chooseCounted gives a leaf the best of the splits that leave enough documents on both sides.
+// Documents are counted for those alone that would otherwise be taken.
+func (g *Grower) chooseCounted(l *leaf) {
+	s := g.searcher(l)
+	g.search(&s, 0, g.matrix.blocks, l.sums, g.splits)
+	l.counted = true
 	for {
-		best := g.searchBest(l, splits)
-		if !best.found || g.enough(l, best) {
+		best := g.searchBest(l, g.splits)
+		if !best.found || g.count(l, best) {
 			l.best = *best
 			break
 		}
@@ -55,14 +79,14 @@ func bestOf(splits []split) *split {
 	return best
 }
 
-// enough reports whether a split leaves enough documents on both sides; if not, it makes it
-// the best one that does.
-func (g *Grower) enough(l *leaf, b *split) bool {
-	if g.LeafDocuments < 2 || g.surelyEnough(l, b) {
+// count reports whether a split leaves enough documents on both sides; if not, it makes it the
+// best one of its slot that does.
+func (g *Grower) count(l *leaf, b *split) bool {
+	if g.surelyEnough(l, b) {
 		return true
 	}
 	var counts [256]uint32
-	g.count(&counts, l, b.slot)
+	g.countCodes(&counts, l, b.slot)
 	n, left := uint32(l.to-l.from), uint32(0)
 	for c, docs := range counts {
 		if b.left(uint8(c)) {
@@ -92,10 +116,10 @@ func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	return uint64(left.curvature()) > fewer && uint64(right.curvature()) > fewer
 }
 
-// count sets counts to the documents of a leaf by code of a slot.
-func (g *Grower) count(counts *[256]uint32, l *leaf, slot int) {
+// countCodes sets counts to the documents of a leaf by code of a slot.
+func (g *Grower) countCodes(counts *[256]uint32, l *leaf, slot int) {
 	*counts = [256]uint32{}
-	for _, r := range g.index[l.from:l.to] {
-		counts[g.matrix.codeAt(slot, r)]++
+	for _, code := range g.read(l, slot) {
+		counts[code]++
 	}
 }

@@ -20,8 +20,10 @@ type Grower struct {
 	spare   struct { // for dividing
 		index  []uint32
 		packed []sums
+		codes  []uint8
 		counts []int
 	}
+	columns   columns
 	leaves    []leaf
 	free      [][]histogram
 	gatherers []gatherer // a worker each
@@ -45,8 +47,9 @@ type leaf struct {
 	key      uint64 // of what is drawn for it
 	bounds
 	interaction
-	sums []histogram // by block; nil if it cannot be divided
-	best split
+	sums    []histogram // by block; nil if it cannot be divided
+	best    split
+	counted bool // best is known to leave enough documents on both sides
 }
 
 // NewGrower returns a grower of trees on a matrix, or an error for options out of range.
@@ -88,7 +91,13 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 		if at < 0 {
 			break
 		}
-		g.searchBoth(g.divide(at))
+		l := &g.leaves[at]
+		codes := g.read(l, l.best.slot)
+		if !l.counted && !g.enough(l, codes) {
+			g.chooseCounted(l)
+			continue
+		}
+		g.searchBoth(g.divide(at, codes))
 	}
 	for i := range g.leaves {
 		g.release(&g.leaves[i])
@@ -156,9 +165,9 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 }
 
-// divide divides a leaf by its best split: the left part stays the leaf, the right one is a
-// new leaf. It returns the leaf as it was and both parts, which have no histograms yet.
-func (g *Grower) divide(at int) (parent, smaller, larger *leaf) {
+// divide divides a leaf by its best split, of which read has returned the codes: the left part
+// stays the leaf, the right one is a new leaf. It returns the leaf as it was and both parts, which have no histograms yet.
+func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	l := g.leaves[at]
 	b := l.best
 	slot := b.slot
@@ -178,7 +187,7 @@ func (g *Grower) divide(at int) (parent, smaller, larger *leaf) {
 			above.Right = number
 		}
 	}
-	middle := l.from + g.partition(&l, &node)
+	middle := l.from + g.partition(&l, &b, codes)
 	left := leaf{from: l.from, to: middle, depth: l.depth + 1, node: number, isLeft: true, key: mix(l.key + 1)}
 	right := leaf{from: middle, to: l.to, depth: l.depth + 1, node: number, key: mix(l.key + 2)}
 	for _, s := range g.packed[l.from:middle] {

@@ -28,12 +28,12 @@ func (h *histogram) add(words []uint64, packed []sums) {
 // less subtracts another histogram: what is left of a node's is the other child's.
 func (h *histogram) less(other *histogram) {
 	for k := range h {
-		kernel.Subtract(words(h[k][:]), words(other[k][:]))
+		kernel.Subtract(uint64s(h[k][:]), uint64s(other[k][:]))
 	}
 }
 
-// words returns sums as what they are.
-func words(s []sums) []uint64 { return unsafe.Slice((*uint64)(unsafe.SliceData(s)), len(s)) }
+// uint64s returns sums as what they are.
+func uint64s(s []sums) []uint64 { return unsafe.Slice((*uint64)(unsafe.SliceData(s)), len(s)) }
 
 // part is the number of documents whose words are brought together at a time, so that they and
 // a block's histogram stay in the cache. Their words of the next block stand padding words
@@ -47,6 +47,7 @@ const (
 type gatherer struct {
 	words []uint64
 	minus []sums
+	kept  [part]sums
 }
 
 // add adds the sums of documents with the given rows to the histograms of blocks from one up to
@@ -57,16 +58,14 @@ func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, pa
 	}
 	for len(rows) > 0 {
 		n := min(part, len(rows))
-		for i, r := range rows[:n] {
-			at := i
-			for _, word := range m.words[int(r)*m.blocks+from : int(r)*m.blocks+to] {
-				w.words[at] = word
-				at += part + padding
-			}
-		}
+		kernel.Columns(w.words, part+padding, m.words[from:], m.blocks, to-from, rows[:n])
 		for b := from; b < to; b++ {
 			at := (b - from) * (part + padding)
-			h[b].add(w.words[at:at+n], packed[:n])
+			if c := m.common[b]; c.use {
+				h[b].addCommon(w.words[at:at+n], w.kept[:], packed[:n], c)
+			} else {
+				h[b].add(w.words[at:at+n], packed[:n])
+			}
 		}
 		rows, packed = rows[n:], packed[n:]
 	}

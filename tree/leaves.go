@@ -2,66 +2,96 @@ package tree
 
 import "github.com/listwise/listwise/internal/parallel"
 
-// partition brings the documents of a leaf that go left to its front, and keeps the order
-// otherwise. It returns their number.
-func (g *Grower) partition(l *leaf, n *Node) int {
+// read puts the codes of a leaf's documents in a slot into the spare memory, in their order.
+func (g *Grower) read(l *leaf, slot int) []uint8 {
+	docs := l.to - l.from
+	if cap(g.spare.codes) < docs {
+		g.spare.codes = make([]uint8, docs)
+	}
+	codes, index := g.spare.codes[:docs], g.index[l.from:l.to]
+	words, shift := g.matrix.column(slot)
+	stride, column := g.matrix.blocks, g.columns.of(g.matrix, slot, docs, g.Workers)
+	parallel.For(chunks(docs), g.Workers, func(_, c int) {
+		dst, rows := chunkOf(codes, c), chunkOf(index, c)
+		if dst = dst[:len(rows)]; column != nil {
+			for i, row := range rows {
+				dst[i] = column[row]
+			}
+			return
+		}
+		for i, row := range rows { // many reads from memory under way at a time
+			dst[i] = uint8(words[int(row)*stride] >> shift)
+		}
+	})
+	return codes
+}
+
+// goesLeft has 1 for the codes that a split sends left.
+func goesLeft(by *split) (goes [256]uint8) {
+	for code := range goes {
+		if by.left(uint8(code)) {
+			goes[code] = 1
+		}
+	}
+	return goes
+}
+
+// partition brings the documents of a leaf that go left by a split to its front, and keeps the
+// order otherwise; codes are what read returned for it. It returns their number.
+func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	docs := l.to - l.from
 	index, packed := g.index[l.from:l.to], g.packed[l.from:l.to]
 	if cap(g.spare.index) < docs {
 		g.spare.index, g.spare.packed = make([]uint32, docs), make([]sums, docs)
 	}
 	spare, spareSums := g.spare.index[:docs], g.spare.packed[:docs]
-	chunks := (docs + chunk - 1) / chunk
-	if len(g.spare.counts) < chunks+1 {
-		g.spare.counts = make([]int, chunks+1)
+	n := chunks(docs)
+	if len(g.spare.counts) < n+1 {
+		g.spare.counts = make([]int, n+1)
 	}
-	counts := g.spare.counts[:chunks+1]
+	counts, goes := g.spare.counts[:n+1], goesLeft(by)
 	// Each chunk writes those that go left at its front of the spare memory, and the others
 	// behind them; then all are moved to where they belong. Every document is written to both
 	// places, and the place that it does not go to is written again: there is nothing to predict.
-	words, shift := g.matrix.column(n.slot)
-	stride := g.matrix.blocks
-	var goes [256]int
-	for code := range goes {
-		if n.left(uint8(code)) {
-			goes[code] = 1
-		}
-	}
-	parallel.For(chunks, g.Workers, func(_, c int) {
-		from, to := c*chunk, min(docs, (c+1)*chunk)
-		left, right := from, to-1
-		var codes [chunk]uint8
-		for i, row := range index[from:to] { // many reads from memory under way at a time
-			codes[i] = uint8(words[int(row)*stride] >> shift)
-		}
-		for i := from; i < to; i++ {
-			row, v := index[i], packed[i]
-			spare[left], spareSums[left] = row, v
-			spare[right], spareSums[right] = row, v // backwards
-			step := goes[codes[i-from]]
+	parallel.For(n, g.Workers, func(_, c int) {
+		rows, values, of := chunkOf(index, c), chunkOf(packed, c), chunkOf(codes, c)
+		to, toSums := chunkOf(spare, c), chunkOf(spareSums, c)
+		values, of, toSums = values[:len(rows)], of[:len(rows)], toSums[:len(to)]
+		left, right := 0, len(rows)-1
+		for i, row := range rows {
+			v := values[i]
+			to[left], toSums[left] = row, v
+			to[right], toSums[right] = row, v // backwards
+			step := int(goes[of[i]])
 			left += step
 			right += step - 1
 		}
-		counts[c] = left - from
+		counts[c] = left
 	})
 	all := 0
-	for c := range chunks {
+	for c := range n {
 		counts[c], all = all, all+counts[c]
 	}
-	counts[chunks] = all
-	parallel.For(chunks, g.Workers, func(_, c int) {
+	counts[n] = all
+	parallel.For(n, g.Workers, func(_, c int) {
 		from, to := c*chunk, min(docs, (c+1)*chunk)
-		left := counts[c+1] - counts[c]
-		copy(index[counts[c]:], spare[from:from+left])
-		copy(packed[counts[c]:], spareSums[from:from+left])
+		middle := from + counts[c+1] - counts[c]
+		copy(index[counts[c]:], spare[from:middle])
+		copy(packed[counts[c]:], spareSums[from:middle])
 		at := all + from - counts[c]
-		for i := to - 1; i >= from+left; i-- {
+		for i := to - 1; i >= middle; i-- {
 			index[at], packed[at] = spare[i], spareSums[i]
 			at++
 		}
 	})
 	return all
 }
+
+// chunks returns the number of parts of so many elements that are done by a worker at a time.
+func chunks(n int) int { return (n + chunk - 1) / chunk }
+
+// chunkOf returns one of them.
+func chunkOf[T any](of []T, c int) []T { return of[c*chunk : min(len(of), (c+1)*chunk)] }
 
 // Values returns the Newton step of each leaf of the tree grown last,
 //

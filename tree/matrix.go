@@ -17,6 +17,7 @@ type Matrix struct {
 	has    []bool // missing values, by slot
 	blocks int
 	words  []uint64 // of a row together
+	common []common // by block
 }
 
 // chunk is the number of rows that are coded, or scored, by one worker at a time.
@@ -48,6 +49,7 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 			m.has[k] = m.has[k] || some
 		}
 	}
+	m.findCommon()
 	return m
 }
 

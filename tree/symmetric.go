@@ -45,7 +45,7 @@ func (g *Grower) levelSplit() (split, [][256]uint32) {
 			return *best, counts
 		}
 		for i := range g.leaves {
-			g.count(&counts[i], &g.leaves[i], best.slot)
+			g.countCodes(&counts[i], &g.leaves[i], best.slot)
 		}
 		of = best.slot
 		if !counted[of] {
@@ -157,7 +157,7 @@ func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
 			continue
 		}
 		g.leaves[at].best = *by
-		parent, smaller, larger := g.divide(at)
+		parent, smaller, larger := g.divide(at, g.read(&g.leaves[at], by.slot))
 		if !another {
 			g.release(parent)
 			continue

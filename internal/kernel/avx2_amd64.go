@@ -186,3 +186,18 @@ func divisionBoundAVX2(sums []uint64, left uint64, total uint64, l2 float32, lea
 //
 //go:noescape
 func subtractAVX2(dst []uint64, x []uint64)
+
+// columnsAVX2 is columnsGo for n rows and columns of width words; there is one of each at least.
+//
+//go:noescape
+func columnsAVX2(dst *uint64, apart int, matrix *uint64, stride int, width int, rows *uint32, n int)
+
+// codesOfManyAVX512 is codesGo for n numbers, at least one, and cuts with infinity behind them.
+//
+//go:noescape
+func codesOfManyAVX512(dst *uint8, x *float32, cuts *[256]float32, n int)
+
+// withoutAVX512 is withoutGo for n words, a multiple of 8.
+//
+//go:noescape
+func withoutAVX512(words *uint64, kept *uint64, values *uint64, n int, word uint64) (left int, dropped uint64)

@@ -6801,3 +6801,180 @@ eight:
 	JNZ     eight
 	VZEROUPPER
 	RET
+
+// func columnsAVX2(dst *uint64, apart int, matrix *uint64, stride int, width int, rows *uint32, n int)
+// Requires: CMOV, MMX+
+TEXT ·columnsAVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ matrix+16(FP), CX
+	MOVQ rows+40(FP), DX
+	MOVQ apart+8(FP), BX
+	MOVQ stride+24(FP), SI
+	MOVQ width+32(FP), DI
+	MOVQ n+48(FP), R8
+	SHLQ $0x03, BX
+	SHLQ $0x03, SI
+	DECQ R8
+	XORQ R9, R9
+
+row:
+	LEAQ    16(R9), R10
+	CMPQ    R10, R8
+	CMOVQGT R8, R10
+	MOVL    (DX)(R10*4), R10
+	IMULQ   SI, R10
+	ADDQ    CX, R10
+	LEAQ    -1(R10)(DI*8), R11
+
+ask:
+	PREFETCHT0 (R10)
+	ADDQ       $0x40, R10
+	CMPQ       R10, R11
+	JLE        ask
+	PREFETCHT0 (R11)
+	MOVL       (DX)(R9*4), R10
+	IMULQ      SI, R10
+	ADDQ       CX, R10
+	LEAQ       (AX)(R9*8), R11
+	XORQ       R12, R12
+
+word:
+	MOVQ (R10)(R12*8), R13
+	MOVQ R13, (R11)
+	ADDQ BX, R11
+	INCQ R12
+	CMPQ R12, DI
+	JL   word
+	INCQ R9
+	CMPQ R9, R8
+	JLE  row
+	RET
+
+// func codesOfManyAVX512(dst *uint8, x *float32, cuts *[256]float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·codesOfManyAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         cuts+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VMOVDQU64    sixteenths<>+0(SB), Z1
+	KXNORW       K1, K1, K1
+	VXORPS       Z0, Z0, Z0
+	VGATHERDPS   (DX)(Z1*4), K1, Z0
+	MOVL         $0x00000001, SI
+	VPBROADCASTD SI, Z1
+	MOVL         $0x00000002, SI
+	VPBROADCASTD SI, Z3
+	MOVL         $0x00000003, SI
+	VPBROADCASTD SI, Z4
+	MOVL         $0x00000004, SI
+	VPBROADCASTD SI, Z5
+	MOVL         $0x00000007, SI
+	VPBROADCASTD SI, Z6
+	MOVL         $0x00000008, SI
+	VPBROADCASTD SI, Z7
+
+sixteen:
+	MOVQ       $0x00000010, SI
+	CMPQ       BX, SI
+	CMOVQLT    BX, SI
+	MOVQ       $-1, DI
+	BZHIQ      SI, DI, DI
+	KMOVW      DI, K1
+	VMOVUPS.Z  (CX), K1, Z8
+	VPXORD     Z2, Z2, Z2
+	VPADDD     Z6, Z2, Z9
+	VPERMPS    Z0, Z9, Z9
+	VCMPPS     $0x11, Z8, Z9, K6
+	VPADDD     Z7, Z2, K6, Z2
+	VPADDD     Z4, Z2, Z9
+	VPERMPS    Z0, Z9, Z9
+	VCMPPS     $0x11, Z8, Z9, K6
+	VPADDD     Z5, Z2, K6, Z2
+	VPADDD     Z1, Z2, Z9
+	VPERMPS    Z0, Z9, Z9
+	VCMPPS     $0x11, Z8, Z9, K6
+	VPADDD     Z3, Z2, K6, Z2
+	VPERMPS    Z0, Z2, Z9
+	VCMPPS     $0x11, Z8, Z9, K6
+	VPADDD     Z1, Z2, K6, Z2
+	VPSLLD     $0x04, Z2, Z2
+	KXNORW     K2, K2, K2
+	VXORPS     Z9, Z9, Z9
+	VGATHERDPS 28(DX)(Z2*4), K2, Z9
+	VCMPPS     $0x11, Z8, Z9, K6
+	VPADDD     Z7, Z2, K6, Z2
+	KXNORW     K3, K3, K3
+	VXORPS     Z9, Z9, Z9
+	VGATHERDPS 12(DX)(Z2*4), K3, Z9
+	VCMPPS     $0x11, Z8, Z9, K6
+	VPADDD     Z5, Z2, K6, Z2
+	KXNORW     K4, K4, K4
+	VXORPS     Z9, Z9, Z9
+	VGATHERDPS 4(DX)(Z2*4), K4, Z9
+	VCMPPS     $0x11, Z8, Z9, K6
+	VPADDD     Z3, Z2, K6, Z2
+	KXNORW     K5, K5, K5
+	VXORPS     Z9, Z9, Z9
+	VGATHERDPS (DX)(Z2*4), K5, Z9
+	VCMPPS     $0x11, Z8, Z9, K6
+	VPADDD     Z1, Z2, K6, Z2
+	VPMOVDB    Z2, K1, (AX)
+	ADDQ       $0x40, CX
+	ADDQ       $0x10, AX
+	SUBQ       $0x10, BX
+	JG         sixteen
+	VZEROUPPER
+	RET
+
+DATA sixteenths<>+0(SB)/8, $0x0000001f0000000f
+DATA sixteenths<>+8(SB)/8, $0x0000003f0000002f
+DATA sixteenths<>+16(SB)/8, $0x0000005f0000004f
+DATA sixteenths<>+24(SB)/8, $0x0000007f0000006f
+DATA sixteenths<>+32(SB)/8, $0x0000009f0000008f
+DATA sixteenths<>+40(SB)/8, $0x000000bf000000af
+DATA sixteenths<>+48(SB)/8, $0x000000df000000cf
+DATA sixteenths<>+56(SB)/8, $0x000000ff000000ef
+GLOBL sixteenths<>(SB), RODATA|NOPTR, $64
+
+// func withoutAVX512(words *uint64, kept *uint64, values *uint64, n int, word uint64) (left int, dropped uint64)
+// Requires: AVX, AVX2, AVX512F, POPCNT
+TEXT ·withoutAVX512(SB), NOSPLIT, $0-56
+	MOVQ         words+0(FP), AX
+	MOVQ         kept+8(FP), CX
+	MOVQ         values+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         word+32(FP), SI
+	VPBROADCASTQ SI, Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         AX, DI
+	XORQ         SI, SI
+
+eight:
+	VMOVDQU64     (AX), Z2
+	VMOVDQU64     (DX), Z3
+	VPCMPEQQ      Z0, Z2, K2
+	VPCMPQ        $0x04, Z0, Z2, K1
+	VPADDQ        Z3, Z1, K2, Z1
+	VPCOMPRESSQ.Z Z2, K1, Z2
+	VPCOMPRESSQ.Z Z3, K1, Z3
+	VMOVDQU64     Z2, (DI)(SI*8)
+	VMOVDQU64     Z3, (CX)(SI*8)
+	KMOVW         K1, R8
+	POPCNTQ       R8, R8
+	ADDQ          R8, SI
+	ADDQ          $0x40, AX
+	ADDQ          $0x40, DX
+	SUBQ          $0x08, BX
+	JNZ           eight
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPADDQ        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPADDQ        X0, X1, X1
+	VPSRLDQ       $0x08, X1, X0
+	VPADDQ        X0, X1, X1
+	VMOVQ         X1, AX
+	VZEROUPPER
+	MOVQ          SI, left+40(FP)
+	MOVQ          AX, dropped+48(FP)
+	RET

@@ -2,7 +2,11 @@
 
 package kernel
 
-import "golang.org/x/sys/cpu"
+import (
+	"math"
+
+	"golang.org/x/sys/cpu"
+)
 
 // haveAVX2 reports whether the processor and the operating system support AVX2 and fused
 // multiply-add. Another instruction set gets a variable of its own and a case before this
@@ -247,7 +251,18 @@ func suffixRows(e []float64, width int) {
 	suffixRowsGo(e, width)
 }
 
+// manyCuts are as many as searching takes less time than comparing with all.
+const manyCuts = 80
+
 func codes(dst []uint8, x, cuts []float32) {
+	if haveAVX512 && len(x) > 0 && len(cuts) > manyCuts {
+		var all [256]float32
+		for i := copy(all[:], cuts); i < len(all); i++ {
+			all[i] = float32(math.Inf(1))
+		}
+		codesOfManyAVX512(&dst[0], &x[0], &all, len(x))
+		return
+	}
 	if haveAVX512 && len(x) > 0 && len(cuts) > 0 {
 		codesAVX512(&dst[0], &x[0], &cuts[0], len(x), len(cuts))
 		return
@@ -297,4 +312,29 @@ func subtract(dst, x []uint64) {
 		return
 	}
 	subtractGo(dst, x)
+}
+
+func copyColumns(dst []uint64, apart int, matrix []uint64, stride, width int, rows []uint32) {
+	if haveAVX2 {
+		columnsAVX2(&dst[0], apart, &matrix[0], stride, width, &rows[0], len(rows))
+		return
+	}
+	columnsGo(dst, apart, matrix, stride, width, rows)
+}
+
+func without(words, kept, values []uint64, word uint64) (left int, dropped uint64) {
+	eights := len(words) &^ 7
+	if !haveAVX512 || eights == 0 {
+		return withoutGo(words, kept, values, word)
+	}
+	left, dropped = withoutAVX512(&words[0], &kept[0], &values[0], eights, word)
+	for i := eights; i < len(words); i++ {
+		if w := words[i]; w != word {
+			words[left], kept[left] = w, values[i]
+			left++
+		} else {
+			dropped += values[i]
+		}
+	}
+	return left, dropped
 }

@@ -91,3 +91,11 @@ func divisionBound(sums []uint64, left, total uint64, l2, least float32) float32
 }
 
 func subtract(dst, x []uint64) { subtractGo(dst, x) }
+
+func copyColumns(dst []uint64, apart int, matrix []uint64, stride, width int, rows []uint32) {
+	columnsGo(dst, apart, matrix, stride, width, rows)
+}
+
+func without(words, kept, values []uint64, word uint64) (left int, dropped uint64) {
+	return withoutGo(words, kept, values, word)
+}

@@ -16,4 +16,5 @@ func TestForestWithout512Bits(t *testing.T) {
 	without512(t, TestForestAddsTheValuesOfTheLeaves)
 	without512(t, TestCodesCountTheCutsBelow)
 	without512(t, TestForestReadsNothingBeyondItsSlices)
+	without512(t, TestWithoutKeepsTheOthers)
 }

@@ -101,3 +101,17 @@ func TestForestReadsNothingBeyondItsSlices(t *testing.T) {
 		Codes(fenced[uint8](t, n), fenced[float32](t, n), fenced[float32](t, n))
 	}
 }
+
+// Nor do those that bring together what trees are grown on.
+func TestWordsReadNothingBeyondTheirSlices(t *testing.T) {
+	for n := range 40 {
+		Without(fenced[uint64](t, n), fenced[uint64](t, n), fenced[uint64](t, n), uint64(n%3))
+		for width := 1; width < 20; width++ {
+			rows := make([]uint32, n)
+			for i := range rows {
+				rows[i] = uint32(n - 1 - i)
+			}
+			Columns(fenced[uint64](t, width*n), n, fenced[uint64](t, width*n), width, width, rows)
+		}
+	}
+}

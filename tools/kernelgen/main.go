@@ -46,5 +46,8 @@ func main() {
 	forests()
 	divisionBound()
 	subtract()
+	copyColumns()
+	codesOfMany()
+	without()
 	Generate()
 }
