@@ -124,9 +124,10 @@ func (l LambdaRank) BindWeighted(grades []float64, w PairWeights, rng *rand.Rand
 	if cut := depthOf(l.Measure); lambdas[l.Kind].law != differenceKind && cut < b.depth {
 		b.depth = cut + 1 // the last of the ranks that count has a neighbour below
 	}
-	for place, d := range rng.Perm(len(grades)) {
-		b.order[place] = int32(d)
+	for i := range b.order {
+		b.order[i] = int32(i)
 	}
+	rng.Shuffle(len(b.order), func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
 	if pairs, ok := field.(*pairField); ok {
 		if law, ok := pairs.law.(secondLaw); ok {
 			return &boundSecondLambdaRank{b, pairs, law}, nil

@@ -176,7 +176,7 @@ const (
 // of returns the gain of grade l ≥ 0.
 func (k gainKind) of(l float64) float64 {
 	switch {
-	case k == linearGain:
+	case k == linearGain || l == 0:
 		return l
 	case l < 1:
 		return math.Expm1(l * math.Ln2) // 2^l − 1 would cancel

@@ -2,6 +2,7 @@ package measure_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/listwise/listwise/measure"
 )
@@ -60,7 +61,7 @@ func ExampleSwapsOf() {
 	if err != nil {
 		panic(err)
 	}
-	x := swaps.Counts() // here in the ranking's order: document 0, then 1, then 2
+	x := slices.Clone(swaps.Counts()) // in the ranking's order, which is that of the documents here
 	work, falls := make([]float64, swaps.Work(len(x))), make([]float64, len(x))
 	ranks := swaps.Prepare(x, work)
 	swaps.Row(falls, x, work, 0, ranks)

@@ -129,32 +129,34 @@ func (g gains) mean(group []float64) float64 {
 //
 // which is eq. 9 of Burges, Ragno and Le (2006) without its sigmoid.
 type ndcgSwaps struct {
-	gains     []float64 // by document
+	grades    []float64 // by document
+	gain      gainKind
+	ideal     float64
 	discounts []float64 // of the ranks that count
 }
 
 // Swaps implements Swapper.
 func (m ndcg) Swaps(grades []float64) (Swaps, error) {
 	c, cut := m.convention, cutoff(m.k, len(grades))
-	s := ndcgSwaps{gains: make([]float64, len(grades)), discounts: make([]float64, cut)}
 	ideal := c.IdealDCG(grades, cut)
 	if math.IsInf(ideal, 1) {
 		return nil, overflowError(grades)
 	}
-	for i, g := range grades {
-		s.gains[i] = c.Gain(g) / ideal
-	}
-	for r := range s.discounts {
-		s.discounts[r] = c.Discount(r + 1)
-	}
-	return s, nil
+	return ndcgSwaps{grades: grades, gain: c.gain, ideal: ideal, discounts: c.discount.table(cut).at[:cut]}, nil
 }
 
-func (s ndcgSwaps) Counts() []float64 { return s.gains }
+// Counts returns the grades, of which Prepare makes gains: these would be as many numbers again
+// for as long as a loss is bound to the query.
+func (s ndcgSwaps) Counts() []float64 { return s.grades }
 
 func (s ndcgSwaps) Work(int) int { return 0 }
 
-func (s ndcgSwaps) Prepare(_, _ []float64) (ranks int) { return len(s.discounts) }
+func (s ndcgSwaps) Prepare(x, _ []float64) (ranks int) {
+	for r, grade := range x {
+		x[r] = s.gain.of(grade) / s.ideal
+	}
+	return len(s.discounts)
+}
 
 func (s ndcgSwaps) Row(loss, x, _ []float64, a, to int) {
 	own, top := x[a], s.discounts[a]

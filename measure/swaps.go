@@ -14,14 +14,15 @@ import (
 // measure: its share of the gain, whether it is relevant, its probability to
 // satisfy.
 type Swaps interface {
-	// Counts returns x of each document.
+	// Counts returns x of each document, or what Prepare makes x of. It must not be written
+	// to: Prepare takes a copy, in the ranking's order.
 	Counts() []float64
 
 	// Work returns how much working memory a ranking of n documents needs.
 	Work(n int) int
 
-	// Prepare looks at a ranking, x by rank, and fills work. It returns a number
-	// of ranks such that swaps of two documents below all of them change
+	// Prepare looks at a ranking, Counts by rank, of which it makes x, and fills work. It
+	// returns a number of ranks such that swaps of two documents below all of them change
 	// nothing.
 	Prepare(x, work []float64) (ranks int)
 

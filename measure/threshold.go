@@ -106,11 +106,12 @@ func ForAll(measures []Measure, sets ...*dataset.Dataset) []Measure {
 // Extremes returns a measure's values of the worst and the best order of documents with
 // the given grades; ok is false if the convention leaves such a query out.
 func Extremes(m Measure, grades []float64) (worst, best float64, ok bool) {
-	ranked := slices.Clone(grades)
-	slices.Sort(ranked)
-	worst, ok = m.Value(ranked)
+	s := getScratch()
+	defer s.put()
+	ranked := descending(s, grades, len(grades))
+	best, ok = m.Value(ranked)
 	slices.Reverse(ranked)
-	best, _ = m.Value(ranked)
+	worst, _ = m.Value(ranked)
 	return worst, best, ok
 }
 

@@ -141,6 +141,9 @@ func (c *column) read(values []float32, weights []float64) bool {
 		}
 	}
 	c.keys, c.spare = sortKeys(c.keys, c.spare)
+	if c.values == nil {
+		c.values, c.weights = make([]uint32, 0, len(values)), make([]float64, 0, len(values))
+	}
 	below, _ := slices.BinarySearch(c.keys, zero)
 	for _, k := range c.keys[:below] {
 		c.count(k, 1)

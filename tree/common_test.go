@@ -34,14 +34,17 @@ func TestHistogramsAreSumsByCode(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var w gatherer
 	for _, docs := range []int{0, 1, 7, 8, 100, part, part + 1, 2500} {
-		rows, packed := make([]uint32, docs), make([]sums, docs)
+		rows, packed := make([]uint32, docs), make([]sums, m.rows)
+		for i := range packed {
+			packed[i] = sums(rng.Uint64())
+		}
 		for i := range rows {
-			rows[i], packed[i] = uint32(rng.IntN(m.rows)), sums(rng.Uint64())
+			rows[i] = uint32(rng.IntN(m.rows))
 		}
 		want := make([]histogram, m.blocks)
-		for i, r := range rows {
+		for _, r := range rows {
 			for slot := range m.slots {
-				want[slot/blockFeatures][slot%blockFeatures][m.codeAt(slot, r)] += packed[i]
+				want[slot/blockFeatures][slot%blockFeatures][m.codeAt(slot, r)] += packed[r]
 			}
 		}
 		got := make([]histogram, m.blocks)

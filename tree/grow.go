@@ -16,14 +16,12 @@ type Grower struct {
 	unit    quanta
 	ceiling ceiling  // of gains
 	index   []uint32 // documents, those of a leaf together
-	packed  []sums   // theirs, in the same order
+	packed  []sums   // of each row; of those in index alone they are this tree's
 	spare   struct { // for dividing
 		index  []uint32
-		packed []sums
 		codes  []uint8
 		counts []int
 	}
-	columns   columns
 	leaves    []leaf
 	free      [][]histogram
 	gatherers []gatherer // a worker each
@@ -92,12 +90,14 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 			break
 		}
 		l := &g.leaves[at]
+		g.restore(l)
 		codes := g.read(l, l.best.slot)
 		if !l.counted && !g.enough(l, codes) {
 			g.chooseCounted(l)
 			continue
 		}
 		g.searchBoth(g.divide(at, codes))
+		g.thin()
 	}
 	for i := range g.leaves {
 		g.release(&g.leaves[i])
@@ -140,12 +140,11 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 			g.bag[r] = true
 		}
 	}
-	g.packed = g.packed[:len(g.index)]
 	g.unit = quantise(g.packed, g.index, lambda, second)
 	g.ceiling = g.Options.ceiling(g.unit, g.bounded)
 	root := leaf{to: len(g.index), node: -1, key: mix(g.seed), bounds: unbounded()}
-	for _, s := range g.packed {
-		root.total += s
+	for _, r := range g.index {
+		root.total += g.packed[r]
 	}
 	g.leaves = append(g.leaves[:0], root)
 	if len(g.matrix.slots) == 0 || len(g.index) == 0 {
@@ -190,8 +189,10 @@ func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	middle := l.from + g.partition(&l, &b, codes)
 	left := leaf{from: l.from, to: middle, depth: l.depth + 1, node: number, isLeft: true, key: mix(l.key + 1)}
 	right := leaf{from: middle, to: l.to, depth: l.depth + 1, node: number, key: mix(l.key + 2)}
-	for _, s := range g.packed[l.from:middle] {
-		left.total += s
+	for code, s := range l.sums[b.slot/blockFeatures][b.slot%blockFeatures] {
+		if b.left(uint8(code)) {
+			left.total += s
+		}
 	}
 	right.total = l.total - left.total
 	left.bounds, right.bounds = l.divided(g.sign(f), g.leafValue(&left, l.bounds), g.leafValue(&right, l.bounds))
@@ -238,7 +239,7 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 func (g *Grower) searchLarger(smaller, larger *leaf) {
 	t := g.searcher(larger)
 	g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) {
-		w.remove(larger.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
+		w.remove(larger.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed)
 		g.search(&t, from, to, larger.sums, g.second)
 	})
 	g.choose(larger, g.second)
@@ -253,7 +254,7 @@ func (g *Grower) divisible(l *leaf) bool {
 // part fills the histograms of the smaller sibling, and takes them from those of the larger one,
 // which are the parent's.
 func (g *Grower) part(w *gatherer, smaller, larger *leaf, from, to int) {
-	w.fill(smaller.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed[smaller.from:smaller.to])
+	w.fill(smaller.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed)
 	for b := from; b < to; b++ {
 		larger.sums[b].less(&smaller.sums[b])
 	}
@@ -320,6 +321,39 @@ func (g *Grower) take() []histogram {
 		return h
 	}
 	return make([]histogram, g.matrix.blocks)
+}
+
+// thin gives back the histograms of leaves that come after as many others as can still be
+// divided: they may only be divided if the best split of one of these leaves too few documents.
+func (g *Grower) thin() {
+	if g.Growth != LeafWise {
+		return
+	}
+	for {
+		kept, last := 0, -1
+		for i := range g.leaves {
+			if l := &g.leaves[i]; l.sums != nil {
+				if kept++; last < 0 || !g.before(l, &g.leaves[last]) {
+					last = i
+				}
+			}
+		}
+		if kept <= g.Leaves-len(g.leaves) {
+			return
+		}
+		g.release(&g.leaves[last])
+	}
+}
+
+// restore fills the histograms of a leaf that thin has taken them from.
+func (g *Grower) restore(l *leaf) {
+	if l.sums != nil {
+		return
+	}
+	l.sums = g.take()
+	g.blocks(l.to-l.from, func(w *gatherer, from, to int) {
+		w.fill(l.sums, g.matrix, from, to, g.index[l.from:l.to], g.packed)
+	})
 }
 
 // release gives back a leaf's histograms.

@@ -45,43 +45,48 @@ const (
 
 // gatherer is the memory of a worker that fills histograms.
 type gatherer struct {
-	words []uint64
-	minus []sums
-	kept  [part]sums
+	words  []uint64
+	values [part]sums
+	kept   [part]sums
 }
 
-// add adds the sums of documents with the given rows to the histograms of blocks from one up to
-// another.
-func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums) {
+// add adds the sums of documents with the given rows, which packed has by row, to the histograms
+// of blocks from one up to another, or takes them away.
+func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums, minus bool) {
 	if need := (to - from) * (part + padding); len(w.words) < need {
 		w.words = make([]uint64, need)
 	}
 	for len(rows) > 0 {
 		n := min(part, len(rows))
+		values := w.values[:n]
+		for i, r := range rows[:n] {
+			values[i] = packed[r]
+		}
+		if minus {
+			for i, v := range values {
+				values[i] = -v
+			}
+		}
 		kernel.Columns(w.words, part+padding, m.words[from:], m.blocks, to-from, rows[:n])
 		for b := from; b < to; b++ {
 			at := (b - from) * (part + padding)
 			if c := m.common[b]; c.use {
-				h[b].addCommon(w.words[at:at+n], w.kept[:], packed[:n], c)
+				h[b].addCommon(w.words[at:at+n], w.kept[:], values, c)
 			} else {
-				h[b].add(w.words[at:at+n], packed[:n])
+				h[b].add(w.words[at:at+n], values)
 			}
 		}
-		rows, packed = rows[n:], packed[n:]
+		rows = rows[n:]
 	}
 }
 
 // fill sets the histograms to the sums of documents.
 func (w *gatherer) fill(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums) {
 	clear(h[from:to])
-	w.add(h, m, from, to, rows, packed)
+	w.add(h, m, from, to, rows, packed, false)
 }
 
 // remove subtracts the sums of documents.
 func (w *gatherer) remove(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums) {
-	w.minus = w.minus[:0]
-	for _, v := range packed {
-		w.minus = append(w.minus, -v)
-	}
-	w.add(h, m, from, to, rows, w.minus)
+	w.add(h, m, from, to, rows, packed, true)
 }

@@ -10,15 +10,9 @@ func (g *Grower) read(l *leaf, slot int) []uint8 {
 	}
 	codes, index := g.spare.codes[:docs], g.index[l.from:l.to]
 	words, shift := g.matrix.column(slot)
-	stride, column := g.matrix.blocks, g.columns.of(g.matrix, slot, docs, g.Workers)
+	stride := g.matrix.blocks
 	parallel.For(chunks(docs), g.Workers, func(_, c int) {
 		dst, rows := chunkOf(codes, c), chunkOf(index, c)
-		if dst = dst[:len(rows)]; column != nil {
-			for i, row := range rows {
-				dst[i] = column[row]
-			}
-			return
-		}
 		for i, row := range rows { // many reads from memory under way at a time
 			dst[i] = uint8(words[int(row)*stride] >> shift)
 		}
@@ -39,13 +33,11 @@ func goesLeft(by *split) (goes [256]uint8) {
 // partition brings the documents of a leaf that go left by a split to its front, and keeps the
 // order otherwise; codes are what read returned for it. It returns their number.
 func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
-	docs := l.to - l.from
-	index, packed := g.index[l.from:l.to], g.packed[l.from:l.to]
-	if cap(g.spare.index) < docs {
-		g.spare.index, g.spare.packed = make([]uint32, docs), make([]sums, docs)
+	index := g.index[l.from:l.to]
+	if cap(g.spare.index) < len(index) {
+		g.spare.index = make([]uint32, len(index))
 	}
-	spare, spareSums := g.spare.index[:docs], g.spare.packed[:docs]
-	n := chunks(docs)
+	spare, n := g.spare.index[:len(index)], chunks(len(index))
 	if len(g.spare.counts) < n+1 {
 		g.spare.counts = make([]int, n+1)
 	}
@@ -54,14 +46,11 @@ func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	// behind them; then all are moved to where they belong. Every document is written to both
 	// places, and the place that it does not go to is written again: there is nothing to predict.
 	parallel.For(n, g.Workers, func(_, c int) {
-		rows, values, of := chunkOf(index, c), chunkOf(packed, c), chunkOf(codes, c)
-		to, toSums := chunkOf(spare, c), chunkOf(spareSums, c)
-		values, of, toSums = values[:len(rows)], of[:len(rows)], toSums[:len(to)]
+		rows, of, to := chunkOf(index, c), chunkOf(codes, c), chunkOf(spare, c)
+		of = of[:len(rows)]
 		left, right := 0, len(rows)-1
 		for i, row := range rows {
-			v := values[i]
-			to[left], toSums[left] = row, v
-			to[right], toSums[right] = row, v // backwards
+			to[left], to[right] = row, row // the right ones backwards
 			step := int(goes[of[i]])
 			left += step
 			right += step - 1
@@ -74,14 +63,11 @@ func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	}
 	counts[n] = all
 	parallel.For(n, g.Workers, func(_, c int) {
-		from, to := c*chunk, min(docs, (c+1)*chunk)
-		middle := from + counts[c+1] - counts[c]
-		copy(index[counts[c]:], spare[from:middle])
-		copy(packed[counts[c]:], spareSums[from:middle])
-		at := all + from - counts[c]
-		for i := to - 1; i >= middle; i-- {
-			index[at], packed[at] = spare[i], spareSums[i]
-			at++
+		of, left := chunkOf(spare, c), counts[c+1]-counts[c]
+		copy(index[counts[c]:], of[:left])
+		to := index[all+c*chunk-counts[c]:]
+		for i, row := range of[left:] {
+			to[len(of)-left-1-i] = row
 		}
 	})
 	return all

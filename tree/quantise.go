@@ -17,8 +17,8 @@ type quanta struct {
 	most                uint32
 }
 
-// quantise sets packed[i] to the gradient lambda[rows[i]] and the second derivative
-// second[rows[i]], rounded to integers, and returns their units. The unit of gradients is
+// quantise sets packed[r], for each of the rows, to the gradient lambda[r] and the second
+// derivative second[r], rounded to integers, and returns their units. The unit of gradients is
 // the sum of their absolute values divided by 2³¹ less what rounding can add, half a unit a
 // document: with a million documents the mean gradient is 2,147 units.
 func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
@@ -30,9 +30,9 @@ func quantise(packed []sums, rows []uint32, lambda, second []float64) quanta {
 	n := float64(len(rows))
 	q := quanta{gradient: unit(g, (1<<31)-1-n), curvature: unit(h, (1<<32)-1-n)}
 	perG, perH := 1/q.gradient, 1/q.curvature
-	for i, r := range rows {
+	for _, r := range rows {
 		v := sums(uint64(int64(math.RoundToEven(lambda[r]*perG)))<<32 + uint64(math.RoundToEven(second[r]*perH)))
-		packed[i], q.most = v, max(q.most, v.curvature())
+		packed[r], q.most = v, max(q.most, v.curvature())
 	}
 	return q
 }
