@@ -9,8 +9,9 @@ import (
 
 // Sentences about methods that users of other tools look for.
 const (
-	boostedTrees = "boosted trees are lambdamart and, by least squares, mart here"
-	lossOf       = "%s has the same loss (--scorer trees, linear or net)"
+	boostedTrees  = "boosted trees are lambdamart and, by least squares, mart here"
+	randomForests = "random forests are lambdamart or mart with --set boosting=forest here"
+	lossOf        = "%s has the same loss (--scorer trees, linear or net)"
 )
 
 // foreign says of other tools' names what is nearest here. The keys are in lower case,
@@ -31,9 +32,9 @@ var foreign = map[string]string{
 	"xgboost":           boostedTrees,
 	"lightgbm":          boostedTrees,
 	"catboost":          boostedTrees,
-	"forest":            "there are no random forests; " + boostedTrees,
-	"randomforest":      "there are no random forests; " + boostedTrees,
-	"random-forest":     "there are no random forests; " + boostedTrees,
+	"forest":            randomForests,
+	"randomforest":      randomForests,
+	"random-forest":     randomForests,
 	"tree":              boostedTrees,
 	"trees":             boostedTrees,
 
@@ -61,6 +62,26 @@ var foreign = map[string]string{
 	"rrf":               `it fuses rankings and learns none: see "listwise fuse"`,
 	"borda":             `it fuses rankings and learns none: see "listwise fuse"`,
 	"combsum":           `it fuses rankings and learns none: see "listwise fuse"`,
+}
+
+// foreignSettings are the names of hyperparameters here of what LightGBM, XGBoost and CatBoost
+// call otherwise. The keys are in lower case.
+var foreignSettings = map[string]string{
+	"num_leaves": "leaves", "max_leaves": "leaves", "num_leaf": "leaves",
+	"num_iterations": "trees", "num_trees": "trees", "n_estimators": "trees", "num_rounds": "trees", "num_boost_round": "trees", "num_round": "trees", "iterations": "trees", "nrounds": "trees",
+	"learning_rate": "rate", "eta": "rate", "shrinkage": "rate", "shrinkage_rate": "rate",
+	"max_depth": "depth", "max_bin": "bins", "max_bins": "bins", "border_count": "bins",
+	"min_data_in_leaf": "leaf_documents", "min_child_samples": "leaf_documents",
+	"min_sum_hessian_in_leaf": "leaf_curvature", "min_child_weight": "leaf_curvature", "min_sum_hessian": "leaf_curvature",
+	"lambda_l1": "l1", "reg_alpha": "l1", "alpha": "l1", "lambda_l2": "l2", "reg_lambda": "l2", "lambda": "l2", "l2_leaf_reg": "l2",
+	"min_gain_to_split": "least_gain", "gamma": "least_gain", "min_split_gain": "least_gain", "min_split_loss": "least_gain",
+	"bagging_fraction": "query_fraction", "subsample": "document_fraction", "colsample_bytree": "feature_fraction", "rsm": "feature_fraction", "sub_feature": "feature_fraction",
+	"top_rate": "goss_top", "other_rate": "goss_rest", "drop_rate": "dropout", "rate_drop": "dropout", "max_drop": "dropout_most", "skip_drop": "dropout_skip",
+	"grow_policy": "growth", "monotone_constraints": "monotone", "interaction_constraints": "interactions",
+	"categorical_feature": "categorical", "cat_features": "categorical", "cat_smooth": "category_smoothing",
+	"early_stopping_round": "patience", "early_stopping_rounds": "patience", "early_stopping": "patience", "od_wait": "patience",
+	"lambdarank_truncation_level": "top", "lambdarank_num_pair_per_sample": "top", "lambdarank_norm": "normalize", "lambdarank_normalization": "normalize",
+	"extra_trees": "thresholds",
 }
 
 // unknownMethod is the error about a name that no method has.

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,23 @@ func TestForeignMethods(t *testing.T) {
 		}
 		if !leads {
 			t.Errorf("%s: %s leads nowhere", name, sentence)
+		}
+	}
+}
+
+// What other tools call a setting of trees is answered with its name here, which exists.
+func TestForeignSettingsNameOurs(t *testing.T) {
+	m, err := Lookup("lambdamart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, own := range foreignSettings {
+		if _, err := m.hyperparameter(own); err != nil {
+			t.Errorf("%s is answered with %s: %v", name, own, err)
+		}
+		_, err := m.Values(map[string]string{name: "1"})
+		if want := fmt.Sprintf("lambdamart on trees has no hyperparameter %q: it is called %s here", name, own); err == nil || err.Error() != want {
+			t.Errorf("the error is %v, want %s", err, want)
 		}
 	}
 }

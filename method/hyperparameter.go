@@ -36,6 +36,10 @@ type Hyperparameter struct {
 	Grid    []string // what tune tries unless told otherwise; nil: only Default
 	Doc     string   // one line
 
+	// Needs is a setting, name=value, without which this one has no effect, or with name≠value the
+	// one with which it has none; empty: it always has.
+	Needs string
+
 	// Auto is whether a number may also be "auto": the value that fits the data, which Train
 	// puts in its place.
 	Auto bool
@@ -152,6 +156,33 @@ func (m *Method) Values(set map[string]string) (Values, error) {
 	return Values{method: m, text: text}, nil
 }
 
+// Idle returns an error if one of the given settings has no effect beside the others. Settings
+// that Values refuses are passed over.
+func (m *Method) Idle(set map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		h, err := m.hyperparameter(name)
+		if err != nil || h.Needs == "" {
+			continue
+		}
+		other, wanted, differs := strings.Cut(h.Needs, "≠")
+		if !differs {
+			other, wanted, _ = strings.Cut(h.Needs, "=")
+		}
+		needed, err := m.hyperparameter(other)
+		if err != nil {
+			continue
+		}
+		value, given := set[other]
+		if !given {
+			value = needed.Default
+		}
+		if value, err = needed.canonical(value); err == nil && (value == wanted) == differs {
+			return fmt.Errorf("%s=%s has no effect with %s=%s, expected %s beside it", name, set[name], other, value, strings.ReplaceAll(h.Needs, "≠"+wanted, "=…"))
+		}
+	}
+	return nil
+}
+
 // IsNumber reports whether the method has a hyperparameter of that name whose values are
 // numbers.
 func (m *Method) IsNumber(name string) bool {
@@ -166,6 +197,9 @@ func (m *Method) hyperparameter(name string) (*Hyperparameter, error) {
 			return &m.Hyperparameters[i], nil
 		}
 		names[i] = m.Hyperparameters[i].Name
+	}
+	if own := foreignSettings[strings.ToLower(name)]; slices.Contains(names, own) {
+		return nil, fmt.Errorf("%s has no hyperparameter %q: it is called %s here", m.label(), name, own)
 	}
 	return nil, fmt.Errorf("%s has no hyperparameter %q%s", m.label(), name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
 }

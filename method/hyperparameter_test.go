@@ -215,3 +215,36 @@ func TestGridOfNetworks(t *testing.T) {
 		}
 	}
 }
+
+// A setting that would do nothing beside the others is an error that names what it needs.
+func TestIdleSettings(t *testing.T) {
+	m, err := Lookup("lambdamart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		set  map[string]string
+		want string
+	}{
+		{map[string]string{"dropout": "0.2"}, "dropout=0.2 has no effect with boosting=gradient, expected boosting=dart beside it"},
+		{map[string]string{"dropout_skip": "0", "boosting": "forest"}, "dropout_skip=0 has no effect with boosting=forest, expected boosting=dart beside it"},
+		{map[string]string{"category_smoothing": "3"}, "category_smoothing=3 has no effect with categorical=none, expected categorical=… beside it"},
+		{map[string]string{"dropout": "0.2", "boosting": "dart"}, ""},
+		{map[string]string{"category_smoothing": "3", "categorical": "2"}, ""},
+		{map[string]string{"unknown": "3", "leaves": "x"}, ""},
+	} {
+		err := m.Idle(c.set)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%v: the error is %v, want %s", c.set, err, c.want)
+		}
+	}
+	for _, m := range List() {
+		for _, h := range m.Hyperparameters {
+			if other, _, ok := strings.Cut(strings.ReplaceAll(h.Needs, "≠", "="), "="); ok {
+				if _, err := m.hyperparameter(other); err != nil {
+					t.Errorf("%s needs %s: %v", h.Name, h.Needs, err)
+				}
+			}
+		}
+	}
+}

@@ -289,7 +289,10 @@ func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 	if err != nil {
 		return err
 	}
-	if p.Values, err = m.Values(set); err != nil {
+	if p.Values, err = m.Values(set); err == nil {
+		err = m.Idle(set)
+	}
+	if err != nil {
 		return usageErrorf("--set: %w", err)
 	}
 	if _, err := f.parseConvention(); err != nil {

@@ -55,8 +55,9 @@ def of_catboost(settings: dict, trees: int, train: Data, others: list[Data]):
     return [np.array(list(model.staged_predict(d.x, thread_count=1))) for d in others]
 
 
-# The grids follow listwise's own for trees: leaves, size of a leaf, part of the features, at one
-# rate and with six tenths of the data for each tree, of the queries where a program can draw
+# The grids have as many settings as listwise's own for trees: about as many leaves, the same parts of
+# the features, and two sizes of a leaf where listwise tries two orders of growth, at one rate and
+# with six tenths of the data for each tree, of the queries where a program can draw
 # queries. CatBoost has its own sampling for YetiRank.
 LIGHTGBM = {"num_leaves": [4, 10, 31], "min_data_in_leaf": [20, 100], "feature_fraction": [0.3, 1.0]}
 XGBOOST = {"max_leaves": [4, 10, 31], "min_child_weight": [0.1, 1], "colsample_bytree": [0.3, 1.0]}
