@@ -130,6 +130,7 @@ func (g gains) mean(group []float64) float64 {
 // which is eq. 9 of Burges, Ragno and Le (2006) without its sigmoid.
 type ndcgSwaps struct {
 	grades    []float64 // by document
+	gains     []float64 // likewise, if they take more than a shift
 	gain      gainKind
 	ideal     float64
 	discounts []float64 // of the ranks that count
@@ -142,18 +143,32 @@ func (m ndcg) Swaps(grades []float64) (Swaps, error) {
 	if math.IsInf(ideal, 1) {
 		return nil, overflowError(grades)
 	}
-	return ndcgSwaps{grades: grades, gain: c.gain, ideal: ideal, discounts: c.discount.table(cut).at[:cut]}, nil
+	s := ndcgSwaps{grades: grades, gain: c.gain, ideal: ideal, discounts: c.discount.table(cut).at[:cut]}
+	if _, whole := histogram(grades); !whole {
+		s.gains = make([]float64, len(grades))
+		for i, g := range grades {
+			s.gains[i] = c.Gain(g) / ideal
+		}
+	}
+	return s, nil
 }
 
-// Counts returns the grades, of which Prepare makes gains: these would be as many numbers again
-// for as long as a loss is bound to the query.
-func (s ndcgSwaps) Counts() []float64 { return s.grades }
+// Counts returns gains, or whole grades, of which Prepare makes gains: these would be as many
+// numbers again for as long as a loss is bound to the query.
+func (s ndcgSwaps) Counts() []float64 {
+	if s.gains != nil {
+		return s.gains
+	}
+	return s.grades
+}
 
 func (s ndcgSwaps) Work(int) int { return 0 }
 
 func (s ndcgSwaps) Prepare(x, _ []float64) (ranks int) {
-	for r, grade := range x {
-		x[r] = s.gain.of(grade) / s.ideal
+	if s.gains == nil {
+		for r, grade := range x {
+			x[r] = s.gain.of(grade) / s.ideal
+		}
 	}
 	return len(s.discounts)
 }

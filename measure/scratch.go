@@ -27,7 +27,7 @@ func resize[T any](buf []T, n int) []T { return slices.Grow(buf[:0], n)[:n] }
 func histogram(grades []float64) (counts [smallGrade + 1]int, ok bool) {
 	for _, l := range grades {
 		i := smallGrade + 1
-		if l <= smallGrade {
+		if 0 <= l && l <= smallGrade {
 			i = int(l)
 		}
 		if i > smallGrade || float64(i) != l {

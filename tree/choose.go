@@ -1,9 +1,13 @@
 package tree
 
 // choose gives a leaf the best of the splits, one a slot. Whether it leaves enough documents on
-// both sides is seen when the leaf is divided by it: most are not.
+// both sides is seen when the leaf is divided by it, as most are not: the best of those that do
+// has no larger gain, so that leaves come in the same order. It is seen at once where random
+// thresholds depend on what is counted, in the first tree, and after one in which many failed.
 func (g *Grower) choose(l *leaf, splits []split) {
-	if l.best = *g.searchBest(l, splits); !l.best.found {
+	if g.countAtOnce {
+		g.chooseCounted(l, splits)
+	} else if l.best = *g.searchBest(l, splits); !l.best.found {
 		g.release(l)
 	}
 }
@@ -23,12 +27,10 @@ func (g *Grower) enough(l *leaf, codes []uint8) bool {
 
 // chooseCounted gives a leaf the best of the splits that leave enough documents on both sides.
 // Documents are counted for those alone that would otherwise be taken.
-func (g *Grower) chooseCounted(l *leaf) {
-	s := g.searcher(l)
-	g.search(&s, 0, g.matrix.blocks, l.sums, g.splits)
+func (g *Grower) chooseCounted(l *leaf, splits []split) {
 	l.counted = true
 	for {
-		best := g.searchBest(l, g.splits)
+		best := g.searchBest(l, splits)
 		if !best.found || g.count(l, best) {
 			l.best = *best
 			break
@@ -37,6 +39,13 @@ func (g *Grower) chooseCounted(l *leaf) {
 	if !l.best.found {
 		g.release(l)
 	}
+}
+
+// chooseAnew gives a leaf whose best split leaves too few documents another one.
+func (g *Grower) chooseAnew(l *leaf) {
+	s := g.searcher(l)
+	g.blocks(l.to-l.from, func(_ *gatherer, from, to int) { g.search(&s, from, to, l.sums, g.splits) })
+	g.chooseCounted(l, g.splits)
 }
 
 // searchBest returns the best split of a leaf. Only the slots are searched of which a bound
@@ -82,7 +91,7 @@ func bestOf(splits []split) *split {
 // count reports whether a split leaves enough documents on both sides; if not, it makes it the
 // best one of its slot that does.
 func (g *Grower) count(l *leaf, b *split) bool {
-	if g.surelyEnough(l, b) {
+	if g.LeafDocuments < 2 || g.surelyEnough(l, b) {
 		return true
 	}
 	var counts [256]uint32
@@ -96,6 +105,7 @@ func (g *Grower) count(l *leaf, b *split) bool {
 	if least := uint32(g.LeafDocuments); left >= least && n-left >= least {
 		return true
 	}
+	g.failed++
 	s := g.searcher(l)
 	s.counts, s.all, s.leastDoc = &counts, n, uint32(g.LeafDocuments)
 	slot := b.slot
@@ -116,10 +126,22 @@ func (g *Grower) surelyEnough(l *leaf, b *split) bool {
 	return uint64(left.curvature()) > fewer && uint64(right.curvature()) > fewer
 }
 
-// countCodes sets counts to the documents of a leaf by code of a slot.
+// countCodes sets counts to the documents of a leaf by code of a slot. Four tables take turns:
+// where most documents have one code, an addition would wait for the one before.
 func (g *Grower) countCodes(counts *[256]uint32, l *leaf, slot int) {
+	var others [3][256]uint32
 	*counts = [256]uint32{}
-	for _, code := range g.read(l, slot) {
+	codes := g.read(l, slot)
+	for ; len(codes) >= 4; codes = codes[4:] {
+		counts[codes[0]]++
+		others[0][codes[1]]++
+		others[1][codes[2]]++
+		others[2][codes[3]]++
+	}
+	for _, code := range codes {
 		counts[code]++
+	}
+	for code := range counts {
+		counts[code] += others[0][code] + others[1][code] + others[2][code]
 	}
 }

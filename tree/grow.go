@@ -33,6 +33,9 @@ type Grower struct {
 	seed      uint64 // of random thresholds
 
 	bounded bool // some feature has a sign
+
+	failed      int  // best splits of this tree that left too few documents
+	countAtOnce bool // the documents of a split, when a leaf gets it
 }
 
 // leaf is a leaf while the tree grows.
@@ -93,7 +96,7 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 		g.restore(l)
 		codes := g.read(l, l.best.slot)
 		if !l.counted && !g.enough(l, codes) {
-			g.chooseCounted(l)
+			g.chooseAnew(l)
 			continue
 		}
 		g.searchBoth(g.divide(at, codes))
@@ -127,7 +130,8 @@ func (g *Grower) before(l, other *leaf) bool {
 
 // begin makes the root the only leaf.
 func (g *Grower) begin(lambda, second []float64, rows []uint32) {
-	g.tree = &Tree{Leaves: 1}
+	g.countAtOnce = g.RandomThresholds || 4*g.failed >= len(g.leaves) // in the first tree too: both are 0
+	g.tree, g.failed = &Tree{Leaves: 1}, 0
 	g.index, g.bag = g.index[:0], nil
 	if rows == nil {
 		for i := range g.matrix.rows {

@@ -6851,7 +6851,7 @@ word:
 	RET
 
 // func codesOfManyAVX512(dst *uint8, x *float32, cuts *[256]float32, n int)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512F, BMI2, CMOV
 TEXT ·codesOfManyAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -6859,7 +6859,7 @@ TEXT ·codesOfManyAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), BX
 	VMOVDQU64    sixteenths<>+0(SB), Z1
 	KXNORW       K1, K1, K1
-	VXORPS       Z0, Z0, Z0
+	VPXORD       Z0, Z0, Z0
 	VGATHERDPS   (DX)(Z1*4), K1, Z0
 	MOVL         $0x00000001, SI
 	VPBROADCASTD SI, Z1
@@ -6900,22 +6900,22 @@ sixteen:
 	VPADDD     Z1, Z2, K6, Z2
 	VPSLLD     $0x04, Z2, Z2
 	KXNORW     K2, K2, K2
-	VXORPS     Z9, Z9, Z9
+	VPXORD     Z9, Z9, Z9
 	VGATHERDPS 28(DX)(Z2*4), K2, Z9
 	VCMPPS     $0x11, Z8, Z9, K6
 	VPADDD     Z7, Z2, K6, Z2
 	KXNORW     K3, K3, K3
-	VXORPS     Z9, Z9, Z9
+	VPXORD     Z9, Z9, Z9
 	VGATHERDPS 12(DX)(Z2*4), K3, Z9
 	VCMPPS     $0x11, Z8, Z9, K6
 	VPADDD     Z5, Z2, K6, Z2
 	KXNORW     K4, K4, K4
-	VXORPS     Z9, Z9, Z9
+	VPXORD     Z9, Z9, Z9
 	VGATHERDPS 4(DX)(Z2*4), K4, Z9
 	VCMPPS     $0x11, Z8, Z9, K6
 	VPADDD     Z3, Z2, K6, Z2
 	KXNORW     K5, K5, K5
-	VXORPS     Z9, Z9, Z9
+	VPXORD     Z9, Z9, Z9
 	VGATHERDPS (DX)(Z2*4), K5, Z9
 	VCMPPS     $0x11, Z8, Z9, K6
 	VPADDD     Z1, Z2, K6, Z2

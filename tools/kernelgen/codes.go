@@ -19,7 +19,7 @@ func codesOfMany() {
 		places, all := ZMM(), K()
 		VMOVDQU64(sixteenths(), places)
 		KXNORW(all, all, all)
-		VXORPS(among, among, among)
+		VPXORD(among, among, among)
 		VGATHERDPS(cuts.Idx(places, 4), all, among)
 	}
 	step := map[int]VecVirtual{}
@@ -52,7 +52,7 @@ func codesOfMany() {
 	for _, half := range []int{8, 4, 2, 1} {
 		all := K()
 		KXNORW(all, all, all)
-		VXORPS(cut, cut, cut)
+		VPXORD(cut, cut, cut)
 		VGATHERDPS(cuts.Offset(4*(half-1)).Idx(at, 4), all, cut)
 		VCMPPS(U8(0x11), v, cut, below)
 		VPADDD(step[half], at, below, at)
