@@ -58,7 +58,7 @@ var layers = []layer{
 	{pkg: "loss/logrank", allow: []string{"internal/suggest", "internal/kernel", "internal/logspace", "internal/poissonbinomial", "measure", "loss", "loss/bipartite", "loss/logrank/ranking", "loss/logrank/sample"}},
 	{pkg: "scorer", allow: []string{"internal/kernel", "internal/strictjson"}},
 	{pkg: "boost", allow: []string{"internal/kernel", "internal/logspace", "internal/parallel", "dataset", "measure", "scorer"}},
-	{pkg: "tree", allow: []string{"internal/kernel", "internal/parallel"}},
+	{pkg: "tree", allow: []string{"internal/block", "internal/kernel", "internal/parallel"}},
 	{pkg: "optimize", allow: []string{"internal/binarystate", "internal/kernel", "internal/parallel"}},
 	{pkg: "objective", allow: []string{"internal/kernel", "internal/parallel", "internal/random", "dataset", "loss", "scorer"}},
 	{pkg: "model", allow: []string{"internal/atomicfile", "internal/strictjson", "internal/parallel", "dataset", "fuse", "scorer"}},

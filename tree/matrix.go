@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -34,7 +35,7 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 		}
 	}
 	m.blocks = (len(m.slots) + blockFeatures - 1) / blockFeatures
-	m.words = make([]uint64, m.rows*m.blocks)
+	m.words = block.NewWords(m.rows * m.blocks)
 	chunks := (m.rows + chunk - 1) / chunk
 	missing := make([][]bool, parallel.Workers(workers, chunks))
 	parallel.For(chunks, workers, func(worker, c int) {

@@ -5,6 +5,8 @@
 // Start reading at [New] and [File].
 package block
 
+import "unsafe"
+
 // Huge is the length from which a block of features is worth large pages:
 // 4 MiB, of which at least one half is made of whole 2 MiB pages wherever the
 // block starts.
@@ -13,10 +15,15 @@ const Huge = 1 << 20
 // New returns n zeros for feature vectors. A pass over a large matrix with
 // small pages spends much of its time on looking up their addresses, so the system
 // is asked for large ones before the first of them is touched.
-func New(n int) []float32 {
-	x := make([]float32, n)
-	if n >= Huge {
-		adviseHugePages(x)
+func New(n int) []float32 { return zeros[float32](n) }
+
+// NewWords returns n zeros for words, likewise.
+func NewWords(n int) []uint64 { return zeros[uint64](n) }
+
+func zeros[T float32 | uint64](n int) []T {
+	x := make([]T, n)
+	if bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), n*int(unsafe.Sizeof(*new(T)))); len(bytes) >= 4*Huge {
+		adviseHugePages(bytes)
 	}
 	return x
 }

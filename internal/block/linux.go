@@ -22,8 +22,8 @@ func AdviseSoon(part []byte) {
 
 // adviseHugePages asks for large pages within x. It is advice: where the system
 // has none, x is as it was.
-func adviseHugePages(x []float32) {
-	inner := fromPage(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x)))
+func adviseHugePages(x []byte) {
+	inner := fromPage(x)
 	inner = inner[:len(inner)&^(os.Getpagesize()-1)] // whole pages
 	if syscall.Madvise(inner, syscall.MADV_HUGEPAGE) == nil {
 		_ = syscall.Madvise(inner, madvCollapse) // memory used before has small pages already

@@ -7,4 +7,4 @@ const noReserve = 0 // these systems do not reserve memory for mappings
 // AdviseSoon does nothing where no such advice is taken.
 func AdviseSoon([]byte) {}
 
-func adviseHugePages([]float32) {}
+func adviseHugePages([]byte) {}

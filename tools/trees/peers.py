@@ -68,6 +68,8 @@ LEAFWISE = {"tree_method": "hist", "grow_policy": "lossguide", "max_depth": 0, "
 PEERS = [
     Peer("lightgbm-lambdarank", lightgbm.__version__, {"objective": "lambdarank", **BY_QUERY}, LIGHTGBM, of_lightgbm),
     Peer("lightgbm-xendcg", lightgbm.__version__, {"objective": "rank_xendcg", **BY_QUERY}, LIGHTGBM, of_lightgbm),
+    Peer("lightgbm-lambdarank-all", lightgbm.__version__, {"objective": "lambdarank", "learning_rate": 0.05}, LIGHTGBM, of_lightgbm),  # all queries for each tree
+    Peer("lightgbm-xendcg-all", lightgbm.__version__, {"objective": "rank_xendcg", "learning_rate": 0.05}, LIGHTGBM, of_lightgbm),
     Peer("xgboost-ndcg", xgboost.__version__, {"objective": "rank:ndcg", **LEAFWISE}, XGBOOST, of_xgboost),
     Peer("xgboost-pairwise", xgboost.__version__, {"objective": "rank:pairwise", **LEAFWISE}, XGBOOST, of_xgboost),
     Peer("catboost-yetirank", catboost.__version__, {"loss_function": "YetiRank", "learning_rate": 0.05}, CATBOOST, of_catboost),
