@@ -156,12 +156,12 @@ func (m *Method) Values(set map[string]string) (Values, error) {
 	return Values{method: m, text: text}, nil
 }
 
-// Idle returns an error if one of the given settings has no effect beside the others. Settings
-// that Values refuses are passed over.
+// Idle returns an error if one of the given settings has no effect beside the others. Defaults,
+// which a model file states too, and settings that Values refuses are passed over.
 func (m *Method) Idle(set map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		h, err := m.hyperparameter(name)
-		if err != nil || h.Needs == "" {
+		if err != nil || h.Needs == "" || h.isDefault(set[name]) {
 			continue
 		}
 		other, wanted, differs := strings.Cut(h.Needs, "≠")
@@ -181,6 +181,12 @@ func (m *Method) Idle(set map[string]string) error {
 		}
 	}
 	return nil
+}
+
+func (h *Hyperparameter) isDefault(value string) bool {
+	given, err := h.canonical(value)
+	standard, _ := h.canonical(h.Default)
+	return err == nil && given == standard
 }
 
 // IsNumber reports whether the method has a hyperparameter of that name whose values are

@@ -230,6 +230,7 @@ func TestIdleSettings(t *testing.T) {
 		{map[string]string{"dropout_skip": "0", "boosting": "forest"}, "dropout_skip=0 has no effect with boosting=forest, expected boosting=dart beside it"},
 		{map[string]string{"category_smoothing": "3"}, "category_smoothing=3 has no effect with categorical=none, expected categorical=… beside it"},
 		{map[string]string{"dropout": "0.2", "boosting": "dart"}, ""},
+		{map[string]string{"dropout": "0.10", "category_smoothing": "10", "boosting": "gradient"}, ""},
 		{map[string]string{"category_smoothing": "3", "categorical": "2"}, ""},
 		{map[string]string{"unknown": "3", "leaves": "x"}, ""},
 	} {

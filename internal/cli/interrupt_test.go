@@ -69,7 +69,8 @@ func leftovers(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Ctrl-C stops a command cleanly: exit code 1, one line, no half-written file; and
+// Ctrl-C stops a command cleanly: exit code 1, one line behind those of progress, of which a
+// slow machine sees some, no half-written file; and
 // what it had finished is used when it runs again.
 func TestCtrlC(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -84,8 +85,8 @@ func TestCtrlC(t *testing.T) {
 		{"runs/l2/jobs/Fold1/*.json", "runs/results.json", "tune --method l2 --grid restarts=200 --data folds --out runs"},
 	} {
 		code, errs := interrupt(t, dir, c.pattern, strings.Fields(c.args)...)
-		if code != exitFailed || errs != "listwise: interrupted\n" {
-			t.Errorf("%s: exit code %d, %q; want 1 and one line", c.args, code, errs)
+		if progress, ok := strings.CutSuffix(errs, "listwise: interrupted\n"); code != exitFailed || !ok || strings.Contains(progress, "listwise:") {
+			t.Errorf("%s: exit code %d, %q; want 1 and one line at the end", c.args, code, errs)
 		}
 		if _, err := os.Stat(c.result); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %s is there: %v", c.args, c.result, err)
