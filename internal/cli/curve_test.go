@@ -80,12 +80,17 @@ func TestCurveOfAKilledTraining(t *testing.T) {
 			mustCall(t, "data", "synth", "--queries", "10", "--docs", "30", "--relevant", "9", "--features", "10", "--seed", "2", "--out", "v.txt")
 			command := append(strings.Fields(args), "--train", "d.txt", "--no-record", "--model", "out/m.json", "--curve", "out/c.jsonl", "--checkpoint", "out/c.ckpt")
 			want, _, takes := undisturbed(t, command)
-			kills := 0
+			kills, whole := 0, 0
 			for done := false; !done; {
 				p := startProcess(t, ".", command...)
 				select {
 				case <-p.ended:
-					done = true
+					if done = kills > 0 || whole == 50; !done { // faster than the clock: once more from the start
+						whole++
+						if err := errors.Join(os.RemoveAll("out"), os.Mkdir("out", 0o755)); err != nil {
+							t.Fatal(err)
+						}
+					}
 				case <-time.After(startUp/4 + rand.N(takes/2)): // random, independent of the seed
 					if kills++; kills > 50 {
 						t.Fatal("it does not get on")
