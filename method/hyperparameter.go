@@ -156,37 +156,22 @@ func (m *Method) Values(set map[string]string) (Values, error) {
 	return Values{method: m, text: text}, nil
 }
 
-// Idle returns an error if one of the given settings has no effect beside the others. Defaults,
-// which a model file states too, and settings that Values refuses are passed over.
-func (m *Method) Idle(set map[string]string) error {
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		h, err := m.hyperparameter(name)
-		if err != nil || h.Needs == "" || h.isDefault(set[name]) {
+// Idle returns an error if one of the settings is not its default, and has no effect beside the
+// others.
+func (v Values) Idle() error {
+	for _, h := range v.method.Hyperparameters {
+		if h.Needs == "" || v.IsDefault(h.Name) {
 			continue
 		}
 		other, wanted, differs := strings.Cut(h.Needs, "≠")
 		if !differs {
 			other, wanted, _ = strings.Cut(h.Needs, "=")
 		}
-		needed, err := m.hyperparameter(other)
-		if err != nil {
-			continue
-		}
-		value, given := set[other]
-		if !given {
-			value = needed.Default
-		}
-		if value, err = needed.canonical(value); err == nil && (value == wanted) == differs {
-			return fmt.Errorf("%s=%s has no effect with %s=%s, expected %s beside it", name, set[name], other, value, strings.ReplaceAll(h.Needs, "≠"+wanted, "=…"))
+		if value := v.Text(other); (value == wanted) == differs {
+			return fmt.Errorf("%s=%s has no effect with %s=%s, expected %s beside it", h.Name, v.Text(h.Name), other, value, strings.ReplaceAll(h.Needs, "≠"+wanted, "=…"))
 		}
 	}
 	return nil
-}
-
-func (h *Hyperparameter) isDefault(value string) bool {
-	given, err := h.canonical(value)
-	standard, _ := h.canonical(h.Default)
-	return err == nil && given == standard
 }
 
 // IsNumber reports whether the method has a hyperparameter of that name whose values are

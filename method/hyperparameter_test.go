@@ -232,9 +232,12 @@ func TestIdleSettings(t *testing.T) {
 		{map[string]string{"dropout": "0.2", "boosting": "dart"}, ""},
 		{map[string]string{"dropout": "0.10", "category_smoothing": "10", "boosting": "gradient"}, ""},
 		{map[string]string{"category_smoothing": "3", "categorical": "2"}, ""},
-		{map[string]string{"unknown": "3", "leaves": "x"}, ""},
 	} {
-		err := m.Idle(c.set)
+		v, err := m.Values(c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = v.Idle()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
 			t.Errorf("%v: the error is %v, want %s", c.set, err, c.want)
 		}

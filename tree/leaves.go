@@ -127,8 +127,7 @@ func (g *Grower) Add(scores, values []float64) {
 	if g.bag == nil {
 		return
 	}
-	chunks := (g.matrix.rows + chunk - 1) / chunk
-	parallel.For(chunks, g.Workers, func(_, c int) {
+	parallel.For(chunks(g.matrix.rows), g.Workers, func(_, c int) {
 		for r := c * chunk; r < min(g.matrix.rows, (c+1)*chunk); r++ {
 			if !g.bag[r] {
 				scores[r] += values[g.tree.leafOf(g.matrix, uint32(r))]

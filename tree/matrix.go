@@ -36,9 +36,8 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	}
 	m.blocks = (len(m.slots) + blockFeatures - 1) / blockFeatures
 	m.words = block.NewWords(m.rows * m.blocks)
-	chunks := (m.rows + chunk - 1) / chunk
-	missing := make([][]bool, parallel.Workers(workers, chunks))
-	parallel.For(chunks, workers, func(worker, c int) {
+	missing := make([][]bool, parallel.Workers(workers, chunks(m.rows)))
+	parallel.For(chunks(m.rows), workers, func(worker, c int) {
 		if missing[worker] == nil {
 			missing[worker] = make([]bool, len(m.slots))
 		}

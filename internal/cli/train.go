@@ -290,7 +290,7 @@ func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 		return err
 	}
 	if p.Values, err = m.Values(set); err == nil {
-		err = m.Idle(set)
+		err = p.Values.Idle()
 	}
 	if err != nil {
 		return usageErrorf("--set: %w", err)

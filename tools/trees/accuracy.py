@@ -71,7 +71,7 @@ def learn(a, system: str, method: str, variant: str, folds):
         into = a.out / measure / system.replace(method, "listwise", 1)
         grids = [word for g in [*a.grid, variant] if g for word in ("--grid", g)]
         subprocess.run([a.listwise, "tune", "--quiet", "--no-record", "--method", method, "--scorer", "trees", "--data", a.data, "--select", measure,
-                        "--measures", ",".join(MEASURES), "--jobs", "1", *grids, "--out", into], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                        "--measures", ",".join(MEASURES), "--jobs", "1", *grids, "--out", into], check=True, stdout=subprocess.DEVNULL)
         link = a.out / measure / system
         if not link.exists():
             link.symlink_to(Path(into.name) / method)
