@@ -328,13 +328,6 @@ func without(words, kept, values []uint64, word uint64) (left int, dropped uint6
 		return withoutGo(words, kept, values, word)
 	}
 	left, dropped = withoutAVX512(&words[0], &kept[0], &values[0], eights, word)
-	for i := eights; i < len(words); i++ {
-		if w := words[i]; w != word {
-			words[left], kept[left] = w, values[i]
-			left++
-		} else {
-			dropped += values[i]
-		}
-	}
-	return left, dropped
+	left, more := withoutFrom(eights, left, words, kept, values, word)
+	return left, dropped + more
 }

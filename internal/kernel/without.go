@@ -10,11 +10,16 @@ func Without(words, kept, values []uint64, word uint64) (left int, dropped uint6
 	return without(words, kept, values, word)
 }
 
-// withoutGo writes every word, and again where it is not kept: there is nothing to predict.
 func withoutGo(words, kept, values []uint64, word uint64) (left int, dropped uint64) {
+	return withoutFrom(0, 0, words, kept, values, word)
+}
+
+// withoutFrom looks at the words from one on, with so many kept of those before it. It writes
+// every word, and again where it is not kept: there is nothing to predict.
+func withoutFrom(from, left int, words, kept, values []uint64, word uint64) (all int, dropped uint64) {
 	kept, values = kept[:len(words)], values[:len(words)]
-	for i, w := range words {
-		v := values[i]
+	for i := from; i < len(words); i++ {
+		w, v := words[i], values[i]
 		words[left], kept[left] = w, v
 		other := 0
 		if w != word {
