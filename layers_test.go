@@ -64,7 +64,7 @@ var layers = []layer{
 	{pkg: "model", allow: []string{"internal/atomicfile", "internal/strictjson", "internal/parallel", "dataset", "fuse", "scorer"}},
 	{pkg: "train", allow: []string{"internal/atomicfile", "internal/binarystate", "internal/parallel", "internal/random", "dataset", "measure", "loss", "scorer", "boost", "objective", "tree", "optimize", "model"}},
 	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "dataset", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "ascent", "boost", "tree", "optimize", "model", "train"}},
-	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "dataset/letor", "dataset/datafile", "measure", "loss", "model", "train", "method"}},
+	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "dataset/letor", "dataset/datafile", "measure", "fuse", "loss", "model", "train", "method"}},
 	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "dataset/letor", "dataset/datafile", "measure", "ascent", "fuse", "model", "tune"}},
 	{pkg: "internal/runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
 	{pkg: "internal/report", allow: []string{"internal/random", "dataset", "measure", "stats", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "model", "method", "ensemble"}},

@@ -9,8 +9,11 @@ const CombMNZ Kind = "combmnz"
 var combMNZ = kind{
 	name: CombMNZ, about: "combsum times the number of systems whose vote is not 0", usesScale: true,
 	check: func(r Rule) error {
-		if r.Scale == ZScore {
+		switch r.Scale {
+		case ZScore:
 			return errors.New("combmnz counts votes that are not 0, and of zscore none is; expected minmax or sum")
+		case Raw:
+			return errors.New("combmnz counts votes that are not 0, and a raw score of 0 means nothing; expected minmax or sum")
 		}
 		return nil
 	},

@@ -10,7 +10,7 @@ import (
 )
 
 // Scale is how CombSUM and CombMNZ rescale a system's scores of one query. Equal
-// scores become 0.
+// scores become 0, but for Raw.
 type Scale int
 
 // The scales.
@@ -18,9 +18,10 @@ const (
 	MinMax Scale = iota // (s − min)/(max − min)
 	ZScore              // (s − mean)/standard deviation
 	Sum                 // (s − min)/Σ(s − min) (Montague and Aslam, CIKM 2001)
+	Raw                 // s: for systems whose scores are of one scale, such as one method's under several settings
 )
 
-var scaleNames = []string{"minmax", "zscore", "sum"}
+var scaleNames = []string{"minmax", "zscore", "sum", "raw"}
 
 // Scales returns the names that ParseScale reads.
 func Scales() []string { return slices.Clone(scaleNames) }
@@ -39,7 +40,7 @@ func (s Scale) String() string { return scaleNames[s] }
 // apply rescales the scores of one query. They are halved first, so that no
 // difference overflows.
 func (s Scale) apply(scores []float64) {
-	if len(scores) == 0 {
+	if len(scores) == 0 || s == Raw {
 		return
 	}
 	least, most := slices.Min(scores)/2, slices.Max(scores)/2

@@ -75,16 +75,9 @@ func (j *job) run(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	scores, err := m.Score(j.fold.Valid)
+	value, err := c.validate(m, j.fold)
 	if err != nil {
 		return err
-	}
-	// The tie-neutral value: a model that ties documents must not be chosen for
-	// the order in which they stand in the file.
-	ranker := measure.Ranker{Ties: measure.TiesAverage}
-	value, counted := ranker.Mean(j.fold.Valid, scores, c.Select)
-	if counted == 0 {
-		return fmt.Errorf("no validation query counts for %s, expected at least one", c.Select.Name())
 	}
 	j.model, j.validation = m, value
 	if c.Dir == "" {

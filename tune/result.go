@@ -28,10 +28,11 @@ type Row struct {
 // FoldResult is one fold's chosen model and what it does on the test data.
 type FoldResult struct {
 	Fold        string
-	Chosen      Setting
+	Chosen      Setting   // the best on validation data
+	Averaged    []Setting // those whose models Model averages, the best first; nil if it is the best's
 	Tried       []float64 // validation value of every setting, in order
 	Unconverged int       // settings whose training did not converge
-	Validation  float64   // of the chosen one
+	Validation  float64   // of Model
 	Model       *model.Model
 	Models      []*model.Model // of every setting, in order; nil unless Config.KeepModels
 	Test        *measure.Result
@@ -130,7 +131,7 @@ func (r *Row) Trainings() (all, unconverged int) {
 func (r *Row) ConstantFolds() []string {
 	var names []string
 	for _, f := range r.Folds {
-		if f.Model.Constant() {
+		if !slices.ContainsFunc(f.Model.Members(), func(m *model.Model) bool { return !m.Constant() }) {
 			names = append(names, f.Fold)
 		}
 	}

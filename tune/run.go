@@ -27,6 +27,11 @@ type Config struct {
 	Jobs          int    // trainings side by side; 0 means GOMAXPROCS
 	Budget        Budget // of settings to try
 
+	// Average is the number of settings, those best on validation data, whose models make the
+	// chosen one: its score is the mean of theirs. 0 or 1 is the best alone; more than there
+	// are means all. Where validation queries are few, the best of many settings is best by luck.
+	Average int
+
 	// Dir, if not empty, holds one record for every finished training, so that
 	// a run that was killed goes on where it was, and in the end models, scores
 	// and per-query results. A record is taken for a training of the same method or own
@@ -82,7 +87,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		for _, f := range c.Folds {
 			tried := jobs[next : next+len(e.Settings)]
 			next += len(e.Settings)
-			fr, err := c.finish(f, choose(tried))
+			ch, err := c.choose(f, tried)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", e.Name, f.Name, err)
+			}
+			fr, err := c.finish(f, ch)
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", e.Name, f.Name, err)
 			}
@@ -116,6 +125,9 @@ func (c *Config) check() error {
 	}
 	if err := c.Budget.check(); err != nil {
 		return err
+	}
+	if c.Average < 0 {
+		return fmt.Errorf("found an average of %d settings, expected a positive number, or 0 for the best alone", c.Average)
 	}
 	names := make(map[string]bool)
 	for i := range c.Entries {
@@ -180,24 +192,6 @@ func (c *Config) runJobs(ctx context.Context, jobs []*job, done, all int) error 
 	return nil
 }
 
-// choice is the outcome of one fold's selection.
-type choice struct {
-	best  *job
-	tried []float64
-}
-
-// choose returns the job with the best validation value, the first of equals.
-func choose(jobs []*job) choice {
-	c := choice{best: jobs[0]}
-	for _, j := range jobs {
-		c.tried = append(c.tried, j.validation)
-		if j.validation > c.best.validation {
-			c.best = j
-		}
-	}
-	return c
-}
-
 func countUnconverged(jobs []*job) int {
 	n := 0
 	for _, j := range jobs {
@@ -210,7 +204,7 @@ func countUnconverged(jobs []*job) int {
 
 // finish measures the chosen model on the fold's test data.
 func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
-	scores, err := ch.best.model.Score(f.Test)
+	scores, err := ch.model.Score(f.Test)
 	if err != nil {
 		return nil, err
 	}
@@ -221,9 +215,10 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 	return &FoldResult{
 		Fold:       f.Name,
 		Chosen:     ch.best.values,
+		Averaged:   ch.averaged,
 		Tried:      ch.tried,
-		Validation: ch.best.validation,
-		Model:      ch.best.model,
+		Validation: ch.validation,
+		Model:      ch.model,
 		Test:       test,
 	}, nil
 }

@@ -81,8 +81,8 @@ func TestFirstOfEquals(t *testing.T) {
 	for i, v := range values {
 		jobs[i] = &job{validation: v}
 	}
-	got := choose(jobs)
-	if got.best != jobs[1] {
+	got, err := new(Config).choose(Fold{}, jobs)
+	if err != nil || got.best != jobs[1] || got.validation != 0.5 {
 		t.Error("not the first of the best is chosen")
 	}
 	if diff := cmp.Diff(values, got.tried); diff != "" {

@@ -29,6 +29,7 @@ type tuneFlags struct {
 	selectBy string
 	jobs     int
 	budget   string
+	average  string
 	out      string
 }
 
@@ -69,6 +70,7 @@ was killed goes on where it was.`,
 	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that settings are chosen by")
 	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
 	fl.StringVar(&f.budget, "budget", "", "`what` may be tried, in an order drawn by the seed: a number of settings of each method, such as 20, or a time after which no further ones are begun, such as 30m (the result then depends on the machine; default: all settings)")
+	fl.StringVar(&f.average, "average", "1", "`number` of settings, those best on the validation queries, whose models' scores are averaged in place of taking the best alone, or all: where validation queries are few, the best of many is best by luck")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	f.measuring.addTo(cmd, usualMeasures, "`measures` to report on the test queries")
 	f.learning.addTo(cmd)
@@ -147,6 +149,9 @@ func (f *tuneFlags) config() (tune.Config, error) {
 		return c, usageErrorf("--missing: %w", err)
 	}
 	if c.Budget, err = parseBudget(f.budget); err != nil {
+		return c, err
+	}
+	if c.Average, err = parseAverage(f.average); err != nil {
 		return c, err
 	}
 	c.Entries, err = f.entries()
@@ -237,7 +242,8 @@ type tuneMethodJSON struct {
 	Method     string                     `json:"method"`
 	Training   string                     `json:"training_measure,omitempty"`
 	Measures   map[string]tuneMeasureJSON `json:"measures"`
-	Chosen     []map[string]any           `json:"chosen"`
+	Chosen     []map[string]any           `json:"chosen"`             // the best setting of each fold
+	Averaged   [][]map[string]any         `json:"averaged,omitempty"` // the settings of each fold whose models are averaged, the best first
 	Validation []float64                  `json:"validation"`
 	Tried      int                        `json:"settings_tried"`
 	Grid       int                        `json:"settings_in_grid,omitempty"` // if not all were tried
@@ -302,6 +308,9 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 		for _, fold := range row.Folds {
 			m.Chosen = append(m.Chosen, fold.Chosen.Typed())
 			m.Validation = append(m.Validation, fold.Validation)
+			if fold.Averaged != nil {
+				m.Averaged = append(m.Averaged, mapped(fold.Averaged, func(s tune.Setting) map[string]any { return s.Typed() }))
+			}
 		}
 		summary.Methods = append(summary.Methods, m)
 	}
@@ -346,6 +355,10 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 		notes = append(notes, fmt.Sprintf("%s: tried %d of %d settings", name, tried, row.Grid))
 	}
 	if varied := row.Varied(); len(varied) > 0 {
+		verb := "chose"
+		if row.Folds[0].Averaged != nil {
+			verb = "has as the best of those averaged"
+		}
 		chosen := make([]string, len(row.Folds))
 		for i, f := range row.Folds {
 			chosen[i] = f.Fold + ":"
@@ -353,7 +366,10 @@ func tuneNotes(row *tune.Row, hint func() string) []string {
 				chosen[i] += " " + h + "=" + f.Chosen.Text(h)
 			}
 		}
-		notes = append(notes, name+" chose "+strings.Join(chosen, "; "))
+		notes = append(notes, name+" "+verb+" "+strings.Join(chosen, "; "))
+	}
+	if n := len(row.Folds[0].Averaged); n > 0 {
+		notes = append(notes, fmt.Sprintf("%s: the mean of the scores of the %d best settings of each fold", name, n))
 	}
 	if fixed := row.Fixed(); len(fixed) > 0 {
 		notes = append(notes, name+" has "+strings.Join(fixed, " ")+" in all settings")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -19,4 +20,15 @@ func parseBudget(text string) (tune.Budget, error) {
 		return tune.Budget{Time: d}, nil
 	}
 	return tune.Budget{}, usageErrorf("--budget %s: expected a number of settings, such as 20, or a time, such as 30m or 1h30m", text)
+}
+
+// parseAverage reads the value of --average: a number of settings, or all.
+func parseAverage(text string) (int, error) {
+	if text == "all" {
+		return math.MaxInt, nil
+	}
+	if n, err := strconv.Atoi(text); err == nil && n > 0 {
+		return n, nil
+	}
+	return 0, usageErrorf("--average %s: expected a number of settings from 1 on, or all", text)
 }

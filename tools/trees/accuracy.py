@@ -12,7 +12,9 @@ was chosen; listwise measures all score files and tests the differences query by
 R gets MEASURE/SYSTEM/FoldK.scores, .vali.scores and .queries.csv, the choices in MEASURE/choices.csv and
 the table in accuracy.csv. What is there already is not made again. With --variant bag=5 every method
 of listwise is tuned a second time with that setting in all its grid; the system is then METHOD-bag5.
-The best of listwise's systems on the test parts is tested against every other program's.
+With --average N (or all) every system of every program stands there a second time as SYSTEM-meanN, whose
+scores are the means of those of its N settings that are best on validation data, by "listwise tune --average"
+or by the same rule here. The best of listwise's systems on the test parts is tested against every other program's.
 """
 
 import argparse
@@ -40,6 +42,7 @@ def arguments():
     p.add_argument("--methods", default="lambdamart,mart", help="methods of listwise, separated by commas, tuned over their own grids")
     p.add_argument("--grid", action="append", default=[], help="of listwise, name=a,b: in place of a hyperparameter's own; may be repeated")
     p.add_argument("--variant", action="append", default=[], help="name=value: tune listwise's methods with this setting too; may be repeated")
+    p.add_argument("--average", default="", help="a number of settings, or all: each system again as the mean of the scores of its best settings")
     p.add_argument("--peers", default=",".join(peer.name for peer in peers.PEERS), help="what to compare them with")
     p.add_argument("--trees", type=int, default=300)
     p.add_argument("--patience", type=int, default=100)
@@ -56,28 +59,47 @@ def main():
     ours = {f"{method}{'-' + v.replace('=', '') if v else ''}": (method, v) for v in ["", *a.variant] for method in a.methods.split(",")}
     for system, (method, variant) in ours.items():
         learn(a, system, method, variant, folds)
-    means = table(a, [*ours, *(peer.name for peer in chosen)], folds)
+    theirs = [peer.name for peer in chosen]
+    if a.average:
+        for system, (method, variant) in list(ours.items()):
+            learn(a, system, method, variant, folds, a.average)
+            ours[averaged(a, system)] = (method, variant)
+        theirs += [averaged(a, name) for name in theirs]
+    means = table(a, [*ours, *theirs], folds)
     for measure in MEASURES:
         best = max(ours, key=lambda system: means[system, measure])
         print(f"\n{measure}, chosen by validation {measure}: {best}, the best of ours on the test parts, against each", flush=True)
         subprocess.run([a.listwise, "compare", "--quiet", "--data", a.data, "--measure", measure, "--baseline", best,
-                        *(f"{s}={a.out / measure / s}" for s in [best, *(peer.name for peer in chosen)])], check=True)
+                        *(f"{s}={a.out / measure / s}" for s in [best, *theirs])], check=True)
 
 
-def learn(a, system: str, method: str, variant: str, folds):
-    """Tunes a method of listwise by each measure."""
+def averaged(a, system: str) -> str:
+    """The name of the system that is the mean of a system's best settings."""
+    return f"{system}-mean{a.average}"
+
+
+def learn(a, system: str, method: str, variant: str, folds, average: str = ""):
+    """Tunes a method of listwise by each measure; with an average, from the trainings there are."""
     began = resource.getrusage(resource.RUSAGE_CHILDREN)
     for measure in MEASURES:
         into = a.out / measure / system.replace(method, "listwise", 1)
+        name, more = system, []
+        if average:
+            trained, into = into / method / "jobs", Path(f"{into}-mean{average}")
+            name, more = averaged(a, system), ["--average", average]
+            jobs = into / method / "jobs"
+            if not jobs.exists():
+                jobs.parent.mkdir(parents=True, exist_ok=True)
+                jobs.symlink_to(trained.resolve())
         grids = [word for g in [*a.grid, variant] if g for word in ("--grid", g)]
         subprocess.run([a.listwise, "tune", "--quiet", "--no-record", "--method", method, "--scorer", "trees", "--data", a.data, "--select", measure,
-                        "--measures", ",".join(MEASURES), "--jobs", "1", *grids, "--out", into], check=True, stdout=subprocess.DEVNULL)
-        link = a.out / measure / system
+                        "--measures", ",".join(MEASURES), "--jobs", "1", *grids, *more, "--out", into], check=True, stdout=subprocess.DEVNULL)
+        link = a.out / measure / name
         if not link.exists():
             link.symlink_to(Path(into.name) / method)
     took = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = took.ru_utime + took.ru_stime - began.ru_utime - began.ru_stime
-    print(f"  {system}: {spent / len(folds) / len(MEASURES):.1f} CPU-s a fold", flush=True)
+    print(f"  {name}: {spent / len(folds) / len(MEASURES):.1f} CPU-s a fold", flush=True)
 
 
 def describe(a, chosen):
@@ -102,26 +124,33 @@ def show(name, version, fixed, grid):
 
 
 def tune(a, peer, folds):
-    """Writes the scores of each fold's choice, by each measure."""
+    """Writes the scores of each fold's choice, and of the average of its best settings, by each measure."""
     for fold in folds:
-        if all((a.out / m / peer.name / f"{fold.name}.scores").exists() for m in MEASURES):
+        names = [peer.name, averaged(a, peer.name)] if a.average else [peer.name]
+        if all((a.out / m / name / f"{fold.name}.scores").exists() for m in MEASURES for name in names):
             continue
         began = time.process_time()
         train, vali, test = (letor.read(fold / f"{part}.txt") for part in ("train", "vali", "test"))
-        best = {}
+        tried = {measure: [] for measure in MEASURES}
         for setting in peer.settings():
             on_vali, on_test = peer.staged({**peer.fixed, **setting}, a.trees, train, [vali, test])
             for measure, by_tree in letor.values(vali, on_vali).items():
                 at = best_round(by_tree, a.patience)
-                if measure not in best or by_tree[at] > best[measure][0]:
-                    best[measure] = (by_tree[at], setting, at + 1, on_vali[at], on_test[at])
-        for measure, (value, setting, trees, on_vali, on_test) in best.items():
+                tried[measure].append((by_tree[at], setting, at + 1, on_vali[at], on_test[at]))
+        for measure, settings in tried.items():
+            settings.sort(key=lambda t: -t[0])
+            value, setting, trees, on_vali, on_test = settings[0]
             folder = a.out / measure / peer.name
             folder.mkdir(parents=True, exist_ok=True)
             check(a, fold, folder, measure, on_vali, value)
             write(folder / f"{fold.name}.scores", on_test)
             with open(a.out / measure / "choices.csv", "a", newline="") as f:
                 csv.writer(f).writerow([peer.name, fold.name, f"{value:.6f}", trees, *(f"{k}={v}" for k, v in setting.items())])
+            if a.average:
+                best = settings if a.average == "all" else settings[: int(a.average)]
+                folder = a.out / measure / averaged(a, peer.name)
+                folder.mkdir(parents=True, exist_ok=True)
+                write(folder / f"{fold.name}.scores", np.mean([t[4] for t in best], axis=0))
         print(f"  {peer.name} {fold.name}: {time.process_time() - began:.0f} CPU-s", flush=True)
 
 

@@ -1,0 +1,62 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/fuse"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/model"
+)
+
+// choice is the outcome of one fold's selection.
+type choice struct {
+	best       *job      // with the best validation value, the first of equals
+	averaged   []Setting // those of the models averaged, the best first; nil if the model is the best job's
+	tried      []float64
+	model      *model.Model
+	validation float64 // of the model
+}
+
+// choose returns the best job of a fold, or the average of as many as the configuration asks
+// for.
+func (c *Config) choose(f Fold, jobs []*job) (choice, error) {
+	ranked := slices.Clone(jobs)
+	slices.SortStableFunc(ranked, func(a, b *job) int { return cmp.Compare(b.validation, a.validation) })
+	best := ranked[0]
+	ch := choice{best: best, model: best.model, validation: best.validation}
+	for _, j := range jobs {
+		ch.tried = append(ch.tried, j.validation)
+	}
+	n := min(c.Average, len(ranked))
+	if n <= 1 {
+		return ch, nil
+	}
+	var members []*model.Model
+	for _, j := range ranked[:n] {
+		members, ch.averaged = append(members, j.model), append(ch.averaged, j.values)
+	}
+	var err error
+	if ch.model, err = model.NewFused(fuse.Rule{Kind: fuse.CombSUM, Scale: fuse.Raw}, members, fuse.Equal(n)); err != nil {
+		return ch, fmt.Errorf("the average of %d models: %w", n, err)
+	}
+	ch.validation, err = c.validate(ch.model, &f)
+	return ch, err
+}
+
+// validate returns the mean of the measure of selection on the fold's validation data, in its
+// tie-neutral value: a model that ties documents must not be chosen for the order in which
+// they stand in the file.
+func (c *Config) validate(m *model.Model, f *Fold) (float64, error) {
+	scores, err := m.Score(f.Valid)
+	if err != nil {
+		return 0, err
+	}
+	ranker := measure.Ranker{Ties: measure.TiesAverage}
+	value, counted := ranker.Mean(f.Valid, scores, c.Select)
+	if counted == 0 {
+		return 0, fmt.Errorf("no validation query counts for %s, expected at least one", c.Select.Name())
+	}
+	return value, nil
+}
