@@ -20,6 +20,10 @@ type Blocks struct {
 	Grades []float64 // one a document
 	Docs   DocIDs    // of all documents, in the order of the rows
 
+	// Weights has a weight a document, and QueryWeights one a query, or they are nil: finite,
+	// not negative and not all 0. See [Dataset.Weigh].
+	Weights, QueryWeights []float64
+
 	IDs    []string // of the queries
 	Counts []int    // their numbers of documents, each at least 1
 
@@ -50,6 +54,7 @@ func FromBlocks(b Blocks) *Dataset {
 		file:         b.File,
 	}
 	d.cut(b.IDs, b.Counts, b.Docs)
+	d.weigh(b.QueryWeights, b.Weights)
 	if b.Fingerprint != "" {
 		d.remember(b.Fingerprint)
 	}

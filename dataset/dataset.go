@@ -34,8 +34,9 @@ type Dataset struct {
 	// out.
 	Warnings []string
 
-	x      []float32 // the block, len = documents × Features
-	grades []float64 // the block of grades, len = documents
+	x       []float32 // the block, len = documents × Features
+	grades  []float64 // the block of grades, len = documents
+	weights []float64 // the block of documents' weights, nil if all are 1
 
 	// inputRow[r] is the place among the input's documents of row r; nil when
 	// rows stand in input order.
@@ -65,6 +66,10 @@ type Query struct {
 	X []float32
 
 	docs DocIDs
+
+	weighted bool      // the query has a weight
+	weight   float64   // it
+	weights  []float64 // of the documents, nil if all of the data set are 1
 }
 
 // Len returns the number of documents.

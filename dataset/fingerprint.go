@@ -14,7 +14,7 @@ import (
 
 // Fingerprint returns 32 hexadecimal digits that identify the data a model was
 // trained on: the number of features and every query's id, grades and feature
-// vectors, in order. Names of features and documents do not count, nor does the
+// vectors, in order, and the weights of queries and documents unless all are 1. Names of features and documents do not count, nor does the
 // file's format. It is half of a SHA-256 over the SHA-256 of blocks, which are
 // computed in parallel; so it depends on neither machine nor number of cores.
 //
@@ -75,6 +75,15 @@ func (d *Dataset) computeFingerprint() string {
 	for _, g := range d.grades {
 		binary.LittleEndian.PutUint64(word[:], math.Float64bits(g))
 		h.Write(word[:])
+	}
+	for _, w := range []struct {
+		of   string
+		each []float64
+	}{{"queries", d.QueryWeights()}, {"documents", d.weights}} {
+		if w.each != nil {
+			fmt.Fprintf(h, "weights of %s\n", w.of)
+			h.Write(block.AppendFloat64s(nil, w.each))
+		}
 	}
 	const size = 1 << 18 // values
 	n := (len(d.x) + size - 1) / size

@@ -26,6 +26,10 @@ type Info struct {
 
 	DocumentsPerQuery Spread `json:"documents_per_query"`
 
+	// QueryWeights and DocumentWeights describe the weights, nil if all are 1.
+	QueryWeights    *WeightRange `json:"query_weights,omitempty"`
+	DocumentWeights *WeightRange `json:"document_weights,omitempty"`
+
 	// ConstantFeatures have one value in the whole set, and
 	// ConstantWithinQueries in every query for itself: no ranking function of a
 	// single query's documents can use those. The former are among the latter.
@@ -47,6 +51,28 @@ type Spread struct {
 	Mean      float64  `json:"mean"`
 	Max       int      `json:"max"`
 	Histogram []Bucket `json:"histogram"`
+}
+
+// WeightRange describes weights: the least, the largest, their sum, and how many are 0.
+type WeightRange struct {
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+	Sum  float64 `json:"sum"`
+	Zero int     `json:"zero"`
+}
+
+func weightRange(weights []float64) *WeightRange {
+	if weights == nil {
+		return nil
+	}
+	r := &WeightRange{Min: slices.Min(weights), Max: slices.Max(weights)}
+	for _, w := range weights {
+		r.Sum += w
+		if w == 0 {
+			r.Zero++
+		}
+	}
+	return r
 }
 
 // Bucket is the number of queries with From to To documents.
@@ -84,6 +110,8 @@ func Describe(d *Dataset, threshold float64) Info {
 		Threshold:         threshold,
 		DocumentsPerQuery: spread(d),
 		Duplicates:        countDuplicates(d, threshold),
+		QueryWeights:      weightRange(d.QueryWeights()),
+		DocumentWeights:   weightRange(d.Weights()),
 	}
 	info.Grades, info.DistinctGrades = countGrades(d)
 	for i := range d.Queries {

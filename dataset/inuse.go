@@ -32,6 +32,6 @@ func (d *Dataset) Close() error {
 		return nil
 	}
 	f := d.file
-	d.file, d.Queries, d.x, d.grades = nil, nil, nil, nil
+	d.file, d.Queries, d.x, d.grades, d.weights = nil, nil, nil, nil, nil
 	return f.Close()
 }

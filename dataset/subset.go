@@ -11,7 +11,7 @@ import (
 // use them, has blocks of its own, so that changing one does not change the other, and a
 // cache may be closed after a data set was made from it. Its rows are in input order even
 // where the documents of a query were not contiguous in the source's file. It keeps
-// feature names, but not Warnings, which are about the reading of a file.
+// feature names and weights, but not Warnings, which are about the reading of a file.
 
 // pick is one query of a data set in the making: the documents docs of query,
 // in that order, or all of them if docs is nil.
@@ -41,11 +41,15 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 		x:            block.New(rows * features)[:0],
 		grades:       make([]float64, 0, rows),
 	}
+	if slices.ContainsFunc(picks, func(p pick) bool { return p.query.weights != nil }) {
+		d.weights = make([]float64, 0, rows)
+	}
 	for _, p := range picks {
 		if p.len() > 0 {
 			d.Queries = append(d.Queries, d.take(p))
 		}
 	}
+	d.cutWeights()
 	if missing {
 		d.missing = countMissing(d.x)
 	}
@@ -67,6 +71,7 @@ func (d *Dataset) take(p pick) Query {
 		}
 		docs = docs.Pick(p.docs)
 	}
+	d.takeWeights(p)
 	to, f := len(d.grades), d.Features
 	return Query{
 		ID:     p.query.ID,
@@ -74,6 +79,25 @@ func (d *Dataset) take(p pick) Query {
 		Grades: d.grades[from:to:to],
 		X:      d.x[from*f : to*f : to*f],
 		docs:   docs,
+
+		weighted: p.query.weighted,
+		weight:   p.query.weight,
+	}
+}
+
+// takeWeights appends the weights of the picked documents, if the data set has any.
+func (d *Dataset) takeWeights(p pick) {
+	from := p.query.weights
+	switch {
+	case d.weights == nil:
+	case from == nil:
+		d.weights = append(d.weights, slices.Repeat([]float64{1}, p.len())...)
+	case p.docs == nil:
+		d.weights = append(d.weights, from...)
+	default:
+		for _, i := range p.docs {
+			d.weights = append(d.weights, from[i])
+		}
 	}
 }
 

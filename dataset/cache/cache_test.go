@@ -359,6 +359,7 @@ func FuzzCache(f *testing.F) {
 	}
 	f.Add(cacheBytes(f, b.Dataset()))
 	f.Add(cacheBytes(f, withHoles()))
+	f.Add(cacheBytes(f, weighted(f)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = slices.Clone(data)
 		useCache(t, data)

@@ -148,6 +148,9 @@ func (c *file) sizes(h *header) error {
 	}
 	for i, n := range want {
 		optional := i == blockNameEnds || i == blockDocEnds || i == blockInput
+		if i == blockGrades && len(h.blocks[i]) == 2*n+8*h.queries {
+			continue // with weights
+		}
 		if n > 0 && len(h.blocks[i]) != n && (!optional || len(h.blocks[i]) > 0) {
 			return c.bad(strconv.Itoa(n), "a block %d of %d bytes", i, len(h.blocks[i]))
 		}
@@ -177,7 +180,7 @@ func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
 	d = &dataset.Blocks{
 		Features:    h.features,
 		X:           block.Float32s(c.matrix),
-		Grades:      block.Float64s(h.blocks[blockGrades]),
+		Grades:      block.Float64s(h.blocks[blockGrades][:8*h.docs]),
 		Fingerprint: h.fingerprint,
 		File:        c.bytes,
 	}
@@ -197,6 +200,9 @@ func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
 		if !(g >= 0) || g > math.MaxFloat64 {
 			return nil, nil, c.bad("a finite non-negative number", "grade %v of document %d", g, r)
 		}
+	}
+	if err := c.weights(h, d); err != nil {
+		return nil, nil, err
 	}
 	if d.InputRow, err = c.inputRows(h.blocks[blockInput]); err != nil {
 		return nil, nil, err
@@ -255,6 +261,29 @@ func (c *file) counts(h *header, ids []string) ([]int, error) {
 	return counts, nil
 }
 
+// weights sets the weights of documents and queries, if the cache has them.
+func (c *file) weights(h *header, d *dataset.Blocks) error {
+	all := h.blocks[blockGrades][8*h.docs:]
+	if len(all) == 0 {
+		return nil
+	}
+	d.Weights, d.QueryWeights = block.Float64s(all[:8*h.docs]), block.Float64s(all[8*h.docs:])
+	for _, w := range []struct {
+		each []float64
+		of   string
+	}{{d.Weights, "document"}, {d.QueryWeights, "query"}} {
+		for i, v := range w.each {
+			if dataset.CheckWeight(v) != nil {
+				return c.bad("a finite number that is not negative", "the weight %v of %s %d", v, w.of, i)
+			}
+		}
+		if slices.Max(w.each) == 0 {
+			return c.bad("one at least that is not", "weights of 0 of every %s", w.of)
+		}
+	}
+	return nil
+}
+
 // inputRows returns the places of the rows, which must be a permutation.
 func (c *file) inputRows(block []byte) ([]int, error) {
 	if len(block) == 0 {
@@ -294,7 +323,7 @@ func (c *file) widen(d *dataset.Dataset, parts *dataset.Blocks, opts dataset.Opt
 	for j := old; wide.FeatureNames != nil && j < f; j++ {
 		wide.FeatureNames = append(wide.FeatureNames, strconv.Itoa(j+1))
 	}
-	wide.Features, wide.Grades = f, slices.Clone(parts.Grades)
+	wide.Features, wide.Grades, wide.Weights = f, slices.Clone(parts.Grades), slices.Clone(parts.Weights)
 	wide.Fingerprint = "" // the number of features is part of it
 	wide.File = nil
 	return dataset.FromBlocks(wide), c.bytes.Close()

@@ -43,7 +43,8 @@ import (
 //	4  numbers of documents, uint64 a query
 //	5  ends of the document ids within block 6, uint32 a document; or empty
 //	6  document ids, UTF-8
-//	7  grades, float64 a document
+//	7  grades, float64 a document; then, if queries or documents have weights, these,
+//	   float64 a document and float64 a query
 //	8  places of the rows among the input's documents, uint64 a document; or empty
 //	9  CRC32C of every piece of the matrix, uint32 a piece of matrixPiece bytes, of
 //	   which the last may be shorter
@@ -207,7 +208,7 @@ func metadata(d *dataset.Dataset) ([]byte, error) {
 	c.words(blockCounts, len(d.Queries), func(i int) uint64 { return uint64(d.Queries[i].Len()) })
 	c.strings(blockDocEnds, blockDocs, docNames(d))
 	grades, rows := d.Grades(), d.InputRows()
-	c.words(blockGrades, len(grades), func(i int) uint64 { return math.Float64bits(grades[i]) })
+	c.block(blockGrades, func(b []byte) []byte { return appendWeights(block.AppendFloat64s(b, grades), d) })
 	c.words(blockInput, len(rows), func(i int) uint64 { return uint64(rows[i]) })
 	sums, err := matrixSums(d)
 	if err != nil {
@@ -257,6 +258,25 @@ func matrixSums(d *dataset.Dataset) ([]uint32, error) {
 		}
 	}
 	return sums, nil
+}
+
+// appendWeights appends the weights of documents and of queries, if there are any of either.
+func appendWeights(b []byte, d *dataset.Dataset) []byte {
+	if !d.Weighted() {
+		return b
+	}
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		weights := q.Weights()
+		if weights == nil {
+			weights = slices.Repeat([]float64{1}, q.Len())
+		}
+		b = block.AppendFloat64s(b, weights)
+	}
+	for i := range d.Queries {
+		b = block.AppendFloat64s(b, []float64{d.Queries[i].Weight()})
+	}
+	return b
 }
 
 func queryIDs(d *dataset.Dataset) iter.Seq[string] {

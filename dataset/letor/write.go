@@ -1,6 +1,7 @@
 package letor
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,9 +28,13 @@ type Options struct {
 // query: documents that stood in several places of the input stand together.
 // Numbers are the shortest decimals from which [Read] gets the same bits.
 //
-// Feature names and warnings have no place in the format. It is an error if an
-// identifier has none either, because it holds blanks or control characters or is not UTF-8.
+// Feature names and warnings have no place in the format. Weights have none either, so that
+// data with weights are an error, as is an identifier that holds blanks or control
+// characters or is not UTF-8.
 func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
+	if d.Weighted() {
+		return errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) keeps them")
+	}
 	line := make([]byte, 0, 1<<12)
 	for i := range d.Queries {
 		q := &d.Queries[i]

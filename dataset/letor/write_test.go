@@ -3,6 +3,7 @@ package letor
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
@@ -53,3 +54,17 @@ func TestWriteErrorsAreReported(t *testing.T) {
 type fullDisk struct{ err error }
 
 func (f fullDisk) Write([]byte) (int, error) { return 0, f.err }
+
+// Weights have no place in LETOR text, and are not dropped without a word.
+func TestWriteRefusesWeights(t *testing.T) {
+	for _, w := range []struct{ queries, documents []float64 }{{[]float64{1, 2, 1}, nil}, {nil, []float64{1, 1, 1, 0}}} {
+		d := datatest.Split()
+		if err := d.Weigh(w.queries, w.documents); err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := Write(&text, d, Options{}); err == nil || !strings.Contains(err.Error(), "found weights of queries or documents, expected none") || text.Len() > 0 {
+			t.Errorf("error is %v, and %q was written", err, text.String())
+		}
+	}
+}

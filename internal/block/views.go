@@ -53,6 +53,14 @@ func native(b []byte, align uintptr) bool {
 	return little && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%align == 0
 }
 
+// AppendFloat64s appends numbers as little-endian bytes.
+func AppendFloat64s(b []byte, values []float64) []byte {
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
+}
+
 // LittleEndian returns the values as the bytes of a file: the same memory where
 // the processor is little-endian, else a copy.
 func LittleEndian(values []float32) []byte {

@@ -70,6 +70,8 @@ func infoReport(info dataset.Info) report {
 	for _, b := range per.Histogram {
 		add(fmt.Sprintf("queries of %s documents", interval(b.From, b.To)), b.Queries)
 	}
+	addWeights(add, "query", info.QueryWeights)
+	addWeights(add, "document", info.DocumentWeights)
 	add("constant features", numbers(info.ConstantFeatures))
 	add("constant within every query", numbers(info.ConstantWithinQueries))
 	add("documents with a copy of the same features", info.Duplicates.Documents)
@@ -80,6 +82,17 @@ func infoReport(info dataset.Info) report {
 		r.notes = append(r.notes, "warning: "+w)
 	}
 	return r
+}
+
+// addWeights adds the weights of queries or documents, if there are any.
+func addWeights(add func(what string, value any), of string, w *dataset.WeightRange) {
+	if w == nil {
+		return
+	}
+	add(of+" weights: least", w.Min)
+	add(of+" weights: most", w.Max)
+	add(of+" weights: sum", w.Sum)
+	add(of+" weights of 0", w.Zero)
 }
 
 func interval(from, to int) string {

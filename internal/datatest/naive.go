@@ -141,13 +141,15 @@ type view struct {
 	IDs      []string
 	Docs     [][]string
 	Grades   []float64
+	Weights  []float64 // of documents
+	Counts   []float64 // weights of queries
 	X        []uint32
 	InputRow []int
 	Warnings []string
 }
 
 func viewOf(d *dataset.Dataset) view {
-	p := view{Features: d.Features, Names: d.FeatureNames, Grades: d.Grades(), InputRow: d.InputRows(), Warnings: d.Warnings}
+	p := view{Features: d.Features, Names: d.FeatureNames, Grades: d.Grades(), Weights: d.Weights(), Counts: d.QueryWeights(), InputRow: d.InputRows(), Warnings: d.Warnings}
 	for _, v := range d.X() {
 		p.X = append(p.X, math.Float32bits(v))
 	}

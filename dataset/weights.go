@@ -1,0 +1,146 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Queries and documents may have weights. What a query's weight multiplies is its share in
+// sums over queries: the loss of a training, and the mean of a measure. A document's weight
+// multiplies its share in a loss that is a sum over documents, and of a pair the product of
+// both weights; measures do not look at it. A weight of 2 counts as two queries, or
+// documents, that are alike; one of 0 as none.
+
+// CheckWeight returns an error unless a weight is finite and not negative.
+func CheckWeight(w float64) error {
+	if !(w >= 0) || math.IsInf(w, 1) {
+		return fmt.Errorf("found the weight %v, expected a finite number that is not negative", w)
+	}
+	return nil
+}
+
+// Weigh gives all queries, in their order, and all documents, in the order of the rows of
+// X, weights, which are copied; nil is 1 for all, and weights that are all 1 are the same as nil.
+// It is an error if their number does not fit, if one is negative or not finite, or if all
+// queries' or all documents' are 0.
+func (d *Dataset) Weigh(queries, documents []float64) error {
+	if err := checkWeights(queries, len(d.Queries), "queries"); err != nil {
+		return err
+	}
+	if err := checkWeights(documents, d.Docs(), "documents"); err != nil {
+		return err
+	}
+	d.weigh(slices.Clone(queries), slices.Clone(documents))
+	d.Modified()
+	return nil
+}
+
+func checkWeights(weights []float64, n int, of string) error {
+	if weights == nil {
+		return nil
+	}
+	if len(weights) != n {
+		return fmt.Errorf("found %d weights of %s, expected %d", len(weights), of, n)
+	}
+	for i, w := range weights {
+		if err := CheckWeight(w); err != nil {
+			return fmt.Errorf("%s: number %d: %w", of, i+1, err)
+		}
+	}
+	return positive(weights, of)
+}
+
+func positive(weights []float64, of string) error {
+	if len(weights) > 0 && slices.Max(weights) == 0 {
+		return fmt.Errorf("weights of %s: all are 0, expected one at least that is not", of)
+	}
+	return nil
+}
+
+// CheckWeights returns an error if the weights of all queries, or those of all documents of
+// queries that have one, are 0, as they may be in a part of a data set: there is nothing to
+// learn from it and nothing to measure.
+func (d *Dataset) CheckWeights() error {
+	if err := positive(d.QueryWeights(), "queries"); err != nil || d.weights == nil {
+		return err
+	}
+	for i := range d.Queries {
+		if q := &d.Queries[i]; q.Weight() > 0 && slices.Max(q.weights) > 0 {
+			return nil
+		}
+	}
+	return errors.New("weights of documents: all of the queries that count are 0, expected one at least that is not")
+}
+
+// weigh sets the weights, which it keeps.
+func (d *Dataset) weigh(queries, documents []float64) {
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		if q.weighted = queries != nil; q.weighted {
+			q.weight = queries[i]
+		}
+	}
+	d.weights = documents
+	d.cutWeights()
+}
+
+// cutWeights makes the queries' weights of documents views of the block, and nil if there is
+// none or all are 1.
+func (d *Dataset) cutWeights() {
+	if !slices.ContainsFunc(d.weights, notOne) {
+		d.weights = nil
+	}
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		q.weights = nil
+		if end := q.Start + q.Len(); d.weights != nil {
+			q.weights = d.weights[q.Start:end:end]
+		}
+	}
+}
+
+func notOne(w float64) bool { return w != 1 }
+
+// Weights returns the weights of all documents, in the order of the rows of X, or nil if all
+// are 1. They must not be changed.
+func (d *Dataset) Weights() []float64 { return d.weights }
+
+// QueryWeights returns the weights of the queries, in their order, or nil if all are 1.
+func (d *Dataset) QueryWeights() []float64 {
+	if !slices.ContainsFunc(d.Queries, func(q Query) bool { return q.Weight() != 1 }) {
+		return nil
+	}
+	weights := make([]float64, len(d.Queries))
+	for i := range d.Queries {
+		weights[i] = d.Queries[i].Weight()
+	}
+	return weights
+}
+
+// Weighted reports whether any query or document has a weight other than 1.
+func (d *Dataset) Weighted() bool {
+	return d.weights != nil || slices.ContainsFunc(d.Queries, func(q Query) bool { return q.Weight() != 1 })
+}
+
+// Weight returns the weight of the query: finite, not negative, 1 unless the data have
+// weights of queries.
+func (q *Query) Weight() float64 {
+	if !q.weighted {
+		return 1
+	}
+	return q.weight
+}
+
+// Weights returns the weights of the documents, or nil if those of all documents of the data
+// set are 1. They must not be changed.
+func (q *Query) Weights() []float64 { return q.weights }
+
+// Counting returns d without the queries of weight 0: d itself if there are none.
+func (d *Dataset) Counting() *Dataset {
+	if !slices.ContainsFunc(d.Queries, func(q Query) bool { return q.Weight() == 0 }) {
+		return d
+	}
+	return d.Filter(func(q *Query) bool { return q.Weight() > 0 })
+}
