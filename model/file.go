@@ -15,11 +15,13 @@ import (
 	"github.com/listwise/listwise/internal/strictjson"
 )
 
-// FormatName and FormatVersion head every model file. Files of a higher version are
-// refused; unknown keys are ignored.
+// FormatName and a version head every model file. Files of a version higher than
+// FormatVersion are refused; unknown keys are ignored. A model has the lowest version that
+// holds it: 2 if features are transformed one by one or a fusion has them by name, which
+// programs of version 1 would ignore, else 1.
 const (
 	FormatName    = "listwise-model"
-	FormatVersion = 1
+	FormatVersion = 2
 )
 
 // MaxFileBytes is the largest size of a model file: 1 GiB, enough for forty million
@@ -44,8 +46,9 @@ type modelFile struct {
 }
 
 type featuresFile struct {
-	Count int      `json:"count"`
-	Names []string `json:"names,omitempty"`
+	Count      int         `json:"count"`
+	Names      []string    `json:"names,omitempty"`
+	Transforms []chainFile `json:"transforms,omitempty"`
 }
 
 // Save writes the model to a file: to a temporary name first, synced and renamed,
@@ -123,16 +126,20 @@ func (m *Model) encode() ([]byte, error) {
 	if m.Missing != dataset.MissingError {
 		missing = m.Missing.String()
 	}
+	transforms, err := m.encodeTransforms()
+	if err != nil {
+		return nil, err
+	}
 	text, err := strictjson.Marshal(modelFile{
 		Format:          FormatName,
-		Version:         FormatVersion,
+		Version:         m.version(),
 		Method:          m.Method,
 		Measure:         m.Measure,
 		Convention:      m.Convention,
 		Threshold:       m.Threshold,
 		Hyperparameters: m.Hyperparameters,
 		Seed:            m.Seed,
-		Features:        featuresFile{Count: m.Scorer.NumFeatures(), Names: m.FeatureNames},
+		Features:        featuresFile{Count: m.Scorer.NumFeatures(), Names: m.FeatureNames, Transforms: transforms},
 		Missing:         missing,
 		Normalization:   m.Normalization.String(),
 		Training:        m.Training,
@@ -266,7 +273,7 @@ func decodeModel(v strictjson.Value) (*Model, error) {
 	case head.Version > FormatVersion:
 		return nil, fmt.Errorf("found format version %d, expected %d or lower: the model was written by a newer version of listwise", head.Version, FormatVersion)
 	case head.Version < 1:
-		return nil, fmt.Errorf("found format version %d, expected %d", head.Version, FormatVersion)
+		return nil, fmt.Errorf("found format version %d, expected 1 to %d", head.Version, FormatVersion)
 	}
 	var f modelFile
 	if err := o.Decode(&f); err != nil {
@@ -304,6 +311,10 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	default:
 		return nil, fmt.Errorf("found %d feature names, expected %d", len(names), f.Features.Count)
 	}
+	transforms, err := f.Features.pipeline()
+	if err != nil {
+		return nil, fmt.Errorf("transforms: %w", err)
+	}
 	norm, err := dataset.ParseNormalization(f.Normalization)
 	if err != nil {
 		return nil, fmt.Errorf("normalization: %w", err)
@@ -326,6 +337,7 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 		Seed:            f.Seed,
 		FeatureNames:    names,
 		Missing:         missing,
+		Transforms:      transforms,
 		Normalization:   norm,
 		Training:        f.Training,
 		Scorer:          s,

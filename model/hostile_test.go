@@ -156,6 +156,7 @@ func hostileSeeds(f *testing.F) [][]byte {
 	seeds := [][]byte{
 		[]byte(fullText),
 		[]byte(strings.ReplaceAll(fullText, "0.25", "null")),
+		[]byte(`{"format":"listwise-model","version":2,"scorer":{"type":"linear","weights":[1,2]},"features":{"count":2,"names":["a","b"],"transforms":[{"feature":1,"steps":[{"step":"clip","low":0,"high":9.5},{"step":"log1p"}]},{"feature":2,"steps":[{"step":"fill","value":0},{"step":"standard","mean":3,"deviation":0.5}]}]},"normalization":"none"}`),
 		[]byte(`{"format":"listwise-model","version":1,"scorer":{"type":"linear","weights":[1]},"features":{"count":1},"normalization":"none"}`),
 		[]byte(`{"format":"listwise-model","version":1,"scorer":{"type":"linear","weights":[1]},"features":{"count":1,"names":[]},"normalization":"none"}`),
 		[]byte(`{"format":"listwise-model","version":1,"scorer":null}`),

@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/scorer"
 )
@@ -32,7 +33,8 @@ type Model struct {
 	Seed            uint64
 	FeatureNames    []string              // one a feature, or nil
 	Missing         dataset.Missing       // what missing values became in training, and become before scoring
-	Normalization   dataset.Normalization // applied per query before scoring, after Missing
+	Transforms      *transform.Pipeline   // applied to features one by one before scoring, after Missing; nil does nothing
+	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
 	Training        Training
 	Scorer          scorer.Scorer
 	Params          []float64 // the scorer's
@@ -133,10 +135,11 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 }
 
 // Transform does to the features of one query's documents, in place, what the model does
-// before it scores: it fills in what is missing and normalizes. x is their row-major
-// matrix with the given number of features.
+// before it scores: it fills in what is missing, transforms features one by one and
+// normalizes. x is their row-major matrix with the given number of features.
 func (m *Model) Transform(x []float32, features int) {
 	m.Missing.Apply(x, features)
+	m.Transforms.Apply(x, features)
 	m.Normalization.Apply(x, features)
 }
 
@@ -155,7 +158,8 @@ func (m *Model) checkMissing(d *dataset.Dataset) error {
 func (m *Model) fillsMissing() bool {
 	f, ok := m.Scorer.(*Fusion)
 	if !ok {
-		return m.Missing == dataset.MissingZero || m.Missing == dataset.MissingMin || m.Missing == dataset.MissingKeep && takesMissing(m.Scorer)
+		return m.Missing == dataset.MissingZero || m.Missing == dataset.MissingMin ||
+			m.Missing == dataset.MissingKeep && (takesMissing(m.Scorer) || m.FillsKept())
 	}
 	return !slices.ContainsFunc(f.Members, func(member *Model) bool { return !member.fillsMissing() })
 }
@@ -166,11 +170,17 @@ func takesMissing(s scorer.Scorer) bool {
 	return ok && t.TakesMissing()
 }
 
+// FillsKept reports whether the model keeps missing values for Transforms, which make
+// numbers of all of them.
+func (m *Model) FillsKept() bool {
+	return m.Missing == dataset.MissingKeep && m.Transforms.Fills(m.Scorer.NumFeatures())
+}
+
 // checkKept returns an error for a model that keeps missing values though its scorer or its
 // normalization has no use for them.
 func (m *Model) checkKept() error {
 	switch {
-	case m.Missing != dataset.MissingKeep:
+	case m.Missing != dataset.MissingKeep || m.FillsKept():
 		return nil
 	case !takesMissing(m.Scorer):
 		return fmt.Errorf(`found "missing": %q with the scorer %s, expected one that takes missing values, as trees do`, m.Missing, m.Scorer.Kind())

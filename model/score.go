@@ -95,7 +95,7 @@ func (m *Model) scoreQueries(dst []float64, queries []dataset.Query, features in
 // scoreQuery sets dst to the scores of a query's documents, the rows of x with the given
 // number of features each; x is not changed.
 func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
-	if m.Normalization != dataset.NoNormalization || s.missing {
+	if m.Normalization != dataset.NoNormalization || m.Transforms != nil || s.missing {
 		s.transformed = s.transformed[:0]
 		m.transform(x, features, s)
 		x = s.transformed
@@ -104,7 +104,7 @@ func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
 }
 
 // transform appends the rows of a query to s.transformed, as the model transforms them. Features
-// that are not there are constant, and every normalization makes them 0.
+// that are not there are left to widen.
 func (m *Model) transform(x []float32, features int, s *space) {
 	begin := len(s.transformed)
 	s.transformed = append(s.transformed, x...)
@@ -112,6 +112,7 @@ func (m *Model) transform(x []float32, features int, s *space) {
 	if s.missing {
 		m.Missing.Apply(own, features)
 	}
+	m.Transforms.Apply(own, features)
 	s.sums = m.Normalization.ApplyWith(s.sums, own, features)
 }
 
@@ -124,17 +125,26 @@ func (m *Model) scoreRows(dst []float64, x []float32, features int, s *space) {
 	}
 	for rows := m.atOnce(len(dst)); len(dst) > 0; {
 		n := min(rows, len(dst))
-		s.widen(x[:n*features], n, features, width)
+		m.widen(x[:n*features], n, features, s)
 		m.Scorer.Score(dst[:n], m.Params, s.wide, &s.scorer)
 		dst, x = dst[n:], x[n*features:]
 	}
 }
 
-// widen copies rows with zeros at their ends to s.wide.
-func (s *space) widen(x []float32, rows, features, width int) {
+// widen copies rows to s.wide, at their ends what the features that they lack become: 0 is
+// transformed and then, since they are constant, made 0 by every normalization.
+func (m *Model) widen(x []float32, rows, features int, s *space) {
+	width := m.Scorer.NumFeatures()
 	s.wide = slices.Grow(s.wide[:0], rows*width)[:rows*width]
 	for i := range rows {
 		row := s.wide[i*width : (i+1)*width]
-		clear(row[copy(row, x[i*features:(i+1)*features]):])
+		end := row[copy(row, x[i*features:(i+1)*features]):]
+		if i > 0 {
+			copy(end, s.wide[features:width])
+			continue
+		}
+		if clear(end); m.Normalization == dataset.NoNormalization {
+			m.Transforms.ApplyFrom(row, features)
+		}
 	}
 }

@@ -1,0 +1,187 @@
+package transform
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// Learn works out the steps on training data, which are not changed: in their order, each on
+// what those before it have left; quantiles are interpolated linearly between documents
+// (type 7 of R. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American
+// Statistician 50, 1996), deviations are the population's, and missing values count for
+// nothing. All documents count alike. It takes 4 bytes for every document and core, and a
+// few passes over each feature.
+//
+// An error is about features that the data have not, or more than MaxSteps specs.
+func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
+	if len(specs) > MaxSteps {
+		return nil, fmt.Errorf("found %d transforms, expected at most %d", len(specs), MaxSteps)
+	}
+	in := make([][]bool, len(specs))
+	for i, s := range specs {
+		var err error
+		if in[i], err = s.features(d.Features, d.FeatureNames); err != nil {
+			return nil, fmt.Errorf("transform %s: %w", s, err)
+		}
+	}
+	workers := parallel.Workers(0, d.Features)
+	columns := make([]column, workers)
+	chains := make([]Chain, d.Features)
+	parallel.For(d.Features, workers, func(worker, feature int) {
+		c, taken := &columns[worker], false
+		for i, s := range specs {
+			if !in[i][feature] {
+				continue
+			}
+			if !taken {
+				c.take(d, feature)
+				taken = true
+			}
+			step := c.learn(s)
+			for k, x := range c.values {
+				c.values[k] = step.Apply(x)
+			}
+			chains[feature] = append(chains[feature], step)
+		}
+	})
+	of := make(map[int]Chain, len(chains))
+	for feature, c := range chains {
+		of[feature] = c
+	}
+	return New(of)
+}
+
+// column are the values of one feature, those of all documents.
+type column struct {
+	values []float32
+	counts [1 << 16]int // of ranked
+}
+
+// take reads the values of a feature.
+func (c *column) take(d *dataset.Dataset, feature int) {
+	c.values = c.values[:0]
+	x := d.X()
+	for i := feature; i < len(x); i += d.Features {
+		c.values = append(c.values, x[i])
+	}
+}
+
+// learn returns the step for the values.
+func (c *column) learn(s Spec) Step {
+	switch s.step {
+	case Clip{}.Name():
+		low, high := c.bound(s.low, -Unbounded), c.bound(s.high, Unbounded)
+		if low > high { // a number and a quantile
+			high = low
+		}
+		return Clip{low, high}
+	case Standard{}.Name():
+		mean, deviation := c.moments()
+		return Standard{mean, deviation}
+	case Fill{}.Name():
+		return Fill{c.filler(s)}
+	}
+	return Log1p{}
+}
+
+// filler returns what missing values become; 0 if it is learned from a feature that no
+// document has.
+func (c *column) filler(s Spec) float64 {
+	switch s.by {
+	case byMean:
+		mean, _ := c.moments()
+		return mean
+	case byMedian:
+		return c.bound(bound{atQuantile, 50}, 0)
+	}
+	return s.value
+}
+
+// bound returns where a bound is, otherwise if there is none.
+func (c *column) bound(b bound, otherwise float64) float64 {
+	switch b.kind {
+	case atNumber:
+		return b.value
+	case atQuantile:
+		n := c.present()
+		if n == 0 {
+			return otherwise
+		}
+		rank, part := b.among(n)
+		v := float64(c.ranked(rank))
+		if part > 0 {
+			v += part * (float64(c.ranked(rank+1)) - v)
+		}
+		return v
+	}
+	return otherwise
+}
+
+// moments returns mean and standard deviation; the latter is exactly 0 if all values are the
+// same.
+func (c *column) moments() (mean, deviation float64) {
+	n, low, high := 0.0, float32(math.Inf(1)), float32(math.Inf(-1))
+	for _, x := range c.values {
+		if x == x {
+			mean += float64(x)
+			n++
+			low, high = min(low, x), max(high, x)
+		}
+	}
+	switch {
+	case n == 0:
+		return 0, 0
+	case low == high:
+		return float64(low), 0
+	}
+	mean /= n
+	for _, x := range c.values {
+		if x == x {
+			deviation += (float64(x) - mean) * (float64(x) - mean)
+		}
+	}
+	return mean, math.Sqrt(deviation / n)
+}
+
+// present returns the number of values that are not missing.
+func (c *column) present() int {
+	n := 0
+	for _, x := range c.values {
+		if x == x {
+			n++
+		}
+	}
+	return n
+}
+
+// ranked returns the value of a rank, from 0, in ascending order of those that are not
+// missing: by the upper half of the bits that order them, then by the lower one.
+func (c *column) ranked(rank int) float32 {
+	clear(c.counts[:])
+	for _, x := range c.values {
+		if x == x {
+			c.counts[ordered(x)>>16]++
+		}
+	}
+	upper, rank := c.bin(rank)
+	clear(c.counts[:])
+	for _, x := range c.values {
+		if o := ordered(x); x == x && o>>16 == upper {
+			c.counts[o&0xffff]++
+		}
+	}
+	lower, _ := c.bin(rank)
+	return ofOrdered(upper<<16 | lower)
+}
+
+// bin returns the bin of counts that a rank falls into, and the rank within it.
+func (c *column) bin(rank int) (bin uint32, within int) {
+	for c.counts[bin] <= rank {
+		rank -= c.counts[bin]
+		bin++
+	}
+	return bin, rank
+}

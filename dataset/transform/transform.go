@@ -1,0 +1,252 @@
+// Package transform has what is done to features one by one before a query is normalized:
+// steps that are learned from training data, stored as numbers in the model, and applied
+// the same way wherever it scores.
+//
+//	fill      a missing value (NaN) becomes a number
+//	clip      min(max(x, low), high)
+//	log1p     sign(x)·log(1 + |x|)
+//	standard  (x − mean)/deviation
+//
+// Start reading at [Step] and [Pipeline]; [Spec] is a step that is yet to be learned, by
+// [Learn]. The package must not know of models or of files.
+//
+// Every step takes a float32 to a float32, the nearest one to the exact result, so that two
+// steps give the same bits as the one applied to what the other left. No step decreases: of
+// two numbers the larger one does not become the smaller one, which is why a tree's
+// threshold on a transformed feature is one on the feature itself ([Chain.Largest]).
+package transform
+
+import (
+	"fmt"
+	"math"
+)
+
+// Step is one step of one feature: a [Fill], a [Clip], a [Log1p] or a [Standard]. Steps are
+// values that can be compared.
+type Step interface {
+	// Apply returns what a value becomes. A finite value becomes a finite one: what exceeds the
+	// range of float32 becomes its largest number. A missing value, NaN, stays one but for Fill.
+	Apply(x float32) float32
+
+	// Name returns the step's name on the command line and in model files.
+	Name() string
+
+	// affine returns slope and intercept where the step is affine on [low, high]; one of slope
+	// 0 maps it to a point.
+	affine(low, high float64) (slope, intercept float64, ok bool)
+
+	// check returns an error for numbers that no step has.
+	check() error
+}
+
+// Fill makes a missing value a number and leaves all others alone.
+type Fill struct{ Value float64 }
+
+// Clip makes a value below Low Low, and one above High High. Where there is but one bound,
+// the other is that of float32, ±[Unbounded].
+type Clip struct{ Low, High float64 }
+
+// Log1p makes x sign(x)·log(1 + |x|).
+type Log1p struct{}
+
+// Standard makes x (x − Mean)/Deviation, or 0 if Deviation is 0: the feature was constant
+// in the data that Mean and Deviation are of.
+type Standard struct{ Mean, Deviation float64 }
+
+// leastDeviation is the smallest deviation that one can divide by; those of float32s are
+// larger.
+const leastDeviation = 1e-300
+
+// Unbounded is the bound that no float32 exceeds.
+const Unbounded = math.MaxFloat32
+
+// single returns the nearest float32 that is finite.
+func single(x float64) float32 {
+	return float32(min(max(x, -math.MaxFloat32), math.MaxFloat32))
+}
+
+// Name implements Step.
+func (Fill) Name() string { return "fill" }
+
+// Name implements Step.
+func (Clip) Name() string { return "clip" }
+
+// Name implements Step.
+func (Log1p) Name() string { return "log1p" }
+
+// Name implements Step.
+func (Standard) Name() string { return "standard" }
+
+// Apply implements Step.
+func (s Fill) Apply(x float32) float32 {
+	if x != x {
+		return single(s.Value)
+	}
+	return x
+}
+
+// Apply implements Step.
+func (s Clip) Apply(x float32) float32 { return single(min(max(float64(x), s.Low), s.High)) }
+
+// Apply implements Step.
+func (Log1p) Apply(x float32) float32 {
+	v := float64(x)
+	return float32(math.Copysign(math.Log1p(math.Abs(v)), v))
+}
+
+// Apply implements Step.
+func (s Standard) Apply(x float32) float32 {
+	if s.Deviation == 0 && x == x {
+		return 0
+	}
+	return single((float64(x) - s.Mean) / s.Deviation)
+}
+
+func (Fill) affine(_, _ float64) (slope, intercept float64, ok bool) { return 1, 0, true }
+
+func (s Clip) affine(low, high float64) (slope, intercept float64, ok bool) {
+	switch {
+	case low >= s.Low && high <= s.High:
+		return 1, 0, true
+	case high <= s.Low:
+		return 0, s.Low, true
+	case low >= s.High:
+		return 0, s.High, true
+	}
+	return 0, 0, false
+}
+
+func (s Log1p) affine(low, high float64) (slope, intercept float64, ok bool) {
+	if low != high {
+		return 0, 0, false
+	}
+	return 0, math.Copysign(math.Log1p(math.Abs(low)), low), true
+}
+
+func (s Standard) affine(_, _ float64) (slope, intercept float64, ok bool) {
+	if s.Deviation == 0 {
+		return 0, 0, true
+	}
+	return 1 / s.Deviation, -s.Mean / s.Deviation, true
+}
+
+func (s Fill) check() error { return checkSingle("value", s.Value) }
+
+func (s Clip) check() error {
+	if err := checkSingle("low", s.Low); err != nil {
+		return err
+	}
+	if err := checkSingle("high", s.High); err != nil {
+		return err
+	}
+	if s.Low > s.High {
+		return fmt.Errorf("found the bounds %g and %g, expected the lower one first", s.Low, s.High)
+	}
+	return nil
+}
+
+func (Log1p) check() error { return nil }
+
+func (s Standard) check() error {
+	if err := checkSingle("mean", s.Mean); err != nil {
+		return err
+	}
+	if s.Deviation != 0 && !(s.Deviation >= leastDeviation && s.Deviation <= math.MaxFloat64) {
+		return fmt.Errorf("found the deviation %g, expected a finite number of at least %g, or 0", s.Deviation, leastDeviation)
+	}
+	return nil
+}
+
+// checkSingle returns an error for what is not within the range of float32.
+func checkSingle(what string, x float64) error {
+	if !(math.Abs(x) <= math.MaxFloat32) {
+		return fmt.Errorf("found the %s %g, expected a finite number within the range of float32", what, x)
+	}
+	return nil
+}
+
+// Chain is what is done to one feature, in order; nil is nothing.
+type Chain []Step
+
+// MaxSteps is the largest number of steps of a feature.
+const MaxSteps = 64
+
+// Check returns an error for a chain that no model has: more than MaxSteps steps, or steps
+// of impossible numbers.
+func (c Chain) Check() error {
+	if len(c) > MaxSteps {
+		return fmt.Errorf("found %d steps, expected at most %d", len(c), MaxSteps)
+	}
+	for i, s := range c {
+		if s == nil {
+			return fmt.Errorf("step %d: found none, expected one", i+1)
+		}
+		if err := s.check(); err != nil {
+			return fmt.Errorf("step %d, %s: %w", i+1, s.Name(), err)
+		}
+	}
+	return nil
+}
+
+// Apply returns what a value becomes.
+func (c Chain) Apply(x float32) float32 {
+	for _, s := range c {
+		x = s.Apply(x)
+	}
+	return x
+}
+
+// Affine reports whether, up to rounding, the chain makes slope·x + intercept of every x
+// from low to high, which may be infinite. What it makes of a missing value is not asked.
+func (c Chain) Affine(low, high float64) (slope, intercept float64, ok bool) {
+	slope = 1
+	for _, s := range c {
+		a, b, ok := s.affine(low, high)
+		if !ok {
+			return 0, 0, false
+		}
+		if a == 0 {
+			slope, intercept, low, high = 0, b, b, b
+			continue
+		}
+		slope, intercept = a*slope, a*intercept+b
+		low, high = a*low+b, a*high+b
+	}
+	return slope, intercept, true
+}
+
+// Largest returns the largest float32 that the chain makes at most t of; ok is false if
+// there is none. Since no step decreases, the chain makes at most t of exactly the numbers
+// up to it.
+func (c Chain) Largest(t float64) (x float32, ok bool) {
+	low, high := ordered(-math.MaxFloat32), ordered(math.MaxFloat32)
+	if float64(c.Apply(ofOrdered(low))) > t || math.IsNaN(t) {
+		return 0, false
+	}
+	for low < high { // at most t at low, more than t beyond high
+		middle := low + (high-low+1)/2
+		if float64(c.Apply(ofOrdered(middle))) <= t {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return ofOrdered(low), true
+}
+
+// ordered returns whole numbers in the order of the float32s; that of −0 comes before 0's.
+func ordered(x float32) uint32 {
+	bits := math.Float32bits(x)
+	if bits>>31 == 1 {
+		return ^bits
+	}
+	return bits | 1<<31
+}
+
+// ofOrdered is the inverse of ordered.
+func ofOrdered(o uint32) float32 {
+	if o>>31 == 1 {
+		return math.Float32frombits(o &^ (1 << 31))
+	}
+	return math.Float32frombits(^o)
+}
