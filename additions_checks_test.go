@@ -160,6 +160,28 @@ func checkFormat(t *testing.T, b *built) {
 	}
 }
 
+// checkModelFormat imports a model in the format, scores with the file itself and with the
+// model, and exports it.
+func checkModelFormat(t *testing.T, b *built) {
+	in, imported, out := filepath.Join(b.dir, "in.words"), filepath.Join(b.dir, "words.json"), filepath.Join(b.dir, "out.words")
+	text := "#words\n1 -0.5 0 2\n"
+	write(t, in, text)
+	b.run(t, "import", in, "--model", imported)
+	for _, path := range []string{in, imported} {
+		scores := strings.Fields(b.run(t, "score", "--model", path, "--data", b.data))
+		for _, q := range b.queries {
+			for _, x := range q.x {
+				near(t, "a score of "+path, number(t, scores[0], 64), x[0]-0.5*x[1]+2*x[3], 1e-12)
+				scores = scores[1:]
+			}
+		}
+	}
+	b.run(t, "export", "--model", imported, "--to", "words", "--out", out)
+	if got := read(t, out); got != text {
+		t.Errorf("the file is\n%s want\n%s", got, text)
+	}
+}
+
 // checkExperiment runs the experiment and reads its sheet.
 func checkExperiment(t *testing.T, b *built) {
 	dir := filepath.Join(b.dir, "results")

@@ -23,6 +23,7 @@ type System struct {
 	Model *model.Model // nil if there are only scores
 	Test  []float64    // one a row of the division's test data
 	Valid []float64    // likewise of its validation data; nil without
+	Notes []string     // what was assumed of a model file of another system
 }
 
 // Division is data to measure on, and to choose on, and what all systems say about

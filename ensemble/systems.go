@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/interchange"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -90,22 +91,23 @@ func readFold(dir string, d *Division) (*System, error) {
 	return s, s.read(base+".scores", base+".valid.scores", d)
 }
 
-// looksLikeModel reports whether a file begins as JSON, with a brace.
+// looksLikeModel reports whether a file begins as JSON, with a brace, or as a model of another
+// system.
 func looksLikeModel(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	start := make([]byte, 512)
-	n, _ := f.Read(start)
-	return bytes.HasPrefix(bytes.TrimSpace(start[:n]), []byte("{")), nil
+	start := make([]byte, 1<<13)
+	n, _ := io.ReadFull(f, start)
+	return bytes.HasPrefix(bytes.TrimSpace(start[:n]), []byte("{")) || interchange.Recognise(start[:n]) != "", nil
 }
 
 // apply scores the division's data with the model of a file.
 func (s *System) apply(path string, d *Division) error {
 	var err error
-	if s.Model, err = model.Load(path); err != nil {
+	if s.Model, s.Notes, err = interchange.Load(path, interchange.ReadOptions{}); err != nil {
 		return err
 	}
 	if s.Test, err = s.Model.Score(d.Test); err != nil {

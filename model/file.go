@@ -178,13 +178,18 @@ func (e *FileError) Unwrap() error { return e.Err }
 // Load reads a model file, which must be a regular file of at most MaxFileBytes. An
 // error about its content is a *FileError.
 func Load(path string) (*Model, error) {
-	text, err := readFile(path)
+	text, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	return Decode(path, text)
+}
+
+// Decode reads the text of a model file, which errors, *FileError all of them, call path.
+func Decode(path string, text []byte) (*Model, error) {
 	m, err := decode(text)
 	if err != nil {
-		return nil, locate(path, text, err)
+		return nil, Locate(path, text, err)
 	}
 	return m, nil
 }
@@ -199,16 +204,12 @@ func Read(r io.Reader) (*Model, error) {
 	if len(text) > MaxFileBytes {
 		return nil, &FileError{File: "model", Err: fmt.Errorf("found more than %d bytes, expected a model file of that size at most", MaxFileBytes)}
 	}
-	m, err := decode(text)
-	if err != nil {
-		return nil, locate("model", text, err)
-	}
-	return m, nil
+	return Decode("model", text)
 }
 
-// readFile reads a file of bounded size. A device or a pipe, which may never end or
+// ReadFile reads a file of at most MaxFileBytes. A device or a pipe, which may never end or
 // never begin, is not opened.
-func readFile(path string) ([]byte, error) {
+func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -346,9 +347,9 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	return m, m.checkKept()
 }
 
-// locate adds to an error of decode where it happened, and rephrases those about JSON for
-// readers who do not know Go.
-func locate(path string, text []byte, err error) *FileError {
+// Locate adds to an error about a text where it happened, and rephrases those about JSON for
+// readers who do not know Go. Packages that read models of other systems use it, too.
+func Locate(path string, text []byte, err error) *FileError {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	var strict *strictjson.Error

@@ -195,7 +195,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := decode(text)
 		if err != nil {
-			if e := locate("f", text, err); e.Line < 0 || e.Error() == "" {
+			if e := Locate("f", text, err); e.Line < 0 || e.Error() == "" {
 				t.Fatalf("error %+v", e)
 			}
 			return

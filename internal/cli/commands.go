@@ -16,6 +16,8 @@ func commands(env *environment) []*cobra.Command {
 		newReportCommand(env),
 		newRunsCommand(env),
 		newFuseCommand(env),
+		newImportCommand(env),
+		newExportCommand(env),
 		newDataCommand(env),
 		newReproduceCommand(env),
 		newVersionCommand(env),

@@ -150,7 +150,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) (*dataset.Datase
 	}
 	err = env.during("scoring "+f.data, func() (err error) {
 		if f.model != "" {
-			system.Model, system.Test, err = scoreWith(f.model, f.data, test)
+			system.Model, system.Test, err = env.scoreWith(f.model, f.data, test)
 			return err
 		}
 		input, err := readScores("scores", f.scores, test.Docs())

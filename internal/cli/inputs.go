@@ -11,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/interchange"
 	"github.com/listwise/listwise/model"
 )
 
@@ -41,6 +42,9 @@ func contentOf(path string) content {
 // on.
 func contentFrom(start []byte, more bool) content {
 	text := bytes.TrimSpace(start)
+	if interchange.Recognise(start) != "" {
+		return aModel
+	}
 	switch {
 	case bytes.HasPrefix(start, []byte("SQLite format 3")):
 		return "a record of runs"
@@ -139,16 +143,36 @@ func hintOf(wanted content) string {
 	return ""
 }
 
-// loadModel reads the model that a flag names.
-func loadModel(flag, path string) (*model.Model, error) {
-	m, err := model.Load(path)
-	if err = inputFault(flag, path, aModel, err); err == nil {
+// loadModel reads the model that a flag names, which may be that of another system.
+func (env *environment) loadModel(flag, path string) (*model.Model, error) {
+	return env.loadModelAs(flag, path, interchange.ReadOptions{})
+}
+
+// loadModelAs reads the model that a flag or, if that is empty, an argument names, and notes
+// what was assumed of a file of another system.
+func (env *environment) loadModelAs(flag, path string, o interchange.ReadOptions) (*model.Model, error) {
+	m, notes, err := interchange.Load(path, o)
+	if err == nil {
+		env.notesOn(path, notes)
 		return m, nil
 	}
-	if has[*usageError](err) {
+	if has[*interchange.RefusalError](err) {
+		return nil, usageErrorf("--from: %w", err)
+	}
+	if err = inputFault(flag, path, aModel, err); has[*usageError](err) {
 		return nil, err
 	}
-	return nil, usageErrorf("--%s: %w", flag, err)
+	if flag != "" {
+		return nil, usageErrorf("--%s: %w", flag, err)
+	}
+	return nil, usageErrorf("%w", err)
+}
+
+// notesOn prints the notes on a file of another system's model.
+func (env *environment) notesOn(path string, notes []string) {
+	for _, n := range notes {
+		env.note("note: %s: %s", path, n)
+	}
 }
 
 // readScores reads the scores that a flag names, want of them.

@@ -63,7 +63,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	var rows []float64
 	var m *model.Model
 	err = env.during("scoring "+f.data, func() (err error) {
-		m, rows, err = scoreWith(f.model, f.data, d)
+		m, rows, err = env.scoreWith(f.model, f.data, d)
 		return err
 	})
 	if err != nil {
@@ -88,8 +88,8 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 
 // scoreWith returns the model of a file and the scores that it gives to d, read from data,
 // in the order of d's rows. Errors are the caller's: see usageError.
-func scoreWith(path, data string, d *dataset.Dataset) (*model.Model, []float64, error) {
-	m, err := loadModel("model", path)
+func (env *environment) scoreWith(path, data string, d *dataset.Dataset) (*model.Model, []float64, error) {
+	m, err := env.loadModel("model", path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -43,6 +43,7 @@ func (s *scoring) options() (dataset.Options, error) {
 func (s *scoring) check(env *environment, data string, paths []string, divisions []ensemble.Division) error {
 	policies := make(map[string]bool)
 	for i, path := range paths {
+		env.notesOn(path, divisions[0].Systems[i].Notes)
 		for k := range divisions {
 			if m := divisions[k].Systems[i].Model; m != nil {
 				if err := s.checkModel(path, m, policies); err != nil {

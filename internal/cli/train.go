@@ -252,7 +252,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 		return nil, nil, err
 	}
 	p := &method.Problem{Seed: f.seed, Scorer: f.scorer, Checkpoint: f.checkpoint}
-	if err := f.settle(m, p); err != nil {
+	if err := f.settle(env, m, p); err != nil {
 		return nil, nil, err
 	}
 	if p.Measure == nil && f.measure != "" {
@@ -281,7 +281,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 }
 
 // settle checks all flags and fills in what they say of how to learn.
-func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
+func (f *trainFlags) settle(env *environment, m *method.Method, p *method.Problem) error {
 	if f.train == "-" && f.valid == "-" {
 		return usageErrorf("--train and --valid cannot both be standard input")
 	}
@@ -309,7 +309,7 @@ func (f *trainFlags) settle(m *method.Method, p *method.Problem) error {
 	if p.Normalization, err = f.normalization(); err != nil {
 		return err
 	}
-	return f.continuing.settle(p, &f.reading)
+	return f.continuing.settle(env, p, &f.reading)
 }
 
 // trainReport describes a model; valid may be nil.

@@ -22,7 +22,7 @@ func (c *continuing) addTo(cmd *cobra.Command) {
 
 // settle reads the model and takes its normalization and its rule for missing values, unless
 // flags say otherwise.
-func (c *continuing) settle(p *method.Problem, r *reading) error {
+func (c *continuing) settle(env *environment, p *method.Problem, r *reading) error {
 	if c.given("refit") {
 		if c.from == "" {
 			return usageErrorf("--refit: expected --continue with the model whose values are learned anew")
@@ -35,7 +35,7 @@ func (c *continuing) settle(p *method.Problem, r *reading) error {
 	if c.from == "" {
 		return nil
 	}
-	m, err := loadModel("continue", c.from)
+	m, err := env.loadModel("continue", c.from)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ var readers = []struct {
 	{"stumps.json", []string{"data.txt"}, "score --model stumps.json --data data.txt", 150},
 	{"trees.json", []string{"data.txt"}, "score --model trees.json --data data.txt", 150},
 	{"trees.json", []string{"data.txt"}, "train --method mart --set trees=1 --set leaf_documents=5 --continue trees.json --train data.txt --model out.json --no-record", 50},
+	{"lightgbm.txt", []string{"data.txt"}, "score --model lightgbm.txt --data data.txt", 150},
 	{"fusion.json", []string{"data.txt"}, "score --model fusion.json --data data.txt", 200},
 	{"curve.jsonl", []string{"data.txt", "linear.json", "net.json"}, "report --data data.txt --out out.html --permutations 200 --resamples 100 --curve net=curve.jsonl net=net.json linear.json", 80},
 	{".listwise/runs.db", nil, "runs list --format json", 100},

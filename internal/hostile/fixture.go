@@ -29,6 +29,8 @@ var recipe = []string{
 	"train --method rankboost --set rounds=6 --train data.txt --model stumps.json",
 	"train --method lambdamart --set trees=4 --set leaves=4 --set leaf_documents=5 --set categorical=1,2 --train data.txt --model trees.json",
 	"fuse --data data.txt --valid vali.txt --rule rrf --model fusion.json linear.json net.json stumps.json",
+	"train --method mart --set trees=3 --set leaf_documents=5 --train data.txt --model mart.json --no-record",
+	"export --model mart.json --to lightgbm --out lightgbm.txt",
 	"score --model linear.json --data data.txt --out a.scores",
 	"score --model stumps.json --data data.txt --out b.scores",
 	"eval --data data.txt --model linear.json --per-query q.csv",

@@ -18,6 +18,8 @@ var bases = []struct{ args, files string }{
 	{"compare --data data.txt --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
 	{"report --data data.txt --out out.html --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
 	{"fuse --data data.txt --valid vali.txt --out out.scores linear.json stumps.json", "data.txt vali.txt linear.json stumps.json"},
+	{"import lightgbm.txt --model out.json", "lightgbm.txt"},
+	{"export --model mart.json --to lightgbm --out out.txt", "mart.json"},
 	{"data info data.txt", "data.txt"},
 	{"data clean data.txt --out out.txt", "data.txt"},
 	{"data normalize data.txt --out out.txt", "data.txt"},

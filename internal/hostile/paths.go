@@ -21,6 +21,8 @@ var writers = []string{
 	"report --data {in:data.txt} --out {out:r.html} --permutations 100 --resamples 100 --curve net={in:curve.jsonl} net={in:net.json} b={in:b.scores}",
 	"fuse --data {in:data.txt} --valid {in:vali.txt} --out {out:f.scores} --model {out:f.json} {in:linear.json} {in:stumps.json}",
 	"fuse --data {in:data.txt} --rule rrf --out {out:f.scores} {in:a.scores} {in:b.scores}",
+	"import {in:lightgbm.txt} --model {out:m.json}",
+	"export --model {in:mart.json} --to lightgbm --out {out:l.txt}",
 	"data convert {in:data.txt} --out {out:o.txt}",
 	"data convert {in:data.lwd} --out {out:o.lwd}",
 	"data convert {in:data.txt} {in:vali.txt} --out {out:o.txt.gz}",

@@ -21,6 +21,8 @@ var disturbed = []struct{ args, files, outs string }{
 	{"tune --method mle,rankboost --grid C=0.1,1,10 --grid rounds=3,9 --data folds --out out --no-record", "folds", "out/results.json out/mle/Fold1.scores"},
 	{"eval --data data.txt --model linear.json --per-query out.csv", "data.txt linear.json", "out.csv"},
 	{"score --data data.txt --model fusion.json --out out.scores", "data.txt fusion.json", "out.scores"},
+	{"import lightgbm.txt --model out.json", "lightgbm.txt", "out.json"},
+	{"export --model mart.json --to lightgbm --out out.txt", "mart.json", "out.txt"},
 	{"data convert data.txt --out out.lwd", "data.txt", "out.lwd"},
 	{"data convert data.lwd --out out.txt.gz", "data.lwd", "out.txt.gz"},
 	{"data fold data.txt --folds 5 --out out", "data.txt", "out/Fold1/train.txt out/Fold5/test.txt"},
@@ -47,7 +49,7 @@ func signalCases(f *fixture) []Case {
 		took := time.Since(start)
 		for i := range each {
 			name := fmt.Sprintf("signals/%s-%d/%d", args[0], n, i)
-			cases = append(cases, Case{Name: name, Files: files, Outs: []string{"out", "out.json", "out.csv", "out.scores", "out.lwd", "out.txt.gz", "out.html", "c.ckpt", "c.jsonl", ".listwise"},
+			cases = append(cases, Case{Name: name, Files: files, Outs: []string{"out", "out.json", "out.txt", "out.csv", "out.scores", "out.lwd", "out.txt.gz", "out.html", "c.ckpt", "c.jsonl", ".listwise"},
 				Run: func(b *box) (Verdict, string, *Result) {
 					rng := random(name)
 					signal := signals[i%len(signals)]

@@ -1,0 +1,276 @@
+// Package interchange reads the models of other systems and writes models for them.
+//
+// Start reading at [Read], [Write] and the registry in formats.go; each format is a file and
+// a line there. Formats for trees share ensemble.go, those for weighted sums of features
+// linear.go: what a model of this module is to them, or why it is none. A model that was read
+// ranks as it does in the program that wrote it; what a format cannot express is an error and
+// never left out. The package must not depend on how models are trained.
+//
+// Files are read as untrusted input: their size is bounded, and the memory that they take is
+// bounded by it.
+package interchange
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/model"
+)
+
+// format is a line of the registry.
+type format struct {
+	name, title string
+
+	is    func(head []byte) bool                                                        // recognises a file by its beginning; nil if it cannot be
+	read  func(data []byte, o ReadOptions) (*model.Model, []string, error)              // nil if it is only written
+	write func(w io.Writer, m *model.Model, o WriteOptions) (notes []string, err error) // nil if it is only read
+}
+
+// formats is the registry in the order of help texts, and that in which a file is recognised:
+// a new format is a file and a line here.
+var formats = []format{
+	lightgbm,
+}
+
+// ReadOptions say how a file is read.
+type ReadOptions struct {
+	// Format is the name of the format; empty if the content tells.
+	Format string
+	// File is what errors call the file; empty means "model".
+	File string
+	// FirstFeature says which feature of this module a format's first column is, where columns
+	// are counted from 0.
+	FirstFeature Numbering
+}
+
+// WriteOptions say how a file is written.
+type WriteOptions struct {
+	// Name is what formats with a name for the model call it; empty means "listwise".
+	Name string
+	// FeatureSet is the feature set or store that the model belongs to, where a format has such.
+	FeatureSet string
+	// FirstFeature is as in ReadOptions.
+	FirstFeature Numbering
+	// Scores is how scores are changed for engines that do not take any.
+	Scores Scores
+}
+
+// Numbering says which of this module's features, counted from 1, stands in column 0.
+type Numbering int
+
+const (
+	// AutoNumbering decides by the file, and by the names of a model that is written.
+	AutoNumbering Numbering = iota
+	// ColumnsFromZero is for files whose column 0 is feature 1, as in an array.
+	ColumnsFromZero
+	// ColumnsFromOne is for files whose column 1 is feature 1 and whose column 0 is not used, as
+	// with svmlight text whose first feature is 1.
+	ColumnsFromOne
+)
+
+// Scores is how scores are changed on their way out; the order of documents never is.
+type Scores int
+
+const (
+	// RawScores are as the model gives them.
+	RawScores Scores = iota
+	// ShiftedScores have a constant added, so that none is negative.
+	ShiftedScores
+	// LogisticScores are 1/(1+exp(−s)), between 0 and 1.
+	LogisticScores
+)
+
+var scoresNames = []string{"raw", "shift", "logistic"}
+
+// ParseScores reads raw, shift or logistic.
+func ParseScores(name string) (Scores, error) {
+	if i := slices.Index(scoresNames, name); i >= 0 {
+		return Scores(i), nil
+	}
+	return 0, fmt.Errorf("found %q%s", name, suggest.Or(name, scoresNames, ", expected "+strings.Join(scoresNames, ", ")))
+}
+
+// String returns the name that ParseScores reads.
+func (s Scores) String() string { return scoresNames[s] }
+
+// Format describes a format.
+type Format struct {
+	Name, Title   string
+	Reads, Writes bool
+}
+
+// Formats returns all formats in the order of help texts.
+func Formats() []Format {
+	list := make([]Format, len(formats))
+	for i, f := range formats {
+		list[i] = Format{f.name, f.title, f.read != nil, f.write != nil}
+	}
+	return list
+}
+
+// headBytes is how much of a file is looked at to recognise it.
+const headBytes = 1 << 16
+
+// Recognise returns the name of the format of a file that begins so, "" if it is none that is
+// read.
+func Recognise(head []byte) string {
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"`+model.FormatName+`"`)) {
+		return ""
+	}
+	for _, f := range formats {
+		if f.read != nil && f.is != nil && f.is(head) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// Load reads a model file of this module or of another system: the content tells. Notes say
+// what was assumed of a file of another system. An error about the content is a
+// *model.FileError.
+func Load(path string, o ReadOptions) (*model.Model, []string, error) {
+	data, err := model.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.File = path
+	if o.Format == "" {
+		if o.Format = Recognise(data[:min(len(data), headBytes)]); o.Format == "" {
+			m, err := model.Decode(path, data)
+			return m, nil, err
+		}
+	}
+	return Read(data, o)
+}
+
+// Read reads a model of another system. Notes say what was assumed or left behind. An error
+// about the content is a *model.FileError.
+func Read(data []byte, o ReadOptions) (*model.Model, []string, error) {
+	if o.File == "" {
+		o.File = "model"
+	}
+	if o.Format == "" {
+		if o.Format = Recognise(data[:min(len(data), headBytes)]); o.Format == "" {
+			return nil, nil, &model.FileError{File: o.File, Err: fmt.Errorf("found none of the formats that are read: %s", strings.Join(names(readable), ", "))}
+		}
+	}
+	f, err := lookup(o.Format, readable)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(data) > model.MaxFileBytes {
+		return nil, nil, &model.FileError{File: o.File, Err: fmt.Errorf("found more than %d bytes, expected a model file of that size at most", model.MaxFileBytes)}
+	}
+	m, notes, err := f.read(data, o)
+	if err != nil {
+		return nil, nil, located(o.File, data, err)
+	}
+	return m, notes, nil
+}
+
+// RefusalError says why a model is not read or written: the format is not known, or cannot
+// express the model.
+type RefusalError struct{ Err error }
+
+func (e *RefusalError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RefusalError) Unwrap() error { return e.Err }
+
+// watched is a writer that keeps its error.
+type watched struct {
+	io.Writer
+	err error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// Write writes a model in a format. Notes say what a user of the file must know. A model that
+// the format cannot express is a *RefusalError that says why.
+func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string, error) {
+	f, err := lookup(format, writable)
+	if err != nil {
+		return nil, err
+	}
+	if m.Scorer == nil {
+		return nil, &RefusalError{errors.New("found a model without a scorer, expected one that was trained or loaded")}
+	}
+	if o.Name == "" {
+		o.Name = "listwise"
+	}
+	out := &watched{Writer: w}
+	notes, err := f.write(out, m, o)
+	switch {
+	case out.err != nil:
+		return nil, out.err
+	case err != nil:
+		return nil, &RefusalError{fmt.Errorf("%s: %w", f.title, err)}
+	}
+	return notes, nil
+}
+
+// CheckWritable returns a *RefusalError unless there is a format of that name to write.
+func CheckWritable(name string) error {
+	_, err := lookup(name, writable)
+	return err
+}
+
+func readable(f format) bool { return f.read != nil }
+func writable(f format) bool { return f.write != nil }
+
+// names returns the names of the formats that can do something.
+func names(can func(format) bool) []string {
+	var list []string
+	for _, f := range formats {
+		if can(f) {
+			list = append(list, f.name)
+		}
+	}
+	return list
+}
+
+func lookup(name string, can func(format) bool) (format, error) {
+	for _, f := range formats {
+		if f.name == name && can(f) {
+			return f, nil
+		}
+	}
+	list := names(can)
+	return format{}, &RefusalError{fmt.Errorf("found the format %q%s", name, suggest.Or(name, list, ", expected "+strings.Join(list, ", ")))}
+}
+
+// lineError is an error in a line of a text, counted from 1.
+type lineError struct {
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string { return e.err.Error() }
+func (e *lineError) Unwrap() error { return e.err }
+
+// errorAt makes an error in a line.
+func errorAt(line int, text string, args ...any) error {
+	return &lineError{line, fmt.Errorf(text, args...)}
+}
+
+// located adds to an error of a reader where it happened.
+func located(file string, data []byte, err error) error {
+	if e, ok := errors.AsType[*model.FileError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*lineError](err); ok {
+		return &model.FileError{File: file, Line: e.line, Err: err}
+	}
+	return model.Locate(file, data, err)
+}

@@ -1,0 +1,398 @@
+package interchange
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+// lightgbm is LightGBM's text format, versions 2 to 4: a header of lines KEY=VALUE, a block of
+// such lines a tree, and an end. See Tree::ToString and GBDT::SaveModelToString in its sources.
+var lightgbm = format{
+	name: "lightgbm", title: "LightGBM text",
+	is: func(head []byte) bool {
+		return bytes.HasPrefix(head, []byte("tree\n")) || bytes.HasPrefix(head, []byte("tree\r\n"))
+	},
+	read: readLightGBM, write: writeLightGBM,
+}
+
+// The bits of LightGBM's decision_type.
+const (
+	lgbmCategorical = 1
+	lgbmDefaultLeft = 2
+	lgbmMissingZero = 1 << 2 // |x| ≤ lgbmZero and NaN go the default way
+	lgbmMissingNaN  = 2 << 2 // NaN goes the default way; with neither, NaN is 0
+	lgbmMissing     = 3 << 2
+)
+
+// lgbmZero bounds what LightGBM takes as 0 where zeros are missing (kZeroThreshold).
+const lgbmZero = float32(1e-35)
+
+// keyed is a block of lines KEY=VALUE.
+type keyed struct {
+	line   int // of its beginning
+	values map[string]keyedValue
+}
+
+type keyedValue struct {
+	text string
+	line int
+}
+
+func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
+	header, trees, err := lgbmBlocks(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, key := range []string{"num_class", "num_tree_per_iteration"} {
+		n, err := header.integer(key, 1)
+		if err != nil {
+			return nil, nil, err
+		}
+		if n != 1 {
+			return nil, nil, header.errorOf(key, "found %s=%d, expected 1: a model of several classes gives a document no single score", key, n)
+		}
+	}
+	largest, err := header.integer("max_feature_idx", -1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if largest < 0 || largest >= math.MaxInt32 {
+		return nil, nil, header.errorOf("max_feature_idx", "found max_feature_idx=%q, expected the number of the last column, from 0", header.values["max_feature_idx"].text)
+	}
+	e := &ensemble{features: largest + 1}
+	for k := range trees {
+		t, err := trees[k].lgbmTree(e.features)
+		if err != nil {
+			return nil, nil, err
+		}
+		e.trees = append(e.trees, t)
+	}
+	if _, ok := header.values["average_output"]; ok {
+		for _, t := range e.trees {
+			for i := range t.values {
+				t.values[i] /= float64(len(e.trees))
+			}
+		}
+	}
+	notes, err := e.lgbmColumns(header, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	objective := header.values["objective"].text
+	if strings.HasPrefix(objective, "binary") || strings.HasPrefix(objective, "cross_entropy") {
+		notes = append(notes, fmt.Sprintf("the scores are those before the link of the objective %q, which keeps their order", objective))
+	}
+	m, err := e.model("lightgbm", map[string]any{"objective": objective})
+	return m, notes, err
+}
+
+// lgbmBlocks divides a file into its header and trees.
+func lgbmBlocks(data []byte) (header *keyed, trees []*keyed, err error) {
+	header = &keyed{1, map[string]keyedValue{}}
+	block, line, ended := header, 0, false
+	for text := range strings.Lines(string(data)) {
+		line++
+		text = strings.TrimRight(text, "\r\n")
+		switch {
+		case text == "end of trees" || strings.HasPrefix(text, "feature importances") || strings.HasPrefix(text, "feature_importances"):
+			ended = true
+		case strings.HasPrefix(text, "Tree="):
+			block = &keyed{line, map[string]keyedValue{}}
+			trees = append(trees, block)
+			continue
+		case text == "":
+			continue
+		}
+		if ended {
+			break
+		}
+		key, value, _ := strings.Cut(text, "=")
+		if _, ok := block.values[key]; ok {
+			return nil, nil, errorAt(line, "found %s a second time, expected it once", key)
+		}
+		block.values[key] = keyedValue{value, line}
+	}
+	if !ended {
+		return nil, nil, errorAt(line, `found no line "end of trees": the file is not whole`)
+	}
+	if sizes, ok := header.values["tree_sizes"]; ok {
+		if n := len(strings.Fields(sizes.text)); n != len(trees) {
+			return nil, nil, errorAt(sizes.line, "found the sizes of %d trees, expected those of %d: the file is not whole", n, len(trees))
+		}
+	}
+	return header, trees, nil
+}
+
+// errorOf makes an error about the line of a key, or of the block if there is none.
+func (b *keyed) errorOf(key, text string, args ...any) error {
+	line := b.line
+	if v, ok := b.values[key]; ok {
+		line = v.line
+	}
+	return errorAt(line, text, args...)
+}
+
+// integer returns the whole number of a key, otherwise where there is none.
+func (b *keyed) integer(key string, otherwise int) (int, error) {
+	v, ok := b.values[key]
+	if !ok {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(v.text))
+	if err != nil {
+		return 0, errorAt(v.line, "found %s=%.40s, expected a whole number", key, v.text)
+	}
+	return n, nil
+}
+
+// listOf returns the numbers of a key, which must be n.
+func listOf[T any](b *keyed, key string, n int, parse func(string) (T, error)) ([]T, error) {
+	v, ok := b.values[key]
+	words := strings.Fields(v.text)
+	if !ok || len(words) != n {
+		return nil, b.errorOf(key, "found %d numbers of %s, expected %d", len(words), key, n)
+	}
+	list := make([]T, n)
+	for i, w := range words {
+		x, err := parse(w)
+		if err != nil {
+			return nil, errorAt(v.line, "found %.40q as number %d of %s, expected %s", w, i+1, key, kindOf(list))
+		}
+		list[i] = x
+	}
+	return list, nil
+}
+
+func kindOf[T any](list []T) string {
+	if _, ok := any(list).([]float64); ok {
+		return "a number"
+	}
+	return "a whole number"
+}
+
+// parseReal reads a number that may be infinite, but not NaN.
+func parseReal(word string) (float64, error) {
+	x, err := strconv.ParseFloat(word, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		err = nil // infinite, as LightGBM reads it
+	}
+	if err == nil && math.IsNaN(x) {
+		err = strconv.ErrSyntax
+	}
+	return x, err
+}
+
+func parseWord(word string) (uint32, error) {
+	x, err := strconv.ParseUint(word, 10, 32)
+	return uint32(x), err
+}
+
+// lgbmTree reads a tree.
+func (b *keyed) lgbmTree(features int) (tree, error) {
+	leaves, err := b.integer("num_leaves", 0)
+	if err != nil {
+		return tree{}, err
+	}
+	if leaves < 1 || leaves > len(b.values["leaf_value"].text) {
+		return tree{}, b.errorOf("num_leaves", "found num_leaves=%d, expected the number of leaf values", leaves)
+	}
+	if linear, err := b.integer("is_linear", 0); err != nil || linear != 0 {
+		return tree{}, errors.Join(err, b.errorOf("is_linear", "found is_linear=%d, expected 0: leaves with linear functions are not read", linear))
+	}
+	values, err := listOf(b, "leaf_value", leaves, parseReal)
+	if err != nil {
+		return tree{}, err
+	}
+	nodes, err := b.lgbmNodes(leaves-1, features)
+	if err != nil {
+		return tree{}, err
+	}
+	t, err := grow(nodes, values)
+	if err != nil {
+		return tree{}, errorAt(b.line, "%w", err)
+	}
+	return t, nil
+}
+
+// lgbmNodes reads n inner nodes.
+func (b *keyed) lgbmNodes(n, features int) ([]scorer.TreeNode, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	feature, err := listOf(b, "split_feature", n, strconv.Atoi)
+	if err != nil {
+		return nil, err
+	}
+	threshold, err := listOf(b, "threshold", n, parseReal)
+	if err != nil {
+		return nil, err
+	}
+	decision, err := listOf(b, "decision_type", n, strconv.Atoi)
+	if err != nil {
+		return nil, err
+	}
+	left, err := listOf(b, "left_child", n, strconv.Atoi)
+	if err != nil {
+		return nil, err
+	}
+	right, err := listOf(b, "right_child", n, strconv.Atoi)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := b.lgbmSets()
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]scorer.TreeNode, n)
+	for i := range nodes {
+		if feature[i] < 0 || feature[i] >= features {
+			return nil, b.errorOf("split_feature", "found the column %d in node %d, expected one from 0 to %d", feature[i], i, features-1)
+		}
+		nodes[i] = scorer.TreeNode{Feature: feature[i], Left: left[i], Right: right[i]}
+		if decision[i]&lgbmCategorical != 0 {
+			nodes[i].Categories, err = b.lgbmTake(sets, threshold[i], i)
+		} else {
+			err = b.lgbmDivide(&nodes[i], i, threshold[i], decision[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}
+
+// lgbmDivide sets how a node with a threshold divides.
+func (b *keyed) lgbmDivide(n *scorer.TreeNode, at int, threshold float64, decision int) error {
+	n.Threshold = below32(threshold)
+	defaultLeft := decision&lgbmDefaultLeft != 0
+	switch decision & lgbmMissing {
+	case 0:
+		n.MissingLeft = 0 <= threshold
+	case lgbmMissingNaN:
+		n.MissingLeft = defaultLeft
+	case lgbmMissingZero:
+		n.MissingLeft = defaultLeft
+		if zeroLeft := threshold >= float64(lgbmZero); zeroLeft != defaultLeft || !zeroLeft && threshold >= -float64(lgbmZero) {
+			return b.errorOf("decision_type", "found that 0 is missing in node %d and goes elsewhere than the threshold %v sends it (zero_as_missing): that cannot be expressed", at, threshold)
+		}
+	default:
+		return b.errorOf("decision_type", "found the type %d of missing values in node %d, expected 0, 1 or 2", decision>>2, at)
+	}
+	return nil
+}
+
+// lgbmSets reads the sets of categories of a tree.
+func (b *keyed) lgbmSets() ([][]float32, error) {
+	n, err := b.integer("num_cat", 0)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	if n < 0 || n > len(b.values["cat_boundaries"].text) {
+		return nil, b.errorOf("num_cat", "found num_cat=%d, expected the number of sets of categories", n)
+	}
+	bounds, err := listOf(b, "cat_boundaries", n+1, strconv.Atoi)
+	if err != nil {
+		return nil, err
+	}
+	if bounds[0] != 0 || !slices.IsSorted(bounds) || bounds[n] > len(b.values["cat_threshold"].text) {
+		return nil, b.errorOf("cat_boundaries", "found %.60s as the bounds of %d sets of categories, expected ascending numbers from 0 on", b.values["cat_boundaries"].text, n)
+	}
+	words, err := listOf(b, "cat_threshold", bounds[n], parseWord)
+	if err != nil {
+		return nil, err
+	}
+	sets := make([][]float32, n)
+	for k := range sets {
+		sets[k] = []float32{}
+		for i, w := range words[bounds[k]:bounds[k+1]] {
+			for bit := range 32 {
+				if w>>bit&1 == 1 {
+					sets[k] = append(sets[k], float32(32*i+bit))
+				}
+			}
+		}
+		if last := len(sets[k]) - 1; last >= 0 && sets[k][last] >= 1<<24 {
+			return nil, b.errorOf("cat_threshold", "found the category %v, expected one below %d", sets[k][last], 1<<24)
+		}
+	}
+	return sets, nil
+}
+
+// lgbmTake returns the set that a node names as its threshold, which no other may.
+func (b *keyed) lgbmTake(sets [][]float32, number float64, at int) ([]float32, error) {
+	k := int(number)
+	if float64(k) != number || k < 0 || k >= len(sets) || sets[k] == nil {
+		return nil, b.errorOf("threshold", "found %v as the set of categories of node %d, expected one of the %d, each once", number, at, len(sets))
+	}
+	set := sets[k]
+	sets[k] = nil
+	return set, nil
+}
+
+// lgbmColumns settles the names of features and which of them stands in column 0.
+func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions) ([]string, error) {
+	names := strings.Fields(header.values["feature_names"].text)
+	if len(names) > 0 && len(names) != e.features {
+		return nil, header.errorOf("feature_names", "found %d names of features, expected %d", len(names), e.features)
+	}
+	infos := strings.Fields(header.values["feature_infos"].text)
+	if len(infos) > 0 && len(infos) != e.features {
+		return nil, header.errorOf("feature_infos", "found %d feature_infos, expected %d", len(infos), e.features)
+	}
+	unnamed := true
+	for j, name := range names {
+		unnamed = unnamed && name == "Column_"+strconv.Itoa(j)
+	}
+	if !unnamed {
+		e.names = names
+	}
+	unused := !e.uses(0) && len(infos) > 1 && infos[0] == "none"
+	fromOne := o.FirstFeature == ColumnsFromOne
+	var notes []string
+	if o.FirstFeature == AutoNumbering && (unnamed || names[0] == "Column_0") {
+		if fromOne = unused; fromOne {
+			notes = append(notes, "column 0 was never used, so column 1 is taken as feature 1, as in svmlight text (--first-feature 0: column 0 is feature 1)")
+		} else {
+			notes = append(notes, "column 0 is taken as feature 1 (--first-feature 1: column 1 is feature 1)")
+		}
+	}
+	if !fromOne {
+		return notes, nil
+	}
+	if e.uses(0) || e.features < 2 {
+		return nil, header.errorOf("feature_names", "found column 0 in use, expected that feature 1 is column 1")
+	}
+	e.dropFirst()
+	return notes, nil
+}
+
+// uses reports whether a tree divides by a feature.
+func (e *ensemble) uses(feature int) bool {
+	for _, t := range e.trees {
+		if slices.ContainsFunc(t.nodes, func(n scorer.TreeNode) bool { return n.Feature == feature }) {
+			return true
+		}
+	}
+	return false
+}
+
+// dropFirst takes away the first feature, which no tree uses.
+func (e *ensemble) dropFirst() {
+	e.features--
+	if e.names != nil {
+		e.names = e.names[1:]
+	}
+	for _, t := range e.trees {
+		for i := range t.nodes {
+			t.nodes[i].Feature--
+		}
+	}
+}
