@@ -18,6 +18,9 @@ type Options struct {
 	// Missing says what an explicit nan or NULL becomes.
 	Missing Missing
 
+	// Negative says what a negative grade becomes.
+	Negative Negative
+
 	// MaxFeature is the largest feature index accepted, DefaultMaxFeature if 0.
 	MaxFeature int
 
@@ -28,6 +31,22 @@ type Options struct {
 	// MinFeatures is the least number of columns; missing ones are added as
 	// zeros.
 	MinFeatures int
+
+	// FeatureNames, if not nil, are the features wanted of a table, such as a model's: they
+	// decide which columns are read, in what order, and which values of text columns
+	// become features (see [TableOptions]). Text without names is read as it is.
+	FeatureNames []string
+
+	// Input names the format of the input, "" to recognise it; see
+	// dataset/datafile.Formats.
+	Input string
+
+	// Table says what the columns of a table are.
+	Table TableOptions
+
+	// Note, if not nil, is called with sentences about what was taken for what where the
+	// options left it open. It may be called from several goroutines.
+	Note func(sentence string)
 
 	// MaxBytes bounds the memory allocated for the input, DefaultMaxBytes if 0: the
 	// matrix of features, 4 bytes for every document and feature, absent features

@@ -58,7 +58,7 @@ func TestBadInput(t *testing.T) {
 		{name: "document id in Latin-1", text: good + "2 qid:1 1:0.5 #docid = k\xe4se\n", want: `f:2: found "k\xe4se", expected a document id in UTF-8`},
 
 		{name: "no grade", text: good + "qid:1 1:0.5\n", want: `f:2: found "qid:1", expected a grade, a finite non-negative number`},
-		{name: "negative grade", text: good + "-1 qid:1 1:0.5\n", want: `f:2: found "-1", expected a grade, a finite non-negative number`},
+		{name: "negative grade", text: good + "-1 qid:1 1:0.5\n", want: `f:2: found "-1", expected a grade, a finite non-negative number (or --negative-grades zero or drop)`},
 		{name: "grade out of range", text: good + "1e400 qid:1 1:0.5\n", want: `f:2: found "1e400", expected a grade, a finite non-negative number`},
 		{name: "grade nan", text: good + "nan qid:1 1:0.5\n", opts: dataset.Options{Missing: dataset.MissingZero}, want: `f:2: found "nan", expected a grade, a finite non-negative number`},
 		{name: "grade with garbage", text: good + "1x qid:1 1:0.5\n", want: `f:2: found "1x", expected a grade, a finite non-negative number`},

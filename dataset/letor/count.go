@@ -1,28 +1,32 @@
 package letor
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/listwise/listwise/internal/ingest"
+)
 
 // countLines returns the number of documents and of lines in a chunk and the
 // largest feature index of its documents. As indices ascend, that is a line's
 // last, the digits before its last colon; of lines that are wrong in some way
 // the number found means nothing, but parsing will refuse them.
-func countLines(c chunk) (docs, lines, feature int) {
-	n := c.lines()
+func countLines(c ingest.Chunk) (size ingest.Size) {
+	n := c.Lines()
 	comment := -1 // the next # from p, or n; sought only when passed
-	for p := 0; p < n; lines++ {
-		end := p + bytes.IndexByte(c.text[p:n], '\n')
-		start := skipBlanks(c.text, p)
+	for p := 0; p < n; size.Lines++ {
+		end := p + bytes.IndexByte(c.Text[p:n], '\n')
+		start := skipBlanks(c.Text, p)
 		if comment < p {
-			comment = find(c.text[:n], p, '#')
+			comment = find(c.Text[:n], p, '#')
 		}
 		p = end + 1
 		if start == end || start == comment {
 			continue
 		}
-		docs++
-		feature = max(feature, lastIndex(c.text[start:min(comment, end)]))
+		size.Docs++
+		size.Feature = max(size.Feature, lastIndex(c.Text[start:min(comment, end)]))
 	}
-	return docs, lines, feature
+	return size
 }
 
 // find returns the position of the first byte x in b[p:], or len(b).

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/ingest"
 )
 
 // features parses the pairs from p, where the query id ended, to the comment or
@@ -19,10 +20,10 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 	column := 0 // the columns before have been passed
 	for {
 		if column < len(z.expect) && column < len(row) {
-			if e := &z.expect[column]; load8(b, p)&e.mask == e.text {
+			if e := &z.expect[column]; decimal.Load8(b, p)&e.mask == e.text {
 				at := p + e.length
-				w := load8(b, at)
-				if v, ok := unitDecimal(w); ok && b[at+8] == ' ' {
+				w := decimal.Load8(b, at)
+				if v, ok := decimal.Unit(w); ok && b[at+8] == ' ' {
 					row[column] = v
 					column++
 					p = at + 8
@@ -33,7 +34,7 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 					p = at + 1
 					continue
 				}
-				if v, end := shortDecimal(b, at); end > at && b[end] == ' ' {
+				if v, end := decimal.Short(b, at); end > at && b[end] == ' ' {
 					row[column] = v
 					column++
 					p = end
@@ -65,7 +66,7 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 	if i == p || b[i] != ':' || index <= column || index > z.limit {
 		return 0, p, z.badIndex(b, p, i, index, column)
 	}
-	v, next := shortDecimal(b, i+1)
+	v, next := decimal.Short(b, i+1)
 	if next == i+1 || !delimiter[b[next]] {
 		if v, next, err = z.value(b, p, i+1); err != nil {
 			return 0, p, err
@@ -97,10 +98,10 @@ func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 
 // value parses a value of any form, from p, in the pair that begins at pair.
 func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
-	d, next := scanDecimal(b, p)
+	d, next := decimal.Scan(b, p)
 	end := tokenEnd(b, p)
 	if next == end && next > p {
-		if v = d.float32(b[p:end]); math.Abs(float64(v)) <= math.MaxFloat32 {
+		if v = d.Float32(b[p:end]); math.Abs(float64(v)) <= math.MaxFloat32 {
 			return v, end, nil
 		}
 		return 0, p, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: "a value within the range of float32, ±3.4e38"}
@@ -137,12 +138,9 @@ func (z *parser) comment(b []byte, p int) (next int, err error) {
 	for b[end] != '\n' && (b[end] == '#' || !delimiter[b[end]]) {
 		end++
 	}
-	if !utf8.Valid(b[start:end]) {
-		return p, &dataset.SyntaxError{Found: quote(b[start:end]), Expected: "a document id in UTF-8"}
+	if fault := ingest.Identifier(b[start:end]); fault != "" {
+		return p, &dataset.SyntaxError{Found: ingest.Quote(b[start:end]), Expected: "a document id " + fault}
 	}
-	if hasControl(b[start:end]) {
-		return p, &dataset.SyntaxError{Found: quote(b[start:end]), Expected: "a document id without control characters"}
-	}
-	z.docText = append(z.docText, b[start:end]...)
+	z.Doc(b[start:end])
 	return next, nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/ingest"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -14,18 +15,18 @@ import (
 // time, each with its line feed.
 func EachText(in *input.Input, opts dataset.Options, visit func(text []byte) error) error {
 	opts.Workers = 1 // so that they come in order
-	src, err := textOf(in, opts)
+	src, err := ingest.TextOf(in, opts, false)
 	if err != nil {
 		return err
 	}
 	var stop atomic.Int64
 	stop.Store(math.MaxInt64)
-	src.each(&stop, func(_ int, c chunk) {
+	src.Each(&stop, func(_ int, c ingest.Chunk) {
 		if err != nil {
 			return
 		}
-		if err = visit(c.text[:c.lines()]); err == nil && c.err != nil {
-			err = locate(c.err, in.Name, 0)
+		if err = visit(c.Text[:c.Lines()]); err == nil && c.Err != nil {
+			err = ingest.Locate(c.Err, in.Name, 0)
 		}
 		if err != nil {
 			stop.Store(0)

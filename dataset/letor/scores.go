@@ -10,6 +10,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/ingest"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -22,14 +24,14 @@ import (
 // MaxBytes count.
 func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts dataset.Options) ([]float64, error) {
 	s := scoreReader{want: want, mem: input.NewMemory(name, opts)}
-	src := &streamSource{
-		open:    func() (io.ReadCloser, error) { return compress.Reader(r, kind) },
-		cutting: cutting{ctx: input.Context(opts), mem: s.mem, chunk: scoresChunk, line: longestScore, crew: 1},
-	}
+	src := ingest.Stream(
+		func() (io.ReadCloser, error) { return compress.Reader(r, kind) },
+		ingest.Cutting{Context: input.Context(opts), Mem: s.mem, Chunk: scoresChunk, Line: longestScore, Crew: 1},
+	)
 	var stop atomic.Int64
 	stop.Store(math.MaxInt64)
 	var err error
-	src.each(&stop, func(_ int, c chunk) { // in order
+	src.Each(&stop, func(_ int, c ingest.Chunk) { // in order
 		if err == nil {
 			err = s.chunk(c)
 		}
@@ -41,7 +43,7 @@ func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts
 		err = input.Context(opts).Err()
 	}
 	if err != nil {
-		return nil, locate(err, name, s.line)
+		return nil, ingest.Locate(err, name, s.line)
 	}
 	if n := len(s.scores); want >= 0 && n != want {
 		return nil, &dataset.SyntaxError{File: name, Found: fmt.Sprintf("%d scores", n), Expected: fmt.Sprintf("%d, one for each document", want)}
@@ -49,11 +51,11 @@ func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts
 	return s.scores, nil
 }
 
-// scoresChunk is less than chunkSize, as a chunk is read before its first line is
+// scoresChunk is less than that of data, as a chunk is read before its first line is
 // looked at.
 const scoresChunk = 1 << 16
 
-// longestScore is longestLine for scores, whose lines hold one number.
+// longestScore is the longest line of scores, whose lines hold one number.
 const longestScore = 1 << 20
 
 type scoreReader struct {
@@ -64,15 +66,15 @@ type scoreReader struct {
 	blank  int // the first that is blank, or 0
 }
 
-func (s *scoreReader) chunk(c chunk) error {
-	if err := s.grow(bytes.Count(c.text[:c.lines()], []byte("\n"))); err != nil {
+func (s *scoreReader) chunk(c ingest.Chunk) error {
+	if err := s.grow(bytes.Count(c.Text[:c.Lines()], []byte("\n"))); err != nil {
 		return err
 	}
-	good := goodLines(c.text[:c.lines()])
+	good := goodLines(c.Text[:c.Lines()])
 	for p := 0; p < good; {
 		s.line++
-		start := skipBlanks(c.text, p)
-		end := find(c.text, start, '\n')
+		start := skipBlanks(c.Text, p)
+		end := find(c.Text, start, '\n')
 		p = end + 1
 		if start == end {
 			if s.blank == 0 {
@@ -84,24 +86,24 @@ func (s *scoreReader) chunk(c chunk) error {
 			s.line = s.blank
 			return &dataset.SyntaxError{Found: "a blank line", Expected: "a score"}
 		}
-		d, next := scanDecimal(c.text, start)
-		v := d.float64(c.text[start:next])
-		if next == start || skipBlanks(c.text, next) != end || math.IsInf(v, 0) {
-			return &dataset.SyntaxError{Found: quote(c.text[start:end]), Expected: "a score, one finite decimal number" + likeness(c.text[start:end])}
+		d, next := decimal.Scan(c.Text, start)
+		v := d.Float64(c.Text[start:next])
+		if next == start || skipBlanks(c.Text, next) != end || math.IsInf(v, 0) {
+			return &dataset.SyntaxError{Found: ingest.Quote(c.Text[start:end]), Expected: "a score, one finite decimal number" + likeness(c.Text[start:end])}
 		}
 		if len(s.scores) == s.want {
-			return &dataset.SyntaxError{Found: "one more score, " + quote(c.text[start:end]), Expected: fmt.Sprintf("%d scores, one for each document", s.want)}
+			return &dataset.SyntaxError{Found: "one more score, " + ingest.Quote(c.Text[start:end]), Expected: fmt.Sprintf("%d scores, one for each document", s.want)}
 		}
 		s.scores = append(s.scores, v)
 	}
-	if good < c.lines() {
+	if good < c.Lines() {
 		s.line++
 		return loneReturn()
 	}
-	if c.err != nil {
+	if c.Err != nil {
 		s.line++
 	}
-	return c.err
+	return c.Err
 }
 
 // grow makes room for n more scores.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/internal/ingest"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -36,7 +37,7 @@ func TestMaxBytes(t *testing.T) {
 	if err := os.WriteFile(path, []byte("1 qid:1 1:1 3:2\n0 qid:1 2:1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	need := int64(chunkBytes + 2*(3*4+input.DocumentBytes) + (input.KnownBytes + 1) + 8 + 8 + input.QueryBytes)
+	need := int64(ingest.ChunkBytes + 2*(3*4+input.DocumentBytes) + (input.KnownBytes + 1) + 8 + 8 + input.QueryBytes)
 	if _, err := openFile(path, dataset.Options{MaxBytes: need}); err != nil {
 		t.Errorf("%d bytes: %v", need, err)
 	}

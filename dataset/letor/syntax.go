@@ -2,32 +2,17 @@ package letor
 
 import (
 	"bytes"
-	"strconv"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/ingest"
 )
-
-// quote returns the text quoted, shortened to 40 bytes.
-func quote(text []byte) string {
-	const longest = 40
-	if len(text) <= longest {
-		return strconv.Quote(string(text))
-	}
-	cut := longest
-	for cut > longest-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strconv.Quote(string(text[:cut])) + "…"
-}
 
 // quoteToken returns the text from p to the end of its token quoted, or a
 // description if there is none. b must hold a line's end behind p.
 func quoteToken(b []byte, p int) string {
 	end := tokenEnd(b, p)
 	if end > p {
-		return quote(b[p:end])
+		return ingest.Quote(b[p:end])
 	}
 	return "the end of the line"
 }
@@ -67,16 +52,6 @@ func goodLines(text []byte) int {
 // loneReturn is the error about the line behind the good ones.
 func loneReturn() error {
 	return &dataset.SyntaxError{Found: "a carriage return in the midst of a line", Expected: "lines that end in a line feed, or in a carriage return and a line feed"}
-}
-
-// hasControl reports whether an identifier, which is UTF-8, holds control characters.
-func hasControl(id []byte) bool {
-	for _, c := range id {
-		if c < ' ' || c >= 0x7f {
-			return bytes.ContainsFunc(id, unicode.IsControl)
-		}
-	}
-	return false
 }
 
 // likeness says in brackets what a file with this word in place of a number looks like;

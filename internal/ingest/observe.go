@@ -1,4 +1,4 @@
-package letor
+package ingest
 
 import (
 	"io"

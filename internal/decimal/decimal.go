@@ -1,4 +1,6 @@
-package letor
+// Package decimal parses decimal numbers from text faster than strconv, with strconv's
+// results, correctly rounded. Start reading at [Short] and [Scan].
+package decimal
 
 import (
 	"encoding/binary"
@@ -12,15 +14,16 @@ import (
 // narrower: [+-] digits [. digits] [e [+-] digits], no hexadecimals, underscores
 // or names.
 
-// padding is the number of bytes that must be readable behind any position from
+// Padding is the number of bytes that must be readable behind any position from
 // which a number is parsed, so that eight digits can be loaded at once.
-const padding = 16
+const Padding = 16
 
 // The numerals '0' … '9' are 0x30 … 0x39: XORed with these, eight bytes of text
 // become eight digits (and what is no digit becomes more than 9).
 const asciiZeros = 0x3030303030303030
 
-func load8(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p : p+8]) }
+// Load8 returns the eight bytes from b[p] on, the first as the lowest.
+func Load8(b []byte, p int) uint64 { return binary.LittleEndian.Uint64(b[p : p+8]) }
 
 // leadingDigits returns how many of the eight bytes from the lowest are digits
 // 0 … 9. Adding 0x76 carries a byte above 9 into its top bit; a carry out of a
@@ -44,19 +47,19 @@ var powersOf10 = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// decimal is mantissa·10^exponent, negated if negative. If more than 19 digits
+// Number is mantissa·10^exponent, negated if negative. If more than 19 digits
 // were significant, the mantissa holds the first 19 and truncated is set.
-type decimal struct {
+type Number struct {
 	mantissa  uint64
 	exponent  int
 	negative  bool
 	truncated bool
 }
 
-// scanDecimal reads a decimal number from b[p:], which must end with a byte that
+// Scan reads a decimal number from b[p:], which must end with a byte that
 // belongs to no number, and returns the position behind it, or p if there is
 // none.
-func scanDecimal(b []byte, p int) (d decimal, next int) {
+func Scan(b []byte, p int) (d Number, next int) {
 	i := p
 	if b[i] == '+' || b[i] == '-' {
 		d.negative = b[i] == '-'
@@ -72,7 +75,7 @@ func scanDecimal(b []byte, p int) (d decimal, next int) {
 		count += i - from
 	}
 	if count == 0 {
-		return decimal{}, p
+		return Number{}, p
 	}
 	if b[i] == 'e' || b[i] == 'E' {
 		i = d.power(b, i)
@@ -82,7 +85,7 @@ func scanDecimal(b []byte, p int) (d decimal, next int) {
 
 // digits appends a run of digits to the mantissa, each digit multiplying the
 // number by 10^(1+step); significant counts the digits the mantissa holds.
-func (d *decimal) digits(b []byte, i int, significant *int, step int) int {
+func (d *Number) digits(b []byte, i int, significant *int, step int) int {
 	for ; b[i]-'0' <= 9; i++ {
 		switch c := uint64(b[i] - '0'); {
 		case *significant == 0 && c == 0:
@@ -100,7 +103,7 @@ func (d *decimal) digits(b []byte, i int, significant *int, step int) int {
 }
 
 // power reads the e of a number and what follows, if digits do.
-func (d *decimal) power(b []byte, i int) int {
+func (d *Number) power(b []byte, i int) int {
 	p := i + 1
 	negative := b[p] == '-'
 	if negative || b[p] == '+' {
@@ -126,7 +129,7 @@ func (d *decimal) power(b []byte, i int) int {
 // 2^-51 (a rounding each of the mantissa, the power's product and the digits cut
 // off); exact means that the mantissa and the power were exact, so that the
 // result is correctly rounded. ok is false where powersOf10 does not reach.
-func (d decimal) approximate() (value float64, exact, ok bool) {
+func (d Number) approximate() (value float64, exact, ok bool) {
 	value = float64(d.mantissa)
 	exact = d.mantissa < 1<<53 && !d.truncated
 	switch {
@@ -140,13 +143,13 @@ func (d decimal) approximate() (value float64, exact, ok bool) {
 	return value * powersOf10[d.exponent], exact, true
 }
 
-// float32 returns the float32 nearest to the number, whose text is token;
+// Float32 returns the float32 nearest to the number, whose text is token;
 // infinite if it is too large.
 //
 // Rounding the approximation to float32 gives the right value unless a midpoint
 // between two float32 lies in reach of its error: then rounding twice could err,
 // and strconv decides.
-func (d decimal) float32(token []byte) float32 {
+func (d Number) Float32(token []byte) float32 {
 	v, _, ok := d.approximate()
 	if !ok || nearMidpoint(v) {
 		return d.slow32(token)
@@ -167,14 +170,14 @@ func nearMidpoint(v float64) bool {
 	return math.Float64bits(v)&(2*half-1)-(half-reach) <= 2*reach
 }
 
-func (d decimal) slow32(token []byte) float32 {
+func (d Number) slow32(token []byte) float32 {
 	v, _ := strconv.ParseFloat(string(token), 32) // an error means infinity, which the caller sees
 	return float32(v)
 }
 
-// float64 returns the float64 nearest to the number, whose text is token;
+// Float64 returns the float64 nearest to the number, whose text is token;
 // infinite if it is too large.
-func (d decimal) float64(token []byte) float64 {
+func (d Number) Float64(token []byte) float64 {
 	v, exact, ok := d.approximate()
 	if !ok || !exact {
 		v, _ = strconv.ParseFloat(string(token), 64) // an error means infinity, which the caller sees
@@ -186,18 +189,18 @@ func (d decimal) float64(token []byte) float64 {
 	return v
 }
 
-// shortDecimal reads a number of at most seven digits before and eleven behind the
+// Short reads a number of at most seven digits before and eleven behind the
 // point, without exponent: nearly all there are in files. It returns the position
 // behind it, or p if the number is of another kind. A loop over digits would
 // mispredict its end at every other number; here are no loops.
-func shortDecimal(b []byte, p int) (v float32, next int) {
+func Short(b []byte, p int) (v float32, next int) {
 	i := p
 	sign := uint32(0)
 	if b[i] == '-' {
 		sign = 1 << 31
 		i++
 	}
-	x := load8(b, i) ^ asciiZeros
+	x := Load8(b, i) ^ asciiZeros
 	n := leadingDigits(x)
 	if n == 0 || n > 7 {
 		return 0, p
@@ -207,13 +210,13 @@ func shortDecimal(b []byte, p int) (v float32, next int) {
 	places := 0
 	if b[i] == '.' {
 		i++
-		x = load8(b, i) ^ asciiZeros
+		x = Load8(b, i) ^ asciiZeros
 		n = leadingDigits(x)
 		if n == 8 {
 			m = m*1e8 + eightDigits(x)
 			places = 8
 			i += 8
-			x = load8(b, i) ^ asciiZeros
+			x = Load8(b, i) ^ asciiZeros
 			if n = leadingDigits(x); n > 3 {
 				return 0, p
 			}
@@ -234,15 +237,15 @@ func shortDecimal(b []byte, p int) (v float32, next int) {
 	return math.Float32frombits(math.Float32bits(float32(f)) | sign), i
 }
 
-// scale are the powers of ten by which shortDecimal makes room for a fraction.
+// scale are the powers of ten by which Short makes room for a fraction.
 var scale = [8]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
 
-// unitDecimal reads the commonest shape of a normalised feature, a digit, a point
+// Unit reads the commonest shape of a normalised feature, a digit, a point
 // and six digits, from the eight bytes w. ok is false if w has another shape.
 //
 // The seven digits are fewer than 2²⁴ and 10⁶ is a float32, so that one float32
 // division rounds correctly.
-func unitDecimal(w uint64) (v float32, ok bool) {
+func Unit(w uint64) (v float32, ok bool) {
 	x := w ^ 0x3030303030302e30
 	if (x+0x7676767676767f76|x)&0x8080808080808080 != 0 {
 		return 0, false

@@ -1,4 +1,4 @@
-package letor
+package decimal
 
 import (
 	"math"
@@ -22,24 +22,24 @@ func checkNumber(t rapid.TB, s string) {
 	ours := !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("+-.0123456789eE", r) })
 	valid := ours && (err64 == nil || isRange(err64))
 
-	d, next := scanDecimal(b, 0)
+	d, next := Scan(b, 0)
 	if valid != (next == len(s) && next > 0) {
 		t.Fatalf("%q: scanned %d of %d bytes; strconv says %v", s, next, len(s), err64)
 	}
 	if valid {
-		if got := d.float32(token); math.Float32bits(got) != math.Float32bits(float32(want32)) {
+		if got := d.Float32(token); math.Float32bits(got) != math.Float32bits(float32(want32)) {
 			t.Fatalf("%q is %v, want %v (%v)", s, got, float32(want32), err32)
 		}
-		if got := d.float64(token); math.Float64bits(got) != math.Float64bits(want64) {
+		if got := d.Float64(token); math.Float64bits(got) != math.Float64bits(want64) {
 			t.Fatalf("%q is %v, want %v", s, got, want64)
 		}
 	}
-	if v, next := shortDecimal(b, 0); next == len(s) && next > 0 {
+	if v, next := Short(b, 0); next == len(s) && next > 0 {
 		if !valid || math.Float32bits(v) != math.Float32bits(float32(want32)) {
 			t.Fatalf("%q is %v as a short decimal, want %v (%v)", s, v, want32, err32)
 		}
 	}
-	if v, ok := unitDecimal(load8(b, 0)); ok && len(s) == 8 {
+	if v, ok := Unit(Load8(b, 0)); ok && len(s) == 8 {
 		if !valid || math.Float32bits(v) != math.Float32bits(float32(want32)) {
 			t.Fatalf("%q is %v as a unit decimal, want %v (%v)", s, v, want32, err32)
 		}

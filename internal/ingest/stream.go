@@ -1,13 +1,13 @@
-package letor
+package ingest
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"math"
 	"sync"
 	"sync/atomic"
 
+	"github.com/listwise/listwise/internal/decimal"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -16,19 +16,25 @@ import (
 // chunks. It is opened anew whenever it is read again.
 type streamSource struct {
 	open func() (io.ReadCloser, error)
-	cutting
+	Cutting
 }
 
-func (s *streamSource) chunks() int { return math.MaxInt }
+// Stream returns the text of a stream as a source; open is called whenever the text is
+// read from its beginning.
+func Stream(open func() (io.ReadCloser, error), c Cutting) Source { return &streamSource{open, c} }
 
-func (s *streamSource) workers() int { return parallel.Workers(s.crew, 1<<16) }
+func (s *streamSource) quote([]bool) bool { return false }
 
-func (s *streamSource) each(stop *atomic.Int64, visit func(worker int, c chunk)) {
+func (s *streamSource) Chunks() int { return math.MaxInt }
+
+func (s *streamSource) Workers() int { return parallel.Workers(s.Crew, 1<<16) }
+
+func (s *streamSource) Each(stop *atomic.Int64, visit func(worker int, c Chunk)) {
 	type loaded struct {
-		chunk
+		Chunk
 		buffer []byte
 	}
-	n := s.workers()
+	n := s.Workers()
 	full, free := make(chan loaded, n), make(chan []byte, n+2)
 	for range cap(free) {
 		free <- nil
@@ -37,53 +43,53 @@ func (s *streamSource) each(stop *atomic.Int64, visit func(worker int, c chunk))
 	for worker := range n {
 		crew.Go(func() {
 			for c := range full {
-				visit(worker, c.withoutMark())
+				visit(worker, c.WithoutMark())
 				free <- c.buffer
 			}
 		})
 	}
-	s.cut(stop, func() []byte { return <-free }, func(c chunk, buffer []byte) { full <- loaded{c, buffer} })
+	s.cut(stop, func() []byte { return <-free }, func(c Chunk, buffer []byte) { full <- loaded{c, buffer} })
 	close(full)
 	crew.Wait()
 	for range len(free) {
-		s.mem.Give(counted(cap(<-free)))
+		s.Mem.Give(counted(cap(<-free)))
 	}
 }
 
 // cut reads the text into buffers that it gets from next and hands each chunk to
 // emit with its buffer, the last with the error that ended the text, if any.
-func (s *streamSource) cut(stop *atomic.Int64, next func() []byte, emit func(c chunk, buffer []byte)) {
+func (s *streamSource) cut(stop *atomic.Int64, next func() []byte, emit func(c Chunk, buffer []byte)) {
 	buf := next()
 	r, err := s.open()
 	if err != nil {
-		emit(chunk{err: err}, buf)
+		emit(Chunk{Err: err}, buf)
 		return
 	}
 	var base int64 // the place in the text of buf[0], where a line begins
 	for err == nil {
-		index := base / s.chunk
-		if index > stop.Load() || s.ctx.Err() != nil {
+		index := base / s.Chunk
+		if index > stop.Load() || s.Context.Err() != nil {
 			break
 		}
-		var c chunk
-		c.index = int(index)
-		buf, c.text, err = s.readChunk(r, buf, int((index+1)*s.chunk-base))
+		var c Chunk
+		c.Index = int(index)
+		buf, c.Text, err = s.readChunk(r, buf, int((index+1)*s.Chunk-base))
 		if err != nil && !errors.Is(err, io.EOF) {
-			c.err = err
+			c.Err = err
 		}
-		rest := buf[c.lines():]
+		rest := buf[c.Lines():]
 		spare, full := s.withRoom(next()[:0], len(rest))
 		if full != nil && err == nil {
-			c.err, err = full, full
+			c.Err, err = full, full
 		}
 		if full == nil {
 			spare = append(spare, rest...)
 		}
-		base += int64(c.lines())
+		base += int64(c.Lines())
 		emit(c, buf)
 		buf = spare
 	}
-	s.mem.Give(counted(cap(buf)))
+	s.Mem.Give(counted(cap(buf)))
 	_ = r.Close() // everything wanted has been read and checked
 }
 
@@ -91,31 +97,32 @@ func (s *streamSource) cut(stop *atomic.Int64, next func() []byte, emit func(c c
 // last line that begins within its first size bytes. It returns all it has read
 // and the chunk; at the end of the text the error is io.EOF.
 func (s *streamSource) readChunk(r io.Reader, buf []byte, size int) (all, text []byte, err error) {
-	searched, longest := size-1, size+s.line // longest is where the last line may end
+	ends := recordEnd{quotes: s.Quotes}
+	searched, longest := size-1, size+s.Line // longest is where the last line may end
 	for {
 		if len(buf) > searched {
-			end := bytes.IndexByte(buf[searched:], '\n') + searched
+			end := ends.find(buf, searched)
 			switch {
 			case end > longest || end < searched && len(buf) > longest:
 				return buf, wholeLines(buf[:min(len(buf), longest)]), s.tooLong()
 			case end >= searched:
-				return buf, buf[:end+1+padding], nil
+				return buf, buf[:end+1+decimal.Padding], nil
 			}
 			searched = len(buf)
 		}
-		if cap(buf)-len(buf) < 2*padding { // too little room for another read: a long line
-			if buf, err = s.withRoom(buf, min(max(size+chunkSlack, 2*len(buf)), longest+1+padding)); err != nil {
+		if cap(buf)-len(buf) < 2*decimal.Padding { // too little room for another read: a long line
+			if buf, err = s.withRoom(buf, min(max(size+chunkSlack, 2*len(buf)), longest+1+decimal.Padding)); err != nil {
 				return buf, wholeLines(buf), err
 			}
 		}
-		n, err := r.Read(buf[len(buf) : cap(buf)-1-padding])
+		n, err := r.Read(buf[len(buf) : cap(buf)-1-decimal.Padding])
 		buf = buf[:len(buf)+n]
 		if n > 0 {
 			continue // an error comes again with the next call
 		}
 		if errors.Is(err, io.EOF) {
-			text = closeLine(buf)
-			return text[:len(text)-padding], text, io.EOF
+			text = CloseLine(buf)
+			return text[:len(text)-decimal.Padding], text, io.EOF
 		}
 		if err != nil {
 			return buf, wholeLines(buf), err

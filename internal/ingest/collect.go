@@ -1,0 +1,178 @@
+package ingest
+
+import (
+	"math"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// Blocks are the arrays that the parsers of all parts fill, each its own rows.
+type Blocks struct {
+	Width  int
+	X      []float32 // documents × Width, row-major; zero where nothing was written yet
+	Grades []float64
+	DocEnd []uint32 // ends of document ids, counted from the part's first
+}
+
+// Allocate makes the arrays for a number of documents.
+func (b *Blocks) Allocate(docs int) {
+	b.X, b.Grades, b.DocEnd = block.New(docs*b.Width), make([]float64, docs), make([]uint32, docs)
+}
+
+// Row returns the features of a row.
+func (b *Blocks) Row(r int) []float32 { return b.X[r*b.Width : (r+1)*b.Width : (r+1)*b.Width] }
+
+// Part is what is known of a part of an input, such as a chunk of a text.
+type Part struct {
+	Docs  int // documents in it
+	Lines int // of text
+	Row   int // documents in the parts before
+	Line  int // lines in the parts before
+
+	kept     int    // documents left: the first rows of the part
+	worker   int    // whose query numbers the runs use
+	runs     []run  // the queries of the documents, in order
+	docText  []byte // the identifiers of the documents
+	missing  int    // number of missing values
+	negative int    // number of negative grades
+}
+
+// run is a number of successive documents of one query.
+type run struct {
+	query, docs uint32
+}
+
+// A Collector notes the queries, grades and identifiers of the documents of one part after
+// the other. Each worker has its own.
+type Collector struct {
+	*Blocks
+
+	negative dataset.Negative
+	mem      *input.Memory
+	ids      map[string]uint32 // numbers of the query ids seen, in names
+	names    []string
+
+	// Of the current part:
+	runs      []run
+	last      string // the query id of the document before, empty at the start
+	docText   []byte
+	missing   int
+	negatives int
+	newNames  int64 // bytes of query ids seen first here, as memory counts them
+	row       int   // of the next document
+	drop      bool  // the current document is to be left out
+}
+
+// NewCollector returns a collector of a worker that fills blocks.
+func NewCollector(b *Blocks, opts dataset.Options, mem *input.Memory) *Collector {
+	return &Collector{Blocks: b, negative: opts.Negative, mem: mem, ids: make(map[string]uint32)}
+}
+
+// Begin begins a part whose documents have room in the rows from the given one on.
+func (c *Collector) Begin(row int) {
+	c.runs, c.docText, c.missing, c.negatives, c.last = c.runs[:0], c.docText[:0], 0, 0, ""
+	c.newNames, c.row, c.drop = 0, row, false
+}
+
+// Next returns the row of the next document.
+func (c *Collector) Next() int { return c.row }
+
+// Grade sets the grade of the next document and returns false if it is one that may not
+// be: neither finite nor, unless the options map them, non-negative.
+func (c *Collector) Grade(v float64) bool {
+	switch {
+	case v < 0 && v >= -math.MaxFloat64 && c.negative != dataset.NegativeError:
+		c.negatives++
+		c.drop = c.negative == dataset.NegativeDrop
+		v = 0
+	case !(v >= 0 && v <= math.MaxFloat64):
+		return false
+	}
+	c.Grades[c.row] = v + 0 // without the sign of -0
+	return true
+}
+
+// NegativeHint goes behind what is said of a negative grade.
+const NegativeHint = " (or --negative-grades zero or drop)"
+
+// Query counts the next document for a query. It returns what check says of an id that is
+// seen first.
+func (c *Collector) Query(id []byte, check func(id []byte) error) error {
+	if c.drop {
+		return nil
+	}
+	if string(id) == c.last && c.last != "" {
+		c.runs[len(c.runs)-1].docs++
+		return nil
+	}
+	number, known := c.ids[string(id)]
+	if !known {
+		if err := check(id); err != nil {
+			return err
+		}
+		number = uint32(len(c.names))
+		c.newNames += input.KnownBytes + int64(len(id))
+		c.names = append(c.names, string(id))
+		c.ids[c.names[number]] = number
+	}
+	c.last = c.names[number]
+	c.runs = append(c.runs, run{number, 1})
+	return nil
+}
+
+// Doc sets the identifier of the next document.
+func (c *Collector) Doc(id []byte) {
+	if !c.drop {
+		c.docText = append(c.docText, id...)
+	}
+}
+
+// Done ends a document with a number of missing values.
+func (c *Collector) Done(missing int) {
+	if c.drop {
+		c.drop = false
+		clear(c.Row(c.row))
+		return
+	}
+	c.missing += missing
+	if len(c.docText) > 0 {
+		c.DocEnd[c.row] = uint32(len(c.docText))
+	}
+	c.row++
+}
+
+// End ends a part and notes in it what goes elsewhere than to the blocks.
+func (c *Collector) End(part *Part, first int) error {
+	if err := c.mem.Take(c.newNames+8*int64(len(c.runs))+int64(len(c.docText)), "query and document ids"); err != nil {
+		return err
+	}
+	part.kept = c.row - first
+	part.runs, part.docText, part.missing, part.negative = slices.Clone(c.runs), slices.Clone(c.docText), c.missing, c.negatives
+	return nil
+}
+
+// Identifier says in one word what an identifier must not hold, "" if nothing is wrong.
+func Identifier(id []byte) string {
+	switch {
+	case !utf8.Valid(id):
+		return "in UTF-8"
+	case hasControl(id):
+		return "without control characters"
+	}
+	return ""
+}
+
+// hasControl reports whether an identifier, which is UTF-8, holds control characters.
+func hasControl(id []byte) bool {
+	for _, c := range id {
+		if c < ' ' || c >= 0x7f {
+			return slices.ContainsFunc([]rune(string(id)), unicode.IsControl)
+		}
+	}
+	return false
+}
