@@ -2,17 +2,34 @@ package datafile
 
 import (
 	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/input"
 )
 
 // format is a way in which a file holds judged queries.
 type format struct {
-	// is recognises the format by the first headSize bytes of a file, or all if it has less.
-	is func(head []byte) bool
+	// name is what Options.Input calls it.
+	name string
+
+	// magic is what a file in the format, and no other, begins with; "" for text.
+	magic string
+
+	// endings are those of the names of files that hold the format, unless they begin with
+	// another's magic; endings of compression may follow.
+	endings []string
+
+	// looks recognises text by the beginning of a file, where the name does not tell.
+	looks func(head []byte) bool
 
 	// read makes a Dataset of an input in this format.
 	read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)
@@ -28,42 +45,113 @@ type format struct {
 // formats are the formats that files are compared with, in this order. The last is
 // what any other file is taken for.
 var formats = []format{
-	{is: begins(cache.Magic), read: cache.Read},
-	{is: begins(""), read: letor.Read, look: letor.FirstError, each: letor.EachText},
+	{name: "lwd", magic: cache.Magic, read: cache.Read},
+	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(',')},
+	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t')},
+	{name: "letor", read: letor.Read, look: letor.FirstError, each: letor.EachText},
 }
 
-// begins returns what recognises a file by its first bytes.
-func begins(magic string) func(head []byte) bool {
-	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
+// Formats returns the names of all formats, as Options.Input takes them.
+func Formats() []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
 }
 
-// headSize is the number of bytes by which formats are distinguished: no less than the
-// longest magic.
-const headSize = 8
+// readTable returns what reads tables with a delimiter.
+func readTable(delimiter byte) func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+	return func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+		return table.ReadCSV(in, opts, delimiter)
+	}
+}
 
-// formatOf returns the format by a file's first bytes.
-func formatOf(head []byte) *format {
+// headSize is the number of bytes by which formats are distinguished: enough for the names
+// of a table's columns.
+const headSize = 1 << 12
+
+// magicSize is the length of the longest magic.
+const magicSize = 8
+
+// formatOf returns the format that the options name or, without, that of a file by its name
+// and the beginning of its content.
+func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
+	if opts.Input != "" {
+		i := slices.IndexFunc(formats, func(f format) bool { return f.name == opts.Input })
+		if i < 0 {
+			return nil, fmt.Errorf("found the format %q, expected %s", opts.Input, strings.Join(Formats(), ", "))
+		}
+		return &formats[i], nil
+	}
+	if f := byMagic(head); f != nil {
+		return f, nil
+	}
+	if f := byName(name); f != nil {
+		return f, nil
+	}
 	for i := range formats {
-		if formats[i].is(head) {
+		if f := &formats[i]; f.looks != nil && f.looks(head) {
+			return f, nil
+		}
+	}
+	return &formats[len(formats)-1], nil
+}
+
+// byMagic returns the format by what a file begins with, nil if it is text.
+func byMagic(head []byte) *format {
+	for i := range formats {
+		if f := &formats[i]; f.magic != "" && bytes.HasPrefix(head, []byte(f.magic)) {
+			return f
+		}
+	}
+	return nil
+}
+
+// byName returns the format by the end of a file's name, nil if it tells of none.
+func byName(name string) *format {
+	name = strings.ToLower(name)
+	if kind := compress.ByName(name); kind != compress.Plain {
+		name = strings.TrimSuffix(name, path.Ext(name))
+	}
+	for i := range formats {
+		if slices.Contains(formats[i].endings, path.Ext(name)) {
 			return &formats[i]
 		}
 	}
-	panic("datafile: the last format is not every file's")
+	return nil
 }
 
 // recognise returns the format of an input.
-func recognise(in *input.Input) (*format, error) {
+func recognise(in *input.Input, opts dataset.Options) (*format, error) {
 	head, err := in.Head(headSize)
 	if err != nil {
 		return nil, err
 	}
-	return formatOf(head), nil
+	if kind := compress.Detect(head, in.Name); kind != compress.Plain {
+		head = beginningOf(in, kind)
+	}
+	return formatOf(head, in.Name, opts)
+}
+
+// beginningOf returns the beginning of compressed text, less of it if it is damaged.
+func beginningOf(in *input.Input, kind compress.Encoding) []byte {
+	z, err := compress.Reader(io.NewSectionReader(in.R, 0, in.Size), kind)
+	if err != nil {
+		return nil
+	}
+	defer z.Close() //nolint:errcheck // only read
+	head := make([]byte, headSize)
+	n, _ := io.ReadFull(z, head) // what is wrong will be found again
+	return head[:n]
 }
 
 // beginning returns what looks at the beginning of a stream before the rest is read.
 func beginning(opts dataset.Options) input.Look {
 	return func(first []byte, name string) error {
-		if f := formatOf(first); f.look != nil {
+		if f, err := formatOf(first, name, opts); err != nil {
+			return err
+		} else if f.look != nil {
 			return f.look(first, name, opts)
 		}
 		return nil

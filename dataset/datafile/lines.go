@@ -84,7 +84,7 @@ func (s *splitter) split(text []byte) error {
 func eachText(ctx context.Context, path string, visit func(text []byte) error) error {
 	opts := dataset.Options{Context: ctx}
 	return input.With(path, opts, beginning(opts), func(in *input.Input) error {
-		f, err := recognise(in)
+		f, err := recognise(in, opts)
 		if err != nil {
 			return err
 		}

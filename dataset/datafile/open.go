@@ -12,11 +12,12 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// Open reads a file of judged documents. The format is recognised by content:
-// LETOR/svmlight text, the same compressed by gzip or zstandard, or the binary
-// cache that package cache writes. "-" is the standard input.
+// Open reads a file of judged documents: LETOR/svmlight text or a table, which package
+// table describes, either of them plain or compressed by gzip or zstandard, or the binary
+// cache that package cache writes. Options name the format, or it is recognised by what the
+// file begins with and, if that is text, by the end of its name. "-" is the standard input.
 //
-// A text line is
+// A line of LETOR text is
 //
 //	GRADE qid:ID INDEX:VALUE INDEX:VALUE … # comment
 //
@@ -52,7 +53,7 @@ func Read(r io.Reader, name string, opts dataset.Options) (*dataset.Dataset, err
 }
 
 func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
-	f, err := recognise(in)
+	f, err := recognise(in, opts)
 	if err != nil {
 		return nil, err
 	}

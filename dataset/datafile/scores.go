@@ -42,11 +42,11 @@ func ReadScores(path string, want int, opts dataset.Options) ([]float64, error) 
 func readScores(r io.Reader, name string, want int, opts dataset.Options) ([]float64, error) {
 	return input.Await(input.Context(opts), func() ([]float64, error) {
 		b := bufio.NewReaderSize(r, 1<<16)
-		head, err := b.Peek(headSize)
+		head, err := b.Peek(magicSize)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if formatOf(head).each == nil {
+		if byMagic(head) != nil {
 			return nil, &dataset.SyntaxError{File: name, Found: "a binary data set", Expected: "one score a line"}
 		}
 		return letor.ReadScores(b, compress.Detect(head, name), name, want, opts)

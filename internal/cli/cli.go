@@ -41,6 +41,8 @@ type environment struct {
 	format string   // text, json or csv
 	quiet  bool
 
+	noted sync.Map // causes of what noteOnce has printed
+
 	statusLock   sync.Mutex
 	status       *status // nil until there is something to show
 	statusClosed bool
@@ -216,5 +218,13 @@ func needs(cmd *cobra.Command, what string) error {
 func (env *environment) note(format string, args ...any) {
 	if !env.quiet {
 		env.noteLine(message(fmt.Sprintf(format, args...)))
+	}
+}
+
+// noteOnce is note for a sentence that begins with the name of a file; of sentences that
+// differ in nothing else the first is printed.
+func (env *environment) noteOnce(sentence string) {
+	if _, again := env.noted.LoadOrStore(causeOf(sentence), true); !again {
+		env.note("note: %s", sentence)
 	}
 }

@@ -24,8 +24,16 @@ A data set is a file of judged documents, one a line:
 
 as text, as text compressed by gzip or zstandard, or as a .lwd cache, which opens
 at once at any size. Commands recognise the format of an input by its content,
-and choose the format of an output by the end of its name.`,
+and choose the format of an output by the end of its name.
+
+Inputs may be tables, too, plain or compressed: CSV and TSV, recognised by the end
+of the name or by a first line with a usual name, or named by --input. The first
+line names the columns. One column has the queries, others the grades and the
+documents' ids (--query, --grade, --doc); all others are features unless --features
+says which, and give them their names. Empty cells, NA, nan and null are missing
+(--missing). Text is refused, or each of its values made a feature (--one-hot).`,
 		Example: `  listwise data info train.txt
+  listwise data info clicks.csv --query session --grade rating --one-hot brand
   listwise data fold all.txt.gz --folds 5 --out folds
   listwise data synth --shape ohsumed --out train.txt`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

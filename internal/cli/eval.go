@@ -49,7 +49,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	addPositive(fl, &f.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
-	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)"
+	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text or a table (.txt, .csv, .tsv, also with .gz or .zst), a .lwd cache, or - (standard input)"
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -144,13 +144,19 @@ func (f *evalFlags) read(ctx context.Context, env *environment) (*dataset.Datase
 	if err != nil {
 		return nil, system, err
 	}
+	if f.model != "" {
+		if system.Model, err = env.loadModel("model", f.model); err != nil {
+			return nil, system, err
+		}
+		opts.FeatureNames = system.Model.FeatureNames
+	}
 	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return nil, system, err
 	}
 	err = env.during("scoring "+f.data, func() (err error) {
 		if f.model != "" {
-			system.Model, system.Test, err = env.scoreWith(f.model, f.data, test)
+			system.Test, err = scoreWith(system.Model, f.model, f.data, test)
 			return err
 		}
 		input, err := readScores("scores", f.scores, test.Docs())

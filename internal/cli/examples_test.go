@@ -117,6 +117,7 @@ func prepareExamples(t *testing.T) {
 	for i, name := range []string{"train.txt", "train.txt.gz", "train.lwd", "vali.txt", "test.txt", "raw.txt", "new.txt.gz"} {
 		synth(i, 6, name)
 	}
+	mustWrite(t, "clicks.csv", "session,rating,brand,bm25\na,1,acme,0.5\na,0,other,0.25\n")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
 	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {
 		mustCopy(t, dir, "OHSUMED")

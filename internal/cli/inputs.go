@@ -23,6 +23,7 @@ const (
 	aSummary content = "a summary of results"
 	someData content = "judged queries"
 	scores   content = "scores"
+	aTable   content = "a table"
 )
 
 // contentOf recognises what a file holds by its beginning. Compressed files are not looked
@@ -70,7 +71,7 @@ func contentFrom(start []byte, more bool) content {
 		case len(words) == 1 && isNumber(string(words[0])):
 			numbers++
 		case bytes.Count(line, []byte(",")) > 1 && numbers == 0:
-			return "a table"
+			return aTable
 		default:
 			return ""
 		}
@@ -116,7 +117,7 @@ func inputFault(flag, path string, wanted content, err error) error {
 	if has[*fs.PathError](err) {
 		return usageErrorf("%s%w", flag, err)
 	}
-	if found := contentOf(path); path != "-" && found != "" && found != wanted {
+	if found := contentOf(path); path != "-" && found != "" && found != wanted && (found != aTable || wanted != someData) {
 		return usageErrorf("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hintOf(wanted))
 	}
 	return err

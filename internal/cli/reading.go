@@ -20,6 +20,7 @@ const maxMemory = 1e9
 // reading are the flags of all commands that read data.
 type reading struct {
 	memoryLimit
+	tables
 	missing string
 }
 
@@ -44,6 +45,7 @@ func (m *memoryLimit) options() dataset.Options {
 
 func (r *reading) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, min (the least value within the query), or keep (nothing: trees learn where documents go without)")
+	r.tables.addTo(cmd)
 	r.memoryLimit.addTo(cmd, "an input may take: features, 4 bytes each, identifiers, what comes from a pipe")
 }
 
@@ -55,7 +57,7 @@ func (r *reading) options() (dataset.Options, error) {
 	}
 	opts := r.memoryLimit.options()
 	opts.Missing = missing
-	return opts, nil
+	return opts, r.tables.apply(&opts)
 }
 
 // open reads a data set of any format, which a flag or, if that is empty, an argument
@@ -70,7 +72,7 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 	}
 	bar := env.startProgress("reading "+name, 0)
 	defer bar.finish()
-	opts.Observe, opts.Context = bar.bytes, ctx
+	opts.Observe, opts.Context, opts.Note = bar.bytes, ctx, env.noteOnce
 	var d *dataset.Dataset
 	var err error
 	if path == "-" {
@@ -96,7 +98,7 @@ type foldsReader func(dir string, opts dataset.Options) ([]tune.Fold, error)
 func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Options) ([]tune.Fold, error) {
 	bar := env.startProgress("reading "+dir, 0)
 	defer bar.finish()
-	opts.Observe = bar.bytes
+	opts.Observe, opts.Note = bar.bytes, env.noteOnce
 	folds, err := from(dir, opts)
 	return folds, folderFault(dir, err)
 }
@@ -105,7 +107,7 @@ func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Opt
 func (env *environment) readFiles(files tune.Files, opts dataset.Options) ([]tune.Fold, error) {
 	bar := env.startProgress("reading "+files.Train, 0)
 	defer bar.finish()
-	opts.Observe = bar.bytes
+	opts.Observe, opts.Note = bar.bytes, env.noteOnce
 	folds, err := tune.ReadFiles(files, opts)
 	for _, f := range []struct{ flag, path string }{{"train", files.Train}, {"valid", files.Valid}, {"test", files.Test}} {
 		if err != nil && strings.Contains(err.Error(), f.path) {

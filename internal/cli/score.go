@@ -29,7 +29,7 @@ func newScoreCommand(env *environment) *cobra.Command {
 input, higher meaning more relevant. The model's normalization is applied first.
 
 Grades are read but have no influence; give every document grade 0 if there are
-none. Features that the data lack count as 0.`,
+none, or leave the column out of a table. Features that the data lack count as 0.`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores
   zcat new.txt.gz | listwise score --model m.json --data -`,
 		Args: noArgs,
@@ -42,7 +42,7 @@ none. Features that the data lack count as 0.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
-	fl.StringVar(&f.data, "data", "", "documents to score, a `file`: LETOR text (.txt, .gz, .zst), a .lwd cache, or - (standard input)")
+	fl.StringVar(&f.data, "data", "", "documents to score, a `file`: LETOR text or a table (.txt, .csv, .tsv, also with .gz or .zst), a .lwd cache, or - (standard input)")
 	fl.StringVar(&f.out, "out", "", "`file` to write the scores to (default: standard output)")
 	f.addTo(cmd)
 	return cmd
@@ -56,14 +56,18 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
+	m, err := env.loadModel("model", f.model)
+	if err != nil {
+		return err
+	}
+	opts.Table.Ungraded, opts.FeatureNames = true, m.FeatureNames
 	d, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return err
 	}
 	var rows []float64
-	var m *model.Model
 	err = env.during("scoring "+f.data, func() (err error) {
-		m, rows, err = env.scoreWith(f.model, f.data, d)
+		rows, err = scoreWith(m, f.model, f.data, d)
 		return err
 	})
 	if err != nil {
@@ -86,16 +90,12 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	})
 }
 
-// scoreWith returns the model of a file and the scores that it gives to d, read from data,
-// in the order of d's rows. Errors are the caller's: see usageError.
-func (env *environment) scoreWith(path, data string, d *dataset.Dataset) (*model.Model, []float64, error) {
-	m, err := env.loadModel("model", path)
-	if err != nil {
-		return nil, nil, err
-	}
+// scoreWith returns the scores that the model of a path gives to d, read from data, in the
+// order of d's rows. Errors are the caller's: see usageError.
+func scoreWith(m *model.Model, path, data string, d *dataset.Dataset) ([]float64, error) {
 	scores, err := m.Score(d)
 	if err != nil {
-		return nil, nil, usageErrorf("%s: %w (model %s)", data, err, path)
+		return nil, usageErrorf("%s: %w (model %s)", data, err, path)
 	}
-	return m, scores, nil
+	return scores, nil
 }

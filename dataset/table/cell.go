@@ -1,0 +1,225 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/ingest"
+)
+
+// Kind is what the text of a cell is.
+type Kind int
+
+// The kinds.
+const (
+	Number   Kind = iota // a finite decimal number; true and false are 1 and 0
+	Missing              // nothing, or a word for it: NA, nan, null, none
+	Infinite             // a number beyond the range, or infinity
+	Text                 // anything else
+)
+
+// Parse reads the text of a cell, blanks around it aside. A number that float32 cannot hold
+// is Infinite only where its use says so: see [Float32].
+func Parse(text []byte) (v float64, kind Kind) {
+	text = bytes.Trim(text, " \t")
+	if len(text) == 0 {
+		return 0, Missing
+	}
+	if c := text[0]; c-'0' <= 9 || c == '-' || c == '+' || c == '.' {
+		var room [64]byte
+		b := append(append(room[:0], text...), "\n               "...)
+		if d, next := decimal.Scan(b, 0); next == len(text) {
+			if v = d.Float64(text); math.IsInf(v, 0) {
+				return v, Infinite
+			}
+			return v, Number
+		}
+	}
+	return word(text)
+}
+
+// word reads a cell that begins with a letter or a sign.
+func word(text []byte) (v float64, kind Kind) {
+	if len(text) > len("-infinity") {
+		return 0, Text
+	}
+	var room [16]byte
+	lower := room[:0]
+	for _, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		lower = append(lower, c)
+	}
+	switch string(lower) {
+	case "true":
+		return 1, Number
+	case "false":
+		return 0, Number
+	case "na", "n/a", "nan", "-nan", "null", "none", `\n`:
+		return 0, Missing
+	case "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity":
+		return 0, Infinite
+	}
+	return 0, Text
+}
+
+// float32Of is the value of a feature, whose text is that of a decimal number, correctly
+// rounded; ok is false if it is out of range.
+func float32Of(text []byte) (v float32, ok bool) {
+	text = bytes.Trim(text, " \t")
+	var room [64]byte
+	b := append(append(room[:0], text...), "\n               "...)
+	d, next := decimal.Scan(b, 0)
+	if next != len(text) { // a word
+		w, _ := word(text)
+		return float32(w), true
+	}
+	v = d.Float32(text)
+	return v, math.Abs(float64(v)) <= math.MaxFloat32
+}
+
+// row is what the parsers of all kinds of tables do with the cells of a document.
+type row struct {
+	*ingest.Collector
+
+	columns   *Columns
+	missingOK bool
+	checkOnly bool
+	idText    []byte
+
+	// Of the current document:
+	features       []float32
+	grade          float64
+	query, doc     []byte
+	nMissing       int
+	scratch, other []byte
+}
+
+// newRow returns a row for a collector.
+func newRow(c *ingest.Collector, columns *Columns, opts dataset.Options, checkOnly bool) *row {
+	r := &row{Collector: c, columns: columns, missingOK: opts.Missing != dataset.MissingError, checkOnly: checkOnly}
+	if checkOnly { // a row for what goes nowhere
+		r.features = make([]float32, len(columns.Names))
+	}
+	return r
+}
+
+// begin begins a document.
+func (r *row) begin() {
+	r.grade, r.nMissing, r.query, r.doc = 0, 0, nil, nil
+	if !r.checkOnly {
+		r.features = r.Row(r.Next())
+	}
+}
+
+// end ends a document whose cells are all set.
+func (r *row) end() error {
+	if !r.Grade(r.grade) {
+		name := r.columns.List[r.columns.grade].Name
+		return bad(fmt.Sprintf("%v in column %s", r.grade, name), "a grade, a finite non-negative number"+ingest.NegativeHint)
+	}
+	if err := r.Query(r.query, r.checkQuery); err != nil {
+		return err
+	}
+	if len(r.doc) > 0 {
+		if fault := ingest.Identifier(r.doc); fault != "" {
+			return r.badID(r.columns.doc, r.doc, "a document id "+fault)
+		}
+		r.Doc(r.doc)
+	}
+	r.Done(r.nMissing)
+	return nil
+}
+
+func (r *row) checkQuery(id []byte) error {
+	if len(id) == 0 {
+		return bad("no query in column "+r.columns.List[r.columns.query].Name, "a query id in every row")
+	}
+	if fault := ingest.Identifier(id); fault != "" {
+		return r.badID(r.columns.query, id, "a query id "+fault)
+	}
+	return nil
+}
+
+func (r *row) badID(column int, id []byte, expected string) error {
+	return bad(ingest.Quote(id)+" in column "+r.columns.List[column].Name, expected)
+}
+
+func bad(found, expected string) error {
+	return &dataset.SyntaxError{Found: found, Expected: expected}
+}
+
+// set sets a cell of a column that is not skipped. The text stays valid until the end of
+// the document.
+func (r *row) set(column int, text []byte) error {
+	f := &r.columns.List[column]
+	switch f.Role {
+	case Query:
+		r.query = text
+	case Doc:
+		r.doc = text
+	case Grade:
+		v, kind := Parse(text)
+		if r.grade = v; kind != Number {
+			return bad(found(text)+" in column "+f.Name, "a grade, a finite non-negative number")
+		}
+	case OneHot:
+		r.oneHot(f, text)
+	case Feature:
+		return r.feature(f, text)
+	case Skip:
+	}
+	return nil
+}
+
+// feature sets the feature of a column.
+func (r *row) feature(f *Column, text []byte) error {
+	_, kind := Parse(text)
+	if kind == Number || kind == Infinite {
+		if v, ok := float32Of(text); ok && kind == Number {
+			r.features[f.Feature] = v
+			return nil
+		}
+		return bad(found(text)+" in column "+f.Name, "a finite value within the range of float32, ±3.4e38")
+	}
+	switch {
+	case kind == Text:
+		return bad(found(text)+" in column "+f.Name, fmt.Sprintf("a number (--one-hot %s makes features of text, --features 'all but %s' leaves it out)", quoteName(f.Name), f.Name))
+	case !r.missingOK:
+		return bad(found(text)+" in column "+f.Name, "a number (or --missing zero, min or keep, which says what missing values become)")
+	}
+	r.features[f.Feature] = float32(math.NaN())
+	r.nMissing++
+	return nil
+}
+
+// oneHot sets the feature of a value of text.
+func (r *row) oneHot(f *Column, text []byte) {
+	if k, known := f.Values[string(text)]; known {
+		r.features[k] = 1
+		return
+	}
+	if _, kind := Parse(text); kind != Missing && !r.checkOnly {
+		r.columns.Unknown()
+	}
+}
+
+// found quotes a cell.
+func found(text []byte) string {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return "nothing"
+	}
+	return ingest.Quote(text)
+}
+
+// quoteName quotes a name for a shell if it needs that.
+func quoteName(name string) string {
+	if bytes.ContainsAny([]byte(name), " '\"$&;|<>()*?") {
+		return "'" + name + "'"
+	}
+	return name
+}

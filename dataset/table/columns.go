@@ -1,0 +1,378 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/internal/suggest"
+)
+
+// Role is what a column is for.
+type Role int
+
+// The roles.
+const (
+	Skip    Role = iota // the column is not read
+	Query               // the query's identifier
+	Grade               // the document's grade
+	Doc                 // the document's identifier
+	Feature             // a number
+	OneHot              // text whose values are features
+)
+
+// Field is a column as the table names it.
+type Field struct {
+	Name string
+
+	// Aside says that the column is no feature unless options name it.
+	Aside bool
+}
+
+// Column is what becomes of a column of a table.
+type Column struct {
+	Name string
+	Role Role
+
+	// Feature is the number of the feature, from 0.
+	Feature int
+
+	// Values are the features of the values of a OneHot column; others are unknown. Before
+	// Settle it is nil where the values of the data are wanted.
+	Values map[string]int
+}
+
+// Columns is what becomes of the columns of a table. It is made by [Choose], and may be used
+// by several goroutines once it is settled.
+type Columns struct {
+	// List has an entry for every field, in the order of the table.
+	List []Column
+
+	// Names are those of the features.
+	Names []string
+
+	// Auto says that columns of text become OneHot, which [Columns.Survey] is told of.
+	Auto bool
+
+	query, grade, doc int   // places in List, -1 if there is none
+	order             []int // places of the features' columns in the order wanted; nil if features are settled
+	unknown           atomic.Int64
+}
+
+// usual are the names by which columns are found, as plainName returns them.
+var usual = map[Role][]string{
+	Query: {"query", "queryid", "qid", "group", "groupid", "topic", "topicid", "searchid"},
+	Grade: {"grade", "label", "relevance", "rel", "relevancelabel", "judgment", "judgement", "rating"},
+	Doc:   {"doc", "docid", "document", "documentid", "docno", "itemid", "productid", "id"},
+}
+
+// plainName is a name in lower case and without blanks, hyphens and low lines.
+func plainName(name string) string {
+	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
+}
+
+// UsualQuery reports whether a column of that name is taken for the queries'.
+func UsualQuery(name string) bool { return slices.Contains(usual[Query], plainName(name)) }
+
+// Choose says what becomes of the columns of a table by the options: their Table and
+// FeatureNames. Errors are of type [*dataset.SyntaxError] without a place. What was
+// guessed is noted, under the name of the table.
+func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error) {
+	c := &Columns{List: make([]Column, len(fields)), query: -1, grade: -1, doc: -1}
+	for i, f := range fields {
+		c.List[i].Name = f.Name
+	}
+	if err := c.check(fields); err != nil {
+		return nil, err
+	}
+	if err := c.identify(opts.Table); err != nil {
+		return nil, err
+	}
+	choose := c.chooseByOptions
+	if opts.FeatureNames != nil {
+		choose = c.chooseByModel
+	}
+	if err := choose(fields, opts); err != nil {
+		return nil, err
+	}
+	c.note(name, opts)
+	return c, nil
+}
+
+// check checks the names.
+func (c *Columns) check(fields []Field) error {
+	seen := make(map[Field]int)
+	for i, f := range fields {
+		if fault := ingest.Identifier([]byte(f.Name)); fault != "" {
+			return &dataset.SyntaxError{Found: ingest.Quote([]byte(f.Name)), Expected: "a name of a column " + fault}
+		}
+		if first, twice := seen[f]; twice && f.Name != "" {
+			return &dataset.SyntaxError{Found: fmt.Sprintf("two columns called %q, the %s and the %s", f.Name, ordinal(first+1), ordinal(i+1)), Expected: "columns of different names"}
+		}
+		seen[f] = i
+	}
+	return nil
+}
+
+// identify finds the columns of queries, grades and documents.
+func (c *Columns) identify(o dataset.TableOptions) error {
+	for _, w := range []struct {
+		role  Role
+		place *int
+		name  string
+		what  string
+		flag  string
+		need  bool
+	}{
+		{Query, &c.query, o.Query, "queries", "--query", true},
+		{Grade, &c.grade, o.Grade, "grades", "--grade", !o.Ungraded},
+		{Doc, &c.doc, o.Doc, "documents", "--doc", false},
+	} {
+		find := func(f Column) bool { return f.Role == Skip && slices.Contains(usual[w.role], plainName(f.Name)) }
+		if w.name != "" {
+			find = func(f Column) bool { return f.Name == w.name }
+		}
+		*w.place = slices.IndexFunc(c.List, find)
+		switch i := *w.place; {
+		case i >= 0 && c.List[i].Role != Skip:
+			return &dataset.SyntaxError{Found: fmt.Sprintf("column %q for %s, which has another use", w.name, w.what), Expected: "another column (" + w.flag + ")"}
+		case i >= 0:
+			c.List[i].Role = w.role
+		case w.name != "":
+			return c.unknownColumn(w.name, w.flag)
+		case w.need:
+			return &dataset.SyntaxError{Found: "no column of " + w.what + " among " + c.names(), Expected: fmt.Sprintf("one called %s, or %s COLUMN", strings.Join(usual[w.role][:3], ", "), w.flag)}
+		}
+	}
+	return nil
+}
+
+// unknownColumn is the error about a column that an option names and the table lacks.
+func (c *Columns) unknownColumn(name, flag string) error {
+	var known []string
+	for _, f := range c.List {
+		known = append(known, f.Name)
+	}
+	expected := "one of " + c.names()
+	if near := suggest.Nearest(name, known); len(near) > 0 {
+		expected = suggest.Quoted(near)
+	}
+	return &dataset.SyntaxError{Found: fmt.Sprintf("no column %q (%s)", name, flag), Expected: expected}
+}
+
+// names lists the columns for messages.
+func (c *Columns) names() string {
+	const most = 8
+	var list []string
+	for _, f := range c.List {
+		if f.Name != "" {
+			list = append(list, f.Name)
+		}
+	}
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	}
+	return strings.Join(list, ", ")
+}
+
+// chooseByOptions chooses the features that the options ask for.
+func (c *Columns) chooseByOptions(fields []Field, opts dataset.Options) error {
+	o := opts.Table
+	for _, list := range []struct {
+		flag  string
+		names []string
+	}{{"--features", o.Features}, {"--features", o.Except}, {"--one-hot", o.OneHot}} {
+		for _, name := range list.names {
+			if c.find(fields, name) < 0 {
+				return c.unknownColumn(name, list.flag)
+			}
+		}
+	}
+	if o.Features != nil {
+		for _, name := range o.Features {
+			i := c.find(fields, name)
+			if c.List[i].Role != Skip {
+				return &dataset.SyntaxError{Found: fmt.Sprintf("column %q among the features, which has another use or stands there twice", name), Expected: "every feature once (--features)"}
+			}
+			c.List[i].Role = Feature
+			c.order = append(c.order, i)
+		}
+	} else {
+		for i, f := range fields {
+			if c.List[i].Role == Skip && f.Name != "" && !f.Aside && !slices.Contains(o.Except, f.Name) {
+				c.List[i].Role = Feature
+				c.order = append(c.order, i)
+			}
+		}
+	}
+	for _, name := range o.OneHot {
+		i := c.find(fields, name)
+		if c.List[i].Role != Feature {
+			return &dataset.SyntaxError{Found: fmt.Sprintf("column %q, which is no feature, among those of text", name), Expected: "columns of features (--one-hot)"}
+		}
+		c.List[i].Role = OneHot
+	}
+	c.Auto = o.OneHotAuto
+	return nil
+}
+
+// find returns the place of the column of a feature, -1 if there is none.
+func (c *Columns) find(fields []Field, name string) int {
+	i := slices.Index(fields, Field{Name: name})
+	if i < 0 {
+		i = slices.Index(fields, Field{name, true})
+	}
+	return i
+}
+
+// chooseByModel chooses the features that are wanted by name.
+func (c *Columns) chooseByModel(fields []Field, opts dataset.Options) error {
+	left := opts.Table.Except
+	var missing []string
+	for k, name := range opts.FeatureNames {
+		col, value, oneHot := name, "", false
+		i := c.find(fields, name)
+		for at := 0; i < 0 && at < len(name); at++ {
+			if name[at] == '=' {
+				col, value, oneHot = name[:at], name[at+1:], true
+				i = c.find(fields, col)
+			}
+		}
+		if i < 0 || slices.Contains(left, col) || c.List[i].Role == Feature || c.List[i].Role != Skip && !oneHot || c.List[i].Role != Skip && c.List[i].Role != OneHot {
+			missing = append(missing, name)
+			continue
+		}
+		f := &c.List[i]
+		if !oneHot {
+			f.Role, f.Feature = Feature, k
+			continue
+		}
+		if f.Role == Skip {
+			f.Role, f.Values = OneHot, make(map[string]int)
+		}
+		f.Values[value] = k
+	}
+	if n := len(missing); n > 0 {
+		found := fmt.Sprintf("no column for %d of the model's %d features: %s", n, len(opts.FeatureNames), strings.Join(missing[:min(n, 5)], ", "))
+		return &dataset.SyntaxError{Found: found, Expected: "a column for each, among " + c.names()}
+	}
+	c.Names = opts.FeatureNames
+	return nil
+}
+
+// note notes what was guessed.
+func (c *Columns) note(name string, opts dataset.Options) {
+	o := opts.Table
+	if opts.Note == nil || o.Query != "" && (o.Grade != "" || c.grade < 0) && (o.Doc != "" || c.doc < 0) && (o.Features != nil || o.Except != nil || opts.FeatureNames != nil) {
+		return
+	}
+	text := fmt.Sprintf("%s: queries are taken from column %s", name, c.List[c.query].Name)
+	if c.grade >= 0 {
+		text += ", grades from " + c.List[c.grade].Name
+	} else {
+		text += ", no grades"
+	}
+	if c.doc >= 0 {
+		text += ", document ids from " + c.List[c.doc].Name
+	}
+	features := 0
+	for _, f := range c.List {
+		if f.Role == Feature || f.Role == OneHot {
+			features++
+		}
+	}
+	text += fmt.Sprintf(", features from %d columns", features)
+	if left := c.leftOut(); left != "" {
+		text += "; left out: " + left
+	}
+	opts.Note(text + " (--query, --grade, --doc, --features choose others)")
+}
+
+// leftOut lists the columns that are not read.
+func (c *Columns) leftOut() string {
+	rest := &Columns{}
+	unnamed := 0
+	for _, f := range c.List {
+		if f.Role == Skip && f.Name != "" {
+			rest.List = append(rest.List, f)
+		} else if f.Role == Skip {
+			unnamed++
+		}
+	}
+	text := rest.names()
+	switch {
+	case unnamed == 0:
+		return text
+	case text != "":
+		text += ", "
+	}
+	if unnamed == 1 {
+		return text + "a column without a name"
+	}
+	return fmt.Sprintf("%s%d columns without names", text, unnamed)
+}
+
+// NeedsSurvey reports whether the values of columns of text must be collected before Settle.
+func (c *Columns) NeedsSurvey() bool {
+	return c.order != nil && (c.Auto || slices.ContainsFunc(c.List, func(f Column) bool { return f.Role == OneHot }))
+}
+
+// Settle numbers and names the features. The survey has the values of the columns of text,
+// nil if none was needed.
+func (c *Columns) Settle(s *Survey) error {
+	if c.order == nil { // the model's, or none
+		return nil
+	}
+	for _, i := range c.order {
+		f := &c.List[i]
+		f.Feature = len(c.Names)
+		if f.Role == Feature && c.Auto && s.text[i] {
+			f.Role = OneHot
+		}
+		if f.Role == Feature {
+			c.Names = append(c.Names, f.Name)
+			continue
+		}
+		values, err := s.values(i, f.Name)
+		if err != nil {
+			return err
+		}
+		f.Values = make(map[string]int, len(values))
+		for _, v := range values {
+			f.Values[v] = len(c.Names)
+			c.Names = append(c.Names, f.Name+"="+v)
+		}
+	}
+	c.order = nil
+	return nil
+}
+
+// Unknown counts a value of a OneHot column that is no feature.
+func (c *Columns) Unknown() { c.unknown.Add(1) }
+
+// Warnings are sentences about what was read by the columns from a table of that name.
+func (c *Columns) Warnings(name string) []string {
+	if n := c.unknown.Load(); n > 0 {
+		return []string{fmt.Sprintf("%s: %d values of text columns are not among those that the features were made of; their features are all 0", name, n)}
+	}
+	return nil
+}
+
+// ordinal is "1st", "2nd", ….
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", n, suffix)
+}

@@ -1,0 +1,229 @@
+package table
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/decimal"
+	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// ReadCSV reads a table whose first line has the names of the columns, in the form of RFC
+// 4180: cells with delimiters, quotes or line feeds stand between quotes, and quotes in them
+// twice. Lines end in LF or CR LF; empty ones are skipped. Blanks around cells without quotes
+// do not count. The delimiter is that of the options, else the one given.
+func ReadCSV(in *input.Input, opts dataset.Options, delimiter byte) (*dataset.Dataset, error) {
+	if opts.Table.Delimiter != 0 {
+		delimiter = opts.Table.Delimiter
+	}
+	f, err := openCSV(in, opts, delimiter)
+	if err != nil {
+		return nil, ingest.Locate(err, in.Name, max(1, f.headLines))
+	}
+	d, err := ingest.Read(in, opts, f)
+	if err != nil {
+		return nil, err
+	}
+	d.Warnings = append(d.Warnings, f.columns.Warnings(in.Name)...)
+	return d, nil
+}
+
+// csvFormat is CSV with a known header.
+type csvFormat struct {
+	opts      dataset.Options
+	delimiter byte
+	columns   *Columns
+	mem       *input.Memory
+
+	headBytes int // of the header and what stands before it, without a byte order mark
+	headLines int // up to the header's last
+
+	survey *Survey // nil if none is needed
+}
+
+var _ ingest.Format = (*csvFormat)(nil)
+
+func (f *csvFormat) Quotes() bool { return true }
+
+func (f *csvFormat) Recount() {
+	if f.survey != nil {
+		f.survey = NewSurvey(f.columns, f.mem)
+	}
+}
+
+func (f *csvFormat) Counted() error { return f.columns.Settle(f.survey) }
+
+func (f *csvFormat) Width(int) int {
+	if f.columns.order != nil { // not settled yet; an estimate
+		return len(f.columns.order)
+	}
+	return len(f.columns.Names)
+}
+
+func (f *csvFormat) Limit() int { return dataset.DefaultMaxFeature }
+
+func (f *csvFormat) Names() []string { return numbered(f.columns.Names) }
+
+func (f *csvFormat) Empty(docs int) error {
+	if docs == 0 {
+		return bad("no rows below the names of the columns", "a row for each document")
+	}
+	return bad("no column of features", "one or more beside those of queries, grades and documents")
+}
+
+// Count implements ingest.Format.
+func (f *csvFormat) Count(c ingest.Chunk) (size ingest.Size) {
+	b, skip := c.Text[:c.Lines()], 0
+	if c.Index == 0 {
+		skip = min(f.headBytes, len(b))
+		size.Lines = bytes.Count(b[:skip], []byte("\n"))
+		size.Quotes = bytes.Count(b[:skip], []byte(`"`))
+		b = b[skip:]
+	}
+	quotes := bytes.Count(b, []byte(`"`))
+	size.Quotes += quotes
+	if f.survey != nil {
+		f.collect(c, skip)
+	}
+	for p := 0; p < len(b); {
+		end := p
+		for odd := false; ; {
+			n := bytes.IndexByte(b[end:], '\n')
+			if n < 0 { // a record that does not end
+				end = len(b)
+				break
+			}
+			size.Lines++
+			odd = odd != (quotes > 0 && bytes.Count(b[end:end+n], []byte(`"`))%2 == 1)
+			if end += n + 1; !odd {
+				break
+			}
+		}
+		if !blank(b[p:end]) {
+			size.Docs++
+		}
+		p = end
+	}
+	return size
+}
+
+// blank reports whether a line holds nothing.
+func blank(line []byte) bool {
+	return len(line) > 0 && (line[0] == '\n' || line[0] == '\r' && len(line) == 2)
+}
+
+// collect adds the values of a chunk's cells to the survey, from p on.
+func (f *csvFormat) collect(c ingest.Chunk, p int) {
+	s := splitter{delimiter: f.delimiter}
+	part := f.survey.Part()
+	defer part.Done()
+	for n := c.Lines(); p < n; {
+		if blank(c.Text[p:min(n, p+2)]) {
+			p = bytes.IndexByte(c.Text[p:], '\n') + p + 1
+			continue
+		}
+		for column := 0; ; column++ {
+			cell, next, err := s.cell(c.Text[:n], p)
+			if err != nil {
+				return // parsing will say so
+			}
+			if column < len(f.columns.List) && f.survey.Wants(column) {
+				part.Add(column, cell)
+			}
+			if p = next + 1; c.Text[next] == '\n' {
+				break
+			}
+		}
+	}
+}
+
+// Parser implements ingest.Format.
+func (f *csvFormat) Parser(c *ingest.Collector, checkOnly bool) ingest.Parser {
+	return &csvParser{format: f, row: newRow(c, f.columns, f.opts, checkOnly), splitter: splitter{delimiter: f.delimiter}}
+}
+
+// csvParser parses rows.
+type csvParser struct {
+	*row
+
+	format   *csvFormat
+	splitter splitter
+	lines    int // line feeds within the cells of the row so far
+}
+
+// Chunk implements ingest.Parser.
+func (z *csvParser) Chunk(c ingest.Chunk, before, most int) (docs, line int, err error) {
+	line = before
+	b, p := c.Text, 0
+	if c.Index == 0 {
+		p = min(z.format.headBytes, c.Lines())
+		line += bytes.Count(b[:p], []byte("\n"))
+	}
+	for n := c.Lines(); p < n; {
+		line++
+		if b[p] == '\n' || b[p] == '\r' && b[p+1] == '\n' {
+			p = lineEnd(b, p) + 1
+			continue
+		}
+		if docs == most {
+			return docs, line, dataset.ErrChanged
+		}
+		z.lines = 0
+		p, err = z.document(b, p, n)
+		line += z.lines
+		if err != nil {
+			return docs, line, err
+		}
+		docs++
+	}
+	return docs, line, nil
+}
+
+// document parses the row at p and returns where the next begins.
+func (z *csvParser) document(b []byte, p, n int) (next int, err error) {
+	z.begin()
+	z.splitter.reset()
+	list := z.columns.List
+	last := len(list) - 1
+	for k := range list {
+		if f := &list[k]; f.Role == Feature {
+			v, end := decimal.Short(b, p)
+			if end > p && (b[end] == z.splitter.delimiter && k < last || b[end] == '\n' && k == last) {
+				z.features[f.Feature] = v
+				p = end + 1
+				continue
+			}
+		}
+		if p, err = z.other(b[:n], p, k, last); err != nil {
+			return p, err
+		}
+	}
+	return p, z.end()
+}
+
+// other parses a cell that is no short number, and what ends it.
+func (z *csvParser) other(b []byte, p, k, last int) (next int, err error) {
+	cell, end, err := z.splitter.cell(b, p)
+	if err != nil {
+		return p, fmt.Errorf("%w", inColumn(err, z.columns.List[k].Name))
+	}
+	switch {
+	case b[end] == '\n' && k < last:
+		return p, bad(fmt.Sprintf("%d cells", k+1), fmt.Sprintf("%d, one for each column (%s)", last+1, z.columns.names()))
+	case b[end] != '\n' && k == last:
+		return p, bad(fmt.Sprintf("more than %d cells, the next begins with %s", last+1, ingest.Quote(b[end+1:min(end+9, lineEnd(b, end+1))])),
+			fmt.Sprintf("one for each column (%s)", z.columns.names()))
+	}
+	z.lines += z.splitter.lines
+	return end + 1, z.set(k, cell)
+}
+
+// lineEnd returns the place of the line feed from p on.
+func lineEnd(b []byte, p int) int {
+	if n := bytes.IndexByte(b[p:], '\n'); n >= 0 {
+		return p + n
+	}
+	return len(b)
+}

@@ -1,0 +1,157 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// longestHeader is the longest line of names that is read.
+const longestHeader = 16 << 20
+
+// openCSV reads the header of a table and chooses its columns. With an error, headLines is
+// that of the error.
+func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat, error) {
+	f := &csvFormat{opts: opts, delimiter: delimiter, mem: in.Mem}
+	line, err := f.headLine(in)
+	if err != nil {
+		return f, err
+	}
+	s := splitter{delimiter: delimiter}
+	var fields []Field
+	for p := 0; p < len(line); {
+		cell, end, err := s.cell(line, p)
+		if err != nil {
+			return f, inColumn(err, strconv.Itoa(len(fields)+1))
+		}
+		fields = append(fields, Field{Name: string(cell)})
+		p = end + 1
+	}
+	if err := checkHeader(fields, line, delimiter); err != nil {
+		return f, err
+	}
+	if f.columns, err = Choose(in.Name, fields, opts); err != nil {
+		return f, err
+	}
+	if n := len(f.columns.order); n > dataset.DefaultMaxFeature {
+		return f, bad(fmt.Sprintf("%d columns of features", n), fmt.Sprintf("at most %d", dataset.DefaultMaxFeature))
+	}
+	if f.columns.NeedsSurvey() {
+		f.survey = NewSurvey(f.columns, in.Mem)
+		return f, nil
+	}
+	return f, f.columns.Settle(nil)
+}
+
+// checkHeader says what a first line that names no columns looks like.
+func checkHeader(fields []Field, line []byte, delimiter byte) error {
+	if len(fields) == 1 {
+		for _, other := range []struct {
+			delimiter byte
+			hint      string
+		}{{',', ","}, {';', "';'"}, {'\t', "tab"}, {'|', "'|'"}} {
+			if other.delimiter != delimiter && bytes.IndexByte(line, other.delimiter) > 0 {
+				return bad("one column, "+ingest.Quote([]byte(fields[0].Name)), "names of columns with "+delimiterName(delimiter)+" between them (or --delimiter "+other.hint+")")
+			}
+		}
+	}
+	numbers := 0
+	for _, f := range fields {
+		if _, kind := Parse([]byte(f.Name)); kind == Number {
+			numbers++
+		}
+	}
+	if numbers > 0 && 2*numbers >= len(fields) && !slices.ContainsFunc(fields, func(f Field) bool { return UsualQuery(f.Name) }) {
+		return bad("numbers, the first "+ingest.Quote(line[:len(line)-1]), "a first line with the names of the columns")
+	}
+	return nil
+}
+
+func delimiterName(c byte) string {
+	switch c {
+	case '\t':
+		return "tabs"
+	case ',':
+		return "commas"
+	}
+	return strconv.Quote(string(c))
+}
+
+// headLine returns the first record that is not blank, with its line feed, and notes how
+// much of the text it and what stands before it take.
+func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
+	head, err := in.Head(compress.HeadSize)
+	if err != nil {
+		return nil, err
+	}
+	z, err := compress.Reader(io.NewSectionReader(in.R, 0, in.Size), compress.Detect(head, in.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close() //nolint:errcheck // only read
+	r := bufio.NewReaderSize(io.LimitReader(z, longestHeader), 1<<12)
+	if mark, err := r.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
+		_, _ = r.Discard(3) // it was peeked at
+	}
+	for {
+		record, err := readRecord(r)
+		f.headBytes += len(record)
+		f.headLines += max(1, bytes.Count(record, []byte("\n")))
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, err
+		case len(record) > 0 && !blank(record):
+			if record[len(record)-1] != '\n' {
+				record = append(record, '\n')
+			}
+			return record, nil
+		case err != nil:
+			return nil, bad("no rows", "a table that begins with the names of its columns")
+		}
+	}
+}
+
+// readRecord reads up to the line feed that ends a row.
+func readRecord(r *bufio.Reader) (record []byte, err error) {
+	for odd := false; ; {
+		line, err := r.ReadBytes('\n')
+		record = append(record, line...)
+		odd = odd != (bytes.Count(line, []byte(`"`))%2 == 1)
+		if err != nil || !odd {
+			return record, err
+		}
+	}
+}
+
+// numbered returns nil for the names 1, 2, …, which are none.
+func numbered(names []string) []string {
+	for i, name := range names {
+		if name != strconv.Itoa(i+1) {
+			return names
+		}
+	}
+	return nil
+}
+
+// LooksLike returns what recognises a table with that delimiter by the beginning of a file:
+// its first line has one of the usual names of the queries' column, and no quote or other
+// sign of LETOR text.
+func LooksLike(delimiter byte) func(head []byte) bool {
+	return func(head []byte) bool {
+		line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
+		cells := strings.Split(string(line), string(delimiter))
+		return len(cells) > 1 && slices.ContainsFunc(cells, func(cell string) bool {
+			return UsualQuery(strings.Trim(cell, " \t\r\""))
+		})
+	}
+}
