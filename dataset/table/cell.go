@@ -89,14 +89,12 @@ type row struct {
 	columns   *Columns
 	missingOK bool
 	checkOnly bool
-	idText    []byte
 
 	// Of the current document:
-	features       []float32
-	grade          float64
-	query, doc     []byte
-	nMissing       int
-	scratch, other []byte
+	features   []float32
+	grade      float64
+	query, doc []byte
+	nMissing   int
 }
 
 // newRow returns a row for a collector.

@@ -183,16 +183,17 @@ func TestWantedNames(t *testing.T) {
 
 // Documents with negative grades can be left out, wherever they stand.
 func TestDropNegative(t *testing.T) {
-	text := "query,grade,doc,x\n"
+	var text strings.Builder
+	text.WriteString("query,grade,doc,x\n")
 	var want []string
 	for i := range 50 {
 		grade := i%3 - 1
-		text += fmt.Sprintf("q%d,%d,d%d,%d\n", i/7, grade, i, i+1)
+		fmt.Fprintf(&text, "q%d,%d,d%d,%d\n", i/7, grade, i, i+1)
 		if grade >= 0 {
 			want = append(want, fmt.Sprint(fmt.Sprintf("q%d", i/7), fmt.Sprintf("d%d", i), grade, i+1))
 		}
 	}
-	d, err := checkCuts(t, text, csvReader, dataset.Options{Negative: dataset.NegativeDrop})
+	d, err := checkCuts(t, text.String(), csvReader, dataset.Options{Negative: dataset.NegativeDrop})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (r *reading) options() (dataset.Options, error) {
 	}
 	opts := r.memoryLimit.options()
 	opts.Missing = missing
-	return opts, r.tables.apply(&opts)
+	return opts, r.apply(&opts)
 }
 
 // open reads a data set of any format, which a flag or, if that is empty, an argument
