@@ -88,21 +88,8 @@ func (l logisticLaw) addBoth(lambda, second, loss, scores, e []float64, a, to in
 		l.addBothFar(lambda, second, loss, scores, a, to)
 		return
 	}
-	upper := math.Float64bits(e[a])
-	var own, ownSecond float64
-	lambda, second, loss, e = lambda[:to], second[:to], loss[:to], e[:to]
-	for b := a + 1; b < len(e); b++ {
-		lower := math.Float64bits(e[b])
-		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
-		better, worse := math.Float64frombits(upper^flip), l.ease*math.Float64frombits(lower^flip)
-		p := worse / (better + worse)
-		f := l.sigma * loss[b] * p
-		own += f
-		lambda[b] -= f
-		d := l.sigma * math.Abs(f) * (1 - p)
-		ownSecond += d
-		second[b] += d
-	}
+	above := kernel.SwapLaw{Sigma: l.sigma, Ease: l.ease, Upper: e[a]}
+	own, ownSecond := above.Add(lambda[a+1:to], second[a+1:to], loss[a+1:to], e[a+1:to])
 	lambda[a] += own
 	second[a] += ownSecond
 }

@@ -201,3 +201,8 @@ func codesOfManyAVX512(dst *uint8, x *float32, cuts *[256]float32, n int)
 //
 //go:noescape
 func withoutAVX512(words *uint64, kept *uint64, values *uint64, n int, word uint64) (left int, dropped uint64)
+
+// addSwapsAVX2 is addSwapsGo of n pairs, a multiple of 4, at least that.
+//
+//go:noescape
+func addSwapsAVX2(lambda *float64, second *float64, losses *float64, e *float64, n int, sigma float64, ease float64, upper float64) (f float64, curvature float64)

@@ -6978,3 +6978,70 @@ eight:
 	MOVQ          SI, left+40(FP)
 	MOVQ          AX, dropped+48(FP)
 	RET
+
+// func addSwapsAVX2(lambda *float64, second *float64, losses *float64, e *float64, n int, sigma float64, ease float64, upper float64) (f float64, curvature float64)
+// Requires: AVX, AVX2, SSE2
+TEXT ·addSwapsAVX2(SB), NOSPLIT, $0-80
+	MOVQ         lambda+0(FP), AX
+	MOVQ         second+8(FP), CX
+	MOVQ         losses+16(FP), DX
+	MOVQ         e+24(FP), BX
+	MOVQ         n+32(FP), SI
+	XORQ         DI, DI
+	MOVSD        sigma+40(FP), X0
+	MOVSD        ease+48(FP), X1
+	MOVSD        upper+56(FP), X2
+	VBROADCASTSD X0, Y0
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD X2, Y2
+	VMOVUPD      one<>+0(SB), Y3
+	VMOVUPD      withoutSign<>+0(SB), Y4
+	VXORPD       X5, X5, X5
+	VXORPD       X6, X6, X6
+
+four:
+	VMOVUPD      (BX)(DI*8), Y7
+	VMOVUPD      (DX)(DI*8), Y8
+	VBLENDVPD    Y8, Y7, Y2, Y9
+	VBLENDVPD    Y8, Y2, Y7, Y7
+	VMULPD       Y7, Y1, Y7
+	VADDPD       Y7, Y9, Y9
+	VDIVPD       Y9, Y7, Y7
+	VSUBPD       Y7, Y3, Y9
+	VMULPD       Y8, Y0, Y10
+	VMULPD       Y7, Y10, Y10
+	VMOVUPD      (AX)(DI*8), Y7
+	VSUBPD       Y10, Y7, Y7
+	VMOVUPD      Y7, (AX)(DI*8)
+	VANDPD       Y4, Y10, Y8
+	VMULPD       Y8, Y0, Y8
+	VMULPD       Y9, Y8, Y8
+	VADDPD       (CX)(DI*8), Y8, Y7
+	VMOVUPD      Y7, (CX)(DI*8)
+	VEXTRACTF128 $0x01, Y10, X7
+	VADDSD       X10, X5, X5
+	VUNPCKHPD    X10, X10, X9
+	VADDSD       X9, X5, X5
+	VADDSD       X7, X5, X5
+	VUNPCKHPD    X7, X7, X7
+	VADDSD       X7, X5, X5
+	VEXTRACTF128 $0x01, Y8, X7
+	VADDSD       X8, X6, X6
+	VUNPCKHPD    X8, X8, X8
+	VADDSD       X8, X6, X6
+	VADDSD       X7, X6, X6
+	VUNPCKHPD    X7, X7, X7
+	VADDSD       X7, X6, X6
+	ADDQ         $0x04, DI
+	CMPQ         DI, SI
+	JL           four
+	VZEROUPPER
+	MOVSD        X5, f+64(FP)
+	MOVSD        X6, curvature+72(FP)
+	RET
+
+DATA withoutSign<>+0(SB)/8, $0x7fffffffffffffff
+DATA withoutSign<>+8(SB)/8, $0x7fffffffffffffff
+DATA withoutSign<>+16(SB)/8, $0x7fffffffffffffff
+DATA withoutSign<>+24(SB)/8, $0x7fffffffffffffff
+GLOBL withoutSign<>(SB), RODATA|NOPTR, $32

@@ -331,3 +331,12 @@ func without(words, kept, values []uint64, word uint64) (left int, dropped uint6
 	left, more := withoutFrom(eights, left, words, kept, values, word)
 	return left, dropped + more
 }
+
+func addSwaps(l SwapLaw, lambda, second, losses, e []float64) (f, curvature float64) {
+	n := len(lambda) &^ 3
+	if !haveAVX2 || n == 0 {
+		return addSwapsGo(l, lambda, second, losses, e)
+	}
+	f, curvature = addSwapsAVX2(&lambda[0], &second[0], &losses[0], &e[0], n, l.Sigma, l.Ease, l.Upper)
+	return l.addTo(f, curvature, lambda[n:], second[n:], losses[n:], e[n:])
+}

@@ -99,3 +99,7 @@ func copyColumns(dst []uint64, apart int, matrix []uint64, stride, width int, ro
 func without(words, kept, values []uint64, word uint64) (left int, dropped uint64) {
 	return withoutGo(words, kept, values, word)
 }
+
+func addSwaps(l SwapLaw, lambda, second, losses, e []float64) (f, curvature float64) {
+	return addSwapsGo(l, lambda, second, losses, e)
+}

@@ -49,5 +49,6 @@ func main() {
 	copyColumns()
 	codesOfMany()
 	without()
+	addSwaps()
 	Generate()
 }

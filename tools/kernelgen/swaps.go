@@ -1,0 +1,75 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// addSwaps computes four pairs at a time. The sums of one document take them one after the other,
+// as their order is part of the result, beside the divisions of the next four.
+func addSwaps() {
+	TEXT("addSwapsAVX2", attrLeaf, "func(lambda, second, losses, e *float64, n int, sigma, ease, upper float64) (f, curvature float64)")
+	Doc("addSwapsAVX2 is addSwapsGo of n pairs, a multiple of 4, at least that.")
+	Pragma("noescape")
+	lambda, second := Mem{Base: Load(Param("lambda"), GP64())}, Mem{Base: Load(Param("second"), GP64())}
+	losses, e := Mem{Base: Load(Param("losses"), GP64())}, Mem{Base: Load(Param("e"), GP64())}
+	n, at := Load(Param("n"), GP64()), GP64()
+	XORQ(at, at)
+	parameters := []Register{Load(Param("sigma"), XMM()), Load(Param("ease"), XMM()), Load(Param("upper"), XMM())}
+	all := registers(3)
+	each(all, func(i int) { VBROADCASTSD(parameters[i], all[i]) })
+	sigma, ease, upper := all[0], all[1], all[2]
+	one, size := YMM(), YMM()
+	VMOVUPD(const4("one", 1), one)
+	VMOVUPD(bits4("withoutSign", 1<<63-1), size)
+	sums := [2]VecVirtual{XMM(), XMM()}
+	for _, s := range sums {
+		VXORPD(s, s, s)
+	}
+
+	Label("four")
+	lower, d, better, p, q := YMM(), YMM(), YMM(), YMM(), YMM()
+	VMOVUPD(e.Idx(at, 8), lower)
+	VMOVUPD(losses.Idx(at, 8), d)
+	VBLENDVPD(d, lower, upper, better)
+	VBLENDVPD(d, upper, lower, p)
+	VMULPD(p, ease, p) // the worse
+	VADDPD(p, better, better)
+	VDIVPD(better, p, p)
+	VSUBPD(p, one, q)
+	f, old := YMM(), YMM()
+	VMULPD(d, sigma, f)
+	VMULPD(p, f, f)
+	VMOVUPD(lambda.Idx(at, 8), old)
+	VSUBPD(f, old, old)
+	VMOVUPD(old, lambda.Idx(at, 8))
+	VANDPD(size, f, d)
+	VMULPD(d, sigma, d)
+	VMULPD(q, d, d)
+	VADDPD(second.Idx(at, 8), d, old)
+	VMOVUPD(old, second.Idx(at, 8))
+	for k, v := range []VecVirtual{f, d} {
+		inOrder(sums[k], v)
+	}
+	ADDQ(U8(4), at)
+	CMPQ(at, n)
+	JL(LabelRef("four"))
+
+	VZEROUPPER()
+	Store(sums[0], ReturnIndex(0))
+	Store(sums[1], ReturnIndex(1))
+	RET()
+}
+
+// inOrder adds the four lanes of v to a sum, the first one first.
+func inOrder(sum, v VecVirtual) {
+	low, high, odd := v.AsX(), XMM(), XMM()
+	VEXTRACTF128(U8(1), v, high)
+	VADDSD(low, sum, sum)
+	VUNPCKHPD(low, low, odd)
+	VADDSD(odd, sum, sum)
+	VADDSD(high, sum, sum)
+	VUNPCKHPD(high, high, high)
+	VADDSD(high, sum, sum)
+}
