@@ -166,8 +166,13 @@ func (s ndcgSwaps) Work(int) int { return 0 }
 
 func (s ndcgSwaps) Prepare(x, _ []float64) (ranks int) {
 	if s.gains == nil {
+		var gains [smallGrade + 1]float64 // of the grades up to the highest met
+		known := 0
 		for r, grade := range x {
-			x[r] = s.gain.of(grade) / s.ideal
+			for ; known <= int(grade); known++ {
+				gains[known] = s.gain.of(float64(known)) / s.ideal
+			}
+			x[r] = gains[int(grade)&smallGrade]
 		}
 	}
 	return len(s.discounts)
