@@ -43,8 +43,8 @@ func (g *Grower) chooseCounted(l *leaf, splits []split) {
 
 // chooseAnew gives a leaf whose best split leaves too few documents another one.
 func (g *Grower) chooseAnew(l *leaf) {
-	s := g.searcher(l)
-	g.blocks(l.to-l.from, func(_ *gatherer, from, to int) { g.search(&s, from, to, l.sums, g.splits) })
+	g.searchers[0] = g.searcher(l)
+	g.blocks(l.to-l.from, func(_ *gatherer, from, to int) { g.search(&g.searchers[0], from, to, l.sums, g.splits) })
 	g.chooseCounted(l, g.splits)
 }
 

@@ -21,12 +21,15 @@ type Grower struct {
 		index  []uint32
 		codes  []uint8
 		counts []int
+		goes   [256]uint8
+		parent leaf // the one divided last
 	}
 	leaves    []leaf
 	free      [][]histogram
-	gatherers []gatherer // a worker each
-	splits    []split    // by slot, of the node looked at
-	second    []split    // likewise, of its sibling
+	gatherers []gatherer  // a worker each
+	searchers [2]searcher // of the node looked at and its sibling
+	splits    []split     // by slot, of the node looked at
+	second    []split     // likewise, of its sibling
 	tree      *Tree
 	bag       []bool // documents that are in index; nil for all
 	barred    []bool // features that no split is by; nil for none
@@ -156,11 +159,11 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	}
 	top := &g.leaves[0]
 	top.sums = g.take()
-	s := g.searcher(top)
+	g.searchers[0] = g.searcher(top)
 	g.blocks(top.to, func(w *gatherer, from, to int) {
 		w.fill(top.sums, g.matrix, from, to, g.index, g.packed)
 		if g.Growth != Symmetric {
-			g.search(&s, from, to, top.sums, g.splits)
+			g.search(&g.searchers[0], from, to, top.sums, g.splits)
 		}
 	})
 	if g.Growth != Symmetric {
@@ -169,15 +172,18 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 }
 
 // divide divides a leaf by its best split, of which read has returned the codes: the left part
-// stays the leaf, the right one is a new leaf. It returns the leaf as it was and both parts, which have no histograms yet.
+// stays the leaf, the right one is a new leaf. It returns the leaf as it was, which is
+// valid until the next is divided, and both parts, which have no histograms yet.
 func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
-	l := g.leaves[at]
-	b := l.best
+	l := &g.spare.parent
+	*l = g.leaves[at]
+	b := &l.best
 	slot := b.slot
 	f := g.matrix.slots[slot]
 	node := Node{Feature: f, MissingLeft: b.missingLeft, Left: -1 - at, Right: -1 - len(g.leaves), slot: slot, cut: b.cut, Threshold: math.MaxFloat32}
 	if cuts := g.matrix.bins.cuts[f]; b.categorical {
-		node.Threshold, node.Categories, node.set = 0, g.matrix.bins.categoriesOf(f, &b.set), &b.set
+		set := b.set
+		node.Threshold, node.Categories, node.set = 0, g.matrix.bins.categoriesOf(f, &set), &set
 	} else if int(b.cut) < len(cuts) {
 		node.Threshold = cuts[b.cut]
 	}
@@ -190,7 +196,7 @@ func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 			above.Right = number
 		}
 	}
-	middle := l.from + g.partition(&l, &b, codes)
+	middle := l.from + g.partition(l, b, codes)
 	left := leaf{from: l.from, to: middle, depth: l.depth + 1, node: number, isLeft: true, key: mix(l.key + 1)}
 	right := leaf{from: middle, to: l.to, depth: l.depth + 1, node: number, key: mix(l.key + 2)}
 	for code, s := range l.sums[b.slot/blockFeatures][b.slot%blockFeatures] {
@@ -208,7 +214,7 @@ func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	if smaller.to-smaller.from > larger.to-larger.from {
 		smaller, larger = larger, smaller
 	}
-	return &l, smaller, larger
+	return l, smaller, larger
 }
 
 // searchBoth finds the best splits of two siblings. The larger one's histograms take the
@@ -228,11 +234,11 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 		return
 	}
 	smaller.sums = g.take()
-	s, t := g.searcher(smaller), g.searcher(larger)
+	g.searchers = [2]searcher{g.searcher(smaller), g.searcher(larger)}
 	g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) {
 		g.part(w, smaller, larger, from, to)
-		g.search(&s, from, to, smaller.sums, g.splits)
-		g.search(&t, from, to, larger.sums, g.second)
+		g.search(&g.searchers[0], from, to, smaller.sums, g.splits)
+		g.search(&g.searchers[1], from, to, larger.sums, g.second)
 	})
 	g.choose(smaller, g.splits)
 	g.choose(larger, g.second)
@@ -241,10 +247,10 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 // searchLarger finds the best split of the larger sibling of a leaf that will not be divided,
 // whose documents are taken from the histograms one by one.
 func (g *Grower) searchLarger(smaller, larger *leaf) {
-	t := g.searcher(larger)
+	g.searchers[1] = g.searcher(larger)
 	g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) {
 		w.remove(larger.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed)
-		g.search(&t, from, to, larger.sums, g.second)
+		g.search(&g.searchers[1], from, to, larger.sums, g.second)
 	})
 	g.choose(larger, g.second)
 }

@@ -41,7 +41,8 @@ func (g *Grower) partition(l *leaf, by *split, codes []uint8) int {
 	if len(g.spare.counts) < n+1 {
 		g.spare.counts = make([]int, n+1)
 	}
-	counts, goes := g.spare.counts[:n+1], goesLeft(by)
+	counts, goes := g.spare.counts[:n+1], &g.spare.goes
+	*goes = goesLeft(by)
 	// Each chunk writes those that go left at its front of the spare memory, and the others
 	// behind them; then all are moved to where they belong. Every document is written to both
 	// places, and the place that it does not go to is written again: there is nothing to predict.

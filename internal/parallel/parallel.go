@@ -26,9 +26,13 @@ import (
 // the other workers have finished theirs. A memory fault, as of a mapped file that was
 // truncated, is a panic here.
 func For(n, workers int, fn func(worker, i int)) {
-	var c crew
+	c := crews.Get().(*crew)
 	c.run(Workers(workers, n), n, fn)
+	crews.Put(c)
 }
+
+// crews are those that no call of For uses: calls that are many leave no memory behind.
+var crews = sync.Pool{New: func() any { return new(crew) }}
 
 // Workers returns the number of workers that a call with the given workers
 // argument uses for n items: workers, or GOMAXPROCS if it is not positive, but
