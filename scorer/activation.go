@@ -16,8 +16,10 @@ import (
 //	relu      max(z, 0)
 //	softplus  log(1 + eᶻ)
 //	elu       z for z > 0, eᶻ − 1 otherwise
+//	identity  z
+//	leakyrelu z for z > 0, z/100 otherwise
 //
-// All but relu, which has a kink at 0, have continuous derivatives. Values are
+// All but relu and leakyrelu, which have a kink at 0, have continuous derivatives. Values are
 // exact to 1e-15, absolutely for tanh and elu near 0.
 type Activation int
 
@@ -28,9 +30,14 @@ const (
 	ReLU
 	Softplus
 	ELU
+	Identity
+	LeakyReLU
 )
 
-var activationNames = [...]string{"tanh", "sigmoid", "relu", "softplus", "elu"}
+// leak is the slope of leakyrelu below 0.
+const leak = 0.01
+
+var activationNames = [...]string{"tanh", "sigmoid", "relu", "softplus", "elu", "identity", "leakyrelu"}
 
 // ActivationNames returns the names that ParseActivation reads.
 func ActivationNames() []string { return slices.Clone(activationNames[:]) }
@@ -65,6 +72,11 @@ func (f Activation) apply(z []float64) {
 		kernel.Softplus(z, z)
 	case ELU:
 		applyELU(z)
+	case Identity:
+	case LeakyReLU:
+		for i, v := range z {
+			z[i] = max(v, 0) + float64(leak*min(v, 0))
+		}
 	default:
 		panic(fmt.Sprintf("scorer: activation %d", int(f)))
 	}
@@ -116,6 +128,14 @@ func (f Activation) slope(dst, a []float64) {
 	case ELU:
 		for i, v := range a {
 			dst[i] = 1 + min(v, 0)
+		}
+	case Identity:
+		for i := range dst {
+			dst[i] = 1
+		}
+	case LeakyReLU:
+		for i, v := range a {
+			dst[i] = leak + (1-leak)*step(v)
 		}
 	default:
 		panic(fmt.Sprintf("scorer: activation %d", int(f)))

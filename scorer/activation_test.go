@@ -19,6 +19,8 @@ var formulas = map[Activation]func(z float64) float64{
 		}
 		return math.Expm1(z)
 	},
+	Identity:  func(z float64) float64 { return z },
+	LeakyReLU: func(z float64) float64 { return max(z, z/100) },
 }
 
 // Values agree with the definitions to the last digits, and derivatives, which are
@@ -74,7 +76,7 @@ func TestParseActivation(t *testing.T) {
 			t.Errorf("%s is read as %v, %v", name, f, err)
 		}
 	}
-	const want = `found the activation "step", expected tanh, sigmoid, relu, softplus, elu`
+	const want = `found the activation "step", expected tanh, sigmoid, relu, softplus, elu, identity, leakyrelu`
 	if _, err := ParseActivation("step"); err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

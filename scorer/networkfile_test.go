@@ -59,7 +59,7 @@ func TestNetworkForm(t *testing.T) {
 func TestDecodeNetworkErrors(t *testing.T) {
 	const weights = `"weights":[1,2,3]}`
 	for text, want := range map[string]string{
-		`{"type":"net",` + weights:                                                                                 `net scorer: found the activation "", expected tanh, sigmoid, relu, softplus, elu`,
+		`{"type":"net",` + weights:                                                                                 `net scorer: found the activation "", expected tanh, sigmoid, relu, softplus, elu, identity, leakyrelu`,
 		`{"type":"net","activation":"tanh",` + weights:                                                             `net scorer: found "features" = 0, expected at least 1`,
 		`{"type":"net","activation":"tanh","features":1,` + weights:                                                `net scorer: found "hidden" = 0, expected at least 1`,
 		`{"type":"net","activation":"tanh","features":1,"hidden":-1,` + weights:                                    `net scorer: found "hidden" = -1, expected at least 1`,
