@@ -35,6 +35,19 @@ type format struct {
 // a new format is a file and a line here.
 var formats = []format{
 	lightgbm,
+	ranklib,
+	elasticsearch,
+	opensearch,
+	elasticRankLib,
+	solr,
+	svmlight,
+	liblinear,
+	sklearn,
+	onnx,
+	vespa,
+	plainJSON,
+	sqlSelect,
+	goSource,
 }
 
 // ReadOptions say how a file is read.
@@ -46,12 +59,20 @@ type ReadOptions struct {
 	// FirstFeature says which feature of this module a format's first column is, where columns
 	// are counted from 0.
 	FirstFeature Numbering
+	// Names are those of the features of the data that the model is for, which may be more than it
+	// knows; nil leaves the format's.
+	Names []string
+	// Features is their number where Names is nil; 0 leaves the format's.
+	Features int
 }
 
 // WriteOptions say how a file is written.
 type WriteOptions struct {
 	// Name is what formats with a name for the model call it; empty means "listwise".
 	Name string
+	// Names are those of the features in an engine; nil means the model's, and feature_1, feature_2
+	// and so on if it has none.
+	Names []string
 	// FeatureSet is the feature set or store that the model belongs to, where a format has such.
 	FeatureSet string
 	// FirstFeature is as in ReadOptions.
@@ -167,6 +188,9 @@ func Read(data []byte, o ReadOptions) (*model.Model, []string, error) {
 		return nil, nil, &model.FileError{File: o.File, Err: fmt.Errorf("found more than %d bytes, expected a model file of that size at most", model.MaxFileBytes)}
 	}
 	m, notes, err := f.read(data, o)
+	if err == nil {
+		m, err = named(m, o)
+	}
 	if err != nil {
 		return nil, nil, located(o.File, data, err)
 	}

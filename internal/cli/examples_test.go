@@ -141,6 +141,7 @@ func prepareExamples(t *testing.T) {
 	}
 	mustCall(t, "train", "--no-record", "--method", "lambdamart", "--set", "trees=3", "--train", "train.txt", "--model", "trees.json")
 	mustCall(t, "export", "--model", "trees.json", "--to", "lightgbm", "--out", "lightgbm.txt")
+	mustCall(t, "export", "--model", "trees.json", "--to", "ranklib", "--out", "ranklib.txt")
 	for i, system := range []string{"mle", "ranknet", "listnet", "lambdarank", "coordascent"} {
 		for k := range 3 {
 			fold := fmt.Sprintf("Fold%d", k+1)

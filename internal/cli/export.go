@@ -17,6 +17,7 @@ type exportFlags struct {
 	to      string
 	out     string
 	scores  string
+	names   string
 	options interchange.WriteOptions
 }
 
@@ -33,8 +34,11 @@ Formats:
 What the format cannot express is an error that says why: trees do not go into a
 format for weighted sums, and per-query normalization not into an engine that sees
 one document. Notes say what a user of the file must know.`,
-		Example: `  listwise export --model trees.json --to lightgbm --out lightgbm.txt`,
-		Args:    noArgs,
+		Example: `  listwise export --model trees.json --to lightgbm --out lightgbm.txt
+  listwise export --model trees.json --to elasticsearch --name shop --scores shift --out shop.json
+  listwise export --model m.json --to solr --name shop --features bm25,title,ctr,age,clicks --out shop.json
+  listwise export --model m.json --to sql --featureset products --out score.sql`,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "model", "to", "out"); err != nil {
 				return err
@@ -48,7 +52,8 @@ one document. Notes say what a user of the file must know.`,
 	fl.StringVar(&f.out, "out", "", "`file` to write; - is standard output")
 	fl.StringVar(&f.scores, "scores", interchange.RawScores.String(), "`how` scores are changed, which keeps their order: raw, shift (by a constant, so that none is negative) or logistic (1/(1+exp(-score)), where the format has it)")
 	fl.StringVar(&f.options.Name, "name", "", "`name` of the model in formats that have one (default listwise)")
-	fl.StringVar(&f.options.FeatureSet, "featureset", "", "`name` of the feature set or store in formats that have one")
+	fl.StringVar(&f.names, "features", "", "`names` of the features in the engine, separated by commas or as a JSON list (default: the model's, or feature_1, feature_2, … if it has none)")
+	fl.StringVar(&f.options.FeatureSet, "featureset", "", "`name` of the feature set or store, or of the table, in formats that have one")
 	f.addTo(fl, "0")
 	return cmd
 }
@@ -70,6 +75,9 @@ func (f *exportFlags) run(env *environment) error {
 	}
 	if f.options.Scores, err = interchange.ParseScores(f.scores); err != nil {
 		return usageErrorf("--scores: %w", err)
+	}
+	if f.options.Names, err = parseFeatures(f.names); err != nil {
+		return err
 	}
 	m, err := env.loadModel("model", f.model)
 	if err != nil {

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +33,25 @@ func (n *numberingFlag) numbering() (interchange.Numbering, error) {
 	return 0, usageErrorf("--first-feature %q: expected 0 or 1", n.first)
 }
 
+// parseFeatures reads the names of features: a JSON list, or names separated by commas; empty
+// means none.
+func parseFeatures(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	names := strings.Split(text, ",")
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		names = nil
+		if err := json.Unmarshal([]byte(text), &names); err != nil {
+			return nil, usageErrorf("--features: found what is no JSON list of names: %w", err)
+		}
+	}
+	if slices.Contains(names, "") || len(names) == 0 {
+		return nil, usageErrorf("--features %s: found an empty name, expected names separated by commas, or a JSON list of them", text)
+	}
+	return names, nil
+}
+
 // formatList describes the formats that can do something, for help texts.
 func formatList(can func(interchange.Format) bool) string {
 	var b strings.Builder
@@ -46,8 +68,9 @@ func writes(f interchange.Format) bool { return f.Writes }
 
 type importFlags struct {
 	numberingFlag
-	from  string
-	model string
+	from     string
+	model    string
+	features string
 }
 
 func newImportCommand(env *environment) *cobra.Command {
@@ -63,7 +86,8 @@ Formats, recognised by content unless --from says which:
 ` + formatList(reads) + `
 
 What a model file cannot express is an error. Notes say what was assumed.`,
-		Example: `  listwise import lightgbm.txt --model imported.json`,
+		Example: `  listwise import lightgbm.txt --model imported.json
+  listwise import ranklib.txt --model imported.json --features bm25,title,ctr,age,clicks`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "model"); err != nil {
 				return err
@@ -76,6 +100,7 @@ What a model file cannot express is an error. Notes say what was assumed.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "`file` for the model")
+	fl.StringVar(&f.features, "features", "", "`names` of the features of the data that the model is for, separated by commas or as a JSON list, or their number; for formats that know features by number only")
 	fl.StringVar(&f.from, "from", "", "`format` of the file (default: by its content)")
 	f.addTo(fl, "the file decides, and a note says so")
 	return cmd
@@ -93,7 +118,15 @@ func (f *importFlags) run(env *environment, path string) error {
 	if err != nil {
 		return err
 	}
-	m, err := env.loadModelAs("", path, interchange.ReadOptions{Format: f.from, FirstFeature: first})
+	o := interchange.ReadOptions{Format: f.from, FirstFeature: first}
+	if o.Features, err = strconv.Atoi(f.features); err != nil {
+		if o.Names, err = parseFeatures(f.features); err != nil {
+			return err
+		}
+	} else if o.Features < 1 {
+		return usageErrorf("--features %d: expected at least 1", o.Features)
+	}
+	m, err := env.loadModelAs("", path, o)
 	if err != nil {
 		return err
 	}

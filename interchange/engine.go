@@ -1,0 +1,99 @@
+package interchange
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/model"
+)
+
+// single returns a number as a float32, which many engines compute in. One beyond its range is
+// an error.
+func single(what string, v float64) (float32, error) {
+	f := float32(v)
+	if math.IsInf(float64(f), 0) {
+		return 0, fmt.Errorf("found %s %v, expected one within the range of float32, in which the engine computes", what, v)
+	}
+	return f, nil
+}
+
+// needZeroForMissing returns an error unless missing values go where 0 goes in every node: the
+// engine has no missing values and takes features that a document lacks as 0.
+func (e *ensemble) needZeroForMissing() error {
+	for k, t := range e.trees {
+		for i, n := range t.nodes {
+			if n.Categories == nil && n.MissingLeft != (0 <= n.Threshold) {
+				return fmt.Errorf("found that a missing value of feature %d goes %s in node %d of tree %d, where 0 goes %s: the engine takes missing values as 0; train with --missing zero",
+					n.Feature+1, side(n.MissingLeft), i+1, k+1, side(!n.MissingLeft))
+			}
+		}
+	}
+	return nil
+}
+
+// needThresholds returns an error for trees that divide documents by categories.
+func (e *ensemble) needThresholds() error {
+	for k, t := range e.trees {
+		for i, n := range t.nodes {
+			if n.Categories != nil {
+				return fmt.Errorf("found categories of feature %d in node %d of tree %d, expected thresholds alone: the engine has no categories", n.Feature+1, i+1, k+1)
+			}
+		}
+	}
+	return nil
+}
+
+// shiftSingle is shift for an engine that adds float32: the least score stays at least 0 after
+// its rounding.
+func (e *ensemble) shiftSingle() {
+	var size float64
+	for _, t := range e.trees {
+		for _, v := range t.values {
+			size = max(size, math.Abs(v))
+		}
+	}
+	n := float64(len(e.trees) + 1)
+	e.shift()
+	e.constant += n * n * size * 0x1p-24
+}
+
+func side(left bool) string {
+	if left {
+		return "left"
+	}
+	return "right"
+}
+
+// engineNames returns the names of features in an engine: those given, the model's, or feature_1,
+// feature_2 and so on.
+func engineNames(m *model.Model, o WriteOptions) ([]string, error) {
+	n := m.Scorer.NumFeatures()
+	names := o.Names
+	if names == nil {
+		names = m.FeatureNames
+	}
+	if names != nil && len(names) != n {
+		return nil, fmt.Errorf("found %d names of features, expected the model's %d", len(names), n)
+	}
+	if names == nil && n > mostNames {
+		return nil, fmt.Errorf("found a model of %d features without names, expected at most %d of these", n, mostNames)
+	}
+	seen := make(map[string]bool, n)
+	for _, name := range names {
+		if seen[name] {
+			return nil, fmt.Errorf("found the feature name %q twice, expected different ones", name)
+		}
+		seen[name] = true
+	}
+	if names != nil {
+		return names, nil
+	}
+	names = make([]string, n)
+	for j := range names {
+		names[j] = fmt.Sprintf("feature_%d", j+1)
+	}
+	return names, nil
+}
+
+// mostNames is how many features without names get some.
+const mostNames = 1 << 22

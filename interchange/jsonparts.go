@@ -1,0 +1,131 @@
+package interchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/listwise/listwise/internal/strictjson"
+)
+
+// wrong is an error about a value of a JSON text, whose line it tells.
+func wrong(v strictjson.Value, text string, args ...any) error {
+	return &strictjson.Error{At: v.At, Err: fmt.Errorf(text, args...)}
+}
+
+// shown is a value as errors show it.
+func shown(v strictjson.Value) string {
+	if v.Text == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%.40s", v.Text)
+}
+
+// member returns a member of an object by its key. If there is none, its Text is nil, and its place
+// that of the object's first member.
+func member(o strictjson.Object, key string) strictjson.Value {
+	for _, m := range o {
+		if m.Key == key {
+			return m.Value
+		}
+	}
+	if len(o) > 0 {
+		return strictjson.Value{At: o[0].Value.At}
+	}
+	return strictjson.Value{}
+}
+
+// objectOf returns the members of an object; what names it in errors.
+func objectOf(v strictjson.Value, what string) (strictjson.Object, error) {
+	if v.Text == nil || v.Text[0] != '{' {
+		return nil, wrong(v, "found %s as %s, expected an object", shown(v), what)
+	}
+	return strictjson.Members(v)
+}
+
+// elementsOf returns the elements of a list.
+func elementsOf(v strictjson.Value, what string) ([]strictjson.Value, error) {
+	if v.Text == nil || v.Text[0] != '[' {
+		return nil, wrong(v, "found %s as %s, expected a list", shown(v), what)
+	}
+	return strictjson.Elements(v)
+}
+
+// textOf returns a string.
+func textOf(v strictjson.Value, what string) (string, error) {
+	var s string
+	if v.Text == nil || v.Text[0] != '"' || json.Unmarshal(v.Text, &s) != nil {
+		return "", wrong(v, "found %s as %s, expected a string", shown(v), what)
+	}
+	return s, nil
+}
+
+// numberOf returns a finite number.
+func numberOf(v strictjson.Value, what string) (float64, error) {
+	if v.Text != nil {
+		if x, err := strconv.ParseFloat(string(v.Text), 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
+			return x, nil
+		}
+	}
+	return 0, wrong(v, "found %s as %s, expected a finite number", shown(v), what)
+}
+
+// javaNumberOf returns a finite number as a float32 of Java: a number is a double first, a string
+// is read as Float.parseFloat does.
+func javaNumberOf(v strictjson.Value, what string) (float32, error) {
+	if v.Text != nil && v.Text[0] == '"' {
+		text, err := textOf(v, what)
+		if err != nil {
+			return 0, err
+		}
+		x, err := javaFloat(text, 32)
+		if err != nil {
+			return 0, wrong(v, "found %q as %s, expected a finite number", text, what)
+		}
+		return float32(x), nil
+	}
+	x, err := numberOf(v, what)
+	if err != nil {
+		return 0, err
+	}
+	f := float32(x)
+	if math.IsInf(float64(f), 0) {
+		return 0, wrong(v, "found %s as %s, expected a number within the range of float32", shown(v), what)
+	}
+	return f, nil
+}
+
+// numbersOf returns a list of numbers.
+func numbersOf(v strictjson.Value, what string) ([]float64, error) {
+	list, err := elementsOf(v, what)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]float64, len(list))
+	for i, e := range list {
+		if numbers[i], err = numberOf(e, fmt.Sprintf("element %d of %s", i+1, what)); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
+}
+
+// namesOf returns a list of different strings.
+func namesOf(v strictjson.Value, what string) ([]string, error) {
+	list, err := elementsOf(v, what)
+	if err != nil {
+		return nil, err
+	}
+	names, seen := make([]string, len(list)), make(map[string]bool, len(list))
+	for i, e := range list {
+		if names[i], err = textOf(e, fmt.Sprintf("element %d of %s", i+1, what)); err != nil {
+			return nil, err
+		}
+		if seen[names[i]] {
+			return nil, wrong(e, "found %q a second time in %s", names[i], what)
+		}
+		seen[names[i]] = true
+	}
+	return names, nil
+}

@@ -1,0 +1,90 @@
+package interchange
+
+import (
+	"bytes"
+
+	"github.com/listwise/listwise/internal/strictjson"
+	"github.com/listwise/listwise/model"
+)
+
+// sklearn is a linear model of scikit-learn as JSON of its attributes:
+//
+//	{"coef": […], "intercept": …, "feature_names": […]}
+//
+// where the attributes' own names coef_, intercept_ and feature_names_in_ do as well, coefficients
+// may be a list of one list, and an intercept a list of one number. Other keys are ignored.
+var sklearn = format{
+	name: "sklearn", title: "scikit-learn linear models as JSON",
+	is: func(head []byte) bool {
+		return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"coef"`)) || bytes.Contains(head, []byte(`"coef_"`)))
+	},
+	read: readSklearn,
+}
+
+// either returns the member of one of two keys, which must not both be there.
+func either(o strictjson.Object, a, b string) (strictjson.Value, error) {
+	first, second := member(o, a), member(o, b)
+	switch {
+	case first.Text != nil && second.Text != nil:
+		return first, wrong(second, "found both %q and %q, expected one of them", a, b)
+	case first.Text == nil:
+		return second, nil
+	}
+	return first, nil
+}
+
+// inner returns the one element of a list, and anything else as it is.
+func inner(v strictjson.Value, list byte) strictjson.Value {
+	if v.Text == nil || v.Text[0] != '[' {
+		return v
+	}
+	elements, err := strictjson.Elements(v)
+	if err != nil || len(elements) != 1 || list == '[' && elements[0].Text[0] != '[' {
+		return v
+	}
+	return elements[0]
+}
+
+func readSklearn(data []byte, _ ReadOptions) (*model.Model, []string, error) {
+	if err := strictjson.Check(data); err != nil {
+		return nil, nil, err
+	}
+	o, err := objectOf(strictjson.Whole(data), "the model")
+	if err != nil {
+		return nil, nil, err
+	}
+	coef, err := either(o, "coef", "coef_")
+	if err != nil {
+		return nil, nil, err
+	}
+	var sum linear
+	if sum.weights, err = numbersOf(inner(coef, '['), `"coef"`); err != nil {
+		return nil, nil, err
+	}
+	intercept, err := either(o, "intercept", "intercept_")
+	if err != nil {
+		return nil, nil, err
+	}
+	if intercept.Text != nil {
+		if sum.constant, err = numberOf(inner(intercept, 0), `"intercept"`); err != nil {
+			return nil, nil, err
+		}
+	}
+	names, err := either(o, "feature_names", "feature_names_in_")
+	if err != nil {
+		return nil, nil, err
+	}
+	if names.Text != nil && string(names.Text) != "null" {
+		if sum.names, err = namesOf(names, `"feature_names"`); err != nil {
+			return nil, nil, err
+		}
+		if len(sum.names) != len(sum.weights) {
+			return nil, nil, wrong(names, "found %d feature names, expected one for each of %d coefficients", len(sum.names), len(sum.weights))
+		}
+	}
+	m, err := sum.model("sklearn", nil)
+	if err != nil {
+		return nil, nil, wrong(coef, "%w", err)
+	}
+	return m, nil, nil
+}

@@ -1,0 +1,441 @@
+package interchange
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+// everyActivation are all that there are.
+var everyActivation = []scorer.Activation{scorer.Tanh, scorer.Sigmoid, scorer.ReLU, scorer.Softplus, scorer.ELU, scorer.Identity, scorer.LeakyReLU}
+
+// drawAny draws a model of any kind, trees with categories and missing values among them, and
+// documents for it.
+func drawAny(t *testing.T, seed, stream uint64) (*model.Model, *dataset.Dataset) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, stream))
+	m := drawModel(t, rng, int(seed)%drawnKinds, everyActivation...)
+	if seed%drawnKinds == drawnTrees && seed%2 == 0 {
+		m = drawTrees(t, rng, drawing{categories: seed%4 == 0, missing: []dataset.Missing{dataset.MissingKeep, dataset.MissingError, dataset.MissingZero}[seed/4%3]})
+	}
+	return m, drawDocuments(rng, m, 40)
+}
+
+// checkScores compares what a language made of a model's documents with the model's scores.
+func checkScores(t *testing.T, m *model.Model, d *dataset.Dataset, tolerance float64, scores func(x []float32) float64) {
+	t.Helper()
+	want, err := m.Score(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		x := d.Queries[0].X[i*d.Features : (i+1)*d.Features]
+		if got := scores(x); math.Abs(got-want[i]) > tolerance*(1+size(m, x)) || got != got {
+			t.Fatalf("%s: document %v has the score %v, expected %v", m.Scorer.Kind(), x, got, want[i])
+		}
+	}
+}
+
+// size is how large what a score is summed up of may be.
+func size(m *model.Model, x []float32) float64 {
+	switch m.Scorer.(type) {
+	case *scorer.Trees, *scorer.Stumps:
+		return 1
+	}
+	most := 1.0
+	for _, v := range x {
+		if v == v {
+			most = max(most, math.Abs(float64(v)))
+		}
+	}
+	for _, p := range m.Params {
+		most *= 1 + math.Abs(p)/4
+	}
+	return most
+}
+
+// written writes a model.
+func written(t *testing.T, m *model.Model, name string, o WriteOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := Write(&b, m, name, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// plain is a model as docs/interchange.md describes its JSON, read without the package's code.
+type plain struct {
+	Features []string           `json:"features"`
+	Missing  string             `json:"missing"`
+	Type     string             `json:"type"`
+	Constant float64            `json:"constant"`
+	Weights  map[string]float64 `json:"weights"`
+	Trees    []plainNode        `json:"trees"`
+	Steps    map[string][]struct {
+		Step                              string
+		Low, High, Mean, Deviation, Value float64
+	} `json:"transforms"`
+	Layers []struct {
+		Activation string
+		Units      []struct {
+			Bias    float64
+			Weights []float64
+		}
+	} `json:"layers"`
+}
+
+type plainNode struct {
+	Feature string     `json:"feature"`
+	AtMost  *float64   `json:"at_most"`
+	Among   []float64  `json:"among"`
+	Missing string     `json:"missing"`
+	Yes     *plainNode `json:"yes"`
+	No      *plainNode `json:"no"`
+	Value   float64    `json:"value"`
+}
+
+func (n *plainNode) value(doc map[string]float64) float64 {
+	if n.Yes == nil {
+		return n.Value
+	}
+	v := doc[n.Feature]
+	yes := n.AtMost != nil && v <= *n.AtMost || slices.Contains(n.Among, v)
+	if math.IsNaN(v) {
+		yes = n.Missing == "yes"
+	}
+	if yes {
+		return n.Yes.value(doc)
+	}
+	return n.No.value(doc)
+}
+
+func (p *plain) score(x []float32) float64 {
+	doc, in := map[string]float64{}, []float64{}
+	for j, name := range p.Features {
+		v := float64(x[j])
+		if math.IsNaN(v) && p.Missing == "zero" {
+			v = 0
+		}
+		for _, s := range p.Steps[name] {
+			switch {
+			case s.Step == "fill" && math.IsNaN(v):
+				v = s.Value
+			case s.Step == "clip" && v == v:
+				v = min(max(v, s.Low), s.High)
+			case s.Step == "log1p":
+				v = math.Copysign(math.Log1p(math.Abs(v)), v)
+			case s.Step == "standard" && s.Deviation == 0 && v == v:
+				v = 0
+			case s.Step == "standard":
+				v = (v - s.Mean) / s.Deviation
+			}
+		}
+		doc[name] = v
+		in = append(in, v)
+	}
+	s := p.Constant
+	for _, t := range p.Trees {
+		s += t.value(doc)
+	}
+	for name, w := range p.Weights {
+		s += w * doc[name]
+	}
+	if p.Type != "network" {
+		return s
+	}
+	for _, l := range p.Layers {
+		var out []float64
+		for _, u := range l.Units {
+			z := u.Bias
+			for j, w := range u.Weights {
+				z += w * in[j]
+			}
+			out = append(out, unitOf(l.Activation, z))
+		}
+		in = out
+	}
+	return in[0]
+}
+
+// unitOf is an activation by its definition.
+func unitOf(name string, z float64) float64 {
+	switch name {
+	case "tanh":
+		return math.Tanh(z)
+	case "sigmoid":
+		return 1 / (1 + math.Exp(-z))
+	case "relu":
+		return max(z, 0)
+	case "softplus":
+		return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z)))
+	case "elu":
+		return max(z, 0) + math.Expm1(min(z, 0))
+	case "leakyrelu":
+		return max(z, z/100)
+	case "identity":
+		return z
+	}
+	panic(name)
+}
+
+// Claim: plain JSON, evaluated by its description alone, gives the model's scores.
+func TestPlainJSON(t *testing.T) {
+	for seed := range uint64(1000) {
+		m, d := drawAny(t, seed, 10)
+		var p plain
+		if err := json.Unmarshal([]byte(written(t, m, "json", WriteOptions{})), &p); err != nil {
+			t.Fatal(err)
+		}
+		checkScores(t, m, d, 1e-13, p.score)
+	}
+}
+
+// Claim: the SELECT, run by SQLite, gives the model's scores, NULL being a missing value, and a
+// NULL where the model has no rule for one.
+func TestSQL(t *testing.T) {
+	db := openSQL(t)
+	for seed := range uint64(1000) {
+		m, d := drawAny(t, seed, 11)
+		if kind := seed % drawnKinds; kind == drawnNetwork || kind == drawnLayers {
+			if _, err := Write(new(bytes.Buffer), m, "sql", WriteOptions{}); err == nil {
+				t.Fatal("a network was written as SQL")
+			}
+			continue
+		}
+		next := sqlScores(t, db, m, d)
+		checkScores(t, m, d, 1e-13, func([]float32) float64 {
+			v := next()
+			if !v.Valid {
+				return math.NaN()
+			}
+			return v.Float64
+		})
+		if v := next(); v.Valid != (m.Missing != dataset.MissingError || !usesFeatures(m)) {
+			t.Fatalf("%s (missing: %v): a document of NULLs has the score %+v", m.Scorer.Kind(), m.Missing, v)
+		}
+	}
+}
+
+func openSQL(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	return db
+}
+
+func usesFeatures(m *model.Model) bool {
+	e, err := treesOf(m)
+	return err != nil || len(e.trees) > 0
+}
+
+// sqlScores puts documents, and one of missing values alone, into a table and returns their scores
+// in order.
+func sqlScores(t *testing.T, db *sql.DB, m *model.Model, d *dataset.Dataset) func() sql.NullFloat64 {
+	t.Helper()
+	names, err := engineNames(m, WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, marks := make([]string, len(names)), make([]string, len(names))
+	for j, name := range names {
+		columns[j], marks[j] = sqlName(name)+" REAL", "?"
+	}
+	exec := func(text string, args ...any) {
+		if _, err := db.Exec(text, args...); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+	}
+	exec(`DROP TABLE IF EXISTS "documents"`)
+	exec(`CREATE TABLE "documents" (` + strings.Join(columns, ", ") + ")")
+	rows := slices.Collect(slices.Chunk(d.Queries[0].X, d.Features))
+	for _, row := range append(rows, slices.Repeat([]float32{float32(math.NaN())}, d.Features)) {
+		args := make([]any, len(row))
+		for j, v := range row {
+			if v == v {
+				args[j] = float64(v)
+			}
+		}
+		exec(`INSERT INTO "documents" VALUES (`+strings.Join(marks, ", ")+")", args...)
+	}
+	text := written(t, m, "sql", WriteOptions{})
+	result, err := db.Query(text)
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	defer result.Close()
+	var scores []sql.NullFloat64
+	for result.Next() {
+		values := make([]any, len(names)+1)
+		for j := range names {
+			values[j] = new(any)
+		}
+		var s sql.NullFloat64
+		values[len(names)] = &s
+		if err := result.Scan(values...); err != nil {
+			t.Fatal(err)
+		}
+		scores = append(scores, s)
+	}
+	if err := result.Err(); err != nil || len(scores) != len(rows)+1 {
+		t.Fatalf("%d scores of %d documents, %v", len(scores), len(rows)+1, err)
+	}
+	return func() sql.NullFloat64 {
+		s := scores[0]
+		scores = scores[1:]
+		return s
+	}
+}
+
+// Claim: a threshold for doubles divides them as the model divides the float32s that they become.
+func TestDoubleThreshold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 12))
+	for range 200_000 {
+		v := drawValue(rng)
+		at := doubleThreshold(v)
+		for _, x := range []float64{at, math.Nextafter(at, math.Inf(1)), math.Nextafter(at, math.Inf(-1)), float64(v), float64(v) * (1 + rng.NormFloat64()*1e-7)} {
+			if got, want := x <= at, float32(x) <= v; got != want {
+				t.Fatalf("%v is at most %v: %t; as float32 %v, at most %v: %t", x, at, got, float32(x), v, want)
+			}
+		}
+	}
+}
+
+// Claim: a SELECT of thousands of terms still runs.
+func TestLargeSQL(t *testing.T) {
+	db := openSQL(t)
+	var stumps []scorer.Stump
+	for i := range 3000 {
+		stumps = append(stumps, scorer.Stump{Feature: i % 5, Threshold: float32(i)})
+	}
+	stumps, weights := scorer.MergeStumps(stumps, make([]float64, len(stumps)))
+	for i := range weights {
+		weights[i] = float64(i%7) / 8
+	}
+	s, err := scorer.NewStumps(5, stumps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &model.Model{Scorer: s, Params: weights, Missing: dataset.MissingZero}
+	d := datasetOf([]float32{1, 1000, 2000, 3000, -5, 7, 8, 9, 10, 11}, 5)
+	next := sqlScores(t, db, m, d)
+	checkScores(t, m, d, 1e-12, func([]float32) float64 { return next().Float64 })
+	m = &model.Model{Scorer: scorer.Linear{Features: mostSQL + 1}, Params: make([]float64, mostSQL+1)}
+	if _, err := Write(new(bytes.Buffer), m, "sql", WriteOptions{}); err == nil || !strings.Contains(err.Error(), "more than 20000 parts") {
+		t.Errorf("a model of too many weights: %v", err)
+	}
+}
+
+// Claim: shifted and logistic scores of expressions are what they say.
+func TestExpressionScores(t *testing.T) {
+	s, err := scorer.NewTrees(1, [][]scorer.TreeNode{{{Left: -1, Right: -2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &model.Model{Scorer: s, Params: []float64{-3, 2}, Missing: dataset.MissingZero}
+	for _, c := range []struct {
+		name   string
+		scores Scores
+		want   string
+	}{
+		{"sql", RawScores, `(CASE WHEN "feature_1" <= 7.006492321624085e-46 OR "feature_1" IS NULL THEN -3.0 ELSE 2.0 END) AS "score"`},
+		{"sql", ShiftedScores, `(3.0 + CASE WHEN "feature_1" <= 7.006492321624085e-46 OR "feature_1" IS NULL THEN -3.0 ELSE 2.0 END) AS "score"`},
+		{"sql", LogisticScores, `1.0 / (1.0 + EXP(-(CASE WHEN "feature_1"`},
+		{"vespa", ShiftedScores, `(3.0 + if (isNan(attribute(feature_1)) || attribute(feature_1) <= 7.006492321624085e-46, -3.0, 2.0))`},
+		{"vespa", LogisticScores, `sigmoid((if (isNan(`},
+	} {
+		if text := written(t, m, c.name, WriteOptions{Scores: c.scores}); !strings.Contains(text, c.want) {
+			t.Errorf("%s, %v: found %s, expected %s", c.name, c.scores, text, c.want)
+		}
+	}
+}
+
+// Claim: what a format cannot express is refused, with the reason.
+func TestRefusedWrites(t *testing.T) {
+	pair := scorer.PairNetwork{Features: 1, Hidden: 1, PairHidden: 1}
+	linear := func() *model.Model { return &model.Model{Scorer: scorer.Linear{Features: 2}, Params: []float64{1, 2}} }
+	categories, err := scorer.NewTrees(1, [][]scorer.TreeNode{{{Categories: []float32{1}, Left: -1, Right: -2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing, err := scorer.NewTrees(1, [][]scorer.TreeNode{{{Threshold: 1, Left: -1, Right: -2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	normalized, least := linear(), linear()
+	normalized.Normalization, least.Missing = dataset.MinMax, dataset.MissingMin
+	large := linear()
+	large.Params = []float64{1e300, 0}
+	named := linear()
+	named.FeatureNames = []string{"a", "b c"}
+	net := &model.Model{Scorer: scorer.Network{Features: 1, Hidden: 1, Activation: scorer.ELU}, Params: []float64{1, 1, 1}}
+	for _, c := range []struct {
+		m    *model.Model
+		name string
+		o    WriteOptions
+		want string
+	}{
+		{&model.Model{Scorer: pair, Params: make([]float64, pair.NumParams())}, "onnx", WriteOptions{}, "scores a document by the others of its query"},
+		{&model.Model{Scorer: pair, Params: make([]float64, pair.NumParams())}, "solr", WriteOptions{}, "depend on that document alone"},
+		{&model.Model{Scorer: categories, Params: []float64{1, 2}}, "ranklib", WriteOptions{}, "found categories of feature 1 in node 1 of tree 1"},
+		{&model.Model{Scorer: categories, Params: []float64{1, 2}}, "onnx", WriteOptions{}, "found categories"},
+		{&model.Model{Scorer: missing, Params: []float64{1, 2}, Missing: dataset.MissingKeep}, "ranklib", WriteOptions{}, "a missing value of feature 1 goes right in node 1 of tree 1, where 0 goes left"},
+		{&model.Model{Scorer: missing, Params: []float64{1, 1e300}}, "solr", WriteOptions{}, "within the range of float32"},
+		{&model.Model{Scorer: missing, Params: []float64{1, 1}}, "solr", WriteOptions{Scores: LogisticScores}, "no logistic function of trees"},
+		{&model.Model{Scorer: missing, Params: []float64{1, 1}}, "ranklib", WriteOptions{Scores: LogisticScores}, "no logistic function of trees"},
+		{normalized, "elasticsearch", WriteOptions{}, "found the normalization minmax, which uses all documents of a query"},
+		{normalized, "go", WriteOptions{}, "found the normalization minmax"},
+		{least, "sql", WriteOptions{}, "--missing min"},
+		{large, "solr", WriteOptions{}, "within the range of float32"},
+		{large, "onnx", WriteOptions{}, "within the range of float32"},
+		{linear(), "solr", WriteOptions{Scores: ShiftedScores}, "no least value"},
+		{linear(), "json", WriteOptions{Scores: ShiftedScores}, "no least value"},
+		{linear(), "onnx", WriteOptions{Names: []string{"a"}}, "found 1 names of features, expected the model's 2"},
+		{linear(), "sql", WriteOptions{Names: []string{"a", "a"}}, `found the feature name "a" twice`},
+		{named, "vespa", WriteOptions{}, `found the feature name "b c", expected the name of an attribute`},
+		{net, "ranklib", WriteOptions{}, "found the activation elu, expected sigmoid"},
+		{net, "solr", WriteOptions{}, "found the activation elu, expected one that Solr has"},
+		{&model.Model{Scorer: scorer.Random{Features: 1}}, "ranklib", WriteOptions{}, `found the scorer "random"`},
+	} {
+		if _, err := Write(new(bytes.Buffer), c.m, c.name, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s to %s: error is %v, expected %s", c.m.Scorer.Kind(), c.name, err, c.want)
+		}
+	}
+}
+
+// Claim: writing is deterministic and changes no model.
+func TestWritingIsDeterministic(t *testing.T) {
+	for seed := range uint64(60) {
+		m, _ := drawAny(t, seed, 13)
+		before := fmt.Sprint(m.Params, m.FeatureNames)
+		for _, f := range Formats() {
+			for _, scores := range []Scores{RawScores, ShiftedScores, LogisticScores} {
+				var a, b bytes.Buffer
+				_, err1 := Write(&a, m, f.Name, WriteOptions{Scores: scores})
+				_, err2 := Write(&b, m, f.Name, WriteOptions{Scores: scores})
+				if a.String() != b.String() || fmt.Sprint(err1) != fmt.Sprint(err2) {
+					t.Fatalf("%s: written twice, %v and %v:\n%s\n%s", f.Name, err1, err2, a.String(), b.String())
+				}
+			}
+		}
+		if after := fmt.Sprint(m.Params, m.FeatureNames); after != before {
+			t.Fatalf("writing changed a model from %s to %s", before, after)
+		}
+	}
+}

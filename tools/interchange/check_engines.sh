@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Checks models that go out and come in against RankyMcRankFace, Solr's learning-to-rank module,
+# ONNX Runtime, scikit-learn and LIBLINEAR, of the versions that engines/ pins. It makes a folder of
+# its own with a Python environment and the jars, and uses it again: CHECK_ENGINES_DIR, or one in the
+# folder for temporary files. The exit code is not 0 if anything differs. Options go to engines.py.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+dir=${CHECK_ENGINES_DIR:-${TMPDIR:-/tmp}/listwise-engines-$(id -u)}
+mkdir -p "$dir"
+
+for program in python3 java javac mvn go; do
+  command -v "$program" >/dev/null || { echo "found no $program, expected Python 3.11 or later, a JDK from 11 on, Maven and Go" >&2; exit 1; }
+done
+
+requirements=$here/engines/requirements.txt
+if ! cmp -s "$requirements" "$dir/venv/requirements.txt"; then
+  rm -rf "$dir/venv"
+  python3 -m venv "$dir/venv"
+  "$dir/venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  cp "$requirements" "$dir/venv/requirements.txt"
+fi
+
+pom=$here/engines/pom.xml
+if ! cmp -s "$pom" "$dir/jars/pom.xml"; then
+  rm -rf "$dir/jars"
+  mkdir -p "$dir/jars/lib"
+  mvn --quiet --batch-mode -f "$pom" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+    -DincludeScope=runtime -DoutputDirectory="$dir/jars/lib"
+  cp "$pom" "$dir/jars/pom.xml"
+fi
+
+rm -rf "$dir/classes" "$dir/work"
+javac -nowarn -cp "$dir/jars/lib/*" -d "$dir/classes" "$here/engines/Engines.java"
+(cd "$here/../.." && go build -o "$dir/listwise" ./cmd/listwise)
+exec "$dir/venv/bin/python" "$here/engines/engines.py" --listwise "$dir/listwise" \
+  --java "java -cp $dir/classes:$dir/jars/lib/* Engines" --work "$dir/work" "$@"
