@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
@@ -40,6 +41,11 @@ type Options struct {
 	// complete data; the model then refuses a missing value.
 	Missing dataset.Missing
 
+	// Transforms are steps that features go through one by one, before they are normalized, in
+	// training and ranking: as [transform.ParseSpec] reads them, such as "log1p:2,7", "clip=0%:99%"
+	// or "standard". What they need to know of the data is learned from the training data.
+	Transforms []string
+
 	Normalization dataset.Normalization // of features, per query, in training and ranking
 	Valid         *dataset.Dataset      // by it iterative methods choose when to stop; may be nil
 	Seed          uint64                // everything random depends on it alone
@@ -64,6 +70,13 @@ func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	}
 	p := &method.Problem{
 		Data: d, Valid: o.Valid, Values: values, Scorer: o.Scorer, Missing: o.Missing, Normalization: o.Normalization, Seed: o.Seed,
+	}
+	for _, text := range o.Transforms {
+		step, err := transform.ParseSpec(text)
+		if err != nil {
+			return nil, fmt.Errorf("transform %q: %w", text, err)
+		}
+		p.Transforms = append(p.Transforms, step)
 	}
 	if p.Select, err = measure.Parse(cmp.Or(o.Measure, m.DefaultMeasure, "map"), o.Convention, measure.Options{}); err != nil {
 		return nil, err

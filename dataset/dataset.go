@@ -43,6 +43,7 @@ type Dataset struct {
 	inputRow []int
 
 	missing int // number of NaN in x
+	filled  int // number of missing values that FillMissing replaced
 
 	// file is the mapped file that x and grades are views of; nil if they are not.
 	file *block.File

@@ -54,6 +54,10 @@ func ParseMissing(s string) (Missing, error) {
 // data set was read with MissingKeep, or made from one that was.
 func (d *Dataset) Missing() int { return d.missing }
 
+// Filled returns the number of missing values that FillMissing has replaced, as readers have it
+// do for all policies but MissingKeep.
+func (d *Dataset) Filled() int { return d.filled }
+
 // FirstMissing returns the query, the document within it and the feature, all counted
 // from 0, of the first missing value; ok is false if there is none.
 func (d *Dataset) FirstMissing() (query, doc, feature int, ok bool) {
@@ -92,7 +96,7 @@ func (d *Dataset) FillMissing(m Missing) {
 	for i := range d.Queries {
 		m.Apply(d.Queries[i].X, d.Features)
 	}
-	d.missing = 0
+	d.filled, d.missing = d.filled+d.missing, 0
 	d.Modified()
 }
 

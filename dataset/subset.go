@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
-// A data set made from another, by Subset, Filter, KeepDocs, KeepFeatures, Concat and the functions that
+// A data set made from another, by Subset, Filter, KeepDocs, KeepFeatures, Widen, Concat and the functions that
 // use them, has blocks of its own, so that changing one does not change the other, and a
 // cache may be closed after a data set was made from it. Its rows are in input order even
 // where the documents of a query were not contiguous in the source's file. It keeps
@@ -163,19 +163,42 @@ func (d *Dataset) KeepFeatures(columns []int) *Dataset {
 			panic(fmt.Sprintf("dataset: column %d is not one of %d, or chosen twice", c, d.Features))
 		}
 	}
-	kept := d.Clone()
-	kept.Features, kept.FeatureNames = len(columns), nil
+	kept := d.withColumns(columns)
 	if d.FeatureNames != nil {
 		for _, c := range columns {
 			kept.FeatureNames = append(kept.FeatureNames, d.FeatureNames[c])
 		}
 	}
+	return kept
+}
+
+// Widen returns a copy of d with the given number of columns, at least its own: those that
+// it lacks are 0. Since these have no names, the copy has none.
+func (d *Dataset) Widen(features int) *Dataset {
+	columns := make([]int, features)
+	for j := range columns {
+		if columns[j] = j; j >= d.Features {
+			columns[j] = -1
+		}
+	}
+	return d.withColumns(columns)
+}
+
+// withColumns returns a copy of d with the given columns, 0 where one is negative, and
+// without names.
+func (d *Dataset) withColumns(columns []int) *Dataset {
+	kept := d.Clone()
+	kept.Features, kept.FeatureNames = len(columns), nil
 	kept.x = block.New(d.Docs() * len(columns))[:0]
 	for i := range kept.Queries {
 		q, from := &kept.Queries[i], len(kept.x)
 		for j := range q.Len() {
 			for _, c := range columns {
-				kept.x = append(kept.x, q.X[j*d.Features+c])
+				v := float32(0)
+				if c >= 0 {
+					v = q.X[j*d.Features+c]
+				}
+				kept.x = append(kept.x, v)
 			}
 		}
 		q.X = kept.x[from:len(kept.x):len(kept.x)]

@@ -143,7 +143,7 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	}
 	// The value that scoring with the model gives: sums of weights may be added in another order
 	// than round by round.
-	m := model.Model{Missing: b.task.Missing, Normalization: b.task.Normalization, Scorer: s, Params: params}
+	m := model.Model{Missing: b.task.Missing, Transforms: b.task.pipeline, Normalization: b.task.Normalization, Scorer: s, Params: params}
 	scores, err := m.Score(b.task.Valid)
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (b *boosting) prepareValidation() error {
 		return err
 	}
 	b.validation = v
-	b.valid = normalized(v.Data, b.task.Normalization)
+	b.valid = b.task.prepared(v.Data)
 	b.standings = boost.NewStandings(b.valid, v.Measure, b.task.Workers)
 	b.scores = make([]float64, b.valid.Docs())
 	return nil

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/scorer"
 )
@@ -20,6 +21,9 @@ func (p *Problem) identity() string {
 	words := p.Identity
 	if words == "" {
 		words = IdentityOf(p.Method, p.Loss, p.Learner, p.Settings)
+	}
+	if len(p.Transforms) > 0 {
+		words += " transforms=" + strings.Join(transform.Texts(p.Transforms), ",")
 	}
 	if !p.Weights.IsZero() {
 		words += " weights=" + fingerprint(p.Weights.Better, p.Weights.Worse)

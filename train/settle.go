@@ -10,7 +10,7 @@ import (
 )
 
 // Settled returns the problem with everything put in place that depends on the data:
-// values that are missing are filled in, and the measures have their relevance threshold
+// values that are missing are filled in, transforms are learned, and the measures have their relevance threshold
 // and Measure, by [measure.ForTraining], no rule that is for evaluations alone. Run settles
 // a problem itself; settling twice changes nothing.
 func (p *Problem) Settled() (*Problem, error) {
@@ -19,6 +19,12 @@ func (p *Problem) Settled() (*Problem, error) {
 	}
 	s, err := p.filled()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.learnTransforms(); err != nil {
+		return nil, err
+	}
+	if err := s.checkKept(); err != nil {
 		return nil, err
 	}
 	sets := []*dataset.Dataset{s.Data}
@@ -93,7 +99,7 @@ func (p *Problem) Relevant() measure.Convention { return p.relevant }
 func (p *Problem) filled() (*Problem, error) {
 	f := *p
 	if p.Missing == dataset.MissingKeep {
-		return &f, p.checkKept()
+		return &f, nil
 	}
 	if p.Data.Missing() == 0 && (p.Valid == nil || p.Valid.Missing() == 0) {
 		return &f, nil
@@ -119,9 +125,13 @@ type MissingLearner interface {
 	LearnsMissing() bool
 }
 
-// checkKept returns an error if missing values are to be kept and the learner, once there is
-// one, or the normalization has no use for them.
+// checkKept returns an error if missing values are to be kept, not all transforms make
+// numbers of them, and the learner, once there is one, or the normalization has no use for
+// them.
 func (p *Problem) checkKept() error {
+	if p.Missing != dataset.MissingKeep || p.pipeline.Fills(p.Data.Features) {
+		return nil
+	}
 	if p.Normalization != dataset.NoNormalization {
 		return BadProblem("found missing values to be kept with the normalization %s, expected %s", p.Normalization, dataset.NoNormalization)
 	}

@@ -17,19 +17,13 @@ type Task struct {
 	normalized *dataset.Dataset
 }
 
-// Normalized returns the training data, normalized; they must not be changed.
+// Normalized returns the training data, transformed and normalized; they must not be
+// changed. They are the data themselves where nothing is done to them, else a copy.
 func (t *Task) Normalized() *dataset.Dataset {
 	if t.normalized == nil {
-		t.normalized = normalized(t.Data, t.Normalization)
+		t.normalized = t.prepared(t.Data)
 	}
 	return t.normalized
-}
-
-func normalized(d *dataset.Dataset, how dataset.Normalization) *dataset.Dataset {
-	if how == dataset.NoNormalization {
-		return d
-	}
-	return dataset.Normalize(d, how)
 }
 
 // DefaultLargestWork is about 10 seconds a pass, or a gigabyte, for one query.

@@ -27,6 +27,7 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
@@ -40,6 +41,11 @@ type Problem struct {
 	Valid         *dataset.Dataset // before normalization; by it learners choose the epoch or round to keep; may be nil
 	Missing       dataset.Missing  // what values of Data and Valid that are missing became, or become; stored in the model
 	Normalization dataset.Normalization
+
+	// Transforms are done to features one by one, in this order, before Normalization; their
+	// numbers are learned from Data and stored in the model. With Initial there must be none:
+	// the model's own are kept.
+	Transforms []transform.Spec
 
 	Loss    loss.Loss
 	Learner Learner
@@ -66,7 +72,7 @@ type Problem struct {
 	LargestWork float64
 
 	// Initial, if not nil, is a model that training goes on from, of the same features and
-	// normalization; the learner must be a Continuer.
+	// normalization; the learner must be a Continuer. Its transforms are the new model's.
 	Initial *model.Model
 
 	Seed    uint64
@@ -93,6 +99,8 @@ type Problem struct {
 
 	done     <-chan struct{}    // the context's, set by Run
 	relevant measure.Convention // with the threshold for the data; set by Settled
+	learned  bool               // whether transforms were
+	pipeline *transform.Pipeline
 }
 
 // Learner searches for a ranking function.
@@ -218,6 +226,7 @@ func (p *Problem) model(l *Learned) *model.Model {
 		Threshold:       p.relevant.Threshold(),
 		FeatureNames:    p.Data.FeatureNames,
 		Missing:         p.Missing,
+		Transforms:      p.pipeline,
 		Normalization:   p.Normalization,
 		Training:        t,
 		Scorer:          l.Scorer,

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/tree"
 )
 
@@ -20,6 +21,11 @@ type grower interface {
 // not with the data.
 func (l *Trees) checkBins(t *Task) error {
 	categorical := slices.Contains(l.Categorical, true)
+	for j, is := range l.Categorical {
+		if is && t.pipeline.Chain(j) != nil && !onlyFills(t.pipeline.Chain(j)) {
+			return BadProblem("found a transform (%s) of the categorical feature %d, expected none: categories are told apart by their values, not measured", t.pipeline.Chain(j)[0].Name(), j+1)
+		}
+	}
 	switch {
 	case categorical && t.Normalization != dataset.NoNormalization:
 		return BadProblem("found categorical features with the normalization %s, which makes other values of them for each query; expected none", t.Normalization)
@@ -27,6 +33,11 @@ func (l *Trees) checkBins(t *Task) error {
 		return BadProblem("found exact splits with categorical features, bins by curvature or less than %d bins, expected none of these, or splits by histograms", tree.MaxBins)
 	}
 	return nil
+}
+
+// onlyFills reports whether a chain changes nothing but missing values.
+func onlyFills(c transform.Chain) bool {
+	return !slices.ContainsFunc(c, func(s transform.Step) bool { _, fill := s.(transform.Fill); return !fill })
 }
 
 // growers returns what makes the growers of a bag, which share the bins; base are the scores at

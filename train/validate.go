@@ -14,6 +14,7 @@ type Validation struct {
 	Data    *dataset.Dataset // before normalization
 	Measure measure.Averager
 
+	ready         *dataset.Dataset // Data, transformed once and for all where there are transforms
 	missing       dataset.Missing
 	normalization dataset.Normalization
 }
@@ -24,7 +25,10 @@ func (t *Task) Validation(choosing bool) (*Validation, error) {
 	if t.Valid == nil {
 		return nil, nil
 	}
-	v := &Validation{Data: t.Valid, missing: t.Missing, normalization: t.Normalization}
+	v := &Validation{Data: t.Valid, ready: t.Valid, missing: t.Missing, normalization: t.Normalization}
+	if t.pipeline != nil {
+		v.ready, v.normalization = t.prepared(t.Valid), dataset.NoNormalization
+	}
 	var err error
 	if t.Select == nil {
 		v.Measure, err = measure.Parse("map", t.relevant, measure.Options{})
@@ -54,7 +58,7 @@ func averager(m measure.Measure) (measure.Averager, error) {
 // Value returns the measure of a scorer, tie-neutral as wherever a model is chosen.
 func (v *Validation) Value(s scorer.Scorer, params []float64) (float64, error) {
 	m := model.Model{Missing: v.missing, Normalization: v.normalization, Scorer: s, Params: params}
-	scores, err := m.Score(v.Data)
+	scores, err := m.Score(v.ready)
 	if err != nil {
 		return 0, err
 	}

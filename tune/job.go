@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
@@ -94,7 +95,7 @@ func (j *job) key(c *Config) string {
 	}
 	text, err := json.Marshal([]any{
 		model.FormatVersion, j.trainer(), training, convention, j.values.Typed(), c.Seed, c.Normalization.String(),
-		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer, recordVersion,
+		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer, recordVersion, transform.Texts(c.Transforms),
 	})
 	if err != nil {
 		panic(err) // strings and numbers always have a JSON form

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/measure"
 )
@@ -22,7 +23,8 @@ type Config struct {
 	Ties          measure.TiePolicy  // of the test results
 	Missing       dataset.Missing    // what missing values of the folds became; stored in the models
 	Normalization dataset.Normalization
-	Scorer        string // of all entries; empty means each method's default
+	Transforms    []transform.Spec // learned from each fold's training data
+	Scorer        string           // of all entries; empty means each method's default
 	Seed          uint64
 	Jobs          int    // trainings side by side; 0 means GOMAXPROCS
 	Budget        Budget // of settings to try

@@ -31,20 +31,13 @@ func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
 	columns := make([]column, workers)
 	chains := make([]Chain, d.Features)
 	parallel.For(d.Features, workers, func(worker, feature int) {
-		c, taken := &columns[worker], false
+		c := &columns[worker]
+		c.taken, c.pending = false, nil
 		for i, s := range specs {
-			if !in[i][feature] {
-				continue
+			if in[i][feature] {
+				step := c.learn(s, d, feature)
+				chains[feature], c.pending = append(chains[feature], step), append(c.pending, step)
 			}
-			if !taken {
-				c.take(d, feature)
-				taken = true
-			}
-			step := c.learn(s)
-			for k, x := range c.values {
-				c.values[k] = step.Apply(x)
-			}
-			chains[feature] = append(chains[feature], step)
 		}
 	})
 	of := make(map[int]Chain, len(chains))
@@ -54,23 +47,39 @@ func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
 	return New(of)
 }
 
-// column are the values of one feature, those of all documents.
+// column are the values of one feature, those of all documents, once they are taken.
 type column struct {
-	values []float32
-	counts [1 << 16]int // of ranked
+	values  []float32
+	taken   bool
+	pending Chain        // what is to be done to the values
+	counts  [1 << 16]int // of ranked
 }
 
-// take reads the values of a feature.
+// take reads the values of a feature, unless they are there, and does what is pending.
 func (c *column) take(d *dataset.Dataset, feature int) {
-	c.values = c.values[:0]
-	x := d.X()
-	for i := feature; i < len(x); i += d.Features {
-		c.values = append(c.values, x[i])
+	if !c.taken {
+		c.values, c.taken = c.values[:0], true
+		x := d.X()
+		for i := feature; i < len(x); i += d.Features {
+			c.values = append(c.values, x[i])
+		}
 	}
+	for k, x := range c.values {
+		c.values[k] = c.pending.Apply(x)
+	}
+	c.pending = c.pending[:0]
 }
 
-// learn returns the step for the values.
-func (c *column) learn(s Spec) Step {
+// given reports whether a step is known without data.
+func (s Spec) given() bool {
+	return s.step == Log1p{}.Name() || s.by == byNumber || s.step == Clip{}.Name() && s.low.kind != atQuantile && s.high.kind != atQuantile
+}
+
+// learn returns the step for a feature.
+func (c *column) learn(s Spec, d *dataset.Dataset, feature int) Step {
+	if !s.given() {
+		c.take(d, feature)
+	}
 	switch s.step {
 	case Clip{}.Name():
 		low, high := c.bound(s.low, -Unbounded), c.bound(s.high, Unbounded)

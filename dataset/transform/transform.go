@@ -62,7 +62,13 @@ const Unbounded = math.MaxFloat32
 
 // single returns the nearest float32 that is finite.
 func single(x float64) float32 {
-	return float32(min(max(x, -math.MaxFloat32), math.MaxFloat32))
+	switch {
+	case x > math.MaxFloat32:
+		return math.MaxFloat32
+	case x < -math.MaxFloat32:
+		return -math.MaxFloat32
+	}
+	return float32(x)
 }
 
 // Name implements Step.
@@ -86,7 +92,15 @@ func (s Fill) Apply(x float32) float32 {
 }
 
 // Apply implements Step.
-func (s Clip) Apply(x float32) float32 { return single(min(max(float64(x), s.Low), s.High)) }
+func (s Clip) Apply(x float32) float32 {
+	switch v := float64(x); {
+	case v < s.Low:
+		return float32(s.Low)
+	case v > s.High:
+		return float32(s.High)
+	}
+	return x
+}
 
 // Apply implements Step.
 func (Log1p) Apply(x float32) float32 {

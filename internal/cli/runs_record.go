@@ -207,7 +207,11 @@ func recordedTraining(m *model.Model) map[string]any {
 
 // recordedSettings are those that train and tune share.
 func (l *learning) recordedSettings(c measure.Convention) map[string]any {
-	return map[string]any{"convention": c.Name(), "threshold": c.Threshold(), "normalize": l.normalize, "missing": l.missing}
+	settings := map[string]any{"convention": c.Name(), "threshold": c.Threshold(), "normalize": l.normalize, "missing": l.missing}
+	if len(l.transform) > 0 {
+		settings["transform"] = l.transform
+	}
+	return settings
 }
 
 // scorerOf is the scorer that a method trains.

@@ -26,7 +26,7 @@ func newScoreCommand(env *environment) *cobra.Command {
 		Use:   "score --model M --data FILE [--out FILE]",
 		Short: "Score documents with a model",
 		Long: `Scores the documents of a file: one decimal number a line, in the order of the
-input, higher meaning more relevant. The model's normalization is applied first.
+input, higher meaning more relevant. What the model does to features is done first.
 
 Grades are read but have no influence; give every document grade 0 if there are
 none, or leave the column out of a table. Features that the data lack count as 0.`,
@@ -75,6 +75,9 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	}
 	if err := f.checkModel(f.model, m, make(map[string]bool)); err != nil {
 		return err
+	}
+	if d.Filled() > 0 && hasNoRule(m) {
+		f.warnOfNoRule(env, f.model)
 	}
 	scores := make([]float64, len(rows))
 	d.ToInputOrder(scores, rows)

@@ -41,21 +41,26 @@ func (s *scoring) options() (dataset.Options, error) {
 // check compares the data of a path with the systems that scored it: an option that
 // contradicts a model is an error, queries that a model was trained on a warning.
 func (s *scoring) check(env *environment, data string, paths []string, divisions []ensemble.Division) error {
+	missing, filled := 0, 0
+	for k := range divisions {
+		missing, filled = missing+divisions[k].Test.Missing(), filled+divisions[k].Test.Filled()
+	}
 	policies := make(map[string]bool)
 	for i, path := range paths {
 		env.notesOn(path, divisions[0].Systems[i].Notes)
+		unruled := false
 		for k := range divisions {
 			if m := divisions[k].Systems[i].Model; m != nil {
 				if err := s.checkModel(path, m, policies); err != nil {
 					return err
 				}
+				unruled = unruled || hasNoRule(m)
 			}
 		}
+		if unruled && filled > 0 {
+			s.warnOfNoRule(env, path)
+		}
 		warnOfSeen(env, data, path, i, divisions)
-	}
-	missing := 0
-	for k := range divisions {
-		missing += divisions[k].Test.Missing()
 	}
 	if missing > 0 && len(policies) > 0 {
 		env.note("note: %s: %d missing values (nan or NULL) taken as in training: %s", data, missing, strings.Join(slices.Sorted(maps.Keys(policies)), ", "))
@@ -70,13 +75,27 @@ func (s *scoring) checkModel(path string, m *model.Model, policies map[string]bo
 		if member.Missing == dataset.MissingError {
 			continue
 		}
-		if own := member.Missing.String(); s.missing == ofModel {
+		own, rule := member.Missing.String(), "--missing "+member.Missing.String()
+		if member.FillsKept() {
+			own, rule = "the number learned for each feature", "--missing mean or median"
+		}
+		if s.missing == ofModel {
 			policies[own] = true
-		} else if s.missing != own {
-			return usageErrorf("--missing %s: the model %s was trained with --missing %s and would score other features than it learned from; leave the option out", s.missing, path, own)
+		} else if s.missing != member.Missing.String() {
+			return usageErrorf("--missing %s: the model %s was trained with %s and would score other features than it learned from; leave the option out", s.missing, path, rule)
 		}
 	}
 	return nil
+}
+
+// hasNoRule reports whether a model, or a member of a fusion, has no rule for missing values.
+func hasNoRule(m *model.Model) bool {
+	return slices.ContainsFunc(m.Members(), func(member *model.Model) bool { return member.Missing == dataset.MissingError })
+}
+
+// warnOfNoRule warns that missing values were replaced by the option, and not by the model.
+func (s *scoring) warnOfNoRule(env *environment, path string) {
+	env.note("warning: the model %s learned from data without missing values and has no rule for them; what they become here is by --missing %s alone", path, s.missing)
 }
 
 // noteOfThreshold notes models that learned with other documents relevant than are measured

@@ -22,6 +22,7 @@ type learning struct {
 	judging
 	measure   string
 	normalize string
+	transform []string
 	scorer    string
 	seed      uint64
 }
@@ -31,8 +32,10 @@ func (l *learning) addTo(cmd *cobra.Command) {
 	f.StringVar(&l.measure, "measure", "", "`measure` to optimise, such as map, ndcg@K, auc or mrr (default: the method's own; some methods have none)")
 	l.judging.addTo(cmd)
 	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features per query: none, minmax or zscore; stored in the model")
+	f.StringArrayVar(&l.transform, "transform", nil, "a `STEP[:FEATURES]` that features go through one by one before --normalize, learned from the training data and stored in the model; may be repeated, in order. Steps: log1p, standard (by mean and standard deviation), clip=LOW:HIGH (numbers, quantiles such as 99%, or nothing); features by name or number, such as price,3..7, all if not given")
 	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters), trees (boosted; see listwise methods M --scorer trees) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2, trees for lambdamart and mart)")
 	l.reading.addTo(cmd)
+	f.Lookup("missing").Usage = "`what` nan and NULL stand for: error, zero, min (the least value within the query), mean or median (of the feature in the training data), or keep (nothing: trees learn where documents go without); stored in the model"
 	f.Uint64Var(&l.seed, "seed", 1, "`number` that everything random depends on")
 }
 
@@ -139,6 +142,7 @@ a JSON file that holds the weights and everything needed to score with them.
 The same command gives the same file, byte for byte, on any number of cores.`,
 		Example: `  listwise train --method convexloss --measure ndcg@10 --train Fold1/train.txt --model m.json
   listwise train --method mle --set C=0.01 --normalize minmax --train train.txt.gz --model m.json
+  listwise train --method mle --transform log1p:2,3 --transform clip=0%:99% --transform standard --train train.txt --model m.json
   listwise train --method lambdamart --train Fold1/train.txt --valid Fold1/vali.txt --model trees.json
   listwise train --method lambdamart --continue trees.json --train new.txt.gz --model longer.json
   listwise train --method lambdarank --scorer net --set hidden=20 --train Fold1/train.txt --valid Fold1/vali.txt --curve c.jsonl --model m.json`,
@@ -308,6 +312,9 @@ func (f *trainFlags) settle(env *environment, m *method.Method, p *method.Proble
 		}
 	}
 	if p.Normalization, err = f.normalization(); err != nil {
+		return err
+	}
+	if p.Transforms, err = f.transforms(); err != nil {
 		return err
 	}
 	return f.continuing.settle(env, p, &f.reading)

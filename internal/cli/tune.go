@@ -145,9 +145,14 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	if c.Normalization, err = f.normalization(); err != nil {
 		return c, err
 	}
-	if c.Missing, err = dataset.ParseMissing(f.missing); err != nil {
-		return c, usageErrorf("--missing: %w", err)
+	if c.Transforms, err = f.transforms(); err != nil {
+		return c, err
 	}
+	opts, err := f.options()
+	if err != nil {
+		return c, err
+	}
+	c.Missing = opts.Missing
 	if c.Budget, err = parseBudget(f.budget); err != nil {
 		return c, err
 	}

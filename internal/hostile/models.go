@@ -221,6 +221,14 @@ func specialModelCases() []Case {
 	add("wide", head+`"features":{"count":1000000000000},"scorer":{"type":"random","features":1000000000000,"seed":1}}`)
 	add("wide stumps", head+`"features":{"count":1000000000000},"scorer":{"type":"stumps","features":1000000000000,"stumps":[{"feature":1000000000000,"threshold":1,"weight":1}]}}`)
 	add("wide trees", head+`"features":{"count":1000000000000},"scorer":{"type":"trees","features":1000000000000,"trees":[{"feature":[1000000000000],"threshold":[1],"left":[-1],"right":[-2],"missing_left":[],"values":[1,2]}]}}`)
+	linear := func(transforms string) string {
+		return strings.Replace(head, `"version":1`, `"version":2`, 1) + `"features":{"count":5,"transforms":` + transforms + `},"scorer":{"type":"linear","weights":[1,1,1,1,1]}}`
+	}
+	add("transform of no feature", linear(`[{"feature":6,"steps":[{"step":"log1p"}]}]`))
+	add("transform twice", linear(`[{"feature":1,"steps":[{"step":"log1p"}]},{"feature":1,"steps":[{"step":"log1p"}]}]`))
+	add("unknown transform", linear(`[{"feature":1,"steps":[{"step":"exp"}]}]`))
+	add("transforms without end", linear(`[{"feature":1,"steps":[`+strings.Repeat(`{"step":"log1p"},`, 1<<16)+`{"step":"log1p"}]}]`))
+	add("negative deviation", linear(`[{"feature":1,"steps":[{"step":"standard","mean":0,"deviation":-1}]}]`))
 	add("category out of range", head+`"features":{"count":5},"scorer":{"type":"trees","features":5,"trees":[{"feature":[1],"threshold":[null],"left":[-1],"right":[-2],"missing_left":[],"categories":[{"node":0,"left":[1e39]}],"values":[1,2]}]}}`)
 	add("categories of no node", head+`"features":{"count":5},"scorer":{"type":"trees","features":5,"trees":[{"feature":[1],"threshold":[null],"left":[-1],"right":[-2],"missing_left":[],"categories":[{"node":1,"left":[1]}],"values":[1,2]}]}}`)
 	add("infinite trees", head+`"features":{"count":5},"scorer":{"type":"trees","features":5,"trees":[{"feature":[],"threshold":[],"left":[],"right":[],"missing_left":[],"values":[1e308]},{"feature":[],"threshold":[],"left":[],"right":[],"missing_left":[],"values":[1e308]}]}}`)

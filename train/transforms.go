@@ -1,0 +1,49 @@
+package train
+
+import (
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
+)
+
+// learnTransforms learns from the training data what is done to features one by one, or
+// takes it from the model that training goes on from; once.
+func (p *Problem) learnTransforms() error {
+	switch {
+	case p.learned:
+		return nil
+	case p.Initial == nil:
+		var err error
+		if p.pipeline, err = transform.Learn(p.Transforms, p.Data); err != nil {
+			return &ProblemError{err}
+		}
+	case len(p.Transforms) > 0:
+		return BadProblem("found the transform %s with a model to continue, expected none: the model's own are kept", p.Transforms[0])
+	default:
+		p.pipeline = p.Initial.Transforms
+	}
+	p.learned = true
+	return nil
+}
+
+// prepared returns data as the scorer takes them, transformed and normalized: d itself if
+// nothing is done to it, else a copy. Features that it lacks are 0 before they are
+// transformed.
+func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
+	switch {
+	case p.pipeline == nil && p.Normalization == dataset.NoNormalization:
+		return d
+	case p.pipeline == nil:
+		return dataset.Normalize(d, p.Normalization)
+	}
+	var c *dataset.Dataset
+	if d.Features < p.Data.Features {
+		c = d.Widen(p.Data.Features)
+	} else {
+		c = d.Clone()
+	}
+	c.Change(func(x []float32) {
+		p.pipeline.Apply(x, c.Features)
+		p.Normalization.Apply(x, c.Features)
+	})
+	return c
+}
