@@ -31,6 +31,8 @@ var elasticRankLib = format{name: "elasticsearch-ranklib", title: "Elasticsearch
 const (
 	elasticLinear      = "model/linear"
 	elasticRankLibType = "model/ranklib"
+	elasticXGBoost     = "model/xgboost+json"
+	elasticXGBoostRaw  = "model/xgboost+json+raw"
 )
 
 func isElastic(head []byte) bool {
@@ -58,8 +60,12 @@ func readElastic(data []byte, o ReadOptions) (*model.Model, []string, error) {
 		m, notes, err = readElasticLinear(definition)
 	case elasticRankLibType:
 		m, notes, err = readElasticRankLib(definition, o)
+	case elasticXGBoost:
+		m, notes, err = readElasticXGBoost(definition, readXGBoostDump, o)
+	case elasticXGBoostRaw:
+		m, notes, err = readElasticXGBoost(definition, readXGBoost, o)
 	default:
-		return nil, nil, wrong(member(inner, "type"), "found the type %q, expected %s or %s", kind, elasticLinear, elasticRankLibType)
+		return nil, nil, wrong(member(inner, "type"), "found the type %q, expected %s, %s, %s or %s", kind, elasticLinear, elasticRankLibType, elasticXGBoost, elasticXGBoostRaw)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -140,6 +146,23 @@ func readElasticRankLib(v strictjson.Value, o ReadOptions) (*model.Model, []stri
 	return m, notes, nil
 }
 
+// readElasticXGBoost reads a definition of XGBoost's, in itself or in a string.
+func readElasticXGBoost(v strictjson.Value, read func([]byte, ReadOptions) (*model.Model, []string, error), o ReadOptions) (*model.Model, []string, error) {
+	text := v.Text
+	if text[0] == '"' {
+		inner, err := textOf(v, `"definition"`)
+		if err != nil {
+			return nil, nil, err
+		}
+		text = []byte(inner)
+	}
+	m, notes, err := read(text, o)
+	if err != nil { // a line would be that of the definition
+		return nil, nil, wrong(v, "definition: %w", model.Locate("definition", text, err).Err)
+	}
+	return m, notes, nil
+}
+
 // readElasticNorms reads normalisers by the names of the model's features.
 func readElasticNorms(v strictjson.Value, m *model.Model) (map[int]transform.Standard, error) {
 	if v.Text == nil {
@@ -184,7 +207,9 @@ func readElasticNorm(pair strictjson.Member) (norm transform.Standard, err error
 
 func writeElastic(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
 	switch m.Scorer.(type) {
-	case *scorer.Trees, *scorer.Stumps, scorer.Network:
+	case *scorer.Trees, *scorer.Stumps:
+		return writeElasticXGBoost(w, m, o)
+	case scorer.Network:
 		return writeElasticRankLib(w, m, o)
 	}
 	if o.Scores != RawScores {
@@ -221,6 +246,15 @@ func writeElastic(w io.Writer, m *model.Model, o WriteOptions) ([]string, error)
 		notes = append(notes, fmt.Sprintf("the constant %v, which is added to all scores and changes no order, is left out: model/linear has none", sum.constant))
 	}
 	return notes, writeElasticBody(w, o, names, norms, elasticLinear, append(definition, '}'))
+}
+
+func writeElasticXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
+	definition, notes, err := xgboostDefinition(m, o)
+	if err != nil {
+		return nil, err
+	}
+	notes = append(notes, "the feature set must have the features that the trees use by these names; versions of the plugin without missing values take these as 0")
+	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoost, quoted(string(definition)))
 }
 
 func writeElasticRankLib(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {

@@ -133,7 +133,7 @@ func TestElasticsearchRoundTrip(t *testing.T) {
 		if got := Recognise(b.Bytes()); got != "elasticsearch" {
 			t.Fatalf("the file is recognised as %q", got)
 		}
-		back, _, err := Read(b.Bytes(), ReadOptions{})
+		back, _, err := Read(b.Bytes(), ReadOptions{Names: m.FeatureNames, Features: m.Scorer.NumFeatures()})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, b.String())
 		}
@@ -212,12 +212,12 @@ func TestShiftedScores(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		m := drawModel(t, rng, int(seed)%2)
 		d := drawDocuments(rng, m, 50)
-		for _, name := range []string{"ranklib", "solr", "elasticsearch-ranklib"} {
+		for _, name := range []string{"ranklib", "solr", "elasticsearch", "elasticsearch-ranklib", "xgboost"} {
 			var b bytes.Buffer
 			if _, err := Write(&b, m, name, WriteOptions{Scores: ShiftedScores}); err != nil {
 				continue
 			}
-			back, _, err := Read(b.Bytes(), ReadOptions{})
+			back, _, err := Read(b.Bytes(), ReadOptions{Names: m.FeatureNames, Features: m.Scorer.NumFeatures()})
 			if err != nil {
 				t.Fatal(err)
 			}

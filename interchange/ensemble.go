@@ -172,6 +172,30 @@ func (e *ensemble) shift() {
 	e.constant = -least
 }
 
+// shiftLeaves is shift by the leaves: the least value of every tree is 0, so that no sum, in
+// whatever precision and order, is negative.
+func (e *ensemble) shiftLeaves() {
+	e.constant = 0
+	for _, t := range e.trees {
+		least := slices.Min(t.values)
+		for i := range t.values {
+			t.values[i] -= least
+		}
+	}
+}
+
+// spreadConstant adds the constant to the leaves of the first tree, which is one leaf if there are
+// no others.
+func (e *ensemble) spreadConstant() {
+	if len(e.trees) == 0 {
+		e.trees = []tree{{values: []float64{0}}}
+	}
+	for i := range e.trees[0].values {
+		e.trees[0].values[i] += e.constant
+	}
+	e.constant = 0
+}
+
 // featureNames returns a name for every feature: the model's, or from a function of its number,
 // from 1.
 func (e *ensemble) featureNames(otherwise func(number int) string) []string {

@@ -35,6 +35,9 @@ type format struct {
 // a new format is a file and a line here.
 var formats = []format{
 	lightgbm,
+	xgboost,
+	xgboostDump,
+	catboost,
 	ranklib,
 	elasticsearch,
 	opensearch,

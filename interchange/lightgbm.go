@@ -204,18 +204,22 @@ func (b *keyed) lgbmTree(features int) (tree, error) {
 	if leaves < 1 || leaves > len(b.values["leaf_value"].text) {
 		return tree{}, b.errorOf("num_leaves", "found num_leaves=%d, expected the number of leaf values", leaves)
 	}
-	if linear, err := b.integer("is_linear", 0); err != nil || linear != 0 {
-		return tree{}, errors.Join(err, b.errorOf("is_linear", "found is_linear=%d, expected 0: leaves with linear functions are not read", linear))
+	linear, err := b.integer("is_linear", 0)
+	if err != nil {
+		return tree{}, err
+	}
+	if linear != 0 {
+		return tree{}, b.errorOf("is_linear", "found is_linear=%d, expected 0: leaves with linear functions are not read", linear)
 	}
 	values, err := listOf(b, "leaf_value", leaves, parseReal)
 	if err != nil {
 		return tree{}, err
 	}
-	nodes, err := b.lgbmNodes(leaves-1, features)
+	nodes, zeros, err := b.lgbmNodes(leaves-1, features)
 	if err != nil {
 		return tree{}, err
 	}
-	t, err := grow(nodes, values)
+	t, err := growWith(nodes, values, zeros)
 	if err != nil {
 		return tree{}, errorAt(b.line, "%w", err)
 	}
@@ -223,70 +227,84 @@ func (b *keyed) lgbmTree(features int) (tree, error) {
 }
 
 // lgbmNodes reads n inner nodes.
-func (b *keyed) lgbmNodes(n, features int) ([]scorer.TreeNode, error) {
+func (b *keyed) lgbmNodes(n, features int) (nodes []scorer.TreeNode, zeros map[int]bool, err error) {
 	if n == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	feature, err := listOf(b, "split_feature", n, strconv.Atoi)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	threshold, err := listOf(b, "threshold", n, parseReal)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	decision, err := listOf(b, "decision_type", n, strconv.Atoi)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	left, err := listOf(b, "left_child", n, strconv.Atoi)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	right, err := listOf(b, "right_child", n, strconv.Atoi)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sets, err := b.lgbmSets()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	nodes := make([]scorer.TreeNode, n)
+	nodes, zeros = make([]scorer.TreeNode, n), make(map[int]bool)
 	for i := range nodes {
 		if feature[i] < 0 || feature[i] >= features {
-			return nil, b.errorOf("split_feature", "found the column %d in node %d, expected one from 0 to %d", feature[i], i, features-1)
+			return nil, nil, b.errorOf("split_feature", "found the column %d in node %d, expected one from 0 to %d", feature[i], i, features-1)
 		}
 		nodes[i] = scorer.TreeNode{Feature: feature[i], Left: left[i], Right: right[i]}
 		if decision[i]&lgbmCategorical != 0 {
 			nodes[i].Categories, err = b.lgbmTake(sets, threshold[i], i)
 		} else {
-			err = b.lgbmDivide(&nodes[i], i, threshold[i], decision[i])
+			var ways bool
+			if ways, err = b.lgbmDivide(&nodes[i], i, threshold[i], decision[i]); ways {
+				zeros[i] = nodes[i].MissingLeft
+			}
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return nodes, nil
+	return nodes, zeros, nil
 }
 
-// lgbmDivide sets how a node with a threshold divides.
-func (b *keyed) lgbmDivide(n *scorer.TreeNode, at int, threshold float64, decision int) error {
+// lgbmDivide sets how a node with a threshold divides. LightGBM takes what is within lgbmZero of 0
+// as 0. ways reports that zeros and missing values do not go where the threshold sends them.
+func (b *keyed) lgbmDivide(n *scorer.TreeNode, at int, threshold float64, decision int) (ways bool, err error) {
 	n.Threshold = below32(threshold)
-	defaultLeft := decision&lgbmDefaultLeft != 0
+	if math.Abs(threshold) <= float64(lgbmZero) {
+		if n.Threshold = lgbmZero; threshold < 0 {
+			n.Threshold = before(-lgbmZero)
+		}
+	}
+	zeroLeft, defaultLeft := 0 <= threshold, decision&lgbmDefaultLeft != 0
+	n.MissingLeft = defaultLeft
 	switch decision & lgbmMissing {
 	case 0:
-		n.MissingLeft = 0 <= threshold
+		n.MissingLeft = zeroLeft
 	case lgbmMissingNaN:
-		n.MissingLeft = defaultLeft
 	case lgbmMissingZero:
-		n.MissingLeft = defaultLeft
-		if zeroLeft := threshold >= float64(lgbmZero); zeroLeft != defaultLeft || !zeroLeft && threshold >= -float64(lgbmZero) {
-			return b.errorOf("decision_type", "found that 0 is missing in node %d and goes elsewhere than the threshold %v sends it (zero_as_missing): that cannot be expressed", at, threshold)
+		switch {
+		case zeroLeft == defaultLeft:
+		case math.Abs(threshold) > float64(lgbmZero):
+			return true, nil
+		case defaultLeft:
+			n.Threshold = lgbmZero
+		default:
+			n.Threshold = before(-lgbmZero)
 		}
 	default:
-		return b.errorOf("decision_type", "found the type %d of missing values in node %d, expected 0, 1 or 2", decision>>2, at)
+		return false, b.errorOf("decision_type", "found the type %d of missing values in node %d, expected 0, 1 or 2", decision>>2, at)
 	}
-	return nil
+	return false, nil
 }
 
 // lgbmSets reads the sets of categories of a tree.
@@ -355,44 +373,5 @@ func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions) ([]string, error) {
 		e.names = names
 	}
 	unused := !e.uses(0) && len(infos) > 1 && infos[0] == "none"
-	fromOne := o.FirstFeature == ColumnsFromOne
-	var notes []string
-	if o.FirstFeature == AutoNumbering && (unnamed || names[0] == "Column_0") {
-		if fromOne = unused; fromOne {
-			notes = append(notes, "column 0 was never used, so column 1 is taken as feature 1, as in svmlight text (--first-feature 0: column 0 is feature 1)")
-		} else {
-			notes = append(notes, "column 0 is taken as feature 1 (--first-feature 1: column 1 is feature 1)")
-		}
-	}
-	if !fromOne {
-		return notes, nil
-	}
-	if e.uses(0) || e.features < 2 {
-		return nil, header.errorOf("feature_names", "found column 0 in use, expected that feature 1 is column 1")
-	}
-	e.dropFirst()
-	return notes, nil
-}
-
-// uses reports whether a tree divides by a feature.
-func (e *ensemble) uses(feature int) bool {
-	for _, t := range e.trees {
-		if slices.ContainsFunc(t.nodes, func(n scorer.TreeNode) bool { return n.Feature == feature }) {
-			return true
-		}
-	}
-	return false
-}
-
-// dropFirst takes away the first feature, which no tree uses.
-func (e *ensemble) dropFirst() {
-	e.features--
-	if e.names != nil {
-		e.names = e.names[1:]
-	}
-	for _, t := range e.trees {
-		for i := range t.nodes {
-			t.nodes[i].Feature--
-		}
-	}
+	return e.number(o, unnamed || names[0] == "Column_0", unused)
 }

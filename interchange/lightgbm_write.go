@@ -24,7 +24,7 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) ([]string, error
 	objective := "lambdarank"
 	switch o.Scores {
 	case ShiftedScores:
-		e.shift()
+		e.shiftLeaves()
 	case LogisticScores:
 		objective = "binary sigmoid:1"
 	case RawScores:

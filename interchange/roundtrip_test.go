@@ -198,20 +198,6 @@ func sameScores(t *testing.T, m, back *model.Model, d *dataset.Dataset, toleranc
 	}
 }
 
-// Claim: a LightGBM text of any model of trees, with missing values and categories, gives the
-// same scores when it is read back, to the bit but for the order of additions.
-func TestLightGBMRoundTrip(t *testing.T) {
-	for seed := range uint64(1000) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		m := drawTrees(t, rng, drawing{seed%2 == 0, seed%2 == 1 && seed/2%2 == 0, []dataset.Missing{dataset.MissingKeep, dataset.MissingError, dataset.MissingZero}[seed/2%3]})
-		back := checkRoundTrip(t, m, drawDocuments(rng, m, 60), "lightgbm", 1e-14,
-			WriteOptions{FirstFeature: Numbering(seed % 3)}, ReadOptions{})
-		if !slices.Equal(back.FeatureNames, m.FeatureNames) && seed%3 != 2 {
-			t.Fatalf("the names are %q, expected %q", back.FeatureNames, m.FeatureNames)
-		}
-	}
-}
-
 var nan64 = math.NaN()
 
 // fuzzReader reads any bytes in a format. What is read must score, and be written and read

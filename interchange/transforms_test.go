@@ -79,7 +79,7 @@ func TestTransformsInEngines(t *testing.T) {
 			if strings.Contains(b.String(), `"standard_deviation"`) || strings.Contains(b.String(), "StandardNormalizer") {
 				norms++
 			}
-			back, _, err := Read(b.Bytes(), ReadOptions{})
+			back, _, err := Read(b.Bytes(), ReadOptions{Names: m.FeatureNames, Features: m.Scorer.NumFeatures()})
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, b.String())
 			}

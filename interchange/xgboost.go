@@ -1,0 +1,484 @@
+package interchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/internal/strictjson"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/scorer"
+)
+
+// xgboost is what XGBoost's save_model writes since version 1.0: JSON, or the same as UBJSON.
+var xgboost = format{
+	name: "xgboost", title: "XGBoost JSON and UBJSON, as save_model writes them (UBJSON is only read)",
+	is:   func(head []byte) bool { return isUBJSON(head) || firstKey(head) == "learner" },
+	read: readXGBoost, write: writeXGBoost,
+}
+
+// isUBJSON reports whether a file is an object in UBJSON: behind its brace is the type of a length.
+func isUBJSON(head []byte) bool {
+	return len(head) > 2 && head[0] == '{' && strings.IndexByte("iUIlL", head[1]) >= 0
+}
+
+// firstKey returns the first key of a JSON object, "" if there is none.
+func firstKey(head []byte) string {
+	d := json.NewDecoder(bytes.NewReader(head))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	t, _ := d.Token()
+	key, _ := t.(string)
+	return key
+}
+
+// xgbFile is the part of a file that scoring depends on.
+type xgbFile struct {
+	Learner struct {
+		Attributes struct {
+			Best string `json:"best_iteration"`
+		} `json:"attributes"`
+		FeatureNames []string   `json:"feature_names"`
+		Booster      xgbBooster `json:"gradient_booster"`
+		Param        struct {
+			BaseScore  strictjson.Value `json:"base_score"`
+			NumClass   strictjson.Value `json:"num_class"`
+			NumFeature strictjson.Value `json:"num_feature"`
+			NumTarget  strictjson.Value `json:"num_target"`
+		} `json:"learner_model_param"`
+		Objective struct {
+			Name string `json:"name"`
+		} `json:"objective"`
+	} `json:"learner"`
+}
+
+type xgbBooster struct {
+	Name   string   `json:"name"`
+	Model  xgbModel `json:"model"`
+	GBTree struct {
+		Model xgbModel `json:"model"`
+	} `json:"gbtree"` // of dart, before 3.4
+	WeightDrop strictjson.Numbers `json:"weight_drop"` // of dart, before 3.4
+}
+
+type xgbModel struct {
+	Trees      []xgbTree          `json:"trees"`
+	WeightDrop strictjson.Numbers `json:"weight_drop"`
+	Weights    strictjson.Value   `json:"weights"` // of gblinear
+	Cats       struct {
+		Enc strictjson.Value `json:"enc"`
+	} `json:"cats"`
+}
+
+// xgbTree is a tree as lists, an element a node; the value of a leaf is its split_condition.
+type xgbTree struct {
+	Left       strictjson.Integers `json:"left_children"`
+	Right      strictjson.Integers `json:"right_children"`
+	Feature    strictjson.Integers `json:"split_indices"`
+	Condition  strictjson.Value    `json:"split_conditions"`
+	Default    strictjson.Value    `json:"default_left"` // numbers, or true and false
+	Type       strictjson.Integers `json:"split_type"`   // 1 for categories; none before version 1.3
+	Categories strictjson.Integers `json:"categories"`
+	Nodes      strictjson.Integers `json:"categories_nodes"`
+	Segments   strictjson.Integers `json:"categories_segments"`
+	Sizes      strictjson.Integers `json:"categories_sizes"`
+	Param      struct {
+		Vector strictjson.Value `json:"size_leaf_vector"`
+	} `json:"tree_param"`
+}
+
+func readXGBoost(data []byte, o ReadOptions) (*model.Model, []string, error) {
+	text, err := data, error(nil)
+	binary := isUBJSON(data)
+	if binary {
+		if text, err = fromUBJSON(data); err != nil {
+			return nil, nil, &model.FileError{File: o.File, Err: err}
+		}
+	}
+	m, notes, err := readXGBoostJSON(finiteJSON(text), o)
+	if err != nil && binary { // which has no lines
+		return nil, nil, &model.FileError{File: o.File, Err: model.Locate(o.File, text, err).Err}
+	}
+	return m, notes, err
+}
+
+// finiteJSON replaces the words Infinity and NaN, which JSON does not have but XGBoost writes,
+// by a number out of range and null.
+func finiteJSON(text []byte) []byte {
+	if !bytes.Contains(text, []byte("Infinity")) && !bytes.Contains(text, []byte("NaN")) {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for at, quoted := 0, false; at < len(text); {
+		rest := text[at:]
+		switch {
+		case quoted && rest[0] == '\\' && len(rest) > 1:
+			out = append(out, rest[:2]...)
+			at += 2
+		case rest[0] == '"':
+			quoted = !quoted
+			fallthrough
+		default:
+			out = append(out, rest[0])
+			at++
+		case !quoted && bytes.HasPrefix(rest, []byte("Infinity")):
+			out = append(out, "1e999"...)
+			at += len("Infinity")
+		case !quoted && bytes.HasPrefix(rest, []byte("NaN")):
+			out = append(out, "null"...)
+			at += len("NaN")
+		}
+	}
+	return out
+}
+
+func readXGBoostJSON(text []byte, o ReadOptions) (*model.Model, []string, error) {
+	var f xgbFile
+	if err := decodeJSON(text, &f); err != nil {
+		return nil, nil, err
+	}
+	l := &f.Learner
+	features, err := f.size()
+	if err != nil {
+		return nil, nil, err
+	}
+	base, notes, err := f.base()
+	if err != nil {
+		return nil, nil, err
+	}
+	names := l.FeatureNames
+	if len(names) > 0 && len(names) != features {
+		return nil, nil, fmt.Errorf(`found %d "feature_names", expected %d`, len(names), features)
+	}
+	if len(names) == 0 {
+		names = nil
+	}
+	hyperparameters := map[string]any{"objective": l.Objective.Name}
+	if l.Booster.Name == "gblinear" {
+		m, err := f.linear(features, base, names, hyperparameters)
+		return m, notes, err
+	}
+	e := &ensemble{features: features, names: names, constant: base}
+	if err := f.addTrees(e); err != nil {
+		return nil, nil, err
+	}
+	if best := l.Attributes.Best; best != "" {
+		notes = append(notes, fmt.Sprintf("the best iteration was %.20s; all %d trees are used, as Booster.predict does", best, len(e.trees)))
+	}
+	if enc := l.Booster.Model.Cats.Enc; enc.Text != nil && string(enc.Text) != "[]" {
+		notes = append(notes, "categories are the codes that XGBoost stored for the values of a data frame")
+	}
+	more, err := e.number(o, names == nil, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := e.model("xgboost", hyperparameters)
+	return m, append(notes, more...), err
+}
+
+// decodeJSON reads an object into a struct, strictly.
+func decodeJSON(text []byte, into any) error {
+	if err := strictjson.Check(text); err != nil {
+		return err
+	}
+	o, err := strictjson.Members(strictjson.Whole(text))
+	if err != nil {
+		return err
+	}
+	return o.Decode(into)
+}
+
+// wholeOf returns a whole number, which may stand in quotes; otherwise if there is none.
+func wholeOf(v strictjson.Value, name string, otherwise int) (int, error) {
+	if v.Text == nil {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(strings.Trim(string(v.Text), `"`))
+	if err != nil {
+		return 0, wrong(v, "found %.40s as %q, expected a whole number", v.Text, name)
+	}
+	return n, nil
+}
+
+// size checks that there is one score, and returns the number of features.
+func (f *xgbFile) size() (int, error) {
+	p := &f.Learner.Param
+	classes, err := wholeOf(p.NumClass, "num_class", 0)
+	if err != nil {
+		return 0, err
+	}
+	targets, err := wholeOf(p.NumTarget, "num_target", 1)
+	if err != nil {
+		return 0, err
+	}
+	if classes > 1 || targets > 1 {
+		return 0, fmt.Errorf(`found "num_class" %d and "num_target" %d, expected one score a document`, classes, targets)
+	}
+	features, err := wholeOf(p.NumFeature, "num_feature", 0)
+	if err == nil && (features < 1 || features > math.MaxInt32) {
+		err = wrong(p.NumFeature, `found "num_feature" %d, expected the number of features`, features)
+	}
+	return features, err
+}
+
+// base returns what is added to the sum of the trees: base_score before the objective's link.
+func (f *xgbFile) base() (float64, []string, error) {
+	v := f.Learner.Param.BaseScore
+	text := strings.Trim(string(v.Text), `"[] `)
+	b := 0.5 // in versions without it
+	if text != "" {
+		x, err := strconv.ParseFloat(text, 32)
+		if err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
+			return 0, nil, wrong(v, `found %.40s as "base_score", expected one finite number`, v.Text)
+		}
+		b = x
+	}
+	name := f.Learner.Objective.Name
+	var notes []string
+	link := func(what string) {
+		notes = append(notes, fmt.Sprintf("the scores are those before the %s of the objective %s (output_margin), which keeps their order", what, name))
+	}
+	switch {
+	case name == "binary:logistic" || name == "reg:logistic":
+		link("logistic function")
+		b = logit(b)
+	case slices.Contains([]string{"count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"}, name):
+		link("exponential")
+		b = float64(float32(math.Log(b)))
+	case name == "binary:hinge":
+		link("step")
+	}
+	if math.IsNaN(b) || math.IsInf(b, 0) {
+		return 0, nil, wrong(v, `found %.40s as "base_score" of the objective %q, expected one that has a link`, v.Text, name)
+	}
+	return b, notes, nil
+}
+
+// logit is as XGBoost computes it, in float32.
+func logit(p float64) float64 {
+	return float64(float32(-math.Log(float64(float32(1/p - 1)))))
+}
+
+// addTrees adds the trees, with the weights of dart.
+func (f *xgbFile) addTrees(e *ensemble) error {
+	b := &f.Learner.Booster
+	m, weights := &b.Model, b.Model.WeightDrop
+	switch {
+	case b.Name == "dart" && b.GBTree.Model.Trees != nil:
+		m, weights = &b.GBTree.Model, b.WeightDrop
+	case b.Name != "gbtree" && b.Name != "dart":
+		return fmt.Errorf(`found the booster %.40q, expected "gbtree", "dart" or "gblinear"`, b.Name)
+	}
+	if weights != nil && len(weights) != len(m.Trees) {
+		return fmt.Errorf(`found %d "weight_drop", expected %d, one a tree`, len(weights), len(m.Trees))
+	}
+	for k := range m.Trees {
+		t, err := m.Trees[k].tree(e.features)
+		if err != nil {
+			return fmt.Errorf("tree %d: %w", k, err)
+		}
+		for i := range t.values {
+			if weights != nil {
+				t.values[i] *= float64(float32(weights[k]))
+			}
+		}
+		e.trees = append(e.trees, t)
+	}
+	return nil
+}
+
+// linear returns the model of the booster gblinear: a weight a feature, and a bias.
+func (f *xgbFile) linear(features int, base float64, names []string, hyperparameters map[string]any) (*model.Model, error) {
+	v := f.Learner.Booster.Model.Weights
+	w, err := singles(v, "weights")
+	if err != nil {
+		return nil, err
+	}
+	if len(w) != features+1 {
+		return nil, wrong(v, "found %d weights, expected %d: one a feature and a bias", len(w), features+1)
+	}
+	l := linear{names: names, constant: base + float64(w[features])}
+	for _, x := range w[:features] {
+		l.weights = append(l.weights, float64(x))
+	}
+	return l.model("xgboost", hyperparameters)
+}
+
+// listIn returns the elements of a list, which must be there.
+func listIn(v strictjson.Value, name string) ([]strictjson.Value, error) {
+	switch {
+	case v.Text == nil:
+		return nil, fmt.Errorf("found no %q, expected a list", name)
+	case v.Text[0] != '[':
+		return nil, wrong(v, "found %.40s as %q, expected a list", v.Text, name)
+	}
+	return strictjson.Elements(v)
+}
+
+// singles reads a list of numbers, which may be infinite; null is NaN.
+func singles(v strictjson.Value, name string) ([]float32, error) {
+	list, err := listIn(v, name)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]float32, len(list))
+	for i, e := range list {
+		x, err := strconv.ParseFloat(string(e.Text), 32)
+		switch {
+		case string(e.Text) == "null":
+			x = math.NaN()
+		case errors.Is(err, strconv.ErrRange):
+		case err != nil:
+			return nil, wrong(e, "found %.40s in %q, expected a number", e.Text, name)
+		}
+		numbers[i] = float32(x)
+	}
+	return numbers, nil
+}
+
+// flags reads a list of 0 and 1, or of false and true.
+func flags(v strictjson.Value, name string) ([]bool, error) {
+	list, err := listIn(v, name)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]bool, len(list))
+	for i, e := range list {
+		switch string(e.Text) {
+		case "1", "true":
+			values[i] = true
+		case "0", "false":
+		default:
+			return nil, wrong(e, "found %.40s in %q, expected 0 or 1", e.Text, name)
+		}
+	}
+	return values, nil
+}
+
+// tree returns the tree of the lists.
+func (x *xgbTree) tree(features int) (tree, error) {
+	n := len(x.Left)
+	vector, err := wholeOf(x.Param.Vector, "size_leaf_vector", 1)
+	if err != nil {
+		return tree{}, err
+	}
+	if vector > 1 {
+		return tree{}, wrong(x.Param.Vector, `found "size_leaf_vector" %d, expected one value a leaf`, vector)
+	}
+	conditions, err := singles(x.Condition, "split_conditions")
+	if err != nil {
+		return tree{}, err
+	}
+	left, err := flags(x.Default, "default_left")
+	if err != nil {
+		return tree{}, err
+	}
+	if n == 0 || len(x.Right) != n || len(x.Feature) != n || len(conditions) != n || len(left) != n || x.Type != nil && len(x.Type) != n {
+		return tree{}, fmt.Errorf("found %d right_children, %d split_indices, %d split_conditions, %d default_left and %d split_type, expected %d of each, as of left_children",
+			len(x.Right), len(x.Feature), len(conditions), len(left), len(x.Type), n)
+	}
+	sets, err := x.sets()
+	if err != nil {
+		return tree{}, err
+	}
+	numbers, inner := numberNodes(x.Left)
+	nodes, values := make([]scorer.TreeNode, 0, inner), make([]float64, 0, n-inner)
+	for i := range n {
+		if x.Left[i] < 0 {
+			values = append(values, float64(conditions[i]))
+			continue
+		}
+		node, err := x.node(i, numbers, features)
+		if err != nil {
+			return tree{}, err
+		}
+		divideXGBoost(&node, conditions[i], left[i], sets[i])
+		if len(x.Type) > 0 && x.Type[i] == 1 && sets[i] == nil {
+			return tree{}, fmt.Errorf("found no categories of node %d, expected some", i)
+		}
+		nodes = append(nodes, node)
+	}
+	return grow(nodes, values)
+}
+
+// numberNodes returns the number of each node among those with children, or −1 − its number
+// among the leaves, and the count of the former.
+func numberNodes(left []int) (numbers []int, inner int) {
+	numbers = make([]int, len(left))
+	for i, c := range left {
+		if c < 0 {
+			numbers[i] = -1 - (i - inner)
+		} else {
+			numbers[i] = inner
+			inner++
+		}
+	}
+	return numbers, inner
+}
+
+// node returns a node with its feature and children.
+func (x *xgbTree) node(i int, numbers []int, features int) (scorer.TreeNode, error) {
+	if x.Feature[i] < 0 || x.Feature[i] >= features {
+		return scorer.TreeNode{}, fmt.Errorf(`found %d in "split_indices" of node %d, expected a feature from 0 to %d`, x.Feature[i], i, features-1)
+	}
+	for _, c := range [2]int{x.Left[i], x.Right[i]} {
+		if c < 1 || c >= len(numbers) {
+			return scorer.TreeNode{}, fmt.Errorf("found the child %d of node %d, expected one from 1 to %d", c, i, len(numbers)-1)
+		}
+	}
+	return scorer.TreeNode{Feature: x.Feature[i], Left: numbers[x.Left[i]], Right: numbers[x.Right[i]]}, nil
+}
+
+// divideXGBoost sets how a node divides: x below the condition goes left, or x that is not in
+// the set of categories, if there is one.
+func divideXGBoost(n *scorer.TreeNode, condition float32, missingLeft bool, set []float32) {
+	if set != nil {
+		n.Categories, n.MissingLeft = set, !missingLeft
+		n.Left, n.Right = n.Right, n.Left
+		return
+	}
+	n.Threshold, n.MissingLeft = before(condition), missingLeft
+}
+
+// before returns the largest float32 below x: y < x and y ≤ before(x) are the same.
+func before(x float32) float32 { return math.Nextafter32(x, float32(math.Inf(-1))) }
+
+// sets returns the categories of each node that has some.
+func (x *xgbTree) sets() (map[int][]float32, error) {
+	if len(x.Nodes) != len(x.Segments) || len(x.Nodes) != len(x.Sizes) {
+		return nil, fmt.Errorf("found %d categories_nodes, %d categories_segments and %d categories_sizes, expected as many of each", len(x.Nodes), len(x.Segments), len(x.Sizes))
+	}
+	sets, at := make(map[int][]float32, len(x.Nodes)), 0
+	for k, node := range x.Nodes {
+		from, size := x.Segments[k], x.Sizes[k]
+		if from != at || size < 0 || size > len(x.Categories)-from || sets[node] != nil {
+			return nil, fmt.Errorf("found %d categories from %d on for node %d, expected the segments of different nodes one after the other", size, from, node)
+		}
+		at += size
+		set, err := categorySet(x.Categories[from : from+size])
+		if err != nil {
+			return nil, fmt.Errorf("node %d: %w", node, err)
+		}
+		sets[node] = set
+	}
+	return sets, nil
+}
+
+// categorySet returns categories in ascending order, not nil.
+func categorySet(numbers []int) ([]float32, error) {
+	set := make([]float32, len(numbers))
+	for i, c := range numbers {
+		if c < 0 || c >= 1<<24 {
+			return nil, fmt.Errorf("found the category %d, expected one from 0 to %d", c, 1<<24-1)
+		}
+		set[i] = float32(c)
+	}
+	slices.Sort(set)
+	return slices.Compact(set), nil
+}

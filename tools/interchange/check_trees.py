@@ -1,0 +1,54 @@
+"""Checks listwise's formats for trees against the programs they belong to.
+
+    go build -o listwise ./cmd/listwise
+    python3 -m venv venv && venv/bin/pip install -r tools/interchange/requirements-trees.txt
+    venv/bin/python tools/interchange/check_trees.py --listwise ./listwise
+
+LightGBM, XGBoost, CatBoost and treelite load what listwise writes, and listwise reads what they
+write; scores must agree to the precision of the program, and so must the order of documents
+whose scores differ by more than that. Prints a line for every check; any difference is printed
+and ends with exit code 1.
+"""
+
+import argparse
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import trees_catboost
+import trees_lightgbm
+import trees_treelite
+import trees_xgboost
+from drawn import Program
+
+CHECKS = [*trees_lightgbm.CHECKS, *trees_xgboost.CHECKS, *trees_catboost.CHECKS, *trees_treelite.CHECKS]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--listwise", required=True, help="the program")
+    parser.add_argument("--models", type=int, default=60, help="random models of each check")
+    parser.add_argument("--only", default="", help="checks whose names contain this")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    failed = 0
+    for check in CHECKS:
+        if args.only not in check.__name__:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                done = check(Program(args.listwise, folder), np.random.default_rng(7), args.models)
+                print(f"ok      {check.__name__}: {done}")
+            except Exception:  # each check is judged by itself
+                failed += 1
+                print(f"FAILED  {check.__name__}\n{traceback.format_exc()}")
+        sys.stdout.flush()
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
