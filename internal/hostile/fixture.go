@@ -30,6 +30,9 @@ var recipe = []string{
 	"train --method lambdamart --set trees=4 --set leaves=4 --set leaf_documents=5 --set categorical=1,2 --train data.txt --model trees.json",
 	"fuse --data data.txt --valid vali.txt --rule rrf --model fusion.json linear.json net.json stumps.json",
 	"train --method mart --set trees=3 --set leaf_documents=5 --train data.txt --model mart.json --no-record",
+	"export --model mart.json --to xgboost --out xgboost.json",
+	"export --model mart.json --to xgboost-dump --out dump.json",
+	"export --model mart.json --to catboost --out catboost.json",
 	"export --model mart.json --to lightgbm --out lightgbm.txt",
 	"export --model mart.json --to ranklib --out ranklib.txt",
 	"export --model mart.json --to solr --out solr.json",
@@ -44,6 +47,9 @@ var recipe = []string{
 
 // models are the model files of the fixture, one a kind of scorer.
 var models = []string{"linear.json", "net.json", "pairnet.json", "stumps.json", "trees.json", "random.json", "fusion.json"}
+
+// foreign are the model files of other systems, as far as their names are those of model files.
+var foreign = []string{"xgboost.json", "dump.json", "catboost.json", "solr.json", "elastic.json"}
 
 // randomModel is written by hand: no command makes a scorer of that kind.
 const randomModel = `{

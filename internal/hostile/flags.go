@@ -19,6 +19,7 @@ var bases = []struct{ args, files string }{
 	{"report --data data.txt --out out.html --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
 	{"fuse --data data.txt --valid vali.txt --out out.scores linear.json stumps.json", "data.txt vali.txt linear.json stumps.json"},
 	{"import lightgbm.txt --model out.json", "lightgbm.txt"},
+	{"export --model mart.json --to xgboost --out out.json", "mart.json"},
 	{"export --model mart.json --to lightgbm --out out.txt", "mart.json"},
 	{"data info data.txt", "data.txt"},
 	{"data clean data.txt --out out.txt", "data.txt"},

@@ -22,6 +22,8 @@ var writers = []string{
 	"fuse --data {in:data.txt} --valid {in:vali.txt} --out {out:f.scores} --model {out:f.json} {in:linear.json} {in:stumps.json}",
 	"fuse --data {in:data.txt} --rule rrf --out {out:f.scores} {in:a.scores} {in:b.scores}",
 	"import {in:lightgbm.txt} --model {out:m.json}",
+	"import {in:xgboost.json} --model {out:m.json}",
+	"export --model {in:mart.json} --to catboost --out {out:c.json}",
 	"export --model {in:mart.json} --to lightgbm --out {out:l.txt}",
 	"data convert {in:data.txt} --out {out:o.txt}",
 	"data convert {in:data.lwd} --out {out:o.lwd}",

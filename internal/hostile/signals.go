@@ -22,6 +22,7 @@ var disturbed = []struct{ args, files, outs string }{
 	{"eval --data data.txt --model linear.json --per-query out.csv", "data.txt linear.json", "out.csv"},
 	{"score --data data.txt --model fusion.json --out out.scores", "data.txt fusion.json", "out.scores"},
 	{"import lightgbm.txt --model out.json", "lightgbm.txt", "out.json"},
+	{"export --model mart.json --to xgboost --out out.json", "mart.json", "out.json"},
 	{"export --model mart.json --to lightgbm --out out.txt", "mart.json", "out.txt"},
 	{"data convert data.txt --out out.lwd", "data.txt", "out.lwd"},
 	{"data convert data.lwd --out out.txt.gz", "data.lwd", "out.txt.gz"},

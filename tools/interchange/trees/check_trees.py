@@ -1,13 +1,9 @@
 """Checks listwise's formats for trees against the programs they belong to.
 
-    go build -o listwise ./cmd/listwise
-    python3 -m venv venv && venv/bin/pip install -r tools/interchange/requirements-trees.txt
-    venv/bin/python tools/interchange/check_trees.py --listwise ./listwise
-
 LightGBM, XGBoost, CatBoost and treelite load what listwise writes, and listwise reads what they
 write; scores must agree to the precision of the program, and so must the order of documents
 whose scores differ by more than that. Prints a line for every check; any difference is printed
-and ends with exit code 1.
+and ends with exit code 1. ../check_trees.sh makes the environment and calls this.
 """
 
 import argparse
@@ -19,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-import trees_catboost
-import trees_lightgbm
-import trees_treelite
-import trees_xgboost
+import with_catboost
+import with_lightgbm
+import with_treelite
+import with_xgboost
 from drawn import Program
 
-CHECKS = [*trees_lightgbm.CHECKS, *trees_xgboost.CHECKS, *trees_catboost.CHECKS, *trees_treelite.CHECKS]
+CHECKS = [*with_lightgbm.CHECKS, *with_xgboost.CHECKS, *with_catboost.CHECKS, *with_treelite.CHECKS]
 
 
 def main():
