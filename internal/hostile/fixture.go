@@ -49,7 +49,7 @@ var recipe = []string{
 var models = []string{"linear.json", "net.json", "pairnet.json", "stumps.json", "trees.json", "random.json", "fusion.json"}
 
 // foreign are the model files of other systems, as far as their names are those of model files.
-var foreign = []string{"xgboost.json", "dump.json", "catboost.json", "solr.json", "elastic.json"}
+var foreign = []string{"xgboost.json", "dump.json", "catboost.json", "solr.json", "layers.json", "elastic.json"}
 
 // randomModel is written by hand: no command makes a scorer of that kind.
 const randomModel = `{
