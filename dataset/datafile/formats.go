@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/input"
@@ -34,6 +35,11 @@ type format struct {
 	// read makes a Dataset of an input in this format.
 	read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)
 
+	// stream, if not nil, returns an input in this format as a source of documents, so
+	// that it is converted without its features being in memory; files of formats without
+	// are read.
+	stream func(in *input.Input, opts dataset.Options) (stream.Source, error)
+
 	// look, if not nil, returns what is wrong with the first bytes of a stream.
 	look func(first []byte, name string, opts dataset.Options) error
 
@@ -45,10 +51,10 @@ type format struct {
 // formats are the formats that files are compared with, in this order. The last is
 // what any other file is taken for.
 var formats = []format{
-	{name: "lwd", magic: cache.Magic, read: cache.Read},
-	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(',')},
-	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t')},
-	{name: "letor", read: letor.Read, look: letor.FirstError, each: letor.EachText},
+	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
+	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(',')},
+	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t')},
+	{name: "letor", read: letor.Read, stream: letor.Stream, look: letor.FirstError, each: letor.EachText},
 }
 
 // Formats returns the names of all formats, as Options.Input takes them.
@@ -64,6 +70,13 @@ func Formats() []string {
 func readTable(delimiter byte) func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 		return table.ReadCSV(in, opts, delimiter)
+	}
+}
+
+// streamTable is readTable for a source.
+func streamTable(delimiter byte) func(in *input.Input, opts dataset.Options) (stream.Source, error) {
+	return func(in *input.Input, opts dataset.Options) (stream.Source, error) {
+		return table.StreamCSV(in, opts, delimiter)
 	}
 }
 

@@ -1,7 +1,6 @@
 package datafile
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"strings"
@@ -26,24 +25,18 @@ func Write(path string, d *dataset.Dataset, opts letor.Options) error {
 		return cache.WriteObserved(path, d, opts.Observe)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
-		kind := compress.ByName(path)
-		if kind == compress.Plain {
-			return letor.Write(w, d, opts)
-		}
-		z, err := compress.Writer(w, kind)
-		if err != nil {
-			return err
-		}
-		return writeThrough(z, d, opts)
+		return compressed(w, compress.ByName(path), func(w io.Writer) error { return letor.Write(w, d, opts) })
 	})
 }
 
-// writeThrough writes text to a compressor and closes it.
-func writeThrough(z io.WriteCloser, d *dataset.Dataset, opts letor.Options) error {
-	w := bufio.NewWriterSize(z, 1<<16)
-	err := letor.Write(w, d, opts)
-	if err == nil {
-		err = w.Flush()
+// compressed has fn write text through a compressor.
+func compressed(w io.Writer, kind compress.Encoding, fn func(io.Writer) error) error {
+	if kind == compress.Plain {
+		return fn(w)
 	}
-	return errors.Join(err, z.Close())
+	z, err := compress.Writer(w, kind)
+	if err != nil {
+		return err
+	}
+	return errors.Join(through(z, fn), z.Close())
 }

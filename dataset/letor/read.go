@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/decimal"
 	"github.com/listwise/listwise/internal/ingest"
@@ -27,6 +28,11 @@ const hugeFeature = math.MaxInt32
 // reported.
 func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return ingest.Read(in, opts, &format{opts: opts})
+}
+
+// Stream returns LETOR text as a source of documents, which [Read] would read.
+func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
+	return ingest.Documents(in, opts, &format{opts: opts})
 }
 
 // format is LETOR text, read with options.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
 )
 
 // Options are those of Write.
@@ -24,6 +25,8 @@ type Options struct {
 	Observe func(done, total int)
 }
 
+var errWeighted = errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) keeps them")
+
 // Write writes the data set as LETOR text, one document a line, query after
 // query: documents that stood in several places of the input stand together.
 // Numbers are the shortest decimals from which [Read] gets the same bits.
@@ -33,27 +36,13 @@ type Options struct {
 // characters or is not UTF-8.
 func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
 	if d.Weighted() {
-		return errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) keeps them")
+		return errWeighted
 	}
-	line := make([]byte, 0, 1<<12)
+	l := lineWriter{w: w, sparse: opts.Sparse}
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		if !plainID(q.ID) || q.ID == "" || strings.Contains(q.ID, "#") {
-			return fmt.Errorf("query id %q cannot be written as text: expected UTF-8 without blanks, control characters or #", q.ID)
-		}
 		for j := range q.Len() {
-			id := q.DocID(j)
-			if !plainID(id) {
-				return fmt.Errorf("document id %q of query %q cannot be written as text: expected UTF-8 without blanks or control characters", id, q.ID)
-			}
-			line = strconv.AppendFloat(line[:0], q.Grades[j], 'g', -1, 64)
-			line = append(append(line, " qid:"...), q.ID...)
-			line = appendFeatures(line, q.Row(j), opts.Sparse, i == 0 && j == 0)
-			if id != "" {
-				line = append(append(line, " #docid = "...), id...)
-			}
-			line = append(line, '\n')
-			if _, err := w.Write(line); err != nil {
+			if err := l.document(q.ID, q.DocID(j), q.Grades[j], q.Row(j)); err != nil {
 				return err
 			}
 		}
@@ -62,6 +51,66 @@ func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
 		}
 	}
 	return d.Changed()
+}
+
+// WriteStream writes the documents of a plan as [Write] does those of a data set, in the
+// order in which they are visited: the documents of a query must stand together, and
+// values must not be left missing by a policy that takes whole queries.
+func WriteStream(w io.Writer, p *stream.Plan, opts Options) error {
+	if p.Weighted() {
+		return errWeighted
+	}
+	l := lineWriter{w: w, sparse: opts.Sparse}
+	err := p.Each(func(part *stream.Part) error {
+		doc := 0
+		for i := range part.Runs {
+			r := &part.Runs[i]
+			for range r.Docs {
+				if err := l.document(r.ID, part.DocID(doc), part.Grades[doc], part.X[doc*p.Features:(doc+1)*p.Features]); err != nil {
+					return err
+				}
+				doc++
+			}
+			if opts.Observe != nil {
+				opts.Observe(r.Query(), len(p.IDs))
+			}
+		}
+		return nil
+	})
+	if err == nil && opts.Observe != nil {
+		opts.Observe(len(p.IDs), len(p.IDs))
+	}
+	return err
+}
+
+// lineWriter writes documents, one a line.
+type lineWriter struct {
+	w      io.Writer
+	sparse bool
+	line   []byte
+	query  string // of the document before
+}
+
+// document writes a document.
+func (l *lineWriter) document(query, id string, grade float64, row []float32) error {
+	if query != l.query && (!plainID(query) || strings.Contains(query, "#")) || query == "" {
+		return fmt.Errorf("query id %q cannot be written as text: expected UTF-8 without blanks, control characters or #", query)
+	}
+	if !plainID(id) {
+		return fmt.Errorf("document id %q of query %q cannot be written as text: expected UTF-8 without blanks or control characters", id, query)
+	}
+	l.query = query
+	first := l.line == nil
+	line := strconv.AppendFloat(l.line[:0], grade, 'g', -1, 64)
+	line = append(append(line, " qid:"...), query...)
+	line = appendFeatures(line, row, l.sparse, first)
+	if id != "" {
+		line = append(append(line, " #docid = "...), id...)
+	}
+	line = append(line, '\n')
+	l.line = line
+	_, err := l.w.Write(line)
+	return err
 }
 
 func plainID(id string) bool {

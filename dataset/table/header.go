@@ -22,6 +22,9 @@ const longestHeader = 16 << 20
 // openCSV reads the header of a table and chooses its columns. With an error, headLines is
 // that of the error.
 func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat, error) {
+	if opts.Table.Delimiter != 0 {
+		delimiter = opts.Table.Delimiter
+	}
 	f := &csvFormat{opts: opts, delimiter: delimiter, mem: in.Mem}
 	line, err := f.headLine(in)
 	if err != nil {

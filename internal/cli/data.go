@@ -181,10 +181,14 @@ type writtenJSON struct {
 // written reports the size of what a command wrote.
 func (o *dataOutput) written(d *dataset.Dataset) (report, writtenJSON) {
 	w := writtenJSON{o.out, len(d.Queries), d.Docs(), d.Features}
+	return w.report(), w
+}
+
+func (w writtenJSON) report() report {
 	return report{
-		title:   "wrote " + o.out,
+		title:   "wrote " + w.Out,
 		columns: []string{"what", "number"},
 		rows:    [][]any{{"queries", w.Queries}, {"documents", w.Documents}, {"features", w.Features}},
 		json:    w,
-	}, w
+	}
 }

@@ -41,6 +41,9 @@ type textReader struct {
 	broken bool       // the text could not be read to its end
 	cut    bool       // counting ended early, as what there is takes too much already
 
+	passing bool    // documents pass and are not kept
+	density float64 // the most lines a byte of any chunk
+
 	stop atomic.Int64 // the chunk of that error
 }
 
@@ -154,18 +157,27 @@ func (r *textReader) countAll() error {
 	if err := r.count(); err != nil || r.seen.Quotes == 0 || !r.format.Quotes() {
 		return err
 	}
-	odd, sum := make([]bool, len(r.sizes)), 0
-	for i, s := range r.sizes {
-		odd[i] = sum%2 == 1
-		sum += s.Quotes
+	quotes := make([]int, len(r.sizes))
+	for i, size := range r.sizes {
+		quotes[i] = size.Quotes
 	}
-	if !r.src.quote(odd) {
+	if !r.src.quote(oddBefore(quotes)) {
 		return nil
 	}
 	r.mem.Give(ChunkBytes * int64(len(r.chunks)))
 	r.chunks, r.sizes, r.seen, r.cut = nil, nil, Size{}, false
 	r.format.Recount()
 	return r.count()
+}
+
+// oddBefore reports of each chunk whether those before have an odd number of quotes.
+func oddBefore(quotes []int) []bool {
+	odd, sum := make([]bool, len(quotes)), 0
+	for i, n := range quotes {
+		odd[i] = sum%2 == 1
+		sum += n
+	}
+	return odd
 }
 
 // count goes over all chunks. It ends early where the documents so far take too much
@@ -182,6 +194,7 @@ func (r *textReader) count() error {
 		}
 		r.chunks[c.Index], r.sizes[c.Index] = &Part{Docs: size.Docs, Lines: size.Lines}, size
 		r.broken = r.broken || c.Err != nil
+		r.density = max(r.density, float64(size.Lines)/float64(max(1, c.Lines())))
 		r.seen.Docs += size.Docs
 		r.seen.Quotes += size.Quotes
 		r.seen.Feature = max(r.seen.Feature, size.Feature)
@@ -189,7 +202,7 @@ func (r *textReader) count() error {
 			full = err
 		}
 		wrong := r.seen.Feature > r.format.Limit()
-		large := !wrong && r.mem.Exceeds(input.DocumentsNeed(r.seen.Docs, r.format.Width(r.seen.Feature)))
+		large := !wrong && !r.passing && r.mem.Exceeds(input.DocumentsNeed(r.seen.Docs, r.format.Width(r.seen.Feature)))
 		r.cut = r.cut || large && len(r.chunks) < r.src.Chunks()
 		switch {
 		case c.Err != nil:
