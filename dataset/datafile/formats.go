@@ -54,6 +54,7 @@ var formats = []format{
 	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
 	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(',')},
 	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t')},
+	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON},
 	{name: "letor", read: letor.Read, stream: letor.Stream, look: letor.FirstError, each: letor.EachText},
 }
 

@@ -35,7 +35,7 @@ func StreamCSV(in *input.Input, opts dataset.Options, delimiter byte) (stream.So
 		return nil, ingest.Locate(err, in.Name, max(1, f.headLines))
 	}
 	s, err := ingest.Documents(in, opts, f)
-	return &warned{s, in.Name, f.columns}, err
+	return &warned{s, in.Name, func() *Columns { return f.columns }}, err
 }
 
 // warned is a source with the warnings about columns.
@@ -43,14 +43,17 @@ type warned struct {
 	stream.Source
 
 	name    string
-	columns *Columns
+	columns func() *Columns // once it is surveyed
 }
 
 // Survey implements stream.Source.
 func (w *warned) Survey(visit func(runs []stream.Run) error) (stream.Shape, error) {
 	shape, err := w.Source.Survey(visit)
-	shape.Warnings = append(shape.Warnings, w.columns.Warnings(w.name)...)
-	return shape, err
+	if err != nil {
+		return shape, err
+	}
+	shape.Warnings = append(shape.Warnings, w.columns().Warnings(w.name)...)
+	return shape, nil
 }
 
 // csvFormat is CSV with a known header.
@@ -72,7 +75,7 @@ func (f *csvFormat) Quotes() bool { return true }
 
 func (f *csvFormat) Recount() {
 	if f.survey != nil {
-		f.survey = NewSurvey(f.columns, f.mem)
+		f.survey = NewSurvey(f.mem)
 	}
 }
 
@@ -141,7 +144,7 @@ func blank(line []byte) bool {
 func (f *csvFormat) collect(c ingest.Chunk, p int) {
 	s := splitter{delimiter: f.delimiter}
 	part := f.survey.Part()
-	defer part.Done()
+	defer part.Done(func(column int) string { return f.columns.List[column].Name })
 	for n := c.Lines(); p < n; {
 		if blank(c.Text[p:min(n, p+2)]) {
 			p = bytes.IndexByte(c.Text[p:], '\n') + p + 1
@@ -152,7 +155,7 @@ func (f *csvFormat) collect(c ingest.Chunk, p int) {
 			if err != nil {
 				return // parsing will say so
 			}
-			if column < len(f.columns.List) && f.survey.Wants(column) {
+			if column < len(f.columns.List) && f.columns.Surveys(column) {
 				part.Add(column, cell)
 			}
 			if p = next + 1; c.Text[next] == '\n' {

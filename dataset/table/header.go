@@ -50,7 +50,7 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 		return f, bad(fmt.Sprintf("%d columns of features", n), fmt.Sprintf("at most %d", dataset.DefaultMaxFeature))
 	}
 	if f.columns.NeedsSurvey() {
-		f.survey = NewSurvey(f.columns, in.Mem)
+		f.survey = NewSurvey(in.Mem)
 		return f, nil
 	}
 	return f, f.columns.Settle(nil)

@@ -41,11 +41,11 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 		return shape, err
 	}
 	docs, feature, broken := s.layout()
-	if err := s.format.Counted(); err != nil && !broken {
-		return shape, Locate(err, s.name, 0)
+	if err := s.counted(); err != nil {
+		return shape, err
 	}
 	shape = stream.Shape{Features: s.format.Width(feature), FeatureNames: s.format.Names(), Fixed: s.format.Names() != nil}
-	if broken || feature > s.format.Limit() || docs == 0 || shape.Features == 0 {
+	if broken != nil || feature > s.format.Limit() || docs == 0 || shape.Features == 0 {
 		return shape, s.mistake(docs, shape.Features)
 	}
 	if err := s.recut(shape.Features); err != nil {

@@ -38,7 +38,8 @@ type textReader struct {
 	failed error      // the first error in the order of the text
 	sizes  []Size     // of the chunks
 	seen   Size       // sums over the chunks counted so far
-	broken bool       // the text could not be read to its end
+	broken error      // why the text could not be read to its end, or nil
+	last   int        // the chunk that ends there
 	cut    bool       // counting ended early, as what there is takes too much already
 
 	passing bool    // documents pass and are not kept
@@ -107,11 +108,11 @@ func Read(in *input.Input, opts dataset.Options, format Format) (*dataset.Datase
 		return nil, err
 	}
 	docs, feature, broken := r.layout()
-	if err := format.Counted(); err != nil && !broken {
-		return nil, Locate(err, r.name, 0)
+	if err := r.counted(); err != nil {
+		return nil, err
 	}
 	b := &Blocks{Width: format.Width(feature)}
-	checkOnly := broken || feature > format.Limit() || docs == 0 || b.Width == 0
+	checkOnly := broken != nil || feature > format.Limit() || docs == 0 || b.Width == 0
 	var large error
 	if !checkOnly || r.cut { // a reading that stopped at the limit must say so in any case
 		var at int
@@ -193,8 +194,10 @@ func (r *textReader) count() error {
 			r.chunks, r.sizes = append(r.chunks, nil), append(r.sizes, Size{})
 		}
 		r.chunks[c.Index], r.sizes[c.Index] = &Part{Docs: size.Docs, Lines: size.Lines}, size
-		r.broken = r.broken || c.Err != nil
 		r.density = max(r.density, float64(size.Lines)/float64(max(1, c.Lines())))
+		if c.Err != nil && int64(c.Index) <= r.stop.Load() {
+			r.broken, r.last = c.Err, c.Index
+		}
 		r.seen.Docs += size.Docs
 		r.seen.Quotes += size.Quotes
 		r.seen.Feature = max(r.seen.Feature, size.Feature)
@@ -240,8 +243,8 @@ func (r *textReader) fits() (at int, err error) {
 }
 
 // layout gives each chunk its place and returns the number of documents, the
-// largest feature index and whether the text broke off.
-func (r *textReader) layout() (docs, feature int, broken bool) {
+// largest feature index and why the text broke off, if it did.
+func (r *textReader) layout() (docs, feature int, broken error) {
 	lines := 0
 	for i, c := range r.chunks {
 		if c == nil {
@@ -253,6 +256,19 @@ func (r *textReader) layout() (docs, feature int, broken bool) {
 		feature = max(feature, r.sizes[i].Feature)
 	}
 	return docs, feature, r.broken
+}
+
+// counted tells the format that all is counted. Its errors are those of the text as far as it
+// could be read.
+func (r *textReader) counted() error {
+	switch err := r.format.Counted(); {
+	case err == nil:
+		return nil
+	case r.broken != nil:
+		return Locate(r.broken, r.name, r.chunks[r.last].Line+r.sizes[r.last].Lines+1)
+	default:
+		return Locate(err, r.name, 0)
+	}
 }
 
 // parse is the second pass.
@@ -324,7 +340,7 @@ func (r *textReader) fail(chunk, line int, err error) {
 func Locate(err error, name string, line int) error {
 	var syntax *dataset.SyntaxError
 	if errors.As(err, &syntax) {
-		if syntax.File = name; !errors.Is(err, dataset.ErrTooLarge) { // which is of no one line
+		if syntax.File = name; syntax.Line == 0 && !errors.Is(err, dataset.ErrTooLarge) { // which is of no one line
 			syntax.Line = line
 		}
 		return syntax
