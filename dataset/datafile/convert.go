@@ -254,7 +254,13 @@ func (c *Conversion) writeOrdered(p *stream.Plan) error {
 
 // writeText writes text, documents in the order in which they are visited.
 func (c *Conversion) writeText(p *stream.Plan) error {
-	text := func(w io.Writer) error { return letor.WriteStream(w, p, c.Text) }
+	text := func(w io.Writer) error {
+		t, err := newWriter(w, c.Out, p.Contents(), c.Text)
+		if err != nil {
+			return err
+		}
+		return p.Write(t, c.Text.Observe)
+	}
 	if c.Out == "-" {
 		return through(c.Stdout, text)
 	}

@@ -40,6 +40,9 @@ type format struct {
 	// are read.
 	stream func(in *input.Input, opts dataset.Options) (stream.Source, error)
 
+	// write, if not nil, returns what writes documents in this format.
+	write func(w io.Writer, c stream.Contents) (stream.Writer, error)
+
 	// look, if not nil, returns what is wrong with the first bytes of a stream.
 	look func(first []byte, name string, opts dataset.Options) error
 
@@ -52,9 +55,9 @@ type format struct {
 // what any other file is taken for.
 var formats = []format{
 	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
-	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(',')},
-	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t')},
-	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON},
+	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(','), write: table.NewCSVWriter(',')},
+	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t'), write: table.NewCSVWriter('\t')},
+	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON, write: table.NewJSONWriter},
 	{name: "letor", read: letor.Read, stream: letor.Stream, look: letor.FirstError, each: letor.EachText},
 }
 
@@ -65,6 +68,17 @@ func Formats() []string {
 		names = append(names, f.name)
 	}
 	return names
+}
+
+// Endings returns the endings that names of files of data have, those of compression included.
+func Endings() []string {
+	endings := []string{".lwd", ".txt", ".txt.gz", ".txt.zst"}
+	for _, f := range formats {
+		for _, e := range f.endings {
+			endings = append(endings, e, e+".gz", e+".zst")
+		}
+	}
+	return endings
 }
 
 // readTable returns what reads tables with a delimiter.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -31,10 +32,6 @@ func copyText(w io.Writer, path string, opts dataset.Options) error {
 // which each part begins with. There must be as many documents as given.
 func splitFile(path string, part map[string]int, names []string, docs int, parts []string, opts dataset.Options) (err error) {
 	ctx := input.Context(opts)
-	first, err := letor.NamesLine(names)
-	if err != nil {
-		return err
-	}
 	s := splitter{part: part, out: make([]*bufio.Writer, len(parts))}
 	for p, name := range parts {
 		f, e := os.Create(name)
@@ -42,7 +39,9 @@ func splitFile(path string, part map[string]int, names []string, docs int, parts
 			return e
 		}
 		s.out[p] = bufio.NewWriter(f)
-		_, _ = s.out[p].Write(first) // Flush has the error
+		if _, e := letor.NewWriter(s.out[p], stream.Contents{FeatureNames: names}, letor.Options{}); e != nil {
+			return e
+		}
 		defer func() { err = errors.Join(err, s.out[p].Flush(), f.Close()) }()
 	}
 	err = eachText(path, opts, func(text []byte) error {

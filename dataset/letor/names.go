@@ -66,9 +66,9 @@ func (f *format) checkNames(line []byte) error {
 	return &dataset.SyntaxError{Found: fmt.Sprintf("other names of features, %s", ingest.Quote(line)), Expected: "the same names as in the line before them"}
 }
 
-// NamesLine returns the comment with the names of features that [Read] reads, with its line
+// namesLine returns the comment with the names of features that [Read] reads, with its line
 // feed; nothing for none.
-func NamesLine(names []string) ([]byte, error) {
+func namesLine(names []string) ([]byte, error) {
 	if names == nil {
 		return nil, nil
 	}

@@ -25,62 +25,33 @@ type Options struct {
 	Observe func(done, total int)
 }
 
-var errWeighted = errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) keeps them")
-
 // Write writes the data set as LETOR text, one document a line, query after
 // query: documents that stood in several places of the input stand together.
-// Numbers are the shortest decimals from which [Read] gets the same bits.
+// Numbers are the shortest decimals from which [Read] gets the same bits. Names of features
+// stand in a comment before.
 //
-// Feature names and warnings have no place in the format. Weights have none either, so that
+// Warnings have no place in the format. Weights have none either, so that
 // data with weights are an error, as is an identifier that holds blanks or control
 // characters or is not UTF-8.
 func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
-	if d.Weighted() {
-		return errWeighted
+	l, err := NewWriter(w, stream.ContentsOf(d), opts)
+	if err != nil {
+		return err
 	}
-	l := lineWriter{w: w, sparse: opts.Sparse}
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		for j := range q.Len() {
-			if err := l.document(q.ID, q.DocID(j), q.Grades[j], q.Row(j)); err != nil {
-				return err
-			}
-		}
-		if opts.Observe != nil {
-			opts.Observe(i+1, len(d.Queries))
-		}
-	}
-	return d.Changed()
+	return stream.Write(l, d, opts.Observe)
 }
 
-// WriteStream writes the documents of a plan as [Write] does those of a data set, in the
-// order in which they are visited: the documents of a query must stand together, and
-// values must not be left missing by a policy that takes whole queries.
-func WriteStream(w io.Writer, p *stream.Plan, opts Options) error {
-	if p.Weighted() {
-		return errWeighted
+// NewWriter returns what writes documents as [Write] does.
+func NewWriter(w io.Writer, c stream.Contents, opts Options) (stream.Writer, error) {
+	if c.Weighted {
+		return nil, errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) keeps them")
 	}
-	l := lineWriter{w: w, sparse: opts.Sparse}
-	err := p.Each(func(part *stream.Part) error {
-		doc := 0
-		for i := range part.Runs {
-			r := &part.Runs[i]
-			for range r.Docs {
-				if err := l.document(r.ID, part.DocID(doc), part.Grades[doc], part.X[doc*p.Features:(doc+1)*p.Features]); err != nil {
-					return err
-				}
-				doc++
-			}
-			if opts.Observe != nil {
-				opts.Observe(r.Query(), len(p.IDs))
-			}
-		}
-		return nil
-	})
-	if err == nil && opts.Observe != nil {
-		opts.Observe(len(p.IDs), len(p.IDs))
+	names, err := namesLine(c.FeatureNames)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	_, err = w.Write(names)
+	return &lineWriter{w: w, sparse: opts.Sparse}, err
 }
 
 // lineWriter writes documents, one a line.
@@ -91,8 +62,11 @@ type lineWriter struct {
 	query  string // of the document before
 }
 
-// document writes a document.
-func (l *lineWriter) document(query, id string, grade float64, row []float32) error {
+// Close implements stream.Writer.
+func (l *lineWriter) Close() error { return nil }
+
+// Document implements stream.Writer.
+func (l *lineWriter) Document(query, id string, grade float64, row []float32) error {
 	if query != l.query && (!plainID(query) || strings.Contains(query, "#")) || query == "" {
 		return fmt.Errorf("query id %q cannot be written as text: expected UTF-8 without blanks, control characters or #", query)
 	}

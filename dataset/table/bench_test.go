@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func benchTable(rows, columns int, row func(query, doc int, cells []string) stri
 			case 0:
 				cells[j] = fmt.Sprintf("%.6f", rng.Float64())
 			case 1:
-				cells[j] = fmt.Sprint(rng.IntN(10000))
+				cells[j] = strconv.Itoa(rng.IntN(10000))
 			case 2:
 				cells[j] = fmt.Sprintf("%.4f", rng.ExpFloat64()*10)
 			case 3:
@@ -41,15 +42,16 @@ func benchTable(rows, columns int, row func(query, doc int, cells []string) stri
 // BenchmarkReadCSV reads a table of numbers on one core; MB/s are those of a CPU-second.
 func BenchmarkReadCSV(b *testing.B) {
 	const columns = 50
-	text := "query,grade,doc"
+	var head strings.Builder
+	head.WriteString("query,grade,doc")
 	for j := range columns {
-		text += fmt.Sprintf(",feature_%d", j)
+		fmt.Fprintf(&head, ",feature_%d", j)
 	}
-	text += "\n"
+	head.WriteString("\n")
 	rows := benchTable(10_000, columns, func(query, doc int, cells []string) string {
 		return fmt.Sprintf("q%d,%d,d%d,%s\n", query, doc%5, doc, strings.Join(cells, ","))
 	})
-	benchRead(b, text, rows, csvReader)
+	benchRead(b, head.String(), rows, csvReader)
 }
 
 // BenchmarkReadJSON is BenchmarkReadCSV for JSON lines.

@@ -40,7 +40,7 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 		fields = append(fields, Field{Name: string(cell)})
 		p = end + 1
 	}
-	if err := checkHeader(fields, line, delimiter); err != nil {
+	if err := checkHeader(fields, line, delimiter, opts.Table.Query); err != nil {
 		return f, err
 	}
 	if f.columns, err = Choose(in.Name, fields, opts); err != nil {
@@ -57,7 +57,7 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 }
 
 // checkHeader says what a first line that names no columns looks like.
-func checkHeader(fields []Field, line []byte, delimiter byte) error {
+func checkHeader(fields []Field, line []byte, delimiter byte, query string) error {
 	if len(fields) == 1 {
 		for _, other := range []struct {
 			delimiter byte
@@ -74,7 +74,7 @@ func checkHeader(fields []Field, line []byte, delimiter byte) error {
 			numbers++
 		}
 	}
-	if numbers > 0 && 2*numbers >= len(fields) && !slices.ContainsFunc(fields, func(f Field) bool { return UsualQuery(f.Name) }) {
+	if numbers > 0 && 2*numbers >= len(fields) && !slices.ContainsFunc(fields, func(f Field) bool { return UsualQuery(f.Name) || f.Name == query }) {
 		return bad("numbers, the first "+ingest.Quote(line[:len(line)-1]), "a first line with the names of the columns")
 	}
 	return nil

@@ -24,8 +24,9 @@ func newDataConvertCommand(env *environment) *cobra.Command {
 		Use:   "convert FILE... --out FILE",
 		Short: "Write a data set in another format, or several files as one",
 		Long: `Reads one or more files of any format and writes them as one, in the format that
-the end of the name asks for: a cache (.lwd), text (.txt), or compressed text
-(.gz, .zst). A cache opens at once, however large it is.
+the end of the name asks for: a cache (.lwd), text (.txt), or a table (.csv, .tsv,
+.jsonl), text and tables compressed if .gz or .zst follows. A cache opens at once,
+however large it is. Names of features go into all of them: in text, into a comment.
 
 The features are never in memory as a whole: the inputs are read once to see where
 their documents go, and again to write them there. What takes memory, and counts
@@ -40,6 +41,7 @@ Missing values become what --missing says, in the file that is written: let it b
 the rule of the training, for no model can distinguish them from other values then.`,
 		Example: `  listwise data convert train.txt.gz --out train.lwd
   listwise data convert train.lwd --out train.txt
+  listwise data convert clicks.csv --query session --one-hot brand --out clicks.jsonl.gz
   listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
