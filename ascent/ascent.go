@@ -234,9 +234,9 @@ func (s *state) spread(j int) float64 {
 	for i := range s.data.queries {
 		q := &s.data.queries[i]
 		if q.varies[j] {
-			column += variation(q.column(j))
+			column += q.weight * variation(q.column(j))
 		}
-		scores += variation(s.scores[i])
+		scores += q.weight * variation(s.scores[i])
 	}
 	switch {
 	case column == 0:

@@ -89,10 +89,10 @@ func (c *crossings) query(s *state, i, j int) float64 {
 			by += c.walk.cross(c.events[e].a, c.events[e].b)
 		}
 		if by != 0 {
-			c.changes = append(c.changes, change{time, by})
+			c.changes = append(c.changes, change{time, q.weight * by})
 		}
 	}
-	return value
+	return q.weight * value
 }
 
 // meet sets events to all crossings of documents of different classes, in order of

@@ -13,8 +13,8 @@ type Data struct {
 	columns int
 	measure measure.Measure
 	queries []query // those whose value depends on the order
-	settled float64 // Σ of the values of all others
-	counted int     // queries that count
+	settled float64 // Σ of the values of all others, by their weights
+	counted float64 // Σ of the weights of queries that count
 	tables  tables
 }
 
@@ -22,6 +22,7 @@ type query struct {
 	pattern
 	grades []float64
 	x      []float32 // column by column
+	weight float64   // in the mean
 	varies []bool    // whether a column has different values
 }
 
@@ -36,22 +37,26 @@ func (d *Data) Columns() int { return d.columns }
 func (d *Data) Queries() int { return len(d.queries) }
 
 // Add appends a query; x is row-major, a row for each grade. Both are copied.
-func (d *Data) Add(grades []float64, x []float32) {
+func (d *Data) Add(grades []float64, x []float32) { d.AddWeighted(grades, x, 1) }
+
+// AddWeighted is Add of a query with a weight in the mean of the measure, finite and not
+// negative; one of 0 does not count.
+func (d *Data) AddWeighted(grades []float64, x []float32, weight float64) {
 	n := len(grades)
 	if len(x) != n*d.columns {
 		panic(fmt.Sprintf("ascent: %d values for %d documents and %d columns", len(x), n, d.columns))
 	}
 	worst, best, ok := measure.Extremes(d.measure, grades)
-	if !ok {
+	if !ok || weight == 0 {
 		return
 	}
-	d.counted++
+	d.counted += weight
 	if worst == best {
-		d.settled += worst
+		d.settled += float64(weight * worst)
 		return
 	}
 	q := query{
-		pattern: newPattern(d.measure, grades, &d.tables), grades: slices.Clone(grades),
+		pattern: newPattern(d.measure, grades, &d.tables), grades: slices.Clone(grades), weight: weight,
 		x: make([]float32, len(x)), varies: make([]bool, d.columns),
 	}
 	for j := range d.columns {
@@ -75,5 +80,5 @@ func (d *Data) mean(total float64) float64 {
 	if d.counted == 0 {
 		return 0
 	}
-	return total / float64(d.counted)
+	return total / d.counted
 }

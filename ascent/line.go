@@ -172,15 +172,15 @@ func (l *line) sort(q *query, scores, x []float64, t float64, order []int32) (ch
 	return changed
 }
 
-// measure returns the query's value in that order.
+// measure returns the query's value in that order, times its weight.
 func (l *line) measure(m measure.Measure, q *query, order []int32) float64 {
 	if q.terms != nil {
-		return q.sum(order)
+		return q.weight * q.sum(order)
 	}
 	l.ranked = l.ranked[:0]
 	for _, i := range order {
 		l.ranked = append(l.ranked, q.grades[i])
 	}
 	v, _ := m.Value(l.ranked)
-	return v
+	return q.weight * v
 }

@@ -68,7 +68,8 @@ type AdaRankOptions struct {
 //	α = ½ ln( Σ_q P(q)(1 + E(q, x_f)) / Σ_q P(q)(1 − E(q, x_f)) ),
 //
 // and gives more weight to the queries that the sum f ranks badly: P(q) ∝ exp(−E(q, f));
-// at first all weigh the same. Σ_q exp(−E(q, f)) is the loss. The table of all E(q,
+// at first all weigh the same. Σ_q exp(−E(q, f)) is the loss. Queries' own weights multiply P,
+// at first and after every round, and the terms of the loss. The table of all E(q,
 // x_f) is made once, so that choosing a feature is a product of a matrix and a
 // vector. Documents of equal score are in random order (the expected measure). All
 // queries that count for the measure take part, also those that it is constant for.
@@ -107,7 +108,7 @@ type LinearRound struct {
 	Feature int     // from 0
 	Weight  float64 // α, below 0 for a feature taken downwards
 	Mean    float64 // of the measure over the training queries
-	Loss    float64 // mean of exp(−E) over these
+	Loss    float64 // mean of exp(−E) over these; both by the queries' weights
 }
 
 // NewAdaRank prepares boosting on a data set, which must not change during it. It
@@ -142,7 +143,7 @@ func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
 	a.p, a.back.p = make([]float64, queries), make([]float64, queries)
 	a.back.scores = make([]float64, d.Docs())
 	for i := range a.p {
-		a.p[i] = 1 / float64(queries)
+		a.p[i] = a.standings.weight(i) / a.standings.total
 	}
 	// Without any feature the scores are all 0; the rules accept any first round.
 	a.mean, a.loss = math.Inf(-1), math.NaN()
@@ -246,7 +247,7 @@ func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
 	copy(a.back.scores, a.scores)
 	a.addFeature(f, sign*alpha)
 	values := a.standings.Values(a.scores)
-	a.mean = total(values) / float64(len(values))
+	a.mean = a.standings.mean(values)
 	if !a.enqueuing {
 		a.countRepeats(weak, before)
 	}
@@ -309,14 +310,15 @@ func (a *AdaRank) addFeature(f int, weight float64) {
 func (a *AdaRank) reweight(values []float64, alpha float64) {
 	a.loss = 0
 	for i, e := range values {
-		a.loss += math.Exp(-e)
+		w := a.standings.weight(i)
+		a.loss += float64(w * math.Exp(-e))
 		if a.options.Reweight == ReweightPaper {
-			a.p[i] = math.Exp(-e)
+			a.p[i] = w * math.Exp(-e)
 		} else {
 			a.p[i] *= math.Exp(-a.options.Rate * alpha * e)
 		}
 	}
-	a.loss /= float64(len(values))
+	a.loss /= a.standings.total
 	kernel.Scale(1/total(a.p), a.p)
 }
 

@@ -2,6 +2,7 @@ package boost
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
@@ -15,12 +16,15 @@ type arrangement struct {
 	rows    []int // of the data set, one a document
 	queries []levels
 	longest int // documents of a query
+
+	weights    []float64 // of the documents, in the order of rows; nil if all are 1
+	logWeights []float64 // their logarithms
 }
 
 // levels is a query: level k are the documents start[k] ≤ i < start[k+1].
 type levels struct {
 	start  []int
-	weight float64 // of each of its pairs; the weights of all pairs add up to 1
+	weight float64 // of each of its pairs, or what the documents' are multiplied with; the weights of all pairs add up to 1
 }
 
 func (q *levels) from() int  { return q.start[0] }
@@ -36,11 +40,16 @@ func (q *levels) pairs() float64 {
 	return n
 }
 
+// arrange leaves out queries and documents of weight 0.
 func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
 	a := new(arrangement)
-	var pairs float64
+	var pairs, queries float64
+	var weights []float64 // of the queries
 	for i := range d.Queries {
 		q := &d.Queries[i]
+		if q.Weight() == 0 {
+			continue
+		}
 		start := a.add(q)
 		if len(start) < 3 {
 			a.rows = a.rows[:start[0]]
@@ -48,16 +57,48 @@ func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
 		}
 		a.longest = max(a.longest, q.Len())
 		a.queries = append(a.queries, levels{start: start})
-		pairs += a.queries[len(a.queries)-1].pairs()
+		weights = append(weights, q.Weight())
 	}
-	for i := range a.queries {
+	a.weighDocuments(d)
+	for i, w := range weights {
+		pairs += float64(w * a.pairs(&a.queries[i]))
+		queries += w
+	}
+	for i, w := range weights {
 		q := &a.queries[i]
-		q.weight = 1 / pairs
+		q.weight = w / pairs
 		if perQuery {
-			q.weight = 1 / (q.pairs() * float64(len(a.queries)))
+			q.weight = w / (a.pairs(q) * queries)
 		}
 	}
 	return a
+}
+
+// weighDocuments sets the documents' weights.
+func (a *arrangement) weighDocuments(d *dataset.Dataset) {
+	if d.Weights() == nil {
+		return
+	}
+	a.weights, a.logWeights = make([]float64, len(a.rows)), make([]float64, len(a.rows))
+	for i, row := range a.rows {
+		a.weights[i] = d.Weights()[row]
+		a.logWeights[i] = math.Log(a.weights[i])
+	}
+}
+
+// pairs returns the number of a query's pairs of different grades, or the sum of the products of
+// their documents' weights.
+func (a *arrangement) pairs(q *levels) float64 {
+	if a.weights == nil {
+		return q.pairs()
+	}
+	var sum, worse float64
+	for k := range q.count() {
+		level := total(a.weights[q.start[k]:q.start[k+1]])
+		sum += float64(worse * level)
+		worse += level
+	}
+	return sum
 }
 
 // add appends the query's documents by increasing grade, those of a grade in the
@@ -65,12 +106,17 @@ func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
 func (a *arrangement) add(q *dataset.Query) []int {
 	from := len(a.rows)
 	for i := range q.Len() {
-		a.rows = append(a.rows, q.Start+i)
+		if q.Weights() == nil || q.Weights()[i] > 0 {
+			a.rows = append(a.rows, q.Start+i)
+		}
 	}
 	rows := a.rows[from:]
 	grade := func(row int) float64 { return q.Grades[row-q.Start] }
 	slices.SortStableFunc(rows, func(r, s int) int { return cmp.Compare(grade(r), grade(s)) })
 	start := []int{from}
+	if len(rows) == 0 {
+		return start
+	}
 	for i := 1; i < len(rows); i++ {
 		if grade(rows[i]) != grade(rows[i-1]) {
 			start = append(start, from+i)

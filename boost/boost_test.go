@@ -245,6 +245,16 @@ func TestWideColumn(t *testing.T) {
 func TestStandings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
+		if rapid.Bool().Draw(t, "weighted") {
+			weights := make([]float64, len(d.Queries))
+			for i := range weights {
+				weights[i] = float64(rapid.IntRange(0, 3).Draw(t, "weight")) / 3
+			}
+			weights[0] = 0.1
+			if err := d.Weigh(weights, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
 		m := measure.MustParse(rapid.SampledFrom([]string{"map", "ndcg@3", "err", "mrr"}).Draw(t, "measure"), measure.LETOR3)
 		s := NewStandings(d, m, 1)
 		scores := make([]float64, d.Docs())
@@ -254,7 +264,7 @@ func TestStandings(t *testing.T) {
 				scores[i] += float64(rapid.IntRange(-2, 2).Draw(t, "step")) / 2
 			}
 			want, counted := ranker.Mean(d, scores, m)
-			if got := s.Mean(scores); math.Float64bits(got) != math.Float64bits(want) || s.Queries() != counted {
+			if got := s.Mean(scores); math.Float64bits(got) != math.Float64bits(want) && !(got != got && want != want) || s.Queries() != counted {
 				t.Fatalf("mean %v of %d queries, want %v of %d", got, s.Queries(), want, counted)
 			}
 		}

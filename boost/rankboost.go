@@ -32,7 +32,8 @@ var ErrNoPairs = errors.New("found no query with documents of different grades, 
 //
 //	π(x) = exp(−H(x))·Σ_{x' worse} exp(H(x')) − exp(H(x))·Σ_{x' better} exp(−H(x'))
 //
-// (their Section 3.3 for two levels): O(documents) a round for the potentials π, and
+// (their Section 3.3 for two levels). With weights w of the documents D₁ has the factor w(x₀)w(x₁), as
+// if H were log w more for the worse and less for the better document of a pair. This takes O(documents) a round for the potentials π, and
 // O(documents × features) for all edges. Sums are kept as logarithms, so that no
 // exponential overflows.
 type RankBoost struct {
@@ -97,29 +98,43 @@ func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
 	base := math.Log(q.weight) - b.logLoss
 	worse := math.Inf(-1) // log Σ exp(H) over the levels so far
 	for k := range q.count() {
-		h, p := b.scores[q.start[k]:q.start[k+1]], b.potential[q.start[k]:q.start[k+1]]
+		h, p := b.level(q, k, -1, buffer), b.potential[q.start[k]:q.start[k+1]]
 		for i, v := range h {
 			p[i] = worse + base - v
 		}
 		kernel.Exp(p, p)
 		sum += kernel.Sum(p)
-		worse = logspace.AddExp(worse, kernel.LogSumExp(h))
+		worse = logspace.AddExp(worse, kernel.LogSumExp(b.level(q, k, 1, buffer)))
 	}
 	better := math.Inf(-1) // log Σ exp(−H) likewise, from the best level down
 	for k := q.count() - 1; k >= 0; k-- {
-		h, p := b.scores[q.start[k]:q.start[k+1]], b.potential[q.start[k]:q.start[k+1]]
-		e := buffer[:len(h)]
+		h, p := b.level(q, k, 1, buffer), b.potential[q.start[k]:q.start[k+1]]
+		e := buffer[b.documents.longest:][:len(h)]
 		for i, v := range h {
 			e[i] = v + better + base
 		}
 		kernel.Exp(e, e)
 		kernel.Axpy(-1, e, p)
-		for i, v := range h {
+		for i, v := range b.level(q, k, -1, buffer) {
 			e[i] = -v
 		}
 		better = logspace.AddExp(better, kernel.LogSumExp(e))
 	}
 	return sum
+}
+
+// level returns the scores H of a level's documents plus sign times the logarithms of their weights.
+// It may use the first part of the buffer, of as many numbers as the longest query has documents.
+func (b *RankBoost) level(q *levels, k int, sign float64, buffer []float64) []float64 {
+	h := b.scores[q.start[k]:q.start[k+1]]
+	if b.documents.weights == nil {
+		return h
+	}
+	of := buffer[:len(h)]
+	for i, v := range h {
+		of[i] = v + float64(sign*b.documents.logWeights[q.start[k]+i])
+	}
+	return of
 }
 
 // ordered returns the weights of the pairs that the last weak ranker orders well
@@ -136,21 +151,36 @@ func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float
 	n := b.documents.longest
 	worse := [2]float64{math.Inf(-1), math.Inf(-1)} // log Σ exp(H) over lower levels: not above, above
 	for k := range q.count() {
-		part := [2][]float64{buffer[:0:n], buffer[n : n : 2*n]}
-		for i := q.start[k]; i < q.start[k+1]; i++ {
-			side := 0
-			if b.above[i] {
-				side = 1
-			}
-			part[side] = append(part[side], b.scores[i])
-		}
+		part := b.sides(q, k, -1, buffer)
 		well += pairWeight(part[1], worse[0]+base, buffer[2*n:])
 		badly += pairWeight(part[0], worse[1]+base, buffer[2*n:])
+		if b.documents.weights != nil {
+			part = b.sides(q, k, 1, buffer)
+		}
 		for side := range worse {
 			worse[side] = logspace.AddExp(worse[side], kernel.LogSumExp(part[side]))
 		}
 	}
 	return well, badly
+}
+
+// sides returns what level does, of the documents below and above the last weak ranker's threshold.
+// It uses the first two parts of the buffer.
+func (b *RankBoost) sides(q *levels, k int, sign float64, buffer []float64) (part [2][]float64) {
+	n := b.documents.longest
+	part = [2][]float64{buffer[:0:n], buffer[n : n : 2*n]}
+	for i := q.start[k]; i < q.start[k+1]; i++ {
+		side := 0
+		if b.above[i] {
+			side = 1
+		}
+		h := b.scores[i]
+		if b.documents.weights != nil {
+			h += float64(sign * b.documents.logWeights[i])
+		}
+		part[side] = append(part[side], h)
+	}
+	return part
 }
 
 // pairWeight returns Σ exp(worse − h).

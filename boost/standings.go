@@ -12,12 +12,15 @@ import (
 // Standings measure scores of a data set's documents that change a little from one
 // call to the next: every query's documents stay sorted, so that bringing them up to
 // date costs a comparison a document and as many moves as documents pass each other.
-// The value with ties is the mean over their orders (measure.TiesAverage).
+// The value with ties is the mean over their orders (measure.TiesAverage), and the mean over
+// the queries is by their weights.
 type Standings struct {
 	measure measure.Averager
 	workers int
 	queries []standing
 	values  []float64
+	weights []float64 // of the queries, in their order; nil if all are 1
+	total   float64   // of the weights
 	scratch []scratch // one a worker
 }
 
@@ -39,12 +42,13 @@ type scratch struct {
 }
 
 // NewStandings returns the standings of the data set's queries that count for the
-// measure.
+// measure; those of weight 0 do not.
 func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standings {
 	s := &Standings{measure: m, workers: workers}
+	weighted := d.QueryWeights() != nil
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		if _, counts := m.Average(q.Grades, []int{q.Len()}); !counts {
+		if _, counts := m.Average(q.Grades, []int{q.Len()}); !counts || q.Weight() == 0 {
 			continue
 		}
 		st := standing{from: q.Start, places: make([]place, q.Len())}
@@ -52,6 +56,10 @@ func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standing
 			st.places[j] = place{doc: j, grade: g}
 		}
 		s.queries = append(s.queries, st)
+		s.total += q.Weight()
+		if weighted {
+			s.weights = append(s.weights, q.Weight())
+		}
 	}
 	s.values = make([]float64, len(s.queries))
 	s.scratch = make([]scratch, parallel.Workers(workers, len(s.queries)))
@@ -79,9 +87,24 @@ func (s *Standings) Values(scores []float64) []float64 {
 	return s.values
 }
 
-// Mean returns the mean of Values; without queries it is NaN.
-func (s *Standings) Mean(scores []float64) float64 {
-	return total(s.Values(scores)) / float64(len(s.queries))
+// Mean returns the mean of Values, by the queries' weights; without queries it is NaN.
+func (s *Standings) Mean(scores []float64) float64 { return s.mean(s.Values(scores)) }
+
+// mean returns the mean of values, one a query that counts.
+func (s *Standings) mean(values []float64) float64 {
+	var sum float64
+	for i, v := range values {
+		sum += float64(s.weight(i) * v)
+	}
+	return sum / s.total
+}
+
+// weight returns the weight of a query that counts.
+func (s *Standings) weight(i int) float64 {
+	if s.weights == nil {
+		return 1
+	}
+	return s.weights[i]
 }
 
 // sort brings the places up to date, by insertion as long as that takes few moves.

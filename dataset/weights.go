@@ -59,11 +59,14 @@ func positive(weights []float64, of string) error {
 	return nil
 }
 
-// CheckWeights returns an error if the weights of all queries, or those of all documents of
-// queries that have one, are 0, as they may be in a part of a data set: there is nothing to
-// learn from it and nothing to measure.
+// CheckQueryWeights returns an error if the weights of all queries are 0, as they may be in a
+// part of a data set: there is nothing to measure.
+func (d *Dataset) CheckQueryWeights() error { return positive(d.QueryWeights(), "queries") }
+
+// CheckWeights is CheckQueryWeights, and returns an error if the weights of all documents of the
+// queries that count are 0: there is nothing to learn.
 func (d *Dataset) CheckWeights() error {
-	if err := positive(d.QueryWeights(), "queries"); err != nil || d.weights == nil {
+	if err := d.CheckQueryWeights(); err != nil || d.weights == nil {
 		return err
 	}
 	for i := range d.Queries {
@@ -119,6 +122,25 @@ func (d *Dataset) QueryWeights() []float64 {
 	return weights
 }
 
+// RowWeights returns the weight of each document times that of its query, in the order of the rows
+// of X, or nil if all are 1: what a document counts in a sum over all documents.
+func (d *Dataset) RowWeights() []float64 {
+	if !d.Weighted() {
+		return nil
+	}
+	weights := make([]float64, d.Docs())
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		for j := range q.Len() {
+			weights[q.Start+j] = q.Weight()
+			if q.weights != nil {
+				weights[q.Start+j] *= q.weights[j]
+			}
+		}
+	}
+	return weights
+}
+
 // Weighted reports whether any query or document has a weight other than 1.
 func (d *Dataset) Weighted() bool {
 	return d.weights != nil || slices.ContainsFunc(d.Queries, func(q Query) bool { return q.Weight() != 1 })
@@ -137,10 +159,22 @@ func (q *Query) Weight() float64 {
 // set are 1. They must not be changed.
 func (q *Query) Weights() []float64 { return q.weights }
 
-// Counting returns d without the queries of weight 0: d itself if there are none.
+// Counting returns d without the queries and documents of weight 0: d itself if there are none.
 func (d *Dataset) Counting() *Dataset {
-	if !slices.ContainsFunc(d.Queries, func(q Query) bool { return q.Weight() == 0 }) {
-		return d
+	if slices.Contains(d.weights, 0) || slices.ContainsFunc(d.Queries, func(q Query) bool { return q.Weight() == 0 }) {
+		return d.KeepDocs(func(query, doc int) bool {
+			q := &d.Queries[query]
+			return q.Weight() > 0 && (q.weights == nil || q.weights[doc] > 0)
+		})
 	}
-	return d.Filter(func(q *Query) bool { return q.Weight() > 0 })
+	return d
+}
+
+// TotalQueryWeight returns the sum of the queries' weights: their number unless they have others.
+func (d *Dataset) TotalQueryWeight() float64 {
+	var total float64
+	for i := range d.Queries {
+		total += d.Queries[i].Weight()
+	}
+	return total
 }

@@ -38,8 +38,8 @@ const tolerance = 1e-4
 // measure there. They are the mean of what coordinate ascent, from equal weights,
 // ends at on samples of as many queries, drawn with replacement: systems that do
 // alike get like weights, while one ascent on few queries picks some of them by
-// chance (bagging; Breiman, Machine Learning 24, 1996). Data on which no order
-// matters are an error.
+// chance (bagging; Breiman, Machine Learning 24, 1996). Queries' weights are those of the
+// means. Data on which no order matters are an error.
 func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset, systems [][]float64) (weights []float64, value float64, err error) {
 	t.Measure = measure.For(t.measure(), valid)
 	if _, ok := t.Measure.(measure.Averager); !ok {
@@ -56,7 +56,7 @@ func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset
 			if t.Draws > 0 {
 				i = rng.IntN(len(queries))
 			}
-			data.Add(queries[i].grades, queries[i].x)
+			data.AddWeighted(queries[i].grades, queries[i].x, queries[i].weight)
 		}
 		if data.Queries() == 0 {
 			continue
@@ -87,13 +87,17 @@ func (t Tuning) Weights(ctx context.Context, r fuse.Rule, valid *dataset.Dataset
 // voted is a query with a column of votes for every system.
 type voted struct {
 	grades []float64
+	weight float64
 	x      []float32
 }
 
 func columns(r fuse.Rule, d *dataset.Dataset, systems [][]float64) []voted {
 	var queries []voted
 	r.Each(d, systems, func(q *dataset.Query, votes [][]float64) {
-		v := voted{grades: q.Grades}
+		if q.Weight() == 0 {
+			return
+		}
+		v := voted{grades: q.Grades, weight: q.Weight()}
 		for i := range q.Len() {
 			for s := range votes {
 				v.x = append(v.x, float32(votes[s][i]))

@@ -12,7 +12,30 @@ import (
 //	L(s) = −Σ_i t_i log softmax(s)_i = log Σ_i exp(s_i) − t·s,   λ = t − softmax(s).
 //
 // It is a QueryLoss of O(n), and a [Diagonal].
-type crossEntropy struct{ target []float64 }
+//
+// Copies of a document share its part of both distributions. With w_i of each, that of the
+// softmax is w_i exp(s_i)/Σ w_j exp(s_j), which is that of the scores s + log w:
+//
+//	L(s) = −Σ_i t_i log (exp(s_i)/Σ_j w_j exp(s_j)),   λ = t − softmax(s + log w)
+type crossEntropy struct {
+	target []float64
+
+	shift  []float64 // log w, nil without weights
+	offset float64   // Σ t·log w
+}
+
+// newCrossEntropy returns the loss of documents with weights, nil for 1.
+func newCrossEntropy(target, weights []float64) crossEntropy {
+	b := crossEntropy{target: target}
+	if weights != nil {
+		b.shift = make([]float64, len(weights))
+	}
+	for i, w := range weights {
+		b.shift[i] = math.Log(w)
+		b.offset += float64(target[i] * b.shift[i])
+	}
+	return b
+}
 
 func (b crossEntropy) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	scratch.Reset()
@@ -42,9 +65,16 @@ func (b crossEntropy) EvalSecond(scores, lambda, second []float64, scratch *Scra
 // softmax returns the value and sets scale·p to the softmax of the scores.
 func (b crossEntropy) softmax(p, scores []float64, scratch *Scratch) (value, scale float64) {
 	x := scratch.Floats(len(scores))
+	if b.shift != nil {
+		s := scratch.Floats(len(scores))
+		for i, v := range scores {
+			s[i] = v + b.shift[i]
+		}
+		scores = s
+	}
 	relativeScores(x, scores)
 	sum := kernel.ExpSum(p, x, 0)
-	return math.Log(sum) - kernel.Dot(b.target, x), 1 / sum
+	return math.Log(sum) - kernel.Dot(b.target, x) + b.offset, 1 / sum
 }
 
 // lowestScore bounds scores less the highest one from below, so that sums of

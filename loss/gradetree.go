@@ -22,12 +22,16 @@ type gradeTree struct {
 	order  []int32 // the documents
 	levels []int   // where each level ends in order
 	nodes  []gradeNode
+
+	weights []float64 // by place in order; nil: all 1
 }
 
 // gradeNode says that the documents order[from:mid] are better than order[mid:to].
 type gradeNode struct{ from, mid, to int }
 
-func newGradeTree(grades []float64) gradeTree {
+// newGradeTree returns the tree of documents with weights, nil for 1: in sums a pair then counts
+// as often as the product of its documents' weights says.
+func newGradeTree(grades, weights []float64) gradeTree {
 	t := gradeTree{order: make([]int32, len(grades))}
 	for i := range t.order {
 		t.order[i] = int32(i)
@@ -35,6 +39,10 @@ func newGradeTree(grades []float64) gradeTree {
 	sortByGrade(t.order, grades)
 	t.levels = levelEnds(grades, t.order)
 	t.split(0, 0, len(t.levels))
+	if weights != nil {
+		t.weights = make([]float64, len(weights))
+		kernel.Gather(t.weights, weights, t.order, 1)
+	}
 	return t
 }
 
@@ -57,10 +65,14 @@ func (t *gradeTree) split(from, first, last int) {
 	t.nodes = append(t.nodes, gradeNode{from, mid, to})
 }
 
-// pairs returns the number of pairs.
+// pairs returns the number of pairs, or the sum of their weights.
 func (t *gradeTree) pairs() float64 {
 	var n float64
 	for _, node := range t.nodes {
+		if t.weights != nil {
+			n += kernel.Sum(t.weights[node.from:node.mid]) * kernel.Sum(t.weights[node.mid:node.to])
+			continue
+		}
 		n += float64(node.mid-node.from) * float64(node.to-node.mid)
 	}
 	return n
@@ -81,7 +93,7 @@ type sweep struct {
 
 	// By place in the tree's order, with + for the better and − for the worse
 	// document of a pair: the number of a document's active pairs, and Σ t_ij over
-	// them.
+	// them, both by the weights of the other documents.
 	count, first []float64
 
 	keys, places         []float64 // the scores in descending order, part by part, and their places
@@ -117,8 +129,13 @@ func (s *sweep) run(scores []float64, margin float64, keep *activePairs) moments
 	var sums moments
 	keep.reset()
 	for k, n := range s.tree.nodes {
-		sums.second += s.better(n, margin, keep.node(s, n))
-		s.worse(n, margin, &sums)
+		if s.tree.weights == nil {
+			sums.second += s.better(n, margin, keep.node(s, n))
+			s.worse(n, margin, &sums)
+		} else {
+			sums.second += s.betterWeighted(n, margin, keep.node(s, n))
+			s.worseWeighted(n, margin, &sums)
+		}
 		if k+1 < len(s.tree.nodes) {
 			s.merge(n)
 		}
@@ -208,6 +225,9 @@ func (s *sweep) scatter(lambda, byPlace []float64, scale float64) {
 	for i, d := range s.tree.order {
 		lambda[d] = scale * byPlace[i]
 	}
+	for i, w := range s.tree.weights {
+		lambda[s.tree.order[i]] *= w
+	}
 }
 
 // activePairs stores which pairs were active at some scores: for each node its
@@ -219,11 +239,20 @@ type activePairs struct {
 	docs   []int32
 	active []int32 // as long as docs; of upper parts only
 	end    int     // of the nodes noted so far
+
+	weights []float64 // of the documents; nil without
 }
 
 func newActivePairs(t *gradeTree) activePairs {
 	n := t.size()
-	return activePairs{tree: t, docs: make([]int32, n), active: make([]int32, n)}
+	p := activePairs{tree: t, docs: make([]int32, n), active: make([]int32, n)}
+	if t.weights != nil {
+		p.weights = make([]float64, len(t.order))
+		for place, d := range t.order {
+			p.weights[d] = t.weights[place]
+		}
+	}
+	return p
 }
 
 func (p *activePairs) reset() {
@@ -248,8 +277,12 @@ func (p *activePairs) node(s *sweep, n gradeNode) []int32 {
 }
 
 // addTimes adds scale·L·v to dst, L being the Laplacian of the graph of active pairs:
-// (Lv)_i = Σ_j (v_i − v_j) over the documents j that i is active with.
+// (Lv)_i = Σ_j w_i·w_j (v_i − v_j) over the documents j that i is active with.
 func (p *activePairs) addTimes(dst, v []float64, scale float64) {
+	if p.weights != nil {
+		p.addTimesWeighted(dst, v, scale)
+		return
+	}
 	at := 0
 	for _, n := range p.tree.nodes {
 		docs := p.docs[at : at+n.to-n.from]

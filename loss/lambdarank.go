@@ -136,6 +136,21 @@ func (l LambdaRank) BindWeighted(grades []float64, w PairWeights, rng *rand.Rand
 	return b, nil
 }
 
+// WeighsDocuments implements [DocumentWeighted]: LambdaDifference has no pairs.
+func (l LambdaRank) WeighsDocuments() bool {
+	return l.Kind.known() && lambdas[l.Kind].law != differenceKind
+}
+
+// BindDocuments implements [DocumentWeighted]: a pair is weighed by the product of the weights of
+// its documents. What the measure changes by does not depend on them, nor do the value and what
+// Alpha adds.
+func (l LambdaRank) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLoss, error) {
+	if err := checkDocumentWeights(weights, len(grades)); err != nil {
+		return nil, err
+	}
+	return l.BindWeighted(grades, PairWeights{weights, weights}, rng)
+}
+
 // field returns the λ function, bound to a query.
 func (l LambdaRank) field(grades []float64, w PairWeights) (lambdaField, error) {
 	entry := lambdas[l.Kind]

@@ -158,7 +158,7 @@ func TestListMLEOfGroups(t *testing.T) {
 	}
 	binary := []float64{0, 1, 0, 0, 1, 1}
 	b := mustBind(t, ListMLE{Ties: MLETiesGroup}, binary, 1)
-	entropy := crossEntropy{[]float64{0, 1. / 3, 0, 0, 1. / 3, 1. / 3}}
+	entropy := crossEntropy{target: []float64{0, 1. / 3, 0, 0, 1. / 3, 1. / 3}}
 	for _, s := range scoresOf(rng, 6) {
 		v, grad := evaluated(b, s)
 		want, wantGrad := evaluated(entropy, s)

@@ -2,6 +2,7 @@ package loss
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/listwise/listwise/internal/logspace"
@@ -23,6 +24,9 @@ import (
 // with q_A the probability under ψ that the first |A| picks are A and m_i that
 // document i is among the first k. The loss is convex, smooth, and does not change when
 // a constant is added to all scores.
+//
+// With k = 1 a document of weight w takes w times its part of both laws; with other k, by which
+// copies of a document could be picked one after the other, there are no weights.
 //
 // The loss of a query whose documents all have one grade is [Nothing].
 type ListNet struct {
@@ -51,9 +55,23 @@ func (l ListNet) Validate() error {
 }
 
 // Bind implements [Loss].
-func (l ListNet) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
+func (l ListNet) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
+	return l.BindDocuments(grades, nil, rng)
+}
+
+// WeighsDocuments implements [DocumentWeighted].
+func (l ListNet) WeighsDocuments() bool { return l.Top <= 1 }
+
+// BindDocuments implements [DocumentWeighted]: weights are an error if Top is above 1.
+func (l ListNet) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
+	}
+	if err := checkDocumentWeights(weights, len(grades)); err != nil {
+		return nil, err
+	}
+	if weights != nil && !l.WeighsDocuments() {
+		return nil, fmt.Errorf("weights of documents with top %d, expected top 1", l.Top)
 	}
 	if constant(grades) {
 		return Nothing, nil
@@ -66,8 +84,11 @@ func (l ListNet) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	// The last document of a permutation is certain.
 	switch k := min(max(l.Top, 1), n-1); {
 	case k == 1:
+		for i, w := range weights {
+			ideal[i] += math.Log(w)
+		}
 		logspace.Softmax(ideal, ideal)
-		return crossEntropy{ideal}, nil
+		return newCrossEntropy(ideal, weights), nil
 	case k <= maxSetSize+1:
 		return newTopCrossEntropy(ideal, k), nil
 	case n <= maxWholeList:

@@ -58,6 +58,19 @@ func (w PairWeights) Part(from, to int) PairWeights {
 	return PairWeights{part(w.Better), part(w.Worse)}
 }
 
+// Times returns the weights multiplied by those of the documents themselves, one each or nil.
+func (w PairWeights) Times(documents []float64) PairWeights {
+	if documents == nil {
+		return w
+	}
+	w = w.filled(len(documents))
+	better, worse := make([]float64, len(documents)), make([]float64, len(documents))
+	for i, v := range documents {
+		better[i], worse[i] = v*w.Better[i], v*w.Worse[i]
+	}
+	return PairWeights{better, worse}
+}
+
 // filled returns the weights of n documents with ones in place of nil.
 func (w PairWeights) filled(n int) PairWeights {
 	if w.Better == nil {

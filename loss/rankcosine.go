@@ -23,6 +23,9 @@ import (
 // û/2, the direction in which the loss is 0, as if ‖s‖ were 1, so that an optimiser can
 // start at zero scores.
 //
+// A document of weight w is w components alike of both vectors: its product counts w times in
+// ψ·s and in both norms.
+//
 // The loss of a query whose documents all have one grade is [Nothing].
 type RankCosine struct {
 	// Mapping is ψ. Grades whose ψ overflows are allowed.
@@ -32,8 +35,19 @@ type RankCosine struct {
 var _ Loss = RankCosine{}
 
 // Bind implements [Loss].
-func (c RankCosine) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
+func (c RankCosine) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
+	return c.BindDocuments(grades, nil, rng)
+}
+
+// WeighsDocuments implements [DocumentWeighted].
+func (RankCosine) WeighsDocuments() bool { return true }
+
+// BindDocuments implements [DocumentWeighted].
+func (c RankCosine) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := c.Mapping.validate(); err != nil {
+		return nil, err
+	}
+	if err := checkDocumentWeights(weights, len(grades)); err != nil {
 		return nil, err
 	}
 	if constant(grades) {
@@ -43,21 +57,41 @@ func (c RankCosine) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	for i, l := range grades {
 		unit[i] = c.Mapping.relative(l, top)
 	}
+	var root []float64
+	for i, w := range weights {
+		root = append(root, math.Sqrt(w))
+		unit[i] *= root[i]
+	}
 	kernel.Scale(1/math.Sqrt(kernel.Dot(unit, unit)), unit)
-	return boundCosine{unit}, nil
+	return boundCosine{unit, root}, nil
 }
 
 // Traits implements [Loss].
 func (RankCosine) Traits() Traits { return Traits{} }
 
-// boundCosine holds û.
-type boundCosine struct{ unit []float64 }
+// boundCosine holds û. With weights both vectors are multiplied by their roots.
+type boundCosine struct{ unit, root []float64 }
 
 // tiniestScore is the size below which scores count as 0, because 1/‖s‖ may overflow.
 const tiniestScore = 0x1p-1000
 
 func (b boundCosine) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	scratch.Reset()
+	if b.root == nil {
+		return b.eval(scores, lambda, scratch)
+	}
+	x := scratch.Floats(len(scores))
+	for i, s := range scores {
+		x[i] = b.root[i] * s
+	}
+	value := b.eval(x, lambda, scratch)
+	for i := range lambda {
+		lambda[i] *= b.root[i]
+	}
+	return value
+}
+
+func (b boundCosine) eval(scores, lambda []float64, scratch *Scratch) float64 {
 	x, unit := scores, 1.0
 	squares := kernel.Dot(x, x)
 	if !(squares > 1e-280 && squares < 1e280) {

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -27,8 +28,8 @@ type RankNet struct {
 	// Sigma is the slope σ; 0 stands for the papers' 1.
 	Sigma float64
 
-	// Mean divides the loss of a query by its number of pairs, so that every query
-	// counts the same.
+	// Mean divides the loss of a query by its number of pairs, or by the sum of their weights, so
+	// that every query counts the same.
 	Mean bool
 }
 
@@ -50,6 +51,21 @@ func sigmaOr1(sigma float64) float64 {
 		return 1
 	}
 	return sigma
+}
+
+// WeighsDocuments implements [DocumentWeighted].
+func (RankNet) WeighsDocuments() bool { return true }
+
+// BindDocuments implements [DocumentWeighted]: the term of a pair is multiplied by the product of
+// the weights of its documents. With weights an evaluation takes an exponential a pair.
+func (l RankNet) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLoss, error) {
+	if weights == nil {
+		return l.Bind(grades, rng)
+	}
+	if err := errors.Join(l.Validate(), checkDocumentWeights(weights, len(grades))); err != nil {
+		return nil, err
+	}
+	return newWeightedRankNet(l, grades, weights), nil
 }
 
 // Bind implements [Loss]. It draws no random numbers. What it returns is a

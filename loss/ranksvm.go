@@ -33,8 +33,8 @@ type RankSVM struct {
 	// Weight multiplies the loss; 0 stands for 1.
 	Weight float64
 
-	// Mean divides the loss of a query by its number of pairs, so that every query
-	// counts the same (as in Y. Cao, J. Xu, T.-Y. Liu, H. Li, Y. Huang, H.-W. Hon,
+	// Mean divides the loss of a query by its number of pairs, or by the sum of their weights, so
+	// that every query counts the same (as in Y. Cao, J. Xu, T.-Y. Liu, H. Li, Y. Huang, H.-W. Hon,
 	// Adapting Ranking SVM to Document Retrieval, SIGIR 2006, whose IR SVM weighs
 	// the queries so).
 	Mean bool
@@ -64,11 +64,23 @@ func (l RankSVM) Validate() error {
 
 // Bind implements [Loss]. It draws no random numbers. What it returns is a
 // [SecondOrder], and a [CuttingPlane] if the hinge is not squared.
-func (l RankSVM) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
+func (l RankSVM) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
+	return l.BindDocuments(grades, nil, rng)
+}
+
+// WeighsDocuments implements [DocumentWeighted].
+func (RankSVM) WeighsDocuments() bool { return true }
+
+// BindDocuments implements [DocumentWeighted]: the term of a pair is multiplied by the product of
+// the weights of its documents.
+func (l RankSVM) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	tree := newGradeTree(grades)
+	if err := checkDocumentWeights(weights, len(grades)); err != nil {
+		return nil, err
+	}
+	tree := newGradeTree(grades, weights)
 	if len(tree.nodes) == 0 {
 		return Nothing, nil
 	}

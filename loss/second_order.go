@@ -46,6 +46,6 @@ type CuttingPlane interface {
 }
 
 var _ = []Diagonal{
-	&boundRankNet{}, crossEntropy{}, squaredError{}, boundMLEPicks{}, boundMLEAverage{}, boundLambdaLoss{}, &boundSecondLambdaRank{}, &boundYetiRank{}, boundAtLeast{},
+	&boundRankNet{}, &boundWeightedRankNet{}, crossEntropy{}, squaredError{}, boundMLEPicks{}, boundMLEAverage{}, boundLambdaLoss{}, &boundSecondLambdaRank{}, &boundYetiRank{}, boundAtLeast{},
 	nothing{},
 }

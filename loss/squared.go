@@ -5,8 +5,9 @@ import "math/rand/v2"
 // SquaredError is half the squared distance of scores from grades, or from what a mapping
 // makes of them,
 //
-//	L(s) = ½ Σ_i (s_i − ψ(l_i))²,   λ_i = ψ(l_i) − s_i,   ∂²L/∂s_i² = 1
+//	L(s) = ½ Σ_i w_i (s_i − ψ(l_i))²,   λ_i = w_i (ψ(l_i) − s_i),   ∂²L/∂s_i² = w_i
 //
+// with weights w of the documents, 1 unless they have others:
 // the regression of the grades: on trees, MART (Friedman, Greedy Function Approximation: A
 // Gradient Boosting Machine, Annals of Statistics 2001, Algorithm 2).
 type SquaredError struct{ Mapping Mapping }
@@ -14,7 +15,18 @@ type SquaredError struct{ Mapping Mapping }
 var _ Loss = SquaredError{}
 
 // Bind implements [Loss].
-func (l SquaredError) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
+func (l SquaredError) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
+	return l.BindDocuments(grades, nil, rng)
+}
+
+// WeighsDocuments implements [DocumentWeighted].
+func (SquaredError) WeighsDocuments() bool { return true }
+
+// BindDocuments implements [DocumentWeighted].
+func (l SquaredError) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLoss, error) {
+	if err := checkDocumentWeights(weights, len(grades)); err != nil {
+		return nil, err
+	}
 	if len(grades) == 0 {
 		return Nothing, nil
 	}
@@ -22,21 +34,24 @@ func (l SquaredError) Bind(grades []float64, _ *rand.Rand) (QueryLoss, error) {
 	if err != nil {
 		return nil, err
 	}
-	return squaredError{target}, nil
+	return squaredError{target, weights}, nil
 }
 
 // Traits implements [Loss].
 func (SquaredError) Traits() Traits { return Traits{Convex: true} }
 
-type squaredError struct{ target []float64 }
+type squaredError struct{ target, weights []float64 }
 
 func (b squaredError) Eval(scores, lambda []float64, _ *Scratch) float64 {
 	var sum float64
 	for i, s := range scores {
-		d := b.target[i] - s
-		sum += d * d
+		d, w := b.target[i]-s, 1.0
+		if b.weights != nil {
+			w = b.weights[i]
+		}
+		sum += w * d * d
 		if lambda != nil {
-			lambda[i] = d
+			lambda[i] = w * d
 		}
 	}
 	return sum / 2
@@ -47,5 +62,6 @@ func (b squaredError) EvalSecond(scores, lambda, second []float64, scratch *Scra
 	for i := range second {
 		second[i] = 1
 	}
+	copy(second, b.weights)
 	return b.Eval(scores, lambda, scratch)
 }

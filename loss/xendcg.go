@@ -17,6 +17,8 @@ import (
 // every iteration; here they are drawn once for each query, in Bind, so that the
 // loss is a function and every optimiser can minimise it. Convex; O(n).
 //
+// A document of weight w takes w times its part of t and of the softmax.
+//
 // The loss of a query whose documents all have one grade is [Nothing]: t would depend on
 // the random γ alone.
 type XENDCG struct{}
@@ -24,7 +26,18 @@ type XENDCG struct{}
 var _ Loss = XENDCG{}
 
 // Bind implements [Loss].
-func (XENDCG) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
+func (l XENDCG) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
+	return l.BindDocuments(grades, nil, rng)
+}
+
+// WeighsDocuments implements [DocumentWeighted].
+func (XENDCG) WeighsDocuments() bool { return true }
+
+// BindDocuments implements [DocumentWeighted].
+func (XENDCG) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLoss, error) {
+	if err := checkDocumentWeights(weights, len(grades)); err != nil {
+		return nil, err
+	}
 	if constant(grades) {
 		return Nothing, nil
 	}
@@ -33,8 +46,11 @@ func (XENDCG) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 		// Relative to 2^top, against overflow.
 		target[i] = math.Exp2(l-top) - rng.Float64()*math.Exp2(-top)
 	}
+	for i, w := range weights {
+		target[i] *= w
+	}
 	kernel.Scale(1/kernel.Sum(target), target)
-	return crossEntropy{target}, nil
+	return newCrossEntropy(target, weights), nil
 }
 
 // Traits implements [Loss].

@@ -20,7 +20,8 @@ type gradeLimit interface {
 // Measures must have different names, under which they are printed, and be Averagers, as
 // all that [Parse] returns are; their relevance threshold, unless chosen, is for d: see [For].
 // Queries are spread over the processors; the result does not depend on how many
-// there are.
+// there are. Weights of queries are those of the means; one of weight 0 is left out as by a
+// skip convention. Weights of documents do not matter.
 //
 // It returns an error for a wrong number of scores, a score that is not a number, grades
 // for which a measure is not defined, or data whose file changed meanwhile.
@@ -31,7 +32,7 @@ func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties Tie
 	lists := make([]list, len(d.Queries))
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		lists[i] = list{q.ID, q.Grades, scores[q.Start : q.Start+q.Len()]}
+		lists[i] = list{q.ID, q.Grades, scores[q.Start : q.Start+q.Len()], q.Weight()}
 	}
 	r, err := evaluate(lists, measures, ForAll(measures, d), ties)
 	if err != nil {
@@ -49,7 +50,7 @@ func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolic
 	}
 	lists := make([]list, len(grades))
 	for i, g := range grades {
-		lists[i] = list{strconv.Itoa(i + 1), g, scores[i]}
+		lists[i] = list{strconv.Itoa(i + 1), g, scores[i], 1}
 		if len(g) != len(scores[i]) || len(g) == 0 {
 			return nil, fmt.Errorf("query %d: %d scores for %d grades, expected as many, and at least one", i+1, len(scores[i]), len(g))
 		}
@@ -70,6 +71,7 @@ func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolic
 type list struct {
 	id             string
 	grades, scores []float64
+	weight         float64
 }
 
 // evaluate measures by measures, which are those given with their thresholds.
@@ -86,25 +88,34 @@ func evaluate(lists []list, given, measures []Measure, ties TiePolicy) (*Result,
 	parallel.For(len(lists), len(rankers), func(worker, i int) {
 		ranker := &rankers[worker]
 		ranker.Ties = ties
+		if lists[i].weight == 0 {
+			r.leaveOut(i)
+			return
+		}
 		r.measureQuery(i, ranker, averagers, lists[i].grades, lists[i].scores)
 	})
 	return r, nil
 }
 
-// Mean returns the mean of one measure over the queries that count, and their
-// number, without the statistics of ties: the path for model selection. The
+// Mean returns the mean of one measure over the queries that count, by their weights, and
+// their number, without the statistics of ties: the path for model selection. The
 // mean of no query is NaN. Shapes, scores and the measure's relevance threshold, see
 // [For], are the caller's care.
 func (r *Ranker) Mean(d *dataset.Dataset, scores []float64, m Measure) (mean float64, counted int) {
-	var sum float64
+	var sum, total float64
 	for i := range d.Queries {
 		q := &d.Queries[i]
+		w := q.Weight()
+		if w == 0 {
+			continue
+		}
 		if v, ok := r.Value(m, q.Grades, scores[q.Start:q.Start+q.Len()]); ok {
-			sum += v
+			sum += float64(w * v)
+			total += w
 			counted++
 		}
 	}
-	return sum / float64(counted), counted
+	return sum / total, counted
 }
 
 func checkMeasures(measures []Measure, lists []list) ([]Averager, error) {

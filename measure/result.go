@@ -20,6 +20,7 @@ type Result struct {
 	given    []Measure // to Evaluate
 	measures []Measure // with the thresholds that they were evaluated at
 	queries  []string
+	weights  []float64   // [query]; nil if all are 1
 	values   [][]float64 // [measure][query]; NaN for a query left out
 	neutral  [][]float64 // the same under TiesAverage
 	pairs    []pairCount // [query]
@@ -32,6 +33,12 @@ func newResult(lists []list, given, measures []Measure, ties TiePolicy) *Result 
 	r := &Result{ties: ties, given: slices.Clone(given), measures: measures, queries: make([]string, len(lists)), pairs: make([]pairCount, len(lists))}
 	for i := range lists {
 		r.queries[i] = lists[i].id
+		if w := lists[i].weight; w != 1 && r.weights == nil {
+			r.weights = slices.Repeat([]float64{1}, len(lists))
+		}
+		if r.weights != nil {
+			r.weights[i] = lists[i].weight
+		}
 	}
 	for range measures {
 		r.values = append(r.values, make([]float64, len(lists)))
@@ -59,6 +66,13 @@ func (r *Result) measureQuery(i int, ranker *Ranker, measures []Averager, grades
 		}
 	}
 	r.pairs[i] = pairCount{all: unequalPairs(s, ranked), tied: tied}
+}
+
+// leaveOut leaves query i out of everything.
+func (r *Result) leaveOut(i int) {
+	for m := range r.measures {
+		r.values[m][i], r.neutral[m][i] = math.NaN(), math.NaN()
+	}
 }
 
 func orNaN(value float64, ok bool) float64 {
@@ -91,21 +105,28 @@ func (r *Result) Ties() TiePolicy { return r.ties }
 // Queries returns the ids of all queries, counted or left out, in order.
 func (r *Result) Queries() []string { return r.queries }
 
+// Weights returns the weights of the queries in the order of Queries, nil if all are 1. The
+// slice must not be changed.
+func (r *Result) Weights() []float64 { return r.weights }
+
 // PerQuery returns the values of a measure in the order of Queries, NaN for a
-// query that is left out. The slice must not be changed.
+// query that is left out: by a skip convention, or because its weight is 0. The slice must not
+// be changed.
 func (r *Result) PerQuery(m Measure) []float64 { return r.values[r.index(m)] }
 
-// Mean returns the mean of a measure over the queries that count; NaN if none
-// does.
-func (r *Result) Mean(m Measure) float64 { return Mean(r.PerQuery(m)) }
+// Mean returns the mean of a measure over the queries that count, by their weights; NaN if
+// none does.
+func (r *Result) Mean(m Measure) float64 { return WeightedMean(r.PerQuery(m), r.weights) }
 
 // Counted returns the number of queries that count in the mean of a measure;
-// the others are left out by a skip convention.
+// the others are left out by a skip convention or because their weight is 0.
 func (r *Result) Counted(m Measure) int { return counted(r.PerQuery(m)) }
 
 // TieNeutral returns the mean of a measure under TiesAverage, for any policy of the
 // values: what the ranking is worth when ties are broken by chance.
-func (r *Result) TieNeutral(m Measure) float64 { return Mean(r.TieNeutralPerQuery(m)) }
+func (r *Result) TieNeutral(m Measure) float64 {
+	return WeightedMean(r.TieNeutralPerQuery(m), r.weights)
+}
 
 // TieNeutralPerQuery is PerQuery under TiesAverage.
 func (r *Result) TieNeutralPerQuery(m Measure) []float64 { return r.neutral[r.index(m)] }
@@ -194,6 +215,22 @@ func Mean(values []float64) float64 {
 	return sum / float64(counted(values))
 }
 
+// WeightedMean returns the mean of the values that are numbers, by weights, nil for 1: Σ w·v/Σ w,
+// added in order; NaN if there are none. It averages what PerQuery returns.
+func WeightedMean(values, weights []float64) float64 {
+	if weights == nil {
+		return Mean(values)
+	}
+	var sum, total float64
+	for i, v := range values {
+		if v == v {
+			sum += float64(weights[i] * v)
+			total += weights[i]
+		}
+	}
+	return sum / total
+}
+
 func counted(values []float64) int {
 	n := 0
 	for _, v := range values {
@@ -262,6 +299,7 @@ func Pool(folds ...*Result) *Result {
 			panic(fmt.Sprintf("measure: only results of the same measures and tie policy can be pooled, not %s (ties %s) and %s (ties %s)",
 				inFullAll(pooled.measures), pooled.ties, inFullAll(f.measures), f.ties))
 		}
+		pooled.addWeights(f)
 		pooled.queries = append(pooled.queries, f.queries...)
 		pooled.pairs = append(pooled.pairs, f.pairs...)
 		for m := range f.measures {
@@ -270,6 +308,20 @@ func Pool(folds ...*Result) *Result {
 		}
 	}
 	return pooled
+}
+
+// addWeights appends the weights of a fold to those of the queries before.
+func (r *Result) addWeights(fold *Result) {
+	ones := func(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+	if r.weights == nil && fold.weights != nil {
+		r.weights = ones(len(r.queries))
+	}
+	switch {
+	case fold.weights != nil:
+		r.weights = append(r.weights, fold.weights...)
+	case r.weights != nil:
+		r.weights = append(r.weights, ones(len(fold.queries))...)
+	}
 }
 
 // MeanOverFolds returns the mean of the folds' means of a measure: what LETOR

@@ -44,12 +44,20 @@ func CheckThreshold(threshold float64) error {
 	return nil
 }
 
-// For returns the convention with the threshold for the data sets, taken together:
-// the one chosen before, or that of [dataset.Threshold].
+// For returns the convention with the threshold for the data sets, taken together,
+// but for queries of weight 0: the one chosen before, or that of [dataset.Threshold].
 func (c Convention) For(sets ...*dataset.Dataset) Convention {
-	lists := make([][]float64, len(sets))
-	for i, d := range sets {
-		lists[i] = d.Grades()
+	var lists [][]float64
+	for _, d := range sets {
+		if d.QueryWeights() == nil {
+			lists = append(lists, d.Grades())
+			continue
+		}
+		for i := range d.Queries {
+			if q := &d.Queries[i]; q.Weight() > 0 {
+				lists = append(lists, q.Grades)
+			}
+		}
 	}
 	return c.forGrades(lists)
 }
@@ -117,9 +125,15 @@ func Extremes(m Measure, grades []float64) (worst, best float64, ok bool) {
 
 // CheckVaries returns an error, which names the way out, if the measure has the same
 // value for the best and the worst order of every query of d: nothing can be chosen by
-// it there.
+// it there. Queries of weight 0 do not count.
 func CheckVaries(m Measure, d *dataset.Dataset) error {
+	if err := d.CheckQueryWeights(); err != nil {
+		return err
+	}
 	for i := range d.Queries {
+		if d.Queries[i].Weight() == 0 {
+			continue
+		}
 		if worst, best, ok := Extremes(m, d.Queries[i].Grades); ok && best != worst {
 			return nil
 		}

@@ -2,12 +2,13 @@ package measure
 
 import (
 	"io"
+	"slices"
 
 	"github.com/listwise/listwise/internal/rows"
 )
 
 // WriteCSV writes one line a query and one column a measure, under a header
-// line. Values are the shortest decimals that read back to the same bits; the
+// line; where queries have weights, these are the second column. Values are the shortest decimals that read back to the same bits; the
 // cell of a query that is left out is empty. A query's id that a spreadsheet would
 // run as a formula has an apostrophe in front.
 func (r *Result) WriteCSV(w io.Writer) error {
@@ -22,6 +23,12 @@ func (r *Result) WriteCSV(w io.Writer) error {
 		}
 	}
 	columns := []string{"query"}
+	if r.weights != nil {
+		columns = append(columns, "weight")
+		for i, w := range r.weights {
+			cells[i] = slices.Insert(cells[i], 1, any(w))
+		}
+	}
 	for _, m := range r.measures {
 		columns = append(columns, m.Name())
 	}

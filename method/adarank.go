@@ -35,7 +35,9 @@ func newAdaRank() *Method {
 			{Name: "direction", Kind: Choice, Default: "up", Choices: []string{"both", "up"}, Doc: "whether a feature may also rank downwards"},
 		}),
 		scorers: []string{linearScorer},
-		plan:    func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) { return boosting(p, newAdaRankRounds) },
+		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
+			return boosting(p, train.Weighs{Queries: true}, newAdaRankRounds)
+		},
 	}
 }
 

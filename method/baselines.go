@@ -40,6 +40,9 @@ func planSingleFeature(_ *Method, p *Problem) (loss.Loss, train.Learner, error) 
 	return nil, singleFeature{p.Values.Int("feature"), p.Values.Text("direction")}, nil
 }
 
+// Weighs implements train.Weigher: queries' weights are those of the mean.
+func (singleFeature) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
+
 // Learn implements train.Learner.
 func (s singleFeature) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
 	if err := t.NoCheckpoint(); err != nil {
@@ -113,6 +116,11 @@ func newRandom() *Method {
 
 // randomOrder is the learner.
 type randomOrder struct{}
+
+// Weighs implements train.Weigher: nothing is learned, so that weights change nothing.
+func (randomOrder) Weighs(loss.Loss) train.Weighs {
+	return train.Weighs{Queries: true, Documents: true}
+}
 
 // Learn implements train.Learner.
 func (randomOrder) Learn(_ context.Context, t *train.Task) (*train.Learned, error) {

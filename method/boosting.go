@@ -19,16 +19,18 @@ func boostingParameters(rounds string) []Hyperparameter {
 	}
 }
 
-// boosting returns a learner that starts with the problem's normalized data.
-func boosting(p *Problem, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
-	return boostingOf(p, nil, start)
+// boosting returns a learner that starts with the problem's normalized data, and the weights that
+// it takes.
+func boosting(p *Problem, takes train.Weighs, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
+	return boostingOf(p, takes, nil, start)
 }
 
 // boostingOf is boosting with what a round takes on the data; nil if no query is too long
 // for it.
-func boostingOf(p *Problem, cost func(d *dataset.Dataset) loss.Coster, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
+func boostingOf(p *Problem, takes train.Weighs, cost func(d *dataset.Dataset) loss.Coster, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
 	return nil, train.Boosting{
 		Rounds: p.Values.Int("rounds"),
+		Takes:  takes,
 		Start: func(t *train.Task) (train.Booster, error) {
 			d := t.Normalized()
 			if cost != nil {

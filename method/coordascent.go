@@ -63,6 +63,9 @@ type climbed struct {
 	sweep    int     // over all starts, from 1
 }
 
+// Weighs implements train.Weigher: queries' weights are those of the mean.
+func (coordinateAscent) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
+
 // Learn implements train.Learner.
 func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
 	if err := t.NoCheckpoint(); err != nil {
@@ -78,7 +81,7 @@ func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Lear
 	d := t.Normalized()
 	c.data = ascent.NewData(d.Features, t.Measure)
 	for i := range d.Queries {
-		c.data.Add(d.Queries[i].Grades, d.Queries[i].X)
+		c.data.AddWeighted(d.Queries[i].Grades, d.Queries[i].X, d.Queries[i].Weight())
 	}
 	if c.data.Queries() == 0 {
 		return nil, train.BadProblem("training data: %w", measure.CheckVaries(t.Measure, d))

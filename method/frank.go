@@ -33,7 +33,7 @@ func newFRank() *Method {
 				Alpha:   frankAlphas[p.Values.Text("alpha")],
 			}
 			cost := func(d *dataset.Dataset) loss.Coster { return newFidelityCost(d, o) }
-			return boostingOf(p, cost, func(_ *Problem, d *dataset.Dataset) (train.Booster, error) {
+			return boostingOf(p, train.Weighs{Queries: true}, cost, func(_ *Problem, d *dataset.Dataset) (train.Booster, error) {
 				b, err := boost.NewFRank(d, o)
 				if err != nil {
 					return nil, explainPairs(err)

@@ -120,7 +120,7 @@ func (m *Method) Train(ctx context.Context, p *Problem) (trained *model.Model, e
 		trained, err = train.Run(ctx, whole)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.Name, err)
+		return nil, fmt.Errorf("%s: %w", m.Name, explainWeights(err))
 	}
 	return trained, nil
 }

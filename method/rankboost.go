@@ -20,7 +20,7 @@ func newRankBoost() *Method {
 		}),
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
-			return boosting(p, func(p *Problem, d *dataset.Dataset) (train.Booster, error) {
+			return boosting(p, train.Weighs{Queries: true, Documents: true}, func(p *Problem, d *dataset.Dataset) (train.Booster, error) {
 				b, err := boost.NewRankBoost(d, boostingOptions(p), p.Values.Text("alpha") == "exact")
 				if err != nil {
 					return nil, explainPairs(err)

@@ -75,7 +75,7 @@ func rankSVMPenalty(p *Problem) float64 {
 func fieldC(p *Problem) float64 {
 	c := p.Values.Number("C")
 	if p.Values.Text("c_scale") == "svmrank" {
-		c /= float64(len(p.Data.Queries))
+		c /= p.Data.TotalQueryWeight()
 	}
 	return c
 }

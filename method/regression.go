@@ -15,9 +15,10 @@ import (
 // newRegression makes ridge regression of the grades, in closed form: the w that
 // minimises
 //
-//	Σ_qi v_q (ψ(l_qi) − b − w·x_qi)² + ‖w‖²/C
+//	Σ_qi v_qi (ψ(l_qi) − b − w·x_qi)² + ‖w‖²/C
 //
-// with the intercept b, which changes no ranking and is not penalised, at its best
+// with the weights v of documents times those of their queries and, with mean, over the sum of the
+// former in the query, and with the intercept b, which changes no ranking and is not penalised, at its best
 // value for all queries together or for each by itself.
 func newRegression() *Method {
 	return &Method{
@@ -68,9 +69,9 @@ func (r ridge) Learn(ctx context.Context, t *train.Task) (*train.Learned, error)
 			return nil, err
 		}
 		q := &d.Queries[i]
-		weight := 1.0
+		weight := q.Weight()
 		if r.mean {
-			weight = 1 / float64(q.Len())
+			weight /= totalOf(q)
 		}
 		e.add(q, r.mapping, weight)
 		if r.perQuery {
@@ -113,14 +114,34 @@ func newNormalEquations(features int) *normalEquations {
 	}
 }
 
-// add adds the documents of a query to the group.
+// Weighs implements train.Weigher.
+func (ridge) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true, Documents: true} }
+
+// totalOf returns the sum of the weights of a query's documents: their number unless they have
+// others.
+func totalOf(q *dataset.Query) float64 {
+	if q.Weights() == nil {
+		return float64(q.Len())
+	}
+	var total float64
+	for _, w := range q.Weights() {
+		total += w
+	}
+	return total
+}
+
+// add adds the documents of a query to the group; weight multiplies their own.
 func (e *normalEquations) add(q *dataset.Query, mapping loss.Mapping, weight float64) {
 	if e.total == 0 {
 		for j, v := range q.Row(0) {
 			e.origin[j] = float64(v)
 		}
 	}
+	common := weight
 	for i, grade := range q.Grades {
+		if w := q.Weights(); w != nil {
+			weight = common * w[i]
+		}
 		for j, v := range q.Row(i) {
 			e.x[j] = float64(v) - e.origin[j]
 		}

@@ -62,9 +62,10 @@ func svmMapLoss(p *Problem) (loss.Loss, error) {
 	return loss.StructuredHinge{Gain: p.Measure.(measure.Additive), Kappa: kappa, Threshold: v.Number("threshold"), Weight: weight}, err
 }
 
-// slackWeight is the C/N of the mean slack. Queries that teach nothing count in N.
+// slackWeight is the C/N of the mean slack. Queries that teach nothing count in N, which is
+// the sum of the queries' weights.
 func slackWeight(p *Problem) float64 {
-	return p.Values.Number("C") / float64(len(p.Data.Queries))
+	return p.Values.Number("C") / p.Data.TotalQueryWeight()
 }
 
 // svmMapPenalty is what goes with svmMapLoss.

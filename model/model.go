@@ -45,6 +45,9 @@ type Training struct {
 	Fingerprint string `json:"fingerprint"` // of the training data before normalization
 	Queries     int    `json:"queries"`
 	Documents   int    `json:"documents"`
+	// Weighted says what had weights: queries, documents, or queries and documents; empty for
+	// none.
+	Weighted string `json:"weighted,omitempty"`
 	// Seen is the set of the training queries; nil if unknown.
 	Seen      *dataset.QuerySet `json:"queries_seen,omitempty"`
 	Used      int               `json:"queries_used"`  // queries the loss could learn from

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
@@ -15,8 +16,9 @@ import (
 // Functional is a loss over the queries of a data set as a function of the
 // documents' scores,
 //
-//	L(s) = Σ_q loss_q(s_q),   λ = −∂L/∂s,
+//	L(s) = Σ_q w_q loss_q(s_q),   λ = −∂L/∂s,
 //
+// with the weights w of the queries (1 unless the data have others),
 // for learners that have no parameters but scores, such as boosted trees; a [Risk]
 // puts a scorer before it. Scores, and what comes back for them, are slices of
 // Rows() numbers, one a document: those of the data set's first query, then those of
@@ -55,10 +57,15 @@ type boundQuery struct {
 	row    int // of its first document
 	docs   int
 	loss   loss.QueryLoss
+
+	weight  float64   // above 0
+	weights []float64 // of the documents; nil: all 1
 }
 
 // NewFunctional binds the loss to every query of d, which must not change
-// afterwards. Queries whose loss is [loss.Nothing] are left out: their λ is 0.
+// afterwards. Queries whose loss is [loss.Nothing], or whose weight is 0, are left out: their λ
+// is 0. Weights of documents, all above 0, are an error unless the loss is a
+// [loss.DocumentWeighted] that takes them.
 // What the loss draws depends on the seed and the query alone. There are as many
 // goroutines as workers, GOMAXPROCS if that is 0. Once done, a context's channel or nil,
 // is closed, NewFunctional returns ErrInterrupted, and evaluations end before their next
@@ -80,10 +87,13 @@ func NewFunctional(
 // bindAll binds the loss to the queries in parallel, each with a stream keyed by its
 // id, and keeps those whose loss is not Nothing.
 func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
+	if d.Weights() != nil && !loss.WeighsDocuments(l) {
+		return nil, fmt.Errorf("found weights of documents, expected none: the loss %T does not take them", l)
+	}
 	f := &Functional{loss: l, seed: seed, queries: make([]boundQuery, len(d.Queries)), done: done}
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		f.queries[i] = boundQuery{id: q.ID, x: q.X, grades: q.Grades, row: f.rows, docs: q.Len()}
+		f.queries[i] = boundQuery{id: q.ID, x: q.X, grades: q.Grades, row: f.rows, docs: q.Len(), weight: q.Weight(), weights: q.Weights()}
 		f.rows += q.Len()
 	}
 	if i, err := f.bind("bind", workers, done); err != nil {
@@ -94,7 +104,7 @@ func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-c
 	}
 	kept := f.queries[:0]
 	for _, q := range f.queries {
-		if q.loss != loss.Nothing {
+		if q.loss != loss.Nothing && q.weight > 0 {
 			kept = append(kept, q)
 		}
 	}
@@ -113,10 +123,14 @@ func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (qu
 		}
 		q := &f.queries[i]
 		rng := random.Stream(f.seed, purpose, q.id)
-		if f.weights.IsZero() {
+		switch {
+		case !f.weights.IsZero():
+			pairs := f.weights.Part(q.row, q.row+q.docs).Times(q.weights)
+			q.loss, errs[i] = f.loss.(loss.PairWeighted).BindWeighted(q.grades, pairs, rng)
+		case q.weights != nil:
+			q.loss, errs[i] = f.loss.(loss.DocumentWeighted).BindDocuments(q.grades, q.weights, rng)
+		default:
 			q.loss, errs[i] = f.loss.Bind(q.grades, rng)
-		} else {
-			q.loss, errs[i] = f.loss.(loss.PairWeighted).BindWeighted(q.grades, f.weights.Part(q.row, q.row+q.docs), rng)
 		}
 		if q.loss == nil && errs[i] == nil {
 			errs[i] = fmt.Errorf("the loss %T made nothing of the query, expected a QueryLoss, loss.Nothing among them", f.loss)
@@ -211,13 +225,16 @@ func (f *Functional) EvalSecond(scores, lambda, second []float64) float64 {
 }
 
 // Mark overwrites rows with 1 for the documents of queries whose loss is not [loss.Nothing],
-// and 0 for the others.
+// times their queries' weights and their own, and 0 for the others.
 func (f *Functional) Mark(rows []float64) {
 	f.mustHaveRows("marks", rows)
 	clear(rows)
 	for i := range f.queries {
 		for d := range f.queries[i].docs {
-			rows[f.queries[i].row+d] = 1
+			rows[f.queries[i].row+d] = f.queries[i].weight
+			if w := f.queries[i].weights; w != nil {
+				rows[f.queries[i].row+d] *= w[d]
+			}
 		}
 	}
 }
@@ -241,13 +258,23 @@ func (f *Functional) evalQuery(worker, i int, _ []float64) float64 {
 	if f.at.lambda != nil {
 		lambda = q.of(f.at.lambda)
 	}
-	return q.loss.Eval(q.of(f.at.scores), lambda, &f.scratch[worker])
+	value := q.loss.Eval(q.of(f.at.scores), lambda, &f.scratch[worker])
+	if q.weight != 1 {
+		kernel.Scale(q.weight, lambda)
+	}
+	return q.weight * value
 }
 
 func (f *Functional) secondOfQuery(worker, i int, _ []float64) float64 {
 	q := &f.queries[i]
 	diagonal := q.loss.(loss.Diagonal)
-	return diagonal.EvalSecond(q.of(f.at.scores), q.of(f.at.lambda), q.of(f.at.second), &f.scratch[worker])
+	lambda, second := q.of(f.at.lambda), q.of(f.at.second)
+	value := diagonal.EvalSecond(q.of(f.at.scores), lambda, second, &f.scratch[worker])
+	if q.weight != 1 {
+		kernel.Scale(q.weight, lambda)
+		kernel.Scale(q.weight, second)
+	}
+	return q.weight * value
 }
 
 // of returns a query's part of a slice of one number a row.

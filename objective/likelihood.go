@@ -11,8 +11,9 @@ import (
 
 // Likelihood is the negative log-likelihood of documents' classes with a penalty,
 //
-//	−Σ log P(class) + ‖w‖²/C,
+//	−Σ v log P(class) + ‖w‖²/C,
 //
+// with v the weight of a document's query times its own, 1 unless the data have others,
 // a function of the parameters w of a scorer.Classes to be minimised; with an order of the
 // classes P(class) is the product over k of P(class ≥ k) or P(class < k), as it is. It is
 // convex. It must not be evaluated concurrently.
@@ -27,13 +28,14 @@ type Likelihood struct {
 	run     func(worker, from, to int, down []float64) float64
 	params  []float64
 	work    [][]float64 // of each worker: the functions' values at a query's documents
+	weights []float64   // v, of all documents; nil: all 1
 }
 
 // NewLikelihood returns the likelihood of the documents of d, whose classes are numbers
 // from 0 in the order of its rows; c is C, above 0, and workers the number of goroutines, 0
 // for GOMAXPROCS. Neither d nor classes may change.
 func NewLikelihood(d *dataset.Dataset, s scorer.Classes, classes []int, c float64, workers int) *Likelihood {
-	l := &Likelihood{scorer: s, d: d, classes: classes, inverse: 1 / c}
+	l := &Likelihood{scorer: s, d: d, classes: classes, inverse: 1 / c, weights: d.RowWeights()}
 	docs, row, most := make([]int, len(d.Queries)), 0, 0
 	for i := range d.Queries {
 		docs[i] = d.Queries[i].Len()
@@ -76,10 +78,14 @@ func (l *Likelihood) queries(worker, from, to int, down []float64) float64 {
 		classes := l.classes[l.first[q]:][:l.d.Queries[q].Len()]
 		u := l.work[worker][:l.scorer.Functions()*len(classes)]
 		l.scorer.Apply(u, l.params, x)
+		var weights []float64
+		if l.weights != nil {
+			weights = l.weights[l.first[q]:][:len(classes)]
+		}
 		if l.scorer.Ordinal {
-			sum += ordinal(u, classes)
+			sum += ordinal(u, classes, weights)
 		} else {
-			sum += categorical(u, classes)
+			sum += categorical(u, classes, weights)
 		}
 		l.scorer.Back(down, x, u)
 	}
@@ -87,10 +93,15 @@ func (l *Likelihood) queries(worker, from, to int, down []float64) float64 {
 }
 
 // categorical returns −Σ log P(class) of documents under the softmax of the functions'
-// values u, a row of documents each, and overwrites these with minus their derivatives.
-func categorical(u []float64, classes []int) (sum float64) {
+// values u, a row of documents each, and overwrites these with minus their derivatives. Both are
+// multiplied by the documents' weights, nil for 1.
+func categorical(u []float64, classes []int, weights []float64) (sum float64) {
 	docs := len(classes)
 	for i, class := range classes {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
 		top := math.Inf(-1)
 		for at := i; at < len(u); at += docs {
 			top = max(top, u[at])
@@ -102,29 +113,32 @@ func categorical(u []float64, classes []int) (sum float64) {
 			total += u[at]
 		}
 		for at := i; at < len(u); at += docs {
-			u[at] /= -total
+			u[at] = w * (u[at] / -total)
 		}
-		u[class*docs+i]++
-		sum += math.Log(total) - own
+		u[class*docs+i] += w
+		sum += float64(w * (math.Log(total) - own))
 	}
 	return sum
 }
 
 // ordinal is categorical for the sum of the logistic losses of "class ≥ k", k > 0.
-func ordinal(u []float64, classes []int) (sum float64) {
+func ordinal(u []float64, classes []int, weights []float64) (sum float64) {
 	docs := len(classes)
 	for at, v := range u {
-		sign := -1.0
+		w, sign := 1.0, -1.0
+		if weights != nil {
+			w = weights[at%docs]
+		}
 		if classes[at%docs] > at/docs {
 			sign = 1
 		}
 		e := math.Exp(-math.Abs(v))
 		if z := sign * v; z > 0 {
-			sum += math.Log1p(e)
-			u[at] = sign * e / (1 + e)
+			sum += float64(w * math.Log1p(e))
+			u[at] = w * sign * e / (1 + e)
 		} else {
-			sum += math.Log1p(e) - z
-			u[at] = sign / (1 + e)
+			sum += float64(w * (math.Log1p(e) - z))
+			u[at] = w * sign / (1 + e)
 		}
 	}
 	return sum

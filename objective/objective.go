@@ -22,10 +22,10 @@ import (
 
 // Risk is the regularised empirical risk
 //
-//	F(w) = Σ_q loss_q(scores_q(w)) + ‖w‖²/C
+//	F(w) = Σ_q v_q loss_q(scores_q(w)) + ‖w‖²/C
 //
 // summed (not averaged) over the queries of a data set, as LogRank has it
-// (Section 2.1; no ½, no bias). Its values and gradients are the same, bit for
+// (Section 2.1; no ½, no bias), with their weights v, 1 unless the data have others. Its values and gradients are the same, bit for
 // bit, whatever the number of workers. A Risk may not be used by several
 // goroutines at once, except for [Risk.EvalTerm].
 type Risk struct {
@@ -91,9 +91,9 @@ func newWorkspace(docs int) workspace {
 }
 
 // New binds the loss to every query of d, which must not change afterwards.
-// Queries whose loss is [loss.Nothing] are left out. It is an error if the
+// Queries whose loss is [loss.Nothing], or whose weight is 0, are left out. It is an error if the
 // scorer takes another number of features than d has, if C is negative or NaN,
-// or if the loss does not fit a query.
+// or if the loss does not fit a query, or takes no weights of documents where there are some.
 func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk, error) {
 	if s.NumFeatures() != d.Features {
 		return nil, fmt.Errorf("the scorer takes %d features, the data have %d", s.NumFeatures(), d.Features)
@@ -175,15 +175,15 @@ func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) floa
 	}
 }
 
-// term returns the value of eval for a query at params, and adds sign times its lambda,
-// propagated back, to down.
+// term returns the value of eval for a query at params, times its weight, and adds sign times its
+// lambda, likewise weighed and propagated back, to down.
 func (r *Risk) term(eval lossOf, query int, params, down []float64, sign float64, ws *workspace) float64 {
 	q := &r.queries[query]
 	scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
 	r.scorer.Score(scores, params, q.x, &ws.scorer)
-	value := eval(query, scores, lambda, &ws.scratch)
-	if sign != 1 {
-		kernel.Scale(sign, lambda)
+	value := q.weight * eval(query, scores, lambda, &ws.scratch)
+	if factor := sign * q.weight; factor != 1 {
+		kernel.Scale(factor, lambda)
 	}
 	r.scorer.Backward(down, params, q.x, lambda, &ws.scorer)
 	return value

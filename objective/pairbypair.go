@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
@@ -38,10 +39,14 @@ type pairQuery struct {
 
 // NewPairByPair returns the risk over the queries of d, which must not change
 // afterwards, without those that have no pair. It is an error if the scorer takes
-// another number of features than d has, or if the loss's options are not valid.
+// another number of features than d has, if the loss's options are not valid,
+// or if the data have weights.
 func NewPairByPair(d *dataset.Dataset, s scorer.Scorer, l loss.RankNet) (*PairByPair, error) {
 	if s.NumFeatures() != d.Features {
 		return nil, fmt.Errorf("the scorer takes %d features, the data have %d", s.NumFeatures(), d.Features)
+	}
+	if d.Weighted() {
+		return nil, errors.New("found weights of queries or documents, expected none")
 	}
 	if err := l.Validate(); err != nil {
 		return nil, err

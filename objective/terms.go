@@ -6,7 +6,7 @@ func (r *Risk) Terms() int { return len(r.queries) }
 // QueryID returns the id of the query of term i.
 func (r *Risk) QueryID(i int) string { return r.queries[i].id }
 
-// EvalTerm returns the loss of the query of term i, 0 ≤ i < Terms(), at w and adds its
+// EvalTerm returns the loss of the query of term i, 0 ≤ i < Terms(), times its weight, at w and adds its
 // gradient to grad; both slices have Dim elements. The penalty ‖w‖²/C is no part of it.
 // Where λ is no gradient, what is added is −λ propagated back to the parameters.
 //

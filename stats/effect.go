@@ -3,7 +3,7 @@ package stats
 import "math"
 
 // describe sets what follows from the queries' differences without drawing: their
-// mean, the t-test, who wins how often, and how large the effect is.
+// mean, the t-test, and how large the effect is.
 //
 //	d = D̄/s                              Cohen 1988, section 2.3.5 (d_z)
 //	g = d · Γ(ν/2) / (√(ν/2) Γ((ν−1)/2)),  ν = n − 1      Hedges 1981
@@ -14,6 +14,18 @@ import "math"
 func (p *Pair) describe(d []float64) {
 	p.Difference = mean(d)
 	p.T = tTest(d)
+	n, df := float64(len(d)), float64(len(d)-1)
+	s := deviation(d)
+	p.Detectable = (studentQuantile(1-Alpha/2, df) + studentQuantile(Power, df)) * s / math.Sqrt(n)
+	p.CohenD, p.HedgesG = math.NaN(), math.NaN()
+	if !alike(d) {
+		p.CohenD = p.Difference / s
+		p.HedgesG = p.CohenD * unbias(df)
+	}
+}
+
+// count sets who wins how often.
+func (p *Pair) count(d []float64) {
 	for _, v := range d {
 		switch {
 		case v > 0:
@@ -23,14 +35,6 @@ func (p *Pair) describe(d []float64) {
 		default:
 			p.Ties++
 		}
-	}
-	n, df := float64(len(d)), float64(len(d)-1)
-	s := deviation(d)
-	p.Detectable = (studentQuantile(1-Alpha/2, df) + studentQuantile(Power, df)) * s / math.Sqrt(n)
-	p.CohenD, p.HedgesG = math.NaN(), math.NaN()
-	if !alike(d) {
-		p.CohenD = p.Difference / s
-		p.HedgesG = p.CohenD * unbias(df)
 	}
 }
 

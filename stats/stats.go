@@ -41,6 +41,9 @@ const (
 // Config says what to compare and how much to draw. The zero value compares all systems
 // with the first.
 type Config struct {
+	// Weights of the queries, all positive, for weighted means of values and differences; nil: all 1.
+	Weights []float64
+
 	Baseline     int    // index of the system that the others are compared with; −1: every pair
 	Permutations int    // sign flips drawn where there are more than ExactQueries queries; 0: DefaultPermutations
 	Resamples    int    // bootstrap samples; 0: DefaultResamples
@@ -125,15 +128,17 @@ func Compare(values [][]float64, c Config) (*Comparison, error) {
 	c.done = new(atomic.Int64)
 	r := &Comparison{Queries: len(values[0]), Systems: make([]System, len(values))}
 	r.Pairs = family(len(values), c.Baseline)
-	for i, v := range values {
+	scaled, linear := weighted(values, c.Weights)
+	for i, v := range linear {
 		r.Systems[i].Mean = mean(v)
 	}
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
-		p.describe(differences(values[p.A], values[p.B]))
+		p.count(differences(values[p.A], values[p.B]))
+		p.describe(differences(linear[p.A], linear[p.B]))
 	}
-	r.randomize(values, &c)
-	r.bootstrap(values, &c)
+	r.randomize(scaled, &c)
+	r.bootstrap(linear, &c)
 	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.T.P, &p.T.Holm })
 	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.Randomization.P, &p.Randomization.Holm })
 	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.Bootstrap.P, &p.Bootstrap.Holm })
@@ -151,6 +156,9 @@ func (c *Config) check(values [][]float64) error {
 		return fmt.Errorf("%d permutations and %d bootstrap samples, expected positive numbers, or 0 for the default", c.Permutations, c.Resamples)
 	}
 	n := len(values[0])
+	if err := checkWeights(c.Weights, n); err != nil {
+		return err
+	}
 	for i, v := range values {
 		if len(v) != n {
 			return fmt.Errorf("system %d has %d values, the first %d", i+1, len(v), n)

@@ -45,6 +45,7 @@ type Boosting struct {
 	Rounds   int                            // at most; 0 means 300
 	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are
 	Start    func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
+	Takes    Weighs                         // the weights that the Booster takes account of
 
 	setting string // the hyperparameter that Rounds is; empty means rounds
 }

@@ -17,11 +17,12 @@ type Task struct {
 	normalized *dataset.Dataset
 }
 
-// Normalized returns the training data, transformed and normalized; they must not be
-// changed. They are the data themselves where nothing is done to them, else a copy.
+// Normalized returns the training data, transformed and normalized, without the queries and
+// documents of weight 0, which count in what is done to the features of the others; they must not
+// be changed. They are the data themselves where nothing is done to them, else a copy.
 func (t *Task) Normalized() *dataset.Dataset {
 	if t.normalized == nil {
-		t.normalized = t.prepared(t.Data)
+		t.normalized = t.prepared(t.Data).Counting()
 	}
 	return t.normalized
 }

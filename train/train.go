@@ -15,6 +15,9 @@
 //	                       (loss.SecondOrder, loss.CuttingPlane)
 //	[Boosting], [Classification], [TreeClassification]  they take no loss
 //
+// Data may have weights: a query's multiplies what its loss adds, a document's what it adds to that.
+// Which of them a problem takes, [Problem.Weighs] tells; others are refused.
+//
 // Start reading at [Problem] and [Run]; [Learner] and [Task] are what a learner of one's
 // own needs. Package method has the published methods as such pairs, with their
 // hyperparameters. The package must not depend on methods' names, files of folds or
@@ -177,6 +180,9 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	if err := p.checkInitial(); err != nil {
 		return nil, err
 	}
+	if err := p.checkWeights(); err != nil {
+		return nil, err
+	}
 	p.done = ctx.Done()
 	learned, err := p.Learner.Learn(ctx, &Task{Problem: p})
 	if changed := p.changed(); changed != nil {
@@ -215,6 +221,7 @@ func (p *Problem) model(l *Learned) *model.Model {
 	t := l.Training
 	t.Fingerprint, t.Seen = p.Data.Fingerprint(), p.Data.QuerySet()
 	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), l.Used
+	t.Weighted = weightsOf(p.Data)
 	if p.Initial != nil {
 		t.Continued = p.Initial.Origin()
 		t.Seen = t.Seen.Union(p.Initial.Training.Seen)

@@ -21,12 +21,12 @@ import (
 //
 // In the last two λ is divided by its root mean square at the start, so that values are of
 // the order of 1 whatever the unit of the loss, and every document of a query that teaches
-// has the curvature 1: then least curvature and L2 count documents.
+// has the curvature 1, times its weights: then least curvature and L2 count documents.
 type treeStep struct {
 	loss    *objective.Functional
 	newton  bool
 	search  bool
-	weight  []float64 // where not newton: 1 of documents that teach, else 0
+	weight  []float64 // where not newton: of documents that teach their weight times their query's, else 0
 	scale   float64   // that λ is multiplied with; 0 before the start
 	factor  float64   // of the last tree's values, with which the next search begins
 	along   []float64 // the tree's value of each document
@@ -104,13 +104,15 @@ func (s *treeStep) redraw(round int) error {
 	return s.loss.Redraw(round)
 }
 
-// inverseSize returns one over the root mean square of λ over the documents that teach, and 1
+// inverseSize returns one over the root mean square, by weights, of λ over the documents that teach, and 1
 // where all are 0.
 func (s *treeStep) inverseSize(lambda []float64) float64 {
 	var squares, documents float64
 	for i, w := range s.weight {
-		squares += lambda[i] * lambda[i]
-		documents += w
+		if w > 0 { // λ has the weight in it
+			squares += lambda[i] * lambda[i] / w
+			documents += w
+		}
 	}
 	if size := math.Sqrt(squares / documents); size > 1e-300 {
 		return 1 / size

@@ -136,17 +136,17 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	bar := env.startProgress("comparing", 0)
 	defer bar.finish()
 	for i, m := range measures {
-		values, err := c.values(m)
+		values, weights, err := c.values(m)
 		if err != nil {
 			return err
 		}
-		r, err := stats.Compare(values, stats.Config{Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed, Observe: func(done, total int) {
+		r, err := stats.Compare(values, stats.Config{Weights: weights, Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed, Observe: func(done, total int) {
 			bar.set(i*total+done, len(measures)*total)
 		}})
 		if err != nil {
 			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
-		c.measured = append(c.measured, measured{name: m.Name(), deviations: c.deviations(m), Comparison: r})
+		c.measured = append(c.measured, measured{name: m.Name(), weighted: weights != nil, deviations: c.deviations(m), Comparison: r})
 	}
 	bar.finish()
 	return env.printComparison(c)

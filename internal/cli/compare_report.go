@@ -20,12 +20,13 @@ type compareJSON struct {
 }
 
 type comparedJSON struct {
-	Measure string               `json:"measure"`
-	Queries int                  `json:"queries"`
-	Flips   int                  `json:"permutations"`
-	Exact   bool                 `json:"exact"`
-	Systems []comparedSystemJSON `json:"systems"`
-	Pairs   []comparedPairJSON   `json:"pairs"`
+	Measure  string               `json:"measure"`
+	Queries  int                  `json:"queries"`
+	Weighted bool                 `json:"weighted,omitempty"`
+	Flips    int                  `json:"permutations"`
+	Exact    bool                 `json:"exact"`
+	Systems  []comparedSystemJSON `json:"systems"`
+	Pairs    []comparedPairJSON   `json:"pairs"`
 }
 
 type comparedSystemJSON struct {
@@ -106,7 +107,7 @@ func (c *comparison) json() compareJSON {
 }
 
 func (c *comparison) measuredJSON(m *measured) comparedJSON {
-	j := comparedJSON{Measure: m.name, Queries: m.Queries, Flips: m.Permutations, Exact: m.Exact}
+	j := comparedJSON{Measure: m.name, Queries: m.Queries, Weighted: m.weighted, Flips: m.Permutations, Exact: m.Exact}
 	for i, s := range m.Systems {
 		j.Systems = append(j.Systems, comparedSystemJSON{
 			Name: c.systems[i].name, Mean: s.Mean, CI: ends(s.Interval),

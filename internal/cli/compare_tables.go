@@ -110,6 +110,9 @@ func (c *comparison) heading(m *measured) string {
 	if c.folds > 0 {
 		data = fmt.Sprintf(" of %d test folds", c.folds)
 	}
+	if m.weighted {
+		data += ", by their weights"
+	}
 	return fmt.Sprintf("%d queries%s; convention %s, ties %s; %s sign flips, %s bootstrap samples, seed %d",
 		m.Queries, data, conventionText(c.convention), c.ties, page.Flips(m.Comparison), page.Thousands(c.resamples), c.seed)
 }

@@ -29,6 +29,7 @@ type comparison struct {
 // measured is the comparison by one measure.
 type measured struct {
 	name       string
+	weighted   bool      // means are by weights of the queries
 	deviations []float64 // standard deviation of each system's means over its runs; NaN for one run
 	*stats.Comparison
 }
@@ -104,9 +105,15 @@ func hintAtFolds(err error, paths []string, docs int) error {
 }
 
 // values returns the systems' values of a measure, averaged over their runs query
-// by query, on the queries that count.
-func (c *comparison) values(m measure.Measure) ([][]float64, error) {
-	values := make([][]float64, len(c.systems))
+// by query, on the queries that count, and the weights of these, nil if all are 1.
+func (c *comparison) values(m measure.Measure) (values [][]float64, weights []float64, err error) {
+	values = make([][]float64, len(c.systems))
+	first := c.systems[0].runs[0].result
+	for q, w := range first.Weights() {
+		if v := first.PerQuery(m)[q]; v == v {
+			weights = append(weights, w)
+		}
+	}
 	for i, s := range c.systems {
 		all := make([]float64, len(s.runs[0].result.Queries()))
 		for _, r := range s.runs {
@@ -114,13 +121,13 @@ func (c *comparison) values(m measure.Measure) ([][]float64, error) {
 				all[q] += v / float64(len(s.runs))
 			}
 		}
-		// Which queries the convention leaves out depends on their grades alone.
+		// Which queries are left out depends on their grades and weights alone.
 		values[i] = slices.DeleteFunc(all, math.IsNaN)
 	}
 	if n := len(values[0]); n < 2 {
-		return nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
+		return nil, nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
 	}
-	return values, nil
+	return values, weights, nil
 }
 
 // deviations returns the standard deviation of each system's mean over its runs.

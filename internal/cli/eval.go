@@ -59,7 +59,8 @@ func newEvalCommand(env *environment) *cobra.Command {
 func evalHelp() string {
 	var b strings.Builder
 	b.WriteString(`Ranks every query's documents by score and prints the means of the measures over
-the queries. Tools disagree on the details of the measures; the convention
+the queries, by the queries' weights if the data have any; documents' weights do
+not matter. Tools disagree on the details of the measures; the convention
 settles them and is printed with the result.
 
 Beside each mean stands its tie-neutral value, the expectation when documents of
@@ -198,6 +199,7 @@ type evalJSON struct {
 	Threshold  float64        `json:"threshold"`
 	Ties       string         `json:"ties"`
 	Queries    int            `json:"queries"`
+	Weighted   bool           `json:"weighted,omitempty"`
 	Counted    map[string]int `json:"queries_counted"`
 	Measures   map[string]any `json:"measures"`
 	TieNeutral map[string]any `json:"tie_neutral"`
@@ -214,12 +216,12 @@ type tiedJSON struct {
 func evalReport(c measure.Convention, r *measure.Result) report {
 	ties := r.TieStats()
 	j := evalJSON{
-		Convention: c.Name(), Threshold: c.Threshold(), Ties: r.Ties().String(), Queries: len(r.Queries()),
+		Convention: c.Name(), Threshold: c.Threshold(), Ties: r.Ties().String(), Queries: len(r.Queries()), Weighted: r.Weights() != nil,
 		Counted: make(map[string]int), Measures: make(map[string]any), TieNeutral: make(map[string]any),
 		TiedPairs: tiedJSON{ties.Pairs, ties.Tied, ties.Share(), ties.Over},
 	}
 	out := report{
-		title:   fmt.Sprintf("convention %s, ties %s, queries: %d\n", conventionText(c), j.Ties, j.Queries),
+		title:   fmt.Sprintf("convention %s, ties %s, queries: %d%s\n", conventionText(c), j.Ties, j.Queries, weightsText(r)),
 		columns: []string{"measure", "mean", "tie-neutral", "queries"},
 	}
 	for _, m := range r.Measures() {
@@ -229,6 +231,14 @@ func evalReport(c measure.Convention, r *measure.Result) report {
 	}
 	out.json = j
 	return out
+}
+
+// weightsText says that means are weighted, "" if they are not.
+func weightsText(r *measure.Result) string {
+	if r.Weights() == nil {
+		return ""
+	}
+	return ", by their weights"
 }
 
 // number is v as a cell or as JSON, which knows neither NaN nor infinities.
@@ -243,6 +253,7 @@ func number[F ~float64](v F) any {
 // convention are null.
 type queryJSON struct {
 	Query    string         `json:"query"`
+	Weight   *float64       `json:"weight,omitempty"`
 	Measures map[string]any `json:"measures"`
 	Tied     float64        `json:"tied_share"`
 }
@@ -262,6 +273,9 @@ func perQuery(r *measure.Result) []queryJSON {
 	all := make([]queryJSON, len(r.Queries()))
 	for i, id := range r.Queries() {
 		all[i] = queryJSON{Query: id, Measures: make(map[string]any), Tied: r.TiedShare(i)}
+		if w := r.Weights(); w != nil {
+			all[i].Weight = &w[i]
+		}
 		for _, m := range r.Measures() {
 			all[i].Measures[m.Name()] = number(r.PerQuery(m)[i])
 		}

@@ -65,6 +65,7 @@ type input struct {
 	results   [][]*measure.Result  // of each system on each division
 	queries   []query              // of all divisions
 	values    [][][]float64        // [measure][system][query]; NaN where a query does not count
+	weights   []float64            // of the queries; nil if all are 1
 	explained []map[int]*explainer // of each system, by division: of models whose scores can be taken apart
 }
 

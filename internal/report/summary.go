@@ -21,6 +21,7 @@ type view struct {
 	Folds                                        []string
 	ByFold                                       []foldRow // by the first measure
 	Tests                                        string    // what was tested, "" if nothing was
+	Weighted                                     bool      // means are by weights of the queries
 	Trees                                        []treesText
 }
 
@@ -54,7 +55,7 @@ func (r *Report) summarise(in *input) error {
 	v := &r.view
 	*v = view{
 		Title: in.Title, Source: in.Source, Convention: c.Name(), Explanation: c.Explanation(), Ties: in.Ties.String(),
-		Baseline: in.names[in.Baseline], Queries: len(in.queries), Features: first.Features,
+		Baseline: in.names[in.Baseline], Queries: len(in.queries), Features: first.Features, Weighted: in.weights != nil,
 	}
 	for i := range in.divisions {
 		v.Documents += in.divisions[i].Test.Docs()
@@ -77,15 +78,21 @@ func (r *Report) summarise(in *input) error {
 // compare tests by measure number i; the result is nil where there is nothing to test.
 func (in *input) compare(i int) (*stats.Comparison, error) {
 	var values [][]float64
+	var weights []float64
 	for _, v := range in.values[i] {
-		// Which queries the convention leaves out depends on their grades alone.
+		// Which queries are left out depends on their grades and weights alone.
 		values = append(values, slices.DeleteFunc(slices.Clone(v), math.IsNaN))
+	}
+	for q, w := range in.weights {
+		if v := in.values[i][0][q]; v == v {
+			weights = append(weights, w)
+		}
 	}
 	if len(values) < 2 || len(values[0]) < 2 {
 		return nil, nil
 	}
 	return stats.Compare(values, stats.Config{
-		Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
+		Weights: weights, Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
 		Observe: func(done, total int) { in.observe("comparing", i*total+done, len(in.Measures)*total) },
 	})
 }
@@ -95,7 +102,7 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	all := in.values[m]
 	means := make([]float64, len(all))
 	for s := range all {
-		means[s] = measure.Mean(all[s])
+		means[s] = measure.WeightedMean(all[s], in.weights)
 	}
 	best := slices.Max(means)
 	for s := range all {
@@ -181,7 +188,7 @@ func (r *Report) byFold(in *input) {
 	r.view.Folds = r.data.Folds
 	first := in.Measures[0]
 	for s, results := range in.results {
-		f := foldRow{Name: in.names[s], Mean: decimal(measure.MeanOverFolds(first, results...)), Pooled: decimal(measure.Mean(in.values[0][s]))}
+		f := foldRow{Name: in.names[s], Mean: decimal(measure.MeanOverFolds(first, results...)), Pooled: decimal(measure.WeightedMean(in.values[0][s], in.weights))}
 		for _, t := range results {
 			f.Folds = append(f.Folds, decimal(t.Mean(first)))
 		}

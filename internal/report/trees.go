@@ -75,8 +75,8 @@ type forestOf struct {
 type treesLook struct {
 	forests      []forestOf
 	at           []int     // stages: numbers of trees
-	sums         []float64 // of the measure at each, over the queries that count
-	counted      int
+	sums         []float64 // of the measure at each, over the queries that count, by their weights
+	counted      float64   // Σ of these weights
 	gain, splits []float64 // of each feature
 	first        []drawnTree
 
@@ -117,7 +117,7 @@ func (l *treesLook) pass(in *input, f forestOf, d *dataset.Dataset) {
 			if k == l.at[next] {
 				var v float64
 				if v, ok = l.ranker.Value(in.Measures[0], q.Grades, l.scores); ok {
-					l.sums[next] += v
+					l.sums[next] += float64(q.Weight() * v)
 				}
 				next++
 			}
@@ -130,7 +130,7 @@ func (l *treesLook) pass(in *input, f forestOf, d *dataset.Dataset) {
 			}
 		}
 		if ok {
-			l.counted++
+			l.counted += q.Weight()
 		}
 	}
 	l.weigh(f, docs)

@@ -58,6 +58,7 @@ func (in *input) evaluate(r *Report) error {
 		}
 		in.results = append(in.results, results)
 		pooled := measure.Pool(results...)
+		in.weights = pooled.Weights()
 		var columns []string
 		for i, m := range in.Measures {
 			in.values[i] = append(in.values[i], pooled.PerQuery(m))

@@ -61,7 +61,7 @@ func Run(t *testing.T, c Case) {
 			c.testOneGrade(t)
 		}
 		for _, q := range c.queries() {
-			bound, err := c.Loss.Bind(q.grades, newRand())
+			bound, err := c.bind(q.grades, nil)
 			if c.Refuses != nil && c.Refuses(q.grades) {
 				if err == nil {
 					t.Errorf("%s: Bind accepted a query that it has no form for", q.name)
@@ -76,26 +76,59 @@ func Run(t *testing.T, c Case) {
 				s := &suite{Case: c, query: q, bound: bound, traits: c.Loss.Traits()}
 				s.run(t)
 			})
+			c.runWeighted(t, q)
 		}
 	})
 }
 
-// query is a list of grades.
+// runWeighted is the suite once more with weights of documents, if the loss takes any.
+func (c Case) runWeighted(t *testing.T, q query) {
+	if !loss.WeighsDocuments(c.Loss) {
+		return
+	}
+	rng := newRand()
+	q.weights = make([]float64, len(q.grades))
+	for i := range q.weights {
+		q.weights[i] = 0.25 + 4*rng.Float64()
+	}
+	bound, err := c.bind(q.grades, q.weights)
+	if err != nil {
+		t.Errorf("%s: BindDocuments: %v", q.name, err)
+		return
+	}
+	t.Run(q.name+", weighted", func(t *testing.T) {
+		s := &suite{Case: c, query: q, bound: bound, traits: c.Loss.Traits()}
+		s.run(t)
+		s.testOnes(t)
+		s.testCopies(t)
+		s.testWrongWeights(t)
+	})
+}
+
+// bind binds the loss, with weights unless they are nil.
+func (c Case) bind(grades, weights []float64) (loss.QueryLoss, error) {
+	if weights == nil {
+		return c.Loss.Bind(grades, newRand())
+	}
+	return c.Loss.(loss.DocumentWeighted).BindDocuments(grades, weights, newRand())
+}
+
+// query is a list of grades, and of weights of the documents, nil for none.
 type query struct {
-	name   string
-	grades []float64
+	name            string
+	grades, weights []float64
 }
 
 func (c Case) queries() []query {
 	all := []query{
-		{"one good one bad", []float64{0, 1}},
-		{"single good", []float64{0, 0, 1, 0, 0, 0}},
-		{"single bad", []float64{1, 1, 0, 1}},
-		{"binary", []float64{0, 1, 0, 0, 1, 0, 1, 0}},
-		{"graded", []float64{2, 0, 1, 0, 0, 4, 0, 3, 0, 1, 0}},
-		{"mostly good", []float64{1, 2, 1, 0, 1, 1, 3, 0, 2}},
+		{name: "one good one bad", grades: []float64{0, 1}},
+		{name: "single good", grades: []float64{0, 0, 1, 0, 0, 0}},
+		{name: "single bad", grades: []float64{1, 1, 0, 1}},
+		{name: "binary", grades: []float64{0, 1, 0, 0, 1, 0, 1, 0}},
+		{name: "graded", grades: []float64{2, 0, 1, 0, 0, 4, 0, 3, 0, 1, 0}},
+		{name: "mostly good", grades: []float64{1, 2, 1, 0, 1, 1, 3, 0, 2}},
 	}
-	long := query{"long", make([]float64, 40)}
+	long := query{name: "long", grades: make([]float64, 40)}
 	rng := newRand()
 	for i := range long.grades {
 		long.grades[i] = float64(max(0, rng.IntN(9)-4))
@@ -103,7 +136,7 @@ func (c Case) queries() []query {
 	all = append(all, long)
 	if c.OneGrade {
 		for _, grades := range oneGrade() {
-			all = append(all, query{fmt.Sprintf("grades %v", grades), grades})
+			all = append(all, query{name: fmt.Sprintf("grades %v", grades), grades: grades})
 		}
 	}
 	if c.MaxGrade > 0 {

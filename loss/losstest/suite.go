@@ -355,10 +355,14 @@ func (s *suite) testPermutation(t *testing.T) {
 		value, grad := s.eval(x)
 		order := rng.Perm(len(x))
 		grades, scores, want := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+		var weights []float64
 		for to, from := range order {
 			grades[to], scores[to], want[to] = s.grades[from], x[from], grad[from]
+			if s.weights != nil {
+				weights = append(weights, s.weights[from])
+			}
 		}
-		bound, err := s.Loss.Bind(grades, newRand())
+		bound, err := s.bind(grades, weights)
 		if err != nil {
 			t.Errorf("documents in order %v: %v", order, err)
 			continue
