@@ -59,6 +59,9 @@ func (p *Problem) check() error {
 	if p.Data == nil || len(p.Data.Queries) == 0 {
 		return BadProblem("found no training data, expected at least one query")
 	}
+	if err := p.Data.CheckWeights(); err != nil {
+		return BadProblem("training data: %w", err)
+	}
 	if _, err := dataset.ParseMissing(p.Missing.String()); err != nil {
 		return BadProblem("what missing values become: %w", err)
 	}

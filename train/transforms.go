@@ -5,7 +5,7 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 )
 
-// learnTransforms learns from the training data what is done to features one by one, or
+// learnTransforms learns from the training data, but for queries and documents of weight 0, what is done to features one by one, or
 // takes it from the model that training goes on from; once.
 func (p *Problem) learnTransforms() error {
 	switch {
@@ -13,7 +13,7 @@ func (p *Problem) learnTransforms() error {
 		return nil
 	case p.Initial == nil:
 		var err error
-		if p.pipeline, err = transform.Learn(p.Transforms, p.Data); err != nil {
+		if p.pipeline, err = transform.Learn(p.Transforms, p.Data.Counting()); err != nil {
 			return &ProblemError{err}
 		}
 	case len(p.Transforms) > 0:

@@ -47,9 +47,6 @@ func (p *Problem) checkWeights() error {
 	if !p.Data.Weighted() {
 		return nil
 	}
-	if err := p.Data.CheckWeights(); err != nil {
-		return BadProblem("training data: %w", err)
-	}
 	takes := p.Weighs()
 	switch {
 	case p.Data.QueryWeights() != nil && !takes.Queries:
