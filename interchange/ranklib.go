@@ -67,7 +67,11 @@ func readRankLib(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 	if len(t.names) == m.Scorer.NumFeatures() {
 		m.FeatureNames = t.names
 	}
-	return m, []string{"missing values count as 0, as in RankLib"}, nil
+	notes := []string{"missing values count as 0, as in RankLib"}
+	if n := m.Scorer.NumFeatures(); t.features == 0 {
+		notes = append(notes, fmt.Sprintf("the file does not tell how many features there are, and uses none beyond %d: import --features gives more", n))
+	}
+	return m, notes, nil
 }
 
 // featureComment begins the comments in which our files keep names, which RankLib has not:

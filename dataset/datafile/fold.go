@@ -7,11 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/random"
 )
 
@@ -38,28 +36,26 @@ type FoldSize struct {
 // Rotate rotates K part files, K at least MinFolds, into the files
 // Fold1/train.txt, vali.txt and test.txt to FoldK/… below dir, which it makes;
 // see [dataset.Rotate]. Parts are of any format that [Open] reads; what is compressed is
-// decompressed, and what is no LETOR text is read with the options and printed. No query may be
-// in two of them. They are regular files, for each is read several times. Every file appears complete or not at all; cancelling
+// decompressed. No query may be in two of them. They are regular files, for each
+// is read several times. Every file appears complete or not at all; cancelling
 // ctx ends the work before the next file. observe, unless nil, is called with its progress.
-func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
-	opts.Context = ctx
+func Rotate(ctx context.Context, dir string, parts []string, observe FoldObserver) ([]FoldSize, error) {
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
 	}
-	sizes, err := checkParts(parts, opts, observe)
+	sizes, err := checkParts(ctx, parts, observe)
 	if err != nil {
 		return nil, err
 	}
-	return writeFolds(dir, parts, sizes, opts, observe)
+	return writeFolds(ctx, dir, parts, sizes, observe)
 }
 
 // Fold divides the queries of a regular file, of any format that [Open]
 // reads, at random into k parts and rotates them as Rotate does. A query's
 // documents are put into the same part wherever they stand, in their order. Lines
-// without a document are left out. What is no LETOR text is read with the options.
-func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
-	opts.Context = ctx
-	part, sizes, names, err := assignParts(path, k, seed, opts, observe)
+// without a document are left out.
+func Fold(ctx context.Context, dir, path string, k int, seed uint64, observe FoldObserver) ([]FoldSize, error) {
+	part, sizes, err := assignParts(ctx, path, k, seed, observe)
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +76,10 @@ func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts datase
 		parts[p] = filepath.Join(scratch, fmt.Sprintf("S%d.txt", p+1))
 	}
 	observe.call("dividing "+path, 0, 0)
-	if err := splitFile(path, part, names, docs, parts, opts); err != nil {
+	if err := splitFile(ctx, path, part, docs, parts); err != nil {
 		return nil, err
 	}
-	return writeFolds(dir, parts, sizes, opts, observe)
+	return writeFolds(ctx, dir, parts, sizes, observe)
 }
 
 // FoldObserver is called with the progress of a stage of the work, in bytes or in what the stage's
@@ -114,31 +110,31 @@ var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
 func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
 
 // anyText accepts all that is well-formed: missing values are copied, not used.
-func anyText(path string, opts dataset.Options, observe FoldObserver) dataset.Options {
-	opts.Missing = dataset.MissingKeep
+func anyText(ctx context.Context, path string, observe FoldObserver) dataset.Options {
+	opts := dataset.Options{Missing: dataset.MissingZero, Context: ctx}
 	if observe != nil {
 		opts.Observe = func(done, total int64) { observe("reading "+path, done, total, true) }
 	}
 	return opts
 }
 
-// assignParts divides the queries of a file and returns each one's part, the parts' sizes and
-// the names of the features, if they have some.
-func assignParts(path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (part map[string]int, sizes []Size, names []string, err error) {
+// assignParts divides the queries of a file and returns each one's part and the
+// parts' sizes.
+func assignParts(ctx context.Context, path string, k int, seed uint64, observe FoldObserver) (part map[string]int, sizes []Size, err error) {
 	if err := dataset.CheckFolds(k); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	d, err := Open(path, anyText(path, opts, observe))
+	d, err := Open(path, anyText(ctx, path, observe))
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if n := len(d.Queries); n < k {
-		return nil, nil, nil, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
+		return nil, nil, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
 	}
 	parts, err := dataset.Parts(d, k, random.Stream(seed, "fold", ""))
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	part = make(map[string]int, len(d.Queries))
 	sizes = make([]Size, k)
@@ -149,20 +145,19 @@ func assignParts(path string, k int, seed uint64, opts dataset.Options, observe 
 			sizes[p] = sizes[p].plus(Size{1, q.Len()})
 		}
 	}
-	return part, sizes, d.FeatureNames, nil
+	return part, sizes, nil
 }
 
 // checkParts reads the parts and returns their sizes, or an error if one is
 // wrong or a query is in two of them.
-func checkParts(parts []string, opts dataset.Options, observe FoldObserver) ([]Size, error) {
+func checkParts(ctx context.Context, parts []string, observe FoldObserver) ([]Size, error) {
 	sizes := make([]Size, len(parts))
 	from := make(map[string]string)
-	var names []string
 	for p, path := range parts {
-		if err := input.Context(opts).Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d, err := Open(path, anyText(path, opts, observe))
+		d, err := Open(path, anyText(ctx, path, observe))
 		if err != nil {
 			return nil, err
 		}
@@ -174,10 +169,6 @@ func checkParts(parts []string, opts dataset.Options, observe FoldObserver) ([]S
 			}
 			from[id] = path
 		}
-		if p > 0 && err == nil && !slices.Equal(d.FeatureNames, names) {
-			err = &dataset.SyntaxError{File: path, Found: "other names of features than in " + parts[0], Expected: "the same in all parts"}
-		}
-		names = d.FeatureNames
 		sizes[p] = Size{len(d.Queries), d.Docs()}
 		if err := errors.Join(err, d.Close()); err != nil {
 			return nil, err
@@ -187,7 +178,7 @@ func checkParts(parts []string, opts dataset.Options, observe FoldObserver) ([]S
 }
 
 // writeFolds writes the folds of the parts and returns their sizes.
-func writeFolds(dir string, parts []string, sizes []Size, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size, observe FoldObserver) ([]FoldSize, error) {
 	folds := make([]FoldSize, len(parts))
 	var done, total int64 // documents; a part is written once a fold
 	for _, s := range sizes {
@@ -213,7 +204,7 @@ func writeFolds(dir string, parts []string, sizes []Size, opts dataset.Options, 
 		} {
 			err := atomicfile.Write(filepath.Join(name, file.name), func(w io.Writer) error {
 				for _, p := range file.parts {
-					if err := copyText(w, parts[p], opts); err != nil {
+					if err := copyText(ctx, w, parts[p]); err != nil {
 						return err
 					}
 					*file.size = file.size.plus(sizes[p])

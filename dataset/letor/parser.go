@@ -13,7 +13,6 @@ import (
 type parser struct {
 	*ingest.Collector
 
-	format    *format
 	limit     int
 	exact     bool // limit is the number of columns, not a precaution
 	missing   dataset.Missing
@@ -36,9 +35,8 @@ const maxExpected = 4096
 func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {
 	z := &parser{
 		Collector: c,
-		format:    f,
 		limit:     f.Limit(),
-		exact:     f.opts.Features > 0 || f.named() > 0,
+		exact:     f.opts.Features > 0,
 		missing:   f.opts.Missing,
 		checkOnly: checkOnly,
 		expect:    make([]expected, min(c.Width, maxExpected)),
@@ -63,11 +61,7 @@ func (z *parser) Chunk(c ingest.Chunk, before, most int) (docs, line int, err er
 			p++
 			continue
 		case '#':
-			end := find(c.Text, p, '\n')
-			if err := z.format.checkNames(c.Text[p:end]); err != nil {
-				return docs, line, err
-			}
-			p = end + 1
+			p = find(c.Text, p, '\n') + 1
 			continue
 		}
 		if docs == most {

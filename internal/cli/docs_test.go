@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,7 +19,7 @@ func TestInterchangeDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	mustCall(t, "data", "synth", "--queries", "15", "--docs", "10", "--relevant", "4", "--features", "5", "--out", "train.txt")
+	writeProducts(t)
 	written := 0
 	for i, block := range strings.Split(string(text), "```sh\n")[1:] {
 		commands, _, _ := strings.Cut(block, "```")
@@ -44,9 +46,32 @@ func TestInterchangeDocument(t *testing.T) {
 	}
 }
 
+// writeProducts writes the table that the document speaks of: string ids, fractional grades, gaps.
+func writeProducts(t *testing.T) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	table := []byte("query,doc,bm25,title,ctr,age,clicks,relevance\n")
+	for q := range 20 {
+		for d := range 10 {
+			bm25, title := 8+3*rng.NormFloat64(), rng.IntN(2)
+			table = fmt.Appendf(table, "red shoes %d,sku-%d,", q, 10*q+d)
+			for _, value := range []string{fmt.Sprintf("%.2f", bm25), strconv.Itoa(title), fmt.Sprintf("%.3f", rng.Float64()), strconv.Itoa(rng.IntN(2000)), strconv.Itoa(rng.IntN(50))} {
+				if rng.IntN(10) == 0 {
+					value = ""
+				}
+				table = append(append(table, value...), ',')
+			}
+			table = fmt.Appendf(table, "%.1f\n", max(0, bm25/8+float64(title)-1+rng.NormFloat64()/3))
+		}
+	}
+	if err := os.WriteFile("products.csv", table, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func scoresOf(t *testing.T, model string) []float64 {
 	t.Helper()
-	mustCall(t, "score", "--model", model, "--data", "train.txt", "--out", "scores")
+	mustCall(t, "score", "--model", model, "--data", "products.csv", "--out", "scores")
 	text, err := os.ReadFile("scores")
 	if err != nil {
 		t.Fatal(err)

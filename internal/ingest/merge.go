@@ -37,7 +37,7 @@ func (a *Assembly) Dataset() (*dataset.Dataset, error) {
 		return nil, err
 	}
 	if len(b.Grades) == 0 {
-		return nil, allNegative(a.Name)
+		return nil, &dataset.SyntaxError{File: a.Name, Found: "negative grades alone", Expected: "documents that are not to be dropped"}
 	}
 	made.Warnings = a.warnings()
 	if len(runs) > len(ids) {
@@ -90,26 +90,13 @@ func (a *Assembly) warnings() []string {
 	for c := range a.parts() {
 		negative += c.negative
 	}
-	if w := negativeWarning(a.Name, negative, a.Opts.Negative); w != "" {
-		return []string{w}
-	}
-	return nil
-}
-
-// negativeWarning says what became of negative grades, "" if there were none.
-func negativeWarning(name string, n int, policy dataset.Negative) string {
 	switch {
-	case n == 0:
-		return ""
-	case policy == dataset.NegativeDrop:
-		return fmt.Sprintf("%s: %d documents with negative grades were left out", name, n)
+	case negative == 0:
+		return nil
+	case a.Opts.Negative == dataset.NegativeDrop:
+		return []string{fmt.Sprintf("%s: %d documents with negative grades were left out", a.Name, negative)}
 	}
-	return fmt.Sprintf("%s: %d negative grades taken as 0", name, n)
-}
-
-// allNegative is the error about data of which nothing is left.
-func allNegative(name string) error {
-	return &dataset.SyntaxError{File: name, Found: "negative grades alone", Expected: "documents that are not to be dropped"}
+	return []string{fmt.Sprintf("%s: %d negative grades taken as 0", a.Name, negative)}
 }
 
 // docIDs puts the parts' document ids together; docEnd becomes part of the
@@ -247,5 +234,8 @@ func splitWarning(name string, ids []string, runs []run) string {
 		}
 		seen[q] = true
 	}
-	return dataset.ScatteredWarning(name, n, ids[example])
+	if n == 1 {
+		return fmt.Sprintf("%s: the documents of query %q stand in several places and were put together", name, ids[example])
+	}
+	return fmt.Sprintf("%s: the documents of %d queries (%q is the first) stand in several places and were put together", name, n, ids[example])
 }

@@ -23,7 +23,7 @@ from sklearn.datasets import make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, 0.1, 0.3, 1e-5, -2.5, 1024.0, float(np.float32(1e30)), -float(np.float32(1e30))]
-KINDS = ["trees", "stumps", "linear", "bias", "net", "layers", "standard"]
+KINDS = ["trees", "stumps", "linear", "bias", "net", "layers", "standard", "shift", "logistic"]
 
 
 def f32(v):
@@ -34,8 +34,8 @@ def value(rng):
     return f32(rng.choice(EXTREMES)) if rng.random() < 0.2 else f32(rng.gauss(0, 1))
 
 
-def tree(rng, features):
-    """A random tree of a model file."""
+def tree(rng, features, keep):
+    """A random tree of a model file, whose nodes say where missing values go if they are kept."""
     t = {"feature": [], "threshold": [], "left": [], "right": [], "missing_left": [], "values": []}
 
     def grow(depth):
@@ -47,6 +47,8 @@ def tree(rng, features):
         t["threshold"].append(value(rng))
         t["left"].append(0)
         t["right"].append(0)
+        if keep and rng.random() < 0.5:
+            t["missing_left"].append(own)
         t["left"][own] = grow(depth - 1)
         t["right"][own] = grow(depth - 1)
         return own
@@ -61,19 +63,32 @@ def draw(rng, kind, activations):
     numbers = lambda count: [f32(rng.gauss(0, 1)) for _ in range(count)]
     file = {"count": n, "names": [f"f{j}" for j in range(n)]}
     thresholds = []
-    if kind == "trees":
-        trees = [tree(rng, n) for _ in range(rng.randrange(1, 8))]
+    missing = rng.choice(["", "zero"])
+    if kind in ("trees", "shift", "missing"):
+        missing = "keep" if kind == "missing" else missing
+        trees = [tree(rng, n, kind == "missing") for _ in range(rng.randrange(1, 8))]
         thresholds = [v for t in trees for v in t["threshold"]]
         scorer = {"type": "trees", "features": n, "trees": trees}
     elif kind == "stumps":
         pairs = sorted({(rng.randrange(n) + 1, value(rng) + 0.0) for _ in range(rng.randrange(1, 12))})
         thresholds = [t for _, t in pairs]
         scorer = {"type": "stumps", "features": n, "stumps": [{"feature": j, "threshold": t, "weight": w} for (j, t), w in zip(pairs, numbers(len(pairs)))]}
-    elif kind in ("linear", "standard"):
+    elif kind in ("linear", "standard", "logistic", "steps"):
         scorer = {"type": "linear", "weights": numbers(n)}
         if kind == "standard":
             file["transforms"] = [
                 {"feature": j + 1, "steps": [{"step": "standard", "mean": rng.randrange(-4, 5) / 4, "deviation": 2.0 ** rng.randrange(-1, 3)}]} for j in range(n)]
+        if kind == "steps":
+            missing = rng.choice(["", "zero", "keep"])
+            chains = [[rng.choice([
+                {"step": "standard", "mean": rng.randrange(-4, 5) / 4, "deviation": rng.choice([0.0, 0.5, 2.0])},
+                {"step": "clip", "low": -1.0, "high": rng.choice([1.5, 3.0])}, {"step": "log1p"}]) for _ in range(rng.randrange(3))] for _ in range(n)]
+            if missing == "keep":
+                for c in chains:
+                    c.insert(rng.randrange(len(c) + 1), {"step": "fill", "value": rng.randrange(-4, 5) / 2})
+            file["transforms"] = [{"feature": j + 1, "steps": c} for j, c in enumerate(chains) if c]
+            if not file["transforms"]:
+                del file["transforms"]
     else:
         hidden = [] if kind == "bias" else [rng.randrange(1, 5) for _ in range(1 if kind == "net" else rng.randrange(1, 3))]
         layers = [{"units": u, "activation": rng.choice(activations)} for u in hidden] + [{"units": 1, "activation": "identity"}]
@@ -85,7 +100,7 @@ def draw(rng, kind, activations):
             h = hidden[0]
             scorer = {"type": "net", "activation": layers[0]["activation"], "features": n, "hidden": h, "weights": numbers(h * (n + 2))}
     model = {"format": "listwise-model", "version": 2 if "transforms" in file else 1, "method": "drawn", "hyperparameters": {}, "seed": 0,
-             "features": file, "missing": rng.choice(["", "zero"]), "normalization": "none", "training": {}, "scorer": scorer}
+             "features": file, "missing": missing, "normalization": "none", "training": {}, "scorer": scorer}
     return model, thresholds
 
 
@@ -99,7 +114,7 @@ def documents(rng, model, thresholds, docs, extremes):
             v = value(rng) if extremes else rng.randrange(-32, 33) / 8
             if near and rng.random() < 0.6:
                 v = float(rng.choice(near))
-            if model["missing"] == "zero" and rng.random() < 0.15:
+            if model["missing"] in ("zero", "keep") and rng.random() < 0.15:
                 v = math.nan
             row.append(v)
         rows.append(row)
@@ -123,7 +138,6 @@ class Check:
         """What listwise gives documents."""
         path = self.work / "documents.txt"
         path.write_text("".join(f"0 qid:1 " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row)) + "\n" for row in rows))
-        # A feature that is the same everywhere is there, too: the file tells the number of features.
         out = self.run("score", "--model", model, "--data", path, "--quiet").stdout
         return [float(line) for line in out.split()]
 
@@ -141,6 +155,17 @@ class Check:
             if abs(a - c) > 2 * tolerance * (s + r) and (a < c) != (b < d):
                 return self.fail(f"{what}: the scores {b!r} and {d!r} are in another order than listwise's {a!r} and {c!r}")
 
+    def expected(self, what, kind, model, rows, theirs):
+        """What listwise gives documents, with what --scores does to it."""
+        mine = self.scores(model, rows)
+        if kind == "logistic":
+            return [1 / (1 + math.exp(-v)) if v > -700 else 0.0 for v in mine]
+        if kind == "shift":
+            if min(theirs) < 0:
+                self.fail(f"{what}: found the shifted score {min(theirs)}, expected none below 0")
+            return [v + theirs[0] - mine[0] for v in mine]
+        return mine
+
     def fail(self, text):
         self.failures += 1
         if self.failures <= 20:
@@ -157,10 +182,11 @@ class Check:
         for i in range(self.models):
             kind = kinds[i % len(kinds)]
             model, thresholds = draw(self.rng, kind, activations)
-            rows = documents(self.rng, model, thresholds, 30, kind in ("trees", "stumps", "linear"))
+            rows = documents(self.rng, model, thresholds, 30, kind in ("trees", "stumps", "linear", "shift", "missing"))
             file, out = self.work / f"{engine}{i}.json", self.work / f"{engine}{i}.{form}"
             file.write_text(json.dumps(model))
-            p = self.run("export", "--model", file, "--to", form.split("_")[0], "--out", out, ok=False)
+            how = kind if kind in ("shift", "logistic") else "raw"
+            p = self.run("export", "--model", file, "--to", form, "--out", out, "--scores", how, ok=False)
             if p.returncode:
                 if "Solr adds" not in p.stderr:
                     sys.exit(p.stderr)
@@ -187,13 +213,13 @@ class Check:
         self.tasks(tasks)
         for kind, model, file, out, rows, scores in later:
             theirs = [float(v) for v in scores.read_text().split()]
-            mine = self.scores(file, rows)
+            mine = self.expected("RankyMcRankFace", kind, file, rows, theirs)
             if kind in ("net", "layers"):  # RankNet is logistic: listwise reads back what it wrote
                 mine = self.scores(out, rows)
                 self.compare(f"RankyMcRankFace, {kind}", mine, theirs, [1] * len(rows), 1e-12)
                 continue
             # Trees are summed up in float32, weighted sums in double.
-            self.compare(f"RankyMcRankFace, {kind}", mine, theirs, self.size(model, rows), 3e-7 if kind == "trees" else 1e-12)
+            self.compare(f"RankyMcRankFace, {kind}", mine, theirs, self.size(model, rows), 3e-7 if kind in ("trees", "shift") else 1e-12)
 
     def solr(self):
         tasks, later = [], []
@@ -207,20 +233,19 @@ class Check:
         for kind, model, file, back, rows, scores in later:
             theirs = [float(v) for v in scores.read_text().split()]
             size = self.size(model, rows)
-            self.compare(f"Solr, {kind}", self.scores(file, rows), theirs, size, 2e-6)
+            self.compare(f"Solr, {kind}", self.expected("Solr", kind, file, rows, theirs), theirs, size, 2e-6)
             self.compare(f"what Solr's store writes, {kind}", self.scores(back, rows), theirs, size, 2e-6)
 
     def onnx(self):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        for i, kind, model, file, out, rows in self.drawn("onnx", KINDS, ["tanh", "sigmoid", "relu", "softplus", "elu", "leakyrelu"], "onnx"):
+        for i, kind, model, file, out, rows in self.drawn("onnx", [*KINDS, "missing", "steps"], ["tanh", "sigmoid", "relu", "softplus", "elu", "leakyrelu"], "onnx"):
             session = onnxruntime.InferenceSession(out.read_bytes(), options, providers=["CPUExecutionProvider"])
-            if model["missing"] != "zero" and kind in ("trees", "stumps"):
-                pass  # no missing values are drawn
             theirs = session.run(["scores"], {"features": np.array(rows, dtype=np.float32)})[0]
             if theirs.shape != (len(rows), 1):
                 self.fail(f"onnxruntime: scores of the shape {theirs.shape}")
-            self.compare(f"onnxruntime, {kind}", self.scores(file, rows), theirs[:, 0].tolist(), self.size(model, rows), 2e-6)
+            theirs = theirs[:, 0].tolist()
+            self.compare(f"onnxruntime, {kind}", self.expected("onnxruntime", kind, file, rows, theirs), theirs, self.size(model, rows), 2e-6)
             names = json.loads(session.get_modelmeta().custom_metadata_map["features"])
             if names != model["features"]["names"]:
                 self.fail(f"onnxruntime: the names {names}")
@@ -291,12 +316,12 @@ class Check:
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--listwise", required=True, help="the program")
-    p.add_argument("--java", required=True, nargs="+", help="command of Engines.java, without the tasks")
+    p.add_argument("--java", required=True, help="command of Engines.java, without the tasks")
     p.add_argument("--work", required=True, help="folder for files")
-    p.add_argument("--models", type=int, default=210, help="models of each engine")
+    p.add_argument("--models", type=int, default=231, help="models of each engine")
     p.add_argument("--seed", type=int, default=1)
-    args = p.parse_args([a for a in sys.argv[1:]])
-    args.java = " ".join(args.java).split()
+    args = p.parse_args()
+    args.java = args.java.split()
     check = Check(args)
     for part in (check.ranklib, check.solr, check.onnx, check.trained_ranklib, check.sklearn, check.liblinear):
         part()
