@@ -113,7 +113,8 @@ func (f *xgbForest) divide(n *scorer.TreeNode) (out xgbNode, swapped bool, err e
 	return out, false, nil
 }
 
-// writeXGBoost writes what save_model of XGBoost writes, which versions from 1.3 on read.
+// writeXGBoost writes what save_model of XGBoost writes, in the form of version 2: older versions read
+// it as well.
 func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
 	f, notes, err := xgbForestOf(m, o)
 	if err != nil {
