@@ -27,6 +27,9 @@ var opensearch = format{name: "opensearch", title: "OpenSearch LTR", write: writ
 // elasticRankLib is the type model/ranklib for any model that RankLib's text can express.
 var elasticRankLib = format{name: "elasticsearch-ranklib", title: "Elasticsearch and OpenSearch LTR, model/ranklib", write: writeElasticRankLib}
 
+// elasticRaw is the type model/xgboost+json+raw, which newer versions of the plugins have.
+var elasticRaw = format{name: "elasticsearch-xgboost-raw", title: "Elasticsearch and OpenSearch LTR, model/xgboost+json+raw", write: writeElasticRaw}
+
 // The types of models.
 const (
 	elasticLinear      = "model/linear"
@@ -255,6 +258,26 @@ func writeElasticXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string,
 	}
 	notes = append(notes, "the feature set must have the features that the trees use by these names; versions of the plugin without missing values take these as 0")
 	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoost, quoted(string(definition)))
+}
+
+func writeElasticRaw(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {
+	f, notes, err := xgbForestOf(m, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.needThresholds(); err != nil {
+		return nil, err
+	}
+	if f.names, err = engineNames(m, o); err != nil {
+		return nil, err
+	}
+	f.typed = true
+	var definition bytes.Buffer
+	if err := f.write(&definition, o.Scores); err != nil {
+		return nil, err
+	}
+	notes = append(notes, "the feature set must have all features of the model by these names")
+	return notes, writeElasticBody(w, o, nil, nil, elasticXGBoostRaw, quoted(definition.String()))
 }
 
 func writeElasticRankLib(w io.Writer, m *model.Model, o WriteOptions) ([]string, error) {

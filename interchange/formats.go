@@ -42,6 +42,7 @@ var formats = []format{
 	elasticsearch,
 	opensearch,
 	elasticRankLib,
+	elasticRaw,
 	solr,
 	svmlight,
 	liblinear,

@@ -279,10 +279,8 @@ func xgboostDefinition(m *model.Model, o WriteOptions) (text []byte, notes []str
 	if err != nil {
 		return nil, nil, err
 	}
-	for j, has := range f.categories {
-		if has {
-			return nil, nil, fmt.Errorf("found categories of feature %d, expected thresholds alone: the plugins have none", j+1)
-		}
+	if err := f.needThresholds(); err != nil {
+		return nil, nil, err
 	}
 	names, err := engineNames(m, o)
 	if err != nil {
@@ -311,6 +309,14 @@ func xgboostDefinition(m *model.Model, o WriteOptions) (text []byte, notes []str
 		d.text = append(d.text, '}')
 	}
 	return d.text, notes, nil
+}
+
+// needThresholds returns an error for trees that divide documents by categories.
+func (f *xgbForest) needThresholds() error {
+	if j := slices.Index(f.categories, true); j >= 0 {
+		return fmt.Errorf("found categories of feature %d, expected thresholds alone: the plugins have none", j+1)
+	}
+	return nil
 }
 
 // dumpWriter writes nested trees. Numbers have the digits of a float64, so that a parser that

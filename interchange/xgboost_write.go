@@ -22,6 +22,7 @@ type xgbForest struct {
 	names      []string
 	trees      [][]xgbNode
 	categories []bool // of each feature: whether a node has categories
+	typed      bool   // whether the features' types are written, where none has categories
 }
 
 // xgbNode is a node; the children of one follow each other.
@@ -126,13 +127,18 @@ func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string, error)
 		}
 		f.shiftFeatures()
 	}
+	return notes, f.write(w, o.Scores)
+}
+
+// write writes the trees as save_model does.
+func (f *xgbForest) write(w io.Writer, scores Scores) error {
 	names, err := strictjson.Marshal(append([]string{}, f.names...))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	objective := `{"lambda_rank_param":{},"lambdarank_param":{},"name":"rank:ndcg"}`
 	base := "0E0"
-	if o.Scores == LogisticScores {
+	if scores == LogisticScores {
 		objective, base = `{"name":"binary:logistic","reg_loss_param":{"scale_pos_weight":"1"}}`, "5E-1"
 	}
 	out := bufio.NewWriter(w)
@@ -151,7 +157,7 @@ func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string, error)
 	fmt.Fprintf(out, `]},"name":"gbtree"},"learner_model_param":{"base_score":"%s","boost_from_average":"0","num_class":"0","num_feature":"%d","num_target":"1"},"objective":%s},"version":[2,0,0]}`,
 		base, f.features, objective)
 	_, _ = out.WriteString("\n")
-	return notes, out.Flush()
+	return out.Flush()
 }
 
 // shiftFeatures puts a feature that is not used before the others.
@@ -165,9 +171,10 @@ func (f *xgbForest) shiftFeatures() {
 	}
 }
 
-// types returns the list of the features' types, empty unless some have categories.
+// types returns the list of the features' types, empty unless it is asked for or some have
+// categories.
 func (f *xgbForest) types() []byte {
-	if !slices.Contains(f.categories, true) {
+	if !f.typed && !slices.Contains(f.categories, true) {
 		return []byte("[]")
 	}
 	text := []byte{'['}
