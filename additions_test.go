@@ -39,7 +39,7 @@ var rowsOfAdditions = []addition{
 		"ownKinds":      `"absolute": {Absolute{}, decodeAbsolute},`,
 		"architectures": `{kind: "absolute", of: func(Values) (train.Architecture, error) { return func(n int) scorer.Scorer { return scorer.Absolute{Linear: scorer.Linear{Features: n}} }, nil }},`,
 	}, checkScorer},
-	{"data format", "numbers", map[string]string{"formats": `{is: begins(numbers.Magic), read: numbers.Read},`}, checkFormat},
+	{"data format", "numbers", map[string]string{"formats": `{name: "numbers", magic: numbers.Magic, read: numbers.Read},`}, checkFormat},
 	{"model format", "words", map[string]string{"formats": "words,"}, checkModelFormat},
 	{"experiment", "dice", map[string]string{"Experiments": "diceExperiment(),"}, checkExperiment},
 	{"command", "echo", map[string]string{"commands": "newEchoCommand(env),"}, checkCommand},

@@ -100,7 +100,7 @@ func Example_ownLoss() {
 	dir, err := os.MkdirTemp("", "listwise")
 	check(err)
 	defer os.RemoveAll(dir)
-	_, err = datafile.Fold(context.Background(), dir, "testdata/train.txt", 4, 1, nil)
+	_, err = datafile.Fold(context.Background(), dir, "testdata/train.txt", 4, 1, dataset.Options{}, nil)
 	check(err)
 	folds, err := tune.ReadFolds(dir, dataset.Options{})
 	check(err)

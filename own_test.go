@@ -71,7 +71,7 @@ func mean(x []float64) (sum float64) {
 func foldsOf(t *testing.T) []tune.Fold {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "folds")
-	if _, err := datafile.Fold(context.Background(), dir, "testdata/train.txt", 4, 1, nil); err != nil {
+	if _, err := datafile.Fold(context.Background(), dir, "testdata/train.txt", 4, 1, dataset.Options{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	folds, err := tune.ReadFolds(dir, dataset.Options{})

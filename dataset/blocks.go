@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -129,4 +130,13 @@ func (d DocIDs) Pick(docs []int) DocIDs {
 		end[k] = uint32(text.Len())
 	}
 	return DocIDs{Text: text.String(), End: end}
+}
+
+// ScatteredWarning says that the documents of n queries of a file, of which first is the
+// first, stood in several places and were put together.
+func ScatteredWarning(name string, n int, first string) string {
+	if n == 1 {
+		return fmt.Sprintf("%s: the documents of query %q stand in several places and were put together", name, first)
+	}
+	return fmt.Sprintf("%s: the documents of %d queries (%q is the first) stand in several places and were put together", name, n, first)
 }

@@ -2,10 +2,9 @@ package dataset
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
+	"hash"
 	"sync"
 
 	"github.com/listwise/listwise/internal/block"
@@ -66,33 +65,72 @@ func (d *Dataset) remember(fingerprint string) {
 }
 
 func (d *Dataset) computeFingerprint() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "listwise data 1\n%d features\n", d.Features)
+	f := NewFingerprinter(d.Features)
 	for i := range d.Queries {
-		fmt.Fprintf(h, "%d documents of %q\n", d.Queries[i].Len(), d.Queries[i].ID)
+		f.Query(d.Queries[i].ID, d.Queries[i].Len())
 	}
-	var word [8]byte
-	for _, g := range d.grades {
-		binary.LittleEndian.PutUint64(word[:], math.Float64bits(g))
-		h.Write(word[:])
-	}
-	for _, w := range []struct {
-		of   string
-		each []float64
-	}{{"queries", d.QueryWeights()}, {"documents", d.weights}} {
-		if w.each != nil {
-			fmt.Fprintf(h, "weights of %s\n", w.of)
-			h.Write(block.AppendFloat64s(nil, w.each))
-		}
-	}
-	const size = 1 << 18 // values
-	n := (len(d.x) + size - 1) / size
+	f.Numbers(d.grades)
+	f.Weights(d.QueryWeights(), d.weights)
+	n := (len(d.x) + FingerprintBlock - 1) / FingerprintBlock
 	sums := make([][sha256.Size]byte, n)
 	parallel.For(n, 0, func(_, i int) {
-		sums[i] = sha256.Sum256(block.LittleEndian(d.x[i*size : min((i+1)*size, len(d.x))]))
+		sums[i] = sha256.Sum256(block.LittleEndian(d.x[i*FingerprintBlock : min((i+1)*FingerprintBlock, len(d.x))]))
 	})
 	for i := range sums {
-		h.Write(sums[i][:])
+		f.Block(sums[i])
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return f.Sum()
 }
+
+// FingerprintBlock is the number of values of X under one SHA-256.
+const FingerprintBlock = 1 << 18
+
+// Fingerprinter computes what [Dataset.Fingerprint] returns of a data set that is not in
+// memory. It is told of all queries in order, then of all grades, of the weights, and of
+// the blocks of X.
+type Fingerprinter struct{ h hash.Hash }
+
+// NewFingerprinter returns the fingerprint of a data set with a number of features, to be
+// told of its documents.
+func NewFingerprinter(features int) *Fingerprinter {
+	h := sha256.New()
+	fmt.Fprintf(h, "listwise data 1\n%d features\n", features)
+	return &Fingerprinter{h}
+}
+
+// Query adds the next query.
+func (f *Fingerprinter) Query(id string, documents int) {
+	fmt.Fprintf(f.h, "%d documents of %q\n", documents, id)
+}
+
+// Numbers adds the grades of the next documents, or weights.
+func (f *Fingerprinter) Numbers(numbers []float64) {
+	const part = 1 << 12
+	for len(numbers) > 0 {
+		n := min(part, len(numbers))
+		f.h.Write(block.AppendFloat64s(make([]byte, 0, 8*part), numbers[:n]))
+		numbers = numbers[n:]
+	}
+}
+
+// Weights adds the weights of all queries and of all documents; nil means that all are 1.
+func (f *Fingerprinter) Weights(queries, documents []float64) {
+	if queries != nil {
+		f.WeightsOf("queries")
+		f.Numbers(queries)
+	}
+	if documents != nil {
+		f.WeightsOf("documents")
+		f.Numbers(documents)
+	}
+}
+
+// WeightsOf begins the weights of queries or documents, which Numbers are told of.
+func (f *Fingerprinter) WeightsOf(what string) { fmt.Fprintf(f.h, "weights of %s\n", what) }
+
+// Block adds the SHA-256 of the bytes, little-endian, of the next [FingerprintBlock] values
+// of X, of which the last block may have fewer.
+func (f *Fingerprinter) Block(sum [sha256.Size]byte) { f.h.Write(sum[:]) }
+
+// Sum returns the fingerprint.
+func (f *Fingerprinter) Sum() string { return hex.EncodeToString(f.h.Sum(nil)[:16]) }

@@ -80,11 +80,16 @@ func (d *Dataset) TakeMissing(name string, m Missing) {
 	if n == 0 || d.missing > 0 {
 		return
 	}
+	d.Warnings = append(d.Warnings, MissingWarning(name, n, m))
+}
+
+// MissingWarning says that n missing values of a file were replaced by a policy.
+func MissingWarning(name string, n int, m Missing) string {
 	as := "as 0"
 	if m == MissingMin {
 		as = "as the feature's smallest value within the query"
 	}
-	d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d missing values (nan or NULL) taken %s", name, n, as))
+	return fmt.Sprintf("%s: %d missing values (nan or NULL) taken %s", name, n, as)
 }
 
 // FillMissing replaces all missing values of d in place by the policy, MissingZero or

@@ -227,7 +227,7 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 		if names == nil {
 			names = d.FeatureNames
 		}
-		if err := sameNames(names, d.FeatureNames); err != nil {
+		if err := SameNames(names, d.FeatureNames); err != nil {
 			return nil, fmt.Errorf("data set %d: %w", k+1, err)
 		}
 		for i := range d.Queries {
@@ -243,7 +243,8 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 	return assemble(sets[0].Features, names, missing, picks), nil
 }
 
-func sameNames(want, found []string) error {
+// SameNames returns an error if found, which may be nil, names a feature otherwise than want.
+func SameNames(want, found []string) error {
 	for j, name := range found {
 		if name != want[j] {
 			return fmt.Errorf("feature %d is named %q, expected %q", j+1, name, want[j])

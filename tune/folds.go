@@ -101,7 +101,8 @@ func observeAll(paths []string, observe func(done, total int64)) []func(done, to
 }
 
 // openAll reads the files side by side, and those that turn out narrower than
-// others again, as wide. The error is that of the first file that has one.
+// others, or with other names of features, again, as wide and with all names. The error is
+// that of the first file that has one.
 func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
 	errs := make([]error, len(sets))
 	observers := observeAll(paths, opts.Observe)
@@ -113,11 +114,12 @@ func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) erro
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
 		return errs[i]
 	}
+	opts.FeatureNames = allNames(sets)
 	for _, d := range sets {
-		opts.MinFeatures = max(opts.MinFeatures, d.Features)
+		opts.MinFeatures = max(opts.MinFeatures, d.Features, len(opts.FeatureNames))
 	}
 	for i, d := range sets {
-		if d.Features == opts.MinFeatures {
+		if d.Features == opts.MinFeatures && slices.Equal(d.FeatureNames, opts.FeatureNames) {
 			continue
 		}
 		if err := d.Close(); err != nil {
@@ -129,6 +131,25 @@ func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) erro
 		}
 	}
 	return nil
+}
+
+// allNames returns the names of the features of all data sets, such as those of values of text
+// that not all have, in the order in which they first appear; nil if one has none.
+func allNames(sets []*dataset.Dataset) []string {
+	var names []string
+	known := make(map[string]bool)
+	for _, d := range sets {
+		if d.FeatureNames == nil {
+			return nil
+		}
+		for _, name := range d.FeatureNames {
+			if !known[name] {
+				known[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // foldNames returns the folders Fold1 … FoldK of dir in order.
@@ -166,7 +187,7 @@ func foldNames(dir string) ([]string, error) {
 // partPath finds the file of one part under the first of its names that exists.
 func partPath(dir string, names []string) (string, error) {
 	for _, name := range names {
-		for _, ext := range []string{".lwd", ".txt", ".txt.gz", ".txt.zst"} {
+		for _, ext := range datafile.Endings() {
 			path := filepath.Join(dir, name+ext)
 			if _, err := os.Stat(path); err == nil {
 				return path, nil

@@ -326,8 +326,8 @@ func TestFiniteness(t *testing.T) {
 					v := float64(math.Float32frombits(bits))
 					finite := !math.IsNaN(v) && !math.IsInf(v, 0)
 					_, bad, none := checkPiece(b, false)
-					if allFinite(b) != finite || finite && bad != -1 || !finite && bad != at || none != 0 {
-						t.Fatalf("%v at %d of %d values: finite is %v, the first bad one %d", v, at, n, allFinite(b), bad)
+					if block.AllFinite(b) != finite || finite && bad != -1 || !finite && bad != at || none != 0 {
+						t.Fatalf("%v at %d of %d values: finite is %v, the first bad one %d", v, at, n, block.AllFinite(b), bad)
 					}
 					_, bad, missing := checkPiece(b, true)
 					if (missing == 1) != math.IsNaN(v) || math.IsInf(v, 0) != (bad == at) || !math.IsInf(v, 0) && bad != -1 {

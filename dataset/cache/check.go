@@ -76,10 +76,10 @@ func checkPiece(piece []byte, mayMiss bool) (sum uint32, bad, missing int) {
 	for from := 0; from < len(piece); from += part {
 		b := piece[from:min(from+part, len(piece))]
 		sum = crc32.Update(sum, castagnoli, b)
-		if bad >= 0 || allFinite(b) {
+		if bad >= 0 || block.AllFinite(b) {
 			continue
 		}
-		at, holes := firstNotFinite(b), 0
+		at, holes := block.FirstNotFinite(b), 0
 		if mayMiss {
 			at, holes = firstInfinite(b)
 		}
@@ -103,46 +103,6 @@ func firstInfinite(b []byte) (at, missing int) {
 		}
 	}
 	return at, missing
-}
-
-// A float32 is infinite or NaN if all bits of its exponent are set: then adding
-// the lowest of them carries into the sign's place, and only then. Two values are
-// tested in one word.
-const (
-	exponents  = 0x7f8000007f800000
-	lowestBits = 0x0080000000800000
-	carries    = 0x8000000080000000
-)
-
-// allFinite reports whether all float32 in b, whose length is a multiple of 4, are
-// finite.
-func allFinite(b []byte) bool {
-	words := block.Words(b)
-	var carry uint64
-	for len(words) >= 8 {
-		w := (*[8]uint64)(words)
-		words = words[8:]
-		carry |= w[0]&exponents + lowestBits
-		carry |= w[1]&exponents + lowestBits
-		carry |= w[2]&exponents + lowestBits
-		carry |= w[3]&exponents + lowestBits
-		carry |= w[4]&exponents + lowestBits
-		carry |= w[5]&exponents + lowestBits
-		carry |= w[6]&exponents + lowestBits
-		carry |= w[7]&exponents + lowestBits
-	}
-	return carry&carries == 0 && firstNotFinite(b[len(b)-len(b)%64:]) < 0
-}
-
-// firstNotFinite returns the place of the first float32 in b that is not finite,
-// or -1.
-func firstNotFinite(b []byte) int {
-	for i := 0; i+4 <= len(b); i += 4 {
-		if binary.LittleEndian.Uint32(b[i:])&(exponents&math.MaxUint32) == exponents&math.MaxUint32 {
-			return i / 4
-		}
-	}
-	return -1
 }
 
 // notFinite describes value i of the matrix, which is not finite, as a

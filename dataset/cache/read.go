@@ -22,14 +22,21 @@ type file struct {
 	bytes  *block.File
 	data   []byte // its bytes
 	matrix []byte // the end of data
+	views  bool   // identifiers of documents are views of the bytes, too
 }
 
 // Read opens a cache: mapped into memory if it is a file, where the system
 // can, otherwise read. A file that is mapped is taken from the input. The Dataset is a
 // view of the bytes and must be closed. Errors in the content are of type
 // [*dataset.SyntaxError].
-func Read(in *input.Input, opts dataset.Options) (d *dataset.Dataset, err error) {
-	c := &file{name: in.Name, mem: in.Mem, bytes: in.Map()}
+func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+	return read(in, opts, false)
+}
+
+// read is Read; views says that identifiers of documents shall be views of the bytes, and
+// not outlive them.
+func read(in *input.Input, opts dataset.Options, views bool) (d *dataset.Dataset, err error) {
+	c := &file{name: in.Name, mem: in.Mem, bytes: in.Map(), views: views}
 	if c.bytes == nil {
 		if err := c.mem.Take(in.Size, "bytes of a cache"); err != nil {
 			return nil, err
@@ -170,7 +177,10 @@ func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
 		return nil, nil, err
 	}
 	// Identifiers are copied, once as a whole and names once more each.
-	copied := len(h.blocks[blockDocs]) + 4*h.docs + 2*len(h.blocks[blockQueries]) + 2*len(h.blocks[blockNames]) + input.QueryBytes*h.queries + 16*h.features
+	copied := 2*len(h.blocks[blockQueries]) + 2*len(h.blocks[blockNames]) + input.QueryBytes*h.queries + 16*h.features
+	if !c.views {
+		copied += len(h.blocks[blockDocs]) + 4*h.docs
+	}
 	if len(h.blocks[blockInput]) > 0 {
 		copied += input.InputRowBytes * h.docs
 	}
@@ -193,7 +203,7 @@ func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
 	if d.Counts, err = c.counts(h, d.IDs); err != nil {
 		return nil, nil, err
 	}
-	if d.Docs, err = c.arena(h.blocks[blockDocEnds], h.blocks[blockDocs]); err != nil {
+	if d.Docs, err = c.arena(h.blocks[blockDocEnds], h.blocks[blockDocs], c.views); err != nil {
 		return nil, nil, err
 	}
 	for r, g := range d.Grades {
@@ -210,15 +220,19 @@ func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
 	return d, h.blocks[blockSums], nil
 }
 
-// arena checks the ends of strings and copies them and their text.
-func (c *file) arena(ends, text []byte) (dataset.DocIDs, error) {
+// arena checks the ends of strings and copies them and their text, unless they are to be views.
+func (c *file) arena(ends, text []byte, views bool) (dataset.DocIDs, error) {
 	if len(ends) == 0 {
 		return dataset.DocIDs{}, nil
 	}
-	a := dataset.DocIDs{Text: string(text), End: make([]uint32, len(ends)/4)}
+	var a dataset.DocIDs
+	if views {
+		a = dataset.DocIDs{Text: block.Text(text), End: block.Uint32s(ends)}
+	} else {
+		a = dataset.DocIDs{Text: string(text), End: slices.Clone(block.Uint32s(ends))}
+	}
 	last := uint32(0)
 	for i := range a.End {
-		a.End[i] = binary.LittleEndian.Uint32(ends[4*i:])
 		if a.End[i] < last || int(a.End[i]) > len(text) {
 			return dataset.DocIDs{}, c.bad(fmt.Sprintf("one from %d to %d", last, len(text)), "an end %d of string %d", a.End[i], i)
 		}
@@ -228,7 +242,7 @@ func (c *file) arena(ends, text []byte) (dataset.DocIDs, error) {
 }
 
 func (c *file) strings(ends, text []byte) ([]string, error) {
-	a, err := c.arena(ends, text)
+	a, err := c.arena(ends, text, false)
 	if err != nil || a.End == nil {
 		return nil, err
 	}

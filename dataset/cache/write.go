@@ -175,7 +175,7 @@ func (c *writer) strings(ends, text int, each iter.Seq[string]) {
 			b = binary.LittleEndian.AppendUint32(b, uint32(n))
 		}
 		if uint64(n) > math.MaxUint32 {
-			c.err = fmt.Errorf("identifiers take %d bytes, a cache holds at most 4 GiB", n)
+			c.err = tooLong(n)
 		}
 		return b
 	})
@@ -221,24 +221,30 @@ func metadata(d *dataset.Dataset) ([]byte, error) {
 		return b
 	})
 	c.align()
-	return c.buf, errors.Join(c.header(d), c.err)
+	err = c.header(header{docs: d.Docs(), features: d.Features, queries: len(d.Queries), fingerprint: d.Fingerprint()}, d.Missing() > 0)
+	binary.LittleEndian.PutUint32(c.buf[offSum:], crc32.Checksum(c.buf[offNumbers:], castagnoli))
+	return c.buf, errors.Join(err, c.err)
 }
 
-// header fills in the beginning of the file, when the blocks are complete.
-func (c *writer) header(d *dataset.Dataset) error {
+// header fills in the beginning of the file but for the checksum, when the lengths of the
+// blocks are known.
+func (c *writer) header(h header, missing bool) error {
 	b, le := c.buf, binary.LittleEndian
 	copy(b, Magic)
 	le.PutUint32(b[offVersion:], version)
-	if d.Missing() > 0 {
+	if missing {
 		le.PutUint32(b[offVersion:], incomplete)
 	}
-	le.PutUint64(b[offNumbers:], uint64(d.Docs()))
-	le.PutUint64(b[offNumbers+8:], uint64(d.Features))
-	le.PutUint64(b[offNumbers+16:], uint64(len(d.Queries)))
-	le.PutUint64(b[offSize:], uint64(len(b)+4*len(d.X())))
-	sum, err := hex.DecodeString(d.Fingerprint())
+	le.PutUint64(b[offNumbers:], uint64(h.docs))
+	le.PutUint64(b[offNumbers+8:], uint64(h.features))
+	le.PutUint64(b[offNumbers+16:], uint64(h.queries))
+	at := headerSize
+	for i := range numBlocks {
+		at = aligned(at) + int(le.Uint64(b[offLengths+8*i:]))
+	}
+	le.PutUint64(b[offSize:], uint64(aligned(at)+4*h.docs*h.features))
+	sum, err := hex.DecodeString(h.fingerprint)
 	copy(b[offFingerprint:offLengths], sum)
-	le.PutUint32(b[offSum:], crc32.Checksum(b[offNumbers:], castagnoli))
 	return err
 }
 

@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/random"
 )
 
@@ -36,26 +38,28 @@ type FoldSize struct {
 // Rotate rotates K part files, K at least MinFolds, into the files
 // Fold1/train.txt, vali.txt and test.txt to FoldK/… below dir, which it makes;
 // see [dataset.Rotate]. Parts are of any format that [Open] reads; what is compressed is
-// decompressed. No query may be in two of them. They are regular files, for each
-// is read several times. Every file appears complete or not at all; cancelling
+// decompressed, and what is no LETOR text is read with the options and printed. No query may be
+// in two of them. They are regular files, for each is read several times. Every file appears complete or not at all; cancelling
 // ctx ends the work before the next file. observe, unless nil, is called with its progress.
-func Rotate(ctx context.Context, dir string, parts []string, observe FoldObserver) ([]FoldSize, error) {
+func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+	opts.Context = ctx
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
 	}
-	sizes, err := checkParts(ctx, parts, observe)
+	sizes, err := checkParts(parts, opts, observe)
 	if err != nil {
 		return nil, err
 	}
-	return writeFolds(ctx, dir, parts, sizes, observe)
+	return writeFolds(dir, parts, sizes, opts, observe)
 }
 
 // Fold divides the queries of a regular file, of any format that [Open]
 // reads, at random into k parts and rotates them as Rotate does. A query's
 // documents are put into the same part wherever they stand, in their order. Lines
-// without a document are left out.
-func Fold(ctx context.Context, dir, path string, k int, seed uint64, observe FoldObserver) ([]FoldSize, error) {
-	part, sizes, err := assignParts(ctx, path, k, seed, observe)
+// without a document are left out. What is no LETOR text is read with the options.
+func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+	opts.Context = ctx
+	part, sizes, names, err := assignParts(path, k, seed, opts, observe)
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +80,10 @@ func Fold(ctx context.Context, dir, path string, k int, seed uint64, observe Fol
 		parts[p] = filepath.Join(scratch, fmt.Sprintf("S%d.txt", p+1))
 	}
 	observe.call("dividing "+path, 0, 0)
-	if err := splitFile(ctx, path, part, docs, parts); err != nil {
+	if err := splitFile(path, part, names, docs, parts, opts); err != nil {
 		return nil, err
 	}
-	return writeFolds(ctx, dir, parts, sizes, observe)
+	return writeFolds(dir, parts, sizes, opts, observe)
 }
 
 // FoldObserver is called with the progress of a stage of the work, in bytes or in what the stage's
@@ -110,31 +114,31 @@ var foldParts = [...]string{"train.txt", "vali.txt", "test.txt"}
 func foldDir(dir string, f int) string { return filepath.Join(dir, fmt.Sprintf("Fold%d", f+1)) }
 
 // anyText accepts all that is well-formed: missing values are copied, not used.
-func anyText(ctx context.Context, path string, observe FoldObserver) dataset.Options {
-	opts := dataset.Options{Missing: dataset.MissingZero, Context: ctx}
+func anyText(path string, opts dataset.Options, observe FoldObserver) dataset.Options {
+	opts.Missing = dataset.MissingKeep
 	if observe != nil {
 		opts.Observe = func(done, total int64) { observe("reading "+path, done, total, true) }
 	}
 	return opts
 }
 
-// assignParts divides the queries of a file and returns each one's part and the
-// parts' sizes.
-func assignParts(ctx context.Context, path string, k int, seed uint64, observe FoldObserver) (part map[string]int, sizes []Size, err error) {
+// assignParts divides the queries of a file and returns each one's part, the parts' sizes and
+// the names of the features, if they have some.
+func assignParts(path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (part map[string]int, sizes []Size, names []string, err error) {
 	if err := dataset.CheckFolds(k); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	d, err := Open(path, anyText(ctx, path, observe))
+	d, err := Open(path, anyText(path, opts, observe))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if n := len(d.Queries); n < k {
-		return nil, nil, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
+		return nil, nil, nil, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
 	}
 	parts, err := dataset.Parts(d, k, random.Stream(seed, "fold", ""))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	part = make(map[string]int, len(d.Queries))
 	sizes = make([]Size, k)
@@ -145,19 +149,20 @@ func assignParts(ctx context.Context, path string, k int, seed uint64, observe F
 			sizes[p] = sizes[p].plus(Size{1, q.Len()})
 		}
 	}
-	return part, sizes, nil
+	return part, sizes, d.FeatureNames, nil
 }
 
 // checkParts reads the parts and returns their sizes, or an error if one is
 // wrong or a query is in two of them.
-func checkParts(ctx context.Context, parts []string, observe FoldObserver) ([]Size, error) {
+func checkParts(parts []string, opts dataset.Options, observe FoldObserver) ([]Size, error) {
 	sizes := make([]Size, len(parts))
 	from := make(map[string]string)
+	var names []string
 	for p, path := range parts {
-		if err := ctx.Err(); err != nil {
+		if err := input.Context(opts).Err(); err != nil {
 			return nil, err
 		}
-		d, err := Open(path, anyText(ctx, path, observe))
+		d, err := Open(path, anyText(path, opts, observe))
 		if err != nil {
 			return nil, err
 		}
@@ -169,6 +174,10 @@ func checkParts(ctx context.Context, parts []string, observe FoldObserver) ([]Si
 			}
 			from[id] = path
 		}
+		if p > 0 && err == nil && !slices.Equal(d.FeatureNames, names) {
+			err = &dataset.SyntaxError{File: path, Found: "other names of features than in " + parts[0], Expected: "the same in all parts"}
+		}
+		names = d.FeatureNames
 		sizes[p] = Size{len(d.Queries), d.Docs()}
 		if err := errors.Join(err, d.Close()); err != nil {
 			return nil, err
@@ -178,7 +187,7 @@ func checkParts(ctx context.Context, parts []string, observe FoldObserver) ([]Si
 }
 
 // writeFolds writes the folds of the parts and returns their sizes.
-func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size, observe FoldObserver) ([]FoldSize, error) {
+func writeFolds(dir string, parts []string, sizes []Size, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
 	folds := make([]FoldSize, len(parts))
 	var done, total int64 // documents; a part is written once a fold
 	for _, s := range sizes {
@@ -204,7 +213,7 @@ func writeFolds(ctx context.Context, dir string, parts []string, sizes []Size, o
 		} {
 			err := atomicfile.Write(filepath.Join(name, file.name), func(w io.Writer) error {
 				for _, p := range file.parts {
-					if err := copyText(ctx, w, parts[p]); err != nil {
+					if err := copyText(w, parts[p], opts); err != nil {
 						return err
 					}
 					*file.size = file.size.plus(sizes[p])

@@ -54,7 +54,7 @@ func TestRotateFilesMakesTheOfficialFolds(t *testing.T) {
 			if out, err := exec.Command(script, set, want).CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", script, err, out)
 			}
-			if _, err := Rotate(t.Context(), got, datatest.OfficialParts(t, set), nil); err != nil {
+			if _, err := Rotate(t.Context(), got, datatest.OfficialParts(t, set), dataset.Options{}, nil); err != nil {
 				t.Fatal(err)
 			}
 			for f := range 5 {
@@ -88,7 +88,7 @@ func TestRotateFilesKeepsTheLinesAsTheyAre(t *testing.T) {
 		write(t, filepath.Join(dir, "b.txt.gz"), packed.String()),
 		write(t, filepath.Join(dir, "c.txt"), text[2]),
 	}
-	sizes, err := Rotate(t.Context(), out, parts, nil)
+	sizes, err := Rotate(t.Context(), out, parts, dataset.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestRotateFilesRefuses(t *testing.T) {
 		"no such file or directory":                {a, b, filepath.Join(dir, "none")},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := Rotate(t.Context(), out, parts, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Rotate(t.Context(), out, parts, dataset.Options{}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -142,7 +142,7 @@ func TestFoldFileDividesTheLines(t *testing.T) {
 	dir := t.TempDir()
 	text, lines := manyQueries()
 	in := write(t, filepath.Join(dir, "all.txt"), text)
-	sizes, err := Fold(t.Context(), dir, in, 3, 5, nil)
+	sizes, err := Fold(t.Context(), dir, in, 3, 5, dataset.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestFoldFileOfACache(t *testing.T) {
 		t.Fatal(err)
 	}
 	for out, in := range map[string]string{fromText: in, fromCache: cached} {
-		if _, err := Fold(t.Context(), out, in, 3, 5, nil); err != nil {
+		if _, err := Fold(t.Context(), out, in, 3, 5, dataset.Options{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -234,7 +234,7 @@ func FuzzSplit(f *testing.F) {
 		if compress.Detect(text, "") != compress.Plain || byMagic(text) != nil {
 			t.Skip()
 		}
-		d, err := Read(bytes.NewReader(text), "f", anyText(context.Background(), "", nil))
+		d, err := Read(bytes.NewReader(text), "f", anyText("", dataset.Options{}, nil))
 		if err != nil {
 			t.Skip()
 		}
@@ -253,7 +253,7 @@ func FuzzSplit(f *testing.F) {
 			if len(want) == 0 && out[p].Len() == 0 {
 				continue
 			}
-			opts := anyText(context.Background(), "", nil)
+			opts := anyText("", dataset.Options{}, nil)
 			opts.Features = d.Features
 			got, err := Read(&out[p], "part", opts)
 			if err != nil || !slices.Equal(datatest.Documents(got), want) {
@@ -268,7 +268,7 @@ func TestFoldFileRefuses(t *testing.T) {
 	in := write(t, filepath.Join(t.TempDir(), "all.txt"), text)
 	for k, want := range map[int]string{2: "2 folds: expected 3 or more", 8: "all.txt: found 7 queries, expected 8 or more for as many folds"} {
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := Fold(t.Context(), out, in, k, 1, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Fold(t.Context(), out, in, k, 1, dataset.Options{}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d folds: error %v, expected %q", k, err, want)
 		}
 		if _, err := os.Stat(out); err == nil {
@@ -284,7 +284,7 @@ func TestFoldFileStopsWhenCancelled(t *testing.T) {
 	text, _ := manyQueries()
 	in := write(t, filepath.Join(dir, "all.txt"), text)
 	out := filepath.Join(dir, "out")
-	if _, err := Fold(ctx, out, in, 3, 1, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Fold(ctx, out, in, 3, 1, dataset.Options{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {

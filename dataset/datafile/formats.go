@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/input"
@@ -34,6 +35,14 @@ type format struct {
 	// read makes a Dataset of an input in this format.
 	read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)
 
+	// stream, if not nil, returns an input in this format as a source of documents, so
+	// that it is converted without its features being in memory; files of formats without
+	// are read.
+	stream func(in *input.Input, opts dataset.Options) (stream.Source, error)
+
+	// write, if not nil, returns what writes documents in this format.
+	write func(w io.Writer, c stream.Contents) (stream.Writer, error)
+
 	// look, if not nil, returns what is wrong with the first bytes of a stream.
 	look func(first []byte, name string, opts dataset.Options) error
 
@@ -45,10 +54,11 @@ type format struct {
 // formats are the formats that files are compared with, in this order. The last is
 // what any other file is taken for.
 var formats = []format{
-	{name: "lwd", magic: cache.Magic, read: cache.Read},
-	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(',')},
-	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t')},
-	{name: "letor", read: letor.Read, look: letor.FirstError, each: letor.EachText},
+	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
+	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(','), write: table.NewCSVWriter(',')},
+	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t'), write: table.NewCSVWriter('\t')},
+	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON, write: table.NewJSONWriter},
+	{name: "letor", read: letor.Read, stream: letor.Stream, look: letor.FirstError, each: letor.EachText},
 }
 
 // Formats returns the names of all formats, as Options.Input takes them.
@@ -60,10 +70,28 @@ func Formats() []string {
 	return names
 }
 
+// Endings returns the endings that names of files of data have, those of compression included.
+func Endings() []string {
+	endings := []string{".lwd", ".txt", ".txt.gz", ".txt.zst"}
+	for _, f := range formats {
+		for _, e := range f.endings {
+			endings = append(endings, e, e+".gz", e+".zst")
+		}
+	}
+	return endings
+}
+
 // readTable returns what reads tables with a delimiter.
 func readTable(delimiter byte) func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 		return table.ReadCSV(in, opts, delimiter)
+	}
+}
+
+// streamTable is readTable for a source.
+func streamTable(delimiter byte) func(in *input.Input, opts dataset.Options) (stream.Source, error) {
+	return func(in *input.Input, opts dataset.Options) (stream.Source, error) {
+		return table.StreamCSV(in, opts, delimiter)
 	}
 }
 

@@ -3,7 +3,6 @@ package datafile
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,13 +10,15 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/input"
 )
 
 // copyText writes a file's text to w, and a line feed where its last line lacks
 // one.
-func copyText(ctx context.Context, w io.Writer, path string) error {
-	return eachText(ctx, path, func(text []byte) error {
+func copyText(w io.Writer, path string, opts dataset.Options) error {
+	ctx := input.Context(opts)
+	return eachText(path, opts, func(text []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -27,9 +28,10 @@ func copyText(ctx context.Context, w io.Writer, path string) error {
 }
 
 // splitFile copies the lines of a file, which must be right, to new files: those
-// of query id's documents to parts[part[id]], others nowhere. There must be as
-// many documents as given.
-func splitFile(ctx context.Context, path string, part map[string]int, docs int, parts []string) (err error) {
+// of query id's documents to parts[part[id]], others nowhere but the names of features,
+// which each part begins with. There must be as many documents as given.
+func splitFile(path string, part map[string]int, names []string, docs int, parts []string, opts dataset.Options) (err error) {
+	ctx := input.Context(opts)
 	s := splitter{part: part, out: make([]*bufio.Writer, len(parts))}
 	for p, name := range parts {
 		f, e := os.Create(name)
@@ -37,9 +39,12 @@ func splitFile(ctx context.Context, path string, part map[string]int, docs int, 
 			return e
 		}
 		s.out[p] = bufio.NewWriter(f)
+		if _, e := letor.NewWriter(s.out[p], stream.Contents{FeatureNames: names}, letor.Options{}); e != nil {
+			return e
+		}
 		defer func() { err = errors.Join(err, s.out[p].Flush(), f.Close()) }()
 	}
-	err = eachText(ctx, path, func(text []byte) error {
+	err = eachText(path, opts, func(text []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -81,12 +86,15 @@ func (s *splitter) split(text []byte) error {
 // eachText calls visit with all of a file's text in order, some whole lines at a
 // time, each with its line feed. A file's that is no text are those that letor.Write
 // prints.
-func eachText(ctx context.Context, path string, visit func(text []byte) error) error {
-	opts := dataset.Options{Context: ctx}
+func eachText(path string, opts dataset.Options, visit func(text []byte) error) error {
+	opts.Missing = dataset.MissingKeep
 	return input.With(path, opts, beginning(opts), func(in *input.Input) error {
 		f, err := recognise(in, opts)
 		if err != nil {
 			return err
+		}
+		if f.each != nil && opts.Negative == dataset.NegativeDrop {
+			return &dataset.SyntaxError{File: path, Found: "text, whose lines are copied as they stand", Expected: "no documents to leave out"}
 		}
 		if f.each != nil {
 			return f.each(in, opts, visit)

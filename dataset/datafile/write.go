@@ -1,7 +1,6 @@
 package datafile
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/compress"
 )
@@ -17,33 +17,47 @@ import (
 // end in .lwd.
 func IsCache(path string) bool { return strings.HasSuffix(path, ".lwd") }
 
-// Write writes the data set in the format that the end of the name asks for:
-// .lwd means a cache, .gz and .zst compressed text, anything else text, for which
-// the options hold; Observe holds for all. The file appears when it is complete.
-// [Open] reads it.
+// Write writes the data set in the format that the end of the name asks for: .lwd means a
+// cache, .csv, .tsv and .jsonl a table, anything else LETOR text, for which the options hold;
+// Observe holds for all. Behind the ending of text, .gz and .zst mean that it is compressed.
+// The file appears when it is complete. [Open] reads it.
 func Write(path string, d *dataset.Dataset, opts letor.Options) error {
 	if IsCache(path) {
 		return cache.WriteObserved(path, d, opts.Observe)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
-		kind := compress.ByName(path)
-		if kind == compress.Plain {
-			return letor.Write(w, d, opts)
-		}
-		z, err := compress.Writer(w, kind)
-		if err != nil {
-			return err
-		}
-		return writeThrough(z, d, opts)
+		return compressed(w, compress.ByName(path), func(w io.Writer) error {
+			t, err := newWriter(w, path, stream.ContentsOf(d), opts)
+			if err != nil {
+				return err
+			}
+			return stream.Write(t, d, opts.Observe)
+		})
 	})
 }
 
-// writeThrough writes text to a compressor and closes it.
-func writeThrough(z io.WriteCloser, d *dataset.Dataset, opts letor.Options) error {
-	w := bufio.NewWriterSize(z, 1<<16)
-	err := letor.Write(w, d, opts)
-	if err == nil {
-		err = w.Flush()
+// newWriter returns what writes text in the format that the end of a name asks for.
+func newWriter(w io.Writer, path string, c stream.Contents, opts letor.Options) (stream.Writer, error) {
+	if f := byName(path); f != nil && f.write != nil {
+		return f.write(w, c)
 	}
-	return errors.Join(err, z.Close())
+	return letor.NewWriter(w, c, opts)
+}
+
+// IsTable reports whether Write would write a table under this name.
+func IsTable(path string) bool {
+	f := byName(path)
+	return f != nil && f.write != nil
+}
+
+// compressed has fn write text through a compressor.
+func compressed(w io.Writer, kind compress.Encoding, fn func(io.Writer) error) error {
+	if kind == compress.Plain {
+		return fn(w)
+	}
+	z, err := compress.Writer(w, kind)
+	if err != nil {
+		return err
+	}
+	return errors.Join(through(z, fn), z.Close())
 }

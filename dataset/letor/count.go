@@ -6,11 +6,11 @@ import (
 	"github.com/listwise/listwise/internal/ingest"
 )
 
-// countLines returns the number of documents and of lines in a chunk and the
+// count returns the number of documents and of lines in a chunk and the
 // largest feature index of its documents. As indices ascend, that is a line's
 // last, the digits before its last colon; of lines that are wrong in some way
 // the number found means nothing, but parsing will refuse them.
-func countLines(c ingest.Chunk) (size ingest.Size) {
+func (f *format) count(c ingest.Chunk) (size ingest.Size) {
 	n := c.Lines()
 	comment := -1 // the next # from p, or n; sought only when passed
 	for p := 0; p < n; size.Lines++ {
@@ -21,6 +21,9 @@ func countLines(c ingest.Chunk) (size ingest.Size) {
 		}
 		p = end + 1
 		if start == end || start == comment {
+			if start == comment && bytes.HasPrefix(c.Text[start:end], namesMark) {
+				f.found(c.Index, parseNames(c.Text[start:end]))
+			}
 			continue
 		}
 		size.Docs++

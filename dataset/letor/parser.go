@@ -13,6 +13,7 @@ import (
 type parser struct {
 	*ingest.Collector
 
+	format    *format
 	limit     int
 	exact     bool // limit is the number of columns, not a precaution
 	missing   dataset.Missing
@@ -35,8 +36,9 @@ const maxExpected = 4096
 func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {
 	z := &parser{
 		Collector: c,
+		format:    f,
 		limit:     f.Limit(),
-		exact:     f.opts.Features > 0,
+		exact:     f.opts.Features > 0 || f.named() > 0,
 		missing:   f.opts.Missing,
 		checkOnly: checkOnly,
 		expect:    make([]expected, min(c.Width, maxExpected)),
@@ -61,7 +63,11 @@ func (z *parser) Chunk(c ingest.Chunk, before, most int) (docs, line int, err er
 			p++
 			continue
 		case '#':
-			p = find(c.Text, p, '\n') + 1
+			end := find(c.Text, p, '\n')
+			if err := z.format.checkNames(c.Text[p:end]); err != nil {
+				return docs, line, err
+			}
+			p = end + 1
 			continue
 		}
 		if docs == most {

@@ -11,8 +11,10 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/decimal"
 	"github.com/listwise/listwise/internal/ingest"
@@ -29,24 +31,36 @@ func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	return ingest.Read(in, opts, &format{opts: opts})
 }
 
+// Stream returns LETOR text as a source of documents, which [Read] would read.
+func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
+	return ingest.Documents(in, opts, &format{opts: opts})
+}
+
 // format is LETOR text, read with options.
 type format struct {
 	opts dataset.Options
+
+	mu    sync.Mutex
+	names []string // of the features, nil if no line names them
+	at    int      // the chunk in which the names stand
 }
 
 var _ ingest.Format = (*format)(nil)
 
 func (f *format) Quotes() bool { return false }
 
-func (f *format) Count(c ingest.Chunk) ingest.Size { return countLines(c) }
+func (f *format) Count(c ingest.Chunk) ingest.Size { return f.count(c) }
 
 func (f *format) Recount() {}
 
 func (f *format) Counted() error { return nil }
 
-func (f *format) Names() []string { return nil }
+func (f *format) Names() []string { return f.names }
 
 func (f *format) Width(feature int) int {
+	if n := f.named(); n > 0 {
+		return n
+	}
 	if feature == 0 && f.opts.Features == 0 && f.opts.MinFeatures == 0 {
 		return 0
 	}
@@ -54,6 +68,9 @@ func (f *format) Width(feature int) int {
 }
 
 func (f *format) Limit() int {
+	if n := f.named(); n > 0 {
+		return n
+	}
 	if f.opts.Features > 0 {
 		return f.opts.Features
 	}
@@ -87,9 +104,10 @@ func FirstError(text []byte, name string, opts dataset.Options) error {
 		}
 	}
 	c := ingest.Chunk{Text: ingest.CloseLine(append(make([]byte, 0, n+1+decimal.Padding), text[:n]...))}.WithoutMark()
-	size := countLines(c)
+	f := &format{opts: opts}
+	size := f.count(c)
 	col := ingest.NewCollector(new(ingest.Blocks), opts, input.NewMemory(name, opts))
-	z := newParser(col, &format{opts: opts}, true)
+	z := newParser(col, f, true)
 	line, err := ingest.ParseChunk(z, col, c, &ingest.Part{Docs: size.Docs, Lines: size.Lines}, true)
 	if err != nil {
 		return ingest.Locate(err, name, line)

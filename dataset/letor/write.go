@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
 )
 
 // Options are those of Write.
@@ -26,42 +27,64 @@ type Options struct {
 
 // Write writes the data set as LETOR text, one document a line, query after
 // query: documents that stood in several places of the input stand together.
-// Numbers are the shortest decimals from which [Read] gets the same bits.
+// Numbers are the shortest decimals from which [Read] gets the same bits. Names of features
+// stand in a comment before.
 //
-// Feature names and warnings have no place in the format. Weights have none either, so that
+// Warnings have no place in the format. Weights have none either, so that
 // data with weights are an error, as is an identifier that holds blanks or control
 // characters or is not UTF-8.
 func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
-	if d.Weighted() {
-		return errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) keeps them")
+	l, err := NewWriter(w, stream.ContentsOf(d), opts)
+	if err != nil {
+		return err
 	}
-	line := make([]byte, 0, 1<<12)
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		if !plainID(q.ID) || q.ID == "" || strings.Contains(q.ID, "#") {
-			return fmt.Errorf("query id %q cannot be written as text: expected UTF-8 without blanks, control characters or #", q.ID)
-		}
-		for j := range q.Len() {
-			id := q.DocID(j)
-			if !plainID(id) {
-				return fmt.Errorf("document id %q of query %q cannot be written as text: expected UTF-8 without blanks or control characters", id, q.ID)
-			}
-			line = strconv.AppendFloat(line[:0], q.Grades[j], 'g', -1, 64)
-			line = append(append(line, " qid:"...), q.ID...)
-			line = appendFeatures(line, q.Row(j), opts.Sparse, i == 0 && j == 0)
-			if id != "" {
-				line = append(append(line, " #docid = "...), id...)
-			}
-			line = append(line, '\n')
-			if _, err := w.Write(line); err != nil {
-				return err
-			}
-		}
-		if opts.Observe != nil {
-			opts.Observe(i+1, len(d.Queries))
-		}
+	return stream.Write(l, d, opts.Observe)
+}
+
+// NewWriter returns what writes documents as [Write] does.
+func NewWriter(w io.Writer, c stream.Contents, opts Options) (stream.Writer, error) {
+	if c.Weighted {
+		return nil, errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) keeps them")
 	}
-	return d.Changed()
+	names, err := namesLine(c.FeatureNames)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(names)
+	return &lineWriter{w: w, sparse: opts.Sparse}, err
+}
+
+// lineWriter writes documents, one a line.
+type lineWriter struct {
+	w      io.Writer
+	sparse bool
+	line   []byte
+	query  string // of the document before
+}
+
+// Close implements stream.Writer.
+func (l *lineWriter) Close() error { return nil }
+
+// Document implements stream.Writer.
+func (l *lineWriter) Document(query, id string, grade float64, row []float32) error {
+	if query != l.query && (!plainID(query) || strings.Contains(query, "#")) || query == "" {
+		return fmt.Errorf("query id %q cannot be written as text: expected UTF-8 without blanks, control characters or #", query)
+	}
+	if !plainID(id) {
+		return fmt.Errorf("document id %q of query %q cannot be written as text: expected UTF-8 without blanks or control characters", id, query)
+	}
+	l.query = query
+	first := l.line == nil
+	line := strconv.AppendFloat(l.line[:0], grade, 'g', -1, 64)
+	line = append(append(line, " qid:"...), query...)
+	line = appendFeatures(line, row, l.sparse, first)
+	if id != "" {
+		line = append(append(line, " #docid = "...), id...)
+	}
+	line = append(line, '\n')
+	l.line = line
+	_, err := l.w.Write(line)
+	return err
 }
 
 func plainID(id string) bool {

@@ -13,8 +13,8 @@ import (
 func TestWriteText(t *testing.T) {
 	d := datatest.Split()
 	for sparse, want := range map[bool]string{
-		false: "1 qid:a 1:0.5 2:1 #docid = x\n2 qid:a 1:4 2:0 #docid = yz\n0 qid:käse 1:0 2:-3\n0.5 qid:b 1:1e-09 2:0\n",
-		true:  "1 qid:a 1:0.5 2:1 #docid = x\n2 qid:a 1:4 #docid = yz\n0 qid:käse 2:-3\n0.5 qid:b 1:1e-09\n",
+		false: "# features: [\"bm25\",\"länge\"]\n1 qid:a 1:0.5 2:1 #docid = x\n2 qid:a 1:4 2:0 #docid = yz\n0 qid:käse 1:0 2:-3\n0.5 qid:b 1:1e-09 2:0\n",
+		true:  "# features: [\"bm25\",\"länge\"]\n1 qid:a 1:0.5 2:1 #docid = x\n2 qid:a 1:4 #docid = yz\n0 qid:käse 2:-3\n0.5 qid:b 1:1e-09\n",
 	} {
 		var b bytes.Buffer
 		if err := Write(&b, d, Options{Sparse: sparse}); err != nil || b.String() != want {

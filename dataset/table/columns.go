@@ -88,7 +88,7 @@ func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error)
 	if err := c.check(fields); err != nil {
 		return nil, err
 	}
-	if err := c.identify(opts.Table); err != nil {
+	if err := c.identify(fields, opts.Table); err != nil {
 		return nil, err
 	}
 	choose := c.chooseByOptions
@@ -118,7 +118,7 @@ func (c *Columns) check(fields []Field) error {
 }
 
 // identify finds the columns of queries, grades and documents.
-func (c *Columns) identify(o dataset.TableOptions) error {
+func (c *Columns) identify(fields []Field, o dataset.TableOptions) error {
 	for _, w := range []struct {
 		role  Role
 		place *int
@@ -131,11 +131,13 @@ func (c *Columns) identify(o dataset.TableOptions) error {
 		{Grade, &c.grade, o.Grade, "grades", "--grade", !o.Ungraded},
 		{Doc, &c.doc, o.Doc, "documents", "--doc", false},
 	} {
-		find := func(f Column) bool { return f.Role == Skip && slices.Contains(usual[w.role], plainName(f.Name)) }
-		if w.name != "" {
-			find = func(f Column) bool { return f.Name == w.name }
+		find := func(i int) bool {
+			return c.List[i].Role == Skip && slices.Contains(usual[w.role], plainName(c.List[i].Name))
 		}
-		*w.place = slices.IndexFunc(c.List, find)
+		if w.name != "" {
+			find = func(i int) bool { return c.List[i].Name == w.name }
+		}
+		*w.place = first(fields, find)
 		switch i := *w.place; {
 		case i >= 0 && c.List[i].Role != Skip:
 			return &dataset.SyntaxError{Found: fmt.Sprintf("column %q for %s, which has another use", w.name, w.what), Expected: "another column (" + w.flag + ")"}
@@ -148,6 +150,17 @@ func (c *Columns) identify(o dataset.TableOptions) error {
 		}
 	}
 	return nil
+}
+
+// first returns the first place that find accepts, of those aside if there is one, else -1.
+func first(fields []Field, find func(i int) bool) int {
+	place := -1
+	for i, f := range fields {
+		if find(i) && (place < 0 || f.Aside && !fields[place].Aside) {
+			place = i
+		}
+	}
+	return place
 }
 
 // unknownColumn is the error about a column that an option names and the table lacks.
@@ -320,6 +333,12 @@ func (c *Columns) NeedsSurvey() bool {
 	return c.order != nil && (c.Auto || slices.ContainsFunc(c.List, func(f Column) bool { return f.Role == OneHot }))
 }
 
+// Surveys reports whether a survey wants the values of a column.
+func (c *Columns) Surveys(column int) bool {
+	role := c.List[column].Role
+	return role == OneHot || role == Feature && c.Auto
+}
+
 // Settle numbers and names the features. The survey has the values of the columns of text,
 // nil if none was needed.
 func (c *Columns) Settle(s *Survey) error {
@@ -329,14 +348,14 @@ func (c *Columns) Settle(s *Survey) error {
 	for _, i := range c.order {
 		f := &c.List[i]
 		f.Feature = len(c.Names)
-		if f.Role == Feature && c.Auto && s.text[i] {
+		if f.Role == Feature && c.Auto && s.text[f.Name] {
 			f.Role = OneHot
 		}
 		if f.Role == Feature {
 			c.Names = append(c.Names, f.Name)
 			continue
 		}
-		values, err := s.values(i, f.Name)
+		values, err := s.values(f.Name)
 		if err != nil {
 			return err
 		}

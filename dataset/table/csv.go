@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/decimal"
 	"github.com/listwise/listwise/internal/ingest"
 	"github.com/listwise/listwise/internal/input"
@@ -15,9 +16,6 @@ import (
 // twice. Lines end in LF or CR LF; empty ones are skipped. Blanks around cells without quotes
 // do not count. The delimiter is that of the options, else the one given.
 func ReadCSV(in *input.Input, opts dataset.Options, delimiter byte) (*dataset.Dataset, error) {
-	if opts.Table.Delimiter != 0 {
-		delimiter = opts.Table.Delimiter
-	}
 	f, err := openCSV(in, opts, delimiter)
 	if err != nil {
 		return nil, ingest.Locate(err, in.Name, max(1, f.headLines))
@@ -28,6 +26,34 @@ func ReadCSV(in *input.Input, opts dataset.Options, delimiter byte) (*dataset.Da
 	}
 	d.Warnings = append(d.Warnings, f.columns.Warnings(in.Name)...)
 	return d, nil
+}
+
+// StreamCSV returns a table as a source of documents, which [ReadCSV] would read.
+func StreamCSV(in *input.Input, opts dataset.Options, delimiter byte) (stream.Source, error) {
+	f, err := openCSV(in, opts, delimiter)
+	if err != nil {
+		return nil, ingest.Locate(err, in.Name, max(1, f.headLines))
+	}
+	s, err := ingest.Documents(in, opts, f)
+	return &warned{s, in.Name, func() *Columns { return f.columns }}, err
+}
+
+// warned is a source with the warnings about columns.
+type warned struct {
+	stream.Source
+
+	name    string
+	columns func() *Columns // once it is surveyed
+}
+
+// Survey implements stream.Source.
+func (w *warned) Survey(visit func(runs []stream.Run) error) (stream.Shape, error) {
+	shape, err := w.Source.Survey(visit)
+	if err != nil {
+		return shape, err
+	}
+	shape.Warnings = append(shape.Warnings, w.columns().Warnings(w.name)...)
+	return shape, nil
 }
 
 // csvFormat is CSV with a known header.
@@ -49,7 +75,7 @@ func (f *csvFormat) Quotes() bool { return true }
 
 func (f *csvFormat) Recount() {
 	if f.survey != nil {
-		f.survey = NewSurvey(f.columns, f.mem)
+		f.survey = NewSurvey(f.mem)
 	}
 }
 
@@ -118,7 +144,7 @@ func blank(line []byte) bool {
 func (f *csvFormat) collect(c ingest.Chunk, p int) {
 	s := splitter{delimiter: f.delimiter}
 	part := f.survey.Part()
-	defer part.Done()
+	defer part.Done(func(column int) string { return f.columns.List[column].Name })
 	for n := c.Lines(); p < n; {
 		if blank(c.Text[p:min(n, p+2)]) {
 			p = bytes.IndexByte(c.Text[p:], '\n') + p + 1
@@ -129,7 +155,7 @@ func (f *csvFormat) collect(c ingest.Chunk, p int) {
 			if err != nil {
 				return // parsing will say so
 			}
-			if column < len(f.columns.List) && f.survey.Wants(column) {
+			if column < len(f.columns.List) && f.columns.Surveys(column) {
 				part.Add(column, cell)
 			}
 			if p = next + 1; c.Text[next] == '\n' {

@@ -122,9 +122,6 @@ func compareRows(t *testing.T, d *dataset.Dataset, ids []string, grades []float6
 	}
 }
 
-// checkWritten is replaced where tables are written.
-func checkWritten(*testing.T, *dataset.Dataset) {}
-
 func TestColumns(t *testing.T) {
 	const text = "\ufeff id ,Query ID,label,BM25,\"a,b\",color,,ok\r\n" +
 		"1,q1,2,0.5,1, red ,x,true\r\n" + "\r\n" + "2,\"q, 2\",-1,1,NA,\"bl\"\"ue\",y,FALSE\r\n" + "3,q1,0.25,2,3,,z,1"

@@ -22,6 +22,9 @@ const longestHeader = 16 << 20
 // openCSV reads the header of a table and chooses its columns. With an error, headLines is
 // that of the error.
 func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat, error) {
+	if opts.Table.Delimiter != 0 {
+		delimiter = opts.Table.Delimiter
+	}
 	f := &csvFormat{opts: opts, delimiter: delimiter, mem: in.Mem}
 	line, err := f.headLine(in)
 	if err != nil {
@@ -37,7 +40,7 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 		fields = append(fields, Field{Name: string(cell)})
 		p = end + 1
 	}
-	if err := checkHeader(fields, line, delimiter); err != nil {
+	if err := checkHeader(fields, line, delimiter, opts.Table.Query); err != nil {
 		return f, err
 	}
 	if f.columns, err = Choose(in.Name, fields, opts); err != nil {
@@ -47,14 +50,14 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 		return f, bad(fmt.Sprintf("%d columns of features", n), fmt.Sprintf("at most %d", dataset.DefaultMaxFeature))
 	}
 	if f.columns.NeedsSurvey() {
-		f.survey = NewSurvey(f.columns, in.Mem)
+		f.survey = NewSurvey(in.Mem)
 		return f, nil
 	}
 	return f, f.columns.Settle(nil)
 }
 
 // checkHeader says what a first line that names no columns looks like.
-func checkHeader(fields []Field, line []byte, delimiter byte) error {
+func checkHeader(fields []Field, line []byte, delimiter byte, query string) error {
 	if len(fields) == 1 {
 		for _, other := range []struct {
 			delimiter byte
@@ -71,7 +74,7 @@ func checkHeader(fields []Field, line []byte, delimiter byte) error {
 			numbers++
 		}
 	}
-	if numbers > 0 && 2*numbers >= len(fields) && !slices.ContainsFunc(fields, func(f Field) bool { return UsualQuery(f.Name) }) {
+	if numbers > 0 && 2*numbers >= len(fields) && !slices.ContainsFunc(fields, func(f Field) bool { return UsualQuery(f.Name) || f.Name == query }) {
 		return bad("numbers, the first "+ingest.Quote(line[:len(line)-1]), "a first line with the names of the columns")
 	}
 	return nil

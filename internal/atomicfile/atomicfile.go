@@ -32,8 +32,46 @@ import (
 // be renamed over and is written directly, as are /dev/stdout and /dev/stderr
 // whatever they lead to. The writer is buffered.
 func Write(path string, fn func(io.Writer) error) error {
+	return write(path, func(f *os.File) error { return buffered(f, fn) }, fn)
+}
+
+// WriteFile is Write for an fn that writes a file in any order, and reads what it has
+// written. What is no regular file gets the bytes when they are complete, from a file in
+// the system's folder for temporary ones.
+func WriteFile(path string, fn func(*os.File) error) error {
+	return write(path, fn, func(w io.Writer) error {
+		return Scratch(os.TempDir(), func(f *os.File) error {
+			if err := fn(f); err != nil {
+				return err
+			}
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			_, err := io.Copy(w, f)
+			return err
+		})
+	})
+}
+
+// Scratch makes use of a new file in a folder, which is gone afterwards, however the
+// process ends: if it is killed, by the next one that writes there.
+func Scratch(dir string, use func(*os.File) error) error {
+	folder, remove, err := Folder(dir)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	f, err := os.OpenFile(filepath.Join(folder, "scratch"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(f), f.Close())
+}
+
+// write makes fill write a regular file, or send what is written to one that is none.
+func write(path string, fill func(*os.File) error, send func(io.Writer) error) error {
 	if f := standard(path); f != nil {
-		return buffered(f, fn)
+		return buffered(f, send)
 	}
 	path, err := Target(path)
 	if err != nil {
@@ -48,11 +86,11 @@ func Write(path string, fn func(io.Writer) error) error {
 	case info.IsDir():
 		return fmt.Errorf("%s: is a directory, expected a file", path)
 	case !info.Mode().IsRegular():
-		return writeDirectly(path, fn)
+		return writeDirectly(path, send)
 	default:
 		perm = info.Mode().Perm()
 	}
-	return replace(path, perm, fn)
+	return replace(path, perm, fill)
 }
 
 // standard returns the open file that a name stands for. Where it was redirected
@@ -101,14 +139,14 @@ func Target(path string) (string, error) {
 	return "", fmt.Errorf("%s: too many symbolic links", path)
 }
 
-func replace(path string, perm fs.FileMode, fn func(io.Writer) error) error {
+func replace(path string, perm fs.FileMode, fill func(*os.File) error) error {
 	removeRemains(filepath.Dir(path))
 	f, err := create(path, perm)
 	if err != nil {
 		return err
 	}
 	defer f.discard()
-	if err := buffered(f.File, fn); err != nil {
+	if err := fill(f.File); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -139,7 +177,7 @@ func create(path string, perm fs.FileMode) (*temporary, error) {
 	for {
 		name := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
 		f, err := begin(func() (*os.File, error) {
-			return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+			return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 		})
 		if errors.Is(err, fs.ErrExist) || errors.Is(err, errTaken) {
 			continue

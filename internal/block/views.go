@@ -35,6 +35,22 @@ func Float64s(b []byte) []float64 {
 	return x
 }
 
+// Uint32s is Float32s for whole numbers.
+func Uint32s(b []byte) []uint32 {
+	n := len(b) / 4
+	if native(b, unsafe.Alignof(uint32(0))) {
+		return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	}
+	x := make([]uint32, n)
+	for i := range x {
+		x[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	return x
+}
+
+// Text returns bytes that do not change as a string in the same memory.
+func Text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
 // Words returns the 64-bit little-endian words in b, as Float64s does.
 func Words(b []byte) []uint64 {
 	n := len(b) / 8

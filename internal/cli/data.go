@@ -26,9 +26,10 @@ as text, as text compressed by gzip or zstandard, or as a .lwd cache, which open
 at once at any size. Commands recognise the format of an input by its content,
 and choose the format of an output by the end of its name.
 
-Inputs may be tables, too, plain or compressed: CSV and TSV, recognised by the end
-of the name or by a first line with a usual name, or named by --input. The first
-line names the columns. One column has the queries, others the grades and the
+Files may be tables, too, plain or compressed: CSV and TSV, whose first line names
+the columns, and JSON lines, an object a document (.jsonl, .ndjson), whose members
+are the columns. They are recognised by the end of the name or by their first line,
+or named by --input. One column has the queries, others the grades and the
 documents' ids (--query, --grade, --doc); all others are features unless --features
 says which, and give them their names. Empty cells, NA, nan and null are missing
 (--missing). Text is refused, or each of its values made a feature (--one-hot).`,
@@ -129,7 +130,7 @@ type dataOutput struct {
 
 func (o *dataOutput) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.out, "out", "", "`file` to write: a cache if its name ends in .lwd, text otherwise, compressed if it ends in .gz or .zst; - is standard output")
+	f.StringVar(&o.out, "out", "", "`file` to write: a cache if its name ends in .lwd, a table if in .csv, .tsv or .jsonl, text otherwise; text and tables are compressed if .gz or .zst follows; - is standard output")
 	f.BoolVar(&o.sparse, "sparse", false, "leave out features that are 0 (text only)")
 }
 
@@ -140,6 +141,9 @@ func (o *dataOutput) check(cmd *cobra.Command, inputs ...string) error {
 	}
 	if o.sparse && datafile.IsCache(o.out) {
 		return usageErrorf("--sparse is for text, not for the cache %s", o.out)
+	}
+	if o.sparse && datafile.IsTable(o.out) {
+		return usageErrorf("--sparse is for LETOR text, not for the table %s", o.out)
 	}
 	return o.targets(inputs).check()
 }
@@ -181,10 +185,14 @@ type writtenJSON struct {
 // written reports the size of what a command wrote.
 func (o *dataOutput) written(d *dataset.Dataset) (report, writtenJSON) {
 	w := writtenJSON{o.out, len(d.Queries), d.Docs(), d.Features}
+	return w.report(), w
+}
+
+func (w writtenJSON) report() report {
 	return report{
-		title:   "wrote " + o.out,
+		title:   "wrote " + w.Out,
 		columns: []string{"what", "number"},
 		rows:    [][]any{{"queries", w.Queries}, {"documents", w.Documents}, {"features", w.Features}},
 		json:    w,
-	}, w
+	}
 }

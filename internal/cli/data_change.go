@@ -151,27 +151,3 @@ with --normalize do this by themselves when they score.`,
 	cmd.Flags().StringVar(&kind, "kind", "minmax", "`how` to rescale: minmax, zscore or none")
 	return cmd
 }
-
-func newDataConvertCommand(env *environment) *cobra.Command {
-	var in dataInput
-	var out dataOutput
-	cmd := &cobra.Command{
-		Use:   "convert FILE... --out FILE",
-		Short: "Write a data set in another format, or several files as one",
-		Long: `Reads one or more files of any format and writes them as one, in the format that
-the end of the name asks for: a cache (.lwd), text (.txt), or compressed text
-(.gz, .zst). A cache opens at once, however large it is.
-
-Missing values become what --missing says, in the file that is written: let it be
-the rule of the training, for no model can distinguish them from other values then.`,
-		Example: `  listwise data convert train.txt.gz --out train.lwd
-  listwise data convert train.lwd --out train.txt
-  listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return change(cmd, env, args, &in, &out, func(*dataset.Dataset) {})
-		},
-	}
-	in.addTo(cmd)
-	out.addTo(cmd)
-	return cmd
-}

@@ -11,6 +11,7 @@ import (
 )
 
 type foldFlags struct {
+	tables
 	data  []string
 	folds int
 	seed  uint64
@@ -30,13 +31,15 @@ K-1 and tests on part K; every further fold moves on by one part, so each part i
 tested once. This is LETOR's rotation: its five parts give its five folds, byte for
 byte.
 
-Lines are copied as they stand; the rows of a binary cache are written as lines.`,
+Lines of LETOR text are copied as they stand; the rows of a table or a binary cache
+are written as such lines.`,
 		Example: `  listwise data fold all.txt.gz --folds 5 --seed 1 --out folds
   listwise data fold --parts S1.txt S2.txt S3.txt S4.txt S5.txt --out MQ2008`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.data, "data", nil, "data `file`, the same as an argument")
+	f.addTo(cmd)
 	addWhole(fl, &f.folds, "folds", 5, dataset.MinFolds, "`number` of folds, 3 or more")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that the random division depends on")
 	fl.BoolVar(&f.parts, "parts", false, "the files given are the parts")
@@ -55,14 +58,18 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	if err := f.check(cmd, files); err != nil {
 		return err
 	}
+	opts := dataset.Options{Note: env.noteOnce}
+	if err := f.apply(&opts); err != nil {
+		return err
+	}
 	var sizes []datafile.FoldSize
 	stages := stagedProgress{env: env}
 	defer stages.finish()
 	var err error
 	if f.parts {
-		sizes, err = datafile.Rotate(cmd.Context(), f.out, files, stages.setUnit)
+		sizes, err = datafile.Rotate(cmd.Context(), f.out, files, opts, stages.setUnit)
 	} else {
-		sizes, err = datafile.Fold(cmd.Context(), f.out, files[0], f.folds, f.seed, stages.setUnit)
+		sizes, err = datafile.Fold(cmd.Context(), f.out, files[0], f.folds, f.seed, opts, stages.setUnit)
 	}
 	stages.finish()
 	if err != nil {

@@ -49,7 +49,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	addPositive(fl, &f.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
-	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text or a table (.txt, .csv, .tsv, also with .gz or .zst), a .lwd cache, or - (standard input)"
+	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)"
 	f.recording.addTo(cmd)
 	return cmd
 }

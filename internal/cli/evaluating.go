@@ -71,6 +71,7 @@ func (e *evaluating) readFile(ctx context.Context, env *environment, valid strin
 	if err != nil {
 		return nil, err
 	}
+	opts.FeatureNames = namesOfModels(e.data, paths)
 	test, err := env.openAndWarn(ctx, "data", e.data, opts)
 	if err != nil {
 		return nil, err
@@ -98,6 +99,7 @@ func (e *evaluating) readFolds(env *environment, whole, choose bool, paths []str
 	if err != nil {
 		return nil, err
 	}
+	opts.FeatureNames = namesOfModels(e.data, paths)
 	from := tune.ReadTests
 	if whole {
 		from = tune.ReadFolds

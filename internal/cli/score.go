@@ -42,7 +42,7 @@ none, or leave the column out of a table. Features that the data lack count as 0
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
-	fl.StringVar(&f.data, "data", "", "documents to score, a `file`: LETOR text or a table (.txt, .csv, .tsv, also with .gz or .zst), a .lwd cache, or - (standard input)")
+	fl.StringVar(&f.data, "data", "", "documents to score, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)")
 	fl.StringVar(&f.out, "out", "", "`file` to write the scores to (default: standard output)")
 	f.addTo(cmd)
 	return cmd

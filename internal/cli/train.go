@@ -157,7 +157,7 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
 	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
-	fl.StringVar(&f.train, "train", "", "judged queries to learn from, a `file`: LETOR text or a table (.txt, .csv, .tsv, also with .gz or .zst), a .lwd cache, or - (standard input)")
+	fl.StringVar(&f.train, "train", "", "judged queries to learn from, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)")
 	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent and boosting keep the epoch or round that is best on them by the training measure (map for methods without), and the report shows map and ndcg@10 on them")
 	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch, round of boosting or iteration, while training runs")
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")

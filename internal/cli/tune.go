@@ -63,7 +63,7 @@ was killed goes on where it was.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.methods, "method", "", "`methods` to tune, separated by commas (see \"listwise methods\")")
 	fl.StringVar(&f.data, "data", "", "`folder` with Fold1 … FoldK, or with one fold's files")
-	fl.StringVar(&f.files.Train, "train", "", "`file` to learn from, instead of --data: LETOR text or a table (.txt, .csv, .tsv, also with .gz or .zst), or a .lwd cache")
+	fl.StringVar(&f.files.Train, "train", "", "`file` to learn from, instead of --data: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), or a .lwd cache")
 	fl.StringVar(&f.files.Valid, "valid", "", "`file` to choose by, with --train")
 	fl.StringVar(&f.files.Test, "test", "", "`file` to measure on, with --train (default: none, and the validation queries are measured)")
 	fl.StringArrayVar(&f.grid, "grid", nil, "values to try, `name=a,b,c`; may be repeated; replaces the method's own grid of that name")

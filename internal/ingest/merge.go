@@ -37,7 +37,7 @@ func (a *Assembly) Dataset() (*dataset.Dataset, error) {
 		return nil, err
 	}
 	if len(b.Grades) == 0 {
-		return nil, &dataset.SyntaxError{File: a.Name, Found: "negative grades alone", Expected: "documents that are not to be dropped"}
+		return nil, allNegative(a.Name)
 	}
 	made.Warnings = a.warnings()
 	if len(runs) > len(ids) {
@@ -90,13 +90,26 @@ func (a *Assembly) warnings() []string {
 	for c := range a.parts() {
 		negative += c.negative
 	}
-	switch {
-	case negative == 0:
-		return nil
-	case a.Opts.Negative == dataset.NegativeDrop:
-		return []string{fmt.Sprintf("%s: %d documents with negative grades were left out", a.Name, negative)}
+	if w := negativeWarning(a.Name, negative, a.Opts.Negative); w != "" {
+		return []string{w}
 	}
-	return []string{fmt.Sprintf("%s: %d negative grades taken as 0", a.Name, negative)}
+	return nil
+}
+
+// negativeWarning says what became of negative grades, "" if there were none.
+func negativeWarning(name string, n int, policy dataset.Negative) string {
+	switch {
+	case n == 0:
+		return ""
+	case policy == dataset.NegativeDrop:
+		return fmt.Sprintf("%s: %d documents with negative grades were left out", name, n)
+	}
+	return fmt.Sprintf("%s: %d negative grades taken as 0", name, n)
+}
+
+// allNegative is the error about data of which nothing is left.
+func allNegative(name string) error {
+	return &dataset.SyntaxError{File: name, Found: "negative grades alone", Expected: "documents that are not to be dropped"}
 }
 
 // docIDs puts the parts' document ids together; docEnd becomes part of the
@@ -234,8 +247,5 @@ func splitWarning(name string, ids []string, runs []run) string {
 		}
 		seen[q] = true
 	}
-	if n == 1 {
-		return fmt.Sprintf("%s: the documents of query %q stand in several places and were put together", name, ids[example])
-	}
-	return fmt.Sprintf("%s: the documents of %d queries (%q is the first) stand in several places and were put together", name, n, ids[example])
+	return dataset.ScatteredWarning(name, n, ids[example])
 }

@@ -38,8 +38,12 @@ type textReader struct {
 	failed error      // the first error in the order of the text
 	sizes  []Size     // of the chunks
 	seen   Size       // sums over the chunks counted so far
-	broken bool       // the text could not be read to its end
+	broken error      // why the text could not be read to its end, or nil
+	last   int        // the chunk that ends there
 	cut    bool       // counting ended early, as what there is takes too much already
+
+	passing bool    // documents pass and are not kept
+	density float64 // the most lines a byte of any chunk
 
 	stop atomic.Int64 // the chunk of that error
 }
@@ -104,11 +108,11 @@ func Read(in *input.Input, opts dataset.Options, format Format) (*dataset.Datase
 		return nil, err
 	}
 	docs, feature, broken := r.layout()
-	if err := format.Counted(); err != nil && !broken {
-		return nil, Locate(err, r.name, 0)
+	if err := r.counted(); err != nil {
+		return nil, err
 	}
 	b := &Blocks{Width: format.Width(feature)}
-	checkOnly := broken || feature > format.Limit() || docs == 0 || b.Width == 0
+	checkOnly := broken != nil || feature > format.Limit() || docs == 0 || b.Width == 0
 	var large error
 	if !checkOnly || r.cut { // a reading that stopped at the limit must say so in any case
 		var at int
@@ -154,18 +158,27 @@ func (r *textReader) countAll() error {
 	if err := r.count(); err != nil || r.seen.Quotes == 0 || !r.format.Quotes() {
 		return err
 	}
-	odd, sum := make([]bool, len(r.sizes)), 0
-	for i, s := range r.sizes {
-		odd[i] = sum%2 == 1
-		sum += s.Quotes
+	quotes := make([]int, len(r.sizes))
+	for i, size := range r.sizes {
+		quotes[i] = size.Quotes
 	}
-	if !r.src.quote(odd) {
+	if !r.src.quote(oddBefore(quotes)) {
 		return nil
 	}
 	r.mem.Give(ChunkBytes * int64(len(r.chunks)))
 	r.chunks, r.sizes, r.seen, r.cut = nil, nil, Size{}, false
 	r.format.Recount()
 	return r.count()
+}
+
+// oddBefore reports of each chunk whether those before have an odd number of quotes.
+func oddBefore(quotes []int) []bool {
+	odd, sum := make([]bool, len(quotes)), 0
+	for i, n := range quotes {
+		odd[i] = sum%2 == 1
+		sum += n
+	}
+	return odd
 }
 
 // count goes over all chunks. It ends early where the documents so far take too much
@@ -181,7 +194,10 @@ func (r *textReader) count() error {
 			r.chunks, r.sizes = append(r.chunks, nil), append(r.sizes, Size{})
 		}
 		r.chunks[c.Index], r.sizes[c.Index] = &Part{Docs: size.Docs, Lines: size.Lines}, size
-		r.broken = r.broken || c.Err != nil
+		r.density = max(r.density, float64(size.Lines)/float64(max(1, c.Lines())))
+		if c.Err != nil && int64(c.Index) <= r.stop.Load() {
+			r.broken, r.last = c.Err, c.Index
+		}
 		r.seen.Docs += size.Docs
 		r.seen.Quotes += size.Quotes
 		r.seen.Feature = max(r.seen.Feature, size.Feature)
@@ -189,7 +205,7 @@ func (r *textReader) count() error {
 			full = err
 		}
 		wrong := r.seen.Feature > r.format.Limit()
-		large := !wrong && r.mem.Exceeds(input.DocumentsNeed(r.seen.Docs, r.format.Width(r.seen.Feature)))
+		large := !wrong && !r.passing && r.mem.Exceeds(input.DocumentsNeed(r.seen.Docs, r.format.Width(r.seen.Feature)))
 		r.cut = r.cut || large && len(r.chunks) < r.src.Chunks()
 		switch {
 		case c.Err != nil:
@@ -227,8 +243,8 @@ func (r *textReader) fits() (at int, err error) {
 }
 
 // layout gives each chunk its place and returns the number of documents, the
-// largest feature index and whether the text broke off.
-func (r *textReader) layout() (docs, feature int, broken bool) {
+// largest feature index and why the text broke off, if it did.
+func (r *textReader) layout() (docs, feature int, broken error) {
 	lines := 0
 	for i, c := range r.chunks {
 		if c == nil {
@@ -240,6 +256,19 @@ func (r *textReader) layout() (docs, feature int, broken bool) {
 		feature = max(feature, r.sizes[i].Feature)
 	}
 	return docs, feature, r.broken
+}
+
+// counted tells the format that all is counted. Its errors are those of the text as far as it
+// could be read.
+func (r *textReader) counted() error {
+	switch err := r.format.Counted(); {
+	case err == nil:
+		return nil
+	case r.broken != nil:
+		return Locate(r.broken, r.name, r.chunks[r.last].Line+r.sizes[r.last].Lines+1)
+	default:
+		return Locate(err, r.name, 0)
+	}
 }
 
 // parse is the second pass.
@@ -311,7 +340,7 @@ func (r *textReader) fail(chunk, line int, err error) {
 func Locate(err error, name string, line int) error {
 	var syntax *dataset.SyntaxError
 	if errors.As(err, &syntax) {
-		if syntax.File = name; !errors.Is(err, dataset.ErrTooLarge) { // which is of no one line
+		if syntax.File = name; syntax.Line == 0 && !errors.Is(err, dataset.ErrTooLarge) { // which is of no one line
 			syntax.Line = line
 		}
 		return syntax

@@ -51,6 +51,7 @@ type Cutting struct {
 // padding bytes that may be read but mean nothing.
 type Chunk struct {
 	Index int
+	Turn  int    // the number of chunks visited before, or at the same time, of smaller index
 	Text  []byte // Text[:Lines()] are the records; nil if there are none
 	Err   error  // why the text could not be read beyond these records, or nil
 }
@@ -125,7 +126,7 @@ func (s *randomSource) Each(stop *atomic.Int64, visit func(worker int, c Chunk))
 			return
 		}
 		text, err := s.load(i, &buffers[worker])
-		visit(worker, Chunk{Index: i, Text: text, Err: err}.WithoutMark())
+		visit(worker, Chunk{Index: i, Turn: i, Text: text, Err: err}.WithoutMark())
 	})
 	for _, b := range buffers {
 		s.Mem.Give(counted(cap(b)))

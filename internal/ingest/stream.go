@@ -66,13 +66,13 @@ func (s *streamSource) cut(stop *atomic.Int64, next func() []byte, emit func(c C
 		return
 	}
 	var base int64 // the place in the text of buf[0], where a line begins
-	for err == nil {
+	for turn := 0; err == nil; turn++ {
 		index := base / s.Chunk
 		if index > stop.Load() || s.Context.Err() != nil {
 			break
 		}
 		var c Chunk
-		c.Index = int(index)
+		c.Index, c.Turn = int(index), turn
 		buf, c.Text, err = s.readChunk(r, buf, int((index+1)*s.Chunk-base))
 		if err != nil && !errors.Is(err, io.EOF) {
 			c.Err = err

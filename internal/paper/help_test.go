@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/synth"
@@ -38,7 +39,7 @@ func writeFolds(t *testing.T, dir string, queries int, seed uint64) {
 	if err := errors.Join(letor.Write(f, d, letor.Options{}), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datafile.Fold(context.Background(), dir, file, 3, seed, nil); err != nil {
+	if _, err := datafile.Fold(context.Background(), dir, file, 3, seed, dataset.Options{}, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -73,7 +74,7 @@ func realOHSUMED(t *testing.T) string {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := datafile.Rotate(context.Background(), dir, parts, nil); err != nil {
+	if _, err := datafile.Rotate(context.Background(), dir, parts, dataset.Options{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return dir

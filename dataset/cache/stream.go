@@ -1,0 +1,348 @@
+package cache
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// Stream returns a cache as a source. It stays mapped until the source is closed, the
+// identifiers of its documents too, so that little of it takes memory of this process's
+// own. Missing values are visited as they are, unless the policy is that there be none.
+func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
+	if opts.Missing != dataset.MissingError {
+		opts.Missing = dataset.MissingKeep
+	}
+	d, err := read(in, opts, true)
+	if err != nil {
+		return nil, err
+	}
+	return stream.Of(d), nil
+}
+
+// WriteStream writes the documents of a plan as [Write] does those of a data set, byte by
+// byte the same, without holding them: every document's bytes go to their place in the
+// file, and when all are there the file is read once for its checksums. observe, unless
+// nil, is called with the number of queries written and the total.
+func WriteStream(path string, p *stream.Plan, observe func(done, total int)) error {
+	return atomicfile.WriteFile(path, func(f *os.File) error { return BuildStream(f, p, observe) })
+}
+
+// BuildStream is WriteStream for a new file that is open.
+func BuildStream(f *os.File, p *stream.Plan, observe func(done, total int)) error {
+	b, err := newBuilder(f, p)
+	if err != nil {
+		return err
+	}
+	err = p.Each(func(part *stream.Part) error {
+		if observe != nil {
+			observe(part.Runs[len(part.Runs)-1].Query(), len(p.IDs))
+		}
+		return b.put(part)
+	})
+	if err == nil {
+		err = b.finish()
+	}
+	if err == nil && observe != nil {
+		observe(len(p.IDs), len(p.IDs))
+	}
+	return err
+}
+
+// builder writes a cache whose documents come in any order.
+type builder struct {
+	f      *os.File
+	plan   *stream.Plan
+	head   *writer          // the file up to the identifiers of documents
+	at     [numBlocks]int64 // where the blocks of documents and of sums begin
+	matrix int64            // where the matrix begins
+	holes  map[int]bool     // the queries with missing values that must be filled
+
+	err   error  // of the first write that failed
+	bytes []byte // for what is to be written
+}
+
+// newBuilder lays out the file and writes what is known of it.
+func newBuilder(f *os.File, p *stream.Plan) (*builder, error) {
+	c := &writer{buf: make([]byte, headerSize)}
+	c.strings(blockNameEnds, blockNames, slices.Values(p.FeatureNames))
+	c.strings(blockQueryEnds, blockQueries, slices.Values(p.IDs))
+	c.words(blockCounts, len(p.Counts), func(i int) uint64 { return uint64(p.Counts[i]) })
+	b := &builder{f: f, plan: p, head: c, holes: make(map[int]bool)}
+	lengths := map[int]int{blockGrades: 8 * p.Docs, blockSums: 4 * pieces(4*p.Docs*p.Features)}
+	if p.Weighted() {
+		lengths[blockGrades] += 8 * (p.Docs + len(p.IDs))
+	}
+	if p.KeepsDocIDs {
+		lengths[blockDocEnds], lengths[blockDocs] = 4*p.Docs, p.DocBytes()
+	}
+	if p.Reordered {
+		lengths[blockInput] = 8 * p.Docs
+	}
+	at := len(c.buf)
+	for i := blockDocEnds; i < numBlocks; i++ {
+		at = aligned(at)
+		b.at[i] = int64(at)
+		at += lengths[i]
+		binary.LittleEndian.PutUint64(c.buf[offLengths+8*i:], uint64(lengths[i]))
+	}
+	b.matrix = int64(aligned(at))
+	if uint64(lengths[blockDocs]) > math.MaxUint32 {
+		return nil, tooLong(lengths[blockDocs])
+	}
+	return b, errors.Join(c.err, f.Truncate(b.matrix+4*int64(p.Docs)*int64(p.Features)))
+}
+
+// put writes some documents.
+func (b *builder) put(part *stream.Part) error {
+	row, le := int64(part.Row), binary.LittleEndian
+	b.write(b.matrix+4*row*int64(b.plan.Features), block.LittleEndian(part.X))
+	b.bytes = block.AppendFloat64s(b.bytes[:0], part.Grades)
+	b.write(b.at[blockGrades]+8*row, b.bytes)
+	if b.plan.Weighted() {
+		weights := part.Weights
+		if weights == nil {
+			weights = slices.Repeat([]float64{1}, len(part.Grades))
+		}
+		b.bytes = block.AppendFloat64s(b.bytes[:0], weights)
+		b.write(b.at[blockGrades]+8*int64(b.plan.Docs)+8*row, b.bytes)
+	}
+	if b.plan.KeepsDocIDs {
+		b.bytes = b.bytes[:0]
+		for i := range part.Grades {
+			end := part.Text
+			if part.DocEnd != nil {
+				end += int(part.DocEnd[i])
+			}
+			b.bytes = le.AppendUint32(b.bytes, uint32(end))
+		}
+		b.write(b.at[blockDocEnds]+4*row, b.bytes)
+		b.write(b.at[blockDocs]+int64(part.Text), part.DocText)
+	}
+	if b.plan.Reordered {
+		b.bytes = b.bytes[:0]
+		for i := range part.Grades {
+			in := part.Input + i
+			if part.InputRow != nil {
+				in = part.InputRow[i]
+			}
+			b.bytes = le.AppendUint64(b.bytes, uint64(in))
+		}
+		b.write(b.at[blockInput]+8*row, b.bytes)
+	}
+	if part.Incomplete && b.plan.Missing() == dataset.MissingMin {
+		b.note(part)
+	}
+	return b.err
+}
+
+// write writes bytes at a place, unless a write failed before.
+func (b *builder) write(at int64, bytes []byte) {
+	if b.err == nil && len(bytes) > 0 {
+		_, b.err = b.f.WriteAt(bytes, at)
+	}
+}
+
+// note notes the queries with missing values.
+func (b *builder) note(part *stream.Part) {
+	x := part.X
+	for i := range part.Runs {
+		n := part.Runs[i].Docs * b.plan.Features
+		if slices.ContainsFunc(x[:n], func(v float32) bool { return v != v }) {
+			b.holes[part.Runs[i].Query()] = true
+		}
+		x = x[n:]
+	}
+}
+
+// finish writes what depends on all documents.
+func (b *builder) finish() error {
+	if err := b.fill(); err != nil {
+		return err
+	}
+	p := b.plan
+	crc, sha, missing, err := b.sums()
+	if err != nil {
+		return err
+	}
+	b.write(b.at[blockSums], crc)
+	fingerprint := dataset.NewFingerprinter(p.Features)
+	for q, id := range p.IDs {
+		fingerprint.Query(id, p.Counts[q])
+	}
+	if err := b.numbers(fingerprint); err != nil {
+		return err
+	}
+	for _, sum := range sha {
+		fingerprint.Block(sum)
+	}
+	err = b.head.header(header{docs: p.Docs, features: p.Features, queries: len(p.IDs), fingerprint: fingerprint.Sum()}, missing)
+	if err != nil {
+		return err
+	}
+	b.write(0, b.head.buf)
+	if b.err != nil {
+		return b.err
+	}
+	sum := uint32(0)
+	err = b.each(offNumbers, b.matrix, func(bytes []byte) { sum = crc32.Update(sum, castagnoli, bytes) })
+	b.write(offSum, binary.LittleEndian.AppendUint32(nil, sum))
+	return errors.Join(err, b.err)
+}
+
+// numbers tells the fingerprint of grades and weights, and writes those of queries.
+func (b *builder) numbers(f *dataset.Fingerprinter) error {
+	p := b.plan
+	at, size := b.at[blockGrades], 8*int64(p.Docs)
+	tell := func(bytes []byte) { f.Numbers(block.Float64s(bytes)) }
+	if err := b.each(at, at+size, tell); err != nil || !p.Weighted() {
+		return err
+	}
+	queries := p.QueryWeights
+	f.Weights(queries, nil)
+	if queries == nil {
+		queries = slices.Repeat([]float64{1}, len(p.IDs))
+	}
+	b.write(at+2*size, block.AppendFloat64s(nil, queries))
+	if !p.DocWeights {
+		return nil
+	}
+	f.WeightsOf("documents")
+	return b.each(at+size, at+2*size, tell)
+}
+
+// each reads a part of the file, in pieces whose lengths are multiples of 8 but for the last.
+func (b *builder) each(from, to int64, visit func(bytes []byte)) error {
+	buf := make([]byte, matrixPiece)
+	for from < to {
+		n := min(int64(len(buf)), to-from)
+		if _, err := b.f.ReadAt(buf[:n], from); err != nil {
+			return err
+		}
+		visit(buf[:n])
+		from += n
+	}
+	return nil
+}
+
+// sums returns the checksums of the pieces of the matrix, both of the cache and of the
+// fingerprint, and whether values are missing.
+func (b *builder) sums() (crc []byte, sha [][sha256.Size]byte, missing bool, err error) {
+	size := 4 * b.plan.Docs * b.plan.Features
+	n := pieces(size)
+	sums, holes, errs := make([]uint32, n), make([]int, n), make([]error, n)
+	sha = make([][sha256.Size]byte, n)
+	buffers := make([][]byte, parallel.Workers(0, n))
+	parallel.For(n, 0, func(worker, i int) {
+		if buffers[worker] == nil {
+			buffers[worker] = make([]byte, matrixPiece)
+		}
+		piece := buffers[worker][:min(matrixPiece, size-i*matrixPiece)]
+		if _, errs[i] = b.f.ReadAt(piece, b.matrix+int64(i)*matrixPiece); errs[i] != nil {
+			return
+		}
+		var bad int
+		if sums[i], bad, holes[i] = checkPiece(piece, true); bad >= 0 {
+			errs[i] = fmt.Errorf("found the infinite value %d, expected finite ones", i*matrixPiece/4+bad)
+		}
+		sha[i] = sha256.Sum256(piece)
+	})
+	for i, sum := range sums {
+		crc = binary.LittleEndian.AppendUint32(crc, sum)
+		missing = missing || holes[i] > 0
+	}
+	return crc, sha, missing, errors.Join(errs...)
+}
+
+// The checksums of a cache and of a fingerprint are of the same pieces.
+var _ = [1]struct{}{}[matrixPiece-4*dataset.FingerprintBlock]
+
+// fill replaces what is missing by the least value within the query.
+func (b *builder) fill() error {
+	if len(b.holes) == 0 {
+		return nil
+	}
+	row := 0
+	for q, n := range b.plan.Counts {
+		if b.holes[q] {
+			if err := b.fillQuery(row, n); err != nil {
+				return err
+			}
+		}
+		row += n
+	}
+	return nil
+}
+
+// fillQuery fills the query of so many documents from a row on, some documents at a time.
+func (b *builder) fillQuery(row, docs int) error {
+	f := b.plan.Features
+	least := slices.Repeat([]float32{float32(math.Inf(1))}, f)
+	pass := func(visit func(x []float32) bool) error {
+		most := stream.BatchDocs(f)
+		buf := block.New(min(docs, most) * f)
+		for from := 0; from < docs; from += most {
+			x := buf[:min(most, docs-from)*f]
+			at := b.matrix + 4*int64(row+from)*int64(f)
+			if err := b.readValues(x, at); err != nil {
+				return err
+			}
+			if visit(x) {
+				b.write(at, block.LittleEndian(x))
+			}
+		}
+		return b.err
+	}
+	err := pass(func(x []float32) bool {
+		for k, v := range x {
+			if v == v {
+				least[k%f] = min(least[k%f], v) // of 0 and -0, the latter
+			}
+		}
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	for j, v := range least {
+		if v > math.MaxFloat32 { // missing for all documents
+			least[j] = 0
+		}
+	}
+	return pass(func(x []float32) (changed bool) {
+		for k, v := range x {
+			if v != v {
+				x[k], changed = least[k%f], true
+			}
+		}
+		return changed
+	})
+}
+
+// readValues reads values of the matrix.
+func (b *builder) readValues(x []float32, at int64) error {
+	b.bytes = slices.Grow(b.bytes[:0], 4*len(x))[:4*len(x)]
+	if _, err := io.ReadFull(io.NewSectionReader(b.f, at, int64(len(b.bytes))), b.bytes); err != nil {
+		return err
+	}
+	copy(x, block.Float32s(b.bytes))
+	return nil
+}
+
+// tooLong is the error about identifiers.
+func tooLong(n int) error {
+	return fmt.Errorf("identifiers take %d bytes, a cache holds at most 4 GiB", n)
+}

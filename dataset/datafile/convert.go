@@ -1,0 +1,279 @@
+package datafile
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// Conversion is files that are written as one.
+type Conversion struct {
+	Inputs []string  // files, "-" for Stdin
+	Stdin  io.Reader // what "-" stands for among the inputs
+	Out    string    // the file to write, "-" for Stdout
+	Stdout io.Writer
+
+	// Options say how the inputs are read. Observe is not called; MaxBytes bounds what is
+	// known of queries, long lines and, of formats that cannot be streamed, all else.
+	Options dataset.Options
+
+	// Refuse makes a query whose documents stand in several places an error; otherwise
+	// they are put together, with a warning.
+	Refuse bool
+
+	Text letor.Options // of text that is written; Observe is called for every format
+
+	// Reading, unless nil, is called when an input is about to be surveyed. What it returns
+	// is called with the bytes read so far and their number, and at the end.
+	Reading func(name string) (observe func(done, total int64), end func())
+
+	// Fault, unless nil, is given the errors of opening and surveying an input, and
+	// returns what to report.
+	Fault func(path string, err error) error
+
+	chunk int64 // bytes of text parsed at a time, the usual number if 0
+}
+
+// Converted is what was written.
+type Converted struct {
+	Queries, Documents, Features int
+	Warnings                     []string // of the readers, as [dataset.Dataset] has them
+}
+
+// Convert writes files of any format as one, in the format that [Write] would write, without
+// holding their features in memory: it surveys all inputs, to know where their documents go,
+// and then copies them there. A stream is first written to a temporary file beside the
+// output, and so are the documents where text is written whose order is not the input's.
+// The result is that of [Open], [dataset.Concat] and [Write], byte by byte.
+func Convert(c Conversion) (*Converted, error) {
+	var done *Converted
+	err := c.survey(c.Inputs, nil, func(files []*stream.Surveyed) error {
+		p, err := stream.Join(input.Context(c.Options), files, c.Options.Missing)
+		if err != nil {
+			return &JoinError{err}
+		}
+		if err := c.write(p); err != nil {
+			return err
+		}
+		done = &Converted{len(p.IDs), p.Docs, p.Features, p.Warnings()}
+		return nil
+	})
+	return done, err
+}
+
+// JoinError says why files do not make one data set.
+type JoinError struct{ err error }
+
+// Error implements error.
+func (e *JoinError) Error() string { return "the files in the order given: " + e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *JoinError) Unwrap() error { return e.err }
+
+// survey surveys files, which stay open while use runs.
+func (c *Conversion) survey(paths []string, files []*stream.Surveyed, use func([]*stream.Surveyed) error) error {
+	if len(paths) == 0 {
+		return use(files)
+	}
+	path, mine := paths[0], true // the error
+	err := c.open(path, func(in *input.Input, opts dataset.Options, end func()) (err error) {
+		defer end()
+		src, err := c.source(in, opts)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, src.Close()) }()
+		s, err := stream.Survey(stream.File{Source: src, Name: in.Name, Mem: in.Mem}, c.Refuse)
+		if err != nil {
+			return err
+		}
+		end()
+		mine = false
+		return c.survey(paths[1:], append(files, s), use)
+	})
+	if err != nil && mine && c.Fault != nil {
+		return c.Fault(path, err)
+	}
+	return err
+}
+
+// source returns an input of any format as a source.
+func (c *Conversion) source(in *input.Input, opts dataset.Options) (stream.Source, error) {
+	f, err := recognise(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	if f.stream != nil {
+		return f.stream(in, opts)
+	}
+	d, err := f.read(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	if c.Refuse && d.InputRows() != nil {
+		return nil, &dataset.SyntaxError{File: in.Name, Found: "a query whose documents stand in several places", Expected: "the documents of a query together"}
+	}
+	return stream.Of(d), nil
+}
+
+// open makes use of an input as something that can be read again; end ends the showing of
+// how far reading it is.
+func (c *Conversion) open(path string, use func(in *input.Input, opts dataset.Options, end func()) error) error {
+	name, opts, end := path, c.Options, func() {}
+	if path == "-" {
+		name = "standard input"
+	}
+	if c.Reading != nil {
+		opts.Observe, end = c.Reading(name)
+	}
+	defer func() { end() }()
+	used := func(in *input.Input) error {
+		in.Chunk = c.chunk
+		return use(in, opts, end)
+	}
+	if path == "-" {
+		return c.spool(c.Stdin, name, opts, used)
+	}
+	f, err := input.Await(input.Context(opts), func() (*os.File, error) { return os.Open(path) })
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if info, err := f.Stat(); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return c.spool(f, name, opts, used)
+	}
+	return input.With(path, opts, nil, used)
+}
+
+// firstBytes is how much of a stream is looked at before the rest is read. A stream that has
+// no more stays in memory.
+const firstBytes = 1 << 18
+
+// spool writes a stream to a temporary file and makes use of that.
+func (c *Conversion) spool(r io.Reader, name string, opts dataset.Options, use func(in *input.Input) error) error {
+	first := make([]byte, firstBytes)
+	n, err := input.Await(input.Context(opts), func() (int, error) { return io.ReadFull(r, first) })
+	first = first[:n]
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		in, err := input.Hold(bytes.NewReader(first), name, opts, beginning(opts))
+		if err != nil {
+			return err
+		}
+		return use(in)
+	}
+	if err == nil {
+		err = beginning(opts)(first, name)
+	}
+	if err != nil {
+		return named(name, err)
+	}
+	return atomicfile.Scratch(c.folder(), func(f *os.File) error {
+		_, err := input.Await(input.Context(opts), func() (int64, error) {
+			return io.Copy(f, io.MultiReader(bytes.NewReader(first), r))
+		})
+		if err != nil {
+			return named(name, err)
+		}
+		return input.With(f.Name(), opts, nil, func(in *input.Input) error {
+			in.Name, in.Mem = name, input.NewMemory(name, opts)
+			return use(in)
+		})
+	})
+}
+
+// named adds the name of an input to an error that lacks it.
+func named(name string, err error) error {
+	if _, ok := errors.AsType[*dataset.SyntaxError](err); ok {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// folder is where temporary files go: the output's, which has room for it.
+func (c *Conversion) folder() string {
+	if c.Out == "-" {
+		return os.TempDir()
+	}
+	path, err := atomicfile.Target(c.Out)
+	if info, e := os.Stat(path); err != nil || e == nil && !info.Mode().IsRegular() {
+		return os.TempDir()
+	}
+	return filepath.Dir(path)
+}
+
+// write writes what was planned.
+func (c *Conversion) write(p *stream.Plan) error {
+	if IsCache(c.Out) {
+		return cache.WriteStream(c.Out, p, c.Text.Observe)
+	}
+	if p.Scattered || p.Missing() == dataset.MissingMin {
+		return c.writeOrdered(p)
+	}
+	return c.writeText(p)
+}
+
+// writeOrdered writes, through a cache, text of documents that are not visited in the order
+// in which they are written, or not without a look at the others of their query.
+func (c *Conversion) writeOrdered(p *stream.Plan) error {
+	return atomicfile.Scratch(c.folder(), func(f *os.File) error {
+		if err := cache.BuildStream(f, p, nil); err != nil {
+			return err
+		}
+		opts := c.Options
+		opts.Missing = dataset.MissingKeep
+		return input.With(f.Name(), opts, nil, func(in *input.Input) (err error) {
+			src, err := cache.Stream(in, opts)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, src.Close()) }()
+			s, err := stream.Survey(stream.File{Source: src, Name: c.Out, Mem: in.Mem}, false)
+			if err != nil {
+				return err
+			}
+			ordered, err := stream.Join(input.Context(c.Options), []*stream.Surveyed{s}, opts.Missing)
+			if err != nil {
+				return err
+			}
+			return c.writeText(ordered)
+		})
+	})
+}
+
+// writeText writes text, documents in the order in which they are visited.
+func (c *Conversion) writeText(p *stream.Plan) error {
+	text := func(w io.Writer) error {
+		t, err := newWriter(w, c.Out, p.Contents(), c.Text)
+		if err != nil {
+			return err
+		}
+		return p.Write(t, c.Text.Observe)
+	}
+	if c.Out == "-" {
+		return through(c.Stdout, text)
+	}
+	return atomicfile.Write(c.Out, func(w io.Writer) error {
+		return compressed(w, compress.ByName(c.Out), text)
+	})
+}
+
+// through writes through a buffer.
+func through(w io.Writer, fn func(io.Writer) error) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	if err := fn(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}

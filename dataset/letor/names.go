@@ -1,0 +1,80 @@
+package letor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/ingest"
+)
+
+// LETOR text has no place for the names of features. This program writes and reads them as a
+// comment before the first document:
+//
+//	# features: ["bm25","title length"]
+
+// namesMark is what such a line begins with.
+var namesMark = []byte("# features: [")
+
+// parseNames returns the names of a line that begins with namesMark, nil if it is some other
+// comment: unless what follows is an array of different names in JSON.
+func parseNames(line []byte) (names []string) {
+	if json.Unmarshal(bytes.TrimSpace(line[len(namesMark)-1:]), &names) != nil || len(names) == 0 {
+		return nil
+	}
+	known := make(map[string]bool)
+	for _, name := range names {
+		if name == "" || known[name] || ingest.Identifier([]byte(name)) != "" {
+			return nil
+		}
+		known[name] = true
+	}
+	return names
+}
+
+// named returns the number of names that are known so far, 0 if there are none.
+func (f *format) named() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.names)
+}
+
+// found notes the names in a chunk, those of the first chunk that has some.
+func (f *format) found(chunk int, names []string) {
+	if names == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.names == nil || chunk < f.at {
+		f.names, f.at = names, chunk
+	}
+}
+
+// checkNames checks a comment line: names may stand in several places, as in files that were
+// put together, but must be the same.
+func (f *format) checkNames(line []byte) error {
+	if !bytes.HasPrefix(line, namesMark) {
+		return nil
+	}
+	names := parseNames(line)
+	if names == nil || slices.Equal(names, f.names) {
+		return nil
+	}
+	return &dataset.SyntaxError{Found: fmt.Sprintf("other names of features, %s", ingest.Quote(line)), Expected: "the same names as in the line before them"}
+}
+
+// namesLine returns the comment with the names of features that [Read] reads, with its line
+// feed; nothing for none.
+func namesLine(names []string) ([]byte, error) {
+	if names == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(names)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(namesMark[:len(namesMark)-1], text, []byte("\n")), nil
+}

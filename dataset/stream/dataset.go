@@ -1,0 +1,89 @@
+package stream
+
+import "github.com/listwise/listwise/dataset"
+
+// Of returns a source of the documents of a data set, which it closes. Missing values are
+// visited as they are.
+func Of(d *dataset.Dataset) Source { return &datasetSource{d, d.KeepsDocIDs()} }
+
+type datasetSource struct {
+	*dataset.Dataset
+	docIDs bool
+}
+
+// Survey implements Source.
+func (s *datasetSource) Survey(visit func(runs []Run) error) (Shape, error) {
+	shape := Shape{
+		Features:     s.Features,
+		FeatureNames: s.FeatureNames,
+		DocIDs:       s.docIDs,
+		DocWeights:   s.Weights() != nil,
+		QueryWeights: s.QueryWeights(),
+		Reordered:    s.InputRows() != nil,
+		Warnings:     s.Warnings,
+	}
+	for i := range s.Queries {
+		q := &s.Queries[i]
+		n := 0
+		for j := range q.Len() {
+			n += len(q.DocID(j))
+		}
+		if err := visit([]Run{{ID: q.ID, Docs: q.Len(), Bytes: n}}); err != nil {
+			return Shape{}, err
+		}
+	}
+	return shape, nil
+}
+
+// Each implements Source.
+func (s *datasetSource) Each(columns int, visit func(b *Batch) error) error {
+	b, most := new(Batch), BatchDocs(columns)
+	pad := make([]float32, columns-s.Features)
+	for i := range s.Queries {
+		q := &s.Queries[i]
+		for from := 0; from < q.Len(); {
+			to := min(q.Len(), from+most-len(b.Grades))
+			s.add(b, q, from, to, pad)
+			from = to
+			if len(b.Grades) < most {
+				continue
+			}
+			if err := visit(b); err != nil {
+				return err
+			}
+			b.reset()
+		}
+	}
+	if len(b.Grades) > 0 {
+		if err := visit(b); err != nil {
+			return err
+		}
+	}
+	return s.Changed()
+}
+
+// add appends documents of a query to a batch.
+func (s *datasetSource) add(b *Batch, q *dataset.Query, from, to int, pad []float32) {
+	b.Runs = append(b.Runs, Run{ID: q.ID, Docs: to - from})
+	b.Grades = append(b.Grades, q.Grades[from:to]...)
+	if w := q.Weights(); w != nil {
+		b.Weights = append(b.Weights, w[from:to]...)
+	}
+	for j := from; j < to; j++ {
+		b.X = append(b.X, q.Row(j)...)
+		b.X = append(b.X, pad...)
+		if s.docIDs {
+			b.DocText = append(b.DocText, q.DocID(j)...)
+			b.DocEnd = append(b.DocEnd, uint32(len(b.DocText)))
+		}
+	}
+	if rows := s.InputRows(); rows != nil {
+		b.InputRow = append(b.InputRow, rows[q.Start+from:q.Start+to]...)
+	}
+}
+
+// reset empties the batch for others.
+func (b *Batch) reset() {
+	b.Runs, b.Grades, b.X, b.Weights = b.Runs[:0], b.Grades[:0], b.X[:0], b.Weights[:0]
+	b.DocText, b.DocEnd, b.InputRow = b.DocText[:0], b.DocEnd[:0], b.InputRow[:0]
+}

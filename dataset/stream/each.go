@@ -1,0 +1,195 @@
+package stream
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Part is some documents that stand together in the data set.
+type Part struct {
+	Batch
+
+	Row   int // the place of the first in the data set
+	Text  int // the number of bytes of the identifiers before
+	Input int // the place of the first in the input, from which the others follow, unless the Batch has InputRow
+
+	// Incomplete says that values of X may be missing: under the policies that keep them,
+	// and under [dataset.MissingMin], for which the whole query must be known.
+	Incomplete bool
+}
+
+// Query returns the number in the Plan of a run's query.
+func (r *Run) Query() int { return r.query }
+
+// Each visits the documents of all files in their order, and tells where they go.
+// Documents that differ from those surveyed are an error that wraps [dataset.ErrChanged].
+func (p *Plan) Each(visit func(part *Part) error) error {
+	row, text, end := starts(p.Counts), starts(p.bytes), starts(p.bytes)
+	for q, n := range p.bytes {
+		end[q] += n
+	}
+	input := 0
+	for _, s := range p.files {
+		v := &visitor{plan: p, Surveyed: s, row: row, text: text, end: end, input: input, visit: visit}
+		s.missing = 0
+		if err := s.Each(p.Features, v.batch); err != nil {
+			return err
+		}
+		if v.run < len(s.runs) || !slices.Equal(text[s.base:s.base+len(s.ids)], end[s.base:s.base+len(s.ids)]) {
+			return v.changed()
+		}
+		input += s.docs
+	}
+	return nil
+}
+
+// starts returns the sum of the numbers before each.
+func starts(counts []int) []int {
+	at, sum := make([]int, len(counts)), 0
+	for i, n := range counts {
+		at[i] = sum
+		sum += n
+	}
+	return at
+}
+
+// visitor gives the documents of one file their places.
+type visitor struct {
+	plan *Plan
+	*Surveyed
+	visit     func(part *Part) error
+	row, text []int // the next places of the queries' documents and of their identifiers
+	end       []int // of the identifiers of the queries' documents
+	ends      []uint32
+	input     int // the next document's place in the input
+	run, used int // the run that the next document belongs to, and its documents before
+}
+
+func (v *visitor) changed() error { return fmt.Errorf("%s: %w", v.Name, dataset.ErrChanged) }
+
+// batch takes documents of a source, and cuts them where they do not stand together in the
+// data set.
+func (v *visitor) batch(b *Batch) error {
+	incomplete := v.fill(b)
+	var from, docs, runs int // of the part that is being put together
+	var row, text, end int   // where it begins, and where its identifiers would go on
+	flush := func(to, toRun int) error {
+		if docs == 0 {
+			return nil
+		}
+		part := v.cut(b, runs, toRun, from, to)
+		part.Row, part.Text, part.Input, part.Incomplete = row, text, v.input, incomplete
+		v.input += docs
+		if err := v.visit(part); err != nil {
+			return err
+		}
+		return v.plan.ctx.Err()
+	}
+	at := 0
+	for i := range b.Runs {
+		r := &b.Runs[i]
+		if err := v.take(r); err != nil {
+			return err
+		}
+		q, size := r.query, textSize(b, at, at+r.Docs)
+		if docs > 0 && (v.row[q] != row+docs || v.text[q] != end) {
+			if err := flush(at, i); err != nil {
+				return err
+			}
+			docs = 0
+		}
+		if docs == 0 {
+			from, runs, row, text, end = at, i, v.row[q], v.text[q], v.text[q]
+		}
+		v.row[q] += r.Docs
+		if v.text[q] += size; v.text[q] > v.end[q] {
+			return v.changed()
+		}
+		docs, end, at = docs+r.Docs, end+size, at+r.Docs
+	}
+	if at != len(b.Grades) {
+		return v.changed()
+	}
+	return flush(at, len(b.Runs))
+}
+
+// take finds the run of a source among those surveyed.
+func (v *visitor) take(r *Run) error {
+	if v.run == len(v.runs) {
+		return v.changed()
+	}
+	known := v.runs[v.run]
+	r.query = v.base + int(known.query)
+	v.used += r.Docs
+	if v.used > int(known.docs) || r.ID != v.plan.IDs[r.query] {
+		return v.changed()
+	}
+	if v.used == int(known.docs) {
+		v.run, v.used = v.run+1, 0
+	}
+	return nil
+}
+
+// fill counts the missing values of a batch and makes them zeros, if that is the policy. It
+// reports whether some are left.
+func (v *visitor) fill(b *Batch) (left bool) {
+	policy := v.plan.missing
+	if policy == dataset.MissingError {
+		return false // the source refuses them
+	}
+	n := 0
+	for _, x := range b.X {
+		if x != x {
+			n++
+		}
+	}
+	v.missing += n
+	if n > 0 && policy == dataset.MissingZero {
+		policy.Apply(b.X, v.plan.Features)
+		return false
+	}
+	return n > 0
+}
+
+// cut returns the documents from one to another of a batch, which are whole runs.
+func (v *visitor) cut(b *Batch, run, toRun, from, to int) *Part {
+	f := v.plan.Features
+	part := &Part{Batch: Batch{Runs: b.Runs[run:toRun], Grades: b.Grades[from:to], X: b.X[from*f : to*f]}}
+	if len(b.Weights) > 0 {
+		part.Weights = b.Weights[from:to]
+	}
+	if len(b.InputRow) > 0 {
+		part.InputRow = b.InputRow[from:to]
+	}
+	if b.DocEnd == nil {
+		return part
+	}
+	start := textStart(b, from)
+	part.DocText, part.DocEnd = b.DocText[start:b.DocEnd[to-1]], b.DocEnd[from:to]
+	if start > 0 {
+		v.ends = append(v.ends[:0], part.DocEnd...)
+		for i := range v.ends {
+			v.ends[i] -= uint32(start)
+		}
+		part.DocEnd = v.ends
+	}
+	return part
+}
+
+// textSize returns the bytes of the identifiers of documents of a batch.
+func textSize(b *Batch, from, to int) int {
+	if b.DocEnd == nil || from == to {
+		return 0
+	}
+	return int(b.DocEnd[to-1]) - textStart(b, from)
+}
+
+// textStart returns where the identifier of a document begins.
+func textStart(b *Batch, doc int) int {
+	if doc == 0 {
+		return 0
+	}
+	return int(b.DocEnd[doc-1])
+}

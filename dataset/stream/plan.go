@@ -1,0 +1,234 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// A Plan says where the documents of some sources go in the data set that they make
+// together. It holds the ids of queries and where their documents stand, nothing of
+// documents.
+type Plan struct {
+	Features     int
+	FeatureNames []string // or nil
+
+	IDs    []string // of the queries, in the order of the data set
+	Counts []int    // their numbers of documents
+	Docs   int      // of all of them
+
+	KeepsDocIDs  bool      // documents have identifiers
+	DocWeights   bool      // documents have weights, of which some are not 1
+	QueryWeights []float64 // one a query, nil if all are 1
+
+	Reordered bool // the data set stores where its documents stood in the input
+	Scattered bool // the documents of some query stand in several places
+
+	files   []*Surveyed
+	bytes   []int // of the identifiers of the queries' documents
+	missing dataset.Missing
+	ctx     context.Context
+}
+
+// File is a source and what it is called in messages.
+type File struct {
+	Source
+	Name string
+	Mem  *input.Memory
+}
+
+// Surveyed is a source that was surveyed.
+type Surveyed struct {
+	File
+
+	shape   Shape
+	ids     []string
+	counts  []int
+	bytes   []int
+	runs    []run
+	base    int // the queries of the files before
+	docs    int
+	missing int // values, of those visited
+
+	scattered int    // queries that stand in several places
+	first     string // the first of them
+}
+
+// run is a Run in few bytes.
+type run struct{ query, docs uint32 }
+
+// queryBytes are about what a query takes besides its id, runBytes what a run does.
+const (
+	queryBytes = 160
+	runBytes   = 8
+)
+
+// Join lays out the data set that sources make, the queries of one file behind those of
+// another. As [dataset.Concat] does, it refuses a query in two of them and names of
+// features that differ; the narrower ones get columns of zeros, unless they are fixed. The
+// context ends Each.
+func Join(ctx context.Context, files []*Surveyed, missing dataset.Missing) (*Plan, error) {
+	p := &Plan{files: files, missing: missing, ctx: ctx}
+	for _, s := range files {
+		p.Features = max(p.Features, s.shape.Features)
+	}
+	if err := p.join(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Survey surveys a source. With refuse, a query whose documents stand in several places is
+// an error.
+func Survey(f File, refuse bool) (*Surveyed, error) {
+	s := &Surveyed{File: f}
+	numbers := make(map[string]uint32)
+	var split []bool
+	shape, err := f.Survey(func(runs []Run) error {
+		for i, r := range runs {
+			q, known := numbers[r.ID]
+			if !known {
+				if err := f.Mem.Take(queryBytes+int64(len(r.ID)), "queries"); err != nil {
+					return err
+				}
+				q = uint32(len(s.ids))
+				numbers[r.ID] = q
+				s.ids, s.counts, s.bytes, split = append(s.ids, r.ID), append(s.counts, 0), append(s.bytes, 0), append(split, false)
+			}
+			s.counts[q] += r.Docs
+			s.bytes[q] += r.Bytes
+			s.docs += r.Docs
+			if n := len(s.runs); n > 0 && s.runs[n-1].query == q {
+				s.runs[n-1].docs += uint32(r.Docs)
+				continue
+			}
+			if known && refuse {
+				return scattered(i, f.Name, r.ID)
+			}
+			if known && !split[q] {
+				split[q] = true
+				if s.scattered++; s.scattered == 1 {
+					s.first = r.ID
+				}
+			}
+			if err := f.Mem.Take(runBytes, "runs of documents of one query"); err != nil {
+				return err
+			}
+			s.runs = append(s.runs, run{q, uint32(r.Docs)})
+		}
+		return nil
+	})
+	s.shape = shape
+	return s, err
+}
+
+// ScatteredError is the error about a query whose documents stand in several places: of the
+// runs that were visited, the first that is not the query's first. A source that knows its
+// line says so.
+type ScatteredError struct {
+	*dataset.SyntaxError
+
+	Run int
+}
+
+// Unwrap returns the SyntaxError.
+func (e *ScatteredError) Unwrap() error { return e.SyntaxError }
+
+func scattered(run int, name, id string) error {
+	found := fmt.Sprintf("more documents of query %q, which others stand between", id)
+	return &ScatteredError{&dataset.SyntaxError{File: name, Found: found, Expected: "the documents of a query together"}, run}
+}
+
+// join puts the files one behind the other.
+func (p *Plan) join() error {
+	from := make(map[string]int)
+	weighted := slices.ContainsFunc(p.files, func(s *Surveyed) bool { return s.shape.QueryWeights != nil })
+	for k, s := range p.files {
+		s.base = len(p.IDs)
+		p.IDs, p.Counts, p.bytes = append(p.IDs, s.ids...), append(p.Counts, s.counts...), append(p.bytes, s.bytes...)
+		p.Docs += s.docs
+		if own := s.shape.QueryWeights; own != nil {
+			p.QueryWeights = append(p.QueryWeights, own...)
+		} else if weighted {
+			p.QueryWeights = append(p.QueryWeights, slices.Repeat([]float64{1}, len(s.ids))...)
+		}
+		p.KeepsDocIDs = p.KeepsDocIDs || s.shape.DocIDs
+		p.DocWeights = p.DocWeights || s.shape.DocWeights
+		p.Scattered = p.Scattered || s.scattered > 0
+		p.Reordered = len(p.files) == 1 && (p.Scattered || s.shape.Reordered) // of several, no one order is the input's
+		if own, first := s.width(p.Features), p.files[0].width(p.Features); own != first {
+			return fmt.Errorf("data set %d has %d features, expected the %d of data set 1", k+1, own, first)
+		}
+		names := s.names(p.Features)
+		if p.FeatureNames == nil {
+			p.FeatureNames = names
+		}
+		if err := dataset.SameNames(p.FeatureNames, names); err != nil {
+			return fmt.Errorf("data set %d: %w", k+1, err)
+		}
+		if len(p.files) == 1 {
+			break
+		}
+		for _, id := range s.ids {
+			if other, ok := from[id]; ok {
+				return fmt.Errorf("query %q is in data sets %d and %d, expected every query in one", id, other, k+1)
+			}
+			from[id] = k + 1
+		}
+	}
+	return nil
+}
+
+// width returns the number of features that the source has among sources of so many.
+func (s *Surveyed) width(features int) int {
+	if s.shape.Fixed {
+		return s.shape.Features
+	}
+	return features
+}
+
+// names returns the names of so many features, those that are added named by their numbers.
+func (s *Surveyed) names(features int) []string {
+	if s.shape.FeatureNames == nil {
+		return nil
+	}
+	names := append(make([]string, 0, features), s.shape.FeatureNames...)
+	for j := len(names); j < features; j++ {
+		names = append(names, strconv.Itoa(j+1))
+	}
+	return names
+}
+
+// DocBytes returns the number of bytes of all identifiers of documents.
+func (p *Plan) DocBytes() int {
+	sum := 0
+	for _, n := range p.bytes {
+		sum += n
+	}
+	return sum
+}
+
+// Weighted reports whether any query or document has a weight other than 1.
+func (p *Plan) Weighted() bool { return p.DocWeights || p.QueryWeights != nil }
+
+// Missing returns what missing values become.
+func (p *Plan) Missing() dataset.Missing { return p.missing }
+
+// Warnings says what was put together and, after Each, what was filled in.
+func (p *Plan) Warnings() []string {
+	var all []string
+	for _, s := range p.files {
+		all = append(all, s.shape.Warnings...)
+		if s.scattered > 0 {
+			all = append(all, dataset.ScatteredWarning(s.Name, s.scattered, s.first))
+		}
+		if s.missing > 0 && (p.missing == dataset.MissingZero || p.missing == dataset.MissingMin) {
+			all = append(all, dataset.MissingWarning(s.Name, s.missing, p.missing))
+		}
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+// Package stream has judged queries that are visited some documents at a time, so that a
+// file can be converted without its features ever being in memory as a whole.
+//
+// Start reading at [Source], which a format implements, and at [Plan], which says where the
+// documents of several sources go in the data set that they make.
+package stream
+
+// Source is an input of judged documents that can be visited any number of times, in the
+// order in which they stand there. It is used by one goroutine at a time.
+type Source interface {
+	// Survey visits the documents without their features: it tells the queries that
+	// successive documents belong to, and in the end what is known of all. A mistake in
+	// the input that Survey does not meet, Each does.
+	Survey(visit func(runs []Run) error) (Shape, error)
+
+	// Each visits the documents with so many columns of features, no fewer than the
+	// Shape's; those added are zeros. An error of visit ends it and is returned.
+	Each(columns int, visit func(b *Batch) error) error
+
+	// Close releases what the source holds.
+	Close() error
+}
+
+// Shape is what a source knows of its documents when all were surveyed.
+type Shape struct {
+	Features     int
+	FeatureNames []string  // one a feature, or nil
+	Fixed        bool      // there are no features beyond these, as there are none beyond a table\'s columns
+	DocIDs       bool      // documents have identifiers, be they empty
+	DocWeights   bool      // some documents have weights other than 1: every Batch has Weights
+	QueryWeights []float64 // one a query, in the order in which they were first met, or nil if all are 1
+	Reordered    bool      // the documents are in another order than in an input of theirs: every Batch has InputRow
+	Warnings     []string
+}
+
+// Run is a number of successive documents of one query.
+type Run struct {
+	ID    string
+	Docs  int
+	Bytes int // in a survey: of the documents' identifiers, as many as Each tells
+
+	query int // its number in a Plan
+}
+
+// Batch is some successive documents. It may be changed, but is valid only during the call
+// that it is given to.
+type Batch struct {
+	Runs   []Run     // the queries of the documents, in order
+	Grades []float64 // finite and non-negative
+	X      []float32 // row-major, documents × columns; finite, or NaN where missing
+
+	Weights []float64 // of the documents; nil unless the source has DocWeights
+
+	// The identifiers of the documents, one behind the other, and where each ends; both
+	// nil where none has one.
+	DocText []byte
+	DocEnd  []uint32
+
+	InputRow []int // see [dataset.Blocks]; nil unless the source is Reordered
+}
+
+// DocID returns the identifier of a document, "" if it has none.
+func (b *Batch) DocID(i int) string {
+	if b.DocEnd == nil {
+		return ""
+	}
+	from := uint32(0)
+	if i > 0 {
+		from = b.DocEnd[i-1]
+	}
+	return string(b.DocText[from:b.DocEnd[i]])
+}
+
+// BatchBytes is about what the features of a Batch take at most, unless one document takes
+// more.
+const BatchBytes = 4 << 20
+
+// BatchDocs returns how many documents of so many columns a Batch should have at most.
+func BatchDocs(columns int) int { return max(1, BatchBytes/(4*columns+16)) }

@@ -1,0 +1,77 @@
+package stream
+
+import (
+	"errors"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// A Writer writes documents in the order in which they are given, those of a query one after
+// the other. Close ends what it writes, and leaves open what that is written to.
+type Writer interface {
+	Document(query, id string, grade float64, row []float32) error
+	Close() error
+}
+
+// Contents are what a writer knows of the documents before they come.
+type Contents struct {
+	Features     int
+	FeatureNames []string // or nil
+	DocIDs       bool     // documents may have identifiers
+	Weighted     bool     // queries or documents have weights
+}
+
+// ContentsOf returns those of a data set.
+func ContentsOf(d *dataset.Dataset) Contents {
+	return Contents{d.Features, d.FeatureNames, d.KeepsDocIDs(), d.Weighted()}
+}
+
+// Contents returns what a writer knows of a plan's documents.
+func (p *Plan) Contents() Contents {
+	return Contents{p.Features, p.FeatureNames, p.KeepsDocIDs, p.Weighted()}
+}
+
+// Write gives all documents of a data set to a writer, which it closes. observe, unless nil,
+// is called after every query with the number of those written and the total.
+func Write(w Writer, d *dataset.Dataset, observe func(done, total int)) (err error) {
+	defer func() { err = errors.Join(err, w.Close()) }()
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		for j := range q.Len() {
+			if err := w.Document(q.ID, q.DocID(j), q.Grades[j], q.Row(j)); err != nil {
+				return err
+			}
+		}
+		if observe != nil {
+			observe(i+1, len(d.Queries))
+		}
+	}
+	return d.Changed()
+}
+
+// Write gives the documents of a plan to a writer, which it closes, as [Write] does those of a
+// data set, in the order in which they are visited: the documents of a query must stand
+// together, and values must not be left missing by a policy that takes whole queries.
+func (p *Plan) Write(w Writer, observe func(done, total int)) (err error) {
+	defer func() { err = errors.Join(err, w.Close()) }()
+	err = p.Each(func(part *Part) error {
+		doc := 0
+		for i := range part.Runs {
+			r := &part.Runs[i]
+			for range r.Docs {
+				if err := w.Document(r.ID, part.DocID(doc), part.Grades[doc], part.X[doc*p.Features:(doc+1)*p.Features]); err != nil {
+					return err
+				}
+				doc++
+			}
+			if observe != nil {
+				observe(r.Query(), len(p.IDs))
+			}
+		}
+		return nil
+	})
+	if err == nil && observe != nil {
+		observe(len(p.IDs), len(p.IDs))
+	}
+	return err
+}

@@ -1,0 +1,198 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/ingest"
+)
+
+// Tables are written with the columns query, grade and doc before those of the features, which
+// without names are numbered from 1 on. Numbers are the shortest decimals that give the same
+// bits; a missing value is an empty cell, in JSON null.
+
+// written are the names of the columns that are no features.
+var written = []string{"query", "grade", "doc"}
+
+// checkContents returns the names of the columns of features.
+func checkContents(c stream.Contents) ([]string, error) {
+	if c.Weighted {
+		return nil, errors.New("found weights of queries or documents, expected none: tables are written without; a cache (.lwd) keeps them")
+	}
+	if c.FeatureNames == nil {
+		names := make([]string, c.Features)
+		for j := range names {
+			names[j] = strconv.Itoa(j + 1)
+		}
+		return names, nil
+	}
+	known := make(map[string]bool)
+	for _, name := range c.FeatureNames {
+		if fault := ingest.Identifier([]byte(name)); fault != "" || name == "" || known[name] || slices.Contains(written, name) {
+			return nil, fmt.Errorf("the name %q of a feature cannot be one of a column: expected different names in UTF-8 without control characters, and not query, grade or doc", name)
+		}
+		known[name] = true
+	}
+	return c.FeatureNames, nil
+}
+
+// checkIDs returns what is wrong with the identifiers of a document.
+func checkIDs(query, id string) error {
+	if fault := ingest.Identifier([]byte(query)); fault != "" || query == "" {
+		return fmt.Errorf("query id %q cannot be written: expected UTF-8 without control characters", query)
+	}
+	if fault := ingest.Identifier([]byte(id)); fault != "" {
+		return fmt.Errorf("document id %q of query %q cannot be written: expected UTF-8 without control characters", id, query)
+	}
+	return nil
+}
+
+// NewCSVWriter returns what makes writers of tables with a delimiter, which [ReadCSV] reads.
+func NewCSVWriter(delimiter byte) func(w io.Writer, c stream.Contents) (stream.Writer, error) {
+	return func(w io.Writer, c stream.Contents) (stream.Writer, error) {
+		names, err := checkContents(c)
+		if err != nil {
+			return nil, err
+		}
+		z := &csvWriter{w: w, delimiter: delimiter}
+		for _, name := range slices.Concat(written, names) {
+			z.text(name)
+		}
+		return z, z.end()
+	}
+}
+
+// csvWriter writes rows.
+type csvWriter struct {
+	w         io.Writer
+	delimiter byte
+	line      []byte
+}
+
+// Document implements stream.Writer.
+func (z *csvWriter) Document(query, id string, grade float64, row []float32) error {
+	if err := checkIDs(query, id); err != nil {
+		return err
+	}
+	z.text(query)
+	z.line = append(strconv.AppendFloat(z.line, grade, 'g', -1, 64), z.delimiter)
+	z.text(id)
+	for _, v := range row {
+		if v == v {
+			z.line = strconv.AppendFloat(z.line, float64(v), 'g', -1, 32)
+		}
+		z.line = append(z.line, z.delimiter)
+	}
+	return z.end()
+}
+
+// text appends a cell of text, in quotes if it needs them.
+func (z *csvWriter) text(s string) {
+	if strings.IndexByte(s, z.delimiter) < 0 && !strings.Contains(s, `"`) && strings.Trim(s, " \t") == s {
+		z.line = append(append(z.line, s...), z.delimiter)
+		return
+	}
+	z.line = append(z.line, '"')
+	z.line = append(z.line, strings.ReplaceAll(s, `"`, `""`)...)
+	z.line = append(z.line, '"', z.delimiter)
+}
+
+// end writes the line, whose last cell is followed by a delimiter.
+func (z *csvWriter) end() error {
+	z.line[len(z.line)-1] = '\n'
+	_, err := z.w.Write(z.line)
+	z.line = z.line[:0]
+	return err
+}
+
+// Close implements stream.Writer.
+func (z *csvWriter) Close() error { return nil }
+
+// NewJSONWriter returns a writer of JSON lines, which [ReadJSON] reads: objects with a member
+// for each feature or, without names, an array of them.
+func NewJSONWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
+	names, err := checkContents(c)
+	if err != nil {
+		return nil, err
+	}
+	z := &jsonWriter{w: w, array: c.FeatureNames == nil}
+	for i, name := range slices.Concat(written, names) {
+		text, err := marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		z.names = append(z.names, fmt.Appendf(nil, ",%s:", text))
+		if i >= len(written) && name == featuresKey {
+			return nil, fmt.Errorf("the name %q of a feature cannot be one of a member: expected another", name)
+		}
+	}
+	z.names[0][0] = '{'
+	return z, nil
+}
+
+// jsonWriter writes objects, one a line.
+type jsonWriter struct {
+	w     io.Writer
+	array bool
+	names [][]byte // the text before the values of the members
+	line  []byte
+}
+
+// Document implements stream.Writer.
+func (z *jsonWriter) Document(query, id string, grade float64, row []float32) error {
+	if err := checkIDs(query, id); err != nil {
+		return err
+	}
+	queryText, err := marshal(query)
+	if err != nil {
+		return err
+	}
+	idText, err := marshal(id)
+	if err != nil {
+		return err
+	}
+	z.line = append(append(z.line[:0], z.names[0]...), queryText...)
+	z.line = strconv.AppendFloat(append(z.line, z.names[1]...), grade, 'g', -1, 64)
+	z.line = append(append(z.line, z.names[2]...), idText...)
+	if z.array {
+		z.line = append(z.line, `,"`+featuresKey+`":[`...)
+	}
+	for j, v := range row {
+		if !z.array {
+			z.line = append(z.line, z.names[len(written)+j]...)
+		} else if j > 0 {
+			z.line = append(z.line, ',')
+		}
+		if math.IsNaN(float64(v)) {
+			z.line = append(z.line, "null"...)
+		} else {
+			z.line = strconv.AppendFloat(z.line, float64(v), 'g', -1, 32)
+		}
+	}
+	if z.array {
+		z.line = append(z.line, ']')
+	}
+	z.line = append(z.line, "}\n"...)
+	_, err = z.w.Write(z.line)
+	return err
+}
+
+// Close implements stream.Writer.
+func (z *jsonWriter) Close() error { return nil }
+
+// marshal returns a text as JSON, with <, > and & as they are.
+func marshal(text string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(text)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}

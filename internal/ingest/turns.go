@@ -1,0 +1,86 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// inOrder calls prepare for every chunk of a source as Each does, and finish with each
+// chunk when those before it are finished, by the same worker, while its text is valid. The
+// first error of finish ends it.
+func inOrder(ctx context.Context, src Source, prepare func(worker int, c Chunk), finish func(worker int, c Chunk) error) error {
+	t := &turns{ctx: ctx}
+	t.moved.L = &t.mu
+	t.stop.Store(math.MaxInt64)
+	release := context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.moved.Broadcast()
+	})
+	defer release()
+	src.Each(&t.stop, func(worker int, c Chunk) {
+		err := errPanicked
+		defer func() {
+			if err != nil { // in this or in an earlier chunk: the first stays
+				t.end(err)
+			}
+		}()
+		prepare(worker, c)
+		if !t.mine(c.Turn) {
+			err = nil
+			return
+		}
+		if err = finish(worker, c); err == nil {
+			t.pass()
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return t.err
+}
+
+var errPanicked = errors.New("a worker panicked")
+
+// turns let chunks be finished in order.
+type turns struct {
+	ctx  context.Context
+	stop atomic.Int64
+
+	mu    sync.Mutex
+	moved sync.Cond
+	next  int // the turn of the chunk to finish
+	err   error
+}
+
+// mine waits for a turn and reports whether it came.
+func (t *turns) mine(turn int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.next != turn && t.err == nil && t.ctx.Err() == nil {
+		t.moved.Wait()
+	}
+	return t.err == nil && t.ctx.Err() == nil
+}
+
+// pass gives the turn to the next chunk.
+func (t *turns) pass() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.next++
+	t.moved.Broadcast()
+}
+
+// end ends the turns.
+func (t *turns) end(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		t.err = err
+	}
+	t.stop.Store(-1)
+	t.moved.Broadcast()
+}
