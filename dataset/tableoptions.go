@@ -9,6 +9,11 @@ type TableOptions struct {
 	// be no column of document ids.
 	Query, Grade, Doc string
 
+	// Weight and QueryWeight are the names of the columns with weights of documents and of
+	// queries, in which all rows of a query say the same; "" for columns called document_weight
+	// and query_weight, if there are any.
+	Weight, QueryWeight string
+
 	// Features are the columns of features in the order wanted; nil for all that are left,
 	// in their order, without Except.
 	Features []string

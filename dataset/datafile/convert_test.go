@@ -114,6 +114,10 @@ func drawTable(t *rapid.T, text string) []byte {
 	for j := range d.Features {
 		fmt.Fprintf(&b, ",x%d", j+1)
 	}
+	weighted := rapid.Bool().Draw(t, "weighted")
+	if weighted {
+		b.WriteString(",query_weight,document_weight")
+	}
 	for i := range d.Queries {
 		q := &d.Queries[i]
 		for j := range q.Len() {
@@ -121,6 +125,9 @@ func drawTable(t *rapid.T, text string) []byte {
 			fmt.Fprintf(&b, "\n\"%s\",%v,%s,%s", q.ID, q.Grades[j], q.DocID(j), note)
 			for _, v := range q.Row(j) {
 				fmt.Fprintf(&b, ",%v", v)
+			}
+			if weighted {
+				fmt.Fprintf(&b, ",%v,%v", i%3, rapid.IntRange(0, 2).Draw(t, "weight"))
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
 // NewWriter returns what writes documents as [Write] does.
 func NewWriter(w io.Writer, c stream.Contents, opts Options) (stream.Writer, error) {
 	if c.Weighted {
-		return nil, errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) keeps them")
+		return nil, errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) and tables (.csv, .tsv, .jsonl) keep them")
 	}
 	names, err := namesLine(c.FeatureNames)
 	if err != nil {

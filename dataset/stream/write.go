@@ -13,6 +13,21 @@ type Writer interface {
 	Close() error
 }
 
+// A WeightWriter writes weights, too: where the Contents are Weighted, Weigh tells those of every
+// document before it.
+type WeightWriter interface {
+	Writer
+	Weigh(query, document float64)
+}
+
+// weigh returns what to call with the weights of a document before it.
+func weigh(w Writer, c Contents) func(query, document float64) {
+	if z, ok := w.(WeightWriter); ok && c.Weighted {
+		return z.Weigh
+	}
+	return func(float64, float64) {}
+}
+
 // Contents are what a writer knows of the documents before they come.
 type Contents struct {
 	Features     int
@@ -31,13 +46,23 @@ func (p *Plan) Contents() Contents {
 	return Contents{p.Features, p.FeatureNames, p.KeepsDocIDs, p.Weighted()}
 }
 
+// of returns a weight, 1 where there are none.
+func of(weights []float64, i int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[i]
+}
+
 // Write gives all documents of a data set to a writer, which it closes. observe, unless nil,
 // is called after every query with the number of those written and the total.
 func Write(w Writer, d *dataset.Dataset, observe func(done, total int)) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
+	tell := weigh(w, ContentsOf(d))
 	for i := range d.Queries {
 		q := &d.Queries[i]
 		for j := range q.Len() {
+			tell(q.Weight(), of(q.Weights(), j))
 			if err := w.Document(q.ID, q.DocID(j), q.Grades[j], q.Row(j)); err != nil {
 				return err
 			}
@@ -54,11 +79,13 @@ func Write(w Writer, d *dataset.Dataset, observe func(done, total int)) (err err
 // together, and values must not be left missing by a policy that takes whole queries.
 func (p *Plan) Write(w Writer, observe func(done, total int)) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
+	tell := weigh(w, p.Contents())
 	err = p.Each(func(part *Part) error {
 		doc := 0
 		for i := range part.Runs {
 			r := &part.Runs[i]
 			for range r.Docs {
+				tell(of(p.QueryWeights, r.Query()), of(part.Weights, doc))
 				if err := w.Document(r.ID, part.DocID(doc), part.Grades[doc], part.X[doc*p.Features:(doc+1)*p.Features]); err != nil {
 					return err
 				}

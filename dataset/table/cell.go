@@ -92,7 +92,10 @@ type row struct {
 
 	// Of the current document:
 	features   []float32
+	at         int // its line, set by the parser
 	grade      float64
+	weight     float64
+	ofQuery    float64 // the weight of its query
 	query, doc []byte
 	nMissing   int
 }
@@ -122,6 +125,14 @@ func (r *row) end() error {
 	}
 	if err := r.Query(r.query, r.checkQuery); err != nil {
 		return err
+	}
+	if r.columns.weight >= 0 {
+		r.Weight(r.weight)
+	}
+	if r.columns.queryWeight >= 0 {
+		if err := r.QueryWeight(r.ofQuery, r.at); err != nil {
+			return err
+		}
 	}
 	if len(r.doc) > 0 {
 		if fault := ingest.Identifier(r.doc); fault != "" {
@@ -165,12 +176,26 @@ func (r *row) set(column int, text []byte) error {
 		if r.grade = v; kind != Number {
 			return bad(found(text)+" in column "+f.Name, "a grade, a finite non-negative number")
 		}
+	case Weight:
+		return weightOf(f, text, &r.weight)
+	case QueryWeight:
+		return weightOf(f, text, &r.ofQuery)
 	case OneHot:
 		r.oneHot(f, text)
 	case Feature:
 		return r.feature(f, text)
 	case Skip:
 	}
+	return nil
+}
+
+// weightOf reads a weight.
+func weightOf(f *Column, text []byte, w *float64) error {
+	v, kind := Parse(text)
+	if kind != Number || dataset.CheckWeight(v) != nil {
+		return bad(found(text)+" in column "+f.Name, "a weight, a finite non-negative number")
+	}
+	*w = v + 0 // without the sign of -0
 	return nil
 }
 

@@ -16,12 +16,14 @@ type Role int
 
 // The roles.
 const (
-	Skip    Role = iota // the column is not read
-	Query               // the query's identifier
-	Grade               // the document's grade
-	Doc                 // the document's identifier
-	Feature             // a number
-	OneHot              // text whose values are features
+	Skip        Role = iota // the column is not read
+	Query                   // the query's identifier
+	Grade                   // the document's grade
+	Doc                     // the document's identifier
+	Weight                  // the document's weight
+	QueryWeight             // the query's weight
+	Feature                 // a number
+	OneHot                  // text whose values are features
 )
 
 // Field is a column as the table names it.
@@ -57,16 +59,20 @@ type Columns struct {
 	// Auto says that columns of text become OneHot, which [Columns.Survey] is told of.
 	Auto bool
 
-	query, grade, doc int   // places in List, -1 if there is none
-	order             []int // places of the features' columns in the order wanted; nil if features are settled
-	unknown           atomic.Int64
+	query, grade, doc   int // places in List, -1 if there is none
+	weight, queryWeight int // likewise
+
+	order   []int // places of the features' columns in the order wanted; nil if features are settled
+	unknown atomic.Int64
 }
 
 // usual are the names by which columns are found, as plainName returns them.
 var usual = map[Role][]string{
-	Query: {"query", "queryid", "qid", "group", "groupid", "topic", "topicid", "searchid"},
-	Grade: {"grade", "label", "relevance", "rel", "relevancelabel", "judgment", "judgement", "rating"},
-	Doc:   {"doc", "docid", "document", "documentid", "docno", "itemid", "productid", "id"},
+	Query:       {"query", "queryid", "qid", "group", "groupid", "topic", "topicid", "searchid"},
+	Grade:       {"grade", "label", "relevance", "rel", "relevancelabel", "judgment", "judgement", "rating"},
+	Weight:      {"documentweight", "docweight"}, // not just weight, which goods have, too
+	QueryWeight: {"queryweight"},
+	Doc:         {"doc", "docid", "document", "documentid", "docno", "itemid", "productid", "id"},
 }
 
 // plainName is a name in lower case and without blanks, hyphens and low lines.
@@ -81,14 +87,14 @@ func UsualQuery(name string) bool { return slices.Contains(usual[Query], plainNa
 // FeatureNames. Errors are of type [*dataset.SyntaxError] without a place. What was
 // guessed is noted, under the name of the table.
 func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error) {
-	c := &Columns{List: make([]Column, len(fields)), query: -1, grade: -1, doc: -1}
+	c := &Columns{List: make([]Column, len(fields)), query: -1, grade: -1, doc: -1, weight: -1, queryWeight: -1}
 	for i, f := range fields {
 		c.List[i].Name = f.Name
 	}
 	if err := c.check(fields); err != nil {
 		return nil, err
 	}
-	if err := c.identify(fields, opts.Table); err != nil {
+	if err := c.identify(fields, opts.Table, slices.Concat(opts.FeatureNames, opts.Table.Features)); err != nil {
 		return nil, err
 	}
 	choose := c.chooseByOptions
@@ -117,8 +123,9 @@ func (c *Columns) check(fields []Field) error {
 	return nil
 }
 
-// identify finds the columns of queries, grades and documents.
-func (c *Columns) identify(fields []Field, o dataset.TableOptions) error {
+// identify finds the columns of queries, grades and documents, and of weights, for which those of
+// features that are asked for by name are not taken.
+func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []string) error {
 	for _, w := range []struct {
 		role  Role
 		place *int
@@ -130,9 +137,12 @@ func (c *Columns) identify(fields []Field, o dataset.TableOptions) error {
 		{Query, &c.query, o.Query, "queries", "--query", true},
 		{Grade, &c.grade, o.Grade, "grades", "--grade", !o.Ungraded},
 		{Doc, &c.doc, o.Doc, "documents", "--doc", false},
+		{Weight, &c.weight, o.Weight, "weights of documents", "--weight", false},
+		{QueryWeight, &c.queryWeight, o.QueryWeight, "weights of queries", "--query-weight", false},
 	} {
 		find := func(i int) bool {
-			return c.List[i].Role == Skip && slices.Contains(usual[w.role], plainName(c.List[i].Name))
+			name := c.List[i].Name
+			return c.List[i].Role == Skip && slices.Contains(usual[w.role], plainName(name)) && (w.role <= Doc || !slices.Contains(features, name))
 		}
 		if w.name != "" {
 			find = func(i int) bool { return c.List[i].Name == w.name }
@@ -291,6 +301,12 @@ func (c *Columns) note(name string, opts dataset.Options) {
 	if c.doc >= 0 {
 		text += ", document ids from " + c.List[c.doc].Name
 	}
+	if c.weight >= 0 {
+		text += ", weights of documents from " + c.List[c.weight].Name
+	}
+	if c.queryWeight >= 0 {
+		text += ", weights of queries from " + c.List[c.queryWeight].Name
+	}
 	features := 0
 	for _, f := range c.List {
 		if f.Role == Feature || f.Role == OneHot {
@@ -368,6 +384,9 @@ func (c *Columns) Settle(s *Survey) error {
 	c.order = nil
 	return nil
 }
+
+// WeighsDocuments reports whether there is a column of documents' weights.
+func (c *Columns) WeighsDocuments() bool { return c.weight >= 0 }
 
 // Unknown counts a value of a OneHot column that is no feature.
 func (c *Columns) Unknown() { c.unknown.Add(1) }

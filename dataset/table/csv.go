@@ -90,6 +90,9 @@ func (f *csvFormat) Width(int) int {
 
 func (f *csvFormat) Limit() int { return dataset.DefaultMaxFeature }
 
+// WeighsDocuments says whether the blocks need room for weights.
+func (f *csvFormat) WeighsDocuments() bool { return f.columns.WeighsDocuments() }
+
 func (f *csvFormat) Names() []string { return numbered(f.columns.Names) }
 
 func (f *csvFormat) Empty(docs int) error {
@@ -196,7 +199,7 @@ func (z *csvParser) Chunk(c ingest.Chunk, before, most int) (docs, line int, err
 		if docs == most {
 			return docs, line, dataset.ErrChanged
 		}
-		z.lines = 0
+		z.lines, z.at = 0, line
 		p, err = z.document(b, p, n)
 		line += z.lines
 		if err != nil {

@@ -98,6 +98,9 @@ func (f *jsonFormat) Width(feature int) int {
 
 func (f *jsonFormat) Limit() int { return dataset.DefaultMaxFeature }
 
+// WeighsDocuments says whether the blocks need room for weights.
+func (f *jsonFormat) WeighsDocuments() bool { return f.columns.WeighsDocuments() }
+
 func (f *jsonFormat) Names() []string { return numbered(f.columns.Names) }
 
 func (f *jsonFormat) Empty(docs int) error {
@@ -223,6 +226,7 @@ func (z *jsonParser) Chunk(c ingest.Chunk, before, most int) (docs, line int, er
 		if docs == most {
 			return docs, line, dataset.ErrChanged
 		}
+		z.at = line
 		if err := z.document(b, p); err != nil {
 			return docs, line, err
 		}

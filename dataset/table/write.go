@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,18 +14,33 @@ import (
 	"github.com/listwise/listwise/internal/ingest"
 )
 
-// Tables are written with the columns query, grade and doc before those of the features, which
-// without names are numbered from 1 on. Numbers are the shortest decimals that give the same
+// Tables are written with the columns query, grade and doc before those of the features, and of
+// weights, if there are any, query_weight and document_weight. Features without names are numbered from 1 on. Numbers are the shortest decimals that give the same
 // bits; a missing value is an empty cell, in JSON null.
 
-// written are the names of the columns that are no features.
-var written = []string{"query", "grade", "doc"}
+// written are the names of the columns that are no features, the last two only where there are
+// weights.
+var written = []string{"query", "grade", "doc", "query_weight", "document_weight"}
+
+// notFeatures returns the names of columns before those of features.
+func notFeatures(c stream.Contents) []string {
+	if c.Weighted {
+		return written
+	}
+	return written[:3]
+}
+
+// weights are those of the next document, for writers.
+type weights struct {
+	any             bool
+	query, document float64
+}
+
+// Weigh implements stream.WeightWriter.
+func (w *weights) Weigh(query, document float64) { w.query, w.document = query, document }
 
 // checkContents returns the names of the columns of features.
 func checkContents(c stream.Contents) ([]string, error) {
-	if c.Weighted {
-		return nil, errors.New("found weights of queries or documents, expected none: tables are written without; a cache (.lwd) keeps them")
-	}
 	if c.FeatureNames == nil {
 		names := make([]string, c.Features)
 		for j := range names {
@@ -37,7 +51,7 @@ func checkContents(c stream.Contents) ([]string, error) {
 	known := make(map[string]bool)
 	for _, name := range c.FeatureNames {
 		if fault := ingest.Identifier([]byte(name)); fault != "" || name == "" || known[name] || slices.Contains(written, name) {
-			return nil, fmt.Errorf("the name %q of a feature cannot be one of a column: expected different names in UTF-8 without control characters, and not query, grade or doc", name)
+			return nil, fmt.Errorf("the name %q of a feature cannot be one of a column: expected different names in UTF-8 without control characters, and not %s", name, strings.Join(written, ", "))
 		}
 		known[name] = true
 	}
@@ -62,8 +76,8 @@ func NewCSVWriter(delimiter byte) func(w io.Writer, c stream.Contents) (stream.W
 		if err != nil {
 			return nil, err
 		}
-		z := &csvWriter{w: w, delimiter: delimiter}
-		for _, name := range slices.Concat(written, names) {
+		z := &csvWriter{w: w, delimiter: delimiter, weights: weights{any: c.Weighted}}
+		for _, name := range slices.Concat(notFeatures(c), names) {
 			z.text(name)
 		}
 		return z, z.end()
@@ -72,6 +86,8 @@ func NewCSVWriter(delimiter byte) func(w io.Writer, c stream.Contents) (stream.W
 
 // csvWriter writes rows.
 type csvWriter struct {
+	weights
+
 	w         io.Writer
 	delimiter byte
 	line      []byte
@@ -85,6 +101,10 @@ func (z *csvWriter) Document(query, id string, grade float64, row []float32) err
 	z.text(query)
 	z.line = append(strconv.AppendFloat(z.line, grade, 'g', -1, 64), z.delimiter)
 	z.text(id)
+	if z.any {
+		z.line = append(strconv.AppendFloat(z.line, z.query, 'g', -1, 64), z.delimiter)
+		z.line = append(strconv.AppendFloat(z.line, z.document, 'g', -1, 64), z.delimiter)
+	}
 	for _, v := range row {
 		if v == v {
 			z.line = strconv.AppendFloat(z.line, float64(v), 'g', -1, 32)
@@ -123,14 +143,14 @@ func NewJSONWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := &jsonWriter{w: w, array: c.FeatureNames == nil}
-	for i, name := range slices.Concat(written, names) {
+	z := &jsonWriter{w: w, array: c.FeatureNames == nil, weights: weights{any: c.Weighted}, before: len(notFeatures(c))}
+	for i, name := range slices.Concat(notFeatures(c), names) {
 		text, err := marshal(name)
 		if err != nil {
 			return nil, err
 		}
 		z.names = append(z.names, fmt.Appendf(nil, ",%s:", text))
-		if i >= len(written) && name == featuresKey {
+		if i >= z.before && name == featuresKey {
 			return nil, fmt.Errorf("the name %q of a feature cannot be one of a member: expected another", name)
 		}
 	}
@@ -140,10 +160,13 @@ func NewJSONWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
 
 // jsonWriter writes objects, one a line.
 type jsonWriter struct {
-	w     io.Writer
-	array bool
-	names [][]byte // the text before the values of the members
-	line  []byte
+	weights
+
+	w      io.Writer
+	array  bool
+	names  [][]byte // the text before the values of the members
+	before int      // the members before the features
+	line   []byte
 }
 
 // Document implements stream.Writer.
@@ -162,12 +185,16 @@ func (z *jsonWriter) Document(query, id string, grade float64, row []float32) er
 	z.line = append(append(z.line[:0], z.names[0]...), queryText...)
 	z.line = strconv.AppendFloat(append(z.line, z.names[1]...), grade, 'g', -1, 64)
 	z.line = append(append(z.line, z.names[2]...), idText...)
+	if z.any {
+		z.line = strconv.AppendFloat(append(z.line, z.names[3]...), z.query, 'g', -1, 64)
+		z.line = strconv.AppendFloat(append(z.line, z.names[4]...), z.document, 'g', -1, 64)
+	}
 	if z.array {
 		z.line = append(z.line, `,"`+featuresKey+`":[`...)
 	}
 	for j, v := range row {
 		if !z.array {
-			z.line = append(z.line, z.names[len(written)+j]...)
+			z.line = append(z.line, z.names[z.before+j]...)
 		} else if j > 0 {
 			z.line = append(z.line, ',')
 		}

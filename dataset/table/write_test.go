@@ -82,7 +82,7 @@ func TestWrittenIsRead(t *testing.T) {
 
 // What has no place in a table is refused.
 func TestNotWritten(t *testing.T) {
-	for _, names := range [][]string{{"grade"}, {"a\nb"}, {""}, {"x", "x"}} {
+	for _, names := range [][]string{{"grade"}, {"query_weight"}, {"document_weight"}, {"a\nb"}, {""}, {"x", "x"}} {
 		for _, form := range forms {
 			if _, err := form.write(io.Discard, stream.Contents{Features: len(names), FeatureNames: names}); err == nil {
 				t.Errorf("%s: names %q are written", form.name, names)
@@ -93,9 +93,6 @@ func TestNotWritten(t *testing.T) {
 		t.Error("a member called features is written")
 	}
 	for _, form := range forms {
-		if _, err := form.write(io.Discard, stream.Contents{Features: 1, Weighted: true}); err == nil {
-			t.Errorf("%s: weights are dropped", form.name)
-		}
 		w, err := form.write(io.Discard, stream.Contents{Features: 1})
 		if err != nil {
 			t.Fatal(err)

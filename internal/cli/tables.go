@@ -16,6 +16,7 @@ import (
 type tables struct {
 	input, delimiter        string
 	query, grade, doc       string
+	weight, queryWeight     string
 	features, oneHot        string
 	negative                string
 	featuresGiven, hotGiven func() bool
@@ -27,6 +28,8 @@ func (t *tables) addTo(cmd *cobra.Command) {
 	f.StringVar(&t.query, "query", "", "of a table, the `column` of query ids (default: the first called query, qid, query_id, … in any case)")
 	f.StringVar(&t.grade, "grade", "", "of a table, the `column` of grades (default: the first called grade, label, relevance, …)")
 	f.StringVar(&t.doc, "doc", "", "of a table, the `column` of document ids (default: the first called doc, docid, document_id, …, if any)")
+	f.StringVar(&t.weight, "weight", "", "of a table, the `column` of documents' weights, by which losses weigh them (default: document_weight, if there is one)")
+	f.StringVar(&t.queryWeight, "query-weight", "", "of a table, the `column` of queries' weights, by which losses and means of measures weigh them; all rows of a query say the same (default: query_weight, if there is one)")
 	f.StringVar(&t.features, "features", "", "of a table, the `columns` of features, separated by commas, or \"all but A,B\" (default: all that are left)")
 	f.StringVar(&t.oneHot, "one-hot", "", "of a table, the `columns` of text, separated by commas, each of whose values becomes a feature COLUMN=VALUE; auto: all with text in them (default: text is refused)")
 	f.StringVar(&t.delimiter, "delimiter", "", "of CSV, the `character` between cells, or tab (default: a comma)")
@@ -47,7 +50,7 @@ func (t *tables) apply(opts *dataset.Options) (err error) {
 	if opts.Negative, err = dataset.ParseNegative(t.negative); err != nil {
 		return usageErrorf("--negative-grades: %w", err)
 	}
-	o := dataset.TableOptions{Query: t.query, Grade: t.grade, Doc: t.doc}
+	o := dataset.TableOptions{Query: t.query, Grade: t.grade, Doc: t.doc, Weight: t.weight, QueryWeight: t.queryWeight}
 	if o.Delimiter, err = t.delimiterByte(); err != nil {
 		return err
 	}

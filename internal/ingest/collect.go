@@ -17,11 +17,17 @@ type Blocks struct {
 	X      []float32 // documents × Width, row-major; zero where nothing was written yet
 	Grades []float64
 	DocEnd []uint32 // ends of document ids, counted from the part's first
+
+	Weighted bool      // there are Weights
+	Weights  []float64 // of the documents
 }
 
 // Allocate makes the arrays for a number of documents.
 func (b *Blocks) Allocate(docs int) {
 	b.X, b.Grades, b.DocEnd = block.New(docs*b.Width), make([]float64, docs), make([]uint32, docs)
+	if b.Weighted {
+		b.Weights = make([]float64, docs)
+	}
 }
 
 // Row returns the features of a row.
@@ -34,17 +40,24 @@ type Part struct {
 	Row   int // documents in the parts before
 	Line  int // lines in the parts before
 
-	kept     int    // documents left: the first rows of the part
-	worker   int    // whose query numbers the runs use
-	runs     []run  // the queries of the documents, in order
-	docText  []byte // the identifiers of the documents
-	missing  int    // number of missing values
-	negative int    // number of negative grades
+	kept     int         // documents left: the first rows of the part
+	worker   int         // whose query numbers the runs use
+	runs     []run       // the queries of the documents, in order
+	weights  []runWeight // what the runs' first documents say of their queries, or nil
+	docText  []byte      // the identifiers of the documents
+	missing  int         // number of missing values
+	negative int         // number of negative grades
 }
 
 // run is a number of successive documents of one query.
 type run struct {
 	query, docs uint32
+}
+
+// runWeight is the weight of a run's query by its first document, and that one's line.
+type runWeight struct {
+	weight float64
+	line   int
 }
 
 // A Collector notes the queries, grades and identifiers of the documents of one part after
@@ -59,6 +72,7 @@ type Collector struct {
 
 	// Of the current part:
 	runs      []run
+	weights   []runWeight
 	last      string // the query id of the document before, empty at the start
 	docText   []byte
 	missing   int
@@ -76,7 +90,7 @@ func NewCollector(b *Blocks, opts dataset.Options, mem *input.Memory) *Collector
 // Begin begins a part whose documents have room in the rows from the given one on.
 func (c *Collector) Begin(row int) {
 	c.runs, c.docText, c.missing, c.negatives, c.last = c.runs[:0], c.docText[:0], 0, 0, ""
-	c.newNames, c.row, c.drop = 0, row, false
+	c.newNames, c.row, c.drop, c.weights = 0, row, false, c.weights[:0]
 }
 
 // Next returns the row of the next document.
@@ -125,6 +139,29 @@ func (c *Collector) Query(id []byte, check func(id []byte) error) error {
 	return nil
 }
 
+// Weight sets the weight of the next document; the blocks are Weighted.
+func (c *Collector) Weight(w float64) {
+	if !c.drop {
+		c.Weights[c.row] = w
+	}
+}
+
+// QueryWeight notes what the next document, on that line, says is the weight of its query, which
+// Query was called for. All documents of a query must say the same.
+func (c *Collector) QueryWeight(w float64, line int) error {
+	if c.drop {
+		return nil
+	}
+	if c.runs[len(c.runs)-1].docs == 1 {
+		c.weights = append(c.weights, runWeight{w, line})
+		return nil
+	}
+	if first := c.weights[len(c.weights)-1].weight; w != first {
+		return unequalWeights(c.last, w, first)
+	}
+	return nil
+}
+
 // Doc sets the identifier of the next document.
 func (c *Collector) Doc(id []byte) {
 	if !c.drop {
@@ -148,11 +185,12 @@ func (c *Collector) Done(missing int) {
 
 // End ends a part and notes in it what goes elsewhere than to the blocks.
 func (c *Collector) End(part *Part, first int) error {
-	if err := c.mem.Take(c.newNames+8*int64(len(c.runs))+int64(len(c.docText)), "query and document ids"); err != nil {
+	if err := c.mem.Take(c.newNames+8*int64(len(c.runs))+16*int64(len(c.weights))+int64(len(c.docText)), "query and document ids"); err != nil {
 		return err
 	}
 	part.kept = c.row - first
 	part.runs, part.docText, part.missing, part.negative = slices.Clone(c.runs), slices.Clone(c.docText), c.missing, c.negatives
+	part.weights = slices.Clone(c.weights)
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
-	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -52,6 +51,7 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 		return shape, err
 	}
 	kept, negative := 0, 0
+	var weights surveyed
 	err = s.visit(shape.Features, func(k *worker, c Chunk, before int) error {
 		runs := k.runs()
 		for _, r := range runs {
@@ -59,6 +59,9 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 			shape.DocIDs = shape.DocIDs || r.Bytes > 0
 		}
 		negative += k.col.negatives
+		if err := weights.add(k.col, before); err != nil {
+			return Locate(err, s.name, 0)
+		}
 		err := visit(runs)
 		if scattered, ok := errors.AsType[*stream.ScatteredError](err); ok && k.col.negatives == 0 {
 			scattered.Line = before + k.lineOf(c, runs[:scattered.Run])
@@ -68,6 +71,9 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 	if err == nil && kept == 0 {
 		err = allNegative(s.name)
 	}
+	if err == nil {
+		err = weights.set(&shape, s.name)
+	}
 	if w := negativeWarning(s.name, negative, s.opts.Negative); w != "" {
 		shape.Warnings = append(shape.Warnings, w)
 	}
@@ -76,7 +82,7 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 
 // mistake finds the first error of a text in which there must be one.
 func (s *documents) mistake(docs, width int) error {
-	s.parse(new(Blocks), true)
+	s.parse(&Blocks{Weighted: weighsDocuments(s.format)}, true)
 	switch err := s.context(); {
 	case err != nil:
 		return err
@@ -184,7 +190,7 @@ type worker struct {
 }
 
 func (s *documents) worker(columns int) *worker {
-	col := NewCollector(&Blocks{Width: columns}, s.opts, s.mem)
+	col := NewCollector(&Blocks{Width: columns, Weighted: weighsDocuments(s.format)}, s.opts, s.mem)
 	return &worker{col: col, parser: s.format.Parser(col, false)}
 }
 
@@ -209,7 +215,7 @@ func (k *worker) room(docs int) error {
 			}
 			k.taken = need
 		}
-		b.X, b.Grades, b.DocEnd = block.New(docs*b.Width), make([]float64, docs), make([]uint32, docs)
+		b.Allocate(docs)
 	}
 	clear(k.col.ids)
 	k.col.names = k.col.names[:0]
@@ -233,7 +239,11 @@ func (k *worker) runs() []stream.Run {
 // batch returns the chunk's documents.
 func (k *worker) batch() *stream.Batch {
 	b, n := k.col.Blocks, k.col.row
-	return &stream.Batch{Runs: k.runs(), Grades: b.Grades[:n], X: b.X[:n*b.Width], DocText: k.col.docText, DocEnd: b.DocEnd[:n]}
+	batch := &stream.Batch{Runs: k.runs(), Grades: b.Grades[:n], X: b.X[:n*b.Width], DocText: k.col.docText, DocEnd: b.DocEnd[:n]}
+	if b.Weighted {
+		batch.Weights = b.Weights[:n]
+	}
+	return batch
 }
 
 // lineOf returns the line, within the chunk's, of the first document behind some runs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -27,9 +28,12 @@ type Assembly struct {
 func (a *Assembly) Dataset() (*dataset.Dataset, error) {
 	a.closeGaps()
 	b := a.Blocks
-	made := dataset.Blocks{Features: b.Width, FeatureNames: a.Names, X: b.X, Grades: b.Grades}
+	made := dataset.Blocks{Features: b.Width, FeatureNames: a.Names, X: b.X, Grades: b.Grades, Weights: b.Weights}
 	docs, err := a.docIDs(b.DocEnd)
 	if err != nil {
+		return nil, err
+	}
+	if made.QueryWeights, err = a.queryWeights(); err != nil {
 		return nil, err
 	}
 	ids, counts, runs, err := a.queries()
@@ -39,12 +43,18 @@ func (a *Assembly) Dataset() (*dataset.Dataset, error) {
 	if len(b.Grades) == 0 {
 		return nil, allNegative(a.Name)
 	}
+	if len(b.Weights) > 0 && slices.Max(b.Weights) == 0 {
+		return nil, noWeight(a.Name, "document")
+	}
 	made.Warnings = a.warnings()
 	if len(runs) > len(ids) {
 		if err := a.Mem.Take(input.InputRowBytes*int64(len(b.Grades))+int64(len(docs.Text)), "documents out of order"); err != nil {
 			return nil, err
 		}
 		made.InputRow = inputRows(runs, counts)
+		if made.Weights != nil {
+			made.Weights = picked(made.Weights, made.InputRow)
+		}
 		permute(&made)
 		docs = docs.Pick(made.InputRow)
 		made.Warnings = append(made.Warnings, splitWarning(a.Name, ids, runs))
@@ -77,11 +87,17 @@ func (a *Assembly) closeGaps() {
 			copy(b.X[row*b.Width:], b.X[c.Row*b.Width:(c.Row+c.kept)*b.Width])
 			copy(b.Grades[row:], b.Grades[c.Row:c.Row+c.kept])
 			copy(b.DocEnd[row:], b.DocEnd[c.Row:c.Row+c.kept])
+			if b.Weighted {
+				copy(b.Weights[row:], b.Weights[c.Row:c.Row+c.kept])
+			}
 			c.Row = row
 		}
 		row += c.kept
 	}
 	b.X, b.Grades, b.DocEnd = b.X[:row*b.Width], b.Grades[:row], b.DocEnd[:row]
+	if b.Weighted {
+		b.Weights = b.Weights[:row]
+	}
 }
 
 // warnings says what became of negative grades.
@@ -204,6 +220,15 @@ func inputRows(runs []run, counts []int) []int {
 		}
 	}
 	return inputRow
+}
+
+// picked returns the values at some places.
+func picked(values []float64, places []int) []float64 {
+	all := make([]float64, len(places))
+	for r, in := range places {
+		all[r] = values[in]
+	}
+	return all
 }
 
 // permute moves the blocks' rows from input order to the order of inputRow, in

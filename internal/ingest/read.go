@@ -88,6 +88,12 @@ type Format interface {
 	Empty(docs int) error
 }
 
+// weighsDocuments reports whether a format, all of which is counted, has weights of documents.
+func weighsDocuments(f Format) bool {
+	w, ok := f.(interface{ WeighsDocuments() bool })
+	return ok && w.WeighsDocuments()
+}
+
 // Parser parses chunks, one after the other.
 type Parser interface {
 	// Chunk parses a chunk of at most so many documents that stands behind a number of
@@ -111,7 +117,7 @@ func Read(in *input.Input, opts dataset.Options, format Format) (*dataset.Datase
 	if err := r.counted(); err != nil {
 		return nil, err
 	}
-	b := &Blocks{Width: format.Width(feature)}
+	b := &Blocks{Width: format.Width(feature), Weighted: err == nil && weighsDocuments(format)}
 	checkOnly := broken != nil || feature > format.Limit() || docs == 0 || b.Width == 0
 	var large error
 	if !checkOnly || r.cut { // a reading that stopped at the limit must say so in any case
@@ -278,7 +284,7 @@ func (r *textReader) parse(b *Blocks, checkOnly bool) []*Collector {
 	for i := range parsers {
 		own := b
 		if checkOnly {
-			own = new(Blocks)
+			own = &Blocks{Weighted: b.Weighted}
 		}
 		collectors[i] = NewCollector(own, r.opts, r.mem)
 		parsers[i] = r.format.Parser(collectors[i], checkOnly)
@@ -313,6 +319,9 @@ func ParseChunk(z Parser, col *Collector, c Chunk, part *Part, checkOnly bool) (
 	if checkOnly {
 		col.Grades = slices.Grow(col.Grades[:0], part.Docs)[:part.Docs]
 		col.DocEnd = slices.Grow(col.DocEnd[:0], part.Docs)[:part.Docs]
+		if col.Weighted {
+			col.Weights = slices.Grow(col.Weights[:0], part.Docs)[:part.Docs]
+		}
 		first = 0
 	}
 	col.Begin(first)

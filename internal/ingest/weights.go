@@ -1,0 +1,101 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
+)
+
+// queryWeights are the weights of queries as documents tell them, run by run: of each query, all
+// runs must say the same.
+type queryWeights struct {
+	known  map[string]int // the queries' numbers
+	weight []float64      // of the queries, in the order in which they first appeared
+}
+
+// add notes the weight of a run.
+func (w *queryWeights) add(query string, r runWeight) error {
+	if w.known == nil {
+		w.known = make(map[string]int)
+	}
+	q, known := w.known[query]
+	if !known {
+		w.known[query] = len(w.weight)
+		w.weight = append(w.weight, r.weight)
+		return nil
+	}
+	if first := w.weight[q]; first != r.weight {
+		err := unequalWeights(query, r.weight, first)
+		err.Line = r.line
+		return err
+	}
+	return nil
+}
+
+// unequalWeights is the error about a query of two weights.
+func unequalWeights(query string, w, first float64) *dataset.SyntaxError {
+	return &dataset.SyntaxError{Found: fmt.Sprintf("the weight %v of query %q", w, query), Expected: fmt.Sprintf("%v, as in a row of it before", first)}
+}
+
+// noWeight is the error about data in which nothing counts.
+func noWeight(name, of string) error {
+	return &dataset.SyntaxError{File: name, Found: "weights of 0 of every " + of, Expected: "one at least that is not"}
+}
+
+// queryWeights returns the weights of the queries in the order in which they first appear, nil
+// without any.
+func (a *Assembly) queryWeights() ([]float64, error) {
+	var all queryWeights
+	for c := range a.parts() {
+		for k, r := range c.weights {
+			if err := all.add(a.Collectors[c.worker].names[c.runs[k].query], r); err != nil {
+				return nil, Locate(err, a.Name, 0)
+			}
+		}
+		c.weights = nil
+	}
+	if len(all.weight) > 0 && slices.Max(all.weight) == 0 {
+		return nil, noWeight(a.Name, "query")
+	}
+	return all.weight, nil
+}
+
+// surveyed is what a survey knows of weights.
+type surveyed struct {
+	queries   queryWeights
+	documents bool // some are not 1
+	positive  bool // some are not 0
+}
+
+// add notes the weights of a chunk, whose lines follow a number of others.
+func (w *surveyed) add(col *Collector, before int) error {
+	for k, r := range col.weights {
+		r.line += before
+		if err := w.queries.add(col.names[col.runs[k].query], r); err != nil {
+			return err
+		}
+	}
+	if col.Weighted {
+		for _, v := range col.Weights[:col.row] {
+			w.documents, w.positive = w.documents || v != 1, w.positive || v > 0
+		}
+	}
+	return nil
+}
+
+// set tells them of a shape.
+func (w *surveyed) set(shape *stream.Shape, name string) error {
+	if all := w.queries.weight; slices.ContainsFunc(all, func(v float64) bool { return v != 1 }) {
+		shape.QueryWeights = all
+		if slices.Max(all) == 0 {
+			return noWeight(name, "query")
+		}
+	}
+	if w.documents && !w.positive {
+		return noWeight(name, "document")
+	}
+	shape.DocWeights = w.documents
+	return nil
+}
