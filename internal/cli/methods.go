@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -51,6 +52,7 @@ type methodJSON struct {
 	Title           string               `json:"title"`
 	Summary         string               `json:"summary"`
 	Source          string               `json:"source"`
+	Weights         []string             `json:"weights"` // of the data that it takes, at its defaults
 	UsesMeasure     bool                 `json:"uses_measure"`
 	Scorers         []string             `json:"scorers"`
 	Hyperparameters []hyperparameterJSON `json:"hyperparameters,omitempty"`
@@ -82,7 +84,7 @@ func methodList() report {
 }
 
 func describe(m *method.Method) methodJSON {
-	j := methodJSON{Name: m.Name, Title: m.Title, Summary: m.Summary, Source: m.Source, UsesMeasure: m.UsesMeasure, Scorers: m.Scorers()}
+	j := methodJSON{Name: m.Name, Title: m.Title, Summary: m.Summary, Source: m.Source, UsesMeasure: m.UsesMeasure, Scorers: m.Scorers(), Weights: weightsTaken(m)}
 	for _, h := range m.Hyperparameters {
 		j.Hyperparameters = append(j.Hyperparameters, hyperparameterJSON{h.Name, h.Default, h.Range(), h.Grid, h.NetworkGrid, h.Doc})
 	}
@@ -101,6 +103,7 @@ func methodReport(m, of *method.Method) report {
 		r.rows = append(r.rows, []any{h.Name, h.Default, h.Range(), gridText(&h), h.Doc})
 	}
 	r.notes = []string{"", "--scorer: " + strings.Join(m.Scorers(), ", ") + "."}
+	r.notes = append(r.notes, "Weights of the data that it takes: "+cmp.Or(strings.Join(weightsTaken(of), ", "), "none")+".")
 	if trees, err := m.For("trees"); err == nil && trees != m && of == m {
 		r.notes = append(r.notes, fmt.Sprintf("Trees have hyperparameters of their own: listwise methods %s --scorer trees.", m.Name))
 	}
@@ -108,6 +111,18 @@ func methodReport(m, of *method.Method) report {
 		r.notes = append(r.notes, fmt.Sprintf("--measure chooses what it optimises: %s (default %s).", strings.Join(m.Measures(), ", "), m.DefaultMeasure))
 	}
 	return r
+}
+
+// weightsTaken names the weights that a method takes at its defaults.
+func weightsTaken(m *method.Method) []string {
+	names, w := []string{}, m.Weighs()
+	if w.Queries {
+		names = append(names, "queries")
+	}
+	if w.Documents {
+		names = append(names, "documents")
+	}
+	return names
 }
 
 // gridText shows what tune tries for linear functions, and for networks if that is
