@@ -46,9 +46,12 @@ func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Option
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
 	}
-	sizes, err := checkParts(parts, opts, observe)
+	sizes, weighted, err := checkParts(parts, opts, observe)
 	if err != nil {
 		return nil, err
+	}
+	if weighted {
+		return rotateWeighted(dir, parts, opts, observe)
 	}
 	return writeFolds(dir, parts, sizes, opts, observe)
 }
@@ -59,9 +62,12 @@ func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Option
 // without a document are left out. What is no LETOR text is read with the options.
 func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
 	opts.Context = ctx
-	part, sizes, names, err := assignParts(path, k, seed, opts, observe)
+	part, sizes, names, weighted, err := assignParts(path, k, seed, opts, observe)
 	if err != nil {
 		return nil, err
+	}
+	if weighted {
+		return foldWeighted(dir, path, part, k, opts, observe)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -96,12 +102,12 @@ func (o FoldObserver) call(stage string, done, total int64) {
 	}
 }
 
-// FoldNames returns the names of the files of K folds below dir.
+// FoldNames returns the names that the files of K folds below dir may have.
 func FoldNames(dir string, k int) []string {
 	var names []string
 	for f := range k {
 		for _, part := range foldParts {
-			names = append(names, filepath.Join(foldDir(dir, f), part))
+			names = append(names, filepath.Join(foldDir(dir, f), part), filepath.Join(foldDir(dir, f), cacheName(part)))
 		}
 	}
 	return names
@@ -122,23 +128,23 @@ func anyText(path string, opts dataset.Options, observe FoldObserver) dataset.Op
 	return opts
 }
 
-// assignParts divides the queries of a file and returns each one's part, the parts' sizes and
-// the names of the features, if they have some.
-func assignParts(path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (part map[string]int, sizes []Size, names []string, err error) {
+// assignParts divides the queries of a file and returns each one's part, the parts' sizes,
+// the names of the features, if they have some, and whether there are weights.
+func assignParts(path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (part map[string]int, sizes []Size, names []string, weighted bool, err error) {
 	if err := dataset.CheckFolds(k); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, false, err
 	}
 	d, err := Open(path, anyText(path, opts, observe))
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, false, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if n := len(d.Queries); n < k {
-		return nil, nil, nil, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
+		return nil, nil, nil, false, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
 	}
 	parts, err := dataset.Parts(d, k, random.Stream(seed, "fold", ""))
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, false, err
 	}
 	part = make(map[string]int, len(d.Queries))
 	sizes = make([]Size, k)
@@ -149,22 +155,22 @@ func assignParts(path string, k int, seed uint64, opts dataset.Options, observe 
 			sizes[p] = sizes[p].plus(Size{1, q.Len()})
 		}
 	}
-	return part, sizes, d.FeatureNames, nil
+	return part, sizes, d.FeatureNames, d.Weighted(), nil
 }
 
-// checkParts reads the parts and returns their sizes, or an error if one is
-// wrong or a query is in two of them.
-func checkParts(parts []string, opts dataset.Options, observe FoldObserver) ([]Size, error) {
-	sizes := make([]Size, len(parts))
+// checkParts reads the parts and returns their sizes and whether any has weights, or an error if
+// one is wrong or a query is in two of them.
+func checkParts(parts []string, opts dataset.Options, observe FoldObserver) (sizes []Size, weighted bool, err error) {
+	sizes = make([]Size, len(parts))
 	from := make(map[string]string)
 	var names []string
 	for p, path := range parts {
 		if err := input.Context(opts).Err(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		d, err := Open(path, anyText(path, opts, observe))
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for i := range d.Queries {
 			id := d.Queries[i].ID
@@ -178,12 +184,12 @@ func checkParts(parts []string, opts dataset.Options, observe FoldObserver) ([]S
 			err = &dataset.SyntaxError{File: path, Found: "other names of features than in " + parts[0], Expected: "the same in all parts"}
 		}
 		names = d.FeatureNames
-		sizes[p] = Size{len(d.Queries), d.Docs()}
+		sizes[p], weighted = Size{len(d.Queries), d.Docs()}, weighted || d.Weighted()
 		if err := errors.Join(err, d.Close()); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return sizes, nil
+	return sizes, weighted, nil
 }
 
 // writeFolds writes the folds of the parts and returns their sizes.

@@ -1,0 +1,89 @@
+package datafile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// Folds of data with weights, for which text has no place, are caches: train.lwd, vali.lwd and
+// test.lwd.
+
+// cacheName is the name of a fold's file if it is a cache.
+func cacheName(part string) string { return strings.TrimSuffix(part, ".txt") + ".lwd" }
+
+// foldWeighted writes the folds of a file whose queries have these of k parts.
+func foldWeighted(dir, path string, part map[string]int, k int, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
+	d, err := Open(path, anyText(path, opts, nil))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	parts := make([][]int, k)
+	for i := range d.Queries {
+		p, ok := part[d.Queries[i].ID]
+		if !ok {
+			return nil, dataset.ErrChanged
+		}
+		parts[p] = append(parts[p], i)
+	}
+	return writeCaches(dir, d, parts, opts, observe)
+}
+
+// rotateWeighted writes the folds of parts that are files.
+func rotateWeighted(dir string, paths []string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
+	var sets []*dataset.Dataset
+	for _, path := range paths {
+		d, err := Open(path, anyText(path, opts, nil))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		sets = append(sets, d)
+	}
+	all, err := dataset.Concat(sets...)
+	if err != nil {
+		return nil, err
+	}
+	parts, at := make([][]int, len(sets)), 0
+	for p, d := range sets {
+		for range d.Queries {
+			parts[p] = append(parts[p], at)
+			at++
+		}
+	}
+	return writeCaches(dir, all, parts, opts, observe)
+}
+
+// writeCaches writes the folds of parts of the queries of d.
+func writeCaches(dir string, d *dataset.Dataset, parts [][]int, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+	folds := make([]FoldSize, len(parts))
+	var done int64
+	for f, fold := range dataset.Rotate(parts) {
+		name := foldDir(dir, f)
+		if err := os.MkdirAll(name, 0o777); err != nil {
+			return nil, err
+		}
+		for i, file := range []struct {
+			queries []int
+			size    *Size
+		}{{fold.Train, &folds[f].Train}, {fold.Vali, &folds[f].Vali}, {fold.Test, &folds[f].Test}} {
+			if err := input.Context(opts).Err(); err != nil {
+				return nil, err
+			}
+			own := d.Subset(file.queries)
+			if err := cache.Write(filepath.Join(name, cacheName(foldParts[i])), own); err != nil {
+				return nil, err
+			}
+			*file.size = Size{len(own.Queries), own.Docs()}
+			done += int64(own.Docs())
+			observe.call("writing the folds, documents", done, int64(len(parts)*d.Docs()))
+		}
+	}
+	return folds, nil
+}
