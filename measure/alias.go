@@ -22,10 +22,14 @@ var aliases = []Alias{
 	{"P_K", "p@K", "trec_eval"},
 	{"recall_K", "r@K", "trec_eval"},
 	{"recip_rank", "mrr", "trec_eval"},
-	{"AP", "map", "ir_measures"},
+	{"map_cut_K", "map@K", "trec_eval"},
+	{"success_K", "success@K", "trec_eval"},
+	{"AP[@K]", "map[@K]", "ir_measures"},
 	{"RR[@K]", "mrr[@K]", "ir_measures"},
 	{"precision@K", "p@K", ""},
 	{"recall@K", "r@K", ""},
+	{"hit@K", "success@K", ""},
+	{"hits@K", "success@K", ""},
 }
 
 // Aliases lists the names of other tools that [Parse] reads.
@@ -39,22 +43,41 @@ func Aliases() []Alias {
 	return named
 }
 
+const (
+	sets    = "sets are not measured here, only rankings; the nearest are p@K and r@K"
+	numbers = "a number is no measure of a ranking; data info counts queries, documents and grades"
+)
+
 // lacking says of measures of other tools that are not here which comes nearest. The keys
 // are names without cutoff, in lower case.
 var lacking = map[string]string{
-	"map_cut":    "average precision has no cut-off here; the nearest are map, of whole lists, and ndcg@10",
-	"gm_map":     "the geometric mean of average precision is not computed here; map is the arithmetic one",
-	"infap":      "inferred average precision is not computed here; the nearest is map, or bpref where judgements are missing",
-	"rprec":      "the precision after as many documents as are relevant is not computed here; the nearest are p@K and map",
-	"success":    "the share of queries with a relevant document among the first K is not computed here; the nearest are wta, which is success at 1, and mrr@K",
-	"hit":        "the share of queries with a relevant document among the first K is not computed here; the nearest are wta, which is success at 1, and mrr@K",
-	"hits":       "the share of queries with a relevant document among the first K is not computed here; the nearest are wta, which is success at 1, and mrr@K",
-	"judged":     "the share of judged documents is not computed here: every document of a data set is judged",
-	"alpha_ndcg": "diversity is not measured here; the nearest is ndcg@K",
-	"set_f":      "sets are not measured here, only rankings; the nearest are p@K and r@K",
-	"f1":         "sets are not measured here, only rankings; the nearest are p@K and r@K",
-	"rmse":       "the error of grades is not measured here, only rankings; the nearest is ndcg",
-	"kendall":    "the nearest is pairs, the share of pairs in the right order: without ties Kendall's tau is twice that less one",
+	"gm_map":            "the geometric mean of average precision is not computed here; map is the arithmetic one",
+	"gm_bpref":          "the geometric mean of bpref is not computed here; bpref is the arithmetic one",
+	"infap":             "inferred average precision is not computed here; the nearest is map, or bpref where judgements are missing",
+	"iprec":             "precision interpolated at a recall is not computed here; the nearest are p@K and map",
+	"iprec_at_recall_0": "precision interpolated at a recall is not computed here; the nearest are p@K and map",
+	"iprec_at_recall_1": "precision interpolated at a recall is not computed here; the nearest are p@K and map",
+	"11pt_avg":          "precision interpolated at a recall is not computed here; the nearest are p@K and map",
+	"alpha_ndcg":        "diversity is not measured here; the nearest is ndcg@K",
+	"set_p":             sets,
+	"set_r":             sets,
+	"set_recall":        sets,
+	"set_map":           sets,
+	"set_f":             sets,
+	"setp":              sets,
+	"setr":              sets,
+	"setap":             sets,
+	"setf":              sets,
+	"f1":                sets,
+	"num_q":             numbers,
+	"num_ret":           numbers,
+	"num_rel":           numbers,
+	"num_rel_ret":       numbers,
+	"numq":              numbers,
+	"numret":            numbers,
+	"numrel":            numbers,
+	"rmse":              "the error of grades is not measured here, only rankings; the nearest is ndcg",
+	"kendall":           "the nearest is pairs, the share of pairs in the right order: without ties Kendall's tau is twice that less one",
 }
 
 // canonicalName is a name in lower case, in the form NAME or NAME@PARAMETER, with an alias

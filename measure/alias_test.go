@@ -11,7 +11,8 @@ func TestAliases(t *testing.T) {
 	for in, want := range map[string]string{
 		"ndcg_cut_10": "ndcg@10", "ndcg_cut.10": "ndcg@10", "P_5": "p@5", "P.5": "p@5", "recall_100": "r@100", "recall.100": "r@100",
 		"recip_rank": "mrr", "RR": "mrr", "RR@10": "mrr@10", "nDCG@10": "ndcg@10", "P@5": "p@5", "R@100": "r@100", "AP": "ap",
-		"precision@5": "p@5", "Recall@7": "r@7", "Bpref": "bpref", "ERR@20": "err@20", "ndcg_10": "ndcg@10",
+		"precision@5": "p@5", "Recall@7": "r@7", "Bpref": "bpref", "map_cut_10": "map@10", "map_cut.10": "map@10", "AP@10": "ap@10", "success_1": "success@1", "Rprec": "rprec", "hits@3": "success@3",
+		"Judged@10": "judged@10", "AP(rel=2)": "ap(rel=2)", "RR(rel=2)@10": "mrr(rel=2)@10", "P(rel=2)@5": "p(rel=2)@5", "ERR@20": "err@20", "ndcg_10": "ndcg@10",
 	} {
 		m, err := Parse(in, Convention{}, Options{})
 		if err != nil {
@@ -44,11 +45,11 @@ func TestAliases(t *testing.T) {
 // an alias with a wrong cutoff is refused like ours.
 func TestUnknownMeasures(t *testing.T) {
 	for in, want := range map[string]string{
-		"map_cut_10":  "average precision has no cut-off here; the nearest are map",
-		"map_cut":     "average precision has no cut-off here",
-		"AP@10":       "has no cut-off",
-		"success_1":   "wta, which is success at 1",
-		"Rprec":       "the nearest are p@K and map",
+		"gm_map":      "the geometric mean",
+		"set_P":       "sets are not measured here, only rankings",
+		"SetF":        "sets are not measured here, only rankings",
+		"iprec@0.1":   "interpolated",
+		"num_rel_ret": "a number is no measure of a ranking",
 		"ndcgg":       `did you mean "ndcg"?`,
 		"ncdg@10":     `did you mean "ndcg@10"?`,
 		"mapp":        `did you mean "map"?`,
@@ -56,7 +57,7 @@ func TestUnknownMeasures(t *testing.T) {
 		"ndcg_cut":    "",
 		"P_":          "unknown measure",
 		"P_x":         "unknown measure",
-		"nosuch":      `unknown measure "nosuch"; known are map, ap, ndcg[@K]`,
+		"nosuch":      `unknown measure "nosuch"; known are map[@K], ap[@K], ndcg[@K]`,
 		"NDCG@10@5":   `cut-off "10@5": expected`,
 		"recip_rank5": "unknown measure",
 	} {

@@ -6,10 +6,14 @@ package measure
 //
 // (Buckley and Voorhees, Retrieval System Evaluation, 2005). R counts the
 // relevant documents of the list, as in the LETOR scripts. Its mean over queries
-// is MAP.
-type ap struct{ binary }
+// is MAP. With a cutoff the sum has only ranks up to it, and R stays what it is
+// (map_cut of trec_eval).
+type ap struct {
+	binary
+	k int // 0 for no cutoff
+}
 
-func newAP(s spec) Averager { return ap{newBinary(s)} }
+func newAP(s spec) Averager { return ap{newBinary(s), s.k} }
 
 var (
 	_ Additive = ap{}
@@ -18,11 +22,13 @@ var (
 
 // Value implements Measure.
 func (m ap) Value(ranked []float64) (float64, bool) {
-	seen, sum := 0, 0.0
+	seen, sum, k := 0, 0.0, cutoff(m.k, len(ranked))
 	for i, l := range ranked {
 		if m.relevant(l) {
 			seen++
-			sum += float64(seen) / float64(i+1)
+			if i < k {
+				sum += float64(seen) / float64(i+1)
+			}
 		}
 	}
 	if seen == 0 {
@@ -35,13 +41,13 @@ func (m ap) Value(ranked []float64) (float64, bool) {
 // below R' relevant ones, the place after j others of the group is relevant with
 // probability r/t, and then j(r−1)/(t−1) of those others are on average.
 func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
-	seen, start, sum := 0, 0, 0.0
+	seen, start, sum, k := 0, 0, 0.0, cutoff(m.k, len(ranked))
 	for _, end := range ends {
 		r, t := m.count(ranked[start:end]), end-start
 		if r > 0 {
 			chance := float64(r) / float64(t)
 			step := float64(r-1) / float64(max(t-1, 1))
-			for i := start; i < end; i++ {
+			for i := start; i < min(end, k); i++ {
 				above := float64(seen) + float64(i-start)*step
 				sum += chance * (above + 1) / float64(i+1)
 			}
@@ -49,6 +55,7 @@ func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 		seen += r
 		start = end
 	}
+	seen += m.count(ranked[start:]) // those not retrieved
 	if seen == 0 {
 		return m.convention.valueless()
 	}
@@ -56,7 +63,10 @@ func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 }
 
 // GoodGain implements Additive.
-func (m ap) GoodGain(i, a, good, _ int) float64 {
+func (m ap) GoodGain(i, a, good, bad int) float64 {
+	if i+a >= cutoff(m.k, good+bad) {
+		return 0
+	}
 	return float64(i+1) / float64(i+1+a) / float64(good)
 }
 
@@ -73,8 +83,11 @@ type apSwaps struct {
 	scale    float64   // 1/R
 }
 
-// Swaps implements Swapper.
+// Swaps implements Swapper; the formula is that of whole lists.
 func (m ap) Swaps(grades []float64) (Swaps, error) {
+	if m.k > 0 {
+		return anySwaps{m, grades, cutoff(m.k, len(grades))}, nil
+	}
 	return apSwaps{m.relevances(grades), 1 / float64(m.count(grades))}, nil
 }
 

@@ -2,7 +2,8 @@ package measure
 
 // auc is the area under the ROC curve: the share of the pairs of a relevant and
 // an irrelevant document in which the relevant one stands above (Hanley and
-// McNeil 1982); a tied pair is in order in half of all orders. A query without
+// McNeil 1982); a tied pair is in order in half of all orders, and so is one of documents
+// that were not retrieved, which stand below all others. A query without
 // such a pair has no value of its own.
 type auc struct{ binary }
 
@@ -28,7 +29,7 @@ func (m auc) Value(ranked []float64) (float64, bool) {
 func (m auc) Average(ranked []float64, ends []int) (float64, bool) {
 	var good, bad, inverted2 int64 // twice the inverted pairs, to stay whole
 	start := 0
-	for _, end := range ends {
+	for _, end := range withRest(ends, len(ranked)) {
 		g := int64(m.count(ranked[start:end]))
 		b := int64(end-start) - g
 		inverted2 += g * (2*bad + b)

@@ -69,7 +69,12 @@ type binary struct {
 	threshold float64 // the lowest relevant grade
 }
 
-func newBinary(s spec) binary { return binary{newBase(s), s.convention.Threshold()} }
+func newBinary(s spec) binary {
+	if s.relevant > 0 {
+		return binary{newBase(s), s.relevant}
+	}
+	return binary{newBase(s), s.convention.Threshold()}
+}
 
 // relevance returns the lowest relevant grade; ok is false for a measure that has
 // none.

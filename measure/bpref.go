@@ -1,29 +1,46 @@
 package measure
 
+import "github.com/listwise/listwise/dataset"
+
 // bpref is binary preference. With R relevant and N irrelevant judged
 // documents, and a_i irrelevant ones above the i-th relevant one,
 //
 //	bpref = 1/R Σ_i (1 − min(a_i, R)/min(N, R))
 //
 // (Buckley and Voorhees, Retrieval Evaluation with Incomplete Information, 2004,
-// as trec_eval computes it). All documents of a list are judged.
+// as trec_eval computes it). Documents without judgement ([dataset.Unjudged]) count for
+// nothing; those judged relevant and not retrieved add 0.
 type bpref struct{ binary }
 
 func newBPref(s spec) Averager { return bpref{newBinary(s)} }
 
 var _ Additive = bpref{}
 
+// judgements returns the numbers of documents judged relevant and judged irrelevant.
+func (m bpref) judgements(grades []float64) (good, bad int) {
+	for _, l := range grades {
+		switch {
+		case m.relevant(l):
+			good++
+		case !dataset.IsUnjudged(l):
+			bad++
+		}
+	}
+	return good, bad
+}
+
 // Value implements Measure.
 func (m bpref) Value(ranked []float64) (float64, bool) {
-	good := m.count(ranked)
+	good, bad := m.judgements(ranked)
 	if good == 0 {
 		return m.convention.valueless()
 	}
-	bad, a, sum := len(ranked)-good, 0, 0.0
+	a, sum := 0, 0.0
 	for _, l := range ranked {
-		if m.relevant(l) {
+		switch {
+		case m.relevant(l):
 			sum += kept(a, good, bad)
-		} else {
+		case !dataset.IsUnjudged(l):
 			a++
 		}
 	}
@@ -33,14 +50,13 @@ func (m bpref) Value(ranked []float64) (float64, bool) {
 // Average implements Averager: of b irrelevant documents in its group, each
 // number from 0 to b is equally likely to stand above a relevant one.
 func (m bpref) Average(ranked []float64, ends []int) (float64, bool) {
-	good := m.count(ranked)
+	good, bad := m.judgements(ranked)
 	if good == 0 {
 		return m.convention.valueless()
 	}
-	bad, a, sum, start := len(ranked)-good, 0, 0.0, 0
+	a, sum, start := 0, 0.0, 0
 	for _, end := range ends {
-		g := m.count(ranked[start:end])
-		b := end - start - g
+		g, b := m.judgements(ranked[start:end])
 		if g > 0 {
 			var each float64
 			for x := a; x <= a+b; x++ {

@@ -9,7 +9,7 @@ import (
 
 // allNames are all measures, with parameters that matter on short lists.
 var allNames = []string{
-	"map", "ap", "ndcg", "ndcg@1", "ndcg@3", "ndcg@10", "mean-ndcg", "dcg", "dcg@3", "p@1", "p@3", "p@10",
+	"map", "ap", "map@3", "rprec", "success@1", "success@3", "ndcg", "ndcg@1", "ndcg@3", "ndcg@10", "mean-ndcg", "dcg", "dcg@3", "p@1", "p@3", "p@10",
 	"r@1", "r@3", "mrr", "mrr@2", "wta", "pairs", "auc", "bpref", "err", "err@3", "rbp@0.6",
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
@@ -23,8 +24,12 @@ type gradeLimit interface {
 // there are. Weights of queries are those of the means; one of weight 0 is left out as by a
 // skip convention. Weights of documents do not matter.
 //
+// A system may leave documents out: their score is [dataset.NotRetrieved]. Those that were
+// judged count as documents that could have been found; the others do not exist for it.
+//
 // It returns an error for a wrong number of scores, a score that is not a number, grades
-// for which a measure is not defined, or data whose file changed meanwhile.
+// for which a measure is not defined, TiesTREC where documents have no identifiers, or
+// data whose file changed meanwhile.
 func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties TiePolicy) (*Result, error) {
 	if len(scores) != d.Docs() {
 		return nil, fmt.Errorf("%d scores for %d documents", len(scores), d.Docs())
@@ -33,6 +38,11 @@ func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties Tie
 	for i := range d.Queries {
 		q := &d.Queries[i]
 		lists[i] = list{q.ID, q.Grades, scores[q.Start : q.Start+q.Len()], q.Weight()}
+	}
+	if ties == TiesTREC {
+		if err := trecOrder(lists, d); err != nil {
+			return nil, err
+		}
 	}
 	r, err := evaluate(lists, measures, ForAll(measures, d), ties)
 	if err != nil {
@@ -60,11 +70,41 @@ func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolic
 			}
 		}
 	}
+	if ties == TiesTREC {
+		return nil, fmt.Errorf("ties %s: lists without a data set have no identifiers of documents", ties)
+	}
 	settled := make([]Measure, len(measures))
 	for i, m := range measures {
 		settled[i] = Under(m, ConventionOf(m).forGrades(grades))
 	}
 	return evaluate(lists, measures, settled, ties)
+}
+
+// trecOrder puts the documents of every list, which are those of d's queries, in descending
+// order of their identifiers and rounds their scores, so that the order of the input is that
+// of TiesTREC.
+func trecOrder(lists []list, d *dataset.Dataset) error {
+	if !d.HasDocIDs() {
+		return fmt.Errorf("ties %s: found no identifiers of documents, expected them, or other ties: %s", TiesTREC, strings.Join(tieNames[:TiesTREC], ", "))
+	}
+	parallel.For(len(lists), parallel.Workers(0, len(lists)), func(_, i int) {
+		l, order := &lists[i], d.Queries[i].ByDocID()
+		grades, scores := make([]float64, len(order)), make([]float64, len(order))
+		for place, doc := range order {
+			grades[place], scores[place] = l.grades[doc], TRECScore(l.scores[doc])
+		}
+		l.grades, l.scores = grades, scores
+	})
+	return nil
+}
+
+// TRECScore returns a score as trec_eval knows it, rounded to a 32-bit number; that of a
+// document that was not retrieved stays.
+func TRECScore(score float64) float64 {
+	if score == dataset.NotRetrieved {
+		return score
+	}
+	return float64(float32(max(-math.MaxFloat32, min(math.MaxFloat32, score))))
 }
 
 // list is one query's documents.

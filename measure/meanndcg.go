@@ -35,8 +35,11 @@ func (m meanNDCG) Average(ranked []float64, ends []int) (float64, bool) {
 	defer p.scratch.put()
 	var dcg, best, sum float64
 	start := 0
-	for _, end := range ends {
-		gain := p.gains.mean(ranked[start:end])
+	for _, end := range withRest(ends, len(ranked)) {
+		gain := 0.0 // of those not retrieved
+		if end <= lastEnd(ends) {
+			gain = p.gains.mean(ranked[start:end])
+		}
 		for i := start; i < end; i++ {
 			dcg += gain * p.discount[i]
 			best += p.gains.of(p.ideal[i]) * p.discount[i]

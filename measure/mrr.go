@@ -47,6 +47,9 @@ func (m mrr) Average(ranked []float64, ends []int) (float64, bool) {
 		}
 		return value, true
 	}
+	if m.count(ranked[start:]) > 0 { // not retrieved
+		return 0, true
+	}
 	return m.convention.valueless()
 }
 

@@ -35,7 +35,7 @@ func (m pairs) Average(ranked []float64, ends []int) (float64, bool) {
 	t := newGradeTree(s, ranked)
 	var right2 int64 // twice the pairs in order, to stay whole
 	start := 0
-	for _, end := range ends {
+	for _, end := range withRest(ends, len(ranked)) {
 		group := ranked[start:end]
 		for _, l := range group {
 			right2 += 2 * t.above(l)

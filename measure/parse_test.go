@@ -11,6 +11,8 @@ import (
 func TestParseNames(t *testing.T) {
 	for in, want := range map[string]string{
 		"MAP": "map", "ap": "ap", "NDCG@10": "ndcg@10", "ndcg@010": "ndcg@10", "ndcg": "ndcg", "mean-ndcg": "mean-ndcg",
+		"map@10": "map@10", "Rprec": "rprec", "Success@10": "success@10", "Judged@10": "judged@10", "judged": "judged",
+		"AP(rel=2)": "ap(rel=2)", "RR(rel=2)@10": "mrr(rel=2)@10", "P(rel=2.50)@5": "p(rel=2.5)@5", "rbp(rel=3)@0.9": "rbp(rel=3)@0.9",
 		"P@5": "p@5", "r@100": "r@100", "mrr": "mrr", "mrr@10": "mrr@10", "wta": "wta", "pairs": "pairs", "auc": "auc",
 		"bpref": "bpref", "err": "err", "err@20": "err@20", "rbp": "rbp", "rbp@0.80": "rbp@0.8", "ndcg@2147483647": "ndcg@2147483647",
 	} {
@@ -38,7 +40,13 @@ func TestParseErrors(t *testing.T) {
 		"ndcg@2147483648":   "too large: expected a whole number from 1 to 2147483647",
 		"ndcg@999999999999": "is too large",
 		"p":                 "a cut-off is missing, as in p@10",
-		"map@10":            "map has no cut-off",
+		"rprec@10":          "rprec has no cut-off",
+		"P(rel=0)@5":        "found (rel=0), expected a positive number as the lowest relevant grade",
+		"P(rel=2@5":         "found ( without )",
+		"ndcg(rel=2)@5":     "ndcg has no lowest relevant grade",
+		"ndcg(dcg='log2')":  "expected a convention for the gain and the discount",
+		"AP(max_rel=4)":     "found (max_rel=4), expected (rel=GRADE)",
+		"success":           "a cut-off is missing, as in success@10",
 		"mean-ndcg@3":       "mean-ndcg has no cut-off",
 		"rbp@1":             "expected a number between 0 and 1, as in rbp@0.8",
 		"rbp@nan":           "expected a number between 0 and 1",
@@ -143,7 +151,7 @@ func TestConventionNames(t *testing.T) {
 // Claim: no name makes Parse panic, and what it accepts it calls by a name that
 // parses to the same measure.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"map", "ndcg@10", "ndcg@0", "rbp@0.8", "rbp@1e-300", "@", "p@@", "NDCG@99999999999999999999"} {
+	for _, s := range []string{"map", "ndcg@10", "ndcg@0", "rbp@0.8", "rbp@1e-300", "@", "RR(rel=2)@10", "p(rel=)@5", "(rel=2)", "p@@", "NDCG@99999999999999999999"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

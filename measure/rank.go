@@ -3,6 +3,8 @@ package measure
 import (
 	"math"
 	"slices"
+
+	"github.com/listwise/listwise/dataset"
 )
 
 // Ranker orders the documents of one query after the other by score, reusing
@@ -10,12 +12,13 @@ import (
 // ties by input order.
 type Ranker struct {
 	// Ties is the order of documents of equal score. Under TiesAverage they
-	// stand in input order, for [Averager.Average] to take the mean over.
+	// stand in input order, for [Averager.Average] to take the mean over; under
+	// TiesTREC too, for which [Evaluate] puts documents and scores in order.
 	Ties TiePolicy
 
 	items, spare []item
 	ranked       []float64
-	ends         []int
+	ends, places []int
 	counts       [8][256]uint32
 }
 
@@ -30,6 +33,9 @@ type item struct {
 // the groups of equal score as [Averager] takes them. Both are valid until the
 // next call and may be changed. There must be one score a grade, none of them
 // NaN.
+//
+// Documents whose score is [dataset.NotRetrieved] stand behind the last end if they were
+// judged, and are left out if not: for this ranking they do not exist.
 func (r *Ranker) Rank(grades, scores []float64) (ranked []float64, ends []int) {
 	if len(grades) != len(scores) {
 		panic("measure: there must be one score a grade")
@@ -39,16 +45,29 @@ func (r *Ranker) Rank(grades, scores []float64) (ranked []float64, ends []int) {
 		r.items[i] = item{key: descendingKey(scores[i]), grade: l}
 	}
 	r.sort()
+	retrieved := len(r.items)
+	for retrieved > 0 && r.items[retrieved-1].key == notRetrieved {
+		retrieved--
+	}
 	r.ranked, r.ends = resize(r.ranked, len(grades)), r.ends[:0]
-	for i, it := range r.items {
+	for i, it := range r.items[:retrieved] {
 		r.ranked[i] = it.grade
-		if i+1 == len(r.items) || r.items[i+1].key != it.key {
+		if i+1 == retrieved || r.items[i+1].key != it.key {
 			r.ends = append(r.ends, i+1)
+		}
+	}
+	r.ranked = r.ranked[:retrieved]
+	for _, it := range r.items[retrieved:] {
+		if !dataset.IsUnjudged(it.grade) {
+			r.ranked = append(r.ranked, it.grade)
 		}
 	}
 	r.breakTies()
 	return r.ranked, r.ends
 }
+
+// notRetrieved is the key of documents without rank, the largest of all.
+var notRetrieved = descendingKey(dataset.NotRetrieved)
 
 // breakTies orders the documents within the groups. No measure of this package
 // grows when a worse document moves up, so the extremes are reached by sorting.
@@ -68,14 +87,28 @@ func (r *Ranker) breakTies() {
 	}
 }
 
-// Value returns a measure of one query under the Ranker's tie policy. Under
-// TiesAverage the measure must be an [Averager], as all of this package are.
+// Value returns a measure of one query under the Ranker's tie policy. Under TiesAverage, and
+// where not all documents were retrieved, the measure must be an [Averager], as all of this
+// package are.
 func (r *Ranker) Value(m Measure, grades, scores []float64) (value float64, ok bool) {
 	ranked, ends := r.Rank(grades, scores)
 	if r.Ties == TiesAverage {
 		return m.(Averager).Average(ranked, ends)
 	}
-	return m.Value(ranked)
+	return r.value(m, ranked, ends)
+}
+
+// value returns the measure of the documents in the order in which they stand. The measure
+// of a ranking without all documents is its Average over groups of one.
+func (r *Ranker) value(m Measure, ranked []float64, ends []int) (value float64, ok bool) {
+	n := lastEnd(ends)
+	if n == len(ranked) {
+		return m.Value(ranked)
+	}
+	for len(r.places) < n {
+		r.places = append(r.places, len(r.places)+1)
+	}
+	return m.(Averager).Average(ranked, r.places[:n])
 }
 
 // descendingKey maps scores to integers in the opposite order, equal scores

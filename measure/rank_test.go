@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/listwise/listwise/dataset"
 )
 
 // Claim: Rank orders as a stable sort by score does and finds the groups of
@@ -30,7 +32,11 @@ func TestRank(t *testing.T) {
 		want := byScore(grades, scores)
 		ends := []int{}
 		for i := range want {
-			if i+1 == n || scores[int(want[i])] != scores[int(want[i+1])] {
+			score := scores[int(want[i])]
+			if score == dataset.NotRetrieved {
+				break // those behind have no rank
+			}
+			if i+1 == n || score != scores[int(want[i+1])] {
 				ends = append(ends, i+1)
 			}
 		}

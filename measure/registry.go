@@ -47,25 +47,29 @@ type spec struct {
 	name        string
 	family      string // name without its parameter
 	convention  Convention
-	k           int // cutoff; 0 for none
+	k           int     // cutoff; 0 for none
+	relevant    float64 // the lowest relevant grade that the name states; 0 for the convention's
 	persistence float64
 	maxGrade    float64
 }
 
 var registry = []entry{
-	{"map", noParameter, newAP, "average precision: the mean of the precisions at the ranks of the relevant documents", "Buckley and Voorhees 2005"},
-	{"ap", noParameter, newAP, "another name of map", "Buckley and Voorhees 2005"},
+	{"map", optionalCutoff, newAP, "average precision: the mean of the precisions at the ranks of the relevant documents, 0 beyond rank K", "Buckley and Voorhees 2005"},
+	{"ap", optionalCutoff, newAP, "another name of map", "Buckley and Voorhees 2005"},
 	{"ndcg", optionalCutoff, newNDCG, "discounted cumulative gain of the first K documents relative to the best possible", "Järvelin and Kekäläinen 2002; gain of Burges et al. 2005"},
 	{"mean-ndcg", noParameter, newMeanNDCG, "mean of NDCG@1, NDCG@2, … up to the number of documents", "LETOR 4.0"},
 	{"dcg", optionalCutoff, newDCG, "discounted cumulative gain of the first K documents, not normalised", "Järvelin and Kekäläinen 2002"},
 	{"p", requiredCutoff, newPrecision, "precision: the share of relevant documents among the first K ranks", "LETOR 3.0; trec_eval"},
 	{"r", requiredCutoff, newRecall, "recall: the share of all relevant documents that is among the first K", "trec_eval"},
+	{"rprec", noParameter, newRPrec, "R-precision: the share of relevant documents among as many as there are relevant ones", "trec_eval"},
+	{"success", requiredCutoff, newSuccess, "1 if a relevant document is among the first K", "trec_eval"},
 	{"mrr", optionalCutoff, newMRR, "one over the rank of the first relevant document, 0 beyond rank K", "Voorhees 1999"},
 	{"wta", noParameter, newWTA, "winner takes all: 1 if the first document is relevant", "Burges, Ragno and Le 2006"},
 	{"pairs", noParameter, newPairs, "share of the pairs of differently graded documents that stand in the right order", "Burges, Ragno and Le 2006"},
 	{"auc", noParameter, newAUC, "share of the pairs of a relevant and an irrelevant document that stand in the right order", "Hanley and McNeil 1982"},
 	{"bpref", noParameter, newBPref, "share of the preferences of relevant over the first irrelevant documents that are kept", "Buckley and Voorhees 2004; trec_eval"},
 	{"err", optionalCutoff, newERR, "expected reciprocal rank at which a reader who stops when satisfied stops, by rank K", "Chapelle et al. 2009"},
+	{"judged", optionalCutoff, newJudged, "share of the first K documents that were judged; of runs, for all others are", "ir_measures"},
 	{"rbp", persistence, newRBP, "rank-biased precision of a reader who goes on to the next rank with probability P (0.8 if not given)", "Moffat and Zobel 2008"},
 }
 
@@ -92,19 +96,25 @@ func (e entry) pattern() string {
 }
 
 // Parse returns the measure of the given name ("map", "ndcg@10", "rbp@0.95", in
-// any case, or an alias, see [Aliases]) under a convention. The error for a name
+// any case, or an alias, see [Aliases]) under a convention. A measure that asks whether
+// documents are relevant may state from which grade on they are, whatever the convention
+// says, as "map(rel=2)" or "p(rel=2)@5". The error for a name
 // that is not known, or whose parameter is wrong, says what would be right.
 func Parse(name string, c Convention, o Options) (Averager, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	base, value, has := strings.Cut(canonicalName(name), "@")
+	bare, relevant, err := cutRelevance(name)
+	if err != nil {
+		return nil, fmt.Errorf("measure %q: %w", name, err)
+	}
+	base, value, has := strings.Cut(canonicalName(bare), "@")
 	e, ok := lookUp(base)
 	if !ok {
-		return nil, unknown(name)
+		return nil, unknown(bare)
 	}
 	s := spec{
-		name: e.name, family: e.name, convention: c.named(), persistence: 0.8, maxGrade: o.MaxGrade,
+		name: e.name + relevanceText(relevant), family: e.name, convention: c.named(), persistence: 0.8, maxGrade: o.MaxGrade, relevant: relevant,
 	}
 	if s.maxGrade == 0 {
 		s.maxGrade = 4
@@ -112,7 +122,11 @@ func Parse(name string, c Convention, o Options) (Averager, error) {
 	if err := s.setParameter(e, value, has); err != nil {
 		return nil, fmt.Errorf("measure %q: %w", name, err)
 	}
-	return e.build(s), nil
+	m := e.build(s)
+	if _, asks := RelevanceOf(m); relevant > 0 && !asks {
+		return nil, fmt.Errorf("measure %q: %s has no lowest relevant grade, for it takes all grades as they are", name, e.name)
+	}
+	return m, nil
 }
 
 // MustParse is Parse without options, for names that stand in a program: a name that is

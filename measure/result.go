@@ -53,7 +53,7 @@ func (r *Result) measureQuery(i int, ranker *Ranker, measures []Averager, grades
 	defer s.put()
 	ranked, ends := ranker.Rank(grades, scores)
 	for m, a := range measures {
-		r.values[m][i] = orNaN(a.Value(ranked))
+		r.values[m][i] = orNaN(ranker.value(a, ranked, ends))
 	}
 	tied := tiedPairs(s, ranked, ends)
 	for m, a := range measures {

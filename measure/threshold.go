@@ -139,16 +139,17 @@ func CheckVaries(m Measure, d *dataset.Dataset) error {
 		}
 	}
 	err := fmt.Errorf("found no query on which %s depends on the order of the documents", m.Name())
-	if threshold, ok := thresholdOf(m); ok {
+	if threshold, ok := RelevanceOf(m); ok {
 		return fmt.Errorf("%w (a document is relevant from grade %g on, the highest grade is %g), expected another threshold, or a measure of graded relevance such as ndcg",
 			err, threshold, d.HighestGrade())
 	}
 	return fmt.Errorf("%w (the highest grade is %g), expected queries with documents of different grades, or another measure", err, d.HighestGrade())
 }
 
-// thresholdOf returns the lowest grade that a measure takes as relevant; ok is false
-// for measures that do not ask whether a document is.
-func thresholdOf(m Measure) (threshold float64, ok bool) {
+// RelevanceOf returns the lowest grade that a measure takes as relevant, the convention's
+// unless its name states another; ok is false for measures that do not ask whether a document
+// is, and for those from elsewhere.
+func RelevanceOf(m Measure) (threshold float64, ok bool) {
 	if b, is := m.(interface{ relevance() (float64, bool) }); is {
 		return b.relevance()
 	}

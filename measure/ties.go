@@ -21,9 +21,13 @@ const (
 	// TiesAverage takes the expected value of the measure over all orders of
 	// the tied documents, each equally likely.
 	TiesAverage
+	// TiesTREC is the rule of trec_eval, which looks at no rank that a run states: scores
+	// are equal if they are as 32-bit numbers, and documents of equal score stand in
+	// descending order of their identifiers as bytes compare.
+	TiesTREC
 )
 
-var tieNames = [...]string{"input", "pessimistic", "optimistic", "average"}
+var tieNames = [...]string{"input", "pessimistic", "optimistic", "average", "trec"}
 
 // String returns the name that [ParseTies] reads.
 func (t TiePolicy) String() string { return tieNames[t] }
@@ -52,9 +56,30 @@ type Averager interface {
 	// Average returns the expected value when the documents within each group
 	// of equal score stand in uniformly random order. ranked holds the grades
 	// with the groups best first; group g takes the places ends[g−1] to
-	// ends[g]−1, counted from 0, so the last end is len(ranked). With groups of
-	// one document it is Value.
+	// ends[g]−1, counted from 0. With groups of one document it is Value.
+	//
+	// The last end is len(ranked) unless the system did not retrieve all documents
+	// ([dataset.NotRetrieved]): the grades behind the last end are those of judged ones
+	// that have no rank. They count in what could have been found, such as the number of
+	// relevant documents and the ideal ranking, and are found nowhere.
 	Average(ranked []float64, ends []int) (value float64, ok bool)
+}
+
+// withRest returns the ends with one more for the documents behind the last, if there are
+// any of n: those that were not retrieved, as a group below all others.
+func withRest(ends []int, n int) []int {
+	if lastEnd(ends) == n {
+		return ends
+	}
+	return append(slices.Clip(ends), n)
+}
+
+// lastEnd returns the number of documents in groups, those that have ranks.
+func lastEnd(ends []int) int {
+	if len(ends) == 0 {
+		return 0
+	}
+	return ends[len(ends)-1]
 }
 
 // unequalPairs returns the number of pairs of different grades among the

@@ -28,6 +28,9 @@ func (m wta) Average(ranked []float64, ends []int) (float64, bool) {
 	if m.count(ranked) == 0 {
 		return m.convention.valueless()
 	}
+	if len(ends) == 0 { // nothing was retrieved
+		return 0, true
+	}
 	return float64(m.count(ranked[:ends[0]])) / float64(ends[0]), true
 }
 

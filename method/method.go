@@ -95,6 +95,9 @@ func (m *Method) CheckMeasure(training measure.Measure) error {
 	if training == nil {
 		return train.BadProblem("found no training measure, expected one such as %s", m.DefaultMeasure)
 	}
+	if threshold, ok := measure.RelevanceOf(training); ok && measure.StatesRelevance(training) {
+		return train.BadProblem("found the training measure %s, expected it without a grade in its name, and the threshold %s, which the loss takes too", training.Name(), dataset.FormatGrade(threshold))
+	}
 	if !trainingMeasures[m.takes].accepts(training) {
 		return train.BadProblem("found the training measure %s, expected %s", training.Name(), trainingMeasures[m.takes].expected)
 	}

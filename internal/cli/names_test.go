@@ -43,7 +43,7 @@ func TestDidYouMean(t *testing.T) {
 		{"train --method mle --scorer nett --train x --model y", `did you mean "net"?`},
 		{"train --method mle --normalize zscor --train x --model y", `did you mean "zscore"?`},
 		{"train --method mle --convention letr3 --train x --model y", `did you mean "letor3"?`},
-		{"eval --measures map_cut_10 --scores x --data y", "average precision has no cut-off here"},
+		{"eval --measures gm_map --scores x --data y", "the geometric mean"},
 		{"eval --measures ncdg@10 --scores x --data y", `did you mean "ndcg@10"?`},
 		{"eval --ties avrage --scores x --data y", `did you mean "average"?`},
 		{"fuse --rule comsum --data x a b", `did you mean "combsum"?`},

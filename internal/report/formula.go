@@ -25,12 +25,17 @@ type formula struct {
 func newFormula(m measure.Measure, grades *gradeTable, docs int) formula {
 	c := measure.ConventionOf(m)
 	f := formula{Name: m.Name(), Relevant: grades.from(c.Threshold())}
+	if threshold, ok := measure.RelevanceOf(m); ok {
+		f.Relevant = grades.from(threshold)
+	}
 	f.Empty, _ = m.Value([]float64{0})
 	f.K = measure.CutoffOf(m)
 	switch family := measure.Family(m); family {
-	case "ap":
-		f.Kind = "map"
-	case "map", "mrr", "p", "r":
+	case "map", "ap":
+		if f.K == 0 {
+			f.Kind = "map"
+		}
+	case "mrr", "p", "r":
 		f.Kind = family
 	case "ndcg", "dcg":
 		f.gains(family, m, c, grades.values, docs)

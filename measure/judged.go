@@ -1,0 +1,47 @@
+package measure
+
+import "github.com/listwise/listwise/dataset"
+
+// judged is Judged@k: the share of judged documents among the first k, or among as many as
+// were retrieved if these are less (ir_measures). It says how far the other measures can be
+// trusted, which take what nobody judged for irrelevant, and is 0 where nothing was
+// retrieved.
+type judged struct {
+	base
+	k int // 0 for no cutoff
+}
+
+func newJudged(s spec) Averager { return judged{newBase(s), s.k} }
+
+// Value implements Measure.
+func (m judged) Value(ranked []float64) (float64, bool) {
+	top := ranked[:cutoff(m.k, len(ranked))]
+	return float64(judgedOf(top)) / float64(max(len(top), 1)), true
+}
+
+// Average implements Averager: the group that straddles the cutoff gives its share.
+func (m judged) Average(ranked []float64, ends []int) (float64, bool) {
+	k, start, found := cutoff(m.k, lastEnd(ends)), 0, 0.0
+	for _, end := range ends {
+		if start >= k {
+			break
+		}
+		n := float64(judgedOf(ranked[start:end]))
+		if end > k {
+			n = n * float64(k-start) / float64(end-start)
+		}
+		found += n
+		start = end
+	}
+	return found / float64(max(k, 1)), true
+}
+
+func judgedOf(grades []float64) int {
+	n := 0
+	for _, l := range grades {
+		if !dataset.IsUnjudged(l) {
+			n++
+		}
+	}
+	return n
+}
