@@ -21,9 +21,11 @@ import (
 type System struct {
 	Name  string
 	Model *model.Model // nil if there are only scores
-	Test  []float64    // one a row of the division's test data
+	Test  []float64    // one a row of the division's test data; dataset.NotRetrieved where a run has none
 	Valid []float64    // likewise of its validation data; nil without
 	Notes []string     // what was assumed of a model file of another system
+
+	Warnings []string // of what was left out when its runs were joined with the data
 }
 
 // Division is data to measure on, and to choose on, and what all systems say about

@@ -1,5 +1,7 @@
 package fuse
 
+import "slices"
+
 // CombSUM votes the scores, rescaled (Fox and Shaw, TREC-2, 1994).
 const CombSUM Kind = "combsum"
 
@@ -7,7 +9,7 @@ var combSUM = kind{
 	name: CombSUM, about: "the scores, rescaled within the query by --scale", usesScale: true,
 	votes: func(r Rule, scores [][]float64) {
 		for _, s := range scores {
-			r.Scale.apply(s)
+			voteRetrieved(s, r.Scale.apply, slices.Min[[]float64])
 		}
 	},
 }

@@ -11,7 +11,9 @@ var rrf = kind{
 	name: RRF, about: "1/(k + rank): reciprocal rank fusion", usesK: true,
 	votes: func(r Rule, scores [][]float64) {
 		for _, s := range scores {
-			voteByRank(s, func(rank, _ int) float64 { return 1 / (r.K + float64(rank)) })
+			voteRetrieved(s, func(retrieved []float64) {
+				voteByRank(retrieved, func(rank, _ int) float64 { return 1 / (r.K + float64(rank)) })
+			}, func([]float64) float64 { return 0 })
 		}
 	},
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -28,7 +29,7 @@ type kind struct {
 	usesK, usesScale bool // of the parameters of Rule
 
 	check func(r Rule) error               // of what the parameters alone do not show; may be nil
-	votes func(r Rule, scores [][]float64) // see Rule.Votes; all scores are finite
+	votes func(r Rule, scores [][]float64) // see Rule.Votes; all scores are finite, or dataset.NotRetrieved
 }
 
 // registry lists all kinds of rules, in the order of help texts: a new kind is a file
@@ -105,8 +106,10 @@ func (r Rule) Check() error {
 }
 
 // Votes replaces the scores of one query by votes; scores[s] are system s's, one a
-// document. Scores that are not finite make all votes of their system NaN. It panics with
-// the error of [Rule.Check] if there is one.
+// document. To documents that it did not retrieve ([dataset.NotRetrieved]) a system gives
+// its least vote, or 0 by RRF; by Borda they tie at the end, as Aslam and Montague have it.
+// Other scores that are not finite make all votes of their system NaN. It panics with the
+// error of [Rule.Check] if there is one.
 func (r Rule) Votes(scores [][]float64) {
 	if err := r.Check(); err != nil {
 		panic("fuse: " + err.Error())
@@ -127,7 +130,33 @@ func (r Rule) Votes(scores [][]float64) {
 	r.Kind.entry().votes(r, finite)
 }
 
-func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 1) }
+
+// voteRetrieved has vote replace the scores of the documents that a system retrieved, and
+// sets the votes for all others to what least returns of these.
+func voteRetrieved(scores []float64, vote func(retrieved []float64), least func(votes []float64) float64) {
+	retrieved := slices.DeleteFunc(slices.Clone(scores), isAbsent)
+	vote(retrieved)
+	if len(retrieved) == len(scores) {
+		copy(scores, retrieved)
+		return
+	}
+	absent := 0.0
+	if len(retrieved) > 0 {
+		absent = least(retrieved)
+	}
+	next := 0
+	for i, s := range scores {
+		if isAbsent(s) {
+			scores[i] = absent
+			continue
+		}
+		scores[i] = retrieved[next]
+		next++
+	}
+}
+
+func isAbsent(score float64) bool { return score == dataset.NotRetrieved }
 
 // Add sets dst to the weighted sum of votes, one a document.
 func Add(dst []float64, votes [][]float64, weights []float64) {

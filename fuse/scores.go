@@ -2,6 +2,7 @@ package fuse
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 )
@@ -15,12 +16,18 @@ func Equal(n int) []float64 {
 	return w
 }
 
-// Scores returns the fused scores, one a row of d; systems[s] are system s's.
+// Scores returns the fused scores, one a row of d; systems[s] are system s's. A document
+// that no system retrieved is not retrieved by the fusion either.
 func (r Rule) Scores(d *dataset.Dataset, systems [][]float64, weights []float64) []float64 {
 	fused := make([]float64, d.Docs())
 	r.Each(d, systems, func(q *dataset.Query, votes [][]float64) {
 		Add(fused[q.Start:q.Start+q.Len()], votes, weights)
 	})
+	for row := range fused {
+		if !slices.ContainsFunc(systems, func(s []float64) bool { return !isAbsent(s[row]) }) {
+			fused[row] = dataset.NotRetrieved
+		}
+	}
 	return fused
 }
 

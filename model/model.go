@@ -107,6 +107,9 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 		return nil, errNoScorer
 	}
 	width := m.Scorer.NumFeatures()
+	if d.Features == 0 {
+		return nil, fmt.Errorf("found no features, expected 1 to %d for each document", width)
+	}
 	if d.Features > width {
 		return nil, fmt.Errorf("found %d features, expected at most the model's %d", d.Features, width)
 	}

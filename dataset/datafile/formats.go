@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/dataset/trec"
 	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/input"
 )
@@ -55,6 +56,7 @@ type format struct {
 // what any other file is taken for.
 var formats = []format{
 	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
+	{name: "qrels", endings: []string{".qrels"}, looks: trec.IsQrels, read: trec.ReadQrels},
 	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(','), write: table.NewCSVWriter(',')},
 	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t'), write: table.NewCSVWriter('\t')},
 	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON, write: table.NewJSONWriter},

@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// Open reads a file of judged documents: LETOR/svmlight text or a table, which package
-// table describes, either of them plain or compressed by gzip or zstandard, or the binary
+// Open reads a file of judged documents: LETOR/svmlight text, a table, which package
+// table describes, or TREC's judgements, all of them plain or compressed by gzip or zstandard, or the binary
 // cache that package cache writes. Options name the format, or it is recognised by what the
 // file begins with and, if that is text, by the end of its name. "-" is the standard input.
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/trec"
 	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/input"
 )
@@ -22,20 +23,83 @@ import (
 // The file is read once, and no further than the first score too many. Of the
 // options, Context and MaxBytes count.
 func ReadScores(path string, want int, opts dataset.Options) ([]float64, error) {
+	var scores []float64
+	err := openScores(path, opts, func(r io.Reader, name string) (err error) {
+		scores, err = readScores(r, name, want, opts)
+		return err
+	})
+	return scores, err
+}
+
+// Ranking is what a file says of documents: scores in the order of the data, or a run.
+type Ranking struct {
+	Scores []float64 // nil if there is a run
+	Run    *trec.Run // nil if there are scores
+}
+
+// ReadRanking reads a file of scores, as [ReadScores] does, or a run of TREC.
+func ReadRanking(path string, want int, opts dataset.Options) (Ranking, error) {
+	var f Ranking
+	err := openScores(path, opts, func(r io.Reader, name string) (err error) {
+		b := bufio.NewReaderSize(r, 1<<18)
+		head, err := peek(b, name)
+		if err != nil {
+			return err
+		}
+		if !trec.IsRun(head) {
+			f.Scores, err = readScores(b, name, want, opts)
+			return err
+		}
+		in, err := input.Hold(b, name, opts, nil)
+		if err == nil {
+			f.Run, err = trec.ReadRun(in, opts)
+		}
+		return err
+	})
+	return f, err
+}
+
+// peek returns the beginning of a stream, as much as tells a run from scores.
+func peek(b *bufio.Reader, name string) ([]byte, error) {
+	start, err := b.Peek(compress.HeadSize)
+	if err == nil {
+		start, err = b.Peek(trec.HeadSize(start))
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return start, nil
+}
+
+// Of returns the scores of d's documents, one a row, and what a run says of others.
+func (f Ranking) Of(d *dataset.Dataset) (scores []float64, missed trec.Missed, err error) {
+	if f.Run != nil {
+		return f.Run.Scores(d)
+	}
+	if len(f.Scores) != d.Docs() {
+		return nil, missed, fmt.Errorf("found %d scores, expected %d, one for each document", len(f.Scores), d.Docs())
+	}
+	scores = make([]float64, d.Docs())
+	d.FromInputOrder(scores, f.Scores)
+	return scores, missed, nil
+}
+
+// openScores opens a file of scores for use; "-" is the standard input.
+func openScores(path string, opts dataset.Options, use func(r io.Reader, name string) error) error {
 	if path == "-" {
-		return readScores(os.Stdin, "standard input", want, opts)
+		return use(os.Stdin, "standard input")
 	}
 	f, err := input.Await(input.Context(opts), func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	if info, err := f.Stat(); err != nil {
-		return nil, err
+		return err
 	} else if info.IsDir() {
-		return nil, &dataset.SyntaxError{File: path, Found: "a directory", Expected: "a file"}
+		return &dataset.SyntaxError{File: path, Found: "a directory", Expected: "a file"}
 	}
-	return readScores(f, path, want, opts)
+	return use(f, path)
 }
 
 // readScores reads scores from a stream.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The arguments of compare, report and fuse are systems: models or files of scores or,
+// The arguments of compare, report and fuse are systems: models, files of scores or runs or,
 // for data in folds, folders of them. A shell's pattern such as runs/* also names what
 // is none, which is left out.
 
@@ -84,16 +84,16 @@ func misfitOf(path string, isDir bool, data string, inFolds bool) error {
 	case inFolds:
 		return nil
 	case isDir:
-		return usageErrorf("%s is a folder: with --data %s, a file, expected a model or a file of scores", path, data)
+		return usageErrorf("%s is a folder: with --data %s, a file, expected a model, a file of scores or a run", path, data)
 	}
 	if k := foldMeans(path); k > 0 {
 		return usageErrorf("%s: found the means of %d folds, expected a model or scores; %s", path, k, noFoldTests)
 	}
 	switch found := contentOf(path); found {
-	case "", aModel, scores:
+	case "", aModel, scores, aRun:
 		return nil
 	default:
-		return usageErrorf("%s is %s, expected a model or a file of scores", path, withArticle(found))
+		return usageErrorf("%s is %s, expected a model, a file of scores or a run", path, withArticle(found))
 	}
 }
 

@@ -25,8 +25,9 @@ var compareFormats = []string{"text", "markdown", "latex", "csv", "json"}
 const compareHelp = `Measures every system on the same queries and tests the differences query by
 query, for all pairs, or with --baseline for the pairs with one system.
 
-With --data FILE, a system is a model file, or a file of scores (one a line of
-FILE). With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
+With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
+a run of TREC. With FILE judgements of TREC (qrels), systems are runs, and the
+values trec_eval's. With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
 (OUT/METHOD), or any with Foldk.model.json or Foldk.scores for every fold k; the
 queries of all test folds are pooled, each counts once. NAME= gives a system a name
 of your own in the tables.
@@ -57,9 +58,10 @@ func newCompareCommand(env *environment) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare --data FILE|DIR [NAME=]A [NAME=]B…",
-		Short: "Tell whether models or score files rank better than others by more than chance",
+		Short: "Tell whether models, score files or runs rank better than others by more than chance",
 		Long:  compareHelp,
 		Example: `  listwise compare --data test.txt a.json b.json c.scores
+  listwise compare --data judged.qrels --measures map,ndcg_cut_10 bm25.run dense.run
   listwise compare --data OHSUMED --measures map,ndcg@10 runs/ranknet runs/listnet runs/mle
   listwise compare --data OHSUMED --baseline mle --seeds 1-5 mle=runs/1/mle runs/{seed}/lambdarank
   listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,
@@ -130,7 +132,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		return err
 	}
 	c.ties = ties
-	if err := f.measureAll(ctx, env, c, measures); err != nil {
+	if measures, err = f.measureAll(ctx, env, c, measures); err != nil {
 		return err
 	}
 	bar := env.startProgress("comparing", 0)

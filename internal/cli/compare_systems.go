@@ -120,7 +120,7 @@ func shortName(path string) string {
 // bareName is the last part of a path without the endings of models and scores.
 func bareName(path string) string {
 	name := filepath.Base(path)
-	for _, ending := range []string{".json", ".scores", ".model"} {
+	for _, ending := range []string{".gz", ".zst", ".json", ".scores", ".run", ".model"} {
 		if stem := strings.TrimSuffix(name, ending); stem != "" {
 			name = stem
 		}

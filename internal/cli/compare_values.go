@@ -34,8 +34,9 @@ type measured struct {
 	*stats.Comparison
 }
 
-// measureAll reads the data, and sets the result of every run on all queries.
-func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comparison, measures []measure.Measure) error {
+// measureAll reads the data, and sets the result of every run on all queries, by the measures
+// as they are for these data.
+func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comparison, measures []measure.Measure) ([]measure.Measure, error) {
 	var paths []string
 	for _, s := range c.systems {
 		for _, r := range s.runs {
@@ -44,14 +45,15 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	}
 	divisions, err := f.read(ctx, env, paths)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if isFolder(f.data) {
 		c.folds = len(divisions)
 	}
 	if c.convention, measures, err = f.settle(env, c.convention, measures, paths, divisions); err != nil {
-		return err
+		return nil, err
 	}
+	c.ties = f.tiesOf(c.ties, divisions)
 	bar := env.startProgress("measuring, runs", len(paths))
 	defer bar.finish()
 	next := 0
@@ -61,7 +63,7 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 			parts := make([]*measure.Result, len(divisions))
 			for k := range divisions {
 				if parts[k], err = measure.Evaluate(divisions[k].Test, divisions[k].Systems[next].Test, measures, c.ties); err != nil {
-					return usageErrorf("%s: %w", s.runs[i].path, err)
+					return nil, usageErrorf("%s: %w", s.runs[i].path, err)
 				}
 			}
 			s.runs[i].result = measure.Pool(parts...)
@@ -71,7 +73,7 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 			next++
 		}
 	}
-	return nil
+	return measures, nil
 }
 
 // eachOnce refuses folds whose test parts share queries: a query that counts twice

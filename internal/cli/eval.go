@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/runs"
@@ -34,7 +33,8 @@ func newEvalCommand(env *environment) *cobra.Command {
 		Long:  evalHelp(),
 		Example: `  listwise eval --data Fold1/test.txt --model m.json
   listwise eval --data test.txt --scores test.scores --measures map,p@10,err@20 --per-query q.csv
-  listwise eval --data test.txt --model m.json --convention standard-skip --ties average --format json`,
+  listwise eval --data test.txt --model m.json --convention standard-skip --ties average --format json
+  listwise eval --data judged.qrels --scores bm25.run --measures map,ndcg_cut_10,P_5,recip_rank`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.checkFlags(cmd); err != nil {
@@ -45,11 +45,11 @@ func newEvalCommand(env *environment) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
-	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data")
+	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data, or a run of TREC, by query and document")
 	addPositive(fl, &f.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
-	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)"
+	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text, a table or judgements of TREC (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)"
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -66,6 +66,11 @@ settles them and is printed with the result.
 Beside each mean stands its tie-neutral value, the expectation when documents of
 equal score stand in random order. A warning appears when more than 1 % of a
 query's pairs of differently graded documents have equal scores.
+
+The data may be judgements of TREC (qrels), and the scores a run of any system,
+joined by query and document. What a run has and nobody judged counts as irrelevant
+and what it lacks as not found; a query without documents counts 0. The values are
+then trec_eval's, unless --convention or --ties says otherwise.
 
 Measures (K is a cut-off rank, [ ] may be left out):
 `)
@@ -109,14 +114,15 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	test, system, err := f.read(ctx, env)
+	read, err := f.read(ctx, env)
 	if err != nil {
 		return err
 	}
-	read := []ensemble.Division{{Test: test, Systems: []ensemble.System{system}}}
+	test, system := read[0].Test, read[0].Systems[0]
 	if convention, measures, err = f.settle(env, convention, measures, []string{f.model}, read); err != nil {
 		return err
 	}
+	ties = f.tiesOf(ties, read)
 	rec := f.begin(env, func() *runs.Run { return f.recorded(test, system.Model, convention, measures) })
 	var out report
 	err = env.during("measuring "+f.data, func() error {
@@ -138,37 +144,42 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	return rec.conclude(out, err)
 }
 
-// read reads the data and the model or the scores.
-func (f *evalFlags) read(ctx context.Context, env *environment) (*dataset.Dataset, ensemble.System, error) {
-	system := ensemble.System{Name: f.model + f.scores}
+// read reads the data and the model, the scores or the run.
+func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Division, error) {
 	opts, err := f.options()
 	if err != nil {
-		return nil, system, err
+		return nil, err
 	}
+	system := ensemble.System{Name: f.model}
 	if f.model != "" {
 		if system.Model, err = env.loadModel("model", f.model); err != nil {
-			return nil, system, err
+			return nil, err
 		}
 		opts.FeatureNames = system.Model.FeatureNames
 	}
 	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
-		return nil, system, err
+		return nil, err
 	}
+	d := &ensemble.Division{Test: test}
 	err = env.during("scoring "+f.data, func() (err error) {
 		if f.model != "" {
 			system.Test, err = scoreWith(system.Model, f.model, f.data, test)
+			d.Systems = append(d.Systems, system)
 			return err
 		}
-		input, err := readScores("scores", f.scores, test.Docs())
-		if err != nil {
-			return err
+		d, err = ensemble.ReadScores(f.scores, test)
+		if err = inputFault("scores", f.scores, scores, err); err != nil && !has[*usageError](err) {
+			err = usageErrorf("%w", err)
 		}
-		system.Test = make([]float64, len(input))
-		test.FromInputOrder(system.Test, input)
-		return nil
+		return err
 	})
-	return test, system, err
+	if err != nil {
+		return nil, err
+	}
+	read := []ensemble.Division{*d}
+	env.joinWarnings(read)
+	return read, nil
 }
 
 // warnOfTies warns if the order of tied documents matters, and gives the tie-neutral

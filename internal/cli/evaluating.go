@@ -29,14 +29,27 @@ func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 }
 
 // measuring are the flags that say which measures are taken, and how of tied documents.
-type measuring struct{ measures, ties string }
+type measuring struct {
+	measures, ties string
+	chosenTies     func() bool
+}
 
 // usualMeasures are those that are taken if none are asked for.
 const usualMeasures = "map,ndcg@1,ndcg@5,ndcg@10"
 
 func (m *measuring) addTo(cmd *cobra.Command, standard, usage string) {
 	cmd.Flags().StringVar(&m.measures, "measures", standard, usage)
-	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
+	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", ")+" (trec_eval's rule, the default for judgements of TREC)")
+	m.chosenTies = func() bool { return cmd.Flags().Changed("ties") }
+}
+
+// tiesOf returns the policy for the divisions, trec_eval's for judgements of TREC unless
+// another was chosen.
+func (m *measuring) tiesOf(ties measure.TiePolicy, divisions []ensemble.Division) measure.TiePolicy {
+	if !m.chosenTies() && divisions[0].Test.Features == 0 {
+		return measure.TiesTREC
+	}
+	return ties
 }
 
 // parseMeasures returns the measures under a convention.
@@ -89,7 +102,20 @@ func (e *evaluating) readFile(ctx context.Context, env *environment, valid strin
 	if err != nil {
 		return nil, usageErrorf("%w", hintAtFolds(err, paths, test.Docs()))
 	}
-	return []ensemble.Division{*d}, nil
+	read := []ensemble.Division{*d}
+	env.joinWarnings(read)
+	return read, nil
+}
+
+// joinWarnings passes on what was left out when runs were joined with data.
+func (env *environment) joinWarnings(divisions []ensemble.Division) {
+	for i := range divisions {
+		for _, s := range divisions[i].Systems {
+			for _, w := range s.Warnings {
+				env.note("warning: %s", w)
+			}
+		}
+	}
 }
 
 // readFolds is read for a folder, all of it if whole is set; choose is set if weights are
@@ -120,6 +146,7 @@ func (e *evaluating) readFolds(env *environment, whole, choose bool, paths []str
 	if err != nil {
 		return nil, usageErrorf("%w", err)
 	}
+	env.joinWarnings(divisions)
 	return divisions, nil
 }
 
@@ -130,6 +157,7 @@ func (e *evaluating) settle(env *environment, c measure.Convention, measures []m
 		return c, nil, err
 	}
 	tests, all := dataOfDivisions(divisions)
+	c, measures = e.ofJudgements(c, measures, tests[0])
 	c, measures = env.settle(c, all...), measure.ForAll(measures, all...)
 	warnOfIrrelevance(env, measures, tests)
 	e.noteOfThreshold(env, c, paths, divisions)

@@ -139,6 +139,10 @@ func prepareExamples(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}
+	mustWrite(t, "judged.qrels", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
+	for i, system := range []string{"bm25", "dense"} {
+		mustWrite(t, system+".run", fmt.Sprintf("1 Q0 a 1 %d %s\n1 Q0 b 2 1 %s\n2 Q0 c 1 3 %s\n", 2*i, system, system, system))
+	}
 	mustCall(t, "train", "--no-record", "--method", "lambdamart", "--set", "trees=3", "--train", "train.txt", "--model", "trees.json")
 	mustCall(t, "export", "--model", "trees.json", "--to", "lightgbm", "--out", "lightgbm.txt")
 	mustCall(t, "export", "--model", "trees.json", "--to", "ranklib", "--out", "ranklib.txt")

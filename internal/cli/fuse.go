@@ -38,8 +38,8 @@ func newFuseCommand(env *environment) *cobra.Command {
 		Short: "Make one ranking of those of several models or score files",
 		Long: `Fuses the rankings of several systems and measures each of them and the fusions.
 
-With --data FILE, a system is a model file, or a file of scores (one a line of
-FILE). --valid chooses weights, and the best of several rules, on validation data;
+With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
+a run of TREC; with FILE judgements of TREC (qrels), a run. --valid chooses weights, and the best of several rules, on validation data;
 a file of scores then needs those of the validation data after a colon:
 A.scores:A.valid.scores.
 
@@ -108,6 +108,8 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if convention, config.Measures, err = f.settle(env, convention, config.Measures, args, divisions); err != nil {
 		return err
 	}
+	config.Ties = f.tiesOf(config.Ties, divisions)
+	config.Tuning.Measure = measure.Under(config.Tuning.Measure, convention)
 	bar := env.startProgress("fusing, steps", 0)
 	config.Observe = bar.set
 	result, err := config.Run(ctx, divisions)

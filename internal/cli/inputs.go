@@ -9,8 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/trec"
 	"github.com/listwise/listwise/interchange"
 	"github.com/listwise/listwise/model"
 )
@@ -24,6 +23,7 @@ const (
 	someData content = "judged queries"
 	scores   content = "scores"
 	aTable   content = "a table"
+	aRun     content = "a run"
 )
 
 // contentOf recognises what a file holds by its beginning. Compressed files are not looked
@@ -55,6 +55,12 @@ func contentFrom(start []byte, more bool) content {
 		return jsonContent(text)
 	case bytes.HasPrefix(bytes.ToLower(text), []byte("<!doctype html")):
 		return "a web page"
+	}
+	switch {
+	case trec.IsRun(start):
+		return aRun
+	case trec.IsQrels(start):
+		return someData
 	}
 	lines := bytes.Split(text, []byte("\n"))
 	if more && len(lines) > 1 {
@@ -117,7 +123,7 @@ func inputFault(flag, path string, wanted content, err error) error {
 	if has[*fs.PathError](err) {
 		return usageErrorf("%s%w", flag, err)
 	}
-	if found := contentOf(path); path != "-" && found != "" && found != wanted && (found != aTable || wanted != someData) {
+	if found := contentOf(path); path != "-" && found != "" && found != wanted && (found != aTable || wanted != someData) && (found != aRun || wanted != scores) {
 		return usageErrorf("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hintOf(wanted))
 	}
 	return err
@@ -137,7 +143,7 @@ func hintOf(wanted content) string {
 	case aModel:
 		return ` (as "listwise train" writes it)`
 	case scores:
-		return " (one number a line)"
+		return " (one number a line), or a run"
 	case someData:
 		return " (lines of GRADE qid:QUERY 1:VALUE …)"
 	}
@@ -174,12 +180,6 @@ func (env *environment) notesOn(path string, notes []string) {
 	for _, n := range notes {
 		env.note("note: %s: %s", path, n)
 	}
-}
-
-// readScores reads the scores that a flag names, want of them.
-func readScores(flag, path string, want int) ([]float64, error) {
-	input, err := datafile.ReadScores(path, want, dataset.Options{})
-	return input, inputFault(flag, path, scores, err)
 }
 
 // plainMessage is the text of an error without the names of the system's calls: of

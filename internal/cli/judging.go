@@ -15,12 +15,27 @@ import (
 // relevance.
 type judging struct {
 	convention string
+	chosen     func() bool // the convention
 	relevance
 }
 
 func (j *judging) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&j.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", "))
+	cmd.Flags().StringVar(&j.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", ")+"; for judgements of TREC the default is trec")
+	j.chosen = func() bool { return cmd.Flags().Changed("convention") }
 	j.relevance.addTo(cmd)
+}
+
+// ofJudgements returns the convention and the measures for a data set: trec_eval's for
+// judgements of TREC, which have no features, unless another was chosen.
+func (j *judging) ofJudgements(c measure.Convention, measures []measure.Measure, test *dataset.Dataset) (measure.Convention, []measure.Measure) {
+	if j.chosen() || test.Features > 0 {
+		return c, measures
+	}
+	trec := measure.TREC
+	if j.threshold != autoThreshold {
+		trec = trec.WithThreshold(c.Threshold())
+	}
+	return trec, mapped(measures, func(m measure.Measure) measure.Measure { return measure.Under(m, trec) })
 }
 
 // parseConvention returns the convention, with the threshold if one is given.
@@ -92,8 +107,12 @@ func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dat
 	var others []string
 	for _, m := range measures {
 		varies := func(d *dataset.Dataset) bool { return measure.CheckVaries(m, d) == nil }
+		threshold := measure.ConventionOf(m).Threshold()
+		if own, ok := measure.RelevanceOf(m); ok {
+			threshold = own
+		}
 		switch {
-		case best.HighestGrade() >= measure.ConventionOf(m).Threshold() || slices.ContainsFunc(sets, varies):
+		case best.HighestGrade() >= threshold || slices.ContainsFunc(sets, varies):
 		case same == nil:
 			same = measure.CheckVaries(m, best)
 		default:

@@ -27,15 +27,15 @@ func newReportCommand(env *environment) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report --data FILE|DIR --out FILE [NAME=]A [[NAME=]B…]",
-		Short: "Write an HTML file of how models or score files rank, query by query",
+		Short: "Write an HTML file of how models, score files or runs rank, query by query",
 		Long: `Measures systems on the same queries and writes one HTML file that opens from the
 disk and needs no network: means with significance marks, NDCG@k, learning curves,
 every query's difference to a baseline, what the features do, of trees the measure
 by their number, what they divide by and the first of them, how LogRank's sampler
 fares, and an explorer that shows two systems' rankings of a query side by side.
 
-With --data FILE, a system is a model file, or a file of scores (one a line of
-FILE). With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
+With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
+a run of TREC; with FILE judgements of TREC (qrels), a run. With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
 (OUT/METHOD), or any with Foldk.model.json or Foldk.scores for every fold k; the
 queries of all test folds are pooled. NAME= gives a system a name of your own.
 
@@ -48,6 +48,7 @@ explorer has those on which the systems differ most. All other parts have all
 queries.`,
 		Example: `  listwise report --data test.txt --out report.html a.json b.json c.scores
   listwise report --data OHSUMED --out report.html --baseline mle runs/mle runs/lambdarank
+  listwise report --data judged.qrels --out report.html bm25.run dense.run
   listwise report --data test.txt --out report.html 11 12 better=14
   listwise report --data test.txt --out report.html --curve ranknet=r.curve ranknet=r.json mle=m.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -101,6 +102,7 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if _, config.Measures, err = f.settle(env, measure.ConventionOf(config.Measures[0]), config.Measures, paths, divisions); err != nil {
 		return err
 	}
+	config.Ties = f.tiesOf(config.Ties, divisions)
 	for k := range divisions {
 		for i, s := range systems {
 			divisions[k].Systems[i].Name = s.name

@@ -55,7 +55,7 @@ type details struct {
 	Query  int       `json:"q"`
 	Docs   []string  `json:"d"`  // identifiers
 	Grades string    `json:"g"`  // packed places in data.Grades
-	Ranks  string    `json:"r"`  // packed, from 0; all documents of the first system, then of the next
+	Ranks  string    `json:"r"`  // packed, from 0, the number of the query's documents for one not retrieved; all documents of the first system, then of the next
 	Scores string    `json:"s"`  // likewise, packed between Low and High
 	Low    []float64 `json:"lo"` // of each system
 	High   []float64 `json:"hi"`

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/measure"
@@ -22,6 +23,12 @@ const (
 // order returns the documents of a query, best first, as the measures took them.
 func (in *input) order(system int, q query) []int {
 	grades, scores := in.at(q).Grades, in.scores(system, q)
+	if in.Ties == measure.TiesTREC {
+		scores = slices.Clone(scores)
+		for i, s := range scores {
+			scores[i] = measure.TRECScore(s)
+		}
+	}
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -34,6 +41,8 @@ func (in *input) order(system int, q query) []int {
 			c = cmp.Compare(grades[a], grades[b])
 		case in.Ties == measure.TiesOptimistic:
 			c = cmp.Compare(grades[b], grades[a])
+		case in.Ties == measure.TiesTREC:
+			c = strings.Compare(in.at(q).DocID(b), in.at(q).DocID(a))
 		}
 		return c
 	})
@@ -178,15 +187,34 @@ func (r *Report) rankings(in *input, i int) details {
 			rank[doc] = at
 		}
 		own := in.scores(s, q)
-		low, high := rounded(slices.Min(own), 6), rounded(slices.Max(own), 6)
+		low, high := rangeOf(own)
 		for _, doc := range docs {
-			ranks = packed(ranks, rank[doc], width(set.Len()))
+			if own[doc] == dataset.NotRetrieved {
+				ranks, scores = packed(ranks, set.Len(), width(set.Len()+1)), packed(scores, 0, 2)
+				continue
+			}
+			ranks = packed(ranks, rank[doc], width(set.Len()+1))
 			scores = between(scores, own[doc], low, high)
 		}
 		d.Low, d.High = append(d.Low, low), append(d.High, high)
 	}
 	d.Grades, d.Ranks, d.Scores = string(grades), string(ranks), string(scores)
 	return d
+}
+
+// rangeOf returns the lowest and the highest score of the documents retrieved, rounded; 0
+// and 0 if there are none.
+func rangeOf(scores []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, s := range scores {
+		if s != dataset.NotRetrieved {
+			low, high = min(low, s), max(high, s)
+		}
+	}
+	if low > high {
+		return 0, 0
+	}
+	return rounded(low, 6), rounded(high, 6)
 }
 
 // identifiers returns those of some documents, or their places in the query if the

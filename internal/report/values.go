@@ -26,7 +26,7 @@ func (r *Report) measureAll(in *input) error {
 		for _, g := range d.Grades {
 			if !seen[g] {
 				seen[g] = true
-				distinct = append(distinct, g)
+				distinct = append(distinct, g+0) // the sign of dataset.Unjudged is not shown
 			}
 		}
 	}

@@ -43,15 +43,18 @@ const detailsOf = new Map(report.details.map(d => [d.q, d]));
 const unpacked = new Map();
 
 // rankingsOf returns the documents kept of a query, each with its grade and, system
-// by system, its rank from 1 and its score; undefined if the page has none.
+// by system, its rank from 1 (Infinity if it was not retrieved) and its score; undefined
+// if the page has none.
 function rankingsOf(query) {
   const d = detailsOf.get(query);
   if (!d) return undefined;
   if (unpacked.has(query)) return unpacked.get(query);
-  const n = d.d.length, w = widthFor(report.queries.docs[query]), wg = widthFor(report.grades.length);
+  const total = report.queries.docs[query];
+  const n = d.d.length, w = widthFor(total + 1), wg = widthFor(report.grades.length);
   const docs = d.d.map((id, i) => ({ id, at: i, grade: unpack(d.g, i * wg, wg), rank: [], score: [], parts: new Map() }));
   report.systems.forEach((_, s) => docs.forEach((doc, i) => {
-    doc.rank.push(unpack(d.r, (s * n + i) * w, w) + 1);
+    const rank = unpack(d.r, (s * n + i) * w, w) + 1;
+    doc.rank.push(rank > total ? Infinity : rank);
     doc.score.push(d.lo[s] + (d.hi[s] - d.lo[s]) * fraction(d.s, 2 * (s * n + i)));
   }));
   if (d.x) explain(d.x, docs);
@@ -75,6 +78,7 @@ function explain(x, docs) {
   });
 }
 
+const rankText = rank => rank === Infinity ? 'none' : String(rank);
 const featureName = f => report.features && report.features[f] ? report.features[f] : 'feature ' + (f + 1);
 const queryName = q => 'query ' + report.queries.id[q];
 

@@ -83,13 +83,13 @@ function explorer() {
   }
 
   function item(d, s, other, swapped) {
-    const move = d.rank[other] - d.rank[s];
+    const move = d.rank[other] - d.rank[s], far = Math.abs(move) === Infinity ? '' : Math.abs(move);
     const picked = state.picked === d;
     return html('li', { class: swapped.includes(d) ? 'swapped' : false, 'data-doc': d.at },
-      html('button', { type: 'button', 'aria-pressed': String(picked), title: `${d.id}: grade ${report.grades[d.grade]}, rank ${d.rank[s]} here and ${d.rank[other]} on the other side`, onclick: () => pick(picked ? undefined : d, s) },
+      html('button', { type: 'button', 'aria-pressed': String(picked), title: `${d.id}: grade ${report.grades[d.grade]}, rank ${rankText(d.rank[s])} here and ${rankText(d.rank[other])} on the other side`, onclick: () => pick(picked ? undefined : d, s) },
         html('span', { class: 'rank' }, String(d.rank[s])), grade(d.grade), html('span', { class: 'doc' }, d.id),
         html('span', { class: 'score' }, html('span', { class: 'out' }, 'score '), figures(d.score[s], 4)),
-        html('span', { class: 'move ' + (move > 0 ? 'rise' : move < 0 ? 'fall' : '') }, move === 0 ? '=' : (move > 0 ? '▲' : '▼') + Math.abs(move), html('span', { class: 'out' }, ' ranks against the other side'))));
+        html('span', { class: 'move ' + (move > 0 ? 'rise' : move < 0 ? 'fall' : '') }, move === 0 ? '=' : (move > 0 ? '▲' : '▼') + far, html('span', { class: 'out' }, ' ranks against the other side'))));
   }
 
   // pick shows why a document stands where it does, and keeps the focus on it.
@@ -130,7 +130,7 @@ function explorer() {
           report.weights.some(w => w.system === s) ? 'The page has no contributions to this score.' : 'Its scores cannot be taken apart: there is no model, or a score depends on the query’s other documents.'));
       }
       const most = Math.max(...parts.map(p => Math.abs(p.value)), 1e-12);
-      return html('div', {}, html('h3', {}, `${name}: rank ${d.rank[s]}, score ${figures(d.score[s], 4)}`),
+      return html('div', {}, html('h3', {}, `${name}: rank ${rankText(d.rank[s])}, score ${figures(d.score[s], 4)}`),
         html('div', { class: 'bars' }, parts.map(p => [html('span', {}, featureName(p.feature)),
           svg('svg', { viewBox: '-100 0 200 14', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('path', { class: 'zero', d: 'M0 0V14' }), svg('path', { class: p.value > 0 ? 'up' : 'down', d: `M0 2H${(98 * p.value / most).toFixed(1)}V12H0z` })),
           html('span', {}, (p.value < 0 ? '' : '+') + figures(p.value, 3))]).flat()));
@@ -158,8 +158,8 @@ function explorer() {
         html('caption', {}, `Pairs that ${names[1]} has the other way round than ${names[0]}: what exchanging the two in the left ranking, and nothing else, does.`),
         html('thead', {}, html('tr', {}, ['above on the left', 'ranks', 'below on the left', 'ranks', 'change'].map((h, i) => html('th', { scope: 'col', class: i % 2 || i === 4 ? 'n' : false }, h)))),
         html('tbody', {}, swaps.map(({ u, v, change }) => html('tr', {},
-          html('td', {}, cell(u)), html('td', { class: 'n' }, `${u.rank[state.left]} → ${u.rank[state.right]}`),
-          html('td', {}, cell(v)), html('td', { class: 'n' }, `${v.rank[state.left]} → ${v.rank[state.right]}`),
+          html('td', {}, cell(u)), html('td', { class: 'n' }, `${rankText(u.rank[state.left])} → ${rankText(u.rank[state.right])}`),
+          html('td', {}, cell(v)), html('td', { class: 'n' }, `${rankText(v.rank[state.left])} → ${rankText(v.rank[state.right])}`),
           html('td', { class: 'n ' + (change > 0 ? 'better' : 'worse') }, fixed(change, 4, true))))))));
   }
 

@@ -2,9 +2,9 @@
 // does: see formula.go. The values themselves are Go's.
 
 // measured returns a measure of the documents kept, in the order that place gives
-// them: place(doc) is a rank from 1. It is undefined for a measure that is not known.
+// them: place(doc) is a rank from 1, Infinity for a document that was not retrieved. It is undefined for a measure that is not known.
 function measured(m, docs, place, total) {
-  const ranks = () => docs.filter(d => d.grade >= m.relevant).map(place).sort((a, b) => a - b);
+  const ranks = () => docs.filter(d => d.grade >= m.relevant).map(place).sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
   const mean = (list, n) => list.reduce((a, b) => a + b, 0) / n;
   switch (m.kind) {
     case 'map': {

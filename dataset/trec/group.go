@@ -1,0 +1,160 @@
+package trec
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// table gathers documents with a number each, in any order of queries.
+type table struct {
+	name    string
+	mem     *input.Memory
+	queries map[string]uint32
+	ids     []string // of the queries, in the order of their first lines
+	last    uint32   // the query of the last line
+	apart   bool     // a query stands in several places
+
+	of     []uint32  // the query of each document
+	lines  []uint32  // its line
+	values []float64 // its grade or score
+	text   strings.Builder
+	end    []uint32 // of its identifier in text
+}
+
+// tableBytes are what a document takes in a table beside its identifier.
+const tableBytes = 4 + 4 + 8 + 4
+
+func newTable(in *input.Input) *table {
+	return &table{name: in.Name, mem: in.Mem, queries: make(map[string]uint32)}
+}
+
+// add appends a document.
+func (t *table) add(line int, query, doc []byte, value float64) error {
+	q, known := t.last, len(t.of) > 0 && string(query) == t.ids[t.last]
+	if !known {
+		if q, known = t.queries[string(query)]; known {
+			t.apart = true
+		} else {
+			if err := checkID("a query id", query); err != nil {
+				return err
+			}
+			if err := t.mem.Take(input.QueryBytes+int64(len(query)), "query ids"); err != nil {
+				return err
+			}
+			q = uint32(len(t.ids))
+			t.ids = append(t.ids, string(query))
+			t.queries[t.ids[q]] = q
+		}
+	}
+	if err := checkID("a document id", doc); err != nil {
+		return err
+	}
+	if err := t.grow(len(doc)); err != nil {
+		return err
+	}
+	t.last = q
+	t.of, t.lines, t.values = append(t.of, q), append(t.lines, uint32(line)), append(t.values, value)
+	t.text.Write(doc)
+	t.end = append(t.end, uint32(t.text.Len()))
+	return nil
+}
+
+// grow counts the memory that one more document may take: what is appended to is copied
+// when it is full, to a place a quarter larger at least.
+func (t *table) grow(id int) error {
+	const step = 1 << 12 // documents
+	if n := len(t.of); n%step == 0 {
+		if n >= math.MaxUint32-step {
+			return &dataset.SyntaxError{File: t.name, Found: fmt.Sprintf("more than %d documents", n), Expected: "fewer"}
+		}
+		if err := t.mem.Take(2*step*tableBytes, "documents"); err != nil {
+			return err
+		}
+	}
+	if t.text.Len() > math.MaxUint32-id {
+		return &dataset.SyntaxError{File: t.name, Found: "document ids of more than 4 GiB", Expected: "fewer or shorter ones"}
+	}
+	if t.text.Len()+id > t.text.Cap() {
+		if err := t.mem.Take(int64(2*(t.text.Cap()+id)), "document ids"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group puts the documents of queries together and returns the queries' numbers of
+// documents. A document that a query has twice is an error.
+func (t *table) group() (counts []int, docs dataset.DocIDs, err error) {
+	counts = make([]int, len(t.ids))
+	for _, q := range t.of {
+		counts[q]++
+	}
+	docs = dataset.DocIDs{Text: t.text.String(), End: t.end}
+	if t.apart {
+		order, next := make([]int, len(t.of)), starts(counts)
+		for i, q := range t.of {
+			order[next[q]] = i
+			next[q]++
+		}
+		docs = docs.Pick(order)
+		lines, values := make([]uint32, len(order)), make([]float64, len(order))
+		for row, i := range order {
+			lines[row], values[row] = t.lines[i], t.values[i]
+		}
+		t.lines, t.values = lines, values
+	}
+	return counts, docs, t.checkTwice(counts, docs)
+}
+
+// starts returns the first row of every query.
+func starts(counts []int) []int {
+	first, row := make([]int, len(counts)), 0
+	for q, n := range counts {
+		first[q] = row
+		row += n
+	}
+	return first
+}
+
+// checkTwice returns the error about the first line whose document its query already has.
+func (t *table) checkTwice(counts []int, docs dataset.DocIDs) error {
+	first, workers := starts(counts), parallel.Workers(0, len(counts))
+	seen := make([]map[string]int, workers)
+	var lock sync.Mutex
+	twice, before, of := -1, -1, -1
+	parallel.For(len(counts), workers, func(worker, q int) {
+		if seen[worker] == nil {
+			seen[worker] = make(map[string]int)
+		}
+		rows := seen[worker]
+		clear(rows)
+		for row := first[q]; row < first[q]+counts[q]; row++ {
+			id := docs.At(row)
+			other, known := rows[id]
+			if !known {
+				rows[id] = row
+				continue
+			}
+			lock.Lock()
+			if twice < 0 || t.lines[row] < t.lines[twice] {
+				twice, before, of = row, other, q
+			}
+			lock.Unlock()
+			return
+		}
+	})
+	if twice < 0 {
+		return nil
+	}
+	return &dataset.SyntaxError{
+		File: t.name, Line: int(t.lines[twice]),
+		Found:    fmt.Sprintf("document %s of query %s, which line %d has too", quote([]byte(docs.At(twice))), quote([]byte(t.ids[of])), t.lines[before]),
+		Expected: "every document of a query once",
+	}
+}

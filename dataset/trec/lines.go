@@ -1,0 +1,161 @@
+package trec
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// longestLine is the number of bytes that a line may have.
+const longestLine = 1 << 16
+
+// most is one more than the largest number of fields of a line.
+const most = 7
+
+// each visits the lines of an input that are not blank, in order, cut into fields at blanks
+// and tabs; of a line of more than most fields it has most. The fields are valid during the
+// call. Errors of visit that are of type [*dataset.SyntaxError] get the place.
+func each(in *input.Input, opts dataset.Options, visit func(line int, fields [][]byte) error) error {
+	head, err := in.Head(compress.HeadSize)
+	if err != nil {
+		return err
+	}
+	raw := &counted{r: io.NewSectionReader(in.R, 0, in.Size), total: in.Size, observe: opts.Observe}
+	text, err := compress.Reader(raw, compress.Detect(head, in.Name))
+	if err != nil {
+		return located(err, in.Name, 1)
+	}
+	defer text.Close() //nolint:errcheck // only read
+	ctx, b := input.Context(opts), bufio.NewReaderSize(text, longestLine)
+	var fields [most][]byte
+	for line := 1; ; line++ {
+		row, err := b.ReadSlice('\n')
+		if line == 1 {
+			row = bytes.TrimPrefix(row, []byte("\ufeff"))
+		}
+		if n := split(row, &fields); n > 0 && (err == nil || errors.Is(err, io.EOF)) {
+			if err := visit(line, fields[:n]); err != nil {
+				return located(err, in.Name, line)
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			err = &dataset.SyntaxError{Found: fmt.Sprintf("a line of more than %d bytes", longestLine), Expected: "a shorter one"}
+		case err == nil && line&0xfff == 0:
+			err = ctx.Err()
+		}
+		if err != nil {
+			return located(err, in.Name, line)
+		}
+	}
+}
+
+// split cuts a line at its blanks, tabs and line end, and returns the number of fields.
+func split(row []byte, fields *[most][]byte) int {
+	n := 0
+	for p := 0; p < len(row) && n < most; {
+		if separates(row[p]) {
+			p++
+			continue
+		}
+		start := p
+		for p < len(row) && !separates(row[p]) {
+			p++
+		}
+		fields[n] = row[start:p]
+		n++
+	}
+	return n
+}
+
+func separates(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// located puts the place into an error.
+func located(err error, name string, line int) error {
+	syntax, ok := errors.AsType[*dataset.SyntaxError](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if syntax.File == "" {
+		syntax.File, syntax.Line = name, line
+	}
+	return syntax
+}
+
+// counted tells an observer how much has been read.
+type counted struct {
+	r           io.Reader
+	done, total int64
+	observe     func(done, total int64)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.done += int64(n)
+	if c.observe != nil {
+		c.observe(c.done, c.total)
+	}
+	return n, err
+}
+
+// decimal returns the finite number that a field is, written in decimal digits; ok is false
+// if it is none.
+func decimal(field []byte) (v float64, ok bool) {
+	for _, c := range field {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, false // strconv takes hexadecimals, inf, nan and underscores, too
+		}
+	}
+	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(field), len(field)), 64)
+	return v, err == nil
+}
+
+// whole reports whether a field is a whole number.
+func whole(field []byte) bool {
+	if len(field) > 1 && (field[0] == '-' || field[0] == '+') {
+		field = field[1:]
+	}
+	for _, c := range field {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(field) > 0
+}
+
+// quote is a field for an error, cut if it is long.
+func quote(field []byte) string {
+	const long = 40
+	if len(field) <= long {
+		return strconv.Quote(string(field))
+	}
+	cut := long
+	for cut > long-utf8.UTFMax && !utf8.RuneStart(field[cut]) {
+		cut--
+	}
+	return strconv.Quote(string(field[:cut])) + "…"
+}
+
+// checkID returns an error unless a field can identify a query or a document.
+func checkID(what string, id []byte) error {
+	for _, c := range id {
+		if c < 0x20 || c == 0x7f {
+			return &dataset.SyntaxError{Found: quote(id), Expected: what + " without control characters"}
+		}
+	}
+	if !utf8.Valid(id) {
+		return &dataset.SyntaxError{Found: quote(id), Expected: what + " in UTF-8"}
+	}
+	return nil
+}
