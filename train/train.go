@@ -168,7 +168,7 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	if p.Data == nil || p.Learner == nil {
 		return nil, errors.New("found a problem without data or without a learner, expected both")
 	}
-	if p.Data.Features == 0 {
+	if p.Data.Features == 0 && p.Data.Docs() > 0 {
 		return nil, BadProblem("found documents without features, expected at least one feature to learn from")
 	}
 	if p.Valid != nil && p.Valid.Features > p.Data.Features {
