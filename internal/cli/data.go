@@ -45,6 +45,7 @@ says which, and give them their names. Empty cells, NA, nan and null are missing
 		newDataNormalizeCommand(env),
 		newDataFoldCommand(env),
 		newDataConvertCommand(env),
+		newDataJoinCommand(env),
 		newDataSynthCommand(env),
 	)
 	return cmd
@@ -54,7 +55,8 @@ says which, and give them their names. Empty cells, NA, nan and null are missing
 // arguments, or both.
 type dataInput struct {
 	reading
-	data []string
+	data     []string
+	ungraded bool // a table needs no grades
 }
 
 func (in *dataInput) addTo(cmd *cobra.Command) {
@@ -82,6 +84,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	if err != nil {
 		return nil, err
 	}
+	opts.Table.Ungraded = in.ungraded
 	sets := make([]*dataset.Dataset, len(files))
 	for i, path := range files {
 		if sets[i], err = env.open(cmd.Context(), "", path, opts); err != nil {

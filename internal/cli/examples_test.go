@@ -139,6 +139,7 @@ func prepareExamples(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}
+	mustWrite(t, "features.txt", "0 qid:1 1:1 # docid = a\n0 qid:1 1:2 # docid = z\n")
 	mustWrite(t, "judged.qrels", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
 	for i, system := range []string{"bm25", "dense"} {
 		mustWrite(t, system+".run", fmt.Sprintf("1 Q0 a 1 %d %s\n1 Q0 b 2 1 %s\n2 Q0 c 1 3 %s\n", 2*i, system, system, system))

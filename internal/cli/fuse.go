@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/scored"
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/tune"
 )
@@ -30,6 +34,12 @@ type fuseFlags struct {
 	model    string
 	long     bool
 }
+
+// fuseFormats are the formats of fuse: those of every command, and the fusion itself.
+var fuseFormats = []string{"text", "json", "csv", asRun}
+
+// asRun is the format of a run of TREC.
+const asRun = "run"
 
 func newFuseCommand(env *environment) *cobra.Command {
 	var f fuseFlags
@@ -51,10 +61,15 @@ Rules (documents of equal score get equal votes):
 ` + ruleList() + `A document's fused score is the weighted sum of its votes.
 
 --out gets the chosen fusion's scores, with --data DIR a folder as tune writes it;
---model gets it as a model that eval and score take like any other.`,
+--model gets it as a model that eval and score take like any other. --format run
+makes it a run of TREC, in --out or, in place of the table, on standard output.`,
 		Example: `  listwise fuse --data Fold1/test.txt --valid Fold1/vali.txt --model fused.json a.json b.json
   listwise fuse --data test.txt --rule rrf --out fused.scores a.scores b.scores c.json
+  listwise fuse --data judged.qrels --rule rrf --format run --out fused.run bm25.run dense.run
   listwise fuse --data MQ2008 --out runs/fusion runs/ranknet runs/listnet runs/coordascent`,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return env.checkFormat(cmd, fuseFormats, suggest.OneOf(fuseFormats))
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "data"); err != nil {
 				return err
@@ -77,6 +92,7 @@ Rules (documents of equal score get equal votes):
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that everything random depends on")
 	fl.StringVar(&f.out, "out", "", "`file` for the fused scores, or folder with --data DIR")
 	fl.StringVar(&f.model, "model", "", "`file` for the fusion as a model; all systems must be models (with --data FILE)")
+	fl.StringVar(&env.format, "format", "text", "print `text`, json or csv; or write the fusion as a run of TREC: run")
 	f.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
 	return cmd
 }
@@ -87,7 +103,7 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if err != nil {
 		return err
 	}
-	if err := f.checkFlags(inFolds, len(config.Rules)); err != nil {
+	if err := f.checkFlags(inFolds, len(config.Rules), env.format == asRun); err != nil {
 		return err
 	}
 	if err := f.targets(args, inFolds).check(); err != nil {
@@ -108,6 +124,9 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if convention, config.Measures, err = f.settle(env, convention, config.Measures, args, divisions); err != nil {
 		return err
 	}
+	if f.out != "" && divisions[0].Test.Features == 0 && env.format != asRun {
+		return usageErrorf("--out: the documents of judgements stand in no order for a file of scores, expected --format run")
+	}
 	config.Ties = f.tiesOf(config.Ties, divisions)
 	config.Tuning.Measure = measure.Under(config.Tuning.Measure, convention)
 	bar := env.startProgress("fusing, steps", 0)
@@ -123,8 +142,8 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 		}
 	}
 	summary := fuseSummary(convention, config, result)
-	err = env.during("writing the fusion", func() error { return f.write(divisions, result, summary, inFolds) })
-	if err != nil {
+	err = env.during("writing the fusion", func() error { return f.write(env, divisions, result, summary, inFolds) })
+	if err != nil || env.format == asRun && f.out == "" {
 		return err
 	}
 	return env.print(fuseReport(divisions, result, summary, convention, f.long || env.format != "text"))
@@ -217,9 +236,13 @@ func (f *fuseFlags) parseWeights(systems int) ([]float64, error) {
 }
 
 // check returns an error if flags contradict each other. It runs before anything is read.
-func (f *fuseFlags) checkFlags(inFolds bool, rules int) error {
+func (f *fuseFlags) checkFlags(inFolds bool, rules int, run bool) error {
 	chooses := inFolds || f.valid != ""
 	switch {
+	case inFolds && run:
+		return usageErrorf("--format run: --data %s is a folder, expected a file: every fold has a fusion of its own", f.data)
+	case rules > 1 && !chooses && run:
+		return usageErrorf("--format run is of one fusion: name one --rule, or --valid to choose by")
 	case inFolds && (f.valid != "" || f.model != ""):
 		return usageErrorf("--data %s is a folder, whose folds have validation data and get models in --out: expected neither --valid nor --model", f.data)
 	case f.weights == "tuned" && !chooses:
@@ -233,7 +256,7 @@ func (f *fuseFlags) checkFlags(inFolds bool, rules int) error {
 }
 
 // write leaves what --out and --model ask for.
-func (f *fuseFlags) write(divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, inFolds bool) error {
+func (f *fuseFlags) write(env *environment, divisions []ensemble.Division, r *ensemble.Result, summary fuseJSON, inFolds bool) error {
 	if inFolds {
 		if f.out == "" {
 			return nil
@@ -252,8 +275,14 @@ func (f *fuseFlags) write(divisions []ensemble.Division, r *ensemble.Result, sum
 			return err
 		}
 	}
+	if env.format == asRun {
+		return env.writeRanking(f.out, divisions[0].Test, r.Chosen.Fusions[0].Scores, scored.Options{Format: asRun, Tag: r.Chosen.Fusions[0].Rule.Kind.String()})
+	}
 	if f.out == "" {
 		return nil
+	}
+	if slices.Contains(r.Chosen.Fusions[0].Scores, dataset.NotRetrieved) {
+		return usageErrorf("--out: some documents were retrieved by no system and have no score to write, expected --format run")
 	}
 	return divisions[0].WriteScores(f.out, r.Chosen.Fusions[0])
 }

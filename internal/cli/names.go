@@ -117,7 +117,7 @@ var otherFlags = map[string][]string{
 	"input": {"data", "train"}, "file": {"data", "train"}, "dataset": {"data", "train"}, "test": {"data"}, "validation": {"valid"}, "validate": {"valid"}, "vali": {"valid"},
 	"output": {"out", "model"}, "o": {"out", "model"}, "save": {"model", "out"}, "param": {"set", "grid"}, "params": {"set", "grid"}, "hyperparameter": {"set", "grid"},
 	"silent": {"quiet"}, "random-state": {"seed"}, "random-seed": {"seed"}, "threads": {"jobs"}, "workers": {"jobs"}, "norm": {"normalize"}, "standardize": {"transform"}, "clip": {"transform"}, "log1p": {"transform"}, "transforms": {"transform"},
-	"predictions": {"scores"}, "run": {"scores"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
+	"predictions": {"scores"}, "run": {"scores"}, "qrels": {"data"}, "best": {"best-first"}, "json": {"format"}, "csv": {"format"}, "metric2t": {"measure"}, "metric2T": {"measures"},
 }
 
 // flagError describes what is wrong with a flag in this program's words instead of pflag's.

@@ -8,16 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/scored"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/model"
 )
 
 type scoreFlags struct {
 	scoring
-	model string
-	data  string
-	out   string
+	model   string
+	data    string
+	out     string
+	ranking scored.Options
 }
 
 func newScoreCommand(env *environment) *cobra.Command {
@@ -28,11 +30,21 @@ func newScoreCommand(env *environment) *cobra.Command {
 		Long: `Scores the documents of a file: one decimal number a line, in the order of the
 input, higher meaning more relevant. What the model does to features is done first.
 
+--format says what is written:
+` + scored.About() + `Scores are written so that they read back exactly. A document without an id is
+called by its number within its query. Documents of equal score have different
+ranks, in the order of the input; in a run by descending id, as trec_eval has it.
+
 Grades are read but have no influence; give every document grade 0 if there are
 none, or leave the column out of a table. Features that the data lack count as 0.`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores
-  zcat new.txt.gz | listwise score --model m.json --data -`,
+  zcat new.txt.gz | listwise score --model m.json --data -
+  listwise score --model m.json --data test.txt --format tsv --best-first --top 10
+  listwise score --model m.json --data test.txt --format run --tag m --out m.run`,
 		Args: noArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return env.checkFormat(cmd, scored.Formats(), suggest.OneOf(scored.Formats()))
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := required(cmd, "model", "data"); err != nil {
 				return err
@@ -44,6 +56,10 @@ none, or leave the column out of a table. Features that the data lack count as 0
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
 	fl.StringVar(&f.data, "data", "", "documents to score, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)")
 	fl.StringVar(&f.out, "out", "", "`file` to write the scores to (default: standard output)")
+	fl.StringVar(&env.format, "format", "text", "write `text`, "+suggest.OneOf(scored.Formats()[1:]))
+	fl.BoolVar(&f.ranking.BestFirst, "best-first", false, "order the documents of a query by descending score, not by their places in the input")
+	addWhole(fl, &f.ranking.Top, "top", 0, 0, "`number` of documents of a query that are written, the best; 0: all")
+	fl.StringVar(&f.ranking.Tag, "tag", "", "`name` of the system in a run (default: "+scored.DefaultTag+")")
 	f.addTo(cmd)
 	return cmd
 }
@@ -51,6 +67,10 @@ none, or leave the column out of a table. Features that the data lack count as 0
 func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err := f.targets().check(); err != nil {
 		return err
+	}
+	f.ranking.Format = env.format
+	if err := f.ranking.Check(); err != nil {
+		return usageErrorf("--format %s: %w", env.format, err)
 	}
 	opts, err := f.options()
 	if err != nil {
@@ -79,18 +99,27 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if d.Filled() > 0 && hasNoRule(m) {
 		f.warnOfNoRule(env, f.model)
 	}
-	scores := make([]float64, len(rows))
-	d.ToInputOrder(scores, rows)
-	if f.out == "" || f.out == "-" {
-		w := bufio.NewWriter(env.stdout)
-		if err := letor.WriteScores(w, scores); err != nil {
+	return env.writeRanking(f.out, d, rows, f.ranking)
+}
+
+// writeRanking writes scores, one a row of d, to a file, or to standard output if there is
+// no name or it is -.
+func (env *environment) writeRanking(out string, d *dataset.Dataset, rows []float64, o scored.Options) error {
+	write := func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<16)
+		err := scored.Write(b, d, rows, o)
+		if _, failed := b.Write(nil); err != nil && failed == nil {
+			return usageErrorf("--format %s: %w", o.Format, err) // not the writing is at fault
+		}
+		if err != nil {
 			return err
 		}
-		return w.Flush()
+		return b.Flush()
 	}
-	return env.during("writing "+f.out, func() error {
-		return atomicfile.Write(f.out, func(w io.Writer) error { return letor.WriteScores(w, scores) })
-	})
+	if out == "" || out == "-" {
+		return write(env.stdout)
+	}
+	return env.during("writing "+out, func() error { return atomicfile.Write(out, write) })
 }
 
 // scoreWith returns the scores that the model of a path gives to d, read from data, in the

@@ -32,6 +32,10 @@ func (o *dataOutput) targets(inputs []string) *targets {
 	return new(targets).reads("", inputs...).writes("--out", o.out)
 }
 
+func (f *joinFlags) targets(inputs []string) *targets {
+	return f.dataOutput.targets(inputs).reads("--qrels", f.qrels)
+}
+
 func (f *foldFlags) targets(inputs []string, folds int) *targets {
 	return new(targets).reads("", inputs...).makes("--out", datafile.FoldNames(f.out, folds)...)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,6 +43,8 @@ var recipe = []string{
 	"export --model plain.json --to solr --scores logistic --out layers.json",
 	"score --model linear.json --data data.txt --out a.scores",
 	"score --model stumps.json --data data.txt --out b.scores",
+	"score --model linear.json --data data.txt --format run --out a.run",
+	"score --model stumps.json --data data.txt --format run --top 5 --out b.run",
 	"eval --data data.txt --model linear.json --per-query q.csv",
 	"tune --method mle,rankboost --grid C=0.1,1 --grid rounds=3 --data folds --out tuned",
 }
@@ -87,7 +91,36 @@ func newFixture(binary, dir string) (*fixture, error) {
 			return nil, fmt.Errorf("making the unharmed files: listwise %s: %s", line, strings.TrimSpace(r.stderr))
 		}
 	}
+	if err := f.judge(); err != nil {
+		return nil, err
+	}
 	return f, f.interruptTraining()
+}
+
+// judge leaves the grades of data.txt as TREC's judgements, which no command writes: a.qrels,
+// and compressed as a.qrels.gz.
+func (f *fixture) judge() error {
+	text, err := os.ReadFile(filepath.Join(f.dir, "data.txt"))
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		fields, last := words(line), strings.LastIndexByte(line, ' ')
+		fmt.Fprintf(&b, "%s 0 %s %s\n", strings.TrimPrefix(fields[1], "qid:"), strings.TrimSpace(line[last:]), fields[0])
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, "a.qrels"), []byte(b.String()), 0o600); err != nil {
+		return err
+	}
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write([]byte(b.String())); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(f.dir, "a.qrels.gz"), zipped.Bytes(), 0o600)
 }
 
 // interruptTraining leaves a checkpoint, run.ckpt.

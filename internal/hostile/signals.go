@@ -21,6 +21,8 @@ var disturbed = []struct{ args, files, outs string }{
 	{"tune --method mle,rankboost --grid C=0.1,1,10 --grid rounds=3,9 --data folds --out out --no-record", "folds", "out/results.json out/mle/Fold1.scores"},
 	{"eval --data data.txt --model linear.json --per-query out.csv", "data.txt linear.json", "out.csv"},
 	{"score --data data.txt --model fusion.json --out out.scores", "data.txt fusion.json", "out.scores"},
+	{"score --data data.txt --model fusion.json --format csv --best-first --out out.csv", "data.txt fusion.json", "out.csv"},
+	{"data join data.txt --qrels a.qrels --out out.txt", "data.txt a.qrels", "out.txt"},
 	{"import lightgbm.txt --model out.json", "lightgbm.txt", "out.json"},
 	{"export --model mart.json --to xgboost --out out.json", "mart.json", "out.json"},
 	{"export --model mart.json --to lightgbm --out out.txt", "mart.json", "out.txt"},

@@ -1,0 +1,118 @@
+package scored
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset/trec"
+	"github.com/listwise/listwise/internal/rows"
+	"github.com/listwise/listwise/internal/suggest"
+)
+
+// format is a line of the registry.
+type format struct {
+	name  string
+	about string // for help texts
+
+	// line appends a document; nil for scores alone.
+	line func(buf []byte, d document, tag string) ([]byte, error)
+
+	head, between, foot string // of the file, and what stands between lines
+
+	ordered bool // always best first
+	tagged  bool // has a place for a tag
+}
+
+// registry lists the formats in the order of help texts: a new one is a line here.
+var registry = []format{
+	{name: "text", about: "the score alone, one a line, in the order of the input"},
+	{name: "tsv", about: "query, document, rank and score, separated by tabs, under a line of names", line: appendTSV, head: "query\tdocument\trank\tscore\n"},
+	{name: "csv", about: "the same separated by commas", line: appendCSV, head: "query,document,rank,score\n"},
+	{name: "jsonl", about: "a JSON object a line", line: appendJSONLine},
+	{name: "json", about: "an array of these objects", line: appendJSON, head: "[\n", between: ",\n", foot: "\n]\n"},
+	{name: "run", about: "a run of TREC, QUERY Q0 DOCUMENT RANK SCORE TAG, best first", line: appendRun, ordered: true, tagged: true},
+}
+
+// Formats returns the names of the formats, the default first.
+func Formats() []string {
+	names := make([]string, len(registry))
+	for i, f := range registry {
+		names[i] = f.name
+	}
+	return names
+}
+
+// About describes the formats, a line each.
+func About() string {
+	var b strings.Builder
+	for _, f := range registry {
+		fmt.Fprintf(&b, "  %-6s %s\n", f.name, f.about)
+	}
+	return b.String()
+}
+
+func formatOf(name string) (*format, error) {
+	for i := range registry {
+		if registry[i].name == name || name == "" {
+			return &registry[i], nil
+		}
+	}
+	return nil, suggest.Unknown("format", name, Formats())
+}
+
+// appendTSV has no way to quote: what would break a line is an error.
+func appendTSV(buf []byte, d document, _ string) ([]byte, error) {
+	for _, text := range []string{d.query, d.id} {
+		if strings.ContainsAny(text, "\t\r\n") {
+			return buf, fmt.Errorf("found the identifier %q, %w", text, errTab)
+		}
+	}
+	return appendNumbers(append(append(append(append(buf, d.query...), '\t'), d.id...), '\t'), d, '\t'), nil
+}
+
+// appendCSV writes identifiers so that no spreadsheet runs them as formulas.
+func appendCSV(buf []byte, d document, _ string) ([]byte, error) {
+	for _, text := range []string{d.query, d.id} {
+		text = rows.Text(text)
+		if strings.ContainsAny(text, "\",\r\n") || text == "" || text[0] == ' ' {
+			text = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+		}
+		buf = append(append(buf, text...), ',')
+	}
+	return appendNumbers(buf, d, ','), nil
+}
+
+func appendNumbers(buf []byte, d document, separator byte) []byte {
+	buf = append(strconv.AppendInt(buf, int64(d.rank), 10), separator)
+	return append(strconv.AppendFloat(buf, d.score, 'g', -1, 64), '\n')
+}
+
+func appendJSONLine(buf []byte, d document, tag string) ([]byte, error) {
+	buf, err := appendJSON(buf, d, tag)
+	return append(buf, '\n'), err
+}
+
+func appendJSON(buf []byte, d document, _ string) ([]byte, error) {
+	query, err := json.Marshal(d.query)
+	if err != nil {
+		return buf, err
+	}
+	id, err := json.Marshal(d.id)
+	if err != nil {
+		return buf, err
+	}
+	return fmt.Appendf(buf, `{"query":%s,"document":%s,"rank":%d,"score":%s}`, query, id, d.rank, strconv.FormatFloat(d.score, 'g', -1, 64)), nil
+}
+
+// appendRun refuses what would be read as several fields.
+func appendRun(buf []byte, d document, tag string) ([]byte, error) {
+	if err := trec.CheckField("the query id", d.query); err != nil {
+		return buf, err
+	}
+	if err := trec.CheckField("the document id", d.id); err != nil {
+		return buf, err
+	}
+	return trec.AppendLine(buf, d.query, d.id, d.rank, d.score, tag), nil
+}

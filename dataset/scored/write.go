@@ -1,0 +1,222 @@
+// Package scored writes what a system says of documents: the score of each and its rank
+// within the query, in the formats that other programs read.
+//
+// Start reading at [Write]; formats.go has the list of formats, which is also the help text.
+// The package must not know where scores come from.
+package scored
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/trec"
+)
+
+// Options say which documents are written, and how. The zero value writes scores alone, one a
+// line, in the order of the input.
+type Options struct {
+	// Format is one of [Formats], "" for the first.
+	Format string
+
+	// BestFirst orders a query's documents by descending score; otherwise all documents
+	// stand in the order of the input.
+	BestFirst bool
+
+	// Top, if positive, leaves out documents of a lower rank.
+	Top int
+
+	// Tag is the name of the system, the last field of a run; "" is [DefaultTag].
+	Tag string
+
+	// Observe, if not nil, is called after every query with the number of those written, or
+	// ranked where the input's order is kept, and the total.
+	Observe func(done, total int)
+}
+
+// DefaultTag is what a system is called without a name of its own.
+const DefaultTag = "listwise"
+
+// document is one that is written.
+type document struct {
+	query, id string
+	rank      int // from 1
+	score     float64
+}
+
+// Check returns an error if the options contradict each other.
+func (o *Options) Check() error {
+	f, err := formatOf(o.Format)
+	switch {
+	case err != nil:
+		return err
+	case o.Top < 0:
+		return fmt.Errorf("found the rank %d, expected a positive number, or 0 for all", o.Top)
+	case f.line == nil && (o.BestFirst || o.Top > 0):
+		return fmt.Errorf("found the format %s, which has scores alone, expected another to choose or order documents", f.name)
+	case o.Tag != "" && !f.tagged:
+		return fmt.Errorf("found the tag %q, expected the format run, which alone has a place for it", o.Tag)
+	case o.Tag != "":
+		return trec.CheckField("the tag", o.Tag)
+	}
+	return nil
+}
+
+// Write writes scores of d's documents, one a row. Documents without an identifier are called
+// by their number within the query, from 1. Documents of equal score have different ranks, in
+// the order of the input; in a run, whose readers do not look at ranks, in descending order
+// of their identifiers, as trec_eval takes them. Scores are the shortest decimals from which
+// the same bits are read.
+//
+// Documents that were not retrieved ([dataset.NotRetrieved]) are left out. Any other score
+// that is not finite is an error, and so is an identifier that the format has no way to write.
+func Write(w io.Writer, d *dataset.Dataset, scores []float64, o Options) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if len(scores) != d.Docs() {
+		panic(fmt.Sprintf("scored: %d scores for %d documents", len(scores), d.Docs()))
+	}
+	f, _ := formatOf(o.Format) // which Check found
+	if f.line == nil {
+		input := make([]float64, len(scores))
+		d.ToInputOrder(input, scores)
+		return letor.WriteScores(w, input)
+	}
+	out := &writer{w: w, format: f, tag: cmp.Or(o.Tag, DefaultTag)}
+	out.buf = append(out.buf, f.head...)
+	if err := out.all(d, scores, o); err != nil {
+		return err
+	}
+	out.buf = append(out.buf, f.foot...)
+	return out.flush(0)
+}
+
+// writer gathers lines.
+type writer struct {
+	w      io.Writer
+	format *format
+	tag    string
+	buf    []byte
+	lines  int
+}
+
+// all writes the documents, query by query, or in the order of the input.
+func (out *writer) all(d *dataset.Dataset, scores []float64, o Options) error {
+	bestFirst := o.BestFirst || out.format.ordered
+	var ranks []int // of the rows; 0 for those left out
+	if !bestFirst {
+		ranks = make([]int, d.Docs())
+	}
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		own := scores[q.Start : q.Start+q.Len()]
+		order, err := out.order(q, own, o.Top)
+		if err != nil {
+			return err
+		}
+		for k, doc := range order {
+			if !bestFirst {
+				ranks[q.Start+doc] = k + 1
+			} else if err := out.add(document{q.ID, name(q, doc), k + 1, own[doc]}); err != nil {
+				return err
+			}
+		}
+		if o.Observe != nil {
+			o.Observe(i+1, len(d.Queries))
+		}
+	}
+	if bestFirst {
+		return nil
+	}
+	return out.inInputOrder(d, scores, ranks)
+}
+
+// inInputOrder writes the documents that have ranks.
+func (out *writer) inInputOrder(d *dataset.Dataset, scores []float64, ranks []int) error {
+	rows := make([]int, d.Docs()) // by place in the input
+	for row := range rows {
+		rows[row] = row
+	}
+	if places := d.InputRows(); places != nil {
+		for row, place := range places {
+			rows[place] = row
+		}
+	}
+	of := make([]*dataset.Query, d.Docs())
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		for j := range q.Len() {
+			of[q.Start+j] = q
+		}
+	}
+	for _, row := range rows {
+		if ranks[row] == 0 {
+			continue
+		}
+		q := of[row]
+		if err := out.add(document{q.ID, name(q, row-q.Start), ranks[row], scores[row]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order returns a query's documents, best first, as many as are asked for.
+func (out *writer) order(q *dataset.Query, scores []float64, top int) ([]int, error) {
+	order := make([]int, 0, len(scores))
+	if out.format.ordered {
+		order = append(order, q.ByDocID()...)
+	} else {
+		for i := range scores {
+			order = append(order, i)
+		}
+	}
+	for i, s := range scores {
+		if math.IsNaN(s) || math.IsInf(s, 1) {
+			return nil, fmt.Errorf("score %v of document %s of query %s, expected a finite number", s, name(q, i), q.ID)
+		}
+	}
+	order = slices.DeleteFunc(order, func(i int) bool { return scores[i] == dataset.NotRetrieved })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
+	if top > 0 {
+		order = order[:min(top, len(order))]
+	}
+	return order, nil
+}
+
+// name is what a document is called: its identifier, or its number.
+func name(q *dataset.Query, doc int) string {
+	return cmp.Or(q.DocID(doc), strconv.Itoa(doc+1))
+}
+
+// add writes a document.
+func (out *writer) add(doc document) error {
+	if out.lines > 0 {
+		out.buf = append(out.buf, out.format.between...)
+	}
+	out.lines++
+	var err error
+	if out.buf, err = out.format.line(out.buf, doc, out.tag); err != nil {
+		return err
+	}
+	return out.flush(1 << 15)
+}
+
+// flush writes what is gathered if it is more than n bytes.
+func (out *writer) flush(n int) error {
+	if len(out.buf) <= n {
+		return nil
+	}
+	_, err := out.w.Write(out.buf)
+	out.buf = out.buf[:0]
+	return err
+}
+
+var errTab = errors.New("expected one without tabs and line ends, or the format csv or jsonl")

@@ -1,0 +1,111 @@
+package trec
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/suggest"
+)
+
+// Unjudged is what becomes of a document that has features and no judgement.
+type Unjudged int
+
+const (
+	// UnjudgedError refuses the data.
+	UnjudgedError Unjudged = iota
+
+	// UnjudgedZero makes it irrelevant.
+	UnjudgedZero
+
+	// UnjudgedDrop leaves it out.
+	UnjudgedDrop
+)
+
+var unjudgedNames = []string{"error", "zero", "drop"}
+
+// String returns the name that ParseUnjudged reads.
+func (u Unjudged) String() string { return unjudgedNames[u] }
+
+// ParseUnjudged reads error, zero or drop.
+func ParseUnjudged(name string) (Unjudged, error) {
+	if i := slices.Index(unjudgedNames, name); i >= 0 {
+		return Unjudged(i), nil
+	}
+	return 0, fmt.Errorf("found %q%s", name, suggest.Or(name, unjudgedNames, ", expected error, zero or drop"))
+}
+
+// Graded counts what [Grade] joined.
+type Graded struct {
+	Judged   int // documents of the data that have a judgement
+	Unjudged int // those that have none
+	Absent   int // judged documents that the data do not have
+	Queries  int // queries of the data without any judged document
+}
+
+// Grade returns the data with the grades of the judgements, by query and document, in place
+// of their own, which are written over. It is an error if documents of the data cannot be told by query and
+// identifier, if none of them is judged, or, under UnjudgedError, if one of them is not.
+// A query of which UnjudgedDrop leaves nothing is left out.
+func Grade(data, judged *dataset.Dataset, unjudged Unjudged) (*dataset.Dataset, Graded, error) {
+	if err := joinable(data); err != nil {
+		return nil, Graded{}, err
+	}
+	queries := make(map[string]*dataset.Query, len(judged.Queries))
+	for i := range judged.Queries {
+		queries[judged.Queries[i].ID] = &judged.Queries[i]
+	}
+	grades, n := make([]float64, data.Docs()), Graded{}
+	for i := range data.Queries {
+		own, found, err := gradesOf(&data.Queries[i], queries[data.Queries[i].ID], unjudged)
+		if err != nil {
+			return nil, n, err
+		}
+		copy(grades[data.Queries[i].Start:], own)
+		n.Judged += found
+		n.Unjudged += len(own) - found
+		if found == 0 {
+			n.Queries++
+		}
+	}
+	n.Absent = judged.Docs() - n.Judged
+	if n.Judged == 0 {
+		return nil, n, fmt.Errorf("found no judged document among the data's, such as %q of query %q, expected the ids of the judgements, such as %q of query %q",
+			data.Queries[0].DocID(0), data.Queries[0].ID, judged.Queries[0].DocID(0), judged.Queries[0].ID)
+	}
+	d := data
+	if unjudged == UnjudgedDrop && n.Unjudged > 0 {
+		d = data.KeepDocs(func(query, doc int) bool { return !dataset.IsUnjudged(grades[data.Queries[query].Start+doc]) })
+		grades = slices.DeleteFunc(grades, dataset.IsUnjudged)
+	}
+	for row, g := range grades {
+		d.Grades()[row] = g + 0 // 0 for those without judgement
+	}
+	d.Modified()
+	return d, n, nil
+}
+
+// gradesOf returns the grades of a query's documents, dataset.Unjudged where judged, which
+// may be nil, has none, and the number of those that it has.
+func gradesOf(q, judged *dataset.Query, unjudged Unjudged) (grades []float64, found int, err error) {
+	of := make(map[string]float64)
+	if judged != nil {
+		for j := range judged.Len() {
+			of[judged.DocID(j)] = judged.Grades[j]
+		}
+	}
+	grades = make([]float64, q.Len())
+	for j := range grades {
+		g, ok := of[q.DocID(j)]
+		switch {
+		case ok:
+			found++
+		case unjudged == UnjudgedError:
+			return nil, 0, fmt.Errorf("found document %q of query %q without a judgement, expected one for every document of the data, or --unjudged zero (it counts as irrelevant) or drop (it is left out)", q.DocID(j), q.ID)
+		default:
+			g = dataset.Unjudged
+		}
+		grades[j] = g
+	}
+	return grades, found, nil
+}

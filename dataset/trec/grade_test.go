@@ -1,0 +1,62 @@
+package trec
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// featured is a data set of two queries with documents a, b and a, c, all of grade 9.
+func featured(t *testing.T) *dataset.Dataset {
+	t.Helper()
+	var b dataset.Builder
+	if err := b.Add("1", []float64{9, 9}, []float32{1, 2}, []string{"a", "b"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Add("2", []float64{9, 9}, []float32{3, 4}, []string{"a", "c"}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Dataset()
+}
+
+// Claim: documents get the grades of their judgements by query and document; those without
+// become irrelevant or are left out with their features, as asked; all is counted.
+func TestGrade(t *testing.T) {
+	judged := mustQrels(t, "1 0 b 2\n1 0 z 1\n3 0 a 1\n1 0 a 0\n")
+	for _, c := range []struct {
+		unjudged Unjudged
+		want     []string
+		features []float32
+	}{
+		{UnjudgedZero, []string{"1 a 0", "1 b 2", "2 a 0", "2 c 0"}, []float32{1, 2, 3, 4}},
+		{UnjudgedDrop, []string{"1 a 0", "1 b 2"}, []float32{1, 2}},
+	} {
+		d, n, err := Grade(featured(t), judged, c.unjudged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, told(d)) + cmp.Diff(c.features, d.X()); diff != "" {
+			t.Errorf("%s: %s", c.unjudged, diff)
+		}
+		if n != (Graded{Judged: 2, Unjudged: 2, Absent: 2, Queries: 1}) || !d.AllJudged() {
+			t.Errorf("%s: %+v", c.unjudged, n)
+		}
+	}
+	if _, _, err := Grade(featured(t), judged, UnjudgedError); err == nil || !strings.Contains(err.Error(), `found document "a" of query "2" without a judgement, expected one for every document of the data, or --unjudged zero`) {
+		t.Error(err)
+	}
+	if _, _, err := Grade(featured(t), mustQrels(t, "7 0 q 1\n"), UnjudgedZero); err == nil || !strings.Contains(err.Error(), `found no judged document among the data's, such as "a" of query "1", expected the ids of the judgements, such as "q" of query "7"`) {
+		t.Error(err)
+	}
+	for _, name := range []string{"error", "zero", "drop"} {
+		if u, err := ParseUnjudged(name); err != nil || u.String() != name {
+			t.Errorf("%s: %v, %v", name, u, err)
+		}
+	}
+	if _, err := ParseUnjudged("none"); err == nil || !strings.Contains(err.Error(), "expected error, zero or drop") {
+		t.Error(err)
+	}
+}
