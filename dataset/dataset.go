@@ -27,6 +27,10 @@ type Dataset struct {
 	// FeatureNames has one name a column, or is nil when the source had none.
 	FeatureNames []string
 
+	// IgnoreOthers says that a model that knows its features by name leaves out those that it
+	// does not know; otherwise data that have any are an error.
+	IgnoreOthers bool
+
 	// Queries stand in the order in which their ids first appeared.
 	Queries []Query
 

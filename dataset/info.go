@@ -7,10 +7,14 @@ import (
 
 // Info describes a data set. Its JSON form is the output of "data info".
 type Info struct {
-	Queries   int    `json:"queries"`
-	Documents int    `json:"documents"`
-	Features  int    `json:"features"`
-	Grades    Grades `json:"grades"`
+	Queries   int `json:"queries"`
+	Documents int `json:"documents"`
+	Features  int `json:"features"`
+
+	// FeatureNames are those of the features in their order; nil without.
+	FeatureNames []string `json:"feature_names,omitempty"`
+
+	Grades Grades `json:"grades"`
 
 	// DistinctGrades is the number of different grades, which Grades puts into bins
 	// if they are many.
@@ -107,6 +111,7 @@ func Describe(d *Dataset, threshold float64) Info {
 		Queries:           len(d.Queries),
 		Documents:         d.Docs(),
 		Features:          d.Features,
+		FeatureNames:      d.FeatureNames,
 		Threshold:         threshold,
 		DocumentsPerQuery: spread(d),
 		Duplicates:        countDuplicates(d, threshold),

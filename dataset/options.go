@@ -29,8 +29,11 @@ type Options struct {
 	Features int
 
 	// MinFeatures is the least number of columns; missing ones are added as
-	// zeros.
+	// zeros. Data whose features have names have no others.
 	MinFeatures int
+
+	// IgnoreOthers is what the data set's IgnoreOthers becomes.
+	IgnoreOthers bool
 
 	// FeatureNames, if not nil, are the features wanted of a table, such as a model's: they
 	// decide which columns are read, in what order, and which values of text columns

@@ -13,7 +13,10 @@ import (
 // the feature values of its first and last documents. Grades do not count, so that a
 // query that was judged anew is the same; missing values do not either. Two different
 // queries have the same hash with probability 2^-64.
-func (q *Query) Hash() uint64 {
+func (q *Query) Hash() uint64 { return q.hash(nil) }
+
+// hash is Hash of the given columns in their order, of all if nil.
+func (q *Query) hash(columns []int) uint64 {
 	const most = 512 // values at either end, so that the cost does not grow with the query
 	h := uint64(14695981039346656037)
 	mix := func(v uint64) {
@@ -25,9 +28,17 @@ func (q *Query) Hash() uint64 {
 		mix(uint64(q.ID[i]))
 	}
 	mix(uint64(q.Len()) << 8)
-	for _, part := range [][]float32{q.X[:min(most, len(q.X))], q.X[max(0, len(q.X)-most):]} {
-		for _, v := range part {
-			if v == v {
+	n, width := len(q.X), len(q.X)/max(1, q.Len())
+	if columns != nil {
+		n = len(columns) * q.Len()
+	}
+	for _, part := range [2][2]int{{0, min(most, n)}, {max(0, n-most), n}} {
+		for k := part[0]; k < part[1]; k++ {
+			at := k
+			if columns != nil {
+				at = k/len(columns)*width + columns[k%len(columns)]
+			}
+			if v := q.X[at]; v == v {
 				mix(uint64(math.Float32bits(v + 0)))
 			}
 		}
@@ -35,15 +46,20 @@ func (q *Query) Hash() uint64 {
 	return h
 }
 
-// CommonQueries returns how many queries of d are in another data set too.
+// CommonQueries returns how many queries of d are in another data set too, whose features
+// may have another order by their names.
 func (d *Dataset) CommonQueries(other *Dataset) int {
+	columns, err := MatchNames(other.FeatureNames, d.FeatureNames, true)
+	if err != nil {
+		columns = nil
+	}
 	hashes := make(map[uint64]bool, len(other.Queries))
 	for i := range other.Queries {
 		hashes[other.Queries[i].Hash()] = true
 	}
 	n := 0
 	for i := range d.Queries {
-		if hashes[d.Queries[i].Hash()] {
+		if hashes[d.Queries[i].hash(columns)] {
 			n++
 		}
 	}
@@ -106,10 +122,11 @@ func (s *QuerySet) Equal(other *QuerySet) bool {
 }
 
 // Common returns how many queries of d are in the set, and of how many that is known: of
-// all, or of those whose hashes are in the sample's range.
-func (s *QuerySet) Common(d *Dataset) (common, known int) {
+// all, or of those whose hashes are in the sample's range. columns are those that the data of
+// the set had, in their order, or nil for all of d's; see [MatchNames].
+func (s *QuerySet) Common(d *Dataset, columns []int) (common, known int) {
 	for i := range d.Queries {
-		h := d.Queries[i].Hash()
+		h := d.Queries[i].hash(columns)
 		if !s.all && h > s.hashes[len(s.hashes)-1] {
 			continue
 		}

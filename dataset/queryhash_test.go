@@ -38,10 +38,10 @@ func TestQuerySet(t *testing.T) {
 		if err := s.UnmarshalText(text); err != nil {
 			t.Fatal(err)
 		}
-		if common, told := s.Common(numbered(t, 1, c.from, c.to)); common != c.common || told != c.to-c.from {
+		if common, told := s.Common(numbered(t, 1, c.from, c.to), nil); common != c.common || told != c.to-c.from {
 			t.Errorf("%+v: %d queries in common of %d", c, common, told)
 		}
-		if common, _ := s.Common(numbered(t, 2, c.from, c.to)); common != 0 {
+		if common, _ := s.Common(numbered(t, 2, c.from, c.to), nil); common != 0 {
 			t.Errorf("%+v: %d queries of the same ids, but other features, are taken for the same", c, common)
 		}
 	}
@@ -51,7 +51,7 @@ func TestQuerySet(t *testing.T) {
 	if err := s.UnmarshalText(text); err != nil || !slices.Equal(s.hashes, many.hashes) || s.all {
 		t.Fatalf("a sample does not come back: %v", err)
 	}
-	common, told := s.Common(numbered(t, 1, 10*QuerySetSize, 30*QuerySetSize))
+	common, told := s.Common(numbered(t, 1, 10*QuerySetSize, 30*QuerySetSize), nil)
 	if told < QuerySetSize/2 || told > 3*QuerySetSize/2 || common < told/3 || common > 2*told/3 {
 		t.Errorf("half of the queries are shared; found %d of %d", common, told)
 	}
@@ -93,7 +93,7 @@ func FuzzQuerySet(f *testing.F) {
 		if s.UnmarshalText(text) != nil {
 			return
 		}
-		s.Common(numbered(t, 1, 0, 3))
+		s.Common(numbered(t, 1, 0, 3), nil)
 		again, err := s.MarshalText()
 		var back QuerySet
 		if err != nil || back.UnmarshalText(again) != nil || !slices.Equal(s.hashes, back.hashes) {
@@ -113,11 +113,11 @@ func TestUnionOfQuerySets(t *testing.T) {
 			t.Errorf("%v: the union is not the set of all", c)
 		}
 		for _, d := range []*Dataset{first, second} {
-			if common, known := u.Common(d); common != known || known == 0 {
+			if common, known := u.Common(d, nil); common != known || known == 0 {
 				t.Errorf("%v: %d of %d known queries are in the union", c, common, known)
 			}
 		}
-		if common, _ := u.Common(set(10000, 10100)); common != 0 {
+		if common, _ := u.Common(set(10000, 10100), nil); common != 0 {
 			t.Errorf("%v: %d other queries are in the union", c, common)
 		}
 	}

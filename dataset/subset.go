@@ -56,6 +56,13 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 	return d
 }
 
+// assemble copies the picked documents of d into a new Dataset.
+func (d *Dataset) assemble(picks []pick) *Dataset {
+	c := assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
+	c.IgnoreOthers = d.IgnoreOthers
+	return c
+}
+
 // take appends the picked documents to the blocks, which must have room for
 // them, and returns the query that views them.
 func (d *Dataset) take(p pick) Query {
@@ -121,7 +128,7 @@ func (d *Dataset) Subset(queries []int) *Dataset {
 		seen[i] = true
 		picks[k].query = &d.Queries[i]
 	}
-	return assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
+	return d.assemble(picks)
 }
 
 // Filter returns the queries for which keep is true, in their order.
@@ -132,7 +139,7 @@ func (d *Dataset) Filter(keep func(*Query) bool) *Dataset {
 			picks = append(picks, pick{query: q})
 		}
 	}
-	return assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
+	return d.assemble(picks)
 }
 
 // KeepDocs returns the documents for which keep(query index, document index) is
@@ -152,7 +159,7 @@ func (d *Dataset) KeepDocs(keep func(query, doc int) bool) *Dataset {
 			picks[i].docs = nil
 		}
 	}
-	return assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
+	return d.assemble(picks)
 }
 
 // KeepFeatures returns the data with the given columns of features alone, from 0, in that

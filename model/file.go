@@ -122,6 +122,9 @@ func (m *Model) encode() ([]byte, error) {
 	if err := m.checkKept(); err != nil {
 		return nil, err
 	}
+	if err := m.checkNames(); err != nil {
+		return nil, err
+	}
 	missing := ""
 	if m.Missing != dataset.MissingError {
 		missing = m.Missing.String()
@@ -343,6 +346,12 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 		Training:        f.Training,
 		Scorer:          s,
 		Params:          params,
+	}
+	if f, ok := s.(*Fusion); ok && names == nil {
+		m.FeatureNames = f.names
+	}
+	if err := m.checkNames(); err != nil {
+		return nil, err
 	}
 	return m, m.checkKept()
 }

@@ -20,13 +20,15 @@ const fusionKind = "fusion"
 const maxMembers = 10_000
 
 // Fusion is a scorer made of models: the weighted sum of their votes. Its parameters
-// are the weights. Every member transforms features itself, so that a model whose
+// are the weights. Its features are all that any member knows by name. Every member transforms features itself, so that a model whose
 // scorer is a Fusion does nothing to them.
 type Fusion struct {
 	Rule    fuse.Rule
 	Members []*Model
 
 	features int
+	names    []string  // of the features, nil if they have none
+	columns  [][]int   // of the features, those of each member; nil: the first ones
 	pool     sync.Pool // of *fusionMemory
 }
 
@@ -39,8 +41,9 @@ type fusionMemory struct {
 	spaces []scorer.Workspace
 }
 
-// NewFusion returns the fusion of models; without any, or with a rule that makes no
-// sense, that is an error.
+// NewFusion returns the fusion of models, each of which takes its features by name if all
+// have names. Without any model, with a rule that makes no sense, or with names that
+// contradict the positions of features of a model without names, that is an error.
 func NewFusion(r fuse.Rule, members []*Model) (*Fusion, error) {
 	if len(members) == 0 {
 		return nil, errors.New("found no models to fuse, expected at least one")
@@ -52,8 +55,8 @@ func NewFusion(r fuse.Rule, members []*Model) (*Fusion, error) {
 		return nil, err
 	}
 	f := &Fusion{Rule: r, Members: slices.Clone(members)}
-	for _, m := range members {
-		f.features = max(f.features, m.Scorer.NumFeatures())
+	if err := f.arrange(); err != nil {
+		return nil, err
 	}
 	f.pool.New = func() any {
 		return &fusionMemory{votes: make([][]float64, len(members)), spaces: make([]scorer.Workspace, len(members))}
@@ -72,7 +75,8 @@ func checkMembers(n int) error {
 // Kind returns "fusion".
 func (*Fusion) Kind() string { return fusionKind }
 
-// NumFeatures returns the number of features of the widest member.
+// NumFeatures returns the number of features of the widest member or, where the members know
+// different ones by name, of all.
 func (f *Fusion) NumFeatures() int { return f.features }
 
 // NumParams returns the number of members.
@@ -110,8 +114,12 @@ func (f *Fusion) vote(x []float32, docs int) *fusionMemory {
 	for s, member := range f.Members {
 		width := member.Scorer.NumFeatures()
 		m.x = m.x[:0]
-		for i := range docs {
-			m.x = append(m.x, x[i*f.features:i*f.features+width]...)
+		if columns := f.Columns(s); columns != nil {
+			m.x = appendColumns(m.x, x, f.features, columns)
+		} else {
+			for i := range docs {
+				m.x = append(m.x, x[i*f.features:i*f.features+width]...)
+			}
 		}
 		member.Transform(m.x, width)
 		m.votes[s] = slices.Grow(m.votes[s][:0], docs)[:docs]
@@ -131,12 +139,7 @@ func NewFused(r fuse.Rule, members []*Model, weights []float64) (*Model, error) 
 		return nil, fmt.Errorf("found %d weights, expected one for each of %d models", len(weights), len(members))
 	}
 	fused := &Model{Method: fusionKind, Scorer: f, Params: slices.Clone(weights), Training: Training{Status: "fused"}}
-	for _, m := range members {
-		if m.Scorer.NumFeatures() == f.features && m.FeatureNames != nil {
-			fused.FeatureNames = m.FeatureNames
-			break
-		}
-	}
+	fused.FeatureNames = f.names
 	fused.Hyperparameters = map[string]any{"rule": r.Kind.String()}
 	if r.Kind.UsesK() {
 		fused.Hyperparameters["k"] = r.K

@@ -31,7 +31,7 @@ type Model struct {
 	Threshold       float64        // lowest relevant grade in training and selection; 0 if not known
 	Hyperparameters map[string]any // numbers, strings and booleans
 	Seed            uint64
-	FeatureNames    []string              // one a feature, or nil
+	FeatureNames    []string              // one a feature, by which Score finds them, or nil; of a fusion those of its members
 	Missing         dataset.Missing       // what missing values became in training, and become before scoring
 	Transforms      *transform.Pipeline   // applied to features one by one before scoring, after Missing; nil does nothing
 	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
@@ -99,24 +99,26 @@ func (m *Model) Constant() bool {
 }
 
 // Score returns one score for each document of d, in the order of its rows, after what the
-// model does to features: see [Model.Transform]. Documents may lack trailing features
-// (they count as 0), but must not have more than the model. More features, missing values
+// model does to features: see [Model.Transform]. Features that have names, the model's and
+// the data's, are found by them, in any order, and must be the same, unless d.IgnoreOthers allows further
+// ones; else they go by position, and documents may lack trailing features
+// (they count as 0), but must not have more than the model. Other features, missing values
 // that the model has no rule for, or a score that is not finite are errors.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	if m.Scorer == nil {
 		return nil, errNoScorer
 	}
-	width := m.Scorer.NumFeatures()
 	if d.Features == 0 {
-		return nil, fmt.Errorf("found no features, expected 1 to %d for each document", width)
+		return nil, fmt.Errorf("found no features, expected 1 to %d for each document", m.Scorer.NumFeatures())
 	}
-	if d.Features > width {
-		return nil, fmt.Errorf("found %d features, expected at most the model's %d", d.Features, width)
-	}
-	if err := m.checkWidth(d); err != nil {
+	columns, err := m.Columns(d)
+	if err != nil {
 		return nil, err
 	}
-	if err := m.checkMissing(d); err != nil {
+	if err := m.checkWidth(d, columns); err != nil {
+		return nil, err
+	}
+	if err := m.checkMissing(d, columns); err != nil {
 		return nil, err
 	}
 	scores := make([]float64, d.Docs())
@@ -126,7 +128,7 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	parallel.For(len(runs)-1, workers, func(worker, i int) {
 		queries := d.Queries[runs[i]:runs[i+1]]
 		first, last := &queries[0], &queries[len(queries)-1]
-		spaces[worker].missing = d.Missing() > 0
+		spaces[worker].missing, spaces[worker].columns = d.Missing() > 0, columns
 		m.scoreQueries(scores[first.Start:last.Start+last.Len()], queries, d.Features, &spaces[worker])
 	})
 	if err := d.Changed(); err != nil {
@@ -149,15 +151,18 @@ func (m *Model) Transform(x []float32, features int) {
 	m.Normalization.Apply(x, features)
 }
 
-// checkMissing returns an error if values of d are missing and the model, or a member of a
-// fusion, has no rule for them.
-func (m *Model) checkMissing(d *dataset.Dataset) error {
-	query, doc, feature, ok := d.FirstMissing()
-	if !ok || m.fillsMissing() {
+// checkMissing returns an error if values of d, in the given columns, are missing and the
+// model, or a member of a fusion, has no rule for them.
+func (m *Model) checkMissing(d *dataset.Dataset, columns []int) error {
+	if d.Missing() == 0 || m.fillsMissing() {
 		return nil
 	}
-	return fmt.Errorf("found no value (nan or NULL) of feature %d for document %d of query %q, expected a finite one: the model does not know what missing values become, as there was no option for them when it was trained",
-		feature+1, doc+1, d.Queries[query].ID)
+	query, doc, feature, ok := firstMissing(d, columns)
+	if !ok {
+		return nil
+	}
+	return fmt.Errorf("found no value (nan or NULL) of feature %s for document %d of query %q, expected a finite one: the model does not know what missing values become, as there was no option for them when it was trained",
+		d.FeatureText(feature), doc+1, d.Queries[query].ID)
 }
 
 // fillsMissing reports whether the model has a rule for missing values.

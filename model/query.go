@@ -17,7 +17,7 @@ var ErrSingleDocument = errors.New("a single document cannot be normalized")
 var spaces = sync.Pool{New: func() any { return new(space) }}
 
 // ScoreQuery sets dst to the scores of one query's documents: dst has one element a
-// document, x their features as a row-major matrix, which stays as it is. The model's
+// document, x their features, in the order of FeatureNames, as a row-major matrix, which stays as it is. The model's
 // transformation of features, see [Model.Transform], is applied. Documents may lack
 // trailing features (they count as 0); a NaN is a missing value.
 //
@@ -55,7 +55,7 @@ func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 	}
 	s := spaces.Get().(*space)
 	defer spaces.Put(s)
-	s.missing = missing
+	s.missing, s.columns = missing, nil
 	m.scoreQuery(dst, x, features, s)
 	for i, v := range dst {
 		if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -22,7 +22,8 @@ type space struct {
 	transformed, wide []float32
 	scorer            scorer.Workspace
 	sums              []float64
-	missing           bool // values may be
+	missing           bool  // values may be
+	columns           []int // of the data, one a feature of the model; nil: the first ones
 }
 
 // oneByOne reports whether a document's score depends on no other document, after
@@ -44,9 +45,9 @@ func (m *Model) atOnce(docs int) int {
 }
 
 // checkWidth checks that documents of d can be given all features of the model.
-func (m *Model) checkWidth(d *dataset.Dataset) error {
+func (m *Model) checkWidth(d *dataset.Dataset, columns []int) error {
 	width := m.Scorer.NumFeatures()
-	if d.Features == width {
+	if d.Features == width || columns != nil {
 		return nil
 	}
 	longest := 0
@@ -86,34 +87,52 @@ func (m *Model) scoreQueries(dst []float64, queries []dataset.Query, features in
 		return
 	}
 	s.transformed = s.transformed[:0]
+	width := features
 	for i := range queries {
-		m.transform(queries[i].X, features, s)
+		width = m.transform(queries[i].X, features, s)
 	}
-	m.scoreRows(dst, s.transformed, features, s)
+	m.scoreRows(dst, s.transformed, width, s)
 }
 
 // scoreQuery sets dst to the scores of a query's documents, the rows of x with the given
 // number of features each; x is not changed.
 func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
-	if m.Normalization != dataset.NoNormalization || m.Transforms != nil || s.missing {
+	if m.Normalization != dataset.NoNormalization || m.Transforms != nil || s.missing || s.columns != nil {
 		s.transformed = s.transformed[:0]
-		m.transform(x, features, s)
+		features = m.transform(x, features, s)
 		x = s.transformed
 	}
 	m.scoreRows(dst, x, features, s)
 }
 
-// transform appends the rows of a query to s.transformed, as the model transforms them. Features
-// that are not there are left to widen.
-func (m *Model) transform(x []float32, features int, s *space) {
+// transform appends the rows of a query to s.transformed, as the model transforms them, and
+// returns their number of columns. Features that are not there are left to widen.
+func (m *Model) transform(x []float32, features int, s *space) int {
 	begin := len(s.transformed)
-	s.transformed = append(s.transformed, x...)
+	if s.columns != nil {
+		s.transformed = appendColumns(s.transformed, x, features, s.columns)
+		features = len(s.columns)
+	} else {
+		s.transformed = append(s.transformed, x...)
+	}
 	own := s.transformed[begin:]
 	if s.missing {
 		m.Missing.Apply(own, features)
 	}
 	m.Transforms.Apply(own, features)
 	s.sums = m.Normalization.ApplyWith(s.sums, own, features)
+	return features
+}
+
+// appendColumns appends the given columns of the rows of x, which have the given number of
+// features.
+func appendColumns(dst, x []float32, features int, columns []int) []float32 {
+	for row := range slices.Chunk(x, features) {
+		for _, c := range columns {
+			dst = append(dst, row[c])
+		}
+	}
+	return dst
 }
 
 // scoreRows sets dst to the scores of the rows of x, which is not changed.

@@ -35,12 +35,9 @@ func (p *Problem) checkInitial() error {
 	if err := l.CheckInitial(m); err != nil {
 		return BadProblem("model to continue: %w", err)
 	}
-	names := m.FeatureNames
 	switch {
 	case m.Scorer.NumFeatures() != p.Data.Features:
 		return BadProblem("model to continue: found one of %d features, expected the %d of the data", m.Scorer.NumFeatures(), p.Data.Features)
-	case names != nil && p.Data.FeatureNames != nil && !slices.Equal(names, p.Data.FeatureNames):
-		return BadProblem("model to continue: found features of other names, expected those of the data")
 	case m.Normalization != p.Normalization:
 		return BadProblem("model to continue: found one with the normalization %s, expected %s", m.Normalization, p.Normalization)
 	case m.Missing != p.Missing && m.Missing != dataset.MissingError:

@@ -89,7 +89,7 @@ func TestContinuedOnOtherData(t *testing.T) {
 				better++
 			}
 			for _, d := range []*dataset.Dataset{old, fresh} {
-				if common, known := m.Training.Seen.Common(d); common != 10 || known != 10 {
+				if common, known := m.Training.Seen.Common(d, nil); common != 10 || known != 10 {
 					t.Errorf("%s: %d of %d queries were seen", name, common, known)
 				}
 			}
@@ -119,12 +119,12 @@ func TestContinuedRefuses(t *testing.T) {
 		"without a scorer":            {Learner: learner, Initial: &model.Model{}},
 		"the scorer linear, expected": {Learner: learner, Initial: &model.Model{Scorer: scorer.Linear{Features: 6}, Params: make([]float64, 6)}},
 		"found one of 4 features":     {Learner: learner, Initial: trees(d.KeepFeatures([]int{0, 1, 2, 3}), func(*model.Model) {})},
-		"features of other names":     {Learner: learner, Initial: trees(d, func(m *model.Model) { m.FeatureNames = []string{"a", "b", "c", "d", "e", "f"} })},
+		"features other than the model's":     {Learner: learner, Initial: trees(d, func(m *model.Model) { m.FeatureNames = []string{"a", "b", "c", "d", "e", "f"} })},
 		"the normalization minmax":    {Learner: learner, Initial: trees(d, func(m *model.Model) { m.Normalization = dataset.MinMax })},
 		"missing values are min":      {Learner: learner, Initial: trees(d, func(m *model.Model) { m.Missing = dataset.MissingMin })},
 	} {
 		p.Data, p.Loss = d.Clone(), loss.RankNet{}
-		if want == "features of other names" {
+		if want == "features other than the model's" {
 			p.Data.FeatureNames = []string{"a", "b", "c", "d", "e", "g"}
 		}
 		_, err := Run(context.Background(), &p)

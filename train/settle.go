@@ -10,15 +10,18 @@ import (
 )
 
 // Settled returns the problem with everything put in place that depends on the data:
-// values that are missing are filled in, transforms are learned, and the measures have their relevance threshold
+// features are in one order, by their names, values that are missing are filled in, transforms are learned, and the measures have their relevance threshold
 // and Measure, by [measure.ForTraining], no rule that is for evaluations alone. Run settles
 // a problem itself; settling twice changes nothing.
 func (p *Problem) Settled() (*Problem, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	s, err := p.filled()
+	s, err := p.arranged()
 	if err != nil {
+		return nil, err
+	}
+	if s, err = s.filled(); err != nil {
 		return nil, err
 	}
 	if err := s.learnTransforms(); err != nil {

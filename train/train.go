@@ -41,7 +41,7 @@ import (
 // Loss where the learner takes one.
 type Problem struct {
 	Data          *dataset.Dataset // before normalization; not changed
-	Valid         *dataset.Dataset // before normalization; by it learners choose the epoch or round to keep; may be nil
+	Valid         *dataset.Dataset // before normalization, of the features of Data, in any order if they have names; by it learners choose the epoch or round to keep; may be nil
 	Missing       dataset.Missing  // what values of Data and Valid that are missing became, or become; stored in the model
 	Normalization dataset.Normalization
 
@@ -75,7 +75,8 @@ type Problem struct {
 	LargestWork float64
 
 	// Initial, if not nil, is a model that training goes on from, of the same features and
-	// normalization; the learner must be a Continuer. Its transforms are the new model's.
+	// normalization; the learner must be a Continuer. Its transforms are the new model's, and
+	// so is the order of its features, if they have names.
 	Initial *model.Model
 
 	Seed    uint64
@@ -171,9 +172,6 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	if p.Data.Features == 0 && p.Data.Docs() > 0 {
 		return nil, BadProblem("found documents without features, expected at least one feature to learn from")
 	}
-	if p.Valid != nil && p.Valid.Features > p.Data.Features {
-		return nil, BadProblem("found %d features in the validation data, expected at most the training data's %d", p.Valid.Features, p.Data.Features)
-	}
 	if _, ok := p.Learner.(Trees); !ok && !p.Weights.IsZero() {
 		return nil, BadProblem("found weights of documents in pairs, expected none: the learner %T does not take them", p.Learner)
 	}
@@ -234,7 +232,7 @@ func (p *Problem) model(l *Learned) *model.Model {
 		Hyperparameters: p.Settings,
 		Seed:            p.Seed,
 		Threshold:       p.relevant.Threshold(),
-		FeatureNames:    p.Data.FeatureNames,
+		FeatureNames:    p.featureNames(),
 		Missing:         p.Missing,
 		Transforms:      p.pipeline,
 		Normalization:   p.Normalization,

@@ -122,6 +122,9 @@ func (c *Config) check() error {
 	if err := c.checkFolds(); err != nil {
 		return err
 	}
+	if err := c.arrange(); err != nil {
+		return err
+	}
 	if err := c.checkMeasures(); err != nil {
 		return err
 	}

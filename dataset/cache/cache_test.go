@@ -271,7 +271,7 @@ func TestCacheColumns(t *testing.T) {
 	if err := Write(path, datatest.Split()); err != nil {
 		t.Fatal(err)
 	}
-	for _, opts := range []dataset.Options{{Features: 4}, {MinFeatures: 4}} {
+	for _, opts := range []dataset.Options{{Features: 4}, {Features: 4, MinFeatures: 3}} {
 		d, err := openFile(path, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -286,6 +286,10 @@ func TestCacheColumns(t *testing.T) {
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+	// Features with names are all that there are.
+	if d, err := openFile(path, dataset.Options{MinFeatures: 4}); err != nil || d.Features != 2 {
+		t.Errorf("%d features, %v, expected the 2 that have names", d.Features, err)
 	}
 	want := path + ": found 2 features, expected at most 1"
 	if _, err := openFile(path, dataset.Options{Features: 1}); err == nil || err.Error() != want {

@@ -322,7 +322,10 @@ func (c *file) widen(d *dataset.Dataset, parts *dataset.Blocks, opts dataset.Opt
 	if opts.Features > 0 && d.Features > opts.Features {
 		return nil, c.bad(fmt.Sprintf("at most %d", opts.Features), "%d features", d.Features)
 	}
-	old, f := d.Features, max(d.Features, opts.Features, opts.MinFeatures)
+	old, f := d.Features, max(d.Features, opts.Features)
+	if d.FeatureNames == nil {
+		f = max(f, opts.MinFeatures)
+	}
 	if f == old {
 		return d, nil
 	}

@@ -57,5 +57,9 @@ func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.read(in, opts)
+	d, err := f.read(in, opts)
+	if err == nil {
+		d.IgnoreOthers = opts.IgnoreOthers
+	}
+	return d, err
 }

@@ -53,6 +53,9 @@ func infoReport(info dataset.Info) report {
 	add("queries", info.Queries)
 	add("documents", info.Documents)
 	add("features", info.Features)
+	if info.FeatureNames != nil {
+		add("names of features", numberedNames(info.FeatureNames))
+	}
 	for _, g := range info.Grades {
 		if g.From == g.To {
 			add("grade "+g.String(), g.Documents)
@@ -93,6 +96,15 @@ func addWeights(add func(what string, value any), of string, w *dataset.WeightRa
 	add(of+" weights: most", w.Max)
 	add(of+" weights: sum", w.Sum)
 	add(of+" weights of 0", w.Zero)
+}
+
+// numberedNames lists names with their numbers, from 1.
+func numberedNames(names []string) string {
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = fmt.Sprintf("%d %s", i+1, name)
+	}
+	return strings.Join(parts, ", ")
 }
 
 func interval(from, to int) string {

@@ -100,7 +100,7 @@ func (e *evaluating) readFile(ctx context.Context, env *environment, valid strin
 	defer bar.finish()
 	d, err := ensemble.Read(paths, validation, test, bar.set)
 	if err != nil {
-		return nil, usageErrorf("%w", hintAtFolds(err, paths, test.Docs()))
+		return nil, usageErrorf("%w", hintAtOthers(hintAtFolds(err, paths, test.Docs())))
 	}
 	read := []ensemble.Division{*d}
 	env.joinWarnings(read)
@@ -144,7 +144,7 @@ func (e *evaluating) readFolds(env *environment, whole, choose bool, paths []str
 	defer bar.finish()
 	divisions, err := ensemble.ReadFolds(paths, folds, choose, bar.set)
 	if err != nil {
-		return nil, usageErrorf("%w", err)
+		return nil, usageErrorf("%w", hintAtOthers(err))
 	}
 	env.joinWarnings(divisions)
 	return divisions, nil

@@ -36,7 +36,9 @@ called by its number within its query. Documents of equal score have different
 ranks, in the order of the input; in a run by descending id, as trec_eval has it.
 
 Grades are read but have no influence; give every document grade 0 if there are
-none, or leave the column out of a table. Features that the data lack count as 0.`,
+none, or leave the column out of a table. Features are found by their names if
+the model and the data have them; else they go by position, and those that the
+data lack count as 0.`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores
   zcat new.txt.gz | listwise score --model m.json --data -
   listwise score --model m.json --data test.txt --format tsv --best-first --top 10
@@ -127,7 +129,7 @@ func (env *environment) writeRanking(out string, d *dataset.Dataset, rows []floa
 func scoreWith(m *model.Model, path, data string, d *dataset.Dataset) ([]float64, error) {
 	scores, err := m.Score(d)
 	if err != nil {
-		return nil, usageErrorf("%s: %w (model %s)", data, err, path)
+		return nil, usageErrorf("%s: %w (model %s)", data, hintAtOthers(err), path)
 	}
 	return scores, nil
 }

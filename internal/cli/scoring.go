@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,7 +16,16 @@ import (
 )
 
 // scoring are the flags of the commands that read data for models to score.
-type scoring struct{ reading }
+type scoring struct {
+	reading
+	otherFeatures string
+}
+
+// The values of --other-features.
+const (
+	refuseOthers = "refuse"
+	ignoreOthers = "ignore"
+)
 
 // ofModel is the value of --missing that leaves missing values to each model.
 const ofModel = "model"
@@ -24,17 +35,29 @@ func (s *scoring) addTo(cmd *cobra.Command) {
 	f := cmd.Flags().Lookup("missing")
 	f.DefValue, s.missing = ofModel, ofModel
 	f.Usage = "`what` nan and NULL stand for: model (what they were in its training), error, zero, min (the least value within the query), or keep (as they are)"
+	cmd.Flags().StringVar(&s.otherFeatures, "other-features", refuseOthers, "`what` to do with data that have, beside all the features that a model knows by name, others: refuse, or ignore those")
+}
+
+// hintAtOthers adds to an error about features that a model does not know which flag lets it
+// leave them out.
+func hintAtOthers(err error) error {
+	if names, ok := errors.AsType[*dataset.NamesError](err); ok && len(names.Missing) == 0 {
+		return fmt.Errorf("%w (--other-features ignore leaves them out)", err)
+	}
+	return err
 }
 
 // options are the reader's options that the flags ask for.
 func (s *scoring) options() (dataset.Options, error) {
-	if s.missing != ofModel {
-		return s.reading.options()
+	if s.otherFeatures != refuseOthers && s.otherFeatures != ignoreOthers {
+		return dataset.Options{}, usageErrorf("--other-features: found %q, expected refuse or ignore", s.otherFeatures)
 	}
 	r := s.reading
-	r.missing = dataset.MissingError.String()
+	if s.missing == ofModel {
+		r.missing = dataset.MissingKeep.String()
+	}
 	opts, err := r.options()
-	opts.Missing = dataset.MissingKeep
+	opts.IgnoreOthers = s.otherFeatures == ignoreOthers
 	return opts, err
 }
 

@@ -39,7 +39,11 @@ func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
 			data = d.Clone()
 			data.FillMissing(member.Missing)
 		}
-		if c, n := member.Training.Seen.Common(data); c > common {
+		columns, err := dataset.MatchNames(member.FeatureNames, data.FeatureNames, true)
+		if err != nil {
+			continue
+		}
+		if c, n := member.Training.Seen.Common(data, columns); c > common {
 			common, known = c, n
 		}
 	}

@@ -24,10 +24,10 @@ const (
 	drawnCategories = 5
 )
 
-// newDrawnTree makes the drawing of a tree with the number of documents at each leaf and the
+// newDrawnTree makes the drawing of a tree with the places of its features, the number of documents at each leaf and the
 // leaves' values.
-func newDrawnTree(nodes []scorer.TreeNode, docs []int, values []float64) drawnTree {
-	b := treeDrawer{nodes, docs, values}
+func newDrawnTree(nodes []scorer.TreeNode, places, docs []int, values []float64) drawnTree {
+	b := treeDrawer{nodes, places, docs, values}
 	if len(nodes) == 0 {
 		return b.from(-1, 0)
 	}
@@ -36,6 +36,7 @@ func newDrawnTree(nodes []scorer.TreeNode, docs []int, values []float64) drawnTr
 
 type treeDrawer struct {
 	nodes  []scorer.TreeNode
+	places []int // of features; nil: their numbers
 	docs   []int
 	values []float64
 }
@@ -53,7 +54,7 @@ func (b *treeDrawer) from(at, depth int) drawnTree {
 	}
 	n := &b.nodes[at]
 	yes, no := b.from(n.Left, depth+1), b.from(n.Right, depth+1)
-	return drawnTree{Feature: n.Feature + 1, Test: testOf(n), Docs: yes.Docs + no.Docs, Yes: &yes, No: &no}
+	return drawnTree{Feature: placeOf(b.places, n.Feature) + 1, Test: testOf(n), Docs: yes.Docs + no.Docs, Yes: &yes, No: &no}
 }
 
 // below returns the number of leaves below a node, of their documents, and the sum of the

@@ -19,9 +19,11 @@ import (
 // feature does alone. Features that are the same for all documents contribute
 // nothing. An explainer is not safe for concurrent use.
 type explainer struct {
-	model *model.Model
-	width int
-	space scorer.Workspace
+	model   *model.Model
+	columns []int // of the data; nil: the first ones
+	places  []int // of the model's features among those of the page; nil: their numbers
+	width   int
+	space   scorer.Workspace
 
 	x      []float32 // of the query, normalized
 	mean   []float32
@@ -33,10 +35,14 @@ type explainer struct {
 // newExplainer returns the explainer of a model, or nil if a document's score
 // depends on the others of its query, or on nothing that was learned.
 func newExplainer(m *model.Model, d *dataset.Dataset) *explainer {
-	if m == nil || m.Scorer.Kind() == (scorer.Random{}).Kind() || d.Features > m.Scorer.NumFeatures() {
+	if m == nil || m.Scorer.Kind() == (scorer.Random{}).Kind() {
 		return nil
 	}
-	e := &explainer{model: m, width: m.Scorer.NumFeatures()}
+	columns, err := m.Columns(d)
+	if err != nil {
+		return nil
+	}
+	e := &explainer{model: m, columns: columns, width: m.Scorer.NumFeatures()}
 	checked := 0
 	for i := range d.Queries {
 		if d.Queries[i].Len() < 2 {
@@ -55,7 +61,7 @@ func newExplainer(m *model.Model, d *dataset.Dataset) *explainer {
 
 // query makes a query the one whose documents are explained.
 func (e *explainer) query(q *dataset.Query) {
-	e.x = transformed(e.x[:0], e.model, q)
+	e.x = transformed(e.x[:0], e.model, q, e.columns)
 	e.mean, e.varied = e.mean[:0], e.varied[:0]
 	for f := range e.width {
 		sum, differs := 0.0, false

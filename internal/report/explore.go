@@ -259,7 +259,7 @@ func (r *Report) explanations(in *input, i, most int) *explained {
 		x.Systems, x.Largest = append(x.Systems, s), append(x.Largest, rounded(largest, 4))
 		for _, list := range each {
 			for _, c := range list {
-				parts = packed(parts, c.feature, r.data.FeatureDigits)
+				parts = packed(parts, placeOf(e.places, c.feature), r.data.FeatureDigits)
 				parts = between(parts, c.value, -largest, largest)
 			}
 		}

@@ -67,6 +67,7 @@ type input struct {
 	values    [][][]float64        // [measure][system][query]; NaN where a query does not count
 	weights   []float64            // of the queries; nil if all are 1
 	explained []map[int]*explainer // of each system, by division: of models whose scores can be taken apart
+	features  *featureTable
 }
 
 // query is a query of a division, with its index among the division's.
@@ -137,7 +138,7 @@ func newInput(c *Config, divisions []ensemble.Division) (*input, error) {
 		tests = append(tests, divisions[i].Test)
 	}
 	c.Measures = measure.ForAll(c.Measures, tests...)
-	in := &input{Config: c, divisions: divisions}
+	in := &input{Config: c, divisions: divisions, features: newFeatureTable(divisions[0].Test)}
 	for _, s := range divisions[0].Systems {
 		in.names = append(in.names, s.Name)
 	}

@@ -44,8 +44,13 @@ func (r *Report) lookAtTrees(in *input) error {
 		var l treesLook
 		for k := range in.divisions {
 			if m := in.model(s, k); m != nil {
+				d := in.divisions[k].Test
 				if f, ok := m.Scorer.(*scorer.Trees); ok {
-					l.forests = append(l.forests, forestOf{m, f, f.Trees()})
+					columns, err := m.Columns(d)
+					if err != nil {
+						return err
+					}
+					l.forests = append(l.forests, forestOf{m, columns, in.features.places(m, d), f, f.Trees()})
 				}
 			}
 		}
@@ -58,15 +63,17 @@ func (r *Report) lookAtTrees(in *input) error {
 		}
 		t := l.summary(s)
 		r.data.Trees = append(r.data.Trees, t)
-		names := in.divisions[0].Test.FeatureNames
-		r.view.Trees = append(r.view.Trees, treesText{in.names[s], textOf(t.First, names)})
+		r.view.Trees = append(r.view.Trees, treesText{in.names[s], textOf(t.First, in.features.list())})
 	}
+	r.data.Features = in.features.list()
 	return nil
 }
 
 // forestOf is a model of trees.
 type forestOf struct {
-	model *model.Model
+	model   *model.Model
+	columns []int // of the data; nil: the first ones
+	places  []int // of features among those of the page; nil: their numbers
 	*scorer.Trees
 	nodes [][]scorer.TreeNode
 }
@@ -90,7 +97,7 @@ func (l *treesLook) stage() {
 	most := 0
 	for _, f := range l.forests {
 		most = max(most, len(f.nodes))
-		for len(l.gain) < f.NumFeatures() {
+		for len(l.gain) < max(f.NumFeatures(), 1+slices.Max(append([]int{0}, f.places...))) {
 			l.gain, l.splits = append(l.gain, 0), append(l.splits, 0)
 		}
 	}
@@ -110,7 +117,7 @@ func (l *treesLook) pass(in *input, f forestOf, d *dataset.Dataset) {
 	l.ranker.Ties = in.Ties
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		l.x = transformed(l.x[:0], f.model, q)
+		l.x = transformed(l.x[:0], f.model, q, f.columns)
 		l.scores = append(l.scores[:0], make([]float64, q.Len())...)
 		ok := false
 		for k, next := 0, 0; next < len(l.at); k++ {
@@ -157,14 +164,15 @@ func (l *treesLook) weigh(f forestOf, docs []int) {
 			ln, ls := of(nodes[i].Left)
 			rn, rs := of(nodes[i].Right)
 			n[i], sum[i] = ln+rn, ls+rs
-			l.splits[nodes[i].Feature]++
+			place := placeOf(f.places, nodes[i].Feature)
+			l.splits[place]++
 			if ln > 0 && rn > 0 {
 				between := ls/float64(ln) - rs/float64(rn)
-				l.gain[nodes[i].Feature] += float64(ln) * float64(rn) / float64(ln+rn) * between * between
+				l.gain[place] += float64(ln) * float64(rn) / float64(ln+rn) * between * between
 			}
 		}
 		if len(l.first) < firstTrees && f.Trees == l.forests[0].Trees {
-			l.first = append(l.first, newDrawnTree(nodes, docs[:len(nodes)+1], values[:len(nodes)+1]))
+			l.first = append(l.first, newDrawnTree(nodes, f.places, docs[:len(nodes)+1], values[:len(nodes)+1]))
 		}
 		docs, values = docs[len(nodes)+1:], values[len(nodes)+1:]
 	}
@@ -202,12 +210,18 @@ func (l *treesLook) summary(system int) trees {
 	return t
 }
 
-// transformed appends the features of a query's documents, as many as the model has, after
-// what the model does to them.
-func transformed(x []float32, m *model.Model, q *dataset.Query) []float32 {
+// transformed appends the features of a query's documents, as many as the model has and from
+// the given columns (nil: the first ones), after what the model does to them.
+func transformed(x []float32, m *model.Model, q *dataset.Query, columns []int) []float32 {
 	width := m.Scorer.NumFeatures()
 	for i := range q.Len() {
-		x = append(x, q.Row(i)...)
+		row := q.Row(i)
+		if columns == nil {
+			x = append(x, row...)
+		}
+		for _, c := range columns {
+			x = append(x, row[c])
+		}
 		for len(x) < (i+1)*width {
 			x = append(x, 0)
 		}

@@ -95,12 +95,12 @@ func TestGainIsTheVarianceExplained(t *testing.T) {
 	for k := range s.divisions {
 		m := in.model(0, k)
 		f := m.Scorer.(*scorer.Trees)
-		l.forests = append(l.forests, forestOf{m, f, f.Trees()})
+		l.forests = append(l.forests, forestOf{m, nil, nil, f, f.Trees()})
 		for tree, n := range f.Trees() {
 			nodes += len(n)
 			var values []float64
 			for i := range s.divisions[k].Test.Queries {
-				x := transformed(nil, m, &s.divisions[k].Test.Queries[i])
+				x := transformed(nil, m, &s.divisions[k].Test.Queries[i], nil)
 				for ; len(x) > 0; x = x[f.NumFeatures():] {
 					values = append(values, m.Params[f.Leaf(tree, x[:f.NumFeatures()])])
 				}
@@ -142,8 +142,8 @@ func TestTreeAsText(t *testing.T) {
 		{Threshold: 2, Left: -4, Right: 4},
 		{Threshold: 3, Left: -5, Right: -6},
 	}
-	tree := newDrawnTree(nodes, []int{1000, 5, 4, 3, 1, 2}, []float64{-0.25, 1, 2, 3, 4, 7})
-	got := textOf([]drawnTree{tree, newDrawnTree(nil, []int{9}, []float64{0.5})}, []string{"", "tf-idf"})
+	tree := newDrawnTree(nodes, nil, []int{1000, 5, 4, 3, 1, 2}, []float64{-0.25, 1, 2, 3, 4, 7})
+	got := textOf([]drawnTree{tree, newDrawnTree(nil, nil, []int{9}, []float64{0.5})}, []string{"", "tf-idf"})
 	want := `tree 1
 tf-idf ≤ −0.5 or missing? (1,015 documents)
 ├─ yes: −0.25 (1,000 documents)

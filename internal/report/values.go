@@ -42,9 +42,6 @@ func (r *Report) measureAll(in *input) error {
 	for _, m := range in.Measures {
 		r.data.Measures = append(r.data.Measures, newFormula(m, &r.grades, longest))
 	}
-	if len(in.divisions[0].Test.FeatureNames) > 0 {
-		r.data.Features = in.divisions[0].Test.FeatureNames
-	}
 	return in.evaluate(r)
 }
 

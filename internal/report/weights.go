@@ -38,11 +38,12 @@ func (r *Report) weigh(in *input) error {
 			if e == nil {
 				continue
 			}
+			e.places = in.features.places(e.model, d.Test)
 			in.explained[s][k] = e
-			r.data.FeatureDigits = max(r.data.FeatureDigits, width(e.width))
+			r.data.FeatureDigits = max(r.data.FeatureDigits, width(in.features.size))
 			_, ok := e.model.Scorer.(scorer.Linear)
 			linear = linear && ok
-			for len(sums) < e.width {
+			for len(sums) < in.features.size {
 				sums = append(sums, 0)
 			}
 			in.addMagnitudes(sums, s, k, e)
@@ -51,6 +52,7 @@ func (r *Report) weigh(in *input) error {
 			r.data.Weights = append(r.data.Weights, in.weightsOf(s, sums, linear))
 		}
 	}
+	r.data.Features = in.features.list()
 	return nil
 }
 
@@ -63,7 +65,7 @@ func (in *input) addMagnitudes(sums []float64, s, k int, e *explainer) {
 		order := in.order(s, query{k, i})
 		for _, doc := range order[:min(firstDocs, len(order))] {
 			for _, c := range e.document(doc) {
-				sums[c.feature] += math.Abs(c.value)
+				sums[placeOf(e.places, c.feature)] += math.Abs(c.value)
 			}
 		}
 	}
@@ -89,8 +91,10 @@ func (in *input) weightsOf(s int, sums []float64, linear bool) weights {
 		}
 		each := make([]float64, len(in.divisions))
 		for k := range in.divisions {
-			if params := in.model(s, k).Params; f < len(params) {
-				each[k] = rounded(params[f], 3)
+			for j, weight := range in.model(s, k).Params {
+				if placeOf(in.explained[s][k].places, j) == f {
+					each[k] = rounded(weight, 3)
+				}
 			}
 		}
 		w.Weight = append(w.Weight, each)

@@ -1,0 +1,99 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/internal/suggest"
+)
+
+// NamesError is the error of data whose features have other names than those expected.
+type NamesError struct {
+	Missing    []string // expected, and not there
+	Unexpected []string // there, and not expected
+}
+
+// mostNames is how many names an error lists.
+const mostNames = 5
+
+// Error names the features, with what may be meant by those that are missing.
+func (e *NamesError) Error() string {
+	var parts []string
+	if len(e.Missing) > 0 {
+		parts = append(parts, "without "+listed(e.Missing, func(name string) string {
+			return strconv.Quote(name) + suggest.Or(name, e.Unexpected, "")
+		}))
+	}
+	if len(e.Unexpected) > 0 {
+		parts = append(parts, "with "+listed(e.Unexpected, strconv.Quote)+", which it does not know")
+	}
+	return "found features other than the model's: " + strings.Join(parts, "; ")
+}
+
+// listed joins the first names and tells how many more there are.
+func listed(names []string, as func(string) string) string {
+	texts := make([]string, 0, mostNames)
+	for _, name := range names[:min(len(names), mostNames)] {
+		texts = append(texts, as(name))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(names) - mostNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// MatchNames returns, for every feature of a model or of other data, the column of data that
+// has its name; nil if they have the same names in the same order or if one of them has no
+// names, so that features go by position. A name that is not there is a *NamesError, and so is a
+// further one unless others is set; a name that stands twice, where the order differs, is an
+// error too.
+func MatchNames(want, have []string, others bool) ([]int, error) {
+	if want == nil || have == nil || slices.Equal(want, have) {
+		return nil, nil
+	}
+	at := make(map[string]int, len(have))
+	for j, name := range have {
+		if _, twice := at[name]; twice {
+			return nil, fmt.Errorf("found two features of the data named %q, expected different names, since their order is not the model's", name)
+		}
+		at[name] = j
+	}
+	columns := make([]int, len(want))
+	wanted := make(map[string]bool, len(want))
+	var e NamesError
+	for j, name := range want {
+		if wanted[name] {
+			return nil, fmt.Errorf("found two features of the model named %q, expected different names, since their order is not the data's", name)
+		}
+		wanted[name] = true
+		column, ok := at[name]
+		if !ok {
+			e.Missing = append(e.Missing, name)
+		}
+		columns[j] = column
+	}
+	for _, name := range have {
+		if !wanted[name] {
+			e.Unexpected = append(e.Unexpected, name)
+		}
+	}
+	if len(e.Missing) > 0 || len(e.Unexpected) > 0 && !others {
+		return nil, &e
+	}
+	return columns, nil
+}
+
+// featureText is a feature, counted from 0, in messages: its number and, if it has one, its name.
+func featureText(names []string, feature int) string {
+	if feature < len(names) {
+		return fmt.Sprintf("%d (%s)", feature+1, names[feature])
+	}
+	return strconv.Itoa(feature + 1)
+}
+
+// FeatureText returns a feature's number, from 1, for messages, with its name if it has one;
+// feature counts from 0.
+func (d *Dataset) FeatureText(feature int) string { return featureText(d.FeatureNames, feature) }
