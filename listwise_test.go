@@ -199,6 +199,8 @@ func TestTrainErrors(t *testing.T) {
 		{data, listwise.Options{Missing: dataset.MissingKeep}, `found missing values to be kept, expected zero or min to stand for them: only trees learn from what is missing`},
 		{data, listwise.Options{Missing: -1}, `found "Missing(-1)", expected error, zero, min or keep`},
 		{data, listwise.Options{Normalization: 9}, `found "Normalization(9)", expected none, minmax or zscore`},
+		{data, listwise.Options{Transforms: []string{"log2"}}, `transform "log2": found the step "log2", expected clip, log1p, standard or fill`},
+		{data, listwise.Options{Transforms: []string{"standard:99"}}, `transform standard:99: found feature "99"`},
 		{data, listwise.Options{Method: "mle", Measure: "ndgc@10"}, `unknown measure "ndgc@10"`},
 		{data, listwise.Options{Method: "mel"}, `method "mel": did you mean "mle"?`},
 	} {

@@ -86,14 +86,11 @@ func MatchNames(want, have []string, others bool) ([]int, error) {
 	return columns, nil
 }
 
-// featureText is a feature, counted from 0, in messages: its number and, if it has one, its name.
-func featureText(names []string, feature int) string {
-	if feature < len(names) {
-		return fmt.Sprintf("%d (%s)", feature+1, names[feature])
+// FeatureText returns a feature's number, from 1, for messages, with its name if it has one;
+// feature counts from 0.
+func (d *Dataset) FeatureText(feature int) string {
+	if feature < len(d.FeatureNames) {
+		return fmt.Sprintf("%d (%s)", feature+1, d.FeatureNames[feature])
 	}
 	return strconv.Itoa(feature + 1)
 }
-
-// FeatureText returns a feature's number, from 1, for messages, with its name if it has one;
-// feature counts from 0.
-func (d *Dataset) FeatureText(feature int) string { return featureText(d.FeatureNames, feature) }

@@ -115,13 +115,13 @@ func TestContinuedRefuses(t *testing.T) {
 	}
 	learner := Trees{Rounds: 14, Options: fewLeaves}
 	for want, p := range map[string]Problem{
-		"always begins anew":          {Learner: LBFGS{C: 1}, Initial: trees(d, func(*model.Model) {})},
-		"without a scorer":            {Learner: learner, Initial: &model.Model{}},
-		"the scorer linear, expected": {Learner: learner, Initial: &model.Model{Scorer: scorer.Linear{Features: 6}, Params: make([]float64, 6)}},
-		"found one of 4 features":     {Learner: learner, Initial: trees(d.KeepFeatures([]int{0, 1, 2, 3}), func(*model.Model) {})},
-		"features other than the model's":     {Learner: learner, Initial: trees(d, func(m *model.Model) { m.FeatureNames = []string{"a", "b", "c", "d", "e", "f"} })},
-		"the normalization minmax":    {Learner: learner, Initial: trees(d, func(m *model.Model) { m.Normalization = dataset.MinMax })},
-		"missing values are min":      {Learner: learner, Initial: trees(d, func(m *model.Model) { m.Missing = dataset.MissingMin })},
+		"always begins anew":              {Learner: LBFGS{C: 1}, Initial: trees(d, func(*model.Model) {})},
+		"without a scorer":                {Learner: learner, Initial: &model.Model{}},
+		"the scorer linear, expected":     {Learner: learner, Initial: &model.Model{Scorer: scorer.Linear{Features: 6}, Params: make([]float64, 6)}},
+		"found one of 4 features":         {Learner: learner, Initial: trees(d.KeepFeatures([]int{0, 1, 2, 3}), func(*model.Model) {})},
+		"features other than the model's": {Learner: learner, Initial: trees(d, func(m *model.Model) { m.FeatureNames = []string{"a", "b", "c", "d", "e", "f"} })},
+		"the normalization minmax":        {Learner: learner, Initial: trees(d, func(m *model.Model) { m.Normalization = dataset.MinMax })},
+		"missing values are min":          {Learner: learner, Initial: trees(d, func(m *model.Model) { m.Missing = dataset.MissingMin })},
 	} {
 		p.Data, p.Loss = d.Clone(), loss.RankNet{}
 		if want == "features other than the model's" {

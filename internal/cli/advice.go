@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
 )
@@ -14,10 +15,10 @@ import (
 // proposed where a training went wrong.
 const notableScales = 1e4
 
-// scaleHint proposes normalization if the features differ much in scale, else it is
-// empty. It reads the matrix, so it is asked for only when there is cause.
-func scaleHint(d *dataset.Dataset, n dataset.Normalization) string {
-	if n != dataset.NoNormalization {
+// scaleHint proposes normalization if the features differ much in scale and nothing is done to
+// them, else it is empty. It reads the matrix, so it is asked for only when there is cause.
+func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transform.Spec) string {
+	if n != dataset.NoNormalization || len(transforms) > 0 {
 		return ""
 	}
 	ratio := d.ScaleRatio()
@@ -48,7 +49,7 @@ func (env *environment) advise(m *model.Model, p *method.Problem) {
 	useless := !constant && ranksNothing(m, p.Data)
 	hint := ""
 	if constant || useless || unconverged {
-		hint = scaleHint(p.Data, p.Normalization)
+		hint = scaleHint(p.Data, p.Normalization, p.Transforms)
 	}
 	if constant {
 		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help%s", hint)

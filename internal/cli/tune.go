@@ -340,7 +340,7 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 		out.columns = append(out.columns, f.Name)
 	}
 	out.columns = append(out.columns, "mean", "pooled")
-	hint := sync.OnceValue(func() string { return scaleHint(c.Folds[0].Train, c.Normalization) })
+	hint := sync.OnceValue(func() string { return scaleHint(c.Folds[0].Train, c.Normalization, c.Transforms) })
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		out.addMeans(row.Entry.Name, row.Measures, true)
