@@ -5,8 +5,9 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 )
 
-// learnTransforms learns from the training data, but for queries and documents of weight 0, what is done to features one by one, or
-// takes it from the model that training goes on from; once.
+// learnTransforms learns from the training data, but for queries and documents of weight 0,
+// what is done to features one by one, or takes it from the model that training goes on from;
+// once.
 func (p *Problem) learnTransforms() error {
 	switch {
 	case p.learned:
