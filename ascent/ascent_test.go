@@ -335,3 +335,34 @@ func TestZeroClimber(t *testing.T) {
 		t.Errorf("the zero value ends at %+v, its defaults at %+v (%v)", got, want, err)
 	}
 }
+
+// Claim: a query of weight w counts as w queries alike, one of 0 as none, in values and in both
+// searches.
+func TestWeightsCountCopies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	for _, name := range measures {
+		m := measure.MustParse(name, measure.LETOR3)
+		list := draw(rng, 10, 3, false)
+		weighted, copied := NewData(3, m), NewData(3, m)
+		for i, q := range list {
+			weighted.AddWeighted(q.grades, q.x, float64(i%4))
+			for range i % 4 {
+				copied.Add(q.grades, q.x)
+			}
+		}
+		for _, search := range []Search{Steps, Exact} {
+			c, start := Climber{Search: search}, []float64{0.5, 0.25, 0.25}
+			got, err := c.Climb(context.Background(), weighted, start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := c.Climb(context.Background(), copied, start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(weighted.Value(start)-copied.Value(start)) > 1e-12 {
+				t.Errorf("%s, search %v: %+v, of copies %+v", name, search, got, want)
+			}
+		}
+	}
+}

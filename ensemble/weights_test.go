@@ -102,3 +102,41 @@ func TestWeightsNeedAverager(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// Weights of systems are chosen by the mean over queries by their weights: those of weight 0 are
+// as left out, and the value is that of the weighted mean.
+func TestWeightsOfWeightedQueries(t *testing.T) {
+	d, systems := datatest.Systems(t, 40)
+	m := measure.MustParse("map", measure.LETOR3)
+	weights := make([]float64, len(d.Queries))
+	var kept []int
+	parts := make([][]float64, len(systems))
+	for i := range weights {
+		if weights[i] = float64(i % 3); weights[i] > 0 {
+			kept = append(kept, i)
+			q := &d.Queries[i]
+			for s := range systems {
+				parts[s] = append(parts[s], systems[s][q.Start:q.Start+q.Len()]...)
+			}
+		}
+	}
+	all := d.Clone()
+	if err := all.Weigh(weights, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, draws := range []int{0, 5} {
+		tuning := Tuning{Measure: m, Draws: draws, Seed: 1}
+		r := fuse.Rule{Kind: fuse.CombSUM}
+		got, value, err := tuning.Weights(context.Background(), r, all, systems)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, wantValue, err := tuning.Weights(context.Background(), r, all.Subset(kept), parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) || math.Abs(value-wantValue) > 1e-12 {
+			t.Errorf("%d draws: weights %v of value %v, without queries of weight 0 %v of %v", draws, got, value, want, wantValue)
+		}
+	}
+}
