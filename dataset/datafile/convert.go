@@ -215,6 +215,9 @@ func (c *Conversion) folder() string {
 
 // write writes what was planned.
 func (c *Conversion) write(p *stream.Plan) error {
+	if p.Features == 0 {
+		return noFeatures(c.Out)
+	}
 	if IsCache(c.Out) {
 		return cache.WriteStream(c.Out, p, c.Text.Observe)
 	}

@@ -103,6 +103,9 @@ func eachText(path string, opts dataset.Options, visit func(text []byte) error) 
 		if err != nil {
 			return err
 		}
+		if d.Features == 0 {
+			return noFeatures(path)
+		}
 		return errors.Join(letor.Write(visitor(visit), d, letor.Options{}), d.Close())
 	})
 }

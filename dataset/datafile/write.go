@@ -20,8 +20,12 @@ func IsCache(path string) bool { return strings.HasSuffix(path, ".lwd") }
 // Write writes the data set in the format that the end of the name asks for: .lwd means a
 // cache, .csv, .tsv and .jsonl a table, anything else LETOR text, for which the options hold;
 // Observe holds for all. Behind the ending of text, .gz and .zst mean that it is compressed.
-// The file appears when it is complete. [Open] reads it.
+// The file appears when it is complete. [Open] reads it. Documents without features, as those
+// of TREC's judgements, are an error: none of these formats is read without features.
 func Write(path string, d *dataset.Dataset, opts letor.Options) error {
+	if d.Features == 0 {
+		return noFeatures(path)
+	}
 	if IsCache(path) {
 		return cache.WriteObserved(path, d, opts.Observe)
 	}
@@ -34,6 +38,11 @@ func Write(path string, d *dataset.Dataset, opts letor.Options) error {
 			return stream.Write(t, d, opts.Observe)
 		})
 	})
+}
+
+// noFeatures is the error about documents that a file cannot hold.
+func noFeatures(out string) error {
+	return &dataset.SyntaxError{File: out, Found: "documents without features to write", Expected: "at least one feature: judgements alone have no format but TREC's"}
 }
 
 // newWriter returns what writes text in the format that the end of a name asks for.

@@ -157,6 +157,9 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 	if len(d.Queries) == 0 {
 		return usageErrorf("no document is left to write to %s", o.out)
 	}
+	if d.Features == 0 {
+		return usageErrorf("%s: found documents without features to write, expected at least one feature", o.out)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
