@@ -302,7 +302,7 @@ var wholes = []struct {
 	{"a long line", func(text []byte) []byte {
 		return append(bytes.TrimSuffix(text, []byte("\n")), []byte(" #"+strings.Repeat("x", 3<<20)+"\n")...)
 	}},
-	{"CSV", func([]byte) []byte { return []byte("query,grade,f1,f2\n1,0,0.5,0.25\n1,1,0.5,0.3\n") }},
+	{"CSV", func([]byte) []byte { return []byte("number,grade,f1,f2\n1,0,0.5,0.25\n1,1,0.5,0.3\n") }},
 	{"gzip's head", func(text []byte) []byte { return append([]byte{0x1f, 0x8b}, text...) }},
 	{"zstd's head", func(text []byte) []byte { return append([]byte{0x28, 0xb5, 0x2f, 0xfd}, text...) }},
 	{"the cache's head", func(text []byte) []byte { return append([]byte("\x89LWD\r\n\x1a\n"), text...) }},
