@@ -25,7 +25,7 @@ type TableOptions struct {
 	OneHot     []string
 	OneHotAuto bool
 
-	// Ungraded allows a table without grades: all are 0.
+	// Ungraded allows a table without grades, or without some: they are 0.
 	Ungraded bool
 
 	// Delimiter stands between the cells of a line, 0 for a comma in CSV and a tab in TSV.

@@ -36,7 +36,8 @@ type FoldSize struct {
 }
 
 // Rotate rotates K part files, K at least MinFolds, into the files
-// Fold1/train.txt, vali.txt and test.txt to FoldK/… below dir, which it makes;
+// Fold1/train.txt, vali.txt and test.txt to FoldK/… below dir, which it makes, or, of
+// tables, train.csv and so on;
 // see [dataset.Rotate]. Parts are of any format that [Open] reads; what is compressed is
 // decompressed, and what is no LETOR text is read with the options and printed. No query may be
 // in two of them. They are regular files, for each is read several times. Every file appears complete or not at all; cancelling
@@ -50,8 +51,8 @@ func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Option
 	if err != nil {
 		return nil, err
 	}
-	if weighted {
-		return rotateWeighted(dir, parts, opts, observe)
+	if ending := wholeEnding(parts[0], weighted); ending != "" {
+		return rotateWhole(dir, parts, ending, opts, observe)
 	}
 	return writeFolds(dir, parts, sizes, opts, observe)
 }
@@ -66,8 +67,8 @@ func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts datase
 	if err != nil {
 		return nil, err
 	}
-	if weighted {
-		return foldWeighted(dir, path, part, k, opts, observe)
+	if ending := wholeEnding(path, weighted); ending != "" {
+		return foldWhole(dir, path, part, k, ending, opts, observe)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -102,12 +103,18 @@ func (o FoldObserver) call(stage string, done, total int64) {
 	}
 }
 
-// FoldNames returns the names that the files of K folds below dir may have.
-func FoldNames(dir string, k int) []string {
+// FoldNames returns the names that the files of K folds below dir may have that are made of a
+// file.
+func FoldNames(dir string, k int, path string) []string {
+	endings := []string{"", wholeEnding(path, false), wholeEnding(path, true)}
 	var names []string
 	for f := range k {
 		for _, part := range foldParts {
-			names = append(names, filepath.Join(foldDir(dir, f), part), filepath.Join(foldDir(dir, f), cacheName(part)))
+			for i, ending := range endings {
+				if i == 0 || ending != "" {
+					names = append(names, filepath.Join(foldDir(dir, f), withEnding(part, ending)))
+				}
+			}
 		}
 	}
 	return names

@@ -31,7 +31,7 @@ type format struct {
 	endings []string
 
 	// looks recognises text by the beginning of a file, where the name does not tell.
-	looks func(head []byte) bool
+	looks func(head []byte, opts dataset.Options) bool
 
 	// read makes a Dataset of an input in this format.
 	read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)
@@ -56,7 +56,7 @@ type format struct {
 // what any other file is taken for.
 var formats = []format{
 	{name: "lwd", magic: cache.Magic, read: cache.Read, stream: cache.Stream},
-	{name: "qrels", endings: []string{".qrels"}, looks: trec.IsQrels, read: trec.ReadQrels},
+	{name: "qrels", endings: []string{".qrels"}, looks: func(head []byte, _ dataset.Options) bool { return trec.IsQrels(head) }, read: trec.ReadQrels},
 	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(','), write: table.NewCSVWriter(',')},
 	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t'), write: table.NewCSVWriter('\t')},
 	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON, write: table.NewJSONWriter},
@@ -121,7 +121,7 @@ func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
 		return f, nil
 	}
 	for i := range formats {
-		if f := &formats[i]; f.looks != nil && f.looks(head) {
+		if f := &formats[i]; f.looks != nil && f.looks(head, opts) {
 			return f, nil
 		}
 	}

@@ -55,7 +55,7 @@ func TestBadCSV(t *testing.T) {
 		{"too large", good + "q1,1,a,1e39,1\n", dataset.Options{}, `f:3: found "1e39" in column bm25, expected a finite value within the range of float32, ±3.4e38`},
 		{"no query id", good + ",1,a,1,1\n", dataset.Options{}, `f:3: found no query in column query, expected a query id in every row`},
 		{"query id with a control character", good + "q\x01,1,a,1,1\n", dataset.Options{}, `f:3: found "q\x01" in column query, expected a query id without control characters`},
-		{"query id over two lines", good + "\"q\n1\",1,a,1,1\n", dataset.Options{}, `f:4: found "q\n1" in column query, expected a query id without control characters`},
+		{"query id over two lines", good + "\"q\n1\",1,a,1,1\n", dataset.Options{}, `f:3: found "q\n1" in column query, expected a query id without control characters`},
 		{"document id in Latin-1", good + "q,1,k\xe4se,1,1\n", dataset.Options{}, `f:3: found "k\xe4se" in column doc, expected a document id in UTF-8`},
 		{"text for a grade", good + "q,good,a,1,1\n", dataset.Options{}, `f:3: found "good" in column grade, expected a grade, a finite non-negative number`},
 		{"no grade in a row", good + "q,,a,1,1\n", dataset.Options{Missing: dataset.MissingZero}, `f:3: found nothing in column grade, expected a grade, a finite non-negative number`},

@@ -88,6 +88,7 @@ type row struct {
 
 	columns   *Columns
 	missingOK bool
+	ungraded  bool // a grade may be missing
 	checkOnly bool
 
 	// Of the current document:
@@ -102,7 +103,7 @@ type row struct {
 
 // newRow returns a row for a collector.
 func newRow(c *ingest.Collector, columns *Columns, opts dataset.Options, checkOnly bool) *row {
-	r := &row{Collector: c, columns: columns, missingOK: opts.Missing != dataset.MissingError, checkOnly: checkOnly}
+	r := &row{Collector: c, columns: columns, missingOK: opts.Missing != dataset.MissingError, ungraded: opts.Table.Ungraded, checkOnly: checkOnly}
 	if checkOnly { // a row for what goes nowhere
 		r.features = make([]float32, len(columns.Names))
 	}
@@ -173,7 +174,7 @@ func (r *row) set(column int, text []byte) error {
 		r.doc = text
 	case Grade:
 		v, kind := Parse(text)
-		if r.grade = v; kind != Number {
+		if r.grade = v; kind != Number && (kind != Missing || !r.ungraded) {
 			return bad(found(text)+" in column "+f.Name, "a grade, a finite non-negative number")
 		}
 	case Weight:

@@ -229,7 +229,11 @@ func (z *csvParser) document(b []byte, p, n int) (next int, err error) {
 			return p, err
 		}
 	}
-	return p, z.end()
+	if err := z.end(); err != nil {
+		z.lines = 0 // it is about the row
+		return p, err
+	}
+	return p, nil
 }
 
 // other parses a cell that is no short number, and what ends it.

@@ -147,14 +147,18 @@ func numbered(names []string) []string {
 }
 
 // LooksLike returns what recognises a table with that delimiter by the beginning of a file:
-// its first line has one of the usual names of the queries' column, and no quote or other
-// sign of LETOR text.
-func LooksLike(delimiter byte) func(head []byte) bool {
-	return func(head []byte) bool {
+// its first line has the name of the queries' column, which the options say or is usual.
+func LooksLike(delimiter byte) func(head []byte, opts dataset.Options) bool {
+	return func(head []byte, opts dataset.Options) bool {
+		separator := string(delimiter)
+		if c := opts.Table.Delimiter; c != 0 && delimiter == ',' {
+			separator = string(c)
+		}
 		line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
-		cells := strings.Split(string(line), string(delimiter))
+		cells := strings.Split(string(line), separator)
 		return len(cells) > 1 && slices.ContainsFunc(cells, func(cell string) bool {
-			return UsualQuery(strings.Trim(cell, " \t\r\""))
+			name := strings.Trim(cell, " \t\r\"")
+			return name != "" && name == opts.Table.Query || UsualQuery(name)
 		})
 	}
 }

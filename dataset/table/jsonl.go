@@ -2,10 +2,12 @@ package table
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
+	"unsafe"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
@@ -38,12 +40,12 @@ func StreamJSON(in *input.Input, opts dataset.Options) (stream.Source, error) {
 }
 
 func newJSONFormat(in *input.Input, opts dataset.Options) *jsonFormat {
-	return &jsonFormat{name: in.Name, opts: opts, chunks: make(map[int]*jsonChunk), survey: NewSurvey(in.Mem)}
+	return &jsonFormat{name: in.Name, opts: opts, mem: in.Mem, chunks: make(map[int]*jsonChunk), survey: NewSurvey(in.Mem)}
 }
 
 // LooksLikeJSON recognises JSON lines by the beginning of a file: a first line that is a whole
 // object.
-func LooksLikeJSON(head []byte) bool {
+func LooksLikeJSON(head []byte, _ dataset.Options) bool {
 	line, _, whole := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))), []byte("\n"))
 	line = bytes.TrimSpace(line)
 	if !bytes.HasPrefix(line, []byte("{")) || !whole && len(line) > 1 && line[len(line)-1] != '}' {
@@ -58,13 +60,16 @@ type jsonFormat struct {
 	name string
 	opts dataset.Options
 
+	mem    *input.Memory
+	survey *Survey
+
 	mu     sync.Mutex
 	chunks map[int]*jsonChunk
-	survey *Survey
+	full   error       // the memory is used up
+	fields []jsonField // of some chunk; of all once all is counted
 
 	// Once all is counted:
 	columns *Columns
-	fields  []jsonField
 	array   int // features of an array
 }
 
@@ -145,14 +150,35 @@ func (f *jsonFormat) Count(c ingest.Chunk) (size ingest.Size) {
 	info.fields, info.array, info.lines = z.fields, z.longest, size.Lines
 	size.Feature = len(z.fields)
 	part.Done(func(column int) string { return z.fields[column].name })
+	f.keep(c.Index, info)
+	return size
+}
+
+// keep notes what a chunk has. Most have the same fields, which are kept once.
+func (f *jsonFormat) keep(index int, info *jsonChunk) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.chunks[c.Index] = info
-	return size
+	if slices.Equal(info.fields, f.fields) {
+		info.fields = f.fields
+	} else {
+		need := int64(len(info.fields)) * int64(unsafe.Sizeof(jsonField{}))
+		for _, field := range info.fields {
+			need += int64(len(field.name))
+		}
+		if err := f.mem.Take(need, "names of columns"); err != nil {
+			f.full, info.fields = cmp.Or(f.full, err), nil
+		}
+		f.fields = info.fields
+	}
+	f.chunks[index] = info
 }
 
 // Counted implements ingest.Format: it puts the fields of all chunks together.
 func (f *jsonFormat) Counted() error {
+	if f.full != nil {
+		return f.full
+	}
+	f.fields = nil
 	var wrong error
 	known, lines := make(map[jsonField]bool), 0
 	for _, index := range slices.Sorted(maps.Keys(f.chunks)) {

@@ -72,12 +72,10 @@ func (p *SurveyPart) Done(name func(column int) string) {
 			s.seen[of] = make(map[string]bool)
 		}
 		for v := range seen {
-			if s.seen[of][v] || len(s.seen[of]) > dataset.MaxOneHot {
+			if s.seen[of][v] || len(s.seen[of]) > dataset.MaxOneHot || s.full != nil {
 				continue
 			}
-			if err := s.mem.Take(input.KnownBytes+int64(len(v)), "values of text columns"); err != nil && s.full == nil {
-				s.full = err
-			}
+			s.full = s.mem.Take(input.KnownBytes+int64(len(v)), "values of text columns")
 			s.seen[of][v] = true
 		}
 	}

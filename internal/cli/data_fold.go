@@ -31,9 +31,9 @@ K-1 and tests on part K; every further fold moves on by one part, so each part i
 tested once. This is LETOR's rotation: its five parts give its five folds, byte for
 byte.
 
-Lines of LETOR text are copied as they stand; the rows of a table or a binary cache
-are written as such lines, unless there are weights, for which lines have no place:
-then the files are caches, train.lwd, vali.lwd and test.lwd.`,
+Lines of LETOR text are copied as they stand; the rows of a binary cache are written
+as such lines. Folds of a table are tables of the same kind, train.csv and so on; those
+of data with weights, for which lines have no place, are caches, train.lwd and so on.`,
 		Example: `  listwise data fold all.txt.gz --folds 5 --seed 1 --out folds
   listwise data fold --parts S1.txt S2.txt S3.txt S4.txt S5.txt --out MQ2008`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },

@@ -83,6 +83,9 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	opts.Table.Ungraded, opts.FeatureNames = true, m.FeatureNames
+	if opts.Negative == dataset.NegativeError { // grades have no influence
+		opts.Negative = dataset.NegativeZero
+	}
 	d, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return err

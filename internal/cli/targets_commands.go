@@ -37,7 +37,7 @@ func (f *joinFlags) targets(inputs []string) *targets {
 }
 
 func (f *foldFlags) targets(inputs []string, folds int) *targets {
-	return new(targets).reads("", inputs...).makes("--out", datafile.FoldNames(f.out, folds)...)
+	return new(targets).reads("", inputs...).makes("--out", datafile.FoldNames(f.out, folds, inputs[0])...)
 }
 
 func (f *fuseFlags) targets(systems []string, inFolds bool) *targets {

@@ -7,18 +7,35 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/internal/input"
 )
 
-// Folds of data with weights, for which text has no place, are caches: train.lwd, vali.lwd and
-// test.lwd.
+// Some folds are written as a whole, from memory: those of data with weights, for which text
+// has no place, as caches, train.lwd, vali.lwd and test.lwd; and those of tables, whose ids may
+// have none either, as tables of the same kind.
 
-// cacheName is the name of a fold's file if it is a cache.
-func cacheName(part string) string { return strings.TrimSuffix(part, ".txt") + ".lwd" }
+// wholeEnding returns the ending of the names of such files, "" if lines are copied.
+func wholeEnding(path string, weighted bool) string {
+	switch {
+	case weighted:
+		return ".lwd"
+	case IsTable(path):
+		return byName(path).endings[0]
+	}
+	return ""
+}
 
-// foldWeighted writes the folds of a file whose queries have these of k parts.
-func foldWeighted(dir, path string, part map[string]int, k int, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
+// withEnding is the name of a fold's file with an ending, "" for its own.
+func withEnding(part, ending string) string {
+	if ending == "" {
+		return part
+	}
+	return strings.TrimSuffix(part, ".txt") + ending
+}
+
+// foldWhole writes the folds of a file whose queries have these of k parts.
+func foldWhole(dir, path string, part map[string]int, k int, ending string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	d, err := Open(path, anyText(path, opts, nil))
 	if err != nil {
 		return nil, err
@@ -32,11 +49,11 @@ func foldWeighted(dir, path string, part map[string]int, k int, opts dataset.Opt
 		}
 		parts[p] = append(parts[p], i)
 	}
-	return writeCaches(dir, d, parts, opts, observe)
+	return writeWhole(dir, d, parts, ending, opts, observe)
 }
 
-// rotateWeighted writes the folds of parts that are files.
-func rotateWeighted(dir string, paths []string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
+// rotateWhole writes the folds of parts that are files.
+func rotateWhole(dir string, paths []string, ending string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	var sets []*dataset.Dataset
 	for _, path := range paths {
 		d, err := Open(path, anyText(path, opts, nil))
@@ -57,11 +74,11 @@ func rotateWeighted(dir string, paths []string, opts dataset.Options, observe Fo
 			at++
 		}
 	}
-	return writeCaches(dir, all, parts, opts, observe)
+	return writeWhole(dir, all, parts, ending, opts, observe)
 }
 
-// writeCaches writes the folds of parts of the queries of d.
-func writeCaches(dir string, d *dataset.Dataset, parts [][]int, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+// writeWhole writes the folds of parts of the queries of d.
+func writeWhole(dir string, d *dataset.Dataset, parts [][]int, ending string, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
 	folds := make([]FoldSize, len(parts))
 	var done int64
 	for f, fold := range dataset.Rotate(parts) {
@@ -77,7 +94,7 @@ func writeCaches(dir string, d *dataset.Dataset, parts [][]int, opts dataset.Opt
 				return nil, err
 			}
 			own := d.Subset(file.queries)
-			if err := cache.Write(filepath.Join(name, cacheName(foldParts[i])), own); err != nil {
+			if err := Write(filepath.Join(name, withEnding(foldParts[i], ending)), own, letor.Options{}); err != nil {
 				return nil, err
 			}
 			*file.size = Size{len(own.Queries), own.Docs()}
