@@ -16,6 +16,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/parquet"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/datatest"
 )
 
@@ -44,7 +46,7 @@ func TestConvertIsReadingAndWriting(t *testing.T) {
 			}
 			c.Inputs = append(c.Inputs, path)
 		}
-		c.Out = filepath.Join(dir, rapid.SampledFrom([]string{"out.lwd", "out.lwd", "out.txt", "out.txt.gz", "out.zst"}).Draw(t, "out"))
+		c.Out = filepath.Join(dir, rapid.SampledFrom([]string{"out.lwd", "out.lwd", "out.txt", "out.txt.gz", "out.zst", "out.parquet"}).Draw(t, "out"))
 		c.Stdin = bytes.NewReader(stdin)
 
 		want := filepath.Join(dir, "want"+filepath.Ext(c.Out))
@@ -74,9 +76,23 @@ func TestConvertIsReadingAndWriting(t *testing.T) {
 
 // drawForm returns a text in one of the forms that files have, and a name for it.
 func drawForm(t *rapid.T, path, text string) (name string, data []byte) {
-	switch rapid.SampledFrom([]string{"txt", "gz", "zst", "lwd", "csv"}).Draw(t, "form") {
+	switch rapid.SampledFrom([]string{"txt", "gz", "zst", "lwd", "csv", "parquet"}).Draw(t, "form") {
 	case "csv":
 		return path + ".csv", drawTable(t, text)
+	case "parquet":
+		d, err := Read(strings.NewReader(text), "f", dataset.Options{Missing: dataset.MissingKeep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		w, err := parquet.NewWriter(&b, stream.ContentsOf(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.Write(w, d, nil); err != nil {
+			t.Fatal(err)
+		}
+		return path + ".parquet", b.Bytes()
 	case "gz":
 		return path + ".gz", datatest.Gzip(text)
 	case "zst":

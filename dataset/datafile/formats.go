@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/parquet"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/dataset/trec"
@@ -60,6 +61,7 @@ var formats = []format{
 	{name: "csv", endings: []string{".csv"}, looks: table.LooksLike(','), read: readTable(','), stream: streamTable(','), write: table.NewCSVWriter(',')},
 	{name: "tsv", endings: []string{".tsv", ".tab"}, looks: table.LooksLike('\t'), read: readTable('\t'), stream: streamTable('\t'), write: table.NewCSVWriter('\t')},
 	{name: "jsonl", endings: []string{".jsonl", ".ndjson"}, looks: table.LooksLikeJSON, read: table.ReadJSON, stream: table.StreamJSON, write: table.NewJSONWriter},
+	{name: "parquet", magic: parquet.Magic, endings: []string{".parquet"}, read: parquet.Read, stream: parquet.Stream, write: parquet.NewWriter},
 	{name: "letor", read: letor.Read, stream: letor.Stream, look: letor.FirstError, each: letor.EachText},
 }
 
@@ -77,7 +79,9 @@ func Endings() []string {
 	endings := []string{".lwd", ".txt", ".txt.gz", ".txt.zst"}
 	for _, f := range formats {
 		for _, e := range f.endings {
-			endings = append(endings, e, e+".gz", e+".zst")
+			if endings = append(endings, e); f.magic == "" {
+				endings = append(endings, e+".gz", e+".zst")
+			}
 		}
 	}
 	return endings

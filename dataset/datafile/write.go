@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 func IsCache(path string) bool { return strings.HasSuffix(path, ".lwd") }
 
 // Write writes the data set in the format that the end of the name asks for: .lwd means a
-// cache, .csv, .tsv and .jsonl a table, anything else LETOR text, for which the options hold;
+// cache, .csv, .tsv, .jsonl and .parquet a table, anything else LETOR text, for which the options hold;
 // Observe holds for all. Behind the ending of text, .gz and .zst mean that it is compressed.
 // The file appears when it is complete. [Open] reads it. Documents without features, as those
 // of TREC's judgements, are an error: none of these formats is read without features.
@@ -48,6 +49,9 @@ func noFeatures(out string) error {
 // newWriter returns what writes text in the format that the end of a name asks for.
 func newWriter(w io.Writer, path string, c stream.Contents, opts letor.Options) (stream.Writer, error) {
 	if f := byName(path); f != nil && f.write != nil {
+		if f.magic != "" && compress.ByName(path) != compress.Plain {
+			return nil, fmt.Errorf("%s: found a name that asks for compression, expected one that ends in %s: that is compressed within", path, f.endings[0])
+		}
 		return f.write(w, c)
 	}
 	return letor.NewWriter(w, c, opts)

@@ -93,7 +93,7 @@ func (f *csvFormat) Limit() int { return dataset.DefaultMaxFeature }
 // WeighsDocuments says whether the blocks need room for weights.
 func (f *csvFormat) WeighsDocuments() bool { return f.columns.WeighsDocuments() }
 
-func (f *csvFormat) Names() []string { return numbered(f.columns.Names) }
+func (f *csvFormat) Names() []string { return Numbered(f.columns.Names) }
 
 func (f *csvFormat) Empty(docs int) error {
 	if docs == 0 {

@@ -136,8 +136,8 @@ func readRecord(r *bufio.Reader) (record []byte, err error) {
 	}
 }
 
-// numbered returns nil for the names 1, 2, …, which are none.
-func numbered(names []string) []string {
+// Numbered returns nil for the names 1, 2, …, which are none.
+func Numbered(names []string) []string {
 	for i, name := range names {
 		if name != strconv.Itoa(i+1) {
 			return names

@@ -106,7 +106,7 @@ func (f *jsonFormat) Limit() int { return dataset.DefaultMaxFeature }
 // WeighsDocuments says whether the blocks need room for weights.
 func (f *jsonFormat) WeighsDocuments() bool { return f.columns.WeighsDocuments() }
 
-func (f *jsonFormat) Names() []string { return numbered(f.columns.Names) }
+func (f *jsonFormat) Names() []string { return Numbered(f.columns.Names) }
 
 func (f *jsonFormat) Empty(docs int) error {
 	if docs == 0 {

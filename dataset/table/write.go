@@ -39,8 +39,8 @@ type weights struct {
 // Weigh implements stream.WeightWriter.
 func (w *weights) Weigh(query, document float64) { w.query, w.document = query, document }
 
-// checkContents returns the names of the columns of features.
-func checkContents(c stream.Contents) ([]string, error) {
+// ColumnNames returns the names of the columns of features.
+func ColumnNames(c stream.Contents) ([]string, error) {
 	if c.FeatureNames == nil {
 		names := make([]string, c.Features)
 		for j := range names {
@@ -58,8 +58,8 @@ func checkContents(c stream.Contents) ([]string, error) {
 	return c.FeatureNames, nil
 }
 
-// checkIDs returns what is wrong with the identifiers of a document.
-func checkIDs(query, id string) error {
+// CheckIDs returns what is wrong with the identifiers of a document.
+func CheckIDs(query, id string) error {
 	if fault := ingest.Identifier([]byte(query)); fault != "" || query == "" {
 		return fmt.Errorf("query id %q cannot be written: expected UTF-8 without control characters", query)
 	}
@@ -72,7 +72,7 @@ func checkIDs(query, id string) error {
 // NewCSVWriter returns what makes writers of tables with a delimiter, which [ReadCSV] reads.
 func NewCSVWriter(delimiter byte) func(w io.Writer, c stream.Contents) (stream.Writer, error) {
 	return func(w io.Writer, c stream.Contents) (stream.Writer, error) {
-		names, err := checkContents(c)
+		names, err := ColumnNames(c)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ type csvWriter struct {
 
 // Document implements stream.Writer.
 func (z *csvWriter) Document(query, id string, grade float64, row []float32) error {
-	if err := checkIDs(query, id); err != nil {
+	if err := CheckIDs(query, id); err != nil {
 		return err
 	}
 	z.text(query)
@@ -139,7 +139,7 @@ func (z *csvWriter) Close() error { return nil }
 // NewJSONWriter returns a writer of JSON lines, which [ReadJSON] reads: objects with a member
 // for each feature or, without names, an array of them.
 func NewJSONWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
-	names, err := checkContents(c)
+	names, err := ColumnNames(c)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ type jsonWriter struct {
 
 // Document implements stream.Writer.
 func (z *jsonWriter) Document(query, id string, grade float64, row []float32) error {
-	if err := checkIDs(query, id); err != nil {
+	if err := CheckIDs(query, id); err != nil {
 		return err
 	}
 	queryText, err := marshal(query)

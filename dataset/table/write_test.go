@@ -53,7 +53,7 @@ func checkWritten(t rapid.TB, d *dataset.Dataset) {
 		if a, b := d.Fingerprint(), again.Fingerprint(); a != b {
 			t.Fatalf("%s: fingerprint %s, want %s", form.name, b, a)
 		}
-		if strings.Join(numbered(d.FeatureNames), "\n") != strings.Join(again.FeatureNames, "\n") {
+		if strings.Join(Numbered(d.FeatureNames), "\n") != strings.Join(again.FeatureNames, "\n") {
 			t.Fatalf("%s: names %q, want %q", form.name, again.FeatureNames, d.FeatureNames)
 		}
 	}

@@ -26,13 +26,14 @@ as text, as text compressed by gzip or zstandard, or as a .lwd cache, which open
 at once at any size. Commands recognise the format of an input by its content,
 and choose the format of an output by the end of its name.
 
-Files may be tables, too, plain or compressed: CSV and TSV, whose first line names
-the columns, and JSON lines, an object a document (.jsonl, .ndjson), whose members
-are the columns. They are recognised by the end of the name or by their first line,
-or named by --input. One column has the queries, others the grades and the
-documents' ids (--query, --grade, --doc); all others are features unless --features
-says which, and give them their names. Empty cells, NA, nan and null are missing
-(--missing). Text is refused, or each of its values made a feature (--one-hot).`,
+Files may be tables, too: CSV and TSV, whose first line names the columns, JSON
+lines, an object a document (.jsonl, .ndjson), whose members are the columns, all
+three plain or compressed, and flat Parquet files. They are recognised by the end of
+the name, their first line or first bytes, or named by --input. One column has the
+queries, others the grades and the documents' ids (--query, --grade, --doc); all
+others are features unless --features says which, and give them their names. Empty
+cells, NA, nan and null are missing (--missing). Text is refused, or each of its
+values made a feature (--one-hot).`,
 		Example: `  listwise data info train.txt
   listwise data info clicks.csv --query session --grade rating --one-hot brand
   listwise data fold all.txt.gz --folds 5 --out folds
@@ -133,7 +134,7 @@ type dataOutput struct {
 
 func (o *dataOutput) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.out, "out", "", "`file` to write: a cache if its name ends in .lwd, a table if in .csv, .tsv or .jsonl, text otherwise; text and tables are compressed if .gz or .zst follows; - is standard output")
+	f.StringVar(&o.out, "out", "", "`file` to write: a cache if its name ends in .lwd, a table if in .csv, .tsv, .jsonl or .parquet, text otherwise; text and tables are compressed if .gz or .zst follows; - is standard output")
 	f.BoolVar(&o.sparse, "sparse", false, "leave out features that are 0 (text only)")
 }
 

@@ -25,8 +25,9 @@ func newDataConvertCommand(env *environment) *cobra.Command {
 		Short: "Write a data set in another format, or several files as one",
 		Long: `Reads one or more files of any format and writes them as one, in the format that
 the end of the name asks for: a cache (.lwd), text (.txt), or a table (.csv, .tsv,
-.jsonl), text and tables compressed if .gz or .zst follows. A cache opens at once,
-however large it is. Names of features go into all of them: in text, into a comment.
+.jsonl, .parquet); text, CSV, TSV and JSON lines are compressed if .gz or .zst
+follows. A cache opens at once, however large it is. Names of features go into all
+of them: in text, into a comment.
 
 The features are never in memory as a whole: the inputs are read once to see where
 their documents go, and again to write them there. What takes memory, and counts

@@ -49,7 +49,7 @@ func contentFrom(start []byte, more bool) content {
 	switch {
 	case bytes.HasPrefix(start, []byte("SQLite format 3")):
 		return "a record of runs"
-	case bytes.HasPrefix(start, []byte("\x89LWDATA\n")):
+	case bytes.HasPrefix(start, []byte("\x89LWDATA\n")), bytes.HasPrefix(start, []byte("PAR1")):
 		return someData
 	case bytes.HasPrefix(text, []byte("{")):
 		return jsonContent(text)

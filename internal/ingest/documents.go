@@ -74,7 +74,7 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 	if err == nil {
 		err = weights.set(&shape, s.name)
 	}
-	if w := negativeWarning(s.name, negative, s.opts.Negative); w != "" {
+	if w := NegativeWarning(s.name, negative, s.opts.Negative); w != "" {
 		shape.Warnings = append(shape.Warnings, w)
 	}
 	return shape, err

@@ -106,14 +106,14 @@ func (a *Assembly) warnings() []string {
 	for c := range a.parts() {
 		negative += c.negative
 	}
-	if w := negativeWarning(a.Name, negative, a.Opts.Negative); w != "" {
+	if w := NegativeWarning(a.Name, negative, a.Opts.Negative); w != "" {
 		return []string{w}
 	}
 	return nil
 }
 
-// negativeWarning says what became of negative grades, "" if there were none.
-func negativeWarning(name string, n int, policy dataset.Negative) string {
+// NegativeWarning says what became of negative grades, "" if there were none.
+func NegativeWarning(name string, n int, policy dataset.Negative) string {
 	switch {
 	case n == 0:
 		return ""

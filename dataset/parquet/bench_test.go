@@ -1,0 +1,128 @@
+package parquet
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// benchFile returns a file of 120,000 documents of 136 features, half of them of few
+// different values, in pages of 256 kB.
+func benchFile(b *testing.B, codec compress.Codec) []byte {
+	b.Helper()
+	const docs, features = 120_000, 136
+	var out bytes.Buffer
+	w, err := newWriter(&out, stream.Contents{Features: features, DocIDs: true}, codec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	row := make([]float32, features)
+	for i := range docs {
+		for j := range row {
+			if row[j] = float32(rng.NormFloat64()); j%2 == 1 {
+				row[j] = float32(rng.IntN(1000)) / 1000
+			}
+		}
+		if err := w.Document("q"+strconv.Itoa(i/120), "d"+strconv.Itoa(i), float64(rng.IntN(5)), row); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// processorTime returns the processor time that this process has used.
+func processorTime() time.Duration {
+	var r syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &r) // it cannot fail
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
+// BenchmarkReadRatio compares reading a file into a matrix, by processor time, with the
+// library's decoding of all its pages and nothing else; each in turn with the other.
+func BenchmarkReadRatio(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		codec compress.Codec
+	}{{"plain", nil}, {"snappy", &parquet.Snappy}, {"zstd", &parquet.Zstd}} {
+		b.Run(c.name, func(b *testing.B) {
+			data := benchFile(b, c.codec)
+			var ratios, ours []float64
+			for b.Loop() {
+				start := processorTime()
+				decodePages(b, data)
+				pages := processorTime() - start
+				start = processorTime()
+				visitAll(b, data)
+				own := processorTime() - start
+				ratios = append(ratios, float64(own)/float64(pages))
+				ours = append(ours, float64(4*136*120_000)/1e6/own.Seconds())
+			}
+			slices.Sort(ratios)
+			slices.Sort(ours)
+			b.ReportMetric(ratios[len(ratios)/2], "x-pages")
+			b.ReportMetric(ours[len(ours)/2], "features-MB/cpu-s")
+			b.ReportMetric(float64(len(data))/1e6, "MB")
+		})
+	}
+}
+
+// decodePages has the library decode all pages.
+func decodePages(b *testing.B, data []byte) {
+	b.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, g := range f.RowGroups() {
+		for _, c := range g.ColumnChunks() {
+			pages := c.Pages()
+			for {
+				page, err := pages.ReadPage()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				parquet.Release(page)
+			}
+			_ = pages.Close()
+		}
+	}
+}
+
+// visitAll surveys and visits a file's documents, as conversion does.
+func visitAll(b *testing.B, data []byte) {
+	b.Helper()
+	opts := dataset.Options{}
+	src, err := Stream(&input.Input{R: bytes.NewReader(data), Size: int64(len(data)), Name: "f", Mem: input.NewMemory("f", opts)}, opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	shape, err := src.Survey(func([]stream.Run) error { return nil })
+	if err != nil {
+		b.Fatal(err)
+	}
+	docs := 0
+	err = src.Each(shape.Features, func(p *stream.Batch) error { docs += len(p.Grades); return nil })
+	if err != nil || docs != 120_000 {
+		b.Fatal(docs, err)
+	}
+}

@@ -1,0 +1,99 @@
+package parquet
+
+import (
+	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/ingest"
+)
+
+// identify reads the identifiers of n rows.
+func (r *reader) identify(n int, keep []bool) error {
+	for from := 0; from < n; {
+		id, rows, err := r.query.texts(n - from)
+		if err != nil {
+			return r.at(r.query, from, err)
+		}
+		if len(id) == 0 {
+			return r.badRow(r.query, from, "no query", "a query id in every row")
+		}
+		if keep == nil {
+			err = r.run(id, from, rows)
+		} else {
+			err = r.runOf(id, from, rows, keep)
+		}
+		if err != nil {
+			return err
+		}
+		from += rows
+	}
+	return nil
+}
+
+// run takes in successive rows of one query.
+func (r *reader) run(id []byte, from, rows int) error {
+	b := &r.batch
+	k := len(b.Runs) - 1
+	if k < 0 || b.Runs[k].ID != string(id) {
+		if fault := ingest.Identifier(id); fault != "" {
+			return r.badRow(r.query, from, ingest.Quote(id), "a query id "+fault)
+		}
+		b.Runs = append(b.Runs, stream.Run{ID: string(id)})
+		k++
+	}
+	b.Runs[k].Docs += rows
+	if r.doc == nil {
+		return nil
+	}
+	before := len(b.DocText)
+	if err := r.docs(from, rows); err != nil {
+		return err
+	}
+	b.Runs[k].Bytes += len(b.DocText) - before
+	return nil
+}
+
+// docs reads the identifiers of documents of successive rows.
+func (r *reader) docs(from, rows int) error {
+	b := &r.batch
+	for rows > 0 {
+		ends, text, err := r.doc.plain(rows)
+		if err != nil {
+			return r.at(r.doc, from, err)
+		}
+		if ends != nil {
+			base, first := uint32(len(b.DocText)), ends[0]
+			for _, e := range ends[1:] {
+				b.DocEnd = append(b.DocEnd, base+e-first)
+			}
+			b.DocText = append(b.DocText, text...)
+			from, rows = from+len(ends)-1, rows-len(ends)+1
+			continue
+		}
+		id, _, err := r.doc.text()
+		if err != nil {
+			return r.at(r.doc, from, err)
+		}
+		if fault := ingest.Identifier(id); fault != "" {
+			return r.badRow(r.doc, from, ingest.Quote(id), "a document id "+fault)
+		}
+		b.DocText = append(b.DocText, id...)
+		b.DocEnd = append(b.DocEnd, uint32(len(b.DocText)))
+		from, rows = from+1, rows-1
+	}
+	return nil
+}
+
+// runOf is run for rows of which some are dropped.
+func (r *reader) runOf(id []byte, from, rows int, keep []bool) error {
+	for i := from; i < from+rows; i++ {
+		if keep[i] {
+			if err := r.run(id, i, 1); err != nil {
+				return err
+			}
+		} else if r.doc != nil {
+			if _, _, err := r.doc.text(); err != nil {
+				return r.at(r.doc, i, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package parquet
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/internal/datatest"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// The files of testdata are written by pyarrow, in tools/parquet/tables.py: those with a .csv
+// beside them have what that has.
+
+// Claim: files of another writer are read as the same table in text is: all types, with nulls
+// and without, with dictionaries, in pages of both versions, several row groups and every
+// compression.
+func TestFilesOfPyarrow(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.csv")
+	if err != nil || len(files) < 6 {
+		t.Fatal(files, err)
+	}
+	for _, text := range files {
+		for _, policy := range []dataset.Missing{dataset.MissingKeep, dataset.MissingZero, dataset.MissingMin} {
+			opts := dataset.Options{Missing: policy}
+			want := readFile(t, text, opts, func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+				return table.ReadCSV(in, opts, ',')
+			})
+			got := readFile(t, strings.TrimSuffix(text, ".csv")+".parquet", opts, Read)
+			if diff := datatest.SameDocuments(want, got); diff != "" {
+				t.Errorf("%s, %v: %s", text, policy, diff)
+			}
+			if got.Missing() != want.Missing() || len(got.FeatureNames) != len(want.FeatureNames) || got.FeatureNames[2] != want.FeatureNames[2] {
+				t.Errorf("%s, %v: %d missing values, names %q", text, policy, got.Missing(), got.FeatureNames)
+			}
+		}
+	}
+}
+
+func readFile(t *testing.T, path string, opts dataset.Options, read func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error)) *dataset.Dataset {
+	t.Helper()
+	var d *dataset.Dataset
+	err := input.With(path, opts, nil, func(in *input.Input) (err error) {
+		d, err = read(in, opts)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Claim: what cannot be read, and what is wrong, is refused with the file, the column and what
+// was expected.
+func TestRefusedTables(t *testing.T) {
+	for _, test := range []struct {
+		file string
+		opts dataset.Options
+		want string
+	}{
+		{"nested", dataset.Options{}, "nested values in column nested, expected numbers"},
+		{"struct", dataset.Options{}, "nested values in column struct, expected numbers"},
+		{"decimal", dataset.Options{}, "values of type DECIMAL(9,2) in column decimal, expected numbers"},
+		{"timestamp", dataset.Options{}, "values of type TIMESTAMP"},
+		{"lz4", dataset.Options{}, "found compression by LZ4_RAW, expected none, snappy, gzip or zstd"},
+		{"runs", dataset.Options{}, "column flag: found true and false in runs"},
+		{"brotli", dataset.Options{}, "found compression by BROTLI"},
+		{"date", dataset.Options{}, "values of type DATE"},
+		{"words", dataset.Options{}, "text in column words, expected numbers (--one-hot words"},
+		{"words", dataset.Options{Table: dataset.TableOptions{Grade: "words"}}, "text in column words, expected a grade"},
+		{"words", dataset.Options{Table: dataset.TableOptions{Query: "x", Except: []string{"query", "words"}}}, "no identifiers in column x"},
+		{"words", dataset.Options{Table: dataset.TableOptions{OneHot: []string{"x"}, Except: []string{"words"}}}, "text or whole numbers to make features of"},
+		{"words", dataset.Options{Table: dataset.TableOptions{Query: "none"}}, `no column "none" (--query)`},
+		{"v1_dictionary", dataset.Options{}, "found nothing in column d of row 6, expected a number (or --missing"},
+		{"v1_dictionary", dataset.Options{Missing: dataset.MissingZero, Table: dataset.TableOptions{Grade: "i"}}, "expected a grade, a finite non-negative number"},
+	} {
+		path := filepath.Join("testdata", test.file+".parquet")
+		err := input.With(path, test.opts, nil, func(in *input.Input) error {
+			_, err := Read(in, test.opts)
+			return err
+		})
+		if s, ok := errors.AsType[*dataset.SyntaxError](err); !ok || s.File != path || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, expected %q", test.file, err, test.want)
+		}
+	}
+}
+
+// Claim: columns of text become features, and those left out may be of any type.
+func TestChosenColumns(t *testing.T) {
+	read := func(file string, o dataset.TableOptions) *dataset.Dataset {
+		t.Helper()
+		return readFile(t, filepath.Join("testdata", file+".parquet"), dataset.Options{Table: o}, Read)
+	}
+	d := read("words", dataset.TableOptions{OneHotAuto: true})
+	if got, want := strings.Join(d.FeatureNames, " "), "x words=green words=red"; got != want {
+		t.Errorf("features %s, expected %s", got, want)
+	}
+	if got := d.X(); got[1] != 0 || got[2] != 1 || got[4] != 1 || got[5] != 0 {
+		t.Errorf("values %v", got)
+	}
+	if d := read("nested", dataset.TableOptions{Except: []string{"nested"}}); d.Features != 1 || d.X()[1] != 1.5 {
+		t.Errorf("without the nested column: %v", d.X())
+	}
+}
+
+// Claim: a negative grade is an error, 0, or drops its document, as the options say.
+func TestNegativeGrades(t *testing.T) {
+	opts := dataset.Options{Missing: dataset.MissingKeep, Negative: dataset.NegativeDrop, Table: dataset.TableOptions{Grade: "f"}}
+	for _, file := range []string{"v2_dictionary", "v1_plain", "v2_plain"} {
+		for _, negative := range []dataset.Negative{dataset.NegativeZero, dataset.NegativeDrop} {
+			opts.Negative = negative
+			path := filepath.Join("testdata", file)
+			var want, got *dataset.Dataset
+			wantErr := input.With(path+".csv", opts, nil, func(in *input.Input) (err error) {
+				want, err = table.ReadCSV(in, opts, ',')
+				return err
+			})
+			gotErr := input.With(path+".parquet", opts, nil, func(in *input.Input) (err error) {
+				got, err = Read(in, opts)
+				return err
+			})
+			if wantErr != nil || gotErr != nil {
+				if (wantErr == nil) != (gotErr == nil) {
+					t.Errorf("%s: %v, expected %v", file, gotErr, wantErr)
+				}
+				continue
+			}
+			if diff := datatest.SameDocuments(want, got); diff != "" || strings.Join(got.Warnings, "") != strings.ReplaceAll(strings.Join(want.Warnings, ""), ".csv", ".parquet") {
+				t.Errorf("%s, %v: %s; warnings %q", file, negative, diff, got.Warnings)
+			}
+		}
+	}
+}

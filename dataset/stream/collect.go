@@ -1,0 +1,101 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// Collect makes a data set of all documents of a source, in memory, which is counted.
+func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dataset, error) {
+	s, err := Survey(f, false)
+	if err != nil {
+		return nil, err
+	}
+	p, err := Join(ctx, []*Surveyed{s}, missing)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	if err := p.take(f.Mem); err != nil {
+		return nil, err
+	}
+	made := dataset.Blocks{
+		Features:     p.Features,
+		FeatureNames: p.FeatureNames,
+		X:            block.New(p.Docs * p.Features),
+		Grades:       make([]float64, p.Docs),
+		IDs:          p.IDs,
+		Counts:       p.Counts,
+		QueryWeights: p.QueryWeights,
+	}
+	if p.DocWeights {
+		made.Weights = make([]float64, p.Docs)
+	}
+	if p.Reordered {
+		made.InputRow = make([]int, p.Docs)
+	}
+	var text []byte
+	if p.KeepsDocIDs {
+		text, made.Docs.End = make([]byte, p.DocBytes()), make([]uint32, p.Docs)
+	}
+	err = p.Each(func(part *Part) error {
+		part.copyTo(&made, text)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	made.Docs.Text = string(text)
+	if made.Missing = s.missing; missing == dataset.MissingZero {
+		made.Missing = 0
+	}
+	d := dataset.FromBlocks(made)
+	d.FillMissing(missing)
+	d.Warnings = p.Warnings()
+	return d, nil
+}
+
+// take counts the memory of a data set.
+func (p *Plan) take(mem *input.Memory) error {
+	if uint64(p.DocBytes()) > math.MaxUint32 {
+		return fmt.Errorf("%s: found document ids of %d bytes, expected at most 4 GiB of them", p.files[0].Name, p.DocBytes())
+	}
+	if err := mem.TakeMatrix(p.Docs, p.Features, true); err != nil {
+		return err
+	}
+	rows := 0
+	if p.Reordered {
+		rows = input.InputRowBytes * p.Docs
+	}
+	return mem.Take(int64(input.QueryBytes*len(p.IDs)+2*p.DocBytes()+rows), "queries and identifiers")
+}
+
+// copyTo copies documents to their places.
+func (part *Part) copyTo(b *dataset.Blocks, text []byte) {
+	copy(b.X[part.Row*b.Features:], part.X)
+	copy(b.Grades[part.Row:], part.Grades)
+	if b.Weights != nil {
+		copy(b.Weights[part.Row:], part.Weights)
+	}
+	if b.Docs.End != nil {
+		copy(text[part.Text:], part.DocText)
+	}
+	for i := range part.Grades {
+		if b.Docs.End != nil {
+			b.Docs.End[part.Row+i] = uint32(part.Text)
+			if part.DocEnd != nil {
+				b.Docs.End[part.Row+i] += part.DocEnd[i]
+			}
+		}
+		if b.InputRow != nil {
+			b.InputRow[part.Row+i] = part.Input + i
+			if part.InputRow != nil {
+				b.InputRow[part.Row+i] = part.InputRow[i]
+			}
+		}
+	}
+}

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Checks Parquet files against pyarrow, of the version that requirements.txt pins: what it writes is
+# read, and what listwise writes it reads. It makes a folder of its own with a Python environment,
+# and uses it again: CHECK_PARQUET_DIR, or one in the folder for temporary files.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+dir=${CHECK_PARQUET_DIR:-${TMPDIR:-/tmp}/listwise-parquet-$(id -u)}
+mkdir -p "$dir"
+
+for program in python3 go; do
+  command -v "$program" >/dev/null || { echo "found no $program, expected Python 3.11 or later and Go" >&2; exit 1; }
+done
+
+requirements=$here/requirements.txt
+if ! cmp -s "$requirements" "$dir/venv/requirements.txt"; then
+  rm -rf "$dir/venv"
+  python3 -m venv "$dir/venv"
+  "$dir/venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  cp "$requirements" "$dir/venv/requirements.txt"
+fi
+
+(cd "$here/../.." && go build -o "$dir/listwise" ./cmd/listwise)
+tables=$(mktemp -d "$dir/tables.XXXXXX")
+trap 'rm -rf "$tables"' EXIT
+"$dir/venv/bin/python" "$here/tables.py" --check "$dir/listwise" "$tables"
