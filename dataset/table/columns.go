@@ -286,64 +286,6 @@ func (c *Columns) chooseByModel(fields []Field, opts dataset.Options) error {
 	return nil
 }
 
-// note notes what was guessed.
-func (c *Columns) note(name string, opts dataset.Options) {
-	o := opts.Table
-	if opts.Note == nil || o.Query != "" && (o.Grade != "" || c.grade < 0) && (o.Doc != "" || c.doc < 0) && (o.Features != nil || o.Except != nil || opts.FeatureNames != nil) {
-		return
-	}
-	text := fmt.Sprintf("%s: queries are taken from column %s", name, c.List[c.query].Name)
-	if c.grade >= 0 {
-		text += ", grades from " + c.List[c.grade].Name
-	} else {
-		text += ", no grades"
-	}
-	if c.doc >= 0 {
-		text += ", document ids from " + c.List[c.doc].Name
-	}
-	if c.weight >= 0 {
-		text += ", weights of documents from " + c.List[c.weight].Name
-	}
-	if c.queryWeight >= 0 {
-		text += ", weights of queries from " + c.List[c.queryWeight].Name
-	}
-	features := 0
-	for _, f := range c.List {
-		if f.Role == Feature || f.Role == OneHot {
-			features++
-		}
-	}
-	text += fmt.Sprintf(", features from %d columns", features)
-	if left := c.leftOut(); left != "" {
-		text += "; left out: " + left
-	}
-	opts.Note(text + " (--query, --grade, --doc, --features choose others)")
-}
-
-// leftOut lists the columns that are not read.
-func (c *Columns) leftOut() string {
-	rest := &Columns{}
-	unnamed := 0
-	for _, f := range c.List {
-		if f.Role == Skip && f.Name != "" {
-			rest.List = append(rest.List, f)
-		} else if f.Role == Skip {
-			unnamed++
-		}
-	}
-	text := rest.names()
-	switch {
-	case unnamed == 0:
-		return text
-	case text != "":
-		text += ", "
-	}
-	if unnamed == 1 {
-		return text + "a column without a name"
-	}
-	return fmt.Sprintf("%s%d columns without names", text, unnamed)
-}
-
 // NeedsSurvey reports whether the values of columns of text must be collected before Settle.
 func (c *Columns) NeedsSurvey() bool {
 	return c.order != nil && (c.Auto || slices.ContainsFunc(c.List, func(f Column) bool { return f.Role == OneHot }))
