@@ -71,7 +71,7 @@ func (p *pageChecker) content(c *content) error {
 		if c.levels == 0 {
 			return nil
 		}
-	case format.PlainDictionary, format.RLEDictionary:
+	case plainDictionary, format.RLEDictionary:
 		all = true
 	case format.RLE:
 		return errors.New("found true and false in runs, which the decoder takes for others, expected plain ones (pages of version 1) or numbers")
@@ -108,13 +108,16 @@ func (p *pageChecker) content(c *content) error {
 	return c.counts(text)
 }
 
+// plainDictionary is the encoding that files of version 1 name for values of a dictionary.
+const plainDictionary format.Encoding = 2
+
 // deltaHeader is the most that stands before differences: four numbers.
 const deltaHeader = 4 * binary.MaxVarintLen64
 
 // counts checks those before the values.
 func (c *content) counts(text []byte) error {
 	switch c.encoding {
-	case format.PlainDictionary, format.RLEDictionary:
+	case plainDictionary, format.RLEDictionary:
 		if len(text) == 0 {
 			return nil
 		}
