@@ -22,7 +22,11 @@ func drawStep(t *rapid.T) transform.Step {
 	case 1:
 		return transform.Log1p{}
 	case 2:
-		return transform.Standard{Mean: number.Draw(t, "mean"), Deviation: math.Abs(number.Draw(t, "deviation"))}
+		deviation := math.Abs(number.Draw(t, "deviation"))
+		if deviation < 1e-300 {
+			deviation = 0 // New refuses what is between
+		}
+		return transform.Standard{Mean: number.Draw(t, "mean"), Deviation: deviation}
 	}
 	return transform.Fill{Value: number.Draw(t, "value")}
 }
