@@ -49,8 +49,12 @@ func listed(names []string, as func(string) string) string {
 // has its name; nil if they have the same names in the same order or if one of them has no
 // names, so that features go by position. A name that is not there is a *NamesError, and so is a
 // further one unless others is set; a name that stands twice, where the order differs, is an
-// error too.
+// error too. So are numbers as names of data where nothing is known but positions: they say
+// other positions than their own.
 func MatchNames(want, have []string, others bool) ([]int, error) {
+	if want == nil && slices.ContainsFunc(have, isNumber) {
+		return nil, fmt.Errorf("found the names of features %s, expected 1, 2, … without a gap, or no numbers: the model knows its features by position", listed(have, strconv.Quote))
+	}
 	if want == nil || have == nil || slices.Equal(want, have) {
 		return nil, nil
 	}
@@ -84,6 +88,12 @@ func MatchNames(want, have []string, others bool) ([]int, error) {
 		return nil, &e
 	}
 	return columns, nil
+}
+
+// isNumber reports whether a name is a whole number.
+func isNumber(name string) bool {
+	_, err := strconv.Atoi(name)
+	return err == nil
 }
 
 // FeatureText returns a feature's number, from 1, for messages, with its name if it has one;

@@ -104,6 +104,7 @@ func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error)
 	if err := choose(fields, opts); err != nil {
 		return nil, err
 	}
+	c.sortNumbers()
 	c.note(name, opts)
 	return c, nil
 }

@@ -136,6 +136,20 @@ func readRecord(r *bufio.Reader) (record []byte, err error) {
 	}
 }
 
+// sortNumbers brings columns that are called 1, 2, … into the order of these numbers: they are
+// those of features, so that a table means the same in whatever order its columns stand.
+func (c *Columns) sortNumbers() {
+	place := make([]int, len(c.order))
+	for _, i := range c.order {
+		n, err := strconv.Atoi(c.List[i].Name)
+		if err != nil || n < 1 || n > len(place) || c.List[i].Role != Feature || c.List[i].Name != strconv.Itoa(n) {
+			return
+		}
+		place[n-1] = i
+	}
+	copy(c.order, place) // names differ
+}
+
 // Numbered returns nil for the names 1, 2, …, which are none.
 func Numbered(names []string) []string {
 	for i, name := range names {
