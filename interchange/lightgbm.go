@@ -67,9 +67,9 @@ func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if largest < 0 || largest >= math.MaxInt32 {
 		return nil, nil, header.errorOf("max_feature_idx", "found max_feature_idx=%q, expected the number of the last column, from 0", header.values["max_feature_idx"].text)
 	}
-	e := &ensemble{features: largest + 1}
+	e, m32 := &ensemble{features: largest + 1}, new(merged)
 	for k := range trees {
-		t, err := trees[k].lgbmTree(e.features)
+		t, err := trees[k].lgbmTree(e.features, m32)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -82,7 +82,7 @@ func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
 			}
 		}
 	}
-	notes, err := e.lgbmColumns(header, o)
+	notes, err := e.lgbmColumns(header, o, m32)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -196,7 +196,7 @@ func parseWord(word string) (uint32, error) {
 }
 
 // lgbmTree reads a tree.
-func (b *keyed) lgbmTree(features int) (tree, error) {
+func (b *keyed) lgbmTree(features int, m32 *merged) (tree, error) {
 	leaves, err := b.integer("num_leaves", 0)
 	if err != nil {
 		return tree{}, err
@@ -215,7 +215,7 @@ func (b *keyed) lgbmTree(features int) (tree, error) {
 	if err != nil {
 		return tree{}, err
 	}
-	nodes, zeros, err := b.lgbmNodes(leaves-1, features)
+	nodes, zeros, err := b.lgbmNodes(leaves-1, features, m32)
 	if err != nil {
 		return tree{}, err
 	}
@@ -227,7 +227,7 @@ func (b *keyed) lgbmTree(features int) (tree, error) {
 }
 
 // lgbmNodes reads n inner nodes.
-func (b *keyed) lgbmNodes(n, features int) (nodes []scorer.TreeNode, zeros map[int]bool, err error) {
+func (b *keyed) lgbmNodes(n, features int, m32 *merged) (nodes []scorer.TreeNode, zeros map[int]bool, err error) {
 	if n == 0 {
 		return nil, nil, nil
 	}
@@ -267,6 +267,9 @@ func (b *keyed) lgbmNodes(n, features int) (nodes []scorer.TreeNode, zeros map[i
 			var ways bool
 			if ways, err = b.lgbmDivide(&nodes[i], i, threshold[i], decision[i]); ways {
 				zeros[i] = nodes[i].MissingLeft
+			}
+			if math.Abs(threshold[i]) > float64(lgbmZero) {
+				m32.threshold(feature[i], threshold[i], nodes[i].Threshold)
 			}
 		}
 		if err != nil {
@@ -355,8 +358,9 @@ func (b *keyed) lgbmTake(sets [][]float32, number float64, at int) ([]float32, e
 	return set, nil
 }
 
-// lgbmColumns settles the names of features and which of them stands in column 0.
-func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions) ([]string, error) {
+// lgbmColumns settles the names of features and which of them stands in column 0, and says what
+// becomes of numbers that float32 does not tell apart.
+func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions, m32 *merged) ([]string, error) {
 	names := strings.Fields(header.values["feature_names"].text)
 	if len(names) > 0 && len(names) != e.features {
 		return nil, header.errorOf("feature_names", "found %d names of features, expected %d", len(names), e.features)
@@ -372,6 +376,18 @@ func (e *ensemble) lgbmColumns(header *keyed, o ReadOptions) ([]string, error) {
 	if !unnamed {
 		e.names = names
 	}
+	columns := e.features
+	for column, text := range infos {
+		if e.uses(column) {
+			m32.bounds(column, text)
+		}
+	}
 	unused := !e.uses(0) && len(infos) > 1 && infos[0] == "none"
-	return e.number(o, unnamed || names[0] == "Column_0", unused)
+	notes, err := e.number(o, unnamed || names[0] == "Column_0", unused)
+	return append(notes, m32.notes(func(column int) string {
+		if !unnamed {
+			return names[column]
+		}
+		return strconv.Itoa(column + 1 - columns + e.features)
+	})...), err
 }

@@ -130,7 +130,7 @@ func TestLightGBMZeroAsMissing(t *testing.T) {
 			b.values[key] = keyedValue{strings.Join(lists[k], " "), 1}
 		}
 		b.values["num_leaves"], b.values["leaf_value"] = keyedValue{"8", 1}, keyedValue{"0 1 2 3 4 5 6 7", 1}
-		read, err := b.lgbmTree(2)
+		read, err := b.lgbmTree(2, new(merged))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,6 +71,10 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 		if v, next, err = z.value(b, p, i+1); err != nil {
 			return 0, p, err
 		}
+		if v >= dataset.ExactWhole || v <= -dataset.ExactWhole {
+			d, _ := decimal.Scan(b, i+1)
+			z.Rounded(index-1, d.Float64(b[i+1:next]))
+		}
 	}
 	if index <= len(row) { // else an error must follow on this line
 		row[index-1] = v

@@ -79,6 +79,9 @@ func (f *file) Survey(visit func(runs []stream.Run) error) (shape stream.Shape, 
 	if w := ingest.NegativeWarning(f.in.Name, r.negative, f.opts.Negative); w != "" {
 		shape.Warnings = append(shape.Warnings, w)
 	}
+	if w := f.roundedWarning(); w != "" {
+		shape.Warnings = append(shape.Warnings, w)
+	}
 	shape.Warnings = append(shape.Warnings, f.choice.Warnings(f.in.Name)...)
 	return shape, err
 }

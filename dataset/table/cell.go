@@ -202,10 +202,11 @@ func weightOf(f *Column, text []byte, w *float64) error {
 
 // feature sets the feature of a column.
 func (r *row) feature(f *Column, text []byte) error {
-	_, kind := Parse(text)
+	exact, kind := Parse(text)
 	if kind == Number || kind == Infinite {
 		if v, ok := float32Of(text); ok && kind == Number {
 			r.features[f.Feature] = v
+			r.Rounded(f.Feature, exact)
 			return nil
 		}
 		return bad(found(text)+" in column "+f.Name, "a finite value within the range of float32, ±3.4e38")

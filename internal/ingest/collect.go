@@ -69,6 +69,7 @@ type Collector struct {
 	mem      *input.Memory
 	ids      map[string]uint32 // numbers of the query ids seen, in names
 	names    []string
+	rounded  map[int]float64 // see Rounded
 
 	// Of the current part:
 	runs      []run

@@ -27,7 +27,8 @@ func Documents(in *input.Input, opts dataset.Options, format Format) (stream.Sou
 type documents struct {
 	*textReader
 
-	in *input.Input
+	in         *input.Input
+	collectors []*Collector // of the last visit
 }
 
 // Close implements stream.Source.
@@ -74,9 +75,7 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 	if err == nil {
 		err = weights.set(&shape, s.name)
 	}
-	if w := NegativeWarning(s.name, negative, s.opts.Negative); w != "" {
-		shape.Warnings = append(shape.Warnings, w)
-	}
+	shape.Warnings = append(shape.Warnings, said(NegativeWarning(s.name, negative, s.opts.Negative), roundedWarning(s.name, s.format.Names(), s.collectors))...)
 	return shape, err
 }
 
@@ -166,9 +165,11 @@ func (s *documents) visit(columns int, do func(k *worker, c Chunk, before int) e
 		line += k.line
 		return nil
 	})
+	s.collectors = nil
 	for _, k := range workers {
 		if k != nil {
 			s.mem.Give(k.taken)
+			s.collectors = append(s.collectors, k.col)
 		}
 	}
 	if err := s.context(); err != nil {

@@ -100,16 +100,23 @@ func (a *Assembly) closeGaps() {
 	}
 }
 
-// warnings says what became of negative grades.
+// warnings says what became of negative grades, and of numbers that float32 does not have.
 func (a *Assembly) warnings() []string {
 	negative := 0
 	for c := range a.parts() {
 		negative += c.negative
 	}
-	if w := NegativeWarning(a.Name, negative, a.Opts.Negative); w != "" {
-		return []string{w}
+	return said(NegativeWarning(a.Name, negative, a.Opts.Negative), roundedWarning(a.Name, a.Names, a.Collectors))
+}
+
+// said returns the warnings that are not empty.
+func said(warnings ...string) (list []string) {
+	for _, w := range warnings {
+		if w != "" {
+			list = append(list, w)
+		}
 	}
-	return nil
+	return list
 }
 
 // NegativeWarning says what became of negative grades, "" if there were none.

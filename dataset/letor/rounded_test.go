@@ -1,0 +1,28 @@
+package letor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Claim: whole numbers that float32 rounds are warned of by the number or name of the feature.
+func TestRoundedWarning(t *testing.T) {
+	const text = "1 qid:1 1:16777216 2:0.5 3:16777217\n0 qid:1 1:-33554432 3:16777219.0 4:1.6171817231e9\n"
+	for names, want := range map[string]string{
+		"": "f: features 3, 4: numbers are rounded, such as 16777219 to 16777220: ",
+		"# features: [\"a\",\"b\",\"c\",\"d\"]\n": "f: features c, d: numbers are rounded, such as 16777219 to 16777220: ",
+	} {
+		for _, chunk := range []int64{1, 60, 0} {
+			d, err := readCut(strings.NewReader(names+text), "f", dataset.Options{}, chunk, 0)
+			if err != nil || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], want) {
+				t.Errorf("%v, warnings %q, expected %q", err, d.Warnings, want)
+			}
+		}
+	}
+	d, err := readFrom(strings.NewReader("1 qid:1 1:16777216 2:1e30 3:12345678.25 4:16777218 5:-16777220 6:6.710887e+07\n"), "f", dataset.Options{})
+	if err != nil || len(d.Warnings) != 0 {
+		t.Errorf("%v, warnings %q, expected none", err, d.Warnings)
+	}
+}

@@ -1,0 +1,64 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/table"
+)
+
+// roundedWarning says which columns of features float32 rounds whole numbers of, "" if none. It
+// goes by the least and the largest values that the file states of every row group, which cost
+// no look at the pages; a file may state none.
+func (f *file) roundedWarning() string {
+	var names []string
+	var example float64
+	for i := range f.choice.List {
+		if f.choice.List[i].Role != table.Feature {
+			continue
+		}
+		if v, ok := f.rounded(i); ok {
+			if names = append(names, f.choice.List[i].Name); len(names) == 1 {
+				example = v
+			}
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return dataset.RoundedWarning(f.in.Name, names, example)
+}
+
+// rounded returns a value of a column that float32 rounds, the largest stated.
+func (f *file) rounded(field int) (example float64, ok bool) {
+	c := f.fields[field]
+	for _, g := range f.parts.Metadata().RowGroups {
+		s := &g.Columns[c.index].MetaData.Statistics
+		for _, bound := range [][]byte{s.MinValue, s.MaxValue} {
+			if v := c.bound(bound); dataset.Rounds(v) && math.Abs(v) >= math.Abs(example) {
+				example, ok = v, true
+			}
+		}
+	}
+	return example, ok
+}
+
+// bound returns a number as a file states bounds, 0 if it is none that features could round.
+func (c *column) bound(plain []byte) float64 {
+	switch {
+	case c.kind == parquet.Int32 && len(plain) == 4 && c.unsigned:
+		return float64(binary.LittleEndian.Uint32(plain))
+	case c.kind == parquet.Int32 && len(plain) == 4:
+		return float64(int32(binary.LittleEndian.Uint32(plain)))
+	case c.kind == parquet.Int64 && len(plain) == 8 && c.unsigned:
+		return float64(binary.LittleEndian.Uint64(plain))
+	case c.kind == parquet.Int64 && len(plain) == 8:
+		return float64(int64(binary.LittleEndian.Uint64(plain)))
+	case c.kind == parquet.Double && len(plain) == 8:
+		return math.Float64frombits(binary.LittleEndian.Uint64(plain))
+	}
+	return 0
+}

@@ -1,0 +1,38 @@
+package parquet
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Claim: columns of features whose least or largest value float32 rounds are warned of.
+func TestRoundedWarning(t *testing.T) {
+	type row struct {
+		Query string  `parquet:"query"`
+		Grade float64 `parquet:"grade"`
+		Doc   int64   `parquet:"doc"`
+		Time  int64   `parquet:"time"`
+		Least int32   `parquet:"least"`
+		Big   uint32  `parquet:"big"`
+		Real  float64 `parquet:"real"`
+		Fine  int64   `parquet:"fine"`
+		Far   float64 `parquet:"far"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	if _, err := w.Write([]row{{"q", 1, 1 << 60, 1617181723, -16777217, 4294967295, 33554433.5, 1 << 24, 1e30}, {"q", 0, 3, 5, 5, 5, 5, 5, 5}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := readBytes(b.Bytes(), dataset.Options{})
+	if err != nil || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "f.parquet: features time, least, big, real: numbers are rounded, such as 1617181723 to 1617181696: ") {
+		t.Errorf("%v, warnings %q", err, d.Warnings)
+	}
+}

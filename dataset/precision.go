@@ -1,0 +1,42 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// ExactWhole is the largest number up to which float32, as features are held, has all whole
+// numbers: 2²⁴.
+const ExactWhole = 1 << 24
+
+// Rounds reports whether float32 changes a number by half or more: whole numbers beyond
+// ExactWhole, such as ids and times in seconds, of which several become one. What is beyond
+// ±2⁶³ is neither of these, and a decimal that is the shortest one of a float32 was one.
+func Rounds(v float64) bool {
+	size := math.Abs(v)
+	if size <= ExactWhole || size >= 1<<63 || math.Abs(v-float64(float32(v))) < 0.5 {
+		return false
+	}
+	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64) // it is a number
+	return v != shortest
+}
+
+// RoundedWarning says that float32 rounds whole numbers of features of a file, one of which
+// is the example, of the first feature named.
+func RoundedWarning(file string, features []string, example float64) string {
+	what := "feature " + features[0]
+	if n := len(features); n > 1 {
+		const most = 5
+		list := strings.Join(features[:min(n, most)], ", ")
+		if n > most {
+			list += fmt.Sprintf(" and %d more", n-most)
+		}
+		what = "features " + list
+	}
+	return fmt.Sprintf("%s: %s: numbers are rounded, such as %s to %s: features are float32, which has whole numbers up to %d alone; subtract an offset, take an age instead of a time, or leave ids out",
+		file, what, whole(example), whole(float64(float32(example))), ExactWhole)
+}
+
+func whole(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,93 @@
+package interchange
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// merged notes where float32 holds two numbers as one that a model of float64 tells apart.
+type merged struct {
+	first   map[place32]float64 // the first threshold that became a float32
+	pairs   map[int][2]float64  // by column, two thresholds that became one
+	rounded map[int]float64     // by column, a bound of the values learned from that is rounded
+}
+
+// place32 is a threshold on a column.
+type place32 struct {
+	column    int
+	threshold float32
+}
+
+// threshold notes what a threshold on a column becomes.
+func (m *merged) threshold(column int, exact float64, becomes float32) {
+	if m.first == nil {
+		m.first, m.pairs = make(map[place32]float64), make(map[int][2]float64)
+	}
+	at := place32{column, becomes}
+	other, known := m.first[at]
+	if !known {
+		m.first[at] = exact
+		return
+	}
+	if _, noted := m.pairs[column]; !noted && other != exact {
+		m.pairs[column] = [2]float64{min(other, exact), max(other, exact)}
+	}
+}
+
+// bounds notes the range of the values of a column that the model learned from: "[least:largest]".
+func (m *merged) bounds(column int, text string) {
+	text, ok := strings.CutPrefix(text, "[")
+	least, largest, two := strings.Cut(strings.TrimSuffix(text, "]"), ":")
+	if !ok || !two {
+		return // categories, or none
+	}
+	for _, bound := range []string{least, largest} {
+		if v, err := strconv.ParseFloat(bound, 64); err == nil && dataset.Rounds(v) {
+			if m.rounded == nil {
+				m.rounded = make(map[int]float64)
+			}
+			m.rounded[column] = v
+		}
+	}
+}
+
+// notes says what was found, with the names of the columns.
+func (m *merged) notes(name func(column int) string) []string {
+	const cure = "features are float32 here, and documents can rank otherwise; train on numbers that float32 tells apart, such as an age instead of a time"
+	var notes []string
+	if columns := slices.Sorted(maps.Keys(m.pairs)); len(columns) > 0 {
+		p := m.pairs[columns[0]]
+		notes = append(notes, fmt.Sprintf("different thresholds of %s become one, such as %s and %s: %s", columnList(columns, name), inFull(p[0]), inFull(p[1]), cure))
+	}
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(m.rounded)), func(c int) bool { _, noted := m.pairs[c]; return noted })
+	if len(rest) > 0 {
+		v := m.rounded[rest[0]]
+		notes = append(notes, fmt.Sprintf("the model learned from values of %s that are rounded here, such as %s: %s", columnList(rest, name), inFull(v), cure))
+	}
+	return notes
+}
+
+// inFull writes a number without an exponent, for thresholds of times and ids.
+func inFull(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// columnList names columns, the first few.
+func columnList(columns []int, name func(column int) string) string {
+	const most = 5
+	var list []string
+	for _, c := range columns[:min(len(columns), most)] {
+		list = append(list, name(c))
+	}
+	text := "feature " + strings.Join(list, ", ")
+	if len(columns) > 1 {
+		text = "features " + strings.Join(list, ", ")
+	}
+	if n := len(columns) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
