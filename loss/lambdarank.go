@@ -119,15 +119,11 @@ func (l LambdaRank) BindWeighted(grades []float64, w PairWeights, rng *rand.Rand
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Measure.Name(), err)
 	}
-	b := &boundLambdaRank{measure: l.Measure, grades: grades, order: make([]int32, len(grades)), field: field, alpha: l.Alpha}
+	b := &boundLambdaRank{measure: l.Measure, grades: grades, order: newPermutation(len(grades), rng), field: field, alpha: l.Alpha}
 	b.depth = len(grades)
 	if cut := depthOf(l.Measure); lambdas[l.Kind].law != differenceKind && cut < b.depth {
 		b.depth = cut + 1 // the last of the ranks that count has a neighbour below
 	}
-	for i := range b.order {
-		b.order[i] = int32(i)
-	}
-	rng.Shuffle(len(b.order), func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
 	if pairs, ok := field.(*pairField); ok {
 		if law, ok := pairs.law.(secondLaw); ok {
 			return &boundSecondLambdaRank{b, pairs, law}, nil
@@ -196,8 +192,8 @@ type lambdaField interface {
 type boundLambdaRank struct {
 	measure measure.Measure
 	grades  []float64
-	order   []int32 // in which documents of equal score stand
-	depth   int     // of the ranks in order that the measure and the field need
+	order   permutation // in which documents of equal score stand
+	depth   int         // of the ranks in order that the measure and the field need
 	field   lambdaField
 	alpha   float64
 }

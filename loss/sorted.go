@@ -1,13 +1,64 @@
 package loss
 
-import "github.com/listwise/listwise/internal/kernel"
+import (
+	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
 
 // byScore is a query's documents in the order of their scores, best first.
 // Documents of equal score stand in the order of a fixed permutation.
 type byScore struct {
 	scores []float64 // by rank
 	places []float64 // by rank, the document's place in the permutation
-	order  []int32   // the permutation: the document at each place
+	order  permutation
+}
+
+// permutation has the document at each place of an order. Bound losses keep one for every query,
+// as long as training lasts, so most take two bytes a document.
+type permutation struct {
+	short []uint16 // of at most shortest documents; nil for others
+	long  []int32
+}
+
+// shortest is the number of documents that two bytes tell apart.
+const shortest = 1 << 16
+
+// newPermutation returns a random order of n documents, or that in which they stand if shuffle
+// is nil.
+func newPermutation(n int, shuffle *rand.Rand) permutation {
+	if n <= shortest {
+		return permutation{short: ordered[uint16](n, shuffle)}
+	}
+	return permutation{long: ordered[int32](n, shuffle)}
+}
+
+func ordered[T uint16 | int32](n int, shuffle *rand.Rand) []T {
+	order := make([]T, n)
+	for i := range order {
+		order[i] = T(i)
+	}
+	if shuffle != nil {
+		shuffle.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	}
+	return order
+}
+
+// inOrder sets dst[p] to x of the document at place p.
+func (p permutation) inOrder(dst, x []float64) {
+	if p.short != nil {
+		kernel.Gather(dst, x, p.short, 1)
+		return
+	}
+	kernel.Gather(dst, x, p.long, 1)
+}
+
+// document returns the document at a place.
+func (p permutation) document(place int) int {
+	if p.short != nil {
+		return int(p.short[place])
+	}
+	return int(p.long[place])
 }
 
 // shallow is the largest depth for which sorting by insertion is used.
@@ -15,10 +66,10 @@ const shallow = 32
 
 // rankByScore sorts the documents by score. Below the first depth ranks their order is
 // unspecified.
-func rankByScore(s []float64, order []int32, depth int, scratch *Scratch) byScore {
-	n := len(order)
+func rankByScore(s []float64, order permutation, depth int, scratch *Scratch) byScore {
+	n := len(s)
 	r := byScore{scores: scratch.Floats(n), places: scratch.Floats(n), order: order}
-	kernel.Gather(r.scores, s, order, 1)
+	order.inOrder(r.scores, s)
 	for i := range r.places {
 		r.places[i] = float64(i)
 	}
@@ -52,20 +103,36 @@ func topDescending(keys, values []float64, depth int) {
 }
 
 // document returns the document at a rank, counting from 0.
-func (r byScore) document(rank int) int32 { return r.order[int(r.places[rank])] }
+func (r byScore) document(rank int) int { return r.order.document(int(r.places[rank])) }
 
 // gather sets dst[r] to x of the document at rank r, counting from 0.
 func (r byScore) gather(dst, x []float64) {
-	dst = dst[:len(r.places)]
-	for rank, p := range r.places {
-		dst[rank] = x[r.order[int(p)]]
+	if r.order.short != nil {
+		gatherPlaces(dst, x, r.places, r.order.short)
+		return
+	}
+	gatherPlaces(dst, x, r.places, r.order.long)
+}
+
+func gatherPlaces[T uint16 | int32](dst, x, places []float64, order []T) {
+	dst = dst[:len(places)]
+	for rank, p := range places {
+		dst[rank] = x[order[int(p)]]
 	}
 }
 
 // scatter sets x of the document at rank r to src[r].
 func (r byScore) scatter(x, src []float64) {
-	src = src[:len(r.places)]
-	for rank, p := range r.places {
-		x[r.order[int(p)]] = src[rank]
+	if r.order.short != nil {
+		scatterPlaces(x, src, r.places, r.order.short)
+		return
+	}
+	scatterPlaces(x, src, r.places, r.order.long)
+}
+
+func scatterPlaces[T uint16 | int32](x, src, places []float64, order []T) {
+	src = src[:len(places)]
+	for rank, p := range places {
+		x[order[int(p)]] = src[rank]
 	}
 }

@@ -21,12 +21,28 @@ func TestRankByScore(t *testing.T) {
 			order[i] = int32(d)
 			s[i] = float64(rng.IntN(values))
 		}
-		r := rankByScore(s, order, depth, new(Scratch))
+		stored := permutation{long: order}
+		if rapid.Bool().Draw(t, "two bytes") {
+			stored = permutation{short: make([]uint16, n)}
+			for i, d := range order {
+				stored.short[i] = uint16(d)
+			}
+		}
+		r := rankByScore(s, stored, depth, new(Scratch))
+		byRank, back := make([]float64, n), make([]float64, n)
+		r.gather(byRank, s)
+		r.scatter(back, byRank)
+		if !slices.Equal(byRank, r.scores) || !slices.Equal(back, s) {
+			t.Fatalf("scores by rank %v and back %v, want %v and %v", byRank, back, r.scores, s)
+		}
 		want := slices.Clone(order)
 		slices.SortStableFunc(want, func(a, b int32) int { return int(s[b] - s[a]) })
 		seen := make([]bool, n)
 		for rank, p := range r.places {
 			d := order[int(p)]
+			if r.document(rank) != int(d) {
+				t.Fatalf("document %d at rank %d, want %d", r.document(rank), rank, d)
+			}
 			if rank < depth && d != want[rank] {
 				t.Fatalf("document %d at rank %d, want %d", d, rank, want[rank])
 			}
@@ -36,4 +52,25 @@ func TestRankByScore(t *testing.T) {
 			seen[d] = true
 		}
 	})
+}
+
+// TestNewPermutation: every document once, whatever the memory of one takes; as they stand
+// without a source of random numbers.
+func TestNewPermutation(t *testing.T) {
+	for _, n := range []int{0, 1, shortest, shortest + 1} {
+		asTheyStand := newPermutation(n, nil)
+		mixed := newPermutation(n, rand.New(rand.NewPCG(1, 2)))
+		for i := range n {
+			if asTheyStand.document(i) != i {
+				t.Fatalf("%d documents: %d at place %d", n, asTheyStand.document(i), i)
+			}
+		}
+		seen := make([]bool, n)
+		for i := range n {
+			seen[mixed.document(i)] = true
+		}
+		if slices.Contains(seen, false) {
+			t.Errorf("%d documents: one is nowhere", n)
+		}
+	}
 }

@@ -73,11 +73,8 @@ func (l StochasticRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error
 	}
 	n := len(grades)
 	b := &boundStochasticRank{
-		measure: l.Measure, grades: grades, order: make([]int32, n), sigma: orDefault(l.Sigma, 1), mu: l.Mu, scaleFree: l.ScaleFree,
+		measure: l.Measure, grades: grades, order: newPermutation(n, nil), sigma: orDefault(l.Sigma, 1), mu: l.Mu, scaleFree: l.ScaleFree,
 		draws: max(1, l.Draws), seed: [2]uint64{rng.Uint64(), rng.Uint64()},
-	}
-	for i := range b.order {
-		b.order[i] = int32(i)
 	}
 	b.places = min(depthOf(l.Measure), n-1)
 	if measure.Family(l.Measure) == "ndcg" {
@@ -107,7 +104,7 @@ func (l StochasticRank) Cost(grades []float64) Cost {
 type boundStochasticRank struct {
 	measure   measure.Measure
 	grades    []float64
-	order     []int32
+	order     permutation
 	places    int // that a document can be at with another one behind it, of those that count
 	jumps     jumps
 	sigma, mu float64
@@ -152,8 +149,8 @@ func (b *boundStochasticRank) draw(scores, lambda []float64, source *rand.PCG, s
 	counts, jump, density, work := scratch.Floats(n), scratch.Floats(n), scratch.Floats(b.places), scratch.Floats(n)
 	r.gather(counts, b.jumps.counts())
 	jump = jump[:b.places]
-	for p, place := range r.places {
-		i := b.order[int(place)]
+	for p := range r.places {
+		i := r.document(p)
 		b.jumps.at(jump, counts, work, p)
 		for k := range density {
 			other := k

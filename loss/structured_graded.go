@@ -163,7 +163,7 @@ func (b *boundGraded) Support(scores, lambda []float64, scratch *Scratch) float6
 func (b *boundGraded) eval(scores, lambda []float64, scratch *Scratch) (value, delta float64) {
 	scratch.Reset()
 	n := len(scores)
-	sorted := rankByScore(scores, b.order, n, scratch)
+	sorted := rankByScore(scores, permutation{long: b.order}, n, scratch)
 	gains, slope := scratch.Floats(n), scratch.Floats(n)
 	sorted.gather(gains, b.gains)
 	sorted.gather(slope, b.ideal)

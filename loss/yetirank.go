@@ -109,14 +109,11 @@ func (l YetiRank) Bind(grades []float64, rng *rand.Rand) (QueryLoss, error) {
 	}
 	n := len(grades)
 	b := &boundYetiRank{
-		order: make([]int32, n), depth: n, neighbours: max(1, l.Neighbours), draws: l.Draws, noise: l.Noise,
+		order: newPermutation(n, nil), depth: n, neighbours: max(1, l.Neighbours), draws: l.Draws, noise: l.Noise,
 		seed: [2]uint64{rng.Uint64(), rng.Uint64()},
 	}
 	if b.draws == 0 {
 		b.draws = defaultYetiDraws
-	}
-	for i := range b.order {
-		b.order[i] = int32(i)
 	}
 	if l.Measure == nil {
 		b.swaps = newDecaySwaps(grades, orDefault(l.Decay, defaultYetiDecay))
@@ -151,7 +148,7 @@ func (l YetiRank) Cost(grades []float64) Cost {
 }
 
 type boundYetiRank struct {
-	order      []int32
+	order      permutation
 	depth      int // of the ranks that the weights need
 	neighbours int
 	draws      int

@@ -1,7 +1,7 @@
 package kernel
 
 // Gather sets dst[i] = scale·s[docs[i]].
-func Gather(dst, s []float64, docs []int32, scale float64) {
+func Gather[T uint16 | int32](dst, s []float64, docs []T, scale float64) {
 	dst = dst[:len(docs)]
 	for i, d := range docs {
 		dst[i] = scale * s[d]
