@@ -47,6 +47,7 @@ type Options struct {
 	Transforms []string
 
 	Normalization dataset.Normalization // of features, per query, in training and ranking
+	Views         dataset.Views         // the forms in which features are learned from, such as those of [dataset.ParseViews]("raw,rank,zscore"); nil: raw
 	Valid         *dataset.Dataset      // by it iterative methods choose when to stop; may be nil
 	Seed          uint64                // everything random depends on it alone
 }
@@ -69,7 +70,7 @@ func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 		return nil, err
 	}
 	p := &method.Problem{
-		Data: d, Valid: o.Valid, Values: values, Scorer: o.Scorer, Missing: o.Missing, Normalization: o.Normalization, Seed: o.Seed,
+		Data: d, Valid: o.Valid, Values: values, Scorer: o.Scorer, Missing: o.Missing, Normalization: o.Normalization, Views: o.Views, Seed: o.Seed,
 	}
 	for _, text := range o.Transforms {
 		step, err := transform.ParseSpec(text)

@@ -100,6 +100,8 @@ func checkOneDocument(m *model.Model) error {
 		return fmt.Errorf("found a fusion by the rule %s, which rescales or ranks the scores of a query's documents: per-query rescaling cannot go into an engine that sees one document; write its members", f.Rule.Kind)
 	case m.Normalization != dataset.NoNormalization:
 		return fmt.Errorf("found the normalization %s, which uses all documents of a query: per-query normalization cannot go into an engine that sees one document; train with --normalize none", m.Normalization)
+	case !m.Views.Raw():
+		return fmt.Errorf("found the views %s, which are made of all documents of a query: ranks and z-scores within a query cannot go into an engine that sees one document; train with --views raw", m.Views)
 	case m.Missing == dataset.MissingMin:
 		return errors.New("found that missing values become the least of their query (--missing min): what uses all documents of a query cannot go into an engine that sees one document; train with --missing zero or keep")
 	}

@@ -40,7 +40,17 @@ func TestLinear(t *testing.T) {
 	if _, err := linearOf(m); err == nil || !strings.Contains(err.Error(), "per-query normalization cannot go into an engine that sees one document") {
 		t.Errorf("the error about a normalization is %v", err)
 	}
-	m.Normalization, m.Missing = dataset.NoNormalization, dataset.MissingMin
+	m.Normalization = dataset.NoNormalization
+	for _, views := range []dataset.Views{{dataset.RankView}, {dataset.ZScoreView}} {
+		m.Views = views
+		for _, name := range names(writable) {
+			if _, err := Write(&strings.Builder{}, m, name, WriteOptions{}); err == nil || !strings.Contains(err.Error(), "ranks and z-scores within a query cannot go into an engine that sees one document") {
+				t.Errorf("%s: the error about views is %v", name, err)
+			}
+		}
+	}
+	m.Views = nil
+	m.Missing = dataset.MissingMin
 	if _, err := linearOf(m); err == nil || !strings.Contains(err.Error(), "--missing min") {
 		t.Errorf("the error about missing values is %v", err)
 	}

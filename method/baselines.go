@@ -54,7 +54,7 @@ func (s singleFeature) Learn(ctx context.Context, t *train.Task) (*train.Learned
 	if err := measure.CheckVaries(t.Measure, t.Data); err != nil {
 		return nil, train.BadProblem("training data: %w", err)
 	}
-	first, last := 0, t.Data.Features-1
+	first, last := 0, t.Inputs()-1
 	if s.feature > t.Data.Features {
 		return nil, train.BadProblem("feature=%d: expected one of the data's %d", s.feature, t.Data.Features)
 	} else if s.feature > 0 {
@@ -127,5 +127,5 @@ func (randomOrder) Learn(_ context.Context, t *train.Task) (*train.Learned, erro
 	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
 	}
-	return &train.Learned{Scorer: scorer.Random{Features: t.Data.Features, Seed: t.Seed}, Training: model.Training{Status: "nothing to learn"}}, nil
+	return &train.Learned{Scorer: scorer.Random{Features: t.Inputs(), Seed: t.Seed}, Training: model.Training{Status: "nothing to learn"}}, nil
 }

@@ -203,5 +203,5 @@ func (c *climb) learned(converged bool) *train.Learned {
 	if c.valid != nil {
 		t.Validation = &c.best.worth
 	}
-	return &train.Learned{Scorer: scorer.Linear{Features: c.task.Data.Features}, Params: c.best.w, Training: t, Used: c.data.Queries()}
+	return &train.Learned{Scorer: scorer.Linear{Features: c.task.Inputs()}, Params: c.best.w, Training: t, Used: c.data.Queries()}
 }

@@ -58,6 +58,7 @@ type Problem struct {
 	Values        Values           // the hyperparameters; the zero value: the defaults
 	Scorer        string           // one of the method's Scorers; empty means the first
 	Normalization dataset.Normalization
+	Views         dataset.Views    // the forms in which the scorer sees the features, after Normalization; nil: raw
 	Transforms    []transform.Spec // done to features one by one before Normalization, learned from Data, stored in the model; none with Initial
 	Seed          uint64
 	Workers       int // goroutines; 0 means GOMAXPROCS
@@ -151,7 +152,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 		return nil, train.BadProblem("found no model to refit, expected one to continue")
 	}
 	t := &train.Problem{
-		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Transforms: p.Transforms,
+		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Views: p.Views, Transforms: p.Transforms,
 		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, Checkpoint: p.Checkpoint, Observe: p.Observe,
 		Method: m.Name,
 	}

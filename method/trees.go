@@ -122,10 +122,21 @@ func trees(p *Problem) (train.Trees, error) {
 	return l, p.nameColumns(&l)
 }
 
-// nameColumns sets what of trees names features.
+// nameColumns sets what of trees names features. What is asked of a feature holds for all its
+// views, none of which decreases where it increases; categories have no views.
 func (p *Problem) nameColumns(l *train.Trees) (err error) {
-	if l.Interactions, _, err = p.columnsOf("interactions"); err != nil {
+	groups, _, err := p.columnsOf("interactions")
+	if err != nil {
 		return err
+	}
+	for _, group := range groups {
+		var all []int
+		for view := range p.Views.Count() {
+			for _, f := range group {
+				all = append(all, view*p.Data.Features+f)
+			}
+		}
+		l.Interactions = append(l.Interactions, all)
 	}
 	categorical, _, err := p.columnsOf("categorical")
 	if err != nil {
@@ -139,9 +150,11 @@ func (p *Problem) nameColumns(l *train.Trees) (err error) {
 	}
 	features, signs, err := p.columnsOf("monotone")
 	for g := range features {
-		l.Monotone = make([]int8, p.Data.Features)
+		l.Monotone = make([]int8, p.Data.Features*p.Views.Count())
 		for i, f := range features[g] {
-			l.Monotone[f] = signs[g][i]
+			for ; f < len(l.Monotone); f += p.Data.Features {
+				l.Monotone[f] = signs[g][i]
+			}
 		}
 	}
 	return err

@@ -1,14 +1,11 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"reflect"
-	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
@@ -17,7 +14,7 @@ import (
 
 // FormatName and a version head every model file. Files of a version higher than
 // FormatVersion are refused; unknown keys are ignored. A model has the lowest version that
-// holds it: 2 if features are transformed one by one or a fusion has them by name, which
+// holds it: 2 if features are transformed one by one, views of them are taken or a fusion has them by name, which
 // programs of version 1 would ignore, else 1.
 const (
 	FormatName    = "listwise-model"
@@ -49,6 +46,7 @@ type featuresFile struct {
 	Count      int         `json:"count"`
 	Names      []string    `json:"names,omitempty"`
 	Transforms []chainFile `json:"transforms,omitempty"`
+	Views      []string    `json:"views,omitempty"` // none: raw
 }
 
 // Save writes the model to a file: to a temporary name first, synced and renamed,
@@ -119,6 +117,9 @@ func (m *Model) encode() ([]byte, error) {
 	if _, err := dataset.ParseNormalization(m.Normalization.String()); err != nil {
 		return nil, fmt.Errorf("normalization: %w", err)
 	}
+	if err := m.checkViews(); err != nil {
+		return nil, err
+	}
 	if err := m.checkKept(); err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func (m *Model) encode() ([]byte, error) {
 		Threshold:       m.Threshold,
 		Hyperparameters: m.Hyperparameters,
 		Seed:            m.Seed,
-		Features:        featuresFile{Count: m.Scorer.NumFeatures(), Names: m.FeatureNames, Transforms: transforms},
+		Features:        featuresFile{Count: m.NumFeatures(), Names: m.FeatureNames, Transforms: transforms, Views: m.viewTexts()},
 		Missing:         missing,
 		Normalization:   m.Normalization.String(),
 		Training:        m.Training,
@@ -152,31 +153,6 @@ func (m *Model) encode() ([]byte, error) {
 	}
 	return strictjson.AppendMember(text, "scorer", s), nil
 }
-
-// FileError says what is wrong in a model file: what was found, what was expected, and on
-// which line where that is known.
-type FileError struct {
-	File string
-	Line int // counted from 1; 0 if the error is not of one line
-	Err  error
-}
-
-// Error returns "FILE:LINE: …", without the middle of what is very long: a file may
-// hold a text of any length where a name is expected.
-func (e *FileError) Error() string {
-	const most = 400
-	what := []rune(e.Err.Error())
-	if len(what) > most {
-		what = slices.Concat(what[:most/2], []rune(" … "), what[len(what)-most/2:])
-	}
-	if e.Line == 0 {
-		return e.File + ": " + string(what)
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, string(what))
-}
-
-// Unwrap returns the cause.
-func (e *FileError) Unwrap() error { return e.Err }
 
 // Load reads a model file, which must be a regular file of at most MaxFileBytes. An
 // error about its content is a *FileError.
@@ -304,8 +280,12 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	if err != nil {
 		return nil, inPart(raw, err)
 	}
-	if s.NumFeatures() != f.Features.Count {
-		return nil, fmt.Errorf(`found "features": {"count": %d}, expected the scorer's %d`, f.Features.Count, s.NumFeatures())
+	views, err := dataset.ViewsOf(f.Features.viewNames())
+	if err != nil {
+		return nil, fmt.Errorf("views: %w", err)
+	}
+	if n := s.NumFeatures(); f.Features.Count < 0 || f.Features.Count > n || n != f.Features.Count*views.Count() {
+		return nil, fmt.Errorf(`found "features": {"count": %d}, expected the scorer's %d%s`, f.Features.Count, n/views.Count(), ofViews(n, views))
 	}
 	names := f.Features.Names
 	switch len(names) {
@@ -343,6 +323,7 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 		Missing:         missing,
 		Transforms:      transforms,
 		Normalization:   norm,
+		Views:           views,
 		Training:        f.Training,
 		Scorer:          s,
 		Params:          params,
@@ -353,55 +334,8 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	if err := m.checkNames(); err != nil {
 		return nil, err
 	}
+	if err := m.checkViews(); err != nil {
+		return nil, err
+	}
 	return m, m.checkKept()
-}
-
-// Locate adds to an error about a text where it happened, and rephrases those about JSON for
-// readers who do not know Go. Packages that read models of other systems use it, too.
-func Locate(path string, text []byte, err error) *FileError {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	var strict *strictjson.Error
-	var part *partError
-	var offset int
-	switch {
-	case errors.As(err, &syntax):
-		offset = int(syntax.Offset)
-		err = fmt.Errorf("found what is not JSON (%w), expected a model file", err)
-	case errors.As(err, &kind):
-		offset = int(kind.Offset)
-		where := ""
-		if kind.Field != "" {
-			where = fmt.Sprintf(" as %q", kind.Field)
-		}
-		err = fmt.Errorf("found %s%s, expected %s", kind.Value, where, kindName(kind.Type))
-	case errors.As(err, &strict):
-		offset = strict.At
-	case errors.As(err, &part):
-		offset = part.at
-	default:
-		return &FileError{File: path, Err: err}
-	}
-	end := min(max(0, offset), len(text))
-	return &FileError{File: path, Line: 1 + bytes.Count(text[:end], []byte("\n")), Err: err}
-}
-
-// kindName describes the values that a field takes.
-func kindName(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return kindName(t.Elem())
-	case reflect.String:
-		return "text in quotes"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint32, reflect.Uint64:
-		return "a whole number within range"
-	case reflect.Float32, reflect.Float64:
-		return "a number within the range of " + t.Kind().String()
-	case reflect.Slice:
-		return "a list"
-	default:
-		return "an object"
-	}
 }

@@ -37,8 +37,8 @@ var _ scorer.Scorer = (*Fusion)(nil)
 // fusionMemory is what Score and Backward need for one query.
 type fusionMemory struct {
 	votes  [][]float64
-	x      []float32
-	spaces []scorer.Workspace
+	x      []float32 // of a member that has the first features alone
+	spaces []space   // of the members
 }
 
 // NewFusion returns the fusion of models, each of which takes its features by name if all
@@ -59,7 +59,7 @@ func NewFusion(r fuse.Rule, members []*Model) (*Fusion, error) {
 		return nil, err
 	}
 	f.pool.New = func() any {
-		return &fusionMemory{votes: make([][]float64, len(members)), spaces: make([]scorer.Workspace, len(members))}
+		return &fusionMemory{votes: make([][]float64, len(members)), spaces: make([]space, len(members))}
 	}
 	return f, nil
 }
@@ -112,18 +112,18 @@ func (f *Fusion) vote(x []float32, docs int) *fusionMemory {
 	}
 	m := f.pool.Get().(*fusionMemory)
 	for s, member := range f.Members {
-		width := member.Scorer.NumFeatures()
-		m.x = m.x[:0]
-		if columns := f.Columns(s); columns != nil {
-			m.x = appendColumns(m.x, x, f.features, columns)
-		} else {
+		width, rows, features := member.NumFeatures(), x, f.features
+		own := &m.spaces[s]
+		own.missing, own.columns = true, f.Columns(s)
+		if own.columns == nil && width < features {
+			m.x, features = m.x[:0], width
 			for i := range docs {
 				m.x = append(m.x, x[i*f.features:i*f.features+width]...)
 			}
+			rows = m.x
 		}
-		member.Transform(m.x, width)
 		m.votes[s] = slices.Grow(m.votes[s][:0], docs)[:docs]
-		member.Scorer.Score(m.votes[s], member.Params, m.x, &m.spaces[s])
+		member.scoreQuery(m.votes[s], rows, features, own)
 	}
 	f.Rule.Votes(m.votes)
 	return m

@@ -35,6 +35,7 @@ type Model struct {
 	Missing         dataset.Missing       // what missing values became in training, and become before scoring
 	Transforms      *transform.Pipeline   // applied to features one by one before scoring, after Missing; nil does nothing
 	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
+	Views           dataset.Views         // the forms in which the scorer sees the features, after Normalization; nil: raw
 	Training        Training
 	Scorer          scorer.Scorer
 	Params          []float64 // the scorer's
@@ -99,7 +100,7 @@ func (m *Model) Constant() bool {
 }
 
 // Score returns one score for each document of d, in the order of its rows, after what the
-// model does to features: see [Model.Transform]. Features that have names, the model's and
+// model does to features: see [Model.AppendInputs]. Features that have names, the model's and
 // the data's, are found by them, in any order, and must be the same, unless d.IgnoreOthers allows further
 // ones; else they go by position, and documents may lack trailing features
 // (they count as 0), but must not have more than the model. Other features, missing values
@@ -109,7 +110,7 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 		return nil, errNoScorer
 	}
 	if d.Features == 0 {
-		return nil, fmt.Errorf("found no features, expected 1 to %d for each document", m.Scorer.NumFeatures())
+		return nil, fmt.Errorf("found no features, expected 1 to %d for each document", m.NumFeatures())
 	}
 	columns, err := m.Columns(d)
 	if err != nil {
@@ -142,13 +143,24 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	return scores, nil
 }
 
-// Transform does to the features of one query's documents, in place, what the model does
-// before it scores: it fills in what is missing, transforms features one by one and
-// normalizes. x is their row-major matrix with the given number of features.
-func (m *Model) Transform(x []float32, features int) {
-	m.Missing.Apply(x, features)
-	m.Transforms.Apply(x, features)
-	m.Normalization.Apply(x, features)
+// NumFeatures returns the number of features of a document that the model ranks. Its scorer
+// sees more if it sees several views of each.
+func (m *Model) NumFeatures() int { return m.Scorer.NumFeatures() / m.Views.Count() }
+
+// InputNames returns the names of what the scorer sees: FeatureNames and, of views, names such as
+// rank(bm25); nil if features have no names.
+func (m *Model) InputNames() []string { return m.Views.Names(m.FeatureNames) }
+
+// AppendInputs appends to dst what the scorer sees of one query's documents, a row-major matrix
+// of as many columns as it has features: what is missing is filled in, features are transformed
+// one by one and normalized, and their views are taken. x is the documents' row-major matrix with
+// all features of the model, and stays as it is.
+func (m *Model) AppendInputs(dst, x []float32) []float32 {
+	s := spaces.Get().(*space)
+	defer spaces.Put(s)
+	s.missing, s.columns, s.transformed = true, nil, s.transformed[:0]
+	m.transform(x, m.NumFeatures(), s)
+	return append(dst, s.transformed...)
 }
 
 // checkMissing returns an error if values of d, in the given columns, are missing and the
@@ -184,7 +196,7 @@ func takesMissing(s scorer.Scorer) bool {
 // FillsKept reports whether the model keeps missing values for Transforms, which make
 // numbers of all of them.
 func (m *Model) FillsKept() bool {
-	return m.Missing == dataset.MissingKeep && m.Transforms.Fills(m.Scorer.NumFeatures())
+	return m.Missing == dataset.MissingKeep && m.Transforms.Fills(m.NumFeatures())
 }
 
 // checkKept returns an error for a model that keeps missing values though its scorer or its

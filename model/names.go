@@ -20,7 +20,7 @@ func (m *Model) Columns(d *dataset.Dataset) ([]int, error) {
 	if err != nil || columns != nil {
 		return columns, err
 	}
-	if width := m.Scorer.NumFeatures(); d.Features > width {
+	if width := m.NumFeatures(); d.Features > width {
 		return nil, fmt.Errorf("found %d features, expected at most the model's %d", d.Features, width)
 	}
 	return nil, nil
@@ -56,7 +56,7 @@ func (f *Fusion) arrange() error {
 		if err := m.checkNames(); err != nil {
 			return fmt.Errorf("member %d: %w", s+1, err)
 		}
-		f.features = max(f.features, m.Scorer.NumFeatures())
+		f.features = max(f.features, m.NumFeatures())
 		if m.FeatureNames == nil {
 			all = false
 		} else if longest == nil || len(m.FeatureNames) > len(longest.FeatureNames) {
@@ -115,8 +115,8 @@ func (f *Fusion) Columns(member int) []int {
 
 // checkNames returns an error for names that do not belong to the features.
 func (m *Model) checkNames() error {
-	if n := len(m.FeatureNames); m.FeatureNames != nil && n != m.Scorer.NumFeatures() {
-		return fmt.Errorf("found %d feature names, expected %d", n, m.Scorer.NumFeatures())
+	if n := len(m.FeatureNames); m.FeatureNames != nil && n != m.NumFeatures() {
+		return fmt.Errorf("found %d feature names, expected %d", n, m.NumFeatures())
 	}
 	if f, ok := m.Scorer.(*Fusion); ok && f.columns != nil && !slices.Equal(m.FeatureNames, f.names) {
 		return errors.New("found other feature names than those of the fusion's members, in the order in which these have them")

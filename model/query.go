@@ -10,7 +10,7 @@ import (
 )
 
 // ErrSingleDocument is the cause of an error about one document whose features a model
-// normalizes per query.
+// normalizes per query, or takes ranks or z-scores of.
 var ErrSingleDocument = errors.New("a single document cannot be normalized")
 
 // spaces are the memory of ScoreQuery, for any model.
@@ -18,12 +18,12 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 
 // ScoreQuery sets dst to the scores of one query's documents: dst has one element a
 // document, x their features, in the order of FeatureNames, as a row-major matrix, which stays as it is. The model's
-// transformation of features, see [Model.Transform], is applied. Documents may lack
+// transformation of features, see [Model.AppendInputs], is applied. Documents may lack
 // trailing features (they count as 0); a NaN is a missing value.
 //
 // It returns an error for shapes that do not fit, a missing value that the model has no
 // rule for, an infinite feature, a score that is not finite, and a single document where features are
-// normalized per query, since all features of any such document would become 0. After an
+// normalized per query or have other views than raw, since these would be the same of any such document. After an
 // error the contents of dst are undefined.
 //
 // After some calls it allocates nothing. It is safe for concurrent use.
@@ -35,7 +35,7 @@ func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 		return nil
 	}
 	features := len(x) / len(dst)
-	switch width := m.Scorer.NumFeatures(); {
+	switch width := m.NumFeatures(); {
 	case len(x) != features*len(dst):
 		return fmt.Errorf("found %d feature values for %d documents, expected a multiple of %d: all documents have the same number of features", len(x), len(dst), len(dst))
 	case features == 0:
@@ -47,8 +47,8 @@ func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 	if err != nil {
 		return err
 	}
-	if len(dst) == 1 && m.normalizes() {
-		return fmt.Errorf("%w: the model rescales every feature over the documents of a query (%s), of which there must be two or more", ErrSingleDocument, m.Normalization)
+	if len(dst) == 1 && m.comparing() != "" {
+		return fmt.Errorf("%w: the model compares every feature over the documents of a query (%s), of which there must be two or more", ErrSingleDocument, m.comparing())
 	}
 	if missing && !m.fillsMissing() {
 		return errors.New("found a missing value (NaN) among the features, expected finite ones: the model does not know what missing values become")
@@ -65,21 +65,23 @@ func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 	return nil
 }
 
-// normalizes reports whether the model, or a member of a fusion, normalizes features.
-func (m *Model) normalizes() bool {
-	if m.Normalization != dataset.NoNormalization {
-		return true
+// comparing names what the model, or the first such member of a fusion, makes of features that
+// depends on the query's other documents; it is empty if there is nothing.
+func (m *Model) comparing() string {
+	switch {
+	case m.Normalization != dataset.NoNormalization:
+		return m.Normalization.String()
+	case !m.Views.Raw():
+		return "views " + m.Views.String()
 	}
-	f, ok := m.Scorer.(*Fusion)
-	if !ok {
-		return false
-	}
-	for _, member := range f.Members {
-		if member.normalizes() {
-			return true
+	if f, ok := m.Scorer.(*Fusion); ok {
+		for _, member := range f.Members {
+			if what := member.comparing(); what != "" {
+				return what
+			}
 		}
 	}
-	return false
+	return ""
 }
 
 // findMissing reports whether any value is missing (NaN). An infinite one is an error: it

@@ -19,7 +19,9 @@ const (
 
 // space is the memory in which one goroutine scores.
 type space struct {
+	before            []float32 // what views are taken of
 	transformed, wide []float32
+	views             dataset.ViewMemory
 	scorer            scorer.Workspace
 	sums              []float64
 	missing           bool  // values may be
@@ -38,7 +40,7 @@ func (m *Model) oneByOne() bool {
 
 // atOnce returns how many of a query's documents are widened at a time.
 func (m *Model) atOnce(docs int) int {
-	if !m.oneByOne() {
+	if !m.oneByOne() || !m.Views.Raw() {
 		return docs
 	}
 	return min(docs, max(1, usualBytes/4/m.Scorer.NumFeatures()))
@@ -46,7 +48,7 @@ func (m *Model) atOnce(docs int) int {
 
 // checkWidth checks that documents of d can be given all features of the model.
 func (m *Model) checkWidth(d *dataset.Dataset, columns []int) error {
-	width := m.Scorer.NumFeatures()
+	width := m.NumFeatures()
 	if d.Features == width || columns != nil {
 		return nil
 	}
@@ -54,7 +56,7 @@ func (m *Model) checkWidth(d *dataset.Dataset, columns []int) error {
 	for i := range d.Queries {
 		longest = max(longest, m.atOnce(d.Queries[i].Len()))
 	}
-	if bytes := 4 * float64(width) * float64(longest); bytes > mostBytes {
+	if bytes := 4 * float64(m.Scorer.NumFeatures()) * float64(longest); bytes > mostBytes {
 		return fmt.Errorf("found %d features, expected the model's %d: to fill up a query of them would take %.0f GiB, and at most %d are taken",
 			d.Features, width, bytes/(1<<30), mostBytes>>30)
 	}
@@ -97,7 +99,7 @@ func (m *Model) scoreQueries(dst []float64, queries []dataset.Query, features in
 // scoreQuery sets dst to the scores of a query's documents, the rows of x with the given
 // number of features each; x is not changed.
 func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
-	if m.Normalization != dataset.NoNormalization || m.Transforms != nil || s.missing || s.columns != nil {
+	if m.Normalization != dataset.NoNormalization || m.Transforms != nil || !m.Views.Raw() || s.missing || s.columns != nil {
 		s.transformed = s.transformed[:0]
 		features = m.transform(x, features, s)
 		x = s.transformed
@@ -106,33 +108,58 @@ func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
 }
 
 // transform appends the rows of a query to s.transformed, as the model transforms them, and
-// returns their number of columns. Features that are not there are left to widen.
+// returns their number of columns. Features that are not there are left to widen, unless views
+// are taken.
 func (m *Model) transform(x []float32, features int, s *space) int {
-	begin := len(s.transformed)
-	if s.columns != nil {
-		s.transformed = appendColumns(s.transformed, x, features, s.columns)
-		features = len(s.columns)
-	} else {
-		s.transformed = append(s.transformed, x...)
+	if m.Views.Raw() {
+		begin := len(s.transformed)
+		s.transformed, features = appendColumns(s.transformed, x, features, s.columns)
+		m.rescale(s.transformed[begin:], features, s)
+		return features
 	}
-	own := s.transformed[begin:]
-	if s.missing {
-		m.Missing.Apply(own, features)
-	}
-	m.Transforms.Apply(own, features)
-	s.sums = m.Normalization.ApplyWith(s.sums, own, features)
-	return features
+	s.before, features = appendColumns(s.before[:0], x, features, s.columns)
+	s.before = lengthen(s.before, features, m.NumFeatures())
+	m.rescale(s.before, m.NumFeatures(), s)
+	s.transformed = m.Views.Append(s.transformed, s.before, m.NumFeatures(), &s.views)
+	return m.Scorer.NumFeatures()
 }
 
-// appendColumns appends the given columns of the rows of x, which have the given number of
-// features.
-func appendColumns(dst, x []float32, features int, columns []int) []float32 {
+// rescale does in place all that the model does to the features of a query before it takes views
+// of them.
+func (m *Model) rescale(x []float32, features int, s *space) {
+	if s.missing {
+		m.Missing.Apply(x, features)
+	}
+	m.Transforms.Apply(x, features)
+	s.sums = m.Normalization.ApplyWith(s.sums, x, features)
+}
+
+// appendColumns appends the given columns (nil: all) of the rows of x, which have the given number
+// of features, and returns how many there are.
+func appendColumns(dst, x []float32, features int, columns []int) ([]float32, int) {
+	if columns == nil {
+		return append(dst, x...), features
+	}
 	for row := range slices.Chunk(x, features) {
 		for _, c := range columns {
 			dst = append(dst, row[c])
 		}
 	}
-	return dst
+	return dst, len(columns)
+}
+
+// lengthen returns rows with zeros at their ends, in place if there is room.
+func lengthen(x []float32, features, width int) []float32 {
+	if features == width {
+		return x
+	}
+	rows := len(x) / features
+	x = slices.Grow(x, rows*(width-features))[:rows*width]
+	for i := rows - 1; i >= 0; i-- {
+		row := x[i*width : (i+1)*width]
+		clear(row[copy(row, x[i*features:(i+1)*features]):])
+	}
+	return x
 }
 
 // scoreRows sets dst to the scores of the rows of x, which is not changed.

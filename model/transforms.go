@@ -27,7 +27,7 @@ type stepFile struct {
 
 // version returns the lowest version of the format that holds the model.
 func (m *Model) version() int {
-	if f, ok := m.Scorer.(*Fusion); ok && f.columns != nil || m.Transforms != nil {
+	if f, ok := m.Scorer.(*Fusion); ok && f.columns != nil || m.Transforms != nil || !m.Views.Raw() {
 		return 2
 	}
 	return 1
@@ -37,7 +37,7 @@ func (m *Model) version() int {
 func (m *Model) encodeTransforms() ([]chainFile, error) {
 	var chains []chainFile
 	for _, feature := range m.Transforms.Features() {
-		if n := m.Scorer.NumFeatures(); feature >= n {
+		if n := m.NumFeatures(); feature >= n {
 			return nil, fmt.Errorf("transforms: found feature %d, expected one from 1 to %d", feature+1, n)
 		}
 		c := chainFile{Feature: feature + 1}

@@ -144,7 +144,7 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	}
 	// The value that scoring with the model gives: sums of weights may be added in another order
 	// than round by round.
-	m := model.Model{Missing: b.task.Missing, Transforms: b.task.pipeline, Normalization: b.task.Normalization, Scorer: s, Params: params}
+	m := model.Model{Missing: b.task.Missing, Transforms: b.task.pipeline, Normalization: b.task.Normalization, Views: b.task.Views, Scorer: s, Params: params}
 	scores, err := m.Score(b.task.Valid)
 	if err != nil {
 		return nil, err

@@ -117,7 +117,7 @@ func newCertified(t *Task, c float64) (*certified, error) {
 	if err := t.NoCheckpoint(); err != nil {
 		return nil, err
 	}
-	s := Linear(t.Data.Features)
+	s := Linear(t.Inputs())
 	risk, err := t.Risk(s, t.Loss, c)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ type descent struct {
 
 // Learn implements Learner. It writes checkpoints.
 func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
-	s := d.Architecture.new(t.Data.Features)
+	s := d.Architecture.new(t.Inputs())
 	risk, err := t.Risk(s, t.Loss, d.C)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,9 @@ func (p *Problem) identity() string {
 	if len(p.Transforms) > 0 {
 		words += " transforms=" + strings.Join(transform.Texts(p.Transforms), ",")
 	}
+	if !p.Views.Raw() {
+		words += " views=" + p.Views.String()
+	}
 	if !p.Weights.IsZero() {
 		words += " weights=" + fingerprint(p.Weights.Better, p.Weights.Worse)
 	}

@@ -36,10 +36,12 @@ func (p *Problem) checkInitial() error {
 		return BadProblem("model to continue: %w", err)
 	}
 	switch {
-	case m.Scorer.NumFeatures() != p.Data.Features:
-		return BadProblem("model to continue: found one of %d features, expected the %d of the data", m.Scorer.NumFeatures(), p.Data.Features)
+	case m.NumFeatures() != p.Data.Features:
+		return BadProblem("model to continue: found one of %d features, expected the %d of the data", m.NumFeatures(), p.Data.Features)
 	case m.Normalization != p.Normalization:
 		return BadProblem("model to continue: found one with the normalization %s, expected %s", m.Normalization, p.Normalization)
+	case !slices.Equal(m.Views.Canonical(), p.Views.Canonical()):
+		return BadProblem("model to continue: found one with the views %s, expected %s", m.Views, p.Views)
 	case m.Missing != p.Missing && m.Missing != dataset.MissingError:
 		return BadProblem("model to continue: found one for which missing values are %s, expected %s", m.Missing, p.Missing)
 	}

@@ -31,7 +31,7 @@ type LBFGS struct {
 
 // Learn implements Learner. It writes checkpoints.
 func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
-	s := l.Architecture.new(t.Data.Features)
+	s := l.Architecture.new(t.Inputs())
 	risk, err := t.Risk(s, t.Loss, l.C)
 	if err != nil {
 		return nil, err

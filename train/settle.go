@@ -79,6 +79,9 @@ func (p *Problem) check() error {
 	if _, err := dataset.ParseNormalization(p.Normalization.String()); err != nil {
 		return BadProblem("normalization: %w", err)
 	}
+	if err := p.Views.Check(); err != nil {
+		return BadProblem("views: %w", err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Settings)) {
 		if !storable(p.Settings[name]) {
 			return BadProblem("setting %s: found %v (%T), expected a finite number, text or true or false", name, p.Settings[name], p.Settings[name])

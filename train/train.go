@@ -44,6 +44,7 @@ type Problem struct {
 	Valid         *dataset.Dataset // before normalization, of the features of Data, in any order if they have names; by it learners choose the epoch or round to keep; may be nil
 	Missing       dataset.Missing  // what values of Data and Valid that are missing became, or become; stored in the model
 	Normalization dataset.Normalization
+	Views         dataset.Views // the forms in which the scorer sees the features, after Normalization; nil: raw
 
 	// Transforms are done to features one by one, in this order, before Normalization; their
 	// numbers are learned from Data and stored in the model. With Initial there must be none:
@@ -236,6 +237,7 @@ func (p *Problem) model(l *Learned) *model.Model {
 		Missing:         p.Missing,
 		Transforms:      p.pipeline,
 		Normalization:   p.Normalization,
+		Views:           p.Views.Canonical(),
 		Training:        t,
 		Scorer:          l.Scorer,
 		Params:          l.Params,

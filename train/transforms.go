@@ -26,10 +26,21 @@ func (p *Problem) learnTransforms() error {
 	return nil
 }
 
-// prepared returns data as the scorer takes them, transformed and normalized: d itself if
-// nothing is done to it, else a copy. Features that it lacks are 0 before they are
-// transformed.
+// prepared returns data as the scorer takes them, transformed, normalized and in all views: d
+// itself if nothing is done to it, else a copy. Features that it lacks are 0 before they are
+// transformed or viewed.
 func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
+	if p.Views.Raw() {
+		return p.rescaled(d)
+	}
+	if d.Features < p.Data.Features {
+		d = d.Widen(p.Data.Features)
+	}
+	return p.rescaled(d).View(p.Views)
+}
+
+// rescaled returns data transformed and normalized.
+func (p *Problem) rescaled(d *dataset.Dataset) *dataset.Dataset {
 	switch {
 	case p.pipeline == nil && p.Normalization == dataset.NoNormalization:
 		return d
@@ -48,3 +59,6 @@ func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
 	})
 	return c
 }
+
+// Inputs returns the number of features that the scorer takes, those of all views.
+func (p *Problem) Inputs() int { return p.Data.Features * p.Views.Count() }

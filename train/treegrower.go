@@ -29,6 +29,8 @@ func (l *Trees) checkBins(t *Task) error {
 	switch {
 	case categorical && t.Normalization != dataset.NoNormalization:
 		return BadProblem("found categorical features with the normalization %s, which makes other values of them for each query; expected none", t.Normalization)
+	case categorical && !t.Views.Raw():
+		return BadProblem("found categorical features with the views %s, expected raw alone: categories have no ranks", t.Views)
 	case l.Exact && (categorical || l.BinsByCurvature || l.Bins != 0 && l.Bins != tree.MaxBins):
 		return BadProblem("found exact splits with categorical features, bins by curvature or less than %d bins, expected none of these, or splits by histograms", tree.MaxBins)
 	}

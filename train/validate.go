@@ -14,7 +14,7 @@ type Validation struct {
 	Data    *dataset.Dataset // before normalization
 	Measure measure.Averager
 
-	ready         *dataset.Dataset // Data, transformed once and for all where there are transforms
+	ready         *dataset.Dataset // Data, transformed once and for all where there are transforms or views
 	missing       dataset.Missing
 	normalization dataset.Normalization
 }
@@ -26,7 +26,7 @@ func (t *Task) Validation(choosing bool) (*Validation, error) {
 		return nil, nil
 	}
 	v := &Validation{Data: t.Valid, ready: t.Valid, missing: t.Missing, normalization: t.Normalization}
-	if t.pipeline != nil {
+	if t.pipeline != nil || !t.Views.Raw() {
 		v.ready, v.normalization = t.prepared(t.Valid), dataset.NoNormalization
 	}
 	var err error

@@ -178,12 +178,12 @@ func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	if e.Method != nil {
 		return e.Method.Train(ctx, &method.Problem{
 			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: c.Scorer,
-			Missing: c.Missing, Normalization: c.Normalization, Transforms: c.Transforms, Seed: c.Seed, Workers: workers,
+			Missing: c.Missing, Normalization: c.Normalization, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed, Workers: workers,
 		})
 	}
 	return train.Run(ctx, &train.Problem{
 		Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner,
-		Missing: c.Missing, Normalization: c.Normalization, Transforms: c.Transforms, Seed: c.Seed, Workers: workers,
+		Missing: c.Missing, Normalization: c.Normalization, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed, Workers: workers,
 		Method: e.Name, Settings: s.Typed(),
 	})
 }

@@ -93,10 +93,14 @@ func (j *job) key(c *Config) string {
 	if m := j.entry.Measure; m != nil {
 		training, convention = m.Name(), measure.ConventionOf(m).Name()
 	}
-	text, err := json.Marshal([]any{
+	parts := []any{
 		model.FormatVersion, j.trainer(), training, convention, j.values.Typed(), c.Seed, c.Normalization.String(),
 		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer, recordVersion, transform.Texts(c.Transforms),
-	})
+	}
+	if !c.Views.Raw() {
+		parts = append(parts, c.Views.Texts())
+	}
+	text, err := json.Marshal(parts)
 	if err != nil {
 		panic(err) // strings and numbers always have a JSON form
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Ties          measure.TiePolicy  // of the test results
 	Missing       dataset.Missing    // what missing values of the folds became; stored in the models
 	Normalization dataset.Normalization
+	Views         dataset.Views    // as train.Problem has them
 	Transforms    []transform.Spec // learned from each fold's training data
 	Scorer        string           // of all entries; empty means each method's default
 	Seed          uint64

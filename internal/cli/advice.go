@@ -17,8 +17,8 @@ const notableScales = 1e4
 
 // scaleHint proposes normalization if the features differ much in scale and nothing is done to
 // them, else it is empty. It reads the matrix, so it is asked for only when there is cause.
-func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transform.Spec) string {
-	if n != dataset.NoNormalization || len(transforms) > 0 {
+func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transform.Spec, views dataset.Views) string {
+	if n != dataset.NoNormalization || len(transforms) > 0 || !slices.Contains(views, dataset.RawView) && len(views) > 0 {
 		return ""
 	}
 	ratio := d.ScaleRatio()
@@ -49,7 +49,7 @@ func (env *environment) advise(m *model.Model, p *method.Problem) {
 	useless := !constant && ranksNothing(m, p.Data)
 	hint := ""
 	if constant || useless || unconverged {
-		hint = scaleHint(p.Data, p.Normalization, p.Transforms)
+		hint = scaleHint(p.Data, p.Normalization, p.Transforms, p.Views)
 	}
 	if constant {
 		env.note("warning: all weights are 0, so the model gives every document the same score and ranks nothing; a larger C or another form may help%s", hint)

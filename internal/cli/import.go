@@ -140,10 +140,10 @@ func importReport(path, out string, m *model.Model) report {
 	return report{
 		title:   "wrote " + out,
 		columns: []string{"file", "format", "scorer", "features", "parameters"},
-		rows:    [][]any{{path, m.Method, m.Scorer.Kind(), m.Scorer.NumFeatures(), len(m.Params)}},
+		rows:    [][]any{{path, m.Method, m.Scorer.Kind(), m.NumFeatures(), len(m.Params)}},
 		json: map[string]any{
 			"file": path, "model": out, "format": m.Method, "scorer": m.Scorer.Kind(),
-			"features": m.Scorer.NumFeatures(), "feature_names": m.FeatureNames, "parameters": len(m.Params),
+			"features": m.NumFeatures(), "feature_names": m.FeatureNames, "parameters": len(m.Params),
 		},
 	}
 }

@@ -28,6 +28,9 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	if p.Initial != nil {
 		r.Data = append(r.Data, recordedFile("continue", f.from))
 		c["normalize"] = p.Normalization.String()
+		if !p.Views.Raw() {
+			c["views"] = p.Views.String()
+		}
 	}
 	if p.Refit {
 		c["refit"] = p.Decay

@@ -23,6 +23,7 @@ type learning struct {
 	measure   string
 	normalize string
 	transform []string
+	views     string
 	scorer    string
 	seed      uint64
 }
@@ -33,6 +34,7 @@ func (l *learning) addTo(cmd *cobra.Command) {
 	l.judging.addTo(cmd)
 	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features per query: none, minmax or zscore; stored in the model")
 	f.StringArrayVar(&l.transform, "transform", nil, "a `STEP[:FEATURES]` that features go through one by one before --normalize, learned from the training data and stored in the model; may be repeated, in order. Steps: log1p, standard (by mean and standard deviation), clip=LOW:HIGH (numbers, quantiles such as 99%, or nothing); features by name or number, such as price,3..7, all if not given")
+	f.StringVar(&l.views, "views", "raw", "`forms` in which features are learned from, after --normalize, separated by commas: raw, rank (among the query's documents, from 0 to 1) and zscore (within the query); stored in the model")
 	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters), trees (boosted; see listwise methods M --scorer trees) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2, trees for lambdamart and mart)")
 	l.reading.addTo(cmd)
 	f.Lookup("missing").Usage = "`what` nan and NULL stand for: error, zero, min (the least value within the query), mean or median (of the feature in the training data), or keep (nothing: trees learn where documents go without); stored in the model"
@@ -96,6 +98,15 @@ func (l *learning) normalization() (dataset.Normalization, error) {
 		return n, usageErrorf("--normalize: %w", err)
 	}
 	return n, nil
+}
+
+// parseViews returns the views asked for, nil for the raw features alone.
+func (l *learning) parseViews() (dataset.Views, error) {
+	v, err := dataset.ParseViews(l.views)
+	if err != nil {
+		return nil, usageErrorf("--views: %w", err)
+	}
+	return v, nil
 }
 
 func conventionNames() []string {
@@ -312,6 +323,9 @@ func (f *trainFlags) settle(env *environment, m *method.Method, p *method.Proble
 		}
 	}
 	if p.Normalization, err = f.normalization(); err != nil {
+		return err
+	}
+	if p.Views, err = f.parseViews(); err != nil {
 		return err
 	}
 	if p.Transforms, err = f.transforms(); err != nil {

@@ -16,7 +16,7 @@ type continuing struct {
 
 func (c *continuing) addTo(cmd *cobra.Command) {
 	c.given = cmd.Flags().Changed
-	cmd.Flags().StringVar(&c.from, "continue", "", "a model of trees to go on from, a `file`: new trees are added to its, on the same or other data; transforms, normalization and missing values are the model's")
+	cmd.Flags().StringVar(&c.from, "continue", "", "a model of trees to go on from, a `file`: new trees are added to its, on the same or other data; transforms, normalization, views and missing values are the model's")
 	cmd.Flags().Float64Var(&c.decay, "refit", 0, "with --continue, add no trees but learn the values of the model's leaves anew, of which the old ones make up this `part`, from 0 to 1 (such as 0.9)")
 }
 
@@ -43,6 +43,9 @@ func (c *continuing) settle(env *environment, p *method.Problem, r *reading) err
 	if !c.given("normalize") {
 		p.Normalization = m.Normalization
 	}
+	if !c.given("views") {
+		p.Views = m.Views
+	}
 	if !c.given("missing") {
 		r.missing = m.Missing.String()
 	}
@@ -52,6 +55,6 @@ func (c *continuing) settle(env *environment, p *method.Problem, r *reading) err
 // widen makes data have the model's features, if it has more.
 func (c *continuing) widen(p *method.Problem, opts *dataset.Options) {
 	if p.Initial != nil {
-		opts.MinFeatures = p.Initial.Scorer.NumFeatures()
+		opts.MinFeatures = p.Initial.NumFeatures()
 	}
 }

@@ -145,6 +145,9 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	if c.Normalization, err = f.normalization(); err != nil {
 		return c, err
 	}
+	if c.Views, err = f.parseViews(); err != nil {
+		return c, err
+	}
 	if c.Transforms, err = f.transforms(); err != nil {
 		return c, err
 	}
@@ -340,7 +343,7 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 		out.columns = append(out.columns, f.Name)
 	}
 	out.columns = append(out.columns, "mean", "pooled")
-	hint := sync.OnceValue(func() string { return scaleHint(c.Folds[0].Train, c.Normalization, c.Transforms) })
+	hint := sync.OnceValue(func() string { return scaleHint(c.Folds[0].Train, c.Normalization, c.Transforms, c.Views) })
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		out.addMeans(row.Entry.Name, row.Measures, true)

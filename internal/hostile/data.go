@@ -322,7 +322,7 @@ var dataUsers = []struct {
 	{"data fold data.txt --folds 3 --out out", nil},
 	{"eval --model plain.json --data data.txt --no-record", nil},
 	{"train --method convexloss --train data.txt --model out.json --no-record", nil},
-	{"train --method lambdarank --scorer net --set hidden=2 --set epochs=2 --normalize zscore --transform log1p --transform standard --train data.txt --valid vali.txt --model out.json --no-record", nil},
+	{"train --method lambdarank --scorer net --set hidden=2 --set epochs=2 --normalize zscore --transform log1p --transform standard --views rank,raw,zscore --train data.txt --valid vali.txt --model out.json --no-record", nil},
 	{"train --method adarank --train data.txt --model out.json --no-record", nil},
 	{"train --method coordascent --set restarts=1 --train data.txt --model out.json --no-record", nil},
 	{"train --method ranksvm --train data.txt --model out.json --no-record", nil},

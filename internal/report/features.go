@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/model"
@@ -26,23 +28,32 @@ func newFeatureTable(d *dataset.Dataset) *featureTable {
 	return t
 }
 
-// places returns the place of each feature of a model that scored data; nil if that is its
-// number, from 0.
+// places returns the place of each feature that the scorer of a model sees, which scored data; nil
+// if that is its number, from 0. Views other than raw are features of their own.
 func (t *featureTable) places(m *model.Model, d *dataset.Dataset) []int {
-	width := m.Scorer.NumFeatures()
+	width := m.NumFeatures()
 	names := m.FeatureNames
 	if names == nil {
 		names = d.FeatureNames
 	}
-	if names == nil {
+	if names == nil && m.Views.Raw() {
 		t.size = max(t.size, width)
 		return nil
 	}
-	places := make([]int, width)
+	places := make([]int, m.Scorer.NumFeatures())
 	for j := range places {
-		places[j] = j
-		if j < len(names) && names[j] != "" {
-			places[j] = t.place(names[j], j)
+		feature, view := m.Views.Source(j, width)
+		name := ""
+		if feature < len(names) {
+			name = names[feature]
+		}
+		switch {
+		case view != dataset.RawView:
+			places[j] = t.place(view.Name(cmp.Or(name, strconv.Itoa(feature+1))), max(t.size, width))
+		case name != "":
+			places[j] = t.place(name, feature)
+		default:
+			places[j] = feature
 		}
 		t.size = max(t.size, places[j]+1)
 	}

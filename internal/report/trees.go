@@ -213,7 +213,7 @@ func (l *treesLook) summary(system int) trees {
 // transformed appends the features of a query's documents, as many as the model has and from
 // the given columns (nil: the first ones), after what the model does to them.
 func transformed(x []float32, m *model.Model, q *dataset.Query, columns []int) []float32 {
-	width := m.Scorer.NumFeatures()
+	width, from := m.NumFeatures(), len(x)
 	for i := range q.Len() {
 		row := q.Row(i)
 		if columns == nil {
@@ -222,10 +222,9 @@ func transformed(x []float32, m *model.Model, q *dataset.Query, columns []int) [
 		for _, c := range columns {
 			x = append(x, row[c])
 		}
-		for len(x) < (i+1)*width {
+		for len(x) < from+(i+1)*width {
 			x = append(x, 0)
 		}
 	}
-	m.Transform(x, width)
-	return x
+	return m.AppendInputs(x[:from], x[from:])
 }

@@ -1,0 +1,50 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// viewNames returns the names of the views that a file has.
+func (f *featuresFile) viewNames() []string {
+	if f.Views == nil {
+		return []string{dataset.RawView.String()}
+	}
+	return f.Views
+}
+
+// viewTexts returns the names of the views for a file, nil for the raw features alone.
+func (m *Model) viewTexts() []string {
+	if m.Views.Raw() {
+		return nil
+	}
+	return m.Views.Texts()
+}
+
+// ofViews tells, in an error about the number of features, what a scorer's inputs are.
+func ofViews(inputs int, views dataset.Views) string {
+	if views.Raw() {
+		return ""
+	}
+	return fmt.Sprintf(", whose %d inputs are the views %s of each", inputs, views)
+}
+
+// checkViews returns an error for views that do not exist, that do not go with the scorer's
+// features, or that are those of a fusion, whose members have their own.
+func (m *Model) checkViews() error {
+	if m.Views.Raw() {
+		return nil
+	}
+	if err := m.Views.Check(); err != nil {
+		return err
+	}
+	if n := m.Scorer.NumFeatures(); n%m.Views.Count() != 0 {
+		return fmt.Errorf("found a scorer of %d features with the views %s, expected a multiple of %d", n, m.Views, m.Views.Count())
+	}
+	if _, ok := m.Scorer.(*Fusion); ok {
+		return errors.New("found views of a fusion, expected none: its members have their own")
+	}
+	return nil
+}
