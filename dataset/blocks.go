@@ -33,6 +33,7 @@ type Blocks struct {
 	InputRow []int
 
 	Missing int // number of NaN in X
+	Absent  int // number of zeros in X for features that the input left out
 
 	// Fingerprint is what [Dataset.Fingerprint] returns if the file has it, else "".
 	Fingerprint string
@@ -52,6 +53,7 @@ func FromBlocks(b Blocks) *Dataset {
 		grades:       b.Grades,
 		inputRow:     b.InputRow,
 		missing:      b.Missing,
+		absent:       b.Absent,
 		file:         b.File,
 	}
 	d.cut(b.IDs, b.Counts, b.Docs)

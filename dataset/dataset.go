@@ -31,6 +31,10 @@ type Dataset struct {
 	// does not know; otherwise data that have any are an error.
 	IgnoreOthers bool
 
+	// AbsentMissing is how the data were read: see [Options]. A model learns it from its
+	// training data.
+	AbsentMissing bool
+
 	// Queries stand in the order in which their ids first appeared.
 	Queries []Query
 
@@ -48,6 +52,7 @@ type Dataset struct {
 
 	missing int // number of NaN in x
 	filled  int // number of missing values that FillMissing replaced
+	absent  int // number of features that lines left out, which are 0
 
 	// file is the mapped file that x and grades are views of; nil if they are not.
 	file *block.File

@@ -8,7 +8,7 @@ import (
 
 // Missing is what an explicitly missing feature value (nan or NULL, in any case)
 // becomes. A feature that is absent from its line is not missing but 0, which is
-// the rule of the svmlight format; an infinite one is always an error. Its text form,
+// the rule of the svmlight format, unless [Options] say otherwise; an infinite one is always an error. Its text form,
 // which model files hold, is its name.
 type Missing int
 
@@ -57,6 +57,10 @@ func (d *Dataset) Missing() int { return d.missing }
 // Filled returns the number of missing values that FillMissing has replaced, as readers have it
 // do for all policies but MissingKeep.
 func (d *Dataset) Filled() int { return d.filled }
+
+// Absent returns the number of features that the lines of LETOR text left out and that were
+// taken as 0. It is known of a data set as it was read, not of one made from another.
+func (d *Dataset) Absent() int { return d.absent }
 
 // FirstMissing returns the query, the document within it and the feature, all counted
 // from 0, of the first missing value; ok is false if there is none.

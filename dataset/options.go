@@ -18,6 +18,10 @@ type Options struct {
 	// Missing says what an explicit nan or NULL becomes.
 	Missing Missing
 
+	// AbsentMissing says that a feature that a line of LETOR text leaves out is missing, as
+	// XGBoost takes it; otherwise it is 0, as in svmlight.
+	AbsentMissing bool
+
 	// Negative says what a negative grade becomes.
 	Negative Negative
 

@@ -59,7 +59,7 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 // assemble copies the picked documents of d into a new Dataset.
 func (d *Dataset) assemble(picks []pick) *Dataset {
 	c := assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
-	c.IgnoreOthers = d.IgnoreOthers
+	c.IgnoreOthers, c.AbsentMissing = d.IgnoreOthers, d.AbsentMissing
 	return c
 }
 
@@ -247,7 +247,9 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 			picks = append(picks, pick{query: q})
 		}
 	}
-	return assemble(sets[0].Features, names, missing, picks), nil
+	all := assemble(sets[0].Features, names, missing, picks)
+	all.AbsentMissing = sets[0].AbsentMissing
+	return all, nil
 }
 
 // SameNames returns an error if found, which may be nil, names a feature otherwise than want.

@@ -13,10 +13,13 @@ import (
 func (e *ensemble) number(o ReadOptions, unnamed, unused bool) (notes []string, err error) {
 	fromOne := o.FirstFeature == ColumnsFromOne
 	if o.FirstFeature == AutoNumbering && unnamed {
-		if fromOne = unused; fromOne {
-			notes = append(notes, "column 0 was never used, so column 1 is taken as feature 1, as in svmlight text (--first-feature 0: column 0 is feature 1)")
-		} else {
-			notes = append(notes, "column 0 is taken as feature 1 (--first-feature 1: column 1 is feature 1)")
+		switch fromOne = unused; {
+		case fromOne:
+			notes = append(notes, "column 0 was never used, so column 1 is taken as feature 1, as in svmlight text (listwise import --first-feature 0: column 0 is feature 1)")
+		case e.features > 1 && !e.uses(0):
+			notes = append(notes, "column 0, which no tree uses, is taken as feature 1; if the model learned from svmlight text, column 1 is feature 1 (listwise import --first-feature 1)")
+		default:
+			notes = append(notes, "column 0 is taken as feature 1 (listwise import --first-feature 1: column 1 is feature 1)")
 		}
 	}
 	if !fromOne {

@@ -38,9 +38,14 @@ type modelFile struct {
 	Seed            uint64         `json:"seed"`
 	Features        featuresFile   `json:"features"`
 	Missing         string         `json:"missing,omitempty"` // empty means error
+	Absent          string         `json:"absent,omitempty"`  // empty means zero, or missing
 	Normalization   string         `json:"normalization"`
 	Training        Training       `json:"training"`
 }
+
+// absentMissing is the value of "absent" of a model that learned from text whose absent features
+// were missing.
+const absentMissing = "missing"
 
 type featuresFile struct {
 	Count      int         `json:"count"`
@@ -126,9 +131,12 @@ func (m *Model) encode() ([]byte, error) {
 	if err := m.checkNames(); err != nil {
 		return nil, err
 	}
-	missing := ""
+	missing, absent := "", ""
 	if m.Missing != dataset.MissingError {
 		missing = m.Missing.String()
+	}
+	if m.AbsentMissing {
+		absent = absentMissing
 	}
 	transforms, err := m.encodeTransforms()
 	if err != nil {
@@ -145,6 +153,7 @@ func (m *Model) encode() ([]byte, error) {
 		Seed:            m.Seed,
 		Features:        featuresFile{Count: m.NumFeatures(), Names: m.FeatureNames, Transforms: transforms, Views: m.viewTexts()},
 		Missing:         missing,
+		Absent:          absent,
 		Normalization:   m.Normalization.String(),
 		Training:        m.Training,
 	})
@@ -309,6 +318,9 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 			return nil, fmt.Errorf("missing: %w", err)
 		}
 	}
+	if f.Absent != "" && f.Absent != absentMissing {
+		return nil, fmt.Errorf("found \"absent\": %q, expected %q", f.Absent, absentMissing)
+	}
 	if !(f.Threshold >= 0) {
 		return nil, fmt.Errorf(`found "threshold": %v, expected a positive number`, f.Threshold)
 	}
@@ -321,6 +333,7 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 		Seed:            f.Seed,
 		FeatureNames:    names,
 		Missing:         missing,
+		AbsentMissing:   f.Absent != "",
 		Transforms:      transforms,
 		Normalization:   norm,
 		Views:           views,

@@ -33,6 +33,7 @@ type Model struct {
 	Seed            uint64
 	FeatureNames    []string              // one a feature, by which Score finds them, or nil; of a fusion those of its members
 	Missing         dataset.Missing       // what missing values became in training, and become before scoring
+	AbsentMissing   bool                  // features that lines of LETOR text leave out were missing in training, not 0
 	Transforms      *transform.Pipeline   // applied to features one by one before scoring, after Missing; nil does nothing
 	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
 	Views           dataset.Views         // the forms in which the scorer sees the features, after Normalization; nil: raw

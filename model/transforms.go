@@ -27,7 +27,7 @@ type stepFile struct {
 
 // version returns the lowest version of the format that holds the model.
 func (m *Model) version() int {
-	if f, ok := m.Scorer.(*Fusion); ok && f.columns != nil || m.Transforms != nil || !m.Views.Raw() {
+	if f, ok := m.Scorer.(*Fusion); ok && f.columns != nil || m.Transforms != nil || !m.Views.Raw() || m.AbsentMissing {
 		return 2
 	}
 	return 1

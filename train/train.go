@@ -235,6 +235,7 @@ func (p *Problem) model(l *Learned) *model.Model {
 		Threshold:       p.relevant.Threshold(),
 		FeatureNames:    p.featureNames(),
 		Missing:         p.Missing,
+		AbsentMissing:   p.Data.AbsentMissing,
 		Transforms:      p.pipeline,
 		Normalization:   p.Normalization,
 		Views:           p.Views.Canonical(),

@@ -59,7 +59,7 @@ func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	}
 	d, err := f.read(in, opts)
 	if err == nil {
-		d.IgnoreOthers = opts.IgnoreOthers
+		d.IgnoreOthers, d.AbsentMissing = opts.IgnoreOthers, opts.AbsentMissing
 	}
 	return d, err
 }

@@ -50,10 +50,31 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 			return p, err
 		}
 	}
-	if column > len(row) && !z.checkOnly {
+	switch {
+	case z.checkOnly:
+	case column > len(row):
 		return p, dataset.ErrChanged // since the features were counted
+	case column < len(row):
+		err = z.absent(row, column, len(row))
 	}
-	return p, nil
+	return p, err
+}
+
+// absent makes of the features of columns that a line leaves out what the options say: they
+// stay 0, or are missing.
+func (z *parser) absent(row []float32, from, to int) error {
+	switch {
+	case !z.absentMissing:
+		z.Absent(to - from)
+		return nil
+	case z.missing == dataset.MissingError:
+		return &dataset.SyntaxError{Found: fmt.Sprintf("no feature %d", from+1), Expected: "all features, as those left out are missing (or an option that says what missing ones become)"}
+	}
+	for k := from; k < to; k++ {
+		row[k] = float32(math.NaN()) // until FillMissing
+	}
+	z.nMissing += to - from
+	return nil
 }
 
 // pair parses one INDEX:VALUE, which must belong to a column after those passed,
@@ -78,8 +99,11 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 	}
 	if index <= len(row) { // else an error must follow on this line
 		row[index-1] = v
+		if column < index-1 {
+			err = z.absent(row, column, index-1)
+		}
 	}
-	return index, next, nil
+	return index, next, err
 }
 
 // badIndex says what is wrong with the index from p to end of the pair at p.

@@ -13,11 +13,13 @@ import (
 type parser struct {
 	*ingest.Collector
 
-	format    *format
-	limit     int
-	exact     bool // limit is the number of columns, not a precaution
-	missing   dataset.Missing
-	checkOnly bool // look for errors; there are no columns, and rows of one chunk
+	format  *format
+	limit   int
+	exact   bool // limit is the number of columns, not a precaution
+	missing dataset.Missing
+
+	absentMissing bool // features left out are missing
+	checkOnly     bool // look for errors; there are no columns, and rows of one chunk
 
 	expect   []expected // what stands before a column's value in dense rows
 	nMissing int        // missing values of the document
@@ -40,6 +42,9 @@ func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {
 		limit:     f.Limit(),
 		exact:     f.opts.Features > 0 || f.named() > 0,
 		missing:   f.opts.Missing,
+
+		absentMissing: f.opts.AbsentMissing,
+
 		checkOnly: checkOnly,
 		expect:    make([]expected, min(c.Width, maxExpected)),
 	}

@@ -155,7 +155,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 		if system.Model, err = env.loadModel("model", f.model); err != nil {
 			return nil, err
 		}
-		opts.FeatureNames = system.Model.FeatureNames
+		f.forModels(&opts, system.Model)
 	}
 	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {

@@ -84,7 +84,7 @@ func (e *evaluating) readFile(ctx context.Context, env *environment, valid strin
 	if err != nil {
 		return nil, err
 	}
-	opts.FeatureNames = namesOfModels(e.data, paths)
+	e.forModels(&opts, modelsAmong(paths)...)
 	test, err := env.openAndWarn(ctx, "data", e.data, opts)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (e *evaluating) readFolds(env *environment, whole, choose bool, paths []str
 	if err != nil {
 		return nil, err
 	}
-	opts.FeatureNames = namesOfModels(e.data, paths)
+	e.forModels(&opts, modelsAmong(paths)...)
 	from := tune.ReadTests
 	if whole {
 		from = tune.ReadFolds

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -69,6 +70,7 @@ func writes(f interchange.Format) bool { return f.Writes }
 type importFlags struct {
 	numberingFlag
 	from     string
+	absent   string
 	model    string
 	features string
 }
@@ -102,6 +104,7 @@ What a model file cannot express is an error. Notes say what was assumed.`,
 	fl.StringVar(&f.model, "model", "", "`file` for the model")
 	fl.StringVar(&f.features, "features", "", "`names` of the features of the data that the model is for, separated by commas or as a JSON list, or their number; for formats that know features by number only")
 	fl.StringVar(&f.from, "from", "", "`format` of the file (default: by its content)")
+	fl.StringVar(&f.absent, "absent", "", "`what` features were in training that a line of svmlight text leaves out: zero, or missing (as XGBoost takes them when it reads such text); data that the model scores are then read so (default: zero)")
 	f.addTo(fl, "the file decides, and a note says so")
 	return cmd
 }
@@ -126,9 +129,17 @@ func (f *importFlags) run(env *environment, path string) error {
 	} else if o.Features < 1 {
 		return usageErrorf("--features %d: expected at least 1", o.Features)
 	}
+	missing, err := parseAbsent(cmp.Or(f.absent, absentZero))
+	if err != nil {
+		return err
+	}
 	m, err := env.loadModelAs("", path, o)
 	if err != nil {
 		return err
+	}
+	m.AbsentMissing = missing
+	if f.absent == "" && ofXGBoost(m) && m.FeatureNames == nil {
+		env.note("note: %s: features that a line of text leaves out are taken as 0; XGBoost takes them as missing if it reads such text (--absent missing, where the model learned so)", path)
 	}
 	if err := m.Save(f.model); err != nil {
 		return err

@@ -21,7 +21,7 @@ const maxMemory = 1e9
 type reading struct {
 	memoryLimit
 	tables
-	missing string
+	missing, absent string
 }
 
 // memoryLimit is the flag of what data may take.
@@ -45,6 +45,7 @@ func (m *memoryLimit) options() dataset.Options {
 
 func (r *reading) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, min (the least value within the query), or keep (nothing: trees learn where documents go without)")
+	cmd.Flags().StringVar(&r.absent, "absent", absentZero, "`what` features are that a line of LETOR text leaves out: zero, or missing (as XGBoost takes them; then --missing says what they become)")
 	r.tables.addTo(cmd)
 	r.memoryLimit.addTo(cmd, "an input may take: features, 4 bytes each, identifiers, what comes from a pipe")
 }
@@ -57,6 +58,9 @@ func (r *reading) options() (dataset.Options, error) {
 	}
 	opts := r.memoryLimit.options()
 	opts.Missing = missing
+	if opts.AbsentMissing, err = parseAbsent(r.absent); err != nil {
+		return opts, err
+	}
 	return opts, r.apply(&opts)
 }
 

@@ -82,7 +82,8 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	opts.Table.Ungraded, opts.FeatureNames = true, m.FeatureNames
+	opts.Table.Ungraded = true
+	f.forModels(&opts, m)
 	if opts.Negative == dataset.NegativeError { // grades have no influence
 		opts.Negative = dataset.NegativeZero
 	}
@@ -104,6 +105,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if d.Filled() > 0 && hasNoRule(m) {
 		f.warnOfNoRule(env, f.model)
 	}
+	f.warnOfForm(env, f.model, f.data, m, d)
 	return env.writeRanking(f.out, d, rows, f.ranking)
 }
 

@@ -35,6 +35,9 @@ func (s *scoring) addTo(cmd *cobra.Command) {
 	f := cmd.Flags().Lookup("missing")
 	f.DefValue, s.missing = ofModel, ofModel
 	f.Usage = "`what` nan and NULL stand for: model (what they were in its training), error, zero, min (the least value within the query), or keep (as they are)"
+	f = cmd.Flags().Lookup("absent")
+	f.DefValue, s.absent = ofModel, ofModel
+	f.Usage = "`what` features are that a line of LETOR text leaves out: model (what they were in its training), zero, or missing"
 	cmd.Flags().StringVar(&s.otherFeatures, "other-features", refuseOthers, "`what` to do with data that have, beside all the features that a model knows by name, others: refuse, or ignore those")
 }
 
@@ -55,6 +58,12 @@ func (s *scoring) options() (dataset.Options, error) {
 	r := s.reading
 	if s.missing == ofModel {
 		r.missing = dataset.MissingKeep.String()
+	}
+	if _, err := parseAbsent(s.absent, ofModel); err != nil {
+		return dataset.Options{}, err
+	}
+	if s.absent == ofModel {
+		r.absent = absentZero // until the models are known
 	}
 	opts, err := r.options()
 	opts.IgnoreOthers = s.otherFeatures == ignoreOthers
@@ -78,6 +87,9 @@ func (s *scoring) check(env *environment, data string, paths []string, divisions
 					return err
 				}
 				unruled = unruled || hasNoRule(m)
+				if k == 0 {
+					s.warnOfForm(env, path, data, m, divisions[k].Test)
+				}
 			}
 		}
 		if unruled && filled > 0 {

@@ -9,7 +9,6 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/internal/suggest"
-	"github.com/listwise/listwise/model"
 )
 
 // tables are the flags that say how an input is read whose form leaves that open.
@@ -98,28 +97,4 @@ func (t *tables) delimiterByte() (byte, error) {
 		return t.delimiter[0], nil
 	}
 	return 0, usageErrorf("--delimiter %q: expected tab or one of the characters , ; : | and others that stand in no number, quote or name", t.delimiter)
-}
-
-// namesOfModels returns the names of the features of all models among the paths, which decide
-// what is read of a table; nil where the data are none.
-func namesOfModels(data string, paths []string) []string {
-	if !datafile.IsTable(data) && data != "-" && !isFolder(data) {
-		return nil
-	}
-	var names []string
-	for _, path := range paths {
-		if contentOf(path) != aModel {
-			continue
-		}
-		m, err := model.Load(path)
-		if err != nil {
-			continue // it will be said when the model is to score
-		}
-		for _, name := range m.FeatureNames {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }

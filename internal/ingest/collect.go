@@ -46,6 +46,7 @@ type Part struct {
 	weights  []runWeight // what the runs' first documents say of their queries, or nil
 	docText  []byte      // the identifiers of the documents
 	missing  int         // number of missing values
+	absent   int         // number of features left out
 	negative int         // number of negative grades
 }
 
@@ -77,6 +78,7 @@ type Collector struct {
 	last      string // the query id of the document before, empty at the start
 	docText   []byte
 	missing   int
+	absent    int
 	negatives int
 	newNames  int64 // bytes of query ids seen first here, as memory counts them
 	row       int   // of the next document
@@ -91,7 +93,7 @@ func NewCollector(b *Blocks, opts dataset.Options, mem *input.Memory) *Collector
 // Begin begins a part whose documents have room in the rows from the given one on.
 func (c *Collector) Begin(row int) {
 	c.runs, c.docText, c.missing, c.negatives, c.last = c.runs[:0], c.docText[:0], 0, 0, ""
-	c.newNames, c.row, c.drop, c.weights = 0, row, false, c.weights[:0]
+	c.newNames, c.row, c.drop, c.weights, c.absent = 0, row, false, c.weights[:0], 0
 }
 
 // Next returns the row of the next document.
@@ -170,6 +172,13 @@ func (c *Collector) Doc(id []byte) {
 	}
 }
 
+// Absent counts features that the next document leaves out, which are 0.
+func (c *Collector) Absent(features int) {
+	if !c.drop {
+		c.absent += features
+	}
+}
+
 // Done ends a document with a number of missing values.
 func (c *Collector) Done(missing int) {
 	if c.drop {
@@ -191,7 +200,7 @@ func (c *Collector) End(part *Part, first int) error {
 	}
 	part.kept = c.row - first
 	part.runs, part.docText, part.missing, part.negative = slices.Clone(c.runs), slices.Clone(c.docText), c.missing, c.negatives
-	part.weights = slices.Clone(c.weights)
+	part.weights, part.absent = slices.Clone(c.weights), c.absent
 	return nil
 }
 

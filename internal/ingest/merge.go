@@ -62,6 +62,7 @@ func (a *Assembly) Dataset() (*dataset.Dataset, error) {
 	made.IDs, made.Counts, made.Docs = ids, counts, docs
 	for c := range a.parts() {
 		made.Missing += c.missing
+		made.Absent += c.absent
 	}
 	d := dataset.FromBlocks(made)
 	d.TakeMissing(a.Name, a.Opts.Missing)
