@@ -97,7 +97,7 @@ func treesOf(m *model.Model) (*ensemble, error) {
 func checkOneDocument(m *model.Model) error {
 	switch f, fusion := m.Scorer.(*model.Fusion); {
 	case fusion:
-		return fmt.Errorf("found a fusion by the rule %s, which rescales or ranks the scores of a query's documents: per-query rescaling cannot go into an engine that sees one document; write its members", f.Rule.Kind)
+		return fmt.Errorf("found a fusion by the rule %s, which rescales or ranks the scores of a query's documents: per-query rescaling cannot go into an engine that sees one document; fuse by combsum with --scale raw, or write its members", f.Rule.Kind)
 	case m.Normalization != dataset.NoNormalization:
 		return fmt.Errorf("found the normalization %s, which uses all documents of a query: per-query normalization cannot go into an engine that sees one document; train with --normalize none", m.Normalization)
 	case !m.Views.Raw():

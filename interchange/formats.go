@@ -238,6 +238,10 @@ func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string
 		o.Name = "listwise"
 	}
 	out := &watched{Writer: w}
+	m, ofMembers, err := unfused(m)
+	if err != nil {
+		return nil, &RefusalError{err}
+	}
 	notes, err := f.write(out, m, o)
 	switch {
 	case out.err != nil:
@@ -245,7 +249,7 @@ func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string
 	case err != nil:
 		return nil, &RefusalError{fmt.Errorf("%s: %w", f.title, err)}
 	}
-	return notes, nil
+	return append(ofMembers, notes...), nil
 }
 
 // CheckWritable returns a *RefusalError unless there is a format of that name to write.

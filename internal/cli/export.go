@@ -33,7 +33,8 @@ Formats:
 
 What the format cannot express is an error that says why: trees do not go into a
 format for weighted sums, and per-query normalization or views not into an engine that
-sees one document. Notes say what a user of the file must know.`,
+sees one document. A fusion by combsum with --scale raw, of trees alone or of linear
+models alone, is written as one model. Notes say what a user of the file must know.`,
 		Example: `  listwise export --model trees.json --to lightgbm --out lightgbm.txt
   listwise export --model trees.json --to elasticsearch --name shop --scores shift --out shop.json
   listwise export --model m.json --to solr --name shop --features bm25,title,ctr,age,clicks --out shop.json
