@@ -1,11 +1,10 @@
 package boost
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
-	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 )
 
 // A query, and a document, of weight w counts as w alike: rounds of RankBoost with both of its weights
@@ -26,11 +25,11 @@ func TestWeightsCountCopies(t *testing.T) {
 		}
 		for _, o := range []Options{{}, {PerQuery: true}, {Cuts: 4, Up: true}} {
 			for _, exact := range []bool{false, true} {
-				both := newRankBoost(t, weighed(t, d, queries, documents), o, exact)
-				likeCopies(t, both, newRankBoost(t, copies(t, d, queries, documents), o, exact))
+				both := newRankBoost(t, datatest.Weighed(t, d, queries, documents), o, exact)
+				likeCopies(t, both, newRankBoost(t, datatest.Copies(t, d, queries, documents), o, exact))
 			}
 			f := FRankOptions{Options: o, Search: ByFeature}
-			likeCopies(t, newFRank(t, weighed(t, d, queries, nil), f), newFRank(t, copies(t, d, queries, ones), f))
+			likeCopies(t, newFRank(t, datatest.Weighed(t, d, queries, nil), f), newFRank(t, datatest.Copies(t, d, queries, ones), f))
 		}
 	}
 }
@@ -44,34 +43,4 @@ func likeCopies(t *testing.T, weighted, copied interface{ Next() (Round, bool) }
 			t.Fatalf("round %d is %+v, of copies %+v", k+1, got, want)
 		}
 	}
-}
-
-func weighed(t *testing.T, d *dataset.Dataset, queries, documents []float64) *dataset.Dataset {
-	t.Helper()
-	d = d.Clone()
-	if err := d.Weigh(queries, documents); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func copies(t *testing.T, d *dataset.Dataset, queries, documents []float64) *dataset.Dataset {
-	t.Helper()
-	var b dataset.Builder
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		var grades []float64
-		var x []float32
-		for j, g := range q.Grades {
-			for range int(documents[q.Start+j]) {
-				grades, x = append(grades, g), append(x, q.Row(j)...)
-			}
-		}
-		for k := range int(queries[i]) {
-			if err := b.Add(fmt.Sprint(q.ID, " ", k), grades, x, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return b.Dataset()
 }

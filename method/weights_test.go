@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/objective"
@@ -100,37 +101,6 @@ func weightData(t *testing.T, queries int) *dataset.Dataset {
 	return b.Dataset()
 }
 
-// copies returns the data with every query, and in it every document, as often as its weight says.
-func copies(t *testing.T, d *dataset.Dataset, queries, documents []float64) *dataset.Dataset {
-	t.Helper()
-	var b dataset.Builder
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		var grades []float64
-		var x []float32
-		for j, g := range q.Grades {
-			for range int(documents[q.Start+j]) {
-				grades, x = append(grades, g), append(x, q.Row(j)...)
-			}
-		}
-		for k := range int(queries[i]) {
-			if err := b.Add(fmt.Sprintf("%s copy %d", q.ID, k), grades, x, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return b.Dataset()
-}
-
-func weighed(t *testing.T, d *dataset.Dataset, queries, documents []float64) *dataset.Dataset {
-	t.Helper()
-	d = d.Clone()
-	if err := d.Weigh(queries, documents); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // someWeights returns n weights from 0 or 1 to 3.
 func someWeights(n, least int) []float64 {
 	weights := make([]float64, n)
@@ -168,7 +138,7 @@ func TestWeightsCountOrAreRefused(t *testing.T) {
 			t.Errorf("%s: without weights the model says %q", v, plain.Training.Weighted)
 		}
 		for _, kind := range kinds {
-			data := weighed(t, d, nil, nil)
+			data := datatest.Weighed(t, d, nil, nil)
 			queries, documents := of(kind, d, 1)
 			if err := data.Weigh(queries, documents); err != nil {
 				t.Fatal(err)
@@ -198,7 +168,7 @@ func TestWeightsCountOrAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.Train(context.Background(), &Problem{Data: weighed(t, d, nil, someWeights(d.Docs(), 1))})
+	_, err = m.Train(context.Background(), &Problem{Data: datatest.Weighed(t, d, nil, someWeights(d.Docs(), 1))})
 	want := "listmle: found weights of documents, expected none: the loss loss.ListMLE does not take them; methods that take them, at their defaults: " +
 		"ranknet, lambdarank, listnet, rankcosine, xendcg, ranksvm, rankboost, regression, mcrank, lambdamart, mart, random"
 	if err == nil || err.Error() != want {
@@ -221,7 +191,7 @@ func TestWeightZeroLeavesOut(t *testing.T) {
 			for i := range documents {
 				documents[i] = min(documents[i], 1)
 			}
-			data := weighed(t, d, queries, documents)
+			data := datatest.Weighed(t, d, queries, documents)
 			got, want := v.train(t, data), v.train(t, d.KeepDocs(func(query, doc int) bool {
 				return queries[query] > 0 && documents[d.Queries[query].Start+doc] > 0
 			}))
@@ -266,7 +236,7 @@ func TestWeightsCountCopies(t *testing.T) {
 			}
 			compared[kind]++
 			queries, documents := of(kind, d, 1)
-			weighted, copied := v.train(t, weighed(t, d, queries, documents)), v.train(t, copies(t, d, queries, documents))
+			weighted, copied := v.train(t, datatest.Weighed(t, d, queries, documents)), v.train(t, datatest.Copies(t, d, queries, documents))
 			got, err := weighted.Score(d)
 			if err != nil {
 				t.Fatal(err)
@@ -316,7 +286,7 @@ func TestWeightsMultiplyLosses(t *testing.T) {
 		for i := range scores {
 			scores[i] = rng.NormFloat64()
 		}
-		all := sum(weighed(t, d, queries, nil))
+		all := sum(datatest.Weighed(t, d, queries, nil))
 		diagonal := sum(d).Diagonal() == nil
 		evaluate := func(f *objective.Functional, scores []float64) (value float64, lambda, second []float64) {
 			lambda, second = make([]float64, len(scores)), make([]float64, len(scores))

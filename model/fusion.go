@@ -20,8 +20,8 @@ const fusionKind = "fusion"
 const maxMembers = 10_000
 
 // Fusion is a scorer made of models: the weighted sum of their votes. Its parameters
-// are the weights. Its features are all that any member knows by name. Every member transforms features itself, so that a model whose
-// scorer is a Fusion does nothing to them.
+// are the weights. Its features are all that any member knows by name. Every member
+// transforms features itself, so that a model whose scorer is a Fusion does nothing to them.
 type Fusion struct {
 	Rule    fuse.Rule
 	Members []*Model

@@ -1,0 +1,41 @@
+package datatest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Weighed returns a copy of the data with weights of queries and of documents; nil for all 1.
+func Weighed(t testing.TB, d *dataset.Dataset, queries, documents []float64) *dataset.Dataset {
+	t.Helper()
+	d = d.Clone()
+	if err := d.Weigh(queries, documents); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Copies returns the data with every query, and in it every document, as often as its weight says:
+// what data with these weights must count as.
+func Copies(t testing.TB, d *dataset.Dataset, queries, documents []float64) *dataset.Dataset {
+	t.Helper()
+	var b dataset.Builder
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		var grades []float64
+		var x []float32
+		for j, g := range q.Grades {
+			for range int(documents[q.Start+j]) {
+				grades, x = append(grades, g), append(x, q.Row(j)...)
+			}
+		}
+		for k := range int(queries[i]) {
+			if err := b.Add(fmt.Sprintf("%s copy %d", q.ID, k), grades, x, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b.Dataset()
+}
