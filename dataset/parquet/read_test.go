@@ -70,12 +70,12 @@ func TestRefusedTables(t *testing.T) {
 		{"brotli", dataset.Options{}, "found compression by BROTLI"},
 		{"date", dataset.Options{}, "values of type DATE"},
 		{"words", dataset.Options{}, "text in column words, expected numbers (--one-hot words"},
-		{"words", dataset.Options{Table: dataset.TableOptions{Grade: "words"}}, "text in column words, expected a grade"},
+		{"words", dataset.Options{Table: dataset.TableOptions{Grade: "words", Except: []string{"grade"}}}, "text in column words, expected a grade"},
 		{"words", dataset.Options{Table: dataset.TableOptions{Query: "x", Except: []string{"query", "words"}}}, "no identifiers in column x"},
 		{"words", dataset.Options{Table: dataset.TableOptions{OneHot: []string{"x"}, Except: []string{"words"}}}, "text or whole numbers to make features of"},
 		{"words", dataset.Options{Table: dataset.TableOptions{Query: "none"}}, `no column "none" (--query)`},
 		{"v1_dictionary", dataset.Options{}, "found nothing in column d of row 6, expected a number (or --missing"},
-		{"v1_dictionary", dataset.Options{Missing: dataset.MissingZero, Table: dataset.TableOptions{Grade: "i"}}, "expected a grade, a finite non-negative number"},
+		{"v1_dictionary", dataset.Options{Missing: dataset.MissingZero, Table: dataset.TableOptions{Grade: "i", Except: []string{"grade"}}}, "expected a grade, a finite non-negative number"},
 	} {
 		path := filepath.Join("testdata", test.file+".parquet")
 		err := input.With(path, test.opts, nil, func(in *input.Input) error {

@@ -124,31 +124,44 @@ func (c *Columns) check(fields []Field) error {
 	return nil
 }
 
-// identify finds the columns of queries, grades and documents, and of weights, for which those of
-// features that are asked for by name are not taken.
-func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []string) error {
-	for _, w := range []struct {
-		role  Role
-		place *int
-		name  string
-		what  string
-		flag  string
-		need  bool
-	}{
+// other is a column that is no feature.
+type other struct {
+	role  Role
+	place *int   // in List
+	name  string // that the options ask for
+	what  string
+	flag  string
+	need  bool
+}
+
+func (c *Columns) others(o dataset.TableOptions) []other {
+	return []other{
 		{Query, &c.query, o.Query, "queries", "--query", true},
 		{Grade, &c.grade, o.Grade, "grades", "--grade", !o.Ungraded},
 		{Doc, &c.doc, o.Doc, "documents", "--doc", false},
 		{Weight, &c.weight, o.Weight, "weights of documents", "--weight", false},
 		{QueryWeight, &c.queryWeight, o.QueryWeight, "weights of queries", "--query-weight", false},
-	} {
-		find := func(i int) bool {
-			name := c.List[i].Name
-			return c.List[i].Role == Skip && slices.Contains(usual[w.role], plainName(name)) && (w.role <= Doc || !slices.Contains(features, name))
+	}
+}
+
+// identify finds the columns of queries, grades and documents, and of weights: at best those
+// whose names are given for no other use, then those that are to be no features, and where there must
+// be one, even one of the features wanted, which is an error then.
+func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []string) error {
+	for _, w := range c.others(o) {
+		find := func(besides ...[]string) int {
+			return first(fields, func(i int) bool {
+				name := c.List[i].Name
+				return c.List[i].Role == Skip && slices.Contains(usual[w.role], plainName(name)) && !slices.Contains(slices.Concat(besides...), name)
+			})
 		}
 		if w.name != "" {
-			find = func(i int) bool { return c.List[i].Name == w.name }
+			*w.place = first(fields, func(i int) bool { return c.List[i].Name == w.name })
+		} else if *w.place = find(features, o.Except); *w.place < 0 && w.role <= Doc {
+			if *w.place = find(features); *w.place < 0 && w.need {
+				*w.place = find()
+			}
 		}
-		*w.place = first(fields, find)
 		switch i := *w.place; {
 		case i >= 0 && c.List[i].Role != Skip:
 			return &dataset.SyntaxError{Found: fmt.Sprintf("column %q for %s, which has another use", w.name, w.what), Expected: "another column (" + w.flag + ")"}
@@ -240,7 +253,7 @@ func (c *Columns) chooseByOptions(fields []Field, opts dataset.Options) error {
 		c.List[i].Role = OneHot
 	}
 	c.Auto = o.OneHotAuto
-	return nil
+	return c.checkReserved(fields, o)
 }
 
 // find returns the place of the column of a feature, -1 if there is none.

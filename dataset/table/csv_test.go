@@ -149,7 +149,7 @@ func TestColumns(t *testing.T) {
 	if want := "q1 1 2 [0.5 1 0 1 1]\nq1 3 0.25 [2 3 0 0 1]\nq, 2 2 0 [1 NaN 1 0 0]\n"; got.String() != want {
 		t.Errorf("read\n%swant\n%s", &got, want)
 	}
-	want := []string{"f: queries are taken from column Query ID, grades from label, document ids from id, features from 4 columns; left out: a column without a name (--query, --grade, --doc, --features choose others)"}
+	want := []string{"f: queries are taken from column Query ID, grades from label, document ids from id, features from 4 columns: BM25, a,b, color, ok; left out: a column without a name (--query, --grade, --doc, --features choose others)"}
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 )
@@ -27,27 +28,35 @@ func (c *Columns) note(name string, opts dataset.Options) {
 	if c.queryWeight >= 0 {
 		text += ", weights of queries from " + c.List[c.queryWeight].Name
 	}
-	features := 0
-	for _, f := range c.List {
-		if f.Role == Feature || f.Role == OneHot {
-			features++
-		}
+	features := c.ofRoles(Feature, OneHot)
+	columns := "columns"
+	if len(features.List) == 1 {
+		columns = "column"
 	}
-	text += fmt.Sprintf(", features from %d columns", features)
+	text += fmt.Sprintf(", features from %d %s: %s", len(features.List), columns, features.names())
 	if left := c.leftOut(); left != "" {
 		text += "; left out: " + left
 	}
 	opts.Note(text + " (--query, --grade, --doc, --features choose others)")
 }
 
+// ofRoles returns the columns with one of the roles.
+func (c *Columns) ofRoles(roles ...Role) *Columns {
+	some := &Columns{}
+	for _, f := range c.List {
+		if slices.Contains(roles, f.Role) {
+			some.List = append(some.List, f)
+		}
+	}
+	return some
+}
+
 // leftOut lists the columns that are not read.
 func (c *Columns) leftOut() string {
-	rest := &Columns{}
 	unnamed := 0
-	for _, f := range c.List {
-		if f.Role == Skip && f.Name != "" {
-			rest.List = append(rest.List, f)
-		} else if f.Role == Skip {
+	rest := c.ofRoles(Skip)
+	for _, f := range rest.List {
+		if f.Name == "" {
 			unnamed++
 		}
 	}

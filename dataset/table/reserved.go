@@ -1,0 +1,44 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// checkReserved refuses a column among the features that nobody named and that by its name is
+// another column of what the table has a column for already: grades beside grades, which would
+// teach a model what it is to learn, or ids. Those in a JSON object of features are named by it.
+func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
+	if o.Features != nil {
+		return nil
+	}
+	inside := slices.ContainsFunc(fields, func(f Field) bool { return f.Aside })
+	for i, f := range fields {
+		if inside && !f.Aside || c.List[i].Role != Feature || slices.Contains(o.OneHot, f.Name) {
+			continue
+		}
+		for _, r := range c.others(o) {
+			if *r.place < 0 || !slices.Contains(usual[r.role], plainName(f.Name)) {
+				continue
+			}
+			taken := c.List[*r.place].Name
+			return &dataset.SyntaxError{
+				Found: fmt.Sprintf("column %q beside the %s of column %q", f.Name, r.what, taken),
+				Expected: fmt.Sprintf("a choice: --features %s; or %s %s --features %s; or --features with the names of all features, where it is one",
+					quoteName(allBut(o.Except, f.Name)), r.flag, quoteName(f.Name), quoteName(allBut(o.Except, taken))),
+			}
+		}
+	}
+	return nil
+}
+
+// allBut is the value of --features that leaves out one more column.
+func allBut(except []string, name string) string {
+	text := "all but "
+	for _, e := range except {
+		text += e + ","
+	}
+	return text + name
+}

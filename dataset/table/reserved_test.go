@@ -1,0 +1,51 @@
+package table
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Claim: a second column with a name of what there is a column for is no feature unless options
+// name it; the error says what to do, and doing it helps.
+func TestReservedNames(t *testing.T) {
+	const text = "query,id,bm25,Relevance,grade,ctr\nq,1,0.5,1,2,0.25\n"
+	type options = dataset.TableOptions
+	for _, test := range []struct {
+		text     string
+		o        options
+		features string // or the error
+		grade    float64
+		doc      string
+	}{
+		{text, options{}, `f:1: found column "grade" beside the grades of column "Relevance", expected a choice: --features 'all but grade'; or --grade grade --features 'all but Relevance'; or --features with the names of all features, where it is one`, 0, ""},
+		{text, options{Except: []string{"grade"}}, "bm25 ctr", 1, "1"},
+		{text, options{Grade: "grade", Except: []string{"Relevance"}}, "bm25 ctr", 2, "1"},
+		{text, options{Except: []string{"Relevance"}}, "bm25 ctr", 2, "1"},
+		{text, options{Grade: "grade"}, `f:1: found column "Relevance" beside the grades of column "grade", expected a choice: `, 0, ""},
+		{text, options{Features: []string{"Relevance", "ctr"}}, "Relevance ctr", 2, "1"},
+		{text, options{Features: []string{"Relevance", "id"}}, "Relevance id", 2, ""},
+		{text, options{Except: []string{"id", "grade"}}, "bm25 ctr", 1, "1"},
+		{"qid,grade,x,doc_id,item id\nq,1,1,d,7\n", options{}, `f:1: found column "item id" beside the documents of column "doc_id", expected a choice: --features 'all but item id'; or --doc 'item id' --features 'all but doc_id'; `, 0, ""},
+		{"qid,grade,x,Topic-ID\nq,1,1,d\n", options{}, `f:1: found column "Topic-ID" beside the queries of column "qid", expected a choice: `, 0, ""},
+		{"qid,grade,x,query_weight,Query Weight\nq,1,1,1,1\n", options{}, `f:1: found column "Query Weight" beside the weights of queries of column "query_weight", expected a choice: `, 0, ""},
+		{"qid,grade,x,label\nq,1,1,1\n", options{Except: []string{"x"}}, `f:1: found column "label" beside the grades of column "grade", expected a choice: --features 'all but x,label'; `, 0, ""},
+	} {
+		d, err := checkCuts(t, test.text, csvReader, dataset.Options{Table: test.o})
+		switch {
+		case err != nil && !strings.HasPrefix(err.Error(), test.features):
+			t.Errorf("%+v: error %v, expected %s", test.o, err, test.features)
+		case err != nil:
+		case strings.Join(d.FeatureNames, " ") != test.features || d.Grades()[0] != test.grade || d.Queries[0].DocID(0) != test.doc:
+			t.Errorf("%+v: features %q, grade %v, document %q", test.o, d.FeatureNames, d.Grades()[0], d.Queries[0].DocID(0))
+		}
+	}
+	d, err := checkCuts(t, `{"query":"q","grade":1,"features":{"label":3,"x":1}}`+"\n", ReadJSON, dataset.Options{})
+	if err != nil || strings.Join(d.FeatureNames, " ") != "label x" {
+		t.Errorf("features named in an object: %v, %+v", err, d)
+	}
+	if _, err := checkCuts(t, `{"query":"q","grade":1,"rating":3,"x":1}`+"\n", ReadJSON, dataset.Options{}); err == nil || !strings.HasPrefix(err.Error(), `f: found column "rating" beside the grades of column "grade", expected a choice: `) {
+		t.Errorf("error %v", err)
+	}
+}
