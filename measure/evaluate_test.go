@@ -262,3 +262,21 @@ func TestEvaluateLists(t *testing.T) {
 		}
 	}
 }
+
+// Claim: ids of queries in the CSV are as they are, also those that look like formulas.
+func TestWriteCSVKeepsIDs(t *testing.T) {
+	var b dataset.Builder
+	for _, id := range []string{"=1+1", "-red", "@x, y"} {
+		if err := b.Add(id, []float64{1, 0}, []float32{1, 0}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Evaluate(b.Dataset(), []float64{1, 0, 1, 0, 1, 0}, measuresOf(t, "map", "letor3"), TiesInput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := r.WriteCSV(&out); err != nil || out.String() != "query,map\n=1+1,1\n-red,1\n\"@x, y\",1\n" {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset/trec"
-	"github.com/listwise/listwise/internal/rows"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -72,10 +71,9 @@ func appendTSV(buf []byte, d document, _ string) ([]byte, error) {
 	return appendNumbers(append(append(append(append(buf, d.query...), '\t'), d.id...), '\t'), d, '\t'), nil
 }
 
-// appendCSV writes identifiers so that no spreadsheet runs them as formulas.
+// appendCSV writes identifiers as they are, for other programs to join.
 func appendCSV(buf []byte, d document, _ string) ([]byte, error) {
 	for _, text := range []string{d.query, d.id} {
-		text = rows.Text(text)
 		if strings.ContainsAny(text, "\",\r\n") || text == "" || text[0] == ' ' {
 			text = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 		}

@@ -13,6 +13,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/letor"
@@ -71,11 +72,12 @@ func (o *Options) Check() error {
 // Write writes scores of d's documents, one a row. Documents without an identifier are called
 // by their number within the query, from 1. Documents of equal score have different ranks, in
 // the order of the input; in a run, whose readers do not look at ranks, in descending order
-// of their identifiers, as trec_eval takes them. Scores are the shortest decimals from which
+// of what they are called, as bytes compare, as trec_eval takes them. Scores are the shortest decimals from which
 // the same bits are read.
 //
 // Documents that were not retrieved ([dataset.NotRetrieved]) are left out. Any other score
-// that is not finite is an error, and so is an identifier that the format has no way to write.
+// that is not finite is an error, and so is an identifier that the format has no way to write,
+// and in a run a document that a query has twice.
 func Write(w io.Writer, d *dataset.Dataset, scores []float64, o Options) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -170,12 +172,13 @@ func (out *writer) inInputOrder(d *dataset.Dataset, scores []float64, ranks []in
 
 // order returns a query's documents, best first, as many as are asked for.
 func (out *writer) order(q *dataset.Query, scores []float64, top int) ([]int, error) {
-	order := make([]int, 0, len(scores))
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
 	if out.format.ordered {
-		order = append(order, q.ByDocID()...)
-	} else {
-		for i := range scores {
-			order = append(order, i)
+		if err := byName(order, q); err != nil {
+			return nil, err
 		}
 	}
 	for i, s := range scores {
@@ -189,6 +192,21 @@ func (out *writer) order(q *dataset.Query, scores []float64, top int) ([]int, er
 		order = order[:min(top, len(order))]
 	}
 	return order, nil
+}
+
+// byName orders a query's documents by descending names, which must differ.
+func byName(order []int, q *dataset.Query) error {
+	names := make([]string, len(order))
+	for i := range names {
+		names[i] = name(q, i)
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(strings.Compare(names[j], names[i]), i-j) })
+	for k := 1; k < len(order); k++ {
+		if i, j := order[k-1], order[k]; names[i] == names[j] {
+			return fmt.Errorf("found document %q twice in query %q, its documents %d and %d, expected it once", names[i], q.ID, i+1, j+1)
+		}
+	}
+	return nil
 }
 
 // name is what a document is called: its identifier, or its number.

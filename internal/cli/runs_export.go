@@ -88,7 +88,7 @@ func queryRows(r *runs.Run) [][]any {
 			}
 			table = append(table, row(nil, number(m.Mean)))
 			for _, v := range m.PerQuery {
-				table = append(table, row(v.Query, number(v.Value)))
+				table = append(table, row(rows.ID(v.Query), number(v.Value)))
 			}
 		}
 	}

@@ -33,7 +33,9 @@ input, higher meaning more relevant. What the model does to features is done fir
 --format says what is written:
 ` + scored.About() + `Scores are written so that they read back exactly. A document without an id is
 called by its number within its query. Documents of equal score have different
-ranks, in the order of the input; in a run by descending id, as trec_eval has it.
+ranks, in the order of the input; in a run by descending id, as bytes compare, as
+trec_eval has it. Ids are written as they are, also those that a spreadsheet would
+take for a formula. A run with a document twice in a query is refused.
 
 Grades are read but have no influence; give every document grade 0 if there are
 none, or leave the column out of a table. Features are found by their names if

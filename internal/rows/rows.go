@@ -12,9 +12,13 @@ import (
 	"strings"
 )
 
+// ID is a cell that programs join with other files by: the identifier of a query or document. It
+// stays as it is, whatever a spreadsheet makes of it.
+type ID string
+
 // WriteCSV writes a header and rows of cells: strings, whole numbers, float64s with
 // all their digits, and nil, which is empty. The header is the program's own words;
-// text below it is as [Text] returns it.
+// text below it is as [Text] returns it, unless it is an ID.
 func WriteCSV(w io.Writer, columns []string, rows [][]any) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
@@ -40,6 +44,8 @@ func plain(cell any) string {
 		return ""
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
+	case ID:
+		return string(v)
 	}
 	return Text(fmt.Sprint(cell))
 }

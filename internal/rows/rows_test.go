@@ -19,8 +19,8 @@ func TestWriteCSV(t *testing.T) {
 	}
 }
 
-// Claim: no cell of a CSV is one that a spreadsheet would run; numbers, also those in
-// text, stay numbers.
+// Claim: no cell of a CSV is one that a spreadsheet would run, but identifiers, which stay as they
+// are; numbers, also those in text, stay numbers.
 func TestFormulasAreText(t *testing.T) {
 	var b strings.Builder
 	err := WriteCSV(&b, []string{"a", "b", "c"}, [][]any{
@@ -28,6 +28,7 @@ func TestFormulasAreText(t *testing.T) {
 		{"@SUM(A1)", "\t=1", "\r=1"},
 		{"-3", "+1.5e-3", "-.5"},
 		{-3, -1.5, "a=b"},
+		{ID("=1"), ID("-a"), ID("@,")},
 		{"--1", "-", "1=1"},
 	})
 	want := "a,b,c\n" +
@@ -35,6 +36,7 @@ func TestFormulasAreText(t *testing.T) {
 		"'@SUM(A1),'\t=1,\"'\r=1\"\n" +
 		"-3,+1.5e-3,-.5\n" +
 		"-3,-1.5,a=b\n" +
+		"=1,-a,\"@,\"\n" +
 		"'--1,'-,1=1\n"
 	if err != nil || b.String() != want {
 		t.Errorf("%v, wrote\n%s\nwant\n%s", err, b.String(), want)
