@@ -71,6 +71,7 @@ var layers = []layer{
 	{pkg: "objective", allow: []string{"internal/kernel", "internal/parallel", "internal/random", "dataset", "loss", "scorer"}},
 	{pkg: "model", allow: []string{"internal/atomicfile", "internal/strictjson", "internal/parallel", "dataset", "dataset/transform", "fuse", "scorer"}},
 	{pkg: "interchange", allow: []string{"internal/suggest", "internal/strictjson", "dataset", "fuse", "dataset/transform", "scorer", "model"}, heavy: []string{"google.golang.org/protobuf/encoding/protowire"}},
+	{pkg: "explain", allow: []string{"internal/suggest", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "stats", "scorer", "model"}},
 	{pkg: "train", allow: []string{"internal/atomicfile", "internal/binarystate", "internal/parallel", "internal/random", "dataset", "dataset/transform", "measure", "loss", "scorer", "boost", "objective", "tree", "optimize", "model"}},
 	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "dataset", "dataset/transform", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "ascent", "boost", "tree", "optimize", "model", "train"}},
 	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "dataset/transform", "dataset/letor", "dataset/datafile", "measure", "fuse", "loss", "model", "train", "method"}},

@@ -129,6 +129,18 @@ func (f *Fusion) vote(x []float32, docs int) *fusionMemory {
 	return m
 }
 
+// Votes returns the votes of every member for the documents of a query, the rows of x, which
+// has the fusion's features: those whose weighted sums Score gives.
+func (f *Fusion) Votes(x []float32, docs int) [][]float64 {
+	m := f.vote(x, docs)
+	defer f.pool.Put(m)
+	votes := make([][]float64, len(m.votes))
+	for s, v := range m.votes {
+		votes[s] = slices.Clone(v)
+	}
+	return votes
+}
+
 // NewFused returns the model of a fusion with the given weights, one a member.
 func NewFused(r fuse.Rule, members []*Model, weights []float64) (*Model, error) {
 	f, err := NewFusion(r, members)

@@ -164,6 +164,31 @@ func (m *Model) AppendInputs(dst, x []float32) []float32 {
 	return append(dst, s.transformed...)
 }
 
+// Inputs is AppendInputs for a query of a data set whose features are chosen, in the model's
+// order, by columns, which [Model.Columns] returns; 0 stands for those that the data lack (at the
+// end, where columns are nil, or −1 among them).
+func (m *Model) Inputs(dst []float32, q *dataset.Query, columns []int) []float32 {
+	width := m.NumFeatures()
+	x := make([]float32, 0, q.Len()*width)
+	for i := range q.Len() {
+		row := q.Row(i)
+		if columns == nil {
+			x = append(x, row...)
+		}
+		for _, c := range columns {
+			if c < 0 {
+				x = append(x, 0)
+			} else {
+				x = append(x, row[c])
+			}
+		}
+		for len(x) < (i+1)*width {
+			x = append(x, 0)
+		}
+	}
+	return m.AppendInputs(dst, x)
+}
+
 // checkMissing returns an error if values of d, in the given columns, are missing and the
 // model, or a member of a fusion, has no rule for them.
 func (m *Model) checkMissing(d *dataset.Dataset, columns []int) error {

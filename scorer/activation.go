@@ -54,8 +54,8 @@ func ParseActivation(name string) (Activation, error) {
 // String returns the name that ParseActivation reads.
 func (f Activation) String() string { return activationNames[f] }
 
-// apply replaces every z by f(z). Each result depends on its own z alone.
-func (f Activation) apply(z []float64) {
+// Apply replaces every z by f(z). Each result depends on its own z alone.
+func (f Activation) Apply(z []float64) {
 	switch f {
 	case Tanh: // 2σ(2z) − 1
 		kernel.Scale(2, z)
@@ -100,9 +100,9 @@ func applyELU(z []float64) {
 	}
 }
 
-// slope sets dst to the derivatives f'(z), given a = f(z), of the same length;
+// Slope sets dst to the derivatives f'(z), given a = f(z), of the same length;
 // dst and a may be the same slice.
-func (f Activation) slope(dst, a []float64) {
+func (f Activation) Slope(dst, a []float64) {
 	dst = dst[:len(a)]
 	switch f {
 	case Tanh:

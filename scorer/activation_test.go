@@ -32,8 +32,8 @@ func TestActivations(t *testing.T) {
 			z = append(z, v)
 		}
 		a, slope := append([]float64(nil), z...), make([]float64, len(z))
-		f.apply(a)
-		f.slope(slope, a)
+		f.Apply(a)
+		f.Slope(slope, a)
 		for i, v := range z {
 			if want := formula(v); math.Abs(a[i]-want) > 1e-15*max(1, math.Abs(want)) {
 				t.Errorf("%v(%v) = %v, want %v", f, v, a[i], want)
@@ -52,7 +52,7 @@ func TestActivationLimits(t *testing.T) {
 		Tanh: {-1, 1}, Sigmoid: {0, 1}, ReLU: {0, 1e300}, Softplus: {0, 1e300}, ELU: {-1, 1e300},
 	} {
 		a := []float64{-1e300, 1e300}
-		f.apply(a)
+		f.Apply(a)
 		if a[0] != want[0] || a[1] != want[1] {
 			t.Errorf("%v of ±1e300 is %v, want %v", f, a, want)
 		}
@@ -60,7 +60,7 @@ func TestActivationLimits(t *testing.T) {
 		if want[1] == 1e300 {
 			rising = 1
 		}
-		if f.slope(a, a); a[0] != 0 || a[1] != rising {
+		if f.Slope(a, a); a[0] != 0 || a[1] != rising {
 			t.Errorf("%v has the derivatives %v at ±1e300, want 0 and %v", f, a, rising)
 		}
 	}

@@ -129,7 +129,7 @@ func (n *Layers) Score(dst, params []float64, x []float32, ws *Workspace) {
 		} else {
 			forward(out, before, weights[l], biases[l])
 		}
-		layer.Activation.apply(out)
+		layer.Activation.Apply(out)
 		before = out
 	}
 	copy(dst, before)
@@ -165,7 +165,7 @@ func (n *Layers) Backward(grad, params []float64, x []float32, lambda []float64,
 		begin := end - docs*units
 		delta := deltas[begin:end]
 		if l == len(n.layers)-1 {
-			n.layers[l].Activation.slope(delta, outs[begin:end])
+			n.layers[l].Activation.Slope(delta, outs[begin:end])
 			for i := range delta {
 				delta[i] *= lambda[i]
 			}
@@ -176,7 +176,7 @@ func (n *Layers) Backward(grad, params []float64, x []float32, lambda []float64,
 		}
 		first := begin - docs*n.layers[l-1].Units
 		addGradient(gradWeights[l], gradBiases[l], outs[first:begin], delta)
-		n.layers[l-1].Activation.slope(deltas[first:begin], outs[first:begin])
+		n.layers[l-1].Activation.Slope(deltas[first:begin], outs[first:begin])
 		scaleBack(deltas[first:begin], delta, weights[l], len(biases[l]))
 		end = begin
 	}

@@ -84,7 +84,7 @@ func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
 	kernel.Gemm(hidden, x, l.weights, docs, n.Features)
 	if docs == 1 { // the same in fewer calls
 		kernel.Add(hidden, l.bias)
-		n.Activation.apply(hidden)
+		n.Activation.Apply(hidden)
 		for t, v := range l.out {
 			dst[0] = math.FMA(v, hidden[t], dst[0])
 		}
@@ -93,7 +93,7 @@ func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
 	for t, b := range l.bias {
 		addConstant(hidden[t*docs:(t+1)*docs], b)
 	}
-	n.Activation.apply(hidden)
+	n.Activation.Apply(hidden)
 	for t, v := range l.out {
 		kernel.Axpy(v, hidden[t*docs:(t+1)*docs], dst)
 	}
@@ -108,7 +108,7 @@ func (n Network) backward(grad, params []float64, x []float32, lambda, memory []
 	mustMatch("derivatives", len(grad), n.NumParams())
 	l, g, docs := n.layers(params), n.layers(grad), len(lambda)
 	hidden, deltas := memory[:n.Hidden*docs], memory[n.Hidden*docs:2*n.Hidden*docs]
-	n.Activation.slope(deltas, hidden)
+	n.Activation.Slope(deltas, hidden)
 	for t, v := range l.out {
 		a, delta := hidden[t*docs:(t+1)*docs], deltas[t*docs:(t+1)*docs]
 		for i, d := range delta {

@@ -164,7 +164,7 @@ func (s pairSpace) sumSlopes(u float64, lambda []float64, f Activation) {
 	for from := 0; from < docs; from += s.rows {
 		to := min(from+s.rows, docs)
 		z := s.activate(f, from, to)
-		f.slope(z, z)
+		f.Slope(z, z)
 		for j := from; j < to; j++ {
 			s.addSlopes(j, u*lambda[j], z[(j-from)*docs:(j-from+1)*docs])
 		}
@@ -242,6 +242,6 @@ func (s pairSpace) activate(f Activation, from, to int) []float64 {
 		copy(row, s.other)
 		addConstant(row, v)
 	}
-	f.apply(z)
+	f.Apply(z)
 	return z
 }

@@ -24,6 +24,15 @@ type TreeNode struct {
 	Left, Right int
 }
 
+// GoesLeft reports whether documents with this value of the node's feature, NaN if it is
+// missing, go left.
+func (n *TreeNode) GoesLeft(value float32) bool {
+	if n.Categories != nil {
+		return contains(n.Categories, value)
+	}
+	return value <= n.Threshold || value != value && n.MissingLeft
+}
+
 // Trees are regression trees h_t and score by their sum,
 //
 //	s(x) = Σ_t v_{t, h_t(x)}

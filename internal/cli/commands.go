@@ -14,6 +14,7 @@ func commands(env *environment) []*cobra.Command {
 		newScoreCommand(env),
 		newCompareCommand(env),
 		newReportCommand(env),
+		newExplainCommand(env),
 		newRunsCommand(env),
 		newFuseCommand(env),
 		newImportCommand(env),

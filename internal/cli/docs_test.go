@@ -98,3 +98,50 @@ func sameRanks(t *testing.T, what string, want, got []float64) {
 		}
 	}
 }
+
+// Claim: the commands of docs/explain.md print what the document says.
+func TestExplainDocument(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "explain.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	writeProducts(t)
+	ran := 0
+	for _, block := range strings.Split(string(text), "```console\n")[1:] {
+		block, _, _ = strings.Cut(block, "```")
+		for _, part := range strings.Split("\n"+block, "\n$ listwise ")[1:] {
+			command, want, _ := strings.Cut(part, "\n")
+			got := mustCall(t, quotedFields(command)...)
+			if want := strings.TrimSpace(want); want != "" && trimmedLines(got) != trimmedLines(want) {
+				t.Errorf("listwise %s prints\n%s\nthe document has\n%s", command, got, want)
+			}
+			ran++
+		}
+	}
+	if ran != 5 {
+		t.Errorf("found %d commands, expected 5", ran)
+	}
+}
+
+// quotedFields divides a command line at blanks that are not within quotation marks.
+func quotedFields(line string) []string {
+	var words []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}
+
+// trimmedLines returns a text without the spaces at the ends of its lines.
+func trimmedLines(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return b.String()
+}

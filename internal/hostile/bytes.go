@@ -49,6 +49,8 @@ var readers = []struct {
 	{"layers.json", []string{"data.txt"}, "score --model layers.json --data data.txt", 80},
 	{"elastic.json", []string{"data.txt"}, "score --model elastic.json --data data.txt", 60},
 	{"fusion.json", []string{"data.txt"}, "score --model fusion.json --data data.txt", 200},
+	{"trees.json", []string{"data.txt"}, "explain --model trees.json --data data.txt --resamples 100 --permutations 100 --repeats 1 --svg out.svg", 60},
+	{"data.txt", []string{"fusion.json"}, "explain --model fusion.json --data data.txt --of 1 --format json", 60},
 	{"curve.jsonl", []string{"data.txt", "linear.json", "net.json"}, "report --data data.txt --out out.html --permutations 200 --resamples 100 --curve net=curve.jsonl net=net.json linear.json", 80},
 	{".listwise/runs.db", nil, "runs list --format json", 100},
 	{".listwise/runs.db", nil, "runs show 1 --format json", 80},
@@ -71,7 +73,7 @@ func byteCases(f *fixture) []Case {
 			name := fmt.Sprintf("bytes/%s/%s %s/%d", rd.file, args[0], args[1], i)
 			cases = append(cases, Case{
 				Name: name, Files: files, Args: args, Judge: judge,
-				Outs: []string{"out.json", "out.html", ".listwise"},
+				Outs: []string{"out.json", "out.html", "out.svg", ".listwise"},
 				Harm: change(rd.file, func(text []byte) []byte { return damage(random(name), text) }),
 			})
 		}

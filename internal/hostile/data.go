@@ -329,6 +329,7 @@ var dataUsers = []struct {
 	{"compare --data data.txt --permutations 100 --resamples 100 plain.json random.json", nil},
 	{"report --data data.txt --out out.html --permutations 100 --resamples 100 plain.json random.json", nil},
 	{"fuse --data data.txt --valid vali.txt --model out.json plain.json random.json", nil},
+	{"explain --model plain.json --data data.txt --resamples 100 --permutations 100 --repeats 1", nil},
 }
 
 // dataCases change data in ways that its writers do.

@@ -20,6 +20,8 @@ var bases = []struct{ args, files string }{
 	{"data join data.txt --qrels a.qrels --out out.txt", "data.txt a.qrels"},
 	{"compare --data data.txt --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
 	{"report --data data.txt --out out.html --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
+	{"explain --model trees.json --data data.txt --resamples 100 --permutations 100 --repeats 1", "data.txt trees.json"},
+	{"explain --model linear.json --data data.txt --of 1", "data.txt linear.json"},
 	{"fuse --data data.txt --valid vali.txt --out out.scores linear.json stumps.json", "data.txt vali.txt linear.json stumps.json"},
 	{"import lightgbm.txt --model out.json", "lightgbm.txt"},
 	{"export --model mart.json --to xgboost --out out.json", "mart.json"},

@@ -22,6 +22,7 @@ var writers = []string{
 	"fuse --data {in:a.qrels} --rule rrf --format run --out {out:f.run} {in:a.run} {in:b.run}",
 	"data join {in:data.txt} --qrels {in:a.qrels} --out {out:o.txt}",
 	"report --data {in:data.txt} --out {out:r.html} --permutations 100 --resamples 100 --curve net={in:curve.jsonl} net={in:net.json} b={in:b.scores}",
+	"explain --model {in:linear.json} --data {in:data.txt} --background {in:vali.txt} --resamples 100 --permutations 100 --svg {out:e.svg}",
 	"fuse --data {in:data.txt} --valid {in:vali.txt} --out {out:f.scores} --model {out:f.json} {in:linear.json} {in:stumps.json}",
 	"fuse --data {in:data.txt} --rule rrf --out {out:f.scores} {in:a.scores} {in:b.scores}",
 	"import {in:lightgbm.txt} --model {out:m.json}",

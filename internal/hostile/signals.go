@@ -32,6 +32,7 @@ var disturbed = []struct{ args, files, outs string }{
 	{"data fold data.txt --folds 5 --out out", "data.txt", "out/Fold1/train.txt out/Fold5/test.txt"},
 	{"compare --data data.txt --resamples 2000 linear.json stumps.json net.json", "data.txt linear.json stumps.json net.json", ""},
 	{"report --data data.txt --resamples 500 --permutations 1000 --out out.html linear.json stumps.json", "data.txt linear.json stumps.json", "out.html"},
+	{"explain --model stumps.json --data data.txt --repeats 50 --svg out.svg", "data.txt stumps.json", "out.svg"},
 	{"fuse --data data.txt --valid vali.txt --model out.json linear.json net.json stumps.json", "data.txt vali.txt linear.json net.json stumps.json", "out.json"},
 }
 
@@ -53,7 +54,7 @@ func signalCases(f *fixture) []Case {
 		took := time.Since(start)
 		for i := range each {
 			name := fmt.Sprintf("signals/%s-%d/%d", args[0], n, i)
-			cases = append(cases, Case{Name: name, Files: files, Outs: []string{"out", "out.json", "out.txt", "out.csv", "out.scores", "out.lwd", "out.txt.gz", "out.html", "c.ckpt", "c.jsonl", ".listwise"},
+			cases = append(cases, Case{Name: name, Files: files, Outs: []string{"out", "out.json", "out.txt", "out.csv", "out.scores", "out.lwd", "out.txt.gz", "out.html", "out.svg", "c.ckpt", "c.jsonl", ".listwise"},
 				Run: func(b *box) (Verdict, string, *Result) {
 					rng := random(name)
 					signal := signals[i%len(signals)]

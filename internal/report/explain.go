@@ -61,7 +61,7 @@ func newExplainer(m *model.Model, d *dataset.Dataset) *explainer {
 
 // query makes a query the one whose documents are explained.
 func (e *explainer) query(q *dataset.Query) {
-	e.x = transformed(e.x[:0], e.model, q, e.columns)
+	e.x = e.model.Inputs(e.x[:0], q, e.columns)
 	e.mean, e.varied = e.mean[:0], e.varied[:0]
 	for f := range e.width {
 		sum, differs := 0.0, false

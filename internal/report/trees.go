@@ -117,7 +117,7 @@ func (l *treesLook) pass(in *input, f forestOf, d *dataset.Dataset) {
 	l.ranker.Ties = in.Ties
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		l.x = transformed(l.x[:0], f.model, q, f.columns)
+		l.x = f.model.Inputs(l.x[:0], q, f.columns)
 		l.scores = append(l.scores[:0], make([]float64, q.Len())...)
 		ok := false
 		for k, next := 0, 0; next < len(l.at); k++ {
@@ -208,23 +208,4 @@ func (l *treesLook) summary(system int) trees {
 		t.Gain = append(t.Gain, rounded(l.gain[f]/math.Max(total, math.SmallestNonzeroFloat64), 3))
 	}
 	return t
-}
-
-// transformed appends the features of a query's documents, as many as the model has and from
-// the given columns (nil: the first ones), after what the model does to them.
-func transformed(x []float32, m *model.Model, q *dataset.Query, columns []int) []float32 {
-	width, from := m.NumFeatures(), len(x)
-	for i := range q.Len() {
-		row := q.Row(i)
-		if columns == nil {
-			x = append(x, row...)
-		}
-		for _, c := range columns {
-			x = append(x, row[c])
-		}
-		for len(x) < from+(i+1)*width {
-			x = append(x, 0)
-		}
-	}
-	return m.AppendInputs(x[:from], x[from:])
 }

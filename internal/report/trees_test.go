@@ -100,7 +100,7 @@ func TestGainIsTheVarianceExplained(t *testing.T) {
 			nodes += len(n)
 			var values []float64
 			for i := range s.divisions[k].Test.Queries {
-				x := transformed(nil, m, &s.divisions[k].Test.Queries[i], nil)
+				x := m.Inputs(nil, &s.divisions[k].Test.Queries[i], nil)
 				for ; len(x) > 0; x = x[f.NumFeatures():] {
 					values = append(values, m.Params[f.Leaf(tree, x[:f.NumFeatures()])])
 				}

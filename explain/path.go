@@ -1,0 +1,86 @@
+package explain
+
+import "math"
+
+const (
+	// pathNodes is the number of nodes of Gauss's rule on each piece of the line.
+	pathNodes = 8
+	// mostPieces is how many pieces of the line are integrated, at most.
+	mostPieces = 2000
+	// pathTolerance is what the integral over a piece may miss, by the size of the score.
+	pathTolerance = 1e-12
+)
+
+var gaussNodes, gaussWeights = legendre(pathNodes)
+
+// piece is a part of the line between two points, by shares of it.
+type piece struct {
+	from, to, start, end float64 // start and end are the network's values
+	depth                int
+}
+
+// line is the straight way between two points on which a network is integrated.
+type line struct {
+	net      *network
+	work     *networkWork
+	from, to []float64
+	x        []float64
+}
+
+// value returns the network's value at a share of the line.
+func (l *line) value(at float64) float64 {
+	for j := range l.x {
+		l.x[j] = l.from[j] + at*(l.to[j]-l.from[j])
+	}
+	return l.net.forward(l.x, l.work)
+}
+
+// integrate adds the integrated gradients from one point to another to dst. A piece whose
+// gradient does not make up the difference of its ends' values is divided, until it does or
+// there are too many.
+func (n *network) integrate(dst, from, to []float64) {
+	l := line{n, n.work(), from, to, make([]float64, len(from))}
+	open := []piece{{0, 1, l.value(0), l.value(1), 0}}
+	tolerance := pathTolerance * (1 + math.Abs(open[0].start) + math.Abs(open[0].end))
+	own := make([]float64, len(from))
+	for done := 0; len(open) > 0; done++ {
+		p := open[len(open)-1]
+		open = open[:len(open)-1]
+		kink := l.piece(own, p)
+		if missed := math.Abs(sum(own) - (p.end - p.start)); missed > tolerance && done+len(open) < mostPieces {
+			at := (p.from + p.to) / 2
+			if margin := (p.to - p.from) * 1e-6; p.depth%2 == 0 && p.from+margin < kink && kink < p.to-margin {
+				at = kink
+			}
+			if p.from < at && at < p.to {
+				v := l.value(at)
+				open = append(open, piece{at, p.to, v, p.end, p.depth + 1}, piece{p.from, at, p.start, v, p.depth + 1})
+				continue
+			}
+		}
+		for j, v := range own {
+			dst[j] += v
+		}
+	}
+}
+
+// piece sets own to the integrals over a piece. It returns where the tangents at the first and
+// the last node meet: where the network is linear but for one kink, that is the kink.
+func (l *line) piece(own []float64, p piece) (kink float64) {
+	clear(own)
+	var value, slope, place [2]float64
+	for q, node := range gaussNodes {
+		at := p.from + node*(p.to-p.from)
+		v := l.value(at)
+		var along float64
+		for j, g := range l.net.backward(v, l.work) {
+			step := g * (l.to[j] - l.from[j])
+			own[j] += gaussWeights[q] * (p.to - p.from) * step
+			along += step
+		}
+		if end := q / (pathNodes - 1); q == 0 || end == 1 {
+			value[end], slope[end], place[end] = v, along, at
+		}
+	}
+	return (value[1] - value[0] + slope[0]*place[0] - slope[1]*place[1]) / (slope[0] - slope[1])
+}

@@ -1,0 +1,28 @@
+package explain
+
+import "math"
+
+// legendre returns the nodes and weights of the Gauss–Legendre rule of n nodes on [0, 1], which
+// integrates polynomials of degree up to 2n − 1 exactly. Newton's method finds the zeros of the
+// Legendre polynomial (Abramowitz and Stegun 1964, 25.4.29).
+func legendre(n int) (nodes, weights []float64) {
+	nodes, weights = make([]float64, n), make([]float64, n)
+	for i := range nodes {
+		z := math.Cos(math.Pi * (float64(i) + 0.75) / (float64(n) + 0.5))
+		var slope float64
+		for range 100 {
+			before, p := 1.0, z // P_0, P_1
+			for k := 2; k <= n; k++ {
+				f := float64(k)
+				before, p = p, ((2*f-1)*z*p-(f-1)*before)/f
+			}
+			slope = float64(n) * (z*p - before) / (z*z - 1)
+			step := p / slope
+			if z -= step; math.Abs(step) < 1e-15 {
+				break
+			}
+		}
+		nodes[i], weights[i] = (1-z)/2, 1/((1-z*z)*slope*slope)
+	}
+	return nodes, weights
+}

@@ -1,0 +1,70 @@
+package explain
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/internal/random"
+)
+
+// Set has the contributions to the scores of many documents.
+type Set struct {
+	Queries []int     // of the data, in ascending order
+	Docs    []Place   // their documents
+	Parts   []float64 // row-major, documents × terms
+	Terms   int
+}
+
+// Place is a document: a query of the data, and its row within the query.
+type Place struct{ Query, Row int }
+
+// ExplainSet takes the scores of whole queries of d apart, drawn by the seed until they have
+// at least so many documents, or all if most is 0 or there are no more.
+func (e *Explainer) ExplainSet(ctx context.Context, d *dataset.Dataset, most int, seed uint64) (*Set, error) {
+	s := &Set{Terms: len(e.terms)}
+	total := 0
+	for _, i := range random.Stream(seed, "explain queries", "").Perm(len(d.Queries)) {
+		if most > 0 && total >= most {
+			break
+		}
+		s.Queries = append(s.Queries, i)
+		total += d.Queries[i].Len()
+	}
+	if err := checkCells("a set", total, s.Terms, 16); err != nil { // of which a copy is made
+		return nil, err
+	}
+	slices.Sort(s.Queries)
+	explained, errs := make([]*Query, len(s.Queries)), make([]error, len(s.Queries))
+	parallel.For(len(s.Queries), 0, func(_, k int) {
+		if errs[k] = ctx.Err(); errs[k] == nil {
+			explained[k], errs[k] = e.Explain(&d.Queries[s.Queries[k]])
+		}
+	})
+	for k, i := range s.Queries {
+		if errs[k] != nil {
+			return nil, errs[k]
+		}
+		for row := range d.Queries[i].Len() {
+			s.Docs = append(s.Docs, Place{i, row})
+		}
+		s.Parts = append(s.Parts, explained[k].Parts...)
+	}
+	return s, d.Changed()
+}
+
+// Row returns the contributions to a document's score, by its place among Docs.
+func (s *Set) Row(doc int) []float64 { return s.Parts[doc*s.Terms : (doc+1)*s.Terms] }
+
+// Sizes returns the mean magnitude of every term's contributions.
+func (s *Set) Sizes() []float64 {
+	sizes := make([]float64, s.Terms)
+	for doc := range s.Docs {
+		for j, v := range s.Row(doc) {
+			sizes[j] += math.Abs(v) / float64(len(s.Docs))
+		}
+	}
+	return sizes
+}
