@@ -19,26 +19,49 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// benchFile returns a file of 120,000 documents of 136 features, half of them of few
-// different values, in pages of 256 kB.
-func benchFile(b *testing.B, codec compress.Codec) []byte {
+// benchFile returns a file of the library's writer: 120,000 documents of 136 features, half of them
+// of few different values, in pages of 256 kB, or as places in dictionaries.
+func benchFile(b *testing.B, codec compress.Codec, dictionary bool) []byte {
 	b.Helper()
 	const docs, features = 120_000, 136
-	var out bytes.Buffer
-	w, err := newWriter(&out, stream.Contents{Features: features, DocIDs: true}, codec)
-	if err != nil {
-		b.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	row := make([]float32, features)
-	for i := range docs {
-		for j := range row {
-			if row[j] = float32(rng.NormFloat64()); j%2 == 1 {
-				row[j] = float32(rng.IntN(1000)) / 1000
-			}
+	group := parquet.Group{"query": parquet.Encoded(parquet.String(), &parquet.RLEDictionary), "grade": parquet.Leaf(parquet.DoubleType), "doc": parquet.String()}
+	node := parquet.Optional(parquet.Leaf(parquet.FloatType))
+	for j := range features {
+		if group[name(j)] = node; dictionary && j%2 == 1 {
+			group[name(j)] = parquet.Encoded(node, &parquet.RLEDictionary)
 		}
-		if err := w.Document("q"+strconv.Itoa(i/120), "d"+strconv.Itoa(i), float64(rng.IntN(5)), row); err != nil {
-			b.Fatal(err)
+	}
+	schema := parquet.NewSchema("bench", group)
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[any](&out, schema, parquet.Compression(codec), parquet.DataPageVersion(1))
+	rng := rand.New(rand.NewPCG(1, 2))
+	values := make([][]parquet.Value, features+3)
+	at := func(name string) int {
+		leaf, _ := schema.Lookup(name)
+		return leaf.ColumnIndex
+	}
+	add := func(column int, v parquet.Value, level int) {
+		values[column] = append(values[column], v.Level(0, level, column))
+	}
+	for i := range docs {
+		add(at("query"), parquet.ByteArrayValue([]byte("q"+strconv.Itoa(i/120))), 0)
+		add(at("doc"), parquet.ByteArrayValue([]byte("d"+strconv.Itoa(i))), 0)
+		add(at("grade"), parquet.DoubleValue(float64(rng.IntN(5))), 0)
+		for j := range features {
+			v := float32(rng.NormFloat64())
+			if j%2 == 1 {
+				v = float32(rng.IntN(1000)) / 1000
+			}
+			add(at(name(j)), parquet.FloatValue(v), 1)
+		}
+		if len(values[0]) < 1<<10 && i < docs-1 {
+			continue
+		}
+		for k, c := range w.ColumnWriters() {
+			if _, err := c.WriteRowValues(values[k]); err != nil {
+				b.Fatal(err)
+			}
+			values[k] = values[k][:0]
 		}
 	}
 	if err := w.Close(); err != nil {
@@ -46,6 +69,9 @@ func benchFile(b *testing.B, codec compress.Codec) []byte {
 	}
 	return out.Bytes()
 }
+
+// name is that of a feature.
+func name(j int) string { return "f" + strconv.Itoa(1000+j) }
 
 // processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
@@ -58,11 +84,12 @@ func processorTime() time.Duration {
 // library's decoding of all its pages and nothing else; each in turn with the other.
 func BenchmarkReadRatio(b *testing.B) {
 	for _, c := range []struct {
-		name  string
-		codec compress.Codec
-	}{{"plain", nil}, {"snappy", &parquet.Snappy}, {"zstd", &parquet.Zstd}} {
+		name       string
+		codec      compress.Codec
+		dictionary bool
+	}{{"plain", &parquet.Uncompressed, false}, {"snappy", &parquet.Snappy, false}, {"zstd", &parquet.Zstd, false}, {"dictionary", &parquet.Zstd, true}} {
 		b.Run(c.name, func(b *testing.B) {
-			data := benchFile(b, c.codec)
+			data := benchFile(b, c.codec, c.dictionary)
 			var ratios, ours []float64
 			for b.Loop() {
 				start := processorTime()

@@ -1,294 +1,352 @@
 package parquet
 
 import (
-	"errors"
 	"fmt"
-	"io"
+	"hash/crc32"
 	"math"
-	"strconv"
 	"unsafe"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/input"
 )
 
-// cursor goes through the values of one column of a row group, page by page.
+// cursor goes through the values of one column of a row group, page by page. Features are decoded
+// some rows at a time, out of the page's bytes; identifiers, grades and weights page by page.
 type cursor struct {
 	column *column
-	pages  parquet.Pages
+	pages  pages
+	buffer buffer // for a page
 
-	page   parquet.Page
-	levels []byte // of the page's rows: value or null; nil if there is a value in each
-	values values // of the page, without nulls
-	dict   parquet.Dictionary
-	known  values // the dictionary's
+	page      *page
+	row, rows int    // of the page
+	at        int    // the next of its values
+	levels    runs   // of features
+	coded     bool   // values are places in the dictionary
+	places    runs   // of features
+	plain     []byte // the values otherwise: from the one called base on
+	base      int
 
-	row, rows int // of the page
-	at        int // the next of its values
+	present []byte   // of all rows of the page: 1 if there is a value; nil if there is one in each
+	index   []uint32 // all of the page's places in the dictionary, if it is coded
+	values  values   // else its values
+	known   values   // the dictionary's
+	counted int64    // what it takes
 
-	numbers []float32 // for values that are no view of the page
-	holes   bool      // a page so far had missing values
+	holes bool // a page so far had missing values
+
+	levelRoom [windowRows]byte
+	placeRoom [windowRows]uint32
 }
 
-// values are those of a page, or the indices of its values in a dictionary.
-type values struct {
-	n       int
-	nan     bool    // some floats are NaN
-	ascii   bool    // data are ASCII without control characters
-	index   []int32 // in the dictionary; nil if there is none
-	floats  []float32
-	doubles []float64
-	data    []byte   // of text
-	offsets []uint32 // where each text begins, and the last ends
-}
+// windowRows is the most rows that are decoded at a time.
+const windowRows = 512
+
+// fileWindow is how many bytes of values are read of a page that stays in the file.
+const fileWindow = 16 << 10
+
+var nan = float32(math.NaN())
+
+// whole reports whether pages are decoded whole.
+func (c *cursor) whole() bool { return c.column.text() || c.column.textual || c.column.precise }
 
 // open begins a row group.
-func (c *cursor) open(chunk parquet.ColumnChunk) {
-	c.close()
-	c.pages = chunk.Pages()
-	c.dict = nil
+func (c *cursor) open(in *input.Input, m *format.ColumnMetaData, rows int64) error {
+	c.pages = pages{r: in.R, nullable: c.column.nullable, plain: !c.whole() && c.column.width() > 0}
+	c.buffer.mem = in.Mem
+	c.forget()
+	c.page, c.row, c.rows = nil, 0, 0
+	if m.Type != c.column.kind {
+		return fmt.Errorf("found values of type %v, expected %v, as the schema says", m.Type, c.column.kind)
+	}
+	return c.pages.open(m, rows, in.Size)
 }
 
-// close ends a row group.
+// close releases what the cursor holds.
 func (c *cursor) close() {
-	if c.page != nil {
-		parquet.Release(c.page)
+	if c.buffer.mem != nil {
+		c.forget()
+		c.buffer.release()
 	}
-	if c.pages != nil {
-		_ = c.pages.Close() // it was only read
-	}
-	c.page, c.pages, c.row, c.rows = nil, nil, 0, 0
 }
-
-// errEnd is what a column that has fewer values than rows ends with.
-var errEnd = errors.New("the column ends before its row group")
 
 // fill makes sure that the page has a row left.
-func (c *cursor) fill() error {
+func (c *cursor) fill(d *decompressor) error {
 	for c.row == c.rows {
-		if c.page != nil {
-			parquet.Release(c.page)
-			c.page = nil
+		g, err := c.pages.next(d, &c.buffer)
+		if err != nil {
+			return err
 		}
-		page, err := c.pages.ReadPage()
-		if errors.Is(err, io.EOF) {
-			return errEnd
+		if g.dictionary {
+			err = c.learn(g)
+		} else {
+			err = c.take(g)
 		}
 		if err != nil {
 			return err
 		}
-		if err := c.take(page); err != nil {
-			return err
-		}
 	}
 	return nil
+}
+
+// plainDictionary is what files of version 1 call dictionaries, and places in them.
+const plainDictionary format.Encoding = 2
+
+// finish checks a page that was read piece by piece.
+func (c *cursor) finish() error {
+	g := c.page
+	if !c.pages.stays(g) {
+		return nil
+	}
+	if g.size > 0 {
+		return fmt.Errorf("found %d bytes behind the values of a page", g.size)
+	}
+	if g.want != 0 && g.sum != g.want {
+		return errSum
+	}
+	return nil
+}
+
+// learn takes in a dictionary.
+func (c *cursor) learn(g *page) (err error) {
+	if g.encoding != format.Plain && g.encoding != plainDictionary {
+		return &refusal{"an unsupported dictionary encoded as " + g.encoding.String(), "PLAIN"}
+	}
+	if !c.column.text() && !c.column.holds(g.text, g.rows) {
+		return errFew
+	}
+	c.forget()
+	c.counted = 20*int64(g.rows) + int64(len(g.text))
+	if err := c.buffer.mem.Take(c.counted, "a dictionary"); err != nil {
+		return err
+	}
+	text := g.text
+	if c.column.text() { // which stays where it is
+		text = append([]byte(nil), g.text...)
+	}
+	c.known, err = c.column.decode(text, g.rows)
+	c.holes = c.holes || c.known.nan
+	return err
+}
+
+// forget gives the dictionary's memory back.
+func (c *cursor) forget() {
+	c.buffer.mem.Give(c.counted)
+	c.known, c.counted = values{}, 0
+}
+
+// need returns an error if so many bytes more are too many.
+func (p *pages) need(n int64, mem *input.Memory) error {
+	err := mem.Take(n, "a page's values")
+	mem.Give(n)
+	return err
 }
 
 // take makes a page the current one.
-func (c *cursor) take(page parquet.Page) (err error) {
-	c.page, c.row, c.rows, c.at, c.levels = page, 0, int(page.NumRows()), 0, nil
-	if page.NumNulls() > 0 {
-		c.levels, c.holes = page.DefinitionLevels(), true
-		if len(c.levels) != c.rows {
-			return errFew
+func (c *cursor) take(g *page) (err error) {
+	c.page, c.row, c.rows, c.at, c.base = g, 0, g.rows, 0, 0
+	c.present, c.plain, c.coded = nil, nil, false
+	c.levels.begin(g.levels, 1)
+	switch g.encoding {
+	case format.RLEDictionary, plainDictionary:
+		c.coded = true
+		if len(g.text) == 0 {
+			g.text = []byte{0}
 		}
-	}
-	dict := page.Dictionary()
-	switch {
-	case dict == nil:
-		c.values, err = c.column.values(page, c.numbers)
-		c.holes = c.holes || c.values.nan
-		if c.column.kind != parquet.Float && c.values.floats != nil {
-			c.numbers = c.values.floats // for the next page
+		if g.text[0] > 32 {
+			return fmt.Errorf("found places of %d bits", g.text[0])
 		}
-		return err
-	case dict != c.dict:
-		if c.known, err = c.column.values(dict.Page(), nil); err != nil {
+		c.places.begin(g.text[1:], uint(g.text[0]))
+	case format.Plain:
+		c.plain = g.text
+	default:
+		if err := c.other(g); err != nil {
 			return err
 		}
-		c.dict, c.holes = dict, c.holes || c.known.nan
 	}
-	data := page.Data()
-	c.values = values{index: data.Int32()}
-	c.values.n = len(c.values.index)
-	for _, i := range c.values.index {
-		if uint(i) >= uint(c.known.n) {
-			return fmt.Errorf("found the place %d in a dictionary of %d values", i, c.known.n)
-		}
+	if c.whole() {
+		return c.takeWhole(g)
 	}
 	return nil
 }
 
-// errFew is what a page ends with that has fewer values than rows with one.
-var errFew = errors.New("a page has fewer values than its header says")
+// other decodes a page that is neither plain nor has places in a dictionary.
+func (c *cursor) other(g *page) (err error) {
+	if err := c.pages.need(24*int64(g.rows), c.buffer.mem); err != nil {
+		return err
+	}
+	kind, numbers := c.column.kind, c.column.width()
+	switch {
+	case g.encoding == format.RLE && kind == format.Boolean:
+		c.plain, err = plainBits(g.text, g.rows)
+	case g.encoding == format.DeltaBinaryPacked && (kind == format.Int32 || kind == format.Int64):
+		c.plain, err = plainDifferences(g.text, g.rows, numbers)
+	case (g.encoding == format.DeltaLengthByteArray || g.encoding == format.DeltaByteArray) && kind == format.ByteArray:
+		room := func(n int64) error { return c.pages.need(n, c.buffer.mem) }
+		c.values, err = differenceTexts(g.text, g.rows, g.encoding == format.DeltaByteArray, room)
+		c.values.settle()
+	case g.encoding == format.ByteStreamSplit && numbers > 0:
+		c.plain = joinStreams(g.text, numbers)
+	default:
+		err = &refusal{fmt.Sprintf("unsupported values of type %v encoded as %v", kind, g.encoding), "plain ones, a dictionary, differences or split streams"}
+	}
+	return err
+}
 
-var nan = float32(math.NaN())
+// outside is the error about a place that a dictionary lacks.
+func outside(place uint32, n int) error {
+	return fmt.Errorf("found the place %d in a dictionary of %d values", place, n)
+}
 
-// floats returns the numbers of the next rows, NaN where one is null; buf has room for them.
-// They are valid until the next call.
-func (c *cursor) floats(buf []float32) ([]float32, error) {
-	for done := 0; done < len(buf); {
-		if err := c.fill(); err != nil {
+// floats returns the numbers of the next rows, NaN where one is null: in buf, or where the page has
+// them, until the next call.
+func (c *cursor) floats(buf []float32, d *decompressor) ([]float32, error) {
+	for rest := buf; len(rest) > 0; {
+		if err := c.fill(d); err != nil {
 			return nil, err
 		}
-		n := min(len(buf)-done, c.rows-c.row)
-		from := c.row
-		c.row += n
-		switch {
-		case c.levels != nil:
-			if err := c.sparse(buf[done:done+n], from); err != nil {
-				return nil, err
+		if len(rest) == len(buf) {
+			if x, err := c.view(len(buf)); x != nil || err != nil {
+				return x, err
 			}
-		case c.at+n > c.values.n:
-			return nil, errFew
-		case c.values.index != nil:
-			known := c.known.floats
-			for i, k := range c.values.index[c.at : c.at+n] {
-				buf[done+i] = known[k]
-			}
-			c.at += n
-		case n == len(buf):
-			c.at += n
-			return c.values.floats[c.at-n : c.at : c.at], nil
-		default:
-			c.at += copy(buf[done:done+n], c.values.floats[c.at:])
 		}
-		done += n
+		n := min(len(rest), c.rows-c.row, windowRows)
+		if err := c.window(rest[:n]); err != nil {
+			return nil, err
+		}
+		rest = rest[n:]
+		if err := c.pass(n); err != nil {
+			return nil, err
+		}
 	}
 	return buf, nil
 }
 
-// sparse is floats for rows of a page, from the given one on, of which some are null.
-func (c *cursor) sparse(buf []float32, from int) error {
-	value := byte(c.column.level)
-	for i, level := range c.levels[from : from+len(buf)] {
-		if level != value {
-			buf[i] = nan
-			continue
-		}
-		if c.at == c.values.n {
-			return errFew
-		}
-		if c.values.index != nil {
-			buf[i] = c.known.floats[c.values.index[c.at]]
-		} else {
-			buf[i] = c.values.floats[c.at]
-		}
-		c.at++
+// view returns the numbers of the next rows where the page has them, nil unless they are there as they
+// are wanted.
+func (c *cursor) view(n int) ([]float32, error) {
+	if c.column.kind != format.Float || c.coded || c.row+n > c.rows || c.page.levels != nil && !c.levels.skipOnes(n) {
+		return nil, nil
+	}
+	if err := c.load(n); err != nil {
+		return nil, err
+	}
+	if !c.column.holds(c.plain, c.at-c.base+n) {
+		return nil, errFew
+	}
+	x := block.Float32s(c.plain[4*(c.at-c.base):][:4*n])
+	none, err := c.column.check(x, nil)
+	c.at += n
+	c.holes = c.holes || none
+	if err != nil {
+		return nil, err
+	}
+	return x, c.pass(n)
+}
+
+// pass goes on by n rows.
+func (c *cursor) pass(n int) error {
+	if c.row += n; c.row == c.rows {
+		return c.finish()
 	}
 	return nil
 }
 
-// number returns the number of the next row, NaN if it has none, of a column whose numbers are
-// wanted as float64.
-func (c *cursor) number() (float64, error) {
-	i, from, err := c.next()
-	if err != nil || from == nil {
-		return math.NaN(), err
+// window is floats for rows of the page.
+func (c *cursor) window(buf []float32) error {
+	n := len(buf)
+	if c.page.levels == nil {
+		return c.numbers(buf)
 	}
-	return from.doubles[i], nil
-}
-
-// text returns the text of the next row, which is valid until the next call, and whether it
-// has one.
-func (c *cursor) text() (text []byte, ok bool, err error) {
-	i, from, err := c.next()
-	if err != nil || from == nil {
-		return nil, false, err
-	}
-	return from.text(i), true, nil
-}
-
-// texts returns the text of the next row, nil if it has none, and how many of the next rows
-// have the same: at least one, at most so many, and perhaps not all that do.
-func (c *cursor) texts(most int) (text []byte, rows int, err error) {
-	text, _, err = c.text()
-	rows = 1
-	if err != nil || c.levels != nil || text == nil {
-		return text, rows, err
-	}
-	most = min(most, c.rows-c.row+1)
-	if c.at-1+most > c.values.n {
-		return nil, 0, errFew
-	}
-	if index := c.values.index; index != nil {
-		for rows < most && index[c.at] == index[c.at-1] {
-			rows, c.at = rows+1, c.at+1
+	levels := c.levelRoom[:n]
+	ones, err := c.levels.levels(levels)
+	switch {
+	case err != nil:
+		return err
+	case ones == n:
+		return c.numbers(buf)
+	case ones == 0:
+		for i := range buf {
+			buf[i] = nan
 		}
-	} else {
-		for rows < most && string(c.values.text(c.at)) == string(text) {
-			rows, c.at = rows+1, c.at+1
+	default:
+		if err := c.numbers(buf[:ones]); err != nil {
+			return err
 		}
+		spread(buf, levels, ones)
 	}
-	c.row += rows - 1
-	return text, rows, nil
+	c.holes = true
+	return nil
 }
 
-// plain returns the text of some of the next rows, at most so many, one behind the other, and
-// where each ends behind where the first begins; nil if they must be taken one by one. The
-// text is ASCII without control characters.
-func (c *cursor) plain(most int) (ends []uint32, text []byte, err error) {
-	if err := c.fill(); err != nil || c.levels != nil || !c.values.ascii {
-		return nil, nil, err
+// spread moves the numbers that stand first to the places whose level is 1, and writes NaN to the
+// others. It has no branches, which could not be predicted.
+func spread(buf []float32, levels []byte, numbers int) {
+	null := math.Float32bits(nan)
+	k := numbers
+	for i := len(levels) - 1; i >= 0; i-- {
+		level := uint32(levels[i])
+		k -= int(level)
+		v := math.Float32bits(buf[k])
+		buf[i] = math.Float32frombits(v&-level | null&^-level)
 	}
-	n := min(most, c.rows-c.row)
-	if c.at+n > c.values.n {
-		return nil, nil, errFew
-	}
-	ends = c.values.offsets[c.at : c.at+n+1]
-	c.at, c.row = c.at+n, c.row+n
-	return ends, c.values.data[ends[0]:ends[n]], nil
 }
 
-// next returns the place of the next row's value and where that is; nil if it has none.
-func (c *cursor) next() (i int, from *values, err error) {
-	if err := c.fill(); err != nil {
-		return 0, nil, err
+// numbers writes the next values of the page.
+func (c *cursor) numbers(buf []float32) error {
+	n := len(buf)
+	if c.coded {
+		places, known := c.placeRoom[:n], c.known.floats
+		if err := c.places.take(places); err != nil {
+			return err
+		}
+		for i, k := range places {
+			if uint(k) >= uint(len(known)) {
+				return outside(k, len(known))
+			}
+			buf[i] = known[k]
+		}
+		return nil
 	}
-	c.row++
-	if c.levels != nil && c.levels[c.row-1] != byte(c.column.level) {
-		return 0, nil, nil
+	if err := c.load(n); err != nil {
+		return err
 	}
-	if c.at == c.values.n {
-		return 0, nil, errFew
-	}
-	c.at++
-	if c.values.index != nil {
-		return int(c.values.index[c.at-1]), &c.known, nil
-	}
-	return c.at - 1, &c.values, nil
+	none, err := c.column.floats(buf, c.plain, c.at-c.base)
+	c.at += n
+	c.holes = c.holes || none
+	return err
 }
 
-// text returns a value as text.
-func (v *values) text(i int) []byte { return v.data[v.offsets[i]:v.offsets[i+1]:v.offsets[i+1]] }
+// load makes sure that the next n values are in memory.
+func (c *cursor) load(n int) error {
+	g, width := c.page, c.column.width()
+	if !c.pages.stays(g) || c.at+n-c.base <= len(c.plain)/width {
+		return nil
+	}
+	rest := c.plain[(c.at-c.base)*width:]
+	size := min(int64(fileWindow), g.size)
+	text, err := c.buffer.room(fileWindow + int64(n*width))
+	if err != nil {
+		return err
+	}
+	copy(text, rest)
+	text = text[:int64(len(rest))+size]
+	fresh := text[len(rest):]
+	if len(fresh) == 0 {
+		return errFew
+	}
+	if _, err := c.pages.r.ReadAt(fresh, g.at); err != nil {
+		return err
+	}
+	if g.want != 0 {
+		g.sum = crc32.Update(g.sum, crc32.IEEETable, fresh)
+	}
+	g.at, g.size, c.plain, c.base = g.at+size, g.size-size, text, c.at
+	return nil
+}
 
 // bytesOf is a view of numbers as bytes.
 func bytesOf(x []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
-}
-
-// finite reports whether all values are finite.
-func finite(x []float32) bool { return block.AllFinite(bytesOf(x)) }
-
-// asText makes whole numbers text.
-func asText[T int32 | int64 | uint32 | uint64](numbers []T, signed bool) (v values) {
-	v.n, v.offsets = len(numbers), make([]uint32, 1, len(numbers)+1)
-	for _, x := range numbers {
-		if signed {
-			v.data = strconv.AppendInt(v.data, int64(x), 10)
-		} else {
-			v.data = strconv.AppendUint(v.data, uint64(x), 10)
-		}
-		v.offsets = append(v.offsets, uint32(len(v.data)))
-	}
-	return v
-}
-
-// room returns a slice of n numbers, buf if it is large enough.
-func room(buf []float32, n int) []float32 {
-	if cap(buf) < n {
-		return make([]float32, n)
-	}
-	return buf[:n]
 }

@@ -51,7 +51,7 @@ func TestChangedBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := 1
+		step := 3
 		if testing.Short() {
 			step = 11
 		}

@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 
+	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
@@ -14,7 +15,7 @@ import (
 func written(t rapid.TB, d *dataset.Dataset, group int) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := newWriter(&b, stream.ContentsOf(d), nil)
+	w, err := newWriter(&b, stream.ContentsOf(d), format.Uncompressed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 // identify reads the identifiers of n rows.
 func (r *reader) identify(n int, keep []bool) error {
 	for from := 0; from < n; {
-		id, rows, err := r.query.texts(n - from)
+		id, rows, err := r.query.texts(n-from, &r.own)
 		if err != nil {
 			return r.at(r.query, from, err)
 		}
@@ -44,10 +44,11 @@ func (r *reader) run(id []byte, from, rows int) error {
 		return nil
 	}
 	before := len(b.DocText)
+	r.docBytes = 0
 	if err := r.docs(from, rows); err != nil {
 		return err
 	}
-	b.Runs[k].Bytes += len(b.DocText) - before
+	b.Runs[k].Bytes += len(b.DocText) - before + r.docBytes
 	return nil
 }
 
@@ -55,9 +56,14 @@ func (r *reader) run(id []byte, from, rows int) error {
 func (r *reader) docs(from, rows int) error {
 	b := &r.batch
 	for rows > 0 {
-		ends, text, err := r.doc.plain(rows)
+		ends, text, err := r.doc.ascii(rows, &r.own)
 		if err != nil {
 			return r.at(r.doc, from, err)
+		}
+		if ends != nil && r.columns == 0 { // a survey, which counts bytes alone
+			r.docBytes += len(text)
+			from, rows = from+len(ends)-1, rows-len(ends)+1
+			continue
 		}
 		if ends != nil {
 			base, first := uint32(len(b.DocText)), ends[0]
@@ -68,7 +74,7 @@ func (r *reader) docs(from, rows int) error {
 			from, rows = from+len(ends)-1, rows-len(ends)+1
 			continue
 		}
-		id, _, err := r.doc.text()
+		id, _, err := r.doc.text(&r.own)
 		if err != nil {
 			return r.at(r.doc, from, err)
 		}
@@ -90,7 +96,7 @@ func (r *reader) runOf(id []byte, from, rows int, keep []bool) error {
 				return err
 			}
 		} else if r.doc != nil {
-			if _, _, err := r.doc.text(); err != nil {
+			if _, _, err := r.doc.text(&r.own); err != nil {
 				return r.at(r.doc, i, err)
 			}
 		}

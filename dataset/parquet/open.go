@@ -1,71 +1,48 @@
 package parquet
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/internal/input"
 )
 
-// Magic is what a Parquet file begins with, and ends.
-const Magic = "PAR1"
-
 // file is a Parquet file whose columns were chosen.
 type file struct {
 	in     *input.Input
 	opts   dataset.Options
-	parts  *parquet.File
+	meta   *format.FileMetaData
 	fields []*column      // one a column of the table, in its order
 	found  []string       // why a column cannot be read, "" if it can
 	choice *table.Columns // what becomes of each
-}
 
-// footerRoom is about how much memory the description of a file takes, as a multiple of
-// its bytes.
-const footerRoom = 16
+	docWeights bool // some documents have weights other than 1, as a survey found
+}
 
 // open opens a file and chooses the columns. Nothing of their values is read.
 func open(in *input.Input, opts dataset.Options) (f *file, err error) {
 	defer guard(in.Name, &err)
 	f = &file{in: in, opts: opts}
-	end := make([]byte, 8)
-	if in.Size < 12 {
-		return nil, damaged(in.Name, fmt.Errorf("found a file of %d bytes", in.Size))
-	}
-	if _, err := in.R.ReadAt(end, in.Size-8); err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Name, err)
-	}
-	footer := int64(binary.LittleEndian.Uint32(end))
-	switch {
-	case string(end[4:]) == "PARE":
-		return nil, &dataset.SyntaxError{File: in.Name, Found: "an encrypted Parquet file", Expected: "one that is not encrypted"}
-	case string(end[4:]) != Magic:
-		return nil, damaged(in.Name, errors.New("found no end of a Parquet file"))
-	case footer > in.Size-12:
-		return nil, damaged(in.Name, fmt.Errorf("found a description of %d bytes in a file of %d", footer, in.Size))
-	}
-	if err := in.Mem.Take(footerRoom*footer, "the description of a Parquet file"); err != nil {
-		return nil, err
-	}
-	f.parts, err = parquet.OpenFile(in.R, in.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<14))
-	if err != nil {
+	if f.meta, err = describe(in); err != nil {
 		return nil, damaged(in.Name, err)
 	}
-	var names []table.Field
-	elements := elementsOf(f.parts.Metadata().Schema)
-	for i, c := range f.parts.Root().Columns() {
-		if i >= len(elements) || elements[i].Name != c.Name() {
-			return nil, damaged(in.Name, errors.New("found a schema whose columns do not fit"))
+	var leaves int
+	if f.fields, f.found, leaves, err = columnsOf(f.meta.Schema); err != nil {
+		return nil, damaged(in.Name, err)
+	}
+	for i := range f.meta.RowGroups {
+		if g := &f.meta.RowGroups[i]; len(g.Columns) != leaves || g.NumRows < 0 || g.NumRows > 1<<40 {
+			return nil, damaged(in.Name, fmt.Errorf("found %d columns and %d rows in row group %d, expected %d columns", len(g.Columns), g.NumRows, i+1, leaves))
 		}
-		col, found := columnOf(c, elements[i])
-		f.fields, f.found = append(f.fields, col), append(f.found, found)
-		names = append(names, table.Field{Name: c.Name()})
+	}
+	var names []table.Field
+	for _, c := range f.fields {
+		names = append(names, table.Field{Name: c.name})
 	}
 	if f.choice, err = table.Choose(in.Name, names, opts); err != nil {
 		return nil, named(in.Name, err)
@@ -86,33 +63,46 @@ func (f *file) check() error {
 		if c.Role == table.Feature && f.choice.Auto && col.text() {
 			c.Role = table.OneHot
 		}
-		number := col.kind == parquet.Float || col.kind == parquet.Double || col.half
-		switch c.Role {
-		case table.Query, table.Doc:
-			if number || col.kind == parquet.Boolean {
-				return f.bad("no identifiers in column "+c.Name+", but values of type "+col.kind.String(), "text or whole numbers")
-			}
-			col.textual = true
-		case table.OneHot:
-			if number {
-				return f.bad("values of type "+col.kind.String()+" in column "+c.Name, "text or whole numbers to make features of")
-			}
-			col.textual = true
-		case table.Grade:
-			if col.text() {
-				return f.bad("text in column "+c.Name, "a grade, a finite non-negative number")
-			}
-			col.precise = true
-		case table.Feature:
-			if col.text() {
-				return f.bad("text in column "+c.Name, fmt.Sprintf("numbers (--one-hot %s makes features of text, --features 'all but %s' leaves it out)", c.Name, c.Name))
-			}
-		case table.Weight, table.QueryWeight:
-			return f.bad("weights in column "+c.Name, "a Parquet file without weights; CSV and JSON lines may have them")
-		case table.Skip:
+		if err := f.fit(c, col); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// fit checks that a column can be what it is chosen for.
+func (f *file) fit(c *table.Column, col *column) error {
+	number := col.kind == format.Float || col.kind == format.Double || col.half
+	switch c.Role {
+	case table.Query, table.Doc:
+		if number || col.kind == format.Boolean {
+			return f.bad("no identifiers in column "+c.Name+", but values of type "+col.kind.String(), "text or whole numbers")
+		}
+		col.textual = true
+	case table.OneHot:
+		if number || col.kind == format.Boolean {
+			return f.bad("values of type "+col.kind.String()+" in column "+c.Name, "text or whole numbers to make features of")
+		}
+		col.textual = true
+	case table.Grade, table.Weight, table.QueryWeight:
+		if col.text() {
+			return f.bad("text in column "+c.Name, numberOf[c.Role])
+		}
+		col.precise = true
+	case table.Feature:
+		if col.text() {
+			return f.bad("text in column "+c.Name, fmt.Sprintf("numbers (--one-hot %s makes features of text, --features 'all but %s' leaves it out)", c.Name, c.Name))
+		}
+	case table.Skip:
+	}
+	return nil
+}
+
+// numberOf says what is expected of the numbers that are no features.
+var numberOf = map[table.Role]string{
+	table.Grade:       "a grade, a finite non-negative number",
+	table.Weight:      "a weight, a finite non-negative number",
+	table.QueryWeight: "a weight, a finite non-negative number",
 }
 
 // bad returns an error about the content.
@@ -123,8 +113,8 @@ func (f *file) bad(found, expected string) error {
 // rows returns the number of documents in the file.
 func (f *file) rows() int64 {
 	rows := int64(0)
-	for _, g := range f.parts.RowGroups() {
-		rows += g.NumRows()
+	for i := range f.meta.RowGroups {
+		rows += f.meta.RowGroups[i].NumRows
 	}
 	return rows
 }
@@ -137,10 +127,22 @@ func guard(name string, err *error) {
 	}
 }
 
+// refusal is the error about content that is whole, but cannot be read or is not wanted.
+type refusal struct{ found, expected string }
+
+// Error describes it.
+func (r *refusal) Error() string { return "found " + r.found + ", expected " + r.expected }
+
 // damaged is the error about a file that is no Parquet file, or not whole.
 func damaged(name string, err error) error {
 	if _, ok := errors.AsType[*dataset.SyntaxError](err); ok {
 		return named(name, err)
+	}
+	if errors.Is(err, dataset.ErrChanged) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return &dataset.SyntaxError{File: name, Found: r.found, Expected: r.expected}
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("found the end of something too soon")

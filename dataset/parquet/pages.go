@@ -1,11 +1,15 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -13,232 +17,339 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// The library believes what headers of pages say of sizes, and allocates. So the pages of a
-// column are looked at before it reads them: they must lie within the file, have as many
-// values as the row group has rows, and decompress to what they say, within the limit.
+// What headers of pages say of sizes is checked, and counted, before anything is allocated.
 
-// pageChecker looks at pages.
-type pageChecker struct {
-	r    io.ReaderAt
-	size int64 // of the file
-	mem  *input.Memory
+// pages goes through the pages of a column of a row group.
+type pages struct {
+	r        io.ReaderAt
+	at, end  int64
+	codec    format.CompressionCodec
+	nullable bool
+	left     int64 // rows of the row group that no page so far has
+	plain    bool  // plain values that are not compressed stay in the file
+	skew     int   // bytes of levels before the values of the page before, so that those of this one are aligned
+}
 
-	compressed, text []byte // room for those of a page
-	z                *zstd.Decoder
+// page is a page: its values are text, or size bytes of the file from at on.
+type page struct {
+	dictionary bool
+	rows       int // or values of a dictionary
+	encoding   format.Encoding
+	codec      format.CompressionCodec
+	levels     []byte // tell rows without a value; nil if there are none
+	text       []byte
+	at, size   int64
+	sum, want  uint32 // checksums of what was read, and of all; the latter is 0 if there is none
+}
+
+// A buffer is memory that is counted.
+type buffer struct {
+	bytes []byte
+	mem   *input.Memory
+}
+
+// spare is what decompressing to a buffer may use behind its bytes, for speed.
+const spare = 32
+
+// room returns n bytes of a buffer, and spare ones; what it held is lost.
+func (b *buffer) room(n int64) ([]byte, error) {
+	if need := n + spare; int64(cap(b.bytes)) < need {
+		if err := b.mem.Take(need-int64(cap(b.bytes)), "a page's values"); err != nil {
+			return nil, err
+		}
+		b.bytes = make([]byte, need)
+	}
+	return b.bytes[:n], nil
+}
+
+// release gives the memory back.
+func (b *buffer) release() {
+	b.mem.Give(int64(cap(b.bytes)))
+	b.bytes = nil
+}
+
+// open begins the pages of a column.
+func (p *pages) open(m *format.ColumnMetaData, rows, size int64) error {
+	p.at, p.codec, p.left = m.DataPageOffset, m.Codec, rows
+	if d := m.DictionaryPageOffset; d > 0 && d < p.at {
+		p.at = d
+	}
+	p.end = p.at + m.TotalCompressedSize
+	if p.at < 4 || m.TotalCompressedSize < 0 || p.end < p.at || p.end > size {
+		return fmt.Errorf("found a column of %d bytes from %d on in a file of %d bytes", m.TotalCompressedSize, p.at, size)
+	}
+	switch p.codec {
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd:
+	default:
+		return &refusal{"unsupported compression by " + p.codec.String(), "none, snappy, gzip or zstd"}
+	}
+	if m.NumValues != rows {
+		return fmt.Errorf("found %d values in a row group of %d rows", m.NumValues, rows)
+	}
+	return nil
 }
 
 // headerRoom is more than the header of a page takes, statistics included.
 const headerRoom = 1 << 16
 
-// chunk checks the pages of a column of a row group of so many rows; nullable says that they
-// have levels, which tell rows without a value.
-func (p *pageChecker) chunk(m *format.ColumnMetaData, rows int64, nullable bool) error {
-	at := m.DataPageOffset
-	if d := m.DictionaryPageOffset; d > 0 && d < at {
-		at = d
+// header reads the header of the next page.
+func (p *pages) header() (*format.PageHeader, error) {
+	if p.at >= p.end {
+		return nil, errEnd
 	}
-	end := at + m.TotalCompressedSize
-	if at < 4 || m.TotalCompressedSize < 0 || end < at || end > p.size {
-		return fmt.Errorf("found a column of %d bytes from %d on in a file of %d bytes", m.TotalCompressedSize, at, p.size)
-	}
-	if m.NumValues != rows {
-		return fmt.Errorf("found %d values in a row group of %d rows", m.NumValues, rows)
-	}
-	buf := make([]byte, 1<<10)
-	for values := int64(0); values < rows; {
-		if at >= end {
-			return fmt.Errorf("found %d values in the pages of a row group of %d rows", values, rows)
-		}
-		h, n, err := p.header(buf, at, end)
-		if err != nil {
-			return err
-		}
-		at += n
-		if err := p.page(h, m.Codec, at, end); err != nil {
-			return err
-		}
-		if err := p.runs(h, m.Codec, at, nullable); err != nil {
-			return err
-		}
-		at += int64(h.CompressedPageSize)
-		switch {
-		case h.Type == format.DataPage && h.DataPageHeader.Valid:
-			values += int64(h.DataPageHeader.V.NumValues)
-		case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
-			values += int64(h.DataPageHeaderV2.V.NumValues)
-			if v := &h.DataPageHeaderV2.V; v.NumNulls < 0 || v.NumNulls > v.NumValues {
-				return fmt.Errorf("found a page of %d values of which %d are null", v.NumValues, v.NumNulls)
-			}
-		}
-	}
-	return nil
-}
-
-// header reads the header of the page at a place, and its length.
-func (p *pageChecker) header(buf []byte, at, end int64) (*format.PageHeader, int64, error) {
-	for {
-		n, err := p.r.ReadAt(buf[:min(int64(len(buf)), end-at)], at)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, 0, err
+	for size := int64(1 << 8); ; size = headerRoom {
+		buf := make([]byte, min(size, p.end-p.at))
+		if _, err := p.r.ReadAt(buf, p.at); err != nil {
+			return nil, err
 		}
 		var protocol thrift.CompactProtocol
-		r := protocol.NewReaderFromBytes(buf[:n])
+		r := protocol.NewReaderFromBytes(buf)
 		h := new(format.PageHeader)
-		if err = thrift.NewDecoder(r).Decode(h); err == nil {
-			return h, int64(r.BytesRead()), nil
+		err := thrift.NewDecoder(r).Decode(h)
+		if err == nil {
+			p.at += int64(r.BytesRead())
+			return h, nil
 		}
-		if n < len(buf) || len(buf) >= headerRoom {
-			return nil, 0, fmt.Errorf("found no header of a page at byte %d (%w)", at, err)
+		if int64(len(buf)) < size || size == headerRoom {
+			return nil, fmt.Errorf("found no header of a page at byte %d (%w)", p.at, err)
 		}
-		buf = make([]byte, headerRoom)
 	}
 }
 
-// page checks a page whose content begins at a place.
-func (p *pageChecker) page(h *format.PageHeader, codec format.CompressionCodec, at, end int64) error {
-	size, plain := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
-	var values int64
-	switch h.Type {
-	case format.DataPage:
-		values = int64(h.DataPageHeader.V.NumValues)
-	case format.DataPageV2:
-		v := &h.DataPageHeaderV2.V
-		values = int64(v.NumValues)
-		levels := int64(v.DefinitionLevelsByteLength) + int64(v.RepetitionLevelsByteLength)
-		if v.DefinitionLevelsByteLength < 0 || v.RepetitionLevelsByteLength < 0 || levels > size || levels > plain {
-			return fmt.Errorf("found levels of %d bytes in a page of %d", levels, size)
-		}
-		if v.IsCompressed.Valid && !v.IsCompressed.V {
-			codec = format.Uncompressed
-		}
-		at, size, plain = at+levels, size-levels, plain-levels
-	case format.DictionaryPage:
-		values = int64(h.DictionaryPageHeader.V.NumValues)
-	}
-	if size < 0 || plain < 0 || values < 0 || size > end-at {
-		return fmt.Errorf("found a page of %d values and %d bytes, %d without compression, where %d are left", values, size, plain, end-at)
-	}
-	need := 2*plain + 16*values
-	if err := p.mem.Take(need, "a page's values"); err != nil {
-		return err
-	}
-	p.mem.Give(need)
-	return p.payload(codec, at, size, plain)
-}
+// errEnd is what a column that has fewer values than rows ends with.
+var errEnd = errors.New("found fewer values than rows of its row group")
 
-// gzipRatio is the most by which gzip compresses.
-const gzipRatio = 1032
-
-// payload checks that compressed bytes hold as many as they should.
-func (p *pageChecker) payload(codec format.CompressionCodec, at, size, plain int64) error {
-	if size == 0 && plain == 0 {
-		return nil
-	}
-	switch codec {
-	case format.Uncompressed:
-		if size != plain {
-			return fmt.Errorf("found %d bytes without compression, expected %d", size, plain)
+// next reads the next page that has values, into the buffer if they do not stay in the file.
+func (p *pages) next(d *decompressor, into *buffer) (*page, error) {
+	for {
+		h, err := p.header()
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	case format.Snappy:
-		head := make([]byte, min(size, binary.MaxVarintLen64))
-		if _, err := p.r.ReadAt(head, at); err != nil {
-			return err
+		size, plain := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
+		if size < 0 || plain < 0 || size > p.end-p.at {
+			return nil, fmt.Errorf("found a page of %d bytes, %d without compression, where %d are left", size, plain, p.end-p.at)
 		}
-		if n, used := binary.Uvarint(head); used <= 0 || n != uint64(plain) {
-			return fmt.Errorf("found compressed data of %d bytes, expected %d", n, plain)
+		g := &page{at: p.at, size: size, want: uint32(h.CRC), codec: p.codec}
+		p.at += size
+		switch {
+		case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid:
+			v := &h.DictionaryPageHeader.V
+			g.dictionary, g.rows, g.encoding = true, int(v.NumValues), v.Encoding
+			if g.rows < 0 || int64(g.rows) > 8*plain {
+				return nil, fmt.Errorf("found a dictionary of %d values in %d bytes", g.rows, plain)
+			}
+			return g, p.read(g, plain, d, into)
+		case h.Type == format.DataPage && h.DataPageHeader.Valid:
+			v := &h.DataPageHeader.V
+			g.rows, g.encoding = int(v.NumValues), v.Encoding
+			if p.nullable && v.DefinitionLevelEncoding != format.RLE {
+				return nil, &refusal{"unsupported levels encoded as " + v.DefinitionLevelEncoding.String(), "RLE"}
+			}
+			return g, p.first(g, plain, d, into)
+		case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
+			return g, p.second(g, &h.DataPageHeaderV2.V, plain, d, into)
 		}
-		return nil
-	case format.Zstd:
-		return p.zstd(at, size, plain)
-	case format.Gzip:
-		if plain > gzipRatio*size {
-			return fmt.Errorf("found compressed data of %d bytes, expected %d", size, plain)
-		}
-		n, err := p.length(codec, at, size, plain)
-		if err == nil && n != plain {
-			err = fmt.Errorf("found other compressed data, expected %d bytes", plain)
-		}
-		return err
-	default:
-		return fmt.Errorf("found compression by %v, expected none, snappy, gzip or zstd", codec)
 	}
 }
 
-// zstd checks that the frames of zstandard at a place say that they hold so many bytes; a
-// frame that says so is not decompressed to more.
-func (p *pageChecker) zstd(at, size, plain int64) error {
-	end, sum := at+size, int64(0)
-	for at < end {
-		var h zstd.Header
-		head := make([]byte, min(end-at, zstd.HeaderMaxSize))
-		if _, err := p.r.ReadAt(head, at); err != nil {
-			return err
-		}
-		if err := h.Decode(head); err != nil {
-			return fmt.Errorf("found damaged compressed data (%w)", err)
-		}
-		if h.Skippable {
-			at += int64(h.HeaderSize) + int64(h.SkippableSize)
-			continue
-		}
-		if !h.HasFCS {
-			return p.unsaid(end-size, size, plain)
-		}
-		sum += int64(min(h.FrameContentSize, 1<<40))
-		at += int64(h.HeaderSize)
-		for last := false; !last; {
-			var block [3]byte
-			if at+3 > end {
-				return errors.New("found compressed data that end too soon")
-			}
-			if _, err := p.r.ReadAt(block[:], at); err != nil {
-				return err
-			}
-			b := uint32(block[0]) | uint32(block[1])<<8 | uint32(block[2])<<16
-			last = b&1 != 0
-			if at += 3; b>>1&3 == 1 { // one byte, repeated
-				at++
-			} else {
-				at += int64(b >> 3)
-			}
-		}
-		if h.HasCheckSum {
-			at += 4
-		}
+// count counts the rows of a page.
+func (p *pages) count(g *page) error {
+	if g.rows < 0 || int64(g.rows) > p.left {
+		return fmt.Errorf("found a page of %d values where %d rows are left", g.rows, p.left)
 	}
-	if at != end || sum != plain {
-		return fmt.Errorf("found compressed data of %d bytes, expected %d", sum, plain)
-	}
+	p.left -= int64(g.rows)
 	return nil
 }
 
-// unsaid decompresses data that do not say how much they hold, to see.
-func (p *pageChecker) unsaid(at, size, plain int64) error {
-	n, err := p.length(format.Zstd, at, size, plain)
-	if err == nil && n != plain {
-		err = fmt.Errorf("found compressed data of other than %d bytes", plain)
+// first reads a page of version 1, whose levels stand before the values.
+func (p *pages) first(g *page, plain int64, d *decompressor, into *buffer) error {
+	if err := p.count(g); err != nil {
+		return err
+	}
+	if p.stays(g) && p.nullable {
+		return p.leave(g, plain)
+	}
+	err := p.read(g, plain, d, into)
+	if err == nil && p.nullable {
+		g.levels, g.text, err = splitLevels(g.text)
+		p.skew = 4 + len(g.levels)
 	}
 	return err
 }
 
-// length returns the number of bytes that compressed data hold, or one more than expected if
-// they hold more.
-func (p *pageChecker) length(codec format.CompressionCodec, at, size, plain int64) (int64, error) {
-	if codec == format.Gzip && size*gzipRatio <= maxGzip {
-		return plain, nil // it cannot do harm
+// second reads a page of version 2, whose levels stand before what is compressed.
+func (p *pages) second(g *page, v *format.DataPageHeaderV2, plain int64, d *decompressor, into *buffer) error {
+	g.rows, g.encoding = int(v.NumValues), v.Encoding
+	levels, repeated := int64(v.DefinitionLevelsByteLength), int64(v.RepetitionLevelsByteLength)
+	if levels < 0 || repeated < 0 || levels+repeated > min(g.size, plain) {
+		return fmt.Errorf("found levels of %d and %d bytes in a page of %d", levels, repeated, g.size)
 	}
-	z, err := p.decompressor(codec, at, size)
-	if err != nil {
-		return 0, err
+	if v.IsCompressed.Valid && !v.IsCompressed.V {
+		g.codec = format.Uncompressed
 	}
-	defer z.Close() //nolint:errcheck // only read
-	n, err := io.Copy(io.Discard, io.LimitReader(z, plain+1))
-	if err != nil {
-		return 0, fmt.Errorf("found damaged compressed data (%w)", err)
+	if err := p.count(g); err != nil {
+		return err
 	}
-	return n, nil
+	if all := levels + repeated; all > 0 {
+		head := make([]byte, all)
+		if _, err := p.r.ReadAt(head, g.at); err != nil {
+			return err
+		}
+		g.sum, g.at, g.size, plain = crc32.ChecksumIEEE(head), g.at+all, g.size-all, plain-all
+		if p.nullable && levels > 0 {
+			g.levels = head[repeated:]
+		}
+	}
+	return p.read(g, plain, d, into)
 }
 
-// maxGzip is how many bytes gzip may hold without their being counted first.
-const maxGzip = 1 << 28
+// stays reports whether the values of a page stay in the file.
+func (p *pages) stays(g *page) bool {
+	return p.plain && g.codec == format.Uncompressed && g.encoding == format.Plain && !g.dictionary
+}
+
+// read reads what a page has behind its levels, if they are not compressed.
+func (p *pages) read(g *page, plain int64, d *decompressor, into *buffer) (err error) {
+	if g.codec == format.Uncompressed && g.size != plain {
+		return fmt.Errorf("found %d bytes without compression, expected %d", g.size, plain)
+	}
+	if p.stays(g) {
+		return nil
+	}
+	if g.text, err = into.room(plain + 3); err != nil {
+		return err
+	}
+	g.text = g.text[-p.skew&3:][:plain]
+	if err = d.read(p.r, g, g.text); err == nil && g.want != 0 && g.sum != g.want {
+		err = errSum
+	}
+	return err
+}
+
+var errSum = errors.New("found a page whose checksum is another than its header says")
+
+// leave reads the levels of a page whose values stay in the file.
+func (p *pages) leave(g *page, plain int64) error {
+	if g.size != plain {
+		return fmt.Errorf("found %d bytes without compression, expected %d", g.size, plain)
+	}
+	head := make([]byte, min(64, g.size))
+	for {
+		if _, err := p.r.ReadAt(head, g.at); err != nil {
+			return err
+		}
+		if len(head) < 4 || int64(binary.LittleEndian.Uint32(head)) > g.size-4 {
+			return errLevels
+		}
+		n := 4 + int64(binary.LittleEndian.Uint32(head))
+		if n <= int64(len(head)) {
+			g.levels, g.sum = head[4:n], crc32.ChecksumIEEE(head[:n])
+			g.at, g.size = g.at+n, g.size-n
+			return nil
+		}
+		head = make([]byte, n)
+	}
+}
+
+var errLevels = errors.New("found levels longer than their page")
+
+// splitLevels divides the content of a page of version 1.
+func splitLevels(text []byte) (levels, values []byte, err error) {
+	if len(text) < 4 || int64(binary.LittleEndian.Uint32(text)) > int64(len(text)-4) {
+		return nil, nil, errLevels
+	}
+	n := 4 + int(binary.LittleEndian.Uint32(text))
+	return text[4:n], text[n:], nil
+}
+
+// decompressor is what decompresses pages, one at a time.
+type decompressor struct {
+	buffer // for what is compressed
+
+	z    *zstd.Decoder
+	gzip *gzip.Reader
+}
+
+// read reads a page and decompresses it to text, which it must fill. The page's checksum goes on
+// with that of what is in the file.
+func (d *decompressor) read(r io.ReaderAt, g *page, text []byte) (err error) {
+	data := text
+	if g.codec != format.Uncompressed {
+		if data, err = d.room(g.size); err != nil {
+			return err
+		}
+	}
+	if len(data) > 0 {
+		if _, err := r.ReadAt(data, g.at); err != nil {
+			return err
+		}
+	}
+	if g.want != 0 {
+		g.sum = crc32.Update(g.sum, crc32.IEEETable, data)
+	}
+	if g.codec == format.Uncompressed || len(text) == 0 {
+		return nil
+	}
+	if err := d.decompress(g.codec, data, text); err != nil {
+		return fmt.Errorf("found damaged compressed data (%w)", err)
+	}
+	return nil
+}
+
+// decompress fills text with what compressed data hold.
+func (d *decompressor) decompress(codec format.CompressionCodec, data, text []byte) error {
+	n := 0
+	switch codec {
+	case format.Snappy:
+		size, err := snappy.DecodedLen(data)
+		if err != nil || size != len(text) {
+			return errors.Join(err, fmt.Errorf("%d bytes, expected %d", size, len(text)))
+		}
+		_, err = snappy.Decode(text, data)
+		return err
+	case format.Gzip:
+		if err := d.unzip(data, text); err != nil {
+			return err
+		}
+		n = len(text)
+	case format.Zstd:
+		if d.z == nil {
+			z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+			if err != nil {
+				return err
+			}
+			d.z = z
+		}
+		out, err := d.z.DecodeAll(data, text[:0:min(len(text)+spare/2, cap(text))])
+		if err != nil {
+			return err
+		}
+		n = len(out)
+	}
+	if n != len(text) {
+		return fmt.Errorf("%d bytes, expected %d", n, len(text))
+	}
+	return nil
+}
+
+// unzip is decompress for gzip.
+func (d *decompressor) unzip(data, text []byte) (err error) {
+	r := bytes.NewReader(data)
+	if d.gzip == nil {
+		d.gzip, err = gzip.NewReader(r)
+	} else {
+		err = d.gzip.Reset(r)
+	}
+	if err != nil {
+		d.gzip = nil
+		return err
+	}
+	if _, err := io.ReadFull(d.gzip, text); err != nil {
+		return err
+	}
+	if n, err := d.gzip.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
+		return errors.Join(err, fmt.Errorf("more than %d bytes", len(text)))
+	}
+	return nil
+}

@@ -2,17 +2,17 @@
 // and columns hold the query's identifier, the grade, the document's identifier and the
 // features. Which is which, package dataset/table says.
 //
-// The library that decodes pages is believed nothing: sizes are checked before it sees them
-// (pages.go), and what it panics about becomes an error.
+// Headers are decoded by parquet-go's packages for them, which are small; pages are decoded here, some
+// rows at a time and straight to float32. What a file says of sizes is checked before anything is
+// allocated.
 //
-// Start reading at [Stream]; cursor.go goes through the pages of a column, rows.go puts the
-// columns together.
+// Start reading at [Stream]; pages.go reads the pages of a column, cursor.go decodes them, rows.go
+// puts the columns together. write.go writes.
 package parquet
 
 import (
+	"errors"
 	"fmt"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
@@ -23,10 +23,9 @@ import (
 
 // Read reads a file: columns of any whole numbers, float16, float, double, boolean and text,
 // also with a dictionary, in pages of either version, uncompressed or compressed by snappy, gzip or
-// zstandard. A null or NaN is a missing value. Nested columns, decimals, dates and times
-// are refused if they are chosen, as are encrypted files and true and false encoded in runs, as pages
-// of version 2 hold them, which the library decodes wrongly. Errors in the content are of
-// type [*dataset.SyntaxError].
+// zstandard. A null or NaN is a missing value. Nested columns, decimals, dates and times are
+// refused if they are chosen, as are encrypted files and compression by LZ4 or brotli. Errors in the
+// content are of type [*dataset.SyntaxError].
 func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	src, err := Stream(in, opts)
 	if err != nil {
@@ -53,7 +52,7 @@ func (f *file) Survey(visit func(runs []stream.Run) error) (shape stream.Shape, 
 	if f.rows() == 0 {
 		return shape, f.bad("no rows", "a row for each document")
 	}
-	if err := f.checkPages(); err != nil {
+	if err := f.checkChunks(); err != nil {
 		return shape, err
 	}
 	if err := f.settle(); err != nil {
@@ -73,6 +72,10 @@ func (f *file) Survey(visit func(runs []stream.Run) error) (shape stream.Shape, 
 		shape.DocIDs = shape.DocIDs || bytes > 0
 		return visit(b.Runs)
 	})
+	if err == nil {
+		err = r.weights.Set(&shape, f.in.Name)
+		f.docWeights = shape.DocWeights
+	}
 	if err == nil && r.kept == 0 {
 		err = f.bad("negative grades alone", "documents that are not to be dropped")
 	}
@@ -91,34 +94,41 @@ func (f *file) Each(columns int, visit func(b *stream.Batch) error) error {
 	return f.reader(columns).each(visit)
 }
 
-// checkPages checks the pages of all columns that are read, before the library sees them.
-func (f *file) checkPages() (err error) {
-	defer guard(f.in.Name, &err)
-	p := &pageChecker{r: f.in.R, size: f.in.Size, mem: f.in.Mem}
-	groups := f.parts.Metadata().RowGroups
-	for g := range groups {
+// checkChunks checks what the description says of the columns that are read, in every row group.
+func (f *file) checkChunks() error {
+	for g := range f.meta.RowGroups {
 		for i := range f.choice.List {
 			if f.choice.List[i].Role == table.Skip {
 				continue
 			}
-			index := f.fields[i].index
-			if index >= len(groups[g].Columns) {
-				return damaged(f.in.Name, fmt.Errorf("found %d columns in row group %d", len(groups[g].Columns), g+1))
+			c := &cursor{column: f.fields[i]}
+			if err := f.open(c, g); err != nil {
+				return f.inColumn(c, err)
 			}
-			if err := p.chunk(&groups[g].Columns[index].MetaData, groups[g].NumRows, f.fields[i].level > 0); err != nil {
-				return f.inColumn(i, err)
-			}
-		}
-		if err := input.Context(f.opts).Err(); err != nil {
-			return fmt.Errorf("%s: %w", f.in.Name, err)
 		}
 	}
 	return nil
 }
 
+// open has a cursor begin a row group.
+func (f *file) open(c *cursor, group int) error {
+	g := &f.meta.RowGroups[group]
+	chunk := &g.Columns[c.column.index]
+	switch {
+	case chunk.CryptoMetadata.Value != nil || len(chunk.EncryptedColumnMetadata) > 0:
+		return errEncrypted
+	case chunk.FilePath != "":
+		return &refusal{"values in another file", "all in one"}
+	}
+	return c.open(f.in, &chunk.MetaData, g.NumRows)
+}
+
 // inColumn returns an error about a column.
-func (f *file) inColumn(field int, err error) error {
-	return damaged(f.in.Name, fmt.Errorf("column %s: %w", f.choice.List[field].Name, err))
+func (f *file) inColumn(c *cursor, err error) error {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return f.bad(r.found+" in column "+c.column.name, r.expected)
+	}
+	return damaged(f.in.Name, fmt.Errorf("column %s: %w", c.column.name, err))
 }
 
 // settle numbers the features, for which it collects the values of columns of text.
@@ -128,33 +138,40 @@ func (f *file) settle() (err error) {
 		return named(f.in.Name, f.choice.Settle(nil))
 	}
 	s := table.NewSurvey(f.in.Mem)
+	d := decompressor{buffer: buffer{mem: f.in.Mem}}
+	defer d.release()
 	for i := range f.choice.List {
 		if f.choice.List[i].Role != table.OneHot {
 			continue
 		}
 		part := s.Part()
 		c := &cursor{column: f.fields[i]}
-		for _, g := range f.parts.RowGroups() {
-			if err := collect(part, i, c, g); err != nil {
-				return f.inColumn(i, err)
-			}
+		if err := f.collect(part, i, c, &d); err != nil {
+			return err
 		}
-		c.close()
 		part.Done(func(column int) string { return f.choice.List[column].Name })
 	}
 	return named(f.in.Name, f.choice.Settle(s))
 }
 
-// collect adds the values of a column of a row group to a survey.
-func collect(part *table.SurveyPart, field int, c *cursor, g parquet.RowGroup) error {
-	c.open(g.ColumnChunks()[c.column.index])
-	for range g.NumRows() {
-		text, ok, err := c.text()
-		if err != nil {
-			return err
+// collect adds the values of a column to a survey.
+func (f *file) collect(part *table.SurveyPart, field int, c *cursor, d *decompressor) error {
+	defer c.close()
+	for g := range f.meta.RowGroups {
+		if err := f.open(c, g); err != nil {
+			return f.inColumn(c, err)
 		}
-		if ok {
-			part.Add(field, text)
+		for range f.meta.RowGroups[g].NumRows {
+			text, ok, err := c.text(d)
+			if err != nil {
+				return f.inColumn(c, err)
+			}
+			if ok {
+				part.Add(field, text)
+			}
+		}
+		if err := input.Context(f.opts).Err(); err != nil {
+			return fmt.Errorf("%s: %w", f.in.Name, err)
 		}
 	}
 	return nil

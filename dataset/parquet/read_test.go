@@ -65,9 +65,8 @@ func TestRefusedTables(t *testing.T) {
 		{"struct", dataset.Options{}, "nested values in column struct, expected numbers"},
 		{"decimal", dataset.Options{}, "values of type DECIMAL(9,2) in column decimal, expected numbers"},
 		{"timestamp", dataset.Options{}, "values of type TIMESTAMP"},
-		{"lz4", dataset.Options{}, "found compression by LZ4_RAW, expected none, snappy, gzip or zstd"},
-		{"runs", dataset.Options{}, "column flag: found true and false in runs"},
-		{"brotli", dataset.Options{}, "found compression by BROTLI"},
+		{"lz4", dataset.Options{}, "found unsupported compression by LZ4_RAW in column query, expected none, snappy, gzip or zstd"},
+		{"brotli", dataset.Options{}, "found unsupported compression by BROTLI in column query"},
 		{"date", dataset.Options{}, "values of type DATE"},
 		{"words", dataset.Options{}, "text in column words, expected numbers (--one-hot words"},
 		{"words", dataset.Options{Table: dataset.TableOptions{Grade: "words", Except: []string{"grade"}}}, "text in column words, expected a grade"},
@@ -88,7 +87,8 @@ func TestRefusedTables(t *testing.T) {
 	}
 }
 
-// Claim: columns of text become features, and those left out may be of any type.
+// Claim: columns of text become features, true and false in pages of version 2 are read, and columns
+// left out may be of any type.
 func TestChosenColumns(t *testing.T) {
 	read := func(file string, o dataset.TableOptions) *dataset.Dataset {
 		t.Helper()
@@ -100,6 +100,9 @@ func TestChosenColumns(t *testing.T) {
 	}
 	if got := d.X(); got[1] != 0 || got[2] != 1 || got[4] != 1 || got[5] != 0 {
 		t.Errorf("values %v", got)
+	}
+	if d := read("runs", dataset.TableOptions{}); d.Features != 2 || d.X()[1] != 1 || d.X()[3] != 0 {
+		t.Errorf("true and false in runs: %v", d.X())
 	}
 	if d := read("nested", dataset.TableOptions{Except: []string{"nested"}}); d.Features != 1 || d.X()[1] != 1.5 {
 		t.Errorf("without the nested column: %v", d.X())

@@ -1,34 +1,42 @@
 package parquet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"strings"
-
-	"github.com/parquet-go/parquet-go"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/internal/ingest"
 	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/internal/parallel"
 )
 
-// blockRows is how many rows are taken from the columns at a time: so few that they stay in
-// the processor's cache while columns become rows.
-const blockRows = 256
+// A batch has so many rows that the numbers that are decoded for it and the rows that are made of
+// them stay in the processor's cache: this many bytes of each, unless those are too few rows.
+const (
+	batchBytes = 1 << 19
+	batchRows  = 256
+)
 
 // reader puts the columns of a file together, some rows at a time.
 type reader struct {
 	*file
 
-	columns           int // of features; 0: they are not read
-	query, grade, doc *cursor
-	numbers           []numbers
-	oneHot            []oneHot
-	cursors           []*cursor // all of them
-	fields            []int     // of the cursors
+	columns             int // of features; 0: they are not read
+	query, grade, doc   *cursor
+	weight, queryWeight *cursor
+	numbers             []number
+	oneHot              []oneHot
+	cursors             []*cursor // all of them
+	own                 decompressor
+
+	spans [][]number // of numbers, for a worker each
+	tools []decompressor
+	fault []error // of each span
 
 	row      int64 // of the file, the next to be read
 	left     int64 // rows of the row group
@@ -37,15 +45,17 @@ type reader struct {
 	most     int // documents in a batch
 	kept     int
 	negative int
+	docBytes int            // of identifiers that a survey counted
+	weights  ingest.Weights // of a survey
 }
 
-// numbers are columns of numbers whose features follow one another.
-type numbers struct {
-	first   int // feature
-	cursors []*cursor
-	fields  []int
-	blocks  [][]float32 // room for the values of each
-	values  [][]float32 // of the rows at hand
+// number is a column of numbers.
+type number struct {
+	*cursor
+
+	feature int
+	room    []float32 // for the values of a batch
+	values  []float32 // of the batch
 }
 
 // oneHot is a column of text whose values are features.
@@ -57,8 +67,7 @@ type oneHot struct {
 
 // reader returns what reads so many columns of features.
 func (f *file) reader(columns int) *reader {
-	r := &reader{file: f, columns: columns}
-	byFeature := make([]int, len(f.choice.Names)) // the field of a number, plus 1
+	r := &reader{file: f, columns: columns, own: decompressor{buffer: buffer{mem: f.in.Mem}}}
 	for i := range f.choice.List {
 		c := &f.choice.List[i]
 		switch c.Role {
@@ -70,41 +79,56 @@ func (f *file) reader(columns int) *reader {
 			}
 		case table.Doc:
 			r.doc = r.cursor(i)
+		case table.Weight:
+			if columns == 0 || f.docWeights {
+				r.weight = r.cursor(i)
+			}
+		case table.QueryWeight:
+			if columns == 0 {
+				r.queryWeight = r.cursor(i)
+			}
 		case table.Feature:
-			byFeature[c.Feature] = i + 1
+			if columns > 0 {
+				r.numbers = append(r.numbers, number{cursor: r.cursor(i), feature: c.Feature})
+			}
 		case table.OneHot:
 			if columns > 0 {
 				r.oneHot = append(r.oneHot, oneHot{r.cursor(i), c})
 			}
-		case table.Skip, table.Weight, table.QueryWeight: // which are refused
+		case table.Skip:
 		}
 	}
-	r.most = stream.BatchDocs(max(1, columns)) / blockRows * blockRows
-	r.most = min(max(blockRows, r.most), 8*blockRows)
 	if columns == 0 {
 		r.most = 1 << 14
 		return r
 	}
-	for k, field := range byFeature {
-		if field == 0 {
-			continue
-		}
-		if k == 0 || byFeature[k-1] == 0 {
-			r.numbers = append(r.numbers, numbers{first: k})
-		}
-		n := &r.numbers[len(r.numbers)-1]
-		n.cursors, n.fields = append(n.cursors, r.cursor(field-1)), append(n.fields, field-1)
-		n.blocks = append(n.blocks, make([]float32, blockRows))
-		n.values = append(n.values, nil)
-	}
+	r.most = max(batchRows, min(stream.BatchDocs(columns), batchBytes/(4*columns))/batchRows*batchRows)
 	r.x = make([]float32, r.most*columns)
+	r.divide()
 	return r
 }
 
+// divide divides the columns of numbers among workers.
+func (r *reader) divide() {
+	slices.SortFunc(r.numbers, func(a, b number) int { return cmp.Compare(a.feature, b.feature) })
+	for k := range r.numbers {
+		r.numbers[k].room = make([]float32, r.most)
+	}
+	workers := parallel.Workers(0, len(r.numbers)/columnsEach)
+	for w := range workers {
+		r.spans = append(r.spans, r.numbers[w*len(r.numbers)/workers:(w+1)*len(r.numbers)/workers])
+		r.tools = append(r.tools, decompressor{buffer: buffer{mem: r.in.Mem}})
+	}
+	r.fault = make([]error, workers)
+}
+
+// columnsEach is the least number of columns that are worth a worker.
+const columnsEach = 8
+
 // cursor returns a new cursor of a column.
 func (r *reader) cursor(field int) *cursor {
-	c := &cursor{column: r.file.fields[field]}
-	r.cursors, r.fields = append(r.cursors, c), append(r.fields, field)
+	c := &cursor{column: r.fields[field]}
+	r.cursors = append(r.cursors, c)
 	return c
 }
 
@@ -114,8 +138,12 @@ func (r *reader) each(visit func(b *stream.Batch) error) error {
 		for _, c := range r.cursors {
 			c.close()
 		}
+		for i := range r.tools {
+			r.tools[i].release()
+		}
+		r.own.release()
 	}()
-	for _, g := range r.parts.RowGroups() {
+	for g := range r.meta.RowGroups {
 		if err := r.open(g); err != nil {
 			return err
 		}
@@ -152,12 +180,13 @@ func (r *reader) observe() {
 }
 
 // open begins a row group.
-func (r *reader) open(g parquet.RowGroup) (err error) {
+func (r *reader) open(group int) (err error) {
 	defer guard(r.in.Name, &err)
-	r.left = g.NumRows()
-	chunks := g.ColumnChunks()
+	r.left = r.meta.RowGroups[group].NumRows
 	for _, c := range r.cursors {
-		c.open(chunks[c.column.index])
+		if err := r.file.open(c, group); err != nil {
+			return r.inColumn(c, err)
+		}
 	}
 	return nil
 }
@@ -167,12 +196,15 @@ func (r *reader) fill() (err error) {
 	defer guard(r.in.Name, &err)
 	n := int(min(int64(r.most), r.left))
 	b := &r.batch
-	b.Runs, b.Grades, b.DocText, b.DocEnd = b.Runs[:0], b.Grades[:0], b.DocText[:0], b.DocEnd[:0]
+	b.Runs, b.Grades, b.DocText, b.DocEnd, b.Weights = b.Runs[:0], b.Grades[:0], b.DocText[:0], b.DocEnd[:0], b.Weights[:0]
 	keep, err := r.grades(n)
 	if err != nil {
 		return err
 	}
 	if err := r.identify(n, keep); err != nil {
+		return err
+	}
+	if err := r.weigh(n, keep); err != nil {
 		return err
 	}
 	if r.columns > 0 {
@@ -206,10 +238,14 @@ func (r *reader) grades(n int) (keep []bool, err error) {
 		r.batch.Grades = append(r.batch.Grades, make([]float64, n)...)
 		return nil, nil // a survey, of which they change nothing
 	}
-	for i := range n {
+	i, err := r.plainGrades(n)
+	if err != nil {
+		return nil, err
+	}
+	for ; i < n; i++ {
 		v := 0.0
 		if r.grade != nil {
-			if v, err = r.grade.number(); err != nil {
+			if v, err = r.grade.number(&r.own); err != nil {
 				return nil, r.at(r.grade, i, err)
 			}
 		}
@@ -219,9 +255,9 @@ func (r *reader) grades(n int) (keep []bool, err error) {
 			r.negative++
 			drop, v = r.opts.Negative == dataset.NegativeDrop, 0
 		case v != v:
-			return nil, r.badRow(r.grade, i, "no grade", "a grade, a finite non-negative number")
+			return nil, r.badRow(r.grade, i, "no grade", numberOf[table.Grade])
 		case !(v >= 0 && v <= math.MaxFloat64):
-			return nil, r.badRow(r.grade, i, fmt.Sprint(v), "a grade, a finite non-negative number"+ingest.NegativeHint)
+			return nil, r.badRow(r.grade, i, fmt.Sprint(v), numberOf[table.Grade]+ingest.NegativeHint)
 		}
 		if drop && keep == nil {
 			keep = make([]bool, n)
@@ -239,23 +275,46 @@ func (r *reader) grades(n int) (keep []bool, err error) {
 	return keep, nil
 }
 
+// plainGrades reads grades up to the first that is unusual, and returns how many.
+func (r *reader) plainGrades(n int) (done int, err error) {
+	for r.grade != nil && done < n {
+		grades, err := r.grade.doubles(n-done, &r.own)
+		if err != nil {
+			return 0, r.at(r.grade, done, err)
+		}
+		if grades == nil {
+			break
+		}
+		for i, v := range grades {
+			if !(v >= 0 && v <= math.MaxFloat64) {
+				r.grade.back(len(grades) - i)
+				return done + i, nil
+			}
+			r.batch.Grades = append(r.batch.Grades, v+0)
+		}
+		done += len(grades)
+	}
+	return done, nil
+}
+
 // features reads the features of n rows.
 func (r *reader) features(n int) error {
-	if len(r.oneHot) > 0 {
-		clear(r.x)
+	if len(r.numbers) < r.columns { // others are texts', or of other files
+		clear(r.x[:n*r.columns])
 	}
-	for from := 0; from < n; from += blockRows {
-		rows := min(blockRows, n-from)
-		x := r.x[from*r.columns : (from+rows)*r.columns]
-		for k := range r.numbers {
-			if err := r.block(&r.numbers[k], x, from, rows); err != nil {
-				return err
-			}
+	workers := len(r.spans)
+	if n < batchRows {
+		workers = 1
+	}
+	parallel.For(len(r.spans), workers, func(_, i int) { r.fault[i] = r.span(r.spans[i], n, &r.tools[i]) })
+	for _, err := range r.fault {
+		if err != nil {
+			return err
 		}
 	}
 	for _, c := range r.oneHot {
 		for i := range n {
-			text, ok, err := c.text()
+			text, ok, err := c.text(&r.own)
 			if err != nil {
 				return r.at(c.cursor, i, err)
 			}
@@ -272,39 +331,37 @@ func (r *reader) features(n int) error {
 	return nil
 }
 
-// block reads columns of numbers of some rows, which begin at a row of the batch, into x.
-func (r *reader) block(c *numbers, x []float32, from, rows int) (err error) {
-	for k, cursor := range c.cursors {
-		if c.values[k], err = cursor.floats(c.blocks[k][:rows]); err != nil {
-			return r.at(cursor, from, err)
+// span reads columns of numbers of n rows.
+func (r *reader) span(columns []number, n int, d *decompressor) error {
+	for k := range columns {
+		c := &columns[k]
+		var err error
+		if c.values, err = c.floats(c.room[:n], d); err != nil {
+			return r.at(c.cursor, 0, err)
 		}
-		if !cursor.holes || r.opts.Missing != dataset.MissingError {
+		if !c.holes || r.opts.Missing != dataset.MissingError {
 			continue
 		}
-		for i, v := range c.values[k] {
+		for i, v := range c.values {
 			if v != v {
-				return r.badRow(cursor, from+i, "nothing", "a number (or --missing zero, min or keep, which says what missing values become)")
+				return r.badRow(c.cursor, i, "nothing", "a number (or --missing zero, min or keep, which says what missing values become)")
 			}
 		}
 	}
-	transpose(x, r.columns, c.first, c.values, rows)
+	transpose(r.x, r.columns, columns, n)
 	return nil
 }
 
-// name is that of a cursor's column.
-func (r *reader) name(c *cursor) string { return c.column.name }
-
-// at returns an error about the pages of a column, at about a row of the batch.
+// at returns an error about the values of a column, at about a row of the batch.
 func (r *reader) at(c *cursor, row int, err error) error {
-	what := fmt.Sprintf("column %s, about row %d: %v", r.name(c), r.row+int64(row)+1, err)
-	if text := err.Error(); strings.HasPrefix(text, "found the value") { // no damage
-		found, expected, _ := strings.Cut(strings.TrimPrefix(text, "found "), ", expected ")
-		return r.bad(fmt.Sprintf("%s in column %s, about row %d", found, r.name(c), r.row+int64(row)+1), expected)
+	place := fmt.Sprintf("column %s, about row %d", c.column.name, r.row+int64(row)+1)
+	if f, ok := errors.AsType[*refusal](err); ok {
+		return r.bad(f.found+" in "+place, f.expected)
 	}
-	return damaged(r.in.Name, errors.New(what))
+	return damaged(r.in.Name, fmt.Errorf("%s: %w", place, err))
 }
 
 // badRow returns an error about a value of a row of the batch.
 func (r *reader) badRow(c *cursor, row int, found, expected string) error {
-	return r.bad(fmt.Sprintf("%s in column %s of row %d", found, r.name(c), r.row+int64(row)+1), expected)
+	return r.bad(fmt.Sprintf("%s in column %s of row %d", found, c.column.name, r.row+int64(row)+1), expected)
 }

@@ -3,233 +3,213 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/snappy"
-	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go/format"
+	"math/bits"
 )
 
-// A few bytes can stand for any number of values: as a run of one value, or as a count before
-// differences. The library allocates what they say, so it is added up before.
+// Places in a dictionary, levels and true and false are numbers of a few bits, encoded as runs
+// of one number and groups of eight packed ones. A few bytes can stand for any number of them, so
+// that they are taken some at a time.
 
-// runs checks the counts in a page whose content begins at a place.
-func (p *pageChecker) runs(h *format.PageHeader, codec format.CompressionCodec, at int64, nullable bool) error {
-	size, plain := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
-	var encoding format.Encoding
-	var values int
-	levels := int64(-1) // bytes of levels before the values; negative: they say so
-	switch {
-	case h.Type == format.DataPage && h.DataPageHeader.Valid:
-		v := &h.DataPageHeader.V
-		encoding, values = v.Encoding, int(v.NumValues)
-		if !nullable {
-			levels = 0
-		} else if v.DefinitionLevelEncoding != format.RLE {
-			return fmt.Errorf("found levels encoded as %v, expected RLE", v.DefinitionLevelEncoding)
-		}
-	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
-		v := &h.DataPageHeaderV2.V
-		encoding, values, levels = v.Encoding, int(v.NumValues), 0
-		n := int64(v.DefinitionLevelsByteLength)
-		text, err := p.prefix(format.Uncompressed, at+int64(v.RepetitionLevelsByteLength), n, n)
-		if err != nil {
-			return err
-		}
-		if nullable && n > 0 {
-			if err := checkRuns(text, 1, values); err != nil {
-				return err
-			}
-		}
-		n += int64(v.RepetitionLevelsByteLength)
-		at, size, plain = at+n, size-n, plain-n
-		if v.IsCompressed.Valid && !v.IsCompressed.V {
-			codec = format.Uncompressed
-		}
-	default:
-		return nil
-	}
-	return p.content(&content{codec: codec, at: at, size: size, plain: plain, levels: levels, encoding: encoding, values: values})
+// runs are such numbers.
+type runs struct {
+	text []byte
+	bits uint
+
+	left   int    // numbers of the run at hand
+	value  uint32 // what they are, if they are one
+	packed []byte // else where they are, and what follows
+	from   int    // the next one's place there
 }
 
-// content is what a page has behind its header and, in version 2, its levels.
-type content struct {
-	codec           format.CompressionCodec
-	at, size, plain int64
-	levels          int64
-	encoding        format.Encoding
-	values          int
-}
+var errRuns = errors.New("found runs of numbers that end too soon")
 
-// content checks the counts of a page's content.
-func (p *pageChecker) content(c *content) error {
-	all := false // must be decompressed
-	switch c.encoding {
-	case format.Plain, format.ByteStreamSplit:
-		if c.levels == 0 {
-			return nil
-		}
-	case plainDictionary, format.RLEDictionary:
-		all = true
-	case format.RLE:
-		return errors.New("found true and false in runs, which the decoder takes for others, expected plain ones (pages of version 1) or numbers")
-	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-	default:
-		return fmt.Errorf("found values encoded as %v, expected plain ones, a dictionary, differences or split streams", c.encoding)
-	}
-	need := min(c.plain, 1<<10)
-	if all {
-		need = c.plain
-	}
-	text, err := p.prefix(c.codec, c.at, c.size, need)
-	if err != nil || len(text) == 0 {
-		return err
-	}
-	if c.levels < 0 {
-		if len(text) < 4 || int64(binary.LittleEndian.Uint32(text)) > c.plain-4 {
-			return errors.New("found levels longer than their page")
-		}
-		end := 4 + int(binary.LittleEndian.Uint32(text))
-		if end+deltaHeader > len(text) && int64(len(text)) < c.plain {
-			if text, err = p.prefix(c.codec, c.at, c.size, min(c.plain, int64(end+deltaHeader))); err != nil {
-				return err
-			}
-		}
-		if end > len(text) {
-			return errors.New("found levels longer than their page")
-		}
-		if err := checkRuns(text[4:end], 1, c.values); err != nil {
-			return err
-		}
-		text = text[end:]
-	}
-	return c.counts(text)
-}
+// begin makes r the numbers that a text has.
+func (r *runs) begin(text []byte, bits uint) { *r = runs{text: text, bits: bits} }
 
-// plainDictionary is the encoding that files of version 1 name for values of a dictionary.
-const plainDictionary format.Encoding = 2
-
-// deltaHeader is the most that stands before differences: four numbers.
-const deltaHeader = 4 * binary.MaxVarintLen64
-
-// counts checks those before the values.
-func (c *content) counts(text []byte) error {
-	switch c.encoding {
-	case plainDictionary, format.RLEDictionary:
-		if len(text) == 0 {
-			return nil
+// next makes sure that a run is at hand.
+func (r *runs) next() error {
+	for r.left == 0 {
+		head, n := binary.Uvarint(r.text)
+		if n <= 0 || head > 1<<40 {
+			return errRuns
 		}
-		return checkRuns(text[1:], int(text[0]), c.values)
-	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
-		var numbers [3]uint64 // values of a block, its parts, all values
-		for i := range numbers {
-			v, n := binary.Uvarint(text)
-			if n <= 0 {
-				return errors.New("found no count before differences")
-			}
-			numbers[i], text = v, text[n:]
-		}
-		if numbers[0] > 1<<16 || numbers[1] == 0 || numbers[1] > numbers[0] || numbers[2] > uint64(c.values) {
-			return fmt.Errorf("found %d differences in %d parts of blocks of %d, expected %d", numbers[2], numbers[1], numbers[0], c.values)
-		}
-	}
-	return nil
-}
-
-// checkRuns adds up runs of numbers of so many bits.
-func checkRuns(text []byte, bits, values int) error {
-	if bits > 32 {
-		return fmt.Errorf("found numbers of %d bits", bits)
-	}
-	sum := uint64(0)
-	for len(text) > 0 {
-		head, n := binary.Uvarint(text)
-		if n <= 0 {
-			return errors.New("found no length of a run")
-		}
-		count, size := head>>1, uint64((bits+7)/8)
+		text := r.text[n:]
+		size := (r.bits + 7) / 8
 		if head&1 != 0 { // groups of eight
-			size = count * uint64(bits)
-			count *= 8
+			if size = uint(head>>1) * r.bits; size > uint(len(text)) {
+				return errRuns
+			}
+			r.left, r.packed, r.from = int(head>>1)*8, text, 0
+			r.text = text[size:]
+			continue
 		}
-		if head > 1<<40 || size > uint64(len(text)-n) {
-			return errors.New("found a run longer than its page")
+		if size > uint(len(text)) {
+			return errRuns
 		}
-		if sum += count; sum > uint64(values)+7 {
-			return fmt.Errorf("found runs of %d values, expected %d", sum, values)
+		r.value = 0
+		for i, b := range text[:size] {
+			r.value |= uint32(b) << (8 * i)
 		}
-		text = text[uint64(n)+size:]
+		if r.bits < 32 && r.value>>r.bits != 0 {
+			return errors.New("found a run of a number with too many bits")
+		}
+		r.left, r.packed, r.text = int(head>>1), nil, text[size:]
 	}
 	return nil
 }
 
-// prefix returns the first bytes of the content of a page.
-func (p *pageChecker) prefix(codec format.CompressionCodec, at, size, need int64) ([]byte, error) {
-	if need <= 0 {
-		return nil, nil
-	}
-	switch codec {
-	case format.Snappy:
-		compressed := p.room(&p.compressed, size)
-		if _, err := p.r.ReadAt(compressed, at); err != nil {
-			return nil, err
+// take fills dst with the next numbers.
+func (r *runs) take(dst []uint32) error {
+	for len(dst) > 0 {
+		if err := r.next(); err != nil {
+			return err
 		}
-		n, err := snappy.DecodedLen(compressed)
-		if err != nil {
-			return nil, fmt.Errorf("found damaged compressed data (%w)", err)
+		n := min(len(dst), r.left)
+		if r.packed != nil {
+			unpack(dst[:n], r.packed, r.from, r.bits)
+			r.from += n
+		} else {
+			for i := range dst[:n] {
+				dst[i] = r.value
+			}
 		}
-		text, err := snappy.Decode(p.room(&p.text, int64(n)), compressed)
-		if err != nil {
-			return nil, fmt.Errorf("found damaged compressed data (%w)", err)
-		}
-		return text, nil
-	case format.Uncompressed:
-		text := p.room(&p.text, min(need, size))
-		_, err := p.r.ReadAt(text, at)
-		return text, err
+		r.left -= n
+		dst = dst[n:]
 	}
-	z, err := p.decompressor(codec, at, size)
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close() //nolint:errcheck // only read
-	text := p.room(&p.text, need)
-	n, err := io.ReadFull(z, text)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("found damaged compressed data (%w)", err)
-	}
-	return text[:n], nil
+	return nil
 }
 
-// room returns n bytes of a buffer.
-func (p *pageChecker) room(buf *[]byte, n int64) []byte {
-	if int64(cap(*buf)) < n {
-		*buf = make([]byte, n)
+// skipOnes takes the next n numbers if they are a run of ones, and reports whether they are.
+func (r *runs) skipOnes(n int) bool {
+	if err := r.next(); err != nil || r.packed != nil || r.value != 1 || r.left < n {
+		return false
 	}
-	return (*buf)[:n]
+	r.left -= n
+	return true
 }
 
-// decompressor returns what compressed data at a place hold.
-func (p *pageChecker) decompressor(codec format.CompressionCodec, at, size int64) (io.ReadCloser, error) {
-	r := io.NewSectionReader(p.r, at, size)
-	if codec == format.Gzip {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, fmt.Errorf("found damaged compressed data (%w)", err)
+// levels takes the next numbers, of one bit, and returns the sum of them. Where it is neither 0
+// nor their number, they are in buf.
+func (r *runs) levels(buf []byte) (ones int, err error) {
+	if err := r.next(); err != nil {
+		return 0, err
+	}
+	if n := len(buf); r.packed == nil && r.left >= n {
+		r.left -= n
+		return n * int(r.value), nil
+	}
+	for len(buf) > 0 {
+		if err := r.next(); err != nil {
+			return 0, err
 		}
-		return z, nil
-	}
-	if p.z == nil {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
-		if err != nil {
-			return nil, err
+		n := min(len(buf), r.left)
+		if r.packed != nil {
+			ones += spreadBits(buf[:n], r.packed, r.from)
+			r.from += n
+		} else {
+			for i := range buf[:n] {
+				buf[i] = byte(r.value)
+			}
+			ones += n * int(r.value)
 		}
-		p.z = z
+		r.left -= n
+		buf = buf[n:]
 	}
-	if err := p.z.Reset(r); err != nil {
-		return nil, fmt.Errorf("found damaged compressed data (%w)", err)
+	return ones, nil
+}
+
+// unpack returns packed numbers, from one on.
+func unpack(dst []uint32, text []byte, from int, width uint) {
+	mask := uint64(1)<<width - 1
+	at, i := uint(from)*width, 0
+	if 4*width+7 <= 64 { // four of one word
+		for ; i+4 <= len(dst) && at>>3+8 <= uint(len(text)); i += 4 {
+			word := binary.LittleEndian.Uint64(text[at>>3:]) >> (at & 7)
+			d := (*[4]uint32)(dst[i:])
+			d[0], d[1], d[2], d[3] = uint32(word&mask), uint32(word>>width&mask), uint32(word>>(2*width)&mask), uint32(word>>(3*width)&mask)
+			at += 4 * width
+		}
 	}
-	return io.NopCloser(p.z), nil
+	for ; i < len(dst) && at>>3+8 <= uint(len(text)); i++ {
+		dst[i] = uint32(binary.LittleEndian.Uint64(text[at>>3:]) >> (at & 7) & mask)
+		at += width
+	}
+	for ; i < len(dst); i++ {
+		word := uint64(0)
+		for k, b := range text[at>>3 : (at+width+7)>>3] {
+			word |= uint64(b) << (8 * k)
+		}
+		dst[i] = uint32(word >> (at & 7) & mask)
+		at += width
+	}
+}
+
+// spreadBits writes a byte for each bit, from one on, and returns how many are 1.
+func spreadBits(dst, text []byte, from int) (ones int) {
+	i := 0
+	if from&7 == 0 {
+		for ; i+8 <= len(dst); i += 8 {
+			b := text[(from+i)>>3]
+			ones += bits.OnesCount8(b)
+			// Byte k keeps bit k, which is then moved to its place 0.
+			word := uint64(b) * 0x0101010101010101 & 0x8040201008040201
+			binary.LittleEndian.PutUint64(dst[i:], (word+0x7f7f7f7f7f7f7f7f)>>7&0x0101010101010101)
+		}
+	}
+	for ; i < len(dst); i++ {
+		dst[i] = text[(from+i)>>3] >> ((from + i) & 7) & 1
+		ones += int(dst[i])
+	}
+	return ones
+}
+
+// appendRuns appends the encoding of numbers.
+func appendRuns(b []byte, numbers []uint32, width uint) []byte {
+	for i := 0; i < len(numbers); {
+		n := 1
+		for i+n < len(numbers) && numbers[i+n] == numbers[i] {
+			n++
+		}
+		if n >= 8 || i+n == len(numbers) {
+			b = binary.AppendUvarint(b, uint64(n)<<1)
+			for k := uint(0); k < width; k += 8 {
+				b = append(b, byte(numbers[i]>>k))
+			}
+			i += n
+			continue
+		}
+		from := i
+		for i < len(numbers) && !allSame(numbers[i:min(i+8, len(numbers))]) {
+			i += 8
+		}
+		b = appendPacked(b, numbers[from:min(i, len(numbers))], width)
+	}
+	return b
+}
+
+// allSame reports whether there are eight numbers that are one.
+func allSame(numbers []uint32) bool {
+	for _, v := range numbers {
+		if v != numbers[0] {
+			return false
+		}
+	}
+	return len(numbers) == 8
+}
+
+// appendPacked appends groups of eight numbers, the last filled with zeros.
+func appendPacked(b []byte, numbers []uint32, width uint) []byte {
+	groups := (len(numbers) + 7) / 8
+	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
+	word, have := uint64(0), uint(0)
+	for i := range 8 * groups {
+		if i < len(numbers) {
+			word |= uint64(numbers[i]) << have
+		}
+		for have += width; have >= 8; have -= 8 {
+			b = append(b, byte(word))
+			word >>= 8
+		}
+	}
+	return b
 }

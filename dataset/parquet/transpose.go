@@ -1,25 +1,37 @@
 package parquet
 
-// transpose writes columns as rows: column k's value of row r to x[r*width+first+k]. Several
-// columns at a time, so that what is written lies together.
-func transpose(x []float32, width, first int, columns [][]float32, rows int) {
-	for len(columns) >= 8 {
-		transpose8(x, width, first, columns[:8], rows)
-		columns, first = columns[8:], first+8
-	}
-	for k, c := range columns {
-		at := first + k
-		for _, v := range c[:rows] {
-			x[at] = v
-			at += width
+// tileRows is how many rows are written at a time: so few that they stay in the processor's
+// first cache while all columns are written to them.
+const tileRows = 64
+
+// transpose writes columns as rows of the given width. Several columns at a time, so that what
+// is written lies together.
+func transpose(x []float32, width int, columns []number, rows int) {
+	for from := 0; from < rows; from += tileRows {
+		to := min(from+tileRows, rows)
+		tile := x[from*width : to*width]
+		for k := 0; k < len(columns); {
+			if k+8 <= len(columns) && columns[k+7].feature == columns[k].feature+7 {
+				transpose8(tile, width, columns[k:k+8], from, to)
+				k += 8
+				continue
+			}
+			at := columns[k].feature
+			for _, v := range columns[k].values[from:to] {
+				tile[at] = v
+				at += width
+			}
+			k++
 		}
 	}
 }
 
-func transpose8(x []float32, width, first int, columns [][]float32, rows int) {
-	a, b, c, d := columns[0][:rows], columns[1][:rows], columns[2][:rows], columns[3][:rows]
-	e, f, g, h := columns[4][:rows], columns[5][:rows], columns[6][:rows], columns[7][:rows]
-	at := first
+// transpose8 is transpose for columns of successive features.
+func transpose8(x []float32, width int, columns []number, from, to int) {
+	n := to - from
+	a, b, c, d := columns[0].values[from:to], columns[1].values[from:][:n], columns[2].values[from:][:n], columns[3].values[from:][:n]
+	e, f, g, h := columns[4].values[from:][:n], columns[5].values[from:][:n], columns[6].values[from:][:n], columns[7].values[from:][:n]
+	at := columns[0].feature
 	for r := range a {
 		row := (*[8]float32)(x[at:])
 		row[0], row[1], row[2], row[3] = a[r], b[r], c[r], d[r]

@@ -1,140 +1,159 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
-	"reflect"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 )
 
 // A file has the columns query (text), grade (double), doc (text, if documents have
-// identifiers) and one for each feature (float, null where missing), compressed by zstandard.
-// The library sorts columns by name and would do so with these; the schema keeps the order.
+// identifiers), query_weight and document_weight (double, if there are weights) and one for each
+// feature (float, null where missing), compressed by zstandard.
 
-// groupBytes is about how much memory a row group takes while it is written.
-const groupBytes = 64 << 20
+// groupBytes is about how much memory the features of a row group take, pageBytes those of a page
+// of every column.
+const (
+	groupBytes = 64 << 20
+	pageBytes  = 4 << 20
+)
 
 // NewWriter returns a writer of a file that [Read] reads.
 func NewWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
-	return newWriter(w, c, &parquet.Zstd)
+	return newWriter(w, c, format.Zstd)
 }
 
-func newWriter(w io.Writer, c stream.Contents, codec compress.Codec) (*writer, error) {
-	if c.Weighted {
-		return nil, errors.New("found weights of queries or documents, expected none: Parquet files are written without; a cache (.lwd) keeps them")
-	}
+func newWriter(w io.Writer, c stream.Contents, codec format.CompressionCodec) (*writer, error) {
 	names, err := table.ColumnNames(c)
 	if err != nil {
 		return nil, err
 	}
-	columns := []parquet.Field{
-		&field{parquet.Encoded(parquet.String(), &parquet.RLEDictionary), "query"},
-		&field{parquet.Leaf(parquet.DoubleType), "grade"},
+	z := &writer{query: 1, document: 1, features: c.Features}
+	columns := []*sheetColumn{{name: "query", kind: format.ByteArray, dictionary: true}}
+	add := func(wanted bool, column *sheetColumn, fill func(v *pageValues)) {
+		if wanted {
+			columns, z.fills = append(columns, column), append(z.fills, fill)
+		}
 	}
-	if c.DocIDs {
-		columns = append(columns, &field{parquet.Optional(parquet.String()), "doc"})
-	}
-	z := &writer{first: len(columns), features: c.Features, docIDs: c.DocIDs}
+	z.fills = append(z.fills, func(v *pageValues) { v.places = z.queries })
+	add(true, &sheetColumn{name: "grade", kind: format.Double}, func(v *pageValues) { v.plain = appendDoubles(v.plain, z.grades) })
+	add(c.DocIDs, &sheetColumn{name: "doc", kind: format.ByteArray, nullable: true}, z.fillDocs)
+	add(c.Weighted, &sheetColumn{name: "query_weight", kind: format.Double}, func(v *pageValues) { v.plain = appendDoubles(v.plain, z.queryWeights) })
+	add(c.Weighted, &sheetColumn{name: "document_weight", kind: format.Double}, func(v *pageValues) { v.plain = appendDoubles(v.plain, z.docWeights) })
 	for _, name := range names {
-		columns = append(columns, &field{parquet.Optional(parquet.Leaf(parquet.FloatType)), name})
+		columns = append(columns, &sheetColumn{name: name, kind: format.Float, nullable: true})
 	}
-	z.w = parquet.NewGenericWriter[any](w, parquet.NewSchema("listwise", &root{parquet.Group{}, columns}), parquet.Compression(codec), parquet.DataPageVersion(1), parquet.CreatedBy("listwise", "", ""))
-	z.columns = z.w.ColumnWriters()
-	if len(z.columns) != len(columns) {
-		return nil, errors.New("found other columns in the schema than are written")
-	}
-	z.values = make([][]parquet.Value, len(columns))
-	z.group = max(blockRows, groupBytes/(4*c.Features+64))
+	z.sheet = newSheet(w, codec, columns)
+	z.page = max(1<<10, min(1<<16, pageBytes/(4*c.Features+64)))
+	z.group = max(z.page, groupBytes/(4*c.Features+64))
 	return z, nil
 }
 
-// root is the schema, whose columns stay in their order.
-type root struct {
-	parquet.Group
-
-	columns []parquet.Field
-}
-
-// Fields implements parquet.Node.
-func (r *root) Fields() []parquet.Field { return r.columns }
-
-// field is a column of a schema.
-type field struct {
-	parquet.Node
-
-	name string
-}
-
-// Name implements parquet.Field.
-func (f *field) Name() string { return f.name }
-
-// Value implements parquet.Field. Documents are no Go values, and it is not called.
-func (f *field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
-
-// writer writes a file, column by column some rows at a time.
+// writer writes documents, which it gathers until there are as many as a page has.
 type writer struct {
-	w        *parquet.GenericWriter[any]
-	columns  []*parquet.ColumnWriter
-	values   [][]parquet.Value // of the rows at hand
-	first    int               // the first feature's column
+	sheet    *sheet
+	fills    []func(v *pageValues) // of the columns before the features
 	features int
-	docIDs   bool
 
-	rows, group int // of the row group: those written, and as many as there should be
+	queries                  []uint32 // places in the dictionary
+	grades                   []float64
+	ids                      []string
+	queryWeights, docWeights []float64
+	x                        []float32
+
+	query, document float64 // weights of the next document
+	page            int     // rows
+	rows, group     int     // of the row group: those written, and as many as there should be
 }
+
+// Weigh implements stream.WeightWriter.
+func (z *writer) Weigh(query, document float64) { z.query, z.document = query, document }
 
 // Document implements stream.Writer.
 func (z *writer) Document(query, id string, grade float64, row []float32) error {
 	if err := table.CheckIDs(query, id); err != nil {
 		return err
 	}
-	v := z.values
-	v[0] = append(v[0], parquet.ByteArrayValue([]byte(query)).Level(0, 0, 0))
-	v[1] = append(v[1], parquet.DoubleValue(grade).Level(0, 0, 1))
-	if z.docIDs {
-		if id == "" {
-			v[2] = append(v[2], parquet.NullValue().Level(0, 0, 2))
-		} else {
-			v[2] = append(v[2], parquet.ByteArrayValue([]byte(id)).Level(0, 1, 2))
-		}
-	}
-	for k, x := range row {
-		at := z.first + k
-		if math.IsNaN(float64(x)) {
-			v[at] = append(v[at], parquet.NullValue().Level(0, 0, at))
-		} else {
-			v[at] = append(v[at], parquet.FloatValue(x).Level(0, 1, at))
-		}
-	}
-	if len(v[0]) < blockRows {
+	z.queries = append(z.queries, z.sheet.columns[0].place(query))
+	z.grades = append(z.grades, grade)
+	z.ids = append(z.ids, id)
+	z.queryWeights, z.docWeights = append(z.queryWeights, z.query), append(z.docWeights, z.document)
+	z.x = append(z.x, row...)
+	if len(z.grades) < z.page {
 		return nil
 	}
 	return z.flush()
 }
 
-// flush gives the rows at hand to the columns, and ends a row group that is large enough.
+// flush makes pages of the documents at hand, and ends a row group that is large enough.
 func (z *writer) flush() error {
-	for k, c := range z.columns {
-		if _, err := c.WriteRowValues(z.values[k]); err != nil {
-			return err
+	if len(z.grades) == 0 {
+		return nil
+	}
+	err := z.sheet.each(func(k int, v *pageValues) {
+		v.rows, v.present, v.plain = len(z.grades), nil, v.plain[:0]
+		if k < len(z.fills) {
+			z.fills[k](v)
+		} else {
+			z.fillFeature(k-len(z.fills), v)
 		}
+	})
+	if err != nil {
+		return err
 	}
-	z.rows += len(z.values[0])
-	for k := range z.values {
-		z.values[k] = z.values[k][:0]
-	}
-	if z.rows < z.group {
+	z.rows += len(z.grades)
+	z.queries, z.grades, z.x, z.queryWeights, z.docWeights = z.queries[:0], z.grades[:0], z.x[:0], z.queryWeights[:0], z.docWeights[:0]
+	clear(z.ids)
+	if z.ids = z.ids[:0]; z.rows < z.group {
 		return nil
 	}
 	z.rows = 0
-	return z.w.Flush()
+	return z.sheet.endGroup()
+}
+
+// fillDocs tells the identifiers.
+func (z *writer) fillDocs(v *pageValues) {
+	v.present = make([]uint32, len(z.ids))
+	for i, id := range z.ids {
+		if id != "" {
+			v.present[i] = 1
+			v.plain = appendText(v.plain, id)
+		}
+	}
+}
+
+// fillFeature tells the values of a feature.
+func (z *writer) fillFeature(j int, v *pageValues) {
+	at := j
+	for i := range v.rows {
+		x := z.x[at]
+		if x != x && v.present == nil {
+			v.present = make([]uint32, v.rows)
+			for k := range i {
+				v.present[k] = 1
+			}
+		}
+		if x == x {
+			v.plain = binary.LittleEndian.AppendUint32(v.plain, math.Float32bits(x))
+			if v.present != nil {
+				v.present[i] = 1
+			}
+		}
+		at += z.features
+	}
+}
+
+func appendDoubles(b []byte, numbers []float64) []byte {
+	for _, v := range numbers {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
 }
 
 // Close implements stream.Writer.
-func (z *writer) Close() error { return errors.Join(z.flush(), z.w.Close()) }
+func (z *writer) Close() error { return errors.Join(z.flush(), z.sheet.close()) }

@@ -52,7 +52,7 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 		return shape, err
 	}
 	kept, negative := 0, 0
-	var weights surveyed
+	var weights Weights
 	err = s.visit(shape.Features, func(k *worker, c Chunk, before int) error {
 		runs := k.runs()
 		for _, r := range runs {
@@ -73,7 +73,7 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 		err = allNegative(s.name)
 	}
 	if err == nil {
-		err = weights.set(&shape, s.name)
+		err = weights.Set(&shape, s.name)
 	}
 	shape.Warnings = append(shape.Warnings, said(NegativeWarning(s.name, negative, s.opts.Negative), roundedWarning(s.name, s.format.Names(), s.collectors))...)
 	return shape, err

@@ -16,7 +16,7 @@ type queryWeights struct {
 }
 
 // add notes the weight of a run.
-func (w *queryWeights) add(query string, r runWeight) error {
+func (w *queryWeights) add(query string, r runWeight) *dataset.SyntaxError {
 	if w.known == nil {
 		w.known = make(map[string]int)
 	}
@@ -62,31 +62,44 @@ func (a *Assembly) queryWeights() ([]float64, error) {
 	return all.weight, nil
 }
 
-// surveyed is what a survey knows of weights.
-type surveyed struct {
+// Weights are what a survey finds of weights.
+type Weights struct {
 	queries   queryWeights
 	documents bool // some are not 1
 	positive  bool // some are not 0
 }
 
+// Query notes the weight of a query, as a row on the given line says. It is an error if one before
+// said otherwise.
+func (w *Weights) Query(id string, weight float64, line int) *dataset.SyntaxError {
+	return w.queries.add(id, runWeight{weight, line})
+}
+
+// Queries returns the number of queries whose weights were noted.
+func (w *Weights) Queries() int { return len(w.queries.weight) }
+
+// Documents notes weights of documents.
+func (w *Weights) Documents(weights []float64) {
+	for _, v := range weights {
+		w.documents, w.positive = w.documents || v != 1, w.positive || v > 0
+	}
+}
+
 // add notes the weights of a chunk, whose lines follow a number of others.
-func (w *surveyed) add(col *Collector, before int) error {
+func (w *Weights) add(col *Collector, before int) error {
 	for k, r := range col.weights {
-		r.line += before
-		if err := w.queries.add(col.names[col.runs[k].query], r); err != nil {
+		if err := w.Query(col.names[col.runs[k].query], r.weight, r.line+before); err != nil {
 			return err
 		}
 	}
 	if col.Weighted {
-		for _, v := range col.Weights[:col.row] {
-			w.documents, w.positive = w.documents || v != 1, w.positive || v > 0
-		}
+		w.Documents(col.Weights[:col.row])
 	}
 	return nil
 }
 
-// set tells them of a shape.
-func (w *surveyed) set(shape *stream.Shape, name string) error {
+// Set tells them of a shape. It is an error, with the name of the input, if nothing counts.
+func (w *Weights) Set(shape *stream.Shape, name string) error {
 	if all := w.queries.weight; slices.ContainsFunc(all, func(v float64) bool { return v != 1 }) {
 		shape.QueryWeights = all
 		if slices.Max(all) == 0 {

@@ -1,0 +1,65 @@
+package parquet
+
+import (
+	"encoding/binary"
+)
+
+// Values in encodings that are seldom are turned into plain ones.
+
+// plainBits returns true and false that are encoded in runs as bits, at most so many.
+func plainBits(text []byte, most int) ([]byte, error) {
+	_, _, err := splitLevels(text) // their length stands before them, as before levels
+	if err != nil {
+		return nil, errRuns
+	}
+	runs := runs{text: text[4 : 4+binary.LittleEndian.Uint32(text)], bits: 1}
+	plain := make([]byte, (most+7)/8)
+	n := 0
+	for n < most && len(runs.text) > 0 {
+		if err := runs.next(); err != nil {
+			return nil, err
+		}
+		for ; runs.left > 0 && n < most; n++ {
+			bit := byte(runs.value)
+			if runs.packed != nil {
+				bit = runs.packed[runs.from>>3] >> (runs.from & 7) & 1
+				runs.from++
+			}
+			plain[n/8] |= bit << (n % 8)
+			runs.left--
+		}
+	}
+	return plain[:(n+7)/8], nil
+}
+
+// plainDifferences returns whole numbers of so many bytes that are encoded as differences, at
+// most so many.
+func plainDifferences(text []byte, most, width int) ([]byte, error) {
+	numbers, _, err := differences(text, most)
+	if err != nil {
+		return nil, err
+	}
+	plain := make([]byte, 0, width*len(numbers))
+	for _, v := range numbers {
+		if width == 4 {
+			plain = binary.LittleEndian.AppendUint32(plain, uint32(v))
+		} else {
+			plain = binary.LittleEndian.AppendUint64(plain, uint64(v))
+		}
+	}
+	return plain, nil
+}
+
+// joinStreams returns values of so many bytes whose first bytes, second bytes and so on stand
+// together.
+func joinStreams(text []byte, width int) []byte {
+	n := len(text) / width
+	plain := make([]byte, n*width)
+	for k := range width {
+		stream := text[k*n : (k+1)*n]
+		for i, b := range stream {
+			plain[i*width+k] = b
+		}
+	}
+	return plain
+}

@@ -1,0 +1,196 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/input"
+)
+
+// Magic is what a Parquet file begins with, and ends.
+const Magic = "PAR1"
+
+// describe reads the description of a file that stands at its end. What it takes is counted.
+func describe(in *input.Input) (*format.FileMetaData, error) {
+	end := make([]byte, 8)
+	if in.Size < 12 {
+		return nil, fmt.Errorf("found a file of %d bytes", in.Size)
+	}
+	if _, err := in.R.ReadAt(end, in.Size-8); err != nil {
+		return nil, err
+	}
+	size := int64(binary.LittleEndian.Uint32(end))
+	switch {
+	case string(end[4:]) == "PARE":
+		return nil, errEncrypted
+	case string(end[4:]) != Magic:
+		return nil, errors.New("found no end of a Parquet file")
+	case size > in.Size-12:
+		return nil, fmt.Errorf("found a description of %d bytes in a file of %d", size, in.Size)
+	}
+	if err := in.Mem.Take(2*size, "the description of a Parquet file"); err != nil {
+		return nil, err
+	}
+	text := make([]byte, size)
+	if _, err := in.R.ReadAt(text, in.Size-8-size); err != nil {
+		return nil, err
+	}
+	w := walker{text: text}
+	if err := w.structure(0); err != nil {
+		return nil, fmt.Errorf("found a description that cannot be decoded: %w", err)
+	}
+	if err := in.Mem.Take(w.size, "the description of a Parquet file"); err != nil {
+		return nil, err
+	}
+	m := new(format.FileMetaData)
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), text, m); err != nil {
+		return nil, fmt.Errorf("found a description that cannot be decoded: %w", err)
+	}
+	if m.EncryptionAlgorithm.Value != nil {
+		return nil, errEncrypted
+	}
+	return m, nil
+}
+
+var errEncrypted = &dataset.SyntaxError{Found: "an encrypted Parquet file", Expected: "one that is not encrypted"}
+
+// A walker goes over a structure of Thrift's compact protocol before the library decodes it,
+// which allocates as many elements as the header of a list claims.
+type walker struct {
+	text []byte
+	size int64 // of the elements in memory
+}
+
+// The types of the protocol.
+const (
+	thriftTrue = iota + 1
+	thriftFalse
+	thriftByte
+	thriftInt16
+	thriftInt32
+	thriftInt64
+	thriftDouble
+	thriftBinary
+	thriftList
+	thriftSet
+	thriftMap
+	thriftStruct
+)
+
+var errThrift = errors.New("it ends too soon, or nests too deep")
+
+// maxDepth is more than the structures of a description nest.
+const maxDepth = 32
+
+// structure goes over the fields of a structure.
+func (w *walker) structure(depth int) error {
+	if depth > maxDepth {
+		return errThrift
+	}
+	for {
+		head, err := w.byte()
+		if err != nil || head == 0 {
+			return err
+		}
+		if head>>4 == 0 {
+			if _, err := w.number(); err != nil { // the field's
+				return err
+			}
+		}
+		if kind := head & 15; kind == thriftTrue || kind == thriftFalse {
+			continue // which is the value
+		}
+		if err := w.value(head&15, depth); err != nil {
+			return err
+		}
+	}
+}
+
+// value goes over a value.
+func (w *walker) value(kind byte, depth int) error {
+	switch kind {
+	case thriftTrue, thriftFalse, thriftByte:
+		return w.skip(1)
+	case thriftInt16, thriftInt32, thriftInt64:
+		_, err := w.number()
+		return err
+	case thriftDouble:
+		return w.skip(8)
+	case thriftBinary:
+		n, err := w.number()
+		if err != nil {
+			return err
+		}
+		return w.skip(n)
+	case thriftList, thriftSet:
+		return w.list(depth)
+	case thriftStruct:
+		return w.structure(depth + 1)
+	}
+	return fmt.Errorf("it has a value of type %d", kind) // no maps are in it
+}
+
+// list goes over the elements of a list, each of a byte at least.
+func (w *walker) list(depth int) error {
+	head, err := w.byte()
+	if err != nil {
+		return err
+	}
+	n := uint64(head >> 4)
+	if n == 15 {
+		if n, err = w.number(); err != nil {
+			return err
+		}
+	}
+	if n > uint64(len(w.text)) {
+		return errThrift
+	}
+	w.size += int64(n) * elementSize(head&15, depth)
+	for range n {
+		if err := w.value(head&15, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elementSize returns the most that an element of a list takes: the large structures stand in
+// the description itself and in row groups.
+func elementSize(kind byte, depth int) int64 {
+	if kind == thriftStruct && depth <= 2 {
+		return int64(unsafe.Sizeof(format.ColumnChunk{}))
+	}
+	return 64
+}
+
+func (w *walker) byte() (byte, error) {
+	if len(w.text) == 0 {
+		return 0, errThrift
+	}
+	b := w.text[0]
+	w.text = w.text[1:]
+	return b, nil
+}
+
+func (w *walker) number() (uint64, error) {
+	v, n := binary.Uvarint(w.text)
+	if n <= 0 {
+		return 0, errThrift
+	}
+	w.text = w.text[n:]
+	return v, nil
+}
+
+func (w *walker) skip(n uint64) error {
+	if n > uint64(len(w.text)) {
+		return errThrift
+	}
+	w.text = w.text[n:]
+	return nil
+}

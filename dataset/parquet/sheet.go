@@ -1,0 +1,257 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"math/bits"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// sheet writes a flat table: pages are given to its columns, and end in the file a row group at a
+// time.
+type sheet struct {
+	w       io.Writer
+	at      int64 // bytes written
+	columns []*sheetColumn
+	packers []packer     // of workers
+	rooms   []pageValues // likewise
+	meta    format.FileMetaData
+}
+
+// sheetColumn is a column of a sheet.
+type sheetColumn struct {
+	name       string
+	kind       format.Type
+	nullable   bool
+	dictionary bool // of texts
+
+	codec  format.CompressionCodec
+	values int64    // of the row group, with nulls
+	nulls  int64    // of it
+	pages  [][]byte // of the row group
+	size   int64    // of its pages without compression
+
+	places map[string]uint32 // of texts in the dictionary
+	texts  []byte            // the dictionary
+}
+
+// packer makes pages, one at a time.
+type packer struct {
+	zstd *zstd.Encoder
+	body []byte // room for a page
+}
+
+// pageValues are those of a page, or what makes them.
+type pageValues struct {
+	rows    int
+	present []uint32 // of the rows, 1 or 0 for null; nil if none is null
+	plain   []byte   // as they are written
+	places  []uint32 // in the dictionary, if the column has one
+}
+
+// newSheet returns a writer of a table with these columns.
+func newSheet(w io.Writer, codec format.CompressionCodec, columns []*sheetColumn) *sheet {
+	s := &sheet{w: w, columns: columns}
+	workers := parallel.Workers(0, len(columns))
+	s.packers, s.rooms = make([]packer, workers), make([]pageValues, workers)
+	s.meta = format.FileMetaData{Version: 1, CreatedBy: "listwise"}
+	s.meta.Schema = append(s.meta.Schema, format.SchemaElement{Name: "listwise", NumChildren: thrift.New(int32(len(columns)))})
+	for _, c := range columns {
+		c.codec = codec
+		e := format.SchemaElement{Name: c.name, Type: thrift.New(c.kind), RepetitionType: thrift.New(format.Required)}
+		if c.nullable {
+			e.RepetitionType = thrift.New(format.Optional)
+		}
+		if c.kind == format.ByteArray {
+			e.ConvertedType = thrift.New(deprecated.UTF8)
+			e.LogicalType.Value = new(format.StringType)
+		}
+		s.meta.Schema = append(s.meta.Schema, e)
+	}
+	return s
+}
+
+// write writes to the file.
+func (s *sheet) write(b []byte) error {
+	n, err := s.w.Write(b)
+	s.at += int64(n)
+	return err
+}
+
+// place returns a text's place in the dictionary.
+func (c *sheetColumn) place(text string) uint32 {
+	if c.places == nil {
+		c.places = make(map[string]uint32)
+	}
+	k, known := c.places[text]
+	if !known {
+		k = uint32(len(c.places))
+		c.places[text] = k
+		c.texts = appendText(c.texts, text)
+	}
+	return k
+}
+
+// appendText appends a plain text.
+func appendText(b []byte, text string) []byte {
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(text))), text...)
+}
+
+// page adds a page to the row group.
+func (c *sheetColumn) page(v *pageValues, p *packer) error {
+	h := format.PageHeader{Type: format.DataPage}
+	data := format.DataPageHeader{NumValues: int32(v.rows), DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}
+	body := p.body[:0]
+	if c.nullable {
+		body = append(body, 0, 0, 0, 0)
+		if v.present == nil {
+			body = append(binary.AppendUvarint(body, uint64(v.rows)<<1), 1)
+		} else {
+			body = appendRuns(body, v.present, 1)
+			for _, one := range v.present {
+				data.Statistics.NullCount += int64(1 - one)
+			}
+		}
+		binary.LittleEndian.PutUint32(body, uint32(len(body)-4))
+	}
+	if c.dictionary {
+		width := uint(bits.Len(uint(max(0, len(c.places)-1))))
+		data.Encoding = format.RLEDictionary
+		body = appendRuns(append(body, byte(width)), v.places, width)
+	} else {
+		body = append(body, v.plain...)
+	}
+	p.body = body
+	c.values += int64(v.rows)
+	c.nulls += data.Statistics.NullCount
+	h.DataPageHeader = thrift.New(data)
+	page, err := p.pack(c, &h, body)
+	c.pages = append(c.pages, page)
+	return err
+}
+
+// pack returns a page with its header.
+func (p *packer) pack(c *sheetColumn, h *format.PageHeader, body []byte) ([]byte, error) {
+	packed := body
+	switch c.codec {
+	case format.Snappy:
+		packed = snappy.Encode(nil, body)
+	case format.Zstd:
+		if p.zstd == nil {
+			z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(1<<18))
+			if err != nil {
+				return nil, err
+			}
+			p.zstd = z
+		}
+		packed = p.zstd.EncodeAll(body, nil)
+	}
+	h.UncompressedPageSize, h.CompressedPageSize = int32(len(body)), int32(len(packed))
+	h.CRC = int32(crc32.ChecksumIEEE(packed))
+	head, err := thrift.Marshal(new(thrift.CompactProtocol), h)
+	if err != nil {
+		return nil, err
+	}
+	c.size += int64(len(head) + len(body))
+	return append(head, packed...), nil
+}
+
+// endGroup writes a row group of the pages so far.
+func (s *sheet) endGroup() error {
+	g := format.RowGroup{NumRows: s.columns[0].values, FileOffset: s.at, Ordinal: int16(len(s.meta.RowGroups))}
+	if g.NumRows == 0 {
+		return nil
+	}
+	if s.at == 0 {
+		if err := s.write([]byte(Magic)); err != nil {
+			return err
+		}
+		g.FileOffset = s.at
+	}
+	for _, c := range s.columns {
+		m, err := s.endColumn(c)
+		if err != nil {
+			return err
+		}
+		g.Columns = append(g.Columns, format.ColumnChunk{MetaData: *m})
+		g.TotalByteSize += m.TotalUncompressedSize
+		g.TotalCompressedSize += m.TotalCompressedSize
+	}
+	s.meta.NumRows += g.NumRows
+	s.meta.RowGroups = append(s.meta.RowGroups, g)
+	return nil
+}
+
+// endColumn writes a column of a row group.
+func (s *sheet) endColumn(c *sheetColumn) (*format.ColumnMetaData, error) {
+	m := &format.ColumnMetaData{Type: c.kind, PathInSchema: []string{c.name}, Codec: c.codec, NumValues: c.values}
+	m.Encoding = []format.Encoding{format.Plain, format.RLE}
+	m.Statistics.NullCount = c.nulls
+	from := s.at
+	m.DataPageOffset = from
+	if c.dictionary {
+		m.Encoding = append(m.Encoding, format.RLEDictionary)
+		h := format.PageHeader{Type: format.DictionaryPage}
+		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: int32(len(c.places))})
+		page, err := s.packers[0].pack(c, &h, c.texts)
+		if err == nil {
+			err = s.write(page)
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.DictionaryPageOffset, m.DataPageOffset = from, s.at
+	}
+	for _, page := range c.pages {
+		if err := s.write(page); err != nil {
+			return nil, err
+		}
+	}
+	m.TotalCompressedSize, m.TotalUncompressedSize = s.at-from, c.size
+	c.values, c.nulls, c.size, c.pages = 0, 0, 0, nil
+	clear(c.places)
+	c.texts = c.texts[:0]
+	return m, nil
+}
+
+// close writes what is left, and the description.
+func (s *sheet) close() error {
+	if err := s.endGroup(); err != nil {
+		return err
+	}
+	if s.at == 0 {
+		if err := s.write([]byte(Magic)); err != nil {
+			return err
+		}
+	}
+	b, err := thrift.Marshal(new(thrift.CompactProtocol), &s.meta)
+	if err != nil {
+		return err
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(b)))
+	return s.write(append(b, Magic...))
+}
+
+// each has workers add the pages of columns, which fill tells.
+func (s *sheet) each(fill func(column int, v *pageValues)) error {
+	faults := make([]error, len(s.columns))
+	parallel.For(len(s.columns), len(s.packers), func(worker, k int) {
+		v := &s.rooms[worker]
+		fill(k, v)
+		faults[k] = s.columns[k].page(v, &s.packers[worker])
+	})
+	for _, err := range faults {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/listwise/listwise/internal/block"
+)
+
+// values are those of a page or a dictionary, without nulls.
+type values struct {
+	n       int
+	nan     bool // some floats are NaN
+	ascii   bool // data are ASCII without control characters
+	floats  []float32
+	doubles []float64
+	data    []byte   // of text
+	offsets []uint32 // where each text begins, and the last ends
+}
+
+// text returns a value as text.
+func (v *values) text(i int) []byte { return v.data[v.offsets[i]:v.offsets[i+1]:v.offsets[i+1]] }
+
+// errFew is what a page ends with that has fewer values than rows with one.
+var errFew = errors.New("found a page of fewer values than its header says")
+
+// decode returns n plain values, which may lie where they were, as what the column is wanted as.
+func (c *column) decode(plain []byte, n int) (v values, err error) {
+	v.n = n
+	switch {
+	case c.text():
+		return splitTexts(plain, n)
+	case c.textual:
+		return c.texts(plain, n)
+	case c.precise:
+		v.doubles = make([]float64, n)
+		return v, c.doubles(v.doubles, plain)
+	}
+	v.floats = make([]float32, n)
+	v.nan, err = c.floats(v.floats, plain, 0)
+	return v, err
+}
+
+// holds reports whether so many plain values are there.
+func (c *column) holds(plain []byte, n int) bool {
+	if w := c.width(); w > 0 {
+		return n <= len(plain)/w
+	}
+	return n <= 8*len(plain)
+}
+
+// floats writes plain values, from one on, as float32, and reports whether one is NaN.
+func (c *column) floats(dst []float32, plain []byte, from int) (nan bool, err error) {
+	if !c.holds(plain, from+len(dst)) {
+		return false, errFew
+	}
+	text := plain[c.width()*from:]
+	switch c.kind {
+	case format.Float:
+		copy(bytesOf(dst), text)
+	case format.Double:
+		for i := range dst {
+			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(text[8*i:])))
+		}
+	case format.Int32:
+		for i := range dst {
+			v := binary.LittleEndian.Uint32(text[4*i:])
+			if dst[i] = float32(int32(v)); c.unsigned {
+				dst[i] = float32(v)
+			}
+		}
+		return false, nil
+	case format.Int64:
+		for i := range dst {
+			v := binary.LittleEndian.Uint64(text[8*i:])
+			if dst[i] = float32(int64(v)); c.unsigned {
+				dst[i] = float32(v)
+			}
+		}
+		return false, nil
+	case format.Boolean:
+		for i := range dst {
+			dst[i] = float32(plain[(from+i)/8] >> ((from + i) % 8) & 1)
+		}
+		return false, nil
+	case format.FixedLenByteArray:
+		for i := range dst {
+			dst[i] = half(binary.LittleEndian.Uint16(text[2*i:]))
+		}
+	}
+	return c.check(dst, text)
+}
+
+// check checks that numbers are finite or missing.
+func (c *column) check(x []float32, plain []byte) (nan bool, err error) {
+	if block.AllFinite(bytesOf(x)) {
+		return false, nil
+	}
+	for i, f := range x {
+		if math.IsInf(float64(f), 0) {
+			n := float64(f)
+			if c.kind == format.Double {
+				n = math.Float64frombits(binary.LittleEndian.Uint64(plain[8*i:]))
+			}
+			return true, &refusal{fmt.Sprintf("the value %v", n), "one within the range of float32, ±3.4e38"}
+		}
+	}
+	return true, nil
+}
+
+// doubles is floats for numbers as float64, of any size.
+func (c *column) doubles(dst []float64, plain []byte) error {
+	if !c.holds(plain, len(dst)) {
+		return errFew
+	}
+	for i := range dst {
+		switch c.kind {
+		case format.Double:
+			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(plain[8*i:]))
+		case format.Float:
+			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(plain[4*i:])))
+		case format.Boolean:
+			dst[i] = float64(plain[i/8] >> (i % 8) & 1)
+		case format.FixedLenByteArray:
+			dst[i] = float64(half(binary.LittleEndian.Uint16(plain[2*i:])))
+		default:
+			v, signed := c.whole(plain, i)
+			if dst[i] = float64(int64(v)); !signed {
+				dst[i] = float64(v)
+			}
+		}
+	}
+	return nil
+}
+
+// whole returns a whole number.
+func (c *column) whole(plain []byte, i int) (v uint64, signed bool) {
+	if c.kind == format.Int64 {
+		return binary.LittleEndian.Uint64(plain[8*i:]), !c.unsigned
+	}
+	w := binary.LittleEndian.Uint32(plain[4*i:])
+	if c.unsigned {
+		return uint64(w), false
+	}
+	return uint64(int64(int32(w))), true
+}
+
+// texts returns whole numbers as text.
+func (c *column) texts(plain []byte, n int) (v values, err error) {
+	if !c.holds(plain, n) {
+		return v, errFew
+	}
+	v.n, v.ascii, v.offsets = n, true, make([]uint32, 1, n+1)
+	for i := range n {
+		if w, signed := c.whole(plain, i); signed {
+			v.data = strconv.AppendInt(v.data, int64(w), 10)
+		} else {
+			v.data = strconv.AppendUint(v.data, w, 10)
+		}
+		if len(v.data) > maxText {
+			return v, errors.New("found numbers that take more than 4 GiB as text")
+		}
+		v.offsets = append(v.offsets, uint32(len(v.data)))
+	}
+	return v, nil
+}
+
+// splitTexts returns texts, at most n, that stand behind their lengths, of 4 bytes each, which
+// are overwritten.
+func splitTexts(plain []byte, n int) (v values, err error) {
+	v.offsets = make([]uint32, 1, min(n, len(plain)/4)+1)
+	at := 0
+	for rest := plain; len(rest) > 0 && v.n < n; v.n++ {
+		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
+			return v, errors.New("found a text that is longer than its page")
+		}
+		size := int(binary.LittleEndian.Uint32(rest))
+		at += copy(plain[at:], rest[4:4+size])
+		v.offsets = append(v.offsets, uint32(at))
+		rest = rest[4+size:]
+	}
+	v.data = plain[:at]
+	v.settle()
+	return v, nil
+}
+
+// settle says whether texts are plain ASCII.
+func (v *values) settle() {
+	v.ascii = v.n > 0 && plainASCII(v.data)
+}
+
+// plainASCII reports whether all bytes are ASCII without control characters.
+func plainASCII(text []byte) bool {
+	const high, ones = 0x8080808080808080, 0x0101010101010101
+	bad := uint64(0)
+	for ; len(text) >= 8; text = text[8:] {
+		// The high bit of a byte of low is 0 if it is below the space, and of del if it is 0x7f;
+		// a byte that is not ASCII, which could borrow or carry, is bad by itself.
+		w := binary.LittleEndian.Uint64(text)
+		low, del := (w|high)-' '*ones, (w&^high)+ones
+		bad |= w | ^low | del
+	}
+	if bad&high != 0 {
+		return false
+	}
+	for _, c := range text {
+		if c-' ' >= 0x7f-' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// half returns the number whose float16 has these bits.
+func half(bits uint16) float32 {
+	sign, exponent, fraction := float64(1), int(bits>>10&31), float64(bits&1023)
+	if bits>>15 != 0 {
+		sign = -1
+	}
+	switch exponent {
+	case 0:
+		return float32(sign * math.Ldexp(fraction, -24))
+	case 31:
+		if fraction != 0 {
+			return nan
+		}
+		return float32(sign * math.Inf(1))
+	}
+	return float32(sign * math.Ldexp(1024+fraction, exponent-25))
+}

@@ -1,0 +1,135 @@
+package parquet
+
+import (
+	"math"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Identifiers, grades and weights are decoded page by page, and taken row by row or some rows at a
+// time.
+
+// takeWhole decodes a page.
+func (c *cursor) takeWhole(g *page) (err error) {
+	if err := c.pages.need(13*int64(g.rows), c.buffer.mem); err != nil {
+		return err
+	}
+	n := g.rows
+	if g.levels != nil {
+		c.present = make([]byte, n)
+		if n, err = c.levels.levels(c.present); err != nil {
+			return err
+		}
+		switch n {
+		case g.rows:
+			c.present = nil
+		case 0:
+			clear(c.present)
+		}
+		c.holes = c.holes || c.present != nil
+	}
+	switch {
+	case c.coded:
+		c.index = make([]uint32, n)
+		if err := c.places.take(c.index); err != nil {
+			return err
+		}
+		for _, i := range c.index {
+			if uint(i) >= uint(c.known.n) {
+				return outside(i, c.known.n)
+			}
+		}
+		return nil
+	case g.encoding != format.DeltaLengthByteArray && g.encoding != format.DeltaByteArray:
+		c.values, err = c.column.decode(c.plain, n)
+	}
+	if err == nil && c.values.n < n {
+		err = errFew
+	}
+	return err
+}
+
+// number returns the number of the next row, NaN if it has none, of a column whose numbers are
+// wanted as float64.
+func (c *cursor) number(d *decompressor) (float64, error) {
+	i, from, err := c.next(d)
+	if err != nil || from == nil {
+		return math.NaN(), err
+	}
+	return from.doubles[i], nil
+}
+
+// doubles returns the numbers of some of the next rows, at most so many, nil if they must be taken one
+// by one, of a column whose numbers are wanted as float64.
+func (c *cursor) doubles(most int, d *decompressor) ([]float64, error) {
+	if err := c.fill(d); err != nil || c.present != nil || c.coded {
+		return nil, err
+	}
+	n := min(most, c.rows-c.row)
+	c.at, c.row = c.at+n, c.row+n
+	return c.values.doubles[c.at-n : c.at], nil
+}
+
+// back goes back by rows of those that were taken together.
+func (c *cursor) back(rows int) { c.row, c.at = c.row-rows, c.at-rows }
+
+// text returns the text of the next row, which is valid until the next call, and whether it
+// has one.
+func (c *cursor) text(d *decompressor) (text []byte, ok bool, err error) {
+	i, from, err := c.next(d)
+	if err != nil || from == nil {
+		return nil, false, err
+	}
+	return from.text(i), true, nil
+}
+
+// texts returns the text of the next row, nil if it has none, and how many of the next rows
+// have the same: at least one, at most so many, and perhaps not all that do.
+func (c *cursor) texts(most int, d *decompressor) (text []byte, rows int, err error) {
+	text, _, err = c.text(d)
+	rows = 1
+	if err != nil || c.present != nil || text == nil {
+		return text, rows, err
+	}
+	most = min(most, c.rows-c.row+1)
+	if c.coded {
+		for rows < most && c.index[c.at] == c.index[c.at-1] {
+			rows, c.at = rows+1, c.at+1
+		}
+	} else {
+		for rows < most && string(c.values.text(c.at)) == string(text) {
+			rows, c.at = rows+1, c.at+1
+		}
+	}
+	c.row += rows - 1
+	return text, rows, nil
+}
+
+// ascii returns the text of some of the next rows, at most so many, one behind the other, and
+// where each ends behind where the first begins; nil if they must be taken one by one. The
+// text is ASCII without control characters.
+func (c *cursor) ascii(most int, d *decompressor) (ends []uint32, text []byte, err error) {
+	if err := c.fill(d); err != nil || c.present != nil || c.coded || !c.values.ascii {
+		return nil, nil, err
+	}
+	n := min(most, c.rows-c.row)
+	ends = c.values.offsets[c.at : c.at+n+1]
+	c.at, c.row = c.at+n, c.row+n
+	return ends, c.values.data[ends[0]:ends[n]], nil
+}
+
+// next returns the place of the next row's value and where that is; nil if it has none.
+func (c *cursor) next(d *decompressor) (i int, from *values, err error) {
+	if err := c.fill(d); err != nil {
+		return 0, nil, err
+	}
+	c.row++
+	if c.present != nil && c.present[c.row-1] == 0 {
+		return 0, nil, nil
+	}
+	c.at++
+	if c.coded {
+		return int(c.index[c.at-1]), &c.known, nil
+	}
+	return c.at - 1, &c.values, nil
+}
