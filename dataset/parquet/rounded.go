@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/table"
@@ -35,7 +35,7 @@ func (f *file) roundedWarning() string {
 // rounded returns a value of a column that float32 rounds, the largest stated.
 func (f *file) rounded(field int) (example float64, ok bool) {
 	c := f.fields[field]
-	for _, g := range f.parts.Metadata().RowGroups {
+	for _, g := range f.meta.RowGroups {
 		s := &g.Columns[c.index].MetaData.Statistics
 		for _, bound := range [][]byte{s.MinValue, s.MaxValue} {
 			if v := c.bound(bound); dataset.Rounds(v) && math.Abs(v) >= math.Abs(example) {
@@ -49,15 +49,15 @@ func (f *file) rounded(field int) (example float64, ok bool) {
 // bound returns a number as a file states bounds, 0 if it is none that features could round.
 func (c *column) bound(plain []byte) float64 {
 	switch {
-	case c.kind == parquet.Int32 && len(plain) == 4 && c.unsigned:
+	case c.kind == format.Int32 && len(plain) == 4 && c.unsigned:
 		return float64(binary.LittleEndian.Uint32(plain))
-	case c.kind == parquet.Int32 && len(plain) == 4:
+	case c.kind == format.Int32 && len(plain) == 4:
 		return float64(int32(binary.LittleEndian.Uint32(plain)))
-	case c.kind == parquet.Int64 && len(plain) == 8 && c.unsigned:
+	case c.kind == format.Int64 && len(plain) == 8 && c.unsigned:
 		return float64(binary.LittleEndian.Uint64(plain))
-	case c.kind == parquet.Int64 && len(plain) == 8:
+	case c.kind == format.Int64 && len(plain) == 8:
 		return float64(int64(binary.LittleEndian.Uint64(plain)))
-	case c.kind == parquet.Double && len(plain) == 8:
+	case c.kind == format.Double && len(plain) == 8:
 		return math.Float64frombits(binary.LittleEndian.Uint64(plain))
 	}
 	return 0
