@@ -15,6 +15,14 @@ var ErrChanged = block.ErrChanged
 // Options.MaxBytes.
 var ErrTooLarge = errors.New("the input takes too much memory")
 
+// FormatError says what of data a format has no way to write.
+type FormatError struct {
+	Found, Expected string
+}
+
+// Error returns "found X, expected Y".
+func (e *FormatError) Error() string { return "found " + e.Found + ", expected " + e.Expected }
+
 // SyntaxError says where the content of a file is wrong, what was found there and what
 // was expected. Every error about the content of an input is one.
 type SyntaxError struct {

@@ -90,6 +90,31 @@ func MatchNames(want, have []string, others bool) ([]int, error) {
 	return columns, nil
 }
 
+// Reordering returns, for every feature of some data, the column of others that has its name; nil
+// where features go by position: the names and their order are the same, or have are none. Other
+// names are an error.
+func Reordering(want, have []string) ([]int, error) {
+	err := sameNames(want, have)
+	if err == nil || len(want) != len(have) {
+		return nil, err
+	}
+	columns, differ := MatchNames(want, have, false)
+	if differ != nil {
+		return nil, err
+	}
+	return columns, nil
+}
+
+// sameNames returns an error if have, which may be nil, names a feature otherwise than want.
+func sameNames(want, have []string) error {
+	for j, name := range have {
+		if name != want[j] {
+			return fmt.Errorf("feature %d is named %q, expected %q", j+1, name, want[j])
+		}
+	}
+	return nil
+}
+
 // isNumber reports whether a name is a whole number.
 func isNumber(name string) bool {
 	_, err := strconv.Atoi(name)

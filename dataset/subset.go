@@ -215,8 +215,8 @@ func (d *Dataset) withColumns(columns []int) *Dataset {
 }
 
 // Concat returns the queries of all data sets, one set after the other. The sets
-// must have the same number of features, the same names where both name them,
-// and no query id in common.
+// must have the same number of features, the same names where both name them, in
+// the order of the first that does or another, and no query id in common.
 func Concat(sets ...*Dataset) (*Dataset, error) {
 	if len(sets) == 0 {
 		return nil, fmt.Errorf("no data sets to put together")
@@ -234,8 +234,12 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 		if names == nil {
 			names = d.FeatureNames
 		}
-		if err := SameNames(names, d.FeatureNames); err != nil {
+		columns, err := Reordering(names, d.FeatureNames)
+		if err != nil {
 			return nil, fmt.Errorf("data set %d: %w", k+1, err)
+		}
+		if columns != nil {
+			d = d.KeepFeatures(columns)
 		}
 		for i := range d.Queries {
 			q := &d.Queries[i]
@@ -250,14 +254,4 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 	all := assemble(sets[0].Features, names, missing, picks)
 	all.AbsentMissing = sets[0].AbsentMissing
 	return all, nil
-}
-
-// SameNames returns an error if found, which may be nil, names a feature otherwise than want.
-func SameNames(want, found []string) error {
-	for j, name := range found {
-		if name != want[j] {
-			return fmt.Errorf("feature %d is named %q, expected %q", j+1, name, want[j])
-		}
-	}
-	return nil
 }

@@ -81,7 +81,8 @@ func TestParseList(t *testing.T) {
 		t.Error(d)
 	}
 	for in, want := range map[string]string{
-		"": "a name is missing", "map,": "a name is missing", "ndcg@10,NDCG@010": "ndcg@10 is named twice", "map,foo": "unknown measure",
+		"": "a name is missing", "map,": "a name is missing", "ndcg@10,NDCG@010": `ndcg@10 is named twice, as "ndcg@10" and "NDCG@010"`,
+		"map,map": "measures \"map,map\": map is named twice", "ndcg_cut_10, nDCG@10": `ndcg@10 is named twice, as "ndcg_cut_10" and "nDCG@10"`, "map,foo": "unknown measure",
 	} {
 		if _, err := ParseList(in, Convention{}, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", in, err, want)

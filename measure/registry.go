@@ -143,7 +143,7 @@ func MustParse(name string, c Convention) Averager {
 // a measure named twice.
 func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 	var list []Measure
-	seen := make(map[string]bool)
+	seen := make(map[string]string) // as given
 	for name := range strings.SplitSeq(names, ",") {
 		if strings.TrimSpace(name) == "" {
 			return nil, fmt.Errorf("measures %q: a name is missing; known are %s", names, patterns())
@@ -152,10 +152,15 @@ func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 		if err != nil {
 			return nil, err
 		}
-		if seen[m.Name()] {
-			return nil, fmt.Errorf("measures %q: %s is named twice", names, m.Name())
+		name = strings.TrimSpace(name)
+		if first, twice := seen[m.Name()]; twice {
+			as := ""
+			if first != m.Name() || name != first {
+				as = fmt.Sprintf(", as %q and %q", first, name)
+			}
+			return nil, fmt.Errorf("measures %q: %s is named twice%s", names, m.Name(), as)
 		}
-		seen[m.Name()] = true
+		seen[m.Name()] = name
 		list = append(list, m)
 	}
 	return list, nil

@@ -24,6 +24,7 @@ type Conversion struct {
 	Stdin  io.Reader // what "-" stands for among the inputs
 	Out    string    // the file to write, "-" for Stdout
 	Stdout io.Writer
+	As     string // a name whose end tells the format of what goes to Stdout; "" for LETOR text
 
 	// Options say how the inputs are read. Observe is not called; MaxBytes bounds what is
 	// known of queries, long lines and, of formats that cannot be streamed, all else.
@@ -258,7 +259,11 @@ func (c *Conversion) writeOrdered(p *stream.Plan) error {
 // writeText writes text, documents in the order in which they are visited.
 func (c *Conversion) writeText(p *stream.Plan) error {
 	text := func(w io.Writer) error {
-		t, err := newWriter(w, c.Out, p.Contents(), c.Text)
+		name := c.Out
+		if name == "-" {
+			name = c.As
+		}
+		t, err := newWriter(w, name, p.Contents(), c.Text)
 		if err != nil {
 			return err
 		}

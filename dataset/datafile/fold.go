@@ -42,8 +42,9 @@ type FoldSize struct {
 // decompressed, and what is no LETOR text is read with the options and printed. No query may be
 // in two of them. They are regular files, for each is read several times. Every file appears complete or not at all; cancelling
 // ctx ends the work before the next file. observe, unless nil, is called with its progress.
-func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	opts.Context = ctx
+	defer removeEmpty(dir, len(parts), &err)()
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
 	}
@@ -61,8 +62,9 @@ func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Option
 // reads, at random into k parts and rotates them as Rotate does. A query's
 // documents are put into the same part wherever they stand, in their order. Lines
 // without a document are left out. What is no LETOR text is read with the options.
-func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	opts.Context = ctx
+	defer removeEmpty(dir, k, &err)()
 	part, sizes, names, weighted, err := assignParts(path, k, seed, opts, observe)
 	if err != nil {
 		return nil, err
@@ -197,6 +199,27 @@ func checkParts(parts []string, opts dataset.Options, observe FoldObserver) (siz
 		}
 	}
 	return sizes, weighted, nil
+}
+
+// removeEmpty returns what removes, after an error, the folders of folds that were not there
+// before and in which nothing was written.
+func removeEmpty(dir string, k int, err *error) func() {
+	var made []string
+	for f := range k {
+		made = append(made, foldDir(dir, f))
+	}
+	made = slices.DeleteFunc(append(made, dir), func(path string) bool {
+		_, missing := os.Lstat(path)
+		return missing == nil
+	})
+	return func() {
+		if *err == nil {
+			return
+		}
+		for _, path := range made {
+			_ = os.Remove(path) // which it does of an empty one alone
+		}
+	}
 }
 
 // writeFolds writes the folds of the parts and returns their sizes.

@@ -30,14 +30,20 @@ func Write(path string, d *dataset.Dataset, opts letor.Options) error {
 	if IsCache(path) {
 		return cache.WriteObserved(path, d, opts.Observe)
 	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		return compressed(w, compress.ByName(path), func(w io.Writer) error {
-			t, err := newWriter(w, path, stream.ContentsOf(d), opts)
-			if err != nil {
-				return err
-			}
-			return stream.Write(t, d, opts.Observe)
-		})
+	return atomicfile.Write(path, func(w io.Writer) error { return WriteTo(w, path, d, opts) })
+}
+
+// WriteTo is [Write] for a stream of text, plain or compressed, as the end of the name asks for.
+func WriteTo(w io.Writer, name string, d *dataset.Dataset, opts letor.Options) error {
+	if d.Features == 0 {
+		return noFeatures(name)
+	}
+	return compressed(w, compress.ByName(name), func(w io.Writer) error {
+		t, err := newWriter(w, name, stream.ContentsOf(d), opts)
+		if err != nil {
+			return err
+		}
+		return stream.Write(t, d, opts.Observe)
 	})
 }
 

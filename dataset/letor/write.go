@@ -1,7 +1,6 @@
 package letor
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -44,7 +43,7 @@ func Write(w io.Writer, d *dataset.Dataset, opts Options) error {
 // NewWriter returns what writes documents as [Write] does.
 func NewWriter(w io.Writer, c stream.Contents, opts Options) (stream.Writer, error) {
 	if c.Weighted {
-		return nil, errors.New("found weights of queries or documents, expected none: LETOR text has no place for them; a cache (.lwd) and tables (.csv, .tsv, .jsonl) keep them")
+		return nil, &dataset.FormatError{Found: "weights of queries or documents", Expected: "none: LETOR text has no place for them; a cache (.lwd) and tables (.csv, .tsv, .jsonl) keep them"}
 	}
 	names, err := namesLine(c.FeatureNames)
 	if err != nil {
@@ -68,10 +67,10 @@ func (l *lineWriter) Close() error { return nil }
 // Document implements stream.Writer.
 func (l *lineWriter) Document(query, id string, grade float64, row []float32) error {
 	if query != l.query && (!plainID(query) || strings.Contains(query, "#")) || query == "" {
-		return fmt.Errorf("query id %q cannot be written as text: expected UTF-8 without blanks, control characters or #", query)
+		return &dataset.FormatError{Found: fmt.Sprintf("the query id %q", query), Expected: "UTF-8 without blanks, control characters or #, to be written as LETOR text; tables and caches take blanks"}
 	}
 	if !plainID(id) {
-		return fmt.Errorf("document id %q of query %q cannot be written as text: expected UTF-8 without blanks or control characters", id, query)
+		return &dataset.FormatError{Found: fmt.Sprintf("the document id %q of query %q", id, query), Expected: "UTF-8 without blanks or control characters, to be written as LETOR text; tables and caches take blanks"}
 	}
 	l.query = query
 	first := l.line == nil

@@ -25,11 +25,11 @@ func TestWriteText(t *testing.T) {
 
 func TestWriteTextRefusesIdentifiersThatCannotBeRead(t *testing.T) {
 	for want, ids := range map[string][2]string{
-		`query id "a b" cannot be written as text: expected UTF-8 without blanks, control characters or #`:               {"a b", ""},
-		`query id "a#b" cannot be written as text: expected UTF-8 without blanks, control characters or #`:               {"a#b", ""},
-		`query id "" cannot be written as text: expected UTF-8 without blanks, control characters or #`:                  {"", ""},
-		`query id "\xff" cannot be written as text: expected UTF-8 without blanks, control characters or #`:              {"\xff", ""},
-		`document id "a\nb" of query "q" cannot be written as text: expected UTF-8 without blanks or control characters`: {"q", "a\nb"},
+		`found the query id "a b", expected UTF-8 without blanks, control characters or #, to be written as LETOR text; tables and caches take blanks`:               {"a b", ""},
+		`found the query id "a#b", expected UTF-8 without blanks, control characters or #, to be written as LETOR text; tables and caches take blanks`:               {"a#b", ""},
+		`found the query id "", expected UTF-8 without blanks, control characters or #, to be written as LETOR text; tables and caches take blanks`:                  {"", ""},
+		`found the query id "\xff", expected UTF-8 without blanks, control characters or #, to be written as LETOR text; tables and caches take blanks`:              {"\xff", ""},
+		`found the document id "a\nb" of query "q", expected UTF-8 without blanks or control characters, to be written as LETOR text; tables and caches take blanks`: {"q", "a\nb"},
 	} {
 		var b dataset.Builder
 		if err := b.Add(ids[0], []float64{1}, []float32{1}, []string{ids[1]}); err != nil {

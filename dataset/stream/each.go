@@ -63,8 +63,9 @@ type visitor struct {
 	row, text []int // the next places of the queries' documents and of their identifiers
 	end       []int // of the identifiers of the queries' documents
 	ends      []uint32
-	input     int // the next document's place in the input
-	run, used int // the run that the next document belongs to, and its documents before
+	room      []float32 // for a document's features
+	input     int       // the next document's place in the input
+	run, used int       // the run that the next document belongs to, and its documents before
 }
 
 func (v *visitor) changed() error { return fmt.Errorf("%s: %w", v.Name, dataset.ErrChanged) }
@@ -72,6 +73,7 @@ func (v *visitor) changed() error { return fmt.Errorf("%s: %w", v.Name, dataset.
 // batch takes documents of a source, and cuts them where they do not stand together in the
 // data set.
 func (v *visitor) batch(b *Batch) error {
+	v.reorder(b)
 	incomplete := v.fill(b)
 	var from, docs, runs int // of the part that is being put together
 	var row, text, end int   // where it begins, and where its identifiers would go on
@@ -113,6 +115,19 @@ func (v *visitor) batch(b *Batch) error {
 		return v.changed()
 	}
 	return flush(at, len(b.Runs))
+}
+
+// reorder brings the features of documents into the order of the data set.
+func (v *visitor) reorder(b *Batch) {
+	if v.columns == nil {
+		return
+	}
+	for row := range slices.Chunk(b.X, v.plan.Features) {
+		v.room = append(v.room[:0], row...)
+		for j, c := range v.columns {
+			row[j] = v.room[c]
+		}
+	}
 }
 
 // take finds the run of a source among those surveyed.

@@ -54,6 +54,8 @@ type Surveyed struct {
 	docs    int
 	missing int // values, of those visited
 
+	columns []int // of the data set's features; nil where they are these in their order
+
 	scattered int    // queries that stand in several places
 	first     string // the first of them
 }
@@ -69,7 +71,7 @@ const (
 
 // Join lays out the data set that sources make, the queries of one file behind those of
 // another. As [dataset.Concat] does, it refuses a query in two of them and names of
-// features that differ; the narrower ones get columns of zeros, unless they are fixed. The
+// features that differ other than in their order; the narrower ones get columns of zeros, unless they are fixed. The
 // context ends Each.
 func Join(ctx context.Context, files []*Surveyed, missing dataset.Missing) (*Plan, error) {
 	p := &Plan{files: files, missing: missing, ctx: ctx}
@@ -167,7 +169,8 @@ func (p *Plan) join() error {
 		if p.FeatureNames == nil {
 			p.FeatureNames = names
 		}
-		if err := dataset.SameNames(p.FeatureNames, names); err != nil {
+		var err error
+		if s.columns, err = dataset.Reordering(p.FeatureNames, names); err != nil {
 			return fmt.Errorf("data set %d: %w", k+1, err)
 		}
 		if len(p.files) == 1 {

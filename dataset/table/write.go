@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/ingest"
 )
@@ -51,7 +52,7 @@ func ColumnNames(c stream.Contents) ([]string, error) {
 	known := make(map[string]bool)
 	for _, name := range c.FeatureNames {
 		if fault := ingest.Identifier([]byte(name)); fault != "" || name == "" || known[name] || slices.Contains(written, name) {
-			return nil, fmt.Errorf("the name %q of a feature cannot be one of a column: expected different names in UTF-8 without control characters, and not %s", name, strings.Join(written, ", "))
+			return nil, &dataset.FormatError{Found: fmt.Sprintf("a feature called %q", name), Expected: "different names in UTF-8 without control characters, and not " + strings.Join(written, ", ") + ", to be names of columns"}
 		}
 		known[name] = true
 	}
@@ -61,10 +62,10 @@ func ColumnNames(c stream.Contents) ([]string, error) {
 // CheckIDs returns what is wrong with the identifiers of a document.
 func CheckIDs(query, id string) error {
 	if fault := ingest.Identifier([]byte(query)); fault != "" || query == "" {
-		return fmt.Errorf("query id %q cannot be written: expected UTF-8 without control characters", query)
+		return &dataset.FormatError{Found: fmt.Sprintf("the query id %q", query), Expected: "UTF-8 without control characters, to be written"}
 	}
 	if fault := ingest.Identifier([]byte(id)); fault != "" {
-		return fmt.Errorf("document id %q of query %q cannot be written: expected UTF-8 without control characters", id, query)
+		return &dataset.FormatError{Found: fmt.Sprintf("the document id %q of query %q", id, query), Expected: "UTF-8 without control characters, to be written"}
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func NewJSONWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
 		}
 		z.names = append(z.names, fmt.Appendf(nil, ",%s:", text))
 		if i >= z.before && name == featuresKey {
-			return nil, fmt.Errorf("the name %q of a feature cannot be one of a member: expected another", name)
+			return nil, &dataset.FormatError{Found: fmt.Sprintf("a feature called %q", name), Expected: "another name, to be one of a member"}
 		}
 	}
 	z.names[0][0] = '{'

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/interchange"
@@ -67,9 +69,9 @@ func modelsAmong(paths []string) []*model.Model {
 	return models
 }
 
-// warnOfForm warns of what the text of data does not tell a model: features that it leaves out
-// are 0, which the model, or the system that it is of, takes as missing; and features seem to
-// be counted from another column.
+// warnOfForm says what data and a model do not tell each other: features that text leaves out
+// are 0, which the model, or the system that it is of, takes as missing; features with names go by
+// position; and features seem to be counted from another column.
 func (s *scoring) warnOfForm(env *environment, path, data string, m *model.Model, d *dataset.Dataset) {
 	members := m.Members()
 	if d.Absent() > 0 && s.absent == ofModel {
@@ -79,6 +81,14 @@ func (s *scoring) warnOfForm(env *environment, path, data string, m *model.Model
 		case slices.ContainsFunc(members, ofXGBoost):
 			env.note("warning: %s: %d features that lines leave out are 0; XGBoost, of which %s is, takes them as missing when it reads such text (--absent missing; --absent zero: they are 0)", data, d.Absent(), path)
 		}
+	}
+	if names := d.FeatureNames; names != nil && slices.ContainsFunc(members, func(m *model.Model) bool { return m.FeatureNames == nil }) {
+		const most = 5
+		list := strings.Join(names[:min(len(names), most)], ", ")
+		if more := len(names) - most; more > 0 {
+			list += fmt.Sprintf(" and %d more", more)
+		}
+		env.note("note: %s: the model has no names of features, so that those of %s go by their order: %s", path, data, list)
 	}
 	if d.FeatureNames == nil && slices.ContainsFunc(members, func(m *model.Model) bool { return countsFromOne(m, d.Features) }) {
 		env.note("warning: no tree of %s uses its first feature, and it has one more than %s: it seems to count columns as svmlight text counts features, from 1 (listwise import %s --first-feature 1 --model OUT makes column 1 feature 1)",

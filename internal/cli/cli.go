@@ -122,7 +122,7 @@ Start with "listwise demo": it trains and compares rankers on built-in data.`,
 	root.SetOut(env.stdout) // before the command completion is added, which keeps it
 	root.SetErr(env.stderr)
 	root.PersistentFlags().StringVar(&env.format, "format", "text", "print `text`, json or csv")
-	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "no progress and no notes on standard error")
+	root.PersistentFlags().BoolVarP(&env.quiet, "quiet", "q", false, "no progress and no notes on standard error, and no table of what was written (results are printed)")
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate(versionLine())
 	root.SetHelpCommand(newHelpCommand())
@@ -158,7 +158,7 @@ func usageErrorf(format string, args ...any) error {
 // of the expected kind, and 1 for any other failure.
 func exitCode(err error) int {
 	if has[*usageError](err) || has[*dataset.SyntaxError](err) || has[*tune.LayoutError](err) || has[*method.ProblemError](err) ||
-		has[*tune.SelectionError](err) || has[*tune.RecordError](err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
+		has[*tune.SelectionError](err) || has[*dataset.FormatError](err) || has[*tune.RecordError](err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
 		return exitUsage
 	}
 	return exitFailed

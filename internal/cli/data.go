@@ -134,7 +134,7 @@ type dataOutput struct {
 
 func (o *dataOutput) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.out, "out", "", "`file` to write: a cache if its name ends in .lwd, a table if in .csv, .tsv, .jsonl or .parquet, text otherwise; text and tables are compressed if .gz or .zst follows; - is standard output")
+	f.StringVar(&o.out, "out", "", "`file` to write: a cache if its name ends in .lwd, a table if in .csv, .tsv, .jsonl or .parquet, text otherwise; text and tables are compressed if .gz or .zst follows; - is standard output: text, or by --format csv or json a table, in JSON lines")
 	f.BoolVar(&o.sparse, "sparse", false, "leave out features that are 0 (text only)")
 }
 
@@ -175,10 +175,22 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 		return env.print(r)
 	}
 	w := bufio.NewWriterSize(env.stdout, 1<<16)
-	if err := letor.Write(w, d, opts); err != nil {
+	if err := datafile.WriteTo(w, env.streamName(), d, opts); err != nil {
 		return err
 	}
 	return w.Flush()
+}
+
+// streamName is a name whose end tells what goes to standard output as data: LETOR text, or a
+// table if --format asks for one.
+func (env *environment) streamName() string {
+	switch env.format {
+	case "csv":
+		return "out.csv"
+	case "json":
+		return "out.jsonl"
+	}
+	return "out.txt"
 }
 
 // writtenJSON begins the JSON form of every command that writes data.
@@ -198,6 +210,7 @@ func (o *dataOutput) written(d *dataset.Dataset) (report, writtenJSON) {
 func (w writtenJSON) report() report {
 	return report{
 		title:   "wrote " + w.Out,
+		written: true,
 		columns: []string{"what", "number"},
 		rows:    [][]any{{"queries", w.Queries}, {"documents", w.Documents}, {"features", w.Features}},
 		json:    w,

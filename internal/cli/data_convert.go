@@ -77,7 +77,7 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 	}
 	done, err := datafile.Convert(datafile.Conversion{
 		Inputs: files, Stdin: env.stdin,
-		Out: f.out, Stdout: env.stdout,
+		Out: f.out, Stdout: env.stdout, As: env.streamName(),
 		Options: opts,
 		Refuse:  f.scattered == "refuse",
 		Text:    letor.Options{Sparse: f.sparse, Observe: writing},

@@ -107,6 +107,7 @@ func (f *foldFlags) check(cmd *cobra.Command, files []string) error {
 func foldReport(out string, sizes []datafile.FoldSize) report {
 	r := report{
 		title:   "wrote " + out,
+		written: true,
 		columns: []string{"fold", "train queries", "train documents", "vali queries", "vali documents", "test queries", "test documents"},
 	}
 	folds := make([]foldJSON, len(sizes))

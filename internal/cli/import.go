@@ -150,6 +150,7 @@ func (f *importFlags) run(env *environment, path string) error {
 func importReport(path, out string, m *model.Model) report {
 	return report{
 		title:   "wrote " + out,
+		written: true,
 		columns: []string{"file", "format", "scorer", "features", "parameters"},
 		rows:    [][]any{{path, m.Method, m.Scorer.Kind(), m.NumFeatures(), len(m.Params)}},
 		json: map[string]any{

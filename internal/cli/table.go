@@ -23,6 +23,7 @@ type report struct {
 	wrap    int          // width of the last column beyond which text goes on in the next line; 0: any
 	notes   []string
 	json    any
+	written bool // of a file that was written: as text, nothing under --quiet
 }
 
 // print writes the report to standard output in the format asked for; notes
@@ -33,6 +34,9 @@ func (env *environment) print(r report) error {
 		return env.printJSON(r.json)
 	case "csv":
 		return rows.WriteCSV(env.stdout, r.columns, r.rows)
+	}
+	if r.written && env.quiet {
+		return nil
 	}
 	return env.printText(r.text(env.width()))
 }
