@@ -69,5 +69,6 @@ type explained struct {
 	Per     int       `json:"n"` // contributions a document and system
 	Systems []int     `json:"y"`
 	Largest []float64 `json:"m"` // of each of these systems: the largest contribution's magnitude
+	Mean    []float64 `json:"b"` // of each system: the mean score of the query's documents, to which contributions are added
 	Parts   string    `json:"c"` // of each system, document: pairs of a packed feature and contribution
 }

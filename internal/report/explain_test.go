@@ -27,7 +27,9 @@ func TestLinearContributions(t *testing.T) {
 		normalized := dataset.Normalize(d, n)
 		for i := range d.Queries {
 			q := &normalized.Queries[i]
-			e.query(&d.Queries[i])
+			if err := e.query(&d.Queries[i]); err != nil {
+				t.Fatal(err)
+			}
 			mean := 0.0
 			for j := range q.Len() {
 				mean += scores[q.Start+j] / float64(q.Len())
@@ -46,6 +48,54 @@ func TestLinearContributions(t *testing.T) {
 				}
 				if want := scores[q.Start+j] - mean; math.Abs(sum-want) > 1e-5 {
 					t.Errorf("%v: contributions add up to %v, want %v", n, sum, want)
+				}
+			}
+		}
+	}
+}
+
+// Claim: of trees, stumps and networks, too, and of sums of them, a document's contributions add up
+// to its score minus the query's mean score.
+func TestContributionsOfAllKinds(t *testing.T) {
+	d := generated(t, 5, 20, 4, 3)
+	trees, err := scorer.NewTrees(4, [][]scorer.TreeNode{{{Feature: 1, Threshold: 0.4, Left: -1, Right: 1}, {Feature: 3, Threshold: 0.5, Left: -2, Right: -3}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stumps, err := scorer.NewStumps(4, []scorer.Stump{{Feature: 0, Threshold: 0.3}, {Feature: 2, Threshold: 0.6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := []*model.Model{
+		{Scorer: trees, Params: []float64{1, -2, 3}}, {Scorer: stumps, Params: []float64{0.5, 2}, Normalization: dataset.MinMax},
+		{Scorer: scorer.Network{Features: 4, Hidden: 1}, Params: []float64{1, -1, 2, 0.5, 0.1, 3}},
+	}
+	sum, err := model.NewFused(fuse.Rule{Kind: fuse.CombSUM}, models, []float64{0.5, 0.3, 0.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, m := range append(models, sum) {
+		scores, err := m.Score(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newExplainer(m, d)
+		for i := range d.Queries {
+			q := &d.Queries[i]
+			if err := e.query(q); err != nil {
+				t.Fatal(err)
+			}
+			mean := 0.0
+			for j := range q.Len() {
+				mean += scores[q.Start+j] / float64(q.Len())
+			}
+			for j := range q.Len() {
+				total := 0.0
+				for _, c := range e.document(j) {
+					total += c.value
+				}
+				if want := scores[q.Start+j] - mean; math.Abs(total-want) > 1e-9 || math.Abs(e.score-mean) > 1e-9 {
+					t.Fatalf("model %d: contributions add up to %v, want %v", k, total, want)
 				}
 			}
 		}

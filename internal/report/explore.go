@@ -91,7 +91,10 @@ func (r *Report) explain(ctx context.Context, in *input, room int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			x := r.explanations(in, r.pieces[i].Query, parts)
+			x, err := r.explanations(in, r.pieces[i].Query, parts)
+			if err != nil {
+				return err
+			}
 			size, err := length(x)
 			if err != nil {
 				return err
@@ -235,7 +238,7 @@ func identifiers(q *dataset.Query, docs []int) []string {
 
 // explanations returns the given number of largest contributions to the scores of the
 // documents that any system ranks first, nil if there is no system to explain.
-func (r *Report) explanations(in *input, i, most int) *explained {
+func (r *Report) explanations(in *input, i, most int) (*explained, error) {
 	q := in.queries[i]
 	shown, kept := in.leaders(q, firstDocs), in.kept(q)
 	x := &explained{Per: most}
@@ -250,13 +253,15 @@ func (r *Report) explanations(in *input, i, most int) *explained {
 		if e == nil {
 			continue
 		}
-		e.query(in.at(q))
+		if err := e.query(in.at(q)); err != nil {
+			return nil, err
+		}
 		each, largest := make([][]contribution, len(shown)), 0.0
 		for d, doc := range shown {
 			each[d] = leading(e.document(doc), most)
 			largest = max(largest, math.Abs(each[d][0].value))
 		}
-		x.Systems, x.Largest = append(x.Systems, s), append(x.Largest, rounded(largest, 4))
+		x.Systems, x.Largest, x.Mean = append(x.Systems, s), append(x.Largest, rounded(largest, 4)), append(x.Mean, rounded(e.score, 6))
 		for _, list := range each {
 			for _, c := range list {
 				parts = packed(parts, placeOf(e.places, c.feature), r.data.FeatureDigits)
@@ -265,10 +270,10 @@ func (r *Report) explanations(in *input, i, most int) *explained {
 		}
 	}
 	if x.Systems == nil {
-		return nil
+		return nil, nil
 	}
 	x.Parts = string(parts)
-	return x
+	return x, nil
 }
 
 // leading returns the given number of contributions of largest magnitude, padded with zero

@@ -46,7 +46,9 @@ func (r *Report) weigh(in *input) error {
 			for len(sums) < in.features.size {
 				sums = append(sums, 0)
 			}
-			in.addMagnitudes(sums, s, k, e)
+			if err := in.addMagnitudes(sums, s, k, e); err != nil {
+				return err
+			}
 		}
 		if len(in.explained[s]) == len(in.divisions) {
 			r.data.Weights = append(r.data.Weights, in.weightsOf(s, sums, linear))
@@ -57,11 +59,13 @@ func (r *Report) weigh(in *input) error {
 }
 
 // addMagnitudes adds the magnitudes of the contributions in a division.
-func (in *input) addMagnitudes(sums []float64, s, k int, e *explainer) {
+func (in *input) addMagnitudes(sums []float64, s, k int, e *explainer) error {
 	all := in.divisions[k].Test.Queries
 	step := max(1, len(all)/weighedQueries)
 	for i := 0; i < len(all); i += step {
-		e.query(&all[i])
+		if err := e.query(&all[i]); err != nil {
+			return err
+		}
 		order := in.order(s, query{k, i})
 		for _, doc := range order[:min(firstDocs, len(order))] {
 			for _, c := range e.document(doc) {
@@ -69,6 +73,7 @@ func (in *input) addMagnitudes(sums []float64, s, k int, e *explainer) {
 			}
 		}
 	}
+	return nil
 }
 
 func (in *input) weightsOf(s int, sums []float64, linear bool) weights {

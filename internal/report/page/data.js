@@ -73,6 +73,7 @@ function explain(x, docs) {
         const value = (2 * fraction(x.c, at + wf) - 1) * x.m[k];
         if (Math.abs(value) > x.m[k] / 5000) parts.push({ feature: unpack(x.c, at, wf), value });
       }
+      parts.mean = x.b[k];
       docs[unpack(x.d, i * wd, wd)].parts.set(s, parts);
     }
   });

@@ -130,13 +130,15 @@ function explorer() {
           report.weights.some(w => w.system === s) ? 'The page has no contributions to this score.' : 'Its scores cannot be taken apart: there is no model, or a score depends on the query’s other documents.'));
       }
       const most = Math.max(...parts.map(p => Math.abs(p.value)), 1e-12);
+      const rest = d.score[s] - parts.mean - parts.reduce((sum, p) => sum + p.value, 0);
       return html('div', {}, html('h3', {}, `${name}: rank ${rankText(d.rank[s])}, score ${figures(d.score[s], 4)}`),
         html('div', { class: 'bars' }, parts.map(p => [html('span', {}, featureName(p.feature)),
           svg('svg', { viewBox: '-100 0 200 14', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('path', { class: 'zero', d: 'M0 0V14' }), svg('path', { class: p.value > 0 ? 'up' : 'down', d: `M0 2H${(98 * p.value / most).toFixed(1)}V12H0z` })),
-          html('span', {}, (p.value < 0 ? '' : '+') + figures(p.value, 3))]).flat()));
+          html('span', {}, (p.value < 0 ? '' : '+') + figures(p.value, 3))]).flat()),
+        html('p', { class: 'small' }, `all others ${rest < 0 ? '' : '+'}${figures(rest, 3)}, on top of the query’s mean score ${figures(parts.mean, 4)}`));
     };
     return html('div', { class: 'why', id: 'why' }, html('h3', {}, `Why document ${d.id} (grade ${report.grades[d.grade]}) stands where it does`),
-      html('p', { class: 'small' }, 'The largest contributions of features to its scores, against the query’s mean document.'),
+      html('p', { class: 'small' }, 'The largest contributions of features to its scores: what they add to the query’s mean score. All of them, the others and the mean add up to the score.'),
       html('div', { class: 'columns' }, [...new Set([state.left, state.right])].map(side)));
   }
 
