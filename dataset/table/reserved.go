@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 )
@@ -36,9 +37,5 @@ func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 
 // allBut is the value of --features that leaves out one more column.
 func allBut(except []string, name string) string {
-	text := "all but "
-	for _, e := range except {
-		text += e + ","
-	}
-	return text + name
+	return "all but " + strings.Join(append(slices.Clone(except), name), ",")
 }
