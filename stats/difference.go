@@ -70,6 +70,19 @@ func Between(a, b [][]float64) (Difference, error) {
 	return d, nil
 }
 
+// Paired is [Between] for one run of each, and for weighted means unless weights is nil: these must
+// be positive, one a query.
+func Paired(a, b, weights []float64) (Difference, error) {
+	if err := checkWeights(weights, len(a)); err != nil {
+		return Difference{}, err
+	}
+	if err := checkRuns([][]float64{a}, [][]float64{b}); err != nil {
+		return Difference{}, err
+	}
+	_, linear := weighted([][]float64{a, b}, weights)
+	return Between(linear[:1], linear[1:])
+}
+
 // checkRuns returns an error for values that Between cannot take.
 func checkRuns(a, b [][]float64) error {
 	if len(a) == 0 || len(b) == 0 || len(a[0]) < 2 {

@@ -34,8 +34,8 @@ func (c *comparison) sheets() []report {
 		systems, pairs := c.systemSheet(m, plainMarks), c.pairSheet(m, plainMarks)
 		systems.title = m.name + ": " + c.heading(m)
 		systems.notes = []string{""}
-		pairs.notes = append([]string{""}, c.findings(m)...)
-		if slices.ContainsFunc(m.Pairs, func(p stats.Pair) bool { return significant(p.Randomization.Holm) }) {
+		pairs.notes = []string{"", m.Finding(m.name, c.names())}
+		if slices.ContainsFunc(m.Pairs, func(p stats.Pair) bool { return stats.Significant(p.Randomization.Holm) }) {
 			pairs.notes = append(pairs.notes, starLegend)
 		}
 		if i < len(c.measured)-1 {
@@ -89,7 +89,7 @@ func (c *comparison) paper(k marks) []report {
 		if heading := c.heading(m); i == 0 || heading != c.heading(&c.measured[i-1]) {
 			overview.notes = append(overview.notes, heading+".")
 		}
-		overview.notes = append(overview.notes, c.findings(m)...)
+		overview.notes = append(overview.notes, m.Finding(m.name, c.names()))
 	}
 	overview.notes = append(overview.notes, "Letters: significantly better than the system of that letter.")
 	overview.notes = append(overview.notes, c.remarks()...)
@@ -167,46 +167,8 @@ func legend(exact bool) string {
 		starLegend + "; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
 }
 
-// findings says in a sentence which differences are significant.
-func (c *comparison) findings(m *measured) []string {
-	var holm, more, fewer []string
-	for i := range m.Pairs {
-		p := &m.Pairs[i]
-		byHolm, byMaxT := significant(p.Randomization.Holm), significant(p.Randomization.MaxT)
-		switch {
-		case byMaxT && !byHolm:
-			more = append(more, c.order(p))
-		case byHolm && !byMaxT:
-			fewer = append(fewer, c.order(p))
-		}
-		if byHolm {
-			holm = append(holm, c.order(p))
-		}
-	}
-	family := fmt.Sprintf("%d pairs", len(m.Pairs))
-	test := "randomisation test, Holm over " + family
-	if len(m.Pairs) == 1 {
-		family, test = "1 pair", "randomisation test"
-	}
-	text := fmt.Sprintf("Significant by %s at 0.05 (%s): %s.", m.name, test, strings.Join(holm, ", "))
-	if holm == nil {
-		text = fmt.Sprintf("By %s none of %s differs significantly at 0.05 (%s).", m.name, family, test)
-	}
-	if more != nil {
-		text += " By max-T also: " + strings.Join(more, ", ") + "."
-	}
-	if fewer != nil {
-		text += " By max-T not: " + strings.Join(fewer, ", ") + "."
-	}
-	return []string{text}
-}
-
-func (c *comparison) order(p *stats.Pair) string {
-	a, b := c.systems[p.A].name, c.systems[p.B].name
-	if p.Difference < 0 {
-		a, b = b, a
-	}
-	return a + " > " + b
+func (c *comparison) names() []string {
+	return mapped(c.systems, func(s *contestant) string { return s.name })
 }
 
 // remarks lists what weakens the result.
@@ -228,7 +190,7 @@ func (c *comparison) remarks() []string {
 func betterThan(m *measured, i int) string {
 	var letters []string
 	for _, p := range m.Pairs {
-		if !significant(p.Randomization.Holm) {
+		if !stats.Significant(p.Randomization.Holm) {
 			continue
 		}
 		if p.A == i && p.Difference > 0 {
@@ -263,7 +225,6 @@ func bestOf(m *measured) int {
 }
 
 // significant allows for the rounding of a corrected p value of exactly 5 %.
-func significant(p float64) bool { return p <= stats.Alpha+1e-12 }
 
 func stars(p float64) string {
 	switch {
@@ -271,7 +232,7 @@ func stars(p float64) string {
 		return "***"
 	case p < 0.01:
 		return "**"
-	case significant(p):
+	case stats.Significant(p):
 		return "*"
 	}
 	return ""

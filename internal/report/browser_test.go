@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -189,8 +190,24 @@ func TestPageDraws(t *testing.T) {
 			t.Errorf("%s is %v pixels long, want something to be seen", plot, size)
 		}
 	}
+	if n := eval[[]int](b, `['.line', '.area', '.zero'].map(c => document.querySelectorAll('#cutoffs-plot ' + c).length)`); !slices.Equal(n, []int{6, 3, 1}) { // 3 systems, and 3 in the legend
+		t.Errorf("%d lines, bands and zeros of differences of NDCG@k, want 6, 3 and 1", n)
+	}
+	b.choose("cutoffs-show", "mean")
 	if n := eval[int](b, `document.querySelectorAll('#cutoffs-plot .line').length`); n != 8 { // 4 systems, and 4 in the legend
 		t.Errorf("%d lines of NDCG@k, want 8", n)
+	}
+	forest := `document.querySelector('#forest svg').textContent`
+	before := eval[string](b, forest)
+	b.choose("forest-measure", "1")
+	if eval[string](b, forest) == before {
+		t.Error("the intervals of another measure are not shown")
+	}
+	if !eval[bool](b, `!!(document.getElementById('explorer').compareDocumentPosition(document.getElementById('sampler')) & Node.DOCUMENT_POSITION_FOLLOWING)`) {
+		t.Error("the sampler stands before the explorer")
+	}
+	if got := eval[string](b, `document.querySelector('.verdict').textContent`); !strings.Contains(got, "baseline") || !strings.Contains(got, "randomisation test") {
+		t.Errorf("the verdict is %q", got)
 	}
 	if n := eval[int](b, `document.querySelectorAll('#curves-plots h3').length`); n != 2 {
 		t.Errorf("%d plots of learning curves, want objective and validation", n)
@@ -216,6 +233,31 @@ func TestPageFits(t *testing.T) {
 			who := eval[string](b, fmt.Sprintf(`[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > %d && !e.closest('.scroll, nav, #tip, svg')).map(e => e.tagName + '#' + e.id + '.' + e.className).join(' ')`, width))
 			t.Errorf("the page is %d wide in a window of %d: %s", got, width, who)
 		}
+	}
+	b.quiet()
+}
+
+// Claim: on a phone a table that is wider than the window says that it goes on, and where when
+// it has been moved.
+func TestPageCues(t *testing.T) {
+	_, page := small(t).build(t)
+	b := open(t, page, 360)
+	b.run(chromedp.Sleep(200 * time.Millisecond))
+	box := `document.querySelector('#summary .scroll')`
+	if !eval[bool](b, box+`.scrollWidth > `+box+`.clientWidth && `+box+`.classList.contains('more') && `+box+`.nextSibling.offsetHeight > 0 && `+box+`.nextSibling.textContent.includes('right')`) {
+		t.Error("a table that goes on to the right does not say so")
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](box+`.scrollLeft = 1e6`), chromedp.Sleep(200*time.Millisecond))
+	if !eval[bool](b, `!`+box+`.classList.contains('more') && `+box+`.nextSibling.textContent.includes('left')`) {
+		t.Error("at its end the table still says that it goes on")
+	}
+	if !eval[bool](b, `[...document.querySelectorAll('#explorer .scroll')].every(e => e.nextSibling && e.nextSibling.className.includes('cue'))`) {
+		t.Error("a table that the page's script made has no cue")
+	}
+	b.resize(1400)
+	b.run(chromedp.Sleep(200 * time.Millisecond))
+	if eval[bool](b, box+`.classList.contains('more') || !`+box+`.nextSibling.hidden`) {
+		t.Error("a table that fits says that it goes on")
 	}
 	b.quiet()
 }

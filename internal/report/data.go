@@ -3,6 +3,7 @@ package report
 // data is what the scripts get, as JSON. Keys are short where there is one a query.
 type data struct {
 	Baseline int       `json:"baseline"`
+	Best     int       `json:"best"` // the system, not the baseline unless it is alone, with the largest mean by the first measure
 	Systems  []string  `json:"systems"`
 	Measures []formula `json:"measures"`
 	Folds    []string  `json:"folds,omitempty"`    // names of the divisions, if there are several
@@ -29,10 +30,19 @@ type queries struct {
 	Docs []int    `json:"docs"`
 }
 
-// cutoffs are the curves of NDCG@k over k = 1 … K.
+// cutoffs are the curves of NDCG@k over k = 1 … K, and how far each is above the baseline's.
 type cutoffs struct {
 	K      int         `json:"k"`
 	Values [][]float64 `json:"values"` // of each system
+	Above  []above     `json:"above"`  // of each system but the baseline
+}
+
+// above is a system's difference to the baseline at every cutoff with its 95 % interval.
+type above struct {
+	System int       `json:"system"`
+	Mean   []float64 `json:"d"`
+	Low    []float64 `json:"low"`
+	High   []float64 `json:"high"`
 }
 
 // forest is a system's difference to the baseline by one measure.

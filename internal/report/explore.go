@@ -74,6 +74,9 @@ func (r *Report) explore(ctx context.Context, in *input) error {
 		room -= size
 		r.pieces = append(r.pieces, d)
 	}
+	if n, taken := len(r.pieces), r.config.MaxBytes-room; n > 0 && n < len(in.queries) {
+		r.view.Needed = fmt.Sprintf("%.0f", math.Ceil(float64(taken)/1e6*float64(len(in.queries))/float64(n)))
+	}
 	if err := r.explain(ctx, in, room); err != nil {
 		return err
 	}

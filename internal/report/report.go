@@ -19,7 +19,7 @@ import (
 )
 
 // DefaultMaxBytes is the size that a page keeps within unless Config says otherwise.
-const DefaultMaxBytes = 1_000_000
+const DefaultMaxBytes = 4_000_000
 
 // Config says what to show.
 type Config struct {

@@ -21,6 +21,8 @@ type view struct {
 	Folds                                        []string
 	ByFold                                       []foldRow // by the first measure
 	Tests                                        string    // what was tested, "" if nothing was
+	Verdict, Finding                             string    // which system is best by the first measure, and what is significant
+	Needed                                       string    // MB that the rankings of all queries may take, "" if they are here
 	Weighted                                     bool      // means are by weights of the queries
 	Trees                                        []treesText
 }
@@ -70,6 +72,9 @@ func (r *Report) summarise(in *input) error {
 			return fmt.Errorf("measure %s: %w", m.Name(), err)
 		}
 		r.column(in, i, comparison)
+		if i == 0 {
+			r.conclude(in, comparison)
+		}
 	}
 	r.byFold(in)
 	return nil
@@ -124,11 +129,41 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 		out := &r.view.Rows[f.System].Cells[m]
 		out.P = probability(f.Holm)
 		switch {
-		case f.Holm < stats.Alpha && f.Difference > 0:
+		case stats.Significant(f.Holm) && f.Difference > 0:
 			out.Mark = "better"
-		case f.Holm < stats.Alpha && f.Difference < 0:
+		case stats.Significant(f.Holm) && f.Difference < 0:
 			out.Mark = "worse"
 		}
+	}
+}
+
+// conclude says which system is best by the first measure, and which differences are certain.
+func (r *Report) conclude(in *input, c *stats.Comparison) {
+	name, best := r.view.Measures[0], -1
+	means := make([]float64, len(in.names))
+	for s := range in.names {
+		means[s] = measure.WeightedMean(in.values[0][s], in.weights)
+		if s != in.Baseline && (best < 0 || means[s] > means[best]) {
+			best = s
+		}
+	}
+	if best < 0 {
+		best = in.Baseline
+	}
+	r.data.Best = best
+	base := in.Baseline
+	switch {
+	case math.IsNaN(means[best]):
+		r.view.Verdict = fmt.Sprintf("No query has a value of %s.", name)
+	case best == base:
+		r.view.Verdict = fmt.Sprintf("%s has a mean %s of %s.", in.names[best], name, decimal(means[best]))
+	case means[best] <= means[base]:
+		r.view.Verdict = fmt.Sprintf("No system is above the baseline by %s: %s has %s, %s %s.", name, in.names[base], decimal(means[base]), in.names[best], decimal(means[best]))
+	default:
+		r.view.Verdict = fmt.Sprintf("%s is the best by %s: %s, the baseline, %s, has %s.", in.names[best], name, decimal(means[best]), in.names[base], decimal(means[base]))
+	}
+	if c != nil {
+		r.view.Finding = c.Finding(name, in.names)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/stats"
 )
 
 // lastCutoff is where the curves of NDCG@k end.
@@ -78,31 +79,72 @@ func (in *input) evaluateSystem(s int, measures []measure.Measure) ([]*measure.R
 	return results, nil
 }
 
-// cutoffs sets the curves of NDCG@k, of the means over all queries.
+// cutoffs sets the curves of NDCG@k, of the means over all queries, and of how far they are above
+// the baseline's.
 func (r *Report) cutoffs(in *input) error {
-	c := measure.ConventionOf(in.Measures[0])
-	var list []measure.Measure
-	r.data.Cutoffs.K = min(lastCutoff, max(1, slices.Max(r.data.Queries.Docs)))
-	for k := 1; k <= r.data.Cutoffs.K; k++ {
-		m, err := measure.Parse(fmt.Sprintf("ndcg@%d", k), c, measure.Options{})
-		if err != nil {
-			return err
-		}
-		list = append(list, m)
+	list, err := r.cutoffMeasures(measure.ConventionOf(in.Measures[0]))
+	if err != nil {
+		return err
 	}
+	pooled := make([]*measure.Result, len(in.names))
 	for s := range in.names {
 		results, err := in.evaluateSystem(s, list)
 		if err != nil {
 			return err
 		}
-		pooled := measure.Pool(results...)
+		pooled[s] = measure.Pool(results...)
 		means := make([]float64, len(list))
 		for i, m := range list {
-			if v := pooled.Mean(m); !math.IsNaN(v) {
+			if v := pooled[s].Mean(m); !math.IsNaN(v) {
 				means[i] = rounded(v, 5)
 			}
 		}
 		r.data.Cutoffs.Values = append(r.data.Cutoffs.Values, means)
 	}
+	r.data.Cutoffs.Above = []above{}
+	for s := range in.names {
+		if s == in.Baseline {
+			continue
+		}
+		a := above{System: s}
+		for _, m := range list {
+			d, ok := in.paired(pooled[s].PerQuery(m), pooled[in.Baseline].PerQuery(m))
+			if !ok {
+				return nil // there is nothing to test
+			}
+			a.Mean, a.Low, a.High = append(a.Mean, rounded(d.Mean, 5)), append(a.Low, rounded(d.Interval.Low, 5)), append(a.High, rounded(d.Interval.High, 5))
+		}
+		r.data.Cutoffs.Above = append(r.data.Cutoffs.Above, a)
+	}
 	return nil
+}
+
+// cutoffMeasures returns NDCG at 1, 2, … to the last cutoff.
+func (r *Report) cutoffMeasures(c measure.Convention) (list []measure.Measure, err error) {
+	r.data.Cutoffs.K = min(lastCutoff, max(1, slices.Max(r.data.Queries.Docs)))
+	for k := 1; k <= r.data.Cutoffs.K; k++ {
+		m, err := measure.Parse(fmt.Sprintf("ndcg@%d", k), c, measure.Options{})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// paired returns how far the values of queries, NaN where one does not count, are above others;
+// false if there are fewer than two of them.
+func (in *input) paired(a, b []float64) (stats.Difference, bool) {
+	var x, y, weights []float64
+	for q, v := range a {
+		if math.IsNaN(v) {
+			continue
+		}
+		x, y = append(x, v), append(y, b[q])
+		if in.weights != nil {
+			weights = append(weights, in.weights[q])
+		}
+	}
+	d, err := stats.Paired(x, y, weights)
+	return d, err == nil
 }

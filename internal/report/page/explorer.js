@@ -6,7 +6,7 @@ function explorer() {
   show('explorer');
   document.getElementById('explorer-partial').hidden = available.length === report.queries.id.length;
   const n = report.systems.length;
-  const state = { query: available[0], left: report.baseline, right: n > 1 ? (report.baseline === 0 ? 1 : 0) : 0, measure: 0, depth: 10, picked: undefined, order: 'file' };
+  const state = { query: available[0], left: report.baseline, right: report.best, measure: 0, depth: 10, picked: undefined, order: 'file' };
   let order = available;
   const systems = report.systems.map((name, i) => [i, name]);
   const set = change => { Object.assign(state, { picked: undefined }, change); update(); };
@@ -41,10 +41,62 @@ function explorer() {
   document.getElementById('next').addEventListener('click', () => step(1));
   document.getElementById('exchange').addEventListener('click', swapSides);
   document.addEventListener('keydown', e => {
-    if (e.ctrlKey || e.metaKey || e.altKey || ['INPUT', 'SELECT', 'TEXTAREA'].includes(e.target.tagName)) return;
-    const act = { j: () => step(1), k: () => step(-1), x: swapSides, m: () => set({ measure: (state.measure + 1) % report.measures.length }) }[e.key];
+    if (e.ctrlKey || e.metaKey || e.altKey || ['INPUT', 'TEXTAREA'].includes(e.target.tagName)) return;
+    const act = { j: () => step(1), k: () => step(-1), x: swapSides, m: () => set({ measure: (state.measure + 1) % report.measures.length }), '/': () => setTimeout(() => search.select()) }[e.key];
     if (act) { e.preventDefault(); act(); }
   });
+
+  // Finding: a query that is called so, or else the first whose name has the text in it.
+  const search = document.getElementById('explorer-search'), found = document.getElementById('explorer-found');
+  function find() {
+    const text = search.value.trim().toLowerCase();
+    if (!text) { found.textContent = ''; return; }
+    const names = report.queries.id.map(id => id.toLowerCase()), has = q => names[q].includes(text);
+    const here = order.filter(has), all = names.filter(name => name.includes(text)).length;
+    const exact = here.find(q => names[q] === text);
+    found.textContent = all === 0 ? `No query has “${search.value}” in its name.`
+      : here.length === 0 ? `${all} such queries were measured; the page does not have their rankings.`
+        : `${here.length} found` + (here.length < all ? `; the page does not have the rankings of ${all - here.length} more` : '') + (here.length > 1 ? ': Enter shows the next.' : '.');
+    if (here.length) set({ query: exact === undefined ? here[0] : exact });
+  }
+  search.addEventListener('input', find);
+  search.addEventListener('keydown', e => {
+    if (e.key === 'Escape') { search.value = ''; find(); search.blur(); }
+    if (e.key !== 'Enter') return;
+    e.preventDefault();
+    const text = search.value.trim().toLowerCase(), here = order.filter(q => report.queries.id[q].toLowerCase().includes(text));
+    if (text && here.length) set({ query: here[(here.indexOf(state.query) + 1) % here.length] });
+  });
+
+  // The address of a query: #query=…&left=…&right=…&measure=….
+  const address = () => '#' + new URLSearchParams({ query: report.queries.id[state.query], ...(report.folds && { fold: report.folds[report.queries.fold[state.query]] }),
+    left: report.systems[state.left], right: report.systems[state.right], measure: report.measures[state.measure].name });
+  function follow() {
+    if (!location.hash.startsWith('#query=')) return;
+    const asked = new URLSearchParams(location.hash.slice(1)), change = {};
+    const query = report.queries.id.findIndex((id, q) => id === asked.get('query') && (!asked.has('fold') || !report.folds || report.folds[report.queries.fold[q]] === asked.get('fold')));
+    const named = (list, name) => list.indexOf(asked.get(name));
+    if (detailsOf.has(query)) change.query = query;
+    else found.textContent = query < 0 ? `No query is called “${asked.get('query')}”.` : 'The page does not have the rankings of that query.';
+    for (const [key, at] of [['left', named(report.systems, 'left')], ['right', named(report.systems, 'right')], ['measure', named(report.measures.map(m => m.name), 'measure')]]) if (at >= 0) change[key] = at;
+    set(change);
+    document.getElementById('explorer').scrollIntoView();
+  }
+  addEventListener('hashchange', follow);
+
+  // legend says what colours and arrows mean.
+  function legend() {
+    const levels = new Map(report.grades.map((g, i) => [level(i), []]));
+    report.grades.forEach((g, i) => levels.get(level(i)).push(g));
+    const grades = [...levels].map(([l, list]) => html('span', { class: 'grade g' + l }, list.length < 2 ? String(list[0]) : `${list[0]}–${list[list.length - 1]}`));
+    const entry = (...what) => html('li', {}, ...what);
+    const arrow = (name, text) => html('span', { class: 'move ' + name }, text);
+    document.getElementById('explorer-key').replaceChildren(
+      entry(grades.flatMap(g => [g, ' ']), 'grade'),
+      entry(arrow('rise', '▲2'), ' ', arrow('fall', '▼3'), ' ranks higher or lower here than on the other side; ', arrow('', '='), ' the same rank'),
+      entry(html('span', { class: 'mark' }, 'marked'), ' the exchange of two documents that moves the measure most'),
+      entry(svg('svg', { class: 'sample', viewBox: '0 0 28 10', 'aria-hidden': 'true' }, svg('path', { class: 'link relevant', d: 'M0 8C14 8 14 2 28 2' })), ' a relevant document on both sides'));
+  }
 
   function update() {
     sort();
@@ -65,7 +117,8 @@ function explorer() {
     document.getElementById('explorer-values').replaceChildren(
       html('span', {}, `${queryName(state.query)}${fold}: ${total} documents, ${relevant} relevant`),
       html('span', {}, m.name + ' ', html('b', { class: 'left-value' }, fixed(value(state.left), 4)), ' → ', html('b', { class: 'right-value' }, fixed(value(state.right), 4)),
-        html('span', { class: d > 0 ? 'better' : d < 0 ? 'worse' : '' }, ` (${fixed(d, 4, true)})`)));
+        html('span', { class: d > 0 ? 'better' : d < 0 ? 'worse' : '' }, ` (${fixed(d, 4, true)})`)),
+      html('a', { href: address(), id: 'explorer-link' }, 'link to this query'));
   }
 
   function lists(docs, swaps) {
@@ -168,7 +221,9 @@ function explorer() {
   // Lines between the lists depend on the layout.
   let width = innerWidth;
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; update(); } });
+  legend();
   update();
+  follow();
 
   return (query, left, right, measure) => {
     set({ query, left, right, measure });

@@ -6,8 +6,9 @@ function featurePlot() {
   if (!report.weights.length) return;
   show('features');
   const table = document.getElementById('features-table'), plot = document.getElementById('features-plot');
-  let current = report.weights[0];
-  select('features-system', report.weights.map((w, i) => [i, report.systems[w.system]]), 0, v => { current = report.weights[+v]; redraw(); });
+  const first = Math.max(0, report.weights.findIndex(w => w.system === report.best));
+  let current = report.weights[first];
+  select('features-system', report.weights.map((w, i) => [i, report.systems[w.system]]), first, v => { current = report.weights[+v]; redraw(); });
 
   function bars(width) {
     const n = Math.min(shownFirst, current.f.length), step = 24, text = Math.min(200, width * 0.34), height = n * step + 8;

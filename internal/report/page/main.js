@@ -1,5 +1,6 @@
 // Everything is drawn once the page has its data.
 
+for (const box of document.querySelectorAll('.scroll')) cue(box);
 const openInExplorer = explorer();
 forestPlot();
 cutoffPlot();

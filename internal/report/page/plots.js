@@ -22,12 +22,17 @@ function lines(container, o) {
     html('span', {}, s.name)))));
   function make(width) {
     const seen = o.series.filter((_, k) => !hidden.has(k)), all = seen.length ? seen : o.series;
-    const f = frame({ ...o, width, height: width < 500 ? 260 : 340, x: o.x || extent(all.flatMap(s => s.x), 0), y: extent(all.flatMap(s => s.y), 0.06) });
+    const f = frame({ ...o, width, height: width < 500 ? 260 : 340, x: o.x || extent(all.flatMap(s => s.x), 0), y: extent(all.flatMap(s => [...s.y, ...(s.low || []), ...(s.high || []), ...(s.low ? [0] : [])]), 0.06) });
+    if (o.zero !== undefined) f.root.append(svg('path', { class: 'zero', d: `M${f.left} ${f.py(o.zero).toFixed(1)}H${f.right}` }));
     elements = [];
     const points = [];
     o.series.forEach((s, k) => {
       if (hidden.has(k)) return;
       const g = svg('g', { class: look(s.i) });
+      if (s.low) {
+        const along = (y, j) => `${f.px(s.x[j]).toFixed(1)} ${f.py(y[j]).toFixed(1)}`, all = s.x.map((_, j) => j);
+        g.append(svg('path', { class: 'area', d: 'M' + [...all.map(j => along(s.high, j)), ...all.reverse().map(j => along(s.low, j))].join('L') + 'z' }));
+      }
       let path = '', dots = '', open = false;
       s.x.forEach((x, j) => {
         if (!Number.isFinite(s.y[j])) { open = false; return; }
@@ -67,11 +72,14 @@ function nearest(root, width, points) {
 
 // forestPlot draws each system's difference to the baseline with its interval.
 function forestPlot() {
-  const rows = report.forest.filter(f => f.measure === 0);
-  if (!rows.length) return;
-  const container = document.getElementById('forest'), name = report.measures[0].name;
-  container.hidden = false;
-  draw(container, width => {
+  if (!report.forest.length) return;
+  document.getElementById('forest-part').hidden = false;
+  let measure = 0;
+  const container = document.getElementById('forest'), measures = report.measures.map((m, i) => [i, m.name]).filter(([i]) => report.forest.some(f => f.measure === i));
+  select('forest-measure', measures, measures[0][0], v => { measure = +v; draw(container, plot); });
+  measure = measures[0][0];
+  const plot = width => {
+    const rows = report.forest.filter(f => f.measure === measure), name = report.measures[measure].name;
     const text = Math.min(220, width * 0.38), step = 26, height = rows.length * step + 54;
     const [low, high] = extent([0, ...rows.flatMap(r => [r.low, r.high])], 0.05);
     const px = v => text + (v - low) / (high - low) * (width - text - 14);
@@ -91,16 +99,28 @@ function forestPlot() {
     for (const t of list) root.append(svg('text', { x: px(t), y: height - 30, 'text-anchor': 'middle' }, tickText(t, list)));
     root.append(svg('text', { x: (text + width) / 2, y: height - 8, 'text-anchor': 'middle' }, `${name}, difference to the baseline`));
     return root;
-  });
+  };
+  draw(container, plot);
 }
 
 function cutoffPlot() {
-  const k = [...Array(report.cutoffs.k)].map((_, i) => i + 1);
-  lines(document.getElementById('cutoffs-plot'), {
-    title: 'NDCG@k over k', xLabel: 'k', decimals: 4,
-    x: [1, Math.max(2, k.length)], xTicks: k.length > 10 ? k.filter(v => v === 1 || v % 5 === 0) : k,
-    series: report.systems.map((name, i) => ({ name, i, x: k, y: report.cutoffs.values[i] })),
+  const k = [...Array(report.cutoffs.k)].map((_, i) => i + 1), above = report.cutoffs.above;
+  const axes = { xLabel: 'k', x: [1, Math.max(2, k.length)], xTicks: k.length > 10 ? k.filter(v => v === 1 || v % 5 === 0) : k, decimals: 4 };
+  const container = document.getElementById('cutoffs-plot'), bands = document.getElementById('cutoffs-bands');
+  const means = () => lines(container, { ...axes, title: 'NDCG@k over k', series: report.systems.map((name, i) => ({ name, i, x: k, y: report.cutoffs.values[i] })) });
+  const differences = () => lines(container, {
+    ...axes, title: `NDCG@k above ${report.systems[report.baseline]}, over k`, zero: 0,
+    series: above.map(a => ({
+      name: report.systems[a.system], i: a.system, x: k, y: a.d, low: a.low, high: a.high,
+      texts: a.d.map((d, j) => `${fixed(d, 4, true)} (${fixed(a.low[j], 4)} to ${fixed(a.high[j], 4)})`),
+    })),
   });
+  const show = what => { bands.hidden = what === 'mean'; what === 'mean' ? means() : differences(); };
+  if (!above.length) { means(); return; }
+  document.getElementById('cutoffs-controls').hidden = false;
+  const control = document.getElementById('cutoffs-show');
+  control.addEventListener('change', () => show(control.value));
+  show('above');
 }
 
 // learningCurves draws objectives from 1, the first, to 0, the lowest met: those of

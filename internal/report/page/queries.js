@@ -4,7 +4,7 @@ function differencePlot(open) {
   if (report.systems.length < 2) return;
   show('differences');
   const others = report.systems.map((_, i) => i).filter(i => i !== report.baseline);
-  let system = others[0], measure = 0, order = [], chosen = 0, refresh = () => {};
+  let system = others.includes(report.best) ? report.best : others[0], measure = 0, order = [], chosen = 0, refresh = () => {};
   const container = document.getElementById('differences-plot');
   const systems = select('differences-system', others.map(i => [i, report.systems[i]]), system, v => { system = +v; redraw(); });
   select('differences-measure', report.measures.map((m, i) => [i, m.name]), measure, v => { measure = +v; redraw(); });

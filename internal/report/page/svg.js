@@ -10,6 +10,7 @@ function fill(element, attributes, children) {
     else if (value !== undefined && value !== false) element.setAttribute(key, value === true ? '' : value);
   }
   element.append(...children.flat().filter(c => c !== undefined && c !== null));
+  if (attributes && attributes.class === 'scroll') requestAnimationFrame(() => cue(element));
   return element;
 }
 
@@ -110,4 +111,20 @@ function select(id, options, chosen, change) {
 // show reveals a section and its link.
 function show(id) {
   document.getElementById(id).hidden = false;
+}
+
+// cue tells where a wide table goes on: its edge fades, and a line says so.
+function cue(box) {
+  if (!box.isConnected) return;
+  const note = html('p', { class: 'cue small', 'aria-hidden': 'true', hidden: true }, 'more to the right →');
+  box.after(note);
+  const look = () => {
+    const more = box.scrollWidth - box.clientWidth - box.scrollLeft > 4;
+    box.classList.toggle('more', more);
+    note.hidden = box.scrollWidth - box.clientWidth <= 4;
+    note.textContent = more ? 'more to the right →' : '← more to the left';
+  };
+  box.addEventListener('scroll', look, { passive: true });
+  new ResizeObserver(look).observe(box);
+  look();
 }

@@ -6,9 +6,10 @@ function treePlots() {
     title: report.measures[0].name + ' by number of trees', xLabel: 'trees', decimals: 4,
     series: report.trees.map(t => ({ name: report.systems[t.system], i: t.system, x: t.x, y: t.y, best: t.best })),
   });
-  let current = report.trees[0];
+  const opened = Math.max(0, report.trees.findIndex(t => t.system === report.best));
+  let current = report.trees[opened];
   const plot = document.getElementById('importance-plot'), table = document.getElementById('importance-table'), drawn = document.getElementById('trees-drawn');
-  select('trees-system', report.trees.map((t, i) => [i, report.systems[t.system]]), 0, v => { current = report.trees[+v]; redraw(); });
+  select('trees-system', report.trees.map((t, i) => [i, report.systems[t.system]]), opened, v => { current = report.trees[+v]; redraw(); });
 
   function bars(width) {
     const n = Math.min(shownFirst, current.f.length), step = 24, text = Math.min(200, width * 0.34), height = n * step + 8;

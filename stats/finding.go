@@ -1,0 +1,59 @@
+package stats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Significant reports whether a p value is at most [Alpha], up to rounding.
+func Significant(p float64) bool { return p <= Alpha+1e-12 }
+
+// Finding says in a sentence which of the differences are significant by the randomisation test,
+// corrected by Holm's procedure, and where the max-T correction has another result. The measure
+// and the systems, in the order of Systems, are called as given.
+func (r *Comparison) Finding(measure string, names []string) string {
+	var holm, more, fewer []string
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		byHolm, byMaxT := Significant(p.Randomization.Holm), Significant(p.Randomization.MaxT)
+		switch {
+		case byMaxT && !byHolm:
+			more = append(more, p.order(names))
+		case byHolm && !byMaxT:
+			fewer = append(fewer, p.order(names))
+		}
+		if byHolm {
+			holm = append(holm, p.order(names))
+		}
+	}
+	between := ", "
+	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, ",") }) {
+		between = "; "
+	}
+	family := fmt.Sprintf("%d pairs", len(r.Pairs))
+	test := "randomisation test, Holm over " + family
+	if len(r.Pairs) == 1 {
+		family, test = "1 pair", "randomisation test"
+	}
+	text := fmt.Sprintf("Significant by %s at 0.05 (%s): %s.", measure, test, strings.Join(holm, between))
+	if holm == nil {
+		text = fmt.Sprintf("By %s none of %s differs significantly at 0.05 (%s).", measure, family, test)
+	}
+	if more != nil {
+		text += " By max-T also: " + strings.Join(more, between) + "."
+	}
+	if fewer != nil {
+		text += " By max-T not: " + strings.Join(fewer, between) + "."
+	}
+	return text
+}
+
+// order is "better > worse".
+func (p *Pair) order(names []string) string {
+	a, b := names[p.A], names[p.B]
+	if p.Difference < 0 {
+		a, b = b, a
+	}
+	return a + " > " + b
+}
