@@ -75,6 +75,7 @@ var layers = []layer{
 	{pkg: "train", allow: []string{"internal/atomicfile", "internal/binarystate", "internal/parallel", "internal/random", "dataset", "dataset/transform", "measure", "loss", "scorer", "boost", "objective", "tree", "optimize", "model"}},
 	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "dataset", "dataset/transform", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "ascent", "boost", "tree", "optimize", "model", "train"}},
 	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "dataset/transform", "dataset/letor", "dataset/datafile", "measure", "fuse", "loss", "model", "train", "method"}},
+	{pkg: "auto", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "model", "train", "method", "tune"}},
 	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "dataset/letor", "dataset/trec", "dataset/datafile", "measure", "ascent", "fuse", "model", "interchange", "tune"}},
 	{pkg: "internal/runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
 	{pkg: "internal/report", allow: []string{"internal/random", "dataset", "measure", "stats", "explain", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "model", "method", "ensemble"}},

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
@@ -26,8 +27,26 @@ type Entry struct {
 	Method  *method.Method  // nil for the caller's own
 	Measure measure.Measure // the training measure, nil if there is none
 
+	// Own are what the entry has in place of what the configuration says; nil: nothing.
+	Own *Part
+
 	// Plan returns the loss and the learner of a setting, where Method is nil.
 	Plan func(settings map[string]any) (loss.Loss, train.Learner, error)
+}
+
+// Part is what an entry may have of its own.
+type Part struct {
+	Scorer string // empty: the method's default
+	Views  dataset.Views
+	Seed   uint64
+}
+
+// part returns what an entry has of its own, or else the configuration's.
+func (c *Config) part(e *Entry) Part {
+	if e.Own != nil {
+		return *e.Own
+	}
+	return Part{Scorer: c.Scorer, Views: c.Views, Seed: c.Seed}
 }
 
 // Setting is hyperparameters by name. Of settings with the same validation value the
@@ -174,16 +193,16 @@ func (j *job) trainer() string {
 // train learns what the job is, once it is planned.
 func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	const workers = 1 // the other cores have jobs of their own
-	e, s, f := j.entry, j.values, j.fold
+	e, s, f, own := j.entry, j.values, j.fold, c.part(j.entry)
 	if e.Method != nil {
 		return e.Method.Train(ctx, &method.Problem{
-			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: c.Scorer,
-			Missing: c.Missing, Normalization: c.Normalization, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed, Workers: workers,
+			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: own.Scorer,
+			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers,
 		})
 	}
 	return train.Run(ctx, &train.Problem{
 		Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner,
-		Missing: c.Missing, Normalization: c.Normalization, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed, Workers: workers,
+		Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers,
 		Method: e.Name, Settings: s.Typed(),
 	})
 }

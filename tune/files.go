@@ -1,6 +1,10 @@
 package tune
 
-import "github.com/listwise/listwise/dataset"
+import (
+	"path/filepath"
+
+	"github.com/listwise/listwise/dataset"
+)
 
 // onlyFold is the name of a fold that has no folder of its own.
 const onlyFold = "Fold1"
@@ -26,6 +30,12 @@ func ReadFiles(files Files, opts dataset.Options) ([]Fold, error) {
 	return []Fold{{Name: onlyFold, Train: sets[0], Valid: sets[1], Test: sets[len(sets)-1]}}, nil
 }
 
+// ReadParts reads files of any format, all with the same number of features, the largest found.
+func ReadParts(paths []string, opts dataset.Options) ([]*dataset.Dataset, error) {
+	sets := make([]*dataset.Dataset, len(paths))
+	return sets, openAll(sets, paths, opts)
+}
+
 // flat returns the files of a folder that is a fold itself.
 func flat(dir string) (files Files, ok bool) {
 	if hasFolds(dir) {
@@ -44,4 +54,24 @@ func flat(dir string) (files Files, ok bool) {
 func hasFolds(dir string) bool {
 	names, err := foldNames(dir)
 	return err == nil && len(names) > 0
+}
+
+// FilesOf returns the files of the folds of a folder, as ReadFolds reads them.
+func FilesOf(dir string) ([]Files, error) {
+	if files, ok := flat(dir); ok {
+		return []Files{files}, nil
+	}
+	names, err := foldNames(dir)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Files, len(names))
+	for k, name := range names {
+		for i, path := range []*string{&all[k].Train, &all[k].Valid, &all[k].Test} {
+			if *path, err = partPath(filepath.Join(dir, name), partNames[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
 }

@@ -76,11 +76,11 @@ func (j *job) run(ctx context.Context, c *Config) error {
 	if err != nil {
 		return err
 	}
-	value, err := c.validate(m, j.fold)
-	if err != nil {
-		return err
+	if j.model = m; j.fold.Valid != nil {
+		if j.validation, err = c.validate(m, j.fold); err != nil {
+			return err
+		}
 	}
-	j.model, j.validation = m, value
 	if c.Dir == "" {
 		return nil
 	}
@@ -89,16 +89,16 @@ func (j *job) run(ctx context.Context, c *Config) error {
 
 // key identifies the job's inputs: a record with another key is another job's.
 func (j *job) key(c *Config) string {
-	training, convention := "", ""
+	training, convention, own := "", "", c.part(j.entry)
 	if m := j.entry.Measure; m != nil {
 		training, convention = m.Name(), measure.ConventionOf(m).Name()
 	}
 	parts := []any{
-		model.FormatVersion, j.trainer(), training, convention, j.values.Typed(), c.Seed, c.Normalization.String(),
-		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, c.Scorer, recordVersion, transform.Texts(c.Transforms),
+		model.FormatVersion, j.trainer(), training, convention, j.values.Typed(), own.Seed, c.Normalization.String(),
+		c.Select.Name(), measure.ConventionOf(c.Select).Name(), c.Convention.Threshold(), c.Missing.String(), j.train, j.valid, own.Scorer, recordVersion, transform.Texts(c.Transforms),
 	}
-	if !c.Views.Raw() {
-		parts = append(parts, c.Views.Texts())
+	if !own.Views.Raw() {
+		parts = append(parts, own.Views.Texts())
 	}
 	text, err := json.Marshal(parts)
 	if err != nil {

@@ -54,21 +54,11 @@ type Config struct {
 // on the number of jobs, nor on whether the run was interrupted before, unless the
 // time is limited.
 func Run(ctx context.Context, c Config) (*Result, error) {
-	c.complete()
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	c.settle()
-	if err := c.checkSelection(); err != nil {
+	if err := c.open(); err != nil {
 		return nil, err
 	}
 	grids := c.draw()
 	jobs := c.jobs()
-	if c.Dir != "" {
-		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-			return nil, err
-		}
-	}
 	var err error
 	if c.Budget.Time > 0 {
 		jobs, err = c.runWithin(ctx, jobs)
@@ -114,6 +104,22 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	return result, c.write(result)
 }
 
+// open completes and checks the configuration, and makes its folder.
+func (c *Config) open() error {
+	c.complete()
+	if err := c.check(); err != nil {
+		return err
+	}
+	c.settle()
+	if err := c.checkSelection(); err != nil {
+		return err
+	}
+	if c.Dir == "" {
+		return nil
+	}
+	return os.MkdirAll(c.Dir, 0o755)
+}
+
 // check returns an error for a configuration that cannot be run, before anything is
 // trained.
 func (c *Config) check() error {
@@ -141,7 +147,7 @@ func (c *Config) check() error {
 		if names[e.Name] {
 			return fmt.Errorf("two entries are named %q, expected different names", e.Name)
 		}
-		if err := e.check(c.Scorer); err != nil {
+		if err := e.check(c.part(e).Scorer); err != nil {
 			return err
 		}
 		if err := c.checkFileName("entry", e.Name); err != nil {

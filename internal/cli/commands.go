@@ -10,6 +10,7 @@ func commands(env *environment) []*cobra.Command {
 		newMethodsCommand(env),
 		newTrainCommand(env),
 		newTuneCommand(env),
+		newAutoCommand(env),
 		newEvalCommand(env),
 		newScoreCommand(env),
 		newCompareCommand(env),

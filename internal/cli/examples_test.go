@@ -18,7 +18,7 @@ import (
 
 // slowExamples take minutes. They are stopped after seconds: that they were at work
 // then shows that what they were called with fits.
-var slowExamples = []string{"listwise reproduce lambdarank-artificial", "listwise reproduce all", "listwise reproduce logrank-fig"}
+var slowExamples = []string{"listwise auto --data", "listwise reproduce lambdarank-artificial", "listwise reproduce all", "listwise reproduce logrank-fig"}
 
 // Every example of every command's help works, in a folder that has the files it names.
 func TestExamples(t *testing.T) {
@@ -118,6 +118,7 @@ func prepareExamples(t *testing.T) {
 		synth(i, 6, name)
 	}
 	mustWrite(t, "clicks.csv", "session,rating,brand,bm25\na,1,acme,0.5\na,0,other,0.25\n")
+	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
 	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {
 		mustCopy(t, dir, "OHSUMED")

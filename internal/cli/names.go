@@ -17,7 +17,7 @@ var otherCommands = map[string]string{
 	"fit": "train", "learn": "train",
 	"predict": "score", "rank": "score", "apply": "score", "infer": "score",
 	"evaluate": "eval", "test": "eval", "measure": "eval", "validate": "eval", "trec_eval": "eval",
-	"tuning": "tune", "search": "tune", "grid": "tune", "gridsearch": "tune", "cv": "tune",
+	"automl": "auto", "tuning": "tune", "search": "tune", "grid": "tune", "gridsearch": "tune", "cv": "tune",
 	"ttest": "compare", "significance": "compare", "diff": "compare",
 	"html": "report", "plot": "report",
 	"history": "runs", "log": "runs", "experiments": "runs",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -142,4 +143,32 @@ func (env *environment) openAndWarn(ctx context.Context, flag, path string, opts
 		env.warnings(d)
 	}
 	return d, err
+}
+
+// openParts is openAndWarn for files whose queries, one file after the other, are one data set.
+func (env *environment) openParts(ctx context.Context, flag string, paths []string, opts dataset.Options) (*dataset.Dataset, error) {
+	if len(paths) == 1 {
+		return env.openAndWarn(ctx, flag, paths[0], opts)
+	}
+	if slices.Contains(paths, "-") {
+		return nil, usageErrorf("--%s -: expected files alone where there are several", flag)
+	}
+	bar := env.startProgress("reading "+strings.Join(paths, ", "), 0)
+	defer bar.finish()
+	opts.Observe, opts.Context, opts.Note = bar.bytes, ctx, env.noteOnce
+	parts, err := tune.ReadParts(paths, opts)
+	for _, path := range paths {
+		if err != nil && strings.Contains(err.Error(), path) {
+			return nil, inputFault(flag, path, someData, hintAtMemory(err))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	env.warnings(parts...)
+	d, err := dataset.Concat(parts...)
+	if err != nil {
+		return nil, usageErrorf("--%s %s: %w", flag, strings.Join(paths, ", "), err)
+	}
+	return d, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
@@ -21,7 +22,7 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	if p.Measure != nil {
 		c["measure"] = p.Measure.Name()
 	}
-	r := &runs.Run{Kind: runs.Train, Methods: []string{m.Name}, Config: c, Seed: &p.Seed, Data: []runs.Data{recordedData("train", f.train, p.Data)}}
+	r := &runs.Run{Kind: runs.Train, Methods: []string{m.Name}, Config: c, Seed: &p.Seed, Data: []runs.Data{recordedData("train", strings.Join(f.train, ", "), p.Data)}}
 	if p.Valid != nil {
 		r.Data = append(r.Data, recordedData("valid", f.valid, p.Valid))
 	}

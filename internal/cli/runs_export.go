@@ -162,8 +162,8 @@ func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 		if err != nil {
 			return err
 		}
-		out.rows = append(out.rows, []any{int(id), commandLine(r)})
-		lines = append(lines, fmt.Sprintf("deleted run %d: %s", id, commandLine(r)))
+		out.rows = append(out.rows, []any{int(id), commandLine(r.Command...)})
+		lines = append(lines, fmt.Sprintf("deleted run %d: %s", id, commandLine(r.Command...)))
 	}
 	if err := s.Delete(ids...); err != nil {
 		return err
@@ -175,10 +175,10 @@ func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 	return env.print(report{notes: lines})
 }
 
-// commandLine is how a run was called.
-func commandLine(r *runs.Run) string {
+// commandLine returns a command of the program as a shell reads it.
+func commandLine(args ...string) string {
 	words := []string{"listwise"}
-	for _, arg := range r.Command {
+	for _, arg := range args {
 		if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?[]#~`!{}") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}

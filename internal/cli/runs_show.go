@@ -99,7 +99,7 @@ func headReport(r *runs.Run) report {
 		begun += ", took " + r.Duration.Round(max(time.Millisecond, r.Duration/1000).Truncate(time.Millisecond)).String()
 	}
 	add("begun", begun)
-	add("command", commandLine(r))
+	add("command", commandLine(r.Command...))
 	add("program", programText(r.Code))
 	if r.Seed != nil {
 		add("seed", strconv.FormatUint(*r.Seed, 10))

@@ -10,7 +10,7 @@ import (
 // What each command that writes files reads and writes.
 
 func (f *trainFlags) targets() *targets {
-	t := new(targets).reads("--train", f.train).reads("--valid", f.valid).reads("--continue", f.from)
+	t := new(targets).reads("--train", f.train...).reads("--valid", f.valid).reads("--continue", f.from)
 	return t.writes("--model", f.model).writes("--curve", f.curve).writes("--checkpoint", f.checkpoint) // which is read, too
 }
 

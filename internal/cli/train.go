@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,11 +32,18 @@ type learning struct {
 func (l *learning) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&l.measure, "measure", "", "`measure` to optimise, such as map, ndcg@K, auc or mrr (default: the method's own; some methods have none)")
+	f.StringVar(&l.views, "views", "raw", "`forms` in which features are learned from, after --normalize, separated by commas: raw, rank (among the query's documents, from 0 to 1) and zscore (within the query); stored in the model")
+	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters), trees (boosted; see listwise methods M --scorer trees) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2, trees for lambdamart and mart)")
+	l.addData(cmd)
+}
+
+// addData adds what does not depend on the method: how data are read and what is done to them, what
+// counts as relevant, and the seed.
+func (l *learning) addData(cmd *cobra.Command) {
+	f := cmd.Flags()
 	l.judging.addTo(cmd)
 	f.StringVar(&l.normalize, "normalize", "none", "`how` to rescale features per query: none, minmax or zscore; stored in the model")
 	f.StringArrayVar(&l.transform, "transform", nil, "a `STEP[:FEATURES]` that features go through one by one before --normalize, learned from the training data and stored in the model; may be repeated, in order. Steps: log1p, standard (by mean and standard deviation), clip=LOW:HIGH (numbers, quantiles such as 99%, or nothing); features by name or number, such as price,3..7, all if not given")
-	f.StringVar(&l.views, "views", "raw", "`forms` in which features are learned from, after --normalize, separated by commas: raw, rank (among the query's documents, from 0 to 1) and zscore (within the query); stored in the model")
-	f.StringVar(&l.scorer, "scorer", "", "`kind` of function from features to scores: linear, net (a hidden layer, see hidden and activation among the hyperparameters), trees (boosted; see listwise methods M --scorer trees) or, for boltzrank2, pairnet (default: linear; pairnet for boltzrank2, trees for lambdamart and mart)")
 	l.reading.addTo(cmd)
 	f.Lookup("missing").Usage = "`what` nan and NULL stand for: error, zero, min (the least value within the query), mean or median (of the feature in the training data), or keep (nothing: trees learn where documents go without); stored in the model"
 	f.Uint64Var(&l.seed, "seed", 1, "`number` that everything random depends on")
@@ -135,7 +143,7 @@ type trainFlags struct {
 	continuing
 	method     string
 	set        []string
-	train      string
+	train      []string
 	valid      string
 	curve      string
 	model      string
@@ -168,7 +176,7 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
 	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
-	fl.StringVar(&f.train, "train", "", "judged queries to learn from, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)")
+	fl.StringArrayVar(&f.train, "train", nil, "judged queries to learn from, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input); repeated, the queries of all files, in that order")
 	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent and boosting keep the epoch or round that is best on them by the training measure (map for methods without), and the report shows map and ndcg@10 on them")
 	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch, round of boosting or iteration, while training runs")
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
@@ -279,7 +287,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	}
 	f.widen(p, &opts)
 	p.Missing = opts.Missing
-	if p.Data, err = env.openAndWarn(ctx, "train", f.train, opts); err != nil {
+	if p.Data, err = env.openParts(ctx, "train", f.train, opts); err != nil {
 		return nil, nil, err
 	}
 	sets := []*dataset.Dataset{p.Data}
@@ -289,7 +297,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 			return nil, nil, err
 		}
 		sets = append(sets, p.Valid)
-		warnOfCommon(env, f.valid, p.Valid, f.train, p.Data)
+		warnOfCommon(env, f.valid, p.Valid, strings.Join(f.train, ", "), p.Data)
 	}
 	c := env.settle(measure.ConventionOf(p.Select), sets...)
 	p.Select, p.Measure = measure.Under(p.Select, c), measure.Under(p.Measure, c)
@@ -298,7 +306,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 
 // settle checks all flags and fills in what they say of how to learn.
 func (f *trainFlags) settle(env *environment, m *method.Method, p *method.Problem) error {
-	if f.train == "-" && f.valid == "-" {
+	if slices.Contains(f.train, "-") && f.valid == "-" {
 		return usageErrorf("--train and --valid cannot both be standard input")
 	}
 	set, err := settings("set", f.set)

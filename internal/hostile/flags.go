@@ -13,6 +13,7 @@ var bases = []struct{ args, files string }{
 	{"train --method mle --train data.txt --model out.json --no-record", "data.txt vali.txt"},
 	{"train --method ranknet --scorer net --set hidden=2 --set epochs=2 --train data.txt --model out.json --no-record", "data.txt vali.txt"},
 	{"tune --method mle --grid C=1 --data folds --out out --no-record", "folds"},
+	{"auto --trials 2 --data folds --out out", "folds"},
 	{"eval --data data.txt --model linear.json --no-record", "data.txt linear.json a.scores"},
 	{"score --data data.txt --model linear.json", "data.txt linear.json"},
 	{"score --data data.txt --model linear.json --format run", "data.txt linear.json"},

@@ -15,6 +15,7 @@ var writers = []string{
 	"train --method mle --train {in:data.txt} --valid {in:vali.txt} --model {out:m.json} --curve {out:c.jsonl} --checkpoint {out:k.ckpt} --no-record",
 	"train --method ranknet --scorer net --set hidden=2 --set epochs=2 --train {in:data.txt} --valid {in:vali.txt} --model {out:m.json} --curve {out:c.jsonl} --checkpoint {out:k.ckpt}",
 	"tune --method mle --grid C=1 --data {in:folds} --out {out:tunes} --no-record",
+	"auto --trials 2 --data {in:folds} --out {out:autos}",
 	"eval --data {in:data.txt} --model {in:linear.json} --per-query {out:q.csv} --no-record",
 	"eval --data {in:data.txt} --scores {in:a.scores} --per-query {out:q.json}",
 	"score --data {in:data.txt} --model {in:linear.json} --out {out:o.scores}",

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/listwise/listwise/auto"
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/tune"
+)
+
+type autoFlags struct {
+	learning
+	measuring
+	source
+	selectBy string
+	jobs     int
+	budget   time.Duration
+	trials   int
+	without  []int // trials, from 1
+	members  int
+	out      string
+
+	begun time.Time
+	cmd   *cobra.Command
+}
+
+// defaultBudget is the time that auto takes unless told otherwise.
+const defaultBudget = 10 * time.Minute
+
+func newAutoCommand(env *environment) *cobra.Command {
+	var f autoFlags
+	cmd := &cobra.Command{
+		Use:   "auto (--data DIR|FILE | --train FILE --valid FILE [--test FILE]) --out DIR",
+		Short: "Make the best ranker that honest validation finds, in one model file",
+		Long: `Trains the methods of the catalogue, each on the raw features and on these with
+their ranks and z-scores within the query, cheap ones first, then others and their
+further settings, until the time is over; fuses those that are best on validation
+data, at most 20 and at most half of all, by the mean of their scores standardised
+within the query; trains these anew on all data; and writes one model, which scores
+like any other.
+
+DIR holds Fold1 … FoldK, or train.txt, vali.txt and test.txt of one fold. FILE is
+divided into folds by whole queries. Of folds with test data, every fold gets a
+fusion of its own, chosen by its validation data and measured on its test data
+beside the best single method and the fusion of all methods; the last model learns
+from all queries of the folds. Test data that --test names are never learned from.
+
+The output folder gets model.json; report.html; commands.sh, whose commands make
+every model anew, byte for byte; trials.jsonl, a line a trial; results.json; the
+models that were fused, in members/; and for every fold the fusions, in folds/,
+which compare and report take as systems. A run that was killed goes on where it was.`,
+		Example: `  listwise auto --data shop.csv --out runs/shop --budget 10m
+  listwise auto --data MQ2008 --out runs/mq2008 --trials 300
+  listwise auto --train Fold1/train.txt --valid Fold1/vali.txt --test Fold1/test.txt --out runs/mine --trials 20`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.require(cmd); err != nil {
+				return err
+			}
+			if !cmd.Flags().Changed("budget") && f.trials > 0 {
+				f.budget = 0
+			}
+			return f.run(cmd.Context(), env)
+		},
+	}
+	f.cmd, f.begun = cmd, time.Now()
+	fl := cmd.Flags()
+	f.source.addTo(cmd)
+	fl.StringVar(&f.selectBy, "select", "map", "`measure` on the validation queries that members are chosen by")
+	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of trainings side by side (default: one a core)")
+	fl.DurationVar(&f.budget, "budget", defaultBudget, "`time` that all of it takes, such as 10m; 0: any; which trials are done then depends on the machine, and --trials with their number gives the same bytes anywhere")
+	addWhole(fl, &f.trials, "trials", 0, 0, "`number` of trials, each a setting of a method on all folds (default: as many as the time allows)")
+	fl.IntSliceVar(&f.without, "without", nil, "`numbers` of trials, separated by commas, that are left out: those that were under way when the time of another run was over")
+	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "`number` of models that are fused, at most")
+	fl.StringVar(&f.out, "out", "", "`folder` for results")
+	f.measuring.addTo(cmd, usualMeasures, "`measures` to report")
+	f.addData(cmd)
+	return cmd
+}
+
+// require returns an error if a flag that is necessary is missing, or contradicts another.
+func (f *autoFlags) require(cmd *cobra.Command) error {
+	if err := f.source.require(cmd); err != nil {
+		return err
+	}
+	if f.budget < 0 {
+		return usageErrorf("--budget %v: expected a time such as 10m, or 0 for any", f.budget)
+	}
+	return required(cmd, "out")
+}
+
+func (f *autoFlags) run(ctx context.Context, env *environment) error {
+	if err := f.targets().check(); err != nil {
+		return err
+	}
+	config, err := f.config(ctx, env)
+	if err != nil {
+		return err
+	}
+	bar := env.startProgress("trials", 0)
+	config.Observe = func(p auto.Progress) { bar.observeTrials(config.Tune.Select.Name(), p) }
+	result, err := auto.Run(ctx, *config)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	m, err := f.measureFusions(result)
+	if err != nil {
+		return err
+	}
+	if err := f.write(ctx, env, result, m); err != nil {
+		return err
+	}
+	return env.print(f.report(result, m))
+}
+
+// observeTrials shows how many trainings are done and the best so far.
+func (p *progress) observeTrials(measure string, t auto.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.label, p.done, p.total = t.Stage, int64(t.Done), int64(t.Total)
+	p.detail = p.steps(true)
+	if t.Name != "" {
+		p.detail += fmt.Sprintf(", best %s on validation %.4f by %s", measure, t.Best, t.Name)
+	}
+}
+
+// config puts together what the flags describe, and reads the data.
+func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config, error) {
+	c := &auto.Config{Trials: f.trials, Budget: f.budget, Begun: f.begun, Members: f.members}
+	for _, number := range f.without {
+		if number < 1 {
+			return nil, usageErrorf("--without %d: expected numbers of trials, from 1 on", number)
+		}
+		c.Without = append(c.Without, number-1)
+	}
+	t := &c.Tune
+	t.Seed, t.Jobs, t.Dir = f.seed, f.jobs, filepath.Join(f.out, "journal")
+	var err error
+	if t.Convention, err = f.parseConvention(); err != nil {
+		return nil, err
+	}
+	if t.Measures, t.Ties, err = f.parseMeasures(t.Convention, measure.Options{}); err != nil {
+		return nil, err
+	}
+	if t.Select, err = f.oneMeasure("select", f.selectBy); err != nil {
+		return nil, err
+	}
+	if t.Normalization, err = f.normalization(); err != nil {
+		return nil, err
+	}
+	if t.Transforms, err = f.transforms(); err != nil {
+		return nil, err
+	}
+	opts, err := f.options()
+	if err != nil {
+		return nil, err
+	}
+	t.Missing = opts.Missing
+	if t.Folds, c.Whole, err = f.read(ctx, env, opts, f.seed); err != nil {
+		return nil, err
+	}
+	warnOfFolds(env, t.Folds)
+	t.Convention = env.settle(t.Convention, dataOf(t.Folds)...)
+	return c, nil
+}
+
+// source are the flags that name data to choose by: folds, the files of one, or one file.
+type source struct {
+	data  string
+	files tune.Files
+	folds int
+}
+
+func (s *source) addTo(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&s.data, "data", "", "`folder` with Fold1 … FoldK, or with one fold's files; or a file, which is divided")
+	fl.StringVar(&s.files.Train, "train", "", "`file` to learn from, instead of --data: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), or a .lwd cache")
+	fl.StringVar(&s.files.Valid, "valid", "", "`file` to choose by, with --train")
+	fl.StringVar(&s.files.Test, "test", "", "`file` to measure on, with --train (default: none, and the validation queries are measured)")
+	addWhole(fl, &s.folds, "folds", 5, 1, "`number` of parts that the queries of one file are divided into, each for validation once; 1: every fifth query is for validation")
+}
+
+// require returns an error if the data are named twice or not at all.
+func (s *source) require(cmd *cobra.Command) error {
+	if s.files == (tune.Files{}) {
+		return required(cmd, "data")
+	}
+	if s.data != "" {
+		return usageErrorf("--data %s: expected either it or the files --train, --valid and --test", s.data)
+	}
+	return required(cmd, "train", "valid")
+}
+
+// isFile reports whether the data are one file.
+func (s *source) isFile() bool { return s.data != "" && exists(s.data) && !isFolder(s.data) }
+
+// read reads the data and, of one file, returns them whole.
+func (s *source) read(ctx context.Context, env *environment, opts dataset.Options, seed uint64) (folds []tune.Fold, whole *dataset.Dataset, err error) {
+	switch {
+	case s.isFile():
+		if whole, err = env.openAndWarn(ctx, "data", s.data, opts); err != nil {
+			return nil, nil, err
+		}
+		if folds, err = tune.Divide(whole, s.folds, seed); err != nil {
+			err = usageErrorf("--data %s: %w", s.data, err)
+		}
+		return folds, whole, err
+	case s.data != "":
+		folds, err = env.readFolds(tune.ReadFolds, s.data, opts)
+	default:
+		folds, err = env.readFiles(s.files, opts)
+	}
+	env.warnings(dataOf(folds)...)
+	return folds, nil, err
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/listwise/listwise/auto"
+	"github.com/listwise/listwise/internal/atomicfile"
+	page "github.com/listwise/listwise/internal/report"
+	"github.com/listwise/listwise/model"
+)
+
+// modelName is the file of the last model.
+const modelName = "model.json"
+
+func (f *autoFlags) targets() *targets {
+	t := new(targets).reads("--data", f.data).reads("--train", f.files.Train).reads("--valid", f.files.Valid)
+	return t.reads("--test", f.files.Test).fills(f.out)
+}
+
+// memberFile returns the file of a member of a fusion.
+func (f *autoFlags) memberFile(of *auto.Fused, i int) string {
+	return filepath.Join(f.out, "members", of.Name, fmt.Sprintf("%02d-%s.json", i+1, of.Members[i].Entry.Name))
+}
+
+// foldModel returns the file of a system's model of a fold.
+func (f *autoFlags) foldModel(system, fold string) string {
+	return filepath.Join(f.out, "folds", system, fold+".model.json")
+}
+
+// write leaves all files of the result.
+func (f *autoFlags) write(ctx context.Context, env *environment, r *auto.Result, m *autoMeasured) error {
+	fusions := []*auto.Fused{&r.Final}
+	for k := range r.Folds {
+		if r.Folds[k].Model != nil {
+			fusions = append(fusions, &r.Folds[k])
+		}
+	}
+	for _, of := range fusions {
+		for i := range of.Members {
+			if err := saveIn(f.memberFile(of, i), of.Members[i].Refit); err != nil {
+				return err
+			}
+		}
+	}
+	for s, name := range m.names {
+		for k, trained := range m.modelsOf(s) {
+			if err := saveIn(f.foldModel(name, m.divisions[k].Name), trained); err != nil {
+				return err
+			}
+		}
+	}
+	if err := saveIn(filepath.Join(f.out, modelName), r.Final.Model); err != nil {
+		return err
+	}
+	commands, err := f.commands(r)
+	if err != nil {
+		return err
+	}
+	text := func(name, content string) error {
+		return atomicfile.Write(filepath.Join(f.out, name), func(w io.Writer) error {
+			_, err := io.WriteString(w, content)
+			return err
+		})
+	}
+	if err := text("commands.sh", commands); err != nil {
+		return err
+	}
+	trials, err := trialLines(r)
+	if err != nil {
+		return err
+	}
+	if err := text("trials.jsonl", trials); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(f.out, "results.json"), atomicfile.JSON(autoSummary(r, m))); err != nil {
+		return err
+	}
+	return f.writePage(ctx, env, r, m)
+}
+
+// saveIn saves a model in a folder that is made if need be.
+func saveIn(path string, m *model.Model) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return m.Save(path)
+}
+
+// trialJSON is a line of trials.jsonl.
+type trialJSON struct {
+	Trial      int            `json:"trial"` // from 1
+	Name       string         `json:"name"`
+	Method     string         `json:"method"`
+	Scorer     string         `json:"scorer"`
+	Views      []string       `json:"views"`
+	Seed       uint64         `json:"seed"`
+	Settings   map[string]any `json:"settings"`
+	Validation []float64      `json:"validation,omitempty"` // of the folds
+	Mean       *float64       `json:"mean,omitempty"`
+	Best       *float64       `json:"best,omitempty"` // mean so far
+	Refused    string         `json:"refused,omitempty"`
+	LeftOut    bool           `json:"left_out,omitempty"`
+}
+
+// trialLines returns the tuning curve: a line of JSON a trial.
+func trialLines(r *auto.Result) (string, error) {
+	var b bytes.Buffer
+	var best *float64
+	for i := range r.Outcomes {
+		o := &r.Outcomes[i]
+		e := &r.Entries[o.Entry]
+		line := trialJSON{
+			Trial: i + 1, Name: e.Name, Method: e.Method.Name, Scorer: e.Own.Scorer, Views: e.Own.Views.Texts(), Seed: e.Own.Seed,
+			Settings: o.Setting.Typed(), Refused: o.Refused, LeftOut: o.LeftOut,
+		}
+		sum := 0.0
+		for _, t := range o.Folds {
+			line.Validation = append(line.Validation, t.Validation)
+			sum += t.Validation
+		}
+		if n := len(o.Folds); n > 0 {
+			mean := sum / float64(n)
+			if line.Mean = &mean; best == nil || mean > *best {
+				best = &mean
+			}
+		}
+		line.Best = best
+		text, err := json.Marshal(line)
+		if err != nil {
+			return "", err
+		}
+		b.Write(append(text, '\n'))
+	}
+	return b.String(), nil
+}
+
+// writePage writes the report on the folds' fusions.
+func (f *autoFlags) writePage(ctx context.Context, env *environment, r *auto.Result, m *autoMeasured) error {
+	name := filepath.Base(filepath.Clean(cmp.Or(f.data, f.files.Train)))
+	title := "auto on " + name
+	if !m.tested {
+		title += ": validation queries, by which members were chosen"
+	}
+	c := page.Config{
+		Title: title, Source: fmt.Sprintf("%s; %d trials, %d members", name, r.Trials, len(r.Final.Members)),
+		Measures: r.Tune.Measures, Ties: r.Tune.Ties, Permutations: 10_000, Resamples: 2_000, Seed: f.seed,
+	}
+	stages := stagedProgress{env: env}
+	c.Observe = stages.set
+	built, err := page.Build(ctx, c, m.divisions, nil)
+	stages.finish()
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(f.out, "report.html"), built.Write)
+}

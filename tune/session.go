@@ -1,0 +1,113 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/model"
+)
+
+// Session does the trainings of a configuration one by one, as they are asked for, with the
+// records of Config.Dir: one that is recorded there is not done again. It is safe for concurrent
+// use.
+type Session struct{ c Config }
+
+// Open checks a configuration and settles the relevance threshold of its measures, as Run does.
+func Open(c Config) (*Session, error) {
+	if err := c.open(); err != nil {
+		return nil, err
+	}
+	for i := range c.Folds {
+		c.Folds[i].Train.Fingerprint() // which is then remembered
+		c.Folds[i].Valid.Fingerprint()
+	}
+	return &Session{c}, nil
+}
+
+// Config returns the configuration with its defaults, names and thresholds in place.
+func (s *Session) Config() Config { return s.c }
+
+// Trained is a model with its value by Config.Select on the validation data, 0 without any.
+type Trained struct {
+	Model      *model.Model
+	Validation float64
+}
+
+// Train trains a setting of an entry on a fold, both by number.
+func (s *Session) Train(ctx context.Context, entry, fold int, v Setting) (*Trained, error) {
+	f := &s.c.Folds[fold]
+	return s.train(ctx, &job{entry: &s.c.Entries[entry], fold: f, values: v, train: f.Train.Fingerprint(), valid: f.Valid.Fingerprint()})
+}
+
+// Refit trains a setting of an entry, by number, on data without validation; the name, a plain file
+// name, is that of the data.
+func (s *Session) Refit(ctx context.Context, entry int, name string, d *dataset.Dataset, v Setting) (*model.Model, error) {
+	t, err := s.train(ctx, &job{entry: &s.c.Entries[entry], fold: &Fold{Name: name, Train: d}, values: v, train: d.Fingerprint()})
+	if err != nil {
+		return nil, err
+	}
+	return t.Model, nil
+}
+
+func (s *Session) train(ctx context.Context, j *job) (*Trained, error) {
+	if err := j.run(ctx, &s.c); err != nil {
+		return nil, fmt.Errorf("%s: %w", j.name(), err)
+	}
+	return &Trained{j.model, j.validation}, nil
+}
+
+// Refitted returns the setting that trains without validation data as long as the models, which
+// were trained by v with validation data, were on the mean: what [model.Training.Refit] says of
+// them, the mean of its numbers rounded. Where it says nothing the setting is v.
+func Refitted(m *method.Method, v method.Values, models []*model.Model) (method.Values, error) {
+	set, sums, counts := v.Map(), make(map[string]float64), make(map[string]float64)
+	for _, trained := range models {
+		for _, word := range strings.Fields(trained.Training.Refit) {
+			name, value, _ := strings.Cut(word, "=")
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				set[name] = value
+				continue
+			}
+			sums[name] += float64(n)
+			counts[name]++
+		}
+	}
+	for name, sum := range sums {
+		set[name] = strconv.Itoa(int(math.Round(sum / counts[name])))
+	}
+	refitted, err := m.Values(set)
+	if err != nil {
+		return v, fmt.Errorf("the setting without validation data: %w", err)
+	}
+	return refitted, nil
+}
+
+// Whole returns the data of which folds are divisions, to train on what was chosen by them: all
+// queries of several folds, which in LETOR's layout are those of the first one's three parts; of one
+// fold the queries for training and validation, so that its test data stay unseen. An error says
+// that parts share queries, or that a fold has others than the first one.
+func Whole(folds []Fold) (*dataset.Dataset, error) {
+	first := &folds[0]
+	if len(folds) == 1 || !first.Tested() {
+		return dataset.Concat(first.Train, first.Valid)
+	}
+	d, err := dataset.Concat(first.Train, first.Valid, first.Test)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", first.Name, err)
+	}
+	for i := range folds {
+		f := &folds[i]
+		for _, part := range []*dataset.Dataset{f.Train, f.Valid, f.Test} {
+			if n := part.CommonQueries(d); n < len(part.Queries) {
+				return nil, fmt.Errorf("%s: found %d queries that %s has not, expected divisions of the same queries", f.Name, len(part.Queries)-n, first.Name)
+			}
+		}
+	}
+	return d, nil
+}
