@@ -53,7 +53,7 @@ var layers = []layer{
 	{pkg: "dataset/cache", allow: []string{"internal/atomicfile", "internal/parallel", "internal/block", "dataset", "dataset/stream", "internal/input"}},
 	{pkg: "dataset/trec", allow: []string{"internal/suggest", "internal/parallel", "dataset", "internal/compress", "internal/input"}},
 	{pkg: "dataset/datafile", allow: []string{"internal/atomicfile", "internal/random", "dataset", "dataset/stream", "internal/compress", "internal/input", "dataset/letor", "dataset/cache", "dataset/table", "dataset/parquet", "dataset/trec"}},
-	{pkg: "dataset/scored", allow: []string{"internal/suggest", "dataset", "dataset/letor", "dataset/trec"}},
+	{pkg: "dataset/scored", allow: []string{"internal/suggest", "dataset", "dataset/letor", "dataset/parquet", "dataset/trec"}},
 	{pkg: "dataset/synth", allow: []string{"internal/suggest", "dataset", "internal/random"}},
 	{pkg: "measure", allow: []string{"internal/suggest", "internal/rows", "dataset", "internal/parallel", "internal/kernel"}},
 	{pkg: "ascent", allow: []string{"measure"}},

@@ -96,11 +96,16 @@ const plainDictionary format.Encoding = 2
 // finish checks a page that was read piece by piece.
 func (c *cursor) finish() error {
 	g := c.page
+	if !c.coded {
+		if err := c.column.exact(c.plain, c.at-c.base); err != nil {
+			return err
+		}
+	}
 	if !c.pages.stays(g) {
 		return nil
 	}
 	if g.size > 0 {
-		return fmt.Errorf("found %d bytes behind the values of a page", g.size)
+		return errMany
 	}
 	if g.want != 0 && g.sum != g.want {
 		return errSum

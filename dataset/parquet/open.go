@@ -1,9 +1,11 @@
 package parquet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -40,6 +42,9 @@ func open(in *input.Input, opts dataset.Options) (f *file, err error) {
 			return nil, damaged(in.Name, fmt.Errorf("found %d columns and %d rows in row group %d, expected %d columns", len(g.Columns), g.NumRows, i+1, leaves))
 		}
 	}
+	if err := f.apart(); err != nil {
+		return nil, damaged(in.Name, err)
+	}
 	var names []table.Field
 	for _, c := range f.fields {
 		names = append(names, table.Field{Name: c.name})
@@ -48,6 +53,27 @@ func open(in *input.Input, opts dataset.Options) (f *file, err error) {
 		return nil, named(in.Name, err)
 	}
 	return f, f.check()
+}
+
+// apart checks that no column of a row group begins within another, as where a place in the description,
+// which has no checksum, is damaged.
+func (f *file) apart() error {
+	type place struct{ from, to int64 }
+	places := make([]place, 0, len(f.fields))
+	for i := range f.meta.RowGroups {
+		places = places[:0]
+		for k := range f.meta.RowGroups[i].Columns {
+			m := &f.meta.RowGroups[i].Columns[k].MetaData
+			places = append(places, place{begin(m), begin(m) + m.TotalCompressedSize})
+		}
+		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.from, b.from) })
+		for k := 1; k < len(places); k++ {
+			if places[k].from < places[k-1].to {
+				return fmt.Errorf("found a column that begins at byte %d, within another, in row group %d", places[k].from, i+1)
+			}
+		}
+	}
+	return nil
 }
 
 // check checks that the columns chosen can be read as what they are chosen for.

@@ -68,12 +68,17 @@ func (b *buffer) release() {
 	b.bytes = nil
 }
 
+// begin returns where the pages of a column begin.
+func begin(m *format.ColumnMetaData) int64 {
+	if d := m.DictionaryPageOffset; d > 0 && d < m.DataPageOffset {
+		return d
+	}
+	return m.DataPageOffset
+}
+
 // open begins the pages of a column.
 func (p *pages) open(m *format.ColumnMetaData, rows, size int64) error {
-	p.at, p.codec, p.left = m.DataPageOffset, m.Codec, rows
-	if d := m.DictionaryPageOffset; d > 0 && d < p.at {
-		p.at = d
-	}
+	p.at, p.codec, p.left = begin(m), m.Codec, rows
 	p.end = p.at + m.TotalCompressedSize
 	if p.at < 4 || m.TotalCompressedSize < 0 || p.end < p.at || p.end > size {
 		return fmt.Errorf("found a column of %d bytes from %d on in a file of %d bytes", m.TotalCompressedSize, p.at, size)

@@ -29,6 +29,18 @@ func (v *values) text(i int) []byte { return v.data[v.offsets[i]:v.offsets[i+1]:
 // errFew is what a page ends with that has fewer values than rows with one.
 var errFew = errors.New("found a page of fewer values than its header says")
 
+// errMany is what a page is refused with that has more values than rows with one.
+var errMany = errors.New("found a page of more values than its header says")
+
+// exact returns an error if more than n plain values are there, as where a page of another column is
+// read: no writer leaves any over.
+func (c *column) exact(plain []byte, n int) error {
+	if w := c.width(); w > 0 && len(plain) != n*w {
+		return errMany
+	}
+	return nil
+}
+
 // decode returns n plain values, which may lie where they were, as what the column is wanted as.
 func (c *column) decode(plain []byte, n int) (v values, err error) {
 	v.n = n

@@ -41,7 +41,9 @@ func (c *cursor) takeWhole(g *page) (err error) {
 		}
 		return nil
 	case g.encoding != format.DeltaLengthByteArray && g.encoding != format.DeltaByteArray:
-		c.values, err = c.column.decode(c.plain, n)
+		if c.values, err = c.column.decode(c.plain, n); err == nil {
+			err = c.column.exact(c.plain, n)
+		}
 	}
 	if err == nil && c.values.n < n {
 		err = errFew

@@ -15,10 +15,12 @@ type format struct {
 	name  string
 	about string // for help texts
 
-	// line appends a document; nil for scores alone.
+	// line appends a document; nil for scores alone, and in a file of columns.
 	line func(buf []byte, d document, tag string) ([]byte, error)
 
 	head, between, foot string // of the file, and what stands between lines
+
+	columns bool // Parquet, whose documents are no lines
 
 	ordered bool // always best first
 	tagged  bool // has a place for a tag
@@ -31,6 +33,7 @@ var registry = []format{
 	{name: "csv", about: "the same separated by commas", line: appendCSV, head: "query,document,rank,score\n"},
 	{name: "jsonl", about: "a JSON object a line", line: appendJSONLine},
 	{name: "json", about: "an array of these objects", line: appendJSON, head: "[\n", between: ",\n", foot: "\n]\n"},
+	{name: "parquet", about: "a Parquet file of these columns", columns: true},
 	{name: "run", about: "a run of TREC, QUERY Q0 DOCUMENT RANK SCORE TAG, best first", line: appendRun, ordered: true, tagged: true},
 }
 
@@ -47,10 +50,13 @@ func Formats() []string {
 func About() string {
 	var b strings.Builder
 	for _, f := range registry {
-		fmt.Fprintf(&b, "  %-6s %s\n", f.name, f.about)
+		fmt.Fprintf(&b, "  %-8s%s\n", f.name, f.about)
 	}
 	return b.String()
 }
+
+// alone reports whether the format has scores alone.
+func (f *format) alone() bool { return f.line == nil && !f.columns }
 
 func formatOf(name string) (*format, error) {
 	for i := range registry {

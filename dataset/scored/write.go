@@ -17,6 +17,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/parquet"
 	"github.com/listwise/listwise/dataset/trec"
 )
 
@@ -59,7 +60,7 @@ func (o *Options) Check() error {
 		return err
 	case o.Top < 0:
 		return fmt.Errorf("found the rank %d, expected a positive number, or 0 for all", o.Top)
-	case f.line == nil && (o.BestFirst || o.Top > 0):
+	case f.alone() && (o.BestFirst || o.Top > 0):
 		return fmt.Errorf("found the format %s, which has scores alone, expected another to choose or order documents", f.name)
 	case o.Tag != "" && !f.tagged:
 		return fmt.Errorf("found the tag %q, expected the format run, which alone has a place for it", o.Tag)
@@ -86,27 +87,34 @@ func Write(w io.Writer, d *dataset.Dataset, scores []float64, o Options) error {
 		panic(fmt.Sprintf("scored: %d scores for %d documents", len(scores), d.Docs()))
 	}
 	f, _ := formatOf(o.Format) // which Check found
-	if f.line == nil {
+	if f.alone() {
 		input := make([]float64, len(scores))
 		d.ToInputOrder(input, scores)
 		return letor.WriteScores(w, input)
 	}
 	out := &writer{w: w, format: f, tag: cmp.Or(o.Tag, DefaultTag)}
 	out.buf = append(out.buf, f.head...)
+	if f.columns {
+		out.columns = parquet.NewScores(w)
+	}
 	if err := out.all(d, scores, o); err != nil {
 		return err
+	}
+	if f.columns {
+		return out.columns.Close()
 	}
 	out.buf = append(out.buf, f.foot...)
 	return out.flush(0)
 }
 
-// writer gathers lines.
+// writer gathers lines, or columns.
 type writer struct {
-	w      io.Writer
-	format *format
-	tag    string
-	buf    []byte
-	lines  int
+	w       io.Writer
+	format  *format
+	tag     string
+	buf     []byte
+	lines   int
+	columns *parquet.Scores // nil unless the format has columns
 }
 
 // all writes the documents, query by query, or in the order of the input.
@@ -216,6 +224,9 @@ func name(q *dataset.Query, doc int) string {
 
 // add writes a document.
 func (out *writer) add(doc document) error {
+	if out.columns != nil {
+		return out.columns.Document(doc.query, doc.id, doc.rank, doc.score)
+	}
 	if out.lines > 0 {
 		out.buf = append(out.buf, out.format.between...)
 	}

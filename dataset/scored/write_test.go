@@ -15,8 +15,11 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/parquet"
+	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/dataset/trec"
 	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/internal/datatest"
 	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/measure"
 )
@@ -291,4 +294,32 @@ func TestRunMeasuresAsScores(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Claim: a Parquet file has the rows that a table of text has, of any number of row groups.
+func TestParquet(t *testing.T) {
+	d := apart(t)
+	scores := []float64{2, 1e-7, 2, -0.5}
+	for _, o := range []Options{{}, {BestFirst: true}, {Top: 1}} {
+		read := func(format string, read func(*input.Input, dataset.Options) (*dataset.Dataset, error)) *dataset.Dataset {
+			o.Format = format
+			opts := dataset.Options{Table: dataset.TableOptions{Ungraded: true}}
+			in, err := input.Hold(strings.NewReader(written(t, d, scores, o)), "f", opts, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := read(in, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return again
+		}
+		want := read("csv", func(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+			return table.ReadCSV(in, opts, ',')
+		})
+		got := read("parquet", parquet.Read)
+		if diff := datatest.SameDocuments(want, got); diff != "" || strings.Join(got.FeatureNames, " ") != "rank score" {
+			t.Errorf("%+v: %s; names %q", o, diff, got.FeatureNames)
+		}
+	}
 }

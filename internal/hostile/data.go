@@ -369,5 +369,5 @@ func dataCases(*fixture) []Case {
 	for i := range 300 {
 		add(fmt.Sprintf("damage-%d", i), damage, []int{i % 2})
 	}
-	return append(append(cases, specialDataCases()...), scoreFileCases()...)
+	return append(append(cases, specialDataCases()...), append(parquetCases(), scoreFileCases()...)...)
 }

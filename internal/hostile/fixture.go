@@ -44,6 +44,8 @@ var recipe = []string{
 	"data convert data.txt --out data.csv",
 	"data convert data.txt --out data.jsonl",
 	"data convert data.txt --out data.tsv.gz",
+	"data convert data.txt --out data.parquet",
+	"data convert weights.csv --query-weight query_weight --weight document_weight --out weights.parquet",
 	"score --model linear.json --data data.txt --out a.scores",
 	"score --model stumps.json --data data.txt --out b.scores",
 	"score --model linear.json --data data.txt --format run --out a.run",
@@ -74,6 +76,17 @@ const randomModel = `{
 }
 `
 
+// weighted is a table with weights, which no command makes.
+const weighted = `query,grade,query_weight,document_weight,a,b
+q1,1,2,1,0.5,1
+q1,0,2,0.5,0.25,2
+q1,2,2,3,1.5,3
+q2,0,0.5,1,0.75,1.5
+q2,1,0.5,0,1.25,2.5
+q3,1,1,1e-3,2,0.5
+q3,0,1,4,0.125,0.25
+`
+
 // checkpointed is a training that is stopped to leave a checkpoint.
 const checkpointed = "train --method expgain --set restarts=1000 --train data.txt --model from.json --checkpoint run.ckpt --no-record"
 
@@ -87,6 +100,9 @@ func newFixture(binary, dir string) (*fixture, error) {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {
+		return nil, err
+	}
+	if err := create("weights.csv", weighted)(dir); err != nil {
 		return nil, err
 	}
 	for _, line := range recipe {

@@ -12,6 +12,9 @@ import (
 var bases = []struct{ args, files string }{
 	{"train --method mle --train data.txt --model out.json --no-record", "data.txt vali.txt"},
 	{"train --method ranknet --scorer net --set hidden=2 --set epochs=2 --train data.txt --model out.json --no-record", "data.txt vali.txt"},
+	{"train --method regression --train weights.csv --query query --weight document_weight --query-weight query_weight --model out.json --no-record", "weights.csv"},
+	{"data convert weights.parquet --out out.txt.gz --missing keep", "weights.parquet"},
+	{"score --data data.parquet --model linear.json --format parquet --out out.parquet", "data.parquet linear.json"},
 	{"tune --method mle --grid C=1 --data folds --out out --no-record", "folds"},
 	{"auto --trials 2 --data folds --out out", "folds"},
 	{"eval --data data.txt --model linear.json --no-record", "data.txt linear.json a.scores"},
@@ -75,7 +78,7 @@ func commandWords(args []string) int {
 }
 
 func flagCase(name string, files, args []string, value string) Case {
-	outs := []string{"out", "out.json", "out.txt", "out.html", "out.scores", ".listwise"}
+	outs := []string{"out", "out.json", "out.txt", "out.txt.gz", "out.parquet", "out.html", "out.scores", ".listwise"}
 	if value != "" {
 		outs = append(outs, filepath.Clean(value))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,6 +69,63 @@ func specialDataCases() []Case {
 		}
 	}
 	return cases
+}
+
+// parquetBombs are what the headers of a Parquet file claim: bytes that are written over the file's, from
+// the end on if the place is negative.
+var parquetBombs = []struct {
+	name  string
+	place int
+	bytes string
+}{
+	{"description-length", -8, "\xff\xff\xff\x7f"},
+	{"description-zero", -8, "\x00\x00\x00\x00"},
+	{"page-size", 6, "\xfe\xff\xff\xff\x0f\x15\xfe\xff\xff\xff\x0f"},
+	{"page-values", 16, "\xfe\xff\xff\xff\x0f"},
+	{"encrypted", -4, "PARE"},
+	{"head", 0, "PARE"},
+}
+
+// parquetCases write such claims, and the length of every list of the description, which no page
+// backs.
+func parquetCases() []Case {
+	var cases []Case
+	add := func(name string, harm func(text []byte) []byte) {
+		for i, line := range []string{"score --model linear.json --data data.parquet --max-memory 1", "data convert data.parquet --out out.lwd --max-memory 1"} {
+			cases = append(cases, Case{Name: fmt.Sprintf("data/parquet/%s/%d", name, i), Files: []string{"data.parquet", "linear.json"}, Args: words(line), Outs: []string{"out.lwd"}, Harm: change("data.parquet", harm)})
+		}
+	}
+	for _, b := range parquetBombs {
+		add(b.name, func(text []byte) []byte {
+			at := b.place
+			if at < 0 {
+				at += len(text)
+			}
+			copy(text[at:], b.bytes)
+			return text
+		})
+	}
+	for k := range 60 {
+		add(fmt.Sprintf("list-%d", k), func(text []byte) []byte { return claimList(text, k) })
+	}
+	return cases
+}
+
+// claimList makes the header of a list in a description, the k-th byte that could be one, claim 2^31 - 1
+// elements.
+func claimList(text []byte, k int) []byte {
+	size := int(binary.LittleEndian.Uint32(text[len(text)-8:]))
+	from := len(text) - 8 - size
+	for i := from; i < len(text)-8; i++ {
+		if kind := text[i] & 15; kind != 12 && kind != 8 && kind != 5 || text[i]>>4 == 0 {
+			continue
+		}
+		if k--; k < 0 {
+			claim := append(append(append([]byte{}, text[:i]...), 0xf0|text[i]&15, 0xff, 0xff, 0xff, 0xff, 0x07), text[i+1:len(text)-8]...)
+			return append(binary.LittleEndian.AppendUint32(claim, uint32(size+5)), "PAR1"...)
+		}
+	}
+	return text[:len(text)-1]
 }
 
 // scoreFileCases put tokens in the place of a score, and change the number of scores.

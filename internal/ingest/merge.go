@@ -176,25 +176,29 @@ func (a *Assembly) queries() (ids []string, counts []int, runs []run, err error)
 		return nil, nil, nil, err
 	}
 	runs = make([]run, 0, total)
-	number := make(map[string]uint32)
 	numbers := make([][]uint32, len(a.Collectors)) // of each worker's queries, plus 1
+	most := 0
 	for i, z := range a.Collectors {
 		numbers[i] = make([]uint32, len(z.names))
+		most = max(most, len(z.names))
 	}
+	number := make(map[string]uint32, most)
 	for c := range a.parts() {
 		for _, part := range c.runs {
 			known := &numbers[c.worker][part.query]
 			if *known == 0 {
 				id := a.Collectors[c.worker].names[part.query]
-				if _, ok := number[id]; !ok {
+				q, ok := number[id]
+				if !ok {
 					if err := a.Mem.Take(input.QueryBytes, "queries"); err != nil {
 						return nil, nil, nil, err
 					}
-					number[id] = uint32(len(ids))
+					q = uint32(len(ids))
+					number[id] = q
 					ids = append(ids, id)
 					counts = append(counts, 0)
 				}
-				*known = number[id] + 1
+				*known = q + 1
 			}
 			q := *known - 1
 			counts[q] += int(part.docs)

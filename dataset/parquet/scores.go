@@ -1,0 +1,86 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/listwise/listwise/dataset/table"
+)
+
+// Scores writes a table of documents with their scores: the columns query and document (string), rank
+// (a whole number of 32 bits) and score (double), compressed by zstandard.
+type Scores struct {
+	sheet     *sheet
+	queries   []uint32 // places in the dictionary
+	documents []byte   // plain texts
+	ranks     []byte
+	scores    []float64
+	rows      int // of the row group, without those at hand
+}
+
+// scorePage and scoreGroup are how many documents a page and a row group have.
+const (
+	scorePage  = 1 << 14
+	scoreGroup = 1 << 20
+)
+
+// NewScores returns a writer.
+func NewScores(w io.Writer) *Scores {
+	return &Scores{sheet: newSheet(w, format.Zstd, []*sheetColumn{
+		{name: "query", kind: format.ByteArray, dictionary: true},
+		{name: "document", kind: format.ByteArray},
+		{name: "rank", kind: format.Int32},
+		{name: "score", kind: format.Double},
+	})}
+}
+
+// Document writes a document. It is an error if an identifier is no text.
+func (s *Scores) Document(query, document string, rank int, score float64) error {
+	if err := table.CheckIDs(query, document); err != nil {
+		return err
+	}
+	s.queries = append(s.queries, s.sheet.columns[0].place(query))
+	s.documents = appendText(s.documents, document)
+	s.ranks = binary.LittleEndian.AppendUint32(s.ranks, uint32(rank))
+	s.scores = append(s.scores, score)
+	if len(s.scores) < scorePage {
+		return nil
+	}
+	return s.flush()
+}
+
+// flush makes pages of the documents at hand, and ends a row group that is large enough.
+func (s *Scores) flush() error {
+	if len(s.scores) == 0 {
+		return nil
+	}
+	err := s.sheet.each(func(k int, v *pageValues) {
+		*v = pageValues{rows: len(s.scores)}
+		switch k {
+		case 0:
+			v.places = s.queries
+		case 1:
+			v.plain = s.documents
+		case 2:
+			v.plain = s.ranks
+		default:
+			v.plain = appendDoubles(nil, s.scores)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s.rows += len(s.scores)
+	s.queries, s.documents, s.ranks, s.scores = s.queries[:0], s.documents[:0], s.ranks[:0], s.scores[:0]
+	if s.rows < scoreGroup {
+		return nil
+	}
+	s.rows = 0
+	return s.sheet.endGroup()
+}
+
+// Close ends the file, and leaves open what it is written to.
+func (s *Scores) Close() error { return errors.Join(s.flush(), s.sheet.close()) }
