@@ -15,11 +15,13 @@ var allPage = template.Must(template.New("all.gohtml").Funcs(template.FuncMap{
 }).ParseFS(pageFiles, "page/all.gohtml"))
 
 // verdictClass is the class of a verdict's cells.
-var verdictClass = map[Verdict]string{Reproduced: "same", Better: "better", Worse: "worse", NotComparable: "not"}
+var verdictClass = map[Verdict]string{Reproduced: "same", Better: "better", Worse: "worse", OrderChanged: "turned", NotInformative: "not", NotComparable: "not"}
 
 // htmlPage is what the template gets.
 type htmlPage struct {
 	Facts    []Fact
+	Shares   []verdictShare
+	Scatter  template.HTML
 	About    []string
 	Summary  Table
 	Outcomes []htmlOutcome
@@ -44,7 +46,11 @@ func (o htmlOutcome) Verdict(line int) Verdict { return o.Report.Claims[line].Ve
 
 // WriteHTML writes the page, with plots and all tables in it.
 func (a *All) WriteHTML(w io.Writer) error {
-	p := htmlPage{Facts: a.Facts, About: aboutVerdicts, Summary: a.Summary()}
+	scatter, err := a.scatter()
+	if err != nil {
+		return err
+	}
+	p := htmlPage{Facts: a.Facts, Shares: a.shares(), Scatter: scatter, About: aboutVerdicts, Summary: a.Summary()}
 	for i := range a.Outcomes {
 		o := htmlOutcome{Outcome: &a.Outcomes[i]}
 		if r := o.Report; r != nil {

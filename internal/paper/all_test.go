@@ -79,6 +79,15 @@ func TestAllPages(t *testing.T) {
 	if !strings.Contains(html.String(), "<svg") || !strings.Contains(html.String(), "detail") || strings.Contains(html.String(), "<this>") {
 		t.Error("the HTML page lacks plot or tables, or does not escape")
 	}
+	if got := all.shares(); len(got) != 2 || got[0] != (verdictShare{Reproduced, 1, "50 %"}) || got[1] != (verdictShare{NotComparable, 1, "50 %"}) {
+		t.Errorf("the bar's parts are %v", got)
+	}
+	head, _, _ := strings.Cut(html.String(), "<section")
+	for _, want := range []string{`style="flex: 1 1 0"`, "on the line they agree", "<summary>Settings of this run"} {
+		if !strings.Contains(head, want) {
+			t.Errorf("the top of the HTML page lacks %q", want)
+		}
+	}
 	if regexp.MustCompile(`(src|href)="[^#]`).MatchString(html.String()) {
 		t.Error("the HTML page needs other files")
 	}
