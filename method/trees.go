@@ -59,6 +59,9 @@ func treeMethod(m Method, newLoss func(p *Problem) (loss.Loss, error)) *Method {
 		if err != nil {
 			return nil, nil, &train.ProblemError{Err: err}
 		}
+		if err := p.checkShape(); err != nil {
+			return nil, nil, err
+		}
 		learner, err := trees(p)
 		learner.Redraw, learner.Refit, learner.Decay = p.redraws(), p.Refit, p.Decay
 		return l, learner, err
@@ -101,6 +104,24 @@ func treeParameters() []Hyperparameter {
 		{Name: "bag", Kind: Integer, Default: "1", Min: 1, Max: 1000, Doc: "sums of trees that are grown side by side, with other random draws each, and averaged"},
 		{Name: "patience", Kind: Integer, Default: "100", Min: 0, Max: 1e6, Doc: "trees without a better one, by the validation data, after which no more are added; 0: all are"},
 	}
+}
+
+// onValues are the hyperparameters of trees that the values of leaves depend on, or that a refit
+// refuses for a reason of its own.
+var onValues = []string{"rate", "fit", "l1", "l2", "boosting", "bag", "monotone"}
+
+// checkShape returns an error for a refit with a hyperparameter of how trees are grown: none are, so
+// that it would have no effect.
+func (p *Problem) checkShape() error {
+	if !p.Refit {
+		return nil
+	}
+	for _, h := range treeParameters() {
+		if !slices.Contains(onValues, h.Name) && !p.Values.IsDefault(h.Name) {
+			return train.BadProblem("found %s=%s with a refit, expected it to be left out: a refit keeps the model's trees and learns their values, for which it has no effect", h.Name, p.Values.Text(h.Name))
+		}
+	}
+	return nil
 }
 
 // trees returns the learner with the hyperparameters' values.

@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/listwise/listwise/fuse"
@@ -22,12 +23,16 @@ type choice struct {
 // choose returns the best job of a fold, or the average of as many as the configuration asks
 // for.
 func (c *Config) choose(f Fold, jobs []*job) (choice, error) {
-	ranked := slices.Clone(jobs)
+	ranked := slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.dropped })
 	slices.SortStableFunc(ranked, func(a, b *job) int { return cmp.Compare(b.validation, a.validation) })
 	best := ranked[0]
 	ch := choice{best: best, model: best.model, validation: best.validation}
 	for _, j := range jobs {
-		ch.tried = append(ch.tried, j.validation)
+		tried := j.validation
+		if j.dropped {
+			tried = math.NaN()
+		}
+		ch.tried = append(ch.tried, tried)
 	}
 	n := min(c.Average, len(ranked))
 	if n <= 1 {

@@ -33,6 +33,7 @@ type job struct {
 
 	model      *model.Model
 	validation float64
+	dropped    bool // by successive halving, before it was trained
 }
 
 // name identifies the job in errors: "mle, Fold1, C=0.1".

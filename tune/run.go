@@ -42,11 +42,20 @@ type Config struct {
 	// own is not noticed. Names of entries and folds must be plain file names.
 	Dir string
 
+	// Halving has successive halving drop settings that do badly where they learn from a part of the
+	// queries, for every fold by itself: FoldResult.Tried is NaN for them. It goes with no Budget.Time.
+	Halving bool
+
 	// KeepModels is whether the result has the models of all settings: FoldResult.Models.
 	KeepModels bool
 
 	// Observe, if not nil, is called from several goroutines as jobs end.
 	Observe func(done, total int)
+
+	// Tell, if not nil, is Observe with the best so far.
+	Tell func(p Progress)
+
+	leader *leader
 }
 
 // Run trains every setting of every entry on every fold, chooses on validation
@@ -60,9 +69,15 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	grids := c.draw()
 	jobs := c.jobs()
 	var err error
-	if c.Budget.Time > 0 {
+	switch {
+	case c.Budget.Time > 0:
 		jobs, err = c.runWithin(ctx, jobs)
-	} else {
+	case c.Halving:
+		var left []*job
+		if left, err = c.halve(ctx, jobs); err == nil {
+			err = c.runJobs(ctx, left, 0, len(left))
+		}
+	default:
 		err = c.runJobs(ctx, jobs, 0, len(jobs))
 	}
 	if err != nil {
@@ -107,6 +122,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // open completes and checks the configuration, and makes its folder.
 func (c *Config) open() error {
 	c.complete()
+	c.leader = new(leader)
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -137,6 +153,9 @@ func (c *Config) check() error {
 	}
 	if err := c.Budget.check(); err != nil {
 		return err
+	}
+	if c.Halving && c.Budget.Time > 0 {
+		return fmt.Errorf("found successive halving within %v, expected a number of settings: what is dropped would depend on the time", c.Budget.Time)
 	}
 	if c.Average < 0 {
 		return fmt.Errorf("found an average of %d settings, expected a positive number, or 0 for the best alone", c.Average)
@@ -196,6 +215,11 @@ func (c *Config) runJobs(ctx context.Context, jobs []*job, done, all int) error 
 		if c.Observe != nil {
 			c.Observe(done, all)
 		}
+		if c.Tell != nil {
+			p := c.leader.finished(jobs[i], len(c.Folds))
+			p.Done, p.Total = done, all
+			c.Tell(p)
+		}
 		mu.Unlock()
 	})
 	if ctx.Err() != nil {
@@ -207,6 +231,9 @@ func (c *Config) runJobs(ctx context.Context, jobs []*job, done, all int) error 
 func countUnconverged(jobs []*job) int {
 	n := 0
 	for _, j := range jobs {
+		if j.dropped {
+			continue
+		}
 		if converged := j.model.Training.Converged; converged != nil && !*converged {
 			n++
 		}

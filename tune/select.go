@@ -112,7 +112,7 @@ func (c *Config) checkChoices(jobs []*job) error {
 		next += len(own)
 		undecided := false
 		for k := range c.Folds {
-			of := own[k*n : (k+1)*n]
+			of := slices.DeleteFunc(slices.Clone(own[k*n:(k+1)*n]), func(j *job) bool { return j.dropped })
 			if slices.ContainsFunc(of, func(j *job) bool { return j.validation != of[0].validation }) {
 				undecided = false
 				break

@@ -193,7 +193,7 @@ func (s *source) require(cmd *cobra.Command) error {
 		return required(cmd, "data")
 	}
 	if s.data != "" {
-		return usageErrorf("--data %s: expected either it or the files --train, --valid and --test", s.data)
+		return usageErrorf("--data %s: expected either it, a folder, or the files --train, --valid and --test", s.data)
 	}
 	return required(cmd, "train", "valid")
 }

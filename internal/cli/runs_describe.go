@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,6 +143,9 @@ func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {
 	}
 	varied := row.Varied()
 	for i, s := range row.Entry.Settings {
+		if math.IsNaN(f.Tried[i]) {
+			continue // dropped by successive halving
+		}
 		all := s.Typed()
 		tried := make(map[string]any)
 		for _, name := range varied {

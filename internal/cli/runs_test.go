@@ -117,7 +117,7 @@ func TestRecordHasWhatIsReported(t *testing.T) {
 
 func checkRecordedTuning(t *testing.T, r *runs.Run, tuned *tuneJSON) {
 	t.Helper()
-	if len(r.Results) != 8 || len(r.Data) != 9 || len(r.Files) != 1+2*3*3 {
+	if len(r.Results) != 8 || len(r.Data) != 9 || len(r.Files) != 2+2*3*3 { // results.json, tuning.jsonl, and of each method and fold three
 		t.Fatalf("run of tune is %+v", r)
 	}
 	for _, m := range tuned.Methods {

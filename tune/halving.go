@@ -1,0 +1,100 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/random"
+)
+
+const (
+	halvingFactor = 3 // a round has so many times the queries of the one before, and one in so many settings
+	halvingRounds = 2 // before the last, at most: the first learns from a ninth of the queries
+	fewestQueries = 10
+)
+
+// shares returns of how many parts of the queries the rounds of successive halving learn from one,
+// for a number of settings and of queries: 9 and 3, 3 alone, or none.
+func shares(settings, queries int) []int {
+	const third, ninth = halvingFactor, halvingFactor * halvingFactor
+	switch {
+	case settings >= ninth && queries/ninth >= fewestQueries:
+		return []int{ninth, third}
+	case settings >= third && queries/third >= fewestQueries:
+		return []int{third}
+	}
+	return nil
+}
+
+// halve drops jobs by successive halving (Jamieson and Talwalkar, AISTATS 2016), for every entry and
+// fold by itself, so that a fold's test data decide nothing: all settings learn from a share of the
+// training queries, drawn by the seed; the best third on the validation data learns from three times
+// as many; those that are left are trained on all.
+func (c *Config) halve(ctx context.Context, jobs []*job) (left []*job, err error) {
+	next := 0
+	type race struct {
+		jobs  []*job
+		parts []int
+	}
+	var races []*race
+	for i := range c.Entries {
+		for range c.Folds {
+			of := jobs[next : next+len(c.Entries[i].Settings)]
+			next += len(of)
+			races = append(races, &race{slices.Clone(of), shares(len(of), len(of[0].fold.Train.Queries))})
+		}
+	}
+	drawn := make(map[string]*dataset.Dataset)
+	for round := range halvingRounds {
+		var heats []*job
+		of := make(map[*job]*job) // the whole of a heat
+		for _, r := range races {
+			if round >= len(r.parts) {
+				continue
+			}
+			for k, j := range r.jobs {
+				heat := *j
+				heat.fold = c.shareOf(j.fold, r.parts[round], drawn)
+				heat.train = heat.fold.Train.Fingerprint()
+				heats = append(heats, &heat)
+				of[&heat], r.jobs[k] = j, &heat
+			}
+		}
+		if err := c.runJobs(ctx, heats, 0, len(heats)); err != nil {
+			return nil, err
+		}
+		for _, r := range races {
+			if round >= len(r.parts) {
+				continue
+			}
+			slices.SortStableFunc(r.jobs, func(a, b *job) int { return cmp.Compare(b.validation, a.validation) })
+			keep := (len(r.jobs) + halvingFactor - 1) / halvingFactor
+			for k, heat := range r.jobs {
+				r.jobs[k] = of[heat]
+				r.jobs[k].dropped = k >= keep
+			}
+			r.jobs = r.jobs[:keep]
+		}
+	}
+	for _, j := range jobs {
+		if !j.dropped {
+			left = append(left, j)
+		}
+	}
+	return left, nil
+}
+
+// shareOf returns a fold with one of so many parts of its training queries.
+func (c *Config) shareOf(f *Fold, parts int, drawn map[string]*dataset.Dataset) *Fold {
+	name := fmt.Sprintf("%s.1of%d", f.Name, parts)
+	if drawn[name] == nil {
+		n := len(f.Train.Queries)
+		queries := random.Stream(c.Seed, "halving", f.Name).Perm(n)[:n/parts]
+		slices.Sort(queries)
+		drawn[name] = f.Train.Subset(queries)
+	}
+	return &Fold{Name: name, Train: drawn[name], Valid: f.Valid, Test: f.Test}
+}
