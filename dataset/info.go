@@ -41,6 +41,9 @@ type Info struct {
 	ConstantFeatures      []int `json:"constant_features"`
 	ConstantWithinQueries []int `json:"constant_within_queries"`
 
+	// MissingValues are the features that documents lack, in their order; nil if none does.
+	MissingValues []MissingFeature `json:"missing_values,omitempty"`
+
 	Duplicates Duplicates `json:"duplicates"`
 
 	// Warnings are the reader's and those about properties of the data that matter for
@@ -79,6 +82,31 @@ func weightRange(weights []float64) *WeightRange {
 	return r
 }
 
+// MissingFeature is the number of documents that lack a feature; its number is LETOR's,
+// counted from 1.
+type MissingFeature struct {
+	Feature   int `json:"feature"`
+	Documents int `json:"documents"`
+}
+
+func missingFeatures(d *Dataset) (list []MissingFeature) {
+	if d.missing == 0 {
+		return nil
+	}
+	counts := make([]int, d.Features)
+	for k, v := range d.x {
+		if isNaN(v) {
+			counts[k%d.Features]++
+		}
+	}
+	for j, n := range counts {
+		if n > 0 {
+			list = append(list, MissingFeature{Feature: j + 1, Documents: n})
+		}
+	}
+	return list
+}
+
 // Bucket is the number of queries with From to To documents.
 type Bucket struct {
 	From    int `json:"from"`
@@ -114,6 +142,7 @@ func Describe(d *Dataset, threshold float64) Info {
 		FeatureNames:      d.FeatureNames,
 		Threshold:         threshold,
 		DocumentsPerQuery: spread(d),
+		MissingValues:     missingFeatures(d),
 		Duplicates:        countDuplicates(d, threshold),
 		QueryWeights:      weightRange(d.QueryWeights()),
 		DocumentWeights:   weightRange(d.Weights()),
@@ -149,8 +178,8 @@ func constantFeatures(d *Dataset) (whole, within []int) {
 		head := q.Row(0)
 		for row := range slices.Chunk(q.X, max(d.Features, 1)) {
 			for j, v := range row {
-				variesWithin[j] = variesWithin[j] || v != head[j]
-				variesWhole[j] = variesWhole[j] || v != first[j]
+				variesWithin[j] = variesWithin[j] || differ(v, head[j])
+				variesWhole[j] = variesWhole[j] || differ(v, first[j])
 			}
 		}
 	}
@@ -164,6 +193,9 @@ func constantFeatures(d *Dataset) (whole, within []int) {
 	}
 	return whole, within
 }
+
+// differ tells whether two values are different, two missing ones being the same.
+func differ(a, b float32) bool { return a != b && !(isNaN(a) && isNaN(b)) }
 
 func countDuplicates(d *Dataset, threshold float64) Duplicates {
 	var count Duplicates

@@ -18,7 +18,8 @@ func newDataInfoCommand(env *environment) *cobra.Command {
 		Short: "Tell what a data set holds, and what is odd about it",
 		Long: `Counts queries, documents and grades, and finds what surprises a learner: queries
 without a relevant document, features that never vary, documents with the same
-features but different grades. Several files are taken together as one set.`,
+features but different grades. Missing values are counted, unless --missing says
+what becomes of them. Several files are taken together as one set.`,
 		Example: `  listwise data info train.txt
   listwise data info S1.txt.gz S2.txt.gz S3.txt.gz --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,6 +44,9 @@ features but different grades. Several files are taken together as one set.`,
 		},
 	}
 	in.addTo(cmd)
+	missing := cmd.Flags().Lookup("missing")
+	missing.DefValue, in.missing = dataset.MissingKeep.String(), dataset.MissingKeep.String()
+	missing.Usage = "`what` nan and NULL stand for: keep (nothing: they are counted), error, zero, or min (the least value within the query)"
 	relevant.addTo(cmd)
 	return cmd
 }
@@ -77,6 +81,9 @@ func infoReport(info dataset.Info) report {
 	addWeights(add, "document", info.DocumentWeights)
 	add("constant features", numbers(info.ConstantFeatures))
 	add("constant within every query", numbers(info.ConstantWithinQueries))
+	if info.MissingValues != nil {
+		add("documents that lack a feature", missingFeatures(info))
+	}
 	add("documents with a copy of the same features", info.Duplicates.Documents)
 	add("of these in sets of different grades", info.Duplicates.ConflictingGrades)
 	add("of these in sets relevant and irrelevant", info.Duplicates.ConflictingRelevance)
@@ -96,6 +103,19 @@ func addWeights(add func(what string, value any), of string, w *dataset.WeightRa
 	add(of+" weights: most", w.Max)
 	add(of+" weights: sum", w.Sum)
 	add(of+" weights of 0", w.Zero)
+}
+
+// missingFeatures lists the features that documents lack, with how many do.
+func missingFeatures(info dataset.Info) string {
+	parts := make([]string, len(info.MissingValues))
+	for i, m := range info.MissingValues {
+		name := strconv.Itoa(m.Feature)
+		if info.FeatureNames != nil {
+			name += " " + info.FeatureNames[m.Feature-1]
+		}
+		parts[i] = fmt.Sprintf("%s: %d", name, m.Documents)
+	}
+	return strings.Join(parts, ", ")
 }
 
 // numberedNames lists names with their numbers, from 1.
