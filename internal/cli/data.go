@@ -42,6 +42,7 @@ values made a feature (--one-hot).`,
 	}
 	cmd.AddCommand(
 		newDataInfoCommand(env),
+		newDataReportCommand(env),
 		newDataCleanCommand(env),
 		newDataNormalizeCommand(env),
 		newDataFoldCommand(env),

@@ -99,16 +99,27 @@ func sameRanks(t *testing.T, what string, want, got []float64) {
 	}
 }
 
-// Claim: the commands of docs/explain.md print what the document says.
-func TestExplainDocument(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "explain.md"))
-	if err != nil {
-		t.Fatal(err)
+// Claim: the commands of docs/explain.md and docs/data-report.md print what the documents say.
+func TestProductDocuments(t *testing.T) {
+	for page, commands := range map[string]int{"explain.md": 5, "data-report.md": 1} {
+		t.Run(page, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(t.TempDir())
+			writeProducts(t)
+			if ran := runDocument(t, string(text)); ran != commands {
+				t.Errorf("found %d commands, expected %d", ran, commands)
+			}
+		})
 	}
-	t.Chdir(t.TempDir())
-	writeProducts(t)
-	ran := 0
-	for _, block := range strings.Split(string(text), "```console\n")[1:] {
+}
+
+// runDocument runs the commands of a document, compares what they print, and returns their number.
+func runDocument(t *testing.T, text string) (ran int) {
+	t.Helper()
+	for _, block := range strings.Split(text, "```console\n")[1:] {
 		block, _, _ = strings.Cut(block, "```")
 		for _, part := range strings.Split("\n"+block, "\n$ listwise ")[1:] {
 			command, want, _ := strings.Cut(part, "\n")
@@ -119,9 +130,7 @@ func TestExplainDocument(t *testing.T) {
 			ran++
 		}
 	}
-	if ran != 5 {
-		t.Errorf("found %d commands, expected 5", ran)
-	}
+	return ran
 }
 
 // quotedFields divides a command line at blanks that are not within quotation marks.

@@ -16,6 +16,7 @@ var readers = []struct {
 }{
 	{"data.txt", []string{"linear.json"}, "score --model linear.json --data data.txt", 60},
 	{"data.txt", nil, "data info data.txt --format json", 30},
+	{"data.csv", nil, "data report --data data.csv --out out.html --format json", 30},
 	{"data.txt", nil, "train --method mle --train data.txt --model out.json --no-record", 40},
 	{"data.txt", []string{"a.scores"}, "eval --data data.txt --scores a.scores --no-record --format json", 40},
 	{"data.csv", []string{"linear.json"}, "score --model linear.json --data data.csv", 100},

@@ -319,6 +319,7 @@ var dataUsers = []struct {
 	{"data info data.txt --format json", nil},
 	{"data normalize data.txt --out out.txt", nil},
 	{"data clean data.txt --reading R3 --drop-empty --out out.txt", nil},
+	{"data report data.txt --against vali.txt --out out.html", nil},
 	{"data fold data.txt --folds 3 --out out", nil},
 	{"eval --model plain.json --data data.txt --no-record", nil},
 	{"train --method convexloss --train data.txt --model out.json --no-record", nil},

@@ -31,6 +31,7 @@ var bases = []struct{ args, files string }{
 	{"export --model mart.json --to xgboost --out out.json", "mart.json"},
 	{"export --model mart.json --to lightgbm --out out.txt", "mart.json"},
 	{"data info data.txt", "data.txt"},
+	{"data report --data data.txt --against vali.txt --out out.html", "data.txt vali.txt"},
 	{"data clean data.txt --out out.txt", "data.txt"},
 	{"data normalize data.txt --out out.txt", "data.txt"},
 	{"data convert data.txt --out out.txt", "data.txt"},

@@ -34,6 +34,7 @@ var writers = []string{
 	"data convert {in:data.lwd} --out {out:o.lwd}",
 	"data convert {in:data.txt} {in:vali.txt} --out {out:o.txt.gz}",
 	"data clean {in:data.txt} --out {out:o.txt}",
+	"data report --data {in:data.txt} --against {in:vali.txt} --out {out:d.html}",
 	"data normalize {in:data.txt} --out {out:o.txt}",
 	"data fold {in:data.txt} --folds 3 --out {out:parts}",
 	"data fold --parts {in:data.txt} {in:vali.txt} {in:data.txt.gz} --out {out:parts}",
