@@ -76,9 +76,10 @@ type details struct {
 // explained has the largest contributions of features to scores.
 type explained struct {
 	Docs    string    `json:"d"` // packed places in details of the documents that are explained
-	Per     int       `json:"n"` // contributions a document and system
+	Per     int       `json:"n"` // contributions a document and system; padded with zero ones
 	Systems []int     `json:"y"`
 	Largest []float64 `json:"m"` // of each of these systems: the largest contribution's magnitude
 	Mean    []float64 `json:"b"` // of each system: the mean score of the query's documents, to which contributions are added
 	Parts   string    `json:"c"` // of each system, document: pairs of a packed feature and contribution
+	Values  string    `json:"v"` // of each document: how many, pairs of a packed feature and its value in the data
 }

@@ -78,3 +78,28 @@ func rounded(v float64, significant int) float64 {
 	}
 	return r
 }
+
+// A feature's value takes valueDigits digits, the number of a document's values valueCountDigits.
+const valueDigits, valueCountDigits = 4, 2
+
+// packedValue appends a value to five significant digits: 0 stands for a missing one, 1 for 0.
+func packedValue(to []byte, v float32) []byte {
+	switch size := math.Abs(float64(v)); {
+	case v != v:
+		return packed(to, 0, valueDigits)
+	case size == 0:
+		return packed(to, 1, valueDigits)
+	default:
+		exponent := int(math.Floor(math.Log10(size)))
+		mantissa := int(math.Round(size / math.Pow(10, float64(exponent-4))))
+		if mantissa > 99_999 {
+			mantissa, exponent = mantissa/10, exponent+1
+		}
+		mantissa = max(mantissa, 10_000)
+		code := 2 * ((exponent+50)*90_000 + mantissa - 10_000)
+		if v < 0 {
+			code++
+		}
+		return packed(to, 2+code, valueDigits)
+	}
+}

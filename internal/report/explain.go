@@ -14,9 +14,10 @@ import (
 // gives all documents alike ranks none of them. For a linear scorer that is
 // w_f·(x_f − mean of f in the query). An explainer is not safe for concurrent use.
 type explainer struct {
-	model  *model.Model
-	exact  *explain.Explainer
-	places []int // of the model's features among those of the page; nil: their numbers
+	model   *model.Model
+	exact   *explain.Explainer
+	columns []int // of the data that are the model's features; nil: the first ones
+	places  []int // of the model's features among those of the page; nil: their numbers
 
 	at    *dataset.Query
 	parts *explain.Query // of its documents
@@ -35,7 +36,11 @@ func newExplainer(m *model.Model, d *dataset.Dataset) *explainer {
 	if err != nil || !exact.ByFeature() {
 		return nil
 	}
-	return &explainer{model: m, exact: exact}
+	columns, err := m.Columns(d)
+	if err != nil {
+		return nil
+	}
+	return &explainer{model: m, exact: exact, columns: columns}
 }
 
 // query makes a query the one whose documents are explained.
@@ -56,6 +61,18 @@ func (e *explainer) query(q *dataset.Query) error {
 		}
 	}
 	return nil
+}
+
+// valueOf returns a feature of the model as the data have it; what they lack is 0.
+func (e *explainer) valueOf(doc, feature int) float32 {
+	column := feature
+	if e.columns != nil {
+		column = e.columns[feature]
+	}
+	if row := e.at.Row(doc); column < len(row) {
+		return row[column]
+	}
+	return 0
 }
 
 // contribution is what a feature, from 0, does to a score.

@@ -14,11 +14,8 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-const (
-	listedDocs = 20 // of each system's ranking are listed
-
-	mostParts, fewestParts = 5, 2 // contributions that are listed for a score
-)
+// listedDocs is how many of each system's ranking are listed.
+const listedDocs = 20
 
 // order returns the documents of a query, best first, as the measures took them.
 func (in *input) order(system int, q query) []int {
@@ -81,41 +78,6 @@ func (r *Report) explore(ctx context.Context, in *input) error {
 		return err
 	}
 	slices.SortFunc(r.pieces, func(a, b details) int { return cmp.Compare(a.Query, b.Query) })
-	return nil
-}
-
-// explain adds the contributions to the scores of the rankings: as many a score,
-// from mostParts to fewestParts, as leave room for all queries, or else those of as
-// many queries as fit.
-func (r *Report) explain(ctx context.Context, in *input, room int) error {
-	for parts := mostParts; parts >= fewestParts; parts-- {
-		left := room
-		for i := range r.pieces {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			x, err := r.explanations(in, r.pieces[i].Query, parts)
-			if err != nil {
-				return err
-			}
-			size, err := length(x)
-			if err != nil {
-				return err
-			}
-			if left -= size; left < 0 {
-				break
-			}
-			r.pieces[i].Explained = x
-		}
-		if left >= 0 {
-			return nil
-		}
-		if parts > fewestParts {
-			for i := range r.pieces {
-				r.pieces[i].Explained = nil
-			}
-		}
-	}
 	return nil
 }
 
@@ -237,54 +199,4 @@ func identifiers(q *dataset.Query, docs []int) []string {
 		}
 	}
 	return ids
-}
-
-// explanations returns the given number of largest contributions to the scores of the
-// documents that any system ranks first, nil if there is no system to explain.
-func (r *Report) explanations(in *input, i, most int) (*explained, error) {
-	q := in.queries[i]
-	shown, kept := in.leaders(q, firstDocs), in.kept(q)
-	x := &explained{Per: most}
-	var places, parts []byte
-	for _, doc := range shown {
-		at, _ := slices.BinarySearch(kept, doc)
-		places = packed(places, at, width(len(kept)))
-	}
-	x.Docs = string(places)
-	for s := range in.names {
-		e := in.explained[s][q.division]
-		if e == nil {
-			continue
-		}
-		if err := e.query(in.at(q)); err != nil {
-			return nil, err
-		}
-		each, largest := make([][]contribution, len(shown)), 0.0
-		for d, doc := range shown {
-			each[d] = leading(e.document(doc), most)
-			largest = max(largest, math.Abs(each[d][0].value))
-		}
-		x.Systems, x.Largest, x.Mean = append(x.Systems, s), append(x.Largest, rounded(largest, 4)), append(x.Mean, rounded(e.score, 6))
-		for _, list := range each {
-			for _, c := range list {
-				parts = packed(parts, placeOf(e.places, c.feature), r.data.FeatureDigits)
-				parts = between(parts, c.value, -largest, largest)
-			}
-		}
-	}
-	if x.Systems == nil {
-		return nil, nil
-	}
-	x.Parts = string(parts)
-	return x, nil
-}
-
-// leading returns the given number of contributions of largest magnitude, padded with zero
-// contributions.
-func leading(all []contribution, most int) []contribution {
-	slices.SortStableFunc(all, func(a, b contribution) int { return cmp.Compare(math.Abs(b.value), math.Abs(a.value)) })
-	for len(all) < most {
-		all = append(all, contribution{})
-	}
-	return all[:most]
 }

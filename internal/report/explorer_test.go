@@ -256,3 +256,87 @@ func TestSwapsAreTrue(t *testing.T) {
 	}
 	b.quiet()
 }
+
+// Claim: the panel of a document has each feature's value as the data have it, and the numbers it
+// prints add up to the score that it prints, for both systems and for every document listed.
+func TestPanelAddsUp(t *testing.T) {
+	s := small(t)
+	_, page := s.build(t)
+	b := open(t, page, 1200)
+	in, err := newInput(&s.config, s.divisions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type panel struct {
+		Document string
+		Sums     []float64 // of each system: the numbers added up, minus the score
+		Values   map[string]string
+	}
+	for _, query := range []int{0, 7, 13} {
+		b.choose("explorer-query", strconv.Itoa(query))
+		var panels []panel
+		raw := eval[json.RawMessage](b, `(() => {
+			const number = text => Number(text.replace('−', '-').replace('+', ''));
+			return [...document.querySelectorAll('#explorer-lists ol:first-child li, #explorer-lists ol li')].map(li => li.dataset.doc).filter((d, i, all) => all.indexOf(d) === i).map(d => {
+				document.querySelector('#explorer-lists [data-doc="' + d + '"] button').click();
+				const why = document.getElementById('why'), values = {};
+				const sums = [...why.querySelectorAll('.columns > div')].filter(side => side.querySelector('.bars')).map(side => {
+					const rows = [...side.querySelectorAll('.bars:not(.head)')].flatMap(grid => { const cells = [...grid.children], rows = []; for (let i = 0; i < cells.length; i += 4) rows.push(cells.slice(i, i + 4).map(c => c.textContent)); return rows; });
+					for (const row of rows) if (row[1]) values[row[0]] = row[1];
+					const total = rows.pop();
+					return rows.reduce((sum, row) => sum + number(row[3]), 0) - number(total[3]);
+				});
+				const id = rankingsOf(state())[+d].id;
+				document.querySelector('#explorer-lists [data-doc="' + d + '"] button').click();
+				return { Document: id, Sums: sums, Values: values };
+			});
+			function state() { return +document.getElementById('explorer-query').value; }
+		})()`)
+		if err := json.Unmarshal(raw, &panels); err != nil {
+			t.Fatal(err)
+		}
+		if len(panels) < 10 {
+			t.Fatalf("query %d: %d panels, want those of ten documents at least", query, len(panels))
+		}
+		set := in.at(in.queries[query])
+		ids := identifiers(set, indices(slices.Repeat([]bool{true}, set.Len())))
+		for _, p := range panels {
+			for _, sum := range p.Sums {
+				if math.Abs(sum) > 1e-9 {
+					t.Errorf("query %d, document %s: the numbers are %v off the score", query, p.Document, sum)
+				}
+			}
+			doc := slices.Index(ids, p.Document)
+			if len(p.Values) < 5 || len(p.Sums) == 0 {
+				t.Fatalf("query %d, document %s: %d values, %d sums", query, p.Document, len(p.Values), len(p.Sums))
+			}
+			for name, text := range p.Values {
+				var f int
+				if _, err := fmt.Sscanf(name, "feature %d", &f); err != nil {
+					t.Fatalf("feature %q", name)
+				}
+				got, err := strconv.ParseFloat(strings.Replace(text, "−", "-", 1), 64)
+				if want := float64(set.Row(doc)[f-1]); err != nil || math.Abs(got-want) > 1e-4*math.Abs(want) {
+					t.Errorf("query %d, document %s: %s is %s, want %v", query, p.Document, name, text, want)
+				}
+			}
+		}
+	}
+	b.quiet()
+}
+
+// Claim: a feature's value comes back from its digits to five significant ones, whatever its size.
+func TestValuesComeBack(t *testing.T) {
+	_, page := small(t).build(t)
+	b := open(t, page, 800)
+	for _, v := range []float32{0, 1, -1, 0.1, 99999, 999995, -123456, 1e-7, math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, 1e-38, 0.099999994} {
+		got := eval[float64](b, fmt.Sprintf(`featureValue(unpack(%q, 0, 4))`, packedValue(nil, v)))
+		if math.Abs(got-float64(v)) > 5.1e-5*math.Abs(float64(v)) {
+			t.Errorf("%v comes back as %v", v, got)
+		}
+	}
+	if !eval[bool](b, fmt.Sprintf(`Number.isNaN(featureValue(unpack(%q, 0, 4)))`, packedValue(nil, float32(math.NaN())))) {
+		t.Error("a missing value does not come back")
+	}
+	b.quiet()
+}

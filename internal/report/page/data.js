@@ -62,9 +62,11 @@ function rankingsOf(query) {
   return docs;
 }
 
-// explain adds the contributions of features to the documents that have any.
+// explain adds the contributions of features, and the features' values, to the documents that
+// have any.
 function explain(x, docs) {
   const wd = widthFor(docs.length), wf = report.featureDigits, shown = x.d.length / wd;
+  const document = i => docs[unpack(x.d, i * wd, wd)];
   let at = 0;
   x.y.forEach((s, k) => {
     for (let i = 0; i < shown; i++) {
@@ -74,9 +76,22 @@ function explain(x, docs) {
         if (Math.abs(value) > x.m[k] / 5000) parts.push({ feature: unpack(x.c, at, wf), value });
       }
       parts.mean = x.b[k];
-      docs[unpack(x.d, i * wd, wd)].parts.set(s, parts);
+      document(i).parts.set(s, parts);
     }
   });
+  at = 0;
+  for (let i = 0; i < shown; i++) {
+    const values = document(i).values = new Map();
+    let count = unpack(x.v, at, 2);
+    for (at += 2; count > 0; count--, at += wf + 4) values.set(unpack(x.v, at, wf), featureValue(unpack(x.v, at + wf, 4)));
+  }
+}
+
+// featureValue is a value of a feature, NaN where it is missing: see digits.go.
+function featureValue(code) {
+  if (code < 2) return code === 0 ? NaN : 0;
+  const size = (code - 2) >> 1;
+  return (code % 2 ? -1 : 1) * Number(`${10000 + size % 90000}e${Math.floor(size / 90000) - 54}`);
 }
 
 const rankText = rank => rank === Infinity ? 'none' : String(rank);

@@ -1,5 +1,7 @@
 // The query explorer: two systems' rankings of one query.
 
+const shownParts = 8; // contributions that are seen at first
+
 function explorer() {
   const available = [...detailsOf.keys()];
   if (!available.length) return () => {};
@@ -182,16 +184,25 @@ function explorer() {
         return html('div', {}, html('h3', {}, name), html('p', { class: 'small' },
           report.weights.some(w => w.system === s) ? 'The page has no contributions to this score.' : 'Its scores cannot be taken apart: there is no model, or a score depends on the query’s other documents.'));
       }
-      const most = Math.max(...parts.map(p => Math.abs(p.value)), 1e-12);
-      const rest = d.score[s] - parts.mean - parts.reduce((sum, p) => sum + p.value, 0);
-      return html('div', {}, html('h3', {}, `${name}: rank ${rankText(d.rank[s])}, score ${figures(d.score[s], 4)}`),
-        html('div', { class: 'bars' }, parts.map(p => [html('span', {}, featureName(p.feature)),
-          svg('svg', { viewBox: '-100 0 200 14', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('path', { class: 'zero', d: 'M0 0V14' }), svg('path', { class: p.value > 0 ? 'up' : 'down', d: `M0 2H${(98 * p.value / most).toFixed(1)}V12H0z` })),
-          html('span', {}, (p.value < 0 ? '' : '+') + figures(p.value, 3))]).flat()),
-        html('p', { class: 'small' }, `all others ${rest < 0 ? '' : '+'}${figures(rest, 3)}, on top of the query’s mean score ${figures(parts.mean, 4)}`));
+      // What is printed adds up: the rest is worked out from rounded numbers.
+      const most = Math.max(...parts.map(p => Math.abs(p.value)), Math.abs(d.score[s]) / 1e3, 1e-12);
+      const decimals = Math.max(0, Math.min(12, 3 - Math.floor(Math.log10(most)))), unit = 10 ** decimals;
+      const steps = v => Math.round(v * unit), score = steps(d.score[s]), mean = steps(parts.mean);
+      const rest = score - mean - parts.reduce((sum, p) => sum + steps(p.value), 0), number = (v, signed) => fixed(v / unit, decimals, signed);
+      const bar = p => svg('svg', { viewBox: '-100 0 200 14', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('path', { class: 'zero', d: 'M0 0V14' }),
+        svg('path', { class: p.value > 0 ? 'up' : 'down', d: `M0 2H${(98 * p.value / most).toFixed(1)}V12H0z` }));
+      const value = p => !d.values || !d.values.has(p.feature) ? '' : Number.isNaN(d.values.get(p.feature)) ? 'missing' : figures(d.values.get(p.feature), 5);
+      const rows = list => html('div', { class: 'bars' }, list.map(p => [html('span', {}, featureName(p.feature)), html('span', { class: 'value' }, value(p)), bar(p), html('span', {}, number(steps(p.value), true))]).flat());
+      const total = (name, v, signed) => [html('span', {}, name), html('span', {}), html('span', {}), html('span', {}, number(v, signed))];
+      const later = parts.slice(shownParts);
+      return html('div', {}, html('h3', {}, `${name}: rank ${rankText(d.rank[s])}, score ${number(score)}`),
+        html('div', { class: 'bars head' }, html('span', {}, 'feature'), html('span', { class: 'value' }, 'value'), html('span', {}), html('span', {}, 'adds')),
+        rows(parts.slice(0, shownParts)),
+        later.length ? html('details', {}, html('summary', {}, `${later.length} more`), rows(later)) : null,
+        html('div', { class: 'bars sum' }, rest ? total('all others', rest, true) : [], total('the query’s mean score', mean, true), html('b', {}, 'score'), html('span', {}), html('span', {}), html('b', {}, number(score))));
     };
     return html('div', { class: 'why', id: 'why' }, html('h3', {}, `Why document ${d.id} (grade ${report.grades[d.grade]}) stands where it does`),
-      html('p', { class: 'small' }, 'The largest contributions of features to its scores: what they add to the query’s mean score. All of them, the others and the mean add up to the score.'),
+      html('p', { class: 'small' }, 'What the features add to the query’s mean score; with it they add up to the document’s.'),
       html('div', { class: 'columns' }, [...new Set([state.left, state.right])].map(side)));
   }
 
