@@ -279,10 +279,23 @@ func (b *keyed) lgbmNodes(n, features int, m32 *merged) (nodes []scorer.TreeNode
 	return nodes, zeros, nil
 }
 
+// lgbmThreshold returns the float32 that divides features, rounded to float32, as LightGBM
+// divides them by t. Its thresholds are the middle of two values, or up to some units in the last
+// place above. A middle of few digits is one of decimals, which other documents may have as their
+// value: it goes left, so t is rounded as that value is. Any other is one of float32s or of long
+// numbers, to which [below32] is exact, or as close as can be.
+func lgbmThreshold(t float64) float32 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(t, 'g', 8, 64), 64)
+	if size := math.Abs(t); err == nil && size >= 1e-12 && size <= math.MaxFloat32 && math.Abs(t-short) <= size*0x1p-50 {
+		return float32(short)
+	}
+	return below32(t)
+}
+
 // lgbmDivide sets how a node with a threshold divides. LightGBM takes what is within lgbmZero of 0
 // as 0. ways reports that zeros and missing values do not go where the threshold sends them.
 func (b *keyed) lgbmDivide(n *scorer.TreeNode, at int, threshold float64, decision int) (ways bool, err error) {
-	n.Threshold = below32(threshold)
+	n.Threshold = lgbmThreshold(threshold)
 	if math.Abs(threshold) <= float64(lgbmZero) {
 		if n.Threshold = lgbmZero; threshold < 0 {
 			n.Threshold = before(-lgbmZero)

@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -101,6 +102,37 @@ func TestLightGBMRules(t *testing.T) {
 		if got[i] != want[i] {
 			t.Errorf("document %d has the score %v, expected %v", i+1, got[i], want[i])
 		}
+	}
+}
+
+// Claim: decimals of up to six digits, as tables have them, and float32s go where LightGBM, which
+// computes with doubles, sends them, at thresholds that are the middle of two such values, rounded
+// up: 0.1195 goes left at 0.11950000000000001, although it is above that as a float32.
+func TestLightGBMThresholds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	same := func(x, threshold float64) {
+		t.Helper()
+		if got, want := float32(x) <= lgbmThreshold(threshold), x <= threshold; got != want {
+			t.Fatalf("%v at most %v: found %v, expected %v", x, threshold, got, want)
+		}
+	}
+	for range 20_000 {
+		scale := math.Pow10(rng.IntN(7))
+		number := func(n int) float64 { return float64(n) / scale }
+		n, gap := rng.IntN(500_000), 1+rng.IntN(9)
+		middle := number(2*n+gap) / 2
+		threshold := math.Nextafter(middle, math.Inf(1))
+		for _, x := range []float64{number(n), middle, number(n + gap), number(n - 1), -number(n)} {
+			same(x, threshold)
+		}
+		a, b := rng.Float32(), rng.Float32()
+		if rng.IntN(2) == 0 {
+			b = math.Nextafter32(a, 1)
+		}
+		a, b = min(a, b), max(a, b)
+		threshold = math.Nextafter((float64(a)+float64(b))/2, math.Inf(1))
+		same(float64(a), threshold)
+		same(float64(b), threshold)
 	}
 }
 
