@@ -16,6 +16,7 @@ import (
 var documented = map[string]func(t *testing.T){
 	"trec.md":                  copied("testdata/trec"),
 	"guide/search-engineer.md": copied("../../docs/guide/data"),
+	"guide/data-scientist.md":  copied("../../docs/guide/data"),
 }
 
 // copied copies the files of a folder to the working folder.
@@ -85,9 +86,9 @@ func runSession(t *testing.T, block string) string {
 	return strings.TrimRight(ran.String(), "\n") + "\n```"
 }
 
-// runDocumented runs a command of a page, listwise or head -N FILE, and returns what it prints,
-// without notes and progress. The output may go to a file. If the command fails it is the
-// message, which begins with "listwise: " as no output does.
+// runDocumented runs a command of a page, listwise or head -N FILE, and returns what it prints
+// on standard output, which may go to a file. If the command fails it is the message, which
+// begins with "listwise: " as no output does.
 func runDocumented(t *testing.T, command string) string {
 	t.Helper()
 	command, file, _ := strings.Cut(command, " > ")
@@ -99,8 +100,8 @@ func runDocumented(t *testing.T, command string) string {
 		t.Fatalf("found the command %q", command)
 	}
 	var out, errs bytes.Buffer
-	if code := Run(context.Background(), append(words[1:], "--quiet"), strings.NewReader(""), &out, &errs); code != exitDone {
-		return trimmed(errs.String())
+	if code := Run(context.Background(), words[1:], strings.NewReader(""), &out, &errs); code != exitDone {
+		return trimmed(lastWord.FindString(errs.String()))
 	}
 	if file != "" {
 		if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
@@ -110,6 +111,9 @@ func runDocumented(t *testing.T, command string) string {
 	}
 	return trimmed(out.String())
 }
+
+// lastWord is what a command that fails says last, after notes and warnings.
+var lastWord = regexp.MustCompile(`(?m)^listwise: .*$`)
 
 // head returns the first lines of a file, as head -N FILE prints them.
 func head(t *testing.T, args []string) string {
