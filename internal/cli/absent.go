@@ -42,7 +42,7 @@ func (s *scoring) forModels(opts *dataset.Options, models ...*model.Model) {
 		for _, member := range m.Members() {
 			missing = missing && member.AbsentMissing
 		}
-		if n := m.Scorer.NumFeatures(); width == 0 || n < width {
+		if n := m.NumFeatures(); width == 0 || n < width {
 			width = n
 		}
 	}
