@@ -3,6 +3,7 @@ package auto
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (r *run) choose(result *Result) error {
 		value := func(o *Outcome) float64 { return o.Folds[k].Validation }
 		f := r.fused(result, r.config.Folds[k].Name, value, []int{k})
 		if len(f.Members) == 0 {
-			return errors.New("found no method of the catalogue that learns from the data; train with one of them for the reason")
+			return r.refusal(result)
 		}
 		result.Folds = append(result.Folds, f)
 	}
@@ -63,6 +64,16 @@ func (r *run) choose(result *Result) error {
 		}
 	}
 	return nil
+}
+
+// refusal is the error of trials that were all refused.
+func (r *run) refusal(result *Result) error {
+	for i := range result.Outcomes {
+		if o := &result.Outcomes[i]; o.Refused != "" {
+			return fmt.Errorf("found no method that learns from the data in %d trials; the first: %s: %s", result.Trials, result.Entries[o.Entry].Name, o.Refused)
+		}
+	}
+	return errors.New("found no trial to choose from, expected at least one that is not left out")
 }
 
 func pointers(folds []Fused) (p []*Fused) {
