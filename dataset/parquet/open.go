@@ -45,6 +45,7 @@ func open(in *input.Input, opts dataset.Options) (f *file, err error) {
 	if err := f.apart(); err != nil {
 		return nil, damaged(in.Name, err)
 	}
+	f.meta.RowGroups = slices.DeleteFunc(f.meta.RowGroups, func(g format.RowGroup) bool { return empty(&g) })
 	var names []table.Field
 	for _, c := range f.fields {
 		names = append(names, table.Field{Name: c.name})
@@ -55,12 +56,21 @@ func open(in *input.Input, opts dataset.Options) (f *file, err error) {
 	return f, f.check()
 }
 
+// empty reports whether a row group has no rows and no values. Writers give columns of such groups,
+// which have no pages, no place.
+func empty(g *format.RowGroup) bool {
+	return g.NumRows == 0 && !slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.MetaData.NumValues != 0 })
+}
+
 // apart checks that no column of a row group begins within another, as where a place in the description,
 // which has no checksum, is damaged.
 func (f *file) apart() error {
 	type place struct{ from, to int64 }
 	places := make([]place, 0, len(f.fields))
 	for i := range f.meta.RowGroups {
+		if empty(&f.meta.RowGroups[i]) {
+			continue
+		}
 		places = places[:0]
 		for k := range f.meta.RowGroups[i].Columns {
 			m := &f.meta.RowGroups[i].Columns[k].MetaData

@@ -25,6 +25,7 @@ FORMS = {
     "small_pages": dict(compression="snappy", data_page_size=64),
     "prefixes": dict(compression="gzip", use_dictionary=False, data_page_version="2.0", write_page_checksum=True, column_encoding={"i64": "DELTA_BINARY_PACKED", "u8": "DELTA_BINARY_PACKED", "query": "DELTA_BYTE_ARRAY", "d": "BYTE_STREAM_SPLIT"}),
     "streams": dict(compression="zstd", use_dictionary=False, column_encoding={"f": "BYTE_STREAM_SPLIT", "i": "DELTA_BINARY_PACKED", "query": "DELTA_LENGTH_BYTE_ARRAY", "doc": "PLAIN"}),
+    "empty_groups": dict(compression="zstd", empty_groups=True, row_group_size=9),
 }
 
 
@@ -65,7 +66,13 @@ def text_of(value):
 
 
 def write(t, base, form):
-    pq.write_table(t, base + ".parquet", **form)
+    groups = {**form}
+    empty, size = groups.pop("empty_groups", False), groups.pop("row_group_size", None)
+    with pq.ParquetWriter(base + ".parquet", t.schema, **groups) as out:
+        for k in range(0, t.num_rows, size or t.num_rows) if empty else ():
+            out.write_table(t.slice(0, 0))
+            out.write_table(t.slice(k, size))
+        out.write_table(t.slice(0, 0) if empty else t, size)
     with open(base + ".csv", "w", newline="") as f:
         out = csv.writer(f, lineterminator="\n")
         out.writerow(t.column_names)
