@@ -41,7 +41,8 @@ queries of all test folds are pooled. NAME= gives a system a name of your own.
 
 A number is a run of this folder's record (see "listwise runs"): the model of a
 train, with its learning curve, all methods of a tune, or what an eval measured.
---curve adds what "train --curve" wrote of a training, as often as it is given.
+--curve adds what "train --curve" wrote of a training, as often as it is given. Of
+tune's output the page shows what the settings it tried gave on validation data.
 
 The page keeps within --max-size: where there are more queries than fit, the
 explorer has those on which the systems differ most. All other parts have all
@@ -88,6 +89,9 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 		return err
 	}
 	curves = append(recorded, curves...)
+	if config.Tunings, err = tuningsOf(systems); err != nil {
+		return err
+	}
 	if config.Baseline, err = f.baselineOf(systems, 0); err != nil {
 		return err
 	}
@@ -163,6 +167,33 @@ func (f *reportFlags) systems(args []string) (systems []*contestant, curves []pa
 		systems = append(systems, s)
 	}
 	return systems, curves, nameSystems(systems)
+}
+
+// tuningsOf reads what tune tried for the systems that are folders of its output.
+func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
+	var tunings []page.Tuning
+	for _, s := range systems {
+		folder := filepath.Clean(s.runs[0].path)
+		path := filepath.Join(filepath.Dir(folder), "tuning.jsonl")
+		file, err := os.Open(path)
+		if err != nil {
+			continue // not of tune, or of an older one
+		}
+		all, err := page.ReadTunings(file)
+		if closing := file.Close(); err == nil {
+			err = closing
+		}
+		if err != nil {
+			return nil, usageErrorf("%s: %w", path, err)
+		}
+		for _, t := range all {
+			if t.Name == filepath.Base(folder) {
+				t.Name = s.name
+				tunings = append(tunings, t)
+			}
+		}
+	}
+	return tunings, nil
 }
 
 // curveArgument reads [NAME=]FILE.

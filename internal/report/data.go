@@ -18,6 +18,7 @@ type data struct {
 	Cutoffs  cutoffs     `json:"cutoffs"` // NDCG at 1, 2, …
 	Forest   []forest    `json:"forest"`
 	Curves   []Curve     `json:"curves"`
+	Tunings  []Tuning    `json:"tunings"`
 	Weights  []weights   `json:"weights"`
 	Samplers []diagnosis `json:"samplers"`
 	Trees    []trees     `json:"trees"`

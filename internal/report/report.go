@@ -33,6 +33,8 @@ type Config struct {
 	Permutations, Resamples int
 	Seed                    uint64
 
+	Tunings []Tuning // of the methods, if settings were tried
+
 	// MaxBytes is the size of the page that details keep within; 0 stands for
 	// DefaultMaxBytes. Queries on which the systems differ most come first.
 	MaxBytes int
@@ -112,7 +114,10 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 		{"weighing features", func() error { return r.weigh(in) }},
 		{"looking at trees", func() error { return r.lookAtTrees(in) }},
 		{"sampling rankings", func() error { return r.sample(in) }},
-		{"thinning learning curves", func() error { r.data.Curves = thinned(curves); return nil }},
+		{"thinning learning curves", func() error {
+			r.data.Curves, r.data.Tunings = thinned(curves), append([]Tuning{}, c.Tunings...)
+			return nil
+		}},
 		{"laying out rankings", func() error { return r.explore(ctx, in) }},
 	} {
 		if err := ctx.Err(); err != nil {

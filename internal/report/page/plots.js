@@ -127,9 +127,15 @@ function cutoffPlot() {
 // different losses have no common scale.
 function learningCurves() {
   const curves = report.curves.filter(c => c.points.length);
-  if (!curves.length) return;
+  if (!curves.length && !report.tunings.length) return;
   show('curves');
   const container = document.getElementById('curves-plots');
+  if (report.tunings.length) {
+    const plot = html('div', {});
+    container.append(html('h3', {}, 'Tuning'), html('p', { class: 'small' }, 'What each setting that was tried gave on the validation data, the mean over the folds; a ring marks the best.'), plot);
+    lines(plot, { title: 'Validation of the settings tried', xLabel: 'setting', series: report.tunings.map((t, i) => ({
+      name: t.name, i, x: t.points.map(p => p.e), y: t.points.map(p => p.v), best: t.points.findIndex(p => p.b), texts: t.points.map(p => fixed(p.v, 4) + (p.t ? '\n' + p.t : '')) })) });
+  }
   const chart = (title, value, o) => {
     const series = curves.map((c, i) => {
       // Of a training that started several times: the start that was kept.
