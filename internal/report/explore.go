@@ -49,7 +49,9 @@ func (in *input) order(system int, q query) []int {
 // explore adds the rankings of as many queries as fit the page, beginning with those
 // on which the systems differ most, and then what explains them.
 func (r *Report) explore(ctx context.Context, in *input) error {
+	r.view.Needed = "1000" // as long as it may become
 	room, err := r.room()
+	r.view.Needed = ""
 	if err != nil {
 		return err
 	}
