@@ -180,6 +180,9 @@ func checkMean(t *testing.T, f *Fused, d *dataset.Dataset) {
 // A trivial recipe does not do as well: on test data never looked at, the fusion beats the best
 // single feature, by far, and the features' ranks beat the features, whose units differ by query.
 func TestRunBeatsTheBestFeature(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, and minutes with the race detector")
+	}
 	folds := divided(t, 3)
 	r := run1(t, Config{Tune: tune.Config{Folds: folds, Seed: 1}, Trials: 20})
 	m, err := method.Lookup("singlefeature")
@@ -209,6 +212,9 @@ func TestRunBeatsTheBestFeature(t *testing.T) {
 
 // Trials that are left out count for nothing, and a journal of a limited time says which there were.
 func TestRunWithinTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, and minutes with the race detector")
+	}
 	d := generated(t, 30)
 	folds, err := tune.Divide(d, 2, 1)
 	if err != nil {
@@ -255,6 +261,9 @@ func TestRunOfWhatMethodsRefuse(t *testing.T) {
 	_, err := Run(context.Background(), Config{Tune: tune.Config{Folds: folds, Missing: dataset.MissingKeep}, Trials: 4})
 	if err == nil || !strings.Contains(err.Error(), "found no method that learns from the data in 4 trials; the first: mle.linear.raw: ") {
 		t.Errorf("the error of linear methods on missing values is %v", err)
+	}
+	if testing.Short() {
+		t.Skip("grows trees, which takes minutes with the race detector")
 	}
 	r := run1(t, Config{Tune: tune.Config{Folds: folds, Missing: dataset.MissingKeep}, Trials: 72})
 	if len(r.Final.Candidates) == 0 || r.Outcomes[0].Refused == "" {
