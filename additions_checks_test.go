@@ -1,15 +1,19 @@
 package listwise
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/internal/sessions"
 )
 
 // The checks of TestAdditions: each runs the program that has the addition, and compares
@@ -50,30 +54,61 @@ func checkMeasure(t *testing.T, b *built) {
 }
 
 // checkLoss runs the loss's own test and trains with the loss: at the minimum of
-// ½ Σ (w·x − grade)² + ‖w‖²/C its gradient is 0.
+// ½ Σ (l_i − l_j) max(0, 1 − w·(x_i − x_j))² + ‖w‖²/C over pairs of l_i > l_j the gradient is 0.
 func checkLoss(t *testing.T, b *built) {
-	if out := b.tool(t, "test", "-v", "-run", "^TestSquares$", "./loss"); !strings.Contains(out, "--- PASS: TestSquares/squares/") {
+	if out := b.tool(t, "test", "-v", "-run", "^TestMargin$", "./loss"); !strings.Contains(out, "--- PASS: TestMargin/margin/") {
 		t.Errorf("the test of the loss prints\n%s", out)
 	}
-	if listed := b.run(t, "methods"); !strings.Contains(listed, "squares") {
+	if listed := b.run(t, "methods"); !strings.Contains(listed, "margin") {
 		t.Errorf("methods lists\n%s", listed)
 	}
 	const c = 5
-	model := filepath.Join(b.dir, "squares.json")
-	b.run(t, "train", "--method", "squares", "--train", b.data, "--model", model, "--set", "C="+strconv.Itoa(c), "--set", "tolerance=1e-12")
+	model := filepath.Join(b.dir, "margin.json")
+	b.run(t, "train", "--method", "margin", "--train", b.data, "--model", model, "--set", "C="+strconv.Itoa(c), "--set", "tolerance=1e-12")
 	w := weights(t, model)
 	gradient, size := make([]float64, len(w)), 0.0
 	for _, q := range b.queries {
-		for i, grade := range q.grades {
-			for j, x := range q.x[i] {
-				gradient[j] += (dot(w, q.x[i]) - grade) * x
-				size += math.Abs(grade * x)
+		for i, better := range q.grades {
+			for j, worse := range q.grades {
+				short := 1 - dot(w, q.x[i]) + dot(w, q.x[j])
+				if better <= worse || short <= 0 {
+					continue
+				}
+				for k := range w {
+					d := (better - worse) * short * (q.x[i][k] - q.x[j][k])
+					gradient[k] -= d
+					size += math.Abs(d)
+				}
 			}
 		}
 	}
 	for j := range w {
 		near(t, "the derivative by weight "+strconv.Itoa(j+1), gradient[j]+2*w[j]/c, 0, 1e-8*size)
 	}
+	t.Run("guide", func(t *testing.T) { checkGuide(t, b) })
+}
+
+// checkGuide holds docs/guide/researcher.md to the loss: the files that it shows are those of the
+// addition, and its commands print what it says.
+func checkGuide(t *testing.T, b *built) {
+	path, err := filepath.Abs("docs/guide/researcher.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := read(t, path)
+	for _, name := range []string{"loss/margin.go", "loss/margin_test.go", "method/margin.go"} {
+		if !strings.Contains(page, "```go\n"+read(t, filepath.Join(additions, name+".txt"))+"```\n") {
+			t.Errorf("%s does not have %s as it is", path, name)
+		}
+	}
+	t.Chdir(t.TempDir())
+	sessions.Check(t, path, func(args []string) (string, string, bool) {
+		var out, errs bytes.Buffer
+		cmd := exec.Command(b.program, args...)
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		err := cmd.Run()
+		return out.String(), errs.String(), err == nil
+	})
 }
 
 // checkLearner trains with the learner, whose weights are means.

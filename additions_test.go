@@ -31,7 +31,7 @@ type addition struct {
 }
 
 var rowsOfAdditions = []addition{
-	{"loss", "squares", map[string]string{"registry": "newSquares(),"}, checkLoss},
+	{"loss", "margin", map[string]string{"registry": "newMargin(),"}, checkLoss},
 	{"measure", "first", map[string]string{"registry": `{"first", noParameter, newFirst, "grade of the first document", "a test"},`}, checkMeasure},
 	{"fusion rule", "isr", map[string]string{"registry": "isr,"}, checkFusionRule},
 	{"learner", "means", map[string]string{"registry": "newMeans(),"}, checkLearner},

@@ -27,6 +27,7 @@ var layers = []layer{
 	{pkg: "internal/atomicfile"},
 	{pkg: "internal/childtest"},
 	{pkg: "internal/random"},
+	{pkg: "internal/sessions"},
 	{pkg: "internal/numtest"},
 	{pkg: "internal/strictjson"},
 	{pkg: "internal/binarystate"},

@@ -1,0 +1,130 @@
+// Package sessions runs the commands that a document shows and compares what they print with
+// what the document says. It is for tests.
+//
+// A session is a block of code marked console: commands after "$ ", and below each what it
+// prints on standard output, or if it fails its last message, which begins with "listwise: ".
+package sessions
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Program runs listwise with arguments and returns what it prints on standard output and standard
+// error, and whether it succeeds.
+type Program func(args []string) (out, errs string, ok bool)
+
+var session = regexp.MustCompile("(?s)```console\n(.*?)```")
+
+// Check runs the sessions of the document at path in the working folder. With UPDATE_SESSIONS=1
+// in the environment it makes the document say what the commands print.
+func Check(t *testing.T, path string, listwise Program) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := session.ReplaceAllStringFunc(string(text), func(block string) string { return listwise.session(t, block) })
+	if !strings.Contains(ran, "\n$ listwise ") {
+		t.Errorf("found no session in %s", filepath.Base(path))
+	}
+	if updates() {
+		if err := os.WriteFile(path, []byte(ran), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func updates() bool { return os.Getenv("UPDATE_SESSIONS") != "" }
+
+// session runs the commands of a block and returns it with what they print.
+func (p Program) session(t *testing.T, block string) string {
+	t.Helper()
+	body := strings.TrimSuffix(strings.TrimPrefix(block, "```console"), "```")
+	var ran strings.Builder
+	ran.WriteString("```console\n")
+	for _, part := range strings.SplitAfter(body, "\n$ ")[1:] {
+		command, want, _ := strings.Cut(strings.TrimSuffix(part, "$ "), "\n")
+		got := p.command(t, command)
+		switch {
+		case got == trimmed(want):
+			ran.WriteString("$ " + command + "\n" + want)
+		case updates():
+			ran.WriteString("$ " + command + "\n" + got + "\n\n")
+		default:
+			t.Errorf("%s prints\n%s\nthe page has\n%s", command, got, trimmed(want))
+		}
+	}
+	return strings.TrimRight(ran.String(), "\n") + "\n```"
+}
+
+// command runs listwise or head -N FILE and returns what is to be shown. Output may go to a file.
+func (p Program) command(t *testing.T, command string) string {
+	t.Helper()
+	command, file, _ := strings.Cut(command, " > ")
+	words := fields(command)
+	if words[0] == "head" && len(words) == 3 {
+		return head(t, words[1], words[2])
+	}
+	if words[0] != "listwise" {
+		t.Fatalf("found the command %q", command)
+	}
+	out, errs, ok := p(words[1:])
+	if !ok {
+		return trimmed(lastMessage.FindString(errs))
+	}
+	if file != "" {
+		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return ""
+	}
+	return trimmed(out)
+}
+
+// lastMessage is what a command that fails says, after notes and warnings.
+var lastMessage = regexp.MustCompile(`(?m)^listwise: .*$`)
+
+// fields divides a command line at blanks that are not within quotation marks.
+func fields(line string) []string {
+	var words []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}
+
+// head returns the first lines of a file, as head -N FILE prints them.
+func head(t *testing.T, number, path string) string {
+	t.Helper()
+	n, err := strconv.Atoi(strings.TrimPrefix(number, "-"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	return trimmed(strings.Join(lines[:min(n, len(lines))], ""))
+}
+
+// pageSize is how large an HTML file is, which changes with the page's scripts and style.
+var pageSize = regexp.MustCompile(`(?m)^( \S+\.html +)\d+`)
+
+// trimmed is text without sizes of pages, blanks at the ends of lines and blank lines at its ends.
+func trimmed(text string) string {
+	lines := strings.Split(pageSize.ReplaceAllString(text, "${1}SIZE"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
