@@ -112,7 +112,8 @@ func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html strin
 		"beside their name rewards, the exact lattice without drawing rankings at random.",
 		"",
 		fmt.Sprintf("%.1f seconds. The data are synthetic: they show that learning works, not which method is best.", took.Seconds()),
-		`Next: "listwise methods", or "listwise tune" on folds of your own.`,
+		"Next, docs/guide/: a first hour as a search engineer, data scientist or researcher; or",
+		`"listwise methods", and "listwise data info" on data of your own.`,
 	}
 	if html != "" {
 		r.notes = append(r.notes, fmt.Sprintf("Every query, and why documents rank where they do: open %s in a browser.", html))
