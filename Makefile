@@ -15,7 +15,7 @@ lint:
 	$(TOOL) golangci-lint run ./...
 
 race: ## the packages with goroutines
-	$(GO) test -race -short ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./train ./method ./tune ./auto ./internal/runs ./internal/cli
+	$(GO) test -race -short ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./explain ./internal/datareport ./train ./method ./tune ./auto ./internal/runs ./internal/cli
 
 noasm: ## the portable code in place of the assembly
 	$(GO) test -tags noasm ./...
