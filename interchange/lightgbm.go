@@ -86,6 +86,7 @@ func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	notes = append(notes, lgbmFrame(data)...)
 	objective := header.values["objective"].text
 	if strings.HasPrefix(objective, "binary") || strings.HasPrefix(objective, "cross_entropy") {
 		notes = append(notes, fmt.Sprintf("the scores are those before the link of the objective %q, which keeps their order", objective))
