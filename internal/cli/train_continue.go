@@ -16,12 +16,12 @@ type continuing struct {
 
 func (c *continuing) addTo(cmd *cobra.Command) {
 	c.given = cmd.Flags().Changed
-	cmd.Flags().StringVar(&c.from, "continue", "", "a model of trees to go on from, a `file`: new trees are added to its, on the same or other data; transforms, normalization, views and missing values are the model's")
+	cmd.Flags().StringVar(&c.from, "continue", "", "a model of trees to go on from, a `file`: new trees are added to its, on the same or other data; transforms, normalization, views, missing values and --absent are the model's")
 	cmd.Flags().Float64Var(&c.decay, "refit", 0, "with --continue, add no trees but learn the values of the model's leaves anew, of which the old ones make up this `part`, from 0 to 1 (such as 0.9)")
 }
 
-// settle reads the model and takes its normalization and its rule for missing values, unless
-// flags say otherwise.
+// settle reads the model and takes its normalization, its views and its rules for missing values
+// and for features that text leaves out, unless flags say otherwise.
 func (c *continuing) settle(env *environment, p *method.Problem, r *reading) error {
 	if c.given("refit") {
 		if c.from == "" {
@@ -48,6 +48,9 @@ func (c *continuing) settle(env *environment, p *method.Problem, r *reading) err
 	}
 	if !c.given("missing") {
 		r.missing = m.Missing.String()
+	}
+	if !c.given("absent") && m.AbsentMissing {
+		r.absent = absentMissing
 	}
 	return nil
 }
