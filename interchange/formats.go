@@ -242,6 +242,9 @@ func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string
 	if err != nil {
 		return nil, &RefusalError{err}
 	}
+	if err := checkOneDocument(m); err != nil {
+		return nil, &RefusalError{fmt.Errorf("%s: %w", f.title, err)}
+	}
 	notes, err := f.write(out, m, o)
 	switch {
 	case out.err != nil:

@@ -43,6 +43,8 @@ func TestBadJSON(t *testing.T) {
 		{"a word", good + `{"query":"q","grade":1,"bm25":True}`, dataset.Options{}, `f:2: found "True" in column bm25, expected ` + value},
 		{"a comment", "// x\n" + good, dataset.Options{}, `f:1: found "//", expected an object, {…}, on every line`},
 		{"control character", good + "{\"query\":\"a\tb\"}", dataset.Options{}, `f:2: found the control character 0x9 in a string in column query, expected an escape`},
+		{"half a pair of surrogates", good + `{"query":"a\ud800"}`, dataset.Options{}, `f:2: found "\\ud800" in column query, expected a pair of surrogates: half of one is no character`},
+		{"the second half first", good + `{"query":"\udc00\ud800"}`, dataset.Options{}, `f:2: found "\\udc00" in column query, expected a pair of surrogates: half of one is no character`},
 		{"bad escape", good + `{"query":"a\x41"}`, dataset.Options{}, `f:2: found "\\x41" in column query, expected one of the escapes \" \\ \/ \b \f \n \r \t \uXXXX`},
 		{"bad hexadecimals", good + `{"query":"\u12g4"}`, dataset.Options{}, `f:2: found "\\u12g4" in column query, expected one of the escapes \" \\ \/ \b \f \n \r \t \uXXXX`},
 		{"text for a number", good + `{"query":"q","grade":1,"bm25":"red","ctr":1}`, dataset.Options{}, `f:2: found "red" in column bm25, expected ` + number},

@@ -77,9 +77,10 @@ func (s *jsonScanner) unescape(raw []byte) ([]byte, error) {
 			if i+2 < len(raw) && raw[i+1] == '\\' {
 				second, ok = hexRune(raw, i+2)
 			}
-			if r = utf16.DecodeRune(r, second); ok && r != utf8.RuneError {
-				i += 6
+			if r = utf16.DecodeRune(r, second); !ok || r == utf8.RuneError {
+				return nil, bad(ingest.Quote(raw[i-5:i+1]), "a pair of surrogates: half of one is no character")
 			}
+			i += 6
 		}
 		s.text = utf8.AppendRune(s.text, r)
 	}
