@@ -81,7 +81,9 @@ func processorTime() time.Duration {
 }
 
 // BenchmarkReadRatio compares reading a file into a matrix, by processor time, with the
-// library's decoding of all its pages and nothing else; each in turn with the other.
+// library's decoding of all its pages and nothing else (x-pages), and with that and reading their
+// values one column after the other (x-values): a plain page is its values, so that decoding it is
+// next to nothing. Each is measured in turn with the others.
 func BenchmarkReadRatio(b *testing.B) {
 	for _, c := range []struct {
 		name       string
@@ -90,29 +92,35 @@ func BenchmarkReadRatio(b *testing.B) {
 	}{{"plain", &parquet.Uncompressed, false}, {"snappy", &parquet.Snappy, false}, {"zstd", &parquet.Zstd, false}, {"dictionary", &parquet.Zstd, true}} {
 		b.Run(c.name, func(b *testing.B) {
 			data := benchFile(b, c.codec, c.dictionary)
-			var ratios, ours []float64
+			var ratios, byValues, ours []float64
 			for b.Loop() {
 				start := processorTime()
-				decodePages(b, data)
+				decodePages(b, data, false)
 				pages := processorTime() - start
+				start = processorTime()
+				decodePages(b, data, true)
+				values := processorTime() - start
 				start = processorTime()
 				visitAll(b, data)
 				own := processorTime() - start
-				ratios = append(ratios, float64(own)/float64(pages))
+				ratios, byValues = append(ratios, float64(own)/float64(pages)), append(byValues, float64(own)/float64(values))
 				ours = append(ours, float64(4*136*120_000)/1e6/own.Seconds())
 			}
 			slices.Sort(ratios)
+			slices.Sort(byValues)
 			slices.Sort(ours)
 			b.ReportMetric(ratios[len(ratios)/2], "x-pages")
+			b.ReportMetric(byValues[len(byValues)/2], "x-values")
 			b.ReportMetric(ours[len(ours)/2], "features-MB/cpu-s")
 			b.ReportMetric(float64(len(data))/1e6, "MB")
 		})
 	}
 }
 
-// decodePages has the library decode all pages.
-func decodePages(b *testing.B, data []byte) {
+// decodePages has the library decode all pages and, if values is set, read the values in them.
+func decodePages(b *testing.B, data []byte, values bool) {
 	b.Helper()
+	buffer := make([]parquet.Value, 4096)
 	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		b.Fatal(err)
@@ -128,10 +136,26 @@ func decodePages(b *testing.B, data []byte) {
 				if err != nil {
 					b.Fatal(err)
 				}
+				if values {
+					readValues(b, page, buffer)
+				}
 				parquet.Release(page)
 			}
 			_ = pages.Close()
 		}
+	}
+}
+
+// readValues reads the values of a page.
+func readValues(b *testing.B, page parquet.Page, values []parquet.Value) {
+	b.Helper()
+	r := page.Values()
+	var err error
+	for err == nil {
+		_, err = r.ReadValues(values)
+	}
+	if !errors.Is(err, io.EOF) {
+		b.Fatal(err)
 	}
 }
 
