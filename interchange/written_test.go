@@ -123,6 +123,7 @@ func TestRefusedWrites(t *testing.T) {
 	}
 	normalized, least := linear(), linear()
 	normalized.Normalization, least.Missing = dataset.MinMax, dataset.MissingMin
+	viewed := &model.Model{Scorer: scorer.Linear{Features: 4}, Params: []float64{1, 2, 3, 4}, Views: dataset.Views{dataset.RawView, dataset.RankView}, FeatureNames: []string{"a", "b"}}
 	large := linear()
 	large.Params = []float64{1e300, 0}
 	named := linear()
@@ -145,6 +146,8 @@ func TestRefusedWrites(t *testing.T) {
 		{normalized, "elasticsearch", WriteOptions{}, "found the normalization minmax, which uses all documents of a query"},
 		{normalized, "go", WriteOptions{}, "found the normalization minmax"},
 		{least, "sql", WriteOptions{}, "--missing min"},
+		{viewed, "sql", WriteOptions{}, "found the views"},
+		{viewed, "lightgbm", WriteOptions{}, "found the views"},
 		{large, "solr", WriteOptions{}, "within the range of float32"},
 		{large, "onnx", WriteOptions{}, "within the range of float32"},
 		{linear(), "solr", WriteOptions{Scores: ShiftedScores}, "no least value"},
