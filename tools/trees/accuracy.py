@@ -9,6 +9,8 @@ was chosen; listwise measures all score files and tests the differences query by
     python -m venv V && V/bin/pip install -r tools/trees/requirements.txt
     V/bin/python tools/trees/accuracy.py --data OHSUMED --listwise ./listwise --out R
 
+With bag=B trees are grown B side by side, so that such a system has B times as many.
+
 R gets MEASURE/SYSTEM/FoldK.scores, .vali.scores and .queries.csv, the choices in MEASURE/choices.csv and
 the table in accuracy.csv. What is there already is not made again. With --variant bag=5 every method
 of listwise is tuned a second time with that setting in all its grid; the system is then METHOD-bag5.
@@ -91,7 +93,8 @@ def learn(a, system: str, method: str, variant: str, folds, average: str = ""):
             if not jobs.exists():
                 jobs.parent.mkdir(parents=True, exist_ok=True)
                 jobs.symlink_to(trained.resolve())
-        grids = [word for g in [*a.grid, variant] if g for word in ("--grid", g)]
+        limits = [f"trees={a.trees}", f"patience={a.patience}"]
+        grids = [word for g in [*limits, *a.grid, variant] if g for word in ("--grid", g)]
         subprocess.run([a.listwise, "tune", "--quiet", "--no-record", "--method", method, "--scorer", "trees", "--data", a.data, "--select", measure,
                         "--measures", ",".join(MEASURES), "--jobs", "1", *grids, *more, "--out", into], check=True, stdout=subprocess.DEVNULL)
         link = a.out / measure / name
