@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -83,17 +84,24 @@ func TestTransformsAreAppliedBeforeNormalization(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := m.Score(d)
-				if err != nil || !slices.Equal(got, want) {
-					t.Errorf("%s, %d features, %s: %v, expected %v (%v)", name, features, n, got, want, err)
-				}
-				if !slices.Equal(d.X(), before) {
-					t.Error("scoring changed the data")
-				}
-				checkQueries(t, &m, d, want)
+				checkScoring(t, &m, d, before, want, fmt.Sprintf("%s, %d features, %s", name, features, n))
 			}
 		}
 	}
+}
+
+// checkScoring checks the scores of a data set, and of its queries one by one, and that its features
+// are as they were before.
+func checkScoring(t *testing.T, m *Model, d *dataset.Dataset, before []float32, want []float64, what string) {
+	t.Helper()
+	got, err := m.Score(d)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%s: %v, expected %v (%v)", what, got, want, err)
+	}
+	if !slices.Equal(d.X(), before) {
+		t.Error("scoring changed the data")
+	}
+	checkQueries(t, m, d, want)
 }
 
 // checkQueries compares what ScoreQuery gives of queries of two or more documents.

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -51,14 +52,7 @@ func TestViewsAreTakenLast(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := m.Score(d)
-				if err != nil || !slices.Equal(got, want) {
-					t.Errorf("%s, %d features, %s: %v, expected %v (%v)", name, features, n, got, want, err)
-				}
-				if !slices.Equal(d.X(), before) {
-					t.Error("scoring changed the data")
-				}
-				checkQueries(t, &m, d, want)
+				checkScoring(t, &m, d, before, want, fmt.Sprintf("%s, %d features, %s", name, features, n))
 				checkFileScores(t, &m, d, want)
 				checkFused(t, &m, d, want)
 			}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/listwise/listwise/auto"
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -142,27 +141,10 @@ func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config,
 	}
 	t := &c.Tune
 	t.Seed, t.Jobs, t.Dir = f.seed, f.jobs, filepath.Join(f.out, "journal")
-	var err error
-	if t.Convention, err = f.parseConvention(); err != nil {
-		return nil, err
-	}
-	if t.Measures, t.Ties, err = f.parseMeasures(t.Convention, measure.Options{}); err != nil {
-		return nil, err
-	}
-	if t.Select, err = f.oneMeasure("select", f.selectBy); err != nil {
-		return nil, err
-	}
-	if t.Normalization, err = f.normalization(); err != nil {
-		return nil, err
-	}
-	if t.Transforms, err = f.transforms(); err != nil {
-		return nil, err
-	}
-	opts, err := f.options()
+	opts, err := f.tuning(t, &f.measuring, f.selectBy)
 	if err != nil {
 		return nil, err
 	}
-	t.Missing = opts.Missing
 	if t.Folds, c.Whole, err = f.read(ctx, env, opts, f.seed); err != nil {
 		return nil, err
 	}

@@ -160,29 +160,12 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 func (f *tuneFlags) config() (tune.Config, error) {
 	c := tune.Config{Scorer: f.scorer, Seed: f.seed, Jobs: f.jobs, Dir: f.out, KeepModels: f.refit, Halving: f.halving}
 	var err error
-	if c.Convention, err = f.parseConvention(); err != nil {
-		return c, err
-	}
-	if c.Measures, c.Ties, err = f.parseMeasures(c.Convention, measure.Options{}); err != nil {
-		return c, err
-	}
-	if c.Select, err = f.oneMeasure("select", f.selectBy); err != nil {
-		return c, err
-	}
-	if c.Normalization, err = f.normalization(); err != nil {
+	if _, err = f.tuning(&c, &f.measuring, f.selectBy); err != nil {
 		return c, err
 	}
 	if c.Views, err = f.parseViews(); err != nil {
 		return c, err
 	}
-	if c.Transforms, err = f.transforms(); err != nil {
-		return c, err
-	}
-	opts, err := f.options()
-	if err != nil {
-		return c, err
-	}
-	c.Missing = opts.Missing
 	if c.Budget, err = parseBudget(f.budget); err != nil {
 		return c, err
 	}
@@ -194,6 +177,31 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	}
 	c.Entries, err = f.entries(c.Budget)
 	return c, err
+}
+
+// tuning sets what these flags say of trying settings: the measures, what is chosen by, and what is
+// done to data. It returns how data are read.
+func (l *learning) tuning(c *tune.Config, m *measuring, selectBy string) (opts dataset.Options, err error) {
+	if c.Convention, err = l.parseConvention(); err != nil {
+		return opts, err
+	}
+	if c.Measures, c.Ties, err = m.parseMeasures(c.Convention, measure.Options{}); err != nil {
+		return opts, err
+	}
+	if c.Select, err = l.oneMeasure("select", selectBy); err != nil {
+		return opts, err
+	}
+	if c.Normalization, err = l.normalization(); err != nil {
+		return opts, err
+	}
+	if c.Transforms, err = l.transforms(); err != nil {
+		return opts, err
+	}
+	if opts, err = l.options(); err != nil {
+		return opts, err
+	}
+	c.Missing = opts.Missing
+	return opts, nil
 }
 
 // dataOf returns the data of all folds that were read.

@@ -6,6 +6,7 @@
 # differs. Options go to engines.py.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../environment.sh"
 dir=${CHECK_ENGINES_DIR:-${TMPDIR:-/tmp}/listwise-engines-$(id -u)}
 mkdir -p "$dir"
 
@@ -13,13 +14,7 @@ for program in python3 java javac mvn go; do
   command -v "$program" >/dev/null || { echo "found no $program, expected Python 3.11 or later, a JDK from 17 on, Maven and Go" >&2; exit 1; }
 done
 
-requirements=$here/engines/requirements.txt
-if ! cmp -s "$requirements" "$dir/venv/requirements.txt"; then
-  rm -rf "$dir/venv"
-  python3 -m venv "$dir/venv"
-  "$dir/venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
-  cp "$requirements" "$dir/venv/requirements.txt"
-fi
+environment python3 "$dir" "$here/engines/requirements.txt"
 
 # jars NAME copies what NAME.xml depends on to a folder.
 jars() {

@@ -4,6 +4,7 @@
 # and uses it again: CHECK_PARQUET_DIR, or one in the folder for temporary files.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+source "$here/../environment.sh"
 dir=${CHECK_PARQUET_DIR:-${TMPDIR:-/tmp}/listwise-parquet-$(id -u)}
 mkdir -p "$dir"
 
@@ -11,13 +12,7 @@ for program in python3 go; do
   command -v "$program" >/dev/null || { echo "found no $program, expected Python 3.11 or later and Go" >&2; exit 1; }
 done
 
-requirements=$here/requirements.txt
-if ! cmp -s "$requirements" "$dir/venv/requirements.txt"; then
-  rm -rf "$dir/venv"
-  python3 -m venv "$dir/venv"
-  "$dir/venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
-  cp "$requirements" "$dir/venv/requirements.txt"
-fi
+environment python3 "$dir" "$here/requirements.txt"
 
 (cd "$here/../.." && go build -o "$dir/listwise" ./cmd/listwise)
 tables=$(mktemp -d "$dir/tables.XXXXXX")
