@@ -234,9 +234,9 @@ func (s *state) spread(j int) float64 {
 	for i := range s.data.queries {
 		q := &s.data.queries[i]
 		if q.varies[j] {
-			column += q.weight * variation(q.column(j))
+			column += float64(q.weight * variation(q.column(j)))
 		}
-		scores += q.weight * variation(s.scores[i])
+		scores += float64(q.weight * variation(s.scores[i]))
 	}
 	switch {
 	case column == 0:

@@ -163,11 +163,11 @@ func (h *highest) consider(from, to float64) {
 	case math.IsInf(width, 1) && math.IsInf(from, -1) && math.IsInf(to, 1):
 		h.t = 0
 	case math.IsInf(from, -1):
-		h.t = to - 2*h.spread
+		h.t = to - float64(2*h.spread)
 	case math.IsInf(to, 1):
-		h.t = from + 2*h.spread
+		h.t = from + float64(2*h.spread)
 	default:
-		h.t = from + width/2
+		h.t = from + float64(width/2)
 	}
 }
 

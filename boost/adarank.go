@@ -245,7 +245,7 @@ func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
 	a.back.weight, a.back.mean, a.back.loss = a.weights[f], a.mean, a.loss
 	copy(a.back.p, a.p)
 	copy(a.back.scores, a.scores)
-	a.addFeature(f, sign*alpha)
+	a.addFeature(f, float64(sign*alpha))
 	values := a.standings.Values(a.scores)
 	a.mean = a.standings.mean(values)
 	if !a.enqueuing {

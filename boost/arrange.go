@@ -35,7 +35,7 @@ func (q *levels) count() int { return len(q.start) - 1 }
 func (q *levels) pairs() float64 {
 	var n float64
 	for k := 1; k < q.count(); k++ {
-		n += float64(q.start[k]-q.from()) * float64(q.start[k+1]-q.start[k])
+		n += float64(float64(q.start[k]-q.from()) * float64(q.start[k+1]-q.start[k]))
 	}
 	return n
 }

@@ -246,9 +246,9 @@ func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSu
 // F = 1 − f and W/D = e^{−o}·f³.
 func fidelity(first float64, rest []float64) (weight, loss float64) {
 	for _, v := range rest {
-		e := first * v
+		e := float64(first * v)
 		f := 1 / math.Sqrt(1+e)
-		weight += e * f * f * f
+		weight += float64(e * f * f * f)
 		loss += 1 - f
 	}
 	return weight, loss
@@ -306,7 +306,7 @@ func (b *FRank) prepare(q *query) {
 		copy(b.worse[q.from():q.to()], h)
 		return
 	}
-	middle := lowest + (highest-lowest)/2
+	middle := lowest + float64((highest-lowest)/2)
 	for i, v := range h {
 		b.worse[q.from()+i], b.better[q.from()+i] = math.Exp(v-middle), math.Exp(middle-v)
 	}
@@ -317,9 +317,9 @@ func (b *FRank) prepare(q *query) {
 func fidelityRow(first float64, rest, potential []float64, d float64) (weight, loss float64) {
 	potential = potential[:len(rest)]
 	for j, v := range rest {
-		e := first * v
+		e := float64(first * v)
 		f := 1 / math.Sqrt(1+e)
-		w := d * e * f * f * f
+		w := float64(d * e * f * f * f)
 		potential[j] -= w
 		weight += w
 		loss += 1 - f

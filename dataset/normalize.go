@@ -155,7 +155,7 @@ func (s rescaling) fitZScore(x []float32) {
 	for row := range slices.Chunk(x, len(s.shift)) {
 		for j, v := range row {
 			t := float64(v) - s.shift[j]
-			s.span[j] += t * t
+			s.span[j] += float64(t * t)
 		}
 	}
 	for j, v := range s.span {

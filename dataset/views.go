@@ -270,7 +270,7 @@ func (m *ViewMemory) moments(x []float32, features int) {
 		for j, v := range row {
 			if v == v {
 				t := float64(v) - m.mean[j]
-				m.scale[j] += t * t
+				m.scale[j] += float64(t * t)
 			}
 		}
 	}

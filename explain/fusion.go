@@ -120,7 +120,7 @@ func (e *Explainer) explainFusion(out *Query, q *dataset.Query) error {
 	n := len(e.terms)
 	for s, w := range p.weights {
 		if p.place == nil {
-			out.Base += w * p.means[s]
+			out.Base += float64(w * p.means[s])
 			for i, v := range votes[s] {
 				out.Parts[i*n+s] = w * (v - p.means[s])
 			}
@@ -134,10 +134,10 @@ func (e *Explainer) explainFusion(out *Query, q *dataset.Query) error {
 		if p.fusion.Rule.Scale == fuse.Raw {
 			slope, intercept = 1, 0
 		}
-		out.Base += w * (intercept + slope*member.Base)
+		out.Base += float64(w * (intercept + float64(slope*member.Base)))
 		for i := range q.Len() {
 			for j, v := range member.Row(i) {
-				out.Parts[i*n+p.place[s][j]] += w * slope * v
+				out.Parts[i*n+p.place[s][j]] += float64(w * slope * v)
 			}
 		}
 	}
@@ -160,5 +160,5 @@ func linearVotes(scores, votes []float64) (slope, intercept float64) {
 		return 0, votes[0]
 	}
 	slope = (votes[high] - votes[low]) / (scores[high] - scores[low])
-	return slope, votes[low] - slope*scores[low]
+	return slope, votes[low] - float64(slope*scores[low])
 }

@@ -70,7 +70,7 @@ func (g *gradients) hidden(dst, to []float64) {
 	for u, v := range out {
 		c := v * slopeBetween(first.activation, g.at[u], z[u])
 		for j, w := range first.weights[u*first.inputs : (u+1)*first.inputs] {
-			dst[j] += c * w * (to[j] - g.from[j])
+			dst[j] += float64(c * w * (to[j] - g.from[j]))
 		}
 	}
 }
@@ -87,8 +87,8 @@ func slopeBetween(f scorer.Activation, a, b float64) float64 {
 		return (ends[1] - ends[0]) / d
 	}
 	reach := d / (2 * math.Sqrt(3))
-	nodes := [2]float64{(a+b)/2 - reach, (a+b)/2 + reach}
+	nodes := [2]float64{float64((a+b)/2) - reach, float64((a+b)/2) + reach}
 	f.Apply(nodes[:])
 	f.Slope(nodes[:], nodes[:])
-	return (nodes[0] + nodes[1]) / 2
+	return float64((nodes[0] + nodes[1]) / 2)
 }

@@ -50,7 +50,7 @@ func (l *linear) base() float64 {
 func (l *linear) add(dst []float64, x []float32) {
 	for i, v := range x {
 		j := i % len(l.weights)
-		dst[i] += l.weights[j] * (float64(v) - l.means[j])
+		dst[i] += float64(l.weights[j] * (float64(v) - l.means[j]))
 	}
 }
 

@@ -65,7 +65,7 @@ func networkOf(m *model.Model) (n network, ok bool) {
 func (d *dense) sums(dst, in []float64) []float64 {
 	for u, z := range d.biases {
 		for j, w := range d.weights[u*d.inputs : (u+1)*d.inputs] {
-			z += w * in[j]
+			z += float64(w * in[j])
 		}
 		dst[u] = z
 	}
@@ -112,7 +112,7 @@ func (n *network) expected(u, p []float64) float64 {
 	}
 	for k := range p {
 		p[k] /= total
-		mean += p[k] * n.classes[k]
+		mean += float64(p[k] * n.classes[k])
 	}
 	return mean
 }
@@ -144,7 +144,7 @@ func (d *dense) back(slopes, delta []float64) {
 	for j := range slopes {
 		var s float64
 		for u, v := range delta {
-			s += v * d.weights[u*d.inputs+j]
+			s += float64(v * d.weights[u*d.inputs+j])
 		}
 		slopes[j] *= s
 	}

@@ -30,7 +30,7 @@ type line struct {
 // value returns the network's value at a share of the line.
 func (l *line) value(at float64) float64 {
 	for j := range l.x {
-		l.x[j] = l.from[j] + at*(l.to[j]-l.from[j])
+		l.x[j] = l.from[j] + float64(at*(l.to[j]-l.from[j]))
 	}
 	return l.net.forward(l.x, l.work)
 }
@@ -41,15 +41,15 @@ func (l *line) value(at float64) float64 {
 func (n *network) integrate(dst, from, to []float64) {
 	l := line{n, n.work(), from, to, make([]float64, len(from))}
 	open := []piece{{0, 1, l.value(0), l.value(1), 0}}
-	tolerance := pathTolerance * (1 + math.Abs(open[0].start) + math.Abs(open[0].end))
+	tolerance := float64(pathTolerance * (1 + math.Abs(open[0].start) + math.Abs(open[0].end)))
 	own := make([]float64, len(from))
 	for done := 0; len(open) > 0; done++ {
 		p := open[len(open)-1]
 		open = open[:len(open)-1]
 		kink := l.piece(own, p)
 		if missed := math.Abs(sum(own) - (p.end - p.start)); missed > tolerance && done+len(open) < mostPieces {
-			at := (p.from + p.to) / 2
-			if margin := (p.to - p.from) * 1e-6; p.depth%2 == 0 && p.from+margin < kink && kink < p.to-margin {
+			at := float64((p.from + p.to) / 2)
+			if margin := float64((p.to - p.from) * 1e-6); p.depth%2 == 0 && p.from+margin < kink && kink < p.to-margin {
 				at = kink
 			}
 			if p.from < at && at < p.to {
@@ -70,17 +70,17 @@ func (l *line) piece(own []float64, p piece) (kink float64) {
 	clear(own)
 	var value, slope, place [2]float64
 	for q, node := range gaussNodes {
-		at := p.from + node*(p.to-p.from)
+		at := p.from + float64(node*(p.to-p.from))
 		v := l.value(at)
 		var along float64
 		for j, g := range l.net.backward(v, l.work) {
-			step := g * (l.to[j] - l.from[j])
-			own[j] += gaussWeights[q] * (p.to - p.from) * step
+			step := float64(g * (l.to[j] - l.from[j]))
+			own[j] += float64(gaussWeights[q] * (p.to - p.from) * step)
 			along += step
 		}
 		if end := q / (pathNodes - 1); q == 0 || end == 1 {
 			value[end], slope[end], place[end] = v, along, at
 		}
 	}
-	return (value[1] - value[0] + slope[0]*place[0] - slope[1]*place[1]) / (slope[0] - slope[1])
+	return (value[1] - value[0] + float64(slope[0]*place[0]) - float64(slope[1]*place[1])) / (slope[0] - slope[1])
 }

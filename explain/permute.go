@@ -224,7 +224,7 @@ func (p *permuting) mean(values []float64) float64 {
 		if p.weights != nil {
 			w = p.weights[k]
 		}
-		total, weights = total+w*v, weights+w
+		total, weights = total+float64(w*v), weights+w
 	}
 	return total / weights
 }

@@ -14,15 +14,15 @@ func legendre(n int) (nodes, weights []float64) {
 			before, p := 1.0, z // P_0, P_1
 			for k := 2; k <= n; k++ {
 				f := float64(k)
-				before, p = p, ((2*f-1)*z*p-(f-1)*before)/f
+				before, p = p, (float64((float64(2*f)-1)*z*p)-float64((f-1)*before))/f
 			}
-			slope = float64(n) * (z*p - before) / (z*z - 1)
+			slope = float64(n) * (float64(z*p) - before) / (float64(z*z) - 1)
 			step := p / slope
 			if z -= step; math.Abs(step) < 1e-15 {
 				break
 			}
 		}
-		nodes[i], weights[i] = (1-z)/2, 1/((1-z*z)*slope*slope)
+		nodes[i], weights[i] = (1-z)/2, 1/((1-float64(z*z))*slope*slope)
 	}
 	return nodes, weights
 }

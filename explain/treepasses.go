@@ -67,7 +67,7 @@ func (t *pathTree) goUp(dst []float64, m *pathMemory) {
 		}
 		if e.before >= 0 {
 			before := int(e.before)
-			gain -= (1 - edges[before].share) * product(up, t.divisor[before*n:(before+1)*n])
+			gain -= float64((1 - edges[before].share) * product(up, t.divisor[before*n:(before+1)*n]))
 		}
 		dst[e.feature] += gain
 	}
@@ -79,10 +79,10 @@ func product(a, b []chunk) float64 {
 	var s chunk
 	for c := range a {
 		x, y := &a[c], &b[c]
-		s[0] += x[0] * y[0]
-		s[1] += x[1] * y[1]
-		s[2] += x[2] * y[2]
-		s[3] += x[3] * y[3]
+		s[0] += float64(x[0] * y[0])
+		s[1] += float64(x[1] * y[1])
+		s[2] += float64(x[2] * y[2])
+		s[3] += float64(x[3] * y[3])
 	}
 	return (s[0] + s[1]) + (s[2] + s[3])
 }

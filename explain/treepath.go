@@ -177,9 +177,9 @@ func (t *pathTree) tabulate(n int) {
 		t.rest[c][k] = 1 / (1 - at)
 		for i := range t.edges {
 			e := &t.edges[i]
-			factor, before := at+e.share*(1-at), 1.0
+			factor, before := at+float64(e.share*(1-at)), 1.0
 			if e.before >= 0 {
-				before = at + t.edges[e.before].share*(1-at)
+				before = at + float64(t.edges[e.before].share*(1-at))
 			}
 			t.passed[i*t.chunks+c][k] = factor / before
 			t.failed[i*t.chunks+c][k] = e.share * (1 - at) / before

@@ -43,14 +43,14 @@ func (s Scale) apply(scores []float64) {
 	if len(scores) == 0 || s == Raw {
 		return
 	}
-	least, most := slices.Min(scores)/2, slices.Max(scores)/2
+	least, most := float64(slices.Min(scores)/2), float64(slices.Max(scores)/2)
 	if least == most {
 		clear(scores)
 		return
 	}
 	var sum, square float64
 	for i := range scores {
-		scores[i] = (scores[i]/2 - least) / (most - least)
+		scores[i] = (float64(scores[i]/2) - least) / (most - least)
 		sum += scores[i]
 	}
 	if s == MinMax {

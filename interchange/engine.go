@@ -54,7 +54,7 @@ func (e *ensemble) shiftSingle() {
 	}
 	n := float64(len(e.trees) + 1)
 	e.shift()
-	e.constant += n * n * size * 0x1p-24
+	e.constant += float64(n * n * size * 0x1p-24)
 }
 
 func side(left bool) string {

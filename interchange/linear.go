@@ -61,7 +61,7 @@ func (l *linear) fold(feature int, chain transform.Chain) error {
 	}
 	w := l.weights[feature]
 	l.weights[feature] = w * slope
-	l.constant += w * intercept
+	l.constant += float64(w * intercept)
 	for _, s := range chain {
 		if fill, ok := s.(transform.Fill); ok {
 			l.notes = append(l.notes, fmt.Sprintf("a missing value of feature %d is %v in the model, which the engine must be given in its place", feature+1, fill.Value))

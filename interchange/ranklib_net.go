@@ -76,11 +76,11 @@ func (n *rankLibNetwork) read() ([]layer, error) {
 				return nil, err
 			}
 		}
-		size += float64(inputs) * float64(neurons[l])
+		size += float64(float64(inputs) * float64(neurons[l]))
 		inputs = neurons[l]
 	}
 	// Every weight stands in the file; only features between those used may be missing.
-	if most := 64*float64(textBytes(n.lines)) + 2*mostFeatures; size > most {
+	if most := float64(64*float64(textBytes(n.lines))) + 2*mostFeatures; size > most {
 		return nil, errorAt(n.lines[0].number, "found a network of %.0f weights, expected one whose weights are in the file", size)
 	}
 	n.makeLayers(neurons)

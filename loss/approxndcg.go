@@ -76,7 +76,7 @@ func (b boundApproxNDCG) Eval(scores, lambda []float64, scratch *Scratch) float6
 		kernel.Logistic(above, above)
 		// The document itself is among the summands, with ½.
 		value, slope := b.discount.at(max(0.5+kernel.Sum(above), 1))
-		ndcg += g * value
+		ndcg += float64(g * value)
 		if lambda != nil && slope != 0 {
 			own := addSlopes(lambda, above, b.alpha*g*slope)
 			lambda[i] -= own
@@ -91,7 +91,7 @@ func addSlopes(lambda, p []float64, scale float64) float64 {
 	p = p[:len(lambda)]
 	var sum float64
 	for j, v := range p {
-		d := scale * (v * (1 - v))
+		d := float64(scale * (v * (1 - v)))
 		lambda[j] += d
 		sum += d
 	}

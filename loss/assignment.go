@@ -37,11 +37,11 @@ func (a *assignment) columns(scratch *Scratch) []float64 {
 	a.done, a.open = scratch.Floats(n), scratch.Floats(n)
 	a.v[0] = 0
 	for j := 1; j < n; j++ {
-		a.v[j] = a.v[j-1] + a.weight[j]*(a.x[j]-a.x[j-1])
+		a.v[j] = a.v[j-1] + float64(a.weight[j]*(a.x[j]-a.x[j-1]))
 	}
 	for j := range a.row {
 		a.row[j] = float64(j)
-		a.u[j] = a.weight[j]*a.x[j] - a.v[j]
+		a.u[j] = float64(a.weight[j]*a.x[j]) - a.v[j]
 	}
 	for j := range a.price {
 		a.row[j] = -1
@@ -100,7 +100,7 @@ func (a *assignment) relax(r, last int, length float64, open []float64) (next in
 	nearest := math.Inf(1)
 	for o, c := range open {
 		j := int(c)
-		if d := base + a.v[j] - (weight*a.x[j] - price*a.y[j]); d < a.distance[j] {
+		if d := base + a.v[j] - (float64(weight*a.x[j]) - float64(price*a.y[j])); d < a.distance[j] {
 			a.distance[j], a.before[j] = d, float64(last)
 		}
 		if a.distance[j] < nearest {

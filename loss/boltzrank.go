@@ -161,7 +161,7 @@ func (b BoltzRank) newBound(grades []float64, docs []int32, set *Permutations) *
 	}
 	bound.lowest = -math.MaxFloat64 / 4 / (m * m * max(bound.scale, 1))
 	for i, r := range set.Ranks {
-		bound.centered[i] = float32(float64(r) - (m+1)/2) // half an integer: exact
+		bound.centered[i] = float32(float64(r) - float64((m+1)/2)) // half an integer: exact
 	}
 	var scratch Scratch
 	bound.logs(bound.target, grades, &scratch)
@@ -235,13 +235,13 @@ func (b *boundBoltzRank) eval(scores, lambda []float64, scratch *Scratch) float6
 	logZ := logspace.Softmax(p, logs)
 	var entropy float64
 	for i, t := range b.target {
-		entropy += t * (logZ - logs[i])
+		entropy += float64(t * (logZ - logs[i]))
 	}
-	value := (1 - b.lambda) * entropy
+	value := float64((1 - b.lambda) * entropy)
 	var expected float64
 	if b.gain != nil {
 		expected = kernel.Dot(p, b.gain)
-		value -= b.lambda * expected
+		value -= float64(b.lambda * expected)
 	}
 	if lambda == nil {
 		return value
@@ -249,10 +249,10 @@ func (b *boundBoltzRank) eval(scores, lambda []float64, scratch *Scratch) float6
 	// Minus the coefficients of e_j(R) in the formula.
 	c := logs
 	for i, t := range b.target {
-		c[i] = (1 - b.lambda) * (p[i] - t)
+		c[i] = float64((1 - b.lambda) * (p[i] - t))
 	}
 	for i, g := range b.gain {
-		c[i] -= b.lambda * p[i] * (g - expected)
+		c[i] -= float64(b.lambda * p[i] * (g - expected))
 	}
 	kernel.Scale(b.scale, c)
 	clear(lambda)

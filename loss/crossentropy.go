@@ -45,7 +45,7 @@ func (b crossEntropy) Eval(scores, lambda []float64, scratch *Scratch) float64 {
 	}
 	value, scale := b.softmax(p, scores, scratch)
 	for i := range lambda {
-		lambda[i] = b.target[i] - scale*p[i]
+		lambda[i] = b.target[i] - float64(scale*p[i])
 	}
 	return value
 }
@@ -56,7 +56,7 @@ func (b crossEntropy) EvalSecond(scores, lambda, second []float64, scratch *Scra
 	value, scale := b.softmax(second, scores, scratch)
 	for i, v := range second {
 		p := min(scale*v, 1)
-		lambda[i] = b.target[i] - scale*v
+		lambda[i] = b.target[i] - float64(scale*v)
 		second[i] = p * (1 - p)
 	}
 	return value

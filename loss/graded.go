@@ -35,7 +35,7 @@ func normalGains(c measure.Convention, grades []float64, k int) []float64 {
 	}
 	var best float64
 	for i, v := range ideal {
-		best += v * c.Discount(i+1)
+		best += float64(v * c.Discount(i+1))
 	}
 	for i := range g {
 		g[i] /= best

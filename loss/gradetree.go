@@ -70,10 +70,10 @@ func (t *gradeTree) pairs() float64 {
 	var n float64
 	for _, node := range t.nodes {
 		if t.weights != nil {
-			n += kernel.Sum(t.weights[node.from:node.mid]) * kernel.Sum(t.weights[node.mid:node.to])
+			n += float64(kernel.Sum(t.weights[node.from:node.mid]) * kernel.Sum(t.weights[node.mid:node.to]))
 			continue
 		}
-		n += float64(node.mid-node.from) * float64(node.to-node.mid)
+		n += float64(float64(node.mid-node.from) * float64(node.to-node.mid))
 	}
 	return n
 }
@@ -156,8 +156,8 @@ func (s *sweep) better(n gradeNode, margin float64, active []int32) (sum float64
 	for i, score := range upper {
 		if next > 0 {
 			closer := last - score
-			second += closer * (2*first + count*closer)
-			first += count * closer
+			second += float64(closer * (float64(2*first) + float64(count*closer)))
+			first += float64(count * closer)
 		}
 		last = score
 		for ; next < len(lower); next++ {
@@ -167,7 +167,7 @@ func (s *sweep) better(n gradeNode, margin float64, active []int32) (sum float64
 			}
 			count++
 			first += t
-			second += t * t
+			second += float64(t * t)
 		}
 		at := int(places[i])
 		s.count[at] += count
@@ -189,7 +189,7 @@ func (s *sweep) worse(n gradeNode, margin float64, sums *moments) {
 	for j := len(lower) - 1; j >= 0; j-- {
 		score := lower[j]
 		if count > 0 {
-			first += count * (score - last)
+			first += float64(count * (score - last))
 		}
 		last = score
 		for ; next >= 0; next-- {
@@ -294,7 +294,7 @@ func (p *activePairs) addTimes(dst, v []float64, scale float64) {
 			for ; next < active[i]; next++ {
 				sum += v[lower[next]]
 			}
-			dst[d] += scale * (float64(next)*v[d] - sum)
+			dst[d] += float64(scale * (float64(float64(next)*v[d]) - sum))
 		}
 		sum = 0
 		i := len(upper) - 1
@@ -303,7 +303,7 @@ func (p *activePairs) addTimes(dst, v []float64, scale float64) {
 				sum += v[upper[i]]
 			}
 			d := lower[j]
-			dst[d] += scale * (float64(len(upper)-1-i)*v[d] - sum)
+			dst[d] += float64(scale * (float64(float64(len(upper)-1-i)*v[d]) - sum))
 		}
 		at += n.to - n.from
 	}

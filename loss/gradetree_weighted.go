@@ -12,8 +12,8 @@ func (s *sweep) betterWeighted(n gradeNode, margin float64, active []int32) (sum
 	for i, score := range upper {
 		if next > 0 {
 			closer := last - score
-			second += closer * (2*first + count*closer)
-			first += count * closer
+			second += float64(closer * (float64(2*first) + float64(count*closer)))
+			first += float64(count * closer)
 		}
 		last = score
 		for ; next < len(lower); next++ {
@@ -23,13 +23,13 @@ func (s *sweep) betterWeighted(n gradeNode, margin float64, active []int32) (sum
 			}
 			w := s.tree.weights[int(places[len(upper)+next])]
 			count += w
-			first += w * t
-			second += w * t * t
+			first += float64(w * t)
+			second += float64(w * t * t)
 		}
 		at := int(places[i])
 		s.count[at] += count
 		s.first[at] += first
-		sum += s.tree.weights[at] * second
+		sum += float64(s.tree.weights[at] * second)
 		if active != nil {
 			active[i] = int32(next)
 		}
@@ -45,7 +45,7 @@ func (s *sweep) worseWeighted(n gradeNode, margin float64, sums *moments) {
 	for j := len(lower) - 1; j >= 0; j-- {
 		score := lower[j]
 		if count > 0 {
-			first += count * (score - last)
+			first += float64(count * (score - last))
 		}
 		last = score
 		for ; next >= 0; next-- {
@@ -55,13 +55,13 @@ func (s *sweep) worseWeighted(n gradeNode, margin float64, sums *moments) {
 			}
 			w := s.tree.weights[int(places[next])]
 			count += w
-			first += w * t
+			first += float64(w * t)
 		}
 		at := int(places[len(upper)+j])
 		s.count[at] -= count
 		s.first[at] -= first
-		sums.count += s.tree.weights[at] * count
-		sums.first += s.tree.weights[at] * first
+		sums.count += float64(s.tree.weights[at] * count)
+		sums.first += float64(s.tree.weights[at] * first)
 	}
 }
 
@@ -77,21 +77,21 @@ func (p *activePairs) addTimesWeighted(dst, v []float64, scale float64) {
 		for i, d := range upper {
 			for ; next < active[i]; next++ {
 				w := weights[lower[next]]
-				sum += w * v[lower[next]]
+				sum += float64(w * v[lower[next]])
 				total += w
 			}
-			dst[d] += scale * weights[d] * (total*v[d] - sum)
+			dst[d] += float64(scale * weights[d] * (float64(total*v[d]) - sum))
 		}
 		sum, total = 0, 0
 		i := len(upper) - 1
 		for j := len(lower) - 1; j >= 0; j-- {
 			for ; i >= 0 && int(active[i]) > j; i-- {
 				w := weights[upper[i]]
-				sum += w * v[upper[i]]
+				sum += float64(w * v[upper[i]])
 				total += w
 			}
 			d := lower[j]
-			dst[d] += scale * weights[d] * (total*v[d] - sum)
+			dst[d] += float64(scale * weights[d] * (float64(total*v[d]) - sum))
 		}
 		at += n.to - n.from
 	}

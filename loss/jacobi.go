@@ -14,9 +14,9 @@ func symmetricEigenvalues(a []float64, n int) []float64 {
 	for range sweeps {
 		var off, diagonal float64
 		for i := range n {
-			diagonal += a[i*n+i] * a[i*n+i]
+			diagonal += float64(a[i*n+i] * a[i*n+i])
 			for j := range i {
-				off += a[i*n+j] * a[i*n+j]
+				off += float64(a[i*n+j] * a[i*n+j])
 			}
 		}
 		if off <= 1e-34*diagonal || off == 0 {
@@ -45,15 +45,15 @@ func rotate(a []float64, n, p, q int) {
 	theta := (a[q*n+q] - a[p*n+p]) / (2 * apq)
 	// The smaller root of t² + 2θt − 1, the tangent of the angle.
 	t := math.Copysign(1, theta) / (math.Abs(theta) + math.Hypot(1, theta))
-	c := 1 / math.Sqrt(1+t*t)
+	c := 1 / math.Sqrt(1+float64(t*t))
 	s := t * c
 	for k := range n {
 		x, y := a[k*n+p], a[k*n+q]
-		a[k*n+p], a[k*n+q] = c*x-s*y, s*x+c*y
+		a[k*n+p], a[k*n+q] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 	}
 	for k := range n {
 		x, y := a[p*n+k], a[q*n+k]
-		a[p*n+k], a[q*n+k] = c*x-s*y, s*x+c*y
+		a[p*n+k], a[q*n+k] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
 	}
 	a[p*n+q], a[q*n+p] = 0, 0
 }

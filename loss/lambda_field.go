@@ -101,7 +101,7 @@ func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
 	for range 2 {
 		along := dot(c.U, c.V)
 		for i, u := range c.U {
-			c.V[i] -= along * u
+			c.V[i] -= float64(along * u)
 		}
 		normalise(c.V)
 	}
@@ -138,18 +138,18 @@ func Circulation(b QueryLoss, c Circle, steps int) float64 {
 	for t := range steps {
 		sin, cos := math.Sincos(2 * math.Pi * (float64(t) + 0.5) / float64(steps))
 		for i := range x {
-			x[i] = c.Center[i] + c.Radius*(cos*c.U[i]+sin*c.V[i])
+			x[i] = c.Center[i] + float64(c.Radius*(float64(cos*c.U[i])+float64(sin*c.V[i])))
 		}
 		b.Eval(x, lambda, &scratch)
-		sum += cos*dot(lambda, c.V) - sin*dot(lambda, c.U)
+		sum += float64(cos*dot(lambda, c.V)) - float64(sin*dot(lambda, c.U))
 	}
-	return sum * c.Radius * 2 * math.Pi / float64(steps)
+	return float64(sum*c.Radius*(2*math.Pi)) / float64(steps)
 }
 
 func dot(x, y []float64) float64 {
 	var sum float64
 	for i, v := range x {
-		sum += v * y[i]
+		sum += float64(v * y[i])
 	}
 	return sum
 }

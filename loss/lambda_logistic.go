@@ -35,7 +35,7 @@ func (l logisticLaw) prepare(scores, memory []float64) []float64 {
 		memory[i] = l.sigma * (s - top)
 		lowest = min(lowest, memory[i])
 	}
-	if !(l.sigma*l.margin-lowest <= safeExponent) {
+	if !(float64(l.sigma*l.margin)-lowest <= safeExponent) {
 		return nil
 	}
 	kernel.Exp(memory, memory)
@@ -57,8 +57,8 @@ func (l logisticLaw) add(lambda, loss, scores, e []float64, a, to int) {
 		// without a branch: with a loss below 0 the worse is the upper.
 		lower := math.Float64bits(e[b])
 		flip := (lower ^ upper) & uint64(int64(math.Float64bits(loss[b]))>>63)
-		better, worse := math.Float64frombits(upper^flip), l.ease*math.Float64frombits(lower^flip)
-		f := l.sigma * loss[b] * (worse / (better + worse))
+		better, worse := math.Float64frombits(upper^flip), float64(l.ease*math.Float64frombits(lower^flip))
+		f := float64(l.sigma * loss[b] * (worse / (better + worse)))
 		own += f
 		lambda[b] -= f
 	}
@@ -68,7 +68,7 @@ func (l logisticLaw) add(lambda, loss, scores, e []float64, a, to int) {
 // addFar is add for scores of any size.
 func (l logisticLaw) addFar(lambda, loss, scores []float64, a, to int) {
 	for b := a + 1; b < to; b++ {
-		f := l.sigma * loss[b] * logspace.Logistic(l.sigma*(l.margin-lead(loss, scores, a, b)))
+		f := float64(l.sigma * loss[b] * logspace.Logistic(l.sigma*(l.margin-lead(loss, scores, a, b))))
 		lambda[a] += f
 		lambda[b] -= f
 	}
@@ -99,7 +99,7 @@ func (l logisticLaw) addBothFar(lambda, second, loss, scores []float64, a, to in
 	l.addFar(lambda, loss, scores, a, to)
 	for b := a + 1; b < to; b++ {
 		p, q := logspace.Bernoulli(l.sigma * (l.margin - lead(loss, scores, a, b)))
-		d := l.sigma * l.sigma * math.Abs(loss[b]) * (p * q)
+		d := float64(l.sigma * l.sigma * math.Abs(loss[b]) * (p * q))
 		second[a] += d
 		second[b] += d
 	}

@@ -32,7 +32,7 @@ func newLambdaNorm(l LambdaRank, grades []float64, w PairWeights) lambdaNorm {
 		slices.Sort(gains)
 		slices.Reverse(gains)
 		for i, g := range gains {
-			n.ideal += g * c.Discount(i+1)
+			n.ideal += float64(g * c.Discount(i+1))
 		}
 	}
 	return n

@@ -13,7 +13,7 @@ func (l springLaw) prepare(_, _ []float64) []float64 { return nil }
 func (l springLaw) add(lambda, loss, scores, _ []float64, a, to int) {
 	for b := a + 1; b < to; b++ {
 		if lacking := l.margin - lead(loss, scores, a, b); lacking > 0 {
-			f := loss[b] * lacking
+			f := float64(loss[b] * lacking)
 			lambda[a] += f
 			lambda[b] -= f
 		}

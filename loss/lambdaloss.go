@@ -233,7 +233,7 @@ func (b boundLambdaLoss) pairWeights(w, gains []float64, r int) {
 	}
 	discount, apart := b.discount[:len(gains)], b.apart[len(gains)-1-r:][:len(gains)]
 	for q, other := range gains {
-		w[q] = max(g-other, 0) * (b.rho*math.Abs(d-discount[q]) + apart[q])
+		w[q] = max(g-other, 0) * (float64(b.rho*math.Abs(d-discount[q])) + apart[q])
 	}
 }
 
@@ -242,7 +242,7 @@ func subtractWeighted(lambda, w, slope []float64) float64 {
 	w, slope = w[:len(lambda)], slope[:len(lambda)]
 	var sum float64
 	for q, v := range w {
-		f := v * slope[q]
+		f := float64(v * slope[q])
 		lambda[q] -= f
 		sum += f
 	}
@@ -254,7 +254,7 @@ func addCurvature(curvature, w, slope []float64, r int) {
 	w, slope = w[:len(curvature)], slope[:len(curvature)]
 	var own float64
 	for q, v := range w {
-		c := v * slope[q] * (1 - slope[q])
+		c := float64(v * slope[q] * (1 - slope[q]))
 		curvature[q] += c
 		own += c
 	}

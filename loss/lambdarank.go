@@ -219,9 +219,9 @@ func (b *boundLambdaRank) regularise(scores, lambda []float64) float64 {
 	}
 	var squares float64
 	for i, s := range scores {
-		squares += s * s
+		squares += float64(s * s)
 		if lambda != nil {
-			lambda[i] -= b.alpha * s
+			lambda[i] -= float64(b.alpha * s)
 		}
 	}
 	return b.alpha / 2 * squares

@@ -153,6 +153,6 @@ func flat(rows []float64, most float64) int {
 func scatterAdd(s, x []float64, docs []int32, scale float64) {
 	x = x[:len(docs)]
 	for i, d := range docs {
-		s[d] += scale * x[i]
+		s[d] += float64(scale * x[i])
 	}
 }

@@ -186,12 +186,12 @@ func (b boundMLEAverage) EvalSecond(scores, lambda, second []float64, scratch *S
 	var value float64
 	for _, p := range b {
 		scratch.used = used // all permutations use the same memory
-		value += share * p.eval(scores, lambda, second, scratch)
+		value += float64(share * p.eval(scores, lambda, second, scratch))
 		for i, v := range lambda {
-			total[i] += share * v
+			total[i] += float64(share * v)
 		}
 		for i, v := range second {
-			curvature[i] += share * v
+			curvature[i] += float64(share * v)
 		}
 	}
 	copy(lambda, total)

@@ -95,7 +95,7 @@ func (b *topCrossEntropy) pairWeights(w []float64, a int) {
 		}
 	} else {
 		for i, pi := range b.first {
-			w[i] = odds*pi + p*b.odds[i]
+			w[i] = float64(odds*pi) + float64(p*b.odds[i])
 		}
 		w[b.lead] = b.first[b.lead] * (b.second[a] + odds)
 	}
@@ -133,7 +133,7 @@ func (b *topCrossEntropy) withoutTwo(l *remaining, w, grad []float64, scratch *S
 		}
 	}
 	for i := range grad {
-		grad[i] += l.e[i] * (total - with[i])
+		grad[i] += float64(l.e[i] * (total - with[i]))
 	}
 	return value
 }
@@ -210,7 +210,7 @@ func (l *remaining) withoutOne(weights, grad []float64) float64 {
 	}
 	l.left[l.top] = 1
 	kernel.Log(l.logs, l.left)
-	value := kernel.Dot(weights, l.logs) + sum*l.shift
+	value := kernel.Dot(weights, l.logs) + float64(sum*l.shift)
 	if grad == nil {
 		return value
 	}
@@ -224,7 +224,7 @@ func (l *remaining) withoutOne(weights, grad []float64) float64 {
 	}
 	shares[l.top] = 0
 	for i, e := range l.e {
-		grad[i] += e * (total - shares[i])
+		grad[i] += float64(e * (total - shares[i]))
 	}
 	return value
 }

@@ -32,7 +32,7 @@ func newSubsetCrossEntropy(ideal []float64, top int) *subsetCrossEntropy {
 		picked := n - bits.OnesCount(left)
 		for set := left; set > 0 && picked < top; set &= set - 1 {
 			i := bits.TrailingZeros(set)
-			p := b.weight[left] * math.Exp(x[i]-logs[left])
+			p := float64(b.weight[left] * math.Exp(x[i]-logs[left]))
 			b.among[i] += p
 			if picked+1 < top {
 				b.weight[left&^(1<<i)] += p
@@ -58,7 +58,7 @@ func (b *subsetCrossEntropy) Eval(scores, lambda []float64, scratch *Scratch) fl
 	b.logSums(logs, x, scores)
 	var value float64
 	for m, w := range b.weight[1:] {
-		value += w * logs[m+1]
+		value += float64(w * logs[m+1])
 	}
 	value -= kernel.Dot(b.among, x)
 	if lambda == nil {
@@ -73,8 +73,8 @@ func (b *subsetCrossEntropy) Eval(scores, lambda []float64, scratch *Scratch) fl
 		}
 		rest, low := m&(m-1), bits.TrailingZeros(uint(m))
 		p, q := logspace.Bernoulli(x[low] - logs[rest])
-		lambda[low] -= flow[m] * p
-		flow[rest] += flow[m] * q
+		lambda[low] -= float64(flow[m] * p)
+		flow[rest] += float64(flow[m] * q)
 	}
 	return value
 }

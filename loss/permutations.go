@@ -140,7 +140,7 @@ func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
 	for i, g := range p.grades {
 		d := noisyGrade{grade: g, noise: -math.Log(rng.ExpFloat64()), doc: int32(i)}
 		if !math.IsInf(tau, 1) {
-			d.key = tau*g + d.noise
+			d.key = float64(tau*g) + d.noise
 		}
 		p.sorted[i] = d
 	}

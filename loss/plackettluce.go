@@ -94,7 +94,7 @@ func (p *picks) curvature(e, sums, lambda, second []float64) {
 			squares += p.times(i)
 		}
 		own := e[i] / sums[i]
-		second[d] = max(-lambda[d]-own*own*squares, 0)
+		second[d] = max(-lambda[d]-float64(own*own*squares), 0)
 	}
 }
 
@@ -124,7 +124,7 @@ func (p *picks) wide(x, logs, lambda, second []float64) float64 {
 		own := math.Exp(x[k] - logs[k])
 		lambda[d] = -own * sum
 		if second != nil {
-			second[d] = max(own*sum-own*own*squares, 0)
+			second[d] = max(float64(own*sum)-float64(own*own*squares), 0)
 		}
 	}
 	p.addCounted(lambda)

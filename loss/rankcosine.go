@@ -108,7 +108,7 @@ func (b boundCosine) eval(scores, lambda []float64, scratch *Scratch) float64 {
 	if lambda != nil {
 		scale, along := 0.5/length/unit, cosine/length
 		for i, v := range x {
-			lambda[i] = scale * (b.unit[i] - along*v)
+			lambda[i] = scale * (b.unit[i] - float64(along*v))
 		}
 	}
 	return 0.5 * (1 - cosine)

@@ -25,7 +25,7 @@ func newWeightedRankNet(l RankNet, grades, weights []float64) QueryLoss {
 		for _, i := range b.order[start:end] {
 			b.from = append(b.from, end)
 			for _, j := range b.order[end:] {
-				pairs += weights[i] * weights[j]
+				pairs += float64(weights[i] * weights[j])
 			}
 		}
 		start = end
@@ -48,19 +48,19 @@ func (b *boundWeightedRankNet) EvalSecond(scores, lambda, second []float64, _ *S
 	clear(lambda)
 	clear(second)
 	for place, i := range b.order {
-		own := b.scale * b.weights[i]
+		own := float64(b.scale * b.weights[i])
 		for _, j := range b.order[b.from[place]:] {
-			w, odds := own*b.weights[j], b.sigma*(scores[j]-scores[i])
-			value += w * logspace.Softplus(odds)
+			w, odds := float64(own*b.weights[j]), float64(b.sigma*(scores[j]-scores[i]))
+			value += float64(w * logspace.Softplus(odds))
 			if lambda == nil {
 				continue
 			}
 			p, q := logspace.Bernoulli(odds)
-			pull := w * b.sigma * p
+			pull := float64(w * b.sigma * p)
 			lambda[i] += pull
 			lambda[j] -= pull
 			if second != nil {
-				bend := w * b.sigma * b.sigma * p * q
+				bend := float64(w * b.sigma * b.sigma * p * q)
 				second[i] += bend
 				second[j] += bend
 			}

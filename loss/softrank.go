@@ -114,7 +114,7 @@ func (b boundSoftRank) Eval(scores, lambda []float64, scratch *Scratch) float64 
 		b.beats(above, below, slope, scores, j)
 		poissonbinomial.Distribution(law, above, below, g)
 		for r, p := range law {
-			ndcg += p * b.discount[r]
+			ndcg += float64(p * b.discount[r])
 		}
 		if lambda != nil {
 			poissonbinomial.LeaveOneOut(partial, b.steps, above, below, g, work)
@@ -134,9 +134,9 @@ func (b boundSoftRank) beats(above, below, slope, scores []float64, j int) {
 		if i == j {
 			continue
 		}
-		z := scale * (s - scores[j])
-		slope[o] = -z * z
-		unlikely := math.Erfc(math.Abs(z)) / 2
+		z := float64(scale * (s - scores[j]))
+		slope[o] = float64(-z * z)
+		unlikely := float64(math.Erfc(math.Abs(z)) / 2)
 		above[o], below[o] = unlikely, 1-unlikely
 		if z > 0 {
 			above[o], below[o] = below[o], above[o]
@@ -156,7 +156,7 @@ func addOthers(lambda, partial, slope []float64, j int) float64 {
 		if i == j {
 			continue
 		}
-		d := partial[o] * slope[o]
+		d := float64(partial[o] * slope[o])
 		lambda[i] += d
 		sum += d
 		o++

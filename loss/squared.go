@@ -49,7 +49,7 @@ func (b squaredError) Eval(scores, lambda []float64, _ *Scratch) float64 {
 		if b.weights != nil {
 			w = b.weights[i]
 		}
-		sum += w * d * d
+		sum += float64(w * d * d)
 		if lambda != nil {
 			lambda[i] = w * d
 		}

@@ -112,7 +112,7 @@ func (c *columnSearch) worst(paths lattice, scratch *Scratch) (value, delta floa
 			l++
 		}
 		paths.above[i] = float64(l)
-		value += sum - float64(l)*s
+		value += sum - float64(float64(l)*s)
 		delta += c.gain(i, 0) - c.gain(i, l)
 	}
 	delta = max(0, delta)

@@ -167,7 +167,7 @@ func (b *boundGraded) eval(scores, lambda []float64, scratch *Scratch) (value, d
 	gains, slope := scratch.Floats(n), scratch.Floats(n)
 	sorted.gather(gains, b.gains)
 	sorted.gather(slope, b.ideal)
-	middle := sorted.scores[0]/2 + sorted.scores[n-1]/2
+	middle := float64(sorted.scores[0]/2) + float64(sorted.scores[n-1]/2)
 	for i := range sorted.scores {
 		sorted.scores[i] -= middle
 	}
@@ -177,10 +177,10 @@ func (b *boundGraded) eval(scores, lambda []float64, scratch *Scratch) (value, d
 	for i, rank := range ranks {
 		r := int(rank)
 		if r < len(b.discount) {
-			delta -= gains[i] * b.discount[r]
+			delta -= float64(gains[i] * b.discount[r])
 		}
 		slope[i] = b.weights[r] - slope[i]
-		value += slope[i] * sorted.scores[i]
+		value += float64(slope[i] * sorted.scores[i])
 	}
 	delta = max(0, delta)
 	if lambda != nil {

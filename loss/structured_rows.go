@@ -98,7 +98,7 @@ func (w *rowWork) row(i int, from []float64) {
 	g, gains := w.good[i], w.gains.Rows[i]
 	best, at := math.Inf(-1), 0
 	for j := range from {
-		v := w.most[j] + w.sums[j] - float64(j)*g
+		v := w.most[j] + w.sums[j] - float64(float64(j)*g)
 		if j < len(gains) {
 			v -= gains[j]
 		}
@@ -172,7 +172,7 @@ func newTail(paths lattice, scratch *Scratch) tail {
 		t.goods[i+1] = t.goods[i] + g
 	}
 	for i := good - 1; i >= 0; i-- {
-		t.best[i] = t.best[i+1] + t.sums[int(t.peak[i])] - t.peak[i]*paths.good[i]
+		t.best[i] = t.best[i+1] + t.sums[int(t.peak[i])] - float64(t.peak[i]*paths.good[i])
 	}
 	i := 0
 	for j := range t.reaches {
@@ -187,5 +187,5 @@ func newTail(paths lattice, scratch *Scratch) tail {
 // at returns T_m(j).
 func (t *tail) at(m, j int) float64 {
 	first := max(m, int(t.reaches[j]))
-	return float64(first-m)*t.sums[j] - float64(j)*(t.goods[first]-t.goods[m]) + t.best[first]
+	return float64(float64(first-m)*t.sums[j]) - float64(float64(j)*(t.goods[first]-t.goods[m])) + t.best[first]
 }

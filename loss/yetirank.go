@@ -144,7 +144,7 @@ func (l YetiRank) Cost(grades []float64) Cost {
 	if _, ok := l.Measure.(measure.Swapper); !ok && l.Measure != nil {
 		perPair = 2 * n
 	}
-	return Cost{Operations: draws * n * (100 + perPair*float64(max(1, l.Neighbours)))}
+	return Cost{Operations: draws * n * (100 + float64(perPair*float64(max(1, l.Neighbours))))}
 }
 
 type boundYetiRank struct {
@@ -210,7 +210,7 @@ func (b *boundYetiRank) draw(scores, lambda, second []float64, source *rand.PCG,
 	kernel.Softplus(behind, behind)
 	var value float64
 	for k, g := range gains {
-		value += math.Abs(g) * behind[k]
+		value += float64(math.Abs(g) * behind[k])
 	}
 	return value
 }
@@ -224,11 +224,11 @@ func (b *boundYetiRank) spread(lambda, second []float64, r byScore, gains, rho [
 	for above, k := 0, 0; k < len(gains); above++ {
 		i := r.document(above)
 		for below := above + 1; below < b.last(above, n); below++ {
-			j, f := r.document(below), gains[k]*rho[k]
+			j, f := r.document(below), float64(gains[k]*rho[k])
 			lambda[i] += f
 			lambda[j] -= f
 			if second != nil {
-				c := math.Abs(f) * (1 - rho[k])
+				c := float64(math.Abs(f) * (1 - rho[k]))
 				second[i] += c
 				second[j] += c
 			}

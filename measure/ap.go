@@ -48,7 +48,7 @@ func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 			chance := float64(r) / float64(t)
 			step := float64(r-1) / float64(max(t-1, 1))
 			for i := start; i < min(end, k); i++ {
-				above := float64(seen) + float64(i-start)*step
+				above := float64(seen) + float64(float64(i-start)*step)
 				sum += chance * (above + 1) / float64(i+1)
 			}
 		}

@@ -149,7 +149,7 @@ func (c Convention) IdealDCG(grades []float64, k int) float64 {
 	var best float64
 	for i, l := range ideal {
 		if l > 0 {
-			best += c.gain.of(l) * discount[i]
+			best += float64(c.gain.of(l) * discount[i])
 		}
 	}
 	return best

@@ -35,7 +35,7 @@ func (m dcg) Value(ranked []float64) (float64, bool) {
 	var sum float64
 	for i, l := range ranked[:k] {
 		if l > 0 {
-			sum += m.convention.gain.of(l) * discount[i]
+			sum += float64(m.convention.gain.of(l) * discount[i])
 		}
 	}
 	return m.orValueless(sum, ranked)
@@ -52,7 +52,7 @@ func (m dcg) Average(ranked []float64, ends []int) (float64, bool) {
 		}
 		gain := gains{kind: m.convention.gain}.mean(ranked[start:end])
 		for i := start; gain > 0 && i < min(end, k); i++ {
-			sum += gain * discount[i]
+			sum += float64(gain * discount[i])
 		}
 		start = end
 	}

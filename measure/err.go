@@ -33,7 +33,7 @@ func (m expectedRR) under(c Convention) Measure {
 // checkGrade implements gradeLimit: grades above the scale are a mistake.
 func (m expectedRR) checkGrade(highest float64) error {
 	if highest > m.maxGrade {
-		return fmt.Errorf("%s reckons with grades up to %g but the data have %g; raise the highest grade", m.name, m.maxGrade, highest)
+		return fmt.Errorf("%s reckons with grades up to %g but the data have %g; raise the highest grade (--max-grade)", m.name, m.maxGrade, highest)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (m expectedRR) readOn(s *scratch, group []float64, depth int) []float64 {
 		q := 1 - m.stop(l)
 		for j := min(n, len(p)-1); j > 0; j-- {
 			share := float64(j) / float64(n)
-			p[j] = (1-share)*p[j] + share*q*p[j-1]
+			p[j] = float64((1-share)*p[j]) + float64(share*q*p[j-1])
 		}
 	}
 	return p
@@ -181,8 +181,8 @@ func (s errSwaps) Row(loss, x, work []float64, a, to int) {
 	loss, x = loss[:to], x[:to]
 	sum, on := 0.0, 1.0
 	for b := a + 1; b < len(value); b++ {
-		loss[b] = reach * (own - x[b]) * (top - sum - value[b]*on)
-		sum += value[b] * on * x[b]
+		loss[b] = reach * (own - x[b]) * (top - sum - float64(value[b]*on))
+		sum += float64(value[b] * on * x[b])
 		on *= 1 - x[b]
 	}
 }

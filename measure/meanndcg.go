@@ -18,8 +18,8 @@ func (m meanNDCG) Value(ranked []float64) (float64, bool) {
 	defer p.scratch.put()
 	var dcg, best, sum float64
 	for i, l := range ranked {
-		dcg += p.gains.of(l) * p.discount[i]
-		best += p.gains.of(p.ideal[i]) * p.discount[i]
+		dcg += float64(p.gains.of(l) * p.discount[i])
+		best += float64(p.gains.of(p.ideal[i]) * p.discount[i])
 		sum += dcg / best
 	}
 	return sum / float64(len(ranked)), true
@@ -41,8 +41,8 @@ func (m meanNDCG) Average(ranked []float64, ends []int) (float64, bool) {
 			gain = p.gains.mean(ranked[start:end])
 		}
 		for i := start; i < end; i++ {
-			dcg += gain * p.discount[i]
-			best += p.gains.of(p.ideal[i]) * p.discount[i]
+			dcg += float64(gain * p.discount[i])
+			best += float64(p.gains.of(p.ideal[i]) * p.discount[i])
 			sum += dcg / best
 		}
 		start = end

@@ -31,7 +31,7 @@ func (m ndcg) Value(ranked []float64) (float64, bool) {
 	var sum float64
 	for i, l := range ranked[:len(p.ideal)] {
 		if l > 0 {
-			sum += p.gains.of(l) * p.discount[i]
+			sum += float64(p.gains.of(l) * p.discount[i])
 		}
 	}
 	return sum / p.best(), true
@@ -51,7 +51,7 @@ func (m ndcg) Average(ranked []float64, ends []int) (float64, bool) {
 		}
 		gain := p.gains.mean(ranked[start:end])
 		for i := start; gain > 0 && i < min(end, k); i++ {
-			sum += gain * p.discount[i]
+			sum += float64(gain * p.discount[i])
 		}
 		start = end
 	}
@@ -108,7 +108,7 @@ func (p *prepared) best() float64 {
 		if l == 0 {
 			break
 		}
-		sum += p.gains.of(l) * p.discount[i]
+		sum += float64(p.gains.of(l) * p.discount[i])
 	}
 	return sum
 }

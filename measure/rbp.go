@@ -45,7 +45,7 @@ func (m rbp) Average(ranked []float64, ends []int) (float64, bool) {
 	for _, end := range ends {
 		share := float64(m.count(ranked[start:end])) / float64(end-start)
 		for range end - start {
-			sum += share * weight
+			sum += float64(share * weight)
 			weight *= m.p
 		}
 		start = end

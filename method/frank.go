@@ -70,5 +70,5 @@ func newFidelityCost(d *dataset.Dataset, o boost.FRankOptions) fidelityCost {
 // pairs about half are split. RankNet's operations are two a pair.
 func (c fidelityCost) Cost(grades []float64) loss.Cost {
 	pairs := loss.RankNet{}.Cost(grades).Operations / 2
-	return loss.Cost{Operations: (6 + 4*c.splits) * pairs}
+	return loss.Cost{Operations: (6 + float64(4*c.splits)) * pairs}
 }

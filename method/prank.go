@@ -132,7 +132,7 @@ func (p *perceptron) visit(x []float32, level int) int {
 	}
 	if step != 0 {
 		for j, v := range x {
-			change := step * float64(v)
+			change := float64(step * float64(v))
 			p.w[j] += change
 			p.sum[j] += float64(p.seen * change)
 		}

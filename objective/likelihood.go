@@ -65,9 +65,9 @@ func (l *Likelihood) Eval(w, grad []float64) float64 {
 	l.params = w
 	value := l.sums.Run(l.workers, l.run)
 	for i, down := range l.sums.Total {
-		grad[i] = 2*l.inverse*w[i] - down
+		grad[i] = float64(2*l.inverse*w[i]) - down
 	}
-	return value + l.inverse*kernel.Dot(w, w)
+	return value + float64(l.inverse*kernel.Dot(w, w))
 }
 
 // queries returns the sum over some queries and adds minus its gradient to down.
@@ -133,7 +133,7 @@ func ordinal(u []float64, classes []int, weights []float64) (sum float64) {
 			sign = 1
 		}
 		e := math.Exp(-math.Abs(v))
-		if z := sign * v; z > 0 {
+		if z := float64(sign * v); z > 0 {
 			sum += float64(w * math.Log1p(e))
 			u[at] = w * sign * e / (1 + e)
 		} else {

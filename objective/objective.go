@@ -155,7 +155,7 @@ func (r *Risk) sum(run rangeFunc, w, grad []float64) float64 {
 // penalize adds ‖w‖²/C and its gradient.
 func (r *Risk) penalize(value float64, w, grad []float64) float64 {
 	if r.inverse > 0 {
-		value += r.inverse * kernel.Dot(w, w)
+		value += float64(r.inverse * kernel.Dot(w, w))
 		kernel.Axpy(2*r.inverse, w, grad)
 	}
 	return value

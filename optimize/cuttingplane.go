@@ -115,7 +115,7 @@ func rounding(value float64, a, x []float64) float64 {
 	for j, v := range x {
 		size += math.Abs(float64(v * a[j]))
 	}
-	return 0x1p-49 * size
+	return float64(0x1p-49 * size)
 }
 
 // bundle is one minimisation by CuttingPlane.
@@ -179,7 +179,7 @@ func (b *bundle) begin(x0 []float64) error {
 // evaluate completes the trial at its x and adds the plane there.
 func (b *bundle) evaluate() error {
 	t := &b.trial
-	value := b.set.C * b.risk.Eval(t.x, t.grad)
+	value := float64(b.set.C * b.risk.Eval(t.x, t.grad))
 	kernel.Scale(b.set.C, t.grad)
 	b.evaluations++
 	if !finite(value) || notFinite(t.grad) >= 0 {
@@ -193,7 +193,7 @@ func (b *bundle) evaluate() error {
 		row[i] = kernel.Dot(p.a, other.a)
 	}
 	b.qp.add(row, p.b)
-	t.f = value + kernel.Dot(t.x, t.x)/2
+	t.f = value + float64(kernel.Dot(t.x, t.x)/2)
 	kernel.Add(t.grad, t.x)
 	return nil
 }
@@ -210,10 +210,10 @@ func (b *bundle) minimizeModel() {
 			continue
 		}
 		p.idle = 0
-		offset += alpha * p.b
+		offset += float64(alpha * p.b)
 		kernel.Axpy(-alpha, p.a, b.model)
 	}
-	bound := offset - kernel.Dot(b.model, b.model)/2
+	bound := offset - float64(kernel.Dot(b.model, b.model)/2)
 	if bound > b.lower {
 		b.lower = bound
 	}
@@ -301,7 +301,7 @@ func (b *bundle) search() error {
 		if lowSlope < 0 {
 			part = min(max(lowSlope/(lowSlope-highSlope), 0.1), 0.9)
 		}
-		step = low + part*(high-low)
+		step = low + float64(part*(high-low))
 	}
 	return nil
 }

@@ -242,7 +242,7 @@ func (r *newtonRun) search() bool {
 			r.accept(f)
 			return true
 		}
-		rise := f - r.f - r.step*slope // f above its tangent
+		rise := f - r.f - float64(r.step*slope) // f above its tangent
 		// The minimum of the parabola through what is known, within bounds.
 		part := 0.5
 		if finite(rise) && rise > 0 {
@@ -259,7 +259,7 @@ func (r *newtonRun) lowers(f, slope float64) bool {
 	if math.Abs(f-r.f) <= noise*math.Abs(r.f) {
 		return norm(r.trialGrad) <= 0.9*r.gradNorm
 	}
-	return f <= r.f+sufficient*r.step*slope
+	return f <= r.f+float64(sufficient*r.step*slope)
 }
 
 // observe passes the current iterate to the observer and returns whether it wants to stop.

@@ -170,9 +170,9 @@ func (b *modelled) evaluate(x []float64) error {
 			return fmt.Errorf("term %d is %v or its subgradient not finite, expected finite numbers", i, v)
 		}
 		sum += v
-		rounded += b.set.C * rounding(v, b.grads[i], x)
+		rounded += float64(b.set.C * rounding(v, b.grads[i], x))
 	}
-	if f := kernel.Dot(x, x)/2 + b.set.C*sum; b.evaluations == 1 || f+rounded < b.bestF+b.rounded {
+	if f := float64(kernel.Dot(x, x)/2) + float64(b.set.C*sum); b.evaluations == 1 || f+rounded < b.bestF+b.rounded {
 		b.bestF, b.rounded = f, rounded
 		copy(b.best, x)
 	}

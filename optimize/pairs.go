@@ -26,7 +26,7 @@ func (r *run) direction() float64 {
 	}
 	negate(r.dir, r.st.Grad)
 	for i := newest; i >= 0; i-- {
-		r.alpha[i] = r.rho[i] * kernel.Dot(s[i], r.dir)
+		r.alpha[i] = float64(r.rho[i] * kernel.Dot(s[i], r.dir))
 		kernel.Axpy(-r.alpha[i], y[i], r.dir)
 	}
 	gamma := 1 / (r.rho[newest] * kernel.Dot(y[newest], y[newest]))
@@ -34,7 +34,7 @@ func (r *run) direction() float64 {
 		r.dir[i] *= gamma
 	}
 	for i := range s {
-		beta := r.rho[i] * kernel.Dot(y[i], r.dir)
+		beta := float64(r.rho[i] * kernel.Dot(y[i], r.dir))
 		kernel.Axpy(r.alpha[i]-beta, s[i], r.dir)
 	}
 	return kernel.Dot(r.dir, r.st.Grad)

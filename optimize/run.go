@@ -166,7 +166,7 @@ func (r *run) accept() {
 func (r *run) arrived() {
 	st := &r.st
 	scale := math.Max(1, math.Abs(st.F))
-	if st.F < st.bestF-noise*scale || r.gradNorm < 0.9*st.bestGrad {
+	if st.F < st.bestF-float64(noise*scale) || r.gradNorm < 0.9*st.bestGrad {
 		st.bestF, st.bestGrad = math.Min(st.bestF, st.F), math.Min(st.bestGrad, r.gradNorm)
 		st.idle = 0
 	} else {

@@ -111,7 +111,7 @@ func (p *simplexQP) solve(tolerance float64) {
 func (p *simplexQP) factor() {
 	p.shift = 0
 	for _, k := range p.free {
-		p.shift += p.alpha[k] * p.q[k][k]
+		p.shift += float64(p.alpha[k] * p.q[k][k])
 	}
 	for k := 0; p.shift == 0 && k < p.size(); k++ {
 		p.shift = p.q[k][k]
@@ -145,7 +145,7 @@ func (p *simplexQP) advance() bool {
 	}
 	sum := 0.0
 	for i, k := range p.free {
-		p.alpha[k] = max(0, p.alpha[k]+length*p.step[i])
+		p.alpha[k] = max(0, p.alpha[k]+float64(length*p.step[i]))
 		if i == blocking {
 			p.alpha[k] = 0
 		}
@@ -168,7 +168,7 @@ func (p *simplexQP) newtonStep() {
 	mean := 0.0
 	for i, k := range p.free {
 		u[i], v[i] = p.gain(k), 1
-		mean += p.alpha[k] * u[i]
+		mean += float64(p.alpha[k] * u[i])
 	}
 	for i := range u {
 		u[i] -= mean
@@ -177,7 +177,7 @@ func (p *simplexQP) newtonStep() {
 	p.solveFactor(v)
 	multiplier := kernel.Sum(u) / kernel.Sum(v)
 	for i := range step {
-		step[i] = u[i] - multiplier*v[i]
+		step[i] = u[i] - float64(multiplier*v[i])
 	}
 	drift := kernel.Sum(step)
 	if !finite(drift) {
@@ -185,7 +185,7 @@ func (p *simplexQP) newtonStep() {
 		return
 	}
 	for i, k := range p.free {
-		step[i] -= drift * p.alpha[k]
+		step[i] -= float64(drift * p.alpha[k])
 	}
 }
 
@@ -193,7 +193,7 @@ func (p *simplexQP) newtonStep() {
 func (p *simplexQP) gain(k int) float64 {
 	g, row := p.b[k], p.q[k]
 	for _, i := range p.free {
-		g -= row[i] * p.alpha[i]
+		g -= float64(row[i] * p.alpha[i])
 	}
 	return g
 }
@@ -205,8 +205,8 @@ func (p *simplexQP) entering(tolerance float64) (best int, value float64) {
 	best = -1
 	for k, b := range p.b {
 		gain := p.gain(k)
-		mean += p.alpha[k] * gain // αᵀb − αᵀQα in the end
-		value += p.alpha[k] * b
+		mean += float64(p.alpha[k] * gain) // αᵀb − αᵀQα in the end
+		value += float64(p.alpha[k] * b)
 		if !p.isIn[k] && (best < 0 || gain > most) {
 			best, most = k, gain
 		}
@@ -248,7 +248,7 @@ func (p *simplexQP) factorRow(r int) {
 		row[c] = (p.q[k][p.free[c]] + p.shift - kernel.Dot(row[:c], other[:c])) / other[c]
 	}
 	own := p.q[k][k] + p.shift
-	row[r] = math.Sqrt(max(own+ridge*own-kernel.Dot(row[:r], row[:r]), ridge*own))
+	row[r] = math.Sqrt(max(own+float64(ridge*own)-kernel.Dot(row[:r], row[:r]), ridge*own))
 	p.chol[r] = row
 }
 

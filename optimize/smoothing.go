@@ -151,9 +151,9 @@ func (r *smoothingRun) stage(ctx context.Context) (change float64, status Status
 	if err != nil {
 		return 0, Stopped, err
 	}
-	half := kernel.Dot(r.x, r.x) / 2
+	half := float64(kernel.Dot(r.x, r.x) / 2)
 	plane := c + kernel.Dot(r.grad, r.x) // at x
-	r.lower = math.Max(r.lower, c-kernel.Dot(r.grad, r.grad)/2)
+	r.lower = math.Max(r.lower, c-float64(kernel.Dot(r.grad, r.grad)/2))
 
 	f := r.exact.Eval(r.x, r.grad)
 	r.best.Iterations += result.Iterations

@@ -48,7 +48,7 @@ func (r *run) search(first, slope float64) bool {
 			return r.zoom(&w, p, lo)
 		}
 		far := p.step - lo.step
-		step = inside(cubicMinimum(lo, p), p.step+far, p.step+9*far)
+		step = inside(cubicMinimum(lo, p), p.step+far, p.step+float64(9*far))
 		lo = p
 	}
 	return r.settle(&w, lo)
@@ -62,11 +62,11 @@ func (r *run) zoom(w *wolfe, lo, hi point) bool {
 			break
 		}
 		width := hi.step - lo.step
-		step := lo.step + width/2
+		step := lo.step + float64(width/2)
 		// Bisecting now and then bounds the number of trials where
 		// interpolation creeps.
 		if !math.IsInf(hi.f, 1) && r.trials%4 != 3 {
-			step = inside(cubicMinimum(lo, hi), lo.step+0.1*width, hi.step-0.1*width)
+			step = inside(cubicMinimum(lo, hi), lo.step+float64(0.1*width), hi.step-float64(0.1*width))
 		}
 		if step == lo.step || step == hi.step {
 			break
@@ -132,7 +132,7 @@ type wolfe struct {
 
 // decreases reports whether p meets the first condition.
 func (w *wolfe) decreases(p point) bool {
-	if p.f <= w.origin.f+c1*p.step*w.origin.slope {
+	if p.f <= w.origin.f+float64(c1*p.step*w.origin.slope) {
 		return true
 	}
 	return math.Abs(p.f-w.origin.f) <= w.noise && p.slope <= (2*c1-1)*w.origin.slope
@@ -172,14 +172,14 @@ func (w *wolfe) hopeless(hi point) bool { return hi.step*-w.origin.slope <= w.no
 // of a and b (eq. 3.59); NaN if there is none.
 func cubicMinimum(a, b point) float64 {
 	d1 := a.slope + b.slope - 3*(a.f-b.f)/(a.step-b.step)
-	d2 := math.Copysign(math.Sqrt(d1*d1-a.slope*b.slope), b.step-a.step)
+	d2 := math.Copysign(math.Sqrt(float64(d1*d1)-float64(a.slope*b.slope)), b.step-a.step)
 	return b.step - (b.step-a.step)*(b.slope+d2-d1)/(b.slope-a.slope+2*d2)
 }
 
 // inside moves v into the interval between a and b; NaN becomes its middle.
 func inside(v, a, b float64) float64 {
 	if math.IsNaN(v) {
-		return a + (b-a)/2
+		return a + float64((b-a)/2)
 	}
 	return math.Max(math.Min(a, b), math.Min(math.Max(a, b), v))
 }

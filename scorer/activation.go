@@ -135,7 +135,7 @@ func (f Activation) Slope(dst, a []float64) {
 		}
 	case LeakyReLU:
 		for i, v := range a {
-			dst[i] = leak + (1-leak)*step(v)
+			dst[i] = leak + float64((1-leak)*step(v))
 		}
 	default:
 		panic(fmt.Sprintf("scorer: activation %d", int(f)))

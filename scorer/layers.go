@@ -54,7 +54,7 @@ func NewLayers(features int, layers []Layer) (*Layers, error) {
 		if layer.Activation < 0 || int(layer.Activation) >= len(activationNames) {
 			return nil, fmt.Errorf("found activation %d in layer %d, expected a known one", int(layer.Activation), l+1)
 		}
-		params += float64(layer.Units) * (float64(inputs) + 1)
+		params += float64(float64(layer.Units) * (float64(inputs) + 1))
 		inputs = layer.Units
 	}
 	if inputs != 1 {

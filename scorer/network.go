@@ -142,6 +142,6 @@ func project(z []float64, x []float32, w []float64, bias float64) {
 // uniform sets w to numbers between −limit and limit.
 func uniform(w []float64, limit float64, rng *rand.Rand) {
 	for i := range w {
-		w[i] = limit * (2*rng.Float64() - 1)
+		w[i] = float64(limit * (float64(2*rng.Float64()) - 1))
 	}
 }

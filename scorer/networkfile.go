@@ -45,7 +45,7 @@ func decodePairNetwork(o strictjson.Object) (Scorer, []float64, error) {
 		return nil, nil, err
 	}
 	p := float64(f.Features)
-	w, err := f.parameters(float64(f.Hidden)*(p+2) + float64(f.PairHidden)*(2*p+2))
+	w, err := f.parameters(float64(float64(f.Hidden)*(p+2)) + float64(float64(f.PairHidden)*(float64(2*p)+2)))
 	if err != nil {
 		return nil, nil, err
 	}

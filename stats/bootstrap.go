@@ -54,7 +54,7 @@ func (r *Comparison) slack(values [][]float64, p *Pair) float64 {
 	for q, a := range values[p.A] {
 		size += math.Abs(a-r.Systems[p.A].Mean) + math.Abs(values[p.B][q]-r.Systems[p.B].Mean)
 	}
-	return 0x1p-52 * (size + math.Abs(r.Systems[p.A].Mean) + math.Abs(r.Systems[p.B].Mean))
+	return float64(0x1p-52 * (size + math.Abs(r.Systems[p.A].Mean) + math.Abs(r.Systems[p.B].Mean)))
 }
 
 // resample draws samples of the queries with replacement and returns, for every

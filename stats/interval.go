@@ -30,7 +30,7 @@ func interval(x []float64, m float64, off []float64) Interval {
 func bcaLevels(z, z0, a float64) (low, high float64) {
 	level := func(z float64) float64 {
 		// Where the denominator is not positive, the interval ends with the samples.
-		if d := 1 - a*(z0+z); d > 0 {
+		if d := 1 - float64(a*(z0+z)); d > 0 {
 			return normal(z0 + (z0+z)/d)
 		} else if z > 0 {
 			return 1
@@ -59,8 +59,8 @@ func acceleration(x []float64) float64 {
 	var squares, cubes float64
 	for _, v := range x {
 		d := v - m
-		squares += d * d
-		cubes += d * d * d
+		squares += float64(d * d)
+		cubes += float64(d * d * d)
 	}
 	return cubes / (6 * math.Pow(squares, 1.5))
 }
@@ -68,8 +68,8 @@ func acceleration(x []float64) float64 {
 // quantile interpolates linearly between the sorted values, of which there is at
 // least one: definition 7 of Hyndman and Fan 1996.
 func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
+	at := float64(p * float64(len(sorted)-1))
 	i := min(int(at), len(sorted)-1)
 	j := min(i+1, len(sorted)-1)
-	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
+	return sorted[i] + float64((at-float64(i))*(sorted[j]-sorted[i]))
 }

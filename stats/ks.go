@@ -57,11 +57,11 @@ func kolmogorovTail(x float64) float64 {
 		for k := 1.0; k < 20; k++ {
 			total += math.Exp(-(2*k - 1) * (2*k - 1) * y)
 		}
-		return max(0, 1-math.Sqrt(2*math.Pi)/x*total)
+		return max(0, 1-float64(math.Sqrt(2*math.Pi)/x*total))
 	}
 	total, sign := 0.0, 1.0
 	for k := 1.0; k < 20; k++ {
-		total += sign * math.Exp(-2*k*k*x*x)
+		total += float64(sign * math.Exp(-2*k*k*x*x))
 		sign = -sign
 	}
 	return min(1, 2*total)

@@ -125,7 +125,7 @@ func (r *Comparison) bySize(values, rows [][]float64) []ordered {
 		var sum, squares, size float64
 		for _, d := range differences(values[p.A], values[p.B]) {
 			sum += d
-			squares += d * d
+			squares += float64(d * d)
 		}
 		for _, row := range rows {
 			size += math.Abs(row[p.A]) + math.Abs(row[p.B])
@@ -133,9 +133,9 @@ func (r *Comparison) bySize(values, rows [][]float64) []ordered {
 		if squares > 0 {
 			o.scale = 1 / math.Sqrt(squares)
 		}
-		statistic[i] = math.Abs(sum) * o.scale
-		slack := float64(len(rows)+64) * 0x1p-52 * size
-		o.reach = max(0, statistic[i]-slack*o.scale)
+		statistic[i] = float64(math.Abs(sum) * o.scale)
+		slack := float64(float64(len(rows)+64) * 0x1p-52 * size)
+		o.reach = max(0, statistic[i]-float64(slack*o.scale))
 		order[i] = o
 	}
 	slices.SortStableFunc(order, func(x, y ordered) int { return cmp.Compare(statistic[y.pair], statistic[x.pair]) })

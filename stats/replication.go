@@ -80,20 +80,20 @@ func Replicate(runs [][]Tried, c ReplicationConfig) (Replication, error) {
 		}
 	}
 	if single(runs[0]) {
-		grid = c.Grid * c.Grid
+		grid = float64(c.Grid * c.Grid)
 	}
 	rep := Replication{Mean: mean(results), Grid: math.Sqrt(grid)}
 	z := normalQuantile(1 - Alpha/2)
-	square, variance := z*z*grid, grid
+	square, variance := float64(z*z*grid), grid
 	if n := float64(len(runs)); n > 1 {
 		rep.Seeds = deviation(centres)
-		t, seeds := studentQuantile(1-Alpha/2, n-1), rep.Seeds*rep.Seeds*(1+1/n)
-		square += t * t * seeds
+		t, seeds := studentQuantile(1-Alpha/2, n-1), float64(rep.Seeds*rep.Seeds*(1+1/n))
+		square += float64(t * t * seeds)
 		variance += seeds
 	}
 	half := math.Sqrt(square)
 	rep.Interval = Interval{rep.Mean - half, rep.Mean + half}
-	rep.Detectable = half + normalQuantile(Power)*math.Sqrt(variance)
+	rep.Detectable = half + float64(normalQuantile(Power)*math.Sqrt(variance))
 	return rep, nil
 }
 

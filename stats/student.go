@@ -50,7 +50,7 @@ func studentTails(t, df float64) float64 {
 	if math.IsInf(t, 0) {
 		return 0
 	}
-	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t))
+	return mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t)))
 }
 
 // studentQuantile returns the value that Student's t with df degrees of freedom stays

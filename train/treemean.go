@@ -56,7 +56,7 @@ func (m *treeMean) objective() float64 {
 	for _, r := range m.sums {
 		objective += r.objective
 	}
-	return objective * m.share()
+	return float64(objective * m.share())
 }
 
 // Next implements Booster. The objective is the mean of the members', each that of its sum with

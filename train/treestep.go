@@ -134,7 +134,7 @@ func (s *treeStep) take(g leavesAdder, rate float64, scores, lambda, values []fl
 		g.Add(s.along, values)
 		var slope float64
 		for i, v := range s.along {
-			slope -= lambda[i] * v
+			slope -= float64(lambda[i] * v)
 		}
 		factor, ok := s.line(scores, slope/s.scale)
 		if !ok {
@@ -162,7 +162,7 @@ func (s *treeStep) at(scores []float64, factor float64) trial {
 	}
 	t := trial{factor: factor, value: s.loss.Eval(s.scores, s.lambda)}
 	for i, v := range s.along {
-		t.slope -= s.lambda[i] * v
+		t.slope -= float64(s.lambda[i] * v)
 	}
 	return t
 }
@@ -198,14 +198,14 @@ func (s *treeStep) line(scores []float64, slope float64) (factor float64, ok boo
 // second is higher, else by the slopes; but not next to either.
 func between(low, high trial) float64 {
 	if math.IsInf(high.factor, 1) {
-		return 4 * low.factor
+		return float64(4 * low.factor)
 	}
 	width := high.factor - low.factor
 	if high.value > low.value {
-		fall := -low.slope * width
-		return low.factor + width*min(max(fall/(2*(high.value-low.value+fall)), 0.05), 0.5)
+		fall := float64(-low.slope * width)
+		return low.factor + float64(width*min(max(fall/(2*(high.value-low.value+fall)), 0.05), 0.5))
 	}
-	return low.factor + width*min(max(low.slope/(low.slope-high.slope), 0.1), 0.9)
+	return low.factor + float64(width*min(max(low.slope/(low.slope-high.slope), 0.1), 0.9))
 }
 
 // lower returns the first of factor, factor/2, factor/4, … at which the loss is lower than at

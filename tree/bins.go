@@ -192,7 +192,7 @@ func (c *column) cuts(most int) []float32 {
 	for i := range values[:len(values)-1] {
 		in += weights[i]
 		share := left / float64(bins)
-		if in >= share || weights[i+1] >= share || in+weights[i+1]/2 > share {
+		if in >= share || weights[i+1] >= share || in+float64(weights[i+1]/2) > share {
 			cuts = append(cuts, between(values[i], values[i+1]))
 			left, in = left-in, 0
 			if bins--; bins == 1 {

@@ -52,7 +52,7 @@ func byRatio(order *[256]uint8, of *[256]sums, unit quanta, smoothing float64) [
 		if v == 0 {
 			continue
 		}
-		if h := float64(v.curvature())*unit.curvature + smoothing; h > 0 {
+		if h := float64(float64(v.curvature())*unit.curvature) + smoothing; h > 0 {
 			ratios[c] = float64(v.gradient()) * unit.gradient / h
 		}
 		found = append(found, uint8(c))

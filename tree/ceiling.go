@@ -38,7 +38,7 @@ func (s *searcher) open(slot int, of *[256]sums, cuts int) split {
 		ratio = max(ratio, s.boundFrom(of, n, missing))
 		of[missingCode] = missing
 	}
-	found.gain = float64(ratio)*s.ceiling.scale - s.parent
+	found.gain = float64(float64(ratio)*s.ceiling.scale) - s.parent
 	found.open = found.gain > s.least
 	return found
 }

@@ -54,7 +54,7 @@ func (o *Options) value(g, h float64, within bounds) float64 {
 // strengthAt is what a leaf of these sums takes off twice the objective's approximation with
 // a value: strength is that of the best.
 func (o *Options) strengthAt(g, h, v float64) float64 {
-	return 2*g*v - (h+o.L2)*v*v - 2*o.L1*math.Abs(v)
+	return float64(2*g*v) - float64((h+o.L2)*v*v) - float64(2*o.L1*math.Abs(v))
 }
 
 // divided returns the bounds of the parts of a leaf that has these bounds, by the sign of the
@@ -75,7 +75,7 @@ func (b bounds) divided(sign int8, leftValue, rightValue float64) (left, right b
 
 // leafValue is the value of a leaf's sums within some bounds.
 func (g *Grower) leafValue(l *leaf, within bounds) float64 {
-	return g.value(float64(l.total.gradient())*g.unit.gradient, float64(l.total.curvature())*g.unit.curvature, within)
+	return g.value(float64(float64(l.total.gradient())*g.unit.gradient), float64(float64(l.total.curvature())*g.unit.curvature), within)
 }
 
 // Clamp brings values of the leaves of the tree grown last to the nearest that keep the order

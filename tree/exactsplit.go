@@ -69,7 +69,7 @@ func (s *exactScan) draw() {
 		return
 	}
 	u := float64(mix(s.leaf.key^uint64(s.feature))>>11) / (1 << 53)
-	v := float32(float64(low) + u*(float64(high)-float64(low)))
+	v := float32(float64(low) + float64(u*(float64(high)-float64(low))))
 	if v >= high {
 		v = math.Nextafter32(high, low)
 	}

@@ -257,7 +257,7 @@ func (g *Grower) searchLarger(smaller, larger *leaf) {
 
 // divisible reports whether a leaf has the documents and the curvature of two.
 func (g *Grower) divisible(l *leaf) bool {
-	curvature := float64(l.total.curvature()) * g.unit.curvature
+	curvature := float64(float64(l.total.curvature()) * g.unit.curvature)
 	return l.to-l.from >= 2*g.LeafDocuments && curvature*(1+1e-9) >= 2*g.LeafCurvature
 }
 
@@ -285,7 +285,7 @@ func (g *Grower) blocks(docs int, do func(w *gatherer, from, to int)) {
 
 func (g *Grower) searcher(l *leaf) searcher {
 	s := searcher{Options: &g.Options, unit: g.unit, total: l.total, least: g.LeastGain, leaf: l, ceiling: g.ceiling}
-	gradient, curvature := float64(l.total.gradient())*g.unit.gradient, float64(l.total.curvature())*g.unit.curvature
+	gradient, curvature := float64(float64(l.total.gradient())*g.unit.gradient), float64(float64(l.total.curvature())*g.unit.curvature)
 	if s.bounded = g.bounded; s.bounded {
 		s.parent = g.strengthAt(gradient, curvature, g.leafValue(l, l.bounds))
 	} else {

@@ -107,8 +107,8 @@ func (s *searcher) weigh(left sums, docs uint32, sign int8) (gain float64, ok bo
 	if left == 0 || right == 0 || s.counts != nil && (docs < s.leastDoc || s.all-docs < s.leastDoc) {
 		return 0, false
 	}
-	lg, rg := float64(left.gradient())*s.unit.gradient, float64(right.gradient())*s.unit.gradient
-	lh, rh := float64(left.curvature())*s.unit.curvature, float64(right.curvature())*s.unit.curvature
+	lg, rg := float64(float64(left.gradient())*s.unit.gradient), float64(float64(right.gradient())*s.unit.gradient)
+	lh, rh := float64(float64(left.curvature())*s.unit.curvature), float64(float64(right.curvature())*s.unit.curvature)
 	if lh < s.LeafCurvature || rh < s.LeafCurvature {
 		return 0, false
 	}

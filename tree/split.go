@@ -102,11 +102,11 @@ func (s *searcher) consider(found *split, left sums, docs uint32, cut uint8, mis
 		return
 	}
 	right := s.total - left
-	lh, rh := float64(left.curvature())*s.unit.curvature, float64(right.curvature())*s.unit.curvature
+	lh, rh := float64(float64(left.curvature())*s.unit.curvature), float64(float64(right.curvature())*s.unit.curvature)
 	if lh < s.LeafCurvature || rh < s.LeafCurvature {
 		return
 	}
-	lg, rg := float64(left.gradient())*s.unit.gradient, float64(right.gradient())*s.unit.gradient
+	lg, rg := float64(float64(left.gradient())*s.unit.gradient), float64(float64(right.gradient())*s.unit.gradient)
 	gain := s.strength(lg, lh) + s.strength(rg, rh) - s.parent
 	if gain > found.gain {
 		*found = split{gain: gain, slot: found.slot, cut: cut, missingLeft: missingLeft, found: true}

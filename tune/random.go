@@ -61,7 +61,7 @@ func drawValue(grid []Setting, h method.Hyperparameter, u float64) string {
 		}
 		low, high = min(low, n), max(high, n)
 	}
-	drawn := low + u*(high-low)
+	drawn := low + float64(u*(high-low))
 	if low > 0 {
 		drawn = low * math.Pow(high/low, u)
 	}

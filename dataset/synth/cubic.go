@@ -169,7 +169,7 @@ func drawCubic(features int, seed uint64) cubicPolynomial {
 	rng := random.Stream(seed, "synth cubic polynomial", "")
 	c := cubicPolynomial{a: make([]float64, features)}
 	for i := range c.a {
-		c.a[i] = 2*rng.Float64() - 1
+		c.a[i] = float64(2*rng.Float64()) - 1
 	}
 	c.q, c.p, c.r = rng.Perm(features), rng.Perm(features), rng.Perm(features)
 	return c
@@ -190,6 +190,6 @@ func (c *cubicPolynomial) terms(x []float32) (t [3]float64) {
 // uniform fills x with numbers from [−1, 1).
 func uniform(x []float32, rng *rand.Rand) {
 	for i := range x {
-		x[i] = 2*rng.Float32() - 1
+		x[i] = float32(2*rng.Float32()) - 1
 	}
 }

@@ -63,8 +63,8 @@ func makeColumns(features int) []column {
 		columns[j] = column{
 			property:  j % properties,
 			statistic: statistic(j / properties % int(statistics)),
-			scale:     0.6 + 0.6*rng.Float64(),
-			noise:     0.2 + 0.5*rng.Float64(),
+			scale:     0.6 + float64(0.6*rng.Float64()),
+			noise:     0.2 + float64(0.5*rng.Float64()),
 		}
 	}
 	return columns
@@ -116,7 +116,7 @@ func draw(rng *rand.Rand) hidden {
 	var h hidden
 	topic := rng.NormFloat64()
 	for p := range fields {
-		h.value[p] = math.Sqrt(likeness)*topic + math.Sqrt(1-likeness)*rng.NormFloat64()
+		h.value[p] = float64(math.Sqrt(likeness)*topic) + float64(math.Sqrt(1-likeness)*rng.NormFloat64())
 		h.present[p] = rng.Float64() >= empty[p]
 	}
 	h.value[authority] = rng.NormFloat64()
@@ -136,11 +136,11 @@ func (h *hidden) signal(emphasis *[properties]float64) float64 {
 	}
 	s := 0.0
 	for p, w := range emphasis {
-		s += w * v[p]
+		s += float64(w * v[p])
 	}
-	s += 0.8 * max(0, v[0]) * max(0, v[1])
+	s += float64(0.8 * max(0, v[0]) * max(0, v[1]))
 	if v[authority] > 0.5 {
-		s += 0.6 * max(0, v[2])
+		s += float64(0.6 * max(0, v[2]))
 	}
 	return s
 }
@@ -151,7 +151,7 @@ func (c column) value(h *hidden, abundance, z float64) float64 {
 	if !h.present[c.property] || c.statistic == nothing {
 		return 0
 	}
-	v := c.scale*h.value[c.property] + c.noise*z
+	v := float64(c.scale*h.value[c.property]) + float64(c.noise*z)
 	switch c.statistic {
 	case score:
 		return softplus(v + 1)
@@ -162,9 +162,9 @@ func (c column) value(h *hidden, abundance, z float64) float64 {
 	case model:
 		return logistic(2 * v)
 	case rank:
-		return softplus(v + c.noise*z + 2)
+		return softplus(v + float64(c.noise*z) + 2)
 	default: // length
-		return math.Exp(1.2*z + 0.1*v)
+		return math.Exp(float64(1.2*z) + float64(0.1*v))
 	}
 }
 

@@ -14,18 +14,18 @@ func (s Shape) grade(signal []float64, o Options, odds float64, rng *rand.Rand) 
 	utility := make([]float64, n)
 	order := make([]int, n)
 	for i, v := range signal {
-		utility[i] = v + o.Noise*rng.NormFloat64()
+		utility[i] = v + float64(o.Noise*rng.NormFloat64())
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(utility[j], utility[i]) })
 	relevant := o.Relevant
 	if s.spread > 0 {
-		relevant = roundRandomly(logistic(odds+s.spread*rng.NormFloat64())*float64(n), rng)
+		relevant = roundRandomly(logistic(odds+float64(s.spread*rng.NormFloat64()))*float64(n), rng)
 	}
 	relevant = min(relevant, n)
 	best := 0
 	if s.best > 0 {
-		best = roundRandomly(logistic(logit(s.best)+0.5*rng.NormFloat64())*float64(relevant), rng)
+		best = roundRandomly(logistic(logit(s.best)+float64(0.5*rng.NormFloat64()))*float64(relevant), rng)
 	}
 	grades := make([]float64, n)
 	for rank, i := range order[:relevant] {
@@ -50,10 +50,10 @@ func meanLogit(p, spread float64) float64 {
 	const points = 100
 	low, high := -50.0, 50.0
 	for range 60 {
-		m, mean := (low+high)/2, 0.0
+		m, mean := float64((low+high)/2), 0.0
 		for k := range points {
-			z := math.Sqrt2 * math.Erfinv((2*float64(k)+1)/points-1)
-			mean += logistic(m+spread*z) / points
+			z := float64(math.Sqrt2 * math.Erfinv(float64((float64(2*float64(k))+1)/points)-1))
+			mean += float64(logistic(m+float64(spread*z)) / points)
 		}
 		if mean < p {
 			low = m
@@ -61,5 +61,5 @@ func meanLogit(p, spread float64) float64 {
 			high = m
 		}
 	}
-	return (low + high) / 2
+	return float64((low + high) / 2)
 }

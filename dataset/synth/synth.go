@@ -101,7 +101,7 @@ func (s Shape) Generate(o Options) (*dataset.Dataset, error) {
 	for i := range o.Queries {
 		id := strconv.Itoa(i + 1)
 		rng := random.Stream(o.Seed, "synth "+s.Name, id)
-		n := max(2, int(s.docs(rng)*float64(o.Docs)+0.5))
+		n := max(2, int(float64(s.docs(rng)*float64(o.Docs))+0.5))
 		x, signal := documents(columns, n, s.copies, rng)
 		grades := s.grade(signal, o, odds, rng)
 		docs := make([]string, n)

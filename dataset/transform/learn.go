@@ -122,7 +122,7 @@ func (c *column) bound(b bound, otherwise float64) float64 {
 		rank, part := b.among(n)
 		v := float64(c.ranked(rank))
 		if part > 0 {
-			v += part * (float64(c.ranked(rank+1)) - v)
+			v += float64(part * (float64(c.ranked(rank+1)) - v))
 		}
 		return v
 	}
@@ -149,7 +149,7 @@ func (c *column) moments() (mean, deviation float64) {
 	mean /= n
 	for _, x := range c.values {
 		if x == x {
-			deviation += (float64(x) - mean) * (float64(x) - mean)
+			deviation += float64((float64(x) - mean) * (float64(x) - mean))
 		}
 	}
 	return mean, math.Sqrt(deviation / n)

@@ -220,7 +220,7 @@ func Texts(specs []Spec) []string {
 
 // among returns the rank, from 0 and possibly between two, of a quantile among n values.
 func (b bound) among(n int) (rank int, part float64) {
-	at := b.value / 100 * float64(n-1)
+	at := float64(b.value / 100 * float64(n-1))
 	whole := math.Floor(at)
 	return int(whole), at - whole
 }

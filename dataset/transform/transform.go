@@ -223,8 +223,8 @@ func (c Chain) Affine(low, high float64) (slope, intercept float64, ok bool) {
 			slope, intercept, low, high = 0, b, b, b
 			continue
 		}
-		slope, intercept = a*slope, a*intercept+b
-		low, high = a*low+b, a*high+b
+		slope, intercept = a*slope, float64(a*intercept)+b
+		low, high = float64(a*low)+b, float64(a*high)+b
 	}
 	return slope, intercept, true
 }

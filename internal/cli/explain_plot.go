@@ -128,7 +128,7 @@ func swarm(points []point) []float64 {
 	offsets := make([]float64, len(points))
 	for i, p := range points {
 		b := bin(p)
-		offsets[i] = 0.8 * (float64(seen[b]) - float64(count[b]-1)/2) / float64(max(most, 8))
+		offsets[i] = 0.8 * (float64(seen[b]) - float64(float64(count[b]-1)/2)) / float64(max(most, 8))
 		seen[b]++
 	}
 	return offsets

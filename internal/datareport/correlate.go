@@ -72,7 +72,7 @@ func withinQueries(d *dataset.Dataset, values, grades []float64) float64 {
 		ranked(ranks, values[q.Start:q.Start+q.Len()], order)
 		for k, v := range ranks {
 			g := grades[q.Start+k]
-			product, own, theirs = product+v*g, own+v*v, theirs+g*g
+			product, own, theirs = product+float64(v*g), own+float64(v*v), theirs+float64(g*g)
 		}
 	}
 	if own == 0 || theirs == 0 {
@@ -101,7 +101,7 @@ func correlated(d *dataset.Dataset, features []Feature) []Pair {
 		ranked(ranks[k], values, make([]int, 0, n))
 		var square float64
 		for _, v := range ranks[k] {
-			square += v * v
+			square += float64(v * v)
 		}
 		for i := range ranks[k] {
 			ranks[k][i] /= math.Sqrt(max(square, math.SmallestNonzeroFloat64))
@@ -112,7 +112,7 @@ func correlated(d *dataset.Dataset, features []Feature) []Pair {
 		for b := a + 1; b < len(columns); b++ {
 			var r float64
 			for i, v := range ranks[a] {
-				r += v * ranks[b][i]
+				r += float64(v * ranks[b][i])
 			}
 			if math.Abs(r) >= strongPair {
 				found[a] = append(found[a], Pair{columns[a] + 1, columns[b] + 1, max(-1, min(1, r))})

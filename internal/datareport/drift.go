@@ -182,7 +182,7 @@ func byQuery(d *dataset.Dataset, values []float64) (means, deviations []float64)
 		}
 		for _, v := range values[q.Start : q.Start+q.Len()] {
 			if !math.IsNaN(v) {
-				square += (v - sum/n) * (v - sum/n)
+				square += float64((v - sum/n) * (v - sum/n))
 			}
 		}
 		means, deviations = append(means, sum/n), append(deviations, math.Sqrt(square/n))
@@ -211,14 +211,14 @@ func stability(a, b, there []float64) float64 {
 			count[at]++
 		}
 		for i := range count {
-			count[i] /= float64(len(list)) + float64(len(count))/2
+			count[i] /= float64(len(list)) + float64(float64(len(count))/2)
 		}
 		return count
 	}
 	p, q := parts(a), parts(b)
 	var index float64
 	for i := range p {
-		index += (q[i] - p[i]) * math.Log(q[i]/p[i])
+		index += float64((q[i] - p[i]) * math.Log(q[i]/p[i]))
 	}
 	return index
 }

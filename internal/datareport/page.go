@@ -181,7 +181,7 @@ func bars(r row) template.HTML {
 func outline(b *strings.Builder, counts [bins]int, closed bool) {
 	most := max(1, slices.Max(counts[:]))
 	height := func(n int) string {
-		return strconv.FormatFloat(22-20*math.Sqrt(float64(n)/float64(most)), 'f', 1, 64)
+		return strconv.FormatFloat(22-float64(20*math.Sqrt(float64(n)/float64(most))), 'f', 1, 64)
 	}
 	b.WriteString("M0 22")
 	for i, n := range counts {

@@ -78,11 +78,11 @@ func (m *Memory) TakeMatrix(docs, features int, whole bool) error {
 // DocumentsNeed returns the bytes of documents and their features. It is in float64,
 // as products may overflow.
 func DocumentsNeed(docs, features int) float64 {
-	return float64(docs) * (4*float64(features) + DocumentBytes)
+	return float64(float64(docs) * (float64(4*float64(features)) + DocumentBytes))
 }
 
 func (m *Memory) tooManyDocuments(docs, features int, whole bool) error {
-	size := 4 * float64(docs) * float64(features)
+	size := float64(4 * float64(docs) * float64(features))
 	found := fmt.Sprintf("%d documents × %d features × 4 bytes = %s", docs, features, Bytes(size))
 	if !whole {
 		found = "at least " + found
@@ -103,7 +103,7 @@ const builderCopies = 2.25
 // takes more than MaxBytes, with an estimate of the memory.
 func CheckBuilder(o dataset.Options, queries, docs, features int) error {
 	limit := float64(NewMemory("", o).limit)
-	need := float64(queries) * (QueryBytes + builderCopies*float64(docs)*(4*float64(features)+DocumentBytes+buildIDBytes))
+	need := float64(queries) * (QueryBytes + float64(builderCopies*float64(docs)*(float64(4*float64(features))+DocumentBytes+buildIDBytes)))
 	if need <= limit {
 		return nil
 	}

@@ -123,9 +123,9 @@ func addSquares[I uint16 | int32](dst, sum, factors []float64, plus, minus []I, 
 	minus, factors = minus[:len(plus)], factors[:len(plus)]
 	for k := column; k < len(plus); k += width {
 		f, up, down := factors[k], plus[k], minus[k]
-		dst[up] += f * (2*sum[up] + 1)
+		dst[up] += float64(f * (float64(2*sum[up]) + 1))
 		sum[up]++
-		dst[down] += f * (1 - 2*sum[down])
+		dst[down] += float64(f * (1 - float64(2*sum[down])))
 		sum[down]--
 	}
 }

@@ -57,7 +57,7 @@ func PrefixLogSumExp(dst, x []float64) {
 	for j, v := range x {
 		switch {
 		case v > top:
-			sum = sum*math.Exp(top-v) + 1
+			sum = float64(sum*math.Exp(top-v)) + 1
 			top = v
 		case !math.IsInf(v, -1):
 			sum += math.Exp(v - top)
@@ -74,7 +74,7 @@ func SuffixLogSumExp(dst, x []float64) {
 	for j := len(x) - 1; j >= 0; j-- {
 		switch v := x[j]; {
 		case v > top:
-			sum = sum*math.Exp(top-v) + 1
+			sum = float64(sum*math.Exp(top-v)) + 1
 			top = v
 		case !math.IsInf(v, -1):
 			sum += math.Exp(v - top)

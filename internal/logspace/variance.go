@@ -6,13 +6,13 @@ package logspace
 func VarianceRow(a float64, e, grad []float64) (kept, inverted, variance float64) {
 	grad = grad[:len(e)]
 	for c, v := range e {
-		r := a * v
+		r := float64(a * v)
 		q := 1 / (1 + r)
-		p := r * q
+		p := float64(r * q)
 		kept += q
 		inverted += p
-		variance += p * q
-		grad[c] += p * q
+		variance += float64(p * q)
+		grad[c] += float64(p * q)
 	}
 	return kept, inverted, variance
 }
@@ -23,8 +23,8 @@ func SteepVarianceRow(row float64, cols, grad []float64) (kept, inverted, varian
 		p, q := Bernoulli(row + v)
 		kept += q
 		inverted += p
-		variance += p * q
-		grad[c] += p * q
+		variance += float64(p * q)
+		grad[c] += float64(p * q)
 	}
 	return kept, inverted, variance
 }

@@ -66,8 +66,8 @@ func (p *pairPotential) slopes() (self, other []float64) {
 	self, other = make([]float64, p.features), make([]float64, p.features)
 	for t, u := range p.out {
 		for f := range p.features {
-			self[f] += u * p.self[t*p.features+f]
-			other[f] += u * p.other[t*p.features+f]
+			self[f] += float64(u * p.self[t*p.features+f])
+			other[f] += float64(u * p.other[t*p.features+f])
 		}
 	}
 	return self, other

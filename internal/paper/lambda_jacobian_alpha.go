@@ -33,7 +33,7 @@ func (j jacobian) acrossTies(f lambdaField, seed uint64) ([]float64, error) {
 		y := append([]float64(nil), x...)
 		middle := x[first]
 		for k, gap := range lambdaGaps {
-			x[first], x[second] = middle+gap/2, middle-gap/2
+			x[first], x[second] = middle+float64(gap/2), middle-float64(gap/2)
 			y[first], y[second] = x[second], x[first]
 			if along, square := alongStep(b, x, y); along > netZero {
 				most[k] = max(most[k], along/square)

@@ -129,7 +129,7 @@ func (j jacobian) backward(b loss.QueryLoss, n int, rng *rand.Rand) (pulls []flo
 		apart := math.Exp2(float64(1 - k%5))
 		for i := range x {
 			x[i] = 2 * rng.NormFloat64()
-			y[i] = x[i] + apart*rng.NormFloat64()
+			y[i] = x[i] + float64(apart*rng.NormFloat64())
 		}
 		if along, square := alongStep(b, x, y); along > netZero {
 			pulls = append(pulls, along/square)
@@ -145,8 +145,8 @@ func alongStep(b loss.QueryLoss, x, y []float64) (along, square float64) {
 	b.Eval(x, at, &scratch)
 	b.Eval(y, there, &scratch)
 	for i := range x {
-		along += (at[i] - there[i]) * (x[i] - y[i])
-		square += (x[i] - y[i]) * (x[i] - y[i])
+		along += float64((at[i] - there[i]) * (x[i] - y[i]))
+		square += float64((x[i] - y[i]) * (x[i] - y[i]))
 	}
 	return along, square
 }
@@ -174,7 +174,7 @@ func drawList(rng *rand.Rand) gradedList {
 	rng.Shuffle(len(ranked)-3, func(i, k int) { ranked[3+i], ranked[3+k] = ranked[3+k], ranked[3+i] })
 	n := len(ranked)
 	l := gradedList{make([]float64, n), make([]float64, n), rng.Perm(n)}
-	first := listGap + (topGap-2*listGap)*rng.Float64()
+	first := listGap + float64((topGap-2*listGap)*rng.Float64())
 	at := 0.5 * listGap * float64(n)
 	for rank, d := range l.order {
 		l.grades[d], l.scores[d] = ranked[rank], at
@@ -184,7 +184,7 @@ func drawList(rng *rand.Rand) gradedList {
 		case 1:
 			at -= topGap - first
 		default:
-			at -= listGap + 0.3*rng.Float64()
+			at -= listGap + float64(0.3*rng.Float64())
 		}
 	}
 	return l

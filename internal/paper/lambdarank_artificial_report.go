@@ -206,7 +206,7 @@ func artificialPlot(nets []netResult) Plot {
 		for i, name := range artificialSystems {
 			s := svg.Series{Name: name + ", " + n.name, Kind: svg.Line}
 			for k, v := range n.systems[i] {
-				at := float64(k+1) + 0.07*(float64(len(p.Series))-1.5)
+				at := float64(k+1) + float64(0.07*(float64(len(p.Series))-1.5))
 				s.X = append(s.X, at, at, at, at)
 				s.Y = append(s.Y, v.mean, v.mean+v.half, v.mean-v.half, v.mean)
 			}

@@ -126,7 +126,7 @@ func (l leadCurves) add(s *results, r *Report) {
 			curve := svg.Series{Name: rows.row + " − " + rows.than, Kind: svg.Line}
 			for j, m := range s.measures {
 				d := c.views[0].difference(s.rowNamed(rows.row), s.rowNamed(rows.than), m)
-				at := float64(j+1) + 0.1*(float64(k)-0.5*float64(len(l.pairs)-1))
+				at := float64(j+1) + float64(0.1*(float64(k)-float64(0.5*float64(len(l.pairs)-1))))
 				curve.X = append(curve.X, at, at, at, at)
 				curve.Y = append(curve.Y, d.Mean, d.Interval.High, d.Interval.Low, d.Mean)
 			}

@@ -79,9 +79,9 @@ func (e *expectedLoss) Eval(x, grad []float64) float64 {
 		if p == 0 {
 			continue
 		}
-		value += p * e.losses[i].value(x, e.lambda)
+		value += float64(p * e.losses[i].value(x, e.lambda))
 		for k, v := range e.lambda {
-			grad[k] -= p * v
+			grad[k] -= float64(p * v)
 		}
 	}
 	return value

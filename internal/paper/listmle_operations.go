@@ -21,7 +21,7 @@ func (m *meter) add(a, b float64) float64 {
 
 func (m *meter) times(a, b float64) float64 {
 	m.products++
-	return a * b
+	return float64(a * b)
 }
 
 func (m *meter) over(a, b float64) float64 {

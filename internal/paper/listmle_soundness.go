@@ -103,11 +103,11 @@ func (s soundness) look(ctx context.Context, of surrogate, n int, seed uint64) (
 
 // drawScores draws scores of any size, about any mean.
 func drawScores(n int, rng *rand.Rand) []float64 {
-	size := math.Pow(soundSpread, 2*rng.Float64()-1)
+	size := math.Pow(soundSpread, float64(2*rng.Float64())-1)
 	mean := rng.NormFloat64()
 	scores := make([]float64, n)
 	for i := range scores {
-		scores[i] = size * (mean + rng.NormFloat64())
+		scores[i] = float64(size * (mean + rng.NormFloat64()))
 	}
 	return scores
 }
@@ -157,10 +157,10 @@ func (f *soundFinding) rankings(l rankingLoss, n int, rng *rand.Rand, share floa
 func (f *soundFinding) shape(l rankingLoss, n int, rng *rand.Rand, share float64) {
 	a, b, middle := drawScores(n, rng), drawScores(n, rng), make([]float64, n)
 	for i := range middle {
-		middle[i] = (a[i] + b[i]) / 2
+		middle[i] = float64((a[i] + b[i]) / 2)
 	}
-	ends := (l.value(a, nil) + l.value(b, nil)) / 2
-	if l.value(middle, nil) > ends+bentZero*max(1, ends) {
+	ends := float64((l.value(a, nil) + l.value(b, nil)) / 2)
+	if l.value(middle, nil) > ends+float64(bentZero*max(1, ends)) {
 		f.bent += share
 	}
 	f.eigenvalue = min(f.eigenvalue, loss.DiagnoseField(l.query, a, 1e-5).SmallestEigenvalue)
@@ -183,14 +183,14 @@ func (f *soundFinding) looks(l rankingLoss, n int, rng *rand.Rand) {
 		}
 		up, here, down := l.value(ahead, nil), l.value(x, nil), l.value(behind, nil)
 		f.jump[at] = max(f.jump[at], math.Abs(up-here), math.Abs(here-down))
-		f.kink[at] = max(f.kink[at], math.Abs(up-2*here+down)/step)
+		f.kink[at] = max(f.kink[at], math.Abs(up-float64(2*here)+down)/step)
 	}
 }
 
 func norm(x []float64) float64 {
 	squares := 0.0
 	for _, v := range x {
-		squares += v * v
+		squares += float64(v * v)
 	}
 	return math.Sqrt(squares)
 }

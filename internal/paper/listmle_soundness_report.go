@@ -124,9 +124,9 @@ type soundCurve struct {
 var soundMeans = []float64{-2, -0.5, 0.5, 2}
 
 func soundCurvesOf() []soundCurve {
-	gap := func(t float64) float64 { return curveGap * (2*t - 1) }
+	gap := func(t float64) float64 { return float64(curveGap * (float64(2*t) - 1)) }
 	about := func(mean float64) func(float64) [2]float64 {
-		return func(x float64) [2]float64 { return [2]float64{mean + x/2, mean - x/2} }
+		return func(x float64) [2]float64 { return [2]float64{mean + float64(x/2), mean - float64(x/2)} }
 	}
 	curves := []soundCurve{{"", "likelihood", "ListMLE", gap, about(0)}}
 	for _, name := range []string{"ListNet-log", "ListNet-l", "ListNet-q", "ListNet-exp"} {
@@ -136,7 +136,7 @@ func soundCurvesOf() []soundCurve {
 		curves = append(curves, soundCurve{"cosine", fmt.Sprintf("cosine, linear ψ, mean score %g", m), "RankCosine-l", gap, about(m)})
 	}
 	curves = append(curves, soundCurve{"cosine", "likelihood / 6, any mean", "ListMLE", gap, about(0)})
-	angle := func(t float64) float64 { return 360 * t }
+	angle := func(t float64) float64 { return float64(360 * t) }
 	around := func(x float64) [2]float64 {
 		sin, cos := math.Sincos(x * math.Pi / 180)
 		return [2]float64{sin, cos}

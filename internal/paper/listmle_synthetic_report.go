@@ -158,7 +158,7 @@ func (l *listReport) why() Table {
 func (l *listReport) reason(i int) string {
 	p, out := l.slide[l.losses[i].name].accuracy, &l.first.rows[i]
 	ours := mean(out.accuracy)
-	chance := 2 * math.Sqrt((p*(1-p)+ours*(1-ours))/float64(l.lists))
+	chance := 2 * math.Sqrt((float64(p*(1-p))+float64(ours*(1-ours)))/float64(l.lists))
 	within := func(values []float64) bool { return slices.Min(values) <= p && p <= slices.Max(values) }
 	var budgets []float64
 	for _, rate := range out.budgets {

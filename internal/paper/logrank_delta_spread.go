@@ -109,7 +109,7 @@ func statesOf(set *sample.Set, pairs bipartite.Classes, scores []float64) []stat
 	for walk := range set.Walks {
 		energy, inverted := 0.0, 0
 		for doc, coefficient := range set.Restarts[set.Start[walk]] {
-			energy -= coefficient * scores[doc]
+			energy -= float64(coefficient * scores[doc])
 			if bad[doc] {
 				inverted += int(coefficient)
 			}
@@ -142,7 +142,7 @@ func variance(states []state, of func(state) float64) float64 {
 	}
 	mean := sum / float64(len(states))
 	for _, s := range states {
-		square += (of(s) - mean) * (of(s) - mean)
+		square += float64((of(s) - mean) * (of(s) - mean))
 	}
 	return square / float64(len(states))
 }

@@ -119,7 +119,7 @@ func (f figure7) draw(o Options, folds []tune.Fold, m string, wanted float64) (s
 func (s *smear) spread() float64 {
 	sum := 0.0
 	for _, v := range s.moves {
-		sum += v * v
+		sum += float64(v * v)
 	}
 	return math.Sqrt(sum / float64(len(s.moves)))
 }

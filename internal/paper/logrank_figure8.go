@@ -137,7 +137,7 @@ func combine(q *dataset.Query, features int, c []float64) []float64 {
 	sum := make([]float64, features)
 	for i := range q.Len() {
 		for j, v := range q.Row(i) {
-			sum[j] += c[i] * float64(v)
+			sum[j] += float64(c[i] * float64(v))
 		}
 	}
 	return sum
@@ -146,7 +146,7 @@ func combine(q *dataset.Query, features int, c []float64) []float64 {
 func inner(x, y []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
-		sum += v * y[i]
+		sum += float64(v * y[i])
 	}
 	return sum
 }

@@ -130,7 +130,7 @@ func linearScores(scores []float64, d *dataset.Dataset, w []float64) {
 		for k := range q.Len() {
 			sum := 0.0
 			for j, v := range q.Row(k) {
-				sum += w[j] * float64(v)
+				sum += float64(w[j] * float64(v))
 			}
 			scores[at] = sum
 			at++

@@ -146,9 +146,9 @@ func correlation(x, y []float64) float64 {
 	mx, my := mean(x), mean(y)
 	var xy, xx, yy float64
 	for i := range x {
-		xy += (x[i] - mx) * (y[i] - my)
-		xx += (x[i] - mx) * (x[i] - mx)
-		yy += (y[i] - my) * (y[i] - my)
+		xy += float64((x[i] - mx) * (y[i] - my))
+		xx += float64((x[i] - mx) * (x[i] - mx))
+		yy += float64((y[i] - my) * (y[i] - my))
 	}
 	if xx == 0 || yy == 0 {
 		return math.NaN()

@@ -23,7 +23,7 @@ func (s *results) withAverage(k int) []*column {
 		var sum, weights float64
 		for _, c := range sets {
 			w := s.weight(c)
-			sum += w * at(&c.views[0])
+			sum += float64(w * at(&c.views[0]))
 			weights += w
 		}
 		return sum / weights

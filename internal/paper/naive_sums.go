@@ -55,21 +55,21 @@ func (n *naiveSum) Eval(scores, lambda []float64, scratch *loss.Scratch) float64
 	for k, coefficients := range s.Restarts {
 		starts[k] = 0
 		for i, c := range coefficients {
-			starts[k] += n.scale * c * scores[i]
+			starts[k] += float64(n.scale * c * scores[i])
 		}
 	}
 	for w := range walks {
 		p[w] = starts[s.Start[w]]
 	}
 	for t := range s.Plus {
-		p[t+walks] = p[t] + n.scale*(scores[s.Plus[t]]-scores[s.Minus[t]])
+		p[t+walks] = p[t] + float64(n.scale*(scores[s.Plus[t]]-scores[s.Minus[t]]))
 	}
 	if s.Ideal {
 		p[s.Len()-1] = 0
 	}
 	sum := 0.0
 	for y := range p {
-		e := p[y] + n.beta*(1-s.Gain[y])
+		e := p[y] + float64(n.beta*(1-s.Gain[y]))
 		if s.LogWeight != nil {
 			e += s.LogWeight[y]
 		}

@@ -144,9 +144,9 @@ func (v *view) oneSided(a, b int, m string) float64 {
 	case math.IsNaN(d.P):
 		return 1
 	case d.Mean > 0:
-		return d.P / 2
+		return float64(d.P / 2)
 	}
-	return 1 - d.P/2
+	return 1 - float64(d.P/2)
 }
 
 // testedOrders is a table of what a paper claims of the order of its systems: as its text

@@ -120,7 +120,7 @@ func (l permutationLaw) sampled(draws int, rng *rand.Rand) permutationLaw {
 func (l permutationLaw) mixed(other permutationLaw, share float64) permutationLaw {
 	p := make([]float64, len(l.p))
 	for i := range p {
-		p[i] = (1-share)*l.p[i] + share*other.p[i]
+		p[i] = float64((1-share)*l.p[i]) + float64(share*other.p[i])
 	}
 	return permutationLaw{l.space, p}
 }
@@ -165,7 +165,7 @@ func drawPreserving(s *permutationSpace, rng *rand.Rand) permutationLaw {
 			for _, k := range above[i] {
 				high = min(high, w[k])
 			}
-			w[i] = low + (high-low)*rng.Float64()
+			w[i] = low + float64((high-low)*rng.Float64())
 		}
 	}
 	return s.normalized(sharpened(w, rng))
@@ -173,7 +173,7 @@ func drawPreserving(s *permutationSpace, rng *rand.Rand) permutationLaw {
 
 // sharpened raises weights to a power from ¼ to 4.
 func sharpened(w []float64, rng *rand.Rand) []float64 {
-	power := math.Pow(4, 2*rng.Float64()-1)
+	power := math.Pow(4, float64(2*rng.Float64())-1)
 	for i := range w {
 		w[i] = math.Pow(w[i], power)
 	}
@@ -211,7 +211,7 @@ func (s *permutationSpace) plackettLuce(logs []float64) permutationLaw {
 
 // drawMallows draws a law that falls by a factor with every inversion.
 func drawMallows(s *permutationSpace, rng *rand.Rand) permutationLaw {
-	factor := 0.05 + 0.9*rng.Float64()
+	factor := 0.05 + float64(0.9*rng.Float64())
 	w := make([]float64, len(s.orders))
 	for i, order := range s.orders {
 		w[i] = math.Pow(factor, float64(inversions(order)))

@@ -125,8 +125,8 @@ func leastSquaresSlope(x, y []float64) float64 {
 		my += y[i] / float64(len(x))
 	}
 	for i := range x {
-		sxy += (x[i] - mx) * (y[i] - my)
-		sxx += (x[i] - mx) * (x[i] - mx)
+		sxy += float64((x[i] - mx) * (y[i] - my))
+		sxx += float64((x[i] - mx) * (x[i] - mx))
 	}
 	return sxy / sxx
 }

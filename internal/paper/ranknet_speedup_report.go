@@ -60,7 +60,7 @@ func (t *speedupTimes) claim(r *Report) {
 		verdicts = append(verdicts, holdsIf(ours >= gain*(1-gainSlack)))
 		figures = append(figures, fmt.Sprintf("%s %.1f (paper: %.1f)", speedupNets[i].name, ours, gain))
 		r.claim(Claim{Data: "web data", Row: speedupNets[i].name, Measure: "V1/V2", Published: gain, Ours: ours, decimals: 1},
-			near(ours, gainSlack*ours, fmt.Sprintf("rule: within %.0f %% of our ratio of times", 100*gainSlack)))
+			near(ours, float64(gainSlack*ours), fmt.Sprintf("rule: within %.0f %% of our ratio of times", 100*gainSlack)))
 	}
 	slopes := publishedSlopes()
 	one := t.curves[0].slopes

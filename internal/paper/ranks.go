@@ -69,7 +69,7 @@ func mean(values []float64) float64 {
 func sd(values []float64) float64 {
 	m, sum := mean(values), 0.0
 	for _, v := range values {
-		sum += (v - m) * (v - m)
+		sum += float64((v - m) * (v - m))
 	}
 	return math.Sqrt(sum / float64(len(values)-1))
 }

@@ -132,7 +132,7 @@ func Split(costs []int, blocks int) []int {
 		share := left / float64(blocks-b)
 		last := n - (blocks - b - 1)
 		for sum := 0.0; i < last; i++ {
-			if i > cuts[b] && sum+cost(i)/2 > share && b < blocks-1 {
+			if i > cuts[b] && sum+float64(cost(i)/2) > share && b < blocks-1 {
 				break
 			}
 			sum += cost(i)

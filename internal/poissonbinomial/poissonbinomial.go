@@ -26,7 +26,7 @@ func Distribution(f, p, q []float64, unit float64) {
 func AddEvent(f []float64, p, q float64) {
 	var below float64
 	for t, v := range f {
-		f[t] = v*q + below*p
+		f[t] = float64(v*q) + float64(below*p)
 		below = v
 	}
 }
@@ -36,7 +36,7 @@ func AddEvent(f []float64, p, q float64) {
 func withEvent(next, f []float64, p, q float64) {
 	var below float64
 	for t, v := range f {
-		next[t] = v*q + below*p
+		next[t] = float64(v*q) + float64(below*p)
 		below = v
 	}
 	if len(next) > len(f) {
@@ -81,8 +81,8 @@ func dotAndRemove(f, after []float64, p, q float64) float64 {
 	sum, v := 0.0, after[0]
 	for t, ft := range f {
 		next := after[t+1]
-		sum += ft * v
-		after[t] = q*v + p*next
+		sum += float64(ft * v)
+		after[t] = float64(q*v) + float64(p*next)
 		v = next
 	}
 	return sum

@@ -44,7 +44,7 @@ func between(to []byte, v, low, high float64) []byte {
 		return packed(to, 0, 2)
 	}
 	// Halves do not overflow.
-	at := (v/2 - low/2) / (high/2 - low/2) * float64(top)
+	at := float64((float64(v/2) - float64(low/2)) / (float64(high/2) - float64(low/2)) * float64(top))
 	return packed(to, int(math.Round(max(0, min(float64(top), at)))), 2)
 }
 

@@ -68,7 +68,7 @@ func (b *treeDrawer) below(at int) (leaves, docs int, sum float64) {
 		}
 		leaves++
 		docs += b.docs[-1-at]
-		sum += float64(b.docs[-1-at]) * b.values[-1-at]
+		sum += float64(float64(b.docs[-1-at]) * b.values[-1-at])
 	}
 	return leaves, docs, sum
 }

@@ -168,7 +168,7 @@ func (l *treesLook) weigh(f forestOf, docs []int) {
 			l.splits[place]++
 			if ln > 0 && rn > 0 {
 				between := ls/float64(ln) - rs/float64(rn)
-				l.gain[place] += float64(ln) * float64(rn) / float64(ln+rn) * between * between
+				l.gain[place] += float64(float64(ln) * float64(rn) / float64(ln+rn) * between * between)
 			}
 		}
 		if len(l.first) < firstTrees && f.Trees == l.forests[0].Trees {

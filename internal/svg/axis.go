@@ -17,7 +17,7 @@ type scale struct {
 // at returns the pixel of v; ok is false if v has no place on the axis.
 func (s *scale) at(v float64) (px float64, ok bool) {
 	t := s.units(v)
-	return s.from + (t-s.min)/(s.max-s.min)*(s.to-s.from), finite(t)
+	return s.from + float64((t-s.min)/(s.max-s.min)*(s.to-s.from)), finite(t)
 }
 
 func (s *scale) units(v float64) float64 {
@@ -53,7 +53,7 @@ func newScale(a Axis, values []float64, zero bool) (scale, error) {
 		}
 		s.min, s.max = s.min-margin, s.max+margin
 	}
-	low, high, margin := s.min, s.max, 0.04*(s.max-s.min)
+	low, high, margin := s.min, s.max, float64(0.04*(s.max-s.min))
 	s.min, s.max = low-margin, high+margin
 	// Room below zero would suggest that there could be negative values.
 	if !s.log && low >= 0 && (zero || s.min < 0) {
@@ -172,7 +172,7 @@ func number(s string) string {
 // within returns the ticks that lie on the axis.
 func (s *scale) within(ticks []Tick) []Tick {
 	var t []Tick
-	slack := 1e-9 * (s.max - s.min)
+	slack := float64(1e-9 * (s.max - s.min))
 	for _, tick := range ticks {
 		if u := s.units(tick.Value); u >= s.min-slack && u <= s.max+slack {
 			t = append(t, tick)

@@ -49,7 +49,7 @@ func (c canvas) open(l *layout, title string) {
 // heading draws title and legend.
 func (c canvas) heading(l *layout) {
 	for i, line := range l.title {
-		c.text(l.width/2, l.titleY+float64(i)*titleSize*lineHeight, titleSize, "middle", `font-weight="600"`, line)
+		c.text(l.width/2, l.titleY+float64(float64(i)*titleSize*lineHeight), titleSize, "middle", `font-weight="600"`, line)
 	}
 	for _, e := range l.legend {
 		c.printf(`<g class="lw-%d">`, e.series%len(colours))

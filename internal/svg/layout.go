@@ -86,7 +86,7 @@ func (l *layout) placeTitle(title string) {
 	l.title = wrap(title, l.width-2*margin, 1.12*titleSize) // bold
 	l.titleY = l.top + titleSize
 	if len(l.title) > 0 {
-		l.top += float64(len(l.title))*titleSize*lineHeight + gap
+		l.top += float64(float64(len(l.title))*titleSize*lineHeight) + gap
 	}
 }
 
@@ -131,8 +131,8 @@ func (l *layout) placeX(a Axis) {
 		l.xTicks = l.x.within(a.Ticks)
 		if l.tilted = !l.fit(); l.tilted {
 			widest := widest(l.xTicks)
-			below += tilt * widest
-			l.left = math.Max(l.left, margin+widest*0.8)
+			below += float64(tilt * widest)
+			l.left = math.Max(l.left, margin+float64(widest*0.8))
 			l.right = l.width - margin
 		}
 	} else {
@@ -157,14 +157,14 @@ func (l *layout) placeX(a Axis) {
 func (l *layout) fit() bool {
 	l.right = l.width - margin
 	if n := len(l.xTicks); n > 0 {
-		l.right = math.Min(l.right, l.width-gap-textWidth(l.xTicks[n-1].Label, tickSize)/2)
+		l.right = math.Min(l.right, l.width-gap-float64(textWidth(l.xTicks[n-1].Label, tickSize)/2))
 	}
 	s := l.x
 	s.from, s.to = l.left, l.right
 	end := math.Inf(-1)
 	for _, t := range l.xTicks {
 		at, _ := s.at(t.Value)
-		half := textWidth(t.Label, tickSize) / 2
+		half := float64(textWidth(t.Label, tickSize) / 2)
 		if at-half < end+10 {
 			return false
 		}

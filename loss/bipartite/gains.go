@@ -87,7 +87,7 @@ func (t *GainTable) PerInversion() (step float64, ok bool) {
 	for i := range t.Rows {
 		top := t.At(i, 0)
 		for a := range t.Bad + 1 {
-			if math.Abs(t.At(i, a)-(top-float64(a)*step)) > 1e-12*max(top, t.At(0, 0)) {
+			if math.Abs(t.At(i, a)-(top-float64(float64(a)*step))) > 1e-12*max(top, t.At(0, 0)) {
 				return 0, false
 			}
 		}

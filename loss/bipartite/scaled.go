@@ -28,7 +28,7 @@ func (c Scaled) Sorted(docs []int32, s []float64, memory Memory) (scores, at []f
 // Centre shifts the scores of both classes, each in descending order, so that sums
 // of many of them lose no digits.
 func Centre(good, bad []float64) {
-	middle := max(good[0], bad[0])/2 + min(good[len(good)-1], bad[len(bad)-1])/2
+	middle := float64(max(good[0], bad[0])/2) + float64(min(good[len(good)-1], bad[len(bad)-1])/2)
 	for i := range good {
 		good[i] -= middle
 	}

@@ -178,10 +178,10 @@ func (b boundCurvedCombined) EvalSecond(scores, lambda, second []float64, scratc
 	clear(second)
 	var value float64
 	for _, t := range b.boundCombined {
-		value += t.weight * t.law.(curved).logPartitionSecond(t.beta, scores, grad, own, scratch)
+		value += float64(t.weight * t.law.(curved).logPartitionSecond(t.beta, scores, grad, own, scratch))
 		for i, v := range grad {
-			lambda[i] -= t.weight * v
-			second[i] += t.weight * own[i]
+			lambda[i] -= float64(t.weight * v)
+			second[i] += float64(t.weight * own[i])
 		}
 	}
 	return value
@@ -196,9 +196,9 @@ func (b boundCombined) Eval(scores, lambda []float64, scratch *loss.Scratch) flo
 	}
 	var value float64
 	for _, t := range b {
-		value += t.weight * t.law.logPartition(t.beta, scores, grad, scratch)
+		value += float64(t.weight * t.law.logPartition(t.beta, scores, grad, scratch))
 		for i, v := range grad {
-			lambda[i] -= t.weight * v
+			lambda[i] -= float64(t.weight * v)
 		}
 	}
 	return value

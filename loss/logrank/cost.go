@@ -30,7 +30,7 @@ func (l ExpLoss) Cost(grades []float64) loss.Cost { return l.cost(grades, lossPa
 func (c Options) cost(grades []float64, need quantities) loss.Cost {
 	split := bipartite.Split(grades, c.threshold())
 	good, bad := len(split.Good), len(split.Bad)
-	pairs := float64(good) * float64(bad)
+	pairs := float64(float64(good) * float64(bad))
 	if pairs == 0 || c.Form == Sampled {
 		return loss.Cost{}
 	}
@@ -42,9 +42,9 @@ func (c Options) cost(grades []float64, need quantities) loss.Cost {
 	case c.Form == Shell:
 		return table
 	case c.Form == Lattice && need == expectedGain:
-		return loss.Cost{Operations: 800 * pairs, Bytes: 60*pairs + table.Bytes}
+		return loss.Cost{Operations: 800 * pairs, Bytes: float64(60*pairs) + table.Bytes}
 	case c.Form == Lattice:
-		return loss.Cost{Operations: 300 * pairs, Bytes: 25*pairs + table.Bytes}
+		return loss.Cost{Operations: 300 * pairs, Bytes: float64(25*pairs) + table.Bytes}
 	case need == onlyPartition:
 		return loss.Cost{Operations: 2 * pairs}
 	}
@@ -52,5 +52,5 @@ func (c Options) cost(grades []float64, need quantities) loss.Cost {
 		return loss.Cost{Operations: max(table.Operations, 2*pairs), Bytes: table.Bytes}
 	}
 	terms := float64(measure.CountingRanks(c.Gain, bad)) // T of newFactoredLaw
-	return loss.Cost{Operations: max(table.Operations, 30*pairs*terms), Bytes: 50*pairs + table.Bytes}
+	return loss.Cost{Operations: max(table.Operations, 30*pairs*terms), Bytes: float64(50*pairs) + table.Bytes}
 }

@@ -37,7 +37,7 @@ func (l *pairwiseLaw) logPartition(beta float64, s, grad []float64, scratch *los
 	if beta == 0 {
 		return sum
 	}
-	return sum + beta*(1-l.best)
+	return sum + float64(beta*(1-l.best))
 }
 
 // inversionCertain is where exp(−z_gb) + 1 = exp(−z_gb) to machine precision.
@@ -52,7 +52,7 @@ func (l *pairwiseLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 
 		return math.Log(l.step) + l.keptLimit(s, grad, scratch)
 	}
 	kept, inverted := l.inversions(s, grad, scratch)
-	gain, lost := l.lowest+l.step*kept, l.step*inverted
+	gain, lost := l.lowest+float64(l.step*kept), l.step*inverted
 	kernel.Scale(-l.step/gain, grad)
 	if lost < gain {
 		return math.Log(l.best) + math.Log1p(-lost/l.best)

@@ -36,8 +36,8 @@ func (l *orderLaw) logRareGain(s, grad []float64, scratch *loss.Scratch) float64
 		l.logRareBackward(gains[g], &w)
 		share := l.Slope * math.Exp(gains[g]-total)
 		for b, v := range w.p {
-			grad[doc] += share * v
-			grad[l.Bad[b]] -= share * v
+			grad[doc] += float64(share * v)
+			grad[l.Bad[b]] -= float64(share * v)
 		}
 	}
 	return total

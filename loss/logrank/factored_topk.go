@@ -133,7 +133,7 @@ func (l *orderLaw) flipProbabilities(s []float64, scratch *loss.Scratch) (p, q [
 	kernel.Gather(bad, s, l.Bad, l.Slope)
 	steepest = math.Inf(-1)
 	for g, d := range l.Good {
-		z := l.Slope * s[d]
+		z := float64(l.Slope * s[d])
 		row := l.row(p, g)
 		for b, v := range bad {
 			steepest = max(steepest, v-z)
@@ -143,7 +143,7 @@ func (l *orderLaw) flipProbabilities(s []float64, scratch *loss.Scratch) (p, q [
 	kernel.Exp(p, p)
 	for i, odds := range p {
 		q[i] = 1 / (1 + odds)
-		p[i] = odds * q[i]
+		p[i] = float64(odds * q[i])
 	}
 	return p, q, steepest
 }
@@ -185,9 +185,9 @@ func restOfGoods(rest, c []float64, width, goods int, steps []float64) (gain flo
 	for g := goods - 1; g >= 0; g-- {
 		p := c[g*width]
 		next, row := rest[(g+1)*stride:(g+2)*stride], rest[g*stride:(g+1)*stride]
-		gain += p * next[0]
+		gain += float64(p * next[0])
 		for m := range min(g+1, len(steps)) {
-			row[m] = (1-p)*next[m] + p*next[m+1]
+			row[m] = float64((1-p)*next[m]) + float64(p*next[m+1])
 		}
 		row[len(steps)] = 0
 	}
@@ -204,7 +204,7 @@ func goodDerivatives(c, dist, rest []float64, width, goods int) {
 		next := rest[(g+1)*stride:]
 		var sum float64
 		for m, f := range dist[:min(g+1, len(dist))] {
-			sum += f * next[m]
+			sum += float64(f * next[m])
 		}
 		p := c[g*width]
 		poissonbinomial.AddEvent(dist[:min(g+2, len(dist))], p, 1-p)
@@ -219,7 +219,7 @@ func (l *orderLaw) rareGain(c []float64) float64 {
 	var gain float64
 	for t, steps := range l.steps {
 		for i := t; i < len(c); i += width {
-			gain += steps[0] * c[i]
+			gain += float64(steps[0] * c[i])
 			c[i] = steps[0]
 		}
 	}
@@ -241,7 +241,7 @@ func (l *orderLaw) backward(grad, w, p, q []float64, unit, gain float64, scratch
 		poissonbinomial.LeaveOneOut(flip, w[g*width:(g+1)*width], pg, qg, unit, work)
 		var sum float64
 		for b, v := range flip {
-			v *= l.Slope * pg[b] * qg[b]
+			v = float64(v * (l.Slope * pg[b] * qg[b]))
 			sum += v
 			grad[l.Bad[b]] -= v
 		}

@@ -132,7 +132,7 @@ func (l *latticeLaw) prepare(s []float64, gradient bool, scratch *loss.Scratch) 
 		for best < len(w.bad) && w.bad[best] > g {
 			best++
 		}
-		w.peak[i] = w.sums[best] - float64(best)*g
+		w.peak[i] = w.sums[best] - float64(float64(best)*g)
 		w.peaks += w.peak[i]
 	}
 	rows := 1

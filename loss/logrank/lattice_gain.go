@@ -54,9 +54,9 @@ func prefixGains(dst, ddst, x, dx, cells, gains []float64) {
 	dst, ddst, dx, cells, gains = dst[:n], ddst[:n], dx[:n], cells[:n], gains[:n]
 	var sum, dsum float64
 	for j, v := range x {
-		v *= cells[j]
+		v = float64(v * cells[j])
 		sum += v
-		dsum += dx[j]*cells[j] + v*gains[j]
+		dsum += float64(dx[j]*cells[j]) + float64(v*gains[j])
 		dst[j], ddst[j] = sum, dsum
 	}
 }
@@ -82,14 +82,14 @@ func (m *gainRow) marginals(suffix, dsuffix, columns []float64, norm, gainNorm f
 	suffix, dsuffix, columns = suffix[:n], dsuffix[:n], columns[:n]
 	var sum, dsum, expected float64
 	for j := n - 1; j >= 0; j-- {
-		v := cells[j] * suffix[j]
-		dv := cells[j]*dsuffix[j] + v*gains[j]
+		v := float64(cells[j] * suffix[j])
+		dv := float64(cells[j]*dsuffix[j]) + float64(v*gains[j])
 		sum += v
 		dsum += dv
 		suffix[j], dsuffix[j] = sum, dsum
-		p := (dbefore[j]*v+before[j]*dv)*gainNorm - before[j]*v*norm
+		p := float64((float64(dbefore[j]*v)+float64(before[j]*dv))*gainNorm) - float64(before[j]*v*norm)
 		columns[j] += p
-		expected += float64(j) * p
+		expected += float64(float64(j) * p)
 	}
 	return expected
 }

@@ -105,7 +105,7 @@ func addMoments(columns, p []float64, scale float64) float64 {
 	var sum float64
 	for j, v := range p {
 		columns[j] += scale * v
-		sum += float64(j) * scale * v
+		sum += float64(float64(j) * scale * v)
 	}
 	return sum
 }

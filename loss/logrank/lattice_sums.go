@@ -34,7 +34,7 @@ func (w *latticeWork) row(x []float64, i int) []float64 {
 func (w *latticeWork) exponents(dst []float64, i int, beta float64) {
 	g, peak := w.good[i], w.peak[i]
 	for j, sum := range w.sums {
-		dst[j] = sum - float64(j)*g - peak
+		dst[j] = sum - float64(float64(j)*g) - peak
 	}
 	if beta != 0 {
 		kernel.Axpy(-beta, w.gains.Rows[i], dst[:len(w.gains.Rows[i])])
@@ -60,7 +60,7 @@ func prefixProducts(dst, x, y []float64) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	var sum float64
 	for j, v := range x {
-		sum += v * y[j]
+		sum += float64(v * y[j])
 		dst[j] = sum
 	}
 }
@@ -80,12 +80,12 @@ func marginals(before, cells, suffix, columns []float64) float64 {
 	cells, suffix, columns = cells[:len(before)], suffix[:len(before)], columns[:len(before)]
 	var sum, expected float64
 	for j := len(before) - 1; j >= 0; j-- {
-		v := cells[j] * suffix[j]
+		v := float64(cells[j] * suffix[j])
 		sum += v
 		suffix[j] = sum
-		v *= before[j]
+		v = float64(v * before[j])
 		columns[j] += v
-		expected += float64(j) * v
+		expected += float64(float64(j) * v)
 	}
 	return expected
 }

@@ -188,7 +188,7 @@ func (l *sampledLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	if grad != nil {
 		a, b := 1/total, 1/sum
 		for i, g := range l.set.Gain {
-			p[i] *= a*g - b
+			p[i] *= float64(a*g) - b
 		}
 		l.suffixSums(e)
 		l.back(grad, e, 1, scratch)

@@ -16,7 +16,7 @@ func (l *sampledLaw) variances(second, grad, e []float64, factor float64, scratc
 	for _, r := range l.restarts {
 		c := kernel.Dot(r.walks, e[:w])
 		for i, n := range r.coefficients {
-			second[i] += c * n * n
+			second[i] += float64(c * n * n)
 		}
 	}
 	number := scratch.Floats(len(second))
@@ -30,6 +30,6 @@ func (l *sampledLaw) variances(second, grad, e []float64, factor float64, scratc
 	}
 	factor *= l.scale * l.scale
 	for i, g := range grad {
-		second[i] = max(0, factor*second[i]-g*g)
+		second[i] = max(0, float64(factor*second[i])-float64(g*g))
 	}
 }

@@ -41,11 +41,11 @@ func newShellLaw(docs bipartite.Scaled, gains *bipartite.GainTable) *shellLaw {
 
 func (l *shellLaw) logPartition(beta float64, s, grad []float64, scratch *loss.Scratch) float64 {
 	inverted := l.logOdds(s, grad, scratch)
-	x := inverted + beta*(l.best-l.rest)
+	x := inverted + float64(beta*(l.best-l.rest))
 	if grad != nil {
 		kernel.Scale(logspace.Logistic(x), grad)
 	}
-	return beta*(1-l.best) + logspace.Softplus(x)
+	return float64(beta*(1-l.best)) + logspace.Softplus(x)
 }
 
 func (l *shellLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {

@@ -69,7 +69,7 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 	weights[width] = 1
 	for m, gain := range l.above {
 		weights[m] = math.Exp(-beta * gain)
-		mean += f[m] * weights[m]
+		mean += float64(f[m] * weights[m])
 	}
 	if grad != nil {
 		for m := range width {
@@ -79,12 +79,12 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 		work := scratch.Floats(poissonbinomial.LeaveOneOutWork(n, width))
 		poissonbinomial.LeaveOneOut(flip, weights[:width], p, q, 1, work)
 		for i, v := range flip {
-			v *= l.Slope * p[i] * q[i]
+			v = float64(v * (l.Slope * p[i] * q[i]))
 			grad[l.Good[i/len(l.Bad)]] -= v
 			grad[l.Bad[i%len(l.Bad)]] += v
 		}
 	}
-	return value + beta*(1-l.lowest) + math.Log(mean)
+	return value + float64(beta*(1-l.lowest)) + math.Log(mean)
 }
 
 // countOrMore sets f[t] to the probability that t events happen, and the last
@@ -96,7 +96,7 @@ func countOrMore(f, p, q []float64) {
 	for j, pj := range p {
 		more := f[last]
 		if last > 0 {
-			more += f[last-1] * pj
+			more += float64(f[last-1] * pj)
 			poissonbinomial.AddEvent(f[:last], pj, q[j])
 		}
 		f[last] = more

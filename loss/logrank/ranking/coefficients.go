@@ -48,9 +48,9 @@ func (o *Order) coefficients(dst []float64, scale, ideal float64) {
 	for k := range o.Blocks() {
 		c := o.cuts[k]
 		docs, isGood := o.Block(k)
-		v := -scale*float64(good-int(c.goods)) - ideal*float64(good)
+		v := float64(-scale*float64(good-int(c.goods))) - float64(ideal*float64(good))
 		if isGood {
-			v = scale*float64(c.at-c.goods) + ideal*float64(bad)
+			v = float64(scale*float64(c.at-c.goods)) + float64(ideal*float64(bad))
 		}
 		for _, d := range docs {
 			dst[d] = v
