@@ -25,6 +25,7 @@ type layer struct {
 // lines that it names. A package that is not listed is not allowed.
 var layers = []layer{
 	{pkg: "internal/atomicfile"},
+	{pkg: "internal/browsertest", heavy: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"}},
 	{pkg: "internal/childtest"},
 	{pkg: "internal/random"},
 	{pkg: "internal/sessions"},
@@ -57,6 +58,7 @@ var layers = []layer{
 	{pkg: "dataset/scored", allow: []string{"internal/suggest", "dataset", "dataset/letor", "dataset/parquet", "dataset/trec"}},
 	{pkg: "dataset/synth", allow: []string{"internal/suggest", "dataset", "internal/random"}},
 	{pkg: "measure", allow: []string{"internal/suggest", "internal/rows", "dataset", "internal/parallel", "internal/kernel"}},
+	{pkg: "slicing", allow: []string{"stats", "dataset", "measure"}},
 	{pkg: "ascent", allow: []string{"measure"}},
 	{pkg: "fuse", allow: []string{"internal/suggest", "dataset"}},
 	{pkg: "loss/bipartite", allow: []string{"internal/suggest", "internal/kernel", "measure"}},
@@ -72,19 +74,24 @@ var layers = []layer{
 	{pkg: "objective", allow: []string{"internal/kernel", "internal/parallel", "internal/random", "dataset", "loss", "scorer"}},
 	{pkg: "model", allow: []string{"internal/atomicfile", "internal/strictjson", "internal/parallel", "dataset", "dataset/transform", "fuse", "scorer"}},
 	{pkg: "interchange", allow: []string{"internal/suggest", "internal/strictjson", "dataset", "fuse", "dataset/transform", "scorer", "model"}, heavy: []string{"google.golang.org/protobuf/encoding/protowire"}},
+	{pkg: "serve/rankjson", allow: []string{"internal/decimal", "internal/suggest"}},
 	{pkg: "explain", allow: []string{"internal/suggest", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "stats", "scorer", "model"}},
+	{pkg: "serve/experiment", allow: []string{"serve/rankjson"}},
+	{pkg: "serve", allow: []string{"internal/suggest", "dataset", "scorer", "model", "interchange", "explain", "serve/rankjson", "serve/experiment"}, heavy: []string{"github.com/prometheus/client_golang", "golang.org/x/net/netutil"}},
 	{pkg: "train", allow: []string{"internal/atomicfile", "internal/binarystate", "internal/parallel", "internal/random", "dataset", "dataset/transform", "measure", "loss", "scorer", "boost", "objective", "tree", "optimize", "model"}},
 	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "dataset", "dataset/transform", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "ascent", "boost", "tree", "optimize", "model", "train"}},
+	{pkg: "internal/recipe", allow: []string{"internal/suggest", "dataset", "dataset/transform", "measure", "method"}},
 	{pkg: "tune", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "dataset/transform", "dataset/letor", "dataset/datafile", "measure", "fuse", "loss", "model", "train", "method"}},
 	{pkg: "auto", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "model", "train", "method", "tune"}},
 	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "dataset/letor", "dataset/trec", "dataset/datafile", "measure", "ascent", "fuse", "model", "interchange", "tune"}},
 	{pkg: "internal/runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
-	{pkg: "internal/report", allow: []string{"internal/random", "dataset", "measure", "stats", "explain", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "model", "method", "ensemble"}},
+	{pkg: "internal/report", allow: []string{"internal/random", "dataset", "measure", "stats", "slicing", "explain", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "model", "method", "ensemble"}},
 	{pkg: "internal/datareport", allow: []string{"internal/parallel", "internal/random", "dataset", "measure", "stats", "internal/report"}},
 	{pkg: "internal/paper", allow: []string{"internal/suggest", "internal/atomicfile", "internal/parallel", "internal/random", "internal/rows", "internal/svg", "dataset", "dataset/synth", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/ranking", "loss/logrank/sample", "scorer", "objective", "optimize", "train", "method", "model", "stats", "tune"}, heavy: []string{"golang.org/x/sys"}},
 	{pkg: "internal/cli", allow: []string{"*"}, heavy: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/jedib0t/go-pretty", "golang.org/x/term"}},
 	{pkg: "cmd/listwise", allow: []string{"internal/cli"}},
 	{pkg: "internal/hostile"},
+	{pkg: "internal/manual", allow: []string{"internal/cli"}, heavy: []string{"github.com/spf13/cobra"}},
 	{pkg: ".", allow: []string{"dataset", "dataset/transform", "measure", "method", "model"}},
 }
 
@@ -168,6 +175,9 @@ func allowed(allow, heavy []string, path string) bool {
 	return slices.ContainsFunc(heavy, func(prefix string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") })
 }
 
+// apart are folders whose packages are not the module's, or not of its programs.
+var apart = []string{"testdata", "tools", "gen", "python"}
+
 // importsOf returns the imports of every package of the module, tests and
 // generators (files that are built by themselves) left out.
 func importsOf(t *testing.T) map[string][]string {
@@ -178,7 +188,7 @@ func importsOf(t *testing.T) map[string][]string {
 			return err
 		}
 		name := e.Name()
-		if e.IsDir() && path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "tools" || name == "gen") {
+		if e.IsDir() && path != "." && (strings.HasPrefix(name, ".") || slices.Contains(apart, name)) {
 			return filepath.SkipDir
 		}
 		if e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {

@@ -25,6 +25,11 @@ type Blocks struct {
 	// not negative and not all 0. See [Dataset.Weigh].
 	Weights, QueryWeights []float64
 
+	// Attributes has the attributes of every query, one for each of the AttributeNames; both are
+	// nil if there are none.
+	AttributeNames []string
+	Attributes     [][]string
+
 	IDs    []string // of the queries
 	Counts []int    // their numbers of documents, each at least 1
 
@@ -58,6 +63,11 @@ func FromBlocks(b Blocks) *Dataset {
 	}
 	d.cut(b.IDs, b.Counts, b.Docs)
 	d.weigh(b.QueryWeights, b.Weights)
+	if d.AttributeNames = b.AttributeNames; d.AttributeNames != nil {
+		for i := range d.Queries {
+			d.Queries[i].Attributes = b.Attributes[i]
+		}
+	}
 	if b.Fingerprint != "" {
 		d.remember(b.Fingerprint)
 	}

@@ -27,6 +27,9 @@ type Dataset struct {
 	// FeatureNames has one name a column, or is nil when the source had none.
 	FeatureNames []string
 
+	// AttributeNames are the names of the queries' Attributes, nil if they have none.
+	AttributeNames []string
+
 	// IgnoreOthers says that a model that knows its features by name leaves out those that it
 	// does not know; otherwise data that have any are an error.
 	IgnoreOthers bool
@@ -74,6 +77,10 @@ type Query struct {
 
 	// X is the Len() × Features row-major matrix of feature vectors.
 	X []float32
+
+	// Attributes are what a table says of the query, one for each of the data set's
+	// AttributeNames, "" where it says nothing; see [TableOptions].
+	Attributes []string
 
 	docs DocIDs
 

@@ -11,7 +11,7 @@ import (
 // use them, has blocks of its own, so that changing one does not change the other, and a
 // cache may be closed after a data set was made from it. Its rows are in input order even
 // where the documents of a query were not contiguous in the source's file. It keeps
-// feature names and weights, but not Warnings, which are about the reading of a file.
+// feature names, weights and attributes, but not Warnings, which are about the reading of a file.
 
 // pick is one query of a data set in the making: the documents docs of query,
 // in that order, or all of them if docs is nil.
@@ -59,7 +59,7 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 // assemble copies the picked documents of d into a new Dataset.
 func (d *Dataset) assemble(picks []pick) *Dataset {
 	c := assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
-	c.IgnoreOthers, c.AbsentMissing = d.IgnoreOthers, d.AbsentMissing
+	c.IgnoreOthers, c.AbsentMissing, c.AttributeNames = d.IgnoreOthers, d.AbsentMissing, d.AttributeNames
 	return c
 }
 
@@ -86,6 +86,8 @@ func (d *Dataset) take(p pick) Query {
 		Grades: d.grades[from:to:to],
 		X:      d.x[from*f : to*f : to*f],
 		docs:   docs,
+
+		Attributes: p.query.Attributes,
 
 		weighted: p.query.weighted,
 		weight:   p.query.weight,
@@ -216,7 +218,7 @@ func (d *Dataset) withColumns(columns []int) *Dataset {
 
 // Concat returns the queries of all data sets, one set after the other. The sets
 // must have the same number of features, the same names where both name them, in
-// the order of the first that does or another, and no query id in common.
+// the order of the first that does or another, the same attributes, and no query id in common.
 func Concat(sets ...*Dataset) (*Dataset, error) {
 	if len(sets) == 0 {
 		return nil, fmt.Errorf("no data sets to put together")
@@ -233,6 +235,9 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 		}
 		if names == nil {
 			names = d.FeatureNames
+		}
+		if !slices.Equal(d.AttributeNames, sets[0].AttributeNames) {
+			return nil, fmt.Errorf("data set %d has the attributes %q, expected the %q of data set 1", k+1, d.AttributeNames, sets[0].AttributeNames)
 		}
 		columns, err := Reordering(names, d.FeatureNames)
 		if err != nil {
@@ -252,6 +257,6 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 		}
 	}
 	all := assemble(sets[0].Features, names, missing, picks)
-	all.AbsentMissing = sets[0].AbsentMissing
+	all.AbsentMissing, all.AttributeNames = sets[0].AbsentMissing, sets[0].AttributeNames
 	return all, nil
 }

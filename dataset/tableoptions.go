@@ -25,6 +25,11 @@ type TableOptions struct {
 	OneHot     []string
 	OneHotAuto bool
 
+	// Attributes are columns of what queries are, such as their country, in which all rows of a
+	// query say the same; an empty cell says nothing. They are read beside what else is made of
+	// them: that a column is an attribute makes it no feature, nor leaves it out of the features.
+	Attributes []string
+
 	// Ungraded allows a table without grades, or without some: they are 0.
 	Ungraded bool
 

@@ -90,7 +90,7 @@ func (f *file) apart() error {
 func (f *file) check() error {
 	for i := range f.choice.List {
 		c, col := &f.choice.List[i], f.fields[i]
-		if c.Role == table.Skip {
+		if !f.choice.Read(i) {
 			continue
 		}
 		if f.found[i] != "" {

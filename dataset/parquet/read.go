@@ -75,6 +75,7 @@ func (f *file) Survey(visit func(runs []stream.Run) error) (shape stream.Shape, 
 	if err == nil {
 		err = r.weights.Set(&shape, f.in.Name)
 		f.docWeights = shape.DocWeights
+		r.texts.Set(&shape, f.opts.Table.Attributes)
 	}
 	if err == nil && r.kept == 0 {
 		err = f.bad("negative grades alone", "documents that are not to be dropped")
@@ -98,7 +99,7 @@ func (f *file) Each(columns int, visit func(b *stream.Batch) error) error {
 func (f *file) checkChunks() error {
 	for g := range f.meta.RowGroups {
 		for i := range f.choice.List {
-			if f.choice.List[i].Role == table.Skip {
+			if !f.choice.Read(i) {
 				continue
 			}
 			c := &cursor{column: f.fields[i]}

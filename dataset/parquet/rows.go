@@ -29,6 +29,7 @@ type reader struct {
 	columns             int // of features; 0: they are not read
 	query, grade, doc   *cursor
 	weight, queryWeight *cursor
+	attributes          []attribute
 	numbers             []number
 	oneHot              []oneHot
 	cursors             []*cursor // all of them
@@ -47,6 +48,7 @@ type reader struct {
 	negative int
 	docBytes int            // of identifiers that a survey counted
 	weights  ingest.Weights // of a survey
+	texts    ingest.Attributes
 }
 
 // number is a column of numbers.
@@ -99,6 +101,9 @@ func (f *file) reader(columns int) *reader {
 		}
 	}
 	if columns == 0 {
+		for _, i := range f.choice.Attributes {
+			r.attributes = append(r.attributes, r.attribute(i))
+		}
 		r.most = 1 << 14
 		return r
 	}
@@ -205,6 +210,9 @@ func (r *reader) fill() (err error) {
 		return err
 	}
 	if err := r.weigh(n, keep); err != nil {
+		return err
+	}
+	if err := r.attributesOf(n, keep); err != nil {
 		return err
 	}
 	if r.columns > 0 {

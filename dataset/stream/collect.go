@@ -31,6 +31,9 @@ func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dat
 		IDs:          p.IDs,
 		Counts:       p.Counts,
 		QueryWeights: p.QueryWeights,
+
+		AttributeNames: p.AttributeNames,
+		Attributes:     p.Attributes,
 	}
 	if p.DocWeights {
 		made.Weights = make([]float64, p.Docs)

@@ -21,9 +21,14 @@ func (s *datasetSource) Survey(visit func(runs []Run) error) (Shape, error) {
 		QueryWeights: s.QueryWeights(),
 		Reordered:    s.InputRows() != nil,
 		Warnings:     s.Warnings,
+
+		AttributeNames: s.AttributeNames,
 	}
 	for i := range s.Queries {
 		q := &s.Queries[i]
+		if s.AttributeNames != nil {
+			shape.Attributes = append(shape.Attributes, q.Attributes)
+		}
 		n := 0
 		for j := range q.Len() {
 			n += len(q.DocID(j))

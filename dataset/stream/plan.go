@@ -25,6 +25,9 @@ type Plan struct {
 	DocWeights   bool      // documents have weights, of which some are not 1
 	QueryWeights []float64 // one a query, nil if all are 1
 
+	AttributeNames []string   // of the queries, as the first source has them, or nil
+	Attributes     [][]string // one list a query, or nil
+
 	Reordered bool // the data set stores where its documents stood in the input
 	Scattered bool // the documents of some query stand in several places
 
@@ -158,6 +161,9 @@ func (p *Plan) join() error {
 		} else if weighted {
 			p.QueryWeights = append(p.QueryWeights, slices.Repeat([]float64{1}, len(s.ids))...)
 		}
+		if err := p.joinAttributes(k, s); err != nil {
+			return err
+		}
 		p.KeepsDocIDs = p.KeepsDocIDs || s.shape.DocIDs
 		p.DocWeights = p.DocWeights || s.shape.DocWeights
 		p.Scattered = p.Scattered || s.scattered > 0
@@ -183,6 +189,17 @@ func (p *Plan) join() error {
 			from[id] = k + 1
 		}
 	}
+	return nil
+}
+
+// joinAttributes adds what a file says of its queries.
+func (p *Plan) joinAttributes(k int, s *Surveyed) error {
+	if k == 0 {
+		p.AttributeNames = s.shape.AttributeNames
+	} else if !slices.Equal(p.AttributeNames, s.shape.AttributeNames) {
+		return fmt.Errorf("data set %d has the attributes %q, expected the %q of data set 1", k+1, s.shape.AttributeNames, p.AttributeNames)
+	}
+	p.Attributes = append(p.Attributes, s.shape.Attributes...)
 	return nil
 }
 

@@ -29,8 +29,11 @@ type Shape struct {
 	DocIDs       bool      // documents have identifiers, be they empty
 	DocWeights   bool      // some documents have weights other than 1: every Batch has Weights
 	QueryWeights []float64 // one a query, in the order in which they were first met, or nil if all are 1
-	Reordered    bool      // the documents are in another order than in an input of theirs: every Batch has InputRow
-	Warnings     []string
+
+	AttributeNames []string   // of the queries, or nil
+	Attributes     [][]string // of the queries, in the order in which they were first met, or nil
+	Reordered      bool       // the documents are in another order than in an input of theirs: every Batch has InputRow
+	Warnings       []string
 }
 
 // Run is a number of successive documents of one query.

@@ -87,6 +87,7 @@ type row struct {
 	*ingest.Collector
 
 	columns   *Columns
+	wanted    []string // the names of attributes
 	missingOK bool
 	ungraded  bool // a grade may be missing
 	checkOnly bool
@@ -98,12 +99,14 @@ type row struct {
 	weight     float64
 	ofQuery    float64 // the weight of its query
 	query, doc []byte
+	attributes [][]byte
 	nMissing   int
 }
 
 // newRow returns a row for a collector.
 func newRow(c *ingest.Collector, columns *Columns, opts dataset.Options, checkOnly bool) *row {
 	r := &row{Collector: c, columns: columns, missingOK: opts.Missing != dataset.MissingError, ungraded: opts.Table.Ungraded, checkOnly: checkOnly}
+	r.wanted, r.attributes = opts.Table.Attributes, make([][]byte, len(opts.Table.Attributes))
 	if checkOnly { // a row for what goes nowhere
 		r.features = make([]float32, len(columns.Names))
 	}
@@ -113,6 +116,7 @@ func newRow(c *ingest.Collector, columns *Columns, opts dataset.Options, checkOn
 // begin begins a document.
 func (r *row) begin() {
 	r.grade, r.nMissing, r.query, r.doc = 0, 0, nil, nil
+	clear(r.attributes)
 	if !r.checkOnly {
 		r.features = r.Row(r.Next())
 	}
@@ -132,6 +136,11 @@ func (r *row) end() error {
 	}
 	if r.columns.queryWeight >= 0 {
 		if err := r.QueryWeight(r.ofQuery, r.at); err != nil {
+			return err
+		}
+	}
+	if len(r.attributes) > 0 {
+		if err := r.Attributes(r.wanted, r.attributes, r.at); err != nil {
 			return err
 		}
 	}
@@ -163,10 +172,17 @@ func bad(found, expected string) error {
 	return &dataset.SyntaxError{Found: found, Expected: expected}
 }
 
-// set sets a cell of a column that is not skipped. The text stays valid until the end of
+// set sets a cell of a column that is read. The text stays valid until the end of
 // the document.
 func (r *row) set(column int, text []byte) error {
 	f := &r.columns.List[column]
+	if f.Attribute > 0 {
+		value, err := AttributeOf(f.Name, text)
+		if err != nil {
+			return err
+		}
+		r.attributes[f.Attribute-1] = value
+	}
 	switch f.Role {
 	case Query:
 		r.query = text
@@ -188,6 +204,18 @@ func (r *row) set(column int, text []byte) error {
 	case Skip:
 	}
 	return nil
+}
+
+// AttributeOf returns the value that a cell of a column of attributes says, nil if nothing.
+func AttributeOf(column string, text []byte) ([]byte, error) {
+	text = bytes.TrimSpace(text)
+	if _, kind := Parse(text); kind == Missing {
+		return nil, nil
+	}
+	if fault := ingest.Identifier(text); fault != "" {
+		return nil, bad(ingest.Quote(text)+" in column "+column, "a value "+fault)
+	}
+	return text, nil
 }
 
 // weightOf reads a weight.

@@ -42,6 +42,9 @@ type Column struct {
 	// Feature is the number of the feature, from 0.
 	Feature int
 
+	// Attribute is the place among the options' attributes, from 1; 0: it is none of them.
+	Attribute int
+
 	// Values are the features of the values of a OneHot column; others are unknown. Before
 	// Settle it is nil where the values of the data are wanted.
 	Values map[string]int
@@ -58,6 +61,10 @@ type Columns struct {
 
 	// Auto says that columns of text become OneHot, which [Columns.Survey] is told of.
 	Auto bool
+
+	// Attributes are the places in List of the columns of queries' attributes, which have roles of
+	// their own beside.
+	Attributes []int
 
 	query, grade, doc   int // places in List, -1 if there is none
 	weight, queryWeight int // likewise
@@ -103,6 +110,14 @@ func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error)
 	}
 	if err := choose(fields, opts); err != nil {
 		return nil, err
+	}
+	for k, name := range opts.Table.Attributes {
+		i := first(fields, func(i int) bool { return fields[i].Name == name })
+		if i < 0 {
+			return nil, c.unknownColumn(name, "--by")
+		}
+		c.List[i].Attribute = k + 1
+		c.Attributes = append(c.Attributes, i)
 	}
 	c.sortNumbers()
 	c.note(name, opts)
@@ -303,6 +318,11 @@ func (c *Columns) chooseByModel(fields []Field, opts dataset.Options) error {
 // NeedsSurvey reports whether the values of columns of text must be collected before Settle.
 func (c *Columns) NeedsSurvey() bool {
 	return c.order != nil && (c.Auto || slices.ContainsFunc(c.List, func(f Column) bool { return f.Role == OneHot }))
+}
+
+// Read reports whether a column is read at all.
+func (c *Columns) Read(column int) bool {
+	return c.List[column].Role != Skip || c.List[column].Attribute > 0
 }
 
 // Surveys reports whether a survey wants the values of a column.

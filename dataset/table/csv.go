@@ -217,7 +217,7 @@ func (z *csvParser) document(b []byte, p, n int) (next int, err error) {
 	list := z.columns.List
 	last := len(list) - 1
 	for k := range list {
-		if f := &list[k]; f.Role == Feature {
+		if f := &list[k]; f.Role == Feature && f.Attribute == 0 {
 			v, end := decimal.Short(b, p)
 			if end > p && (b[end] == z.splitter.delimiter && k < last || b[end] == '\n' && k == last) {
 				z.features[f.Feature] = v

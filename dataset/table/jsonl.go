@@ -219,8 +219,8 @@ func (f *jsonFormat) Counted() error {
 // Parser implements ingest.Format.
 func (f *jsonFormat) Parser(c *ingest.Collector, checkOnly bool) ingest.Parser {
 	z := &jsonParser{row: newRow(c, f.columns, f.opts, checkOnly), length: f.array}
-	for _, column := range f.columns.List {
-		if column.Role != Skip {
+	for i := range f.columns.List {
+		if f.columns.Read(i) {
 			z.wanted++
 		}
 	}
@@ -274,7 +274,7 @@ func (z *jsonParser) document(b []byte, p int) error {
 	}
 	if z.got < z.wanted {
 		for i := range z.columns.List {
-			if z.columns.List[i].Role == Skip || z.seen[i] == z.lines {
+			if !z.columns.Read(i) || z.seen[i] == z.lines {
 				continue
 			}
 			if err := z.set(i, nil); err != nil {
@@ -288,11 +288,11 @@ func (z *jsonParser) document(b []byte, p int) error {
 // value reads the value of a column.
 func (z *jsonParser) value(b []byte, p, column int) (next int, err error) {
 	f := &z.columns.List[column]
-	if f.Role == Skip {
+	if !z.columns.Read(column) {
 		return z.skip(b, p, 0)
 	}
 	z.got++
-	if f.Role == Feature {
+	if f.Role == Feature && f.Attribute == 0 {
 		if v, next := shortNumber(b, p); next > p {
 			z.features[f.Feature] = v
 			return next, nil

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 )
@@ -27,6 +28,9 @@ func (c *Columns) note(name string, opts dataset.Options) {
 	}
 	if c.queryWeight >= 0 {
 		text += ", weights of queries from " + c.List[c.queryWeight].Name
+	}
+	if len(c.Attributes) > 0 {
+		text += ", attributes of queries from " + strings.Join(opts.Table.Attributes, ", ")
 	}
 	features := c.ofRoles(Feature, OneHot)
 	columns := "columns"
@@ -55,6 +59,7 @@ func (c *Columns) ofRoles(roles ...Role) *Columns {
 func (c *Columns) leftOut() string {
 	unnamed := 0
 	rest := c.ofRoles(Skip)
+	rest.List = slices.DeleteFunc(rest.List, func(f Column) bool { return f.Attribute > 0 })
 	for _, f := range rest.List {
 		if f.Name == "" {
 			unnamed++

@@ -146,10 +146,13 @@ type view struct {
 	X        []uint32
 	InputRow []int
 	Warnings []string
+
+	AttributeNames []string
+	Attributes     [][]string // of queries
 }
 
 func viewOf(d *dataset.Dataset) view {
-	p := view{Features: d.Features, Names: d.FeatureNames, Grades: d.Grades(), Weights: d.Weights(), Counts: d.QueryWeights(), InputRow: d.InputRows(), Warnings: d.Warnings}
+	p := view{Features: d.Features, Names: d.FeatureNames, Grades: d.Grades(), Weights: d.Weights(), Counts: d.QueryWeights(), InputRow: d.InputRows(), Warnings: d.Warnings, AttributeNames: d.AttributeNames}
 	for _, v := range d.X() {
 		p.X = append(p.X, math.Float32bits(v))
 	}
@@ -160,6 +163,7 @@ func viewOf(d *dataset.Dataset) view {
 			ids[j] = q.DocID(j)
 		}
 		p.IDs, p.Docs = append(p.IDs, q.ID), append(p.Docs, ids)
+		p.Attributes = append(p.Attributes, q.Attributes)
 	}
 	return p
 }

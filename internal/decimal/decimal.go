@@ -189,8 +189,8 @@ func (d Number) Float64(token []byte) float64 {
 	return v
 }
 
-// Short reads a number of at most seven digits before and eleven behind the
-// point, without exponent: nearly all there are in files. It returns the position
+// Short reads a number of at most seven digits before the point and 18 altogether, without
+// exponent: nearly all there are in files and requests. It returns the position
 // behind it, or p if the number is of another kind. A loop over digits would
 // mispredict its end at every other number; here are no loops.
 func Short(b []byte, p int) (v float32, next int) {
@@ -209,6 +209,7 @@ func Short(b []byte, p int) (v float32, next int) {
 	i += n
 	places := 0
 	if b[i] == '.' {
+		whole := n
 		i++
 		x = Load8(b, i) ^ asciiZeros
 		n = leadingDigits(x)
@@ -217,7 +218,14 @@ func Short(b []byte, p int) (v float32, next int) {
 			places = 8
 			i += 8
 			x = Load8(b, i) ^ asciiZeros
-			if n = leadingDigits(x); n > 3 {
+			if n = leadingDigits(x); n == 8 {
+				m = m*1e8 + eightDigits(x)
+				places = 16
+				i += 8
+				x = Load8(b, i) ^ asciiZeros
+				n = leadingDigits(x)
+			}
+			if whole+places+n > 18 {
 				return 0, p
 			}
 		}

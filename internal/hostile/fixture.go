@@ -87,6 +87,19 @@ q3,1,1,1e-3,2,0.5
 q3,0,1,4,0.125,0.25
 `
 
+// kindsOfQueries are values of queries.
+const kindsOfQueries = "1\told\n2\tnew\n3\told\n4\t\n5\tnew\n"
+
+// interleaved is a log of rankings of two models, and clicked are clicks on them.
+const (
+	interleaved = `{"time":"2026-01-02T03:04:05Z","experiment":"mixed","kind":"interleave","user":"u1","query":"q","models":[{"model":"a","version":"1"},{"model":"b","version":"2"}],"ranking":[{"id":"d1","score":1.5,"team":0},{"id":"d2","score":2.5,"team":1}]}
+{"time":"2026-01-02T03:04:06Z","experiment":"mixed","kind":"interleave","user":"u2","query":"q","models":[{"model":"a","version":"1"},{"model":"b","version":"2"}],"ranking":[{"id":"d1","score":1.5,"team":1},{"id":"d2","score":2.5,"team":0}]}
+`
+	clicked = `{"user":"u1","query":"q","id":"d1","time":"2026-01-02T03:04:07Z"}
+{"user":"u2","query":"q","id":"d1"}
+`
+)
+
 // checkpointed is a training that is stopped to leave a checkpoint.
 const checkpointed = "train --method expgain --set restarts=1000 --train data.txt --model from.json --checkpoint run.ckpt --no-record"
 
@@ -102,7 +115,12 @@ func newFixture(binary, dir string) (*fixture, error) {
 	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {
 		return nil, err
 	}
-	if err := create("weights.csv", weighted)(dir); err != nil {
+	for name, text := range map[string]string{"weights.csv": weighted, "log.jsonl": interleaved, "clicks.jsonl": clicked} {
+		if err := create(name, text)(dir); err != nil {
+			return nil, err
+		}
+	}
+	if err := create("kinds.tsv", kindsOfQueries)(dir); err != nil {
 		return nil, err
 	}
 	for _, line := range recipe {

@@ -159,7 +159,7 @@ func plain(file string) bool {
 		return true
 	}
 	switch filepath.Ext(file) {
-	case ".txt", ".scores", ".run", ".qrels", ".jsonl", ".db", ".csv":
+	case ".txt", ".scores", ".run", ".qrels", ".jsonl", ".db", ".csv", ".tsv":
 		return true
 	}
 	return false

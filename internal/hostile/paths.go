@@ -18,6 +18,7 @@ var writers = []string{
 	"auto --trials 2 --data {in:folds} --out {out:autos}",
 	"eval --data {in:data.txt} --model {in:linear.json} --per-query {out:q.csv} --no-record",
 	"eval --data {in:data.txt} --scores {in:a.scores} --per-query {out:q.json}",
+	"eval --data {in:data.txt} --scores {in:a.scores} --by kind={in:kinds.tsv} --per-query {out:q.json} --no-record",
 	"score --data {in:data.txt} --model {in:linear.json} --out {out:o.scores}",
 	"score --data {in:data.txt} --model {in:linear.json} --format run --out {out:o.run}",
 	"fuse --data {in:a.qrels} --rule rrf --format run --out {out:f.run} {in:a.run} {in:b.run}",

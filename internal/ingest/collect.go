@@ -44,6 +44,7 @@ type Part struct {
 	worker   int         // whose query numbers the runs use
 	runs     []run       // the queries of the documents, in order
 	weights  []runWeight // what the runs' first documents say of their queries, or nil
+	texts    []runTexts  // likewise
 	docText  []byte      // the identifiers of the documents
 	missing  int         // number of missing values
 	absent   int         // number of features left out
@@ -70,11 +71,13 @@ type Collector struct {
 	mem      *input.Memory
 	ids      map[string]uint32 // numbers of the query ids seen, in names
 	names    []string
-	rounded  map[int]float64 // see Rounded
+	rounded  map[int]float64   // see Rounded
+	known    map[string]string // texts of attributes, each once
 
 	// Of the current part:
 	runs      []run
 	weights   []runWeight
+	texts     []runTexts
 	last      string // the query id of the document before, empty at the start
 	docText   []byte
 	missing   int
@@ -93,7 +96,7 @@ func NewCollector(b *Blocks, opts dataset.Options, mem *input.Memory) *Collector
 // Begin begins a part whose documents have room in the rows from the given one on.
 func (c *Collector) Begin(row int) {
 	c.runs, c.docText, c.missing, c.negatives, c.last = c.runs[:0], c.docText[:0], 0, 0, ""
-	c.newNames, c.row, c.drop, c.weights, c.absent = 0, row, false, c.weights[:0], 0
+	c.newNames, c.row, c.drop, c.weights, c.texts, c.absent = 0, row, false, c.weights[:0], c.texts[:0], 0
 }
 
 // Next returns the row of the next document.
@@ -200,7 +203,7 @@ func (c *Collector) End(part *Part, first int) error {
 	}
 	part.kept = c.row - first
 	part.runs, part.docText, part.missing, part.negative = slices.Clone(c.runs), slices.Clone(c.docText), c.missing, c.negatives
-	part.weights, part.absent = slices.Clone(c.weights), c.absent
+	part.weights, part.texts, part.absent = slices.Clone(c.weights), slices.Clone(c.texts), c.absent
 	return nil
 }
 

@@ -53,6 +53,7 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 	}
 	kept, negative := 0, 0
 	var weights Weights
+	var attributes Attributes
 	err = s.visit(shape.Features, func(k *worker, c Chunk, before int) error {
 		runs := k.runs()
 		for _, r := range runs {
@@ -61,6 +62,9 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 		}
 		negative += k.col.negatives
 		if err := weights.add(k.col, before); err != nil {
+			return Locate(err, s.name, 0)
+		}
+		if err := attributes.add(k.col, s.opts.Table.Attributes, before); err != nil {
 			return Locate(err, s.name, 0)
 		}
 		err := visit(runs)
@@ -74,6 +78,7 @@ func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Sh
 	}
 	if err == nil {
 		err = weights.Set(&shape, s.name)
+		attributes.Set(&shape, s.opts.Table.Attributes)
 	}
 	shape.Warnings = append(shape.Warnings, said(NegativeWarning(s.name, negative, s.opts.Negative), roundedWarning(s.name, s.format.Names(), s.collectors))...)
 	return shape, err

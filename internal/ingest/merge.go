@@ -36,6 +36,12 @@ func (a *Assembly) Dataset() (*dataset.Dataset, error) {
 	if made.QueryWeights, err = a.queryWeights(); err != nil {
 		return nil, err
 	}
+	if made.Attributes, err = a.attributes(); err != nil {
+		return nil, err
+	}
+	if made.Attributes != nil {
+		made.AttributeNames = a.Opts.Table.Attributes
+	}
 	ids, counts, runs, err := a.queries()
 	if err != nil {
 		return nil, err

@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+)
+
+// Summary is how the values of each feature are distributed over documents: by it a service
+// notices that what it scores has drifted from what its model learned from. It is immutable.
+type Summary struct {
+	documents int
+	features  []distribution
+}
+
+// distribution is that of one feature. Bin k has the values above bounds[k-1] and up to
+// bounds[k]; the last one, those above all bounds. The first and the last bin are for values outside
+// the range of the data.
+type distribution struct {
+	bounds []float32 // ascending: what is next below the least value, then deciles, those that are equal once
+	counts []int     // of the documents with a value in each bin; one more than bounds
+	n      int       // sum of counts; other documents' values are missing
+}
+
+// SummaryDocuments is the largest number of documents that a Summary is made of. Of more it takes
+// every n-th: the share of a bin is then known to about ±0.013 (95 %).
+const SummaryDocuments = 2048
+
+// MaxSummaryBins is the largest number of bins of a feature: ten between its deciles, and one on
+// either side for values outside the range of the data.
+const MaxSummaryBins = 12
+
+// Summary summarizes the features of the data set as they are.
+func (d *Dataset) Summary() *Summary {
+	s := &Summary{documents: min(d.Docs(), SummaryDocuments), features: make([]distribution, d.Features)}
+	values := make([]float32, 0, s.documents)
+	for j := range s.features {
+		values = values[:0]
+		for i := range s.documents {
+			if v := d.x[i*d.Docs()/s.documents*d.Features+j]; v == v {
+				values = append(values, v+0)
+			}
+		}
+		slices.Sort(values)
+		s.features[j] = distributionOf(values)
+	}
+	return s
+}
+
+// distributionOf returns the distribution of ascending values.
+func distributionOf(values []float32) distribution {
+	f := distribution{n: len(values)}
+	add := func(bound float32, before int) int { // before: values in the bins so far
+		to := after(values, bound)
+		f.bounds, f.counts = append(f.bounds, bound), append(f.counts, to-before)
+		return to
+	}
+	below := 0
+	if len(values) > 0 {
+		below = add(max(math.Nextafter32(values[0], float32(math.Inf(-1))), -math.MaxFloat32), 0)
+	}
+	const parts = 10
+	for k := 1; k <= parts && below < len(values); k++ {
+		if b := values[(k*len(values)+parts-1)/parts-1]; b > f.bounds[len(f.bounds)-1] { // else the same value once more
+			below = add(b, below)
+		}
+	}
+	f.counts = append(f.counts, 0)
+	return f
+}
+
+// after returns the number of values of an ascending list that are at most b.
+func after(values []float32, b float32) int {
+	at, _ := slices.BinarySearchFunc(values, b, func(v, b float32) int {
+		if v <= b {
+			return -1
+		}
+		return 1
+	})
+	return at
+}
+
+// Documents is the number of documents that the summary is made of.
+func (s *Summary) Documents() int { return s.documents }
+
+// NumFeatures is the number of features; 0 of nil.
+func (s *Summary) NumFeatures() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.features)
+}
+
+// Bins returns the number of bins of feature j: 1 if all its values are missing, else 3 to
+// MaxSummaryBins.
+func (s *Summary) Bins(j int) int { return len(s.features[j].counts) }
+
+// Bin returns the bin of feature j, from 0, that a value is in; −1 for a missing one (NaN).
+func (s *Summary) Bin(j int, v float32) int {
+	if v != v {
+		return -1
+	}
+	for k, b := range s.features[j].bounds {
+		if v <= b {
+			return k
+		}
+	}
+	return len(s.features[j].bounds)
+}
+
+// Bounds returns the upper ends of the bins of feature j but the last, ascending. They must not
+// be changed.
+func (s *Summary) Bounds(j int) []float32 { return s.features[j].bounds }
+
+// Share returns the share of a bin in the values of feature j that are not missing, 0 if all are; or,
+// of bin −1, the share of missing values in all documents.
+func (s *Summary) Share(j, bin int) float64 {
+	f := &s.features[j]
+	if bin < 0 {
+		return float64(s.documents-f.n) / float64(max(s.documents, 1))
+	}
+	return float64(f.counts[bin]) / float64(max(f.n, 1))
+}
