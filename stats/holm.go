@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -23,6 +24,31 @@ func Holm(p []float64) []float64 {
 		corrected[i] = running
 	}
 	return corrected
+}
+
+// CorrectTogether makes the pairs of all comparisons, such as those on parts of the queries, one family:
+// p values are corrected by Holm's procedure over all of them. MaxT, which needs their joint
+// distribution, becomes NaN.
+func CorrectTogether(comparisons ...*Comparison) {
+	var all []Pair
+	for _, c := range comparisons {
+		all = append(all, c.Pairs...)
+	}
+	correctAll(all)
+	for _, c := range comparisons {
+		n := copy(c.Pairs, all)
+		for i := range c.Pairs {
+			c.Pairs[i].Randomization.MaxT = math.NaN()
+		}
+		all = all[n:]
+	}
+}
+
+// correctAll corrects the p values of all tests.
+func correctAll(pairs []Pair) {
+	correct(pairs, func(p *Pair) (float64, *float64) { return p.T.P, &p.T.Holm })
+	correct(pairs, func(p *Pair) (float64, *float64) { return p.Randomization.P, &p.Randomization.Holm })
+	correct(pairs, func(p *Pair) (float64, *float64) { return p.Bootstrap.P, &p.Bootstrap.Holm })
 }
 
 // correct applies Holm to one p value of every pair, which field returns with the

@@ -3,17 +3,29 @@ package stats
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 )
 
 // MeanInterval returns the mean of values and its bootstrap interval, as in [System], from
 // the given number of samples. The values must be finite, two of them at least.
 func MeanInterval(values []float64, resamples int, seed uint64) (System, error) {
-	c := Config{Permutations: 1, Resamples: resamples, Seed: seed, Workers: 1}
+	return MeanOf(values, Config{Resamples: resamples, Seed: seed, Workers: 1})
+}
+
+// MeanOf returns the mean of values, by the Weights of the queries, and its bootstrap interval: what
+// [Compare] with the same Config says of a system with these values. The values must be finite, two of them
+// at least.
+func MeanOf(values []float64, c Config) (System, error) {
+	if c.Permutations = 1; c.Resamples == 0 {
+		c.Resamples = DefaultResamples
+	}
+	c.Baseline, c.done = 0, new(atomic.Int64)
 	if err := c.check([][]float64{values, values}); err != nil {
 		return System{}, err
 	}
-	s := System{Mean: mean(values)}
-	s.Interval = interval(values, s.Mean, resample([][]float64{values}, &c)[0])
+	_, linear := weighted([][]float64{values}, c.Weights)
+	s := System{Mean: mean(linear[0])}
+	s.Interval = interval(linear[0], s.Mean, resample(linear, &c)[0])
 	return s, nil
 }
 
@@ -30,6 +42,6 @@ func Prediction(values []float64) (System, error) {
 		return System{}, fmt.Errorf("found %d values, expected at least two", len(values))
 	}
 	m := mean(values)
-	half := studentQuantile(1-Alpha/2, n-1) * deviation(values) * math.Sqrt(1+1/n)
+	half := float64(studentQuantile(1-Alpha/2, n-1) * deviation(values) * math.Sqrt(1+1/n))
 	return System{Mean: m, Interval: Interval{m - half, m + half}}, nil
 }

@@ -139,9 +139,7 @@ func Compare(values [][]float64, c Config) (*Comparison, error) {
 	}
 	r.randomize(scaled, &c)
 	r.bootstrap(linear, &c)
-	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.T.P, &p.T.Holm })
-	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.Randomization.P, &p.Randomization.Holm })
-	correct(r.Pairs, func(p *Pair) (float64, *float64) { return p.Bootstrap.P, &p.Bootstrap.Holm })
+	correctAll(r.Pairs)
 	return r, nil
 }
 
@@ -218,7 +216,7 @@ func deviation(x []float64) float64 {
 	m := mean(x)
 	var sum float64
 	for _, v := range x {
-		sum += (v - m) * (v - m)
+		sum += float64((v - m) * (v - m))
 	}
 	return math.Sqrt(sum / float64(len(x)-1))
 }

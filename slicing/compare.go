@@ -1,0 +1,67 @@
+package slicing
+
+import (
+	"fmt"
+
+	"github.com/listwise/listwise/stats"
+)
+
+// Compared is how systems do on a slice.
+type Compared struct {
+	By, Slice string
+	None      bool   // the queries have no value
+	Queries   int    // of the slice
+	Means     []Mean // of each system
+
+	// Comparison are the tests, nil where fewer than two queries count. Their p values are
+	// corrected by Holm's procedure over all pairs of systems and all slices of all divisions, which have no MaxT.
+	*stats.Comparison
+}
+
+// Compare compares systems on every slice: values[i][q] is that of system i on query q of all data sets,
+// NaN where the query does not count, which is the same for all systems; weights are the queries', nil for 1. The Weights of
+// the Config are not used.
+func Compare(values [][]float64, weights []float64, divisions []*Division, c stats.Config) ([]Compared, error) {
+	var all []Compared
+	var tested []*stats.Comparison
+	for _, d := range divisions {
+		for i := range d.Slices {
+			s := &d.Slices[i]
+			one := Compared{By: d.By, Slice: s.Name, None: s.None, Queries: len(s.Queries)}
+			if err := one.test(s, values, weights, c); err != nil {
+				return nil, fmt.Errorf("%s %s: %w", d.By, s.Name, err)
+			}
+			if one.Comparison != nil {
+				tested = append(tested, one.Comparison)
+			}
+			all = append(all, one)
+		}
+	}
+	stats.CorrectTogether(tested...)
+	return all, nil
+}
+
+// test measures and compares on a slice.
+func (o *Compared) test(s *Slice, values [][]float64, weights []float64, c stats.Config) (err error) {
+	picked := make([][]float64, len(values))
+	for i, v := range values {
+		picked[i], c.Weights = s.pick(v, weights)
+	}
+	if len(picked[0]) >= 2 && len(values) >= 2 {
+		if o.Comparison, err = stats.Compare(picked, c); err != nil {
+			return err
+		}
+		for _, system := range o.Systems {
+			o.Means = append(o.Means, Mean{system.Mean, system.Interval, true, len(picked[0])})
+		}
+		return nil
+	}
+	for _, v := range values {
+		m, err := s.Of(v, weights, c)
+		if err != nil {
+			return err
+		}
+		o.Means = append(o.Means, m)
+	}
+	return nil
+}

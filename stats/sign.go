@@ -1,0 +1,27 @@
+package stats
+
+import "gonum.org/v1/gonum/mathext"
+
+// Sign is the sign test of pairs that one side won or lost, ties left out: p is the probability
+// of a division at least as uneven if either side wins with probability 1/2, by the binomial
+// distribution and two-sided, and share the interval of Clopper and Pearson (1934, Biometrika 26)
+// for the probability of a win. Without any pair they are 1 and [0, 1]. The counts must not be
+// negative.
+func Sign(wins, losses int) (p float64, share Interval) {
+	if wins < 0 || losses < 0 {
+		panic("stats: negative counts")
+	}
+	k, l := float64(wins), float64(losses)
+	share = Interval{0, 1}
+	if wins > 0 {
+		share.Low = mathext.InvRegIncBeta(k, l+1, Alpha/2)
+	}
+	if losses > 0 {
+		share.High = mathext.InvRegIncBeta(k+1, l, 1-Alpha/2)
+	}
+	if wins == losses {
+		return 1, share
+	}
+	few := min(k, l)
+	return min(1, 2*mathext.RegIncBeta(k+l-few, few+1, 0.5)), share // P(X ≤ k) = I_½(n − k, k + 1)
+}
