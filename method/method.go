@@ -74,8 +74,11 @@ type Problem struct {
 	// deleted in the end. Methods that take seconds write none.
 	Checkpoint string
 
-	// Observe, if not nil, is called after every iteration or epoch.
-	Observe func(Iteration)
+	// Observe, if not nil, is called after every iteration or epoch; if EpochsAlone is set, after epochs,
+	// rounds and sweeps alone. Iterations of a minimisation, which are validated for the observer only,
+	// then cost nothing besides.
+	Observe     func(Iteration)
+	EpochsAlone bool
 
 	relevant measure.Convention // with the threshold for the data; set by Train
 }
@@ -153,7 +156,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	}
 	t := &train.Problem{
 		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Views: p.Views, Transforms: p.Transforms,
-		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, Checkpoint: p.Checkpoint, Observe: p.Observe,
+		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone,
 		Method: m.Name,
 	}
 	if m.UsesMeasure {

@@ -140,7 +140,7 @@ func (e *normalEquations) add(q *dataset.Query, mapping loss.Mapping, weight flo
 	common := weight
 	for i, grade := range q.Grades {
 		if w := q.Weights(); w != nil {
-			weight = common * w[i]
+			weight = float64(common * w[i])
 		}
 		for j, v := range q.Row(i) {
 			e.x[j] = float64(v) - e.origin[j]
@@ -150,7 +150,7 @@ func (e *normalEquations) add(q *dataset.Query, mapping loss.Mapping, weight flo
 		e.sumY += float64(weight * y)
 		e.yy += float64(weight * y * y)
 		for j, v := range e.x {
-			v *= weight
+			v = float64(v * weight)
 			if v == 0 {
 				continue
 			}

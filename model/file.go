@@ -321,6 +321,9 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	if f.Absent != "" && f.Absent != absentMissing {
 		return nil, fmt.Errorf("found \"absent\": %q, expected %q", f.Absent, absentMissing)
 	}
+	if n := f.Training.Summary.NumFeatures(); n > 0 && n != f.Features.Count {
+		return nil, fmt.Errorf(`found "feature_summary" of %d features, expected %d`, n, f.Features.Count)
+	}
 	if !(f.Threshold >= 0) {
 		return nil, fmt.Errorf(`found "threshold": %v, expected a positive number`, f.Threshold)
 	}

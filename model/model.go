@@ -51,10 +51,13 @@ type Training struct {
 	// none.
 	Weighted string `json:"weighted,omitempty"`
 	// Seen is the set of the training queries; nil if unknown.
-	Seen      *dataset.QuerySet `json:"queries_seen,omitempty"`
-	Used      int               `json:"queries_used"`  // queries the loss could learn from
-	Objective float64           `json:"objective"`     // final value, regularisation included
-	GradNorm  float64           `json:"gradient_norm"` // at the final parameters
+	Seen *dataset.QuerySet `json:"queries_seen,omitempty"`
+	// Summary is how the values of the features were distributed, after Missing and before
+	// Transforms; nil if unknown. See [Model.Summary].
+	Summary   *dataset.Summary `json:"feature_summary,omitempty"`
+	Used      int              `json:"queries_used"`  // queries the loss could learn from
+	Objective float64          `json:"objective"`     // final value, regularisation included
+	GradNorm  float64          `json:"gradient_norm"` // at the final parameters
 	// Gap is a certified bound on how far Objective is above the minimum; nil
 	// when the objective is not strongly convex.
 	Gap         *float64 `json:"gap,omitempty"`

@@ -28,6 +28,16 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 //
 // After some calls it allocates nothing. It is safe for concurrent use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {
+	return m.scoreChecked(dst, x, 2)
+}
+
+// ScoreWhole is ScoreQuery for a caller who knows that the documents are all of their query: a
+// single one is scored, too, as [Model.Score] does.
+func (m *Model) ScoreWhole(dst []float64, x []float32) error { return m.scoreChecked(dst, x, 1) }
+
+// scoreChecked is ScoreQuery where features that are compared need the given number of
+// documents.
+func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
 	if m.Scorer == nil {
 		return errNoScorer
 	}
@@ -47,7 +57,7 @@ func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 	if err != nil {
 		return err
 	}
-	if len(dst) == 1 && m.comparing() != "" {
+	if len(dst) < least && m.comparing() != "" {
 		return fmt.Errorf("%w: the model compares every feature over the documents of a query (%s), of which there must be two or more", ErrSingleDocument, m.comparing())
 	}
 	if missing && !m.fillsMissing() {
@@ -84,9 +94,26 @@ func (m *Model) comparing() string {
 	return ""
 }
 
+// finite reports whether all values are finite: v − v is 0, or NaN where v is not. Several sums at a
+// time do not wait for each other.
+func finite(x []float32) bool {
+	var a, b, c, d float32
+	for len(x) >= 4 {
+		a, b, c, d = a+(x[0]-x[0]), b+(x[1]-x[1]), c+(x[2]-x[2]), d+(x[3]-x[3])
+		x = x[4:]
+	}
+	for _, v := range x {
+		a += v - v
+	}
+	return a+b+c+d == 0
+}
+
 // findMissing reports whether any value is missing (NaN). An infinite one is an error: it
 // has no place on a scale, and some normalizations would make 0 of it for all documents.
 func findMissing(x []float32, features int) (missing bool, err error) {
+	if finite(x) {
+		return false, nil
+	}
 	for i, v := range x {
 		if v-v == 0 { // finite
 			continue

@@ -135,10 +135,13 @@ func (r *certified) learned(result *optimize.Result, err error) (*Learned, error
 	return &Learned{r.scorer, result.X, training(result), r.risk.Queries()}, nil
 }
 
+// observesIterations reports whether the problem's observer wants the iterations of a minimisation.
+func (t *Task) observesIterations() bool { return t.Observe != nil && !t.EpochsAlone }
+
 // observer passes a solver's iterations on to the problem's observer, if it has one.
 func (t *Task) observer() func(optimize.Iteration) error {
 	observe := t.Observe
-	if observe == nil {
+	if !t.observesIterations() {
 		return nil
 	}
 	lowest := math.Inf(1)

@@ -40,7 +40,7 @@ func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		return nil, BadProblem("the λ of the loss are not the gradient of its value, so a line search has nothing to go by; expected a descent")
 	}
 	m := &minimization{task: t, scorer: s, file: checkpointFile{t.Checkpoint, t.identityWith(s)}}
-	if t.Observe != nil {
+	if t.observesIterations() {
 		if m.valid, err = t.Validation(false); err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (m *minimization) solver(l LBFGS, risk *objective.Risk) (optimize.Multistar
 		solver.Solver.FunctionTolerance = l.Tolerance
 		solver.Starts += l.Restarts
 	}
-	if t.Observe != nil {
+	if t.observesIterations() {
 		solver.Observe = m.observe
 	}
 	var err error

@@ -88,8 +88,11 @@ type Problem struct {
 	// Learners that take seconds write none and refuse one that exists.
 	Checkpoint string
 
-	// Observe, if not nil, is called after every iteration or epoch.
-	Observe func(Iteration)
+	// Observe, if not nil, is called after every iteration or epoch; if EpochsAlone is set, after epochs,
+	// rounds and sweeps alone. Iterations of a minimisation, which are validated for the observer only,
+	// then cost nothing besides.
+	Observe     func(Iteration)
+	EpochsAlone bool
 
 	// Method and Settings go into the model: what it was learned by, and the
 	// hyperparameters (numbers, strings and booleans).
@@ -221,7 +224,7 @@ func checkLearned(learner Learner, l *Learned) error {
 // model returns what was learned with all that is known of where it came from.
 func (p *Problem) model(l *Learned) *model.Model {
 	t := l.Training
-	t.Fingerprint, t.Seen = p.Data.Fingerprint(), p.Data.QuerySet()
+	t.Fingerprint, t.Seen, t.Summary = p.Data.Fingerprint(), p.Data.QuerySet(), p.Data.Summary()
 	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), l.Used
 	t.Weighted = weightsOf(p.Data)
 	if p.Initial != nil {

@@ -206,6 +206,23 @@ func TestTreesLearnFromWhatIsMissing(t *testing.T) {
 	}
 }
 
+// Claim: a model knows the distribution of the features that it learned from, before they are
+// normalized.
+func TestRunSummarizesFeatures(t *testing.T) {
+	d := smallData(t)
+	m, err := Run(context.Background(), &Problem{Data: d, Loss: loss.ListNet{}, Learner: LBFGS{Iterations: 1, Tolerance: 1}, Normalization: dataset.ZScore})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := d.Summary()
+	for j := range d.Features {
+		s, k := m.Summary(j)
+		if s == nil || !slices.Equal(s.Bounds(k), want.Bounds(j)) {
+			t.Errorf("feature %d is summarized as %v, want the bounds %v", j+1, s, want.Bounds(j))
+		}
+	}
+}
+
 // Claim: an incomplete problem is an error and is not run.
 func TestRunErrors(t *testing.T) {
 	wide := smallData(t)

@@ -1,0 +1,33 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Summary returns where the distribution of feature j, from 0, in the training data is found: in
+// feature k of a summary, that of the first member to know it if the model is a fusion. The summary
+// is nil if the distribution is not known, as of imported models.
+func (m *Model) Summary(j int) (s *dataset.Summary, k int) {
+	f, ok := m.Scorer.(*Fusion)
+	if !ok {
+		if j < m.Training.Summary.NumFeatures() {
+			return m.Training.Summary, j
+		}
+		return nil, 0
+	}
+	for i, member := range f.Members {
+		at := j
+		if columns := f.Columns(i); columns != nil {
+			at = slices.Index(columns, j)
+		}
+		if at < 0 || at >= member.NumFeatures() {
+			continue
+		}
+		if s, k := member.Summary(at); s != nil {
+			return s, k
+		}
+	}
+	return nil, 0
+}
