@@ -2,9 +2,10 @@
 //
 //  1. trials: every method of the catalogue, with each of its kinds of scorer, over two views of the
 //     features, in a fixed order and within a budget (catalogue.go, trials.go);
-//  2. of each method, scorer and views the setting that is best on validation data, and of these the
-//     best, at most 20 and at most half of them (choose.go);
-//  3. these, trained anew on training and validation data together, as long as was best (refit.go);
+//  2. the views by which the methods do best on validation data, over all methods; of each method and
+//     scorer on these views the best trial, and of these the best, at most 20 and at most half of
+//     them: all their settings and seeds are members (choose.go);
+//  3. members, trained anew on training and validation data together, as long as was best (refit.go);
 //  4. the mean of their scores, standardised within the query: a fusion, which is a model.
 //
 // Start reading at [Run]. Trainings, their records and their validation are those of package tune,
@@ -23,7 +24,7 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// DefaultMembers is how many members a fusion has at most.
+// DefaultMembers is of how many methods, each with a scorer, a fusion has members at most.
 const DefaultMembers = 20
 
 // Config says what to learn from. Tune has the folds, by whose validation data members are chosen,
@@ -43,7 +44,7 @@ type Config struct {
 	Budget  time.Duration
 	Begun   time.Time // zero: when Run is called
 
-	Members int // of a fusion at most; 0: DefaultMembers
+	Members int // methods with a scorer that a fusion has members of, at most; 0: DefaultMembers
 
 	// Observe, if not nil, is called as trainings end, with what is done (such as "trials") and the
 	// best validation value so far, 0 if there is none yet. It is called from several goroutines.
@@ -62,27 +63,31 @@ type Progress struct {
 // over the query's documents.
 func Rule() fuse.Rule { return fuse.Rule{Kind: fuse.CombSUM, Scale: fuse.ZScore} }
 
-// Member is a candidate that was chosen.
+// Member is a trial that was chosen, or the best trial of a candidate.
 type Member struct {
 	Entry      *tune.Entry
 	Number     int          // of the entry
-	Trial      tune.Setting // by which it was chosen
+	Trial      tune.Setting // by which it is judged
 	Validation float64      // of the trial, the mean over folds for Result.Final
 	Tried      *model.Model // of the trial; nil for Result.Final
+	Curve      []byte       // of the trial, as in tune.Trained; nil for Result.Final
 	Setting    tune.Setting // that trains as long without validation data
 	Refit      *model.Model // trained by that on training and validation data; nil where it was not
 
-	tried []*model.Model // of the trial, on the folds by which it was chosen
+	tried []*model.Model // of the trial, on the folds by which it is judged
 }
 
-// Fused are the members for some data, best first, and their fusion.
+// Fused are the members for some data and their fusion: all trials of the best candidate first, best
+// first, then those of the next one.
 type Fused struct {
 	Name    string // of the fold; "all" for Result.Final
 	Members []Member
 	Model   *model.Model // of the refitted members; nil where they were not
 
-	// Candidates are all that the members were chosen from, best first.
+	// Candidates are, of each method, scorer and views, the best trial, best first; Chosen is of how many of
+	// them the trials are members.
 	Candidates []Member
+	Chosen     int
 }
 
 // Result is what came of a run.
@@ -167,7 +172,10 @@ func newRun(c Config) (*run, error) {
 	return r, err
 }
 
-// fusion returns the model of some members' models, with equal weights.
+// fusion returns the model of some members' models, with equal weights; one alone is the model.
 func fusion(members []*model.Model) (*model.Model, error) {
+	if len(members) == 1 {
+		return members[0], nil
+	}
 	return model.NewFused(Rule(), members, fuse.Equal(len(members)))
 }

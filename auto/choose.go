@@ -17,30 +17,78 @@ func group(e *tune.Entry) string {
 	return name
 }
 
-// members returns the trials that a fusion is made of, best first by a value, and all that it is
-// chosen from: of each method, scorer and views the best trial; of these the best, at most as many as
-// the configuration has and at most half of them. Of equals the first counts.
-func (r *run) members(outcomes []Outcome, value func(o *Outcome) float64) (chosen, candidates []int) {
-	at := make(map[string]int)
+// Candidate returns the name of the candidate that a member is a trial of.
+func (m *Member) Candidate() string { return group(m.Entry) }
+
+// members returns the trials that a fusion is made of, a list a candidate, and, of each method, scorer
+// and views, the best trial; all are best first by a value, and of equals the first counts. Members are
+// all trials of the best candidates, of the views that suit the data, at most as many candidates as the configuration has
+// and at most half of them.
+func (r *run) members(outcomes []Outcome, value func(o *Outcome) float64) (chosen [][]int, candidates []int) {
+	trials := make(map[string][]int) // of each candidate, best first
+	var names []string
 	for i := range outcomes {
-		o := &outcomes[i]
-		if o.Folds == nil {
+		if outcomes[i].Folds == nil {
 			continue
 		}
-		name := group(&r.config.Entries[o.Entry])
-		k, ok := at[name]
-		switch {
-		case !ok:
-			at[name] = len(candidates)
-			candidates = append(candidates, i)
-		case value(o) > value(&outcomes[candidates[k]]):
-			candidates[k] = i
+		name := group(&r.config.Entries[outcomes[i].Entry])
+		if trials[name] == nil {
+			names = append(names, name)
+		}
+		trials[name] = append(trials[name], i)
+	}
+	better := func(a, b int) int {
+		return cmp.Or(cmp.Compare(value(&outcomes[b]), value(&outcomes[a])), cmp.Compare(a, b))
+	}
+	for _, name := range names {
+		slices.SortFunc(trials[name], better)
+		candidates = append(candidates, trials[name][0])
+	}
+	slices.SortFunc(candidates, better)
+	suited := r.suited(outcomes, candidates, value)
+	for _, i := range suited[:min(r.Members, (len(suited)+1)/2)] {
+		chosen = append(chosen, trials[group(&r.config.Entries[outcomes[i].Entry])])
+	}
+	return chosen, candidates
+}
+
+// suited returns the candidates of the views that suit the data: those of which the mean value is
+// highest, over the methods and scorers that were tried with all views. Over many methods the mean
+// tells what a comparison of two candidates does not. All candidates are returned if nothing was tried
+// with all views.
+func (r *run) suited(outcomes []Outcome, candidates []int, value func(o *Outcome) float64) []int {
+	type system struct{ method, scorer string }
+	of := func(i int) (system, string) {
+		e := &r.config.Entries[outcomes[i].Entry]
+		return system{e.Method.Name, e.Own.Scorer}, e.Own.Views.String()
+	}
+	tried := make(map[system]int) // views
+	for _, i := range candidates {
+		s, _ := of(i)
+		tried[s]++
+	}
+	sums := make(map[string]float64)
+	for _, i := range candidates {
+		if s, views := of(i); tried[s] == len(r.Views) {
+			sums[views] += value(&outcomes[i])
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b int) int {
-		return cmp.Or(cmp.Compare(value(&outcomes[b]), value(&outcomes[a])), cmp.Compare(a, b))
-	})
-	return candidates[:min(r.Members, (len(candidates)+1)/2)], candidates
+	best := ""
+	for k := range r.Views {
+		if views := r.Views[k].String(); k == 0 || sums[views] > sums[best] {
+			best = views
+		}
+	}
+	if len(sums) == 0 {
+		return candidates
+	}
+	var list []int
+	for _, i := range candidates {
+		if _, views := of(i); views == best {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // choose chooses the members of every fold and of the last model.
@@ -83,22 +131,28 @@ func pointers(folds []Fused) (p []*Fused) {
 	return p
 }
 
-// fused returns the members that are best by a value, and the candidates, with what is known of their
+// fused returns the members that are best by a value, and the candidates, with what is known of the
 // trials on some folds.
 func (r *run) fused(result *Result, name string, value func(o *Outcome) float64, folds []int) Fused {
 	f := Fused{Name: name}
 	chosen, candidates := r.members(result.Outcomes, value)
-	for _, i := range candidates {
+	member := func(i int) Member {
 		o := &result.Outcomes[i]
 		m := Member{Entry: &result.Entries[o.Entry], Number: o.Entry, Trial: o.Setting, Validation: value(o)}
 		if len(folds) == 1 {
-			m.Tried = o.Folds[folds[0]].Model
+			m.Tried, m.Curve = o.Folds[folds[0]].Model, o.Folds[folds[0]].Curve
 		}
 		for _, k := range folds {
 			m.tried = append(m.tried, o.Folds[k].Model)
 		}
-		f.Candidates = append(f.Candidates, m)
+		return m
 	}
-	f.Members = f.Candidates[:len(chosen):len(chosen)]
+	for _, i := range candidates {
+		f.Candidates = append(f.Candidates, member(i))
+	}
+	f.Chosen = len(chosen)
+	for _, i := range slices.Concat(chosen...) {
+		f.Members = append(f.Members, member(i))
+	}
 	return f
 }

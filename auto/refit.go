@@ -17,8 +17,8 @@ func (r *run) refitsFolds() bool { return len(r.config.Folds) > 1 && r.config.Fo
 
 // setLengths sets the settings that train as long without validation data.
 func (r *run) setLengths(f *Fused) error {
-	for i := range f.Candidates {
-		m := &f.Candidates[i]
+	for i := range f.Members {
+		m := &f.Members[i]
 		v, err := tune.Refitted(m.Entry.Method, m.Trial.(method.Values), m.tried)
 		if err != nil {
 			return err

@@ -189,13 +189,13 @@ func (t *trying) afterwards() time.Duration {
 		if t.refitsFolds() {
 			docs += float64(f.Train.Docs() + f.Valid.Docs())
 		}
-		for _, m := range members {
+		for _, m := range slices.Concat(members...) {
 			seconds += done[m].seconds[k] * docs / float64(f.Train.Docs())
 		}
 	}
 	seconds /= float64(parallel.Workers(t.config.Jobs, DefaultMembers))
 	const margin = 1.1 // a training on more documents is slower by more than their number
-	return time.Duration((seconds*margin + reportSeconds(t.config.Folds)) * float64(time.Second))
+	return time.Duration((float64(seconds*margin) + reportSeconds(t.config.Folds)) * float64(time.Second))
 }
 
 // reportSeconds estimates how long scoring, measuring and the report take.
@@ -204,5 +204,5 @@ func reportSeconds(folds []tune.Fold) float64 {
 	for i := range folds {
 		docs += folds[i].Test.Docs()
 	}
-	return 2 + float64(docs)*1e-4
+	return 2 + float64(float64(docs)*1e-4)
 }

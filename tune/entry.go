@@ -194,15 +194,19 @@ func (j *job) trainer() string {
 func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	const workers = 1 // the other cores have jobs of their own
 	e, s, f, own := j.entry, j.values, j.fold, c.part(j.entry)
+	var observe func(train.Iteration)
+	if f.Valid != nil {
+		observe = j.observe
+	}
 	if e.Method != nil {
 		return e.Method.Train(ctx, &method.Problem{
 			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: own.Scorer,
-			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers,
+			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers, Observe: observe, EpochsAlone: true,
 		})
 	}
 	return train.Run(ctx, &train.Problem{
 		Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner,
-		Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers,
+		Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers, Observe: observe, EpochsAlone: true,
 		Method: e.Name, Settings: s.Typed(),
 	})
 }

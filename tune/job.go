@@ -33,7 +33,8 @@ type job struct {
 
 	model      *model.Model
 	validation float64
-	dropped    bool // by successive halving, before it was trained
+	curve      []byte // see Trained.Curve
+	dropped    bool   // by successive halving, before it was trained
 }
 
 // name identifies the job in errors: "mle, Fold1, C=0.1".
@@ -73,6 +74,7 @@ func (j *job) run(ctx context.Context, c *Config) error {
 			return err
 		}
 	}
+	j.curve = nil
 	m, err := c.train(ctx, j)
 	if err != nil {
 		return err
@@ -114,6 +116,18 @@ func (j *job) paths(c *Config) (recordPath, modelPath string) {
 	return base + ".json", base + ".model.json"
 }
 
+// curvePath is the file of the curve that a record has the checksum of.
+func curvePath(recordPath string) string {
+	return strings.TrimSuffix(recordPath, ".json") + curveEnding
+}
+
+// observe adds an epoch or a round to the curve.
+func (j *job) observe(it train.Iteration) {
+	if text, err := json.Marshal(it.Line()); err == nil { // else an objective that is no number, of which training tells
+		j.curve = append(append(j.curve, text...), '\n')
+	}
+}
+
 // restore reads the job's outcome from its record. found is false if there is
 // none, or only half of it. What is there but is not what save wrote is an error:
 // somebody else's file is not overwritten.
@@ -131,11 +145,16 @@ func (j *job) restore(c *Config) (found bool, err error) {
 		return false, &RecordError{fmt.Errorf("%s: %w; delete it to train again", recordPath, err)}
 	}
 	m, err := model.Load(modelPath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
 	if err == nil {
 		err = checkFile(modelPath, r.Model)
+	}
+	if err == nil && r.Curve != "" {
+		if err = checkFile(curvePath(recordPath), r.Curve); err == nil {
+			j.curve, err = os.ReadFile(curvePath(recordPath))
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
 	}
 	if err != nil {
 		return false, &RecordError{fmt.Errorf("%w; delete %s to train again", err, recordPath)}
@@ -144,7 +163,7 @@ func (j *job) restore(c *Config) (found bool, err error) {
 	return true, nil
 }
 
-// save writes the model first, so that a record never lacks its model.
+// save writes the model and the curve first, so that a record never lacks them.
 func (j *job) save(c *Config) error {
 	recordPath, modelPath := j.paths(c)
 	if err := os.MkdirAll(filepath.Dir(recordPath), 0o755); err != nil {
@@ -157,12 +176,20 @@ func (j *job) save(c *Config) error {
 	if err != nil {
 		return err
 	}
+	if len(j.curve) > 0 {
+		if err := writeText(curvePath(recordPath), j.curve); err != nil {
+			return err
+		}
+	}
 	r := record{
 		Key:        j.key(c),
 		Settings:   j.values.Typed(),
 		Select:     c.Select.Name(),
 		Validation: j.validation,
 		Model:      sum,
+	}
+	if len(j.curve) > 0 {
+		r.Curve = checksum(j.curve)
 	}
 	if r.Sum, err = r.sum(); err != nil {
 		return err

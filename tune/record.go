@@ -8,15 +8,16 @@ import (
 	"os"
 )
 
-// record is the file of a finished job; its model lies beside it. What was changed
-// since, in either file, does not fit its checksums and is not believed.
+// record is the file of a finished job; its model lies beside it, and its learning curve if it has one. What was changed
+// since, in any of them, does not fit its checksums and is not believed.
 type record struct {
 	Key        string         `json:"key"`
 	Settings   map[string]any `json:"settings"`
 	Select     string         `json:"select"`
 	Validation float64        `json:"validation"`
-	Model      string         `json:"model"` // checksum of the model's file
-	Sum        string         `json:"sum"`   // checksum of all else
+	Model      string         `json:"model"`           // checksum of the model's file
+	Curve      string         `json:"curve,omitempty"` // checksum of the curve's file, if there is one
+	Sum        string         `json:"sum"`             // checksum of all else
 }
 
 // RecordError is the error of a finished training whose record or model file was changed.
@@ -29,7 +30,7 @@ func (e *RecordError) Error() string { return e.Err.Error() }
 func (e *RecordError) Unwrap() error { return e.Err }
 
 // recordVersion is part of the key: records of another layout are another job's.
-const recordVersion = 2
+const recordVersion = 3
 
 // checksum returns the SHA-256 of a text in hexadecimal.
 func checksum(text []byte) string {
@@ -47,7 +48,7 @@ func fileChecksum(path string) (string, error) {
 func checkFile(path, sum string) error {
 	found, err := fileChecksum(path)
 	if err == nil && found != sum {
-		err = fmt.Errorf("%s: found the checksum %q, expected %q: it is not the model that was trained", path, found, sum)
+		err = fmt.Errorf("%s: found the checksum %q, expected %q: it is not what the training wrote", path, found, sum)
 	}
 	return err
 }

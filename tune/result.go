@@ -34,6 +34,7 @@ type FoldResult struct {
 	Unconverged int       // settings whose training did not converge
 	Validation  float64   // of Model
 	Model       *model.Model
+	Curve       []byte         // of Chosen, as in Trained
 	Models      []*model.Model // of every setting, in order; nil unless Config.KeepModels
 	Test        *measure.Result
 }

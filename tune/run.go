@@ -258,6 +258,7 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 		Tried:      ch.tried,
 		Validation: ch.validation,
 		Model:      ch.model,
+		Curve:      ch.best.curve,
 		Test:       test,
 	}, nil
 }

@@ -110,9 +110,12 @@ func (c *Config) checkChoices(jobs []*job) error {
 		e, n := &c.Entries[i], len(c.Entries[i].Settings)
 		own := jobs[next : next+n*len(c.Folds)]
 		next += len(own)
-		undecided := false
+		undecided, left, first := false, 0, 0.0
 		for k := range c.Folds {
 			of := slices.DeleteFunc(slices.Clone(own[k*n:(k+1)*n]), func(j *job) bool { return j.dropped })
+			if left = max(left, len(of)); k == 0 {
+				first = of[0].validation
+			}
 			if slices.ContainsFunc(of, func(j *job) bool { return j.validation != of[0].validation }) {
 				undecided = false
 				break
@@ -127,8 +130,12 @@ func (c *Config) checkChoices(jobs []*job) error {
 			undecided = different && of[0].validation < c.bestPossible(c.Folds[k].Valid)
 		}
 		if undecided {
-			return &SelectionError{fmt.Errorf("%s: all %d settings have the same validation %s in every fold (%.4g in %s) though they rank differently, so there is nothing to choose by; expected another measure to select by, a grid of one setting, or more validation queries",
-				e.Name, n, c.Select.Name(), own[0].validation, c.Folds[0].Name)}
+			settings := fmt.Sprintf("all %d settings", left)
+			if left < n {
+				settings += fmt.Sprintf(" that successive halving left of %d", n)
+			}
+			return &SelectionError{fmt.Errorf("%s: %s have the same validation %s in every fold (%.4g in %s) though they rank differently, so there is nothing to choose by; expected another measure to select by, a grid of one setting, or more validation queries",
+				e.Name, settings, c.Select.Name(), first, c.Folds[0].Name)}
 		}
 	}
 	return nil

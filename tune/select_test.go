@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/model"
 )
 
 // blunt is a measure that distinguishes only the worst and the best order from others.
@@ -45,6 +47,29 @@ func TestNothingToChooseBy(t *testing.T) {
 	run(t, c)
 	c.Entries = []Entry{entry(t, "mle", map[string][]string{"C": {"0.1"}, "samples": {"7", "8"}})} // which form=factored has no use for
 	run(t, c)
+}
+
+// Claim: where successive halving dropped the first setting, which then has no value, the error about settings that tie
+// names the value of those that are left, and their number.
+func TestNothingToChooseByAfterHalving(t *testing.T) {
+	c := newConfig(t)
+	c.Select = blunt{}
+	c.Entries = []Entry{entry(t, "mle", map[string][]string{"C": {"0.1", "1", "1e-9"}})}
+	c.Folds = c.Folds[:1]
+	fold := &c.Folds[0]
+	trained := func(name string) *model.Model {
+		e := entry(t, name, map[string][]string{})
+		m, err := e.Method.Train(context.Background(), &method.Problem{Data: fold.Train, Values: e.Settings[0].(method.Values), Seed: 1, Measure: parse(t, "map")[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	jobs := []*job{{dropped: true}, {model: trained("mle"), validation: 0.5}, {model: trained("random"), validation: 0.5}}
+	err := c.checkChoices(jobs)
+	if err == nil || !strings.Contains(err.Error(), "mle: all 2 settings that successive halving left of 3 have the same validation blunt in every fold (0.5 in "+fold.Name+")") {
+		t.Errorf("error is %v", err)
+	}
 }
 
 // Claim: the relevance threshold is that of all folds together, in the result and in

@@ -36,6 +36,10 @@ func (s *Session) Config() Config { return s.c }
 type Trained struct {
 	Model      *model.Model
 	Validation float64
+
+	// Curve are the epochs, rounds or sweeps of a training with validation data, a line of JSON each
+	// ([train.CurveLine]); nil where there are none.
+	Curve []byte
 }
 
 // Train trains a setting of an entry on a fold, both by number.
@@ -58,7 +62,7 @@ func (s *Session) train(ctx context.Context, j *job) (*Trained, error) {
 	if err := j.run(ctx, &s.c); err != nil {
 		return nil, fmt.Errorf("%s: %w", j.name(), err)
 	}
-	return &Trained{j.model, j.validation}, nil
+	return &Trained{j.model, j.validation, j.curve}, nil
 }
 
 // Refitted returns the setting that trains without validation data as long as the models, which

@@ -1,8 +1,10 @@
 package tune
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,8 +35,19 @@ func (c *Config) checkFileName(what, name string) error {
 	return nil
 }
 
+// curveEnding is that of the files of learning curves.
+const curveEnding = ".curve"
+
+// writeText writes a file.
+func writeText(path string, text []byte) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
 // write leaves the run's results in its folder: for every entry and fold the
-// chosen model, its test scores in input order and its per-query measures.
+// chosen model, its learning curve, if there is one, its test scores in input order and its per-query measures.
 func (c *Config) write(r *Result) error {
 	for i := range r.Rows {
 		row := &r.Rows[i]
@@ -55,6 +68,9 @@ func (c *Config) writeFold(base string, f *Fold, r *FoldResult) error {
 	if err := r.Model.Save(base + ".model.json"); err != nil {
 		return err
 	}
+	if err := writeCurve(base+curveEnding, r.Curve); err != nil {
+		return err
+	}
 	scores, err := r.Model.Score(f.Test)
 	if err != nil {
 		return err
@@ -66,4 +82,15 @@ func (c *Config) writeFold(base string, f *Fold, r *FoldResult) error {
 		return err
 	}
 	return atomicfile.Write(base+".queries.csv", r.Test.WriteCSV)
+}
+
+// writeCurve writes a learning curve; where there is none, that of another run is removed.
+func writeCurve(path string, curve []byte) error {
+	if len(curve) > 0 {
+		return writeText(path, curve)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -28,10 +28,11 @@ const (
 	Train Kind = "train"
 	Tune  Kind = "tune"
 	Eval  Kind = "eval"
+	Auto  Kind = "auto"
 )
 
 // Kinds lists the kinds of runs.
-func Kinds() []Kind { return []Kind{Train, Tune, Eval} }
+func Kinds() []Kind { return []Kind{Train, Tune, Eval, Auto} }
 
 // Status is the state of a run.
 type Status string
@@ -57,7 +58,7 @@ type Run struct {
 	Error    string // of a failed run
 
 	// Methods are those trained, in their order; for eval that of the model, none
-	// for a file of scores.
+	// for a file of scores; for auto "auto".
 	Methods []string
 
 	// Config has all settings, defaults as well: strings, numbers, booleans, and
