@@ -164,9 +164,14 @@ func Load(path string, o ReadOptions) (*model.Model, []string, error) {
 		return nil, nil, err
 	}
 	o.File = path
+	return Decode(data, o)
+}
+
+// Decode is Load for the content of a file, which o.File names.
+func Decode(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if o.Format == "" {
 		if o.Format = Recognise(data[:min(len(data), headBytes)]); o.Format == "" {
-			m, err := model.Decode(path, data)
+			m, err := model.Decode(o.File, data)
 			return m, nil, err
 		}
 	}

@@ -1,175 +1,61 @@
 package report
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/listwise/listwise/internal/browsertest"
+	"github.com/listwise/listwise/slicing"
 )
-
-// chromium is the browser of the tests, "" if there is none.
-func chromium() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
-}
-
-// stop ends the browser that the tests share.
-var stop = func() {}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	stop()
+	browsertest.Stop()
 	os.Exit(code)
 }
 
-// browser is a headless browser, of which every test gets a tab. It is started for
-// the first that asks. Chromium refuses to run as root with its sandbox.
-var browser = sync.OnceValues(func() (context.Context, error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(90*time.Second))
-	allocator, closeAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, closeBrowser := chromedp.NewContext(allocator)
-	stop = func() {
-		closeBrowser()
-		closeAllocator()
-	}
-	return ctx, chromedp.Do(ctx)
-})
-
 // tab is a page open in the browser.
-type tab struct {
-	*testing.T
-	ctx context.Context
-
-	mu       sync.Mutex
-	problems []string // what the console and the network had to say
-}
+type tab struct{ *browsertest.Tab }
 
 // open shows a page from the disk in a window of the given width.
 func open(t *testing.T, page []byte, width int64, features ...*emulation.MediaFeature) *tab {
 	t.Helper()
-	if chromium() == "" {
-		t.Skip("found no chromium: its tests are skipped (Debian: apt-get install chromium)")
-	}
 	file := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(file, page, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	parent, err := browser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := chromedp.NewContext(parent)
-	t.Cleanup(cancel)
-	b := &tab{T: t, ctx: ctx}
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
-		t.Fatal(err)
-	}
-	b.media(emulation.SetEmulatedMediaParams{Features: features})
-	b.resize(width)
-	b.run(chromedp.Navigate("file://"+file), chromedp.WaitReady("#explorer"))
-	return b
-}
-
-func (b *tab) listen(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *runtime.EventExceptionThrown:
-		b.problems = append(b.problems, fmt.Sprint(e.ExceptionDetails.Text, " ", e.ExceptionDetails.LineNumber, " ", e.ExceptionDetails.Exception))
-	case *runtime.EventConsoleAPICalled:
-		b.problems = append(b.problems, fmt.Sprintf("console.%s of %d values", e.Type, len(e.Args)))
-	case *log.EventEntryAdded:
-		b.problems = append(b.problems, e.Entry.Text)
-	case *network.EventRequestWillBeSent:
-		if url := e.Request.URL; !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:") {
-			b.problems = append(b.problems, "request of "+url)
-		}
-	}
-}
-
-// quiet checks that nothing went wrong, was logged or was asked of the network.
-func (b *tab) quiet() {
-	b.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, p := range b.problems {
-		b.Errorf("the browser says: %s", p)
-	}
-}
-
-func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
-	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
-	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		b.Fatal(err)
-	}
-}
-
-// resize sets the window's width in pixels; a narrow one emulates a phone.
-func (b *tab) resize(width int64) {
-	b.Helper()
-	_, err := chromedp.Call(b.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 800, DeviceScaleFactor: 1, Mobile: width < 600})
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
-// media sets the emulated medium and its features.
-func (b *tab) media(p emulation.SetEmulatedMediaParams) {
-	b.Helper()
-	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, p); err != nil {
-		b.Fatal(err)
-	}
+	return &tab{browsertest.Open(t, "file://"+file, "file://", "#explorer", width, features...)}
 }
 
 // eval returns the value of an expression.
 func eval[T any](b *tab, expression string) T {
 	b.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return v
+	return browsertest.Eval[T](b.Tab, expression)
 }
 
 // choose picks an option as a user does.
 func (b *tab) choose(id, value string) {
 	b.Helper()
-	b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event('change')); if (e.value !== %q) throw new Error('no such option'); })()`, id, value, value)))
+	b.Run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => { const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event('change')); if (e.value !== %q) throw new Error('no such option'); })()`, id, value, value)))
 }
 
 // Claim: quiet reports console messages, exceptions and network requests.
 func TestBrowserNotices(t *testing.T) {
 	for _, bad := range []string{`console.error('x')`, `throw 1`, `new Image().src = 'https://localhost:1/x.png'`} {
 		b := open(t, []byte(`<!DOCTYPE html><link rel="icon" href="data:,"><p id="explorer">x</p><script>`+bad+`</script>`), 800)
-		b.run(chromedp.Sleep(300 * time.Millisecond))
-		b.mu.Lock()
-		if len(b.problems) == 0 {
+		b.Run(chromedp.Sleep(300 * time.Millisecond))
+		if len(b.Problems()) == 0 {
 			t.Errorf("%s goes unnoticed", bad)
 		}
-		b.mu.Unlock()
 	}
 }
 
@@ -218,23 +104,29 @@ func TestPageDraws(t *testing.T) {
 	if got := eval[string](b, `document.querySelector('h1').textContent`); got != "Rankings "+hostile {
 		t.Errorf("the heading is %q", got)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: nothing is wider than a phone of 360 pixels, or a window of any other
 // width; what is wider scrolls by itself.
 func TestPageFits(t *testing.T) {
-	_, page := small(t).build(t)
+	s := *small(t)
+	long := slicing.Division{By: hostile, Slices: []slicing.Slice{{Name: strings.Repeat("country", 20)}}}
+	for q := range 24 {
+		long.Slices[0].Queries = append(long.Slices[0].Queries, q)
+	}
+	s.config.Slices = []*slicing.Division{&long}
+	_, page := s.build(t)
 	b := open(t, page, 360)
 	for _, width := range []int64{360, 500, 768, 1400} {
-		b.resize(width)
-		b.run(chromedp.Sleep(200 * time.Millisecond))
+		b.Resize(width)
+		b.Run(chromedp.Sleep(200 * time.Millisecond))
 		if got := eval[int64](b, `document.documentElement.scrollWidth`); got > width {
 			who := eval[string](b, fmt.Sprintf(`[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > %d && !e.closest('.scroll, nav, #tip, svg')).map(e => e.tagName + '#' + e.id + '.' + e.className).join(' ')`, width))
 			t.Errorf("the page is %d wide in a window of %d: %s", got, width, who)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: on a phone a table that is wider than the window says that it goes on, and where when
@@ -242,24 +134,24 @@ func TestPageFits(t *testing.T) {
 func TestPageCues(t *testing.T) {
 	_, page := small(t).build(t)
 	b := open(t, page, 360)
-	b.run(chromedp.Sleep(200 * time.Millisecond))
+	b.Run(chromedp.Sleep(200 * time.Millisecond))
 	box := `document.querySelector('#summary .scroll')`
 	if !eval[bool](b, box+`.scrollWidth > `+box+`.clientWidth && `+box+`.classList.contains('more') && `+box+`.nextSibling.offsetHeight > 0 && `+box+`.nextSibling.textContent.includes('right')`) {
 		t.Error("a table that goes on to the right does not say so")
 	}
-	b.run(chromedp.Evaluate[chromedp.Void](box+`.scrollLeft = 1e6`), chromedp.Sleep(200*time.Millisecond))
+	b.Run(chromedp.Evaluate[chromedp.Void](box+`.scrollLeft = 1e6`), chromedp.Sleep(200*time.Millisecond))
 	if !eval[bool](b, `!`+box+`.classList.contains('more') && `+box+`.nextSibling.textContent.includes('left')`) {
 		t.Error("at its end the table still says that it goes on")
 	}
 	if !eval[bool](b, `[...document.querySelectorAll('#explorer .scroll')].every(e => e.nextSibling && e.nextSibling.className.includes('cue'))`) {
 		t.Error("a table that the page's script made has no cue")
 	}
-	b.resize(1400)
-	b.run(chromedp.Sleep(200 * time.Millisecond))
+	b.Resize(1400)
+	b.Run(chromedp.Sleep(200 * time.Millisecond))
 	if eval[bool](b, box+`.classList.contains('more') || !`+box+`.nextSibling.hidden`) {
 		t.Error("a table that fits says that it goes on")
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: the page follows the reader's colour scheme, and in both all text has the
@@ -273,7 +165,7 @@ func TestPageContrast(t *testing.T) {
 		for _, low := range eval[[]string](b, contrastScript) {
 			t.Errorf("%s: %s", scheme, low)
 		}
-		b.quiet()
+		b.Quiet()
 	}
 	if backs["light"] == backs["dark"] {
 		t.Errorf("the background is %s in both schemes", backs["light"])
@@ -301,7 +193,7 @@ const contrastScript = `(() => {
 func TestPageKeyboard(t *testing.T) {
 	_, page := small(t).build(t)
 	b := open(t, page, 1200)
-	b.run(chromedp.KeyEvent(kb.Tab))
+	b.Run(chromedp.KeyEvent(kb.Tab))
 	if got := eval[string](b, `document.activeElement.className`); got != "skip" {
 		t.Errorf("tab first reaches %q, want the skip link", got)
 	}
@@ -312,7 +204,7 @@ func TestPageKeyboard(t *testing.T) {
 			break
 		}
 		reached[id] = true
-		b.run(chromedp.KeyEvent(kb.Tab))
+		b.Run(chromedp.KeyEvent(kb.Tab))
 	}
 	for _, id := range []string{"cutoffs-plot", "differences-system", "differences-measure", "differences-plot", "features-system", "sampler-system",
 		"explorer-query", "explorer-order", "explorer-left", "exchange", "explorer-right", "explorer-measure", "explorer-depth", "next", "explorer-lists"} {
@@ -324,28 +216,28 @@ func TestPageKeyboard(t *testing.T) {
 	for _, e := range nameless {
 		t.Errorf("nameless: %s", e)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: printed, the page has all sections and no controls.
 func TestPagePrints(t *testing.T) {
 	_, page := small(t).build(t)
 	b := open(t, page, 1000)
-	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF())
+	pdf, err := chromedp.Run(b.Context, chromedp.PrintToPDF())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(pdf) < 20_000 || !strings.HasPrefix(string(pdf[:5]), "%PDF") {
 		t.Errorf("the print has %d bytes", len(pdf))
 	}
-	b.media(emulation.SetEmulatedMediaParams{Media: "print"})
+	b.Media(emulation.SetEmulatedMediaParams{Media: "print"})
 	if eval[bool](b, `getComputedStyle(document.querySelector('nav')).display !== 'none'`) {
 		t.Error("the navigation is printed")
 	}
 	if got := eval[int64](b, `document.querySelectorAll('section:not([hidden])').length`); got != 7 {
 		t.Errorf("%d sections are printed, want 7", got)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: of a training with several starts, the curve is that of the start that led
@@ -364,5 +256,28 @@ func TestCurveOfTheStartThatWasKept(t *testing.T) {
 	if got := eval[int](b, `document.querySelectorAll('#curves-plots .ring').length`); got != 1 {
 		t.Errorf("%d rings, want one", got)
 	}
-	b.quiet()
+	b.Quiet()
+}
+
+// Claim: learning curves of folds are shown a fold at a time, which is chosen, and those of no fold with each.
+func TestCurvesOfFolds(t *testing.T) {
+	s := *small(t)
+	point := func(cost float64) []Point { return []Point{{Epoch: 1, Cost: 9}, {Epoch: 2, Cost: cost, Best: true}} }
+	s.curves = []Curve{
+		{Name: "a", Fold: "Fold1", Points: point(1)}, {Name: "a", Fold: "Fold2", Points: point(2)}, {Name: "b", Fold: "Fold2", Points: point(3)}, {Name: "plain", Points: point(4)},
+	}
+	_, page := s.build(t)
+	b := open(t, page, 800)
+	names := `[...document.querySelectorAll('#curves-plots .legend')].map(l => l.textContent).join('; ')`
+	if got := eval[string](b, names); !strings.Contains(got, "a") || !strings.Contains(got, "plain") || strings.Contains(got, "b") {
+		t.Errorf("the first fold has the curves %q, want a and plain", got)
+	}
+	b.choose("curves-fold", "Fold2")
+	if got := eval[string](b, names); !strings.Contains(got, "a") || !strings.Contains(got, "b") || !strings.Contains(got, "plain") {
+		t.Errorf("the second fold has the curves %q, want a, b and plain", got)
+	}
+	if n := eval[int](b, `document.querySelectorAll('#curves-plots h3').length`); n != 1 {
+		t.Errorf("%d plots, want the one of objectives", n)
+	}
+	b.Quiet()
 }

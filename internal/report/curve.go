@@ -12,6 +12,7 @@ import (
 // Curve is how a training went.
 type Curve struct {
 	Name   string  `json:"name"`
+	Fold   string  `json:"fold,omitempty"` // "" where the training was of no fold
 	Points []Point `json:"points"`
 }
 
@@ -90,7 +91,7 @@ func thinned(curves []Curve) []Curve {
 				best = i
 			}
 		}
-		t := Curve{Name: c.Name}
+		t := Curve{Name: c.Name, Fold: c.Fold}
 		for i, p := range c.Points {
 			p.Best = i == best
 			if i%step != 0 && i != best && i != len(c.Points)-1 {

@@ -52,24 +52,24 @@ func TestExplorerSwitches(t *testing.T) {
 	}
 	b.choose("explorer-right", "3")
 	expect("another system", 0, 3, 0, 5)
-	b.run(chromedp.Click("#next"))
+	b.Run(chromedp.Click("#next"))
 	expect("the button", 0, 3, 0, 6)
-	b.run(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
-	b.run(chromedp.KeyEvent("k"), chromedp.KeyEvent("k"))
+	b.Run(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
+	b.Run(chromedp.KeyEvent("k"), chromedp.KeyEvent("k"))
 	expect("key k, twice", 0, 3, 0, 4)
-	b.run(chromedp.KeyEvent("j"))
+	b.Run(chromedp.KeyEvent("j"))
 	expect("key j", 0, 3, 0, 5)
-	b.run(chromedp.KeyEvent("x"))
+	b.Run(chromedp.KeyEvent("x"))
 	expect("key x", 3, 0, 0, 5)
-	b.run(chromedp.KeyEvent("m"))
+	b.Run(chromedp.KeyEvent("m"))
 	expect("key m", 3, 0, 1, 5)
-	b.run(chromedp.Focus("#explorer-left"), chromedp.KeyEvent(kb.ArrowUp))
+	b.Run(chromedp.Focus("#explorer-left"), chromedp.KeyEvent(kb.ArrowUp))
 	expect("an arrow in a list of systems", 2, 0, 1, 5)
-	b.run(chromedp.KeyEvent("j"))
+	b.Run(chromedp.KeyEvent("j"))
 	expect("key j with the focus on a list", 2, 0, 1, 6)
-	b.run(chromedp.KeyEvent("k"))
+	b.Run(chromedp.KeyEvent("k"))
 
-	b.run(chromedp.Click("#explorer-lists ol li button"))
+	b.Run(chromedp.Click("#explorer-lists ol li button"))
 	if text := eval[string](b, `document.getElementById('why').textContent`); strings.Count(text, "feature ") < 4 || !strings.Contains(text, "rank 1") {
 		t.Errorf("a document's reasons are %q", text)
 	}
@@ -77,10 +77,10 @@ func TestExplorerSwitches(t *testing.T) {
 		t.Error("the focus does not stay on the document that was chosen")
 	}
 
-	b.run(chromedp.Focus("#differences-plot svg"), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Enter))
+	b.Run(chromedp.Focus("#differences-plot svg"), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Enter))
 	worst := eval[int](b, `(() => { const a = valuesOf(`+strconv.Itoa(best)+`, 0), b = valuesOf(0, 0); const d = a.map((v, q) => [v - b[q], q]); return d.sort((s, t) => s[0] - t[0] || t[1] - s[1])[0][1]; })()`)
 	expect("the last bar", 0, best, 0, worst)
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: a query is found by a part of its name, Enter goes to the next one, and what is not there is
@@ -91,25 +91,25 @@ func TestExplorerFindsQueries(t *testing.T) {
 	query := func() string { return eval[string](b, `document.getElementById('explorer-query').value`) }
 	found := func() string { return eval[string](b, `document.getElementById('explorer-found').textContent`) }
 	name := eval[string](b, `report.queries.id[17]`)
-	b.run(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent("/"), chromedp.Sleep(100*time.Millisecond))
+	b.Run(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent("/"), chromedp.Sleep(100*time.Millisecond))
 	if !eval[bool](b, `document.activeElement.id === 'explorer-search'`) {
 		t.Error("the key / does not go to the search")
 	}
-	b.run(chromedp.Evaluate[chromedp.Void](`document.getElementById('explorer-search').value = ''`), chromedp.KeyEvent(name))
+	b.Run(chromedp.Evaluate[chromedp.Void](`document.getElementById('explorer-search').value = ''`), chromedp.KeyEvent(name))
 	if got := query(); got != "17" {
 		t.Errorf("looking for %q shows query %s (%s), want 17", name, got, found())
 	}
-	b.run(chromedp.Evaluate[chromedp.Void](`(() => { const e = document.getElementById('explorer-search'); e.value = 'Q1'; e.dispatchEvent(new Event('input')); })()`))
+	b.Run(chromedp.Evaluate[chromedp.Void](`(() => { const e = document.getElementById('explorer-search'); e.value = 'Q1'; e.dispatchEvent(new Event('input')); })()`))
 	matching := eval[[]int](b, `report.queries.id.map((id, q) => id.includes('q1') ? q : -1).filter(q => q >= 0)`)
 	if len(matching) < 2 || !strings.HasPrefix(found(), strconv.Itoa(len(matching))+" found") {
 		t.Fatalf("%d queries match, the page says %q", len(matching), found())
 	}
 	before := query()
-	b.run(chromedp.Focus("#explorer-search"), chromedp.KeyEvent(kb.Enter))
+	b.Run(chromedp.Focus("#explorer-search"), chromedp.KeyEvent(kb.Enter))
 	if query() == before {
 		t.Error("Enter does not go to the next query that matches")
 	}
-	b.run(chromedp.Evaluate[chromedp.Void](`(() => { const e = document.getElementById('explorer-search'); e.value = 'no such query'; e.dispatchEvent(new Event('input')); })()`))
+	b.Run(chromedp.Evaluate[chromedp.Void](`(() => { const e = document.getElementById('explorer-search'); e.value = 'no such query'; e.dispatchEvent(new Event('input')); })()`))
 	if !strings.HasPrefix(found(), "No query has") {
 		t.Errorf("a name that no query has: %q", found())
 	}
@@ -118,12 +118,12 @@ func TestExplorerFindsQueries(t *testing.T) {
 	b.choose("explorer-right", "2")
 	b.choose("explorer-measure", "1")
 	link := eval[string](b, `document.getElementById('explorer-link').href`)
-	b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(link), chromedp.WaitReady("#explorer"))
+	b.Run(chromedp.Navigate("about:blank"), chromedp.Navigate(link), chromedp.WaitReady("#explorer"))
 	got := eval[[]string](b, `['query', 'left', 'right', 'measure'].map(c => document.getElementById('explorer-' + c).value)`)
 	if want := []string{"9", "0", "2", "1"}; !slices.Equal(got, want) {
 		t.Errorf("the link %s opens %v, want %v", link, got, want)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: under the lists stand all grades, and what arrows and marks mean; beside them how to see why.
@@ -139,7 +139,7 @@ func TestExplorerExplainsItself(t *testing.T) {
 			t.Errorf("the explorer does not say %q", want)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // value is Go's value of a system on the pooled queries, by a measure of the configuration.
@@ -184,7 +184,7 @@ func TestScriptsMeasureAsGo(t *testing.T) {
 			t.Errorf("%s: the scripts are up to %v off", convention, worst)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // show replaces the page of a tab.
@@ -194,7 +194,7 @@ func (b *tab) show(page []byte) {
 	if err := os.WriteFile(file, page, 0o644); err != nil {
 		b.Fatal(err)
 	}
-	b.run(chromedp.Navigate("file://"+file), chromedp.WaitReady("#explorer"))
+	b.Run(chromedp.Navigate("file://"+file), chromedp.WaitReady("#explorer"))
 }
 
 // Claim: what the page says of an exchange is what Go's measure says of the
@@ -254,7 +254,7 @@ func TestSwapsAreTrue(t *testing.T) {
 			t.Errorf("query %d: the page's exchange does %v, another one %v", w.Query, w.Change, best)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: the panel of a document has each feature's value as the data have it, and the numbers it
@@ -322,7 +322,7 @@ func TestPanelAddsUp(t *testing.T) {
 			}
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Claim: a feature's value comes back from its digits to five significant ones, whatever its size.
@@ -338,5 +338,5 @@ func TestValuesComeBack(t *testing.T) {
 	if !eval[bool](b, fmt.Sprintf(`Number.isNaN(featureValue(unpack(%q, 0, 4)))`, packedValue(nil, float32(math.NaN())))) {
 		t.Error("a missing value does not come back")
 	}
-	b.quiet()
+	b.Quiet()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/slicing"
 )
 
 // DefaultMaxBytes is the size that a page keeps within unless Config says otherwise.
@@ -34,6 +35,9 @@ type Config struct {
 	Seed                    uint64
 
 	Tunings []Tuning // of the methods, if settings were tried
+
+	// Slices are divisions of the queries of all test data, one division of the data after the other.
+	Slices []*slicing.Division
 
 	// MaxBytes is the size of the page that details keep within; 0 stands for
 	// DefaultMaxBytes. Queries on which the systems differ most come first.
@@ -110,6 +114,7 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 	}{
 		{"measuring", func() error { return r.measureAll(in) }},
 		{"comparing", func() error { return r.summarise(in) }},
+		{"comparing slices", func() error { return r.slice(in) }},
 		{"measuring NDCG at every rank", func() error { return r.cutoffs(in) }},
 		{"weighing features", func() error { return r.weigh(in) }},
 		{"looking at trees", func() error { return r.lookAtTrees(in) }},

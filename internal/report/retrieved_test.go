@@ -83,5 +83,5 @@ func TestScriptsMeasureRuns(t *testing.T) {
 	if grades := eval[string](b, `JSON.stringify(report.grades)`); grades != "[0,1,2]" {
 		t.Errorf("grades %s", grades)
 	}
-	b.quiet()
+	b.Quiet()
 }

@@ -113,9 +113,9 @@ func (c *collector) add(m *model.Model, config logrank.Options, q *dataset.Query
 		bin := min(lossBins-1, max(0, int(delta*lossBins)))
 		c.drawn[bin] += weight
 		c.law[bin] += p[y]
-		mean += weight * delta
-		expected += p[y] * delta
-		squares += p[y] * p[y]
+		mean += float64(weight * delta)
+		expected += float64(p[y] * delta)
+		squares += float64(p[y] * p[y])
 		likeliest = max(likeliest, p[y])
 	}
 	own := 1 - binaryGain(config, q.Grades, scores)
@@ -140,7 +140,7 @@ func law(set *sample.Set, scores []float64, slope float64) []float64 {
 	walk := make([]float64, set.Walks)
 	for w, start := range set.Start {
 		for i, c := range set.Restarts[start] {
-			walk[w] += c * scores[i]
+			walk[w] += float64(c * scores[i])
 		}
 	}
 	copy(p, walk)
@@ -154,7 +154,7 @@ func law(set *sample.Set, scores []float64, slope float64) []float64 {
 		}
 	}
 	for y := range p {
-		p[y] *= slope
+		p[y] = float64(p[y] * slope)
 		if set.LogWeight != nil {
 			p[y] += set.LogWeight[y]
 		}

@@ -25,6 +25,8 @@ type view struct {
 	Needed                                       string    // MB that the rankings of all queries may take, "" if they are here
 	Weighted                                     bool      // means are by weights of the queries
 	Trees                                        []treesText
+	Slices                                       []slicesTable
+	SliceTests                                   string // what was tested on slices, "" if nothing was
 }
 
 // row is a system in the summary table.
@@ -126,14 +128,7 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	for i := range c.Pairs {
 		f := newForest(&c.Pairs[i], in.Baseline, m)
 		r.data.Forest = append(r.data.Forest, f)
-		out := &r.view.Rows[f.System].Cells[m]
-		out.P = probability(f.Holm)
-		switch {
-		case stats.Significant(f.Holm) && f.Difference > 0:
-			out.Mark = "better"
-		case stats.Significant(f.Holm) && f.Difference < 0:
-			out.Mark = "worse"
-		}
+		r.view.Rows[f.System].Cells[m].mark(&f)
 	}
 }
 

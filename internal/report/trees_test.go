@@ -193,9 +193,9 @@ func TestTreesAreDrawn(t *testing.T) {
 	for _, low := range eval[[]string](b, contrastScript) {
 		t.Error(low)
 	}
-	b.resize(360)
+	b.Resize(360)
 	if got := eval[int64](b, `document.documentElement.scrollWidth`); got > 360 {
 		t.Errorf("the page is %d wide", got)
 	}
-	b.quiet()
+	b.Quiet()
 }

@@ -44,5 +44,5 @@ func TestPageDrawsTuning(t *testing.T) {
 	if got := eval[int](b, `document.querySelectorAll('#curves-plots .ring').length`); got != 1 {
 		t.Errorf("%d rings, want one", got)
 	}
-	b.quiet()
+	b.Quiet()
 }

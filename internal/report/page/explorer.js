@@ -24,8 +24,11 @@ function explorer() {
   sorting.addEventListener('change', () => set({ order: sorting.value }));
 
   const difference = q => valuesOf(state.right, state.measure)[q] - valuesOf(state.left, state.measure)[q];
-  const grade = g => html('span', { class: 'grade g' + level(g), title: 'grade ' + report.grades[g] }, String(report.grades[g]));
-  const level = g => report.grades.length < 2 ? 0 : g === 0 ? 0 : Math.max(1, Math.round(4 * g / (report.grades.length - 1)));
+  const grade = g => html('span', { class: 'grade g' + level(g), title: 'grade ' + report.grades[g] }, gradeText(report.grades[g]));
+  const gradeText = g => String(Number(g.toPrecision(4)));
+  const widest = Math.max(...report.grades.map(g => gradeText(g).length));
+  document.documentElement.style.setProperty('--grade', `calc(${1.15 * widest}ch + .5rem)`);
+  const level = g => report.grades[g] === 0 ? 0 : report.grades.length < 2 ? 4 : Math.max(1, Math.round(4 * g / (report.grades.length - 1)));
 
   function sort() {
     const key = { file: q => q, gain: q => -difference(q), loss: difference }[state.order];
@@ -90,7 +93,7 @@ function explorer() {
   function legend() {
     const levels = new Map(report.grades.map((g, i) => [level(i), []]));
     report.grades.forEach((g, i) => levels.get(level(i)).push(g));
-    const grades = [...levels].map(([l, list]) => html('span', { class: 'grade g' + l }, list.length < 2 ? String(list[0]) : `${list[0]}–${list[list.length - 1]}`));
+    const grades = [...levels].map(([l, list]) => html('span', { class: 'grade g' + l }, list.length < 2 ? gradeText(list[0]) : `${gradeText(list[0])}–${gradeText(list[list.length - 1])}`));
     const entry = (...what) => html('li', {}, ...what);
     const arrow = (name, text) => html('span', { class: 'move ' + name }, text);
     document.getElementById('explorer-key').replaceChildren(

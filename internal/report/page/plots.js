@@ -136,7 +136,9 @@ function learningCurves() {
     lines(plot, { title: 'Validation of the settings tried', xLabel: 'setting', series: report.tunings.map((t, i) => ({
       name: t.name, i, x: t.points.map(p => p.e), y: t.points.map(p => p.v), best: t.points.findIndex(p => p.b), texts: t.points.map(p => fixed(p.v, 4) + (p.t ? '\n' + p.t : '')) })) });
   }
-  const chart = (title, value, o) => {
+  const plots = html('div', {}), folds = [...new Set(curves.map(c => c.fold).filter(Boolean))];
+  container.append(document.getElementById('curves-controls'), plots);
+  const chart = (curves, title, value, o) => {
     const series = curves.map((c, i) => {
       // Of a training that started several times: the start that was kept.
       const best = c.points.find(p => p.b), start = best ? best.r || 0 : 0;
@@ -149,9 +151,20 @@ function learningCurves() {
     }).filter(s => s.x.length);
     if (!series.length) return;
     const plot = html('div', {});
-    container.append(html('h3', {}, title), plot);
+    plots.append(html('h3', {}, title), plot);
     lines(plot, { title, xLabel: 'epoch or iteration', series, ...o });
   };
-  chart('Training objective', p => p.c, { relative: curves.length > 1, yLabel: curves.length > 1 ? '1: the first, 0: the lowest' : undefined });
-  chart('Validation', p => p.v, {});
+  const draw = fold => {
+    const shown = curves.filter(c => !c.fold || c.fold === fold), several = shown.length > 1;
+    plots.replaceChildren();
+    chart(shown, 'Training objective', p => p.c, { relative: several, yLabel: several ? '1: the first, 0: the lowest' : undefined });
+    chart(shown, 'Validation', p => p.v, {});
+  };
+  if (folds.length > 1) {
+    document.getElementById('curves-controls').hidden = false;
+    const control = document.getElementById('curves-fold');
+    control.append(...folds.map(f => html('option', {}, f)));
+    control.addEventListener('change', () => draw(control.value));
+  }
+  draw(folds[0]);
 }
