@@ -1,0 +1,215 @@
+package serve
+
+import (
+	"encoding/binary"
+	"math"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/serve/rankjson"
+)
+
+// The media types of requests and answers.
+const (
+	mediaJSON   = "application/json"
+	mediaBinary = "application/octet-stream"
+)
+
+// form is how a request is written, and how its answer is wanted.
+type form struct {
+	binary bool // the body is a matrix of float32
+	scores bool // the answer is the scores, float64
+	params url.Values
+}
+
+// formOf returns the form of a request by its headers.
+func formOf(r *http.Request) (form, error) {
+	var f form
+	header := r.Header.Get("Content-Type")
+	kind := header
+	if kind != mediaJSON && kind != mediaBinary { // with parameters, or in capitals
+		kind, _, _ = mime.ParseMediaType(header)
+	}
+	switch kind {
+	case mediaJSON:
+	case mediaBinary:
+		f.binary = true
+	default:
+		return f, problemf(http.StatusUnsupportedMediaType, "found the content type %.100q, expected %s or %s", header, mediaJSON, mediaBinary)
+	}
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return f, problemf(http.StatusUnsupportedMediaType, "found the content encoding %.100q, expected none", encoding)
+	}
+	f.scores = f.binary
+	if accept := r.Header.Get("Accept"); accept != "" {
+		switch {
+		case f.binary && strings.Contains(accept, mediaJSON):
+			f.scores = false
+		case strings.Contains(accept, "*/*"), strings.Contains(accept, "application/*"):
+		case !f.binary && strings.Contains(accept, mediaJSON), f.binary && strings.Contains(accept, mediaBinary):
+		default:
+			return f, problemf(http.StatusNotAcceptable, "found Accept: %.100s, expected %s%s", accept, mediaJSON, map[bool]string{true: " or " + mediaBinary}[f.binary])
+		}
+	}
+	if !f.binary && r.URL.RawQuery != "" {
+		return f, problemf(http.StatusBadRequest, "found parameters in the URL, expected none beside a body of %s, whose members they are", mediaJSON)
+	}
+	if r.URL.RawQuery != "" {
+		var err error
+		if f.params, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+			return f, problemf(http.StatusBadRequest, "found what is no query string: %v", err)
+		}
+		return f, f.checkParams()
+	}
+	return f, nil
+}
+
+// binaryParams are the parameters of a request whose body is a matrix.
+var binaryParams = []string{"documents", "features", "lenient", "query", "top", "user"}
+
+func (f *form) checkParams() error {
+	for name, values := range f.params {
+		if !slices.Contains(binaryParams, name) {
+			return problemf(http.StatusBadRequest, "found the parameter %.100q, expected %s", name, strings.Join(binaryParams, ", "))
+		}
+		if len(values) > 1 {
+			return problemf(http.StatusBadRequest, "found the parameter %s twice, expected it once", name)
+		}
+	}
+	return nil
+}
+
+// whole returns a parameter that is a whole number from 1 on; 0 if it is not there.
+func (f *form) whole(name string) (int, error) {
+	text, ok := f.params[name]
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text[0])
+	if err != nil || n < 1 {
+		return 0, problemf(http.StatusBadRequest, "%s=%.100s: expected a whole number from 1 on", name, text[0])
+	}
+	return n, nil
+}
+
+// id returns a parameter that is an id; nil if it is not there.
+func (f *form) id(name string) ([]byte, error) {
+	text, ok := f.params[name]
+	if !ok {
+		return nil, nil
+	}
+	if n := len(text[0]); n < 1 || n > rankjson.MaxID {
+		return nil, problemf(http.StatusBadRequest, "%s: found %d bytes, expected 1 to %d", name, n, rankjson.MaxID)
+	}
+	return []byte(strings.ToValidUTF8(text[0], "\uFFFD")), nil
+}
+
+// decodeBinary reads the request about a model from a body that is the row-major matrix of float32,
+// little-endian, of all documents.
+func (s *Server) decodeBinary(j *job, m *Loaded) error {
+	width, err := j.form.whole("features")
+	if err != nil {
+		return err
+	}
+	lenient := s.config.Lenient
+	if text, ok := j.form.params["lenient"]; ok {
+		if lenient, err = strconv.ParseBool(text[0]); err != nil {
+			return problemf(http.StatusBadRequest, "lenient=%.100s: expected true or false", text[0])
+		}
+	}
+	features := m.schema.Features
+	if width == 0 {
+		width = features
+	}
+	if width > features || width < features && !lenient {
+		return problemf(http.StatusUnprocessableEntity, "features=%d: expected the model's %d", width, features)
+	}
+	body := j.body.Bytes()
+	if len(body) == 0 || len(body)%(4*width) != 0 {
+		return problemf(http.StatusBadRequest, "found %d bytes, expected a multiple of %d: %d features of 4 bytes a document", len(body), 4*width, width)
+	}
+	docs := len(body) / 4 / width
+	if docs > s.limits.Documents || docs > s.limits.cells()/features {
+		return problemf(http.StatusRequestEntityTooLarge, "found %d documents, expected at most %d", docs, min(s.limits.Documents, s.limits.cells()/features))
+	}
+	req := &j.request
+	req.X = slices.Grow(req.X[:0], docs*features)[:docs*features]
+	for i := range docs {
+		row := req.X[i*features : (i+1)*features]
+		from := body[4*i*width : 4*(i+1)*width]
+		numbersOf(row, from)
+		for k := width; k < features; k++ {
+			row[k] = m.schema.Absent
+		}
+	}
+	req.IDs = slices.Grow(req.IDs[:0], docs)[:docs]
+	clear(req.IDs)
+	req.Contributions, req.Lenient = 0, lenient
+	return s.binaryQueries(j, docs)
+}
+
+// binaryQueries sets the queries of a request of so many documents, and the rest of what its
+// parameters say.
+func (s *Server) binaryQueries(j *job, docs int) (err error) {
+	req := &j.request
+	if req.Top, err = j.form.whole("top"); err != nil {
+		return err
+	}
+	if req.User, err = j.form.id("user"); err != nil {
+		return err
+	}
+	req.Queries, req.Several = req.Queries[:0], false
+	id, err := j.form.id("query")
+	if err != nil {
+		return err
+	}
+	list, several := j.form.params["documents"]
+	if !several {
+		req.Queries = append(req.Queries, rankjson.Query{ID: id, Docs: docs})
+		return nil
+	}
+	first := 0
+	for text := range strings.SplitSeq(list[0], ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > docs-first {
+			return problemf(http.StatusBadRequest, "documents=%.100s: expected numbers of documents separated by commas, together the %d of the body", list[0], docs)
+		}
+		if len(req.Queries) == s.limits.Queries {
+			return problemf(http.StatusRequestEntityTooLarge, "documents: found more than %d queries", s.limits.Queries)
+		}
+		req.Queries = append(req.Queries, rankjson.Query{First: first, Docs: n})
+		first += n
+	}
+	if first != docs {
+		return problemf(http.StatusBadRequest, "documents=%.100s: found %d documents, expected the %d of the body", list[0], first, docs)
+	}
+	if req.Several = len(req.Queries) > 1; req.Several && id != nil {
+		return problemf(http.StatusBadRequest, "query=%.100s: expected no id where there are several queries", id)
+	}
+	req.Queries[0].ID = id
+	return nil
+}
+
+// appendScores appends scores as little-endian float64, in the order of the request.
+func appendScores(dst []byte, scores []float64) []byte {
+	for _, v := range scores {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+	}
+	return dst
+}
+
+// numbersOf sets dst to the numbers of a text of whole numbers of four bytes, two at a time.
+func numbersOf(dst []float32, text []byte) {
+	for len(text) >= 8 && len(dst) >= 2 {
+		w := binary.LittleEndian.Uint64(text)
+		dst[0], dst[1] = math.Float32frombits(uint32(w)), math.Float32frombits(uint32(w>>32))
+		dst, text = dst[2:], text[8:]
+	}
+	if len(text) >= 4 {
+		dst[0] = math.Float32frombits(binary.LittleEndian.Uint32(text))
+	}
+}

@@ -1,0 +1,115 @@
+package serve
+
+import (
+	_ "embed"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// description is a model in GET /v1/models.
+type description struct {
+	Name     string    `json:"name"`
+	Version  string    `json:"version"`
+	Aliases  []string  `json:"aliases,omitempty"`
+	Method   string    `json:"method"`
+	Scorer   string    `json:"scorer"`
+	Features int       `json:"features"`
+	Loaded   time.Time `json:"loaded"`
+	Fault    string    `json:"fault,omitempty"` // why it is not what its file is now
+
+	FeatureNames []string `json:"feature_names,omitempty"`
+	Notes        []string `json:"notes,omitempty"`
+}
+
+// describe returns the description of a model.
+func (s *Snapshot) describe(name string) description {
+	m := s.models[name]
+	d := description{
+		Name: m.Name, Version: m.Version, Method: m.Model.Method, Scorer: m.Model.Scorer.Kind(),
+		Features: m.schema.Features, Loaded: m.Since.UTC().Truncate(time.Second), Fault: s.faults[name],
+	}
+	for alias, of := range s.aliases {
+		if of == name {
+			d.Aliases = append(d.Aliases, alias)
+		}
+	}
+	slices.Sort(d.Aliases)
+	return d
+}
+
+// list is GET /v1/models.
+func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	now := s.Snapshot()
+	all := struct {
+		Models []description `json:"models"`
+	}{}
+	for _, name := range now.Names() {
+		if s.permit(r, now.models[name]) == nil {
+			all.Models = append(all.Models, now.describe(name))
+		}
+	}
+	w.Header()["Content-Type"] = jsonType
+	writeJSON(w, http.StatusOK, all)
+}
+
+// describe is GET /v1/models/NAME.
+func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.PathValue("name"), rankSuffix) {
+		s.unknownPath(w, r)
+		return
+	}
+	now := s.Snapshot()
+	m, ok := now.Find(r.PathValue("name"))
+	if !ok {
+		s.fail(w, r, problemf(http.StatusNotFound, "%v", now.unknown(r.PathValue("name"))))
+		return
+	}
+	if err := s.permit(r, m); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	d := now.describe(m.Name)
+	d.FeatureNames, d.Notes = m.schema.Names, m.Notes
+	w.Header()["Content-Type"] = jsonType
+	writeJSON(w, http.StatusOK, d)
+}
+
+// health is GET /healthz: the process answers.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	w.Header()["Content-Type"] = jsonType
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// readiness is GET /readyz.
+type readiness struct {
+	Status string            `json:"status"` // ok, degraded or stopping
+	Faults map[string]string `json:"faults,omitempty"`
+}
+
+// ready is GET /readyz: whether requests should come here. A model that is not what its file is
+// now still answers, so that the server is ready, but degraded: a file that is broken
+// everywhere must not stop the whole service.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	answer, status := readiness{Status: "ok"}, http.StatusOK
+	if faults := s.Snapshot().faults; len(faults) > 0 {
+		if answer.Status = "degraded"; s.authorized(r) {
+			answer.Faults = faults
+		}
+	}
+	if s.draining.Load() {
+		answer.Status, status = "stopping", http.StatusServiceUnavailable
+	}
+	w.Header()["Content-Type"] = jsonType
+	writeJSON(w, status, answer)
+}
+
+//go:embed openapi.json
+var openAPI []byte
+
+// describeAPI is GET /openapi.json.
+func describeAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header()["Content-Type"] = jsonType
+	_, _ = w.Write(openAPI) // nobody is left to tell
+}

@@ -1,0 +1,126 @@
+package serve
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/model"
+)
+
+// drift compares the features that requests bring with those that a model learned from: their
+// distribution over the bins of the training data's summary.
+type drift struct {
+	model    *model.Model
+	features []feature
+	requests atomic.Uint64
+
+	mu     sync.Mutex
+	x      []float32 // of a request
+	counts []uint64  // of documents, bins of a feature
+	docs   uint64
+}
+
+// feature is where a feature's distribution in training is.
+type feature struct {
+	of *dataset.Summary // nil: it is not known
+	at int
+}
+
+const (
+	driftEvery = 16      // requests, of which one is counted
+	driftLeast = 500     // documents before anything is told
+	driftMost  = 100_000 // documents after which all counts are halved, so that what is old is forgotten
+
+	driftBins = dataset.MaxSummaryBins + 1 // the last is of missing values
+)
+
+// newDrift returns the drift of a model, nil if nothing is known of its training data. A
+// background, in the model's order of features, stands for them where the model says nothing.
+func newDrift(m *model.Model, background *dataset.Dataset) *drift {
+	d := &drift{model: m, features: make([]feature, m.NumFeatures())}
+	var other *dataset.Summary
+	if background != nil {
+		other = background.Summary()
+	}
+	known := false
+	for j := range d.features {
+		of, at := m.Summary(j)
+		if of == nil && j < other.NumFeatures() {
+			of, at = other, j
+		}
+		d.features[j] = feature{of, at}
+		known = known || of != nil
+	}
+	if !known {
+		return nil
+	}
+	d.counts = make([]uint64, len(d.features)*driftBins)
+	return d
+}
+
+// add counts the documents of a query, one in driftEvery times. x has all the model's features
+// and is not changed.
+func (d *drift) add(x []float32) {
+	if d == nil || d.requests.Add(1)%driftEvery != 1 || !d.mu.TryLock() {
+		return
+	}
+	defer d.mu.Unlock()
+	width := len(d.features)
+	d.x = append(d.x[:0], x...)
+	d.model.Missing.Apply(d.x, width) // as training did before the summary was made
+	for i, v := range d.x {
+		j := i % width
+		if f := d.features[j]; f.of != nil {
+			bin := f.of.Bin(f.at, v)
+			if bin < 0 {
+				bin = driftBins - 1
+			}
+			d.counts[j*driftBins+bin]++
+		}
+	}
+	if d.docs += uint64(len(x) / width); d.docs > driftMost {
+		for i := range d.counts {
+			d.counts[i] /= 2
+		}
+		d.docs /= 2
+	}
+	if 4*cap(d.x) > mostKept {
+		d.x = nil
+	}
+}
+
+// index returns the population stability index of a feature,
+//
+//	Σ (q − p)·ln(q/p)
+//
+// over the bins, one of them that of missing values, with p their shares in training and q those
+// in requests (N. Siddiqi, Credit Risk Scorecards, 2006, chapter 8; from 0.25 on the change is
+// held large). Half a document is added to every bin, so that none is empty. ok is false while
+// too few documents were seen, or nothing is known of the feature.
+func (d *drift) index(j int) (index float64, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.features[j]
+	if f.of == nil || d.docs < driftLeast {
+		return 0, false
+	}
+	bins, known := f.of.Bins(f.at), float64(f.of.Documents())
+	missing := f.of.Share(f.at, -1)
+	smooth := func(share, docs float64) float64 {
+		return (float64(share*docs) + 0.5) / (docs + float64(0.5*float64(bins+1)))
+	}
+	for bin := -1; bin < bins; bin++ {
+		at, p := bin, missing
+		if bin < 0 {
+			at = driftBins - 1
+		} else {
+			p = float64(f.of.Share(f.at, bin) * (1 - missing))
+		}
+		p = smooth(p, known)
+		q := smooth(float64(d.counts[j*driftBins+at])/float64(d.docs), float64(d.docs))
+		index += float64((q - p) * math.Log(q/p))
+	}
+	return index, true
+}

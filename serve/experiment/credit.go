@@ -1,0 +1,210 @@
+package experiment
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"time"
+)
+
+// mostLine is the longest line of a log or of clicks that is read.
+const mostLine = 16 << 20
+
+// Click is a click on a document that was shown.
+type Click struct {
+	Time       time.Time `json:"time"`       // zero if unknown
+	Experiment string    `json:"experiment"` // empty: of any
+	User       string    `json:"user"`
+	Query      string    `json:"query"`
+	ID         string    `json:"id"`
+}
+
+// Outcome is how often users preferred either team of an experiment.
+type Outcome struct {
+	Experiment string
+	Models     [2]string // the teams
+	Shown      int       // rankings shown
+	Clicked    int       // of these, with clicks that belong to a team
+	Wins       [2]int    // of these, with more clicks on documents of this team
+	Ties       int       // with as many for both
+	Clicks     [2]int
+}
+
+// shownKey is what a click says of the ranking that it belongs to.
+type shownKey struct{ experiment, user, query string }
+
+// impression is a ranking that was shown.
+type impression struct {
+	time   time.Time
+	models [2]string
+	teams  map[string]int // of the documents
+	clicks [2]int
+}
+
+// Credits are the interleaved rankings of a log, to which clicks are credited.
+type Credits struct {
+	shown       map[shownKey][]*impression // in the order of time once sorted
+	sorted      bool
+	all         []*impression
+	names       []string // of the experiments of all
+	experiments map[string]bool
+
+	Damaged   int // lines of the log that are no JSON, such as half of one
+	Unmatched int // clicks on what was not shown
+}
+
+// NewCredits returns credits of no log.
+func NewCredits() *Credits {
+	return &Credits{shown: make(map[shownKey][]*impression), experiments: make(map[string]bool)}
+}
+
+// ReadLog adds the interleaved rankings of a log; lines about other things are passed over. Errors
+// name the line.
+func (c *Credits) ReadLog(r io.Reader) error {
+	c.sorted = false
+	return lines(r, func(line []byte) error {
+		if !json.Valid(line) {
+			c.Damaged++
+			return nil
+		}
+		var record Record
+		if err := json.Unmarshal(line, &record); err != nil {
+			return err
+		}
+		if record.Kind != Interleave {
+			return nil
+		}
+		if len(record.Models) != 2 {
+			return fmt.Errorf("found %d models, expected 2 of an interleaving", len(record.Models))
+		}
+		shown := &impression{time: record.Time, teams: make(map[string]int, len(record.Ranking))}
+		for k, m := range record.Models {
+			shown.models[k] = m.Model
+		}
+		for _, doc := range record.Ranking {
+			if doc.Team < 0 || doc.Team > 1 {
+				return fmt.Errorf("found the team %d, expected 0 or 1", doc.Team)
+			}
+			shown.teams[doc.ID] = doc.Team
+		}
+		key := shownKey{record.Experiment, record.User, record.Query}
+		c.shown[key] = append(c.shown[key], shown)
+		c.all, c.names = append(c.all, shown), append(c.names, record.Experiment)
+		c.experiments[record.Experiment] = true
+		return nil
+	})
+}
+
+// sort brings the rankings of every user and query into the order of time.
+func (c *Credits) sort() {
+	if c.sorted {
+		return
+	}
+	for _, list := range c.shown {
+		slices.SortStableFunc(list, func(a, b *impression) int { return a.time.Compare(b.time) })
+	}
+	c.sorted = true
+}
+
+// lines calls do with every line that is not blank.
+func lines(r io.Reader, do func(line []byte) error) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, mostLine)
+	n := 0
+	for s.Scan() {
+		n++
+		if line := bytes.TrimSpace(s.Bytes()); len(line) > 0 {
+			if err := do(line); err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+	}
+	if errors.Is(s.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("line %d: found more than %d bytes, expected a record", n+1, mostLine)
+	}
+	return s.Err()
+}
+
+// ReadClicks credits clicks, one object a line, to what was read of logs before. A click belongs to the last ranking that its user
+// was shown for its query, before it where it has a time; of a document that is clicked again, every
+// click counts.
+func (c *Credits) ReadClicks(r io.Reader) error {
+	c.sort()
+	return lines(r, func(line []byte) error {
+		var click Click
+		if err := json.Unmarshal(line, &click); err != nil {
+			return err
+		}
+		if click.ID == "" {
+			return errors.New(`found no "id", expected that of the document`)
+		}
+		if !c.credit(click) {
+			c.Unmatched++
+		}
+		return nil
+	})
+}
+
+// credit credits a click and reports whether its document was shown.
+func (c *Credits) credit(click Click) bool {
+	names := map[string]bool{click.Experiment: true}
+	if click.Experiment == "" {
+		names = c.experiments
+	}
+	found := false
+	for name := range names {
+		list := c.shown[shownKey{name, click.User, click.Query}]
+		n := len(list)
+		if !click.Time.IsZero() {
+			n = sort.Search(n, func(i int) bool { return list[i].time.After(click.Time) })
+		}
+		if n == 0 {
+			continue
+		}
+		if team, ok := list[n-1].teams[click.ID]; ok {
+			list[n-1].clicks[team]++
+			found = true
+		}
+	}
+	return found
+}
+
+// Outcomes returns the outcomes of every experiment and pair of models, in the order in which the
+// log has them first.
+func (c *Credits) Outcomes() []Outcome {
+	var all []Outcome
+	at := make(map[string]int)
+	for i, shown := range c.all {
+		key := c.names[i] + "\x00" + shown.models[0] + "\x00" + shown.models[1]
+		k, known := at[key]
+		if !known {
+			k, at[key] = len(all), len(all)
+			all = append(all, Outcome{Experiment: c.names[i], Models: shown.models})
+		}
+		all[k].add(shown.clicks)
+	}
+	return all
+}
+
+// add adds the clicks on a ranking.
+func (o *Outcome) add(clicks [2]int) {
+	o.Shown++
+	o.Clicks[0] += clicks[0]
+	o.Clicks[1] += clicks[1]
+	switch {
+	case clicks == [2]int{}:
+		return
+	case clicks[0] > clicks[1]:
+		o.Wins[0]++
+	case clicks[1] > clicks[0]:
+		o.Wins[1]++
+	default:
+		o.Ties++
+	}
+	o.Clicked++
+}

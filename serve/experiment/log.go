@@ -1,0 +1,155 @@
+package experiment
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// mostLines and mostBytes bound what a log holds that is not written yet.
+	mostLines = 4096
+	mostBytes = 16 << 20
+)
+
+// Log appends lines to a file, each whole or not at all, in a goroutine of its own: to add a line
+// never waits for a disk. Its methods are safe for concurrent use.
+type Log struct {
+	path  string
+	lines chan []byte
+	done  chan struct{}
+
+	waiting atomic.Int64 // bytes
+	dropped atomic.Int64 // lines
+
+	mu     sync.Mutex // of what follows
+	file   *os.File
+	failed error // why the last line was not written
+	closed sync.RWMutex
+	end    bool
+}
+
+// OpenLog opens a log, whose file is made if there is none.
+func OpenLog(path string) (*Log, error) {
+	l := &Log{path: path, lines: make(chan []byte, mostLines), done: make(chan struct{})}
+	if err := l.Reopen(); err != nil {
+		return nil, err
+	}
+	go l.write()
+	return l, nil
+}
+
+// Add adds a line, which must end in a line feed and is the log's from then on. Where a disk does
+// not keep up and thousands of lines wait, the line is dropped and counted: Add reports whether it
+// was not.
+func (l *Log) Add(line []byte) bool {
+	l.closed.RLock()
+	defer l.closed.RUnlock()
+	if l.end || l.waiting.Add(int64(len(line))) > mostBytes {
+		if !l.end {
+			l.waiting.Add(-int64(len(line)))
+		}
+		l.dropped.Add(1)
+		return false
+	}
+	select {
+	case l.lines <- line:
+		return true
+	default:
+		l.waiting.Add(-int64(len(line)))
+		l.dropped.Add(1)
+		return false
+	}
+}
+
+// Dropped returns how many lines were not written, and the last error of writing, nil if a line
+// was written since.
+func (l *Log) Dropped() (lines int64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dropped.Load(), l.failed
+}
+
+// Reopen opens the file of the log anew, so that another program may rename it and have the
+// next lines in a new one. Where that fails the old one stays.
+func (l *Log) Reopen() error {
+	file, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o640)
+	if err != nil {
+		return err
+	}
+	if err := endLine(file); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	l.mu.Lock()
+	old := l.file
+	l.file = file
+	l.mu.Unlock()
+	if old != nil {
+		return old.Close()
+	}
+	return nil
+}
+
+// endLine ends the last line of a file, of which a process that was killed may have
+// written a part.
+func endLine(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := file.ReadAt(last, info.Size()-1); err != nil || last[0] == '\n' {
+		return err
+	}
+	_, err = file.Write([]byte("\n"))
+	return err
+}
+
+// write writes the lines that are added until the log is closed.
+func (l *Log) write() {
+	defer close(l.done)
+	for line := range l.lines {
+		l.mu.Lock()
+		l.failed = appendWhole(l.file, line)
+		if l.failed != nil {
+			l.dropped.Add(1)
+		}
+		l.mu.Unlock()
+		l.waiting.Add(-int64(len(line)))
+	}
+}
+
+// appendWhole appends a line to a file. Of one that does not fit on the disk nothing stays.
+func appendWhole(file *os.File, line []byte) error {
+	n, err := file.Write(line)
+	if err == nil || n == 0 {
+		return err
+	}
+	size, seekErr := file.Seek(0, io.SeekEnd)
+	if seekErr != nil {
+		return errors.Join(err, seekErr)
+	}
+	return errors.Join(err, file.Truncate(size-int64(n)))
+}
+
+// Close writes what waits and closes the file. Lines added later are dropped.
+func (l *Log) Close() error {
+	l.closed.Lock()
+	ended := l.end
+	l.end = true
+	l.closed.Unlock()
+	if !ended {
+		close(l.lines)
+	}
+	<-l.done
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	file := l.file
+	l.file = nil
+	return errors.Join(l.failed, file.Close())
+}

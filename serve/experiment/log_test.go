@@ -1,0 +1,194 @@
+package experiment
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/listwise/listwise/serve/rankjson"
+)
+
+// Claim: lines of many goroutines are in the files whole and once, though the file is renamed and
+// opened anew meanwhile.
+func TestLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l, err := OpenLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const writers, each = 8, 400
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := range each {
+				if !l.Add(fmt.Appendf(nil, "%d-%d-%s\n", w, i, strings.Repeat("x", i))) {
+					t.Error("a line was dropped")
+				}
+				if i%100 == 50 && w == 0 {
+					if err := os.Rename(path, fmt.Sprintf("%s.%d", path, i)); err != nil {
+						t.Error(err)
+					}
+					if err := l.Reopen(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) != 5 {
+		t.Fatalf("files %q, error %v, want 5", files, err)
+	}
+	seen := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			var w, i int
+			var rest string
+			if n, _ := fmt.Sscanf(line, "%d-%d-%s", &w, &i, &rest); n < 2 || line != fmt.Sprintf("%d-%d-%s\n", w, i, strings.Repeat("x", i)) || seen[line] {
+				t.Fatalf("%s has the line %q", file, line)
+			}
+			seen[line] = true
+		}
+	}
+	if len(seen) != writers*each {
+		t.Errorf("%d lines, want %d", len(seen), writers*each)
+	}
+	if l.Add([]byte("late\n")) || l.Close() != nil {
+		t.Error("a closed log takes lines or cannot be closed again")
+	}
+}
+
+// Claim: half a line that a killed process left is ended, so that the next is whole.
+func TestLogAfterKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, []byte("{}\n{\"ti"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Add([]byte("{}\n"))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || string(text) != "{}\n{\"ti\n{}\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	c := NewCredits()
+	if err = c.ReadLog(bytes.NewReader(text)); err != nil || c.Damaged != 1 {
+		t.Errorf("%d damaged lines, %v, want 1", c.Damaged, err)
+	}
+}
+
+// Claim: a disk that takes nothing costs lines, which are counted, and no request waits.
+func TestLogOfFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("found no /dev/full")
+	}
+	l, err := OpenLog("/dev/full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := bytes.Repeat([]byte("x"), 1<<20)
+	start := time.Now()
+	for range 100 {
+		l.Add(line)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("100 lines took %v", took)
+	}
+	if err := l.Close(); err == nil {
+		t.Error("a full disk is no error")
+	}
+	if n, _ := l.Dropped(); n != 100 {
+		t.Errorf("%d lines were dropped, want 100", n)
+	}
+}
+
+// record is a line of a log, by AppendRecord.
+func record(at int64, user string, teams ...int) []byte {
+	r := &rankjson.Request{User: []byte(user), Queries: []rankjson.Query{{ID: []byte("q\n"), Docs: len(teams)}}}
+	var ranking []rankjson.Ranked
+	var places []Place
+	for i, team := range teams {
+		r.IDs = append(r.IDs, []byte(fmt.Sprint("d", i)))
+		ranking = append(ranking, rankjson.Ranked{Doc: i, Score: 1.5})
+		places = append(places, Place{i, team})
+	}
+	return AppendRecord(nil, time.Unix(at, 0), "exp", Interleave, r, 0, []rankjson.Version{{Model: "old", Version: "1"}, {Model: "new", Version: "2"}}, ranking, places)
+}
+
+// Claim: clicks are credited to the ranking that was shown last before, and to the team of the
+// document; counted by hand.
+func TestCredit(t *testing.T) {
+	var log []byte
+	log = append(log, record(100, "u1", 0, 1, 1, 0)...)
+	log = append(log, `{"kind":"shadow","models":[],"ranking":[]}`+"\n\n"...)
+	log = append(log, record(200, "u1", 1, 0, 0, 1)...)
+	log = append(log, record(100, "u2", 0, 1)...)
+	log = append(log, record(100, "u3", 0, 1)...)
+	log = append(log, record(100, "u4", 0, 1)...)
+	c := NewCredits()
+	if err := c.ReadLog(bytes.NewReader(log)); err != nil {
+		t.Fatal(err)
+	}
+	err := c.ReadClicks(strings.NewReader(`
+{"time":"1970-01-01T00:02:30Z","user":"u1","query":"q\n","id":"d0"}
+{"time":"1970-01-01T00:02:31Z","user":"u1","query":"q\n","id":"d1"}
+{"time":"1970-01-01T00:02:32Z","user":"u1","query":"q\n","id":"d2"}
+{"user":"u1","query":"q\n","id":"d0","experiment":"exp"}
+{"user":"u2","query":"q\n","id":"d0"}
+{"user":"u2","query":"q\n","id":"d1"}
+{"user":"u3","query":"q\n","id":"d1"}
+{"user":"u3","query":"q\n","id":"d7"}
+{"user":"u9","query":"q\n","id":"d1"}
+{"user":"u3","query":"q\n","id":"d1","experiment":"other"}
+{"time":"1970-01-01T00:00:01Z","user":"u3","query":"q\n","id":"d1"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Outcome{Experiment: "exp", Models: [2]string{"old", "new"}, Shown: 5, Clicked: 4, Wins: [2]int{0, 3}, Ties: 1, Clicks: [2]int{2, 5}}
+	if got := c.Outcomes(); len(got) != 1 || got[0] != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if c.Unmatched != 4 {
+		t.Errorf("%d clicks without a ranking, want 4", c.Unmatched)
+	}
+	for _, bad := range []string{"{", `{"id":7}`, `{"user":"u"}`} {
+		if err := c.ReadClicks(strings.NewReader("\n" + bad)); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// Claim: whatever a log and clicks hold, reading them ends with outcomes or an error.
+func FuzzCredit(f *testing.F) {
+	f.Add(record(1, "u", 0, 1), []byte(`{"user":"u","query":"q\n","id":"d0"}`))
+	f.Fuzz(func(t *testing.T, log, clicks []byte) {
+		c := NewCredits()
+		if c.ReadLog(bytes.NewReader(log)) != nil || c.ReadClicks(bytes.NewReader(clicks)) != nil {
+			return
+		}
+		for _, o := range c.Outcomes() {
+			if o.Wins[0]+o.Wins[1]+o.Ties != o.Clicked || o.Clicked > o.Shown {
+				t.Errorf("%+v", o)
+			}
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package experiment
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/listwise/listwise/serve/rankjson"
+)
+
+// The kinds of records.
+const (
+	Split      = "split"      // one of several models ranked
+	Interleave = "interleave" // two models did
+	Shadow     = "shadow"     // a model scored whose ranking was not shown
+)
+
+// Record is a line of the log: what was ranked for a query, by which model.
+type Record struct {
+	Time       time.Time          `json:"time"`
+	Experiment string             `json:"experiment"`
+	Kind       string             `json:"kind"`
+	User       string             `json:"user,omitempty"`
+	Query      string             `json:"query,omitempty"`
+	Models     []rankjson.Version `json:"models"` // those that ranked; of an interleaving the first and the second team
+	Ranking    []Shown            `json:"ranking"`
+}
+
+// Shown is a document of a ranking.
+type Shown struct {
+	ID    string  `json:"id"`
+	Score float64 `json:"score"` // by the model that placed it
+	Team  int     `json:"team"`  // the place of that model among the record's
+}
+
+// AppendRecord appends the line of a record about the i-th query of a request, of which a ranking
+// was shown. Teams are those of places, nil where one model ranked.
+func AppendRecord(dst []byte, now time.Time, name, kind string, r *rankjson.Request, i int, models []rankjson.Version, ranking []rankjson.Ranked, places []Place) []byte {
+	q := &r.Queries[i]
+	dst = append(dst, `{"time":"`...)
+	dst = now.UTC().AppendFormat(dst, time.RFC3339Nano)
+	dst = rankjson.AppendString(append(dst, `","experiment":`...), name)
+	dst = rankjson.AppendString(append(dst, `,"kind":`...), kind)
+	if r.User != nil {
+		dst = rankjson.AppendString(append(dst, `,"user":`...), r.User)
+	}
+	if q.ID != nil {
+		dst = rankjson.AppendString(append(dst, `,"query":`...), q.ID)
+	}
+	dst = append(dst, `,"models":[`...)
+	for k, m := range models {
+		if k > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rankjson.AppendString(append(dst, `{"model":`...), m.Model)
+		dst = append(rankjson.AppendString(append(dst, `,"version":`...), m.Version), '}')
+	}
+	dst = append(dst, `],"ranking":[`...)
+	for k := range ranking {
+		if k > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rankjson.AppendID(append(dst, `{"id":`...), r.IDs[q.First+ranking[k].Doc], ranking[k].Doc)
+		dst = rankjson.AppendNumber(append(dst, `,"score":`...), ranking[k].Score)
+		team := 0
+		if places != nil {
+			team = places[k].Team
+		}
+		dst = append(strconv.AppendInt(append(dst, `,"team":`...), int64(team), 10), '}')
+	}
+	return append(dst, "]}\n"...)
+}

@@ -1,0 +1,255 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/listwise/listwise/serve/experiment"
+	"github.com/listwise/listwise/serve/rankjson"
+)
+
+// Experiment is a name under which several models rank. All of them have the same features.
+type Experiment struct {
+	Name string
+	Kind string // experiment.Split or experiment.Interleave
+	Arms []Arm  // two or more; of an interleaving two, whose shares do not count
+
+	// ByQuery has the id of the query, and not the user's, decide which model a request gets, or
+	// how rankings are interleaved. Of an interleaving by user it is the user's and the query's id.
+	ByQuery bool
+	Salt    string // of the hash of the id; empty: the name
+}
+
+// Arm is a model of an experiment.
+type Arm struct {
+	Model string // the name of a model or an alias
+	Share int    // of the users, or queries: its part of the sum of all shares
+}
+
+// checkExperiments checks names and arms, and that arms exist and have the same features.
+func (s *Server) checkExperiments(first *Snapshot) error {
+	s.experiments = make(map[string]*Experiment)
+	for i := range s.config.Experiments {
+		e := s.config.Experiments[i] // a copy
+		if err := CheckName(e.Name); err != nil {
+			return fmt.Errorf("experiment: %w", err)
+		}
+		if _, taken := first.Find(e.Name); taken || s.experiments[e.Name] != nil {
+			return fmt.Errorf("experiment %s: found the name taken by a model, an alias or an experiment, expected another", e.Name)
+		}
+		if e.Salt == "" {
+			e.Salt = e.Name
+		}
+		if err := e.check(); err != nil {
+			return fmt.Errorf("experiment %s: %w", e.Name, err)
+		}
+		if _, err := e.arms(first, nil); err != nil {
+			return fmt.Errorf("experiment %s: %w", e.Name, err)
+		}
+		s.experiments[e.Name] = &e
+	}
+	return nil
+}
+
+// mostShares is the largest sum of shares.
+const mostShares = 1 << 30
+
+// check checks kind and arms.
+func (e *Experiment) check() error {
+	total := 0
+	for i, a := range e.Arms {
+		if a.Share < 0 || a.Share > mostShares {
+			return fmt.Errorf("found the share %d, expected 0 to %d", a.Share, mostShares)
+		}
+		total += a.Share
+		if slices.ContainsFunc(e.Arms[:i], func(b Arm) bool { return a.Model == b.Model }) {
+			return fmt.Errorf("found the model %s twice, expected different ones", a.Model)
+		}
+	}
+	switch {
+	case e.Kind == experiment.Interleave && len(e.Arms) != 2:
+		return fmt.Errorf("found %d models, expected 2 to interleave", len(e.Arms))
+	case e.Kind == experiment.Interleave:
+	case e.Kind != experiment.Split:
+		return fmt.Errorf("found the kind %q, expected %s or %s", e.Kind, experiment.Split, experiment.Interleave)
+	case len(e.Arms) < 2:
+		return fmt.Errorf("found %d models, expected 2 or more", len(e.Arms))
+	case total == 0 || total > mostShares:
+		return fmt.Errorf("found shares that add up to %d, expected 1 to %d", total, mostShares)
+	}
+	return nil
+}
+
+// arms appends the models of an experiment as they are at one moment.
+func (e *Experiment) arms(snapshot *Snapshot, into []*Loaded) ([]*Loaded, error) {
+	for _, a := range e.Arms {
+		m, ok := snapshot.Find(a.Model)
+		if !ok {
+			return nil, snapshot.unknown(a.Model)
+		}
+		into = append(into, m)
+	}
+	for _, m := range into[1:] {
+		if !sameFeatures(into[0], m) {
+			return nil, fmt.Errorf("found models of different features, %s and %s, expected the same in the same order", into[0].Name, m.Name)
+		}
+	}
+	return into, nil
+}
+
+// sameFeatures reports whether a request that is decoded for one model is the same for another.
+func sameFeatures(a, b *Loaded) bool {
+	x, y := &a.schema, &b.schema
+	return x.Features == y.Features && slices.Equal(x.Names, y.Names) && (x.Absent == 0) == (y.Absent == 0)
+}
+
+// trial is what a job holds of an experiment.
+type trial struct {
+	models []*Loaded
+	orders [2][]int
+	scores [2][]float64
+	places []experiment.Place
+	draft  experiment.Drafter
+	shares []int
+	id     []byte
+}
+
+// try answers a request to an experiment.
+func (s *Server) try(j *job, e *Experiment) error {
+	if err := s.decode(j, j.trial.models[0]); err != nil {
+		return err
+	}
+	if e.Kind == experiment.Interleave {
+		return s.interleave(j, e)
+	}
+	return s.split(j, e)
+}
+
+// split answers with the model of the user or the query.
+func (s *Server) split(j *job, e *Experiment) error {
+	if e.ByQuery && len(j.request.Queries) > 1 {
+		return wrong("/queries", "found several queries, expected one: %s chooses the model by the query", e.Name)
+	}
+	id, err := e.idOf(j, 0)
+	if err != nil {
+		return err
+	}
+	t := &j.trial
+	t.shares = t.shares[:0]
+	for _, a := range e.Arms {
+		t.shares = append(t.shares, a.Share)
+	}
+	m := t.models[experiment.Pick(e.Salt, id, t.shares)]
+	if err := s.answer(j, m); err != nil {
+		return err
+	}
+	j.answer.Experiment = e.Name
+	s.record(j, e, []rankjson.Version{{Model: m.Name, Version: m.Version}})
+	return nil
+}
+
+// interleave answers with the rankings of both models, interleaved.
+func (s *Server) interleave(j *job, e *Experiment) error {
+	if j.request.Contributions != 0 {
+		return wrong("/contributions", "found contributions asked for, expected none: two models rank for %s", e.Name)
+	}
+	t := &j.trial
+	for k, m := range t.models {
+		if err := j.score(m); err != nil {
+			return err
+		}
+		j.rank()
+		t.scores[k] = append(t.scores[k][:0], j.scores...)
+		t.orders[k] = t.orders[k][:0]
+		for i := range j.ranked {
+			t.orders[k] = append(t.orders[k], j.ranked[i].Doc)
+		}
+	}
+	j.answer = rankjson.Answer{Model: e.Name, Models: j.answer.Models[:0], Rankings: j.answer.Rankings}
+	for _, m := range t.models {
+		j.answer.Models = append(j.answer.Models, rankjson.Version{Model: m.Name, Version: m.Version})
+	}
+	t.places = t.places[:0]
+	for i, q := range j.request.Queries {
+		id, err := e.idOf(j, i)
+		if err != nil {
+			return err
+		}
+		from, end := len(t.places), q.First+q.Docs
+		t.places = t.draft.Draft(t.places, t.orders[0][q.First:end], t.orders[1][q.First:end], e.Salt, id, j.request.Top)
+		ranking := j.ranked[q.First : q.First+len(t.places)-from]
+		for k, p := range t.places[from:] {
+			ranking[k] = rankjson.Ranked{Doc: p.Doc, Score: t.scores[p.Team][q.First+p.Doc], PlacedBy: t.models[p.Team].Name}
+		}
+		j.answer.Rankings[i] = ranking
+	}
+	s.record(j, e, j.answer.Models)
+	return nil
+}
+
+// idOf returns the id by which the i-th query of a request is assigned.
+func (e *Experiment) idOf(j *job, i int) ([]byte, error) {
+	user, query := j.request.User, j.request.Queries[i].ID
+	if e.ByQuery {
+		if query == nil {
+			return nil, wrong("/query", `found a query without an id, expected "query": %s goes by it`, e.Name)
+		}
+		return query, nil
+	}
+	if user == nil {
+		return nil, wrong("/user", `found no "user", expected an id: %s goes by it`, e.Name)
+	}
+	if e.Kind == experiment.Split {
+		return user, nil
+	}
+	j.trial.id = append(append(append(j.trial.id[:0], user...), 0), query...)
+	return j.trial.id, nil
+}
+
+func wrong(pointer, format string, args ...any) error {
+	return &rankjson.Error{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+}
+
+// record logs what is answered.
+func (s *Server) record(j *job, e *Experiment, models []rankjson.Version) {
+	if s.config.Records == nil {
+		return
+	}
+	now, places := time.Now(), j.trial.places
+	for i := range j.request.Queries {
+		ranking := j.answer.Rankings[i]
+		var teams []experiment.Place
+		if e.Kind == experiment.Interleave {
+			teams, places = places[:len(ranking)], places[len(ranking):]
+		}
+		s.config.Records.Add(experiment.AppendRecord(nil, now, e.Name, e.Kind, &j.request, i, models, ranking, teams))
+	}
+}
+
+// found is what a name stands for: a model, or an experiment, whose models are in the job.
+func (s *Server) find(j *job, name string) (m *Loaded, e *Experiment, err error) {
+	snapshot := s.Snapshot() // the request's one look at the models
+	if m, ok := snapshot.Find(name); ok {
+		return m, nil, nil
+	}
+	e, ok := s.experiments[name]
+	if !ok {
+		return nil, nil, problemf(http.StatusNotFound, "%v", s.unknown(snapshot, name))
+	}
+	if j.trial.models, err = e.arms(snapshot, j.trial.models[:0]); err != nil {
+		s.log.Error("an experiment cannot go on", "experiment", e.Name, "error", err)
+		return nil, nil, problemf(http.StatusServiceUnavailable, "the models of the experiment %s were changed and have different features now", e.Name)
+	}
+	return nil, e, nil
+}
+
+// unknown is the error about a name that is none.
+func (s *Server) unknown(snapshot *Snapshot, name string) error {
+	if len(s.experiments) == 0 {
+		return snapshot.unknown(name)
+	}
+	return errors.Join(snapshot.unknown(name), errors.New("nor is it an experiment"))
+}

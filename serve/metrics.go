@@ -1,0 +1,123 @@
+package serve
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// metrics are what /metrics tells. The names of models are those of the configuration, so that
+// clients cannot make any.
+type metrics struct {
+	registry  *prometheus.Registry
+	requests  *prometheus.CounterVec
+	seconds   *prometheus.HistogramVec
+	documents *prometheus.CounterVec
+	models    map[string]*modelMetrics // by name, and "" for requests of no model
+}
+
+// modelMetrics are those of a model, looked up once.
+type modelMetrics struct {
+	ok        prometheus.Counter
+	seconds   prometheus.Observer
+	documents prometheus.Counter
+}
+
+// buckets are seconds, from what a small request takes to what is too long for a search.
+var buckets = []float64{50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1, 2.5}
+
+// newMetrics returns the metrics of a server of models with such names.
+func newMetrics(s *Server, names []string) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry(), models: make(map[string]*modelMetrics)}
+	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "listwise_requests_total", Help: "Requests by model or experiment (empty: none that exists) and status code."}, []string{"model", "code"})
+	m.seconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "listwise_request_seconds", Help: "Time of ranking requests, from the end of their head to the end of the answer.", Buckets: buckets}, []string{"model"})
+	m.documents = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "listwise_documents_total", Help: "Documents ranked."}, []string{"model"})
+	inFlight := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "listwise_requests_in_flight", Help: "Requests that are worked at or wait for it."}, func() float64 { return float64(s.waiting.Load()) })
+	m.registry.MustRegister(m.requests, m.seconds, m.documents, inFlight, &snapshotCollector{s},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.dropped(s)
+	for _, name := range append([]string{""}, names...) {
+		m.models[name] = &modelMetrics{m.requests.WithLabelValues(name, "200"), m.seconds.WithLabelValues(name), m.documents.WithLabelValues(name)}
+	}
+	return m
+}
+
+// dropped registers what experiments lose.
+func (m *metrics) dropped(s *Server) {
+	if s.shadows != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "listwise_shadow_dropped_total", Help: "Requests that shadows did not score."},
+			func() float64 { return float64(s.Dropped()) }))
+	}
+	if log := s.config.Records; log != nil {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "listwise_experiment_log_dropped_total", Help: "Lines that the log of experiments did not get."},
+			func() float64 {
+				lines, _ := log.Dropped()
+				return float64(lines)
+			}))
+	}
+}
+
+// failed counts a request about a name that failed.
+func (m *metrics) failed(name string, status int) {
+	if m.models[name] == nil {
+		name = ""
+	}
+	m.requests.WithLabelValues(name, strconv.Itoa(status)).Inc()
+}
+
+// handler is GET /metrics.
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// snapshotCollector tells of the models as they are when it is asked.
+type snapshotCollector struct{ server *Server }
+
+var (
+	infoDesc   = prometheus.NewDesc("listwise_model_info", "The version of a model that is served: 1.", []string{"model", "version"}, nil)
+	loadedDesc = prometheus.NewDesc("listwise_model_loaded_timestamp_seconds", "When a model was read from its file.", []string{"model"}, nil)
+	faultDesc  = prometheus.NewDesc("listwise_model_fault", "1 if a model's file cannot be read and the old one is served, else 0.", []string{"model"}, nil)
+	driftDesc  = prometheus.NewDesc("listwise_feature_drift", "Population stability index of a feature's values in requests against the training data; above 0.25 is much.", []string{"model", "feature"}, nil)
+)
+
+// Describe sends the descriptions.
+func (*snapshotCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{infoDesc, loadedDesc, faultDesc, driftDesc} {
+		to <- d
+	}
+}
+
+// mostDrift is of how many features of a model the drift is told.
+const mostDrift = 2000
+
+// Collect sends the metrics.
+func (c *snapshotCollector) Collect(to chan<- prometheus.Metric) {
+	now := c.server.Snapshot()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for _, name := range now.Names() {
+		m := now.models[name]
+		gauge(infoDesc, 1, name, m.Version)
+		gauge(loadedDesc, float64(m.Since.UnixMilli())/1000, name)
+		fault := 0.0
+		if now.faults[name] != "" {
+			fault = 1
+		}
+		gauge(faultDesc, fault, name)
+		if m.drift == nil {
+			continue
+		}
+		told := make(map[string]bool) // names of features may stand twice, and be no UTF-8
+		for j := range min(m.schema.Features, mostDrift) {
+			feature := m.schema.Name(j)
+			if v, ok := m.drift.index(j); ok && !told[feature] {
+				told[feature] = true
+				gauge(driftDesc, v, name, feature)
+			}
+		}
+	}
+}

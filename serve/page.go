@@ -1,0 +1,39 @@
+package serve
+
+import (
+	_ "embed" // the files of the page
+	"net/http"
+)
+
+var (
+	//go:embed page/page.html
+	pageHTML []byte
+	//go:embed page/page.css
+	pageCSS []byte
+	//go:embed page/page.js
+	pageJS []byte
+)
+
+// policy is all that the page may do: run its own script and style, and call the service. What ids
+// or names of models hold can run nothing, whatever the script does with them.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// pagePaths are the patterns of the page, by which a model is tried by hand. They hold nothing of the models.
+var pagePaths = map[string]http.HandlerFunc{
+	"/{$}":      pageFile(pageHTML, "text/html; charset=utf-8"),
+	"/page.css": pageFile(pageCSS, "text/css; charset=utf-8"),
+	"/page.js":  pageFile(pageJS, "text/javascript; charset=utf-8"),
+}
+
+func pageFile(text []byte, kind string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", kind)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-cache")
+		_, _ = w.Write(text) // nobody is left to tell
+	}
+}

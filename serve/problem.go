@@ -1,0 +1,124 @@
+package serve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/listwise/listwise/serve/rankjson"
+)
+
+// problem is what is answered instead of a ranking: problem details by RFC 9457, with a JSON
+// pointer (RFC 6901) to what is wrong in the body.
+type problem struct {
+	Title   string  `json:"title"`
+	Status  int     `json:"status"`
+	Detail  string  `json:"detail,omitempty"`
+	Pointer *string `json:"pointer,omitempty"`
+}
+
+// Error returns the detail.
+func (p *problem) Error() string { return p.Detail }
+
+func problemf(status int, format string, args ...any) *problem {
+	return &problem{Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+}
+
+// asProblem returns the problem that an error is.
+func asProblem(err error) *problem {
+	if p, ok := errors.AsType[*problem](err); ok {
+		return p
+	}
+	if e, ok := errors.AsType[*rankjson.Error](err); ok {
+		status := http.StatusBadRequest
+		switch e.Kind {
+		case rankjson.TooLarge:
+			status = http.StatusRequestEntityTooLarge
+		case rankjson.Unprocessable:
+			status = http.StatusUnprocessableEntity
+		}
+		p := problemf(status, "%s", e.Detail)
+		p.Pointer = &e.Pointer
+		return p
+	}
+	return problemf(http.StatusInternalServerError, "the server could not answer")
+}
+
+// fail answers with the problem that an error is.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := asProblem(err)
+	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+		s.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if p.Status == http.StatusTooManyRequests {
+		h.Set("Retry-After", "1")
+	}
+	writeJSON(w, p.Status, p)
+}
+
+// writeJSON writes a body whose type the header has.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		status, text = http.StatusInternalServerError, []byte(`{"title":"Internal Server Error","status":500}`)
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)+1))
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // nobody is left to tell
+}
+
+// recovered answers a request whose handler panicked; the server goes on.
+func (s *Server) recovered(w http.ResponseWriter, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(cause) // net/http closes the connection
+	}
+	s.log.Error("a request panicked", "method", r.Method, "path", r.URL.Path, "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	s.fail(w, r, problemf(http.StatusInternalServerError, "the server could not answer"))
+}
+
+// everywhereElse is the pattern of paths and methods that no other has.
+const everywhereElse = "/"
+
+// rankSuffix ends the path of a request to rank.
+const rankSuffix = ":rank"
+
+// unknownPath answers a request for what there is not: another path, or another method of a path.
+func (s *Server) unknownPath(w http.ResponseWriter, r *http.Request) {
+	method := s.methodOf(r)
+	if method == "" {
+		s.fail(w, r, problemf(http.StatusNotFound, "found no such path, expected one that /openapi.json has"))
+		return
+	}
+	w.Header().Set("Allow", method)
+	s.fail(w, r, problemf(http.StatusMethodNotAllowed, "found the method %.20s, expected %s", r.Method, method))
+}
+
+// methodOf returns the method of a request's path; "" if there is no such path.
+func (s *Server) methodOf(r *http.Request) string {
+	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/models/"); ok {
+		rank := strings.TrimSuffix(name, rankSuffix)
+		switch {
+		case CheckName(rank) != nil:
+			return ""
+		case rank != name:
+			return http.MethodPost
+		}
+		return http.MethodGet
+	}
+	other := &http.Request{Method: http.MethodGet, URL: r.URL, Host: r.Host}
+	if _, pattern := s.mux.Handler(other); pattern == everywhereElse {
+		return ""
+	}
+	return http.MethodGet
+}

@@ -1,0 +1,229 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/listwise/listwise/serve/experiment"
+	"github.com/listwise/listwise/serve/rankjson"
+)
+
+// The headers of an answer, shared by all of them: maps of headers hold slices.
+var (
+	jsonType   = []string{mediaJSON}
+	binaryType = []string{mediaBinary}
+	noSniff    = []string{"nosniff"}
+)
+
+// call is POST /v1/models/NAME:rank.
+func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	name, ok := strings.CutSuffix(r.PathValue("call"), rankSuffix)
+	if !ok {
+		s.unknownPath(w, r)
+		return
+	}
+	begun := time.Now()
+	docs, err := s.rank(w, r, name)
+	if err != nil {
+		s.metrics.failed(s.Snapshot().canonical(name), asProblem(err).Status)
+		s.fail(w, r, err)
+		return
+	}
+	m := s.metrics.models[s.Snapshot().canonical(name)]
+	m.ok.Inc()
+	m.documents.Add(float64(docs))
+	m.seconds.Observe(time.Since(begun).Seconds())
+}
+
+// job is the memory of one request, from a pool.
+type job struct {
+	form    form
+	body    bytes.Buffer
+	reader  bodyReader
+	model   *Loaded // that ranked
+	request rankjson.Request
+	scores  []float64
+	ranked  []rankjson.Ranked
+	answer  rankjson.Answer
+	trial   trial
+	out     []byte
+
+	length   [1]string // of out, as a header
+	lengthOf int
+}
+
+// contentLength is the header of an answer's length. net/http copies it when the answer is written.
+func (j *job) contentLength() []string {
+	if n := len(j.out); n != j.lengthOf {
+		j.length[0], j.lengthOf = strconv.Itoa(n), n
+	}
+	return j.length[:]
+}
+
+// mostKept is how many bytes of memory a job may have that goes back to the pool.
+const mostKept = 4 << 20
+
+// size is about how many bytes of memory a job has.
+func (j *job) size() int {
+	return j.body.Cap() + 4*cap(j.request.X) + 24*cap(j.request.IDs) + 8*cap(j.scores) + 32*cap(j.ranked) + cap(j.out)
+}
+
+// rank answers a request about the model or the experiment of a name, and returns the number of
+// its documents.
+func (s *Server) rank(w http.ResponseWriter, r *http.Request, name string) (docs int, err error) {
+	j := s.jobs.Get().(*job)
+	defer func() {
+		j.reader.done()
+		if j.size() <= mostKept {
+			s.jobs.Put(j)
+		}
+	}()
+	m, e, err := s.find(j, name)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.permitAll(r, j, m); err != nil {
+		return 0, err
+	}
+	if j.form, err = formOf(r); err != nil {
+		return 0, err
+	}
+	if err := s.read(j, w, r); err != nil {
+		return 0, err
+	}
+	if err := s.work(r, func() error { return s.reply(j, m, e) }); err != nil {
+		return 0, err
+	}
+	h := w.Header()
+	h["X-Content-Type-Options"], h["Content-Type"] = noSniff, jsonType
+	if j.form.scores {
+		h["Content-Type"] = binaryType
+	}
+	h["Content-Length"] = j.contentLength()
+	if j.model != nil { // one, not two of an interleaving
+		h["Listwise-Model"], h["Listwise-Version"] = j.model.nameHeader, j.model.versionHeader
+	}
+	_, _ = w.Write(j.out) // nobody is left to tell
+	return j.request.Docs(), nil
+}
+
+// work does the work of a request when there is a slot for it.
+func (s *Server) work(r *http.Request, do func() error) error {
+	if s.waiting.Add(1) > int64(s.limits.Concurrent) {
+		s.waiting.Add(-1)
+		return problemf(http.StatusTooManyRequests, "found %d requests at once, expected no more: try again", s.limits.Concurrent)
+	}
+	defer s.waiting.Add(-1)
+	select {
+	case s.slots <- struct{}{}:
+	case <-r.Context().Done():
+		return problemf(http.StatusServiceUnavailable, "the request was given up")
+	}
+	defer func() { <-s.slots }()
+	return do()
+}
+
+// reply makes the answer of a request about a model, or to an experiment unless that is nil.
+func (s *Server) reply(j *job, m *Loaded, e *Experiment) error {
+	var err error
+	j.model = nil
+	switch {
+	case e != nil && e.Kind == experiment.Interleave && j.form.scores:
+		return problemf(http.StatusNotAcceptable, "found scores asked for, expected Accept: %s: the documents have scores of two models", mediaJSON)
+	case e != nil:
+		err = s.try(j, e)
+	default:
+		if err = s.decode(j, m); err == nil {
+			err = s.answer(j, m)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return j.write()
+}
+
+// decode reads the request about a model.
+func (s *Server) decode(j *job, m *Loaded) error {
+	if j.form.binary {
+		return s.decodeBinary(j, m)
+	}
+	return j.request.Decode(j.body.Bytes(), &m.schema, s.limitsOf(), s.config.Lenient)
+}
+
+// answer has a model rank.
+func (s *Server) answer(j *job, m *Loaded) error {
+	if err := j.score(m); err != nil {
+		return err
+	}
+	j.rank()
+	j.answer = rankjson.Answer{Model: m.Name, Version: m.Version, Models: j.answer.Models[:0], Rankings: j.answer.Rankings}
+	j.model = m
+	s.shade(j, m)
+	return nil
+}
+
+// write writes the answer to j.out.
+func (j *job) write() (err error) {
+	switch {
+	case j.form.scores:
+		j.out = appendScores(j.out[:0], j.scores)
+	case j.request.Contributions != 0:
+		j.out, err = j.appendExplained(j.out[:0], j.model)
+	default:
+		j.out = rankjson.AppendAnswer(j.out[:0], &j.answer, &j.request)
+	}
+	return err
+}
+
+// limitsOf returns what requests may hold.
+func (s *Server) limitsOf() rankjson.Limits {
+	return rankjson.Limits{Documents: s.limits.Documents, Cells: s.limits.cells(), Queries: s.limits.Queries}
+}
+
+// score sets the scores of all documents.
+func (j *job) score(m *Loaded) error {
+	j.scores = slices.Grow(j.scores[:0], j.request.Docs())[:j.request.Docs()]
+	for i, q := range j.request.Queries {
+		end := q.First + q.Docs
+		x := j.request.X[q.First*m.schema.Features : end*m.schema.Features]
+		if err := m.Model.ScoreWhole(j.scores[q.First:end], x); err != nil {
+			e := &rankjson.Error{Kind: rankjson.Unprocessable, Pointer: "/documents", Detail: err.Error()}
+			if j.request.Several {
+				e.Pointer = "/queries/" + strconv.Itoa(i) + "/documents"
+			}
+			return e
+		}
+		m.drift.add(x)
+	}
+	return nil
+}
+
+// rank sets the rankings of all queries, best first, ties in the order of the request.
+func (j *job) rank() {
+	j.ranked = j.ranked[:0]
+	j.answer.Rankings = j.answer.Rankings[:0]
+	for _, q := range j.request.Queries {
+		for doc := range q.Docs {
+			j.ranked = append(j.ranked, rankjson.Ranked{Doc: doc, Score: j.scores[q.First+doc]})
+		}
+	}
+	for _, q := range j.request.Queries {
+		ranking := j.ranked[q.First : q.First+q.Docs]
+		slices.SortFunc(ranking, func(a, b rankjson.Ranked) int {
+			if c := cmp.Compare(b.Score, a.Score); c != 0 {
+				return c
+			}
+			return cmp.Compare(a.Doc, b.Doc)
+		})
+		if j.request.Top > 0 {
+			ranking = ranking[:min(j.request.Top, len(ranking))]
+		}
+		j.answer.Rankings = append(j.answer.Rankings, ranking)
+	}
+}

@@ -1,0 +1,155 @@
+package rankjson
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Ranked is a document of a ranking.
+type Ranked struct {
+	Doc      int // its place in its query, from 0
+	Score    float64
+	PlacedBy string // the model that placed it, of an interleaved ranking; else empty
+}
+
+// Version is a model by its name and the version of its file.
+type Version struct {
+	Model   string `json:"model"`
+	Version string `json:"version"`
+}
+
+// Answer is what a request is answered with.
+type Answer struct {
+	Model      string // the model that ranked, or the experiment whose models did
+	Version    string // of the model; empty where several ranked
+	Experiment string // that chose the model; empty where the request did
+	Models     []Version
+	Rankings   [][]Ranked // one a query, best first
+}
+
+// AppendAnswer appends the JSON text of the answer to a request, which it has the ids of.
+func AppendAnswer(dst []byte, a *Answer, r *Request) []byte {
+	dst = append(dst, `{"model":`...)
+	dst = AppendString(dst, a.Model)
+	if a.Version != "" {
+		dst = append(dst, `,"version":`...)
+		dst = AppendString(dst, a.Version)
+	}
+	if a.Experiment != "" {
+		dst = append(dst, `,"experiment":`...)
+		dst = AppendString(dst, a.Experiment)
+	}
+	for i, m := range a.Models {
+		if i == 0 {
+			dst = append(dst, `,"models":{`...)
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = append(AppendString(dst, m.Model), ':')
+		dst = AppendString(dst, m.Version)
+		if i == len(a.Models)-1 {
+			dst = append(dst, '}')
+		}
+	}
+	if !r.Several {
+		return append(appendRanking(append(dst, ','), &r.Queries[0], a.Rankings[0], r), '}', '\n')
+	}
+	dst = append(dst, `,"rankings":[`...)
+	for i := range r.Queries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendRanking(append(dst, '{'), &r.Queries[i], a.Rankings[i], r), '}')
+	}
+	return append(dst, "]}\n"...)
+}
+
+// appendRanking appends the members of a query.
+func appendRanking(dst []byte, q *Query, ranking []Ranked, r *Request) []byte {
+	if q.ID != nil {
+		dst = append(dst, `"query":`...)
+		dst = append(AppendString(dst, q.ID), ',')
+	}
+	dst = append(dst, `"ranking":[`...)
+	for i := range ranking {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		doc := &ranking[i]
+		dst = AppendID(append(dst, `{"id":`...), r.IDs[q.First+doc.Doc], doc.Doc)
+		dst = append(dst, `,"rank":`...)
+		dst = strconv.AppendInt(dst, int64(i)+1, 10)
+		dst = append(dst, `,"score":`...)
+		dst = AppendNumber(dst, doc.Score)
+		if doc.PlacedBy != "" {
+			dst = append(dst, `,"placed_by":`...)
+			dst = AppendString(dst, doc.PlacedBy)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+// AppendID appends the id of a document, or its number in its query, from 1, if it has none.
+func AppendID(dst, id []byte, doc int) []byte {
+	if id == nil {
+		return append(strconv.AppendInt(append(dst, '"'), int64(doc)+1, 10), '"')
+	}
+	return AppendString(dst, id)
+}
+
+// AppendNumber appends a finite number as encoding/json writes it: the shortest text that
+// reads as the same float64.
+func AppendNumber(dst []byte, v float64) []byte {
+	if a := math.Abs(v); a == 0 || a >= 1e-6 && a < 1e21 {
+		return strconv.AppendFloat(dst, v, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, v, 'e', -1, 64)
+	if n := len(dst); dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' { // e-09
+		dst[n-2] = dst[n-1]
+		return dst[:n-1]
+	}
+	return dst
+}
+
+// AppendString appends a text as a string of JSON. Characters that mean something in HTML are
+// escaped, and bytes that are no UTF-8 become U+FFFD.
+func AppendString[T string | []byte](dst []byte, text T) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if plain[c] {
+			i++
+			continue
+		}
+		dst = append(dst, text[from:i]...)
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < utf8.RuneSelf:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			r, n := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+			if r == '\u2028' || r == '\u2029' { // ends a line of JavaScript
+				dst = append(dst, '\\', 'u', '2', '0', '2', hex[r&15])
+			} else {
+				dst = utf8.AppendRune(dst, r)
+			}
+			i += n - 1
+		}
+		i++
+		from = i
+	}
+	return append(append(dst, text[from:]...), '"')
+}
+
+// plain marks the bytes that stand for themselves wherever JSON is put.
+var plain = func() (t [256]bool) {
+	for c := range t {
+		t[c] = ordinary[c] && c != '<' && c != '>' && c != '&' && c != 0x7f
+	}
+	return t
+}()

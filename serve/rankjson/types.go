@@ -1,0 +1,111 @@
+// Package rankjson decodes requests to rank documents and encodes the answers: the one
+// JSON text of the service that must be fast.
+//
+// Start reading at [Request.Decode]: scan.go reads keys and strings, number.go numbers,
+// features.go the values of a document; answer.go has [AppendAnswer]. Decoding is strict:
+// what is no JSON, a key that is not known or stands twice, a number that float32 cannot
+// hold, text that is no UTF-8 and anything behind the request are errors, which name the
+// place. The package knows no models and nothing of HTTP.
+package rankjson
+
+import "strconv"
+
+// Schema is what decoding needs to know of a model. It is immutable and may be shared.
+type Schema struct {
+	Features int            // of a document: the columns of [Request].X
+	Columns  map[string]int // of the names, from 0; nil: names are "1", "2", …
+	Names    []string       // one a feature, or nil
+	Absent   float32        // what a feature becomes that is not there, where that is allowed: 0, or NaN for a missing value
+	Unnamed  string         // why features cannot be given by name; empty if they can
+}
+
+// Limits bound what a request may ask for; 0 is no limit.
+type Limits struct {
+	Documents int // of all queries
+	Cells     int // documents × features of the model
+	Queries   int
+}
+
+// Column returns the column of the feature of a name.
+func (s *Schema) Column(name []byte) (column int, known bool) {
+	if s.Columns != nil {
+		column, known = s.Columns[string(name)]
+		return column, known
+	}
+	const mostDigits = 9
+	if len(name) == 0 || len(name) > mostDigits || name[0] == '0' {
+		return 0, false
+	}
+	for _, c := range name {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		column = 10*column + int(c-'0')
+	}
+	return column - 1, column <= s.Features
+}
+
+// Name returns the name of the feature of a column: its number from 1 if features have none.
+func (s *Schema) Name(column int) string {
+	if s.Names == nil {
+		return strconv.Itoa(column + 1)
+	}
+	return s.Names[column]
+}
+
+// Query is a query of a request. Its documents are those from First on, counted over all queries.
+type Query struct {
+	ID          []byte // nil if it has none
+	First, Docs int
+}
+
+// All as [Request].Contributions stands for those of all features.
+const All = -1
+
+// Request is a decoded request. The zero value is ready; a Request that is used again
+// needs no new memory for what is no larger than before. It is not safe for concurrent use.
+type Request struct {
+	Several       bool // it has "queries", and so has the answer
+	Queries       []Query
+	IDs           [][]byte  // one a document; nil where the documents of a query have none
+	X             []float32 // row-major, documents × Schema.Features; NaN is a missing value
+	Top           int       // documents of every ranking that are asked for; 0: all
+	Contributions int       // of largest magnitude that are asked for; 0: none; or All
+	Lenient       bool      // features that are not there are Schema.Absent, others are passed over
+	User          []byte    // nil if there is none
+
+	decoder decoder
+}
+
+// Docs returns the number of documents of all queries.
+func (r *Request) Docs() int { return len(r.IDs) }
+
+// Padding is the number of bytes of capacity behind a body that let it be decoded where it
+// lies; a body without them is copied.
+const Padding = 16
+
+// Kind says what is wrong with a request.
+type Kind int
+
+// What is wrong with a request.
+const (
+	Malformed     Kind = iota // it is no JSON, or not such a request
+	TooLarge                  // it is beyond the Limits
+	Unprocessable             // its features are not the model's
+)
+
+// Error is a request that cannot be decoded.
+type Error struct {
+	Pointer string // to the value, as in RFC 6901; empty for the whole
+	Offset  int    // bytes before what was found
+	Detail  string // what was found, and what was expected
+	Kind    Kind
+}
+
+// Error returns the place and the detail.
+func (e *Error) Error() string {
+	if e.Pointer == "" {
+		return e.Detail
+	}
+	return e.Pointer + ": " + e.Detail
+}

@@ -1,0 +1,162 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/listwise/listwise/serve/experiment"
+	"github.com/listwise/listwise/serve/rankjson"
+)
+
+// Shadows wait in a queue of at most so many requests and bytes of features.
+const (
+	mostShadows     = 256
+	mostShadowBytes = 64 << 20
+)
+
+// shadows score requests a second time, by models whose rankings are logged and never answered, when
+// there is time.
+type shadows struct {
+	records *experiment.Log
+	queue   chan *shadow
+	bytes   atomic.Int64
+	dropped atomic.Int64 // requests
+	done    chan struct{}
+	closing sync.RWMutex // held for reading while a request is added
+	closed  bool
+}
+
+// shadow is a copy of a request, which another model is to score.
+type shadow struct {
+	job
+	of    string
+	model *Loaded
+}
+
+// newShadows starts the scoring.
+func newShadows(records *experiment.Log) *shadows {
+	s := &shadows{records: records, queue: make(chan *shadow, mostShadows), done: make(chan struct{})}
+	go s.run()
+	return s
+}
+
+// checkShadows checks the names, and that shadows have the features of those they shadow.
+func (s *Server) checkShadows(first *Snapshot) error {
+	for _, of := range slices.Sorted(maps.Keys(s.config.Shadows)) {
+		m, ok := first.models[of]
+		if !ok {
+			return fmt.Errorf("found a shadow of %w", first.unknown(of))
+		}
+		for _, name := range s.config.Shadows[of] {
+			shadow, ok := first.Find(name)
+			switch {
+			case !ok:
+				return fmt.Errorf("shadow of %s: %w", of, first.unknown(name))
+			case shadow == m:
+				return fmt.Errorf("found %s as a shadow of itself, expected another model", of)
+			case !sameFeatures(m, shadow):
+				return fmt.Errorf("found %s as a shadow of %s, whose features are others, expected the same in the same order", name, of)
+			}
+		}
+	}
+	if len(s.config.Shadows) > 0 && s.config.Records == nil {
+		return errors.New("found shadows without a log of experiments, expected one that gets their rankings")
+	}
+	return nil
+}
+
+// shade gives a request that a model has answered to the model's shadows. It never waits.
+func (s *Server) shade(j *job, m *Loaded) {
+	for _, name := range s.config.Shadows[m.Name] {
+		other, ok := s.Snapshot().Find(name)
+		if !ok || !sameFeatures(m, other) {
+			s.shadows.dropped.Add(1) // it was changed
+			continue
+		}
+		s.shadows.add(&j.request, m.Name, other)
+	}
+}
+
+// add queues a copy of a request unless too much waits.
+func (s *shadows) add(r *rankjson.Request, of string, m *Loaded) {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	size := int64(4*len(r.X) + 64*len(r.IDs))
+	if s.closed || s.bytes.Add(size) > mostShadowBytes {
+		if !s.closed {
+			s.bytes.Add(-size)
+		}
+		s.dropped.Add(1)
+		return
+	}
+	c := &shadow{of: of, model: m}
+	c.request = rankjson.Request{Queries: slices.Clone(r.Queries), X: slices.Clone(r.X), Top: r.Top, User: slices.Clone(r.User), IDs: make([][]byte, len(r.IDs))}
+	for i, id := range r.IDs {
+		c.request.IDs[i] = slices.Clone(id)
+	}
+	for i := range c.request.Queries {
+		c.request.Queries[i].ID = slices.Clone(c.request.Queries[i].ID)
+	}
+	select {
+	case s.queue <- c:
+	default:
+		s.bytes.Add(-size)
+		s.dropped.Add(1)
+	}
+}
+
+// run scores what is queued.
+func (s *shadows) run() {
+	defer close(s.done)
+	for c := range s.queue {
+		s.score(c)
+		s.bytes.Add(-int64(4*len(c.request.X) + 64*len(c.request.IDs)))
+	}
+}
+
+func (s *shadows) score(c *shadow) {
+	defer func() {
+		if recover() != nil {
+			s.dropped.Add(1)
+		}
+	}()
+	if err := c.score(c.model); err != nil {
+		s.dropped.Add(1)
+		return
+	}
+	c.rank()
+	now, models := time.Now(), []rankjson.Version{{Model: c.model.Name, Version: c.model.Version}}
+	for i := range c.request.Queries {
+		s.records.Add(experiment.AppendRecord(nil, now, c.of, experiment.Shadow, &c.request, i, models, c.answer.Rankings[i], nil))
+	}
+}
+
+// Dropped returns how many requests shadows did not score, since too many waited or since their
+// models could not.
+func (s *Server) Dropped() int64 {
+	if s.shadows == nil {
+		return 0
+	}
+	return s.shadows.dropped.Load()
+}
+
+// Close ends what the server does by itself, once it has no requests any more: shadows score what is
+// queued. The log of experiments is the caller's to close, afterwards.
+func (s *Server) Close() {
+	if s.shadows == nil {
+		return
+	}
+	s.shadows.closing.Lock()
+	ended := s.shadows.closed
+	s.shadows.closed = true
+	s.shadows.closing.Unlock()
+	if !ended {
+		close(s.shadows.queue)
+	}
+	<-s.shadows.done
+}
