@@ -10,12 +10,15 @@ import (
 
 	"github.com/listwise/listwise/auto"
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/tune"
 )
 
 type autoFlags struct {
 	learning
+	recording
 	measuring
+	slicer
 	source
 	selectBy string
 	jobs     int
@@ -52,7 +55,8 @@ from all queries of the folds. Test data that --test names are never learned fro
 
 The output folder gets model.json; report.html; commands.sh, whose commands make
 every model anew, byte for byte; trials.jsonl, a line a trial; results.json; the
-models that were fused, in members/; and for every fold the fusions, in folds/,
+models that were fused, in members/; for every fold, in curves/, the learning curves
+of the best of them that have any; and for every fold the fusions, in folds/,
 which compare and report take as systems. A run that was killed goes on where it was.`,
 		Example: `  listwise auto --data shop.csv --out runs/shop --budget 10m
   listwise auto --data MQ2008 --out runs/mq2008 --trials 300
@@ -76,10 +80,12 @@ which compare and report take as systems. A run that was killed goes on where it
 	fl.DurationVar(&f.budget, "budget", defaultBudget, "`time` that all of it takes, such as 10m; 0: any; which trials are done then depends on the machine, and --trials with their number gives the same bytes anywhere")
 	addWhole(fl, &f.trials, "trials", 0, 0, "`number` of trials, each a setting of a method on all folds (default: as many as the time allows)")
 	fl.IntSliceVar(&f.without, "without", nil, "`numbers` of trials, separated by commas, that are left out: those that were under way when the time of another run was over")
-	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "`number` of models that are fused, at most")
+	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "`number` of methods, each with a scorer, that are fused with all that was tried of them, at most")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
+	f.slicer.addTo(cmd)
 	f.measuring.addTo(cmd, usualMeasures, "`measures` to report")
 	f.addData(cmd)
+	f.recording.addTo(cmd)
 	return cmd
 }
 
@@ -102,21 +108,29 @@ func (f *autoFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
+	rec := f.begin(env, func() *runs.Run { return f.recorded(config) })
+	out, err := f.produce(ctx, env, config, rec)
+	return rec.conclude(out, err)
+}
+
+// produce makes the model, and leaves the results in the folder.
+func (f *autoFlags) produce(ctx context.Context, env *environment, config *auto.Config, rec *recorder) (report, error) {
 	bar := env.startProgress("trials", 0)
 	config.Observe = func(p auto.Progress) { bar.observeTrials(config.Tune.Select.Name(), p) }
 	result, err := auto.Run(ctx, *config)
 	bar.finish()
 	if err != nil {
-		return err
+		return report{}, err
 	}
 	m, err := f.measureFusions(result)
 	if err != nil {
-		return err
+		return report{}, err
 	}
 	if err := f.write(ctx, env, result, m); err != nil {
-		return err
+		return report{}, err
 	}
-	return env.print(f.report(result, m))
+	f.record(rec, result, m)
+	return f.report(result, m), nil
 }
 
 // observeTrials shows how many trainings are done and the best so far.
@@ -142,6 +156,9 @@ func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config,
 	t := &c.Tune
 	t.Seed, t.Jobs, t.Dir = f.seed, f.jobs, filepath.Join(f.out, "journal")
 	opts, err := f.tuning(t, &f.measuring, f.selectBy)
+	if err == nil {
+		err = f.ask(&opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +167,7 @@ func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config,
 	}
 	warnOfFolds(env, t.Folds)
 	t.Convention = env.settle(t.Convention, dataOf(t.Folds)...)
-	return c, nil
+	return c, f.divisible(testsOfFolds(t.Folds), t.Convention.Threshold())
 }
 
 // source are the flags that name data to choose by: folds, the files of one, or one file.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/listwise/listwise/auto"
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/method"
 )
 
@@ -29,11 +30,13 @@ func (f *autoFlags) commands(r *auto.Result) (string, error) {
 	c := autoCommands{retraining: how, flags: f, result: r}
 	fmt.Fprintf(&c.text, "# %d of %d trials were done. All that is in the folder comes of\n# %s\n", r.Trials, r.Of, commandLine(c.all()...))
 	fmt.Fprintf(&c.text, "\n# The model, of all data:\n")
-	c.fusion(&r.Final, c.whole(), filepath.Join(f.out, modelName))
+	c.fusion(&r.Final, material{c.whole(), []*dataset.Dataset{r.Whole}}, filepath.Join(f.out, modelName))
 	for k := range r.Folds {
 		if len(r.Folds) > 1 && r.Folds[k].Model != nil {
 			fmt.Fprintf(&c.text, "\n# %s, whose test data it has not seen:\n", r.Folds[k].Name)
-			c.fusion(&r.Folds[k], []string{c.files[k].Train, c.files[k].Valid}, f.foldModel(autoSystem, r.Folds[k].Name))
+			fold := &r.Tune.Folds[k]
+			from := material{[]string{c.files[k].Train, c.files[k].Valid}, []*dataset.Dataset{fold.Train, fold.Valid}}
+			c.fusion(&r.Folds[k], from, f.foldModel(autoSystem, r.Folds[k].Name))
 		}
 	}
 	return c.text.String(), nil
@@ -45,7 +48,7 @@ func (c *autoCommands) all() []string {
 	args := []string{"auto"}
 	f.cmd.Flags().Visit(func(flag *pflag.Flag) {
 		switch flag.Name {
-		case "trials", "without", "budget", "out", "format", "quiet", "jobs":
+		case "trials", "without", "budget", "out", "format", "quiet", "jobs", "no-record":
 		case "transform":
 			for _, t := range f.transform {
 				args = append(args, "--transform", t)
@@ -62,7 +65,7 @@ func (c *autoCommands) all() []string {
 }
 
 // fusion writes the commands of the members and of their fusion.
-func (c *autoCommands) fusion(of *auto.Fused, train []string, model string) {
+func (c *autoCommands) fusion(of *auto.Fused, from material, model string) {
 	var members []string
 	for i := range of.Members {
 		path := c.flags.memberFile(of, i)
@@ -70,17 +73,17 @@ func (c *autoCommands) fusion(of *auto.Fused, train []string, model string) {
 			path = model
 		}
 		members = append(members, path)
-		fmt.Fprintln(&c.text, commandLine(c.member(&of.Members[i], train, path)...))
+		fmt.Fprintln(&c.text, commandLine(c.member(&of.Members[i], from, path)...))
 	}
 	if len(members) > 1 {
-		args := append([]string{"fuse", "--data", train[0]}, c.shared(newFuseCommand(new(environment)), "missing")...)
+		args := append([]string{"fuse", "--data", from.files[0]}, c.shared(newFuseCommand(new(environment)), "missing")...)
 		args = append(args, "--rule", auto.Rule().Kind.String(), "--scale", auto.Rule().Scale.String(), "--weights", "equal", "--model", model)
 		fmt.Fprintln(&c.text, commandLine(append(args, members...)...))
 	}
 }
 
 // member returns the command that trains a member anew.
-func (c *autoCommands) member(m *auto.Member, train []string, path string) []string {
+func (c *autoCommands) member(m *auto.Member, from material, path string) []string {
 	own := []string{"--scorer", m.Entry.Own.Scorer, "--views", m.Entry.Own.Views.String()}
-	return c.train(m.Entry.Method, own, m.Setting.(method.Values), m.Entry.Own.Seed, train, path)
+	return c.train(m.Entry.Method, own, m.Setting.(method.Values), m.Entry.Own.Seed, from, path)
 }

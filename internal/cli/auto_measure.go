@@ -25,7 +25,9 @@ type autoMeasured struct {
 	tested    bool
 	divisions []ensemble.Division
 	names     []string
+	results   [][]*measure.Result // of each system on each fold
 	rows      [][]tune.Summary    // of each system
+	slices    *slicedMeans
 	compared  []*stats.Comparison // by each measure, every system with the first; nil where there is but one query
 }
 
@@ -56,8 +58,13 @@ func (f *autoFlags) measureFusions(r *auto.Result) (*autoMeasured, error) {
 	}
 	var pooled []*measure.Result
 	for _, name := range m.names {
+		m.results = append(m.results, results[name])
 		m.rows = append(m.rows, tune.Summarise(results[name]...))
 		pooled = append(pooled, measure.Pool(results[name]...))
+	}
+	var err error
+	if m.slices, err = f.of(testsOf(m.divisions), r.Tune.Convention, m.names, m.results); err != nil {
+		return nil, err
 	}
 	for _, by := range r.Tune.Measures {
 		c, err := comparedBy(by, pooled, f.seed)

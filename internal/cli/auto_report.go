@@ -36,6 +36,7 @@ type autoSystemJSON struct {
 	System     string                     `json:"system"`
 	Measures   map[string]tuneMeasureJSON `json:"measures"`
 	Difference map[string]autoTestJSON    `json:"first_system_minus_this,omitempty"` // by measure
+	Slices     []slicedJSON               `json:"slices,omitempty"`
 }
 
 // autoTestJSON is a paired comparison over the queries.
@@ -58,7 +59,7 @@ func autoSummary(r *auto.Result, m *autoMeasured) autoJSON {
 		j.Folds = append(j.Folds, autoFoldJSON{r.Folds[k].Name, membersJSON(r.Folds[k].Members)})
 	}
 	for s, name := range m.names {
-		system := autoSystemJSON{System: name, Measures: measuresJSON(m.rows[s])}
+		system := autoSystemJSON{System: name, Measures: measuresJSON(m.rows[s]), Slices: m.slices.json(s)}
 		if s > 0 {
 			system.Difference = make(map[string]autoTestJSON)
 			for i, by := range r.Tune.Measures {
@@ -86,8 +87,8 @@ func (m *autoMeasured) pair(by, system int) autoTestJSON {
 			if p.B == 0 {
 				sign = -1
 			}
-			low, high := sign*p.Interval.Low, sign*p.Interval.High
-			return autoTestJSON{sign * p.Difference, [2]float64{min(low, high), max(low, high)}, p.T.P, p.Randomization.P}
+			low, high := float64(sign*p.Interval.Low)+0, float64(sign*p.Interval.High)+0 // no -0
+			return autoTestJSON{float64(sign*p.Difference) + 0, [2]float64{min(low, high), max(low, high)}, p.T.P, p.Randomization.P}
 		}
 	}
 	return autoTestJSON{}
@@ -104,6 +105,7 @@ func (f *autoFlags) report(r *auto.Result, m *autoMeasured) report {
 	if several {
 		out.columns = append(out.columns, "mean", "pooled")
 	}
+	out.slices, out.sliceIn = m.slices, foldRow(len(out.columns))
 	for s, name := range m.names {
 		out.addMeans(name, m.rows[s], several)
 	}
@@ -138,7 +140,7 @@ func (f *autoFlags) report(r *auto.Result, m *autoMeasured) report {
 	}
 	best := r.Final.Members[0]
 	out.notes = append(out.notes,
-		fmt.Sprintf("%s; the model fuses %d of %d candidates, the first %s with %s %.4f on validation", done, len(r.Final.Members), len(r.Final.Candidates), best.Entry.Name, r.Tune.Select.Name(), best.Validation),
+		fmt.Sprintf("%s; the model fuses %d of the %d candidates (members: %d), the first %s with %s %.4f on validation", done, r.Final.Chosen, len(r.Final.Candidates), len(r.Final.Members), best.Entry.Name, r.Tune.Select.Name(), best.Validation),
 		fmt.Sprintf("wrote %s; commands.sh there makes it anew", filepath.Join(f.out, modelName)))
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 	page "github.com/listwise/listwise/internal/report"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/slicing"
 )
 
 // modelName is the file of the last model.
@@ -21,12 +22,12 @@ const modelName = "model.json"
 
 func (f *autoFlags) targets() *targets {
 	t := new(targets).reads("--data", f.data).reads("--train", f.files.Train).reads("--valid", f.files.Valid)
-	return t.reads("--test", f.files.Test).fills(f.out)
+	return t.reads("--test", f.files.Test).reads("--by", slicing.Files(f.by)...).fills(f.out)
 }
 
 // memberFile returns the file of a member of a fusion.
 func (f *autoFlags) memberFile(of *auto.Fused, i int) string {
-	return filepath.Join(f.out, "members", of.Name, fmt.Sprintf("%02d-%s.json", i+1, of.Members[i].Entry.Name))
+	return filepath.Join(f.out, "members", of.Name, fmt.Sprintf("%03d-%s.json", i+1, of.Members[i].Entry.Name))
 }
 
 // foldModel returns the file of a system's model of a fold.
@@ -79,6 +80,15 @@ func (f *autoFlags) write(ctx context.Context, env *environment, r *auto.Result,
 	if err := text("trials.jsonl", trials); err != nil {
 		return err
 	}
+	for _, c := range chosenCurves(r) {
+		name := filepath.Join("curves", c.fold, c.Entry.Name+".curve")
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(f.out, name)), 0o755); err != nil {
+			return err
+		}
+		if err := text(name, string(c.Curve)); err != nil {
+			return err
+		}
+	}
 	if err := atomicfile.Write(filepath.Join(f.out, "results.json"), atomicfile.JSON(autoSummary(r, m))); err != nil {
 		return err
 	}
@@ -91,6 +101,49 @@ func saveIn(path string, m *model.Model) error {
 		return err
 	}
 	return m.Save(path)
+}
+
+// mostCurves is how many learning curves of a fold are written and shown: those of the best candidates.
+const mostCurves = 8
+
+// curveOf is the learning curve of the best trial of a candidate.
+type curveOf struct {
+	*auto.Member
+
+	fold string
+}
+
+// chosenCurves returns the learning curves of what was chosen in every fold, of methods that have any.
+func chosenCurves(r *auto.Result) []curveOf {
+	var all []curveOf
+	for k := range r.Folds {
+		f, n := &r.Folds[k], 0
+		seen := make(map[string]bool)
+		for i := range f.Members {
+			m := &f.Members[i]
+			name := m.Candidate()
+			if len(m.Curve) > 0 && !seen[name] && n < mostCurves {
+				all = append(all, curveOf{m, f.Name})
+				n++
+			}
+			seen[name] = true // members stand best first
+		}
+	}
+	return all
+}
+
+// autoCurves returns the curves as the report shows them.
+func autoCurves(r *auto.Result) ([]page.Curve, error) {
+	var curves []page.Curve
+	for _, c := range chosenCurves(r) {
+		read, err := page.ReadCurve(bytes.NewReader(c.Curve), c.Entry.Name)
+		if err != nil {
+			return nil, fmt.Errorf("the learning curve of %s, %s: %w", c.Entry.Name, c.fold, err)
+		}
+		read.Fold = c.fold
+		curves = append(curves, read)
+	}
+	return curves, nil
 }
 
 // trialJSON is a line of trials.jsonl.
@@ -152,9 +205,16 @@ func (f *autoFlags) writePage(ctx context.Context, env *environment, r *auto.Res
 		Title: title, Source: fmt.Sprintf("%s; %d trials, %d members", name, r.Trials, len(r.Final.Members)),
 		Measures: r.Tune.Measures, Ties: r.Tune.Ties, Permutations: 10_000, Resamples: 2_000, Seed: f.seed,
 	}
+	if m.slices != nil {
+		c.Slices = m.slices.divisions
+	}
 	stages := stagedProgress{env: env}
 	c.Observe = stages.set
-	built, err := page.Build(ctx, c, m.divisions, nil)
+	curves, err := autoCurves(r)
+	if err != nil {
+		return err
+	}
+	built, err := page.Build(ctx, c, m.divisions, curves)
 	stages.finish()
 	if err != nil {
 		return err

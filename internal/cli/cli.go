@@ -102,6 +102,11 @@ func guarded(ctx context.Context, root *cobra.Command) error {
 	return err
 }
 
+// Root returns the command and its children, to be described: for pages of the manual.
+func Root() *cobra.Command {
+	return newRoot(&environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+}
+
 func newRoot(env *environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "listwise",

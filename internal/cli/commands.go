@@ -13,6 +13,8 @@ func commands(env *environment) []*cobra.Command {
 		newAutoCommand(env),
 		newEvalCommand(env),
 		newScoreCommand(env),
+		newServeCommand(env),
+		newClicksCommand(env),
 		newCompareCommand(env),
 		newReportCommand(env),
 		newExplainCommand(env),

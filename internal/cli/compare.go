@@ -50,6 +50,11 @@ For every measure: means with 95 % bootstrap intervals (BCa), and for every pair
 The family that is corrected for are the pairs of one measure; intervals are each
 pair's own.
 
+With --by, the same pairs are compared on every slice of the queries: means with their
+intervals, differences, the randomisation test, and its p values corrected by Holm for
+all pairs and all slices of the measure. A slice says where to look: look again on
+other queries before you rely on it.
+
 The unit of all tests is the query. Tests over the means of five folds are refused:
 folds share training data, so their means depend on each other, which a t-test rules
 out, and five values say next to nothing about their own spread.`
@@ -64,6 +69,7 @@ func newCompareCommand(env *environment) *cobra.Command {
   listwise compare --data judged.qrels --measures map,ndcg_cut_10 bm25.run dense.run
   listwise compare --data OHSUMED --measures map,ndcg@10 runs/ranknet runs/listnet runs/mle
   listwise compare --data OHSUMED --baseline mle --seeds 1-5 mle=runs/1/mle runs/{seed}/lambdarank
+  listwise compare --data test.txt --by length,relevant a.json b.json
   listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return env.checkFormat(cmd, compareFormats, strings.Join(compareFormats, ", "))
@@ -127,7 +133,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		}
 		f.measures = f.measure
 	}
-	measures, ties, err := f.parseMeasures(c.convention, measure.Options{})
+	measures, ties, err := f.parseMeasures(c.convention)
 	if err != nil {
 		return err
 	}
@@ -148,7 +154,11 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		if err != nil {
 			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
-		c.measured = append(c.measured, measured{name: m.Name(), weighted: weights != nil, deviations: c.deviations(m), Comparison: r})
+		one := measured{name: m.Name(), weighted: weights != nil, deviations: c.deviations(m), Comparison: r}
+		if one.slices, err = c.compareSlices(m, stats.Config{Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed}); err != nil {
+			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
+		}
+		c.measured = append(c.measured, one)
 	}
 	bar.finish()
 	return env.printComparison(c)

@@ -27,6 +27,7 @@ type comparedJSON struct {
 	Exact    bool                 `json:"exact"`
 	Systems  []comparedSystemJSON `json:"systems"`
 	Pairs    []comparedPairJSON   `json:"pairs"`
+	Slices   []comparedSliceJSON  `json:"slices,omitempty"`
 }
 
 type comparedSystemJSON struct {
@@ -124,6 +125,7 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 			Wins: p.Wins, Ties: p.Ties, Losses: p.Losses, Detectable: p.Detectable,
 		})
 	}
+	j.Slices = c.slicesJSON(m)
 	return j
 }
 
@@ -150,5 +152,5 @@ func (c *comparison) csv() (columns []string, cells [][]any) {
 			})
 		}
 	}
-	return columns, cells
+	return c.slicesCSV(columns, cells)
 }

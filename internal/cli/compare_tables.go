@@ -38,10 +38,14 @@ func (c *comparison) sheets() []report {
 		if slices.ContainsFunc(m.Pairs, func(p stats.Pair) bool { return stats.Significant(p.Randomization.Holm) }) {
 			pairs.notes = append(pairs.notes, starLegend)
 		}
-		if i < len(c.measured)-1 {
+		if m.slices != nil {
 			pairs.notes = append(pairs.notes, "")
 		}
 		all = append(all, systems, pairs)
+		all = append(all, c.sliceSheets(m, plainMarks)...)
+		if last := &all[len(all)-1]; i < len(c.measured)-1 {
+			last.notes = append(last.notes, "")
+		}
 	}
 	last := &all[len(all)-1]
 	last.notes = append(last.notes, c.remarks()...)
@@ -101,6 +105,12 @@ func (c *comparison) paper(k marks) []report {
 		all = append(all, pairs)
 	}
 	all[len(all)-1].notes = []string{legend(c.measured[0].Exact)}
+	for i := range c.measured {
+		for _, s := range c.sliceSheets(&c.measured[i], k) {
+			s.title = c.measured[i].name + ", " + s.title
+			all = append(all, s)
+		}
+	}
 	return all
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/slicing"
 	"github.com/listwise/listwise/stats"
 	"github.com/listwise/listwise/tune"
 )
@@ -23,14 +24,16 @@ type comparison struct {
 	baseline   string // "" for every pair
 	seed       uint64
 	resamples  int
+	divisions  []*slicing.Division // --by; nil without
 	measured   []measured
 }
 
 // measured is the comparison by one measure.
 type measured struct {
 	name       string
-	weighted   bool      // means are by weights of the queries
-	deviations []float64 // standard deviation of each system's means over its runs; NaN for one run
+	weighted   bool               // means are by weights of the queries
+	deviations []float64          // standard deviation of each system's means over its runs; NaN for one run
+	slices     []slicing.Compared // nil without --by
 	*stats.Comparison
 }
 
@@ -54,6 +57,9 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 		return nil, err
 	}
 	c.ties = f.tiesOf(c.ties, divisions)
+	if c.divisions, err = f.divide(testsOf(divisions), c.convention.Threshold()); err != nil {
+		return nil, err
+	}
 	bar := env.startProgress("measuring, runs", len(paths))
 	defer bar.finish()
 	next := 0
@@ -109,27 +115,36 @@ func hintAtFolds(err error, paths []string, docs int) error {
 // values returns the systems' values of a measure, averaged over their runs query
 // by query, on the queries that count, and the weights of these, nil if all are 1.
 func (c *comparison) values(m measure.Measure) (values [][]float64, weights []float64, err error) {
-	values = make([][]float64, len(c.systems))
+	values = c.perQuery(m)
 	first := c.systems[0].runs[0].result
 	for q, w := range first.Weights() {
 		if v := first.PerQuery(m)[q]; v == v {
 			weights = append(weights, w)
 		}
 	}
-	for i, s := range c.systems {
-		all := make([]float64, len(s.runs[0].result.Queries()))
-		for _, r := range s.runs {
-			for q, v := range r.result.PerQuery(m) {
-				all[q] += v / float64(len(s.runs))
-			}
-		}
+	for i := range values {
 		// Which queries are left out depends on their grades and weights alone.
-		values[i] = slices.DeleteFunc(all, math.IsNaN)
+		values[i] = slices.DeleteFunc(values[i], math.IsNaN)
 	}
 	if n := len(values[0]); n < 2 {
 		return nil, nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
 	}
 	return values, weights, nil
+}
+
+// perQuery returns the systems' values of a measure on all queries, averaged over their runs, NaN
+// on those that do not count.
+func (c *comparison) perQuery(m measure.Measure) [][]float64 {
+	values := make([][]float64, len(c.systems))
+	for i, s := range c.systems {
+		values[i] = make([]float64, len(s.runs[0].result.Queries()))
+		for _, r := range s.runs {
+			for q, v := range r.result.PerQuery(m) {
+				values[i][q] += v / float64(len(s.runs))
+			}
+		}
+	}
+	return values
 }
 
 // deviations returns the standard deviation of each system's mean over its runs.
@@ -143,7 +158,7 @@ func (c *comparison) deviations(m measure.Measure) []float64 {
 		}
 		for _, r := range s.runs {
 			d := r.result.Mean(m) - mean
-			squares += d * d
+			squares += float64(d * d)
 		}
 		all[i] = math.NaN()
 		if n > 1 {

@@ -10,19 +10,8 @@ import (
 
 	page "github.com/listwise/listwise/internal/report"
 	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/train"
 )
-
-// curveLine is a line of a --curve file: an epoch of descent, a round of boosting, or an
-// iteration of L-BFGS, which has no rate but a gradient.
-type curveLine struct {
-	Epoch        int      `json:"epoch"`
-	Restart      int      `json:"restart"`
-	Rate         float64  `json:"rate,omitempty"`
-	TrainingCost float64  `json:"training_cost"`
-	GradientNorm *float64 `json:"gradient_norm,omitempty"`
-	Validation   *float64 `json:"validation,omitempty"`
-	Best         bool     `json:"best"`
-}
 
 // curve writes a learning curve while training runs: each line is in the file as
 // soon as its epoch ends. Where training goes on from a checkpoint, the lines of
@@ -57,13 +46,7 @@ func (c *curve) observe(it method.Iteration) {
 	if c.err != nil {
 		return
 	}
-	line := curveLine{Epoch: it.Number, Restart: it.Start, Rate: it.Rate, TrainingCost: it.Objective, Best: it.Best}
-	if !it.Epoch {
-		line.GradientNorm = &it.GradNorm
-	}
-	if it.Validated {
-		line.Validation = &it.Validation
-	}
+	line := it.Line()
 	err := c.cutBefore(line)
 	if err == nil {
 		err = c.append(line)
@@ -74,7 +57,7 @@ func (c *curve) observe(it method.Iteration) {
 	}
 }
 
-func (c *curve) append(line curveLine) error {
+func (c *curve) append(line train.CurveLine) error {
 	text, err := json.Marshal(line)
 	if err != nil {
 		return err
@@ -85,7 +68,7 @@ func (c *curve) append(line curveLine) error {
 
 // cutBefore takes out, before the first line after a checkpoint is written, what
 // stands in the file from that line's epoch on.
-func (c *curve) cutBefore(next curveLine) error {
+func (c *curve) cutBefore(next train.CurveLine) error {
 	if c.known {
 		return nil
 	}
@@ -103,7 +86,7 @@ func (c *curve) cutBefore(next curveLine) error {
 
 // earlierLines returns the length of the lines that come before next. Without its
 // line feed the last line is half of one. What is no curve is an error.
-func earlierLines(r io.Reader, next curveLine) (length int64, err error) {
+func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		text, err := in.ReadBytes('\n')

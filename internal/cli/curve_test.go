@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/method"
+	"github.com/listwise/listwise/train"
 )
 
 // Every line is in the file as soon as it is observed; a training that goes on
@@ -156,12 +157,12 @@ func FuzzEarlierLines(f *testing.F) {
 	f.Add("{\"epoch\":9,\"restart\":1,\"training_cost\":1}\n", 1, 2)
 	f.Add("\n", 1, 0)
 	f.Fuzz(func(t *testing.T, text string, epoch, restart int) {
-		length, err := earlierLines(strings.NewReader(text), curveLine{Epoch: epoch, Restart: restart})
+		length, err := earlierLines(strings.NewReader(text), train.CurveLine{Epoch: epoch, Restart: restart})
 		if err != nil {
 			return
 		}
 		earlier := func(line string) bool {
-			var l curveLine
+			var l train.CurveLine
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
 				t.Fatal(err)
 			}

@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/slicing"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -21,7 +23,6 @@ type evalFlags struct {
 	recording
 	model    string
 	scores   string
-	maxGrade float64
 	perQuery string
 }
 
@@ -46,7 +47,6 @@ func newEvalCommand(env *environment) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.model, "model", "", "model `file` written by train or tune")
 	fl.StringVar(&f.scores, "scores", "", "`file` with one score a line, in the order of the data, or a run of TREC, by query and document")
-	addPositive(fl, &f.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
 	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text, a table or judgements of TREC (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)"
@@ -110,7 +110,7 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
-	measures, ties, err := f.parseMeasures(convention, measure.Options{MaxGrade: f.maxGrade})
+	measures, ties, err := f.parseMeasures(convention)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,11 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 		rec.wrote(f.perQuery)
 		rec.result(evalResult(&system, result))
 		warnOfTies(env, result)
-		out = evalReport(convention, result)
+		sliced, err := f.of([]*dataset.Dataset{test}, convention, []string{system.Name}, [][]*measure.Result{{result}})
+		if err != nil {
+			return err
+		}
+		out = evalReport(convention, result, sliced)
 		return nil
 	})
 	return rec.conclude(out, err)
@@ -215,6 +219,7 @@ type evalJSON struct {
 	Measures   map[string]any `json:"measures"`
 	TieNeutral map[string]any `json:"tie_neutral"`
 	TiedPairs  tiedJSON       `json:"tied_pairs"`
+	Slices     []slicedJSON   `json:"slices,omitempty"`
 }
 
 type tiedJSON struct {
@@ -224,16 +229,18 @@ type tiedJSON struct {
 	Queries int     `json:"queries_over_1_percent"`
 }
 
-func evalReport(c measure.Convention, r *measure.Result) report {
+func evalReport(c measure.Convention, r *measure.Result, sliced *slicedMeans) report {
 	ties := r.TieStats()
 	j := evalJSON{
 		Convention: c.Name(), Threshold: c.Threshold(), Ties: r.Ties().String(), Queries: len(r.Queries()), Weighted: r.Weights() != nil,
 		Counted: make(map[string]int), Measures: make(map[string]any), TieNeutral: make(map[string]any),
-		TiedPairs: tiedJSON{ties.Pairs, ties.Tied, ties.Share(), ties.Over},
+		TiedPairs: tiedJSON{ties.Pairs, ties.Tied, ties.Share(), ties.Over}, Slices: sliced.json(0),
 	}
 	out := report{
 		title:   fmt.Sprintf("convention %s, ties %s, queries: %d%s\n", conventionText(c), j.Ties, j.Queries, weightsText(r)),
 		columns: []string{"measure", "mean", "tie-neutral", "queries"},
+		slices:  sliced,
+		sliceIn: func(_, name string, m slicing.Mean) []any { return []any{name, number(m.Mean), nil, m.Counted} },
 	}
 	for _, m := range r.Measures() {
 		name, mean, neutral, counted := m.Name(), number(r.Mean(m)), number(r.TieNeutral(m)), r.Counted(m)

@@ -18,6 +18,7 @@ type evaluating struct {
 	scoring
 	judging
 	measuring
+	slicer
 	data string
 }
 
@@ -26,11 +27,22 @@ func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 	e.scoring.addTo(cmd)
 	e.judging.addTo(cmd)
 	e.measuring.addTo(cmd, standard, usage)
+	e.slicer.addTo(cmd)
+}
+
+// options are the reader's options that the flags ask for.
+func (e *evaluating) options() (dataset.Options, error) {
+	opts, err := e.scoring.options()
+	if err != nil {
+		return opts, err
+	}
+	return opts, e.ask(&opts)
 }
 
 // measuring are the flags that say which measures are taken, and how of tied documents.
 type measuring struct {
 	measures, ties string
+	maxGrade       float64
 	chosenTies     func() bool
 }
 
@@ -40,6 +52,7 @@ const usualMeasures = "map,ndcg@1,ndcg@5,ndcg@10"
 func (m *measuring) addTo(cmd *cobra.Command, standard, usage string) {
 	cmd.Flags().StringVar(&m.measures, "measures", standard, usage)
 	cmd.Flags().StringVar(&m.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", ")+" (trec_eval's rule, the default for judgements of TREC)")
+	addPositive(cmd.Flags(), &m.maxGrade, "max-grade", 4, 1000, "highest `grade` of the scale, for err")
 	m.chosenTies = func() bool { return cmd.Flags().Changed("ties") }
 }
 
@@ -53,8 +66,8 @@ func (m *measuring) tiesOf(ties measure.TiePolicy, divisions []ensemble.Division
 }
 
 // parseMeasures returns the measures under a convention.
-func (m *measuring) parseMeasures(c measure.Convention, o measure.Options) ([]measure.Measure, measure.TiePolicy, error) {
-	list, err := measure.ParseList(m.measures, c, o)
+func (m *measuring) parseMeasures(c measure.Convention) ([]measure.Measure, measure.TiePolicy, error) {
+	list, err := measure.ParseList(m.measures, c, measure.Options{MaxGrade: m.maxGrade})
 	if err != nil {
 		return nil, 0, usageErrorf("--measures: %w", err)
 	}

@@ -20,6 +20,9 @@ import (
 // then shows that what they were called with fits.
 var slowExamples = []string{"listwise auto --data", "listwise reproduce lambdarank-artificial", "listwise reproduce all", "listwise reproduce logrank-fig"}
 
+// endlessExamples go on until they are stopped. They get a free port, and end well.
+var endlessExamples = []string{"listwise serve"}
+
 // Every example of every command's help works, in a folder that has the files it names.
 func TestExamples(t *testing.T) {
 	template := t.TempDir()
@@ -59,6 +62,14 @@ func runExample(t *testing.T, line string) {
 	}
 	if testing.Short() && (slow || strings.HasPrefix(line, "listwise demo")) {
 		t.Skip("takes seconds")
+	}
+	for _, start := range endlessExamples {
+		if strings.HasPrefix(line, start) {
+			line += " --addr 127.0.0.1:0"
+			var stop func()
+			ctx, stop = context.WithTimeout(ctx, time.Second/2)
+			defer stop()
+		}
 	}
 	if slow {
 		var stop func()
@@ -118,6 +129,8 @@ func prepareExamples(t *testing.T) {
 		synth(i, 6, name)
 	}
 	mustWrite(t, "clicks.csv", "session,rating,brand,bm25\na,1,acme,0.5\na,0,other,0.25\n")
+	mustWrite(t, "experiments.jsonl", `{"kind":"interleave","experiment":"mixed","user":"u","models":[{"model":"a"},{"model":"b"}],"ranking":[{"id":"d1","team":1}]}`+"\n")
+	mustWrite(t, "clicks.jsonl", `{"user":"u","id":"d1"}`+"\n")
 	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
 	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {

@@ -49,7 +49,7 @@ func (e *explaining) set(ctx context.Context) error {
 		return err
 	}
 	of := measuring{measures: e.measure, ties: e.ties}
-	measures, ties, err := of.parseMeasures(convention, measure.Options{})
+	measures, ties, err := of.parseMeasures(convention)
 	if err != nil {
 		return err
 	}

@@ -124,6 +124,9 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if convention, config.Measures, err = f.settle(env, convention, config.Measures, args, divisions); err != nil {
 		return err
 	}
+	if err := f.divisible(testsOf(divisions), convention.Threshold()); err != nil {
+		return err
+	}
 	if f.out != "" && divisions[0].Test.Features == 0 && env.format != asRun {
 		return usageErrorf("--out: the documents of judgements stand in no order for a file of scores, expected --format run")
 	}
@@ -141,12 +144,28 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 			env.note("%s", tiedSystem(result.Systems[i].Name, pooled.TieStats().Over, tune.Summarise(pooled)))
 		}
 	}
-	summary := fuseSummary(convention, config, result)
+	sliced, err := f.ofSystems(divisions, convention, result)
+	if err != nil {
+		return err
+	}
+	summary := fuseSummary(convention, config, result, sliced)
 	err = env.during("writing the fusion", func() error { return f.write(env, divisions, result, summary, inFolds) })
 	if err != nil || env.format == asRun && f.out == "" {
 		return err
 	}
-	return env.print(fuseReport(divisions, result, summary, convention, f.long || env.format != "text"))
+	out := fuseReport(divisions, result, summary, convention, f.long || env.format != "text")
+	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
+	return env.print(out)
+}
+
+// ofSystems measures systems, fusions and the chosen one on the slices of the queries.
+func (f *fuseFlags) ofSystems(divisions []ensemble.Division, c measure.Convention, r *ensemble.Result) (*slicedMeans, error) {
+	rows := slices.Concat(r.Systems, r.Rules)
+	if chosenApart(r) {
+		rows = append(rows, *r.Chosen)
+	}
+	names := mapped(rows, func(row ensemble.Row) string { return row.Name })
+	return f.of(testsOf(divisions), c, names, mapped(rows, func(row ensemble.Row) []*measure.Result { return row.Tests }))
 }
 
 // systems returns the arguments that are systems.
@@ -178,7 +197,7 @@ func (f *fuseFlags) config(systems int) (*ensemble.Config, measure.Convention, e
 	if err != nil {
 		return nil, convention, err
 	}
-	if c.Measures, c.Ties, err = f.parseMeasures(convention, measure.Options{}); err != nil {
+	if c.Measures, c.Ties, err = f.parseMeasures(convention); err != nil {
 		return nil, convention, err
 	}
 	c.Tuning = ensemble.Tuning{Draws: f.draws, Seed: f.seed}

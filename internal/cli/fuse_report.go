@@ -26,6 +26,7 @@ type fuseJSON struct {
 type fusedJSON struct {
 	Name     string                     `json:"name"`
 	Measures map[string]tuneMeasureJSON `json:"measures"`
+	Slices   []slicedJSON               `json:"slices,omitempty"`
 }
 
 // fusionJSON has a rule, weights and a validation value for every fold.
@@ -36,30 +37,34 @@ type fusionJSON struct {
 	Validation []float64   `json:"validation,omitempty"`
 }
 
-func fuseSummary(convention measure.Convention, c *ensemble.Config, r *ensemble.Result) fuseJSON {
+func fuseSummary(convention measure.Convention, c *ensemble.Config, r *ensemble.Result, sliced *slicedMeans) fuseJSON {
 	s := fuseJSON{
 		Convention: convention.Name(), Threshold: convention.Threshold(), Ties: c.Ties.String(), Select: c.Tuning.Measure.Name(), Seed: c.Tuning.Seed,
 		Queries: len(measure.Pool(r.Systems[0].Tests...).Queries()),
 	}
 	for i := range r.Systems {
-		s.Systems = append(s.Systems, fusedSummary(&r.Systems[i]))
+		s.Systems = append(s.Systems, fusedSummary(&r.Systems[i], sliced.json(i)))
 	}
 	for i := range r.Rules {
-		s.Fusions = append(s.Fusions, fusionSummary(&r.Rules[i]))
+		s.Fusions = append(s.Fusions, fusionSummary(&r.Rules[i], sliced.json(len(r.Systems)+i)))
 	}
 	if r.Chosen != nil {
-		chosen := fusionSummary(r.Chosen)
+		at := len(r.Systems)
+		if chosenApart(r) {
+			at += len(r.Rules)
+		}
+		chosen := fusionSummary(r.Chosen, sliced.json(at))
 		s.Chosen = &chosen
 	}
 	return s
 }
 
-func fusedSummary(row *ensemble.Row) fusedJSON {
-	return fusedJSON{row.Name, measuresJSON(tune.Summarise(row.Tests...))}
+func fusedSummary(row *ensemble.Row, sliced []slicedJSON) fusedJSON {
+	return fusedJSON{row.Name, measuresJSON(tune.Summarise(row.Tests...)), sliced}
 }
 
-func fusionSummary(row *ensemble.Row) fusionJSON {
-	j := fusionJSON{fusedJSON: fusedSummary(row)}
+func fusionSummary(row *ensemble.Row, sliced []slicedJSON) fusionJSON {
+	j := fusionJSON{fusedJSON: fusedSummary(row, sliced)}
 	for _, f := range row.Fusions {
 		j.Rules = append(j.Rules, f.Rule.Kind.String())
 		j.Weights = append(j.Weights, f.Weights)
@@ -90,9 +95,10 @@ func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJ
 	shown := r.Systems
 	if !long {
 		shown, out.notes = bestSystems(shown)
+		out.hidden = missingOf(r.Systems, shown)
 	}
 	shown = slices.Concat(shown, r.Rules)
-	if r.Chosen != nil && len(r.Rules) > 1 {
+	if chosenApart(r) {
 		shown = append(shown, *r.Chosen)
 	}
 	for _, row := range shown {
@@ -103,7 +109,7 @@ func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJ
 			out.notes = append(out.notes, weightNotes(divisions, &r.Rules[i])...)
 		}
 	}
-	if r.Chosen != nil && len(r.Rules) > 1 {
+	if chosenApart(r) {
 		var rules []string
 		for k, f := range r.Chosen.Fusions {
 			rules = append(rules, strings.TrimSpace(divisions[k].Name+" "+f.Rule.Kind.String()))
@@ -111,6 +117,19 @@ func fuseReport(divisions []ensemble.Division, r *ensemble.Result, summary fuseJ
 		out.notes = append(out.notes, "chosen: "+strings.Join(rules, ", "))
 	}
 	return out
+}
+
+// chosenApart reports whether the chosen fusion is none of the rows of rules.
+func chosenApart(r *ensemble.Result) bool { return r.Chosen != nil && len(r.Rules) > 1 }
+
+// missingOf returns the names of those of all systems that are not shown.
+func missingOf(all, shown []ensemble.Row) (names []string) {
+	for _, row := range all {
+		if !slices.ContainsFunc(shown, func(s ensemble.Row) bool { return s.Name == row.Name }) {
+			names = append(names, row.Name)
+		}
+	}
+	return names
 }
 
 // bestSystems returns the systems that are best by the first measure, in their order,

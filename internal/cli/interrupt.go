@@ -21,12 +21,64 @@ const (
 	farewell = 200 * time.Millisecond
 )
 
+// interrupts is how the process takes signals, which a command that goes on until it is stopped
+// changes.
+type interrupts struct {
+	mu     sync.Mutex
+	grace  time.Duration // between the first signal and the end
+	hangup func()        // what SIGHUP does; nil: it is a signal as others are
+}
+
+type interruptsKey struct{}
+
+// interruptsOf returns how the process of a command takes signals.
+func interruptsOf(ctx context.Context) *interrupts {
+	if i, ok := ctx.Value(interruptsKey{}).(*interrupts); ok {
+		return i
+	}
+	return new(interrupts) // of a command line that is no process of its own
+}
+
+// wait gives the command so much time to end after the first signal.
+func (i *interrupts) wait(grace time.Duration) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.grace = grace
+}
+
+// onHangup has SIGHUP do something instead of stopping the command.
+func (i *interrupts) onHangup(do func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.hangup = do
+}
+
+// taken reports whether a signal was one that does not stop the command, and has been acted on.
+func (i *interrupts) taken(sig os.Signal) bool {
+	i.mu.Lock()
+	do := i.hangup
+	i.mu.Unlock()
+	if sig != syscall.SIGHUP || do == nil {
+		return false
+	}
+	do()
+	return true
+}
+
+// patience returns how long the command has to end.
+func (i *interrupts) patience() time.Duration {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.grace
+}
+
 // Main runs the process's command line and returns its exit code. The first Ctrl-C, SIGTERM
-// or SIGHUP stops the command cleanly, within a second in every state; a second signal
-// stops it at once, and as cleanly.
+// or SIGHUP stops the command cleanly, within a second in every state but that of a service, which
+// answers what it has begun; a second signal stops it at once, and as cleanly.
 func Main() int {
 	ignoreFileSizeSignal()
-	ctx, cancel := context.WithCancel(context.Background())
+	taking := &interrupts{grace: grace}
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), interruptsKey{}, taking))
 	defer cancel()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -35,11 +87,15 @@ func Main() int {
 	}
 	var last sync.Mutex
 	go func() {
-		<-signals
+		for sig := range signals {
+			if !taking.taken(sig) {
+				break
+			}
+		}
 		cancel()
 		select {
 		case <-signals:
-		case <-time.After(grace):
+		case <-time.After(taking.patience()):
 		}
 		endProcess(&last, os.Stderr)
 	}()

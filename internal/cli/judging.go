@@ -2,12 +2,12 @@ package cli
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/recipe"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -40,21 +40,14 @@ func (j *judging) ofJudgements(c measure.Convention, measures []measure.Measure,
 
 // parseConvention returns the convention, with the threshold if one is given.
 func (j *judging) parseConvention() (measure.Convention, error) {
-	c, err := measure.ParseConvention(j.convention)
-	if err != nil {
-		return c, usageErrorf("--convention: %w", err)
-	}
-	threshold, err := j.parse()
-	if err != nil || threshold == 0 {
-		return c, err
-	}
-	return c.WithThreshold(threshold), nil
+	c, err := recipe.ParseConvention(j.convention, j.threshold)
+	return c, flagFault(err)
 }
 
 // relevance is the flag that says which documents are relevant.
 type relevance struct{ threshold string }
 
-const autoThreshold = "auto"
+const autoThreshold = recipe.Auto
 
 func (r *relevance) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.threshold, "threshold", autoThreshold, "lowest `grade` that counts as relevant; auto: 1 where all grades are whole numbers (2 under the convention mslr), otherwise the smallest positive grade")
@@ -62,17 +55,8 @@ func (r *relevance) addTo(cmd *cobra.Command) {
 
 // parse returns the threshold, 0 for auto.
 func (r *relevance) parse() (float64, error) {
-	if r.threshold == autoThreshold {
-		return 0, nil
-	}
-	v, err := strconv.ParseFloat(r.threshold, 64)
-	if err == nil {
-		err = measure.CheckThreshold(v)
-	}
-	if err != nil {
-		return 0, usageErrorf("--threshold %s: expected a positive number or auto", r.threshold)
-	}
-	return v, nil
+	v, err := recipe.ParseThreshold(r.threshold)
+	return v, flagFault(err)
 }
 
 // of returns the threshold for data sets, and prints what auto chose for them.
@@ -87,11 +71,16 @@ func (r *relevance) of(env *environment, sets ...*dataset.Dataset) (float64, err
 // settle returns the convention with the threshold for the data sets, taken together, and
 // notes it on standard error if the data have changed it.
 func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) measure.Convention {
-	settled := c.For(sets...)
-	if t := settled.Threshold(); t != c.Threshold() {
-		env.note("note: the grades are not whole numbers: documents from grade %s on, the smallest positive one, count as relevant (--threshold says otherwise)", dataset.FormatGrade(t))
-	}
+	settled, note := recipe.Relevance(c, sets...)
+	env.noteOfRelevance(note)
 	return settled
+}
+
+// noteOfRelevance notes what the data have made relevant, if there is something to note.
+func (env *environment) noteOfRelevance(note string) {
+	if note != "" {
+		env.note("note: %s (--threshold says otherwise)", note)
+	}
 }
 
 // warnOfIrrelevance warns of measures that are the same for all rankings of the data sets

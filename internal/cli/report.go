@@ -29,10 +29,11 @@ func newReportCommand(env *environment) *cobra.Command {
 		Use:   "report --data FILE|DIR --out FILE [NAME=]A [[NAME=]B…]",
 		Short: "Write an HTML file of how models, score files or runs rank, query by query",
 		Long: `Measures systems on the same queries and writes one HTML file that opens from the
-disk and needs no network: means with significance marks, NDCG@k, learning curves,
-every query's difference to a baseline, what the features do, of trees the measure
-by their number, what they divide by and the first of them, how LogRank's sampler
-fares, and an explorer that shows two systems' rankings of a query side by side.
+disk and needs no network: means with significance marks, those of slices of the
+queries (--by), NDCG@k, learning curves, every query's difference to a baseline,
+what the features do, of trees the measure by their number, what they divide by and
+the first of them, how LogRank's sampler fares, and an explorer that shows two
+systems' rankings of a query side by side.
 
 With --data FILE, a system is a model file, a file of scores (one a line of FILE) or
 a run of TREC; with FILE judgements of TREC (qrels), a run. With --data DIR, which holds Fold1 … FoldK, it is a folder of tune's output
@@ -40,9 +41,11 @@ a run of TREC; with FILE judgements of TREC (qrels), a run. With --data DIR, whi
 queries of all test folds are pooled. NAME= gives a system a name of your own.
 
 A number is a run of this folder's record (see "listwise runs"): the model of a
-train, with its learning curve, all methods of a tune, or what an eval measured.
+train, with its learning curve, all methods of a tune, the fusions of an auto, or
+what an eval measured.
 --curve adds what "train --curve" wrote of a training, as often as it is given. Of
-tune's output the page shows what the settings it tried gave on validation data.
+tune's output the page shows what the settings it tried gave on validation data, and
+the learning curves of those chosen.
 
 The page keeps within --max-size: where there are more queries than fit, the
 explorer has those on which the systems differ most. All other parts have all
@@ -92,6 +95,11 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if config.Tunings, err = tuningsOf(systems); err != nil {
 		return err
 	}
+	tuned, err := tunedCurves(systems)
+	if err != nil {
+		return err
+	}
+	curves = append(tuned, curves...)
 	if config.Baseline, err = f.baselineOf(systems, 0); err != nil {
 		return err
 	}
@@ -103,7 +111,11 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if err != nil {
 		return err
 	}
-	if _, config.Measures, err = f.settle(env, measure.ConventionOf(config.Measures[0]), config.Measures, paths, divisions); err != nil {
+	var convention measure.Convention
+	if convention, config.Measures, err = f.settle(env, measure.ConventionOf(config.Measures[0]), config.Measures, paths, divisions); err != nil {
+		return err
+	}
+	if config.Slices, err = f.divide(testsOf(divisions), convention.Threshold()); err != nil {
 		return err
 	}
 	config.Ties = f.tiesOf(config.Ties, divisions)
@@ -141,7 +153,7 @@ func (f *reportFlags) config() (*page.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Measures, c.Ties, err = f.parseMeasures(convention, measure.Options{})
+	c.Measures, c.Ties, err = f.parseMeasures(convention)
 	return c, err
 }
 
@@ -196,6 +208,43 @@ func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	return tunings, nil
 }
 
+// tunedCurves reads the learning curves of what tune chose, for the systems that are folders of its output.
+func tunedCurves(systems []*contestant) ([]page.Curve, error) {
+	var curves []page.Curve
+	for _, s := range systems {
+		for k := 1; ; k++ {
+			fold := fmt.Sprintf("Fold%d", k)
+			base := filepath.Join(s.runs[0].path, fold)
+			if !exists(base + ".model.json") {
+				break
+			}
+			if path := base + ".curve"; exists(path) {
+				c, err := readCurve(path, s.name)
+				if err != nil {
+					return nil, usageErrorf("%w", err)
+				}
+				c.Fold = fold
+				curves = append(curves, c)
+			}
+		}
+	}
+	return curves, nil
+}
+
+// readCurve reads a file that train --curve or tune wrote.
+func readCurve(path, name string) (page.Curve, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return page.Curve{}, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	c, err := page.ReadCurve(file, name)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
 // curveArgument reads [NAME=]FILE.
 func curveArgument(arg string) (name, path string) {
 	name, path, named := strings.Cut(arg, "=")
@@ -209,16 +258,9 @@ func (f *reportFlags) readCurves() ([]page.Curve, error) {
 	var curves []page.Curve
 	for _, arg := range f.curves {
 		name, path := curveArgument(arg)
-		file, err := os.Open(path)
+		c, err := readCurve(path, name)
 		if err != nil {
 			return nil, usageErrorf("--curve: %w", err)
-		}
-		c, err := page.ReadCurve(file, name)
-		if closing := file.Close(); err == nil {
-			err = closing
-		}
-		if err != nil {
-			return nil, usageErrorf("--curve: %s: %w", path, err)
 		}
 		curves = append(curves, c)
 	}

@@ -76,6 +76,12 @@ func filesOf(r *runs.Run) []*contestant {
 				systems = append(systems, system(m+suffix, filepath.Dir(r.Files[i])))
 			}
 		}
+	case runs.Auto: // the folds' fusions or, where they were not trained anew, the one model
+		path := r.Files[0]
+		if i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == autoSystem }); i >= 0 {
+			path = filepath.Dir(r.Files[i])
+		}
+		systems = append(systems, system(autoSystem+suffix, path))
 	case runs.Eval:
 		i := slices.IndexFunc(r.Data, func(d runs.Data) bool { return d.Role == "model" || d.Role == "scores" })
 		if i >= 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/tune"
@@ -45,9 +46,33 @@ func (r *retraining) whole() []string {
 	return []string{first.Train, first.Valid}
 }
 
-// train returns the command that trains a method by a setting on some files; own are flags that the
+// material is what a model learns from: files, and the data that were read of them, as wide as
+// all that were read.
+type material struct {
+	files []string
+	data  []*dataset.Dataset
+}
+
+// width returns the flag that makes reading the files alone give as many features, which it need not where
+// the highest of them are 0 in all of these.
+func (m *material) width() []string {
+	for _, d := range m.data {
+		if d.FeatureNames != nil || d.Features == 0 {
+			return nil
+		}
+		last, x := d.Features, d.X()
+		for row := range d.Docs() {
+			if v := x[(row+1)*last-1]; v != 0 { // NaN too
+				return nil
+			}
+		}
+	}
+	return []string{"--min-features", strconv.Itoa(m.data[0].Features)}
+}
+
+// train returns the command that trains a method by a setting; own are flags that the
 // other command has not.
-func (r *retraining) train(m *method.Method, own []string, v method.Values, seed uint64, files []string, path string) []string {
+func (r *retraining) train(m *method.Method, own []string, v method.Values, seed uint64, from material, path string) []string {
 	args := append([]string{"train", "--method", m.Name}, own...)
 	for _, word := range settingWords(v) {
 		args = append(args, "--set", word)
@@ -56,8 +81,8 @@ func (r *retraining) train(m *method.Method, own []string, v method.Values, seed
 	for _, t := range r.transform {
 		args = append(args, "--transform", t)
 	}
-	args = append(args, "--seed", strconv.FormatUint(seed, 10))
-	for _, file := range files {
+	args = append(append(args, from.width()...), "--seed", strconv.FormatUint(seed, 10))
+	for _, file := range from.files {
 		args = append(args, "--train", file)
 	}
 	return append(args, "--model", path)
@@ -76,7 +101,7 @@ func settingWords(v method.Values) (words []string) {
 // ownFlags are those whose values in another command are not those of the command that is written.
 var ownFlags = map[string]bool{
 	"seed": true, "transform": true, "threshold": true, "data": true, "train": true, "valid": true, "test": true, "select": true, "measures": true, "ties": true,
-	"format": true, "quiet": true, "method": true, "refit": true, "model": true, "out": true, "no-record": true,
+	"format": true, "quiet": true, "method": true, "refit": true, "model": true, "out": true, "no-record": true, "by": true, "max-grade": true,
 }
 
 // shared returns the flags of how data are read and judged that a command takes as well, as they were

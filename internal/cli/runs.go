@@ -22,7 +22,7 @@ func newRunsCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Look up what was trained, tuned and evaluated in this folder",
-		Long: `Every train, tune and eval adds a run to the record of the folder it is called in:
+		Long: `Every train, tune, auto and eval adds a run to the record of the folder it is called in:
 its settings, fingerprints of the data, the version of the program, the seed, the
 learning curve, the results of every query, and the files it wrote. A run is known
 by its number.
@@ -52,7 +52,7 @@ nothing else depends on it.`,
 func withRuns(fn func(*runs.Store) error) error {
 	store, err := runs.OpenExisting(".")
 	if errors.Is(err, fs.ErrNotExist) {
-		return usageErrorf("no runs are recorded in this folder: there is no %s; train, tune and eval make it", runs.Path("."))
+		return usageErrorf("no runs are recorded in this folder: there is no %s; train, tune, auto and eval make it", runs.Path("."))
 	}
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func newRunsListCommand(env *environment) *cobra.Command {
 		Short: "List the runs of this folder, the newest first",
 		Long: `Lists the runs recorded in this folder, the newest first: a line a run, or one for
 each method if there were several, with the means of its measures on the data it
-was evaluated on (for tune, the means over the folds' test data).
+was evaluated on (for tune and auto, the means over the folds' test data).
 
 A run is finished, failed, interrupted (stopped or killed), or still running.`,
 		Example: `  listwise runs list
@@ -135,7 +135,7 @@ A run is finished, failed, interrupted (stopped or killed), or still running.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "only runs of this `method`")
-	fl.StringVar(&f.kind, "kind", "", "only runs of this `command`: train, tune or eval")
+	fl.StringVar(&f.kind, "kind", "", "only runs of this `command`: train, tune, eval or auto")
 	addWhole(fl, &f.limit, "limit", 20, 0, "`number` of runs at most, the newest; 0: all")
 	return cmd
 }
@@ -143,7 +143,7 @@ A run is finished, failed, interrupted (stopped or killed), or still running.`,
 func (f *runsListFlags) filter() (runs.Filter, error) {
 	filter := runs.Filter{Kind: runs.Kind(f.kind), Method: f.method, Limit: f.limit}
 	if f.kind != "" && !slices.Contains(runs.Kinds(), filter.Kind) {
-		return filter, usageErrorf("--kind %s%s", f.kind, suggest.Or(f.kind, []string{"train", "tune", "eval"}, ": expected train, tune or eval"))
+		return filter, usageErrorf("--kind %s%s", f.kind, suggest.Or(f.kind, []string{"train", "tune", "eval", "auto"}, ": expected train, tune, eval or auto"))
 	}
 	if f.method != "" {
 		if _, err := method.Lookup(f.method); err != nil {
@@ -195,7 +195,7 @@ func runsReport(list []runs.Run, brief bool) report {
 	}
 	out.json = all
 	if len(list) == 0 {
-		out.notes = append(out.notes, "No such runs are recorded in this folder; train, tune and eval record theirs.")
+		out.notes = append(out.notes, "No such runs are recorded in this folder; train, tune, auto and eval record theirs.")
 	}
 	if hidden != nil {
 		out.notes = append(out.notes, "", "Not shown: "+strings.Join(hidden, ", ")+" (--format csv has all measures).")
@@ -253,13 +253,16 @@ func measureNames(list []runs.Run) []string {
 	return names
 }
 
-// mainData is what the run learned from or was measured on; for tune the folder
+// overFolds reports whether a run's results are of folds, and of these the means.
+func overFolds(r *runs.Run) bool { return r.Kind == runs.Tune || r.Kind == runs.Auto }
+
+// mainData is what the run learned from or was measured on; for tune and auto the folder
 // with the folds.
 func mainData(r *runs.Run) string {
 	if len(r.Data) == 0 {
 		return ""
 	}
-	if path := r.Data[0].Path; r.Kind == runs.Tune && strings.HasPrefix(filepath.Base(path), "Fold") {
+	if path := r.Data[0].Path; overFolds(r) && strings.HasPrefix(filepath.Base(path), "Fold") {
 		return filepath.Dir(path)
 	}
 	return r.Data[0].Path

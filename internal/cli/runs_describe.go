@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"math"
 	"path/filepath"
 	"slices"
@@ -68,19 +67,7 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 		methods[e.Name] = f.recordedEntry(e)
 	}
 	settings["methods"] = methods
-	for i := range c.Folds {
-		fold := &c.Folds[i]
-		dir := filepath.Join(f.data, fold.Name)
-		if !isFolder(dir) { // one fold's own folder
-			dir = f.data
-		}
-		r.Data = append(r.Data,
-			recordedData(fold.Name+" train", cmp.Or(f.files.Train, dir), fold.Train),
-			recordedData(fold.Name+" valid", cmp.Or(f.files.Valid, dir), fold.Valid))
-		if fold.Tested() {
-			r.Data = append(r.Data, recordedData(fold.Name+" test", cmp.Or(f.files.Test, dir), fold.Test))
-		}
-	}
+	r.Data = f.recordedFolds(c.Folds)
 	return r
 }
 
@@ -120,20 +107,29 @@ func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
 			rec.result(tunedFold(row, &row.Folds[k]))
 			base := filepath.Join(c.Dir, row.Entry.Name, row.Folds[k].Fold)
 			rec.wrote(base+".model.json", base+".scores", base+".queries.csv")
+			if len(row.Folds[k].Curve) > 0 {
+				rec.wrote(base + ".curve")
+			}
 		}
 	}
 }
 
 func tunedMeans(row *tune.Row) runs.Result {
-	r := runs.Result{Ranker: row.Entry.Name, Validation: runs.NaN()}
-	for _, s := range row.Measures {
+	tests := mapped(row.Folds, func(f tune.FoldResult) *measure.Result { return f.Test })
+	return runs.Result{Ranker: row.Entry.Name, Validation: runs.NaN(), Measures: meansOf(row.Measures, tests)}
+}
+
+// meansOf are the means over folds, whose results are given.
+func meansOf(means []tune.Summary, folds []*measure.Result) []runs.Measure {
+	var all []runs.Measure
+	for _, s := range means {
 		m := runs.Measure{Name: s.Measure.Name(), Mean: runs.Number(s.Mean), TieNeutral: runs.Number(s.TieNeutral)}
-		for _, f := range row.Folds {
-			m.Queries += f.Test.Counted(s.Measure)
+		for _, f := range folds {
+			m.Queries += f.Counted(s.Measure)
 		}
-		r.Measures = append(r.Measures, m)
+		all = append(all, m)
 	}
-	return r
+	return all
 }
 
 func tunedFold(row *tune.Row, f *tune.FoldResult) runs.Result {

@@ -171,7 +171,7 @@ func resultsReport(r *runs.Run) report {
 	for i := range r.Results {
 		result := &r.Results[i]
 		fold := result.Fold
-		if fold == "" && r.Kind == runs.Tune {
+		if fold == "" && overFolds(r) {
 			fold = "mean"
 		}
 		for _, m := range result.Measures {
@@ -260,7 +260,7 @@ func sparkline(values []float64, width int) string {
 	for i, v := range means {
 		level := 0
 		if high > low {
-			level = int((v/2-low/2)/(high/2-low/2)*float64(len(blocks)-1) + 0.5) // halves, lest the difference overflow
+			level = int(float64((float64(v/2)-float64(low/2))/(float64(high/2)-float64(low/2))*float64(len(blocks)-1)) + 0.5) // halves, lest the difference overflow
 		}
 		line[i] = blocks[level]
 	}

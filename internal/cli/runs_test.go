@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/listwise/listwise/internal/runs"
+	"github.com/listwise/listwise/train"
 )
 
 // equalNumbers compares numbers, of which NaN equals itself.
@@ -161,7 +162,7 @@ func checkRecordedCurve(t *testing.T, r *runs.Run, path string) {
 	}
 	var want []runs.Point
 	for line := range strings.Lines(string(text)) {
-		var c curveLine
+		var c train.CurveLine
 		decode(t, line, &c)
 		want = append(want, runs.Point{
 			Ranker: "lambdarank", Start: c.Restart, Step: c.Epoch, Epoch: true, Objective: runs.Number(c.TrainingCost),
@@ -242,5 +243,67 @@ func TestRecordOfInterrupted(t *testing.T) {
 	// What Finish wrote has a duration, which nobody knows of a run that was killed.
 	if r, err := s.Get(1); err != nil || r.Status != runs.Interrupted || r.Error != "" || r.Duration == 0 || r.Results != nil {
 		t.Errorf("run is %+v, %v", r, err)
+	}
+}
+
+// Claim: auto is recorded with the numbers that it reports, its data and its files, found by runs list, and shown by
+// report as the fusions of its folds; what it writes does not depend on the record.
+func TestAutoIsRecorded(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustCall(t, "data", "synth", "--queries", "18", "--docs", "10", "--relevant", "4", "--features", "5", "--out", "all.txt")
+	mustCall(t, "data", "fold", "all.txt", "--folds", "3", "--out", "folds")
+	args := []string{"auto", "--data", "folds", "--trials", "4", "--by", "relevant", "--out", "o", "--format", "json"}
+	unrecorded := mustCall(t, append(args, "--no-record")...)
+	want := files(t, "o")
+	if err := os.RemoveAll("o"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(".listwise"); err == nil {
+		t.Error("--no-record records")
+	}
+	out := mustCall(t, args...)
+	got := files(t, "o")
+	for name := range want {
+		if name != filepath.Join("journal", "journal.jsonl") && got[name] != want[name] { // which tells times
+			t.Errorf("%s differs if the run is recorded", name)
+		}
+	}
+	if out != unrecorded {
+		t.Error("the output differs if the run is recorded")
+	}
+	var found autoJSON
+	decode(t, out, &found)
+	r := getRun(t, 1)
+	if r.Kind != runs.Auto || r.Status != runs.Finished || len(r.Data) != 9 || r.Data[2].Role != "Fold1 test" || len(r.Results) != 4*4 || r.Config["trials"] != 4. {
+		t.Fatalf("run is %+v", r)
+	}
+	for i, s := range found.Systems {
+		means := r.Results[4*i]
+		if means.Ranker != s.System || means.Fold != "" || float64(means.Measures[0].Mean) != s.Measures["map"].Mean {
+			t.Errorf("result %+v of %s, which has %v", means, s.System, s.Measures["map"])
+		}
+		for k := range 3 {
+			fold := r.Results[4*i+1+k]
+			if fold.Fold != "Fold"+strconv.Itoa(k+1) || float64(fold.Measures[0].Mean) != s.Measures["map"].Folds[k] || len(fold.Measures[0].PerQuery) != 6 {
+				t.Errorf("%s of %s is %+v", fold.Fold, s.System, fold.Measures[0])
+			}
+		}
+	}
+	if members := r.Results[0].Settings["members"].([]any); len(members) != len(found.Members) || members[0] != found.Members[0].Name {
+		t.Errorf("members are %v, of %+v", members, found.Members)
+	}
+	for _, path := range r.Files {
+		if !exists(path) {
+			t.Errorf("%s is recorded and not there", path)
+		}
+	}
+	if list := mustCall(t, "runs", "list", "--kind", "auto", "--format", "csv"); strings.Count(list, "\n") != 5 || !strings.Contains(list, ",auto,finished,best-single,folds,") {
+		t.Errorf("the list is\n%s", list)
+	}
+	mustCall(t, "runs", "show", "1")
+	mustCall(t, "report", "--data", "folds", "--out", "r.html", "--permutations", "100", "--resamples", "100", "1")
+	page, err := os.ReadFile("r.html")
+	if err != nil || !strings.Contains(string(page), "auto #1") {
+		t.Errorf("the page has no system of the run (%v)", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/internal/recipe"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 )
@@ -64,12 +65,8 @@ func seenText(common, known, all int, path string) string {
 
 // warnOfCommon warns that validation or test data share queries with other data.
 func warnOfCommon(env *environment, name string, d *dataset.Dataset, ofName string, of *dataset.Dataset) {
-	if n := d.CommonQueries(of); n > 0 {
-		all := fmt.Sprintf("%d of the %d", n, len(d.Queries))
-		if n == len(d.Queries) {
-			all = fmt.Sprintf("all %d", n)
-		}
-		env.note("warning: %s queries of %s are in %s too: what is chosen or measured on them says little of other queries", all, name, ofName)
+	if sentence := recipe.Common(name, d, ofName, of); sentence != "" {
+		env.note("warning: %s", sentence)
 	}
 }
 

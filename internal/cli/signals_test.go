@@ -26,9 +26,10 @@ const startUp = 200 * time.Millisecond
 type process struct {
 	*exec.Cmd
 
-	stdout, stderr bytes.Buffer
-	begun          time.Time
-	ended          chan struct{}
+	stdout bytes.Buffer
+	stderr shared
+	begun  time.Time
+	ended  chan struct{}
 }
 
 func startProcess(t *testing.T, dir string, args ...string) *process {

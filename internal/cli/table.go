@@ -10,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/rows"
+	"github.com/listwise/listwise/slicing"
 )
 
 // report is a command's result: rows for people and spreadsheets, and a value
@@ -23,7 +24,10 @@ type report struct {
 	wrap    int          // width of the last column beyond which text goes on in the next line; 0: any
 	notes   []string
 	json    any
-	written bool // of a file that was written: as text, nothing under --quiet
+	slices  *slicedMeans                                       // of the queries; nil without --by
+	hidden  []string                                           // systems that the tables of slices leave out
+	sliceIn func(system, measure string, m slicing.Mean) []any // the cells of the columns for a slice
+	written bool                                               // of a file that was written: as text, nothing under --quiet
 }
 
 // print writes the report to standard output in the format asked for; notes
@@ -33,12 +37,15 @@ func (env *environment) print(r report) error {
 	case "json":
 		return env.printJSON(r.json)
 	case "csv":
+		if r.slices != nil {
+			r.columns, r.rows = r.slices.csv(r.columns, r.rows, r.sliceIn)
+		}
 		return rows.WriteCSV(env.stdout, r.columns, r.rows)
 	}
 	if r.written && env.quiet {
 		return nil
 	}
-	return env.printText(r.text(env.width()))
+	return env.printText(textOf(append([]report{r}, r.slices.tables(r.hidden)...), "\n", env.width()))
 }
 
 func (env *environment) printJSON(v any) error { return atomicfile.JSON(v)(env.stdout) }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/serve"
+	"github.com/listwise/listwise/slicing"
 )
 
 // What each command that writes files reads and writes.
@@ -16,16 +18,24 @@ func (f *trainFlags) targets() *targets {
 
 func (f *tuneFlags) targets() *targets {
 	t := new(targets).reads("--data", f.data).reads("--train", f.files.Train).reads("--valid", f.files.Valid)
-	return t.reads("--test", f.files.Test).fills(f.out)
+	return t.reads("--test", f.files.Test).reads("--by", slicing.Files(f.by)...).fills(f.out)
 }
 
 func (f *evalFlags) targets() *targets {
 	t := new(targets).reads("--data", f.data).reads("--model", f.model).reads("--scores", f.scores)
-	return t.writes("--per-query", f.perQuery)
+	return t.reads("--by", slicing.Files(f.by)...).writes("--per-query", f.perQuery)
 }
 
 func (f *scoreFlags) targets() *targets {
 	return new(targets).reads("--model", f.model).reads("--data", f.data).writes("--out", f.out)
+}
+
+func (f *serveFlags) targets(c *serve.Config) *targets {
+	t := new(targets)
+	for _, m := range c.Models {
+		t.reads("--model", m.Path)
+	}
+	return t.writes("--experiment-log", f.experiments.log)
 }
 
 func (o *dataOutput) targets(inputs []string) *targets {
@@ -41,7 +51,7 @@ func (f *foldFlags) targets(inputs []string, folds int) *targets {
 }
 
 func (f *fuseFlags) targets(systems []string, inFolds bool) *targets {
-	t := new(targets).reads("--data", f.data).reads("--valid", f.valid).reads("", systems...)
+	t := new(targets).reads("--data", f.data).reads("--valid", f.valid).reads("", systems...).reads("--by", slicing.Files(f.by)...)
 	for _, s := range systems {
 		if !exists(s) { // A.scores:A.valid.scores
 			t.reads("", strings.Split(s, ":")...)
@@ -55,7 +65,7 @@ func (f *fuseFlags) targets(systems []string, inFolds bool) *targets {
 }
 
 func (f *reportFlags) targets(systems []*contestant) *targets {
-	t := new(targets).reads("--data", f.data)
+	t := new(targets).reads("--data", f.data).reads("--by", slicing.Files(f.by)...)
 	for _, s := range systems {
 		t.reads("", s.runs[0].path)
 	}

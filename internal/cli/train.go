@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/recipe"
 	"github.com/listwise/listwise/internal/runs"
-	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
@@ -49,72 +49,57 @@ func (l *learning) addData(cmd *cobra.Command) {
 	f.Uint64Var(&l.seed, "seed", 1, "`number` that everything random depends on")
 }
 
+// recipe is what these flags say of how to learn.
+func (l *learning) recipe() *recipe.Recipe {
+	return &recipe.Recipe{
+		Scorer: l.scorer, Measure: l.measure, Convention: l.convention, Threshold: l.threshold, Normalize: l.normalize,
+		Views: l.views, Missing: l.missing, Transform: l.transform, Seed: l.seed,
+	}
+}
+
+// flagFault makes the error of an option one of the flag of that name.
+func flagFault(err error) error {
+	if has[*recipe.OptionError](err) {
+		return usageErrorf("--%w", err)
+	}
+	return err
+}
+
 // oneMeasure parses the value of a flag that names a single measure, under the
 // convention asked for.
 func (l *learning) oneMeasure(flag, name string) (measure.Measure, error) {
-	c, err := l.parseConvention()
-	if err != nil {
-		return nil, err
-	}
-	m, err := measure.Parse(name, c, measure.Options{})
-	if err != nil {
-		return nil, usageErrorf("--%s: %w", flag, err)
-	}
-	return m, nil
+	m, err := l.recipe().OneMeasure(flag, name)
+	return m, flagFault(err)
 }
 
 // trainingMeasure returns what the method is to optimise, nil if it has no
 // choice.
 func (l *learning) trainingMeasure(m *method.Method) (measure.Measure, error) {
-	if l.measure == "" && !m.UsesMeasure {
-		return nil, nil
-	}
-	training, err := l.oneMeasure("measure", cmp.Or(l.measure, m.DefaultMeasure))
-	if err != nil {
-		return nil, err
-	}
-	if !m.UsesMeasure {
-		return nil, nil // a measure that exists and changes nothing
-	}
-	if err := m.CheckMeasure(training); err != nil {
-		return nil, usageErrorf("--measure: %w", err)
-	}
-	return training, nil
+	training, err := l.recipe().TrainingMeasure(m)
+	return training, flagFault(err)
 }
 
 // lookup returns the method of that name as it trains the scorer asked for.
 func (l *learning) lookup(name string) (*method.Method, error) {
-	m, err := method.Lookup(name)
-	if err != nil {
-		return nil, usageErrorf("--method: %w", err)
-	}
-	return methodFor(m, l.scorer)
+	m, err := l.recipe().Lookup(name)
+	return m, flagFault(err)
 }
 
 // methodFor returns a method as it trains a kind of scorer, empty for its default.
 func methodFor(m *method.Method, scorer string) (*method.Method, error) {
-	of, err := m.For(scorer)
-	if err != nil {
-		return nil, usageErrorf("--scorer %s%s", scorer, suggest.Or(scorer, m.Scorers(), fmt.Sprintf(": expected one of the scorers of %s: %s", m.Name, strings.Join(m.Scorers(), ", "))))
-	}
-	return of, nil
+	of, err := recipe.For(m, scorer)
+	return of, flagFault(err)
 }
 
 func (l *learning) normalization() (dataset.Normalization, error) {
-	n, err := dataset.ParseNormalization(l.normalize)
-	if err != nil {
-		return n, usageErrorf("--normalize: %w", err)
-	}
-	return n, nil
+	n, err := l.recipe().Normalization()
+	return n, flagFault(err)
 }
 
 // parseViews returns the views asked for, nil for the raw features alone.
 func (l *learning) parseViews() (dataset.Views, error) {
-	v, err := dataset.ParseViews(l.views)
-	if err != nil {
-		return nil, usageErrorf("--views: %w", err)
-	}
-	return v, nil
+	v, err := l.recipe().ParseViews()
+	return v, flagFault(err)
 }
 
 func conventionNames() []string {
@@ -141,13 +126,14 @@ type trainFlags struct {
 	learning
 	recording
 	continuing
-	method     string
-	set        []string
-	train      []string
-	valid      string
-	curve      string
-	model      string
-	checkpoint string
+	method      string
+	set         []string
+	train       []string
+	minFeatures int
+	valid       string
+	curve       string
+	model       string
+	checkpoint  string
 }
 
 func newTrainCommand(env *environment) *cobra.Command {
@@ -177,6 +163,7 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	fl.StringVar(&f.method, "method", "", "`method` to learn with (see \"listwise methods\")")
 	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
 	fl.StringArrayVar(&f.train, "train", nil, "judged queries to learn from, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input); repeated, the queries of all files, in that order")
+	addWhole(fl, &f.minFeatures, "min-features", 0, 0, "least `number` of features of data without names: where the highest stand in no line, as may be with sparse data, they are 0")
 	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent and boosting keep the epoch or round that is best on them by the training measure (map for methods without), and the report shows map and ndcg@10 on them")
 	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch, round of boosting or iteration, while training runs")
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
@@ -274,8 +261,19 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &method.Problem{Seed: f.seed, Scorer: f.scorer, Checkpoint: f.checkpoint}
-	if err := f.settle(env, m, p); err != nil {
+	if slices.Contains(f.train, "-") && f.valid == "-" {
+		return nil, nil, usageErrorf("--train and --valid cannot both be standard input")
+	}
+	set, err := settings("set", f.set)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := f.recipe().Problem(m, set)
+	if err != nil {
+		return nil, nil, flagFault(err)
+	}
+	p.Checkpoint = f.checkpoint
+	if err := f.settle(env, p, &f.reading); err != nil {
 		return nil, nil, err
 	}
 	if p.Measure == nil && f.measure != "" {
@@ -285,61 +283,23 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
+	opts.MinFeatures = f.minFeatures
 	f.widen(p, &opts)
 	p.Missing = opts.Missing
-	if p.Data, err = env.openParts(ctx, "train", f.train, opts); err != nil {
+	data, err := env.openParts(ctx, "train", f.train, opts)
+	if err != nil {
 		return nil, nil, err
 	}
-	sets := []*dataset.Dataset{p.Data}
+	var valid *dataset.Dataset
 	if f.valid != "" {
-		opts.FeatureNames = p.Data.FeatureNames
-		if p.Valid, err = env.openAndWarn(ctx, "valid", f.valid, opts); err != nil {
+		opts.FeatureNames = data.FeatureNames
+		if valid, err = env.openAndWarn(ctx, "valid", f.valid, opts); err != nil {
 			return nil, nil, err
 		}
-		sets = append(sets, p.Valid)
-		warnOfCommon(env, f.valid, p.Valid, strings.Join(f.train, ", "), p.Data)
+		warnOfCommon(env, f.valid, valid, strings.Join(f.train, ", "), data)
 	}
-	c := env.settle(measure.ConventionOf(p.Select), sets...)
-	p.Select, p.Measure = measure.Under(p.Select, c), measure.Under(p.Measure, c)
+	env.noteOfRelevance(recipe.Settle(p, data, valid))
 	return m, p, nil
-}
-
-// settle checks all flags and fills in what they say of how to learn.
-func (f *trainFlags) settle(env *environment, m *method.Method, p *method.Problem) error {
-	if slices.Contains(f.train, "-") && f.valid == "-" {
-		return usageErrorf("--train and --valid cannot both be standard input")
-	}
-	set, err := settings("set", f.set)
-	if err != nil {
-		return err
-	}
-	if p.Values, err = m.Values(set); err == nil {
-		err = p.Values.Idle()
-	}
-	if err != nil {
-		return usageErrorf("--set: %w", err)
-	}
-	if _, err := f.parseConvention(); err != nil {
-		return err
-	}
-	if p.Measure, err = f.trainingMeasure(m); err != nil {
-		return err
-	}
-	if p.Select = p.Measure; p.Select == nil {
-		if p.Select, err = f.oneMeasure("convention", "map"); err != nil {
-			return err
-		}
-	}
-	if p.Normalization, err = f.normalization(); err != nil {
-		return err
-	}
-	if p.Views, err = f.parseViews(); err != nil {
-		return err
-	}
-	if p.Transforms, err = f.transforms(); err != nil {
-		return err
-	}
-	return f.continuing.settle(env, p, &f.reading)
 }
 
 // trainReport describes a model; valid may be nil.

@@ -58,6 +58,6 @@ func (c *continuing) settle(env *environment, p *method.Problem, r *reading) err
 // widen makes data have the model's features, if it has more.
 func (c *continuing) widen(p *method.Problem, opts *dataset.Options) {
 	if p.Initial != nil {
-		opts.MinFeatures = p.Initial.NumFeatures()
+		opts.MinFeatures = max(opts.MinFeatures, p.Initial.NumFeatures())
 	}
 }

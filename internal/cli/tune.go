@@ -20,6 +20,7 @@ type tuneFlags struct {
 	learning
 	recording
 	measuring
+	slicer
 	methods string
 	source
 	cmd      *cobra.Command
@@ -47,8 +48,10 @@ data the validation queries are measured in their place, and the table says so.
 FILE is divided into --folds parts by whole queries, each for validation once.
 
 The output folder gets, for every method M and fold k, M/Foldk.model.json,
-M/Foldk.scores (one score a line of test.txt), M/Foldk.queries.csv, and for all
-of them results.json and tuning.jsonl, a line a setting. Without test data the scores and queries are those of the
+M/Foldk.scores (one score a line of test.txt), M/Foldk.queries.csv, for methods that
+learn in epochs or rounds M/Foldk.curve, the learning curve of the setting chosen, as
+"train --curve" writes it; and for all of them results.json and tuning.jsonl, a line
+a setting. Without test data the scores and queries are those of the
 validation file, vali.txt or --valid. Finished trainings are kept there: a run that
 was killed goes on where it was.
 
@@ -85,6 +88,7 @@ learned from a ninth of the training queries, and again after a third.`,
 	fl.BoolVar(&f.refit, "refit", false, "train the method and setting that are best over all folds on all data, and print the command that does")
 	fl.StringVar(&f.search, "search", "grid", "`which` settings are tried: grid (every combination of the grids' values) or random (--budget of them, drawn from the grids' ranges)")
 	fl.BoolVar(&f.halving, "halving", false, "try settings on a part of the training queries first, and drop those that do badly (successive halving)")
+	f.slicer.addTo(cmd)
 	f.measuring.addTo(cmd, usualMeasures, "`measures` to report on the test queries")
 	f.learning.addTo(cmd)
 	f.recording.addTo(cmd)
@@ -113,6 +117,9 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 		env.note("note: none of the methods has a training measure, --measure %s changes nothing", f.measure)
 	}
 	opts, err := f.options()
+	if err == nil {
+		err = f.ask(&opts)
+	}
 	if err != nil {
 		return err
 	}
@@ -122,6 +129,9 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	}
 	warnOfFolds(env, config.Folds)
 	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
+	if err := f.divisible(testsOfFolds(config.Folds), config.Convention.Threshold()); err != nil {
+		return err
+	}
 	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
 	out, err := f.choose(ctx, env, &config, whole, rec)
 	return rec.conclude(out, err)
@@ -136,7 +146,11 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 	if err != nil {
 		return report{}, err
 	}
-	summary := tuneSummary(config, result)
+	sliced, err := f.ofRows(config, result)
+	if err != nil {
+		return report{}, err
+	}
+	summary := tuneSummary(config, result, sliced)
 	if f.refit {
 		if summary.Refit, err = f.refitBest(ctx, env, config, result, whole); err != nil {
 			return report{}, err
@@ -153,7 +167,20 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 	}
 	rec.wrote(path, curve)
 	recordTuning(rec, config, result)
-	return tuneReport(config, result, summary), nil
+	out := tuneReport(config, result, summary)
+	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
+	return out, nil
+}
+
+// ofRows measures the methods on the slices of the queries of all folds.
+func (f *tuneFlags) ofRows(c *tune.Config, r *tune.Result) (*slicedMeans, error) {
+	var names []string
+	var results [][]*measure.Result
+	for i := range r.Rows {
+		names = append(names, r.Rows[i].Entry.Name)
+		results = append(results, mapped(r.Rows[i].Folds, func(f tune.FoldResult) *measure.Result { return f.Test }))
+	}
+	return f.of(testsOfFolds(c.Folds), c.Convention, names, results)
 }
 
 // config puts together what the flags describe, but for the data.
@@ -185,7 +212,7 @@ func (l *learning) tuning(c *tune.Config, m *measuring, selectBy string) (opts d
 	if c.Convention, err = l.parseConvention(); err != nil {
 		return opts, err
 	}
-	if c.Measures, c.Ties, err = m.parseMeasures(c.Convention, measure.Options{}); err != nil {
+	if c.Measures, c.Ties, err = m.parseMeasures(c.Convention); err != nil {
 		return opts, err
 	}
 	if c.Select, err = l.oneMeasure("select", selectBy); err != nil {

@@ -87,7 +87,7 @@ func (f *tuneFlags) refitBest(ctx context.Context, env *environment, c *tune.Con
 	if err := trained.Save(path); err != nil {
 		return nil, err
 	}
-	command := commandLine(how.train(row.Entry.Method, nil, v, f.seed, how.whole(), path)...)
+	command := commandLine(how.train(row.Entry.Method, nil, v, f.seed, material{how.whole(), []*dataset.Dataset{whole}}, path)...)
 	return &tuneRefitJSON{path, row.Entry.Name, v.Typed(), mean, command}, nil
 }
 

@@ -33,6 +33,8 @@ type tuneMethodJSON struct {
 	Constant   []string                   `json:"folds_without_ranking,omitempty"`
 
 	Unconverged int `json:"trainings_not_converged,omitempty"`
+
+	Slices []slicedJSON `json:"slices,omitempty"` // over the queries of all folds
 }
 
 // tuneMeasureJSON has null for the mean of no query.
@@ -63,7 +65,7 @@ func (r *report) addMeans(name string, means []tune.Summary, several bool) {
 	}
 }
 
-func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
+func tuneSummary(c *tune.Config, r *tune.Result, sliced *slicedMeans) tuneJSON {
 	summary := tuneJSON{Convention: c.Convention.Name(), Threshold: r.Threshold, Select: c.Select.Name(), Seed: c.Seed}
 	for _, fold := range c.Folds {
 		summary.Queries += len(fold.Test.Queries)
@@ -79,6 +81,7 @@ func tuneSummary(c *tune.Config, r *tune.Result) tuneJSON {
 			Tried:    len(row.Entry.Settings),
 			AtEdge:   row.AtEdge(),
 			Constant: row.ConstantFolds(),
+			Slices:   sliced.json(i),
 		}
 		if row.Grid > m.Tried {
 			m.Grid = row.Grid
