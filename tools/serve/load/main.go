@@ -1,0 +1,166 @@
+// Command load measures how fast listwise serve answers, and prints a table.
+//
+//	cd tools && go run ./serve/load [-seconds 5] [-listwise PROGRAM]
+//
+// It makes data and models with listwise, starts a server for each case on this machine,
+// and measures in two ways, server and client sharing its cores:
+//
+//   - saturation: so many connections as -connections says, each of which sends a request as soon as
+//     it has the answer to the one before (a closed loop);
+//   - latency: requests begin at random times (a Poisson process) at half of that rate, on however many
+//     connections that takes, whether or not earlier ones have been answered, and each is timed from
+//     the moment when it should have begun. A server that pauses so delays all requests that
+//     fall into the pause, as it does in use; a closed loop would leave them out (coordinated omission).
+//
+// The client writes requests that are made once and reads no more of the answers than their length, so
+// that most of what is measured is the server. With -url it loads a server that is already there.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// settings are what the flags say.
+type settings struct {
+	listwise    string
+	url         string
+	seconds     time.Duration
+	connections int
+	documents   int
+	features    int
+	trees       int
+	only        string
+	rate        float64
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.listwise, "listwise", "", "the program; built from the sources if not given")
+	flag.StringVar(&s.url, "url", "", "URL of a model's :rank to load instead of servers of its own, with requests of -documents and -features as JSON")
+	flag.DurationVar(&s.seconds, "time", 5*time.Second, "how long every measurement takes")
+	flag.IntVar(&s.connections, "connections", 16, "connections of the closed loop")
+	flag.IntVar(&s.documents, "documents", 100, "documents of a request")
+	flag.IntVar(&s.features, "features", 136, "features of a document")
+	flag.IntVar(&s.trees, "trees", 300, "trees of the model of trees")
+	flag.StringVar(&s.only, "only", "", "one of the cases alone: json, trees or binary")
+	flag.Float64Var(&s.rate, "rate", 0, "requests a second of the open loop (default: half of what the closed loop finds)")
+	flag.Parse()
+	if err := s.run(); err != nil {
+		fmt.Fprintln(os.Stderr, "load:", err)
+		os.Exit(1)
+	}
+}
+
+// a load is a kind of request to a kind of model.
+type load struct{ name, model, format string }
+
+func (s *settings) run() error {
+	if s.url != "" {
+		s.header()
+		return s.measure("given", s.url, "json", 0)
+	}
+	folder, err := os.MkdirTemp("", "listwise-load")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	if s.listwise == "" {
+		s.listwise = filepath.Join(folder, "listwise")
+		build := exec.Command("go", "build", "-o", s.listwise, "./cmd/listwise")
+		build.Dir, build.Stderr = "..", os.Stderr
+		if err := build.Run(); err != nil {
+			return fmt.Errorf("building listwise (in the folder tools): %w", err)
+		}
+	}
+	loads := []load{{"json", "linear", "json"}, {"trees", "trees", "json"}, {"binary", "linear", "binary"}}
+	if s.only != "" {
+		loads = slices.DeleteFunc(loads, func(l load) bool { return l.name != s.only })
+	}
+	if len(loads) == 0 {
+		return fmt.Errorf("-only %s: expected json, trees or binary", s.only)
+	}
+	if err := s.models(folder); err != nil {
+		return err
+	}
+	s.header()
+	for _, l := range loads {
+		if err := s.served(filepath.Join(folder, l.model+".json"), l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// models trains the models.
+func (s *settings) models(folder string) error {
+	data := filepath.Join(folder, "train.txt")
+	for _, args := range [][]string{
+		{"data", "synth", "--shape", "mq2008", "--queries", "200", "--features", fmt.Sprint(s.features), "--out", data},
+		{"train", "--method", "listnet", "--train", data, "--no-record", "--model", filepath.Join(folder, "linear.json")},
+		{"train", "--method", "lambdamart", "--set", fmt.Sprintf("trees=%d", s.trees), "--train", data, "--no-record", "--model", filepath.Join(folder, "trees.json")},
+	} {
+		if text, err := exec.Command(s.listwise, append(args, "--quiet")...).CombinedOutput(); err != nil {
+			return fmt.Errorf("listwise %s: %w\n%s", strings.Join(args, " "), err, text)
+		}
+	}
+	return nil
+}
+
+// served measures a load of a server that it starts and stops.
+func (s *settings) served(model string, l load) (err error) {
+	server, err := start(s.listwise, model)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	return s.measure(l.name, server.url+"/v1/models/m:rank", l.format, server.command.Process.Pid)
+}
+
+func (s *settings) header() {
+	fmt.Printf("%d documents × %d features, %d connections, %v each\n\n", s.documents, s.features, s.connections, s.seconds)
+	fmt.Printf("%-8s %10s %10s %10s %11s %11s | %10s %9s %9s %9s %7s\n", "", "requests/s", "p50", "p99", "server CPU", "client CPU", "open loop", "p50", "p99", "p99.9", "failed")
+}
+
+// measure prints a line of the table. The times of the processors that a request takes of the server,
+// whose process is pid, and of this client do not depend on what else the machine does.
+func (s *settings) measure(name, url, format string, pid int) error {
+	request, err := newRequest(url, format, s.documents, s.features)
+	if err != nil {
+		return err
+	}
+	if _, err := request.closed(s.connections, time.Second); err != nil { // warms up
+		return err
+	}
+	server, client := processorTime(pid), processorTime(os.Getpid())
+	busy := s.seconds
+	if s.rate > 0 {
+		busy = time.Second // the rate is given: what is measured is the open loop
+	}
+	full, err := request.closed(s.connections, busy)
+	if err != nil {
+		return err
+	}
+	server, client = processorTime(pid)-server, processorTime(os.Getpid())-client
+	rate := s.rate
+	if rate == 0 {
+		rate = full.rate() / 2
+	}
+	half, err := request.open(rate, s.seconds)
+	if err != nil {
+		return err
+	}
+	each := func(d time.Duration) string {
+		return fmt.Sprintf("%.0f µs", float64(d)/float64(time.Microsecond)/float64(len(full.times)))
+	}
+	fmt.Printf("%-8s %10.0f %10s %10s %11s %11s | %10.0f %9s %9s %9s %7d\n", name, full.rate(), full.quantile(0.5), full.quantile(0.99), each(server), each(client),
+		half.rate(), half.quantile(0.5), half.quantile(0.99), half.quantile(0.999), full.failed+half.failed)
+	return nil
+}
