@@ -1,0 +1,124 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/recipe"
+	"github.com/listwise/listwise/method"
+)
+
+// fitRequest is a request for a training. What is not given is as in "listwise train".
+type fitRequest struct {
+	Method  string
+	Recipe  recipe.Recipe
+	Set     map[string]string
+	Data    rows
+	Valid   *rows
+	Initial uint64 // number of the model that is continued, 0: none
+}
+
+// fitAnswer goes with the bytes of the model file as its array.
+type fitAnswer struct {
+	Warnings []string `json:"warnings"`
+	Model    *about   `json:"model"`
+}
+
+// fit trains a model.
+func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, error) {
+	r := fitRequest{Recipe: recipe.Default()}
+	if err := json.Unmarshal(request, &r); err != nil {
+		return nil, err
+	}
+	m, p, err := r.problem()
+	if err != nil {
+		return nil, err
+	}
+	answer := fitAnswer{}
+	if err := r.settle(p, arrays, &answer); err != nil {
+		return nil, err
+	}
+	p.Observe = func(it method.Iteration) { j.tell(describe(it)) }
+	trained, err := m.Train(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if t := trained.Training.Converged; t != nil && !*t {
+		answer.Warnings = append(answer.Warnings, fmt.Sprintf("%s did not converge: it stopped because of %s", m.Name, trained.Training.Status))
+	}
+	if trained.Constant() {
+		answer.Warnings = append(answer.Warnings, "all weights are 0, so the model gives every document the same score and ranks nothing")
+	}
+	var file bytes.Buffer
+	if err := trained.Write(&file); err != nil {
+		return nil, err
+	}
+	answer.Model = describeModel(keep(trained), trained)
+	j.arrays = []any{file.Bytes()}
+	return answer, nil
+}
+
+// problem returns the method and what it learns from, without data.
+func (r *fitRequest) problem() (*method.Method, *method.Problem, error) {
+	m, err := r.Recipe.Lookup(r.Method)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := r.Recipe.Problem(m, r.Set)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Missing, err = r.Recipe.ReadMissing()
+	return m, p, err
+}
+
+// settle puts the data in the problem.
+func (r *fitRequest) settle(p *method.Problem, arrays Arrays, answer *fitAnswer) error {
+	data, err := r.Data.dataset(arrays, p.Missing)
+	if err != nil {
+		return err
+	}
+	answer.Warnings = append(answer.Warnings, data.Warnings...)
+	var valid *dataset.Dataset
+	if r.Valid != nil {
+		if valid, err = r.Valid.dataset(arrays, p.Missing); err != nil {
+			return err
+		}
+		answer.Warnings = append(answer.Warnings, valid.Warnings...)
+		if sentence := recipe.Common(r.Valid.Name, valid, r.Data.Name, data); sentence != "" {
+			answer.Warnings = append(answer.Warnings, sentence)
+		}
+	}
+	if note := recipe.Settle(p, data, valid); note != "" {
+		answer.Warnings = append(answer.Warnings, note+" (threshold says otherwise)")
+	}
+	return nil
+}
+
+// progress is what a caller is told of a training.
+type progress struct {
+	Number     int      `json:"number"` // of the iteration, epoch or round
+	Objective  float64  `json:"objective"`
+	Validation *float64 `json:"validation,omitempty"`
+	Text       string   `json:"text"`
+}
+
+// describe tells how far a training is, as JSON.
+func describe(it method.Iteration) string {
+	p := progress{Number: it.Number, Objective: it.Objective}
+	if p.Text = fmt.Sprintf("iteration %d, objective %.6g", it.Number, it.Objective); it.Epoch {
+		p.Text = fmt.Sprintf("epoch %d, cost %.6g", it.Number, it.Objective)
+	}
+	if it.Validated {
+		p.Validation = &it.Validation
+		p.Text += fmt.Sprintf(", validation %.4f", it.Validation)
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "" // a number that is not finite
+	}
+	return string(text)
+}

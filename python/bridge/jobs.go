@@ -1,0 +1,70 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// operations are what a request may name.
+var operations = map[string]func(*job, context.Context, []byte, Arrays) (any, error){
+	"command":  (*job).command,
+	"evaluate": (*job).evaluate,
+	"explain":  (*job).explain,
+	"fit":      (*job).fit,
+	"fuse":     (*job).fuse,
+	"load":     (*job).load,
+	"read":     (*job).read,
+	"read run": (*job).readRun,
+	"score":    (*job).score,
+	"write":    (*job).write,
+}
+
+// perform does what the request names.
+func (j *job) perform(ctx context.Context, request []byte, arrays Arrays) (answer any, err error) {
+	defer dataset.GuardFaults(&err)()
+	var head struct{ Op string }
+	if err := json.Unmarshal(request, &head); err != nil {
+		return nil, err
+	}
+	do, ok := operations[head.Op]
+	if !ok {
+		return nil, fmt.Errorf("found no operation %q", head.Op)
+	}
+	return do(j, ctx, request, arrays)
+}
+
+// failure is the answer of a job that failed.
+type failure struct {
+	Kind    string `json:"kind"` // cancelled, file, memory, internal, or value for all else
+	Message string `json:"message"`
+}
+
+// kindOf returns the kind of a failure.
+func kindOf(ctx context.Context, err error) string {
+	_, internal := errors.AsType[*internalError](err)
+	switch {
+	case ctx.Err() != nil:
+		return "cancelled"
+	case internal:
+		return "internal"
+	case errors.Is(err, fs.ErrNotExist):
+		return "file"
+	case errors.Is(err, dataset.ErrTooLarge):
+		return "memory"
+	}
+	return "value"
+}
+
+// messageOf returns an error's text, without the flags that keyword arguments have no need of.
+func messageOf(err error) string {
+	if text, ok := strings.CutPrefix(err.Error(), "set: "); ok {
+		return text
+	}
+	return strings.TrimPrefix(err.Error(), "--")
+}

@@ -1,0 +1,149 @@
+"""Jobs of the library: begun with a request and arrays, watched so that Ctrl-C works."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import DataWarning, Error, FileError, InternalError
+from ._library import Array, Library, library
+
+Progress = Callable[[dict[str, Any]], object]
+
+_KINDS = {"f4": b"f", "f8": b"d", "i8": b"q", "u1": b"b"}
+
+# How long a call waits before Python may handle a signal, and how long a cancelled job is waited
+# for, in milliseconds.
+_TICK = 50
+_PATIENCE = 600
+
+# Jobs that did not end soon after they were cancelled, with the arrays that they may still read.
+_lingering: list[tuple[Library, int, object]] = []
+
+
+class Request:
+    """A request in the making: its arrays are numbered."""
+
+    def __init__(self) -> None:
+        self.arrays: list[npt.NDArray[Any]] = []
+
+    def add(self, array: npt.NDArray[Any] | None) -> int | None:
+        """The number of an array that is C-contiguous, None for None."""
+        if array is None:
+            return None
+        assert array.flags.c_contiguous
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def _structures(self) -> ctypes.Array[Array]:
+        all = (Array * max(1, len(self.arrays)))()
+        for i, a in enumerate(self.arrays):
+            all[i] = Array(a.ctypes.data, a.size, _KINDS[a.dtype.str[1:]])
+        return all
+
+
+class Answer:
+    """The answer of a job that is done."""
+
+    def __init__(self, lib: Library, job: int, fields: dict[str, Any]) -> None:
+        self._lib, self._job, self.fields = lib, job, fields
+        tell(fields.get("warnings"))
+
+    def has(self, i: int) -> bool:
+        """Whether the answer has array i."""
+        return bool(self._lib.size(self._job, i) >= 0)
+
+    def array(self, i: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """A copy of one of the answer's arrays."""
+        size = self._lib.size(self._job, i)
+        if size < 0:
+            raise InternalError(f"found no array {i} in the answer")
+        array = np.empty(size, dtype)
+        self._lib.copy(self._job, i, array.ctypes.data)
+        return array
+
+    def __enter__(self) -> Answer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lib.end(self._job)
+
+
+def tell(sentences: Sequence[str] | None, level: int = 5) -> None:
+    """Pass on what the library has to say as warnings."""
+    for sentence in sentences or ():
+        warnings.warn(sentence, DataWarning, stacklevel=level)
+
+
+def run(op: str, fields: dict[str, Any], request: Request | None = None, progress: Progress | None = None) -> Answer:
+    """Do what an operation of the library does; the answer is to be used in a with statement.
+
+    An interrupt, and an exception of progress, ends the job and is raised."""
+    request = request or Request()
+    text = json.dumps({"op": op, **fields}, allow_nan=False).encode()
+    _reap()
+    lib = library()
+    arrays = request._structures()
+    job = int(lib.start(text, len(text), arrays, len(request.arrays)))
+    try:
+        state, answer = 0, ""
+        while state == 0:
+            pointer = ctypes.c_void_p()
+            state = lib.wait(job, _TICK, ctypes.byref(pointer))
+            answer = lib.text(pointer)
+            if state == 0 and answer and progress is not None:
+                progress(json.loads(answer))
+    except BaseException:
+        _abandon(lib, job, (request, arrays))
+        raise
+    if state == 1:
+        return Answer(lib, job, json.loads(answer))
+    lib.end(job)
+    _raise(json.loads(answer))
+
+
+def _abandon(lib: Library, job: int, arrays: object) -> None:
+    """Cancel a job and wait for its end, or keep its arrays where that takes long."""
+    _lingering.append((lib, job, arrays))
+    lib.cancel(job)
+    pointer = ctypes.c_void_p()
+    lib.wait(job, _PATIENCE, ctypes.byref(pointer))
+    lib.text(pointer)
+    _reap()
+
+
+def _reap() -> None:
+    """Forget what has ended since."""
+    for entry in list(_lingering):
+        lib, job, _ = entry
+        if lib is not library():
+            _lingering.remove(entry)  # of the process that this one was forked from
+            continue
+        pointer = ctypes.c_void_p()
+        state = lib.wait(job, 0, ctypes.byref(pointer))
+        lib.text(pointer)
+        if state != 0:
+            lib.end(job)
+            _lingering.remove(entry)
+
+
+def worded(message: str) -> str:
+    """A message with infinite numbers as Python writes them."""
+    return message.replace("+Inf", "inf").replace("-Inf", "-inf")
+
+
+def _raise(failure: dict[str, str]) -> NoReturn:
+    kind, message = failure["kind"], worded(failure["message"])
+    if kind == "internal":
+        raise InternalError(message)
+    if kind == "file":
+        raise FileError(message)
+    if kind == "memory":
+        raise MemoryError(message)
+    raise Error(message)

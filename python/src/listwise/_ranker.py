@@ -1,0 +1,416 @@
+"""Ranker, the estimator."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _jobs
+from ._data import Data, judged
+from ._errors import Error, NotFittedError
+from ._evaluate import mean
+from ._model import Model
+from ._queries import Queries, one_query, queries
+from ._tables import Features, features
+
+if TYPE_CHECKING:
+
+    class _Base:
+        pass
+
+else:
+    try:
+        from sklearn.base import BaseEstimator as _Base
+    except ImportError:
+
+        class _Base:
+            pass
+
+
+# The arguments of Ranker that are no hyperparameters of methods.
+_OWN = ("method", "measure", "scorer", "convention", "threshold", "normalize", "views", "transforms", "missing", "seed", "settings", "verbose")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What scores are made of: base_values + values.sum(axis=1) + remainder = scores.
+
+    Attributes:
+        values: contributions, (documents, terms).
+        base_values: what they are measured from, (documents,).
+        scores: (documents,).
+        remainder: errors of rounding or of an integral, (documents,).
+        feature_names: the terms: features, or members of a fusion.
+        about: what the contributions are, in words.
+    """
+
+    values: npt.NDArray[np.float64]
+    base_values: npt.NDArray[np.float64]
+    scores: npt.NDArray[np.float64]
+    remainder: npt.NDArray[np.float64]
+    feature_names: list[str]
+    about: str
+
+
+class Ranker(_Base):
+    """Learns a function that ranks documents, by any method of ``listwise methods``.
+
+    Args:
+        method: the name of a method, such as ``"lambdarank"``, ``"lambdamart"`` or ``"convexloss"``.
+        measure: what it optimises and, on ``eval_set``, is chosen by, such as ``"ndcg@10"``; None:
+            the method's own.
+        scorer: ``"linear"``, ``"net"``, ``"trees"`` or ``"pairnet"``; None: the method's own.
+        convention: of the measure, such as ``"letor3"``.
+        threshold: the lowest grade that counts as relevant, or ``"auto"``.
+        normalize: ``"none"``, ``"minmax"`` or ``"zscore"``, of features within a query.
+        views: forms in which features are learned from: ``"raw"``, ``"rank"``, ``"zscore"``.
+        transforms: steps that features go through one by one, such as ``["log1p:2,3"]``.
+        missing: what NaN stands for: ``"error"``, ``"zero"``, ``"min"``, ``"mean"``, ``"median"``, or
+            ``"keep"``, for trees.
+        seed: all that is random depends on it.
+        verbose: 1 prints on standard error how a training goes.
+        settings: hyperparameters of the method whose names are those of other arguments, such as
+            ``{"normalize": "gap"}`` of lambdamart.
+        hyperparameters: the method's, as ``listwise methods NAME`` lists them; None is the default.
+
+    Attributes:
+        model_: the :class:`Model`.
+        n_features_in_: the number of features.
+        feature_names_in_: their names, if the table had such.
+
+    The same data, arguments and seed give the model file that ``listwise train`` writes, byte for
+    byte, whatever the number of cores.
+    """
+
+    def __init__(
+        self,
+        method: str = "lambdarank",
+        measure: str | None = None,
+        *,
+        scorer: str | None = None,
+        convention: str = "letor3",
+        threshold: float | str = "auto",
+        normalize: str = "none",
+        views: str = "raw",
+        transforms: Any = (),
+        missing: str = "error",
+        seed: int = 1,
+        settings: Mapping[str, Any] | None = None,
+        verbose: int = 0,
+        **hyperparameters: Any,
+    ) -> None:
+        self.method = method
+        self.measure = measure
+        self.scorer = scorer
+        self.convention = convention
+        self.threshold = threshold
+        self.normalize = normalize
+        self.views = views
+        self.transforms = transforms
+        self.missing = missing
+        self.seed = seed
+        self.settings = settings
+        self.verbose = verbose
+        self.hyperparameters = hyperparameters
+
+    # Parameters, as scikit-learn asks for them.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The arguments of the constructor, hyperparameters among them."""
+        return {**{name: getattr(self, name) for name in _OWN}, **self.hyperparameters}
+
+    def set_params(self, **params: Any) -> Ranker:
+        """Set arguments of the constructor."""
+        for name, value in params.items():
+            if name in _OWN:
+                setattr(self, name, value)
+            else:
+                self.hyperparameters = {**self.hyperparameters, name: value}
+        return self
+
+    def __repr__(self, *_: Any, **__: Any) -> str:
+        given = [f"method={self.method!r}"]
+        standard = _DEFAULTS.get_params() if _DEFAULTS is not None else {}
+        for name, value in self.get_params().items():
+            if name != "method" and (name not in standard or standard[name] is not value and standard[name] != value):
+                given.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    # Training.
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        eval_set: Any = None,
+        callback: _jobs.Progress | None = None,
+    ) -> Ranker:
+        """Learn from judged documents.
+
+        Args:
+            X: features, (documents, features): an array, a DataFrame of pandas or polars, a Table
+                of pyarrow, or a sparse matrix of scipy. A column ``qid`` of a table is not a
+                feature but the query ids. float32 in row-major order is not copied.
+            y: grades, (documents,), from 0 on, higher is better.
+            qid: query ids, (documents,), whole numbers or texts, in any order.
+            group: instead, the numbers of successive documents of the queries.
+            sample_weight: weights of documents, (documents,), for methods that take such.
+            query_weight: weights of queries, (documents,), the same for all of a query.
+            eval_set: validation data, ``(X, y, qid)``, or ``(X, y)`` with a column ``qid``: the
+                epoch or round that is best on them is kept.
+            callback: called now and then with a dict that tells how far the training is; what it
+                raises ends the training.
+
+        Returns: the ranker itself.
+        """
+        request = _jobs.Request()
+        data = judged(request, X, y, qid, group, sample_weight, query_weight, "X")
+        fields: dict[str, Any] = {"method": self._text("method"), "recipe": self._recipe(), "set": self._settings()}
+        fields["data"] = data.fields
+        if eval_set is not None:
+            fields["valid"] = _validation(request, eval_set, data)
+        with _jobs.run("fit", fields, request, self._progress(callback)) as answer:
+            model = Model(answer.array(0, np.uint8).tobytes(), answer.fields["model"])
+        if self.verbose:
+            sys.stderr.write("\n")
+        self._adopt(model)
+        return self
+
+    def _adopt(self, model: Model) -> None:
+        self.model_ = model
+        self.n_features_in_ = model.features
+        if model.names is not None:
+            self.feature_names_in_ = np.asarray(model.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _text(self, name: str) -> str:
+        value = getattr(self, name)
+        if not isinstance(value, str):
+            raise Error(f"{name}: found {value!r}, expected a text")
+        return value
+
+    def _settings(self) -> dict[str, str]:
+        if not isinstance(self.settings, (Mapping, type(None))):
+            raise Error(f"settings: found {self.settings!r}, expected a dict")
+        further = dict(self.settings or {})
+        for name in further:
+            if name in self.hyperparameters:
+                raise Error(f"settings: found {name} twice, there and among the arguments, expected it once")
+        return settings({**self.hyperparameters, **further})
+
+    def _recipe(self) -> dict[str, Any]:
+        recipe: dict[str, Any] = {name: self._text(name) for name in ("convention", "normalize", "views", "missing")}
+        for name in ("measure", "scorer"):
+            recipe[name] = "" if getattr(self, name) is None else self._text(name)
+        recipe["threshold"] = text("threshold", self.threshold)
+        steps = [self.transforms] if isinstance(self.transforms, str) else list(self.transforms)
+        recipe["transform"] = [text("transforms", step) for step in steps]
+        seed = self.seed
+        if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
+            raise Error(f"seed: found {seed!r}, expected a whole number from 0 to 2⁶⁴ − 1")
+        recipe["seed"] = int(seed)
+        return recipe
+
+    def _progress(self, callback: _jobs.Progress | None) -> _jobs.Progress | None:
+        if not self.verbose:
+            return callback
+
+        def show(progress: dict[str, Any]) -> None:
+            sys.stderr.write(f"\r{self.method}: {progress['text']}\x1b[K")
+            sys.stderr.flush()
+            if callback is not None:
+                callback(progress)
+
+        return show
+
+    # Use.
+
+    def _fitted(self) -> Model:
+        model: Model | None = getattr(self, "model_", None)
+        if model is None:
+            raise _not_fitted(f"This {type(self).__name__} is not fitted yet: call fit, or load a model, first")
+        return model
+
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> npt.NDArray[np.float64]:
+        """Scores of documents, (documents,), in the order of the rows; higher is better.
+
+        Without qid and group all documents are one query's, which matters to a model that
+        normalizes features, or takes views of them, within a query. Features that have names are
+        found by them, in any order."""
+        model = self._fitted()
+        given = features(X)
+        self._check_width(model, given)
+        of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
+        if (given.names is None or given.names == model.names) and (of is None or len(of.ids) == 1) and len(given.x) <= 4096:
+            return model.score_query(given.x) if len(given.x) else np.empty(0)
+        request = _jobs.Request()
+        if of is None or model.about["pointwise"]:
+            of = one_query(len(given.x)) if not model.about["pointwise"] else _pieces(len(given.x))
+        data = Data.of(request, given, None, of, "X")
+        with _jobs.run("score", {"model": model.number, "data": data.fields}, request) as answer:
+            return answer.array(0, np.float64)
+
+    def _check_width(self, model: Model, given: Features) -> None:
+        n, width = given.x.shape
+        if n == 0:
+            raise Error("X: found no documents (0 sample(s)), expected a minimum of 1")
+        if given.names is None and width != model.features:
+            raise Error(f"X has {width} features, but {type(self).__name__} is expecting {model.features} features as input")
+
+    def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> npt.NDArray[np.intp]:
+        """Rows of X, best first, (documents,): query by query, in the order in which the queries
+        first appear. Documents of equal scores keep their order."""
+        given = features(X)
+        of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
+        scores = self.predict(X, qid=qid, group=group)
+        if of is None:
+            return np.argsort(-scores, kind="stable")
+        return np.lexsort((-scores, of.numbers()))
+
+    def queries_of(self, X: Any, qid: Any = None, group: Any = None) -> Queries:
+        """The queries of documents; without qid, group and a column ``qid`` all are one query's."""
+        given = features(X)
+        of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
+        return one_query(len(given.x)) if of is None else of
+
+    def score(self, X: Any, y: Any, *, qid: Any = None, group: Any = None) -> float:
+        """The mean over queries of the measure, or of the method's own, or map; documents of equal
+        scores in random order."""
+        model = self._fitted()
+        of = self.queries_of(X, qid, group)
+        scores = self.predict(X, qid=qid, group=group)
+        return mean(scores, y, of, self.measure or model.about["measure"] or "map", self.convention, self.threshold)
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        background: Any = None,
+        attribution: str = "auto",
+        sample: int = 100,
+        seed: int = 1,
+    ) -> Explanation:
+        """What features contribute to scores; see docs/explain.md.
+
+        Args:
+            X: documents, (documents, features).
+            qid, group: their queries, as for ``predict``.
+            background: the documents that they are compared with; None: X.
+            attribution: ``"auto"``, ``"path"``, ``"background"`` or ``"gradients"``.
+            sample: documents of the background that are drawn where all would be too many.
+            seed: of that draw.
+        """
+        model = self._fitted()
+        request = _jobs.Request()
+        given = features(X)
+        self._check_width(model, given)
+        of = queries(given.qid if qid is None and group is None else qid, group, len(given.x)) or one_query(len(given.x))
+        fields: dict[str, Any] = {"model": model.number, "attribution": attribution, "sample": sample, "seed": seed}
+        fields["data"] = Data.of(request, given, None, of, "X").fields
+        if background is not None:
+            other = features(background, "background")
+            fields["background"] = Data.of(request, other, None, one_query(len(other.x)), "background").fields
+        with _jobs.run("explain", fields, request) as answer:
+            names = answer.fields["terms"]
+            parts = answer.array(0, np.float64).reshape(len(given.x), len(names))
+            base, scores, remainder = (answer.array(i, np.float64) for i in (1, 2, 3))
+            return Explanation(parts, base, scores, remainder, names, answer.fields["about"])
+
+    # Files.
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file, which ``listwise`` and other programs read."""
+        self._fitted().save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Ranker:
+        """A ranker with the model of a file, listwise's own or another system's."""
+        model = Model.load(path)
+        about = model.about
+        known = about["settings"] or {}
+        ranker = cls(about["method"] or "lambdarank", about["measure"] or None, seed=about["seed"])
+        ranker.set_params(
+            **{name: value for name, value in known.items() if name not in _OWN},
+            settings={name: value for name, value in known.items() if name in _OWN} or None,
+            **about["recipe"],
+        )
+        ranker._adopt(model)
+        return ranker
+
+
+def _pieces(documents: int, size: int = 1024) -> Any:
+    """Documents whose queries do not matter, in pieces that are scored side by side."""
+    counts = np.full((documents + size - 1) // size, size, np.int64)
+    counts[-1] = documents - size * (len(counts) - 1)
+    return Queries([str(i) for i in range(len(counts))], counts)
+
+
+def _not_fitted(message: str) -> Exception:
+    """scikit-learn's error if that is installed, else our own."""
+    if "sklearn" in sys.modules:
+        from sklearn.exceptions import NotFittedError as Theirs
+
+        class Both(NotFittedError, Theirs):  # type: ignore[misc]
+            pass
+
+        Both.__name__ = Both.__qualname__ = "NotFittedError"
+        return Both(message)
+    return NotFittedError(message)
+
+
+def _validation(request: _jobs.Request, eval_set: Any, data: Data) -> dict[str, Any]:
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        eval_set = eval_set[0]  # as other libraries have it
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+        raise Error("eval_set: expected (X, y, qid), or (X, y) with a column qid in X")
+    X, y, *qid = eval_set
+    valid = judged(request, X, y, qid[0] if qid else None, None, None, None, "eval_set")
+    if valid.names is None and valid.fields["features"] != data.fields["features"]:
+        raise Error(f"eval_set: found {valid.fields['features']} features, expected {data.fields['features']} as in X")
+    return valid.fields
+
+
+def text(name: str, value: Any) -> str:
+    """A value as the command line would have it."""
+    if isinstance(value, (np.generic, np.ndarray)) and np.ndim(value) == 0:
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float, str)):
+        return repr(value) if isinstance(value, float) else str(value)
+    if isinstance(value, (list, tuple)):
+        return ",".join(text(name, v) for v in value)
+    raise Error(f"{name}: found {value!r}, expected a number, a text, a bool or a list of such")
+
+
+def settings(hyperparameters: Mapping[str, Any]) -> dict[str, str]:
+    """Hyperparameters as texts; None stands for the default."""
+    return {name: text(name, value) for name, value in hyperparameters.items() if value is not None}
+
+
+_DEFAULTS: Ranker | None = None
+_DEFAULTS = Ranker()

@@ -1,0 +1,171 @@
+"""Features and columns of numpy, pandas, polars, pyarrow and scipy as arrays of numpy.
+
+None of these but numpy is imported: what a value is, its type's module says.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import Error, KindError
+
+QID = "qid"  # the column of query ids in a table of features
+
+
+class Features(NamedTuple):
+    """A matrix of features, with what a table says beside."""
+
+    x: npt.NDArray[np.float32]  # (documents, features), C-contiguous
+    names: list[str] | None  # of the features
+    qid: Any  # the column of query ids, None if there is none
+
+
+def library_of(value: Any) -> str:
+    """The package that a value's type is of."""
+    return type(value).__module__.partition(".")[0]
+
+
+def features(value: Any, name: str = "X") -> Features:
+    """The matrix of a table or an array: float32 and C-contiguous without a copy, else with one."""
+    kind = library_of(value)
+    if kind == "scipy" and hasattr(value, "toarray"):
+        if getattr(value, "ndim", 2) != 2:
+            raise Error(f"{name}: found a sparse array of {value.ndim} dimensions, expected 2")
+        if value.dtype.kind not in "fiub":
+            raise Error(f"{name}: found values of type {value.dtype}, expected numbers")
+        return Features(np.ascontiguousarray(value.astype(np.float32).toarray(order="C")), None, None)
+    if kind == "pandas" and hasattr(value, "columns"):
+        return _table(list(value.columns), lambda j: value.iloc[:, j], len(value), name)
+    if kind == "polars" and hasattr(value, "columns"):
+        if not hasattr(value, "get_column"):
+            raise Error(f"{name}: found a {type(value).__name__} of polars, expected a DataFrame: collect() makes one")
+        return _table(list(value.columns), lambda j: value[:, j], value.height, name)
+    if kind == "pyarrow" and hasattr(value, "column_names"):
+        return _table(list(value.column_names), value.column, value.num_rows, name)
+    return Features(_matrix(value, name), None, None)
+
+
+def _matrix(value: Any, name: str) -> npt.NDArray[np.float32]:
+    if value is None:
+        raise Error(f"{name}: found None, expected a matrix of features, documents × features")
+    try:
+        with np.errstate(over="ignore"):
+            array = np.asarray(value)
+            if array.dtype.kind == "c":
+                raise Error(f"{name}: Complex data not supported: found values of type {array.dtype}, expected numbers")
+            if array.dtype.kind not in "fiubO":
+                raise Error(f"{name}: found values of type {array.dtype}, expected numbers")
+            if array.dtype.kind == "O":
+                array = array.astype(np.float64)  # None and texts of numbers among them
+            x = np.ascontiguousarray(array, np.float32)
+    except Error:
+        raise
+    except TypeError as error:
+        raise KindError(f"{name}: expected a matrix of numbers, documents × features: {error}") from error
+    except ValueError as error:
+        raise Error(f"{name}: expected a matrix of numbers, documents × features: {error}") from error
+    if array.ndim != 2:
+        hint = ". Reshape your data: x.reshape(1, -1) for one document, x.reshape(-1, 1) for one feature" if array.ndim == 1 else ""
+        raise Error(f"{name}: found {array.ndim} dimensions, expected 2: documents × features{hint}")
+    return x
+
+
+def _table(columns: list[Any], column: Any, rows: int, name: str) -> Features:
+    """A table's features, copied column by column."""
+    texts = [str(c) for c in columns]
+    if len(set(texts)) < len(texts):
+        twice = next(t for t in texts if texts.count(t) > 1)
+        raise Error(f"{name}: found two columns named {twice!r}, expected different names")
+    if any(not isinstance(c, str) for c in columns):
+        texts_of_features = None  # as 0, 1, … of a DataFrame of pandas without names
+        if any(isinstance(c, str) for c in columns):
+            raise Error(f"{name}: found names of columns that are texts and others, expected texts alone")
+    else:
+        texts_of_features = [t for t in texts if t != QID]
+    qid = None
+    places = []
+    for j, text in enumerate(texts):
+        if columns[j] == QID:
+            qid = column(j)
+        else:
+            places.append(j)
+    x = np.empty((rows, len(places)), np.float32)
+    with np.errstate(over="ignore"):
+        for k, j in enumerate(places):
+            x[:, k] = _numbers(column(j), f"{name}: column {texts[j]!r}")
+    return Features(x, texts_of_features, qid)
+
+
+_HINT = (
+    "expected numbers: a column of categories or texts is made numbers by whoever knows what they mean, "
+    "such as pandas.get_dummies or sklearn.preprocessing.OneHotEncoder"
+)
+
+
+def _numbers(column: Any, name: str) -> npt.NDArray[Any]:
+    """A column of numbers, NaN where it has none."""
+    dtype = str(getattr(column, "dtype", getattr(column, "type", "")))
+    kind = library_of(column)
+    try:
+        if kind == "pandas":
+            if dtype == "category" or dtype.startswith(("datetime", "timedelta", "period")):
+                raise Error(f"{name}: found the type {dtype}, {_HINT}")
+            array = column.to_numpy()
+            if array.dtype.kind not in "fiub":
+                array = column.to_numpy(dtype=np.float64, na_value=np.nan)
+                if dtype in ("object", "str", "string") and any(isinstance(v, str) for v in column):
+                    raise Error(f"{name}: found texts, {_HINT}")
+        elif kind == "polars":
+            if not (column.dtype.is_numeric() or str(column.dtype) == "Boolean"):
+                raise Error(f"{name}: found the type {dtype}, {_HINT}")
+            array = column.cast(type(column.dtype)).to_numpy()
+        else:  # pyarrow
+            if not any(dtype.startswith(t) for t in ("float", "double", "halffloat", "int", "uint", "bool", "decimal", "null")):
+                raise Error(f"{name}: found the type {dtype}, {_HINT}")
+            array = column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
+        if array.dtype.kind not in "fiub":
+            array = array.astype(np.float64)  # None is NaN
+    except Error:
+        raise
+    except (TypeError, ValueError) as error:
+        raise Error(f"{name}: found the type {dtype}, {_HINT}") from error
+    return np.asarray(array)
+
+
+def vector(value: Any, name: str) -> npt.NDArray[Any]:
+    """One value a document, of any type, as an array of one dimension."""
+    kind = library_of(value)
+    if kind in ("polars", "pandas") and hasattr(value, "columns"):
+        if len(value.columns) != 1:
+            raise Error(f"{name}: found {len(value.columns)} columns, expected 1")
+        value = value.iloc[:, 0] if kind == "pandas" else value[:, 0]
+    if kind == "pyarrow" and not hasattr(value, "chunks"):
+        array = value.to_numpy(zero_copy_only=False)
+    elif hasattr(value, "to_numpy"):
+        array = value.to_numpy()
+    else:
+        array = np.asarray(value)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise Error(f"{name}: found {array.ndim} dimensions, expected 1: one value a document")
+    return np.asarray(array)
+
+
+def numbers(value: Any, name: str, documents: int | None = None) -> npt.NDArray[np.float64]:
+    """One number a document, shape (n,), C-contiguous."""
+    if value is None:
+        raise Error(f"{name}: requires y to be passed, but the target y is None: expected one number a document")
+    array = vector(value, name)
+    if array.dtype.kind not in "fiubO":
+        raise Error(f"{name}: found values of type {array.dtype}, expected numbers")
+    try:
+        array = np.ascontiguousarray(array, np.float64)
+    except (TypeError, ValueError) as error:
+        raise Error(f"{name}: expected numbers: {error}") from error
+    if documents is not None and len(array) != documents:
+        raise Error(f"{name}: found {len(array)} values, expected {documents}: one a document")
+    return array

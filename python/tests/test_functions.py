@@ -1,0 +1,157 @@
+"""evaluate, compare, tune, fuse, report, explain and the readers, against the command line or by hand."""
+
+import html
+import json
+
+import numpy as np
+import pytest
+from conftest import ROOT, judged, letor
+
+import listwise
+
+X, y, qid = judged()
+
+
+@pytest.fixture(scope="module")
+def rankers():
+    return {"convex": listwise.Ranker("convexloss").fit(X, y, qid=qid), "trees": listwise.Ranker("lambdamart", trees=5).fit(X, y, qid=qid)}
+
+
+def test_evaluate_is_the_command(command, tmp_path, rankers):
+    letor(tmp_path / "d.txt", X, y, qid)
+    rankers["trees"].save(tmp_path / "m.json")
+    for more, flags in [({}, []), ({"ties": "average", "convention": "trec", "threshold": 2}, ["--ties", "average", "--convention", "trec", "--threshold", "2"])]:
+        got = listwise.evaluate(y, rankers["trees"].predict(X), qid=qid, **more)
+        want = json.loads(command("eval", "--no-record", "--data", "d.txt", "--model", "m.json", "--format", "json", *flags))
+        assert got.means == want["measures"] and got.tie_neutral == want["tie_neutral"]
+        assert got["map"] == pytest.approx(np.nanmean(got.per_query["map"])) and len(got.queries) == 30
+
+
+def test_precision_by_hand():
+    got = listwise.evaluate([1, 0, 1, 0], [4, 3, 2, 1], measures=["p@1", "p@2", "map"])
+    assert got.means == {"p@1": 1.0, "p@2": 0.5, "map": pytest.approx((1 + 2 / 3) / 2)}
+
+
+def test_evaluate_in_any_order(rankers):
+    order = np.random.default_rng(0).permutation(len(y))
+    scores = rankers["convex"].predict(X)
+    a, b = listwise.evaluate(y, scores, qid=qid), listwise.evaluate(y[order], scores[order], qid=qid[order])
+    assert a.tie_neutral["map"] == pytest.approx(b.tie_neutral["map"], rel=1e-12)
+
+
+def test_evaluate_run_as_dicts_and_files(tmp_path):
+    run = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}, "q2": {"d1": 1.0}}
+    qrels = {"q1": {"d2": 1}, "q2": {"d1": 2, "d9": 1}}
+    means = listwise.evaluate_run(run, qrels, measures="map,mrr")
+    assert means == {"map": pytest.approx((1 / 2 + 1 / 2) / 2), "mrr": pytest.approx((1 / 2 + 1) / 2)}
+    (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 0 {s} me\n" for q, ds in run.items() for d, s in ds.items()))
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, ds in qrels.items() for d, g in ds.items()))
+    assert listwise.evaluate_run(tmp_path / "run", tmp_path / "qrels", measures="map,mrr") == means
+    r, j = listwise.read_run(tmp_path / "run"), listwise.read_qrels(tmp_path / "qrels")
+    assert list(zip(r.qid, r.doc, r.scores, strict=True)) == [("q1", "d1", 3), ("q1", "d2", 2), ("q1", "d3", 1), ("q2", "d1", 1)]
+    assert set(zip(j.qid, j.doc, j.y, strict=True)) == {("q1", "d2", 1), ("q2", "d1", 2), ("q2", "d9", 1)}
+
+
+def test_compare_is_the_command(command, tmp_path, rankers):
+    letor(tmp_path / "d.txt", X, y, qid)
+    for name, ranker in rankers.items():
+        ranker.save(tmp_path / f"{name}.json")
+    want = json.loads(command("compare", "--data", "d.txt", "--measure", "ndcg@5", "--permutations", "999", "--resamples", "999", "--format", "json", "convex=convex.json", "trees=trees.json"))
+    scores = {name: ranker.predict(X) for name, ranker in rankers.items()}
+    for systems in (rankers, scores, {"convex": rankers["convex"], "trees": tmp_path / "trees.json"}):
+        got = listwise.compare(systems, y, X=X, qid=qid, measure="ndcg@5", permutations=999, resamples=999)
+        assert got.data == want
+    assert got.means == {s["name"]: s["mean"] for s in want["systems"]}
+    assert "convex" in str(got) and got._repr_html_().startswith("<pre>")
+    assert listwise.compare(scores, y, qid=qid, measure="ndcg@5", permutations=999, resamples=999).data == want
+
+
+def test_tune_is_the_command(command, tmp_path):
+    letor(tmp_path / "d.txt", X, y, qid)
+    want = json.loads(command("tune", "--no-record", "--method", "mle,listnet", "--grid", "C=0.01,1", "--folds", "3", "--data", "d.txt", "--out", "out", "--refit", "--format", "json", "-q"))
+    got = listwise.tune(["mle", "listnet"], X, y, qid=qid, grid={"C": [0.01, 1]}, folds=3)
+    assert got.data["methods"] == want["methods"]
+    assert got.ranker.model_.file == (tmp_path / "out" / "model.json").read_bytes()
+    assert set(got.measures) == {"mle", "listnet"}
+    assert got.ranker.predict(X).shape == (len(y),)
+
+
+def test_fuse(command, tmp_path, rankers):
+    fused = listwise.fuse(list(rankers.values()), rule="combsum", scale="minmax")
+    scores = [r.predict(X) for r in rankers.values()]
+    assert np.allclose(fused.predict(X, qid=qid), listwise.fuse(scores, qid=qid, rule="combsum", scale="minmax"), rtol=1e-12)
+    order = np.random.default_rng(0).permutation(len(y))
+    assert np.allclose(listwise.fuse([s[order] for s in scores], qid=qid[order]), listwise.fuse(scores, qid=qid)[order])
+    assert list(listwise.fuse([[1, 2], [1, 5]], rule="rrf", k=0)) == [0.5, 1.0]
+    assert list(listwise.fuse([[1, 2], [1, 5]], rule="rrf", k=0, weights=[1, 3])) == [2.0, 4.0]
+    letor(tmp_path / "d.txt", X, y, qid)
+    for name, r in rankers.items():
+        r.save(tmp_path / f"{name}.json")
+    command("fuse", "--data", "d.txt", "--rule", "combsum", "--weights", "equal", "--model", "f.json", "convex.json", "trees.json")
+    assert listwise.fuse(list(rankers.values())).model_.file == (tmp_path / "f.json").read_bytes()
+
+
+def test_report_is_shown_in_a_frame_of_its_own(tmp_path, rankers):
+    page = listwise.report(rankers, y, X=X, qid=qid, title="Two <rankers>")
+    assert "Two &lt;rankers>" in page.html or "Two &lt;rankers&gt;" in page.html
+    shown = page._repr_html_()
+    assert shown.startswith("<iframe") and "<script" not in shown
+    assert html.escape(page.html) in shown and 'sandbox="' in shown and "allow-same-origin" not in shown
+    page.save(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text() == page.html
+
+
+def test_explanations_add_up(rankers):
+    for ranker in rankers.values():
+        e = ranker.explain(X, qid=qid)
+        assert e.values.shape == X.shape and e.feature_names == ["1", "2", "3", "4", "5"]
+        assert np.array_equal(e.scores, ranker.predict(X))
+        assert np.allclose(e.base_values + e.values.sum(axis=1) + e.remainder, e.scores, atol=1e-9)
+    linear = rankers["convex"]
+    weights = np.array(json.loads(linear.model_.file)["scorer"]["weights"])
+    e = linear.explain(X[:7], background=X)
+    assert np.allclose(e.values, (X[:7] - X.mean(axis=0, dtype=np.float64)) * weights, atol=1e-6)
+    order = np.random.default_rng(0).permutation(len(y))
+    assert np.array_equal(linear.explain(X[order], qid=qid[order], background=X).values, linear.explain(X, qid=qid, background=X).values[order])
+
+
+def test_read(tmp_path):
+    letor(tmp_path / "d.txt", X, y, qid)
+    d = listwise.read(tmp_path / "d.txt")
+    assert np.array_equal(d.X, X) and np.array_equal(d.y, y) and list(d.qid) == [str(q) for q in qid] and d.doc is None
+    assert listwise.Ranker("mle").fit(d.X, d.y, qid=d.qid).model_.file == listwise.Ranker("mle").fit(X, y, qid=qid).model_.file
+    named = listwise.read(ROOT / "testdata" / "train.txt")
+    assert named.doc is not None and len(named.doc) == len(named)
+    (tmp_path / "t.csv").write_text("query,grade,price,note\na,1,3,\na,0,nan,\nb,2,1,\n".replace(",note", "").replace(",\n", "\n"))
+    t = listwise.read(tmp_path / "t.csv")
+    assert t.feature_names == ["price"] and np.isnan(t.X[1, 0]) and list(t.qid) == ["a", "a", "b"]
+    assert list(listwise.read(tmp_path / "t.csv", missing="zero").X[:, 0]) == [3, 0, 1]
+    pandas = pytest.importorskip("pandas")
+    frame = t.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and list(frame.columns) == ["qid", "price"]
+
+
+def test_models_of_other_systems(tmp_path):
+    (tmp_path / "w.txt").write_text("## Coordinate Ascent\n1:0.5 2:0.25 3:0.25 4:0 5:0\n")
+    ranker = listwise.Ranker.load(tmp_path / "w.txt")
+    assert np.allclose(ranker.predict(X), X[:, :3] @ [0.5, 0.25, 0.25], atol=1e-6)
+
+
+def test_progress(capsys):
+    seen = []
+    listwise.Ranker("lambdamart", trees=300, verbose=1).fit(np.tile(X, (20, 1)), np.tile(y, 20), qid=np.repeat(np.arange(600), 12), callback=seen.append)
+    assert seen and {"number", "objective", "text"} <= set(seen[0])
+    assert "lambdamart: " in capsys.readouterr().err
+
+
+def test_warnings_are_pythons():
+    with pytest.warns(listwise.DataWarning, match="stand in several places"):
+        listwise.Ranker("mle").fit(X[[0, 12, 1, 13, 2, 14]], [1, 0, 0, 1, 1, 0], qid=[1, 2, 1, 2, 1, 2])
+
+
+def test_import_does_not_load_others():
+    import subprocess
+    import sys
+
+    code = "import listwise, sys; print([m for m in ('sklearn', 'pandas', 'polars', 'pyarrow', 'scipy') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

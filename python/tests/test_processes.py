@@ -1,0 +1,243 @@
+"""Forks, other processes, threads and signals."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import judged
+
+import listwise
+
+DATA = judged()
+
+
+def train(seed=1):
+    X, y, qid = DATA
+    return listwise.Ranker("lambdamart", trees=3, seed=seed).fit(X, y, qid=qid)
+
+
+def train_file(seed):
+    return train(seed).model_.file
+
+
+def in_child(work, seconds=60):
+    """Runs work in a forked child and returns whether it returned true, within the time."""
+    child = os.fork()
+    if child == 0:
+        code = 2
+        try:
+            code = 0 if work() else 1
+        finally:
+            os._exit(code)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return status == 0
+        time.sleep(0.005)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    raise AssertionError("the child hangs")
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+
+
+@pytest.mark.parametrize("forks", [int(os.environ.get("LISTWISE_FORKS", "20"))])
+def test_forks_with_training_in_both(forks):
+    ranker = train()
+    X, _, qid = DATA
+    want, scores = ranker.model_.file, ranker.predict(X, qid=qid)
+
+    def work(depth):
+        same = train().model_.file == want and np.array_equal(ranker.predict(X, qid=qid), scores)
+        return same and (depth == 0 or in_child(lambda: work(depth - 1)))
+
+    for i in range(forks):
+        assert in_child(lambda depth=i % 3: work(depth))
+        assert train().model_.file == want
+
+
+def test_fork_during_a_training_of_another_thread():
+    X, y, qid = judged(queries=200, documents=20)
+    want = train().model_.file
+    done = []
+    thread = threading.Thread(target=lambda: done.append(listwise.Ranker("lambdamart", trees=60).fit(X, y, qid=qid)))
+    thread.start()
+    for _ in range(5):
+        assert in_child(lambda: train().model_.file == want)
+    thread.join()
+    assert done[0].model_.file == listwise.Ranker("lambdamart", trees=60).fit(X, y, qid=qid).model_.file
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_multiprocessing(start):
+    want = train(5).model_.file
+    with multiprocessing.get_context(start).Pool(2) as pool:
+        assert pool.map(train_file, [5, 5, 5], chunksize=1) == [want] * 3
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_joblib(backend):
+    joblib = pytest.importorskip("joblib")
+    want = train(7).model_.file
+    assert joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(train_file)(7) for _ in range(4)) == [want] * 4
+
+
+def test_prefork_server():
+    """As gunicorn does: a model is loaded, workers are forked, each scores and ends by a signal."""
+    ranker = train()
+    X, _, qid = DATA
+    want = ranker.predict(X, qid=qid)
+    workers = []
+    for _ in range(4):
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                signal.signal(signal.SIGTERM, lambda *_: os._exit(17))
+                same = np.array_equal(ranker.predict(X, qid=qid), want)
+                os.write(write, b"y" if same else b"n")
+                while True:
+                    time.sleep(1)
+            finally:
+                os._exit(3)
+        os.close(write)
+        workers.append((child, read))
+    for child, read in workers:
+        assert os.read(read, 1) == b"y"
+        os.close(read)
+        os.kill(child, signal.SIGTERM)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
+
+
+def script(text, *arguments, **options):
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(text), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_interrupt_ends_a_training_soon_and_leaves_the_library_usable():
+    process = script("""
+        import sys, time
+        sys.path.insert(0, sys.argv[1])
+        from conftest import judged
+        import listwise
+        X, y, qid = judged(queries=400, documents=30, features=30)
+        started = []
+        def tell(progress):
+            if not started:
+                started.append(1)
+                print("training", flush=True)
+        try:
+            listwise.Ranker("lambdamart", trees=100000).fit(X, y, qid=qid, callback=tell)
+        except KeyboardInterrupt:
+            begin = time.monotonic()
+            r = listwise.Ranker("mle").fit(X[:300], y[:300], qid=qid[:300])
+            print("interrupted", len(r.predict(X[:30])), flush=True)
+        """, os.path.dirname(__file__))
+    assert process.stdout.readline() == "training\n"
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == "interrupted 30\n", err
+    assert time.monotonic() - begin < 5
+
+
+def test_an_exception_of_the_callback_ends_the_training():
+    X, y, qid = DATA
+
+    def stop(progress):
+        raise RuntimeError(f"enough at {progress['number']}")
+
+    with pytest.raises(RuntimeError, match="enough at"):
+        listwise.Ranker("lambdamart", trees=100000).fit(X, y, qid=qid, callback=stop)
+    assert train().model_.file == train().model_.file
+
+
+def test_other_signals_are_pythons():
+    process = script("""
+        import os, signal, sys, threading
+        import listwise, numpy as np
+        listwise.evaluate([1, 0], [2, 1])
+        caught = []
+        signal.signal(signal.SIGALRM, lambda *_: caught.append(1))
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        signal.pause()
+        signal.signal(signal.SIGTERM, lambda *_: caught.append(2))
+        os.kill(os.getpid(), signal.SIGTERM)
+        read, write = os.pipe()
+        os.close(read)
+        try:
+            os.write(write, b"x")
+        except BrokenPipeError:
+            caught.append(3)
+        print(caught)
+        """)
+    out, err = process.communicate(timeout=60)
+    assert out == "[1, 2, 3]\n", err
+    assert process.returncode == 0
+
+
+def test_threads_share_a_ranker():
+    ranker = train()
+    X, _, qid = DATA
+    want = ranker.predict(X, qid=qid)
+    wrong = []
+
+    def work():
+        for _ in range(50):
+            if not np.array_equal(ranker.predict(X, qid=qid), want):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_number_of_threads_changes_nothing():
+    before = listwise.set_threads(1)
+    try:
+        one = train().model_.file
+        assert listwise.set_threads(2) == 1
+        assert train().model_.file == one
+    finally:
+        listwise.set_threads(before)
+
+
+def test_omp_num_threads_is_heeded():
+    process = script("import listwise; print(listwise.set_threads(1))", env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert process.communicate(timeout=60)[0] == "1\n"
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_no_leak():
+    times = int(os.environ.get("LISTWISE_LEAK", "1000"))
+    X, y, qid = judged(queries=20, documents=20, features=20)
+
+    def once(i):
+        ranker = listwise.Ranker("regression", seed=i).fit(X, y, qid=qid)
+        ranker.predict(X, qid=qid)
+        ranker.predict(X[:20])
+        with pytest.raises(listwise.Error):
+            ranker.predict(X[:, :5])
+
+    for i in range(times // 3):
+        once(i)
+    before = resident()
+    for i in range(times):
+        once(i)
+    assert resident() - before < 8e6
