@@ -3,7 +3,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 
-.PHONY: build test lint race noasm bench generate cover
+.PHONY: build test lint race noasm bench generate cover release python
 
 build: ## one static binary, ./listwise
 	CGO_ENABLED=0 $(GO) build -trimpath -o listwise ./cmd/listwise
@@ -14,8 +14,19 @@ test:
 lint:
 	$(TOOL) golangci-lint run ./...
 
+# A program with the race detector sleeps for a second at its end, unless it is told not to: the
+# scripts run hundreds.
+race: export GORACE = atexit_sleep_ms=0
+
+# The commands that do several things at once; the rest of their tests would take minutes more and
+# run code whose own tests are above.
+RACE_OF_CLI = Progress|CtrlC|Interrupt|Signal|Locked|Kill|Changed
+RACE_OF_SCRIPTS = TestScripts/^(auto|compare|eval_text|fuse|report|runs|score|tables|train|train_trees|tune)$$
+
 race: ## the packages with goroutines
-	$(GO) test -race -short ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./explain ./internal/datareport ./train ./method ./tune ./auto ./internal/runs ./internal/cli
+	$(GO) test -race -short ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./explain ./serve/... ./internal/datareport ./train ./method ./tune ./auto ./internal/runs
+	$(GO) test -race -short -run '$(RACE_OF_CLI)' ./internal/cli
+	$(GO) test -race -short -run '$(RACE_OF_SCRIPTS)' ./internal/cli
 
 noasm: ## the portable code in place of the assembly
 	$(GO) test -tags noasm ./...
@@ -28,3 +39,9 @@ generate: ## the assembly of internal/kernel
 
 cover:
 	$(GO) test -coverprofile=out.cover ./... && $(GO) tool cover -func=out.cover | tail -n 1
+
+release: ## archives, packages and checksums of a commit, in ./dist
+	cd tools/release && $(GO) run . -out ../../dist
+
+python: ## wheels of the Python package, in python/dist
+	python3 python/build.py wheel
