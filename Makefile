@@ -3,13 +3,13 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 
-.PHONY: build test lint race noasm bench generate cover release python
+.PHONY: build test lint race noasm properties bench generate cover release python
 
 build: ## one static binary, ./listwise
 	CGO_ENABLED=0 $(GO) build -trimpath -o listwise ./cmd/listwise
 
 test:
-	$(GO) test ./...
+	$(GO) test $(TESTFLAGS) ./...
 
 lint:
 	$(TOOL) golangci-lint run ./...
@@ -24,12 +24,16 @@ RACE_OF_CLI = Progress|CtrlC|Interrupt|Signal|Locked|Kill|Changed
 RACE_OF_SCRIPTS = TestScripts/^(auto|compare|eval_text|fuse|report|runs|score|tables|train|train_trees|tune)$$
 
 race: ## the packages with goroutines
-	$(GO) test -race -short ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./explain ./serve/... ./internal/datareport ./train ./method ./tune ./auto ./internal/runs
-	$(GO) test -race -short -run '$(RACE_OF_CLI)' ./internal/cli
-	$(GO) test -race -short -run '$(RACE_OF_SCRIPTS)' ./internal/cli
+	$(GO) test $(TESTFLAGS) -race -short ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./explain ./serve/... ./internal/datareport ./train ./method ./tune ./auto ./internal/runs
+	$(GO) test $(TESTFLAGS) -race -short -run '$(RACE_OF_CLI)' ./internal/cli
+	$(GO) test $(TESTFLAGS) -race -short -run '$(RACE_OF_SCRIPTS)' ./internal/cli
 
-noasm: ## the portable code in place of the assembly
-	$(GO) test -tags noasm ./...
+noasm: ## the portable code in place of the assembly, and what computes with it
+	$(GO) test $(TESTFLAGS) -tags noasm ./boost ./internal/kernel ./internal/logspace ./internal/parallel ./loss/... ./objective ./optimize ./scorer ./tree ./train ./method ./model
+	$(GO) test $(TESTFLAGS) -tags noasm -run '$(RACE_OF_SCRIPTS)' ./internal/cli
+
+properties: ## the tests of properties, with new draws, ten times as many
+	$(GO) test -count=1 -exec '$(CURDIR)/tools/draws.sh -rapid.checks=1000' ./...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
