@@ -30,17 +30,40 @@ func Divide(d *dataset.Dataset, folds int, seed uint64) ([]Fold, error) {
 	}
 	divided := make([]Fold, folds)
 	for k := range divided {
-		var rest []int
-		for p, queries := range valid {
-			if p != k {
-				rest = append(rest, queries...)
-			}
-		}
-		slices.Sort(rest)
 		f := &divided[k]
 		f.Name = fmt.Sprintf("Fold%d", k+1)
-		f.Train, f.Valid = d.Subset(rest), d.Subset(valid[k])
+		f.Train, f.Valid = without(d, valid, k)
 		f.Test = f.Valid
 	}
 	return divided, nil
+}
+
+// HoldOut divides the queries of a data set into parts, whole queries drawn by the seed, and returns
+// those of one part, from 1, for validation, and the others to learn from. The folds of Divide are
+// such divisions.
+func HoldOut(d *dataset.Dataset, part, parts int, seed uint64) (train, valid *dataset.Dataset, err error) {
+	if parts < 2 || parts > len(d.Queries) {
+		return nil, nil, fmt.Errorf("found %d queries, expected at least %d, one a part", len(d.Queries), max(2, parts))
+	}
+	if part < 1 || part > parts {
+		return nil, nil, fmt.Errorf("found part %d, expected one from 1 to %d", part, parts)
+	}
+	drawn, err := dataset.Parts(d, parts, random.Stream(seed, "fold", ""))
+	if err != nil {
+		return nil, nil, err
+	}
+	train, valid = without(d, drawn, part-1)
+	return train, valid, nil
+}
+
+// without returns the queries of all parts but one, in their order, and those of this one.
+func without(d *dataset.Dataset, parts [][]int, k int) (rest, part *dataset.Dataset) {
+	var others []int
+	for p, queries := range parts {
+		if p != k {
+			others = append(others, queries...)
+		}
+	}
+	slices.Sort(others)
+	return d.Subset(others), d.Subset(parts[k])
 }

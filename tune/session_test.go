@@ -165,6 +165,21 @@ func TestDivide(t *testing.T) {
 			t.Errorf("%d folds hold out %d queries, expected %d", folds, len(held), want)
 		}
 	}
+	divided, err := Divide(d, 5, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, f := range divided {
+		train, valid, err := HoldOut(d, k+1, 5, 9)
+		if err != nil || train.Fingerprint() != f.Train.Fingerprint() || valid.Fingerprint() != f.Valid.Fingerprint() {
+			t.Errorf("part %d held out gives other data than fold %d (%v)", k+1, k+1, err)
+		}
+	}
+	for _, bad := range [][2]int{{0, 5}, {6, 5}, {1, 1}, {1, 24}} {
+		if _, _, err := HoldOut(d, bad[0], bad[1], 9); err == nil {
+			t.Errorf("part %d of %d of 23 queries", bad[0], bad[1])
+		}
+	}
 	if _, err := Divide(d, 24, 1); err == nil {
 		t.Error("24 parts of 23 queries")
 	}

@@ -24,7 +24,7 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	}
 	r := &runs.Run{Kind: runs.Train, Methods: []string{m.Name}, Config: c, Seed: &p.Seed, Data: []runs.Data{recordedData("train", strings.Join(f.train, ", "), p.Data)}}
 	if p.Valid != nil {
-		r.Data = append(r.Data, recordedData("valid", f.valid, p.Valid))
+		r.Data = append(r.Data, recordedData("valid", f.recordedAs(strings.Join(f.train, ", ")), p.Valid))
 	}
 	if p.Initial != nil {
 		r.Data = append(r.Data, recordedFile("continue", f.from))

@@ -126,11 +126,11 @@ type trainFlags struct {
 	learning
 	recording
 	continuing
+	stopping
 	method      string
 	set         []string
 	train       []string
 	minFeatures int
-	valid       string
 	curve       string
 	model       string
 	checkpoint  string
@@ -164,10 +164,10 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	fl.StringArrayVar(&f.set, "set", nil, "a hyperparameter, `name=value`; may be repeated (see \"listwise methods M\")")
 	fl.StringArrayVar(&f.train, "train", nil, "judged queries to learn from, a `file`: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input); repeated, the queries of all files, in that order")
 	addWhole(fl, &f.minFeatures, "min-features", 0, 0, "least `number` of features of data without names: where the highest stand in no line, as may be with sparse data, they are 0")
-	fl.StringVar(&f.valid, "valid", "", "judged queries of a validation set, a `file` as for --train: descent and boosting keep the epoch or round that is best on them by the training measure (map for methods without), and the report shows map and ndcg@10 on them")
 	fl.StringVar(&f.curve, "curve", "", "`file` for the learning curve: a line of JSON after every epoch, round of boosting or iteration, while training runs")
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the state of a training that takes long (by descent, L-BFGS or boosted trees); if it exists, training goes on from it")
+	f.stopping.addTo(cmd)
 	f.learning.addTo(cmd)
 	f.continuing.addTo(cmd)
 	f.recording.addTo(cmd)
@@ -264,6 +264,9 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if slices.Contains(f.train, "-") && f.valid == "-" {
 		return nil, nil, usageErrorf("--train and --valid cannot both be standard input")
 	}
+	if err := f.stopping.check(); err != nil {
+		return nil, nil, err
+	}
 	set, err := settings("set", f.set)
 	if err != nil {
 		return nil, nil, err
@@ -271,6 +274,9 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	p, err := f.recipe().Problem(m, set)
 	if err != nil {
 		return nil, nil, flagFault(err)
+	}
+	if p.Select, err = f.measureOf(&f.learning, p); err != nil {
+		return nil, nil, err
 	}
 	p.Checkpoint = f.checkpoint
 	if err := f.settle(env, p, &f.reading); err != nil {
@@ -290,13 +296,9 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
-	var valid *dataset.Dataset
-	if f.valid != "" {
-		opts.FeatureNames = data.FeatureNames
-		if valid, err = env.openAndWarn(ctx, "valid", f.valid, opts); err != nil {
-			return nil, nil, err
-		}
-		warnOfCommon(env, f.valid, valid, strings.Join(f.train, ", "), data)
+	data, valid, err := f.stopping.divide(ctx, env, &f.learning, strings.Join(f.train, ", "), data, opts)
+	if err != nil {
+		return nil, nil, err
 	}
 	env.noteOfRelevance(recipe.Settle(p, data, valid))
 	return m, p, nil
