@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/measure"
@@ -311,11 +312,11 @@ func (a *AdaRank) reweight(values []float64, alpha float64) {
 	a.loss = 0
 	for i, e := range values {
 		w := a.standings.weight(i)
-		a.loss += float64(w * math.Exp(-e))
+		a.loss += float64(w * elementary.Exp(-e))
 		if a.options.Reweight == ReweightPaper {
-			a.p[i] = w * math.Exp(-e)
+			a.p[i] = w * elementary.Exp(-e)
 		} else {
-			a.p[i] *= math.Exp(-a.options.Rate * alpha * e)
+			a.p[i] *= elementary.Exp(-a.options.Rate * alpha * e)
 		}
 	}
 	a.loss /= a.standings.total

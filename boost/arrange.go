@@ -2,10 +2,10 @@ package boost
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // arrangement lists the documents of the queries that have pairs of different
@@ -82,7 +82,7 @@ func (a *arrangement) weighDocuments(d *dataset.Dataset) {
 	a.weights, a.logWeights = make([]float64, len(a.rows)), make([]float64, len(a.rows))
 	for i, row := range a.rows {
 		a.weights[i] = d.Weights()[row]
-		a.logWeights[i] = math.Log(a.weights[i])
+		a.logWeights[i] = elementary.Log(a.weights[i])
 	}
 }
 

@@ -10,9 +10,8 @@
 package boost
 
 import (
-	"math"
-
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/scorer"
 )
@@ -114,7 +113,7 @@ func halfLogRatio(plus, minus float64) float64 {
 	if most == 0 {
 		return 0
 	}
-	return 0.5 * math.Log(max(plus, most*leastRatio)/max(minus, most*leastRatio))
+	return 0.5 * elementary.Log(max(plus, most*leastRatio)/max(minus, most*leastRatio))
 }
 
 // leastEdge is the largest edge that counts as a rounding error.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -216,7 +217,7 @@ func (b *FRank) total() (t splitSums) {
 func (b *FRank) splitQuery(q *query, alpha float64, buffer []float64) (s splitSums) {
 	n := b.documents.longest
 	not, are, row := buffer[:0:n], buffer[n:n:2*n], buffer[2*n:] // of lower levels
-	closer, farther := math.Exp(alpha), math.Exp(-alpha)
+	closer, farther := elementary.Exp(alpha), elementary.Exp(-alpha)
 	for k := range q.count() {
 		for i := q.start[k]; i < q.start[k+1]; i++ {
 			if b.above[i] {
@@ -268,7 +269,7 @@ func (b *FRank) factors(q *query, i int, worse, row []float64) (first float64, r
 	}
 	row = row[:len(worse)]
 	for j, h := range worse {
-		row[j] = math.Exp(min(h-b.scores[i], farApart))
+		row[j] = elementary.Exp(min(h-b.scores[i], farApart))
 	}
 	return 1, row
 }
@@ -308,7 +309,7 @@ func (b *FRank) prepare(q *query) {
 	}
 	middle := lowest + float64((highest-lowest)/2)
 	for i, v := range h {
-		b.worse[q.from()+i], b.better[q.from()+i] = math.Exp(v-middle), math.Exp(middle-v)
+		b.worse[q.from()+i], b.better[q.from()+i] = elementary.Exp(v-middle), elementary.Exp(middle-v)
 	}
 }
 

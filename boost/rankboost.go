@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/logspace"
 	"github.com/listwise/listwise/internal/parallel"
@@ -62,7 +63,7 @@ func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error)
 }
 
 // Loss returns the exponential loss, 1 before the first round and less after each.
-func (b *RankBoost) Loss() float64 { return math.Exp(b.logLoss) }
+func (b *RankBoost) Loss() float64 { return elementary.Exp(b.logLoss) }
 
 // Next adds a weak ranker. ok is false, and nothing added, if none has an edge.
 func (b *RankBoost) Next() (round Round, ok bool) {
@@ -89,13 +90,13 @@ func (b *RankBoost) weigh() {
 	})
 	z := total(b.sums)
 	kernel.Scale(1/z, b.potential)
-	b.logLoss += math.Log(z)
+	b.logLoss += elementary.Log(z)
 }
 
 // weighQuery sets the potentials of a query's documents, before normalization, and
 // returns the sum of its pairs' weights.
 func (b *RankBoost) weighQuery(q *levels, buffer []float64) (sum float64) {
-	base := math.Log(q.weight) - b.logLoss
+	base := elementary.Log(q.weight) - b.logLoss
 	worse := math.Inf(-1) // log Σ exp(H) over the levels so far
 	for k := range q.count() {
 		h, p := b.level(q, k, -1, buffer), b.potential[q.start[k]:q.start[k+1]]
@@ -147,7 +148,7 @@ func (b *RankBoost) ordered() (well, badly float64) {
 }
 
 func (b *RankBoost) orderedQuery(q *levels, buffer []float64) (well, badly float64) {
-	base := math.Log(q.weight) - b.logLoss
+	base := elementary.Log(q.weight) - b.logLoss
 	n := b.documents.longest
 	worse := [2]float64{math.Inf(-1), math.Inf(-1)} // log Σ exp(H) over lower levels: not above, above
 	for k := range q.count() {

@@ -3,6 +3,7 @@ package explain
 import (
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
 )
@@ -107,7 +108,7 @@ func (n *network) expected(u, p []float64) float64 {
 		top = max(top, v)
 	}
 	for k, v := range u {
-		p[k] = math.Exp(v - top)
+		p[k] = elementary.Exp(v - top)
 		total += p[k]
 	}
 	for k := range p {

@@ -8,7 +8,7 @@ import "math"
 func legendre(n int) (nodes, weights []float64) {
 	nodes, weights = make([]float64, n), make([]float64, n)
 	for i := range nodes {
-		z := math.Cos(math.Pi * (float64(i) + 0.75) / (float64(n) + 0.5))
+		z := nearSine(math.Pi * (0.5 - (float64(i)+0.75)/(float64(n)+0.5)))
 		var slope float64
 		for range 100 {
 			before, p := 1.0, z // P_0, P_1
@@ -25,4 +25,15 @@ func legendre(n int) (nodes, weights []float64) {
 		nodes[i], weights[i] = (1-z)/2, 1/((1-float64(z*z))*slope*slope)
 	}
 	return nodes, weights
+}
+
+// nearSine returns sin x for |x| ≤ π/2 to six digits, from which Newton's method goes on; the
+// standard library's last digit depends on the architecture.
+func nearSine(x float64) float64 {
+	z := float64(x * x)
+	sum := 1.0
+	for k := 10; k >= 2; k -= 2 {
+		sum = 1 - float64(z*sum)/float64(k*(k+1))
+	}
+	return float64(x * sum)
 }

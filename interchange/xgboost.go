@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
 )
@@ -248,7 +249,7 @@ func (f *xgbFile) base() (float64, []string, error) {
 		b = logit(b)
 	case slices.Contains([]string{"count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"}, name):
 		link("exponential")
-		b = float64(float32(math.Log(b)))
+		b = float64(float32(elementary.Log(b)))
 	case name == "binary:hinge":
 		link("step")
 	}
@@ -260,7 +261,7 @@ func (f *xgbFile) base() (float64, []string, error) {
 
 // logit is as XGBoost computes it, in float32.
 func logit(p float64) float64 {
-	return float64(float32(-math.Log(float64(float32(1/p - 1)))))
+	return float64(float32(-elementary.Log(float64(float32(1/p - 1)))))
 }
 
 // addTrees adds the trees, with the weights of dart.

@@ -1,8 +1,7 @@
 package loss
 
 import (
-	"math"
-
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 )
 
@@ -31,7 +30,7 @@ func newCrossEntropy(target, weights []float64) crossEntropy {
 		b.shift = make([]float64, len(weights))
 	}
 	for i, w := range weights {
-		b.shift[i] = math.Log(w)
+		b.shift[i] = elementary.Log(w)
 		b.offset += float64(target[i] * b.shift[i])
 	}
 	return b
@@ -74,7 +73,7 @@ func (b crossEntropy) softmax(p, scores []float64, scratch *Scratch) (value, sca
 	}
 	relativeScores(x, scores)
 	sum := kernel.ExpSum(p, x, 0)
-	return math.Log(sum) - kernel.Dot(b.target, x) + b.offset, 1 / sum
+	return elementary.Log(sum) - kernel.Dot(b.target, x) + b.offset, 1 / sum
 }
 
 // lowestScore bounds scores less the highest one from below, so that sums of

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -24,7 +25,7 @@ func normalGains(c measure.Convention, grades []float64, k int) []float64 {
 		case c.Gain(2) == 2: // linear
 			g[i] = l / top
 		default: // 2^l − 1
-			g[i] = math.Exp2(l - top)
+			g[i] = elementary.Exp2(l - top)
 		}
 	}
 	ideal := slices.Clone(g)
@@ -66,7 +67,7 @@ func (d realDiscount) at(x float64) (value, slope float64) {
 	if x += d.offset; x < 2 {
 		return 1, 0
 	}
-	value = math.Ln2 / math.Log(x)
+	value = math.Ln2 / elementary.Log(x)
 	return value, -value * value / (x * math.Ln2)
 }
 

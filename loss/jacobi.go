@@ -44,7 +44,7 @@ func rotate(a []float64, n, p, q int) {
 	}
 	theta := (a[q*n+q] - a[p*n+p]) / (2 * apq)
 	// The smaller root of t² + 2θt − 1, the tangent of the angle.
-	t := math.Copysign(1, theta) / (math.Abs(theta) + math.Hypot(1, theta))
+	t := math.Copysign(1, theta) / (math.Abs(theta) + math.Sqrt(1+float64(theta*theta)))
 	c := 1 / math.Sqrt(1+float64(t*t))
 	s := t * c
 	for k := range n {

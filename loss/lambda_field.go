@@ -3,6 +3,9 @@ package loss
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/random"
 )
 
 // FieldDiagnosis shows whether λ is the negative gradient of some function near a
@@ -94,7 +97,7 @@ func RandomCircle(center []float64, radius float64, rng *rand.Rand) Circle {
 	}
 	c := Circle{center, make([]float64, len(center)), make([]float64, len(center)), radius}
 	for i := range c.U {
-		c.U[i], c.V[i] = rng.NormFloat64(), rng.NormFloat64()
+		c.U[i], c.V[i] = random.Normal(rng), random.Normal(rng)
 	}
 	normalise(c.U)
 	// Twice is enough to make what is left orthogonal to rounding.
@@ -136,7 +139,7 @@ func Circulation(b QueryLoss, c Circle, steps int) float64 {
 	var scratch Scratch
 	var sum float64
 	for t := range steps {
-		sin, cos := math.Sincos(2 * math.Pi * (float64(t) + 0.5) / float64(steps))
+		sin, cos := elementary.Sincos(2 * math.Pi * (float64(t) + 0.5) / float64(steps))
 		for i := range x {
 			x[i] = c.Center[i] + float64(c.Radius*(float64(cos*c.U[i])+float64(sin*c.V[i])))
 		}

@@ -3,6 +3,7 @@ package loss
 import (
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/logspace"
 )
@@ -20,7 +21,7 @@ type logisticLaw struct {
 }
 
 func newLogisticLaw(sigma, margin float64) logisticLaw {
-	return logisticLaw{sigma, margin, math.Exp(sigma * margin)}
+	return logisticLaw{sigma, margin, elementary.Exp(sigma * margin)}
 }
 
 // safeExponent bounds the exponents of products of two exponentials so that these

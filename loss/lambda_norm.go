@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/measure"
 )
@@ -104,7 +105,7 @@ func (r *normRun) scale(lambda, second []float64) {
 	if !r.sum || r.total == 0 {
 		return
 	}
-	factor := math.Log2(1+2*r.total) / (2 * r.total)
+	factor := elementary.Log2(1+2*r.total) / (2 * r.total)
 	kernel.Scale(factor, lambda)
 	kernel.Scale(factor, second)
 }

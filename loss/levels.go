@@ -1,9 +1,9 @@
 package loss
 
 import (
-	"math"
 	"slices"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/logspace"
 )
@@ -129,7 +129,7 @@ func (p *staircase) curvature(s, second []float64, scratch *Scratch) {
 	for r, v := range rows {
 		from := p.from[r]
 		if v+top <= kernel.MaxLogOdds {
-			_, _, rows[r] = logspace.VarianceRow(math.Exp(v+top), e[from:], colSum[from:])
+			_, _, rows[r] = logspace.VarianceRow(elementary.Exp(v+top), e[from:], colSum[from:])
 		} else {
 			_, _, rows[r] = logspace.SteepVarianceRow(v, cols[from:], colSum[from:])
 		}

@@ -2,9 +2,9 @@ package loss
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/logspace"
 )
 
@@ -85,7 +85,7 @@ func (l ListNet) BindDocuments(grades, weights []float64, _ *rand.Rand) (QueryLo
 	switch k := min(max(l.Top, 1), n-1); {
 	case k == 1:
 		for i, w := range weights {
-			ideal[i] += math.Log(w)
+			ideal[i] += elementary.Log(w)
 		}
 		logspace.Softmax(ideal, ideal)
 		return newCrossEntropy(ideal, weights), nil

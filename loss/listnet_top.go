@@ -3,6 +3,7 @@ package loss
 import (
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 )
 
@@ -185,7 +186,7 @@ func (l *remaining) all(weight float64, grad []float64) float64 {
 	if grad != nil {
 		kernel.Axpy(weight/l.sum, l.e, grad)
 	}
-	return weight * (l.shift + math.Log(l.sum))
+	return weight * (l.shift + elementary.Log(l.sum))
 }
 
 // removeTop removes the top document and returns all of the rest with that document's

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/logspace"
 )
@@ -32,7 +33,7 @@ func newSubsetCrossEntropy(ideal []float64, top int) *subsetCrossEntropy {
 		picked := n - bits.OnesCount(left)
 		for set := left; set > 0 && picked < top; set &= set - 1 {
 			i := bits.TrailingZeros(set)
-			p := float64(b.weight[left] * math.Exp(x[i]-logs[left]))
+			p := float64(b.weight[left] * elementary.Exp(x[i]-logs[left]))
 			b.among[i] += p
 			if picked+1 < top {
 				b.weight[left&^(1<<i)] += p

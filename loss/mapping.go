@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -59,13 +60,13 @@ func (m Mapping) validate() error {
 func (m Mapping) Score(grade float64) float64 {
 	switch m {
 	case LogMapping:
-		return math.Log1p(grade)
+		return elementary.Log1p(grade)
 	case SqrtMapping:
 		return math.Sqrt(grade)
 	case QuadraticMapping:
 		return grade * grade
 	case ExpMapping:
-		return math.Exp(grade)
+		return elementary.Exp(grade)
 	default:
 		return grade
 	}
@@ -95,7 +96,7 @@ func (m Mapping) relative(grade, top float64) float64 {
 		r := grade / top
 		return r * r
 	case ExpMapping:
-		return math.Exp(grade - top)
+		return elementary.Exp(grade - top)
 	default:
 		return m.Score(grade) / m.Score(top)
 	}

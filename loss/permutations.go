@@ -7,6 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/random"
 )
 
 // PermutationOptions say how a set of rankings of all of a query's documents is
@@ -138,7 +141,7 @@ func newPermuter(grades []float64) *permuter {
 // draw returns the documents' ranks, which the next draw overwrites.
 func (p *permuter) draw(tau float64, rng *rand.Rand) []int32 {
 	for i, g := range p.grades {
-		d := noisyGrade{grade: g, noise: -math.Log(rng.ExpFloat64()), doc: int32(i)}
+		d := noisyGrade{grade: g, noise: -elementary.Log(random.Exponential(rng)), doc: int32(i)}
 		if !math.IsInf(tau, 1) {
 			d.key = float64(tau*g) + d.noise
 		}

@@ -1,8 +1,7 @@
 package loss
 
 import (
-	"math"
-
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/logspace"
 )
@@ -113,7 +112,7 @@ func (p *picks) wide(x, logs, lambda, second []float64) float64 {
 	var sum, squares float64 // of c_i exp(L_k − L_i) and of c_i exp(L_k − L_i)²
 	for k, d := range p.order {
 		if k > 0 {
-			fall := math.Exp(logs[k] - logs[k-1])
+			fall := elementary.Exp(logs[k] - logs[k-1])
 			sum *= fall
 			squares *= fall * fall
 		}
@@ -121,7 +120,7 @@ func (p *picks) wide(x, logs, lambda, second []float64) float64 {
 			sum += p.times(k)
 			squares += p.times(k)
 		}
-		own := math.Exp(x[k] - logs[k])
+		own := elementary.Exp(x[k] - logs[k])
 		lambda[d] = -own * sum
 		if second != nil {
 			second[d] = max(float64(own*sum)-float64(own*own*squares), 0)

@@ -3,6 +3,8 @@ package loss
 import (
 	"iter"
 	"math"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // Pairs yields the pairs (i, j) of documents with grades[i] > grades[j], for every
@@ -30,8 +32,8 @@ func Pairs(grades []float64) iter.Seq2[int, int] {
 func (l RankNet) PairLoss(better, worse float64) (value, lambda float64) {
 	sigma := sigmaOr1(l.Sigma)
 	t := sigma * (worse - better)
-	e := math.Exp(-math.Abs(t)) // for value and λ
-	value = max(t, 0) + math.Log1p(e)
+	e := elementary.Exp(-math.Abs(t)) // for value and λ
+	value = max(t, 0) + elementary.Log1p(e)
 	if t < 0 {
 		return value, sigma * (e / (1 + e))
 	}

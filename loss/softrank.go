@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/poissonbinomial"
 	"github.com/listwise/listwise/measure"
@@ -136,7 +137,7 @@ func (b boundSoftRank) beats(above, below, slope, scores []float64, j int) {
 		}
 		z := float64(scale * (s - scores[j]))
 		slope[o] = float64(-z * z)
-		unlikely := float64(math.Erfc(math.Abs(z)) / 2)
+		unlikely := float64(elementary.Erfc(math.Abs(z)) / 2)
 		above[o], below[o] = unlikely, 1-unlikely
 		if z > 0 {
 			above[o], below[o] = below[o], above[o]

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/measure"
 )
@@ -191,8 +192,8 @@ func center(x []float64) {
 // Mathematical Statistics 29, 1958).
 func normal(x []float64, source *rand.PCG) {
 	for i := 0; i < len(x); i += 2 {
-		radius := math.Sqrt(-2 * math.Log(uniform(source)))
-		sin, cos := math.Sincos(2 * math.Pi * uniform(source))
+		radius := math.Sqrt(-2 * elementary.Log(uniform(source)))
+		sin, cos := elementary.Sincos(2 * math.Pi * uniform(source))
 		x[i] = radius * cos
 		if i+1 < len(x) {
 			x[i+1] = radius * sin

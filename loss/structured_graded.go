@@ -3,10 +3,10 @@ package loss
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/measure"
@@ -75,9 +75,9 @@ func (w RankWeights) String() string { return rankWeightNames[w] }
 
 func (w RankWeights) at(r int) float64 {
 	if w == LogWeights {
-		return 1 / math.Log2(1+float64(r))
+		return 1 / elementary.Log2(1+float64(r))
 	}
-	return math.Pow(float64(r), -0.25)
+	return elementary.Pow(float64(r), -0.25)
 }
 
 var _ Loss = GradedHinge{}

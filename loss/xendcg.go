@@ -1,10 +1,10 @@
 package loss
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 )
 
@@ -44,7 +44,7 @@ func (XENDCG) BindDocuments(grades, weights []float64, rng *rand.Rand) (QueryLos
 	target, top := make([]float64, len(grades)), slices.Max(grades)
 	for i, l := range grades {
 		// Relative to 2^top, against overflow.
-		target[i] = math.Exp2(l-top) - float64(rng.Float64()*math.Exp2(-top))
+		target[i] = elementary.Exp2(l-top) - float64(rng.Float64()*elementary.Exp2(-top))
 	}
 	for i, w := range weights {
 		target[i] *= w

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/suggest"
 )
 
@@ -179,11 +180,11 @@ func (k gainKind) of(l float64) float64 {
 	case k == linearGain || l == 0:
 		return l
 	case l < 1:
-		return math.Expm1(l * math.Ln2) // 2^l − 1 would cancel
+		return elementary.Expm1(l * math.Ln2) // 2^l − 1 would cancel
 	case l <= smallGrade && l == math.Trunc(l):
 		return float64(uint64(1)<<uint(l) - 1)
 	}
-	return math.Exp2(l) - 1
+	return elementary.Exp2(l) - 1
 }
 
 // smallGrade bounds the whole grades that have fast paths; all real data stay
@@ -222,5 +223,5 @@ func (g gains) of(l float64) float64 {
 	case g.kind == linearGain:
 		return l / g.top
 	}
-	return math.Exp2(l - g.top)
+	return elementary.Exp2(l - g.top)
 }

@@ -1,9 +1,10 @@
 package measure
 
 import (
-	"math"
 	"math/bits"
 	"sync/atomic"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 type discountKind uint8
@@ -22,7 +23,7 @@ func (k discountKind) of(r int) float64 {
 	if r <= 2 {
 		return 1
 	}
-	return 1 / math.Log2(float64(r))
+	return 1 / elementary.Log2(float64(r))
 }
 
 // discountTable holds the discounts of the first ranks and their sums.

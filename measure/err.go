@@ -3,6 +3,8 @@ package measure
 import (
 	"fmt"
 	"math"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // expectedRR is expected reciprocal rank (Chapelle, Metzler, Zhang and
@@ -42,9 +44,9 @@ func (m expectedRR) checkGrade(highest float64) error {
 func (m expectedRR) stop(l float64) float64 {
 	l = min(l, m.maxGrade)
 	if m.maxGrade > largestGrade {
-		return math.Exp2(l-m.maxGrade) - math.Exp2(-m.maxGrade)
+		return elementary.Exp2(l-m.maxGrade) - elementary.Exp2(-m.maxGrade)
 	}
-	return exponentialGain.of(l) * math.Exp2(-m.maxGrade)
+	return exponentialGain.of(l) * elementary.Exp2(-m.maxGrade)
 }
 
 // Value implements Measure.
@@ -115,7 +117,7 @@ func (m expectedRR) readOn(s *scratch, group []float64, depth int) []float64 {
 		p[j] = 1
 	}
 	// P_j ≤ (P_1)^j (Maclaurin's inequality): what lies below 1e-20 is nothing.
-	if last := math.Ceil(-46 / math.Log(total/float64(len(group)))); last < float64(depth) {
+	if last := math.Ceil(-46 / elementary.Log(total/float64(len(group)))); last < float64(depth) {
 		p = p[:int(max(last, 1))+1]
 	}
 	for _, l := range group {

@@ -1,6 +1,6 @@
 package measure
 
-import "math"
+import "github.com/listwise/listwise/internal/elementary"
 
 // rbp is rank-biased precision of a reader who goes on from one rank to the
 // next with probability p,
@@ -55,5 +55,5 @@ func (m rbp) Average(ranked []float64, ends []int) (float64, bool) {
 
 // GoodGain implements Additive.
 func (m rbp) GoodGain(i, a, _, _ int) float64 {
-	return (1 - m.p) * math.Pow(m.p, float64(i+a))
+	return (1 - m.p) * elementary.Pow(m.p, float64(i+a))
 }

@@ -124,7 +124,7 @@ func (c *climb) climb(ctx context.Context) (*ascent.Result, error) {
 	for j := range w {
 		w[j] = 1 / float64(len(w))
 		if c.start > 0 {
-			w[j] = rng.NormFloat64()
+			w[j] = random.Normal(rng)
 		}
 	}
 	a := ascent.Climber{

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/scorer"
@@ -109,14 +110,14 @@ func categorical(u []float64, classes []int, weights []float64) (sum float64) {
 		own := u[class*docs+i] - top
 		var total float64
 		for at := i; at < len(u); at += docs {
-			u[at] = math.Exp(u[at] - top)
+			u[at] = elementary.Exp(u[at] - top)
 			total += u[at]
 		}
 		for at := i; at < len(u); at += docs {
 			u[at] = w * (u[at] / -total)
 		}
 		u[class*docs+i] += w
-		sum += float64(w * (math.Log(total) - own))
+		sum += float64(w * (elementary.Log(total) - own))
 	}
 	return sum
 }
@@ -132,12 +133,12 @@ func ordinal(u []float64, classes []int, weights []float64) (sum float64) {
 		if classes[at%docs] > at/docs {
 			sign = 1
 		}
-		e := math.Exp(-math.Abs(v))
+		e := elementary.Exp(-math.Abs(v))
 		if z := float64(sign * v); z > 0 {
-			sum += float64(w * math.Log1p(e))
+			sum += float64(w * elementary.Log1p(e))
 			u[at] = w * sign * e / (1 + e)
 		} else {
-			sum += float64(w * (math.Log1p(e) - z))
+			sum += float64(w * (elementary.Log1p(e) - z))
 			u[at] = w * sign / (1 + e)
 		}
 	}

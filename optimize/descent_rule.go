@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 )
 
@@ -69,7 +70,7 @@ func (r *descentRun) move() {
 func (r *descentRun) adam() {
 	at, beta1, beta2 := &r.at, r.set.Beta1, r.set.Beta2
 	t := float64(at.updates)
-	root := math.Sqrt(1 - math.Pow(beta2, t))
-	rate, epsilon := at.rate*root/(1-math.Pow(beta1, t)), r.set.Epsilon*root
+	root := math.Sqrt(1 - elementary.Pow(beta2, t))
+	rate, epsilon := at.rate*root/(1-elementary.Pow(beta1, t)), r.set.Epsilon*root
 	kernel.Adam(at.x, r.grad, at.moments[0], at.moments[1], beta1, beta2, rate, epsilon)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/strictjson"
 )
@@ -94,7 +95,7 @@ func (c Classes) Probabilities(u []float64) {
 		}
 		var sum float64
 		for at := i; at < len(u); at += docs {
-			u[at] = math.Exp(u[at] - top)
+			u[at] = elementary.Exp(u[at] - top)
 			sum += u[at]
 		}
 		for at := i; at < len(u); at += docs {

@@ -1,11 +1,11 @@
 package serve
 
 import (
-	"math"
 	"sync"
 	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/model"
 )
 
@@ -120,7 +120,7 @@ func (d *drift) index(j int) (index float64, ok bool) {
 		}
 		p = smooth(p, known)
 		q := smooth(float64(d.counts[j*driftBins+at])/float64(d.docs), float64(d.docs))
-		index += float64((q - p) * math.Log(q/p))
+		index += float64((q - p) * elementary.Log(q/p))
 	}
 	return index, true
 }

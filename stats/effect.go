@@ -1,6 +1,10 @@
 package stats
 
-import "math"
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/elementary"
+)
 
 // describe sets what follows from the queries' differences without drawing: their
 // mean, the t-test, and how large the effect is.
@@ -44,7 +48,7 @@ func unbias(df float64) float64 {
 	if df < 2 {
 		return math.NaN()
 	}
-	above, _ := math.Lgamma(df / 2)
-	below, _ := math.Lgamma((df - 1) / 2)
-	return math.Exp(above-below) / math.Sqrt(df/2)
+	above := elementary.LogGamma(df / 2)
+	below := elementary.LogGamma((df - 1) / 2)
+	return elementary.Exp(above-below) / math.Sqrt(df/2)
 }

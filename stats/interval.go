@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"slices"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // interval returns the bootstrap interval of the mean m of x, given how far the
@@ -62,7 +64,7 @@ func acceleration(x []float64) float64 {
 		squares += float64(d * d)
 		cubes += float64(d * d * d)
 	}
-	return cubes / (6 * math.Pow(squares, 1.5))
+	return cubes / (6 * elementary.Pow(squares, 1.5))
 }
 
 // quantile interpolates linearly between the sorted values, of which there is at

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // KolmogorovSmirnov compares the distributions of two independent samples: distance is the
@@ -55,13 +57,13 @@ func kolmogorovTail(x float64) float64 {
 	case x < 1.18:
 		y, total := math.Pi*math.Pi/(8*x*x), 0.0
 		for k := 1.0; k < 20; k++ {
-			total += math.Exp(-(2*k - 1) * (2*k - 1) * y)
+			total += elementary.Exp(-(2*k - 1) * (2*k - 1) * y)
 		}
 		return max(0, 1-float64(math.Sqrt(2*math.Pi)/x*total))
 	}
 	total, sign := 0.0, 1.0
 	for k := 1.0; k < 20; k++ {
-		total += float64(sign * math.Exp(-2*k*k*x*x))
+		total += float64(sign * elementary.Exp(-2*k*k*x*x))
 		sign = -sign
 	}
 	return min(1, 2*total)

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // TTest is a two-sided paired t-test (Student 1908).
@@ -61,7 +63,7 @@ func studentQuantile(p, df float64) float64 {
 }
 
 // normal is the distribution function of the standard normal distribution.
-func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+func normal(z float64) float64 { return elementary.Erfc(-z/math.Sqrt2) / 2 }
 
 // normalQuantile is its inverse.
-func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
+func normalQuantile(p float64) float64 { return -math.Sqrt2 * elementary.Erfcinv(2*p) }

@@ -55,7 +55,7 @@ func setStart(w []float64, s scorer.Scorer, seed uint64, member, i int) {
 	case i > 0:
 		rng := random.Stream(seed, "start", numberOf(member, i))
 		for j := range w {
-			w[j] = rng.NormFloat64()
+			w[j] = random.Normal(rng)
 		}
 	}
 }

@@ -2,9 +2,9 @@ package train
 
 import (
 	"context"
-	"math"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/scorer"
 )
@@ -114,7 +114,7 @@ func (r *classRounds) Add(dst []float64, d *dataset.Dataset) {
 		}
 		last.rounds[k] = f.rounds()
 		for i, u := range last.sums[k] {
-			dst[i] += (r.values[k+1] - r.values[k]) / (1 + math.Exp(-u))
+			dst[i] += (r.values[k+1] - r.values[k]) / (1 + elementary.Exp(-u))
 		}
 	}
 	last.of = d

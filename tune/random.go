@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/method"
 )
@@ -63,7 +64,7 @@ func drawValue(grid []Setting, h method.Hyperparameter, u float64) string {
 	}
 	drawn := low + float64(u*(high-low))
 	if low > 0 {
-		drawn = low * math.Pow(high/low, u)
+		drawn = low * elementary.Pow(high/low, u)
 	}
 	if h.Kind == method.Integer {
 		return strconv.FormatFloat(math.Round(drawn), 'f', -1, 64)

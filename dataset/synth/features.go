@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
 )
 
@@ -80,9 +81,9 @@ const originals = 4
 func documents(columns []column, n int, copies float64, rng *rand.Rand) (x []float32, signal []float64) {
 	var emphasis [properties]float64
 	for p := range emphasis {
-		emphasis[p] = weights[p] * math.Exp(0.3*rng.NormFloat64())
+		emphasis[p] = weights[p] * elementary.Exp(0.3*random.Normal(rng))
 	}
-	abundance := math.Exp(rng.NormFloat64()) // how often this query's words occur
+	abundance := elementary.Exp(random.Normal(rng)) // how often this query's words occur
 	x = make([]float32, 0, n*len(columns))
 	signal = make([]float64, n)
 	for i := range signal {
@@ -95,7 +96,7 @@ func documents(columns []column, n int, copies float64, rng *rand.Rand) (x []flo
 		doc := draw(rng)
 		signal[i] = doc.signal(&emphasis)
 		for _, c := range columns {
-			x = append(x, float32(c.value(&doc, abundance, rng.NormFloat64())))
+			x = append(x, float32(c.value(&doc, abundance, random.Normal(rng))))
 		}
 	}
 	standardise(signal)
@@ -114,12 +115,12 @@ type hidden struct {
 
 func draw(rng *rand.Rand) hidden {
 	var h hidden
-	topic := rng.NormFloat64()
+	topic := random.Normal(rng)
 	for p := range fields {
-		h.value[p] = float64(math.Sqrt(likeness)*topic) + float64(math.Sqrt(1-likeness)*rng.NormFloat64())
+		h.value[p] = float64(math.Sqrt(likeness)*topic) + float64(math.Sqrt(1-likeness)*random.Normal(rng))
 		h.present[p] = rng.Float64() >= empty[p]
 	}
-	h.value[authority] = rng.NormFloat64()
+	h.value[authority] = random.Normal(rng)
 	h.present[authority] = true
 	return h
 }
@@ -156,19 +157,19 @@ func (c column) value(h *hidden, abundance, z float64) float64 {
 	case score:
 		return softplus(v + 1)
 	case log:
-		return math.Log1p(abundance * math.Exp(v))
+		return elementary.Log1p(abundance * elementary.Exp(v))
 	case tally:
-		return math.Floor(3 * abundance * math.Exp(1.2*v))
+		return math.Floor(3 * abundance * elementary.Exp(1.2*v))
 	case model:
 		return logistic(2 * v)
 	case rank:
 		return softplus(v + float64(c.noise*z) + 2)
 	default: // length
-		return math.Exp(float64(1.2*z) + float64(0.1*v))
+		return elementary.Exp(float64(1.2*z) + float64(0.1*v))
 	}
 }
 
-func softplus(v float64) float64 { return math.Log1p(math.Exp(-math.Abs(v))) + max(v, 0) }
+func softplus(v float64) float64 { return elementary.Log1p(elementary.Exp(-math.Abs(v))) + max(v, 0) }
 
 func standardise(v []float64) {
 	n := float64(len(v))

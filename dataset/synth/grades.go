@@ -5,6 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/random"
 )
 
 // grade blurs the documents' signal with noise and gives the best of them grade
@@ -14,18 +17,18 @@ func (s Shape) grade(signal []float64, o Options, odds float64, rng *rand.Rand) 
 	utility := make([]float64, n)
 	order := make([]int, n)
 	for i, v := range signal {
-		utility[i] = v + float64(o.Noise*rng.NormFloat64())
+		utility[i] = v + float64(o.Noise*random.Normal(rng))
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(utility[j], utility[i]) })
 	relevant := o.Relevant
 	if s.spread > 0 {
-		relevant = roundRandomly(logistic(odds+float64(s.spread*rng.NormFloat64()))*float64(n), rng)
+		relevant = roundRandomly(logistic(odds+float64(s.spread*random.Normal(rng)))*float64(n), rng)
 	}
 	relevant = min(relevant, n)
 	best := 0
 	if s.best > 0 {
-		best = roundRandomly(logistic(logit(s.best)+float64(0.5*rng.NormFloat64()))*float64(relevant), rng)
+		best = roundRandomly(logistic(logit(s.best)+float64(0.5*random.Normal(rng)))*float64(relevant), rng)
 	}
 	grades := make([]float64, n)
 	for rank, i := range order[:relevant] {
@@ -40,9 +43,9 @@ func (s Shape) grade(signal []float64, o Options, odds float64, rng *rand.Rand) 
 // roundRandomly returns one of the two integers around v, v on average.
 func roundRandomly(v float64, rng *rand.Rand) int { return int(v + rng.Float64()) }
 
-func logistic(v float64) float64 { return 1 / (1 + math.Exp(-v)) }
+func logistic(v float64) float64 { return 1 / (1 + elementary.Exp(-v)) }
 
-func logit(p float64) float64 { return math.Log(p / (1 - p)) }
+func logit(p float64) float64 { return elementary.Log(p / (1 - p)) }
 
 // meanLogit returns the m for which logistic(m + spread·Z), Z standard normal, has
 // mean p, by bisection on the mean over Z's quantiles.
@@ -52,7 +55,7 @@ func meanLogit(p, spread float64) float64 {
 	for range 60 {
 		m, mean := float64((low+high)/2), 0.0
 		for k := range points {
-			z := float64(math.Sqrt2 * math.Erfinv(float64((float64(2*float64(k))+1)/points)-1))
+			z := float64(math.Sqrt2 * elementary.Erfinv(float64((float64(2*float64(k))+1)/points)-1))
 			mean += float64(logistic(m+float64(spread*z)) / points)
 		}
 		if mean < p {

@@ -1,8 +1,10 @@
 package synth
 
 import (
-	"math"
 	"math/rand/v2"
+
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/random"
 )
 
 // The sizes and shares are the collections' own; the noise is set so that a linear model
@@ -30,7 +32,7 @@ var ohsumed = Shape{
 	About:    "medical abstracts with three grades (LETOR 3.0 OHSUMED)",
 	Defaults: Options{Queries: 106, Docs: 152, Features: 45, Relevant: 45, Noise: 2.4, Seed: 1},
 	docs: func(rng *rand.Rand) float64 {
-		return min(max(1+float64(0.38*rng.NormFloat64()), 40.0/152), 320.0/152)
+		return min(max(1+float64(0.38*random.Normal(rng)), 40.0/152), 320.0/152)
 	},
 	spread: 1,
 	best:   0.466,
@@ -42,7 +44,7 @@ var mq2008 = Shape{
 	About:    "the million-query track (LETOR 4.0 MQ2008): short lists, many of them without a relevant document",
 	Defaults: Options{Queries: 784, Docs: 19, Features: 46, Relevant: 4, Noise: 1.5, Seed: 1},
 	docs: func(rng *rand.Rand) float64 {
-		return min(0.26+math.Exp(-1.5+float64(1.75*rng.NormFloat64())), 6.3)
+		return min(0.26+elementary.Exp(-1.5+float64(1.75*random.Normal(rng))), 6.3)
 	},
 	spread: 2,
 	best:   0.3175,

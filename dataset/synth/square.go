@@ -46,7 +46,7 @@ func (s Square) Generate() (*dataset.Dataset, error) {
 		rng := random.Stream(s.Seed, "synth square", id)
 		for k := range y {
 			x[2*k], x[2*k+1] = rng.Float32(), rng.Float32()
-			y[k] = squareTarget(x[2*k], x[2*k+1]) + float64(s.Noise*rng.NormFloat64())
+			y[k] = squareTarget(x[2*k], x[2*k+1]) + float64(s.Noise*random.Normal(rng))
 			order[k], docs[k] = k, fmt.Sprintf("%s-%04d", id, k+1)
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(y[b], y[a]) })

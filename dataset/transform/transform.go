@@ -19,6 +19,8 @@ package transform
 import (
 	"fmt"
 	"math"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // Step is one step of one feature: a [Fill], a [Clip], a [Log1p] or a [Standard]. Steps are
@@ -105,7 +107,7 @@ func (s Clip) Apply(x float32) float32 {
 // Apply implements Step.
 func (Log1p) Apply(x float32) float32 {
 	v := float64(x)
-	return float32(math.Copysign(math.Log1p(math.Abs(v)), v))
+	return float32(math.Copysign(elementary.Log1p(math.Abs(v)), v))
 }
 
 // Apply implements Step.
@@ -134,7 +136,7 @@ func (s Log1p) affine(low, high float64) (slope, intercept float64, ok bool) {
 	if low != high {
 		return 0, 0, false
 	}
-	return 0, math.Copysign(math.Log1p(math.Abs(low)), low), true
+	return 0, math.Copysign(elementary.Log1p(math.Abs(low)), low), true
 }
 
 func (s Standard) affine(_, _ float64) (slope, intercept float64, ok bool) {

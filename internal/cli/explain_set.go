@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/explain"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -168,7 +169,7 @@ func decimalsFor[K cmp.Ordered](sizes map[K]float64) int {
 	if largest == 0 {
 		return 4
 	}
-	return min(12, max(2, 3-int(math.Floor(math.Log10(largest)))))
+	return min(12, max(2, 3-int(math.Floor(elementary.Log10(largest)))))
 }
 
 // counted says how many of something there are.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/stats"
 )
 
@@ -218,7 +219,7 @@ func stability(a, b, there []float64) float64 {
 	p, q := parts(a), parts(b)
 	var index float64
 	for i := range p {
-		index += float64((q[i] - p[i]) * math.Log(q[i]/p[i]))
+		index += float64((q[i] - p[i]) * elementary.Log(q[i]/p[i]))
 	}
 	return index
 }

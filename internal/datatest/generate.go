@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+
+	"github.com/listwise/listwise/internal/random"
 )
 
 // OHSUMEDLike appends text of the shape of LETOR's OHSUMED to b: 45 features of
@@ -43,7 +45,7 @@ func MSLRLike(b []byte, rng *rand.Rand, queries, docs int) []byte {
 				if k%5 < 3 {
 					b = strconv.AppendInt(b, int64(rng.IntN(1<<rng.IntN(14))), 10)
 				} else {
-					b = strconv.AppendFloat(b, 40*rng.NormFloat64(), 'f', 6, 64)
+					b = strconv.AppendFloat(b, 40*random.Normal(rng), 'f', 6, 64)
 				}
 			}
 			b = append(b, '\n')

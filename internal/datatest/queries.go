@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/random"
 )
 
 // Query is a query of a test's own making.
@@ -37,7 +38,7 @@ func Systems(t testing.TB, queries int) (*dataset.Dataset, [][]float64) {
 		for i := range grades {
 			grades[i] = float64(rng.IntN(3))
 			for s, knowledge := range []float64{1, 0.4, -1} {
-				systems[s] = append(systems[s], knowledge*grades[i]+rng.NormFloat64())
+				systems[s] = append(systems[s], knowledge*grades[i]+random.Normal(rng))
 			}
 		}
 		list[q] = Query{grades, make([]float32, 12)}

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/listwise/listwise/internal/numtest"
 )
 
 // spread returns n numbers between low and high, evenly but for a random part.
@@ -23,7 +25,7 @@ func worst(t *testing.T, f func(dst, x []float64), x []float64, measure func(got
 	f(got, x)
 	largest, at := 0.0, 0.0
 	for i, v := range x {
-		if e := measure(got[i], exact(bigNumber(v))); !(e <= largest) {
+		if e := measure(got[i], exact(numtest.Big(v))); !(e <= largest) {
 			largest, at = e, v
 		}
 	}
@@ -34,7 +36,7 @@ func worst(t *testing.T, f func(dst, x []float64), x []float64, measure func(got
 // The accuracy the comment of Exp states, against 256-bit series.
 func TestExpAccuracy(t *testing.T) {
 	for _, r := range [][2]float64{{-708, 709.7}, {-2, 2}, {-1e-3, 1e-3}, {-745.13, -708}} {
-		if e := worst(t, Exp, spread(2500, r[0], r[1]), ulps, bigExp); e > 1 {
+		if e := worst(t, Exp, spread(2500, r[0], r[1]), numtest.Ulps, numtest.BigExp); e > 1 {
 			t.Errorf("Exp is off by %.3f units in the last place between %v and %v, want at most 1", e, r[0], r[1])
 		}
 	}
@@ -48,35 +50,35 @@ func TestLogAccuracy(t *testing.T) {
 		x = append(x, math.Exp2(e))
 	}
 	x = append(x, math.SmallestNonzeroFloat64, 0x1p-1022, math.MaxFloat64)
-	if e := worst(t, Log, x, ulps, bigLog); e > 0.9 {
+	if e := worst(t, Log, x, numtest.Ulps, numtest.BigLog); e > 0.9 {
 		t.Errorf("Log is off by %.3f units in the last place, want at most 0.9", e)
 	}
 }
 
 func bigSoftplus(x *big.Float) *big.Float {
-	e := bigExp(x)
+	e := numtest.BigExp(x)
 	if v, _ := x.Float64(); v < -60 { // e − e²/2, to 1e-52
-		half := bigNumber(0.5)
+		half := numtest.Big(0.5)
 		half.Mul(half, e)
 		return half.Sub(e, half.Mul(half, e))
 	}
-	return bigLog(e.Add(e, bigNumber(1)))
+	return numtest.BigLog(e.Add(e, numtest.Big(1)))
 }
 
 func bigLogistic(x *big.Float) *big.Float {
-	e := bigExp(x)
-	d := bigNumber(1)
-	return bigQuo(e, d.Add(d, e))
+	e := numtest.BigExp(x)
+	d := numtest.Big(1)
+	return numtest.BigQuo(e, d.Add(d, e))
 }
 
 // The accuracy the comments of Softplus and Logistic state.
 func TestSoftplusAndLogisticAccuracy(t *testing.T) {
 	for _, r := range [][2]float64{{-700, 700}, {-40, 40}, {-1, 1}} {
 		x := spread(1000, r[0], r[1])
-		if e := worst(t, Softplus, x, relative, bigSoftplus); e > 4e-16 {
+		if e := worst(t, Softplus, x, numtest.Relative, bigSoftplus); e > 4e-16 {
 			t.Errorf("Softplus has a relative error of %.3g between %v and %v, want at most 4e-16", e, r[0], r[1])
 		}
-		if e := worst(t, Logistic, x, relative, bigLogistic); e > 4e-16 {
+		if e := worst(t, Logistic, x, numtest.Relative, bigLogistic); e > 4e-16 {
 			t.Errorf("Logistic has a relative error of %.3g between %v and %v, want at most 4e-16", e, r[0], r[1])
 		}
 	}

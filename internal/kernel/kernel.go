@@ -19,7 +19,7 @@ package kernel
 
 import "fmt"
 
-//go:generate go -C ../../tools run ./kernelgen -pkg kernel -out ../internal/kernel/avx2_amd64.s -stubs ../internal/kernel/avx2_amd64.go -coefficients ../internal/kernel/coefficients.go
+//go:generate go -C ../../tools run ./kernelgen -pkg kernel -out ../internal/kernel/avx2_amd64.s -stubs ../internal/kernel/avx2_amd64.go -coefficients ../internal/elementary/coefficients.go
 
 // mustMatch panics unless a slice has the length that is needed.
 func mustMatch(got, want int) {

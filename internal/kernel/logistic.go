@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/elementary"
+)
 
 // Softplus sets dst[i] = log(1 + exp(x[i])), for slices of the same length, which
 // may be the same slice. The relative error is below 4e-16 at every x whose result
@@ -13,7 +17,7 @@ func Softplus(dst, x []float64) {
 func softplusGo(dst, x []float64) {
 	dst = dst[:len(x)]
 	for i, v := range x {
-		l := log1pUnit(expOne(math.Copysign(v, -1)))
+		l := elementary.Log1pUnit(elementary.Exp(math.Copysign(v, -1)))
 		if !(v < 0) { // NaN passes
 			l += v
 		}
@@ -32,7 +36,7 @@ func Logistic(dst, x []float64) {
 func logisticGo(dst, x []float64) {
 	dst = dst[:len(x)]
 	for i, v := range x {
-		e := expOne(math.Copysign(v, -1))
+		e := elementary.Exp(math.Copysign(v, -1))
 		n := 1.0
 		if math.Signbit(v) {
 			n = e
@@ -55,7 +59,7 @@ func LogisticRow(a float64, e, grad []float64) (logSum, probSum float64) {
 	mustMatch(len(grad), len(e))
 	u, k, probSum := logisticRow(a, e, grad)
 	u, k = normalise(u, k)
-	return math.FMA(float64(k), math.Ln2, log1pUnit(u)), probSum
+	return math.FMA(float64(k), math.Ln2, elementary.Log1pUnit(u)), probSum
 }
 
 // logisticRowGo returns the product of the 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8.
@@ -124,6 +128,11 @@ func (o *odds) probSum() float64 {
 
 // both returns the w of 1 + w = (1 + u)·(1 + v).
 func both(u, v float64) float64 { return math.FMA(u, v, u+v) }
+
+const (
+	oneBits      = uint64(1023) << 52 // the bits of 1
+	mantissaBits = 1<<52 - 1
+)
 
 // normalise moves the exponent of 1 + u ≥ 2 to k.
 func normalise(u float64, k int64) (float64, int64) {

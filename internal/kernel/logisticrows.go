@@ -1,6 +1,10 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/elementary"
+)
 
 // RowPadding is the number of elements beyond its columns that [LogisticRows]
 // works on.
@@ -28,7 +32,7 @@ func LogisticRows(a, e, grad []float64, from []int32) (logSum float64) {
 		n := fewRows(from, columns)
 		u, k := logisticRows(a[:n], e, grad, from[:n])
 		u, k = normalise(u, k)
-		logSum += math.FMA(float64(k), math.Ln2, log1pUnit(u))
+		logSum += math.FMA(float64(k), math.Ln2, elementary.Log1pUnit(u))
 		a, from = a[n:], from[n:]
 	}
 	return logSum

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/listwise/listwise/internal/numtest"
 )
 
 // finite draws numbers of ordinary size.
@@ -161,13 +163,13 @@ func TestLogSumExp(t *testing.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		x := finite(t, n, "x")
 		shift := rapid.SampledFrom([]float64{0, 700, -700, 1e6, -1e300}).Draw(t, "shift")
-		total := bigNumber(0)
+		total := numtest.Big(0)
 		for i := range x {
 			x[i] += shift
-			total.Add(total, bigExp(bigNumber(x[i]-shift)))
+			total.Add(total, numtest.BigExp(numtest.Big(x[i]-shift)))
 		}
-		want := bigLog(total)
-		want.Add(want, bigNumber(shift))
+		want := numtest.BigLog(total)
+		want.Add(want, numtest.Big(shift))
 		w, _ := want.Float64()
 		checkClose(t, LogSumExp(x), w, 4e-15+math.Abs(w)*3e-16, "LogSumExp")
 		dst := make([]float64, n)
@@ -229,13 +231,13 @@ func TestLogisticRowAccuracy(t *testing.T) {
 		for _, size := range [][2]float64{{-900, -850}, {-60, -40}, {-20, 20}, {0, 1}, {99, 100}} {
 			a := math.Exp2(size[0] / 2)
 			e, grad := make([]float64, n), make([]float64, n)
-			product, probs := bigNumber(0), bigNumber(0) // product less one
+			product, probs := numtest.Big(0), numtest.Big(0) // product less one
 			product.SetPrec(2000)
 			for b := range e {
 				e[b] = math.Exp2(size[0]/2 + (size[1]-size[0])*r.Float64())
 				odds := new(big.Float).SetPrec(2000).SetFloat64(a * e[b])
-				onePlus := new(big.Float).SetPrec(2000).Add(odds, bigNumber(1))
-				probs.Add(probs, bigQuo(odds, onePlus))
+				onePlus := new(big.Float).SetPrec(2000).Add(odds, numtest.Big(1))
+				probs.Add(probs, numtest.BigQuo(odds, onePlus))
 				grad[b] = float64(b % 2)
 				product.Mul(product, onePlus)
 				product.Add(product, odds)
@@ -243,10 +245,10 @@ func TestLogisticRowAccuracy(t *testing.T) {
 			start := slices.Clone(grad)
 			logSum, probSum := LogisticRow(a, e, grad)
 			limit := (float64(n)/4 + 10) * 0x1p-52
-			if err := relative(logSum, bigLog1p(product)); err > limit {
+			if err := numtest.Relative(logSum, bigLog1p(product)); err > limit {
 				t.Errorf("%d odds of 2^%v: Σ log(1+r) = %v, relative error %.3g, want at most %.3g", n, size, logSum, err, limit)
 			}
-			if err := relative(probSum, probs); err > limit {
+			if err := numtest.Relative(probSum, probs); err > limit {
 				t.Errorf("%d odds of 2^%v: Σ p = %v, relative error %.3g, want at most %.3g", n, size, probSum, err, limit)
 			}
 			for b, g := range grad {
@@ -263,16 +265,16 @@ func TestLogisticRowAccuracy(t *testing.T) {
 // bigLog1p returns log(1 + x), by its series where x is small.
 func bigLog1p(x *big.Float) *big.Float {
 	if v, _ := x.Float64(); v < 1e-9 {
-		sum, power := bigNumber(0), bigNumber(1)
+		sum, power := numtest.Big(0), numtest.Big(1)
 		for k := 1; k < 12; k++ {
 			power.Mul(power, x)
-			sum.Add(sum, bigQuo(power, bigNumber(float64(k))))
+			sum.Add(sum, numtest.BigQuo(power, numtest.Big(float64(k))))
 			power.Neg(power)
 		}
 		return sum
 	}
-	y := new(big.Float).SetPrec(bigPrecision).Add(x, bigNumber(1))
-	return bigLog(y)
+	y := new(big.Float).SetPrec(256).Add(x, numtest.Big(1))
+	return numtest.BigLog(y)
 }
 
 // Wrong shapes and indices panic, and leave what is written as it was.

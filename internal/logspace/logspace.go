@@ -9,28 +9,29 @@ package logspace
 import (
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 )
 
 // Softplus returns log(1 + eᵗ), without overflow for large t and without
 // cancellation for small.
 func Softplus(t float64) float64 {
-	return max(t, 0) + math.Log1p(math.Exp(-math.Abs(t)))
+	return max(t, 0) + elementary.Log1p(elementary.Exp(-math.Abs(t)))
 }
 
 // Logistic returns 1/(1 + e⁻ᵗ) to full relative precision on both sides.
 func Logistic(t float64) float64 {
 	if t < 0 {
-		e := math.Exp(t)
+		e := elementary.Exp(t)
 		return e / (1 + e)
 	}
-	return 1 / (1 + math.Exp(-t))
+	return 1 / (1 + elementary.Exp(-t))
 }
 
 // Bernoulli returns the probability p = 1/(1 + e⁻ᵗ) of an event with log odds t,
 // and q = 1 − p, both to full relative precision.
 func Bernoulli(t float64) (p, q float64) {
-	e := math.Exp(-math.Abs(t))
+	e := elementary.Exp(-math.Abs(t))
 	likely := 1 / (1 + e)
 	if t < 0 {
 		return e * likely, likely
@@ -46,7 +47,7 @@ func AddExp(a, b float64) float64 {
 	if math.IsInf(a, -1) {
 		return a
 	}
-	return a + math.Log1p(math.Exp(b-a))
+	return a + elementary.Log1p(elementary.Exp(b-a))
 }
 
 // PrefixLogSumExp sets dst[j] = log Σ_{l≤j} exp(x[l]); dst and x may be the same
@@ -57,12 +58,12 @@ func PrefixLogSumExp(dst, x []float64) {
 	for j, v := range x {
 		switch {
 		case v > top:
-			sum = float64(sum*math.Exp(top-v)) + 1
+			sum = float64(sum*elementary.Exp(top-v)) + 1
 			top = v
 		case !math.IsInf(v, -1):
-			sum += math.Exp(v - top)
+			sum += elementary.Exp(v - top)
 		}
-		dst[j] = top + math.Log(sum)
+		dst[j] = top + elementary.Log(sum)
 	}
 }
 
@@ -74,12 +75,12 @@ func SuffixLogSumExp(dst, x []float64) {
 	for j := len(x) - 1; j >= 0; j-- {
 		switch v := x[j]; {
 		case v > top:
-			sum = float64(sum*math.Exp(top-v)) + 1
+			sum = float64(sum*elementary.Exp(top-v)) + 1
 			top = v
 		case !math.IsInf(v, -1):
-			sum += math.Exp(v - top)
+			sum += elementary.Exp(v - top)
 		}
-		dst[j] = top + math.Log(sum)
+		dst[j] = top + elementary.Log(sum)
 	}
 }
 
@@ -91,5 +92,5 @@ func Softmax(dst, x []float64) float64 {
 	for i := range dst {
 		dst[i] /= sum
 	}
-	return top + math.Log(sum)
+	return top + elementary.Log(sum)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/loss"
@@ -104,7 +105,7 @@ func (w *workCurves) plot() Plot {
 // radii are eight a decade from 0.01 to 10.
 func radii() (x []float64) {
 	for k := range 25 {
-		x = append(x, 0.01*math.Pow(10, float64(k)/8))
+		x = append(x, 0.01*elementary.Pow(10, float64(k)/8))
 	}
 	return x
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
 )
@@ -126,10 +127,10 @@ func tripleTie(radius float64) loss.Circle {
 func (j jacobian) backward(b loss.QueryLoss, n int, rng *rand.Rand) (pulls []float64) {
 	x, y := make([]float64, n), make([]float64, n)
 	for k := range j.pairs {
-		apart := math.Exp2(float64(1 - k%5))
+		apart := elementary.Exp2(float64(1 - k%5))
 		for i := range x {
-			x[i] = 2 * rng.NormFloat64()
-			y[i] = x[i] + float64(apart*rng.NormFloat64())
+			x[i] = 2 * random.Normal(rng)
+			y[i] = x[i] + float64(apart*random.Normal(rng))
 		}
 		if along, square := alongStep(b, x, y); along > netZero {
 			pulls = append(pulls, along/square)

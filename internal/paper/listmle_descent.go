@@ -92,7 +92,7 @@ func (s listSynthetic) descendFrom(ctx context.Context, train *dataset.Dataset, 
 
 func gaussian(w []float64, rng *rand.Rand) {
 	for j := range w {
-		w[j] = rng.NormFloat64()
+		w[j] = random.Normal(rng)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // Operations of the losses, counted: the slides give their cost as orders of growth. Each
@@ -31,12 +33,12 @@ func (m *meter) over(a, b float64) float64 {
 
 func (m *meter) exp(a float64) float64 {
 	m.exps++
-	return math.Exp(a)
+	return elementary.Exp(a)
 }
 
 func (m *meter) log(a float64) float64 {
 	m.logs++
-	return math.Log(a)
+	return elementary.Log(a)
 }
 
 // countedForm is a way to compute a loss: of scores and of target scores ψ, both with the
@@ -53,7 +55,7 @@ type countedForm struct {
 func linearOrder(n int) float64 { return float64(n) }
 
 func countedForms() []countedForm {
-	whole := func(n int) float64 { return float64(n) * math.Gamma(float64(n)+1) }
+	whole := func(n int) float64 { return float64(n) * math.Round(elementary.Exp(elementary.LogGamma(float64(n)+1))) }
 	return []countedForm{
 		{"likelihood, sums from behind", "O(n)", "n", linearOrder, 1 << 20, (*meter).likelihood},
 		{"likelihood, as printed", "", "n²", func(n int) float64 { return float64(n) * float64(n) }, 1 << 10, (*meter).printedLikelihood},
@@ -158,7 +160,8 @@ func (f *countedForm) operations(n int) meter {
 	var m meter
 	scores, target := make([]float64, n), make([]float64, n)
 	for i := range n {
-		scores[i], target[i] = math.Sin(float64(i)), float64(n-i)/float64(n)
+		_, fraction := math.Modf(float64(i) * math.Phi)
+		scores[i], target[i] = fraction, float64(n-i)/float64(n)
 	}
 	f.value(&m, scores, target)
 	return m

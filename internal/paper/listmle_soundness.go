@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
@@ -103,11 +104,11 @@ func (s soundness) look(ctx context.Context, of surrogate, n int, seed uint64) (
 
 // drawScores draws scores of any size, about any mean.
 func drawScores(n int, rng *rand.Rand) []float64 {
-	size := math.Pow(soundSpread, float64(2*rng.Float64())-1)
-	mean := rng.NormFloat64()
+	size := elementary.Pow(soundSpread, float64(2*rng.Float64())-1)
+	mean := random.Normal(rng)
 	scores := make([]float64, n)
 	for i := range scores {
-		scores[i] = float64(size * (mean + rng.NormFloat64()))
+		scores[i] = float64(size * (mean + random.Normal(rng)))
 	}
 	return scores
 }

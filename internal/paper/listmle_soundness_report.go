@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/svg"
 )
 
@@ -138,7 +139,7 @@ func soundCurvesOf() []soundCurve {
 	curves = append(curves, soundCurve{"cosine", "likelihood / 6, any mean", "ListMLE", gap, about(0)})
 	angle := func(t float64) float64 { return float64(360 * t) }
 	around := func(x float64) [2]float64 {
-		sin, cos := math.Sincos(x * math.Pi / 180)
+		sin, cos := elementary.Sincos(x * math.Pi / 180)
 		return [2]float64{sin, cos}
 	}
 	for _, name := range []string{"RankCosine-log", "RankCosine-sqrt", "RankCosine-l", "RankCosine-q", "RankCosine-exp"} {

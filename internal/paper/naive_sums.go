@@ -2,10 +2,10 @@ package paper
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"sync/atomic"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/bipartite"
 	"github.com/listwise/listwise/loss/logrank"
@@ -73,14 +73,14 @@ func (n *naiveSum) Eval(scores, lambda []float64, scratch *loss.Scratch) float64
 		if s.LogWeight != nil {
 			e += s.LogWeight[y]
 		}
-		p[y] = math.Exp(e)
+		p[y] = elementary.Exp(e)
 		sum += p[y]
 	}
 	if lambda != nil {
 		clear(starts)
 		n.back(lambda, p, starts, sum)
 	}
-	return math.Log(sum / s.Total)
+	return elementary.Log(sum / s.Total)
 }
 
 // back overwrites lambda with −Σ_y p_y ∂e_y/∂s, given p times sum and zeros for the restarts.

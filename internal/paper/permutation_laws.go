@@ -1,9 +1,11 @@
 package paper
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/random"
 )
 
 // permutationLaw is a probability of every order of n documents, the best first, in
@@ -173,9 +175,9 @@ func drawPreserving(s *permutationSpace, rng *rand.Rand) permutationLaw {
 
 // sharpened raises weights to a power from ¼ to 4.
 func sharpened(w []float64, rng *rand.Rand) []float64 {
-	power := math.Pow(4, float64(2*rng.Float64())-1)
+	power := elementary.Pow(4, float64(2*rng.Float64())-1)
 	for i := range w {
-		w[i] = math.Pow(w[i], power)
+		w[i] = elementary.Pow(w[i], power)
 	}
 	return w
 }
@@ -201,7 +203,7 @@ func (s *permutationSpace) plackettLuce(logs []float64) permutationLaw {
 		sum := 0.0
 		w[i] = 1
 		for k := s.n - 1; k >= 0; k-- {
-			strength := math.Exp(logs[order[k]])
+			strength := elementary.Exp(logs[order[k]])
 			sum += strength
 			w[i] *= strength / sum
 		}
@@ -214,7 +216,7 @@ func drawMallows(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	factor := 0.05 + float64(0.9*rng.Float64())
 	w := make([]float64, len(s.orders))
 	for i, order := range s.orders {
-		w[i] = math.Pow(factor, float64(inversions(order)))
+		w[i] = elementary.Pow(factor, float64(inversions(order)))
 	}
 	return s.normalized(w)
 }
@@ -223,7 +225,7 @@ func drawMallows(s *permutationSpace, rng *rand.Rand) permutationLaw {
 func drawAny(s *permutationSpace, rng *rand.Rand) permutationLaw {
 	w := make([]float64, len(s.orders))
 	for i := range w {
-		w[i] = rng.ExpFloat64()
+		w[i] = random.Exponential(rng)
 	}
 	return s.normalized(sharpened(w, rng))
 }

@@ -3,10 +3,10 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 func speedupExperiment() Experiment {
@@ -112,7 +112,7 @@ func (s speedup) timedQueries(docs int) int {
 func (c *curve) fit(lengths []int) {
 	var n, v1, v2 []float64
 	for i, l := range c.laps {
-		n, v1, v2 = append(n, math.Log2(float64(lengths[i]))), append(v1, math.Log2(l.v1)), append(v2, math.Log2(l.v2))
+		n, v1, v2 = append(n, elementary.Log2(float64(lengths[i]))), append(v1, elementary.Log2(l.v1)), append(v2, elementary.Log2(l.v2))
 	}
 	c.slopes = [2]float64{leastSquaresSlope(n, v1), leastSquaresSlope(n, v2)}
 }

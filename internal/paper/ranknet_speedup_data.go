@@ -26,7 +26,7 @@ func (s webShape) generate(seed uint64) (*dataset.Dataset, error) {
 		id := strconv.Itoa(q + 1)
 		rng := random.Stream(seed, "paper web data", id)
 		for i := range x {
-			x[i] = float32(rng.NormFloat64())
+			x[i] = float32(random.Normal(rng))
 		}
 		for i := range grades {
 			grades[i] = gradeOf(rng.Float64(), webShares)

@@ -3,6 +3,7 @@ package paper
 import (
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
 )
@@ -34,11 +35,11 @@ func surrogates() []surrogate {
 		{rankCosineFamily, func(m loss.Mapping) loss.Loss { return loss.RankCosine{Mapping: m} }},
 	} {
 		all = append(all,
-			surrogate{family.name + "-log", family.name, lessOne{family.loss(loss.LogMapping)}, math.Log},
+			surrogate{family.name + "-log", family.name, lessOne{family.loss(loss.LogMapping)}, elementary.Log},
 			surrogate{family.name + "-sqrt", family.name, family.loss(loss.SqrtMapping), math.Sqrt},
 			surrogate{family.name + "-l", family.name, family.loss(loss.LinearMapping), loss.LinearMapping.Score},
 			surrogate{family.name + "-q", family.name, family.loss(loss.QuadraticMapping), loss.QuadraticMapping.Score},
-			surrogate{family.name + "-exp", family.name, family.loss(loss.ExpMapping), math.Exp},
+			surrogate{family.name + "-exp", family.name, family.loss(loss.ExpMapping), elementary.Exp},
 		)
 	}
 	return all

@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 	"strconv"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // digits are the characters that numbers are packed in: printable, and none that
@@ -90,8 +92,8 @@ func packedValue(to []byte, v float32) []byte {
 	case size == 0:
 		return packed(to, 1, valueDigits)
 	default:
-		exponent := int(math.Floor(math.Log10(size)))
-		mantissa := int(math.Round(size / math.Pow(10, float64(exponent-4))))
+		exponent := int(math.Floor(elementary.Log10(size)))
+		mantissa := int(math.Round(size / elementary.Pow(10, float64(exponent-4))))
 		if mantissa > 99_999 {
 			mantissa, exponent = mantissa/10, exponent+1
 		}

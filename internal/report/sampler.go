@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss/bipartite"
 	"github.com/listwise/listwise/loss/logrank"
@@ -107,7 +108,7 @@ func (c *collector) add(m *model.Model, config logrank.Options, q *dataset.Query
 	for y, gain := range set.Gain {
 		weight := 1 / set.Total
 		if set.LogWeight != nil {
-			weight *= math.Exp(set.LogWeight[y])
+			weight *= elementary.Exp(set.LogWeight[y])
 		}
 		delta := 1 - gain
 		bin := min(lossBins-1, max(0, int(delta*lossBins)))
@@ -161,7 +162,7 @@ func law(set *sample.Set, scores []float64, slope float64) []float64 {
 	}
 	highest, sum := slices.Max(p), 0.0
 	for y := range p {
-		p[y] = math.Exp(p[y] - highest)
+		p[y] = elementary.Exp(p[y] - highest)
 		sum += p[y]
 	}
 	for y := range p {

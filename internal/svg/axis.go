@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // scale maps values of an axis to pixels.
@@ -25,7 +27,7 @@ func (s *scale) units(v float64) float64 {
 		if v <= 0 {
 			return math.NaN()
 		}
-		return math.Log10(v)
+		return elementary.Log10(v)
 	}
 	return v
 }
@@ -81,7 +83,7 @@ func (s *scale) ticks(n int) []Tick {
 	default:
 		t = s.within(roundTicks(s.min, s.max))
 		if len(t) < 2 {
-			t = s.within(linearTicks(math.Pow(10, s.min), math.Pow(10, s.max), n))
+			t = s.within(linearTicks(elementary.Pow(10, s.min), elementary.Pow(10, s.max), n))
 		}
 	}
 	if len(t) < 2 && n < 20 {
@@ -94,7 +96,7 @@ func (s *scale) ticks(n int) []Tick {
 func roundTicks(low, high float64) (t []Tick) {
 	for d := math.Floor(low); d <= high; d++ {
 		for _, m := range []float64{1, 2, 5} {
-			v := m * math.Pow(10, d)
+			v := m * elementary.Pow(10, d)
 			format, digits := byte('f'), max(0, int(-d))
 			if v < 0.9e-4 || v > 0.9e6 {
 				format, digits = 'e', 0
@@ -108,8 +110,8 @@ func roundTicks(low, high float64) (t []Tick) {
 // linearTicks are multiples of 1, 2 or 5 times a power of ten.
 func linearTicks(low, high float64, n int) []Tick {
 	raw := (high - low) / float64(n)
-	power := math.Floor(math.Log10(raw))
-	unit := math.Pow(10, power)
+	power := math.Floor(elementary.Log10(raw))
+	unit := elementary.Pow(10, power)
 	step := 10 * unit
 	decimals := -int(power) - 1
 	for _, m := range []float64{5, 2, 1} {
@@ -119,7 +121,7 @@ func linearTicks(low, high float64, n int) []Tick {
 	}
 	format, digits := byte('f'), max(decimals, 0)
 	if biggest := math.Max(math.Abs(low), math.Abs(high)); biggest >= 1e6 || decimals > 5 {
-		format, digits = 'e', max(0, int(math.Floor(math.Log10(biggest)))+decimals)
+		format, digits = 'e', max(0, int(math.Floor(elementary.Log10(biggest)))+decimals)
 	}
 	var t []Tick
 	for k := math.Ceil(low/step - 1e-9); k <= high/step+1e-9 && len(t) <= 2*n+2; k++ {
@@ -141,7 +143,7 @@ func decadeTicks(first, last, n int) []Tick {
 		if d%every != 0 {
 			continue
 		}
-		v := math.Pow(10, float64(d))
+		v := elementary.Pow(10, float64(d))
 		label := "10" + superscript.Replace(strconv.Itoa(d))
 		if short {
 			label = strconv.FormatFloat(v, 'f', -1, 64)

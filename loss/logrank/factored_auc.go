@@ -1,8 +1,7 @@
 package logrank
 
 import (
-	"math"
-
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/bipartite"
@@ -46,16 +45,16 @@ const inversionCertain = 40
 func (l *pairwiseLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	if l.step == 0 {
 		clear(grad)
-		return math.Log(l.best)
+		return elementary.Log(l.best)
 	}
 	if l.lowest == 0 && l.smallestLogOdds(s) > inversionCertain {
-		return math.Log(l.step) + l.keptLimit(s, grad, scratch)
+		return elementary.Log(l.step) + l.keptLimit(s, grad, scratch)
 	}
 	kept, inverted := l.inversions(s, grad, scratch)
 	gain, lost := l.lowest+float64(l.step*kept), l.step*inverted
 	kernel.Scale(-l.step/gain, grad)
 	if lost < gain {
-		return math.Log(l.best) + math.Log1p(-lost/l.best)
+		return elementary.Log(l.best) + elementary.Log1p(-lost/l.best)
 	}
-	return math.Log(gain)
+	return elementary.Log(gain)
 }

@@ -3,6 +3,7 @@ package logrank
 import (
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/logspace"
 	"github.com/listwise/listwise/loss"
@@ -34,7 +35,7 @@ func (l *orderLaw) logRareGain(s, grad []float64, scratch *loss.Scratch) float64
 	for g, doc := range l.Good {
 		l.logRareRow(g, s, &w)
 		l.logRareBackward(gains[g], &w)
-		share := l.Slope * math.Exp(gains[g]-total)
+		share := l.Slope * elementary.Exp(gains[g]-total)
 		for b, v := range w.p {
 			grad[doc] += float64(share * v)
 			grad[l.Bad[b]] -= float64(share * v)
@@ -71,7 +72,7 @@ func (l *orderLaw) logRareRow(g int, s []float64, w *rareWork) float64 {
 		}
 	}
 	for t, v := range w.before[len(l.Bad)*width:] {
-		w.terms[t] = v + math.Log(l.gains.At(0, t))
+		w.terms[t] = v + elementary.Log(l.gains.At(0, t))
 	}
 	return kernel.LogSumExp(w.terms)
 }
@@ -81,7 +82,7 @@ func (l *orderLaw) logRareRow(g int, s []float64, w *rareWork) float64 {
 func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 	width := len(l.steps)
 	for t, steps := range l.steps {
-		w.after[t] = math.Log(steps[0])
+		w.after[t] = elementary.Log(steps[0])
 	}
 	w.after[width] = math.Inf(-1)
 	for b := len(l.Bad) - 1; b >= 0; b-- {
@@ -89,6 +90,6 @@ func (l *orderLaw) logRareBackward(value float64, w *rareWork) {
 			w.terms[t] = f + w.after[t]
 			w.after[t] = logspace.AddExp(w.q[b]+w.after[t], w.p[b]+w.after[t+1])
 		}
-		w.p[b] = math.Exp(w.p[b] + w.q[b] + kernel.LogSumExp(w.terms) - value)
+		w.p[b] = elementary.Exp(w.p[b] + w.q[b] + kernel.LogSumExp(w.terms) - value)
 	}
 }

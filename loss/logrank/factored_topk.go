@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/poissonbinomial"
 	"github.com/listwise/listwise/loss"
@@ -108,14 +109,14 @@ func (l *orderLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 		kernel.Scale(1/lift, c)
 		gain := l.base + l.commonGain(c, grad != nil, scratch)
 		l.backward(grad, c, p, q, 1, gain, scratch)
-		return math.Log(gain)
+		return elementary.Log(gain)
 	}
 	gain := l.rareGain(c)
 	if gain < tinyGain || gain < tinySteep && steepest > moderateOdds {
 		return l.logRareGain(s, grad, scratch)
 	}
 	l.backward(grad, c, p, q, lift, gain, scratch)
-	return math.Log(gain) - liftBits*math.Ln2
+	return elementary.Log(gain) - liftBits*math.Ln2
 }
 
 // row returns good document g's row of a matrix with a column for each bad.

@@ -1,9 +1,9 @@
 package logrank
 
 import (
-	"math"
 	"math/rand/v2"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/loss"
 )
 
@@ -48,9 +48,9 @@ func (b boundL2) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
 // negative gradient.
 func expectedLoss(law law, beta float64, scores, lambda []float64, scratch *loss.Scratch) float64 {
 	logGain := law.logGain(scores, lambda, scratch)
-	scale := beta * math.Exp(logGain)
+	scale := beta * elementary.Exp(logGain)
 	for i := range lambda {
 		lambda[i] *= scale
 	}
-	return -beta * math.Expm1(logGain)
+	return -beta * elementary.Expm1(logGain)
 }

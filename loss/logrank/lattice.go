@@ -1,8 +1,7 @@
 package logrank
 
 import (
-	"math"
-
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/bipartite"
@@ -43,16 +42,16 @@ type latticeLaw struct {
 func newLatticeLaw(docs bipartite.Scaled, gains *bipartite.GainTable) *latticeLaw {
 	l := &latticeLaw{Scaled: docs, gains: gains, logPaths: logChoose(docs.Docs(), len(docs.Good))}
 	if gains != nil {
-		l.logBest = math.Log(gains.Column(0))
+		l.logBest = elementary.Log(gains.Column(0))
 	}
 	return l
 }
 
 // logChoose returns the logarithm of a binomial coefficient.
 func logChoose(n, k int) float64 {
-	all, _ := math.Lgamma(float64(n + 1))
-	in, _ := math.Lgamma(float64(k + 1))
-	out, _ := math.Lgamma(float64(n - k + 1))
+	all := elementary.LogGamma(float64(n + 1))
+	in := elementary.LogGamma(float64(k + 1))
+	out := elementary.LogGamma(float64(n - k + 1))
 	return all - in - out
 }
 
@@ -76,7 +75,7 @@ func (l *latticeLaw) logPartition(beta float64, s, grad []float64, scratch *loss
 		w.backward(1 / total)
 		l.finish(&w, grad)
 	}
-	return constant + math.Log(total)
+	return constant + elementary.Log(total)
 }
 
 func (l *latticeLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
@@ -86,14 +85,14 @@ func (l *latticeLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	}
 	d := w.companions(scratch)
 	total, gain := w.forwardGain(&d)
-	if gain < math.Exp(l.logPaths+smallPath) {
+	if gain < elementary.Exp(l.logPaths+smallPath) {
 		return l.gainByLogs(&w, grad, scratch)
 	}
 	if grad != nil {
 		w.backwardGain(&d, 1/total, 1/gain)
 		l.finish(&w, grad)
 	}
-	return min(math.Log(gain/total), l.logBest)
+	return min(elementary.Log(gain/total), l.logBest)
 }
 
 // finish maps the derivatives in w to documents.

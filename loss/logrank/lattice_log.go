@@ -3,6 +3,7 @@ package logrank
 import (
 	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/logspace"
 	"github.com/listwise/listwise/loss"
@@ -63,7 +64,7 @@ func (w *latticeWork) forwardLogGain(d *gainWork, scratch *loss.Scratch) (total,
 		w.exponents(cells, i, 0)
 		for j, c := range cells {
 			terms[j] = before[j] + c
-			dterms[j] = logspace.AddExp(dbefore[j]+c, terms[j]+math.Log(gains[j]))
+			dterms[j] = logspace.AddExp(dbefore[j]+c, terms[j]+elementary.Log(gains[j]))
 		}
 		logspace.PrefixLogSumExp(next, terms)
 		logspace.PrefixLogSumExp(dnext, dterms)
@@ -80,7 +81,7 @@ func (w *latticeWork) backwardLogGain(d *gainWork, total, gain float64, scratch 
 		gains := d.row(w.gains, i)
 		for j, c := range cells {
 			v := c + w.suffix[j]
-			dv := logspace.AddExp(c+d.suffix[j], v+math.Log(gains[j]))
+			dv := logspace.AddExp(c+d.suffix[j], v+elementary.Log(gains[j]))
 			terms[j] = before[j] + v
 			dterms[j] = logspace.AddExp(dbefore[j]+v, before[j]+dv)
 			w.suffix[j], d.suffix[j] = v, dv

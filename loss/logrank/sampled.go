@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/bipartite"
@@ -79,7 +80,7 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 		flips:    flips,
 		scale:    2 * kappa,
 		limit:    math.MaxFloat64 / 4 / largest,
-		logTotal: math.Log(set.Total),
+		logTotal: elementary.Log(set.Total),
 
 		gain:      countingGain(set),
 		fromIdeal: set.Ideal || slices.Contains(set.Start, 0),
@@ -144,7 +145,7 @@ func (l *sampledLaw) logPartitionSecond(beta float64, s, grad, second []float64,
 	if second != nil {
 		l.variances(second, grad, e, 1/sum, scratch)
 	}
-	return shift + math.Log(sum) + beta - l.logTotal
+	return shift + elementary.Log(sum) + beta - l.logTotal
 }
 
 // exponentials turns energies e_y into ω_y exp(e_y − βG_y).
@@ -193,7 +194,7 @@ func (l *sampledLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 		l.suffixSums(e)
 		l.back(grad, e, 1, scratch)
 	}
-	return math.Log(total / sum)
+	return elementary.Log(total / sum)
 }
 
 // logSmallGain is logGain where the rankings with any gain are so improbable
@@ -204,7 +205,7 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scra
 	q := e[:len(p)]
 	for i, g := range l.set.Gain {
 		if g > 0 {
-			q[i] += math.Log(g)
+			q[i] += elementary.Log(g)
 		} else {
 			q[i] = math.Inf(-1)
 		}
@@ -218,7 +219,7 @@ func (l *sampledLaw) logSmallGain(s, grad, p []float64, shift, sum float64, scra
 		l.suffixSums(e)
 		l.back(grad, e, 1, scratch)
 	}
-	return (shiftGain - shift) + top + math.Log(sumGain/sum)
+	return (shiftGain - shift) + top + elementary.Log(sumGain/sum)
 }
 
 // exponents returns e_y + log ω_y − βG_y (ω not normalised) of all states less the

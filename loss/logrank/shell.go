@@ -1,8 +1,7 @@
 package logrank
 
 import (
-	"math"
-
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/logspace"
 	"github.com/listwise/listwise/loss"
@@ -50,15 +49,15 @@ func (l *shellLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 
 func (l *shellLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 	inverted := l.logOdds(s, grad, scratch)
-	ratio := math.Log(l.rest / l.best) // −Inf for a single pair under AUC
+	ratio := elementary.Log(l.rest / l.best) // −Inf for a single pair under AUC
 	if grad != nil {
 		// σ(L + ratio) − σ(L), without cancellation.
-		kernel.Scale(logspace.Logistic(inverted)*logspace.Logistic(-inverted-ratio)*math.Expm1(ratio), grad)
+		kernel.Scale(logspace.Logistic(inverted)*logspace.Logistic(-inverted-ratio)*elementary.Expm1(ratio), grad)
 	}
 	if l.rest == 0 {
-		return math.Log(l.best) - logspace.Softplus(inverted)
+		return elementary.Log(l.best) - logspace.Softplus(inverted)
 	}
-	return math.Log(l.best) + math.Log1p(-(l.best-l.rest)/l.best*logspace.Logistic(inverted))
+	return elementary.Log(l.best) + elementary.Log1p(-(l.best-l.rest)/l.best*logspace.Logistic(inverted))
 }
 
 // logOdds returns L and overwrites grad, if not nil, with its gradient.

@@ -2,8 +2,8 @@ package logrank
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/poissonbinomial"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/bipartite"
@@ -68,7 +68,7 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 	weights := scratch.Floats(width + 1)
 	weights[width] = 1
 	for m, gain := range l.above {
-		weights[m] = math.Exp(-beta * gain)
+		weights[m] = elementary.Exp(-beta * gain)
 		mean += float64(f[m] * weights[m])
 	}
 	if grad != nil {
@@ -84,7 +84,7 @@ func (l *countLaw) logPartition(beta float64, s, grad []float64, scratch *loss.S
 			grad[l.Bad[i%len(l.Bad)]] += v
 		}
 	}
-	return value + float64(beta*(1-l.lowest)) + math.Log(mean)
+	return value + float64(beta*(1-l.lowest)) + elementary.Log(mean)
 }
 
 // countOrMore sets f[t] to the probability that t events happen, and the last

@@ -27,7 +27,7 @@ func atanhParts(f []VecVirtual) (s, h, hr []VecVirtual) {
 	return s, h, hr
 }
 
-// log1p is log(1+u) for 0 ≤ u ≤ 1: log1pUnit in log.go. It spends u.
+// log1p is log(1+u) for 0 ≤ u ≤ 1: elementary.Log1pUnit. It spends u.
 func log1p(u []VecVirtual) []VecVirtual {
 	s, h, hr := atanhParts(u)
 	each(u, func(i int) { VFNMADD231PD(hr[i], s[i], h[i]) })
@@ -35,7 +35,7 @@ func log1p(u []VecVirtual) []VecVirtual {
 	return u
 }
 
-// logarithm is logOne in log.go.
+// logarithm is elementary.Log.
 func logarithm(x []VecVirtual) []VecVirtual {
 	n := len(x)
 	f, k, small := registers(n), registers(n), registers(n)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/loss/bipartite"
 	"github.com/listwise/listwise/loss/logrank/ranking"
 )
@@ -239,7 +240,7 @@ func cumulative(logit []float64) []float64 {
 	upTo := make([]float64, len(logit))
 	var sum float64
 	for i, l := range logit {
-		sum += math.Exp(l - largest)
+		sum += elementary.Exp(l - largest)
 		upTo[i] = sum
 	}
 	for i := range upTo {
