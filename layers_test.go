@@ -40,7 +40,7 @@ var layers = []layer{
 	{pkg: "internal/logspace", allow: []string{"internal/elementary", "internal/kernel"}},
 	{pkg: "internal/poissonbinomial"},
 	{pkg: "internal/parallel", allow: []string{"internal/kernel"}},
-	{pkg: "stats", allow: []string{"internal/elementary", "internal/parallel", "internal/random"}, heavy: []string{"gonum.org/v1/gonum/mathext"}},
+	{pkg: "stats", allow: []string{"internal/elementary", "internal/parallel", "internal/random"}},
 	{pkg: "internal/block"},
 	{pkg: "dataset", allow: []string{"internal/random", "internal/suggest", "internal/parallel", "internal/block"}},
 	{pkg: "dataset/transform", allow: []string{"internal/elementary", "internal/suggest", "internal/parallel", "dataset"}},

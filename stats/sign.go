@@ -1,6 +1,6 @@
 package stats
 
-import "gonum.org/v1/gonum/mathext"
+import "github.com/listwise/listwise/internal/elementary"
 
 // Sign is the sign test of pairs that one side won or lost, ties left out: p is the probability
 // of a division at least as uneven if either side wins with probability 1/2, by the binomial
@@ -14,14 +14,14 @@ func Sign(wins, losses int) (p float64, share Interval) {
 	k, l := float64(wins), float64(losses)
 	share = Interval{0, 1}
 	if wins > 0 {
-		share.Low = mathext.InvRegIncBeta(k, l+1, Alpha/2)
+		share.Low = elementary.BetaInverse(k, l+1, Alpha/2)
 	}
 	if losses > 0 {
-		share.High = mathext.InvRegIncBeta(k+1, l, 1-Alpha/2)
+		share.High = elementary.BetaInverse(k+1, l, 1-Alpha/2)
 	}
 	if wins == losses {
 		return 1, share
 	}
 	few := min(k, l)
-	return min(1, 2*mathext.RegIncBeta(k+l-few, few+1, 0.5)), share // P(X ≤ k) = I_½(n − k, k + 1)
+	return min(1, 2*elementary.Beta(k+l-few, few+1, 0.5)), share // P(X ≤ k) = I_½(n − k, k + 1)
 }

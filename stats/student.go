@@ -3,8 +3,6 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/listwise/listwise/internal/elementary"
 )
 
@@ -52,14 +50,14 @@ func studentTails(t, df float64) float64 {
 	if math.IsInf(t, 0) {
 		return 0
 	}
-	return mathext.RegIncBeta(df/2, 0.5, df/(df+float64(t*t)))
+	return elementary.Beta(df/2, 0.5, df/(df+float64(t*t)))
 }
 
 // studentQuantile returns the value that Student's t with df degrees of freedom stays
 // below with probability p > 1/2.
 func studentQuantile(p, df float64) float64 {
-	x := mathext.InvRegIncBeta(df/2, 0.5, 2*(1-p))
-	return math.Sqrt(df * (1 - x) / x)
+	x := elementary.BetaInverse(0.5, df/2, 2*p-1) // t²/(df + t²)
+	return math.Sqrt(df * x / (1 - x))
 }
 
 // normal is the distribution function of the standard normal distribution.
