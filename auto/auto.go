@@ -44,7 +44,8 @@ type Config struct {
 	Budget  time.Duration
 	Begun   time.Time // zero: when Run is called
 
-	Members int // methods with a scorer that a fusion has members of, at most; 0: DefaultMembers
+	Refit   Refit // empty: the first of Refits
+	Members int   // methods with a scorer that a fusion has members of, at most; 0: DefaultMembers
 
 	// Observe, if not nil, is called as trainings end, with what is done (such as "trials") and the
 	// best validation value so far, 0 if there is none yet. It is called from several goroutines.
@@ -71,10 +72,10 @@ type Member struct {
 	Validation float64      // of the trial, the mean over folds for Result.Final
 	Tried      *model.Model // of the trial; nil for Result.Final
 	Curve      []byte       // of the trial, as in tune.Trained; nil for Result.Final
-	Setting    tune.Setting // that trains as long without validation data
-	Refit      *model.Model // trained by that on training and validation data; nil where it was not
+	Learned    []Learned    // what it has learned from training and validation data; nil where it has not
 
-	tried []*model.Model // of the trial, on the folds by which it is judged
+	tried   []*model.Model // of the trial, on the folds by which it is judged
+	outcome int            // of the trial, by number
 }
 
 // Fused are the members for some data and their fusion: all trials of the best candidate first, best
@@ -82,7 +83,7 @@ type Member struct {
 type Fused struct {
 	Name    string // of the fold; "all" for Result.Final
 	Members []Member
-	Model   *model.Model // of the refitted members; nil where they were not
+	Model   *model.Model // of what the members have learned; nil where they have not
 
 	// Candidates are, of each method, scorer and views, the best trial, best first; Chosen is of how many of
 	// them the trials are members.
@@ -112,9 +113,13 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Views == nil {
 		c.Views = DefaultViews()
 	}
+	if c.Refit == "" {
+		c.Refit = Refits()[0]
+	}
 	if c.Members <= 0 {
 		c.Members = DefaultMembers
 	}
+	divided := c.Whole != nil
 	if c.Whole == nil {
 		var err error
 		if c.Whole, err = tune.Whole(c.Tune.Folds); err != nil {
@@ -125,6 +130,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.divided = divided
 	if err := r.try(ctx); err != nil {
 		return nil, err
 	}
@@ -143,6 +149,7 @@ type run struct {
 	trials   []Trial
 	all      int       // trials in the list, whether or not they are to be done
 	outcomes []Outcome // of the trials
+	divided  bool      // the folds are divisions of data that were given whole
 	done     int       // trials that count, the first ones
 	journal  *journal
 }

@@ -91,7 +91,7 @@ func mapOf(t testing.TB, m *model.Model, d *dataset.Dataset) float64 {
 func TestRunAgainstItsDefinition(t *testing.T) {
 	folds := divided(t, 3)
 	// The first settings of seven methods, and second ones of three of them, which follow all first ones.
-	r := run1(t, Config{Tune: tune.Config{Folds: folds, Seed: 7}, Trials: 120, Without: slices.Concat(span(14, 112), span(115, 120))})
+	r := run1(t, Config{Tune: tune.Config{Folds: folds, Seed: 7}, Refit: Turns, Trials: 120, Without: slices.Concat(span(14, 112), span(115, 120))})
 	for k, f := range folds {
 		reached := make(map[string]map[string]float64) // by method and scorer, by views
 		values := make(map[string][]float64)           // by all three
@@ -122,22 +122,82 @@ func TestRunAgainstItsDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range r.Folds[k].Members {
-			again, err := m.Entry.Method.Train(context.Background(), &method.Problem{
-				Data: whole, Measure: m.Entry.Measure, Values: m.Setting.(method.Values), Scorer: m.Entry.Own.Scorer, Views: m.Entry.Own.Views, Seed: m.Entry.Own.Seed,
-			})
-			if err != nil || !slices.Equal(again.Params, m.Refit.Params) {
-				t.Errorf("%s, %s: trained anew as another model (%v)", f.Name, m.Entry.Name, err)
-			}
-		}
+		checkLearned(t, r, &r.Folds[k], whole, &f, Turns, 2)
 		checkMean(t, &r.Folds[k], f.Test)
 	}
 	checkMean(t, &r.Final, folds[0].Test)
 	if len(r.Final.Members) <= r.Final.Chosen {
 		t.Errorf("%d members of %d candidates, expected one with two settings", len(r.Final.Members), r.Final.Chosen)
 	}
-	if n := len(r.Whole.Queries); n != 60 || r.Final.Members[0].Refit.Training.Queries != 60 {
-		t.Errorf("the last model learned from %d queries of %d, expected all 60", r.Final.Members[0].Refit.Training.Queries, n)
+	if n := len(r.Whole.Queries); n != 60 {
+		t.Errorf("the last model learned from %d queries, expected all 60", n)
+	}
+	checkLearned(t, r, &r.Final, r.Whole, nil, Turns, 3)
+}
+
+// Every way to learn from the validation data, recomputed: all data or all but one of the parts, each for
+// every member or in turn, and the same bytes whether trainings are taken from trials or done anew.
+func TestRefitsAgainstTheirDefinition(t *testing.T) {
+	d := generated(t, 45)
+	file, err := tune.Divide(d, 3, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, refit := range Refits() {
+		r := run1(t, Config{Tune: tune.Config{Folds: file, Seed: 7, Dir: dir}, Whole: d, Trials: 14, Refit: refit})
+		checkLearned(t, r, &r.Final, d, nil, refit, 3)
+		checkMean(t, &r.Final, d)
+		if r.Folds[0].Model != nil {
+			t.Errorf("%s: folds without test data have a fusion that has seen their validation data", refit)
+		}
+		one := divided(t, 5)[:1]
+		r = run1(t, Config{Tune: tune.Config{Folds: one, Seed: 7}, Trials: 8, Refit: refit})
+		whole, err := dataset.Concat(one[0].Train, one[0].Valid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkLearned(t, r, &r.Final, whole, &one[0], refit, 4)
+	}
+	if _, err := ParseRefit("twice"); err == nil || !strings.Contains(err.Error(), "expected one of turns, committee, once") {
+		t.Errorf("refit twice: %v", err)
+	}
+}
+
+// checkLearned trains anew what the members of a fusion learned from data in parts, which are those of a fold
+// unless it is nil.
+func checkLearned(t *testing.T, r *Result, f *Fused, whole *dataset.Dataset, fold *tune.Fold, refit Refit, parts int) {
+	t.Helper()
+	for i, m := range f.Members {
+		if n := map[Refit]int{Once: 1, Turns: 2, Committee: parts}[refit]; len(m.Learned) != n {
+			t.Fatalf("%s, %s, %s: %d models, expected %d", refit, f.Name, m.Entry.Name, len(m.Learned), n)
+		}
+		for j, l := range m.Learned {
+			p := &method.Problem{
+				Data: whole, Measure: m.Entry.Measure, Values: l.Setting.(method.Values), Scorer: m.Entry.Own.Scorer, Views: m.Entry.Own.Views, Seed: m.Entry.Own.Seed,
+			}
+			turn := (i+j)%parts + 1
+			if fold != nil && refit == Turns { // the model of the trial, and one more
+				turn = []int{0, i%parts + 1}[j]
+			}
+			if want := map[Refit]int{Once: 0, Turns: turn, Committee: j + 1}[refit]; l.Part != want || l.Tried != (refit == Turns && want == 0) {
+				t.Errorf("%s, %s, %s: held out part %d (tried %v), expected %d", refit, f.Name, m.Entry.Name, l.Part, l.Tried, want)
+			}
+			if l.Tried {
+				p.Data, p.Valid, p.Select = fold.Train, fold.Valid, r.Tune.Select
+			}
+			if l.Part > 0 {
+				var err error
+				if p.Data, p.Valid, err = tune.HoldOut(whole, l.Part, parts, r.Tune.Seed); err != nil {
+					t.Fatal(err)
+				}
+				p.Select = r.Tune.Select
+			}
+			again, err := m.Entry.Method.Train(context.Background(), p)
+			if err != nil || !slices.Equal(again.Params, l.Model.Params) {
+				t.Errorf("%s, %s, %s: trained anew as another model (%v)", refit, f.Name, m.Entry.Name, err)
+			}
+		}
 	}
 }
 
@@ -201,8 +261,9 @@ func checkMean(t *testing.T, f *Fused, d *dataset.Dataset) {
 		t.Fatal(err)
 	}
 	want := make([]float64, d.Docs())
-	for _, m := range f.Members {
-		scores, err := m.Refit.Score(d)
+	models := modelsOf(f.Members)
+	for _, m := range models {
+		scores, err := m.Score(d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +278,7 @@ func checkMean(t *testing.T, f *Fused, d *dataset.Dataset) {
 			}
 			for i, s := range own {
 				if square > 0 {
-					want[q.Start+i] += (s - mean) / math.Sqrt(square) / float64(len(f.Members))
+					want[q.Start+i] += (s - mean) / math.Sqrt(square) / float64(len(models))
 				}
 			}
 		}

@@ -106,11 +106,6 @@ func (r *run) choose(result *Result) error {
 		all = append(all, k)
 	}
 	result.Final = r.fused(result, "all", (*Outcome).mean, all)
-	for _, f := range append([]*Fused{&result.Final}, pointers(result.Folds)...) {
-		if err := r.setLengths(f); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -138,7 +133,7 @@ func (r *run) fused(result *Result, name string, value func(o *Outcome) float64,
 	chosen, candidates := r.members(result.Outcomes, value)
 	member := func(i int) Member {
 		o := &result.Outcomes[i]
-		m := Member{Entry: &result.Entries[o.Entry], Number: o.Entry, Trial: o.Setting, Validation: value(o)}
+		m := Member{Entry: &result.Entries[o.Entry], Number: o.Entry, Trial: o.Setting, Validation: value(o), outcome: i}
 		if len(folds) == 1 {
 			m.Tried, m.Curve = o.Folds[folds[0]].Model, o.Folds[folds[0]].Curve
 		}

@@ -51,7 +51,7 @@ type decision struct {
 // key identifies a run: its data, seed, budget and whatever trials and their choice depend on.
 func (r *run) key() string {
 	c := &r.config
-	parts := []any{r.Budget, r.Trials, r.Without, r.Members, c.Seed, c.Select.Name(), c.Convention.Name(), c.Convention.Threshold(), r.Whole.Fingerprint(), c.Normalization.String(), c.Missing.String()}
+	parts := []any{r.Budget, r.Refit, r.Trials, r.Without, r.Members, c.Seed, c.Select.Name(), c.Convention.Name(), c.Convention.Threshold(), r.Whole.Fingerprint(), c.Normalization.String(), c.Missing.String()}
 	for i := range c.Folds {
 		parts = append(parts, c.Folds[i].Train.Fingerprint(), c.Folds[i].Valid.Fingerprint())
 	}

@@ -185,9 +185,12 @@ func (t *trying) afterwards() time.Duration {
 	for k := range t.config.Folds {
 		members, _ := t.members(done, func(o *Outcome) float64 { return o.Folds[k].Validation })
 		f := &t.config.Folds[k]
-		docs := float64(t.Whole.Docs()) / float64(len(t.config.Folds))
+		docs := t.learned(float64(t.Whole.Docs()), t.partsOfAll(), len(t.config.Folds) > 1) / float64(len(t.config.Folds))
+		if !f.Tested() && len(t.config.Folds) > 1 && t.Refit != Once {
+			docs = 0 // the trials are what is trained
+		}
 		if t.refitsFolds() {
-			docs += float64(f.Train.Docs() + f.Valid.Docs())
+			docs += t.learned(float64(f.Train.Docs()+f.Valid.Docs()), partsOf(f), false)
 		}
 		for _, m := range slices.Concat(members...) {
 			seconds += done[m].seconds[k] * docs / float64(f.Train.Docs())
@@ -196,6 +199,22 @@ func (t *trying) afterwards() time.Duration {
 	seconds /= float64(parallel.Workers(t.config.Jobs, DefaultMembers))
 	const margin = 1.1 // a training on more documents is slower by more than their number
 	return time.Duration((float64(seconds*margin) + reportSeconds(t.config.Folds)) * float64(time.Second))
+}
+
+// learned returns of how many documents the trainings are that make a member of as many, in parts; anew says
+// that its trial had other data.
+func (r *run) learned(docs float64, parts int, anew bool) float64 {
+	rest := docs * float64(parts-1) / float64(parts)
+	switch {
+	case r.Refit == Once:
+		return docs
+	case r.Refit == Committee:
+		return rest * float64(parts)
+	case anew:
+		return rest * 2
+	default:
+		return rest
+	}
 }
 
 // reportSeconds estimates how long scoring, measuring and the report take.

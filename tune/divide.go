@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// heldOut is one of how many parts is for validation where there is but one division.
-const heldOut = 5
+// HeldOut is one of how many parts is for validation where there is but one division.
+const HeldOut = 5
 
 // Divide makes folds of one data set, whole queries drawn by the seed, without test data: every
 // query is for validation in one of the folds; with one fold, every fifth is.
@@ -19,7 +19,7 @@ func Divide(d *dataset.Dataset, folds int, seed uint64) ([]Fold, error) {
 	}
 	parts := folds
 	if folds == 1 {
-		parts = min(heldOut, len(d.Queries))
+		parts = min(HeldOut, len(d.Queries))
 	}
 	if parts < 2 || parts > len(d.Queries) {
 		return nil, fmt.Errorf("found %d queries, expected at least %d, one a part", len(d.Queries), max(2, parts))

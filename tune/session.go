@@ -45,7 +45,13 @@ type Trained struct {
 // Train trains a setting of an entry on a fold, both by number.
 func (s *Session) Train(ctx context.Context, entry, fold int, v Setting) (*Trained, error) {
 	f := &s.c.Folds[fold]
-	return s.train(ctx, &job{entry: &s.c.Entries[entry], fold: f, values: v, train: f.Train.Fingerprint(), valid: f.Valid.Fingerprint()})
+	return s.TrainOn(ctx, entry, f.Name, f.Train, f.Valid, v)
+}
+
+// TrainOn trains a setting of an entry, by number, on data of that name, a plain file name, with
+// others for validation.
+func (s *Session) TrainOn(ctx context.Context, entry int, name string, d, valid *dataset.Dataset, v Setting) (*Trained, error) {
+	return s.train(ctx, &job{entry: &s.c.Entries[entry], fold: &Fold{Name: name, Train: d, Valid: valid}, values: v, train: d.Fingerprint(), valid: valid.Fingerprint()})
 }
 
 // Refit trains a setting of an entry, by number, on data without validation; the name, a plain file

@@ -26,6 +26,7 @@ type autoFlags struct {
 	trials   int
 	without  []int // trials, from 1
 	members  int
+	refit    string
 	out      string
 
 	begun time.Time
@@ -81,6 +82,7 @@ which compare and report take as systems. A run that was killed goes on where it
 	addWhole(fl, &f.trials, "trials", 0, 0, "`number` of trials, each a setting of a method on all folds (default: as many as the time allows)")
 	fl.IntSliceVar(&f.without, "without", nil, "`numbers` of trials, separated by commas, that are left out: those that were under way when the time of another run was over")
 	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "`number` of methods, each with a scorer, that are fused with all that was tried of them, at most")
+	fl.StringVar(&f.refit, "refit", string(auto.Refits()[0]), "`how` the members learn from the validation data: turns (beside the model of its trial, each has one of all data but a part that decides when to stop; the parts take turns), committee (each has one for every part) or once (from all data, as long as was best)")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	f.slicer.addTo(cmd)
 	f.measuring.addTo(cmd, usualMeasures, "`measures` to report")
@@ -146,7 +148,11 @@ func (p *progress) observeTrials(measure string, t auto.Progress) {
 
 // config puts together what the flags describe, and reads the data.
 func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config, error) {
-	c := &auto.Config{Trials: f.trials, Budget: f.budget, Begun: f.begun, Members: f.members}
+	refit, err := auto.ParseRefit(f.refit)
+	if err != nil {
+		return nil, usageErrorf("--refit: %w", err)
+	}
+	c := &auto.Config{Refit: refit, Trials: f.trials, Budget: f.budget, Begun: f.begun, Members: f.members}
 	for _, number := range f.without {
 		if number < 1 {
 			return nil, usageErrorf("--without %d: expected numbers of trials, from 1 on", number)

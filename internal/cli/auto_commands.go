@@ -30,13 +30,13 @@ func (f *autoFlags) commands(r *auto.Result) (string, error) {
 	c := autoCommands{retraining: how, flags: f, result: r}
 	fmt.Fprintf(&c.text, "# %d of %d trials were done. All that is in the folder comes of\n# %s\n", r.Trials, r.Of, commandLine(c.all()...))
 	fmt.Fprintf(&c.text, "\n# The model, of all data:\n")
-	c.fusion(&r.Final, material{c.whole(), []*dataset.Dataset{r.Whole}}, filepath.Join(f.out, modelName))
+	c.fusion(&r.Final, material{c.whole(), []*dataset.Dataset{r.Whole}}, 0, filepath.Join(f.out, modelName))
 	for k := range r.Folds {
 		if len(r.Folds) > 1 && r.Folds[k].Model != nil {
 			fmt.Fprintf(&c.text, "\n# %s, whose test data it has not seen:\n", r.Folds[k].Name)
 			fold := &r.Tune.Folds[k]
 			from := material{[]string{c.files[k].Train, c.files[k].Valid}, []*dataset.Dataset{fold.Train, fold.Valid}}
-			c.fusion(&r.Folds[k], from, f.foldModel(autoSystem, r.Folds[k].Name))
+			c.fusion(&r.Folds[k], from, k, f.foldModel(autoSystem, r.Folds[k].Name))
 		}
 	}
 	return c.text.String(), nil
@@ -64,16 +64,19 @@ func (c *autoCommands) all() []string {
 	return append(args, "--out", f.out)
 }
 
-// fusion writes the commands of the members and of their fusion.
-func (c *autoCommands) fusion(of *auto.Fused, from material, model string) {
+// fusion writes the commands of the members and of their fusion; fold is that of trials whose models are in it.
+func (c *autoCommands) fusion(of *auto.Fused, from material, fold int, model string) {
 	var members []string
 	for i := range of.Members {
-		path := c.flags.memberFile(of, i)
-		if len(of.Members) == 1 {
-			path = model
+		m := &of.Members[i]
+		for j := range m.Learned {
+			path := c.flags.memberFile(of, i, j)
+			if len(of.Members) == 1 && len(m.Learned) == 1 {
+				path = model
+			}
+			members = append(members, path)
+			fmt.Fprintln(&c.text, commandLine(c.member(m, &m.Learned[j], from, fold, path)...))
 		}
-		members = append(members, path)
-		fmt.Fprintln(&c.text, commandLine(c.member(&of.Members[i], from, path)...))
 	}
 	if len(members) > 1 {
 		args := append([]string{"fuse", "--data", from.files[0]}, c.shared(newFuseCommand(new(environment)), "missing")...)
@@ -82,8 +85,19 @@ func (c *autoCommands) fusion(of *auto.Fused, from material, model string) {
 	}
 }
 
-// member returns the command that trains a member anew.
-func (c *autoCommands) member(m *auto.Member, from material, path string) []string {
+// member returns the command that trains a model of a member anew.
+func (c *autoCommands) member(m *auto.Member, l *auto.Learned, from material, fold int, path string) []string {
 	own := []string{"--scorer", m.Entry.Own.Scorer, "--views", m.Entry.Own.Views.String()}
-	return c.train(m.Entry.Method, own, m.Setting.(method.Values), m.Entry.Own.Seed, from, path)
+	if l.Tried {
+		f := c.files[fold]
+		own = append(own, "--valid", f.Valid, "--select", c.result.Tune.Select.Name())
+		from = material{[]string{f.Train}, []*dataset.Dataset{c.result.Tune.Folds[fold].Train}}
+	}
+	if l.Part > 0 {
+		own = append(own, "--hold-out", fmt.Sprintf("%d/%d", l.Part, l.Parts), "--select", c.result.Tune.Select.Name())
+		if base := c.result.Tune.Seed; m.Entry.Own.Seed != base {
+			own = append(own, "--hold-out-seed", strconv.FormatUint(base, 10))
+		}
+	}
+	return c.train(m.Entry.Method, own, l.Setting.(method.Values), m.Entry.Own.Seed, from, path)
 }

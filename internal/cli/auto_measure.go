@@ -103,7 +103,11 @@ func (m *autoMeasured) systems(r *auto.Result, k int) ([]ensemble.System, error)
 	if !m.tested { // what was trained anew has seen the validation data
 		return append(all, ensemble.System{Name: singleSystem, Model: f.Members[0].Tried}), nil
 	}
-	return append([]ensemble.System{{Name: autoSystem, Model: f.Model}}, append(all, ensemble.System{Name: singleSystem, Model: f.Members[0].Refit})...), nil
+	single, err := f.Members[0].Model()
+	if err != nil {
+		return nil, err
+	}
+	return append([]ensemble.System{{Name: autoSystem, Model: f.Model}}, append(all, ensemble.System{Name: singleSystem, Model: single})...), nil
 }
 
 // comparedBy tests the differences of a measure between the first system and each other, query by

@@ -14,7 +14,7 @@ import (
 func (f *autoFlags) recorded(c *auto.Config) *runs.Run {
 	settings := f.recordedSettings(c.Tune.Convention)
 	settings["select"], settings["ties"], settings["measures"] = c.Tune.Select.Name(), c.Tune.Ties.String(), namesOfMeasures(c.Tune.Measures)
-	settings["members"] = c.Members
+	settings["members"], settings["refit"] = c.Members, string(c.Refit)
 	if f.trials > 0 {
 		settings["trials"] = f.trials
 	}

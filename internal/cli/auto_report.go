@@ -24,7 +24,8 @@ type autoJSON struct {
 type autoMemberJSON struct {
 	Name       string         `json:"name"`
 	Validation float64        `json:"validation"`
-	Settings   map[string]any `json:"settings"` // that trained it on all data
+	Settings   map[string]any `json:"settings"`           // that trained it on all data
+	HeldOut    []string       `json:"held_out,omitempty"` // the parts of them that decided when to stop
 }
 
 type autoFoldJSON struct {
@@ -75,7 +76,13 @@ func autoSummary(r *auto.Result, m *autoMeasured) autoJSON {
 
 func membersJSON(members []auto.Member) []autoMemberJSON {
 	return mapped(members, func(m auto.Member) autoMemberJSON {
-		return autoMemberJSON{m.Entry.Name, m.Validation, m.Setting.Typed()}
+		j := autoMemberJSON{Name: m.Entry.Name, Validation: m.Validation, Settings: m.Trial.Typed()}
+		for _, l := range m.Learned {
+			if j.Settings = l.Setting.Typed(); l.Part > 0 {
+				j.HeldOut = append(j.HeldOut, fmt.Sprintf("%d/%d", l.Part, l.Parts))
+			}
+		}
+		return j
 	})
 }
 

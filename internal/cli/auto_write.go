@@ -25,9 +25,14 @@ func (f *autoFlags) targets() *targets {
 	return t.reads("--test", f.files.Test).reads("--by", slicing.Files(f.by)...).fills(f.out)
 }
 
-// memberFile returns the file of a member of a fusion.
-func (f *autoFlags) memberFile(of *auto.Fused, i int) string {
-	return filepath.Join(f.out, "members", of.Name, fmt.Sprintf("%03d-%s.json", i+1, of.Members[i].Entry.Name))
+// memberFile returns the file of a model of a member of a fusion, both by number.
+func (f *autoFlags) memberFile(of *auto.Fused, i, model int) string {
+	m := &of.Members[i]
+	name := fmt.Sprintf("%03d-%s", i+1, m.Entry.Name)
+	if len(m.Learned) > 1 && m.Learned[model].Part > 0 {
+		name += fmt.Sprintf(".part%d", m.Learned[model].Part)
+	}
+	return filepath.Join(f.out, "members", of.Name, name+".json")
 }
 
 // foldModel returns the file of a system's model of a fold.
@@ -45,8 +50,10 @@ func (f *autoFlags) write(ctx context.Context, env *environment, r *auto.Result,
 	}
 	for _, of := range fusions {
 		for i := range of.Members {
-			if err := saveIn(f.memberFile(of, i), of.Members[i].Refit); err != nil {
-				return err
+			for j, l := range of.Members[i].Learned {
+				if err := saveIn(f.memberFile(of, i, j), l.Model); err != nil {
+					return err
+				}
 			}
 		}
 	}
