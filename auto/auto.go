@@ -5,7 +5,8 @@
 //  2. the views by which the methods do best on validation data, over all methods; of each method and
 //     scorer on these views the best trial, and of these the best, at most 20 and at most half of
 //     them: all their settings and seeds are members (choose.go);
-//  3. members, trained anew on training and validation data together, as long as was best (refit.go);
+//  3. what members learn from training and validation data together, in turn but for a part that
+//     decides when to stop (refit.go);
 //  4. the mean of their scores, standardised within the query: a fusion, which is a model.
 //
 // Start reading at [Run]. Trainings, their records and their validation are those of package tune,

@@ -147,6 +147,30 @@ func (r *run) divisions(d *dataset.Dataset, parts int) ([]division, error) {
 	return all, nil
 }
 
+// goal is a fusion that is to learn from data in parts, and the fold whose training and validation data these are,
+// -1 if no fold's.
+type goal struct {
+	of    *Fused
+	data  []*dataset.Dataset // taken together
+	parts int
+	fold  int
+}
+
+// goals returns what is to be learned.
+func (r *run) goals(result *Result) (all []goal) {
+	if r.refitsFolds() {
+		for k := range result.Folds {
+			f := &r.config.Folds[k]
+			all = append(all, goal{&result.Folds[k], []*dataset.Dataset{f.Train, f.Valid}, partsOf(f), k})
+		}
+	}
+	last := goal{&result.Final, []*dataset.Dataset{r.Whole}, r.partsOfAll(), -1}
+	if len(r.config.Folds) == 1 {
+		last.fold = 0
+	}
+	return append(all, last)
+}
+
 // learning is a training that is to be done.
 type learning struct {
 	of     *Fused
@@ -155,59 +179,70 @@ type learning struct {
 	from   division
 }
 
-// refit trains what the members of all fusions are to learn, and fuses them.
-func (r *run) refit(ctx context.Context, result *Result) error {
-	var tasks []learning
-	add := func(f *Fused, d *dataset.Dataset, parts, fold int) error {
-		all, err := r.divisions(d, parts)
-		if err == nil {
-			err = r.plan(f, all, fold)
+// tasks plans what is to be learned for a goal.
+func (r *run) tasks(g *goal) (tasks []learning, err error) {
+	d := g.data[0]
+	if len(g.data) > 1 {
+		if d, err = dataset.Concat(g.data...); err != nil {
+			return nil, err
 		}
+	}
+	all, err := r.divisions(d, g.parts)
+	if err == nil {
+		err = r.plan(g.of, all, g.fold)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range g.of.Members {
+		m := &g.of.Members[i]
+		for j := range m.Learned {
+			from := all[m.Learned[j].Part]
+			if m.Learned[j].Tried {
+				from.fold = g.fold
+			}
+			tasks = append(tasks, learning{g.of, m, &m.Learned[j], from})
+		}
+	}
+	return tasks, nil
+}
+
+// refit trains what the members of all fusions are to learn, and fuses them: one fusion after the other, since
+// the divisions of its data are copies of them.
+func (r *run) refit(ctx context.Context, result *Result) error {
+	goals := r.goals(result)
+	done, total := 0, 0
+	for i := range goals {
+		total += len(goals[i].of.Members) * r.models(goals[i].parts)
+	}
+	for i := range goals {
+		tasks, err := r.tasks(&goals[i])
 		if err != nil {
 			return err
 		}
-		for i := range f.Members {
-			m := &f.Members[i]
-			for j := range m.Learned {
-				from := all[m.Learned[j].Part]
-				if m.Learned[j].Tried {
-					from.fold = fold
-				}
-				tasks = append(tasks, learning{f, m, &m.Learned[j], from})
+		err = r.learnAll(ctx, result, tasks, func() {
+			if done++; r.Observe != nil {
+				best := &result.Final.Members[0]
+				r.Observe(Progress{Stage: "refitting", Done: done, Total: total, Best: best.Validation, Name: best.Entry.Name})
 			}
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	}
-	if r.refitsFolds() {
-		for k := range result.Folds {
-			d, err := dataset.Concat(r.config.Folds[k].Train, r.config.Folds[k].Valid)
-			if err == nil {
-				err = add(&result.Folds[k], d, partsOf(&r.config.Folds[k]), k)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	last := -1
-	if len(r.config.Folds) == 1 {
-		last = 0
-	}
-	if err := add(&result.Final, r.Whole, r.partsOfAll(), last); err != nil {
-		return err
-	}
-	if err := r.learnAll(ctx, result, tasks); err != nil {
-		return err
 	}
 	return fuseAll(append(pointers(result.Folds), &result.Final))
 }
 
-// learnAll does the trainings side by side.
-func (r *run) learnAll(ctx context.Context, result *Result, tasks []learning) error {
+// models returns how many a member has, of data in parts.
+func (r *run) models(parts int) int {
+	return map[Refit]int{Once: 1, Turns: 2, Committee: parts}[r.Refit]
+}
+
+// learnAll does trainings side by side and calls a function, never at the same time, as each ends.
+func (r *run) learnAll(ctx context.Context, result *Result, tasks []learning, ended func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
-	done := 0
 	parallel.For(len(tasks), r.config.Jobs, func(_, i int) {
 		if ctx.Err() != nil {
 			return
@@ -220,10 +255,7 @@ func (r *run) learnAll(ctx context.Context, result *Result, tasks []learning) er
 		mu.Lock()
 		defer mu.Unlock()
 		tasks[i].model.Model = trained
-		if done++; r.Observe != nil {
-			best := &result.Final.Members[0]
-			r.Observe(Progress{Stage: "refitting", Done: done, Total: len(tasks), Best: best.Validation, Name: best.Entry.Name})
-		}
+		ended()
 	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
