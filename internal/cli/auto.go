@@ -45,8 +45,8 @@ func newAutoCommand(env *environment) *cobra.Command {
 their ranks and z-scores within the query, cheap ones first, then others and their
 further settings, until the time is over; fuses those that are best on validation
 data, at most 20 and at most half of all, by the mean of their scores standardised
-within the query; has these learn from the validation data, too; and writes one model, which scores
-like any other.
+within the query; has these learn from the validation data, too; and writes one
+model, which scores like any other.
 
 DIR holds Fold1 … FoldK, or train.txt, vali.txt and test.txt of one fold. FILE is
 divided into folds by whole queries. Of folds with test data, every fold gets a
