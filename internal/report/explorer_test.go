@@ -123,6 +123,33 @@ func TestExplorerFindsQueries(t *testing.T) {
 	if want := []string{"9", "0", "2", "1"}; !slices.Equal(got, want) {
 		t.Errorf("the link %s opens %v, want %v", link, got, want)
 	}
+	onTop := func(what string) {
+		b.Run(chromedp.Sleep(300 * time.Millisecond))
+		if at := eval[float64](b, `document.getElementById('explorer').getBoundingClientRect().top`); at < 0 || at > 100 {
+			t.Errorf("%s leaves the explorer at %v pixels, want it at the top", what, at)
+		}
+	}
+	onTop("the link")
+	b.Run(chromedp.Evaluate[chromedp.Void](`scrollTo({ top: 0, behavior: 'instant' })`), chromedp.Evaluate[chromedp.Void](`document.querySelector('#differences-chosen button').click()`))
+	onTop("a bar's button")
+	b.Quiet()
+}
+
+// Claim: a name that is written from right to left, or turns the direction of writing, leaves what stands
+// behind it as it is.
+func TestNamesKeepTheirDirection(t *testing.T) {
+	_, page := small(t).build(t)
+	b := open(t, page, 1200)
+	for _, name := range []string{"שלום", "turned \u202e"} {
+		b.Run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => { report.queries.id[0] = %q; const e = document.getElementById('explorer-query'); e.value = '0'; e.dispatchEvent(new Event('change')); })()`, name)))
+		places := eval[[]float64](b, `(() => {
+			const text = document.querySelector('#explorer-values span').firstChild, at = text.data.indexOf(' documents');
+			return [at + 1, at + 2, at + 9].map(i => { const r = document.createRange(); r.setStart(text, i); r.setEnd(text, i + 1); return r.getBoundingClientRect().left; });
+		})()`)
+		if !slices.IsSorted(places) {
+			t.Errorf("behind %q the letters of \"documents\" stand at %v, want them from left to right", name, places)
+		}
+	}
 	b.Quiet()
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"io"
+	"strconv"
 )
 
 //go:embed page
@@ -19,7 +20,7 @@ var scripts = []string{"data.js", "svg.js", "plots.js", "queries.js", "features.
 var (
 	script = mustJoin(scripts...)
 	style  = mustJoin("style.css")
-	page   = template.Must(template.New("page.gohtml").ParseFS(files, "page/page.gohtml"))
+	page   = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"count": Count}).ParseFS(files, "page/page.gohtml"))
 )
 
 // mustJoin returns embedded files, one after the other.
@@ -73,6 +74,14 @@ func (r *Report) json() ([]byte, error) {
 // anything: no name of a query can be run as code.
 func policy() string {
 	return "default-src 'none'; img-src data:; script-src '" + digest(script) + "'; style-src '" + digest(style) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// Count writes a number of things, with their name in the singular where it is one.
+func Count(n int, one, many string) string {
+	if n != 1 {
+		one = many
+	}
+	return strconv.Itoa(n) + " " + one
 }
 
 // Style returns the style sheet of the page, for other pages of the same look.

@@ -57,6 +57,15 @@ func text(n *html.Node) string {
 	return b.String()
 }
 
+// Claim: one query is not said to be several.
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 queries", 1: "1 query", 2: "2 queries"} {
+		if got := Count(n, "query", "queries"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
 // Claim: the page is one well-formed document that refers to nothing outside it, for any
 // names of systems and queries; ids are unique and references to them resolve; tables have
 // captions and scoped headings, sections a heading.

@@ -96,7 +96,9 @@ function featureValue(code) {
 
 const rankText = rank => rank === Infinity ? 'none' : String(rank);
 const featureName = f => report.features && report.features[f] ? report.features[f] : 'feature ' + (f + 1);
-const queryName = q => 'query ' + report.queries.id[q];
+// isolated keeps the direction of a name, as of Hebrew or Arabic words, from what stands behind it.
+const isolated = name => '\u2068' + name + '\u2069';
+const queryName = q => 'query ' + isolated(report.queries.id[q]);
 
 // fixed writes a number with the given number of decimals and a real minus sign.
 function fixed(v, decimals, signed) {

@@ -4,7 +4,7 @@ const shownParts = 8; // contributions that are seen at first
 
 function explorer() {
   const available = [...detailsOf.keys()];
-  if (!available.length) return () => {};
+  if (!available.length) return [() => {}, () => {}];
   show('explorer');
   document.getElementById('explorer-partial').hidden = available.length === report.queries.id.length;
   const n = report.systems.length;
@@ -34,7 +34,7 @@ function explorer() {
     const key = { file: q => q, gain: q => -difference(q), loss: difference }[state.order];
     const keyed = available.map(q => [Number.isNaN(key(q)) ? Infinity : key(q), q]);
     order = keyed.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(k => k[1]);
-    controls.query.replaceChildren(...order.map(q => html('option', { value: q }, `${report.queries.id[q]} (${fixed(difference(q), 3, true)})`)));
+    controls.query.replaceChildren(...order.map(q => html('option', { value: q }, `${isolated(report.queries.id[q])} (${fixed(difference(q), 3, true)})`)));
   }
 
   function step(by) {
@@ -59,7 +59,7 @@ function explorer() {
     const names = report.queries.id.map(id => id.toLowerCase()), has = q => names[q].includes(text);
     const here = order.filter(has), all = names.filter(name => name.includes(text)).length;
     const exact = here.find(q => names[q] === text);
-    found.textContent = all === 0 ? `No query has “${search.value}” in its name.`
+    found.textContent = all === 0 ? `No query has “${isolated(search.value)}” in its name.`
       : here.length === 0 ? `${all} such queries were measured; the page does not have their rankings.`
         : `${here.length} found` + (here.length < all ? `; the page does not have the rankings of ${all - here.length} more` : '') + (here.length > 1 ? ': Enter shows the next.' : '.');
     if (here.length) set({ query: exact === undefined ? here[0] : exact });
@@ -76,16 +76,18 @@ function explorer() {
   // The address of a query: #query=…&left=…&right=…&measure=….
   const address = () => '#' + new URLSearchParams({ query: report.queries.id[state.query], ...(report.folds && { fold: report.folds[report.queries.fold[state.query]] }),
     left: report.systems[state.left], right: report.systems[state.right], measure: report.measures[state.measure].name });
+  // At once: a smooth scroll ends where the explorer was when it began, or at the next focus.
+  const reveal = () => document.getElementById('explorer').scrollIntoView({ behavior: 'instant' });
   function follow() {
     if (!location.hash.startsWith('#query=')) return;
     const asked = new URLSearchParams(location.hash.slice(1)), change = {};
     const query = report.queries.id.findIndex((id, q) => id === asked.get('query') && (!asked.has('fold') || !report.folds || report.folds[report.queries.fold[q]] === asked.get('fold')));
     const named = (list, name) => list.indexOf(asked.get(name));
     if (detailsOf.has(query)) change.query = query;
-    else found.textContent = query < 0 ? `No query is called “${asked.get('query')}”.` : 'The page does not have the rankings of that query.';
+    else found.textContent = query < 0 ? `No query is called “${isolated(asked.get('query'))}”.` : 'The page does not have the rankings of that query.';
     for (const [key, at] of [['left', named(report.systems, 'left')], ['right', named(report.systems, 'right')], ['measure', named(report.measures.map(m => m.name), 'measure')]]) if (at >= 0) change[key] = at;
     set(change);
-    document.getElementById('explorer').scrollIntoView();
+    reveal();
   }
   addEventListener('hashchange', follow);
 
@@ -144,7 +146,7 @@ function explorer() {
     const move = d.rank[other] - d.rank[s], far = Math.abs(move) === Infinity ? '' : Math.abs(move);
     const picked = state.picked === d;
     return html('li', { class: swapped.includes(d) ? 'swapped' : false, 'data-doc': d.at },
-      html('button', { type: 'button', 'aria-pressed': String(picked), title: `${d.id}: grade ${report.grades[d.grade]}, rank ${rankText(d.rank[s])} here and ${rankText(d.rank[other])} on the other side`, onclick: () => pick(picked ? undefined : d, s) },
+      html('button', { type: 'button', 'aria-pressed': String(picked), title: `${isolated(d.id)}: grade ${report.grades[d.grade]}, rank ${rankText(d.rank[s])} here and ${rankText(d.rank[other])} on the other side`, onclick: () => pick(picked ? undefined : d, s) },
         html('span', { class: 'rank' }, String(d.rank[s])), grade(d.grade), html('span', { class: 'doc' }, d.id),
         html('span', { class: 'score' }, html('span', { class: 'out' }, 'score '), figures(d.score[s], 4)),
         html('span', { class: 'move ' + (move > 0 ? 'rise' : move < 0 ? 'fall' : '') }, move === 0 ? '=' : (move > 0 ? '▲' : '▼') + far, html('span', { class: 'out' }, ' ranks against the other side'))));
@@ -198,13 +200,13 @@ function explorer() {
       const rows = list => html('div', { class: 'bars' }, list.map(p => [html('span', {}, featureName(p.feature)), html('span', { class: 'value' }, value(p)), bar(p), html('span', {}, number(steps(p.value), true))]).flat());
       const total = (name, v, signed) => [html('span', {}, name), html('span', {}), html('span', {}), html('span', {}, number(v, signed))];
       const later = parts.slice(shownParts);
-      return html('div', {}, html('h3', {}, `${name}: rank ${rankText(d.rank[s])}, score ${number(score)}`),
+      return html('div', {}, html('h3', {}, `${isolated(name)}: rank ${rankText(d.rank[s])}, score ${number(score)}`),
         html('div', { class: 'bars head' }, html('span', {}, 'feature'), html('span', { class: 'value' }, 'value'), html('span', {}), html('span', {}, 'adds')),
         rows(parts.slice(0, shownParts)),
         later.length ? html('details', {}, html('summary', {}, `${later.length} more`), rows(later)) : null,
-        html('div', { class: 'bars sum' }, rest ? total('all others', rest, true) : [], total('the query’s mean score', mean, true), html('b', {}, 'score'), html('span', {}), html('span', {}), html('b', {}, number(score))));
+        html('div', { class: 'bars sum' }, rest ? total(Math.abs(rest) > (parts.length + 2) / 2 ? 'all others' : 'rounding', rest, true) : [], total('the query’s mean score', mean, true), html('b', {}, 'score'), html('span', {}), html('span', {}), html('b', {}, number(score))));
     };
-    return html('div', { class: 'why', id: 'why' }, html('h3', {}, `Why document ${d.id} (grade ${report.grades[d.grade]}) stands where it does`),
+    return html('div', { class: 'why', id: 'why' }, html('h3', {}, `Why document ${isolated(d.id)} (grade ${report.grades[d.grade]}) stands where it does`),
       html('p', { class: 'small' }, 'What the features add to the query’s mean score; with it they add up to the document’s.'),
       html('div', { class: 'columns' }, [...new Set([state.left, state.right])].map(side)));
   }
@@ -237,11 +239,11 @@ function explorer() {
   addEventListener('resize', () => { if (innerWidth !== width) { width = innerWidth; update(); } });
   legend();
   update();
-  follow();
 
-  return (query, left, right, measure) => {
+  const open = (query, left, right, measure) => {
     set({ query, left, right, measure });
-    document.getElementById('explorer').scrollIntoView();
+    reveal();
     controls.query.focus({ preventScroll: true });
   };
+  return [open, follow];
 }
