@@ -30,7 +30,9 @@ type Drift struct {
 	Features []Moved `json:"features"` // one a feature
 	Grades   Moved   `json:"grades"`
 	Lengths  Moved   `json:"documents_per_query"`
-	Tested   bool    `json:"tested"` // both have queries enough
+	// GradesMean is that of the first data, which Grades.Mean, that of the other ones, is compared with.
+	GradesMean float64 `json:"grades_mean_of_first"`
+	Tested     bool    `json:"tested"` // both have queries enough
 }
 
 // Moved is how the distribution of one thing differs.
@@ -86,6 +88,9 @@ func newDrift(d, against, sample *dataset.Dataset, features []Feature, c Config)
 		}
 	}
 	r.Grades = moved(sample, other, sample.Grades(), other.Grades())
+	for _, g := range sample.Grades() {
+		r.GradesMean += g / float64(sample.Docs())
+	}
 	r.Lengths = movedLengths(d, against)
 	r.correct()
 	return r, against.Changed()

@@ -20,7 +20,7 @@ import (
 var source string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"short": short, "percent": percent, "bars": bars, "share": shareBar, "grade": dataset.FormatGrade, "four": func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) },
+	"short": short, "percent": percent, "bars": bars, "share": shareBar, "grade": dataset.FormatGrade, "count": report.Count, "four": func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) },
 }).Parse(source))
 
 // content is what the template gets.
@@ -132,13 +132,16 @@ func (r *Report) content(rows []row) content {
 const ownStyle = `.finding { display: flex; gap: .6rem; margin: .45rem 0; max-width: 52rem; overflow-wrap: anywhere; } .finding .tag { align-self: start; flex: none; min-width: 4.4rem; text-align: center; }
 .finding.is-problem .tag { color: var(--worse); border-color: var(--worse); } .finding.is-look .tag { color: var(--link); border-color: var(--link); }
 .histogram { width: 100px; height: 22px; display: block; } .histogram .own { fill: var(--c5); opacity: .45; } .histogram .other { fill: none; stroke: var(--c1); stroke-width: 1.5; }
+.scroll { background: linear-gradient(to right, var(--back) 30%, transparent) 0 0 / 2.5rem 100% no-repeat local, linear-gradient(to left, var(--back) 30%, transparent) 100% 0 / 2.5rem 100% no-repeat local,
+  linear-gradient(to right, var(--soft), transparent) 0 0 / .7rem 100% no-repeat scroll, linear-gradient(to left, var(--soft), transparent) 100% 0 / .7rem 100% no-repeat scroll; }
+.facts .against { white-space: normal; overflow-wrap: anywhere; } @media print { .scroll { background: none; } .scroll table { font-size: 7.5pt; } .scroll th[scope=row] { min-width: 4rem; } }
 .share { width: 160px; height: 10px; } .share path { fill: var(--c0); } th[scope=row] { overflow-wrap: anywhere; min-width: 7rem; } .suspect { color: var(--worse); display: block; font-size: .8rem; max-width: 16rem; white-space: normal; }
 `
 
 // short writes a number with four digits.
 func short(v float64) string {
 	text := strconv.FormatFloat(v, 'g', 4, 64)
-	return strings.Replace(text, "-", "−", 1)
+	return strings.ReplaceAll(text, "-", "−")
 }
 
 // percent writes a share.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -244,6 +245,10 @@ func TestDrift(t *testing.T) {
 	}
 	if text := said(r); !strings.Contains(text, "problem 2 features have moved far (p < 0.05, corrected; stability index 0.25 or more): shifted, wider.") {
 		t.Errorf("found\n%s", text)
+	}
+	means := regexp.MustCompile(`<tr><th scope="row">grades</th><td class="n">(0\.[0-9]+|1\.[0-9]+|1)</td><td class="n">(0\.[0-9]+|1\.[0-9]+|1)</td>`).FindStringSubmatch(written(t, r))
+	if want := []string{short(meanGrade(d)), short(meanGrade(other))}; len(means) != 3 || !slices.Equal(means[1:], want) {
+		t.Errorf("the means of the grades are %v, want %v", means, want)
 	}
 	both := built(t, d, d.Subset([]int{0, 1, 2, 3, 4, 5, 6}), Config{})
 	if both.Drift.SharedQueries != 7 || both.Drift.SharedIDs != 7 || both.Findings[0].Level != problem || !strings.Contains(both.Findings[0].Text, "7 of 40 queries are in both") {
