@@ -3,6 +3,8 @@ package report
 import (
 	"strconv"
 	"testing"
+
+	"github.com/listwise/listwise/ensemble"
 )
 
 // Claim: what the panel leaves over is called rounding where that is all it can be, and never where more is left.
@@ -35,5 +37,26 @@ func TestPanelNamesTheRest(t *testing.T) {
 	}
 	if count["rounding"] == 0 {
 		t.Errorf("found %v, want some rounding", count)
+	}
+}
+
+// Claim: what has nothing to choose from is not shown: neither folds where there are none, nor differences
+// at each k of a system alone.
+func TestHiddenIsNotShown(t *testing.T) {
+	s := *small(t)
+	one := s.divisions[0]
+	one.Systems = one.Systems[:1]
+	s.divisions = []ensemble.Division{one}
+	_, alone := s.build(t)
+	_, several := small(t).build(t)
+	for what, page := range map[string][]byte{"one system": alone, "several": several} {
+		b := open(t, page, 1200)
+		if got := eval[string](b, `[...document.querySelectorAll('[hidden]')].filter(e => getComputedStyle(e).display !== 'none').map(e => e.id || e.className).join(' ')`); got != "" {
+			t.Errorf("%s: hidden, but shown: %s", what, got)
+		}
+		if got := eval[string](b, `[...document.querySelectorAll('select')].filter(e => e.options.length === 0 && e.offsetHeight > 0).map(e => e.id).join(' ')`); got != "" {
+			t.Errorf("%s: choices of nothing: %s", what, got)
+		}
+		b.Quiet()
 	}
 }
