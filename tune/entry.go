@@ -23,6 +23,7 @@ import (
 type Entry struct {
 	Name     string // of the row and, with Config.Dir, of the folder, so a plain file name then; unique among entries; empty: Method's
 	Settings []Setting
+	Drawn    bool // the settings are drawn from ranges, so that the least and the largest value tried are no edges of what may be
 
 	Method  *method.Method  // nil for the caller's own
 	Measure measure.Measure // the training measure, nil if there is none

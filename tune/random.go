@@ -26,7 +26,7 @@ func NewRandomEntryOf(m *method.Method, kind string, override map[string][]strin
 		return e, err
 	}
 	grid := e.Settings
-	e.Settings = nil
+	e.Settings, e.Drawn = nil, true
 	rng := random.Stream(seed, "random settings", e.Name)
 	known := make(map[string]bool)
 	for tries := 0; len(e.Settings) < settings && tries < 100*settings; tries++ {

@@ -86,8 +86,12 @@ func (r *Row) Fixed() []string {
 
 // AtEdge returns the numeric hyperparameters whose chosen value is, in some
 // fold, the lowest or highest of those tried, so that a wider grid may do better.
-// Of two values one cannot but choose such a one, which says nothing.
+// Of two values one cannot but choose such a one, which says nothing; nor does the
+// least of numbers drawn from a range.
 func (r *Row) AtEdge() []string {
+	if r.Entry.Drawn {
+		return nil
+	}
 	var names []string
 	for _, name := range r.Varied() {
 		if !r.Entry.Settings[0].IsNumber(name) {

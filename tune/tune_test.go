@@ -165,7 +165,7 @@ func TestFilesOfRun(t *testing.T) {
 }
 
 // Varied are the hyperparameters with several values, AtEdge the numeric ones of
-// them whose choice may be improved by a wider grid.
+// them whose choice may be improved by a wider grid; of settings drawn at random none.
 func TestVariedAndAtEdge(t *testing.T) {
 	e := entry(t, "mle", map[string][]string{"C": {"10", "0.1", "1"}, "form": {"factored", "shell"}, "iterations": {"50"}})
 	row := Row{Entry: e}
@@ -198,6 +198,17 @@ func TestVariedAndAtEdge(t *testing.T) {
 	row = Row{Entry: entry(t, "mle", map[string][]string{"C": {"1", "10"}}), Folds: []FoldResult{choice("10", "shell")}}
 	if edge := row.AtEdge(); edge != nil {
 		t.Errorf("a grid of two values: %v at the edge, want none", edge)
+	}
+	drawn, err := NewRandomEntryOf(e.Method, "", map[string][]string{"C": {"0.1", "10"}}, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row = Row{Entry: drawn}
+	for _, s := range drawn.Settings { // the least of them is among the choices
+		row.Folds = append(row.Folds, FoldResult{Chosen: s})
+	}
+	if edge := row.AtEdge(); edge != nil {
+		t.Errorf("settings drawn at random: %v at the edge, want none", edge)
 	}
 }
 
