@@ -48,6 +48,10 @@ type Options struct {
 	// dataset/datafile.Formats.
 	Input string
 
+	// Keep, if not nil, says of the queries which are read, as [SampleQueries] does; the features of
+	// others are not held in memory. It may be called from several goroutines.
+	Keep func(id string) bool
+
 	// Table says what the columns of a table are.
 	Table TableOptions
 

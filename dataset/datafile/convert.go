@@ -117,9 +117,13 @@ func (c *Conversion) source(in *input.Input, opts dataset.Options) (stream.Sourc
 		return nil, err
 	}
 	if f.stream != nil {
-		return f.stream(in, opts)
+		src, err := f.stream(in, opts)
+		if err == nil && opts.Keep != nil {
+			src = stream.Kept(src, opts.Keep)
+		}
+		return src, err
 	}
-	d, err := f.read(in, opts)
+	d, err := f.readKept(in, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +200,7 @@ func (c *Conversion) spool(r io.Reader, name string, opts dataset.Options, use f
 
 // named adds the name of an input to an error that lacks it.
 func named(name string, err error) error {
-	if _, ok := errors.AsType[*dataset.SyntaxError](err); ok {
+	if _, ok := errors.AsType[*dataset.SyntaxError](err); ok || err == nil {
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)

@@ -6,9 +6,12 @@
 package datafile
 
 import (
+	"errors"
 	"io"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -52,12 +55,36 @@ func Read(r io.Reader, name string, opts dataset.Options) (*dataset.Dataset, err
 	return open(in, opts)
 }
 
+// readKept reads the queries that Options.Keep asks for, without the features of others being in
+// memory: a stream's are dropped as they come, and a cache is a view of the file.
+func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
+	switch {
+	case opts.Keep == nil:
+		return f.read(in, opts)
+	case f.stream == nil || f.magic == cache.Magic:
+		whole, err := f.read(in, opts)
+		if err != nil {
+			return nil, err
+		}
+		kept := whole.Filter(func(q *dataset.Query) bool { return opts.Keep(q.ID) })
+		kept.Warnings = whole.Warnings
+		err = errors.Join(dataset.CheckKept(len(kept.Queries), len(whole.Queries), kept.QueryWeights()), whole.Close())
+		return kept, named(in.Name, err)
+	}
+	src, err := f.stream(in, opts)
+	if err != nil {
+		return nil, err
+	}
+	d, err := stream.Collect(input.Context(opts), stream.File{Source: stream.Kept(src, opts.Keep), Name: in.Name, Mem: in.Mem}, opts.Missing)
+	return d, named(in.Name, errors.Join(err, src.Close()))
+}
+
 func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	f, err := recognise(in, opts)
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.read(in, opts)
+	d, err := f.readKept(in, opts)
 	if err == nil {
 		d.IgnoreOthers, d.AbsentMissing = opts.IgnoreOthers, opts.AbsentMissing
 	}

@@ -43,6 +43,7 @@ values made a feature (--one-hot).`,
 	cmd.AddCommand(
 		newDataInfoCommand(env),
 		newDataReportCommand(env),
+		newDataCurveCommand(env),
 		newDataCleanCommand(env),
 		newDataNormalizeCommand(env),
 		newDataFoldCommand(env),

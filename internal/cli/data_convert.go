@@ -14,6 +14,7 @@ import (
 type convertFlags struct {
 	dataInput
 	dataOutput
+	sampling
 
 	scattered string
 }
@@ -43,11 +44,13 @@ the rule of the training, for no model can distinguish them from other values th
 		Example: `  listwise data convert train.txt.gz --out train.lwd
   listwise data convert train.lwd --out train.txt
   listwise data convert clicks.csv --query session --one-hot brand --out clicks.jsonl.gz
-  listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst`,
+  listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst
+  listwise data convert train.txt.gz --sample 0.5 --out some.lwd`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
+	f.sampling.addTo(cmd, "the inputs")
 	cmd.Flags().StringVar(&f.scattered, "scattered", "collect", "`what` to do about a query whose documents stand in several places of a file: collect them, or refuse it")
 	return cmd
 }
@@ -65,6 +68,9 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 	}
 	opts, err := f.options()
 	if err != nil {
+		return err
+	}
+	if err := f.sampling.apply(&opts); err != nil {
 		return err
 	}
 	opts.Context, opts.Note = cmd.Context(), env.noteOnce

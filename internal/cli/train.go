@@ -127,6 +127,7 @@ type trainFlags struct {
 	recording
 	continuing
 	stopping
+	sampling
 	method      string
 	set         []string
 	train       []string
@@ -168,6 +169,7 @@ The same command gives the same file, byte for byte, on any number of cores.`,
 	fl.StringVar(&f.model, "model", "", "`file` to write the model to")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "`file` that keeps the state of a training that takes long (by descent, L-BFGS or boosted trees); if it exists, training goes on from it")
 	f.stopping.addTo(cmd)
+	f.sampling.addTo(cmd, "--train")
 	f.learning.addTo(cmd)
 	f.continuing.addTo(cmd)
 	f.recording.addTo(cmd)
@@ -292,7 +294,11 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	opts.MinFeatures = f.minFeatures
 	f.widen(p, &opts)
 	p.Missing = opts.Missing
-	data, err := env.openParts(ctx, "train", f.train, opts)
+	trainOpts := opts
+	if err := f.sampling.apply(&trainOpts); err != nil {
+		return nil, nil, err
+	}
+	data, err := env.openParts(ctx, "train", f.train, trainOpts)
 	if err != nil {
 		return nil, nil, err
 	}
