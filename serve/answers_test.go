@@ -266,3 +266,25 @@ func TestNoMixedAnswers(t *testing.T) {
 	close(stop)
 	<-done
 }
+
+// Claim: parameters of a binary request are those of net/url, its escapes among them; what would do
+// nothing is refused; and types of answers have letters of any size.
+func TestBinaryParameters(t *testing.T) {
+	s := newServer(t, serve.Config{})
+	for query, want := range map[string]int{
+		"documents=1%2C1": 200, "&documents=2&": 200, "%71uery=a+b": 200, "query=%ff": 200, "": 200,
+		"documents=2&documents=2": 400, "documents": 400, "x=1": 400, "query=%zz": 400, "top=1;query=a": 400, "query=": 400, "top=1": 400,
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/v1/models/web:rank?"+query, bytes.NewReader(matrix(1, 2, 3, 4, 5, 6)))
+		r.Header.Set("Content-Type", "application/octet-stream")
+		if code, got := do(t, s, r); code != want || code == 200 && len(got) != 16 {
+			t.Errorf("?%s is answered with %d %q, want %d", query, code, got, want)
+		}
+	}
+	r := httptest.NewRequest(http.MethodPost, "/v1/models/web:rank?top=1&query=a+b", bytes.NewReader(matrix(1, 2, 3, 4, 5, 6)))
+	r.Header.Set("Content-Type", "application/octet-stream")
+	r.Header.Set("Accept", "Application/JSON")
+	if code, got := do(t, s, r); code != 200 || !strings.Contains(got, `"query":"a b","ranking":[{"id":"2"`) {
+		t.Errorf("found %d %s", code, got)
+	}
+}

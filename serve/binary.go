@@ -23,7 +23,7 @@ const (
 type form struct {
 	binary bool // the body is a matrix of float32
 	scores bool // the answer is the scores, float64
-	params url.Values
+	params params
 }
 
 // formOf returns the form of a request by its headers.
@@ -46,6 +46,7 @@ func formOf(r *http.Request) (form, error) {
 	}
 	f.scores = f.binary
 	if accept := r.Header.Get("Accept"); accept != "" {
+		accept = strings.ToLower(accept)
 		switch {
 		case f.binary && strings.Contains(accept, mediaJSON):
 			f.scores = false
@@ -59,53 +60,79 @@ func formOf(r *http.Request) (form, error) {
 		return f, problemf(http.StatusBadRequest, "found parameters in the URL, expected none beside a body of %s, whose members they are", mediaJSON)
 	}
 	if r.URL.RawQuery != "" {
-		var err error
-		if f.params, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-			return f, problemf(http.StatusBadRequest, "found what is no query string: %v", err)
-		}
-		return f, f.checkParams()
+		return f, f.params.parse(r.URL.RawQuery)
 	}
 	return f, nil
 }
 
 // binaryParams are the parameters of a request whose body is a matrix.
-var binaryParams = []string{"documents", "features", "lenient", "query", "top", "user"}
+var binaryParams = [...]string{"documents", "features", "lenient", "query", "top", "user"}
 
-func (f *form) checkParams() error {
-	for name, values := range f.params {
-		if !slices.Contains(binaryParams, name) {
-			return problemf(http.StatusBadRequest, "found the parameter %.100q, expected %s", name, strings.Join(binaryParams, ", "))
+// params are those of a request, in the order of their names: url.Values would be memory of each.
+type params [len(binaryParams)]struct {
+	text  string
+	given bool
+}
+
+// parse reads a query string as url.ParseQuery does.
+func (p *params) parse(text string) error {
+	for text != "" {
+		var pair string
+		if pair, text, _ = strings.Cut(text, "&"); pair == "" {
+			continue
 		}
-		if len(values) > 1 {
+		if strings.Contains(pair, ";") {
+			return problemf(http.StatusBadRequest, "found a semicolon in the query string, expected parameters separated by &")
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err == nil {
+			value, err = url.QueryUnescape(value)
+		}
+		if err != nil {
+			return problemf(http.StatusBadRequest, "found what is no query string: %v", err)
+		}
+		at := slices.Index(binaryParams[:], name)
+		switch {
+		case at < 0:
+			return problemf(http.StatusBadRequest, "found the parameter %.100q, expected %s", name, strings.Join(binaryParams[:], ", "))
+		case p[at].given:
 			return problemf(http.StatusBadRequest, "found the parameter %s twice, expected it once", name)
 		}
+		p[at].text, p[at].given = value, true
 	}
 	return nil
 }
 
+// get returns a parameter, one of binaryParams, and whether it is there.
+func (p *params) get(name string) (text string, given bool) {
+	at := slices.Index(binaryParams[:], name)
+	return p[at].text, p[at].given
+}
+
 // whole returns a parameter that is a whole number from 1 on; 0 if it is not there.
 func (f *form) whole(name string) (int, error) {
-	text, ok := f.params[name]
+	text, ok := f.params.get(name)
 	if !ok {
 		return 0, nil
 	}
-	n, err := strconv.Atoi(text[0])
+	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, problemf(http.StatusBadRequest, "%s=%.100s: expected a whole number from 1 on", name, text[0])
+		return 0, problemf(http.StatusBadRequest, "%s=%.100s: expected a whole number from 1 on", name, text)
 	}
 	return n, nil
 }
 
 // id returns a parameter that is an id; nil if it is not there.
 func (f *form) id(name string) ([]byte, error) {
-	text, ok := f.params[name]
+	text, ok := f.params.get(name)
 	if !ok {
 		return nil, nil
 	}
-	if n := len(text[0]); n < 1 || n > rankjson.MaxID {
+	if n := len(text); n < 1 || n > rankjson.MaxID {
 		return nil, problemf(http.StatusBadRequest, "%s: found %d bytes, expected 1 to %d", name, n, rankjson.MaxID)
 	}
-	return []byte(strings.ToValidUTF8(text[0], "\uFFFD")), nil
+	return []byte(strings.ToValidUTF8(text, "\uFFFD")), nil
 }
 
 // decodeBinary reads the request about a model from a body that is the row-major matrix of float32,
@@ -116,9 +143,9 @@ func (s *Server) decodeBinary(j *job, m *Loaded) error {
 		return err
 	}
 	lenient := s.config.Lenient
-	if text, ok := j.form.params["lenient"]; ok {
-		if lenient, err = strconv.ParseBool(text[0]); err != nil {
-			return problemf(http.StatusBadRequest, "lenient=%.100s: expected true or false", text[0])
+	if text, ok := j.form.params.get("lenient"); ok {
+		if lenient, err = strconv.ParseBool(text); err != nil {
+			return problemf(http.StatusBadRequest, "lenient=%.100s: expected true or false", text)
 		}
 	}
 	features := m.schema.Features
@@ -159,6 +186,9 @@ func (s *Server) binaryQueries(j *job, docs int) (err error) {
 	if req.Top, err = j.form.whole("top"); err != nil {
 		return err
 	}
+	if req.Top > 0 && j.form.scores {
+		return problemf(http.StatusBadRequest, "found top=%d, expected Accept: %s beside it: scores are of all documents", req.Top, mediaJSON)
+	}
 	if req.User, err = j.form.id("user"); err != nil {
 		return err
 	}
@@ -167,16 +197,16 @@ func (s *Server) binaryQueries(j *job, docs int) (err error) {
 	if err != nil {
 		return err
 	}
-	list, several := j.form.params["documents"]
+	list, several := j.form.params.get("documents")
 	if !several {
 		req.Queries = append(req.Queries, rankjson.Query{ID: id, Docs: docs})
 		return nil
 	}
 	first := 0
-	for text := range strings.SplitSeq(list[0], ",") {
+	for text := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > docs-first {
-			return problemf(http.StatusBadRequest, "documents=%.100s: expected numbers of documents separated by commas, together the %d of the body", list[0], docs)
+			return problemf(http.StatusBadRequest, "documents=%.100s: expected numbers of documents separated by commas, together the %d of the body", list, docs)
 		}
 		if len(req.Queries) == s.limits.Queries {
 			return problemf(http.StatusRequestEntityTooLarge, "documents: found more than %d queries", s.limits.Queries)
@@ -185,7 +215,7 @@ func (s *Server) binaryQueries(j *job, docs int) (err error) {
 		first += n
 	}
 	if first != docs {
-		return problemf(http.StatusBadRequest, "documents=%.100s: found %d documents, expected the %d of the body", list[0], first, docs)
+		return problemf(http.StatusBadRequest, "documents=%.100s: found %d documents, expected the %d of the body", list, first, docs)
 	}
 	if req.Several = len(req.Queries) > 1; req.Several && id != nil {
 		return problemf(http.StatusBadRequest, "query=%.100s: expected no id where there are several queries", id)

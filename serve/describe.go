@@ -2,10 +2,13 @@ package serve
 
 import (
 	_ "embed"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/listwise/listwise/serve/experiment"
 )
 
 // description is a model in GET /v1/models.
@@ -21,6 +24,47 @@ type description struct {
 
 	FeatureNames []string `json:"feature_names,omitempty"`
 	Notes        []string `json:"notes,omitempty"`
+}
+
+// trialled is an experiment in GET /v1/models.
+type trialled struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	By     string `json:"by"` // whose id decides: user or query
+	Models []arm  `json:"models"`
+}
+
+// arm is a model of an experiment.
+type arm struct {
+	Name  string `json:"name"`
+	Share *int   `json:"share,omitempty"` // of a split
+}
+
+// describe returns the description of an experiment.
+func (e *Experiment) describe() trialled {
+	t := trialled{Name: e.Name, Kind: e.Kind, By: "user", Models: make([]arm, len(e.Arms))}
+	if e.ByQuery {
+		t.By = "query"
+	}
+	for i := range e.Arms {
+		t.Models[i].Name = e.Arms[i].Model
+		if e.Kind == experiment.Split {
+			t.Models[i].Share = &e.Arms[i].Share
+		}
+	}
+	return t
+}
+
+// permitExperiment is permit for all models of an experiment.
+func (s *Server) permitExperiment(r *http.Request, now *Snapshot, e *Experiment) error {
+	for _, a := range e.Arms {
+		if m, ok := now.Find(a.Model); ok {
+			if err := s.permit(r, m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // describe returns the description of a model.
@@ -43,27 +87,42 @@ func (s *Snapshot) describe(name string) description {
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	now := s.Snapshot()
 	all := struct {
-		Models []description `json:"models"`
-	}{}
+		Models      []description `json:"models"`
+		Experiments []trialled    `json:"experiments,omitempty"`
+	}{Models: []description{}}
 	for _, name := range now.Names() {
 		if s.permit(r, now.models[name]) == nil {
 			all.Models = append(all.Models, now.describe(name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.experiments)) {
+		if e := s.experiments[name]; s.permitExperiment(r, now, e) == nil {
+			all.Experiments = append(all.Experiments, e.describe())
 		}
 	}
 	w.Header()["Content-Type"] = jsonType
 	writeJSON(w, http.StatusOK, all)
 }
 
-// describe is GET /v1/models/NAME.
+// describe is GET /v1/models/NAME, of a model or an experiment.
 func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.PathValue("name"), rankSuffix) {
 		s.unknownPath(w, r)
 		return
 	}
 	now := s.Snapshot()
+	if e := s.experiments[r.PathValue("name")]; e != nil {
+		if err := s.permitExperiment(r, now, e); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		w.Header()["Content-Type"] = jsonType
+		writeJSON(w, http.StatusOK, e.describe())
+		return
+	}
 	m, ok := now.Find(r.PathValue("name"))
 	if !ok {
-		s.fail(w, r, problemf(http.StatusNotFound, "%v", now.unknown(r.PathValue("name"))))
+		s.fail(w, r, problemf(http.StatusNotFound, "%v", s.unknown(now, r.PathValue("name"))))
 		return
 	}
 	if err := s.permit(r, m); err != nil {

@@ -1,12 +1,13 @@
 package serve
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/serve/experiment"
 	"github.com/listwise/listwise/serve/rankjson"
 )
@@ -251,5 +252,9 @@ func (s *Server) unknown(snapshot *Snapshot, name string) error {
 	if len(s.experiments) == 0 {
 		return snapshot.unknown(name)
 	}
-	return errors.Join(snapshot.unknown(name), errors.New("nor is it an experiment"))
+	names := snapshot.known()
+	for e := range s.experiments {
+		names[e] = true
+	}
+	return suggest.Unknown("model or experiment", name, slices.Sorted(maps.Keys(names)))
 }

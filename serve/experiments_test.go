@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,6 +101,39 @@ func ids(a answered) (s string) {
 		s += d.ID //nolint:perfsprint // three letters
 	}
 	return s
+}
+
+// Claim: GET /v1/models and GET /v1/models/NAME tell of experiments, as the description says, and a
+// name that is wrong is compared with theirs.
+func TestExperimentsAreListed(t *testing.T) {
+	s, _ := comparing(t)
+	_, router := description(t)
+	for _, path := range []string{"/v1/models", "/v1/models/split", "/v1/models/web@1"} {
+		checkAgainst(t, router, s, httptest.NewRequest(http.MethodGet, path, nil), "", http.StatusOK)
+	}
+	type trial struct {
+		Name, Kind, By string
+		Models         []struct {
+			Name  string
+			Share *int
+		}
+	}
+	var all struct{ Experiments []trial }
+	if _, text := get(t, s, "/v1/models"); json.Unmarshal([]byte(text), &all) != nil || len(all.Experiments) != 4 {
+		t.Fatalf("found %s", text)
+	}
+	for i, want := range []string{"byquery interleave query", "mixed interleave user", "split split user", "splitbyquery split query"} {
+		e := all.Experiments[i]
+		if got := strings.Join([]string{e.Name, e.Kind, e.By}, " "); got != want || len(e.Models) != 2 || e.Models[0].Name != "web@1" || e.Models[1].Name != "new" {
+			t.Errorf("found %+v, want %s of web@1 and new", e, want)
+		}
+		if shared := e.Models[0].Share != nil && *e.Models[0].Share == 3; shared != (e.Kind == experiment.Split) {
+			t.Errorf("%s: found the share %v", e.Name, e.Models[0].Share)
+		}
+	}
+	if code, text := post(t, s, "/v1/models/mixd:rank", "{}"); code != http.StatusNotFound || !strings.Contains(text, `did you mean \"mixed\"?`) {
+		t.Errorf("found %d %s", code, text)
+	}
 }
 
 // Claim: an interleaved ranking is the draft of both models' rankings, each document with the score

@@ -41,9 +41,6 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.Read, 30*time.Second)
 	setDefault(&l.Write, 60*time.Second)
 	setDefault(&l.Idle, 2*time.Minute)
-	setDefault(&l.Memory, 1<<30)
-	setDefault(&l.Connections, 4096)
-	setDefault(&l.Pause, 10*time.Second)
 	setDefault(&l.Headers, 16<<10)
 	return l
 }

@@ -3,6 +3,7 @@ package serve
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -45,7 +46,7 @@ var (
 type bodyReader struct {
 	server  *Server
 	request *http.Request
-	control *http.ResponseController
+	answer  http.ResponseWriter
 	begun   time.Time
 	read    int64 // bytes
 	taken   int64 // of memory, given back by done
@@ -53,9 +54,7 @@ type bodyReader struct {
 
 // Read reads what has come.
 func (b *bodyReader) Read(p []byte) (int, error) {
-	if b.read > 0 { // the beginning comes with the head, in the time for that
-		b.wait()
-	}
+	b.wait() // also the first time: a chunk that has begun may keep all of this one Read waiting
 	n, err := b.request.Body.Read(p)
 	b.read += int64(n)
 	switch {
@@ -83,7 +82,17 @@ func (b *bodyReader) wait() {
 	if next.Before(end) {
 		end = next
 	}
-	_ = b.control.SetReadDeadline(end)
+	if d, ok := b.answer.(deadliner); ok {
+		_ = d.SetReadDeadline(end)
+		return
+	}
+	_ = http.NewResponseController(b.answer).SetReadDeadline(end) // of one that is wrapped
+}
+
+// deadliner is what responses of net/http are. A ResponseController asks for it, too, but is memory
+// of each request.
+type deadliner interface {
+	SetReadDeadline(time.Time) error
 }
 
 // done gives back the memory that was taken.
@@ -97,7 +106,7 @@ func (b *bodyReader) done() {
 // read reads the body of a request.
 func (s *Server) read(j *job, w http.ResponseWriter, r *http.Request) error {
 	j.body.Reset()
-	j.reader = bodyReader{server: s, request: r, control: http.NewResponseController(w), begun: time.Now()}
+	j.reader = bodyReader{server: s, request: r, answer: w, begun: time.Now()}
 	err := errLarge
 	if length := r.ContentLength; length <= s.limits.Body {
 		err = errMemory
@@ -119,5 +128,8 @@ func (s *Server) read(j *job, w http.ResponseWriter, r *http.Request) error {
 		return problemf(http.StatusBadRequest, "the body ended before its end")
 	}
 	w.Header().Set("Connection", "close")
-	return problemf(http.StatusRequestTimeout, "the body did not arrive in time")
+	if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+		return problemf(http.StatusRequestTimeout, "the body did not arrive in time")
+	}
+	return problemf(http.StatusBadRequest, "found a body that cannot be read: it was broken off, or its chunks are none")
 }

@@ -374,3 +374,21 @@ func TestGracefulEnd(t *testing.T) {
 		}
 	}
 }
+
+// Claim: a body that is broken, and not late, is called so at once; one that does not come is late.
+func TestBrokenChunks(t *testing.T) {
+	addr := listen(t, newServer(t, serve.Config{Limits: serve.Limits{Pause: 200 * time.Millisecond}}), nil)
+	for chunks, want := range map[string]string{"zz\r\n": "400", "1\r\nxy\r\n": "400", "5\r\n{": "408"} {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST /v1/models/web:rank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%s", chunks)
+		_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+		line, _ := bufio.NewReader(c).ReadString('\n')
+		if !strings.Contains(line, " "+want+" ") {
+			t.Errorf("%q is answered with %q, want %s", chunks, line, want)
+		}
+		c.Close()
+	}
+}

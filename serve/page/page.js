@@ -200,6 +200,7 @@ async function begin() {
   problem(null);
   try {
     const list = (await call('v1/models')).models;
+    if (!list.length) throw new Error('none of the models is for this client\'s certificate');
     field('model').replaceChildren(...list.map(m => {
       const option = make('option', m.name);
       option.value = m.name;
