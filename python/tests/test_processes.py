@@ -241,3 +241,45 @@ def test_no_leak():
     for i in range(times):
         once(i)
     assert resident() - before < 8e6
+
+
+def test_the_line_of_progress_ends(capsys):
+    """verbose leaves a whole line behind, also where an exception ends the training, and none if there
+    was no progress."""
+    X, y, qid = DATA
+
+    def stop(_):
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError):
+        listwise.Ranker("lambdamart", trees=1_000_000, verbose=1).fit(X, y, qid=qid, callback=stop)
+    assert capsys.readouterr().err.endswith("\n")
+    with pytest.raises(listwise.Error):
+        listwise.Ranker("lambdamart", verbose=1).fit(X, y * np.nan, qid=qid)
+    assert capsys.readouterr().err == ""
+
+
+def test_threads_give_up_trainings_side_by_side():
+    """Trainings that are ended in several threads at once are forgotten once each."""
+    X, y, qid = DATA
+    wrong = []
+
+    def work():
+        def stop(_):
+            raise RuntimeError("stop")
+
+        for _ in range(5):
+            try:
+                listwise.Ranker("lambdamart", trees=1_000_000).fit(X, y, qid=qid, callback=stop)
+            except RuntimeError:
+                continue
+            except BaseException as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    listwise._jobs._reap()
+    assert not wrong and not listwise._jobs._lingering

@@ -29,6 +29,18 @@ def test_parameters():
     assert "Ranker" in ranker._repr_html_()
 
 
+def test_unknown_names_are_refused_at_once():
+    """A misspelt parameter of a grid ends the search before it trains; names of other methods may be
+    set before the method is."""
+    ranker = listwise.Ranker("mle")
+    assert ranker.set_params(trees=3).set_params(method="lambdamart").get_params()["trees"] == 3
+    with pytest.raises(listwise.Error, match="did you mean 'trees'"):
+        ranker.set_params(tree=3)
+    assert "tree" not in ranker.get_params()
+    with pytest.raises(listwise.Error, match="did you mean 'normalize'"):
+        GridSearchCV(listwise.Ranker("mle"), {"normalise": ["none"]}, cv=GroupKFold(2), error_score="raise").fit(table(), y, groups=qid)
+
+
 def test_clone_is_not_fitted():
     ranker = listwise.Ranker("mle").fit(X, y, qid=qid)
     with pytest.raises(sklearn.exceptions.NotFittedError):

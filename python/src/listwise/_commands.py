@@ -20,7 +20,8 @@ from ._errors import Error
 from ._evaluate import USUAL, measure_list
 from ._model import Model
 from ._queries import one_query, queries
-from ._ranker import Ranker, settings, text
+from ._ranker import Ranker
+from ._settings import settings, text
 from ._tables import Features, numbers
 
 

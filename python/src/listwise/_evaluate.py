@@ -84,7 +84,7 @@ def evaluate(
         doc: identifiers of documents, which ``ties="trec"`` needs.
     """
     from ._data import of_runs
-    from ._ranker import text
+    from ._settings import text
 
     request = _jobs.Request()
     grades = numbers(y, "y")

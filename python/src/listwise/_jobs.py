@@ -110,27 +110,38 @@ def run(op: str, fields: dict[str, Any], request: Request | None = None, progres
 
 def _abandon(lib: Library, job: int, arrays: object) -> None:
     """Cancel a job and wait for its end, or keep its arrays where that takes long."""
-    _lingering.append((lib, job, arrays))
-    lib.cancel(job)
+    ended = False
+    try:
+        lib.cancel(job)
+        ended = _ended(lib, job, _PATIENCE)
+    finally:
+        if ended:
+            lib.end(job)
+        else:
+            _lingering.append((lib, job, arrays))
+
+
+def _ended(lib: Library, job: int, patience: int) -> bool:
     pointer = ctypes.c_void_p()
-    lib.wait(job, _PATIENCE, ctypes.byref(pointer))
+    state = lib.wait(job, patience, ctypes.byref(pointer))
     lib.text(pointer)
-    _reap()
+    return bool(state != 0)
 
 
 def _reap() -> None:
-    """Forget what has ended since."""
-    for entry in list(_lingering):
-        lib, job, _ = entry
+    """Forget what has ended since. An entry is taken out first: other threads do the same."""
+    for _ in range(len(_lingering)):
+        try:
+            entry = _lingering.pop(0)
+        except IndexError:
+            return
+        lib, job, _arrays = entry
         if lib is not library():
-            _lingering.remove(entry)  # of the process that this one was forked from
-            continue
-        pointer = ctypes.c_void_p()
-        state = lib.wait(job, 0, ctypes.byref(pointer))
-        lib.text(pointer)
-        if state != 0:
+            continue  # of the process that this one was forked from
+        if _ended(lib, job, 0):
             lib.end(job)
-            _lingering.remove(entry)
+        else:
+            _lingering.append(entry)
 
 
 def worded(message: str) -> str:

@@ -58,6 +58,9 @@ def _by_ids(qid: Any, documents: int, name: str) -> Queries:
     if ids.dtype.kind == "f":
         if not np.isfinite(ids).all() or (ids != np.trunc(ids)).any():
             raise Error(f"{name}: found numbers that are not whole, expected whole numbers or texts")
+        exact = 2.0 ** (np.finfo(ids.dtype).nmant + 1)
+        if (np.abs(ids) > exact).any():  # different ids may be the same number
+            raise Error(f"{name}: found a number above {exact:.0f} of type {ids.dtype}, which does not tell such apart, expected whole numbers of an integer type, or texts")
         ids = ids.astype(np.int64)
     if ids.dtype.kind == "O":
         wrong = next((i for i, v in enumerate(ids) if not isinstance(v, (str, int, np.integer))), None)

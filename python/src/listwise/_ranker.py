@@ -17,6 +17,7 @@ from ._errors import Error, NotFittedError
 from ._evaluate import mean
 from ._model import Model
 from ._queries import Queries, one_query, queries
+from ._settings import OWN, check_names, recipe_of, settings_of, text_of
 from ._tables import Features, features
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ else:
 
         class _Base:
             pass
-
-
-# The arguments of Ranker that are no hyperparameters of methods.
-_OWN = ("method", "measure", "scorer", "convention", "threshold", "normalize", "views", "transforms", "missing", "seed", "settings", "verbose")
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,25 @@ class Explanation:
     remainder: npt.NDArray[np.float64]
     feature_names: list[str]
     about: str
+
+
+class _Line:
+    """The line on standard error that tells how a training goes."""
+
+    def __init__(self, method: str, callback: _jobs.Progress | None) -> None:
+        self.method, self.callback, self.begun = method, callback, False
+
+    def __call__(self, progress: dict[str, Any]) -> None:
+        self.begun = True
+        sys.stderr.write(f"\r{self.method}: {progress['text']}\x1b[K")
+        sys.stderr.flush()
+        if self.callback is not None:
+            self.callback(progress)
+
+    def end(self) -> None:
+        """End the line, also that of a training which was ended by an exception."""
+        if self.begun:
+            sys.stderr.write("\n")
 
 
 class Ranker(_Base):
@@ -123,16 +139,20 @@ class Ranker(_Base):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor, hyperparameters among them."""
-        return {**{name: getattr(self, name) for name in _OWN}, **self.hyperparameters}
+        return {**{name: getattr(self, name) for name in OWN}, **self.hyperparameters}
 
     def set_params(self, **params: Any) -> Ranker:
-        """Set arguments of the constructor."""
+        """Set arguments of the constructor. A name that neither it nor any method has is refused."""
+        check_names([name for name in params if name not in OWN and name not in self.hyperparameters])
+        self._set(params)
+        return self
+
+    def _set(self, params: Mapping[str, Any]) -> None:
         for name, value in params.items():
-            if name in _OWN:
+            if name in OWN:
                 setattr(self, name, value)
             else:
                 self.hyperparameters = {**self.hyperparameters, name: value}
-        return self
 
     def __repr__(self, *_: Any, **__: Any) -> str:
         given = [f"method={self.method!r}"]
@@ -186,14 +206,17 @@ class Ranker(_Base):
         """
         request = _jobs.Request()
         data = judged(request, X, y, qid, group, sample_weight, query_weight, "X")
-        fields: dict[str, Any] = {"method": self._text("method"), "recipe": self._recipe(), "set": self._settings()}
+        fields: dict[str, Any] = {"method": text_of(self, "method"), "recipe": recipe_of(self), "set": settings_of(self)}
         fields["data"] = data.fields
         if eval_set is not None:
             fields["valid"] = _validation(request, eval_set, data)
-        with _jobs.run("fit", fields, request, self._progress(callback)) as answer:
-            model = Model(answer.array(0, np.uint8).tobytes(), answer.fields["model"])
-        if self.verbose:
-            sys.stderr.write("\n")
+        line = _Line(self.method, callback) if self.verbose else None
+        try:
+            with _jobs.run("fit", fields, request, line or callback) as answer:
+                model = Model(answer.array(0, np.uint8).tobytes(), answer.fields["model"])
+        finally:
+            if line is not None:
+                line.end()
         self._adopt(model)
         return self
 
@@ -204,46 +227,6 @@ class Ranker(_Base):
             self.feature_names_in_ = np.asarray(model.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def _text(self, name: str) -> str:
-        value = getattr(self, name)
-        if not isinstance(value, str):
-            raise Error(f"{name}: found {value!r}, expected a text")
-        return value
-
-    def _settings(self) -> dict[str, str]:
-        if not isinstance(self.settings, (Mapping, type(None))):
-            raise Error(f"settings: found {self.settings!r}, expected a dict")
-        further = dict(self.settings or {})
-        for name in further:
-            if name in self.hyperparameters:
-                raise Error(f"settings: found {name} twice, there and among the arguments, expected it once")
-        return settings({**self.hyperparameters, **further})
-
-    def _recipe(self) -> dict[str, Any]:
-        recipe: dict[str, Any] = {name: self._text(name) for name in ("convention", "normalize", "views", "missing")}
-        for name in ("measure", "scorer"):
-            recipe[name] = "" if getattr(self, name) is None else self._text(name)
-        recipe["threshold"] = text("threshold", self.threshold)
-        steps = [self.transforms] if isinstance(self.transforms, str) else list(self.transforms)
-        recipe["transform"] = [text("transforms", step) for step in steps]
-        seed = self.seed
-        if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
-            raise Error(f"seed: found {seed!r}, expected a whole number from 0 to 2⁶⁴ − 1")
-        recipe["seed"] = int(seed)
-        return recipe
-
-    def _progress(self, callback: _jobs.Progress | None) -> _jobs.Progress | None:
-        if not self.verbose:
-            return callback
-
-        def show(progress: dict[str, Any]) -> None:
-            sys.stderr.write(f"\r{self.method}: {progress['text']}\x1b[K")
-            sys.stderr.flush()
-            if callback is not None:
-                callback(progress)
-
-        return show
 
     # Use.
 
@@ -353,11 +336,9 @@ class Ranker(_Base):
         about = model.about
         known = about["settings"] or {}
         ranker = cls(about["method"] or "lambdarank", about["measure"] or None, seed=about["seed"])
-        ranker.set_params(
-            **{name: value for name, value in known.items() if name not in _OWN},
-            settings={name: value for name, value in known.items() if name in _OWN} or None,
-            **about["recipe"],
-        )
+        own = {name: value for name, value in known.items() if name in OWN}
+        ranker._set({name: value for name, value in known.items() if name not in OWN})
+        ranker._set({"settings": own or None, **about["recipe"]})
         ranker._adopt(model)
         return ranker
 
@@ -392,24 +373,6 @@ def _validation(request: _jobs.Request, eval_set: Any, data: Data) -> dict[str, 
     if valid.names is None and valid.fields["features"] != data.fields["features"]:
         raise Error(f"eval_set: found {valid.fields['features']} features, expected {data.fields['features']} as in X")
     return valid.fields
-
-
-def text(name: str, value: Any) -> str:
-    """A value as the command line would have it."""
-    if isinstance(value, (np.generic, np.ndarray)) and np.ndim(value) == 0:
-        value = value.item()
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float, str)):
-        return repr(value) if isinstance(value, float) else str(value)
-    if isinstance(value, (list, tuple)):
-        return ",".join(text(name, v) for v in value)
-    raise Error(f"{name}: found {value!r}, expected a number, a text, a bool or a list of such")
-
-
-def settings(hyperparameters: Mapping[str, Any]) -> dict[str, str]:
-    """Hyperparameters as texts; None stands for the default."""
-    return {name: text(name, value) for name, value in hyperparameters.items() if value is not None}
 
 
 _DEFAULTS: Ranker | None = None

@@ -53,7 +53,7 @@ def _matrix(value: Any, name: str) -> npt.NDArray[np.float32]:
         raise Error(f"{name}: found None, expected a matrix of features, documents × features")
     try:
         with np.errstate(over="ignore"):
-            array = np.asarray(value)
+            array = _unmasked(value)
             if array.dtype.kind == "c":
                 raise Error(f"{name}: Complex data not supported: found values of type {array.dtype}, expected numbers")
             if array.dtype.kind not in "fiubO":
@@ -71,6 +71,14 @@ def _matrix(value: Any, name: str) -> npt.NDArray[np.float32]:
         hint = ". Reshape your data: x.reshape(1, -1) for one document, x.reshape(-1, 1) for one feature" if array.ndim == 1 else ""
         raise Error(f"{name}: found {array.ndim} dimensions, expected 2: documents × features{hint}")
     return x
+
+
+def _unmasked(value: Any) -> npt.NDArray[Any]:
+    """An array; what numpy.ma masks is missing."""
+    if not isinstance(value, np.ma.MaskedArray) or not np.ma.is_masked(value):
+        return np.asarray(value)
+    dtype = value.dtype if value.dtype.kind == "f" else np.float64
+    return np.asarray(np.ma.filled(value.astype(dtype), np.nan))
 
 
 def _table(columns: list[Any], column: Any, rows: int, name: str) -> Features:
@@ -137,6 +145,8 @@ def _numbers(column: Any, name: str) -> npt.NDArray[Any]:
 
 def vector(value: Any, name: str) -> npt.NDArray[Any]:
     """One value a document, of any type, as an array of one dimension."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise Error(f"{name}: found masked values, expected one value a document")
     kind = library_of(value)
     if kind in ("polars", "pandas") and hasattr(value, "columns"):
         if len(value.columns) != 1:

@@ -1,0 +1,88 @@
+"""Arguments of Ranker: which there are, and as the library wants them."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _jobs
+from ._errors import Error
+
+# The arguments of Ranker that are no hyperparameters of methods.
+OWN = ("method", "measure", "scorer", "convention", "threshold", "normalize", "views", "transforms", "missing", "seed", "settings", "verbose")
+
+
+def text_of(ranker: Any, name: str) -> str:
+    """An argument that is a text."""
+    value = getattr(ranker, name)
+    if not isinstance(value, str):
+        raise Error(f"{name}: found {value!r}, expected a text")
+    return value
+
+
+def settings_of(ranker: Any) -> dict[str, str]:
+    """The hyperparameters of a ranker, as texts."""
+    if not isinstance(ranker.settings, (Mapping, type(None))):
+        raise Error(f"settings: found {ranker.settings!r}, expected a dict")
+    further = dict(ranker.settings or {})
+    for name in further:
+        if name in ranker.hyperparameters:
+            raise Error(f"settings: found {name} twice, there and among the arguments, expected it once")
+    return settings({**ranker.hyperparameters, **further})
+
+
+def recipe_of(ranker: Any) -> dict[str, Any]:
+    """What a ranker's other arguments say of a training."""
+    recipe: dict[str, Any] = {name: text_of(ranker, name) for name in ("convention", "normalize", "views", "missing")}
+    for name in ("measure", "scorer"):
+        recipe[name] = "" if getattr(ranker, name) is None else text_of(ranker, name)
+    recipe["threshold"] = text("threshold", ranker.threshold)
+    steps = [ranker.transforms] if isinstance(ranker.transforms, str) else list(ranker.transforms)
+    recipe["transform"] = [text("transforms", step) for step in steps]
+    seed = ranker.seed
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
+        raise Error(f"seed: found {seed!r}, expected a whole number from 0 to 2⁶⁴ − 1")
+    recipe["seed"] = int(seed)
+    return recipe
+
+
+@functools.cache
+def _hyperparameters() -> frozenset[str]:
+    """The names of the hyperparameters of all methods."""
+    with _jobs.run("command", {"args": ["methods", "--format", "json"]}) as answer:
+        methods = json.loads(answer.fields["out"])
+    return frozenset(h["name"] for m in methods for h in m.get("hyperparameters", ()))
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that no method has a hyperparameter of. Which of them a method has, its training
+    tells: scikit-learn sets method and hyperparameters in any order."""
+    for name in names:
+        if name in _hyperparameters():
+            continue
+        near = difflib.get_close_matches(name, [*OWN, *sorted(_hyperparameters())], 1)
+        hint = f": did you mean {near[0]!r}?" if near else f": {', '.join(OWN)}, or one that listwise methods lists"
+        raise Error(f"found the argument {name!r}, expected one of Ranker or a hyperparameter of a method{hint}")
+
+
+def text(name: str, value: Any) -> str:
+    """A value as the command line would have it."""
+    if isinstance(value, (np.generic, np.ndarray)) and np.ndim(value) == 0:
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float, str)):
+        return repr(value) if isinstance(value, float) else str(value)
+    if isinstance(value, (list, tuple)):
+        return ",".join(text(name, v) for v in value)
+    raise Error(f"{name}: found {value!r}, expected a number, a text, a bool or a list of such")
+
+
+def settings(hyperparameters: Mapping[str, Any]) -> dict[str, str]:
+    """Hyperparameters as texts; None stands for the default."""
+    return {name: text(name, value) for name, value in hyperparameters.items() if value is not None}
