@@ -121,8 +121,12 @@ func (s *Server) work(r *http.Request, do func() error) error {
 	defer s.waiting.Add(-1)
 	select {
 	case s.slots <- struct{}{}:
-	case <-r.Context().Done():
-		return problemf(http.StatusServiceUnavailable, "the request was given up")
+	default: // who has closed one half of the connection, which ends the context, still gets an answer that need not wait
+		select {
+		case s.slots <- struct{}{}:
+		case <-r.Context().Done():
+			return problemf(http.StatusServiceUnavailable, "the request was given up")
+		}
 	}
 	defer func() { <-s.slots }()
 	return do()

@@ -392,3 +392,21 @@ func TestBrokenChunks(t *testing.T) {
 		c.Close()
 	}
 }
+
+// Claim: a client that closes its half of the connection behind a request is answered.
+func TestHalfClosed(t *testing.T) {
+	addr := listen(t, newServer(t, serve.Config{}), nil)
+	for range 40 {
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST /v1/models/web:rank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(oneDocument), oneDocument)
+		_ = c.(*net.TCPConn).CloseWrite()
+		_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if line, _ := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, " 200 ") {
+			t.Fatalf("found %q", line)
+		}
+		c.Close()
+	}
+}

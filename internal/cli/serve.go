@@ -181,6 +181,9 @@ func (f *serveFlags) config(ctx context.Context, env *environment) (c serve.Conf
 		if !ok {
 			return c, usageErrorf("--alias %s: expected NAME=MODEL, such as web=web@2", text)
 		}
+		if err := serve.CheckName(name); err != nil {
+			return c, usageErrorf("--alias %s: %w", text, err)
+		}
 		if _, twice := c.Aliases[name]; twice {
 			return c, usageErrorf("--alias %s: found %s twice", text, name)
 		}

@@ -75,6 +75,9 @@ func (f *experimentFlags) experiment(c *serve.Config, flag, text, kind string) e
 	if !ok {
 		return usageErrorf("%s %s: expected NAME=MODEL,MODEL", flag, text)
 	}
+	if err := serve.CheckName(name); err != nil {
+		return usageErrorf("%s %s: %w", flag, text, err)
+	}
 	e := serve.Experiment{Name: name, Kind: kind, ByQuery: f.by == "query"}
 	for arm := range strings.SplitSeq(arms, ",") {
 		model, share, shared := strings.Cut(arm, ":")

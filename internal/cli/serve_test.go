@@ -211,6 +211,7 @@ func TestServeRefuses(t *testing.T) {
 		"--model a=m.json --model a=m.json":             `two models named "a"`,
 		"--model a=m.json --alias b=c":                  `unknown model "c"`,
 		"--model a=m.json --alias b":                    "expected NAME=MODEL",
+		"--model a=m.json --split =a,a":                 `--split =a,a: found the name ""`,
 		"--model a=m.json --addr 0.0.0.0:0":             "--allow-remote",
 		"--model a=m.json --addr :0":                    "--allow-remote",
 		"--model a=m.json --addr [::]:0":                "--allow-remote",

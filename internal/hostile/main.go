@@ -59,6 +59,7 @@ var kinds = []struct {
 	{"paths", pathCases},
 	{"flags", flagCases},
 	{"signals", signalCases},
+	{"serve", serveCases},
 }
 
 // hunt runs the cases that the options ask for and returns how many failed.

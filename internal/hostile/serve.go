@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// serveCases have the service start with damaged models and odd flags, get damaged
+// requests, and find its model's file damaged while it runs. A server that runs is
+// to answer, and to end well at SIGTERM.
+func serveCases(f *fixture) []Case {
+	var cases []Case
+	for _, file := range slices.Concat(models, foreign, []string{"lightgbm.txt", "ranklib.txt"}) {
+		for i := range 8 {
+			name := fmt.Sprintf("serve/model/%s/%d", file, i)
+			cases = append(cases, Case{Name: name, Files: []string{file}, Args: words("serve --addr 127.0.0.1:0 --model m=" + file),
+				Harm: change(file, func(text []byte) []byte { return spoil(random(name), text) }),
+				Run:  func(b *box) (Verdict, string, *Result) { return b.serves(nil, b.c.Args...) }})
+		}
+	}
+	for i := range 200 {
+		name := fmt.Sprintf("serve/requests/%d", i)
+		cases = append(cases, Case{Name: name, Files: []string{"linear.json", "trees.json"}, Run: func(b *box) (Verdict, string, *Result) {
+			rng := random(name)
+			return b.serves(func(s *server) string { return s.damaged(rng) }, words("serve --addr 127.0.0.1:0 --model a=linear.json --model b=trees.json --split ab=a,b")...)
+		}})
+	}
+	for i, file := range slices.Concat(models, models, models) {
+		name := fmt.Sprintf("serve/reload/%s/%d", file, i/len(models))
+		cases = append(cases, Case{Name: name, Files: []string{file}, Outs: []string{file}, Run: func(b *box) (Verdict, string, *Result) {
+			rng := random(name)
+			return b.serves(func(s *server) string { return s.reloads(b, file, rng) }, words("serve --addr 127.0.0.1:0 --reload 20ms --model m="+file)...)
+		}})
+	}
+	return append(cases, serveFlagCases(f)...)
+}
+
+// serveFlagCases give every flag of the service values that it does not expect.
+func serveFlagCases(f *fixture) []Case {
+	var cases []Case
+	help := f.expect(nil, "serve", "--help")
+	for _, m := range flagLine.FindAllStringSubmatch(help, -1) {
+		if m[1] == "help" {
+			continue
+		}
+		for i, v := range []string{"", "-1", "0", "1", "99999999999999999999", "1e999s", "é漢", "\x1b[31mred", "a\nb", "=", "a=b", "m=none", "m=m", ":", "..", strings.Repeat("x", 100000)} {
+			outs := []string{"log"}
+			if m[1] == "experiment-log" && v != "" {
+				outs = append(outs, filepath.Clean(v))
+			}
+			args := append(words("serve --addr 127.0.0.1:0 --model m=linear.json"), "--"+m[1]+"="+v)
+			cases = append(cases, Case{Name: fmt.Sprintf("serve/--%s/%d", m[1], i), Files: []string{"linear.json"}, Outs: outs, Args: args,
+				Run: func(b *box) (Verdict, string, *Result) { return b.serves(nil, args...) }})
+		}
+	}
+	return cases
+}
+
+// spoil changes a byte, leaves out a piece or cuts off the end.
+func spoil(rng *rand.Rand, text []byte) []byte {
+	at := rng.IntN(len(text))
+	switch rng.IntN(3) {
+	case 0:
+		text = bytes.Clone(text)
+		text[at] ^= 1 << rng.IntN(8)
+		return text
+	case 1:
+		return slices.Concat(text[:at], text[min(len(text), at+1+rng.IntN(20)):])
+	}
+	return text[:at]
+}
+
+// server is a service that runs.
+type server struct {
+	url   string
+	ended chan struct{} // closed at its end
+}
+
+// lines is what a process writes, for two goroutines.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+var listens = regexp.MustCompile(`msg"?[=:]"?listening.*(http://[^"\s]+)`)
+
+// serves starts the service, unless that fails has something done to it, and ends it. What is wrong
+// with its answers is returned by meanwhile.
+func (b *box) serves(meanwhile func(s *server) string, args ...string) (Verdict, string, *Result) {
+	var out, errs lines
+	cmd := exec.Command("/bin/sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, memoryLimit), b.f.binary}, args...)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir, &out, &errs
+	if err := cmd.Start(); err != nil {
+		return broken, err.Error(), nil
+	}
+	s := &server{ended: make(chan struct{})}
+	go func() { _ = cmd.Wait(); close(s.ended) }() // the state tells how it ended
+	why := ""
+	if s.listens(&errs) && meanwhile != nil {
+		why = meanwhile(s)
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	hangs := !s.within(wallLimit)
+	if hangs {
+		_ = cmd.Process.Kill()
+		<-s.ended
+	}
+	state := cmd.ProcessState
+	r := &Result{args: args, code: state.ExitCode(), stdout: out.String(), stderr: errs.String(), cpu: state.UserTime() + state.SystemTime(), timedOut: hangs}
+	v, verdict := b.judge(r)
+	if v == right && why != "" {
+		return silent, why, r
+	}
+	if v == refused && s.url != "" {
+		return unclear, "it listened, and ended with an error: " + first(r.stderr), r
+	}
+	return v, verdict, r
+}
+
+// within waits for the end of a server.
+func (s *server) within(limit time.Duration) bool {
+	select {
+	case <-s.ended:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// listens waits until a server listens or has ended.
+func (s *server) listens(errs *lines) bool {
+	for range int(wallLimit / (5 * time.Millisecond)) {
+		if m := listens.FindStringSubmatch(errs.String()); m != nil {
+			s.url = m[1]
+			return true
+		}
+		if s.within(5 * time.Millisecond) {
+			return false
+		}
+	}
+	return false
+}
+
+const goodRequest = `{"user":"u","query":"q","documents":[{"id":"a","features":[0.1,2,-3e-1,4,5]},{"id":"b","features":{"1":0,"2":1,"3":0.5,"4":2,"5":1e1}}],"top":2,"contributions":3,"lenient":true}`
+
+// ask sends a request and returns the status and the answer.
+func (s *server) ask(name, body string) (int, string) {
+	r, err := http.Post(s.url+"/v1/models/"+name+":rank", "application/json", strings.NewReader(body))
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return r.StatusCode, string(text)
+}
+
+// damaged sends damaged requests: each is answered, or its connection closed, and a
+// good one is answered as before.
+func (s *server) damaged(rng *rand.Rand) string {
+	status, want := s.ask("ab", goodRequest)
+	if status != http.StatusOK {
+		return fmt.Sprintf("a good request is answered with %d: %s", status, want)
+	}
+	for range 20 {
+		body := spoil(rng, []byte(goodRequest))
+		if status, got := s.ask([]string{"a", "b", "ab"}[rng.IntN(3)], string(body)); status != 200 && (status < 400 || status > 499) {
+			return fmt.Sprintf("%q is answered with %d: %s", body, status, got)
+		}
+		head := fmt.Sprintf("POST /v1/models/a:rank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(goodRequest), goodRequest)
+		if why := s.raw(spoil(rng, []byte(head))); why != "" {
+			return why
+		}
+	}
+	if status, got := s.ask("ab", goodRequest); status != http.StatusOK || got != want {
+		return fmt.Sprintf("a good request is answered with %d %s, before with %s", status, got, want)
+	}
+	return ""
+}
+
+// raw sends bytes, and nothing behind them.
+func (s *server) raw(text []byte) string {
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		return err.Error()
+	}
+	defer c.Close()
+	if _, err := c.Write(text); err != nil {
+		return ""
+	}
+	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+		return ""
+	}
+	_ = c.SetReadDeadline(time.Now().Add(wallLimit))
+	line, err := bufio.NewReader(c).ReadString('\n')
+	switch {
+	case err != nil && os.IsTimeout(err):
+		return fmt.Sprintf("%q is not answered", text)
+	case strings.HasPrefix(line, "HTTP/1.1 5") && !strings.HasPrefix(line, "HTTP/1.1 505") && !strings.HasPrefix(line, "HTTP/1.1 501"):
+		return fmt.Sprintf("%q is answered with %s", text, line)
+	}
+	return ""
+}
+
+// reloads damages the model's file again and again: requests are answered by one model or
+// another, and by the first once its file is back.
+func (s *server) reloads(b *box, file string, rng *rand.Rand) string {
+	path := filepath.Join(b.dir, file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	const request = `{"documents":[{"features":[0.1,2,0.5,4,5]},{"features":[3,1,2,0.5,1]}]}`
+	status, want := s.ask("m", request)
+	if status != http.StatusOK {
+		return fmt.Sprintf("a good request is answered with %d: %s", status, want)
+	}
+	for range 4 {
+		if err := os.WriteFile(path, spoil(rng, text), 0o600); err != nil { // in place, as an editor would
+			return err.Error()
+		}
+		time.Sleep(30 * time.Millisecond)
+		if status, got := s.ask("m", request); status != 200 && status != http.StatusUnprocessableEntity {
+			return fmt.Sprintf("a request is answered with %d: %s", status, got)
+		}
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return err.Error()
+	}
+	for range 500 {
+		if status, got := s.ask("m", request); status == http.StatusOK && got == want {
+			return ""
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return "the model that is back is not served"
+}
