@@ -13,6 +13,7 @@ test:
 
 lint:
 	$(TOOL) golangci-lint run ./...
+	python3 python/build.py lint
 
 # A program with the race detector sleeps for a second at its end, unless it is told not to: the
 # scripts run hundreds.

@@ -5,6 +5,7 @@
                                         wheels for linux on x86-64 and arm64
     python build.py check WHEEL…        what a wheel promises: glibc, contents, record
     python build.py go ARGUMENT…        go with the main module's requirements, such as "go test ./..."
+    python build.py lint                golangci-lint of tools/go.mod on this module
 
 Wheels for old systems need zig as the C compiler (pip install ziglang), others gcc, for another machine
 aarch64-linux-gnu-gcc. This is also the build backend that pyproject.toml names.
@@ -14,6 +15,7 @@ import argparse
 import base64
 import hashlib
 import importlib.util
+import json
 import os
 import platform
 import re
@@ -78,6 +80,18 @@ def go(arguments, environment=None):
         shutil.copy(HERE.parent / "go.sum", folder)
         verb, *rest = arguments
         subprocess.run(["go", verb, f"-modfile={folder}/go.mod", *rest], cwd=HERE, env=environment, check=True)
+
+
+def lint():
+    """Runs golangci-lint on this module, in a workspace of both: its requirements are the main one's."""
+    go = os.environ.get("GO", "go")
+    found = subprocess.run([go, "tool", "-n", "-modfile=../tools/go.mod", "golangci-lint"], cwd=HERE, capture_output=True, text=True, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "go.work")
+        version = re.search(r"(?m)^go .*$", (HERE.parent / "go.mod").read_text()).group()
+        file.write_text(f"{version}\n\nuse (\n\t{json.dumps(str(HERE))}\n\t{json.dumps(str(HERE.parent))}\n)\n")
+        command = [found.stdout.strip(), "run", "--config", str(HERE.parent / ".golangci.yml"), "./..."]
+        return subprocess.run(command, cwd=HERE, env={**os.environ, "GOWORK": str(file)}).returncode
 
 
 def library(to, arch):
@@ -189,6 +203,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("library")
+    commands.add_parser("lint")
     wheels = commands.add_parser("wheel")
     wheels.add_argument("--arch", action="append", choices=list(SYSTEMS))
     wheels.add_argument("--out", default=HERE / "dist")
@@ -197,6 +212,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.command == "go":
         go(arguments.arguments)
+    elif arguments.command == "lint":
+        return lint()
     elif arguments.command == "library":
         library(PACKAGE / "liblistwise.so", platform.machine())
     elif arguments.command == "wheel":
