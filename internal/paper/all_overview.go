@@ -37,19 +37,23 @@ func (a *All) scatter() (template.HTML, error) {
 	p := svg.Plot{
 		Title: "Ours over the published numbers: on the line they agree", Width: 640, Height: 480,
 		X: svg.Axis{Label: "published", Min: 0, Max: 1}, Y: svg.Axis{Label: "ours", Min: 0, Max: 1},
-		Series: []svg.Series{{Kind: svg.Line, X: []float64{0, 1}, Y: []float64{0, 1}}},
 	}
 	drawn := false
-	for _, v := range Verdicts() {
+	for _, v := range scatterOrder {
+		if v == "" {
+			p.Series = append(p.Series, svg.Series{Kind: svg.Line, X: []float64{0, 1}, Y: []float64{0, 1}})
+			continue
+		}
 		s := svg.Series{Name: string(v), Kind: svg.Scatter}
 		for _, c := range a.claims() {
 			if c.Verdict == v && c.Repeats == "" && share(c.Published) && share(c.Ours) {
 				s.X, s.Y = append(s.X, c.Published), append(s.Y, c.Ours)
 			}
 		}
-		if s.X != nil {
-			p.Series, drawn = append(p.Series, s), true
+		if s.X == nil {
+			s.Name = "" // it keeps the place, and so the colours of the others
 		}
+		p.Series, drawn = append(p.Series, s), drawn || s.X != nil
 	}
 	if !drawn {
 		return "", nil
@@ -60,6 +64,10 @@ func (a *All) scatter() (template.HTML, error) {
 	}
 	return template.HTML(b.String()), nil //nolint:gosec // our own drawing, which escapes its texts
 }
+
+// scatterOrder is the order in which a drawing's colours are those of the verdicts elsewhere on the
+// page: blue, orange, green, purple. "" stands for the line.
+var scatterOrder = []Verdict{Reproduced, Worse, Better, OrderChanged, "", NotInformative, NotComparable}
 
 // share reports whether v is a number from 0 to 1.
 func share(v float64) bool { return !math.IsNaN(v) && v >= 0 && v <= 1 }
