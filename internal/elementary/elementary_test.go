@@ -9,19 +9,9 @@ import (
 	"github.com/listwise/listwise/internal/numtest"
 )
 
-// spread returns n numbers between low and high, evenly but for a random part.
-func spread(n int, low, high float64) []float64 {
-	r := rand.New(rand.NewPCG(7, 7))
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = low + (high-low)*(float64(i)+r.Float64())/float64(n)
-	}
-	return x
-}
-
 // powers returns numbers of both small and large exponents.
 func powers(n int, low, high float64) []float64 {
-	x := spread(n, low, high)
+	x := numtest.Spread(n, low, high)
 	for i := range x {
 		x[i] = math.Exp2(x[i])
 	}
@@ -105,23 +95,23 @@ func TestAccuracy(t *testing.T) {
 		x     []float64
 		most  float64
 	}{
-		{"Exp", Exp, numtest.BigExp, spread(2000, -708, 709), 1},
-		{"Exp near 0", Exp, numtest.BigExp, spread(2000, -1, 1), 1},
-		{"Exp2", Exp2, func(x *big.Float) *big.Float { return numtest.BigExp(new(big.Float).Mul(x, numtest.BigLn2)) }, spread(2000, -1021, 1023), 1.5},
-		{"Expm1", Expm1, func(x *big.Float) *big.Float { return plus(numtest.BigExp(x), -1) }, spread(2000, -45, 45), 2},
-		{"Expm1 near 0", Expm1, func(x *big.Float) *big.Float { return plus(numtest.BigExp(x), -1) }, append(spread(2000, -1, 1), powers(400, -60, 0)...), 2},
-		{"Log", Log, numtest.BigLog, append(powers(1000, -1074, 1023), spread(1000, 0.5, 2)...), 0.9},
-		{"Log1p", Log1p, func(x *big.Float) *big.Float { return numtest.BigLog(plus(x, 1)) }, append(powers(1000, -60, 70), spread(2000, -0.999, 2)...), 2},
-		{"Log2", Log2, log2, append(powers(1000, -1022, 1023), spread(2000, 0.5, 3)...), 2},
+		{"Exp", Exp, numtest.BigExp, numtest.Spread(2000, -708, 709), 1},
+		{"Exp near 0", Exp, numtest.BigExp, numtest.Spread(2000, -1, 1), 1},
+		{"Exp2", Exp2, func(x *big.Float) *big.Float { return numtest.BigExp(new(big.Float).Mul(x, numtest.BigLn2)) }, numtest.Spread(2000, -1021, 1023), 1.5},
+		{"Expm1", Expm1, func(x *big.Float) *big.Float { return plus(numtest.BigExp(x), -1) }, numtest.Spread(2000, -45, 45), 2},
+		{"Expm1 near 0", Expm1, func(x *big.Float) *big.Float { return plus(numtest.BigExp(x), -1) }, append(numtest.Spread(2000, -1, 1), powers(400, -60, 0)...), 2},
+		{"Log", Log, numtest.BigLog, append(powers(1000, -1074, 1023), numtest.Spread(1000, 0.5, 2)...), 0.9},
+		{"Log1p", Log1p, func(x *big.Float) *big.Float { return numtest.BigLog(plus(x, 1)) }, append(powers(1000, -60, 70), numtest.Spread(2000, -0.999, 2)...), 2},
+		{"Log2", Log2, log2, append(powers(1000, -1022, 1023), numtest.Spread(2000, 0.5, 3)...), 2},
 		{"Log10", Log10, func(x *big.Float) *big.Float {
 			return numtest.BigQuo(numtest.BigLog(x), numtest.BigLog(numtest.Big(10)))
 		}, powers(1000, -1022, 1023), 3},
-		{"sine", func(x float64) float64 { s, _ := Sincos(x); return s }, bigSine, spread(2000, -8, 8), 2},
+		{"sine", func(x float64) float64 { s, _ := Sincos(x); return s }, bigSine, numtest.Spread(2000, -8, 8), 2},
 		{"cosine", func(x float64) float64 { _, c := Sincos(x); return c }, func(x *big.Float) *big.Float {
 			half := bigPi(256)
 			return bigSine(half.Sub(half.Quo(half, numtest.Big(2)), x))
-		}, spread(2000, -900, 900), 2},
-		{"Erfc", Erfc, bigErfc, append(spread(400, -6, 6), spread(300, 0, 26)...), 4},
+		}, numtest.Spread(2000, -900, 900), 2},
+		{"Erfc", Erfc, bigErfc, append(numtest.Spread(400, -6, 6), numtest.Spread(300, 0, 26)...), 4},
 	} {
 		largest, at := 0.0, 0.0
 		for _, x := range c.x {
@@ -196,7 +186,7 @@ func TestExactPowers(t *testing.T) {
 
 // Erfinv inverts the error function.
 func TestErfinv(t *testing.T) {
-	for _, p := range append(spread(2000, -1, 1), 1e-12, 1e-9, 0.5, 1-1e-9, 0.25) {
+	for _, p := range append(numtest.Spread(2000, -1, 1), 1e-12, 1e-9, 0.5, 1-1e-9, 0.25) {
 		x := Erfinv(p)
 		// The condition of the inverse: how far p moves where x moves by its last place.
 		slope := 2 / math.SqrtPi * math.Exp(-x*x)
@@ -241,7 +231,7 @@ func TestLogGamma(t *testing.T) {
 		near(float64(n)+0.5, LogGamma(float64(n)+0.5), want)
 		half.Mul(half, numtest.Big(float64(n)+0.5))
 	}
-	for _, x := range spread(3000, 0.01, 40) {
+	for _, x := range numtest.Spread(3000, 0.01, 40) {
 		want, _ := math.Lgamma(x)
 		near(x, LogGamma(x), want)
 	}
@@ -284,7 +274,7 @@ func TestSpecialValues(t *testing.T) {
 
 // Each function beside the standard library's, in one run.
 func BenchmarkOverMath(b *testing.B) {
-	x := spread(1000, 0.01, 3)
+	x := numtest.Spread(1000, 0.01, 3)
 	var sink float64
 	for _, c := range []struct {
 		name      string

@@ -3,21 +3,12 @@ package kernel
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/internal/numtest"
 )
-
-// spread returns n numbers between low and high, evenly but for a random part.
-func spread(n int, low, high float64) []float64 {
-	r := rand.New(rand.NewPCG(7, 7))
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = low + (high-low)*(float64(i)+r.Float64())/float64(n)
-	}
-	return x
-}
 
 func worst(t *testing.T, f func(dst, x []float64), x []float64, measure func(got float64, want *big.Float) float64, exact func(x *big.Float) *big.Float) float64 {
 	t.Helper()
@@ -36,7 +27,7 @@ func worst(t *testing.T, f func(dst, x []float64), x []float64, measure func(got
 // The accuracy the comment of Exp states, against 256-bit series.
 func TestExpAccuracy(t *testing.T) {
 	for _, r := range [][2]float64{{-708, 709.7}, {-2, 2}, {-1e-3, 1e-3}, {-745.13, -708}} {
-		if e := worst(t, Exp, spread(2500, r[0], r[1]), numtest.Ulps, numtest.BigExp); e > 1 {
+		if e := worst(t, Exp, numtest.Spread(2500, r[0], r[1]), numtest.Ulps, numtest.BigExp); e > 1 {
 			t.Errorf("Exp is off by %.3f units in the last place between %v and %v, want at most 1", e, r[0], r[1])
 		}
 	}
@@ -44,9 +35,9 @@ func TestExpAccuracy(t *testing.T) {
 
 // The accuracy the comment of Log states.
 func TestLogAccuracy(t *testing.T) {
-	x := spread(1500, 0.5, 2)
-	x = append(x, spread(500, 1-1e-6, 1+1e-6)...)
-	for _, e := range spread(1000, -1074, 1023) {
+	x := numtest.Spread(1500, 0.5, 2)
+	x = append(x, numtest.Spread(500, 1-1e-6, 1+1e-6)...)
+	for _, e := range numtest.Spread(1000, -1074, 1023) {
 		x = append(x, math.Exp2(e))
 	}
 	x = append(x, math.SmallestNonzeroFloat64, 0x1p-1022, math.MaxFloat64)
@@ -74,7 +65,7 @@ func bigLogistic(x *big.Float) *big.Float {
 // The accuracy the comments of Softplus and Logistic state.
 func TestSoftplusAndLogisticAccuracy(t *testing.T) {
 	for _, r := range [][2]float64{{-700, 700}, {-40, 40}, {-1, 1}} {
-		x := spread(1000, r[0], r[1])
+		x := numtest.Spread(1000, r[0], r[1])
 		if e := worst(t, Softplus, x, numtest.Relative, bigSoftplus); e > 4e-16 {
 			t.Errorf("Softplus has a relative error of %.3g between %v and %v, want at most 4e-16", e, r[0], r[1])
 		}
@@ -138,6 +129,43 @@ func TestExpIsMonotone(t *testing.T) {
 			if got[i] < got[i-1]*(1-0x1p-52) {
 				t.Fatalf("exp(%v) = %v < exp(%v) = %v", x[i], got[i], x[i-1], got[i-1])
 			}
+		}
+	}
+}
+
+// LogSumExp against 256 bits, at scores whose exponentials overflow.
+func TestLogSumExp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		x := finite(t, n, "x")
+		shift := rapid.SampledFrom([]float64{0, 700, -700, 1e6, -1e300}).Draw(t, "shift")
+		total := numtest.Big(0)
+		for i := range x {
+			x[i] += shift
+			total.Add(total, numtest.BigExp(numtest.Big(x[i]-shift)))
+		}
+		want := numtest.BigLog(total)
+		want.Add(want, numtest.Big(shift))
+		w, _ := want.Float64()
+		checkClose(t, LogSumExp(x), w, 4e-15+math.Abs(w)*3e-16, "LogSumExp")
+		dst := make([]float64, n)
+		checkClose(t, math.Log(ExpSum(dst, x, Max(x)))+Max(x), w, 1e-14+math.Abs(w)*3e-16, "log of ExpSum")
+		for i := range dst {
+			dst[i] = -Max(x) / 2
+		}
+		ExpPlus(dst, x, 2, dst)
+		checkClose(t, math.Log(Sum(dst))+Max(x), w, 1e-14+math.Abs(w)*3e-16, "log of the sum of ExpPlus")
+	})
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{
+		{nil, -inf}, {[]float64{-inf, -inf}, -inf}, {[]float64{1, inf, -inf}, inf}, {[]float64{inf, 1, nan}, nan},
+		{[]float64{nan}, nan}, {[]float64{-inf, 3}, 3}, {[]float64{3}, 3}, {[]float64{-1e308, 1e308}, 1e308},
+	} {
+		if got := LogSumExp(c.x); !sameBits(got, c.want) {
+			t.Errorf("LogSumExp(%v) = %v, want %v", c.x, got, c.want)
 		}
 	}
 }

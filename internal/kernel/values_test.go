@@ -157,43 +157,6 @@ func count(index []int32, n int) []float64 {
 	return times
 }
 
-// LogSumExp against 256 bits, at scores whose exponentials overflow.
-func TestLogSumExp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 40).Draw(t, "n")
-		x := finite(t, n, "x")
-		shift := rapid.SampledFrom([]float64{0, 700, -700, 1e6, -1e300}).Draw(t, "shift")
-		total := numtest.Big(0)
-		for i := range x {
-			x[i] += shift
-			total.Add(total, numtest.BigExp(numtest.Big(x[i]-shift)))
-		}
-		want := numtest.BigLog(total)
-		want.Add(want, numtest.Big(shift))
-		w, _ := want.Float64()
-		checkClose(t, LogSumExp(x), w, 4e-15+math.Abs(w)*3e-16, "LogSumExp")
-		dst := make([]float64, n)
-		checkClose(t, math.Log(ExpSum(dst, x, Max(x)))+Max(x), w, 1e-14+math.Abs(w)*3e-16, "log of ExpSum")
-		for i := range dst {
-			dst[i] = -Max(x) / 2
-		}
-		ExpPlus(dst, x, 2, dst)
-		checkClose(t, math.Log(Sum(dst))+Max(x), w, 1e-14+math.Abs(w)*3e-16, "log of the sum of ExpPlus")
-	})
-	inf, nan := math.Inf(1), math.NaN()
-	for _, c := range []struct {
-		x    []float64
-		want float64
-	}{
-		{nil, -inf}, {[]float64{-inf, -inf}, -inf}, {[]float64{1, inf, -inf}, inf}, {[]float64{inf, 1, nan}, nan},
-		{[]float64{nan}, nan}, {[]float64{-inf, 3}, 3}, {[]float64{3}, 3}, {[]float64{-1e308, 1e308}, 1e308},
-	} {
-		if got := LogSumExp(c.x); !sameBits(got, c.want) {
-			t.Errorf("LogSumExp(%v) = %v, want %v", c.x, got, c.want)
-		}
-	}
-}
-
 // Max's rules for NaN, infinities and zeros, at every place.
 func TestMaxRules(t *testing.T) {
 	zero := math.Copysign(0, -1)

@@ -5,6 +5,7 @@ package numtest
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -52,4 +53,14 @@ func Timed(f func()) float64 {
 func Median(x []float64) float64 {
 	slices.Sort(x)
 	return x[len(x)/2]
+}
+
+// Spread returns n numbers between low and high, evenly but for a random part.
+func Spread(n int, low, high float64) []float64 {
+	r := rand.New(rand.NewPCG(7, 7))
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = low + (high-low)*(float64(i)+r.Float64())/float64(n)
+	}
+	return x
 }
