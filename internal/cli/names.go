@@ -203,6 +203,8 @@ func expectedValue(e *pflag.InvalidValueError) string {
 		return "expected true or false"
 	case "float64":
 		return "expected a number"
+	case "duration":
+		return "expected a time with its unit, such as 500ms, 10s or 1h30m"
 	}
 	return e.Unwrap().Error()
 }

@@ -196,7 +196,7 @@ func (f *serveFlags) config(ctx context.Context, env *environment) (c serve.Conf
 		return c, err
 	}
 	if f.reload <= 0 || f.grace < 0 {
-		return c, usageErrorf("--reload %v, --grace %v: expected times above 0", f.reload, f.grace)
+		return c, usageErrorf("--reload %v, --grace %v: expected a time above 0, and one of 0 or more", f.reload, f.grace)
 	}
 	c.Backgrounds, err = f.readBackgrounds(ctx, env, c.Models)
 	return c, err

@@ -218,6 +218,7 @@ func TestServeRefuses(t *testing.T) {
 		"--model a=m.json --addr 127.0.0.1":             "expected HOST:PORT",
 		"--model a=m.json --absent x":                   "--absent",
 		"--model a=m.json --reload 0s":                  "--reload",
+		"--model a=m.json --reload 1":                   "--reload 1: expected a time with its unit",
 		"--model a=m.json --format csv":                 "--format",
 		"--model a=m.json --addr 127.0.0.1:0 something": "something",
 	} {

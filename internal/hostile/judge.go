@@ -36,7 +36,7 @@ func (v Verdict) failed() bool { return v != right && v != refused && v != undet
 var (
 	panics = regexp.MustCompile(`(?m)^panic:|^fatal error:|goroutine \d+ |^runtime:|SIGSEGV|unexpected fault address`)
 	// What only a Go programmer understands, or names a file that the user has not.
-	goisms = regexp.MustCompile(`panic|goroutine|strconv\.|runtime error|\.tmp\b|%!|(^|[^.\w])(json|sql): |reflect\.|unmarshal|<nil>|\bnil\b|interface \{|\*[a-z]+\.[A-Z]|SIGSEGV|parsing "|invalid syntax`)
+	goisms = regexp.MustCompile(`panic|goroutine|strconv\.|runtime error|time: (missing|unknown|invalid)|\.tmp\b|%!|(^|[^.\w])(json|sql): |reflect\.|unmarshal|<nil>|\bnil\b|interface \{|\*[a-z]+\.[A-Z]|SIGSEGV|parsing "|invalid syntax`)
 )
 
 // judge decides about a run of a case.
