@@ -28,6 +28,9 @@ from ._tables import Features, numbers
 def command(*args: str) -> str:
     """Run a command of the command line in this process and return what it prints; what it warns of
     is a DataWarning."""
+    for before, arg in zip(("", *args), args, strict=False):
+        if not isinstance(arg, str):
+            raise Error(f"{before.removeprefix('--')}: found {arg!r}, expected a text")
     with _jobs.run("command", {"args": list(args)}) as answer:
         notes: list[str] = answer.fields["notes"]
         _jobs.tell([line.removeprefix("warning: ") for line in notes if line.startswith("warning: ")])
@@ -315,7 +318,11 @@ def fuse(
     systems = list(systems)
     if len(systems) < 2:
         raise Error(f"systems: found {len(systems)}, expected two at least")
-    fields: dict[str, Any] = {"rule": rule, "scale": scale, "k": float(k), "weights": None if weights is None else [float(w) for w in weights]}
+    for name, value in {"rule": rule, "scale": scale}.items():
+        if not isinstance(value, str):
+            raise Error(f"{name}: found {value!r}, expected a text")
+    given = None if weights is None else [float(w) for w in numbers(weights, "weights")]
+    fields: dict[str, Any] = {"rule": rule, "scale": scale, "k": float(numbers([k], "k")[0]), "weights": given}
     models = [isinstance(s, (Ranker, Model)) for s in systems]
     if all(models):
         if qid is not None or group is not None:

@@ -17,7 +17,7 @@ from ._errors import Error, NotFittedError
 from ._evaluate import mean
 from ._model import Model
 from ._queries import Queries, one_query, queries
-from ._settings import OWN, check_names, recipe_of, settings_of, text_of
+from ._settings import OWN, check_names, recipe_of, seed_of, settings_of, text_of
 from ._tables import Features, features
 
 if TYPE_CHECKING:
@@ -312,7 +312,11 @@ class Ranker(_Base):
         given = features(X)
         self._check_width(model, given)
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x)) or one_query(len(given.x))
-        fields: dict[str, Any] = {"model": model.number, "attribution": attribution, "sample": sample, "seed": seed}
+        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
+            raise Error(f"sample: found {sample!r}, expected a whole number from 1 on")
+        if not isinstance(attribution, str):
+            raise Error(f"attribution: found {attribution!r}, expected a text")
+        fields: dict[str, Any] = {"model": model.number, "attribution": attribution, "sample": int(sample), "seed": seed_of(seed)}
         fields["data"] = Data.of(request, given, None, of, "X").fields
         if background is not None:
             other = features(background, "background")

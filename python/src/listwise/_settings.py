@@ -42,13 +42,19 @@ def recipe_of(ranker: Any) -> dict[str, Any]:
     for name in ("measure", "scorer"):
         recipe[name] = "" if getattr(ranker, name) is None else text_of(ranker, name)
     recipe["threshold"] = text("threshold", ranker.threshold)
+    if not isinstance(ranker.transforms, (str, list, tuple)):
+        raise Error(f"transforms: found {ranker.transforms!r}, expected a list of texts")
     steps = [ranker.transforms] if isinstance(ranker.transforms, str) else list(ranker.transforms)
     recipe["transform"] = [text("transforms", step) for step in steps]
-    seed = ranker.seed
+    recipe["seed"] = seed_of(ranker.seed)
+    return recipe
+
+
+def seed_of(seed: Any) -> int:
+    """A seed, if it is one."""
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
         raise Error(f"seed: found {seed!r}, expected a whole number from 0 to 2⁶⁴ − 1")
-    recipe["seed"] = int(seed)
-    return recipe
+    return int(seed)
 
 
 @functools.cache

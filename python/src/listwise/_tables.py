@@ -168,6 +168,8 @@ def vector(value: Any, name: str) -> npt.NDArray[Any]:
 def numbers(value: Any, name: str, documents: int | None = None) -> npt.NDArray[np.float64]:
     """One number a document, shape (n,), C-contiguous."""
     if value is None:
+        if not name.endswith("y"):
+            raise Error(f"{name}: found None, expected one number a document")
         raise Error(f"{name}: requires y to be passed, but the target y is None: expected one number a document")
     array = vector(value, name)
     if array.dtype.kind not in "fiubO":
