@@ -29,6 +29,10 @@ var stages = []func(m *method.Method, kind string) bool{
 	func(_ *method.Method, kind string) bool { return kind == "net" },
 }
 
+// soonest are tried before all others, so that a short time, or many documents, still gives a ranker:
+// one pass over the data, and trees, to which scales of features are nothing.
+var soonest = []string{"regression", "lambdamart"}
+
 const (
 	settingsOf = 4 // of each method, scorer and views at most: the default, then others of its grid
 	reseeds    = 2 // further seeds of what the seed decides most
@@ -42,7 +46,7 @@ type Trial struct {
 }
 
 // catalogue returns the entries, one for each method, scorer and views, and the trials: the default
-// settings of all stages, stage by stage, then the second settings, and so on; last the further
+// settings of the soonest and of all stages, stage by stage, then the second settings, and so on; last the further
 // seeds of networks.
 func (c *Config) catalogue() ([]tune.Entry, []Trial, error) {
 	b := builder{config: c}
@@ -64,7 +68,10 @@ func (c *Config) catalogue() ([]tune.Entry, []Trial, error) {
 		}
 		lists = append(lists, list)
 	}
-	for turn := range settingsOf {
+	for _, list := range b.inOrder(lists) {
+		b.turn(list, 0)
+	}
+	for turn := 1; turn < settingsOf; turn++ {
 		for _, list := range lists {
 			b.turn(list, turn)
 		}
@@ -132,6 +139,28 @@ func (b *builder) turn(entries []int, setting int) {
 			b.trials = append(b.trials, Trial{i, s[setting].(method.Values)})
 		}
 	}
+}
+
+// inOrder returns the lists of entries with the soonest, whose scorer is not a network, in a list
+// before them.
+func (b *builder) inOrder(lists [][]int) [][]int {
+	var first []int
+	soon := func(i int) bool { return slices.Contains(soonest, b.entries[i].Method.Name) }
+	rest := [][]int{nil}
+	for k, list := range lists {
+		if k == len(lists)-1 { // networks
+			rest = append(rest, list)
+			continue
+		}
+		for _, i := range list {
+			if soon(i) {
+				first = append(first, i)
+			}
+		}
+		rest = append(rest, slices.DeleteFunc(slices.Clone(list), soon))
+	}
+	rest[0] = first
+	return rest
 }
 
 // nameOf returns the name of an entry, a plain file name such as ranknet.net.raw-rank-zscore.

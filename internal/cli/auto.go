@@ -42,8 +42,8 @@ func newAutoCommand(env *environment) *cobra.Command {
 		Use:   "auto (--data DIR|FILE | --train FILE --valid FILE [--test FILE]) --out DIR",
 		Short: "Make the best ranker that honest validation finds, in one model file",
 		Long: `Trains the methods of the catalogue, each on the raw features and on these with
-their ranks and z-scores within the query, cheap ones first, then others and their
-further settings, until the time is over; fuses those that are best on validation
+their ranks and z-scores within the query, least squares and LambdaMART first, then
+linear functions, trees and networks and their further settings, until the time is over; fuses those that are best on validation
 data, at most 20 and at most half of all, by the mean of their scores standardised
 within the query; has these learn from the validation data, too; and writes one
 model, which scores like any other.

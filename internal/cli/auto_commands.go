@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,15 @@ type autoCommands struct {
 	flags  *autoFlags
 	result *auto.Result
 	text   strings.Builder
+
+	folders []string // that models are written to
+}
+
+// into remembers the folder of a file.
+func (c *autoCommands) into(path string) {
+	if dir := filepath.Dir(path); !slices.Contains(c.folders, dir) {
+		c.folders = append(c.folders, dir)
+	}
 }
 
 // commands returns the content of commands.sh.
@@ -29,6 +39,8 @@ func (f *autoFlags) commands(r *auto.Result) (string, error) {
 	}
 	c := autoCommands{retraining: how, flags: f, result: r}
 	fmt.Fprintf(&c.text, "# %d of %d trials were done. All that is in the folder comes of\n# %s\n", r.Trials, r.Of, commandLine(c.all()...))
+	header := c.text.String()
+	c.text.Reset()
 	fmt.Fprintf(&c.text, "\n# The model, of all data:\n")
 	c.fusion(&r.Final, material{c.whole(), []*dataset.Dataset{r.Whole}}, 0, filepath.Join(f.out, modelName))
 	for k := range r.Folds {
@@ -39,7 +51,7 @@ func (f *autoFlags) commands(r *auto.Result) (string, error) {
 			c.fusion(&r.Folds[k], from, k, f.foldModel(autoSystem, r.Folds[k].Name))
 		}
 	}
-	return c.text.String(), nil
+	return header + shellLine(append([]string{"mkdir", "-p"}, c.folders...)...) + "\n" + c.text.String(), nil
 }
 
 // all returns the auto command itself, with the number of trials in place of a time.
@@ -75,9 +87,11 @@ func (c *autoCommands) fusion(of *auto.Fused, from material, fold int, model str
 				path = model
 			}
 			members = append(members, path)
+			c.into(path)
 			fmt.Fprintln(&c.text, commandLine(c.member(m, &m.Learned[j], from, fold, path)...))
 		}
 	}
+	c.into(model)
 	if len(members) > 1 {
 		args := append([]string{"fuse", "--data", from.files[0]}, c.shared(newFuseCommand(new(environment)), "missing")...)
 		args = append(args, "--rule", auto.Rule().Kind.String(), "--scale", auto.Rule().Scale.String(), "--weights", "equal", "--model", model)

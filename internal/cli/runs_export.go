@@ -177,7 +177,12 @@ func deleteRuns(env *environment, s *runs.Store, ids []int64) error {
 
 // commandLine returns a command of the program as a shell reads it.
 func commandLine(args ...string) string {
-	words := []string{"listwise"}
+	return shellLine(append([]string{"listwise"}, args...)...)
+}
+
+// shellLine returns words as a shell reads them.
+func shellLine(args ...string) string {
+	var words []string
 	for _, arg := range args {
 		if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?[]#~`!{}") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
