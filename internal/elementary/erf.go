@@ -82,7 +82,7 @@ func Erfcinv(p float64) float64 {
 // Winitzki, A handy approximation for the error function and its inverse, 2008).
 func winitzki(l float64) float64 {
 	const a = 0.147
-	b := 2/(math.Pi*a) + l/2
+	b := 2/(math.Pi*a) + float64(l/2)
 	return math.Sqrt(math.Sqrt(float64(b*b)-l/a) - b)
 }
 
