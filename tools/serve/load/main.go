@@ -39,6 +39,7 @@ type settings struct {
 	trees       int
 	only        string
 	rate        float64
+	serverOn    string
 }
 
 func main() {
@@ -52,6 +53,7 @@ func main() {
 	flag.IntVar(&s.trees, "trees", 300, "trees of the model of trees")
 	flag.StringVar(&s.only, "only", "", "one of the cases alone: json, trees or binary")
 	flag.Float64Var(&s.rate, "rate", 0, "requests a second of the open loop (default: half of what the closed loop finds)")
+	flag.StringVar(&s.serverOn, "server-on", "", "cores of the server, as taskset takes them: with taskset -c 1 before load, -server-on 0 gives each a core")
 	flag.Parse()
 	if err := s.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
@@ -116,7 +118,7 @@ func (s *settings) models(folder string) error {
 
 // served measures a load of a server that it starts and stops.
 func (s *settings) served(model string, l load) (err error) {
-	server, err := start(s.listwise, model)
+	server, err := start(s.listwise, model, s.serverOn)
 	if err != nil {
 		return err
 	}

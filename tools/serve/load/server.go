@@ -19,9 +19,14 @@ type server struct {
 	command *exec.Cmd
 }
 
-// start starts a server of a model on a free port and waits until it listens.
-func start(program, model string) (*server, error) {
-	s := &server{command: exec.Command(program, "serve", "--model", "m="+model, "--addr", "127.0.0.1:0", "--format", "json")}
+// start starts a server of a model on a free port and waits until it listens. cores are those that it
+// runs on, as taskset takes them, or empty for those of this process.
+func start(program, model, cores string) (*server, error) {
+	words := []string{program, "serve", "--model", "m=" + model, "--addr", "127.0.0.1:0", "--format", "json"}
+	if cores != "" {
+		words = append([]string{"taskset", "-c", cores}, words...)
+	}
+	s := &server{command: exec.Command(words[0], words[1:]...)}
 	log, err := s.command.StderrPipe()
 	if err != nil {
 		return nil, err
