@@ -70,7 +70,7 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 	if err != nil {
 		return err
 	}
-	if err := f.sampling.apply(&opts); err != nil {
+	if err := f.sampled(&opts); err != nil {
 		return err
 	}
 	opts.Context, opts.Note = cmd.Context(), env.noteOnce

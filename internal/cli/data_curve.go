@@ -66,7 +66,7 @@ little; where they are not, it buys more.`,
 	fl.StringVar(&f.shares, "shares", "0.05,0.1,0.2,0.5,1", "`sizes` of the samples, shares of the training queries")
 	addWhole(fl, &f.repeats, "repeats", 3, 1, "`number` of samples of each size below 1")
 	fl.StringVar(&f.judged, "judge-by", "ndcg@10", "`measure` of the test queries")
-	f.learning.addTo(cmd)
+	f.addTo(cmd)
 	return cmd
 }
 

@@ -266,7 +266,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if slices.Contains(f.train, "-") && f.valid == "-" {
 		return nil, nil, usageErrorf("--train and --valid cannot both be standard input")
 	}
-	if err := f.stopping.check(); err != nil {
+	if err := f.check(); err != nil {
 		return nil, nil, err
 	}
 	set, err := settings("set", f.set)
@@ -295,14 +295,14 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	f.widen(p, &opts)
 	p.Missing = opts.Missing
 	trainOpts := opts
-	if err := f.sampling.apply(&trainOpts); err != nil {
+	if err := f.sampled(&trainOpts); err != nil {
 		return nil, nil, err
 	}
 	data, err := env.openParts(ctx, "train", f.train, trainOpts)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, valid, err := f.stopping.divide(ctx, env, &f.learning, strings.Join(f.train, ", "), data, opts)
+	data, valid, err := f.divide(ctx, env, &f.learning, strings.Join(f.train, ", "), data, opts)
 	if err != nil {
 		return nil, nil, err
 	}

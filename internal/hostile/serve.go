@@ -175,7 +175,7 @@ func (s *server) ask(name, body string) (int, string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer r.Body.Close()
+	defer func() { _ = r.Body.Close() }() // which was only read
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return 0, err.Error()
@@ -212,7 +212,7 @@ func (s *server) raw(text []byte) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if _, err := c.Write(text); err != nil {
 		return ""
 	}
