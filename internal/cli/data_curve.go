@@ -284,8 +284,7 @@ func curveReport(points []curvePoint, by measure.Measure, queries, repeats int) 
 		r.notes[1] += fmt.Sprintf(" Below 1, means of %d samples, and sd the standard deviation over them.", repeats)
 	}
 	for _, c := range points {
-		row := []any{strconv.FormatFloat(c.Share, 'g', -1, 64), 0, 0, c.Mean, nil, nil, nil, nil, nil}
-		row[1], row[2] = int(math.Round(c.Queries)), int(math.Round(c.Documents))
+		row := []any{strconv.FormatFloat(c.Share, 'g', -1, 64), int(math.Round(c.Queries)), int(math.Round(c.Documents)), c.Mean, nil, nil, nil, nil, nil}
 		if c.Spread != nil {
 			row[4] = *c.Spread
 		}
