@@ -35,9 +35,8 @@ func newDataCurveCommand(env *environment) *cobra.Command {
 		Use:   "curve --method M --train FILE [--test FILE]",
 		Short: "Tell what more training queries are worth, by training on samples",
 		Long: `Trains a method on samples of the training queries and measures every model on the
-same test queries. A sample is chosen by a hash of the queries' ids, as by train
---sample, and is a part of the next larger; --repeats draws several of each size, by
-other hashes, and averages. Without --test every fifth query is kept for it.
+same test queries. A sample is chosen by the queries' ids, as by train --sample, and
+is a part of the next larger; --repeats draws several of each size and averages. Without --test every fifth query is kept for it.
 
 The gain is over the next smaller share, query by query, with its interval and the p
 value of the randomisation test, corrected for the number of steps (Holm). Where the

@@ -10,7 +10,7 @@ import (
 type sampling struct{ share float64 }
 
 func (s *sampling) addTo(cmd *cobra.Command, of string) {
-	cmd.Flags().Float64Var(&s.share, "sample", 1, "`share` of the queries of "+of+" to read, such as 0.1, chosen by a hash of their ids, so that files of the same queries have the same sample and a smaller share is a part of a larger; features of others take no memory")
+	cmd.Flags().Float64Var(&s.share, "sample", 1, "`share` of the queries of "+of+" to read, such as 0.1, chosen by their ids alone, so that files of the same queries have the same sample and a smaller share is a part of a larger; features of others take no memory")
 }
 
 // sampled adds the flag to the options of reading.
