@@ -24,6 +24,7 @@ func commands(env *environment) []*cobra.Command {
 		newExportCommand(env),
 		newDataCommand(env),
 		newReproduceCommand(env),
+		newBenchCommand(env),
 		newVersionCommand(env),
 	}
 }

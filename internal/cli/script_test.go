@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -9,6 +10,10 @@ import (
 
 // TestMain lets the scripts below run the real command as a process of its own.
 func TestMain(m *testing.M) {
+	ownProgram = func() ([]string, error) {
+		path, err := exec.LookPath("listwise")
+		return []string{path, path}, err
+	}
 	testscript.Main(m, map[string]func(){
 		"listwise": func() { os.Exit(Main()) },
 	})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/runs"
@@ -133,7 +134,7 @@ func (t target) checkFolder() error {
 			return usageErrorf("%s: %s is a file, expected a folder", t.flag, dir)
 		case err == nil:
 			return t.checkWritable(dir)
-		case !errors.Is(err, fs.ErrNotExist), dir == filepath.Dir(dir):
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR), dir == filepath.Dir(dir):
 			return usageErrorf("%s: %w", t.flag, err)
 		}
 	}

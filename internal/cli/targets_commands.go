@@ -87,4 +87,9 @@ func (f *reproduceFlags) targets(name string) *targets {
 	return t
 }
 
+func (f *benchFlags) targets() *targets {
+	t := new(targets)
+	return t.declare(&t.folders, "--plots", []string{f.plots}).declare(&t.folders, "--dir", []string{f.folder})
+}
+
 func demoTargets(out, html string) *targets { return new(targets).fills(out).writes("--report", html) }

@@ -42,6 +42,7 @@ var bases = []struct{ args, files string }{
 	{"runs diff 1 2", ".listwise"},
 	{"runs export --all", ".listwise"},
 	{"methods mle", ""},
+	{"bench --documents 200 --features 2 --methods mle --dir .", ""},
 }
 
 // values are given to every flag.

@@ -1,0 +1,199 @@
+// Package bench measures on the machine at hand what the program costs: time, processor time
+// and memory of reading, training by each method, scoring and measuring, at several numbers of
+// documents; how these grow; and what follows for more documents than were tried.
+//
+// Start reading at [Run]. Every figure is of a whole process, which the package starts
+// ([Usage]): what a user would wait for and pay. works.go has what is measured, machine.go
+// the machine's own speeds, growth.go slopes, plan.go the extrapolation. The package knows
+// the program by its command line alone.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Config says what to measure.
+type Config struct {
+	Program   []string // path of the program and its name as an argument
+	Documents []int    // ascending
+	Features  int
+	Works     []Work
+	Folder    string        // for data and models; what is written there is removed
+	Longest   time.Duration // of one process; one that takes longer is ended, and larger sizes are left out
+
+	// Observe, if not nil, is called before every work, with the number of those done.
+	Observe func(done, total int, what string)
+}
+
+// Docs is the number of documents a query of the data that are measured on, on average.
+const Docs = 100
+
+// Point is what a work cost at one size.
+type Point struct {
+	Documents int     `json:"documents"`
+	Seconds   float64 `json:"seconds"`     // of the longer process
+	CPU       float64 `json:"cpu_seconds"` // of its threads
+	Memory    int64   `json:"peak_bytes"`  // resident, with what is mapped; 0 where the system does not tell
+	Passes    int     `json:"passes"`      // of the longer process; 0 for what has none
+
+	// Setup and Pass are seconds, SetupCPU and PassCPU processor seconds: the time is Setup and
+	// Pass for every pass. Without passes all is Setup.
+	Setup    float64 `json:"setup_seconds"`
+	Pass     float64 `json:"pass_seconds"`
+	SetupCPU float64 `json:"setup_cpu_seconds"`
+	PassCPU  float64 `json:"pass_cpu_seconds"`
+}
+
+// Series is a work at all sizes.
+type Series struct {
+	Work   Work    `json:"work"`
+	Points []Point `json:"points"`
+
+	// Left says why there are not as many points as sizes, "" if there are.
+	Left string `json:"left_out,omitempty"`
+}
+
+// Result is what [Run] returns.
+type Result struct {
+	Machine  Machine  `json:"machine"`
+	Features int      `json:"features"`
+	Bytes    []int64  `json:"cache_bytes"` // of the cache file, at each size
+	Series   []Series `json:"series"`
+}
+
+// Run measures all works at all sizes, one process at a time.
+func Run(ctx context.Context, c Config) (*Result, error) {
+	dir, err := os.MkdirTemp(c.Folder, "listwise-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)                       //nolint:errcheck // temporary files
+	if dir, err = filepath.Abs(dir); err != nil { // the processes have a working folder of their own
+		return nil, err
+	}
+	r := &Result{Features: c.Features, Series: make([]Series, len(c.Works))}
+	for i, w := range c.Works {
+		r.Series[i].Work = w
+	}
+	for i, n := range c.Documents {
+		at := size{Config: &c, dir: filepath.Join(dir, strconv.Itoa(n)), documents: n, step: i}
+		if err := at.measure(ctx, r); err != nil {
+			return nil, fmt.Errorf("%d documents: %w", n, err)
+		}
+	}
+	return r, nil
+}
+
+// size is one number of documents.
+type size struct {
+	*Config
+	dir       string // of its own
+	documents int
+	step      int // its place among the sizes
+}
+
+func (s *size) measure(ctx context.Context, r *Result) error {
+	if err := os.Mkdir(s.dir, 0o777); err != nil {
+		return err
+	}
+	defer os.RemoveAll(s.dir) //nolint:errcheck // temporary files
+	s.observe(0, "making data")
+	queries := max(2, s.documents/Docs)
+	data := []string{"data", "synth", "--shape", "ohsumed", "--queries", strconv.Itoa(queries), "--docs", strconv.Itoa(Docs),
+		"--features", strconv.Itoa(s.Features), "--max-memory", "1000000", "--out", s.file(dataFile), "--format", "json"}
+	made, _, err := s.run(ctx, data)
+	if err != nil {
+		return err
+	}
+	if s.documents = made.documents; s.documents == 0 {
+		return fmt.Errorf("%v: found no number of documents in what it printed", data)
+	}
+	info, err := os.Stat(s.file(dataFile))
+	if err != nil {
+		return err
+	}
+	r.Bytes = append(r.Bytes, info.Size())
+	for i := range r.Series {
+		series := &r.Series[i]
+		s.observe(i, series.Work.Name)
+		if err := s.point(ctx, series); err != nil {
+			return err
+		}
+	}
+	if s.step < len(s.Documents)-1 {
+		return nil
+	}
+	// Last of all: a child's peak of memory is at least its parent's when it was started.
+	r.Machine, err = measureMachine(s.file(dataFile))
+	return err
+}
+
+func (s *size) observe(done int, what string) {
+	if s.Observe != nil {
+		s.Observe(s.step*len(s.Works)+done, len(s.Documents)*len(s.Works), fmt.Sprintf("%s, %d documents", what, s.documents))
+	}
+}
+
+// point measures a work, unless a smaller size took too long.
+func (s *size) point(ctx context.Context, series *Series) error {
+	w := &series.Work
+	if series.Left != "" {
+		return nil
+	}
+	if w.Most > 0 && s.documents > w.Most {
+		series.Left = fmt.Sprintf("%s: not measured beyond %d documents", w.Name, w.Most)
+		return nil
+	}
+	p, err := s.cost(ctx, w)
+	if err == nil {
+		series.Points = append(series.Points, p)
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	series.Left = fmt.Sprintf("%s: not measured from %d documents: %v", w.Name, s.documents, err)
+	return nil
+}
+
+// cost runs a work with few passes and with many, or once if it has none.
+func (s *size) cost(ctx context.Context, w *Work) (Point, error) {
+	p := Point{Documents: s.documents}
+	many, use, err := s.run(ctx, s.arguments(w, w.Many))
+	if err != nil {
+		return p, err
+	}
+	p.Seconds, p.CPU, p.Memory = use.Seconds, use.CPU, use.Memory
+	p.Setup, p.SetupCPU = p.Seconds, p.CPU
+	if w.Knob == "" {
+		return p, nil
+	}
+	p.Passes = many.passes(w)
+	few, less, err := s.run(ctx, s.arguments(w, w.Few))
+	if err != nil {
+		return p, err
+	}
+	p.Setup, p.Pass = divide(few.passes(w), less.Seconds, p.Passes, use.Seconds)
+	p.SetupCPU, p.PassCPU = divide(few.passes(w), less.CPU, p.Passes, use.CPU)
+	return p, nil
+}
+
+// divide returns the two costs of which few and many passes took these times: before the first
+// pass, and of each. Neither is negative, and with as many passes all is theirs.
+func divide(few int, shorter float64, many int, longer float64) (setup, pass float64) {
+	if many <= 0 {
+		return longer, 0
+	}
+	if many > few {
+		pass = max(0, (longer-shorter)/float64(many-few))
+	} else {
+		pass = longer / float64(many)
+	}
+	pass = min(pass, longer/float64(many))
+	return max(0, longer-float64(float64(many)*pass)), pass
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package bench
+
+import "os"
+
+func forget(*os.File) (bool, error) { return false, nil }

@@ -1,0 +1,51 @@
+package bench
+
+import "github.com/listwise/listwise/internal/elementary"
+
+// Plan is what a work is expected to take for a number of documents: the figures of the largest
+// size that was measured, times the ratio of the numbers of documents, to the power of the
+// measured growth where that is above 1.
+type Plan struct {
+	Name      string  `json:"name"`
+	Documents float64 `json:"documents"`
+	Passes    int     `json:"passes"`
+	Disk      float64 `json:"cache_bytes"`
+	Memory    float64 `json:"peak_bytes"` // with the whole of the data resident
+	Hours     float64 `json:"hours"`      // on a machine like this one
+	CoreHours float64 `json:"core_hours"` // Hours times the machine's cores
+	Bound     string  `json:"bound"`      // what the time is of: arithmetic, or disk where the data do not fit into memory
+
+	// Beyond is the number of documents over the largest number measured: how far this is an
+	// extrapolation.
+	Beyond float64 `json:"times_measured"`
+}
+
+// growthTold is the growth from which it is taken for more than noise.
+const growthTold = 1.05
+
+// Plan returns the plan of a series for a number of documents on machines of this kind with so
+// many bytes of memory. A series that has no points has none.
+func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
+	if len(s.Points) == 0 {
+		return Plan{}, false
+	}
+	last := s.Points[len(s.Points)-1]
+	ratio := documents / float64(last.Documents)
+	time := ratio
+	if slope, _ := s.Growth(); slope > growthTold && ratio > 1 {
+		time = elementary.Pow(ratio, slope)
+	}
+	p := Plan{
+		Name: s.Work.Name, Documents: documents, Passes: s.Work.Usual, Beyond: ratio, Bound: "arithmetic",
+		Disk:   float64(r.Bytes[len(s.Points)-1]) * ratio,
+		Memory: float64(last.Memory) * ratio,
+		Hours:  (last.Setup + float64(float64(s.Work.Usual)*last.Pass)) * time / 3600,
+	}
+	if memory > 0 && p.Memory > memory && r.Machine.Disk > 0 {
+		if reading := float64(max(1, p.Passes)) * p.Disk / r.Machine.Disk / 3600; reading > p.Hours {
+			p.Hours, p.Bound = reading, "disk"
+		}
+	}
+	p.CoreHours = p.Hours * float64(r.Machine.Cores)
+	return p, true
+}
