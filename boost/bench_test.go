@@ -12,12 +12,18 @@ import (
 // ohsumed returns generated data of the shape of OHSUMED's training data of a fold.
 func ohsumed(b *testing.B) *dataset.Dataset {
 	b.Helper()
+	return ofShape(b, 63)
+}
+
+// ofShape returns as many queries of OHSUMED's shape.
+func ofShape(b *testing.B, queries int) *dataset.Dataset {
+	b.Helper()
 	shape, err := synth.Lookup("ohsumed")
 	if err != nil {
 		b.Fatal(err)
 	}
 	o := shape.Defaults
-	o.Queries = 63
+	o.Queries = queries
 	d, err := shape.Generate(o)
 	if err != nil {
 		b.Fatal(err)
@@ -47,6 +53,24 @@ func BenchmarkRankBoost(b *testing.B) {
 				b.StartTimer()
 			}
 			b.ReportMetric(float64(rounds)/float64(floor), "x-floor")
+		})
+	}
+}
+
+// BenchmarkRankBoostManyDocuments measures ten rounds and what comes before them on some 150,000
+// documents, by a largeSearch and by a search.
+func BenchmarkRankBoostManyDocuments(b *testing.B) {
+	d := ofShape(b, 1000)
+	for name, docs := range map[string]int{"large": 1, "search": 1 << 30} {
+		b.Run(name, func(b *testing.B) {
+			setManyDocs(b, docs)
+			b.ReportAllocs()
+			for b.Loop() {
+				r := newRankBoost(b, d, Options{Workers: 1, Up: true}, false)
+				for range 10 {
+					r.Next()
+				}
+			}
 		})
 	}
 }

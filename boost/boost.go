@@ -4,7 +4,8 @@
 // Start reading at [RankBoost], [FRank] and [AdaRank]: each is made from a data set, and
 // its Next adds one round at a time, so that the caller decides when to stop. arrange.go
 // and columns.go hold what the first two share: pairs of documents without a matrix of
-// pairs, and for every document and feature the number of thresholds below its value. [Standings]
+// pairs, and for every document and feature the number of thresholds below its value; large.go finds the
+// same weak rankers among many documents in less time and memory. [Standings]
 // measures scores that change a little every round. The package must not depend on
 // hyperparameters' names, validation data or model files.
 package boost
@@ -51,6 +52,7 @@ type Round struct {
 type sum struct {
 	documents *arrangement
 	search    *search
+	large     *largeSearch // instead, if not nil
 
 	scores    []float64   // H, by document
 	potential []float64   // of the edges, by document
@@ -58,7 +60,7 @@ type sum struct {
 	buffers   [][]float64 // one a worker
 }
 
-// newSum returns an empty sum over a data set. Each worker's buffer holds 3n + more
+// newSum returns an empty sum over a data set, without a search. Each worker's buffer holds 3n + more
 // numbers, where n is the documents of the longest query. The error is ErrNoPairs.
 func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	a := arrange(d, o.PerQuery)
@@ -68,7 +70,6 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	n := len(a.rows)
 	s := sum{
 		documents: a,
-		search:    newSearch(newColumns(d, a.rows, o.Cuts, o.Workers), o.Up, o.Workers),
 		scores:    make([]float64, n),
 		potential: make([]float64, n),
 		above:     make([]bool, n),
@@ -80,11 +81,33 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	return s, nil
 }
 
+// makeSearch makes the search, which begins with the potentials. All says that the best weak ranker of
+// every column is asked for.
+func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
+	if rows := s.documents.rows; !all && len(rows) >= manyDocs && len(rows) < first {
+		s.large = newLargeSearch(d, rows, o, s.potential)
+		return
+	}
+	s.search = newSearch(newColumns(d, s.documents.rows, o.Cuts, o.Workers), o.Up, o.Workers)
+}
+
+// find returns the best weak ranker; see search.run.
+func (s *sum) find() (best candidate, ok bool) {
+	if s.large != nil {
+		return s.large.run(s.potential)
+	}
+	return s.search.run(s.potential)
+}
+
 // Queries returns the number of queries that have pairs.
 func (s *sum) Queries() int { return len(s.documents.queries) }
 
 // split notes which documents a weak ranker puts above its threshold.
 func (s *sum) split(c candidate) {
+	if s.large != nil {
+		s.large.split(s.above, c)
+		return
+	}
 	column := &s.search.columns[c.column]
 	for i := range s.above {
 		s.above[i] = column.bin(i) > c.cut
@@ -101,7 +124,12 @@ func (s *sum) add(alpha float64) {
 }
 
 // stump returns the weak ranker of a candidate.
-func (s *sum) stump(c candidate) scorer.Stump { return s.search.columns[c.column].stump(c.cut) }
+func (s *sum) stump(c candidate) scorer.Stump {
+	if s.large != nil {
+		return s.large.stump(c)
+	}
+	return s.search.columns[c.column].stump(c.cut)
+}
 
 // leastRatio bounds the ratio of the weights of badly and well ordered pairs from
 // below, and so every α by about 14 where a weak ranker makes no mistake.

@@ -220,6 +220,7 @@ func TestWideColumn(t *testing.T) {
 	for i := range x {
 		x[i], grades[i] = float32(rng.IntN(1<<23)), float64(rng.IntN(2))
 	}
+	setManyDocs(t, docs+1)
 	r, err := NewRankBoost(datatest.Queries(t, datatest.Query{Grades: grades, X: x}), Options{}, false)
 	if err != nil {
 		t.Fatal(err)

@@ -103,6 +103,7 @@ func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 		b.queries[i].levels = &s.documents.queries[i]
 	}
 	b.weigh()
+	b.makeSearch(d, o.Options, o.Search != ByGradient)
 	return b, nil
 }
 
@@ -112,7 +113,7 @@ func (b *FRank) Loss() float64 { return b.loss }
 // Next adds a weak ranker. ok is false, and nothing added, if none has an edge. The
 // loss may grow where α is that of the formula.
 func (b *FRank) Next() (round Round, ok bool) {
-	best, ok := b.search.run(b.potential)
+	best, ok := b.find()
 	if !ok {
 		return Round{}, false
 	}

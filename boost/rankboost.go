@@ -59,6 +59,7 @@ func NewRankBoost(d *dataset.Dataset, o Options, exact bool) (*RankBoost, error)
 	}
 	b := &RankBoost{sum: s, exact: exact, workers: o.Workers, sums: make([]float64, s.Queries()), others: make([]float64, s.Queries())}
 	b.weigh()
+	b.makeSearch(d, o, false)
 	return b, nil
 }
 
@@ -67,7 +68,7 @@ func (b *RankBoost) Loss() float64 { return elementary.Exp(b.logLoss) }
 
 // Next adds a weak ranker. ok is false, and nothing added, if none has an edge.
 func (b *RankBoost) Next() (round Round, ok bool) {
-	best, ok := b.search.run(b.potential)
+	best, ok := b.find()
 	if !ok {
 		return Round{}, false
 	}

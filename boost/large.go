@@ -1,0 +1,336 @@
+package boost
+
+import (
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/kernel"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/scorer"
+)
+
+// manyDocs is the number of documents from which RankBoost and FRank by gradients have a
+// largeSearch: fewer are searched faster than bounds are made.
+var manyDocs = 1 << 16
+
+// largeSearch finds what search.run finds, the same bits included, for many documents. It has a
+// byte a cell, the code of the value's bin, of at most 256 with about as many documents each, and
+// looks at the exact values only of the few columns that may have the best weak ranker.
+//
+// A round adds up the potentials of every bin, and so knows the edges at the bins' ends. Within a
+// bin the edge rises above that of its upper end by at most what it rose when the bin was last
+// looked at, plus what the potentials of its documents have grown by since, round by round: they
+// change little from one to the next. These ceilings say which columns cannot have the best weak
+// ranker. Of the others, the highest ceiling first, the bins that reach up to the best are looked
+// at again, and if the ceiling stays the highest, the column is searched as search does.
+//
+// What a document adds to its bins is a whole number, 40 bits for the potential and 24 for its
+// growth: one addition a cell, with the same sum in any order.
+type largeSearch struct {
+	data    *dataset.Dataset
+	rows    []int
+	up      bool
+	workers int
+
+	columns []largeColumn // one a feature
+	words   []uint64      // codes of groupColumns columns a word, by group and document
+
+	potential []float64 // of the last round
+	sums      []uint64  // what a document adds
+	fresh     bool      // all columns were searched for these potentials
+
+	sorter sorter
+	orders orders
+	bin    []uint32 // order of a bin that is looked at
+}
+
+// groupColumns is the number of columns of a group: the bytes of a word.
+const groupColumns = 8
+
+// keptOrders is the number of columns whose orders are kept, four bytes a document each.
+const keptOrders = 2 * groupColumns
+
+// groupBins are sums by column of a group and code.
+type groupBins [groupColumns][256]uint64
+
+// newLargeSearch prepares a search that begins with the given potentials.
+func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float64) *largeSearch {
+	groups, n := (d.Features+groupColumns-1)/groupColumns, len(rows)
+	s := &largeSearch{
+		data: d, rows: rows, up: o.Up, workers: o.Workers,
+		columns: make([]largeColumn, d.Features), words: block.NewWords(groups * n),
+		potential: slices.Clone(potential), sums: make([]uint64, n), fresh: true,
+	}
+	sorters := make([]sorter, parallel.Workers(o.Workers, groups))
+	loaded := make([][]uint32, len(sorters))
+	parallel.For(groups, o.Workers, func(worker, g int) {
+		if loaded[worker] == nil {
+			loaded[worker] = make([]uint32, groupColumns*n)
+		}
+		s.begin(g, loaded[worker], &sorters[worker], o.Cuts)
+	})
+	s.sorter = sorters[0]
+	for _, memory := range loaded {
+		for ; len(memory) > 0; memory = memory[n:] {
+			s.orders.add(memory[:n:n])
+		}
+	}
+	for len(s.orders.slots) < keptOrders {
+		s.orders.add(make([]uint32, n))
+	}
+	return s
+}
+
+// begin chooses the bins of a group's columns and searches them.
+func (s *largeSearch) begin(group int, loaded []uint32, sort *sorter, cuts int) {
+	n, from := len(s.rows), group*groupColumns
+	to := min(from+groupColumns, s.data.Features)
+	x, width := s.data.X(), s.data.Features
+	for i, row := range s.rows {
+		for k, v := range x[row*width+from : row*width+to] {
+			loaded[k*n+i] = math.Float32bits(v)
+		}
+	}
+	words := s.words[group*n : (group+1)*n]
+	for f := from; f < to; f++ {
+		order, c := loaded[(f-from)*n:(f-from+1)*n], &s.columns[f]
+		sorted := sort.sort(order, nil)
+		low, high := s.value(f, uint32(sorted[0])), s.value(f, uint32(sorted[n-1]))
+		if low == high {
+			continue
+		}
+		c.varies, c.ceiling = true, math.Inf(1)
+		if cuts > 0 && different(sorted) > cuts+1 {
+			c.cuts = spaced(low, high, cuts)
+			sorted = sort.sort(order, c.cuts)
+		}
+		putOrder(order, sorted)
+		c.choose(order)
+		c.code(order, words, 8*(f-from))
+		s.search(f, order, s.potential)
+	}
+}
+
+// value returns a document's value of a feature.
+func (s *largeSearch) value(f int, doc uint32) float32 {
+	return s.data.X()[s.rows[doc]*s.data.Features+f]
+}
+
+// run is search.run. The candidate's column is a feature; in place of a cut it has a threshold.
+func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
+	least := math.Inf(-1)
+	if !s.fresh {
+		least = s.bound(potential)
+	}
+	for {
+		f := s.highest(max(least, sizeOf(best.edge, s.up)))
+		if f < 0 {
+			break
+		}
+		c := &s.columns[f]
+		if !s.fresh {
+			if !c.looked && s.look(f, max(least, sizeOf(best.edge, s.up)), potential) {
+				continue
+			}
+			s.search(f, s.order(f), potential)
+		}
+		c.done = true
+		of, most := sizeOf(c.best.edge, s.up), sizeOf(best.edge, s.up)
+		if of > most || of == most && of > 0 && f < best.column {
+			best = c.best
+		}
+	}
+	s.fresh = false
+	return best, sizeOf(best.edge, s.up) > leastEdge
+}
+
+// highest returns the column of the highest ceiling that is not done, if that is not below least,
+// or −1.
+func (s *largeSearch) highest(least float64) int {
+	highest := -1
+	for f := range s.columns {
+		if c := &s.columns[f]; c.varies && !c.done && c.ceiling >= least {
+			highest, least = f, c.ceiling
+		}
+	}
+	return highest
+}
+
+// look looks at the documents of the bins of a column that may reach least, and lowers its ceiling. It
+// returns false where searching the column is the lesser work.
+func (s *largeSearch) look(f int, least float64, potential []float64) bool {
+	const part = 8 // of the documents are more work than that
+	c := &s.columns[f]
+	c.looked = true
+	marks, docs := c.reaching(least, s.up)
+	if s.orders.has(f) {
+		order, _ := s.orders.of(f)
+		c.lookInOrder(&marks, order, potential, s.up)
+	} else if docs > len(s.rows)/part {
+		return false
+	} else if docs > 0 {
+		s.lookByCode(f, &marks, potential)
+	}
+	c.raise(s.up)
+	return true
+}
+
+// lookByCode looks at the marked bins of a column whose order is not there.
+func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
+	c, keys, n := &s.columns[f], s.sorter.keys[:0], len(s.rows)
+	words, shift := s.words[f/groupColumns*n:][:n], 8*(f%groupColumns)
+	for i, w := range words {
+		if marks[uint8(w>>shift)] {
+			keys = append(keys, uint64(kernel.AscendingKey(s.value(f, uint32(i))))<<32|uint64(i))
+		}
+	}
+	slices.Sort(keys)
+	for len(keys) > 0 {
+		code := uint8(words[uint32(keys[0])] >> shift)
+		n := int(c.docs[code])
+		s.bin = slices.Grow(s.bin[:0], n)[:n]
+		putOrder(s.bin, keys[:n])
+		c.look(int(code), s.bin, potential, s.up)
+		keys = keys[n:]
+	}
+}
+
+// order returns the documents by increasing value of a column.
+func (s *largeSearch) order(f int) []uint32 {
+	order, there := s.orders.of(f)
+	if !there {
+		x, width := s.data.X()[f:], s.data.Features
+		for i, row := range s.rows {
+			order[i] = math.Float32bits(x[row*width])
+		}
+		putOrder(order, s.sorter.sort(order, s.columns[f].cuts))
+	}
+	return order
+}
+
+// search finds a column's best weak ranker as greatest does: the potentials of documents of one
+// value are added up in the order of documents, and these sums from the highest value down.
+func (s *largeSearch) search(f int, order []uint32, potential []float64) {
+	c := &s.columns[f]
+	c.rise, c.grown, c.best = [256]float64{}, [256]float64{}, candidate{column: f}
+	code, below := c.codes-1, len(order)-int(c.docs[c.codes-1])
+	size, edge, base := math.Inf(-1), 0.0, 0.0
+	for to := len(order); to > 0; {
+		if to == below {
+			code--
+			below, base = below-int(c.docs[code]), edge
+		}
+		if to < len(order) {
+			c.rise[code] = max(c.rise[code], sizeOf(edge-base, s.up))
+			if of := sizeOf(edge, s.up); of >= size {
+				size, c.best.edge, c.best.cut = of, edge, to
+			}
+		}
+		from := runStart(order, to)
+		var sum float64
+		for _, doc := range order[from:to] {
+			sum += potential[doc&^first]
+		}
+		edge += sum
+		to = from
+	}
+	c.best.threshold = s.value(f, order[c.best.cut-1]&^first)
+	if c.cuts != nil {
+		c.best.threshold = c.cuts[interval(c.cuts, c.best.threshold)]
+	}
+}
+
+// split is sum.split for what run returned last: the documents above the cut of the order.
+func (s *largeSearch) split(above []bool, c candidate) {
+	clear(above)
+	for _, doc := range s.order(c.column)[c.cut:] {
+		above[doc&^first] = true
+	}
+}
+
+func (s *largeSearch) stump(c candidate) scorer.Stump {
+	return scorer.Stump{Feature: c.column, Threshold: c.threshold}
+}
+
+// bound sets the columns' ceilings, and returns a number that the best edge is not below.
+func (s *largeSearch) bound(potential []float64) (least float64) {
+	u := s.addends(potential)
+	groups := len(s.words) / len(s.rows)
+	bins := make([]groupBins, parallel.Workers(s.workers, groups))
+	parallel.For(groups, s.workers, func(worker, g int) {
+		sums := &bins[worker]
+		*sums = groupBins{}
+		sums.add(s.words[g*len(s.rows):(g+1)*len(s.rows)], s.sums)
+		for f := g * groupColumns; f < min((g+1)*groupColumns, len(s.columns)); f++ {
+			s.columns[f].bound(&sums[f%groupColumns], u, s.up)
+		}
+	})
+	for f := range s.columns {
+		for _, edge := range s.columns[f].edges[:s.columns[f].codes] {
+			least = max(least, sizeOf(edge, s.up)-u.error)
+		}
+	}
+	return least
+}
+
+// add adds what documents add to their bins.
+func (b *groupBins) add(words, sums []uint64) {
+	sums = sums[:len(words)]
+	for i, w := range words {
+		v := sums[i]
+		b[0][uint8(w)] += v
+		b[1][uint8(w>>8)] += v
+		b[2][uint8(w>>16)] += v
+		b[3][uint8(w>>24)] += v
+		b[4][uint8(w>>32)] += v
+		b[5][uint8(w>>40)] += v
+		b[6][uint8(w>>48)] += v
+		b[7][uint8(w>>56)] += v
+	}
+}
+
+// units are what the whole numbers count, and how far an edge from them may be below one from
+// the potentials, which are added up with rounding, too.
+type units struct{ potential, growth, error float64 }
+
+// Bits of what a document adds. Sums of the potentials have a sign, those of the growth are the
+// lower bits.
+const (
+	potentialBits = 40
+	growthBits    = 64 - potentialBits
+)
+
+// addends sets what documents add, and takes over the potentials.
+func (s *largeSearch) addends(potential []float64) units {
+	var mass, growth float64
+	for i, p := range potential {
+		mass += math.Abs(p)
+		growth += max(0, sizeOf(p-s.potential[i], s.up))
+	}
+	// Whole numbers are rounded towards 0 by less than 1 a document, so that no sum is greater
+	// than what they are parts of.
+	const least = 1e-290
+	u := units{
+		potential: max(mass/(1<<(potentialBits-2)), least),
+		growth:    max(growth/(1<<growthBits-1<<8), least),
+	}
+	n := float64(len(potential))
+	u.error = 1.01*float64(n*u.potential) + float64(n*mass*0x1p-50)
+	perPotential, perGrowth := 1/u.potential, 1/u.growth
+	for i, p := range potential {
+		grown := max(0, sizeOf(p-s.potential[i], s.up))
+		s.sums[i] = uint64(int64(p*perPotential))<<growthBits + uint64(grown*perGrowth)
+	}
+	copy(s.potential, potential)
+	return u
+}
+
+// sizeOf is what is maximised of an edge.
+func sizeOf(edge float64, up bool) float64 {
+	if up {
+		return edge
+	}
+	return math.Abs(edge)
+}

@@ -1,0 +1,257 @@
+package boost
+
+import (
+	"math"
+	"slices"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// largeColumn is a feature of a largeSearch.
+type largeColumn struct {
+	varies bool
+	cuts   []float32 // the thresholds where they are not the values, else nil
+
+	// Bins, by code.
+	codes int
+	docs  [256]uint32
+	parts [256]bool // thresholds lie within the bin
+
+	// By code: the edge at the bin's upper end in this round; how far an edge within the bin was
+	// above it when the bin was last looked at (away from 0, for both directions); and what the
+	// potentials have grown by since.
+	edges, rise, grown [256]float64
+
+	error   float64 // of the edges
+	ceiling float64 // no edge is above; +Inf before the first round
+	looked  bool    // in this round, at the bins that reach highest
+	done    bool    // searched in this round
+	best    candidate
+}
+
+// choose chooses bins of whole runs with about as many documents each.
+func (c *largeColumn) choose(order []uint32) {
+	share := uint32(1)
+	if runs(order) > 256 {
+		share = uint32((len(order) + 255) / 256)
+	}
+	c.codes = 1
+	for from := 0; from < len(order); {
+		to := runEnd(order, from)
+		if c.docs[c.codes-1] >= share && c.codes < 256 {
+			c.codes++
+		}
+		c.parts[c.codes-1] = c.docs[c.codes-1] > 0
+		c.docs[c.codes-1] += uint32(to - from)
+		from = to
+	}
+}
+
+// code puts the codes into words at a shift.
+func (c *largeColumn) code(order []uint32, words []uint64, shift int) {
+	for code, n := range c.docs[:c.codes] {
+		for _, doc := range order[:n] {
+			words[doc&^first] |= uint64(code) << shift
+		}
+		order = order[n:]
+	}
+}
+
+// bound sets the edges and the ceiling from the sums of a round.
+func (c *largeColumn) bound(sums *[256]uint64, u units, up bool) {
+	var edge int64
+	for code := c.codes - 1; code >= 0; code-- {
+		growth := sums[code] & (1<<growthBits - 1)
+		c.grown[code] += float64(growth+uint64(c.docs[code])) * u.growth
+		c.edges[code] = float64(edge) * u.potential
+		edge += int64(sums[code]) >> growthBits
+	}
+	c.error, c.looked, c.done = u.error, false, false
+	c.raise(up)
+}
+
+// raise sets the ceiling to the highest of the bins'.
+func (c *largeColumn) raise(up bool) {
+	c.ceiling = math.Inf(-1)
+	for code := range c.codes {
+		c.ceiling = max(c.ceiling, c.reach(code, up))
+	}
+}
+
+// reach returns the ceiling of a bin.
+func (c *largeColumn) reach(code int, up bool) float64 {
+	reach := sizeOf(c.edges[code], up) + c.error
+	if c.parts[code] {
+		reach += c.rise[code] + c.grown[code]
+	}
+	return reach
+}
+
+// reaching marks the bins that thresholds lie within and whose ceilings are not below least, and
+// returns the number of their documents.
+func (c *largeColumn) reaching(least float64, up bool) (marks [256]bool, docs int) {
+	for code := range c.codes {
+		if c.parts[code] && c.reach(code, up) >= least {
+			marks[code] = true
+			docs += int(c.docs[code])
+		}
+	}
+	return marks, docs
+}
+
+// lookInOrder looks at the marked bins, given the column's order.
+func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []float64, up bool) {
+	for code, n := range c.docs[:c.codes] {
+		if marks[code] {
+			c.look(code, order[:n], potential, up)
+		}
+		order = order[n:]
+	}
+}
+
+// look sets how far edges rise within a bin, given the order of its documents.
+func (c *largeColumn) look(code int, order []uint32, potential []float64, up bool) {
+	c.rise[code], c.grown[code] = 0, 0
+	var rise float64
+	for i := len(order) - 1; i > 0; i-- {
+		rise += potential[order[i]&^first]
+		if order[i] >= first {
+			c.rise[code] = max(c.rise[code], sizeOf(rise, up))
+		}
+	}
+}
+
+// first marks, in an order of documents, those that are the first of a run: of equal values, or of
+// values between the same thresholds.
+const first = 1 << 31
+
+// runEnd returns where the run ends that begins at from.
+func runEnd(order []uint32, from int) int {
+	to := from + 1
+	for to < len(order) && order[to] < first {
+		to++
+	}
+	return to
+}
+
+// runStart returns where the run begins that ends at to.
+func runStart(order []uint32, to int) int {
+	from := to - 1
+	for order[from] < first {
+		from--
+	}
+	return from
+}
+
+// runs returns the number of runs.
+func runs(order []uint32) (n int) {
+	for _, doc := range order {
+		n += int(doc >> 31)
+	}
+	return n
+}
+
+// interval returns the number of thresholds below a value.
+func interval(cuts []float32, v float32) int {
+	below, _ := slices.BinarySearch(cuts, v)
+	return below
+}
+
+// sorter sorts columns, in memory of its own.
+type sorter struct{ keys, spare []uint64 }
+
+// sort returns the documents by value, given the bits of these, and those of equal value in order:
+// a key of the value in the upper half, the document in the lower. With cuts the key is the
+// number of these below the value. The result is valid until the next call.
+func (s *sorter) sort(values []uint32, cuts []float32) []uint64 {
+	const digitBits, digits, passes = 11, 1 << 11, 3
+	if len(s.keys) != len(values) {
+		s.keys, s.spare = make([]uint64, len(values)), make([]uint64, len(values))
+	}
+	var counts [passes][digits]uint32
+	for i, bits := range values {
+		v := math.Float32frombits(bits)
+		key := kernel.AscendingKey(v)
+		if cuts != nil {
+			key = uint32(interval(cuts, v))
+		}
+		s.keys[i] = uint64(key)<<32 | uint64(uint32(i))
+		counts[0][key%digits]++
+		counts[1][key>>digitBits%digits]++
+		counts[2][key>>(2*digitBits)]++
+	}
+	for pass := range passes {
+		shift, starts, at := 32+pass*digitBits, &counts[pass], uint32(0)
+		if starts[s.keys[0]>>shift%digits] == uint32(len(values)) {
+			continue
+		}
+		for d, n := range starts {
+			starts[d], at = at, at+n
+		}
+		for _, key := range s.keys {
+			d := key >> shift % digits
+			s.spare[starts[d]] = key
+			starts[d]++
+		}
+		s.keys, s.spare = s.spare, s.keys
+	}
+	return s.keys
+}
+
+// different returns the number of different keys.
+func different(sorted []uint64) int {
+	n := 1
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i]>>32 != sorted[i-1]>>32 {
+			n++
+		}
+	}
+	return n
+}
+
+// putOrder keeps the documents of sorted keys.
+func putOrder(order []uint32, sorted []uint64) {
+	for i, key := range sorted {
+		order[i] = uint32(key)
+		if i == 0 || key>>32 != sorted[i-1]>>32 {
+			order[i] |= first
+		}
+	}
+}
+
+// orders are those of the columns that were searched last: boosting often returns to a column.
+type orders struct {
+	slots []slot
+	clock int
+}
+
+type slot struct {
+	column int // −1 if it is empty
+	used   int // when
+	order  []uint32
+}
+
+// add adds memory for one.
+func (o *orders) add(memory []uint32) { o.slots = append(o.slots, slot{column: -1, order: memory}) }
+
+// has reports whether a column's order is there.
+func (o *orders) has(column int) bool {
+	return slices.ContainsFunc(o.slots, func(s slot) bool { return s.column == column })
+}
+
+// of returns a column's order, or the memory for it, in place of the one that was used least recently.
+func (o *orders) of(column int) (order []uint32, there bool) {
+	o.clock++
+	oldest := 0
+	for i := range o.slots {
+		if o.slots[i].column == column {
+			o.slots[i].used = o.clock
+			return o.slots[i].order, true
+		}
+		if o.slots[i].used < o.slots[oldest].used {
+			oldest = i
+		}
+	}
+	o.slots[oldest].column, o.slots[oldest].used = column, o.clock
+	return o.slots[oldest].order, false
+}
