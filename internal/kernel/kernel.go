@@ -1,8 +1,8 @@
 // Package kernel holds the vector loops that take most of the time of training, and of
 // scoring with trees. Every function exists as portable Go, the reference, and on amd64 with
-// AVX2 (those of trees, with AVX-512 too) as generated assembly chosen when the program starts;
-// both give the same bits, for any alignment of the slices, so that a model does not depend
-// on the machine. (Only the payload of a NaN is unspecified.) The build tag noasm leaves the
+// AVX2 (those of trees, with AVX-512 too) as generated assembly chosen when the program starts,
+// most on arm64 with NEON; all give the same bits, for any alignment of the slices, so that a
+// model does not depend on the machine. (Only the payload of a NaN is unspecified.) The build tag noasm leaves the
 // assembly out.
 //
 // Start reading at dot.go: the other files follow its pattern of an exported
@@ -19,7 +19,7 @@ package kernel
 
 import "fmt"
 
-//go:generate go -C ../../tools run ./kernelgen -pkg kernel -out ../internal/kernel/avx2_amd64.s -stubs ../internal/kernel/avx2_amd64.go -coefficients ../internal/elementary/coefficients.go
+//go:generate go -C ../../tools run ./kernelgen -pkg kernel -out ../internal/kernel/avx2_amd64.s -stubs ../internal/kernel/avx2_amd64.go -coefficients ../internal/elementary/coefficients.go -neon ../internal/kernel/neon_arm64
 
 // mustMatch panics unless a slice has the length that is needed.
 func mustMatch(got, want int) {

@@ -53,17 +53,20 @@ func fewRows(from []int32, columns int) int {
 	return len(from)
 }
 
+// factorsAtOnce is how many factors a product takes until it is normalised.
+const factorsAtOnce = 8
+
 // logisticRowsGo returns the product of all 1 + r_b as 2^k·(1 + u), 0 ≤ u < 2^8. A
 // row goes to the lanes as in [logisticRowGo]: of what is left after the eights,
 // five and more are an eight with the padding, four go to the first four lanes and
 // fewer to the last.
 func logisticRowsGo(a, e, grad []float64, from []int32) (u float64, k int64) {
 	var o odds
-	left := 8 // factors until the products are normalised
+	left := factorsAtOnce
 	count := func() {
 		if left--; left == 0 {
 			o.normalise()
-			left = 8
+			left = factorsAtOnce
 		}
 	}
 	for r, f := range from {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes data, trains every method with every scorer, scores, fuses, evaluates and compares on amd64
-# and, by qemu's emulation, on arm64: the files must be the same bytes. As root on Debian it
-# installs qemu-user; elsewhere without qemu-aarch64 it says so and checks nothing. JOBS says how
-# many trainings run at once.
+# and, by qemu's emulation, on arm64: the files must be the same bytes. The NEON loops are tested
+# there, too. As root on Debian it installs qemu-user; elsewhere without qemu-aarch64 it says so
+# and checks nothing. JOBS says how many trainings run at once.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if ! command -v qemu-aarch64 >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
@@ -13,6 +13,9 @@ if ! command -v qemu-aarch64 >/dev/null; then
   echo 'no qemu-aarch64: arm64 is not checked (Debian has it in qemu-user)'
   exit 0
 fi
+
+# The vector loops against their portable references.
+(cd "$here/../.." && CGO_ENABLED=0 GOARCH=arm64 go test -count 1 -short -exec qemu-aarch64 ./internal/kernel)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

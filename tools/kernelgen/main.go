@@ -1,12 +1,13 @@
 // Command kernelgen writes the vector kernels of internal/kernel: the AVX2 (for trees,
-// AVX-512) assembly, its Go declarations, and the polynomial coefficients that the
+// AVX-512) and NEON assembly, its Go declarations, and the polynomial coefficients that the
 // assembly and the portable Go reference share.
 //
 // Every routine here has a reference of the same arithmetic in internal/kernel:
 // the same accumulators, the same order of operations, the same fused
 // multiply-adds. Whoever changes one changes the other; the package's tests
 // compare their bits, and `go generate ./internal/kernel` runs this. Start reading
-// at dot.go, the simplest; vector.go holds what the routines share.
+// at dot.go, the simplest; vector.go holds what the routines share; neon.go and
+// its neighbours are for arm64.
 package main
 
 import (
@@ -18,11 +19,15 @@ import (
 
 func main() {
 	coefficients := flag.String("coefficients", "", "write the Go coefficients to this `file`")
+	arm := flag.String("neon", "", "write NEON assembly to `file`.s and its declarations to file.go")
 	flag.Parse()
-	if *coefficients == "" {
-		log.Fatal("kernelgen: -coefficients is required")
+	if *coefficients == "" || *arm == "" {
+		log.Fatal("kernelgen: -coefficients and -neon are required")
 	}
 	if err := writeCoefficients(*coefficients); err != nil {
+		log.Fatalf("kernelgen: %v", err)
+	}
+	if err := writeNEON(*arm+".s", *arm+".go"); err != nil {
 		log.Fatalf("kernelgen: %v", err)
 	}
 
