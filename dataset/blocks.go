@@ -19,7 +19,11 @@ type Blocks struct {
 
 	X      []float32 // row-major, documents × Features; best allocated by internal/block
 	Grades []float64 // one a document
-	Docs   DocIDs    // of all documents, in the order of the rows
+
+	// Matrix, if not nil, takes the place of X: the data set is streamed.
+	Matrix Matrix
+
+	Docs DocIDs // of all documents, in the order of the rows
 
 	// Weights has a weight a document, and QueryWeights one a query, or they are nil: finite,
 	// not negative and not all 0. See [Dataset.Weigh].
@@ -60,6 +64,8 @@ func FromBlocks(b Blocks) *Dataset {
 		missing:      b.Missing,
 		absent:       b.Absent,
 		file:         b.File,
+		matrix:       b.Matrix,
+		streamed:     b.Matrix != nil,
 	}
 	d.cut(b.IDs, b.Counts, b.Docs)
 	d.weigh(b.QueryWeights, b.Weights)
@@ -78,6 +84,10 @@ func FromBlocks(b Blocks) *Dataset {
 // the blocks.
 func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 	d.Queries = make([]Query, len(ids))
+	var origins []origin
+	if d.streamed {
+		origins = make([]origin, len(ids))
+	}
 	row := 0
 	for i, n := range counts {
 		end, f := row+n, d.Features
@@ -85,7 +95,12 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 			ID:     ids[i],
 			Start:  row,
 			Grades: d.grades[row:end:end],
-			X:      d.x[row*f : end*f : end*f],
+		}
+		if d.streamed {
+			origins[i] = origin{matrix: d.matrix, place: i, values: n * f}
+			q.from = &origins[i]
+		} else {
+			q.X = d.x[row*f : end*f : end*f]
 		}
 		if docs.End != nil {
 			q.docs = DocIDs{Text: docs.Text, End: docs.End[row:end:end]}

@@ -88,8 +88,9 @@ func CleanObserved(
 	report := CleanReport{Policy: r, Threshold: threshold}
 	drop := make([]bool, d.Docs())
 	var find copyFinder
+	rows := d.Reader()
 	for i := range d.Queries {
-		q := &d.Queries[i]
+		q := rows.Query(i)
 		contradictions(&find, q, r, threshold, func(copies []int) {
 			report.Contradictions++
 			for _, j := range copies {

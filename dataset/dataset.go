@@ -60,6 +60,11 @@ type Dataset struct {
 	// file is the mapped file that x and grades are views of; nil if they are not.
 	file *block.File
 
+	matrix   Matrix // the features of a file that is read query by query, nil if they are not
+	streamed bool   // features are read as they are asked for, and x is nil
+
+	sources []*Dataset // that a streamed data set was made of
+
 	fingerprint remembered // guarded by fingerprints
 }
 
@@ -75,7 +80,8 @@ type Query struct {
 	// Grades are the relevance grades: finite, non-negative, higher is better.
 	Grades []float64
 
-	// X is the Len() × Features row-major matrix of feature vectors.
+	// X is the Len() × Features row-major matrix of feature vectors; nil if the data set is
+	// streamed, see [RowReader].
 	X []float32
 
 	// Attributes are what a table says of the query, one for each of the data set's
@@ -83,6 +89,7 @@ type Query struct {
 	Attributes []string
 
 	docs DocIDs
+	from *origin // of the features of a streamed data set, nil if X has them
 
 	weighted bool      // the query has a weight
 	weight   float64   // it
@@ -104,8 +111,8 @@ func (q *Query) DocID(i int) string { return q.docs.At(i) }
 // Docs returns the number of documents of all queries.
 func (d *Dataset) Docs() int { return len(d.grades) }
 
-// X returns the Docs() × Features row-major block of all feature vectors. Whoever
-// writes to it calls Modified afterwards.
+// X returns the Docs() × Features row-major block of all feature vectors, nil if the data set is
+// streamed. Whoever writes to it calls Modified afterwards.
 func (d *Dataset) X() []float32 { return d.x }
 
 // Grades returns the grades of all documents, in the order of the rows of X.

@@ -73,6 +73,10 @@ func (d *Dataset) computeFingerprint() string {
 	f.Weights(d.QueryWeights(), d.weights)
 	n := (len(d.x) + FingerprintBlock - 1) / FingerprintBlock
 	sums := make([][sha256.Size]byte, n)
+	if d.streamed {
+		d.hashStreamed(f)
+		return f.Sum()
+	}
 	parallel.For(n, 0, func(_, i int) {
 		sums[i] = sha256.Sum256(block.LittleEndian(d.x[i*FingerprintBlock : min((i+1)*FingerprintBlock, len(d.x))]))
 	})
@@ -80,6 +84,36 @@ func (d *Dataset) computeFingerprint() string {
 		f.Block(sums[i])
 	}
 	return f.Sum()
+}
+
+// hashStreamed tells the fingerprint of features that are read query by query: the blocks of some
+// MB at a time are hashed in parallel.
+func (d *Dataset) hashStreamed(f *Fingerprinter) {
+	const together = 16
+	rows, held := d.Reader(), make([]float32, 0, (together+1)*FingerprintBlock)
+	sums := make([][sha256.Size]byte, together+1)
+	flush := func(last bool) {
+		n := len(held) / FingerprintBlock
+		if last {
+			n = (len(held) + FingerprintBlock - 1) / FingerprintBlock
+		}
+		if n > len(sums) {
+			sums = make([][sha256.Size]byte, n)
+		}
+		parallel.For(n, 0, func(_, i int) {
+			sums[i] = sha256.Sum256(block.LittleEndian(held[i*FingerprintBlock : min((i+1)*FingerprintBlock, len(held))]))
+		})
+		for _, sum := range sums[:n] {
+			f.Block(sum)
+		}
+		held = held[:copy(held, held[min(n*FingerprintBlock, len(held)):])]
+	}
+	for i := range d.Queries {
+		if held = append(held, rows.At(i)...); len(held) >= together*FingerprintBlock {
+			flush(false)
+		}
+	}
+	flush(true)
 }
 
 // FingerprintBlock is the number of values of X under one SHA-256.

@@ -89,16 +89,7 @@ type MissingFeature struct {
 	Documents int `json:"documents"`
 }
 
-func missingFeatures(d *Dataset) (list []MissingFeature) {
-	if d.missing == 0 {
-		return nil
-	}
-	counts := make([]int, d.Features)
-	for k, v := range d.x {
-		if isNaN(v) {
-			counts[k%d.Features]++
-		}
-	}
+func missingFeatures(counts []int) (list []MissingFeature) {
 	for j, n := range counts {
 		if n > 0 {
 			list = append(list, MissingFeature{Feature: j + 1, Documents: n})
@@ -142,8 +133,6 @@ func Describe(d *Dataset, threshold float64) Info {
 		FeatureNames:      d.FeatureNames,
 		Threshold:         threshold,
 		DocumentsPerQuery: spread(d),
-		MissingValues:     missingFeatures(d),
-		Duplicates:        countDuplicates(d, threshold),
 		QueryWeights:      weightRange(d.QueryWeights()),
 		DocumentWeights:   weightRange(d.Weights()),
 	}
@@ -157,64 +146,12 @@ func Describe(d *Dataset, threshold float64) Info {
 			info.QueriesWithoutPair++
 		}
 	}
-	info.ConstantFeatures, info.ConstantWithinQueries = constantFeatures(d)
+	features := describeFeatures(d, threshold)
+	info.MissingValues, info.Duplicates = missingFeatures(features.missing), features.duplicates
+	info.ConstantFeatures, info.ConstantWithinQueries = features.constant()
 	info.Warnings = append([]string{}, d.Warnings...)
 	info.warn(d.HighestGrade())
 	return info
-}
-
-// constantFeatures returns the numbers, from 1, of the features that are
-// constant in the whole set, and of those constant in every query.
-func constantFeatures(d *Dataset) (whole, within []int) {
-	whole, within = []int{}, []int{}
-	if d.Docs() == 0 {
-		return whole, within
-	}
-	variesWhole := make([]bool, d.Features)
-	variesWithin := make([]bool, d.Features)
-	first := d.x[:d.Features]
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		head := q.Row(0)
-		for row := range slices.Chunk(q.X, max(d.Features, 1)) {
-			for j, v := range row {
-				variesWithin[j] = variesWithin[j] || differ(v, head[j])
-				variesWhole[j] = variesWhole[j] || differ(v, first[j])
-			}
-		}
-	}
-	for j := range d.Features {
-		if !variesWhole[j] {
-			whole = append(whole, j+1)
-		}
-		if !variesWithin[j] {
-			within = append(within, j+1)
-		}
-	}
-	return whole, within
-}
-
-// differ tells whether two values are different, two missing ones being the same.
-func differ(a, b float32) bool { return a != b && !(isNaN(a) && isNaN(b)) }
-
-func countDuplicates(d *Dataset, threshold float64) Duplicates {
-	var count Duplicates
-	var find copyFinder
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		find.vectors(q, func(docs []int) {
-			count.Sets++
-			count.Documents += len(docs)
-			if slices.ContainsFunc(docs, func(j int) bool { return q.Grades[j] != q.Grades[docs[0]] }) {
-				count.ConflictingGrades += len(docs)
-			}
-			if mixed(q.Grades, docs, threshold) {
-				count.ConflictingRelevance += len(docs)
-			}
-		})
-		find.ids(q, func(docs []int) { count.RepeatedIDs += len(docs) - 1 })
-	}
-	return count
 }
 
 func spread(d *Dataset) Spread {

@@ -15,12 +15,21 @@ func GuardFaults(err *error) (end func()) { return block.Guard(err) }
 // size, time of modification and inode. Functions that compute results from data call it
 // before they return them: Model.Score, Method.Train, measure.Evaluate and the writers of
 // files. A file that was deleted counts as unchanged. For any other data set Changed
-// returns nil.
+// returns nil. Of a streamed data set it also returns an error if features that were read are
+// not those that were written.
 func (d *Dataset) Changed() error {
+	for _, s := range d.sources {
+		if err := s.Changed(); err != nil {
+			return err
+		}
+	}
 	if d.file == nil {
 		return nil
 	}
-	return d.file.Changed()
+	if err := d.file.Changed(); err != nil || d.matrix == nil {
+		return err
+	}
+	return d.matrix.Check()
 }
 
 // Close releases what a reader holds for the data set: the mapping of a cache. Neither
@@ -32,6 +41,6 @@ func (d *Dataset) Close() error {
 		return nil
 	}
 	f := d.file
-	d.file, d.Queries, d.x, d.grades, d.weights = nil, nil, nil, nil, nil
+	d.file, d.matrix, d.Queries, d.x, d.grades, d.weights = nil, nil, nil, nil, nil, nil
 	return f.Close()
 }

@@ -68,8 +68,9 @@ func (d *Dataset) FirstMissing() (query, doc, feature int, ok bool) {
 	if d.missing == 0 {
 		return 0, 0, 0, false
 	}
+	rows := d.Reader()
 	for i := range d.Queries {
-		if k := slices.IndexFunc(d.Queries[i].X, isNaN); k >= 0 {
+		if k := slices.IndexFunc(rows.At(i), isNaN); k >= 0 {
 			return i, k / d.Features, k % d.Features, true
 		}
 	}
@@ -102,8 +103,12 @@ func (d *Dataset) FillMissing(m Missing) {
 	if d.missing == 0 || m != MissingZero && m != MissingMin {
 		return
 	}
-	for i := range d.Queries {
-		m.Apply(d.Queries[i].X, d.Features)
+	if d.streamed {
+		d.see(inPlaceLens(d.Features, func(x []float32) { m.Apply(x, d.Features) }))
+	} else {
+		for i := range d.Queries {
+			m.Apply(d.Queries[i].X, d.Features)
+		}
 	}
 	d.filled, d.missing = d.filled+d.missing, 0
 	d.Modified()

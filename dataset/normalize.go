@@ -71,6 +71,10 @@ func NormalizeInPlace(d *Dataset, n Normalization) { NormalizeObserved(d, n, nil
 // NormalizeObserved is NormalizeInPlace, and calls observe, unless it is nil, after every
 // query with the number of queries done and the total.
 func NormalizeObserved(d *Dataset, n Normalization, observe func(done, total int)) {
+	if d.streamed {
+		d.see(inPlaceLens(d.Features, func(x []float32) { n.Apply(x, d.Features) }))
+		return
+	}
 	defer d.Modified()
 	r := makeRescaling(d.Features)
 	for i := range d.Queries {

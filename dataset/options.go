@@ -1,12 +1,28 @@
 package dataset
 
-import "context"
+import (
+	"context"
+
+	"github.com/listwise/listwise/internal/block"
+)
 
 // DefaultMaxBytes is the most memory that an input may take unless Options say
 // otherwise: 16 GiB, or three quarters of what the machine has if that is less. A
 // short file can need far more, because of a huge feature index or compression, and a
 // Go program that runs out of memory is killed.
 const DefaultMaxBytes = 16 << 30
+
+// MemoryLimit returns the bytes of memory that are meant by MaxBytes: these, or DefaultMaxBytes on
+// this machine if they are not positive.
+func MemoryLimit(maxBytes int64) int64 {
+	if maxBytes > 0 {
+		return maxBytes
+	}
+	if all := block.MachineMemory(); all > 0 {
+		return min(DefaultMaxBytes, all/4*3)
+	}
+	return DefaultMaxBytes
+}
 
 // DefaultMaxFeature is the largest feature index accepted unless Options say
 // otherwise. The matrix is dense, so an index mistyped as 10⁹ would take all memory.
@@ -65,6 +81,11 @@ type Options struct {
 	// bytes of a stream, and long lines. Not counted are a few MB for each worker, and
 	// the pages of a mapped cache, which the system can reclaim.
 	MaxBytes int64
+
+	// Stream lets a cache that is larger than MaxBytes be opened as a streamed data set, whose
+	// features are read query by query; see [RowReader]. Otherwise it is mapped as a whole. A streamed
+	// data set's identifiers of documents must not be used after it is closed.
+	Stream bool
 
 	// Workers is the number of goroutines that parse, GOMAXPROCS if 0. It has no
 	// influence on the result, nor on errors and warnings.

@@ -46,6 +46,13 @@ func (q *Query) hash(columns []int) uint64 {
 	return h
 }
 
+// hashes returns the queries' hashes of the given columns, of all if nil.
+func (d *Dataset) hashes(columns []int) []uint64 {
+	all := make([]uint64, len(d.Queries))
+	d.eachQuery(func(i int, q *Query) { all[i] = q.hash(columns) })
+	return all
+}
+
 // CommonQueries returns how many queries of d are in another data set too, whose features
 // may have another order by their names.
 func (d *Dataset) CommonQueries(other *Dataset) int {
@@ -54,12 +61,12 @@ func (d *Dataset) CommonQueries(other *Dataset) int {
 		columns = nil
 	}
 	hashes := make(map[uint64]bool, len(other.Queries))
-	for i := range other.Queries {
-		hashes[other.Queries[i].Hash()] = true
+	for _, h := range other.hashes(nil) {
+		hashes[h] = true
 	}
 	n := 0
-	for i := range d.Queries {
-		if hashes[d.Queries[i].hash(columns)] {
+	for _, h := range d.hashes(columns) {
+		if hashes[h] {
 			n++
 		}
 	}
@@ -79,10 +86,7 @@ const QuerySetSize = 1024
 
 // QuerySet returns the set of the data set's queries.
 func (d *Dataset) QuerySet() *QuerySet {
-	s := &QuerySet{hashes: make([]uint64, len(d.Queries)), all: true}
-	for i := range d.Queries {
-		s.hashes[i] = d.Queries[i].Hash()
-	}
+	s := &QuerySet{hashes: d.hashes(nil), all: true}
 	slices.Sort(s.hashes)
 	s.hashes = slices.Compact(s.hashes)
 	if len(s.hashes) > QuerySetSize {
@@ -125,8 +129,7 @@ func (s *QuerySet) Equal(other *QuerySet) bool {
 // all, or of those whose hashes are in the sample's range. columns are those that the data of
 // the set had, in their order, or nil for all of d's; see [MatchNames].
 func (s *QuerySet) Common(d *Dataset, columns []int) (common, known int) {
-	for i := range d.Queries {
-		h := d.Queries[i].hash(columns)
+	for _, h := range d.hashes(columns) {
 		if !s.all && h > s.hashes[len(s.hashes)-1] {
 			continue
 		}

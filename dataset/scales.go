@@ -6,13 +6,17 @@ import "math"
 // minus its smallest: 0 for a feature that is constant. It reads the matrix once.
 func (d *Dataset) Scales() []float64 {
 	least, most := make([]float64, d.Features), make([]float64, d.Features)
-	for i, x := 0, d.X(); i < len(x); i += d.Features {
-		for j, v := range x[i : i+d.Features] {
-			v := float64(v)
-			if i == 0 {
-				least[j], most[j] = v, v
+	rows := d.Reader()
+	for i := range d.Queries {
+		x := rows.At(i)
+		for k := 0; k < len(x); k += d.Features {
+			for j, v := range x[k : k+d.Features] {
+				v := float64(v)
+				if i == 0 && k == 0 {
+					least[j], most[j] = v, v
+				}
+				least[j], most[j] = min(least[j], v), max(most[j], v)
 			}
-			least[j], most[j] = min(least[j], v), max(most[j], v)
 		}
 	}
 	for j := range most {

@@ -38,8 +38,10 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 		Features:     features,
 		FeatureNames: names,
 		Queries:      make([]Query, 0, len(picks)),
-		x:            block.New(rows * features)[:0],
 		grades:       make([]float64, 0, rows),
+	}
+	if d.streamed = slices.ContainsFunc(picks, func(p pick) bool { return p.query.from != nil }); !d.streamed {
+		d.x = block.New(rows * features)[:0]
 	}
 	if slices.ContainsFunc(picks, func(p pick) bool { return p.query.weights != nil }) {
 		d.weights = make([]float64, 0, rows)
@@ -50,7 +52,7 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 		}
 	}
 	d.cutWeights()
-	if missing {
+	if missing && !d.streamed {
 		d.missing = countMissing(d.x)
 	}
 	return d
@@ -60,6 +62,9 @@ func assemble(features int, names []string, missing bool, picks []pick) *Dataset
 func (d *Dataset) assemble(picks []pick) *Dataset {
 	c := assemble(d.Features, d.FeatureNames, d.missing > 0, picks)
 	c.IgnoreOthers, c.AbsentMissing, c.AttributeNames = d.IgnoreOthers, d.AbsentMissing, d.AttributeNames
+	if c.streamed {
+		c.missing, c.sources = d.missing, []*Dataset{d} // at most so many
+	}
 	return c
 }
 
@@ -70,28 +75,49 @@ func (d *Dataset) take(p pick) Query {
 	docs := p.query.docs
 	if p.docs == nil {
 		d.grades = append(d.grades, p.query.Grades...)
-		d.x = append(d.x, p.query.X...)
 	} else {
 		for _, i := range p.docs {
 			d.grades = append(d.grades, p.query.Grades[i])
-			d.x = append(d.x, p.query.Row(i)...)
 		}
 		docs = docs.Pick(p.docs)
 	}
 	d.takeWeights(p)
-	to, f := len(d.grades), d.Features
+	x, origin := d.takeFeatures(p)
+	to := len(d.grades)
 	return Query{
 		ID:     p.query.ID,
 		Start:  from,
 		Grades: d.grades[from:to:to],
-		X:      d.x[from*f : to*f : to*f],
+		X:      x,
 		docs:   docs,
+		from:   origin,
 
 		Attributes: p.query.Attributes,
 
 		weighted: p.query.weighted,
 		weight:   p.query.weight,
 	}
+}
+
+// takeFeatures appends the features of the picked documents and returns where they are, or
+// returns where they are read.
+func (d *Dataset) takeFeatures(p pick) (x []float32, from *origin) {
+	switch q := p.query; {
+	case d.streamed && p.docs != nil:
+		return nil, &origin{base: q, docs: p.docs}
+	case d.streamed && q.from != nil:
+		return nil, q.from
+	case d.streamed:
+		return slices.Clone(q.X), nil
+	case p.docs == nil:
+		x = q.X
+	}
+	begin := len(d.x)
+	d.x = append(d.x, x...)
+	for _, i := range p.docs {
+		d.x = append(d.x, p.query.Row(i)...)
+	}
+	return d.x[begin:len(d.x):len(d.x)], nil
 }
 
 // takeWeights appends the weights of the picked documents, if the data set has any.
@@ -196,6 +222,9 @@ func (d *Dataset) Widen(features int) *Dataset {
 // withColumns returns a copy of d with the given columns, 0 where one is negative, and
 // without names.
 func (d *Dataset) withColumns(columns []int) *Dataset {
+	if d.streamed {
+		return d.Through(columnsLens(columns, d.Features))
+	}
 	kept := d.Clone()
 	kept.Features, kept.FeatureNames = len(columns), nil
 	kept.x = block.New(d.Docs() * len(columns))[:0]
@@ -225,10 +254,10 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 	}
 	var picks []pick
 	names := sets[0].FeatureNames
-	missing := false
+	missing := 0
 	from := make(map[string]int)
 	for k, d := range sets {
-		missing = missing || d.missing > 0
+		missing += d.missing
 		if d.Features != sets[0].Features {
 			return nil, fmt.Errorf("data set %d has %d features, expected the %d of data set 1",
 				k+1, d.Features, sets[0].Features)
@@ -256,7 +285,10 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 			picks = append(picks, pick{query: q})
 		}
 	}
-	all := assemble(sets[0].Features, names, missing, picks)
+	all := assemble(sets[0].Features, names, missing > 0, picks)
+	if all.streamed {
+		all.sources, all.missing = slices.Clone(sets), missing
+	}
 	all.AbsentMissing, all.AttributeNames = sets[0].AbsentMissing, sets[0].AttributeNames
 	return all, nil
 }

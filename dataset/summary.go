@@ -32,11 +32,11 @@ const MaxSummaryBins = 12
 // Summary summarizes the features of the data set as they are.
 func (d *Dataset) Summary() *Summary {
 	s := &Summary{documents: min(d.Docs(), SummaryDocuments), features: make([]distribution, d.Features)}
-	values := make([]float32, 0, s.documents)
+	values, sample := make([]float32, 0, s.documents), d.sample(s.documents)
 	for j := range s.features {
 		values = values[:0]
 		for i := range s.documents {
-			if v := d.x[i*d.Docs()/s.documents*d.Features+j]; v == v {
+			if v := sample[i*d.Features+j]; v == v {
 				values = append(values, v+0)
 			}
 		}
@@ -44,6 +44,25 @@ func (d *Dataset) Summary() *Summary {
 		s.features[j] = distributionOf(values)
 	}
 	return s
+}
+
+// sample returns the features of n documents at equal distances.
+func (d *Dataset) sample(n int) []float32 {
+	x, rows := make([]float32, 0, n*d.Features), d.Reader()
+	q, read := 0, -1
+	var of []float32
+	for i := range n {
+		row := i * d.Docs() / n
+		for row >= d.Queries[q].Start+d.Queries[q].Len() {
+			q++
+		}
+		if read != q {
+			of, read = rows.At(q), q
+		}
+		at := (row - d.Queries[q].Start) * d.Features
+		x = append(x, of[at:at+d.Features]...)
+	}
+	return x
 }
 
 // distributionOf returns the distribution of ascending values.

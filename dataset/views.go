@@ -285,6 +285,11 @@ func (d *Dataset) View(v Views) *Dataset {
 	if v.Raw() {
 		return d
 	}
+	if d.streamed {
+		c := d.Through(viewLens(v, d.Features))
+		c.FeatureNames = v.Names(d.FeatureNames)
+		return c
+	}
 	c := d.Clone()
 	c.Features, c.FeatureNames = d.Features*len(v), v.Names(d.FeatureNames)
 	c.x = block.New(d.Docs() * c.Features)

@@ -61,7 +61,8 @@ type Problem struct {
 	Views         dataset.Views    // the forms in which the scorer sees the features, after Normalization; nil: raw
 	Transforms    []transform.Spec // done to features one by one before Normalization, learned from Data, stored in the model; none with Initial
 	Seed          uint64
-	Workers       int // goroutines; 0 means GOMAXPROCS
+	Workers       int   // goroutines; 0 means GOMAXPROCS
+	MaxBytes      int64 // of memory for features, see train.Problem; 0: what dataset.MemoryLimit says
 
 	// Initial, if not nil, is a model of trees to go on from. Refit adds no trees to it but
 	// learns their values anew, of which the old ones make up the part Decay, from 0 to 1.
@@ -156,7 +157,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	}
 	t := &train.Problem{
 		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Views: p.Views, Transforms: p.Transforms,
-		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone,
+		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone,
 		Method: m.Name,
 	}
 	if m.UsesMeasure {

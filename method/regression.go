@@ -64,11 +64,12 @@ func (r ridge) Learn(ctx context.Context, t *train.Task) (*train.Learned, error)
 	}
 	d := t.Normalized()
 	e := newNormalEquations(d.Features)
+	rows := d.Reader()
 	for i := range d.Queries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		q := &d.Queries[i]
+		q := rows.Query(i)
 		weight := q.Weight()
 		if r.mean {
 			weight /= totalOf(q)
@@ -113,6 +114,9 @@ func newNormalEquations(features int) *normalEquations {
 		x:        make([]float64, features),
 	}
 }
+
+// Streams implements train.Streamer.
+func (ridge) Streams() bool { return true }
 
 // Weighs implements train.Weigher.
 func (ridge) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true, Documents: true} }

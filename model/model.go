@@ -130,11 +130,12 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	runs := m.runs(d.Queries)
 	workers := parallel.Workers(0, len(runs)-1)
 	spaces := make([]space, workers)
+	for i := range spaces {
+		spaces[i].missing, spaces[i].columns, spaces[i].rows = d.Missing() > 0, columns, d.Reader()
+	}
 	parallel.For(len(runs)-1, workers, func(worker, i int) {
-		queries := d.Queries[runs[i]:runs[i+1]]
-		first, last := &queries[0], &queries[len(queries)-1]
-		spaces[worker].missing, spaces[worker].columns = d.Missing() > 0, columns
-		m.scoreQueries(scores[first.Start:last.Start+last.Len()], queries, d.Features, &spaces[worker])
+		first, last := &d.Queries[runs[i]], &d.Queries[runs[i+1]-1]
+		m.scoreQueries(scores[first.Start:last.Start+last.Len()], runs[i], runs[i+1], d.Features, &spaces[worker])
 	})
 	if err := d.Changed(); err != nil {
 		return nil, err

@@ -32,8 +32,9 @@ func firstMissing(d *dataset.Dataset, columns []int) (query, doc, feature int, o
 	if columns == nil || d.Missing() == 0 {
 		return d.FirstMissing()
 	}
+	rows := d.Reader()
 	for i := range d.Queries {
-		q := &d.Queries[i]
+		q := rows.Query(i)
 		for doc := range q.Len() {
 			row := q.Row(doc)
 			for _, c := range columns {

@@ -24,8 +24,9 @@ type space struct {
 	views             dataset.ViewMemory
 	scorer            scorer.Workspace
 	sums              []float64
-	missing           bool  // values may be
-	columns           []int // of the data, one a feature of the model; nil: the first ones
+	missing           bool               // values may be
+	columns           []int              // of the data, one a feature of the model; nil: the first ones
+	rows              *dataset.RowReader // of the data, nil where features are given
 }
 
 // oneByOne reports whether a document's score depends on no other document, after
@@ -82,16 +83,16 @@ func (m *Model) runs(queries []dataset.Query) []int {
 	return begins
 }
 
-// scoreQueries sets dst to the scores of all documents of queries that follow each other.
-func (m *Model) scoreQueries(dst []float64, queries []dataset.Query, features int, s *space) {
-	if len(queries) == 1 {
-		m.scoreQuery(dst, queries[0].X, features, s)
+// scoreQueries sets dst to the scores of all documents of the queries from ≤ i < to.
+func (m *Model) scoreQueries(dst []float64, from, to, features int, s *space) {
+	if to == from+1 {
+		m.scoreQuery(dst, s.rows.At(from), features, s)
 		return
 	}
 	s.transformed = s.transformed[:0]
 	width := features
-	for i := range queries {
-		width = m.transform(queries[i].X, features, s)
+	for i := from; i < to; i++ {
+		width = m.transform(s.rows.At(i), features, s)
 	}
 	m.scoreRows(dst, s.transformed, width, s)
 }

@@ -52,7 +52,8 @@ type point struct{ scores, lambda, second []float64 }
 // boundQuery is a query whose loss is not [loss.Nothing].
 type boundQuery struct {
 	id     string
-	x      []float32
+	number int       // in the data set
+	x      []float32 // nil of streamed data
 	grades []float64
 	row    int // of its first document
 	docs   int
@@ -93,7 +94,7 @@ func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-c
 	f := &Functional{loss: l, seed: seed, queries: make([]boundQuery, len(d.Queries)), done: done}
 	for i := range d.Queries {
 		q := &d.Queries[i]
-		f.queries[i] = boundQuery{id: q.ID, x: q.X, grades: q.Grades, row: f.rows, docs: q.Len(), weight: q.Weight(), weights: q.Weights()}
+		f.queries[i] = boundQuery{id: q.ID, number: i, x: q.X, grades: q.Grades, row: f.rows, docs: q.Len(), weight: q.Weight(), weights: q.Weights()}
 		f.rows += q.Len()
 	}
 	if i, err := f.bind("bind", workers, done); err != nil {

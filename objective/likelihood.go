@@ -28,8 +28,9 @@ type Likelihood struct {
 	sums    *parallel.Sums
 	run     func(worker, from, to int, down []float64) float64
 	params  []float64
-	work    [][]float64 // of each worker: the functions' values at a query's documents
-	weights []float64   // v, of all documents; nil: all 1
+	rows    []*dataset.RowReader // one a worker
+	work    [][]float64          // of each worker: the functions' values at a query's documents
+	weights []float64            // v, of all documents; nil: all 1
 }
 
 // NewLikelihood returns the likelihood of the documents of d, whose classes are numbers
@@ -48,6 +49,7 @@ func NewLikelihood(d *dataset.Dataset, s scorer.Classes, classes []int, c float6
 	l.workers = parallel.Workers(workers, l.sums.Blocks())
 	l.work = make([][]float64, l.workers)
 	for i := range l.work {
+		l.rows = append(l.rows, d.Reader())
 		l.work[i] = make([]float64, s.Functions()*most)
 	}
 	l.run = l.queries
@@ -75,7 +77,7 @@ func (l *Likelihood) Eval(w, grad []float64) float64 {
 func (l *Likelihood) queries(worker, from, to int, down []float64) float64 {
 	var sum float64
 	for q := from; q < to; q++ {
-		x := l.d.Queries[q].X
+		x := l.rows[worker].At(q)
 		classes := l.classes[l.first[q]:][:l.d.Queries[q].Len()]
 		u := l.work[worker][:l.scorer.Functions()*len(classes)]
 		l.scorer.Apply(u, l.params, x)

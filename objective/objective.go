@@ -37,9 +37,12 @@ type Risk struct {
 	sums       *parallel.Sums
 	run        rangeFunc // of Eval
 	workers    int
-	work       []workspace // one a worker
-	params     []float64   // the point being evaluated
-	terms      sync.Pool   // of *workspace, for EvalTerm
+	work       []workspace               // one a worker
+	params     []float64                 // the point being evaluated
+	rows       func() *dataset.RowReader // of the queries, nil unless the data are streamed
+	announcer  *dataset.RowReader        // for Soon, likewise
+	window     int
+	terms      sync.Pool // of *workspace, for EvalTerm
 }
 
 // Options are what a Risk takes beside data, scorer and loss.
@@ -83,11 +86,16 @@ type workspace struct {
 	scores, lambda []float64
 	scratch        loss.Scratch
 	scorer         scorer.Workspace
-	term           int // that EvalTerm has evaluated last
+	rows           *dataset.RowReader // nil unless the data are streamed
+	term           int                // that EvalTerm has evaluated last
 }
 
-func newWorkspace(docs int) workspace {
-	return workspace{scores: make([]float64, docs), lambda: make([]float64, docs)}
+func (r *Risk) newWorkspace(docs int) workspace {
+	w := workspace{scores: make([]float64, docs), lambda: make([]float64, docs)}
+	if r.rows != nil {
+		w.rows = r.rows()
+	}
+	return w
 }
 
 // New binds the loss to every query of d, which must not change afterwards.
@@ -113,17 +121,42 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	for _, q := range f.queries {
 		most = max(most, q.docs)
 	}
+	r.stream(d)
 	r.run = f.each(r.through(r.evalQuery))
 	r.workers = parallel.Workers(opts.Workers, r.sums.Blocks())
 	r.work = make([]workspace, r.workers)
 	for i := range r.work {
-		r.work[i] = newWorkspace(most)
+		r.work[i] = r.newWorkspace(most)
 	}
 	r.terms.New = func() any {
-		w := newWorkspace(most)
+		w := r.newWorkspace(most)
 		return &w
 	}
 	return r, nil
+}
+
+// stream has the features of streamed data read query by query.
+func (r *Risk) stream(d *dataset.Dataset) {
+	if !d.Streamed() {
+		return
+	}
+	order := make([]int, len(r.queries))
+	for i := range r.queries {
+		order[i] = r.queries[i].number
+	}
+	r.rows = func() *dataset.RowReader { return d.ReaderOf(order) }
+	r.announcer, r.window = r.rows(), d.Window()
+}
+
+// Window returns how many terms ahead of their evaluation it is worth calling Soon; 0 where the
+// features are in memory.
+func (r *Risk) Window() int { return r.window }
+
+// Soon announces that term i will be evaluated, so that its features are read meanwhile.
+func (r *Risk) Soon(i int) {
+	if r.announcer != nil {
+		r.announcer.Soon(i)
+	}
 }
 
 // Queries returns the number of queries whose loss is not [loss.Nothing].
@@ -180,12 +213,16 @@ func (r *Risk) through(eval lossOf) func(worker, query int, down []float64) floa
 func (r *Risk) term(eval lossOf, query int, params, down []float64, sign float64, ws *workspace) float64 {
 	q := &r.queries[query]
 	scores, lambda := ws.scores[:q.docs], ws.lambda[:q.docs]
-	r.scorer.Score(scores, params, q.x, &ws.scorer)
+	x := q.x
+	if ws.rows != nil {
+		x = ws.rows.At(query)
+	}
+	r.scorer.Score(scores, params, x, &ws.scorer)
 	value := q.weight * eval(query, scores, lambda, &ws.scratch)
 	if factor := sign * q.weight; factor != 1 {
 		kernel.Scale(factor, lambda)
 	}
-	r.scorer.Backward(down, params, q.x, lambda, &ws.scorer)
+	r.scorer.Backward(down, params, x, lambda, &ws.scorer)
 	return value
 }
 

@@ -179,6 +179,14 @@ func (d Descent) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Desc
 	}, err
 }
 
+// Announced are Terms that read what they are evaluated from, and do so ahead of it: Soon announces
+// the evaluation of a term, Window says how many evaluations before, 0 for never.
+type Announced interface {
+	Terms
+	Window() int
+	Soon(i int)
+}
+
 // Penalized are Terms of a sum that has a penalty ‖x‖²/c besides, which EvalTerm leaves
 // out; c is 0 if there is none.
 type Penalized interface {

@@ -167,10 +167,12 @@ func (r *descentRun) pass() (float64, error) {
 		r.set.Shuffle(r.st.Epoch+1).Shuffle(len(r.order), r.swap)
 	}
 	var cost float64
+	announced := 0
 	for from := 0; from < len(r.order); from += r.set.Batch {
 		if r.ctx.Err() != nil {
 			return 0, errInterrupted
 		}
+		announced = r.announce(from, announced)
 		r.batch = r.order[from:min(from+r.set.Batch, len(r.order))]
 		value := r.evalBatch()
 		if !finite(value) || !finite(kernel.Dot(r.grad, r.grad)) {
@@ -184,6 +186,19 @@ func (r *descentRun) pass() (float64, error) {
 		cost += value
 	}
 	return cost, nil
+}
+
+// announce tells terms that take long to get at which of them come next, up to a number of them
+// after the batch from a place of the order on, and returns up to where it has.
+func (r *descentRun) announce(from, announced int) int {
+	terms, ok := r.terms.(Announced)
+	if !ok {
+		return len(r.order)
+	}
+	for end := min(len(r.order), from+r.set.Batch+terms.Window()); announced < end && terms.Window() > 0; announced++ {
+		terms.Soon(r.order[announced])
+	}
+	return announced
 }
 
 // evalBatch returns the batch's share of F and sets grad to its gradient.

@@ -26,6 +26,7 @@ type bag struct {
 
 var (
 	_ optimize.Penalized = (*bag)(nil)
+	_ optimize.Announced = (*bag)(nil)
 	_ optimize.Penalized = (*objective.Risk)(nil)
 )
 
@@ -44,6 +45,10 @@ func (b *bag) Dim() int { return b.size * b.risk.Dim() }
 func (b *bag) Penalty() float64 { return b.risk.Penalty() }
 
 func (b *bag) Terms() int { return b.risk.Terms() }
+
+func (b *bag) Window() int { return b.risk.Window() }
+
+func (b *bag) Soon(i int) { b.risk.Soon(i) }
 
 func (b *bag) EvalTerm(i int, x, grad []float64) float64 {
 	var value float64

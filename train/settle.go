@@ -117,7 +117,7 @@ func (p *Problem) filled() (*Problem, error) {
 		return nil, BadProblem("found missing values in the data, expected to be told what they become")
 	}
 	for _, d := range []**dataset.Dataset{&f.Data, &f.Valid} {
-		if *d != nil && (*d).Missing() > 0 {
+		if *d != nil && (*d).Missing() > 0 { // a clone of streamed data is streamed, too
 			*d = (*d).Clone()
 			(*d).FillMissing(p.Missing)
 		}

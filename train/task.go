@@ -19,7 +19,9 @@ type Task struct {
 
 // Normalized returns the training data, transformed and normalized, without the queries and
 // documents of weight 0, which count in what is done to the features of the others; they must not
-// be changed. They are the data themselves where nothing is done to them, else a copy.
+// be changed. They are the data themselves where nothing is done to them, else a copy or, for a
+// learner that is a [Streamer] where that would take too much memory, streamed data, whose features a
+// dataset.RowReader makes as they are read.
 func (t *Task) Normalized() *dataset.Dataset {
 	if t.normalized == nil {
 		t.normalized = t.prepared(t.Data).Counting()

@@ -83,6 +83,11 @@ type Problem struct {
 	Seed    uint64
 	Workers int // goroutines; 0 means GOMAXPROCS
 
+	// MaxBytes bounds the memory for features: where these, with a copy of what becomes of them, take
+	// more, they are made anew whenever they are read if the learner is a [Streamer], else it is a
+	// *ProblemError. 0 is what dataset.MemoryLimit says. It changes no bit of the model.
+	MaxBytes int64
+
 	// Checkpoint, if not empty, is the file that the learner's state is written to now
 	// and then; training goes on from it if it exists. It is deleted in the end.
 	// Learners that take seconds write none and refuse one that exists.
@@ -109,6 +114,8 @@ type Problem struct {
 	relevant measure.Convention // with the threshold for the data; set by Settled
 	learned  bool               // whether transforms were
 	pipeline *transform.Pipeline
+
+	streaming bool // what is done to features is done as they are read
 }
 
 // Learner searches for a ranking function.
@@ -186,6 +193,9 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 		return nil, err
 	}
 	if err := p.checkWeights(); err != nil {
+		return nil, err
+	}
+	if err := p.planMemory(); err != nil {
 		return nil, err
 	}
 	p.done = ctx.Done()

@@ -33,6 +33,9 @@ func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
 	if p.Views.Raw() {
 		return p.rescaled(d)
 	}
+	if p.streaming && !d.Streamed() {
+		d = d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 { return append(dst, x...) }})
+	}
 	if d.Features < p.Data.Features {
 		d = d.Widen(p.Data.Features)
 	}
@@ -44,6 +47,8 @@ func (p *Problem) rescaled(d *dataset.Dataset) *dataset.Dataset {
 	switch {
 	case p.pipeline == nil && p.Normalization == dataset.NoNormalization:
 		return d
+	case p.streaming || d.Streamed():
+		return d.Through(p.lens(d))
 	case p.pipeline == nil:
 		return dataset.Normalize(d, p.Normalization)
 	}

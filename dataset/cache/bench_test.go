@@ -84,7 +84,7 @@ func openUnchecked(b *testing.B, path string) *dataset.Dataset {
 	}
 	c := &file{name: path, mem: input.NewMemory(path, dataset.Options{}), bytes: block.Map(f, info, path)}
 	c.data = c.bytes.Data
-	parts, _, err := c.dataset()
+	parts, err := c.dataset()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -17,9 +17,9 @@ import (
 // pieces returns the number of pieces of a matrix of n bytes.
 func pieces(n int) int { return (n + matrixPiece - 1) / matrixPiece }
 
-// readAhead is the number of pieces for which the system is asked at once, while
+// piecesAhead is the number of pieces for which the system is asked at once, while
 // those before them are checked: a disk is idle otherwise whenever a page is.
-const readAhead = 8
+const piecesAhead = 8
 
 // checkMatrix checks the matrix that d views: its checksums and that its values
 // are finite or, in a cache with missing values, NaN, of which it returns the number. The first
@@ -33,8 +33,8 @@ func (c *file) checkMatrix(ctx context.Context, d *dataset.Dataset, sums []byte,
 		if int64(i) > first.Load() || ctx.Err() != nil {
 			return
 		}
-		if i%readAhead == 0 && c.bytes.Mapped() {
-			block.AdviseSoon(c.matrix[min((i+readAhead)*matrixPiece, len(c.matrix)):min((i+2*readAhead)*matrixPiece, len(c.matrix))])
+		if i%piecesAhead == 0 && c.bytes.Mapped() {
+			block.AdviseSoon(c.matrix[min((i+piecesAhead)*matrixPiece, len(c.matrix)):min((i+2*piecesAhead)*matrixPiece, len(c.matrix))])
 		}
 		from, to := i*matrixPiece, min((i+1)*matrixPiece, len(c.matrix))
 		sum, bad, holes := checkPiece(c.matrix[from:to], c.incomplete())
@@ -110,8 +110,14 @@ func firstInfinite(b []byte) (at, missing int) {
 func notFinite(d *dataset.Dataset, i int) (found, expected string) {
 	row := i / d.Features
 	q := &d.Queries[sort.Search(len(d.Queries), func(k int) bool { return d.Queries[k].Start > row })-1]
-	found = fmt.Sprintf("value %v of feature %d of document %d of query %q", d.X()[i], i%d.Features+1, row-q.Start+1, q.ID)
-	if id := q.DocID(row - q.Start); id != "" {
+	return notFiniteIn(q, i-q.Start*d.Features, d.Features, d.X()[i])
+}
+
+// notFiniteIn is notFinite for value v, the i-th of a query.
+func notFiniteIn(q *dataset.Query, i, features int, v float32) (found, expected string) {
+	doc := i / features
+	found = fmt.Sprintf("value %v of feature %d of document %d of query %q", v, i%features+1, doc+1, q.ID)
+	if id := q.DocID(doc); id != "" {
 		found += fmt.Sprintf(" (%q)", id)
 	}
 	return found, "a finite number"

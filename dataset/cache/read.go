@@ -22,6 +22,7 @@ type file struct {
 	bytes  *block.File
 	data   []byte // its bytes
 	matrix []byte // the end of data
+	sums   []byte // checksums of the matrix's pieces
 	views  bool   // identifiers of documents are views of the bytes, too
 }
 
@@ -67,12 +68,18 @@ func read(in *input.Input, opts dataset.Options, views bool) (d *dataset.Dataset
 // checked returns the cache as a data set, all of it checked, and the parts of it.
 func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset.Blocks, err error) {
 	defer block.Guard(&err)()
-	parts, sums, err := c.dataset()
+	streamed := opts.Stream && c.bytes.Mapped() && c.mem.Exceeds(float64(len(c.data)))
+	c.views = c.views || streamed // identifiers of so many documents would take much
+	parts, err = c.dataset()
 	if err != nil {
 		return nil, nil, err
 	}
+	if streamed {
+		d, err = c.streamed(parts, opts)
+		return d, parts, err
+	}
 	d = dataset.FromBlocks(*parts)
-	missing, err := c.checkMatrix(input.Context(opts), d, sums, opts.Workers)
+	missing, err := c.checkMatrix(input.Context(opts), d, c.sums, opts.Workers)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,6 +92,27 @@ func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset
 		d = dataset.FromBlocks(*parts)
 	}
 	return d, parts, d.Changed()
+}
+
+// streamed returns the cache as a data set whose matrix stays in the file. It is checked as it is read
+// but for missing values, of which the number must be known: these are counted at once.
+func (c *file) streamed(parts *dataset.Blocks, opts dataset.Options) (*dataset.Dataset, error) {
+	m := c.newMatrix(parts.Counts, parts.Features)
+	parts.X, parts.Matrix = nil, m
+	block.Forget(c.data[:len(c.data)-len(c.matrix)])
+	d := dataset.FromBlocks(*parts)
+	m.describe = func(query, value int, v float32) (found, expected string) {
+		return notFiniteIn(&d.Queries[query], value, d.Features, v)
+	}
+	if !c.incomplete() {
+		return d, d.Changed()
+	}
+	var err error
+	if parts.Missing, err = m.scan(input.Context(opts), opts.Missing); err != nil {
+		return nil, err
+	}
+	d = dataset.FromBlocks(*parts)
+	return d, d.Changed()
 }
 
 func (c *file) bad(expected, format string, args ...any) error {
@@ -169,12 +197,12 @@ func (c *file) sizes(h *header) error {
 }
 
 // dataset checks all of the cache but the matrix and returns the parts of a Dataset that
-// views its grades and matrix, and the checksums of the latter. Identifiers are copied, so
-// that they outlive the mapping.
-func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
+// views its grades and matrix. Identifiers are copied, so that they outlive the mapping, unless they
+// are to be views.
+func (c *file) dataset() (d *dataset.Blocks, err error) {
 	h, err := c.header()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	// Identifiers are copied, once as a whole and names once more each.
 	copied := 2*len(h.blocks[blockQueries]) + 2*len(h.blocks[blockNames]) + input.QueryBytes*h.queries + 16*h.features
@@ -185,7 +213,7 @@ func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
 		copied += input.InputRowBytes * h.docs
 	}
 	if err := c.mem.Take(int64(copied), "identifiers"); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d = &dataset.Blocks{
 		Features:    h.features,
@@ -195,29 +223,30 @@ func (c *file) dataset() (d *dataset.Blocks, sums []byte, err error) {
 		File:        c.bytes,
 	}
 	if d.FeatureNames, err = c.strings(h.blocks[blockNameEnds], h.blocks[blockNames]); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if d.IDs, err = c.strings(h.blocks[blockQueryEnds], h.blocks[blockQueries]); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if d.Counts, err = c.counts(h, d.IDs); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if d.Docs, err = c.arena(h.blocks[blockDocEnds], h.blocks[blockDocs], c.views); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for r, g := range d.Grades {
 		if !(g >= 0) || g > math.MaxFloat64 {
-			return nil, nil, c.bad("a finite non-negative number", "grade %v of document %d", g, r)
+			return nil, c.bad("a finite non-negative number", "grade %v of document %d", g, r)
 		}
 	}
 	if err := c.weights(h, d); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if d.InputRow, err = c.inputRows(h.blocks[blockInput]); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return d, h.blocks[blockSums], nil
+	c.sums = h.blocks[blockSums]
+	return d, nil
 }
 
 // arena checks the ends of strings and copies them and their text, unless they are to be views.
@@ -328,6 +357,19 @@ func (c *file) widen(d *dataset.Dataset, parts *dataset.Blocks, opts dataset.Opt
 	}
 	if f == old {
 		return d, nil
+	}
+	if d.Streamed() {
+		wide := d.Widen(f)
+		for j := range f {
+			switch {
+			case parts.FeatureNames == nil:
+			case j < old:
+				wide.FeatureNames = append(wide.FeatureNames, parts.FeatureNames[j])
+			default:
+				wide.FeatureNames = append(wide.FeatureNames, strconv.Itoa(j+1))
+			}
+		}
+		return wide, nil
 	}
 	if err := c.mem.TakeMatrix(d.Docs(), f, true); err != nil {
 		return nil, err

@@ -62,6 +62,7 @@ func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Datas
 	case opts.Keep == nil:
 		return f.read(in, opts)
 	case f.stream == nil || f.magic == cache.Magic:
+		opts.Stream = false // what is kept is held in memory
 		whole, err := f.read(in, opts)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package transform
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
@@ -30,21 +31,77 @@ func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
 	workers := parallel.Workers(0, d.Features)
 	columns := make([]column, workers)
 	chains := make([]Chain, d.Features)
-	parallel.For(d.Features, workers, func(worker, feature int) {
-		c := &columns[worker]
-		c.taken, c.pending = false, nil
-		for i, s := range specs {
-			if in[i][feature] {
-				step := c.learn(s, d, feature)
-				chains[feature], c.pending = append(chains[feature], step), append(c.pending, step)
+	together := together(specs, d)
+	for from := 0; from < d.Features; from += together {
+		some := gather(d, from, min(from+together, d.Features))
+		parallel.For(min(together, d.Features-from), workers, func(worker, i int) {
+			feature := from + i
+			c := &columns[worker]
+			c.taken, c.pending = false, nil
+			for i, s := range specs {
+				if in[i][feature] {
+					step := c.learn(s, some, feature)
+					chains[feature], c.pending = append(chains[feature], step), append(c.pending, step)
+				}
 			}
-		}
-	})
+		})
+	}
 	of := make(map[int]Chain, len(chains))
 	for feature, c := range chains {
 		of[feature] = c
 	}
 	return New(of)
+}
+
+// gatheredBytes is the memory for features of streamed data that are gathered in one pass.
+const gatheredBytes = 256 << 20
+
+// together returns how many features are learned from in one pass over the data: all, unless these
+// are streamed and values are needed.
+func together(specs []Spec, d *dataset.Dataset) int {
+	if !d.Streamed() || !slices.ContainsFunc(specs, func(s Spec) bool { return !s.given() }) {
+		return max(d.Features, 1)
+	}
+	return max(1, gatheredBytes/4/max(d.Docs(), 1))
+}
+
+// source gives the values of a feature: one of d's or, of streamed data, one that was gathered.
+type source struct {
+	d        *dataset.Dataset
+	from     int
+	gathered [][]float32 // of the features from that one on
+}
+
+// gather reads features of streamed data, unless all are learned from at once without values.
+func gather(d *dataset.Dataset, from, to int) source {
+	s := source{d: d, from: from}
+	if !d.Streamed() || from == 0 && to == d.Features && 4*d.Docs()*d.Features > gatheredBytes {
+		return s
+	}
+	s.gathered = make([][]float32, to-from)
+	for j := range s.gathered {
+		s.gathered[j] = make([]float32, 0, d.Docs())
+	}
+	rows := d.Reader()
+	for i := range d.Queries {
+		for row := range slices.Chunk(rows.At(i), d.Features) {
+			for j := range s.gathered {
+				s.gathered[j] = append(s.gathered[j], row[from+j])
+			}
+		}
+	}
+	return s
+}
+
+// appendTo appends the values of a feature.
+func (s source) appendTo(values []float32, feature int) []float32 {
+	if s.gathered != nil {
+		return append(values, s.gathered[feature-s.from]...)
+	}
+	for i, x := feature, s.d.X(); i < len(x); i += s.d.Features {
+		values = append(values, x[i])
+	}
+	return values
 }
 
 // column are the values of one feature, those of all documents, once they are taken.
@@ -56,13 +113,9 @@ type column struct {
 }
 
 // take reads the values of a feature, unless they are there, and does what is pending.
-func (c *column) take(d *dataset.Dataset, feature int) {
+func (c *column) take(s source, feature int) {
 	if !c.taken {
-		c.values, c.taken = c.values[:0], true
-		x := d.X()
-		for i := feature; i < len(x); i += d.Features {
-			c.values = append(c.values, x[i])
-		}
+		c.values, c.taken = s.appendTo(c.values[:0], feature), true
 	}
 	for k, x := range c.values {
 		c.values[k] = c.pending.Apply(x)
@@ -76,9 +129,9 @@ func (s Spec) given() bool {
 }
 
 // learn returns the step for a feature.
-func (c *column) learn(s Spec, d *dataset.Dataset, feature int) Step {
+func (c *column) learn(s Spec, from source, feature int) Step {
 	if !s.given() {
-		c.take(d, feature)
+		c.take(from, feature)
 	}
 	switch s.step {
 	case Clip{}.Name():

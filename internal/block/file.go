@@ -3,6 +3,7 @@ package block
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -24,6 +25,9 @@ type File struct {
 	// Of a mapped file, nil for others:
 	file *os.File    // kept open to see whether it changes
 	info os.FileInfo // before the first byte was read
+
+	direct *os.File // the file opened for Direct, nil if it was not
+	align  int
 }
 
 // Map maps a file into memory, copy on write, and takes it over; info is what
@@ -39,6 +43,43 @@ func Map(f *os.File, info os.FileInfo, name string) *File {
 	return m
 }
 
+// Direct makes ReadAt read around the system's cache, where it can: what is read is not kept, as little
+// use as that would be of a file that is larger than memory, and costs half the processor's time. It
+// returns what offset and length must be multiples of to be read as they are.
+func (m *File) Direct() (align int) {
+	if m.direct == nil && m.file != nil {
+		if m.direct, m.align = direct(m.file); m.direct == nil {
+			m.align = 1
+		}
+	}
+	return max(m.align, 1)
+}
+
+// ReadAt reads a part of a mapped file without touching its mapping, so that what is read takes no
+// memory but b's. After Direct, b is [Aligned], and offset and length are multiples of what it
+// returned, but that the end of the file may come before that of b.
+func (m *File) ReadAt(b []byte, offset int64) error {
+	f := m.file
+	if m.direct != nil {
+		f = m.direct
+	}
+	n, err := f.ReadAt(b, offset)
+	if want := min(int64(len(b)), m.info.Size()-offset); int64(n) >= want {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return m.changed() // it was cut
+	}
+	return fmt.Errorf("%s: %w", m.Name, err)
+}
+
+// Aligned returns n bytes whose address is a multiple of align.
+func Aligned(n, align int) []byte {
+	b := make([]byte, n+align)
+	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(align-1))
+	return b[skip : skip+n : skip+n]
+}
+
 // Mapped reports whether the bytes are a mapping.
 func (m *File) Mapped() bool { return m.unmap != nil }
 
@@ -51,7 +92,11 @@ func (m *File) Close() error {
 	m.untrack()
 	unmap := m.unmap
 	m.unmap = nil
-	return errors.Join(unmap(m.Data), m.file.Close())
+	err := errors.Join(unmap(m.Data), m.file.Close())
+	if m.direct != nil {
+		err = errors.Join(err, m.direct.Close())
+	}
+	return err
 }
 
 // A mapped file is read when its pages are touched, by any code. If it was cut
@@ -80,10 +125,20 @@ func (m *File) untrack() {
 	mappings.list = slices.DeleteFunc(mappings.list, func(other *File) bool { return other == m })
 }
 
+// Failure is what a reader panics with where it cannot return an error, as code that finds a fault of
+// a mapped file cannot: Guard returns the error.
+type Failure struct{ Err error }
+
+// Error returns the text of the error.
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap returns the error.
+func (f *Failure) Unwrap() error { return f.Err }
+
 // Guard makes the caller's goroutine turn a fault of the memory, its own or
 // one in a goroutine of internal/parallel that it waits for, into an error if it is
 // at an address that a file is mapped to: the file was cut while it was used. The
-// error wraps [ErrChanged]. Other panics go on. It is called as
+// error wraps [ErrChanged]. The panic of a [*Failure] becomes its error. Other panics go on. It is called as
 //
 //	defer block.Guard(&err)()
 func Guard(err *error) (end func()) {
@@ -98,10 +153,14 @@ func Guard(err *error) (end func()) {
 	}
 }
 
-// faultError returns the error behind a panic's value, or nil if it is no fault in
-// a mapped file.
+// faultError returns the error behind a panic's value, or nil if it is neither a failure nor a
+// fault in a mapped file.
 func faultError(recovered any) error {
 	err, _ := recovered.(error)
+	var failure *Failure
+	if errors.As(err, &failure) {
+		return failure.Err
+	}
 	var fault interface {
 		error
 		Addr() uintptr

@@ -3,6 +3,7 @@
 package block
 
 import (
+	"fmt"
 	"os"
 	"syscall"
 	"unsafe"
@@ -18,6 +19,33 @@ const madvCollapse = 25
 // AdviseSoon tells the system that a part of a mapped file will be read soon.
 func AdviseSoon(part []byte) {
 	_ = syscall.Madvise(fromPage(part), syscall.MADV_WILLNEED) // advice
+}
+
+// direct opens a file once more, so that what is read does not pass through the system's cache, and
+// returns what offsets, lengths and addresses must be multiples of; nil where the file's system has no
+// such reading.
+func direct(f *os.File) (again *os.File, align int) {
+	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDONLY|syscall.O_DIRECT, 0)
+	if err != nil {
+		return nil, 0
+	}
+	for _, align := range []int{512, 4096} {
+		if _, err := again.ReadAt(Aligned(align, align), int64(align)); err == nil {
+			return again, align
+		}
+	}
+	_ = again.Close() // it was not read
+	return nil, 0
+}
+
+// Forget lets the system take back the memory of the pages within a part of a mapped file that was not
+// written to; the file has them still.
+func Forget(part []byte) {
+	inner := fromPage(part)
+	inner = inner[:len(inner)&^(os.Getpagesize()-1)] // whole pages
+	if len(inner) > 0 {
+		_ = syscall.Madvise(inner, syscall.MADV_DONTNEED) // advice
+	}
 }
 
 // adviseHugePages asks for large pages within x. It is advice: where the system

@@ -60,6 +60,7 @@ type dataInput struct {
 	reading
 	data     []string
 	ungraded bool // a table needs no grades
+	stream   bool // features are read query by query where they are more than memory
 }
 
 func (in *dataInput) addTo(cmd *cobra.Command) {
@@ -87,7 +88,7 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	if err != nil {
 		return nil, err
 	}
-	opts.Table.Ungraded = in.ungraded
+	opts.Table.Ungraded, opts.Stream = in.ungraded, in.stream
 	sets := make([]*dataset.Dataset, len(files))
 	for i, path := range files {
 		if sets[i], err = env.open(cmd.Context(), "", path, opts); err != nil {

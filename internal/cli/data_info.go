@@ -26,6 +26,7 @@ what becomes of them. Several files are taken together as one set.`,
 			if _, err := relevant.parse(); err != nil {
 				return err
 			}
+			in.stream = true
 			d, err := in.read(cmd, env, args)
 			if err != nil {
 				return err

@@ -160,6 +160,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 			return nil, err
 		}
 		f.forModels(&opts, system.Model)
+		opts.Stream = true
 	}
 	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {

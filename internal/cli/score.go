@@ -86,6 +86,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	}
 	opts.Table.Ungraded = true
 	f.forModels(&opts, m)
+	opts.Stream = true
 	if opts.Negative == dataset.NegativeError { // grades have no influence
 		opts.Negative = dataset.NegativeZero
 	}

@@ -293,7 +293,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	}
 	opts.MinFeatures = f.minFeatures
 	f.widen(p, &opts)
-	p.Missing = opts.Missing
+	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, true
 	trainOpts := opts
 	if err := f.sampled(&trainOpts); err != nil {
 		return nil, nil, err

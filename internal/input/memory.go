@@ -19,19 +19,7 @@ type Memory struct {
 
 // NewMemory returns the memory of an input of that name, limited by the options.
 func NewMemory(name string, o dataset.Options) *Memory {
-	m := &Memory{name: name, limit: o.MaxBytes}
-	if m.limit <= 0 {
-		m.limit = defaultMaxBytes()
-	}
-	return m
-}
-
-// defaultMaxBytes is dataset.DefaultMaxBytes on this machine.
-func defaultMaxBytes() int64 {
-	if all := machineMemory(); all > 0 {
-		return min(dataset.DefaultMaxBytes, all/4*3)
-	}
-	return dataset.DefaultMaxBytes
+	return &Memory{name: name, limit: dataset.MemoryLimit(o.MaxBytes)}
 }
 
 // Take counts n more bytes, for what the error says if they are too many.

@@ -1,0 +1,300 @@
+package dataset
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// A data set may be streamed: its features stay in a file, or are made of another data set's as
+// they are asked for, and are never in memory as a whole. X of it and of its queries is then nil;
+// [RowReader] reads one query after the other, of any data set, into memory of the reader's own. What
+// is made of a streamed data set (Subset, Filter, KeepDocs, KeepFeatures, View, …) is streamed, too.
+
+// Matrix is the features of the queries of a file. Any number of goroutines may read it.
+type Matrix interface {
+	// Read sets dst to the feature vectors of a query, which is known by its number in the file.
+	// If that fails it panics with a value that [GuardFaults] makes an error of, as it does of a
+	// fault of a mapped file.
+	Read(dst []float32, query int)
+
+	// Soon announces that the queries from ≤ i < to will be read, each once.
+	Soon(from, to int)
+
+	// Check returns an error if what was read is not what was written.
+	Check() error
+}
+
+// Lens is what is done to the feature vectors of a query as they are read.
+type Lens struct {
+	Features int // columns of what it makes
+
+	// Append appends what becomes of a query's row-major matrix to dst. Several goroutines may
+	// call it.
+	Append func(dst, x []float32) []float32
+}
+
+// origin is where the features of a query of a streamed data set come from: a matrix or, if that
+// is nil, another query.
+type origin struct {
+	matrix Matrix
+	place  int // of the query in the matrix
+	values int // number of them
+
+	base *Query
+	lens *Lens // through which base is seen, nil for none
+	docs []int // those of base that are kept, ascending, nil for all; only without a lens
+}
+
+// Streamed reports whether the features are not in memory, so that X is nil.
+func (d *Dataset) Streamed() bool { return d.streamed }
+
+// Through returns a streamed data set of the same documents whose features are seen through a lens.
+// Its features have no names. d must not be changed or closed while it is in use.
+func (d *Dataset) Through(l Lens) *Dataset {
+	c := &Dataset{
+		Features: l.Features, AttributeNames: d.AttributeNames, IgnoreOthers: d.IgnoreOthers, AbsentMissing: d.AbsentMissing,
+		Queries: slices.Clone(d.Queries), Warnings: d.Warnings,
+		grades: d.grades, weights: d.weights, inputRow: d.inputRow, missing: d.missing, filled: d.filled, streamed: true, sources: []*Dataset{d},
+	}
+	origins := make([]origin, len(c.Queries))
+	for i := range c.Queries {
+		origins[i] = origin{base: &d.Queries[i], lens: &l}
+		c.Queries[i].X, c.Queries[i].from = nil, &origins[i]
+	}
+	return c
+}
+
+// RowReader reads the feature vectors of queries for one goroutine.
+type RowReader struct {
+	d       *Dataset
+	order   []int // which query is the i-th, nil for all of them
+	n       int   // number of them
+	last    int   // query read last
+	ahead   int   // queries after it that were announced
+	reading Query
+	buffers [][]float32 // one for each origin that a query is read through
+}
+
+// Reader returns a reader of the data set's features.
+func (d *Dataset) Reader() *RowReader { return &RowReader{d: d, n: len(d.Queries), last: -2} }
+
+// ReaderOf returns a reader of some queries, which are numbered from 0 in the order given.
+func (d *Dataset) ReaderOf(queries []int) *RowReader {
+	return &RowReader{d: d, order: queries, n: len(queries), last: -2}
+}
+
+// number returns which query of the data set is the reader's i-th.
+func (r *RowReader) number(i int) int {
+	if r.order == nil {
+		return i
+	}
+	return r.order[i]
+}
+
+// At returns the row-major matrix of a query's feature vectors, its X unless the data set is
+// streamed. It must not be changed, and may be overwritten by the next call. Of a streamed data set it
+// panics if reading fails, with a value that [GuardFaults] makes an error of. Queries that are read
+// in order are announced to the system before.
+func (r *RowReader) At(i int) []float32 {
+	q := &r.d.Queries[r.number(i)]
+	if q.from == nil {
+		return q.X
+	}
+	if step := i - r.last; 0 < step && step <= near {
+		r.announce(i, step)
+	} else {
+		r.ahead = 0
+	}
+	r.last = i
+	return r.read(q, 0)
+}
+
+// Query returns query i with its X, which is like that of At.
+func (r *RowReader) Query(i int) *Query {
+	q := &r.d.Queries[r.number(i)]
+	if q.from == nil {
+		return q
+	}
+	r.reading = *q
+	r.reading.X = r.At(i)
+	return &r.reading
+}
+
+// aheadValues is the number of values that are announced before they are read: enough to keep a
+// disk busy.
+const aheadValues = 2 << 20
+
+// near is how far the next query is where several goroutines share queries that are read in order.
+const near = 8
+
+// announce announces the queries after the i-th, which are read in order, step queries after the
+// last one: half a window at a time, so that they are read together.
+func (r *RowReader) announce(i, step int) {
+	r.ahead = max(0, r.ahead-step)
+	window := r.d.Window()
+	if r.ahead > window/2 {
+		return
+	}
+	from, to := i+1+r.ahead, min(i+1+window, r.n)
+	for from < to {
+		end := min(to, from+max(1, window/8))
+		r.soon(from, end)
+		r.ahead, from = end-i-1, end
+	}
+}
+
+// soon announces queries, those together that lie one after the other in a file.
+func (r *RowReader) soon(from, to int) {
+	var matrix Matrix
+	begin, end := 0, 0
+	for i := from; i < to; i++ {
+		m, place := r.d.Queries[r.number(i)].place()
+		if m != nil && m == matrix && place == end {
+			end++
+			continue
+		}
+		if matrix != nil {
+			matrix.Soon(begin, end)
+		}
+		matrix, begin, end = m, place, place+1
+	}
+	if matrix != nil {
+		matrix.Soon(begin, end)
+	}
+}
+
+// place returns the matrix that a query is read from, nil for none, and its place there.
+func (q *Query) place() (m Matrix, place int) {
+	from := q.from
+	for from != nil && from.matrix == nil {
+		from = from.base.from
+	}
+	if from == nil {
+		return nil, 0
+	}
+	return from.matrix, from.place
+}
+
+// Window is the number of queries that are worth announcing before they are read; 0 unless the data
+// set is streamed.
+func (d *Dataset) Window() int {
+	if !d.streamed || len(d.Queries) == 0 {
+		return 0
+	}
+	mean := max(1, d.Docs()/len(d.Queries)) * max(1, d.Features)
+	return min(max(8, aheadValues/mean), 4096)
+}
+
+// Soon announces that a query will be read. It is advice, and does nothing unless the data set is
+// streamed. Several goroutines may call it.
+func (r *RowReader) Soon(i int) { r.soon(i, i+1) }
+
+// read returns the features of a query, in the buffer of a level or in place.
+func (r *RowReader) read(q *Query, level int) []float32 {
+	from := q.from
+	if from == nil {
+		return q.X
+	}
+	if level == len(r.buffers) {
+		r.buffers = append(r.buffers, nil)
+	}
+	if from.matrix != nil {
+		b := slices.Grow(r.buffers[level][:0], from.values)[:from.values]
+		r.buffers[level] = b
+		from.matrix.Read(b, from.place)
+		return b
+	}
+	x := r.read(from.base, level+1)
+	b := r.buffers[level][:0]
+	switch {
+	case from.lens != nil:
+		b = from.lens.Append(b, x)
+	case from.docs != nil:
+		width := len(x) / from.base.Len()
+		for _, doc := range from.docs {
+			b = append(b, x[doc*width:(doc+1)*width]...)
+		}
+	default:
+		return x
+	}
+	r.buffers[level] = b
+	return b
+}
+
+// LongestQuery returns the largest number of documents of a query.
+func (d *Dataset) LongestQuery() int {
+	most := 0
+	for i := range d.Queries {
+		most = max(most, d.Queries[i].Len())
+	}
+	return most
+}
+
+// columnsLens picks columns, 0 where one is negative.
+func columnsLens(columns []int, features int) Lens {
+	return Lens{Features: len(columns), Append: func(dst, x []float32) []float32 {
+		for row := range slices.Chunk(x, max(features, 1)) {
+			for _, c := range columns {
+				if c < 0 {
+					dst = append(dst, 0)
+				} else {
+					dst = append(dst, row[c])
+				}
+			}
+		}
+		return dst
+	}}
+}
+
+// inPlaceLens does what change does to a query in place.
+func inPlaceLens(features int, change func(x []float32)) Lens {
+	return Lens{Features: features, Append: func(dst, x []float32) []float32 {
+		from := len(dst)
+		dst = append(dst, x...)
+		change(dst[from:])
+		return dst
+	}}
+}
+
+// viewLens takes views.
+func viewLens(v Views, features int) Lens {
+	memories := sync.Pool{New: func() any { return new(ViewMemory) }}
+	return Lens{Features: features * v.Count(), Append: func(dst, x []float32) []float32 {
+		m := memories.Get().(*ViewMemory)
+		defer memories.Put(m)
+		return v.Append(dst, x, features, m)
+	}}
+}
+
+// eachQuery calls visit with every query and its features, in the order of the rows unless they are
+// read from a file: then several goroutines do, some queries each, in no order.
+func (d *Dataset) eachQuery(visit func(i int, q *Query)) {
+	if !d.streamed {
+		for i := range d.Queries {
+			visit(i, &d.Queries[i])
+		}
+		return
+	}
+	d.eachPart(func(_, from, to int, rows *RowReader) {
+		for i := from; i < to; i++ {
+			visit(i, rows.Query(i))
+		}
+	})
+}
+
+// eachPart calls visit for parts of consecutive queries in parallel, with the number of the worker
+// and a reader.
+func (d *Dataset) eachPart(visit func(worker, from, to int, rows *RowReader)) {
+	const parts = 64
+	n := min(parts, len(d.Queries))
+	workers := parallel.Workers(0, n)
+	readers := make([]*RowReader, workers)
+	parallel.For(n, workers, func(worker, i int) {
+		if readers[worker] == nil {
+			readers[worker] = d.Reader()
+		}
+		visit(worker, i*len(d.Queries)/n, (i+1)*len(d.Queries)/n, readers[worker])
+	})
+}

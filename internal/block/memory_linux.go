@@ -1,0 +1,66 @@
+package block
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// MachineMemory returns the bytes of memory that this process may have: the machine's, its
+// control groups' (containers') or the process's own limit, whichever is least; 0 if nothing is known.
+func MachineMemory() int64 {
+	least := uint64(math.MaxInt64)
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		if _, rest, ok := bytes.Cut(text, []byte("MemTotal:")); ok {
+			if f := bytes.Fields(rest); len(f) > 0 {
+				if n, err := strconv.ParseUint(string(f[0]), 10, 50); err == nil {
+					least = min(least, n<<10)
+				}
+			}
+		}
+	}
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	for _, file := range limitFiles(string(groups)) {
+		if text, err := os.ReadFile(file); err == nil { // "max" if there is no limit
+			if n, err := strconv.ParseUint(string(bytes.TrimSpace(text)), 10, 63); err == nil {
+				least = min(least, n)
+			}
+		}
+	}
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil {
+		least = min(least, limit.Cur)
+	}
+	if least == math.MaxInt64 {
+		return 0
+	}
+	return int64(least)
+}
+
+// limitFiles returns the files that hold the limits of the control groups that the text of
+// /proc/self/cgroup names, and of those that these are in: of version 2 lines 0::PATH, of version 1
+// NUMBER:CONTROLLERS:PATH. A container may see its own group as the root.
+func limitFiles(groups string) []string {
+	files := []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		root, name := "/sys/fs/cgroup", "memory.max"
+		if parts[1] != "" {
+			root, name = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		}
+		if parts[1] != "" && !strings.Contains(","+parts[1]+",", ",memory,") {
+			continue
+		}
+		for group := path.Clean(parts[2]); group != "/" && group != "."; group = path.Dir(group) {
+			files = append(files, path.Join(root, group, name))
+		}
+	}
+	return files
+}

@@ -1,0 +1,153 @@
+package train_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/transform"
+	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/loss/logrank"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/train"
+)
+
+// streamedData writes queries to a cache and returns them as they are read query by query, and as they
+// are in memory. Some queries and documents have the weight 0 if weighted is set.
+func streamedData(t *testing.T, seed uint64, weighted bool) (streamed, whole *dataset.Dataset) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var b dataset.Builder
+	docs := 0
+	for q := range 120 {
+		n := 1 + rng.IntN(40)
+		x, grades := make([]float32, n*61), make([]float64, n)
+		for i := range x {
+			x[i] = float32(rng.ExpFloat64())
+		}
+		for i := range grades {
+			grades[i] = float64(min(2, int(x[i*61])))
+		}
+		if err := b.Add(fmt.Sprintf("%d-%d", seed, q), grades, x, nil); err != nil {
+			t.Fatal(err)
+		}
+		docs += n
+	}
+	whole = b.Dataset()
+	if weighted {
+		queries, documents := make([]float64, len(whole.Queries)), make([]float64, docs)
+		for i := range queries {
+			queries[i] = float64(i % 3)
+		}
+		for i := range documents {
+			documents[i] = float64(i % 4)
+		}
+		if err := whole.Weigh(queries, documents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "d.lwd")
+	if err := cache.Write(path, whole); err != nil {
+		t.Fatal(err)
+	}
+	opts := dataset.Options{Stream: true, MaxBytes: 400 << 10}
+	err := input.With(path, opts, nil, func(in *input.Input) (err error) {
+		streamed, err = cache.Read(in, opts)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = streamed.Close() })
+	if !streamed.Streamed() {
+		t.Fatal("the data set is not streamed")
+	}
+	return streamed, whole
+}
+
+// Claim: the model of data that are read query by query, and of data in memory that are normalised as they
+// are read, has the bytes of one of data in memory: for all learners that do so, scorers, transforms,
+// normalizations, views, weights, validation and any number of workers.
+func TestStreamedModelsAreTheSame(t *testing.T) {
+	learners := map[string]struct {
+		loss    loss.Loss
+		learner train.Learner
+		weights bool
+	}{
+		"lbfgs":          {loss.RankNet{Sigma: 1}, train.LBFGS{C: 1, Iterations: 4}, true},
+		"lbfgs net":      {loss.ListNet{}, train.LBFGS{Architecture: train.Network(3, 0), C: 1, Iterations: 3}, false},
+		"logrank":        {logrank.MLE{}, train.LBFGS{C: 1, Iterations: 3}, false},
+		"descent":        {loss.ListNet{}, train.Descent{Epochs: 2}, false},
+		"descent net":    {loss.LambdaRank{Measure: measure.MustParse("ndcg@5", measure.LETOR3)}, train.Descent{Architecture: train.Network(4, 0), Epochs: 2, Batch: 5, Bag: 2}, false},
+		"newton":         {loss.RankSVM{Squared: true, Weight: 0.1}, train.Newton{Iterations: 4}, true},
+		"planes":         {loss.RankSVM{Weight: 0.1}, train.Planes{Iterations: 5}, false},
+		"classification": {nil, train.Classification{C: 1, Iterations: 4}, true},
+	}
+	step, err := transform.ParseSpec("clip=1%:99%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared := []func(p *train.Problem){
+		func(*train.Problem) {},
+		func(p *train.Problem) { p.Normalization = dataset.ZScore },
+		func(p *train.Problem) {
+			p.Transforms, p.Normalization = []transform.Spec{step}, dataset.MinMax
+			p.Views = dataset.Views{dataset.RawView, dataset.RankView}
+		},
+	}
+	for name, l := range learners {
+		for i, prepare := range prepared {
+			for _, weighted := range []bool{false, true} {
+				if weighted && !l.weights {
+					continue
+				}
+				t.Run(fmt.Sprint(name, i, weighted), func(t *testing.T) {
+					streamed, whole := streamedData(t, 1, weighted)
+					validStreamed, valid := streamedData(t, 2, false)
+					run := func(d, v *dataset.Dataset, maxBytes int64, workers int) []byte {
+						p := &train.Problem{Data: d, Valid: v, Loss: l.loss, Learner: l.learner, Seed: 5, MaxBytes: maxBytes, Workers: workers}
+						prepare(p)
+						m, err := train.Run(t.Context(), p)
+						if err != nil {
+							t.Fatal(err)
+						}
+						var b bytes.Buffer
+						if err := m.Write(&b); err != nil {
+							t.Fatal(err)
+						}
+						return b.Bytes()
+					}
+					want := run(whole, valid, 0, 1)
+					for _, workers := range []int{1, 3} {
+						if !bytes.Equal(run(streamed, validStreamed, 600<<10, workers), want) {
+							t.Errorf("%d workers: another model of streamed data", workers)
+						}
+						if !bytes.Equal(run(whole, validStreamed, 1100<<10, workers), want) {
+							t.Errorf("%d workers: another model where features are made as they are read", workers)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// Claim: a learner that takes all features at once says what it would need, before it begins.
+func TestStreamedRefused(t *testing.T) {
+	streamed, whole := streamedData(t, 1, false)
+	for _, p := range []*train.Problem{
+		{Data: streamed, Learner: train.Trees{}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
+		{Data: whole, Learner: train.Trees{}, Loss: loss.ListNet{}, MaxBytes: 700 << 10, Normalization: dataset.MinMax},
+	} {
+		if _, err := train.Run(t.Context(), p); err == nil {
+			t.Error("no error")
+		} else if text := err.Error(); !bytes.Contains([]byte(text), []byte("raise the limit")) {
+			t.Error(text)
+		}
+	}
+}
