@@ -187,11 +187,7 @@ func (r *Risk) sum(run rangeFunc, w, grad []float64) float64 {
 
 // penalize adds ‖w‖²/C and its gradient.
 func (r *Risk) penalize(value float64, w, grad []float64) float64 {
-	if r.inverse > 0 {
-		value += float64(r.inverse * kernel.Dot(w, w))
-		kernel.Axpy(2*r.inverse, w, grad)
-	}
-	return value
+	return addPenalty(r.inverse, value, w, grad)
 }
 
 // lossOf evaluates a query's loss at some scores. It overwrites lambda with the vector

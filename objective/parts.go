@@ -1,0 +1,104 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/listwise/listwise/internal/kernel"
+)
+
+// Part is the sum of a loss over a part of the queries, without a penalty: that of a shard, which
+// may lie on another machine. It returns the value at w and overwrites grad with the gradient.
+type Part interface {
+	Eval(w, grad []float64) (float64, error)
+}
+
+// Parts is the regularised empirical risk of data that are divided into parts,
+//
+//	F(w) = Σ_parts Σ_q v_q loss_q(scores_q(w)) + ‖w‖²/C,
+//
+// for an optimiser that sees one objective. The parts are evaluated side by side and added in
+// their order: the same division gives the same bits, whichever part is done first. Another
+// division, or none, gives the same up to rounding.
+//
+// A part that fails makes the value NaN, at which solvers end; Err tells why. A Parts may not be
+// used by several goroutines at once.
+type Parts struct {
+	parts   []Part
+	dim     int
+	inverse float64
+	values  []float64
+	grads   [][]float64
+	err     error
+}
+
+// NewParts puts parts together that take dim parameters, with the penalty of the options; their
+// other fields are the parts' own.
+func NewParts(dim int, parts []Part, opts Options) (*Parts, error) {
+	inverse, err := opts.regularization()
+	if err != nil {
+		return nil, err
+	}
+	if dim < 1 || len(parts) == 0 {
+		return nil, fmt.Errorf("found %d parameters and %d parts, expected at least one of both", dim, len(parts))
+	}
+	p := &Parts{parts: parts, dim: dim, inverse: inverse, values: make([]float64, len(parts)), grads: make([][]float64, len(parts))}
+	for i := range p.grads {
+		p.grads[i] = make([]float64, dim)
+	}
+	return p, nil
+}
+
+// Dim returns the number of parameters.
+func (p *Parts) Dim() int { return p.dim }
+
+// StrongConvexity is [Risk.StrongConvexity].
+func (p *Parts) StrongConvexity() float64 { return 2 * p.inverse }
+
+// Eval returns F(w) and overwrites grad with its gradient; both slices have Dim elements.
+func (p *Parts) Eval(w, grad []float64) float64 {
+	clear(grad)
+	if p.err != nil { // nothing more is asked of the others
+		return math.NaN()
+	}
+	failures := make([]error, len(p.parts))
+	var all sync.WaitGroup
+	for i, part := range p.parts {
+		all.Go(func() { p.values[i], failures[i] = part.Eval(w, p.grads[i]) })
+	}
+	all.Wait()
+	if p.err = errors.Join(failures...); p.err != nil {
+		return math.NaN()
+	}
+	value := 0.0
+	for i := range p.parts {
+		value += p.values[i]
+		kernel.Add(grad, p.grads[i])
+	}
+	return addPenalty(p.inverse, value, w, grad)
+}
+
+// Err returns why a part failed, nil if none did.
+func (p *Parts) Err() error { return p.err }
+
+// Part returns the risk as a part of a larger one. It is an error if it has a penalty, which would
+// count once a part.
+func (r *Risk) Part() (Part, error) {
+	if r.inverse != 0 {
+		return nil, fmt.Errorf("regularisation C = %v of a part, expected none: the whole has it", r.c)
+	}
+	return riskPart{r}, nil
+}
+
+type riskPart struct{ *Risk }
+
+// Eval is [Risk.Eval]; an interrupted one fails.
+func (p riskPart) Eval(w, grad []float64) (float64, error) {
+	value := p.Risk.Eval(w, grad)
+	if closed(p.functional.done) {
+		return value, ErrInterrupted
+	}
+	return value, nil
+}
