@@ -75,7 +75,7 @@ func EvaluateLists(grades, scores [][]float64, measures []Measure, ties TiePolic
 	}
 	settled := make([]Measure, len(measures))
 	for i, m := range measures {
-		settled[i] = Under(m, ConventionOf(m).forGrades(grades))
+		settled[i] = Under(m, ConventionOf(m).ForGrades(grades...))
 	}
 	return evaluate(lists, measures, settled, ties)
 }

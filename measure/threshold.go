@@ -59,10 +59,11 @@ func (c Convention) For(sets ...*dataset.Dataset) Convention {
 			}
 		}
 	}
-	return c.forGrades(lists)
+	return c.ForGrades(lists...)
 }
 
-func (c Convention) forGrades(lists [][]float64) Convention {
+// ForGrades is [Convention.For] for lists of the grades that count.
+func (c Convention) ForGrades(lists ...[]float64) Convention {
 	if c.chosen > 0 {
 		return c
 	}

@@ -187,6 +187,9 @@ func foldNames(dir string) ([]string, error) {
 // partPath finds the file of one part under the first of its names that exists.
 func partPath(dir string, names []string) (string, error) {
 	for _, name := range names {
+		if path := filepath.Join(dir, name); datafile.IsSharded(path) {
+			return path, nil
+		}
 		for _, ext := range datafile.Endings() {
 			path := filepath.Join(dir, name+ext)
 			if _, err := os.Stat(path); err == nil {

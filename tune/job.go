@@ -40,6 +40,15 @@ type job struct {
 // name identifies the job in errors: "mle, Fold1, C=0.1".
 func (j *job) name() string {
 	parts := []string{j.entry.Name, j.fold.Name}
+	if s := j.setting(); s != "" {
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// setting is the values of what is varied: "C=0.1, beta=1".
+func (j *job) setting() string {
+	var parts []string
 	for _, h := range j.entry.varied() {
 		parts = append(parts, h+"="+j.values.Text(h))
 	}

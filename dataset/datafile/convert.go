@@ -44,6 +44,7 @@ type Conversion struct {
 	// returns what to report.
 	Fault func(path string, err error) error
 
+	some  bool  // an input may have none of the queries that Options.Keep asks for
 	chunk int64 // bytes of text parsed at a time, the usual number if 0
 }
 
@@ -60,10 +61,18 @@ type Converted struct {
 // The result is that of [Open], [dataset.Concat] and [Write], byte by byte.
 func Convert(c Conversion) (*Converted, error) {
 	var done *Converted
+	if err := c.expand(); err != nil {
+		return nil, err
+	}
 	err := c.survey(c.Inputs, nil, func(files []*stream.Surveyed) error {
 		p, err := stream.Join(input.Context(c.Options), files, c.Options.Missing)
 		if err != nil {
 			return &JoinError{err}
+		}
+		if c.some && c.Options.Keep != nil {
+			if err := dataset.CheckKept(len(p.IDs), len(p.IDs), p.QueryWeights); err != nil {
+				return err
+			}
 		}
 		if err := c.write(p); err != nil {
 			return err
@@ -72,6 +81,21 @@ func Convert(c Conversion) (*Converted, error) {
 		return nil
 	})
 	return done, err
+}
+
+// expand puts the shards of inputs in their place.
+func (c *Conversion) expand() error {
+	var all []string
+	for _, path := range c.Inputs {
+		files, err := Files(input.Context(c.Options), path)
+		if err != nil {
+			return err
+		}
+		c.some = c.some || len(files) > 1
+		all = append(all, files...)
+	}
+	c.Inputs = all
+	return nil
 }
 
 // JoinError says why files do not make one data set.
@@ -119,7 +143,7 @@ func (c *Conversion) source(in *input.Input, opts dataset.Options) (stream.Sourc
 	if f.stream != nil {
 		src, err := f.stream(in, opts)
 		if err == nil && opts.Keep != nil {
-			src = stream.Kept(src, opts.Keep)
+			src = c.kept(src, opts.Keep)
 		}
 		return src, err
 	}
@@ -131,6 +155,14 @@ func (c *Conversion) source(in *input.Input, opts dataset.Options) (stream.Sourc
 		return nil, &dataset.SyntaxError{File: in.Name, Found: "a query whose documents stand in several places", Expected: "the documents of a query together"}
 	}
 	return stream.Of(d), nil
+}
+
+// kept returns the source of the queries that are asked for.
+func (c *Conversion) kept(src stream.Source, keep func(id string) bool) stream.Source {
+	if c.some {
+		return stream.KeptSome(src, keep)
+	}
+	return stream.Kept(src, keep)
 }
 
 // open makes use of an input as something that can be read again; end ends the showing of

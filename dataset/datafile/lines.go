@@ -88,6 +88,20 @@ func (s *splitter) split(text []byte) error {
 // prints.
 func eachText(path string, opts dataset.Options, visit func(text []byte) error) error {
 	opts.Missing = dataset.MissingKeep
+	files, err := Files(input.Context(opts), path)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := eachTextOf(file, opts, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachTextOf is eachText for one file.
+func eachTextOf(path string, opts dataset.Options, visit func(text []byte) error) error {
 	return input.With(path, opts, beginning(opts), func(in *input.Input) error {
 		f, err := recognise(in, opts)
 		if err != nil {

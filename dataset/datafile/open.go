@@ -19,6 +19,7 @@ import (
 // table describes, or TREC's judgements, all of them plain or compressed by gzip or zstandard, or the binary
 // cache that package cache writes. Options name the format, or it is recognised by what the
 // file begins with and, if that is text, by the end of its name. "-" is the standard input.
+// A folder of shards, or its manifest, is read as the one data set that they are, see [Shard].
 //
 // A line of LETOR text is
 //
@@ -37,6 +38,11 @@ import (
 // The text of a regular file is read twice, so that the matrix is allocated once,
 // at its size; a pipe's is kept in memory meanwhile.
 func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
+	if m, err := manifestOf(input.Context(opts), path); err != nil {
+		return nil, err
+	} else if m != nil {
+		return openShards(m, path, opts)
+	}
 	var d *dataset.Dataset
 	err := input.With(path, opts, beginning(opts), func(in *input.Input) (err error) {
 		d, err = open(in, opts)

@@ -20,7 +20,12 @@ func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dat
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
-	if err := p.take(f.Mem); err != nil {
+	return p.Collect(f.Mem)
+}
+
+// Collect makes a data set of all documents of a plan, in memory, which is counted.
+func (p *Plan) Collect(mem *input.Memory) (*dataset.Dataset, error) {
+	if err := p.take(mem); err != nil {
 		return nil, err
 	}
 	made := dataset.Blocks{
@@ -45,7 +50,7 @@ func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dat
 	if p.KeepsDocIDs {
 		text, made.Docs.End = make([]byte, p.DocBytes()), make([]uint32, p.Docs)
 	}
-	err = p.Each(func(part *Part) error {
+	err := p.Each(func(part *Part) error {
 		part.copyTo(&made, text)
 		return nil
 	})
@@ -53,11 +58,13 @@ func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dat
 		return nil, err
 	}
 	made.Docs.Text = string(text)
-	if made.Missing = s.missing; missing == dataset.MissingZero {
-		made.Missing = 0
+	if p.missing != dataset.MissingZero {
+		for _, s := range p.files {
+			made.Missing += s.missing
+		}
 	}
 	d := dataset.FromBlocks(made)
-	d.FillMissing(missing)
+	d.FillMissing(p.missing)
 	d.Warnings = p.Warnings()
 	return d, nil
 }

@@ -9,11 +9,15 @@ import (
 // Kept returns the source of the documents of those queries of src that keep is true of. Surveying it is an
 // error if there is none ([dataset.CheckKept]). It has all features of src, and closes it. Documents that src has in another order than its input
 // are in the order of src.
-func Kept(src Source, keep func(id string) bool) Source { return &keptSource{src, keep} }
+func Kept(src Source, keep func(id string) bool) Source { return &keptSource{src, keep, false} }
+
+// KeptSome is [Kept] for one source of several: that none of its queries is kept is no error.
+func KeptSome(src Source, keep func(id string) bool) Source { return &keptSource{src, keep, true} }
 
 type keptSource struct {
 	Source
 	keep func(id string) bool
+	none bool // may be kept
 }
 
 // Survey implements Source.
@@ -43,7 +47,7 @@ func (s *keptSource) Survey(visit func(runs []Run) error) (Shape, error) {
 	if !slices.ContainsFunc(shape.QueryWeights, func(w float64) bool { return w != 1 }) {
 		shape.QueryWeights = nil
 	}
-	if err == nil {
+	if err == nil && !s.none {
 		err = dataset.CheckKept(queries, len(in), shape.QueryWeights)
 	}
 	return shape, err

@@ -63,6 +63,12 @@ type Surveyed struct {
 	first     string // the first of them
 }
 
+// Queries returns the ids of the queries in their order. They must not be changed.
+func (s *Surveyed) Queries() []string { return s.ids }
+
+// Docs returns the number of documents.
+func (s *Surveyed) Docs() int { return s.docs }
+
 // run is a Run in few bytes.
 type run struct{ query, docs uint32 }
 

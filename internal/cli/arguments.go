@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/listwise/listwise/dataset/shards"
 )
 
 // The arguments of compare, report and fuse are systems: models, files of scores or runs or,
@@ -109,7 +111,10 @@ func onlyFold(dir string) string {
 	return ""
 }
 
+// isFolder reports whether a path is a folder, unless that is one of shards, which is read as a
+// file is.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+	_, sharded := shards.Find(path)
+	return err == nil && info.IsDir() && !sharded
 }

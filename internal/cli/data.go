@@ -48,6 +48,7 @@ values made a feature (--one-hot).`,
 		newDataNormalizeCommand(env),
 		newDataFoldCommand(env),
 		newDataConvertCommand(env),
+		newDataShardCommand(env),
 		newDataJoinCommand(env),
 		newDataSynthCommand(env),
 	)

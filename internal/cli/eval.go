@@ -21,6 +21,7 @@ import (
 type evalFlags struct {
 	evaluating
 	recording
+	sharding
 	model    string
 	scores   string
 	perQuery string
@@ -35,6 +36,8 @@ func newEvalCommand(env *environment) *cobra.Command {
 		Example: `  listwise eval --data Fold1/test.txt --model m.json
   listwise eval --data test.txt --scores test.scores --measures map,p@10,err@20 --per-query q.csv
   listwise eval --data test.txt --model m.json --convention standard-skip --ties average --format json
+  listwise eval --data test-shards --model m.json --shard 3 --part parts/3.json
+  listwise eval --data test-shards --model m.json --parts parts
   listwise eval --data judged.qrels --scores bm25.run --measures map,ndcg_cut_10,P_5,recip_rank`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,6 +53,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for the values of every query: CSV, or JSON if it ends in .json")
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to take, separated by commas")
 	fl.Lookup("data").Usage = "judged queries, a `file`: LETOR text, a table or judgements of TREC (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), a .lwd cache, or - (standard input)"
+	f.sharding.addTo(cmd)
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -71,6 +75,11 @@ The data may be judgements of TREC (qrels), and the scores a run of any system,
 joined by query and document. What a run has and nobody judged counts as irrelevant
 and what it lacks as not found; a query without documents counts 0. The values are
 then trec_eval's, unless --convention or --ties says otherwise.
+
+A folder of shards, as "listwise data shard" makes it, is one data set. Several machines
+measure it with --shard and --part, each the queries of a shard, and --parts puts the
+values together: the result is that of measuring all at once, to the last digit. Neither
+goes into the record of runs.
 
 Measures (K is a cut-off rank, [ ] may be left out):
 `)
@@ -102,10 +111,16 @@ func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
 	if f.data == "-" && f.scores == "-" {
 		return usageErrorf("--data and --scores cannot both be standard input")
 	}
+	if err := f.sharding.check(f); err != nil {
+		return err
+	}
 	return f.targets().check()
 }
 
 func (f *evalFlags) run(ctx context.Context, env *environment) error {
+	if f.isOne() || f.parts != "" {
+		return f.runShard(ctx, env)
+	}
 	convention, err := f.parseConvention()
 	if err != nil {
 		return err

@@ -158,6 +158,7 @@ func prepareExamples(t *testing.T) {
 	for i, system := range []string{"bm25", "dense"} {
 		mustWrite(t, system+".run", fmt.Sprintf("1 Q0 a 1 %d %s\n1 Q0 b 2 1 %s\n2 Q0 c 1 3 %s\n", 2*i, system, system, system))
 	}
+	prepareShards(t)
 	mustCall(t, "train", "--no-record", "--method", "lambdamart", "--set", "trees=3", "--train", "train.txt", "--model", "trees.json")
 	mustCall(t, "export", "--model", "trees.json", "--to", "lightgbm", "--out", "lightgbm.txt")
 	mustCall(t, "export", "--model", "trees.json", "--to", "ranklib", "--out", "ranklib.txt")
@@ -171,6 +172,22 @@ func prepareExamples(t *testing.T) {
 	for seed := range 5 {
 		mustCopy(t, fmt.Sprintf("runs/%d/mle", seed+1), "runs/mle")
 		mustCopy(t, fmt.Sprintf("runs/%d/lambdarank", seed+1), "runs/lambdarank")
+	}
+}
+
+// prepareShards makes the folders of shards that examples name, and parts of an evaluation.
+func prepareShards(t *testing.T) {
+	t.Helper()
+	mustCall(t, "data", "shard", "test.txt", "--shards", "4", "--out", "test-shards")
+	for _, dir := range []string{"days", "scores", "parts"} {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustCall(t, "data", "convert", "S1.txt", "--out", "days/mon.parquet")
+	mustCall(t, "data", "convert", "S2.txt", "--out", "days/tue.parquet")
+	for i := range 4 {
+		mustCall(t, "eval", "--data", "test-shards", "--model", "m.json", "--shard", strconv.Itoa(i), "--part", fmt.Sprintf("parts/%d.json", i))
 	}
 }
 

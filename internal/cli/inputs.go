@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/listwise/listwise/dataset/shards"
 	"github.com/listwise/listwise/dataset/trec"
 	"github.com/listwise/listwise/interchange"
 	"github.com/listwise/listwise/model"
@@ -117,11 +118,14 @@ func inputFault(flag, path string, wanted content, err error) error {
 	if flag != "" {
 		flag = "--" + flag + ": "
 	}
-	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+	if isFolder(path) {
 		return usageErrorf("%s%s is a folder, expected a file with %s", flag, path, wanted)
 	}
 	if has[*fs.PathError](err) {
 		return usageErrorf("%s%w", flag, err)
+	}
+	if _, sharded := shards.Find(path); sharded {
+		return err
 	}
 	if found := contentOf(path); path != "-" && found != "" && found != wanted && (found != aTable || wanted != someData) && (found != aRun || wanted != scores) {
 		return usageErrorf("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hintOf(wanted))

@@ -16,6 +16,7 @@ import (
 
 type scoreFlags struct {
 	scoring
+	oneShard
 	model   string
 	data    string
 	out     string
@@ -44,6 +45,7 @@ data lack count as 0.`,
 		Example: `  listwise score --model m.json --data test.txt --out test.scores
   zcat new.txt.gz | listwise score --model m.json --data -
   listwise score --model m.json --data test.txt --format tsv --best-first --top 10
+  listwise score --model m.json --data test-shards --shard 3 --out scores/part-00003
   listwise score --model m.json --data test.txt --format run --tag m --out m.run`,
 		Args: noArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,12 +66,17 @@ data lack count as 0.`,
 	fl.BoolVar(&f.ranking.BestFirst, "best-first", false, "order the documents of a query by descending score, not by their places in the input")
 	addWhole(fl, &f.ranking.Top, "top", 0, 0, "`number` of documents of a query that are written, the best; 0: all")
 	fl.StringVar(&f.ranking.Tag, "tag", "", "`name` of the system in a run (default: "+scored.DefaultTag+")")
-	f.addTo(cmd)
+	f.oneShard.addTo(cmd, "`number` of the shard to score, from 0, of a folder of shards (default: all, one after the other)")
+	f.scoring.addTo(cmd)
 	return cmd
 }
 
 func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err := f.targets().check(); err != nil {
+		return err
+	}
+	var err error
+	if f.data, err = f.oneShard.fileOf(f.data); err != nil {
 		return err
 	}
 	f.ranking.Format = env.format

@@ -33,6 +33,7 @@ type tuneFlags struct {
 	budget   string
 	average  string
 	out      string
+	trial    string
 }
 
 func newTuneCommand(env *environment) *cobra.Command {
@@ -66,6 +67,7 @@ learned from a ninth of the training queries, and again after a third.`,
 		Example: `  listwise tune --method mle,convexloss --measure ndcg@10 --data OHSUMED --select map --out runs/ohsumed
   listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle
   listwise tune --method lambdamart --search random --budget 30 --halving --refit --data shop.csv --out runs/shop
+  listwise tune --method mle --data OHSUMED --out runs/mle --trial 3
   listwise tune --method mle,ranknet --train train.txt --valid vali.txt --test test.txt --out runs/mine`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -85,6 +87,7 @@ learned from a ninth of the training queries, and again after a third.`,
 	fl.StringVar(&f.budget, "budget", "", "`what` may be tried, in an order drawn by the seed: a number of settings of each method, such as 20, or a time after which no further ones are begun, such as 30m (the result then depends on the machine; default: all settings)")
 	fl.StringVar(&f.average, "average", "1", "`number` of settings, those best on the validation queries, whose models' scores are averaged in place of taking the best alone, or all: where validation queries are few, the best of many is best by luck")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
+	fl.StringVar(&f.trial, "trial", "", "do only the training of this `number`, from 0, and leave its record in the folder; or list: print them. For several machines; the same command without it then puts their records together")
 	fl.BoolVar(&f.refit, "refit", false, "train the method and setting that are best over all folds on all data, and print the command that does")
 	fl.StringVar(&f.search, "search", "grid", "`which` settings are tried: grid (every combination of the grids' values) or random (--budget of them, drawn from the grids' ranges)")
 	fl.BoolVar(&f.halving, "halving", false, "try settings on a part of the training queries first, and drop those that do badly (successive halving)")
@@ -109,6 +112,9 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	if err := f.targets().check(); err != nil {
 		return err
 	}
+	if err := f.checkTrial(); err != nil {
+		return err
+	}
 	config, err := f.config()
 	if err != nil {
 		return err
@@ -131,6 +137,9 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
 	if err := f.divisible(testsOfFolds(config.Folds), config.Convention.Threshold()); err != nil {
 		return err
+	}
+	if f.trial != "" {
+		return f.doTrial(ctx, env, config)
 	}
 	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
 	out, err := f.choose(ctx, env, &config, whole, rec)

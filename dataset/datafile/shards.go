@@ -1,0 +1,304 @@
+package datafile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/cache"
+	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/dataset/shards"
+	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// Files returns the files that a path stands for: the shards, whose checksums it checks, of a
+// folder with a manifest or of a manifest, or the path itself.
+func Files(ctx context.Context, path string) ([]string, error) {
+	m, err := manifestOf(ctx, path)
+	if err != nil || m == nil {
+		return []string{path}, err
+	}
+	return filesOf(m), nil
+}
+
+// filesOf returns the files of the shards.
+func filesOf(m *shards.Manifest) []string {
+	files := make([]string, len(m.Shards))
+	for i := range files {
+		files[i] = m.Path(i)
+	}
+	return files
+}
+
+// IsSharded reports whether a path is that of a folder of shards or of a manifest.
+func IsSharded(path string) bool {
+	_, ok := shards.Find(path)
+	return ok
+}
+
+// manifestOf returns the manifest that a path stands for, nil if it stands for none. The shards
+// are what it says.
+func manifestOf(ctx context.Context, path string) (*shards.Manifest, error) {
+	at, ok := shards.Find(path)
+	if !ok {
+		return nil, nil
+	}
+	m, err := shards.Load(at)
+	if err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(m.Shards))
+	parallel.For(len(errs), parallel.Workers(0, len(errs)), func(_, i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			errs[i] = m.Verify(i)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err // the first, whatever came first
+		}
+	}
+	return m, nil
+}
+
+// openShards reads the shards of a manifest as one data set.
+func openShards(m *shards.Manifest, name string, opts dataset.Options) (*dataset.Dataset, error) {
+	c := Conversion{Inputs: filesOf(m), Options: opts, some: true}
+	if opts.Observe != nil {
+		c.Reading = observeShards(m, opts.Observe)
+	}
+	var d *dataset.Dataset
+	err := c.survey(c.Inputs, nil, func(files []*stream.Surveyed) error {
+		if err := checkShards(m, name, files, opts); err != nil {
+			return err
+		}
+		p, err := stream.Join(input.Context(opts), files, opts.Missing)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if opts.Keep != nil {
+			if err := dataset.CheckKept(len(p.IDs), m.Queries, p.QueryWeights); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		d, err = p.Collect(input.NewMemory(name, opts))
+		return err
+	})
+	if err == nil {
+		d.IgnoreOthers, d.AbsentMissing = opts.IgnoreOthers, opts.AbsentMissing
+	}
+	return d, err
+}
+
+// observeShards makes one observer see the sum of all shards.
+func observeShards(m *shards.Manifest, observe func(done, total int64)) func(string) (func(done, total int64), func()) {
+	var before, all int64
+	for _, s := range m.Shards {
+		all += s.Bytes
+	}
+	next := 0
+	return func(string) (func(done, total int64), func()) {
+		at, size := before, m.Shards[next].Bytes
+		before, next = before+size, next+1
+		return func(done, total int64) {
+			if total > 0 {
+				observe(at+int64(float64(size)*float64(done)/float64(total)), all)
+			}
+		}, func() {}
+	}
+}
+
+// checkShards returns an error if a query is in two shards, or if a shard that is read whole has
+// other numbers than its manifest says.
+func checkShards(m *shards.Manifest, name string, files []*stream.Surveyed, opts dataset.Options) error {
+	from := make(map[string]int)
+	for i, f := range files {
+		for _, id := range f.Queries() {
+			if other, ok := from[id]; ok {
+				return &dataset.SyntaxError{File: f.Name, Found: fmt.Sprintf("query %q, which is in %s, too", id, files[other].Name), Expected: "every query in one shard"}
+			}
+			from[id] = i
+		}
+		s, queries, docs := m.Shards[i], len(f.Queries()), f.Docs()
+		if opts.Keep == nil && opts.Negative != dataset.NegativeDrop && (queries != s.Queries || docs != s.Documents) {
+			return &dataset.SyntaxError{File: f.Name, Found: fmt.Sprintf("%d queries and %d documents", queries, docs), Expected: fmt.Sprintf("%d and %d, as %s has them of shard %d", s.Queries, s.Documents, name, i)}
+		}
+	}
+	return nil
+}
+
+// shardTail is what every name of a shard has before its ending.
+const shardTail = "part-%05d%s"
+
+// Shard writes the inputs of a conversion as n files of about as many documents each, of the format
+// of an ending such as .lwd, into a folder, which it makes, and then their manifest. The
+// queries stay in their order, and whole. Options of the output, c.Out and c.Text, are not used.
+// The features are not held in memory: they go through a temporary cache in the folder.
+func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
+	if f := byName("x" + ending); !strings.HasPrefix(ending, ".") || f == nil && !slices.Contains(Endings(), ending) || f != nil && f.write == nil {
+		return nil, &dataset.SyntaxError{File: dir, Found: fmt.Sprintf("the ending %q", ending), Expected: "one of a format that is written, such as .lwd, .txt.gz or .parquet"}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	if err := discardShards(dir); err != nil {
+		return nil, err
+	}
+	folder, remove, err := atomicfile.Folder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	c.Out = filepath.Join(folder, "all.lwd")
+	if _, err := Convert(c); err != nil {
+		return nil, err
+	}
+	opts := dataset.Options{Missing: dataset.MissingKeep, Context: c.Options.Context}
+	var m *shards.Manifest
+	err = input.With(c.Out, opts, nil, func(in *input.Input) (err error) {
+		d, err := cache.Read(in, opts)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		m, err = writeShards(input.Context(c.Options), d, dir, ending, n)
+		return err
+	})
+	return m, err
+}
+
+// discardShards takes the manifest of an earlier data set from a folder, and then its shards, so
+// that what is there while others are written is not taken for one.
+func discardShards(dir string) error {
+	at := filepath.Join(dir, shards.FileName)
+	m, err := shards.Load(at)
+	if err := os.Remove(at); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err != nil {
+		return nil //nolint:nilerr // there is none, or none that names files
+	}
+	for i, s := range m.Shards {
+		var number int
+		if k, err := fmt.Sscanf(s.Name, "part-%05d", &number); k != 1 || err != nil || number != i {
+			continue // not of this program's making
+		}
+		if err := os.Remove(m.Path(i)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeShards writes the queries of d as n shards, and the manifest.
+func writeShards(ctx context.Context, d *dataset.Dataset, dir, ending string, n int) (*shards.Manifest, error) {
+	if len(d.Queries) < n {
+		return nil, &dataset.SyntaxError{File: dir, Found: fmt.Sprintf("%d queries", len(d.Queries)), Expected: fmt.Sprintf("%d or more for as many shards", n)}
+	}
+	m := &shards.Manifest{Features: d.Features, Grades: shards.GradesOf(d)}
+	from := 0
+	for k := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		to := endOfShard(d, from, k, n)
+		part := make([]int, 0, to-from)
+		for i := from; i < to; i++ {
+			part = append(part, i)
+		}
+		name := fmt.Sprintf(shardTail, k, ending)
+		s := d.Subset(part)
+		if err := Write(filepath.Join(dir, name), s, letor.Options{}); err != nil {
+			return nil, err
+		}
+		size, sum, err := shards.Checksum(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		m.Shards = append(m.Shards, shards.Shard{Name: name, Queries: len(s.Queries), Documents: s.Docs(), Bytes: size, SHA256: sum})
+		from = to
+	}
+	return m, m.Save(filepath.Join(dir, shards.FileName))
+}
+
+// endOfShard returns behind which query shard k of n ends that begins at a query: where about as
+// many documents are behind as k+1 shards should have, and a query left for each of the others.
+func endOfShard(d *dataset.Dataset, from, k, n int) int {
+	last := len(d.Queries) - (n - k - 1)
+	if k == n-1 {
+		return last
+	}
+	want := float64(d.Docs()) * float64(k+1) / float64(n)
+	to := from + 1
+	for to < last && float64(d.Queries[to].Start)+float64(d.Queries[to].Len())/2 <= want {
+		to++
+	}
+	return to
+}
+
+// Index writes the manifest of files that are shards already, below its own folder, as the
+// options read them.
+func Index(path string, files []string, opts dataset.Options) (*shards.Manifest, error) {
+	m := new(shards.Manifest)
+	c := Conversion{Inputs: files, Options: opts}
+	err := c.survey(files, nil, func(surveyed []*stream.Surveyed) error {
+		for i, f := range surveyed {
+			if err := addShard(m, path, files[i], f); err != nil {
+				return err
+			}
+		}
+		if err := checkShards(m, path, surveyed, opts); err != nil {
+			return err
+		}
+		p, err := stream.Join(input.Context(opts), surveyed, opts.Missing)
+		if err != nil {
+			return &JoinError{err}
+		}
+		m.Features = p.Features
+		return p.Each(func(part *stream.Part) error {
+			doc := 0
+			for i := range part.Runs {
+				r := &part.Runs[i]
+				if p.QueryWeights == nil || p.QueryWeights[r.Query()] > 0 {
+					m.Grades.Add(part.Grades[doc : doc+r.Docs])
+				}
+				doc += r.Docs
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, m.Save(path)
+}
+
+// addShard appends a file to the manifest that will be at a path.
+func addShard(m *shards.Manifest, path, file string, f *stream.Surveyed) error {
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	at, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	name, err := filepath.Rel(folder, at)
+	if err != nil || !filepath.IsLocal(name) {
+		return &dataset.SyntaxError{File: file, Found: "a file elsewhere", Expected: "one below " + filepath.Dir(path) + ", the manifest's folder"}
+	}
+	size, sum, err := shards.Checksum(file)
+	if err != nil {
+		return err
+	}
+	m.Shards = append(m.Shards, shards.Shard{Name: filepath.ToSlash(name), Queries: len(f.Queries()), Documents: f.Docs(), Bytes: size, SHA256: sum})
+	return nil
+}

@@ -1,0 +1,271 @@
+// Package shards has data sets that are many files: a folder of them with a manifest,
+// which says what files there are, what is in each, and its checksum. The manifest is
+// written last, so that a folder without one is not a data set yet.
+//
+// Start reading at [Manifest]; dataset/datafile reads and writes the shards themselves.
+package shards
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/strictjson"
+)
+
+// FileName is the name of the manifest in a folder of shards.
+const FileName = "shards.json"
+
+// formatName is what a manifest says it is; version is that of its form.
+const (
+	formatName = "listwise-shards"
+	version    = 1
+)
+
+// Manifest describes a data set of several files. Its queries are those of the shards, one
+// shard behind the other.
+type Manifest struct {
+	Format    string  `json:"format"`
+	Version   int     `json:"version"`
+	Queries   int     `json:"queries"`
+	Documents int     `json:"documents"`
+	Features  int     `json:"features"`
+	Grades    Grades  `json:"grades"`
+	Shards    []Shard `json:"shards"`
+
+	path string // of the file it was read from
+}
+
+// Shard is one file.
+type Shard struct {
+	Name      string `json:"name"` // relative to the manifest's folder, with slashes
+	Queries   int    `json:"queries"`
+	Documents int    `json:"documents"`
+	Bytes     int64  `json:"bytes"`
+	SHA256    string `json:"sha256"`
+}
+
+// Grades is what the default of the relevance threshold depends on, for [dataset.Threshold] is of
+// all data and a shard has a part of them. Documents of queries of weight 0 do not count.
+type Grades struct {
+	Fractions bool    `json:"fractions"` // some grade is no whole number
+	Least     float64 `json:"least"`     // the least positive grade, 0 if there is none
+}
+
+// Sample returns grades that [dataset.Threshold] takes the same for as for those described.
+func (g Grades) Sample() []float64 {
+	if g.Least == 0 {
+		return nil
+	}
+	if g.Fractions && g.Least == math.Trunc(g.Least) {
+		return []float64{g.Least, g.Least + 0.5}
+	}
+	return []float64{g.Least}
+}
+
+// Add makes g describe these grades, too.
+func (g *Grades) Add(grades []float64) {
+	for _, grade := range grades {
+		g.Fractions = g.Fractions || grade != math.Trunc(grade)
+		if grade > 0 && (g.Least == 0 || grade < g.Least) {
+			g.Least = grade
+		}
+	}
+}
+
+// GradesOf describes the grades of a data set.
+func GradesOf(d *dataset.Dataset) (g Grades) {
+	for i := range d.Queries {
+		if q := &d.Queries[i]; q.Weight() > 0 {
+			g.Add(q.Grades)
+		}
+	}
+	return g
+}
+
+// Find returns the manifest that a path stands for: that of a folder of shards, or a manifest
+// itself. ok is false for anything else.
+func Find(path string) (manifest string, ok bool) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", false
+	case info.IsDir():
+		inside := filepath.Join(path, FileName)
+		info, err := os.Stat(inside)
+		return inside, err == nil && info.Mode().IsRegular()
+	case !info.Mode().IsRegular() || !strings.HasSuffix(path, ".json"):
+		return "", false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	head := make([]byte, 1<<10)
+	n, _ := io.ReadFull(f, head)
+	squeezed := bytes.Join(bytes.Fields(head[:n]), nil)
+	return path, bytes.HasPrefix(squeezed, []byte(`{"format":"`+formatName+`"`))
+}
+
+// mostBytes is the largest manifest that is read: one of some hundred thousand shards.
+const mostBytes = 64 << 20
+
+// Load reads the manifest at a path.
+func Load(path string) (*Manifest, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	m, err := Parse(text)
+	if err != nil {
+		return nil, &dataset.SyntaxError{File: path, Found: err.Error(), Expected: "the manifest of a data set, as \"listwise data shard\" writes it"}
+	}
+	m.path = path
+	return m, nil
+}
+
+// Parse reads the text of a manifest and checks that it is one that can be true.
+func Parse(text []byte) (*Manifest, error) {
+	if len(text) > mostBytes {
+		return nil, fmt.Errorf("more than %d bytes", mostBytes)
+	}
+	if err := strictjson.Check(text); err != nil {
+		return nil, err
+	}
+	var m Manifest
+	members, err := strictjson.Members(strictjson.Whole(text))
+	if err == nil {
+		err = members.Decode(&m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &m, m.check()
+}
+
+// mostCount is more than any data set has of anything.
+const mostCount = 1 << 48
+
+func (m *Manifest) check() error {
+	switch {
+	case m.Format != formatName:
+		return fmt.Errorf("the format %q in place of %q", m.Format, formatName)
+	case m.Version != version:
+		return fmt.Errorf("version %d, this program knows %d", m.Version, version)
+	case len(m.Shards) == 0:
+		return errors.New("no shards")
+	case m.Features < 1 || m.Features > mostCount:
+		return fmt.Errorf("%d features", m.Features)
+	case !(m.Grades.Least >= 0) || math.IsInf(m.Grades.Least, 1):
+		return fmt.Errorf("%v as the least positive grade", m.Grades.Least)
+	}
+	names := make(map[string]bool, len(m.Shards))
+	queries, documents := 0, 0
+	for i := range m.Shards {
+		s := &m.Shards[i]
+		switch {
+		case !filepath.IsLocal(filepath.FromSlash(s.Name)):
+			return fmt.Errorf("the name %q of shard %d, which is no file below the manifest's folder", s.Name, i)
+		case names[s.Name]:
+			return fmt.Errorf("shard %s twice", s.Name)
+		case s.Queries < 1 || s.Documents < s.Queries || s.Documents > mostCount:
+			return fmt.Errorf("%d queries and %d documents in shard %s", s.Queries, s.Documents, s.Name)
+		case s.Bytes < 1:
+			return fmt.Errorf("%d bytes in shard %s", s.Bytes, s.Name)
+		case !isChecksum(s.SHA256):
+			return fmt.Errorf("%q as the SHA-256 of shard %s", s.SHA256, s.Name)
+		}
+		names[s.Name] = true
+		if queries, documents = queries+s.Queries, documents+s.Documents; documents > mostCount {
+			return fmt.Errorf("%d documents in the first %d shards", documents, i+1)
+		}
+	}
+	if queries != m.Queries || documents != m.Documents {
+		return fmt.Errorf("%d queries and %d documents in all, of which the shards have %d and %d", m.Queries, m.Documents, queries, documents)
+	}
+	return nil
+}
+
+func isChecksum(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && len(s) == 2*sha256.Size && s == strings.ToLower(s)
+}
+
+// Save writes the manifest to a path. It is what makes a data set of the shards, and so comes
+// last. Format, Version and the totals are filled in.
+func (m *Manifest) Save(path string) error {
+	m.Format, m.Version, m.Queries, m.Documents, m.path = formatName, version, 0, 0, path
+	for _, s := range m.Shards {
+		m.Queries, m.Documents = m.Queries+s.Queries, m.Documents+s.Documents
+	}
+	if err := m.check(); err != nil {
+		return fmt.Errorf("%s: found %w, expected none of that to write", path, err)
+	}
+	return atomicfile.Write(path, atomicfile.JSON(m))
+}
+
+// Path returns where a shard is, by number.
+func (m *Manifest) Path(shard int) string {
+	return filepath.Join(filepath.Dir(m.path), filepath.FromSlash(m.Shards[shard].Name))
+}
+
+// First returns the number of queries in the shards before one.
+func (m *Manifest) First(shard int) int {
+	n := 0
+	for _, s := range m.Shards[:shard] {
+		n += s.Queries
+	}
+	return n
+}
+
+// Verify returns an error if the file of a shard is not what the manifest says.
+func (m *Manifest) Verify(shard int) error {
+	s, path := &m.Shards[shard], m.Path(shard)
+	size, sum, err := Checksum(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &dataset.SyntaxError{File: path, Found: "no such file", Expected: fmt.Sprintf("shard %d of %d that %s names", shard, len(m.Shards), m.path)}
+	case err != nil:
+		return err
+	case size != s.Bytes:
+		return &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d bytes", size), Expected: fmt.Sprintf("the %d of shard %d in %s", s.Bytes, shard, m.path)}
+	case sum != s.SHA256:
+		return &dataset.SyntaxError{File: path, Found: "the SHA-256 " + sum, Expected: fmt.Sprintf("%s, that of shard %d in %s: it is another file", s.SHA256, shard, m.path)}
+	}
+	return nil
+}
+
+// Checksum returns the size and the SHA-256 of a regular file, in hexadecimal.
+func Checksum(path string) (size int64, sum string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, "", err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, "", &dataset.SyntaxError{File: path, Found: "no regular file", Expected: "one, for shards are read more than once"}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return size, hex.EncodeToString(h.Sum(nil)), err
+}
