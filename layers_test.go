@@ -179,7 +179,7 @@ func allowed(allow, heavy []string, path string) bool {
 }
 
 // apart are folders whose packages are not the module's, or not of its programs.
-var apart = []string{"testdata", "tools", "gen", "python"}
+var apart = []string{"testdata", "tools", "gen", "python", "beam"}
 
 // importsOf returns the imports of every package of the module, tests and
 // generators (files that are built by themselves) left out.

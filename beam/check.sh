@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Runs the tests of this module, and its commands against a job server in a process of its own: workers in the
+# driver (LOOPBACK) and in processes of their own (PROCESS), 16 shards, the bytes of the command line; then kills a
+# worker. The job server is prism, which listens on all interfaces: all of it runs in a network namespace that has
+# nothing but a loopback. BEAM_ENDPOINT names another job server, such as Flink's, and then nothing is isolated. The processes have a
+# namespace, too: prism leaves workers behind, which end with it.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+
+if [ "${1:-}" != inside ]; then
+  work=$(mktemp -d)
+  trap '[ -n "${KEEP:-}" ] || rm -rf "$work"' EXIT
+  cd "$here"
+  go vet ./...
+  unformatted=$(gofmt -l .)
+  [ -z "$unformatted" ] || { printf 'not formatted:\n%s\n' "$unformatted"; exit 1; }
+  go test -c -o "$work/job.test" ./job
+  go build -o "$work/listwise-beam" ./cmd/listwise-beam
+  go build -o "$work/prism" github.com/apache/beam/sdks/v2/go/cmd/prism
+  go build -o "$work/boot" github.com/apache/beam/sdks/v2/go/container
+  (cd .. && go build -o "$work/listwise" ./cmd/listwise)
+  export WORK=$work
+  if [ -n "${BEAM_ENDPOINT:-}" ]; then
+    bash "$0" inside
+  elif [ "$(id -u)" = 0 ]; then
+    unshare -n -p --fork --kill-child --mount-proc bash "$0" inside
+  else
+    unshare -rn -p --fork --kill-child --mount-proc bash "$0" inside
+  fi
+  exit
+fi
+
+# Brings the loopback up, with what every Debian has.
+[ -n "${BEAM_ENDPOINT:-}" ] || python3 - <<'PYTHON'
+import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS, IFF_UP | IFF_RUNNING
+PYTHON
+
+cd "$WORK"
+started=()
+trap 'for p in "${started[@]}"; do kill "$p" 2>/dev/null || true; done' EXIT
+if [ -z "${BEAM_ENDPOINT:-}" ]; then
+  ./job.test -test.timeout 5m >tests.log 2>&1 || { grep -v 'level=' tests.log; exit 1; }
+  echo "the tests pass: $(tail -n 1 tests.log)"
+  ./prism --job_port 8073 --serve_http=false >server.log 2>&1 &
+  started+=($!)
+  endpoint=localhost:8073
+  for _ in $(seq 100); do (: </dev/tcp/127.0.0.1/8073) 2>/dev/null && break; sleep 0.1; done
+else
+  endpoint=$BEAM_ENDPOINT
+fi
+
+./listwise data synth --quiet --shape mq2008 --queries 200 --docs 30 --out test.txt
+mkdir -p folds/Fold1
+for part in train vali test; do
+  ./listwise data synth --quiet --shape mq2008 --queries 60 --docs 20 --seed ${#part} --out folds/Fold1/$part.txt
+done
+./listwise data shard --quiet test.txt --shards 16 --out test
+./listwise train --quiet --no-record --method mle --train test.txt --model m.json >train.log
+search=(--method lambdamart --grid trees=1500 --grid leaves=4,16 --grid rate=0.1)
+mkdir want workers
+./listwise score --quiet --model m.json --data test.txt --out want/scores
+./listwise eval --quiet --no-record --format json --model m.json --data test.txt >want/eval.json
+./listwise tune --quiet --no-record "${search[@]}" --data folds --out want/tuned >tune.log
+
+# beam MODE COMMAND ARGS... runs a command with workers of a mode.
+beam() {
+  local mode=$1 config=()
+  shift
+  [ "$mode" = LOOPBACK ] || config=(--environment_config "{\"command\":\"$here/worker.sh\",\"env\":{\"BOOT\":\"$WORK/boot\",\"TMPDIR\":\"$WORK/workers\"}}")
+  timeout "${limit:-100}" ./listwise-beam --runner=universal --endpoint="$endpoint" --environment_type="$mode" "${config[@]}" "$@" >>beam.log 2>&1
+}
+
+# whole MODE checks that the results are those of the command line.
+whole() {
+  cat "$1"/s/part-*.scores | cmp - want/scores
+  cmp "$1/e/eval.json" want/eval.json
+  diff -r "$1/t/tuned" want/tuned
+  for manifest in "$1"/[set]/results-manifest.json; do [ -s "$manifest" ]; done
+  trainings=$(ls "$1/t/records" | wc -l)
+  echo "$1: score and eval over 16 shards and tune, $trainings trainings: the bytes of the command line"
+}
+
+for mode in LOOPBACK PROCESS; do
+  {
+    beam $mode score --data "$WORK/test" --model "$WORK/m.json" --out "$WORK/$mode/s"
+    beam $mode eval --data "$WORK/test" --model "$WORK/m.json" --out "$WORK/$mode/e"
+    beam $mode tune --data "$WORK/folds" --out "$WORK/$mode/t" -- "${search[@]}"
+  } || { tail -n 30 beam.log; exit 1; }
+  whole $mode
+done
+
+# A worker is killed when the first training stands.
+rm -rf PROCESS/t
+(limit=30 beam PROCESS tune --data "$WORK/folds" --out "$WORK/PROCESS/t" -- "${search[@]}" && touch ended-well) &
+driver=$!
+for _ in $(seq 1200); do ls PROCESS/t/records/*.json >/dev/null 2>&1 && break; sleep 0.05; done
+worker=0
+for p in /proc/[0-9]*; do # the last of this run's
+  line=$(tr '\0' ' ' 2>/dev/null <"$p/cmdline" || true)
+  [[ $line != *"--worker=true"*"--semi_persist_dir=$WORK/workers/"* || ${p#/proc/} -le $worker ]] || worker=${p#/proc/}
+done
+[ $worker != 0 ] || { echo 'found no worker to kill'; tail beam.log; exit 1; }
+kill -9 "$worker"
+wait $driver || true # beam ends a driver that waits for ever
+if [ -e ended-well ]; then
+  echo 'a worker was killed: the job recovered'
+else
+  [ ! -e PROCESS/t/results-manifest.json ] || { echo 'found a manifest of a job whose worker was killed'; exit 1; }
+  stood=$(ls PROCESS/t/records/*.json | wc -l)
+  echo "a worker was killed: the job failed, $stood of $trainings trainings stand and there is no manifest"
+  [ "$stood" -lt "$trainings" ]
+  beam LOOPBACK tune --data "$WORK/folds" --out "$WORK/PROCESS/t" -- "${search[@]}" || { tail -n 30 beam.log; exit 1; }
+  again=$(cat beam.log server.log 2>/dev/null | grep -ao "tune: $trainings parts, of which [0-9]* stood from before" | tail -n 1)
+  echo "$again"
+  [[ $again != *"which 0"* ]]
+fi
+whole PROCESS

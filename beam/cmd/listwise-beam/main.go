@@ -1,0 +1,72 @@
+// Command listwise-beam runs score, eval, tune and convert of listwise as Apache Beam
+// pipelines. Beam's flags stand before the command, its own behind, and behind -- those of the
+// command of listwise.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"github.com/listwise/listwise/beam/job"
+)
+
+const usage = `listwise-beam [BEAM FLAGS] COMMAND --data FOLDER --out FOLDER [FLAGS] [-- FLAGS OF LISTWISE]
+
+  score   --data SHARDS --model FILE --out FOLDER     scores of every shard, part-00000.scores …
+  eval    --data SHARDS --model FILE --out FOLDER     eval.json, as "listwise eval --format json" prints it
+  convert --data SHARDS --as ENDING --out FOLDER      shards of another format, such as .parquet
+  tune    --data FOLDS --out FOLDER -- --method M …   tuned/, as "listwise tune --out" fills it
+
+SHARDS is a folder that "listwise data shard" made. Files are local, the same on all workers, or
+gs:// or s3://. What is complete has a manifest, results-manifest.json or, of convert, shards.json. A rerun does
+again only what is missing.
+
+Without flags of Beam the pipeline runs in this process, on prism.
+`
+
+func main() {
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage, "\nBeam's flags:\n")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	beam.Init() // which, of a worker, does not return
+	if err := run(context.Background(), flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "listwise-beam:", err)
+		os.Exit(1)
+	}
+}
+
+// run parses what is behind Beam's flags and runs the job.
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("found no command, expected one of %s (--help says more)", strings.Join(job.Commands(), ", "))
+	}
+	j := job.Job{Command: args[0]}
+	own := flag.NewFlagSet(j.Command, flag.ContinueOnError)
+	own.SetOutput(io.Discard)
+	own.StringVar(&j.Data, "data", "", "")
+	own.StringVar(&j.Model, "model", "", "")
+	own.StringVar(&j.Out, "out", "", "")
+	own.StringVar(&j.As, "as", "", "")
+	if err := own.Parse(args[1:]); err != nil {
+		return fmt.Errorf("%s: %w", j.Command, err)
+	}
+	j.Args = own.Args()
+	if *jobopts.WorkerBinary == "" { // else Beam builds one, which takes Go and the sources
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		*jobopts.WorkerBinary = program
+	}
+	return job.Run(ctx, j, beamx.Run)
+}

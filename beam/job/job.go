@@ -1,0 +1,201 @@
+// Package job runs commands of listwise as Apache Beam pipelines: score, eval and convert with
+// an element a shard of a data set, tune with an element a training.
+//
+// A worker runs the command itself, on its shard or training, and so writes the bytes that the
+// command line writes. Start reading at [Job] and [Run]; each command is a file with its task.
+package job
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/listwise/listwise/dataset/shards"
+)
+
+// Job is a command over the shards of a data set or the trainings of a search. Paths are of local
+// files, which all workers see under the same name, or of what Beam's filesystems have.
+type Job struct {
+	Command string   // score, eval, tune or convert
+	Data    string   // a folder of shards; of tune, what its --data takes
+	Model   string   // of score and eval
+	Out     string   // a folder
+	As      string   // of convert: the ending of the files to write
+	Args    []string // other flags of the command
+
+	// Set by Run, before the workers know of them:
+
+	Key    string   // identifies what is done, but for the shards
+	Inputs []string // of every part, what identifies its input: what was done with another is done anew
+}
+
+// version is part of the key: what another version of this package left is done anew.
+const version = 1
+
+// task is what is particular to a command.
+type task struct {
+	// model says that the command takes one; sharded, that its data are shards.
+	model, sharded bool
+
+	// ending is that of the names of the parts.
+	ending func(j *Job) string
+
+	// part does one part, and writes the file.
+	part func(ctx context.Context, w *workspace, j *Job, part int, file string) (Done, error)
+
+	// finish, unless nil, puts the parts together, and writes the results but for their manifest.
+	finish func(ctx context.Context, w *workspace, j *Job, parts []Done) error
+
+	// manifest is the name of the manifest, which finish of the others does not write.
+	manifest string
+}
+
+// Done is a part that stands in the output folder.
+type Done struct {
+	Part    int    `json:"-"`
+	Name    string `json:"name"`
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
+	Skipped bool   `json:"-"` // it was there
+
+	Shard shards.Manifest `json:"shard,omitzero"` // of convert: what the part holds
+}
+
+// tasks are the commands.
+func tasks() map[string]task {
+	return map[string]task{"score": score(), "eval": eval(), "tune": tune(), "convert": convert()}
+}
+
+// Commands returns the names of the commands, in order.
+func Commands() []string {
+	var names []string
+	for name := range tasks() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// check returns an error for a job without what it needs.
+func (j *Job) check() error {
+	t, ok := tasks()[j.Command]
+	switch {
+	case !ok:
+		return fmt.Errorf("found the command %q, expected one of %s", j.Command, strings.Join(Commands(), ", "))
+	case j.Data == "" || j.Out == "":
+		return fmt.Errorf("%s: expected --data and --out", j.Command)
+	case t.model && j.Model == "":
+		return fmt.Errorf("%s: expected --model", j.Command)
+	case !t.model && j.Model != "":
+		return fmt.Errorf("%s: found --model, which it has no use for", j.Command)
+	case (j.As != "") != (j.Command == "convert"):
+		return errors.New("--as says what convert writes: expected it there, and only there")
+	}
+	return nil
+}
+
+// Run builds the pipeline of a job and has run execute it. It first takes the manifest of earlier
+// results away; the pipeline writes the new one in the end, so that there is none of a job
+// that failed. Parts that stand, of the same inputs, are not done again.
+func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipeline) error) error {
+	if err := j.check(); err != nil {
+		return err
+	}
+	w, err := newWorkspace()
+	if err != nil {
+		return err
+	}
+	defer w.remove()
+	if err := j.plan(ctx, w); err != nil {
+		return err
+	}
+	if err := discard(ctx, under(j.Out, tasks()[j.Command].manifest)); err != nil {
+		return err
+	}
+	p, s := beam.NewPipelineWithRoot()
+	numbers := make([]int, len(j.Inputs))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	parts := beam.Reshuffle(s, beam.CreateList(s, numbers))
+	done := beam.ParDo(s, &partFn{Job: string(text)}, parts)
+	beam.ParDo0(s, &finishFn{Job: string(text)}, beam.GroupByKey(s, done))
+	return run(ctx, p)
+}
+
+// plan settles the parts and what identifies them.
+func (j *Job) plan(ctx context.Context, w *workspace) error {
+	t := tasks()[j.Command]
+	inputs := []any{version, j.Command, j.As, j.Args}
+	if t.sharded {
+		m, _, err := manifestOf(ctx, j.Data)
+		if err != nil {
+			return err
+		}
+		for i, s := range m.Shards {
+			j.Inputs = append(j.Inputs, fmt.Sprintf("%s from query %d", s.SHA256, m.First(i)))
+		}
+		inputs = append(inputs, m.Grades)
+	}
+	if t.model {
+		model, err := w.file(ctx, j.Model)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(model)
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, sum(text))
+	}
+	if !t.sharded {
+		trials, err := trialsOf(ctx, w, j)
+		if err != nil {
+			return err
+		}
+		for _, one := range trials {
+			j.Inputs = append(j.Inputs, fmt.Sprintf("%+v", one))
+		}
+		data, err := w.folder(ctx, j.Data)
+		if err != nil {
+			return err
+		}
+		sums, err := checksums(data)
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, sums)
+	}
+	text, err := json.Marshal(inputs)
+	if err != nil {
+		return err
+	}
+	j.Key = sum(text)
+	return nil
+}
+
+// sum returns the SHA-256 of a text in hexadecimal.
+func sum(text []byte) string {
+	s := sha256.Sum256(text)
+	return hex.EncodeToString(s[:])
+}
+
+func init() {
+	register.DoFn3x1[context.Context, int, func(int, Done), error](&partFn{})
+	register.DoFn3x1[context.Context, int, func(*Done) bool, error](&finishFn{})
+	register.Emitter2[int, Done]()
+	register.Iter1[Done]()
+}
