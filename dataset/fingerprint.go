@@ -40,8 +40,9 @@ var fingerprints sync.Mutex
 
 // remembered is a fingerprint, or "", and the shape of the data it is of.
 type remembered struct {
-	value string
-	shape shape
+	value  string
+	shape  shape
+	hashes []uint64 // of the queries of streamed data, nil if they are not known
 }
 
 // shape differs after the blocks of a data set were replaced.
@@ -61,7 +62,11 @@ func (d *Dataset) shape() shape {
 func (d *Dataset) remember(fingerprint string) {
 	fingerprints.Lock()
 	defer fingerprints.Unlock()
-	d.fingerprint = remembered{fingerprint, d.shape()}
+	was := d.fingerprint
+	d.fingerprint = remembered{value: fingerprint, shape: d.shape()}
+	if fingerprint != "" && was.shape == d.shape() {
+		d.fingerprint.hashes = was.hashes
+	}
 }
 
 func (d *Dataset) computeFingerprint() string {

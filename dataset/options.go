@@ -87,6 +87,11 @@ type Options struct {
 	// data set's identifiers of documents must not be used after it is closed.
 	Stream bool
 
+	// GradesOnly leaves features out where the format can, in LETOR text and caches, for results that
+	// do not depend on them: they are not looked at, not even for mistakes. Text then has one feature,
+	// which is 0 everywhere; a cache is streamed.
+	GradesOnly bool
+
 	// Workers is the number of goroutines that parse, GOMAXPROCS if 0. It has no
 	// influence on the result, nor on errors and warnings.
 	Workers int

@@ -49,6 +49,19 @@ func (q *Query) hash(columns []int) uint64 {
 // hashes returns the queries' hashes of the given columns, of all if nil.
 func (d *Dataset) hashes(columns []int) []uint64 {
 	all := make([]uint64, len(d.Queries))
+	if d.streamed && columns == nil { // which takes a pass over the file
+		fingerprints.Lock()
+		known, of := d.fingerprint.hashes, d.fingerprint.shape
+		fingerprints.Unlock()
+		if known != nil && of == d.shape() {
+			return slices.Clone(known)
+		}
+		defer func() {
+			fingerprints.Lock()
+			defer fingerprints.Unlock()
+			d.fingerprint.hashes, d.fingerprint.shape = slices.Clone(all), d.shape()
+		}()
+	}
 	d.eachQuery(func(i int, q *Query) { all[i] = q.hash(columns) })
 	return all
 }

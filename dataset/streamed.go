@@ -19,6 +19,9 @@ type Matrix interface {
 	// fault of a mapped file.
 	Read(dst []float32, query int)
 
+	// Window is the number of queries that it is worth announcing before they are read.
+	Window() int
+
 	// Soon announces that the queries from ≤ i < to will be read, each once.
 	Soon(from, to int)
 
@@ -73,16 +76,26 @@ type RowReader struct {
 	n       int   // number of them
 	last    int   // query read last
 	ahead   int   // queries after it that were announced
+	window  int   // how many are, −1 if that is not known yet
 	reading Query
 	buffers [][]float32 // one for each origin that a query is read through
 }
 
 // Reader returns a reader of the data set's features.
-func (d *Dataset) Reader() *RowReader { return &RowReader{d: d, n: len(d.Queries), last: -2} }
+func (d *Dataset) Reader() *RowReader {
+	return &RowReader{d: d, n: len(d.Queries), last: -2, window: -1}
+}
 
 // ReaderOf returns a reader of some queries, which are numbered from 0 in the order given.
 func (d *Dataset) ReaderOf(queries []int) *RowReader {
-	return &RowReader{d: d, order: queries, n: len(queries), last: -2}
+	return &RowReader{d: d, order: queries, n: len(queries), last: -2, window: -1}
+}
+
+// Quiet makes the reader announce nothing, for one whose queries are announced by others or come in no
+// order, and returns it.
+func (r *RowReader) Quiet() *RowReader {
+	r.window = 0
+	return r
 }
 
 // number returns which query of the data set is the reader's i-th.
@@ -122,10 +135,6 @@ func (r *RowReader) Query(i int) *Query {
 	return &r.reading
 }
 
-// aheadValues is the number of values that are announced before they are read: enough to keep a
-// disk busy.
-const aheadValues = 2 << 20
-
 // near is how far the next query is where several goroutines share queries that are read in order.
 const near = 8
 
@@ -133,7 +142,10 @@ const near = 8
 // last one: half a window at a time, so that they are read together.
 func (r *RowReader) announce(i, step int) {
 	r.ahead = max(0, r.ahead-step)
-	window := r.d.Window()
+	if r.window < 0 {
+		r.window = r.d.Window()
+	}
+	window := r.window
 	if r.ahead > window/2 {
 		return
 	}
@@ -178,13 +190,16 @@ func (q *Query) place() (m Matrix, place int) {
 }
 
 // Window is the number of queries that are worth announcing before they are read; 0 unless the data
-// set is streamed.
+// set is streamed from a file.
 func (d *Dataset) Window() int {
 	if !d.streamed || len(d.Queries) == 0 {
 		return 0
 	}
-	mean := max(1, d.Docs()/len(d.Queries)) * max(1, d.Features)
-	return min(max(8, aheadValues/mean), 4096)
+	m, _ := d.Queries[0].place()
+	if m == nil {
+		return 0
+	}
+	return m.Window()
 }
 
 // Soon announces that a query will be read. It is advice, and does nothing unless the data set is

@@ -130,6 +130,9 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	}
 	r.terms.New = func() any {
 		w := r.newWorkspace(most)
+		if w.rows != nil {
+			w.rows.Quiet() // Soon announces terms
+		}
 		return &w
 	}
 	return r, nil

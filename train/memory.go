@@ -2,11 +2,14 @@ package train
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/objective"
 )
 
 // Streamer is a Learner that reads the features of one query after the other, by a dataset.RowReader,
@@ -80,11 +83,11 @@ func (p *Problem) held() (held, copies float64) {
 			continue
 		}
 		if !d.Streamed() {
-			held += 4 * float64(d.Docs()) * float64(d.Features)
+			held += featuresBytes(d, d.Features)
 		}
 		changed := p.pipeline != nil || !p.Views.Raw()
 		if changed || d == p.Data && (p.Normalization != dataset.NoNormalization || d.Weighted() && slices.Contains(d.RowWeights(), 0)) {
-			copies += 4 * float64(d.Docs()) * float64(p.Inputs())
+			copies += featuresBytes(d, p.Inputs())
 		}
 	}
 	return held, copies
@@ -94,10 +97,53 @@ func (p *Problem) held() (held, copies float64) {
 func (p *Problem) streamedBytes() (bytes float64) {
 	for _, d := range []*dataset.Dataset{p.Data, p.Valid} {
 		if d != nil && d.Streamed() {
-			bytes += 4 * float64(d.Docs()) * float64(d.Features)
+			bytes += featuresBytes(d, d.Features)
 		}
 	}
 	return bytes
+}
+
+// manyDocuments is the number of documents from which on what a loss holds is worth an estimate.
+const manyDocuments = 1 << 17
+
+// checkHeld returns a *ProblemError if what the loss holds of all queries, such as samples of rankings,
+// would take more memory than there is besides the features, judged by some of the queries.
+func (t *Task) checkHeld(l loss.Loss) error {
+	const some = 64
+	d := t.Data
+	if d.Docs() < manyDocuments || len(d.Queries) < 2*some {
+		return nil
+	}
+	picked := make([]int, some)
+	for i := range picked {
+		picked[i] = i * len(d.Queries) / some
+	}
+	part := d.Subset(picked)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	bound, err := objective.NewFunctional(part, l, t.Seed, t.Workers, t.done)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(bound)
+	if err != nil {
+		return nil //nolint:nilerr // it is told, with its query, when all are bound
+	}
+	held, copies := t.held()
+	if t.streaming {
+		copies = 0
+	}
+	need := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) * float64(len(d.Queries)) / some
+	if limit := float64(dataset.MemoryLimit(t.MaxBytes)); need > limit-held-copies {
+		return BadProblem("found %d queries of which the loss holds about %s, besides features of %s, expected at most %s for both; raise the limit, use a sample, or a form of the loss that holds less (of LogRank's: fewer samples and steps, or one that draws none)",
+			len(d.Queries), gigabytes(need), gigabytes(held+copies), gigabytes(limit))
+	}
+	return nil
+}
+
+// featuresBytes returns the bytes of so many features of the documents of d.
+func featuresBytes(d *dataset.Dataset, features int) float64 {
+	return float64(4 * float64(d.Docs()) * float64(features))
 }
 
 func gigabytes(n float64) string { return fmt.Sprintf("%.3g GB", n/1e9) }

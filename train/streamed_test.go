@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
@@ -149,5 +151,30 @@ func TestStreamedRefused(t *testing.T) {
 		} else if text := err.Error(); !bytes.Contains([]byte(text), []byte("raise the limit")) {
 			t.Error(text)
 		}
+	}
+}
+
+// Claim: a loss that holds more of all queries than there is memory is refused before it is bound, with
+// an estimate; one that holds little is not.
+func TestLossThatHoldsTooMuch(t *testing.T) {
+	var b dataset.Builder
+	for q := range 1400 {
+		x, grades := make([]float32, 100), make([]float64, 100)
+		for i := range x {
+			x[i], grades[i] = float32(i%7), float64(i%2)
+		}
+		if err := b.Add(strconv.Itoa(q), grades, x, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := b.Dataset()
+	o := logrank.Options{Gain: measure.MustParse("map", measure.LETOR3).(measure.Additive), Form: logrank.Sampled}
+	p := &train.Problem{Data: d, Loss: logrank.ConvexLoss{Options: o}, Learner: train.LBFGS{C: 1, Iterations: 1}, MaxBytes: 20 << 20}
+	if _, err := train.Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "1400 queries of which the loss holds about ") {
+		t.Errorf("%v, want an error about what the loss holds", err)
+	}
+	p.Loss = loss.ListNet{}
+	if _, err := train.Run(t.Context(), p); err != nil {
+		t.Error(err)
 	}
 }

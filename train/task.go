@@ -47,6 +47,9 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 	if err := t.CheckWork(s, coster); err != nil {
 		return nil, err
 	}
+	if err := t.checkHeld(l); err != nil {
+		return nil, err
+	}
 	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done})
 	if err != nil {
 		return nil, &ProblemError{err}

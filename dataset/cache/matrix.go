@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"runtime"
 	"slices"
 	"sort"
 	"sync"
@@ -24,6 +25,7 @@ type matrix struct {
 	c        *file
 	size     int // in bytes
 	ahead    *readAhead
+	window   int // queries that a reader announces
 	features int
 	starts   []int                                                      // row of each query's first document, and the number of rows
 	describe func(query, value int, v float32) (found, expected string) // of a value that is not finite
@@ -46,7 +48,9 @@ func (c *file) newMatrix(counts []int, features int) *matrix {
 	for i, n := range counts {
 		m.starts[i+1] = m.starts[i] + n
 	}
-	m.ahead = newReadAhead(c.bytes, int64(len(c.data)-len(c.matrix)))
+	m.ahead = newReadAhead(c.bytes, int64(len(c.data)-len(c.matrix)), c.mem.Limit())
+	mean := max(1, len(c.matrix)/max(1, len(counts)))
+	m.window = min(max(4, m.ahead.most/(2*runtime.GOMAXPROCS(0))/mean), 4096)
 	m.seen = make([]atomic.Uint64, (len(counts)+63)/64)
 	m.parts = make([]piece, pieces(len(c.matrix)))
 	for i := range m.parts {
@@ -66,6 +70,9 @@ func (m *matrix) describeAt(value int, v float32) (found, expected string) {
 	query := sort.Search(len(m.starts)-1, func(q int) bool { return m.starts[q+1] > row })
 	return m.describe(query, value-m.starts[query]*m.features, v)
 }
+
+// Window implements dataset.Matrix.
+func (m *matrix) Window() int { return m.window }
 
 // Soon implements dataset.Matrix.
 func (m *matrix) Soon(from, to int) {

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/listwise/listwise/internal/block"
@@ -12,12 +13,14 @@ type readAhead struct {
 	file   *block.File
 	offset int64 // of the matrix
 	align  int
+	most   int // bytes that are held, but for one extent
 
 	mu      sync.Mutex
 	of      map[int]*extent // by query
-	order   []*extent       // oldest first, those that are over among them
+	order   []*extent       // oldest first
 	held    int             // bytes of extents
 	free    [][]byte
+	kept    int           // bytes of free
 	reading chan struct{} // has room for as many reads as may be under way
 }
 
@@ -35,14 +38,15 @@ type extent struct {
 }
 
 const (
-	mostHeld    = 32 << 20 // bytes that are held at most, but for one extent
 	mostReading = 16
 	mostFree    = 48
 	largestRead = 1 << 20 // of a pooled buffer; longer ones are not kept
 )
 
-func newReadAhead(f *block.File, offset int64) *readAhead {
-	return &readAhead{file: f, offset: offset, align: f.Direct(), of: make(map[int]*extent), reading: make(chan struct{}, mostReading)}
+// newReadAhead returns memory to read ahead in: a 32nd part of a limit, from 1 to 32 MiB.
+func newReadAhead(f *block.File, offset, limit int64) *readAhead {
+	most := int(min(max(limit/32, 1<<20), 32<<20))
+	return &readAhead{file: f, offset: offset, most: most, align: f.Direct(), of: make(map[int]*extent), reading: make(chan struct{}, mostReading)}
 }
 
 // soon begins to read the bytes begin ≤ i < end of the matrix, those of the queries from ≤ q < to,
@@ -58,10 +62,10 @@ func (r *readAhead) soon(from, to, begin, end int) {
 	e := &extent{from: from, to: to, begin: begin, left: to - from, done: make(chan struct{})}
 	e.head, e.bytes = r.buffer(begin, end)
 	r.held += len(e.bytes)
-	for len(r.order) > 0 && (r.held > mostHeld || r.order[0].dropped) {
-		oldest := r.order[0]
+	r.order = slices.DeleteFunc(r.order, func(o *extent) bool { return o.dropped })
+	for len(r.order) > 0 && r.held > r.most {
+		r.drop(r.order[0])
 		r.order = r.order[1:]
-		r.drop(oldest)
 	}
 	r.order = append(r.order, e)
 	for q := from; q < to; q++ {
@@ -97,7 +101,7 @@ func (r *readAhead) buffer(begin, end int) (head int, b []byte) {
 	n := (head + end - begin + r.align - 1) / r.align * r.align
 	for i := len(r.free) - 1; i >= 0; i-- {
 		if f := r.free[i]; cap(f) >= n {
-			r.free = append(r.free[:i], r.free[i+1:]...)
+			r.free, r.kept = append(r.free[:i], r.free[i+1:]...), r.kept-cap(f)
 			return head, f[:n]
 		}
 	}
@@ -128,9 +132,7 @@ func (r *readAhead) read(b []byte, query, begin int) error {
 	defer r.mu.Unlock()
 	if e.left--; e.left == 0 {
 		r.drop(e)
-		if cap(e.bytes) <= 2*largestRead && len(r.free) < mostFree {
-			r.free = append(r.free, e.bytes)
-		}
+		r.recycle(e.bytes)
 	}
 	return nil
 }
@@ -146,8 +148,13 @@ func (r *readAhead) fetch(b []byte, begin int) error {
 	copy(b, whole[head:])
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if cap(whole) <= 2*largestRead && len(r.free) < mostFree {
-		r.free = append(r.free, whole)
-	}
+	r.recycle(whole)
 	return nil
+}
+
+// recycle keeps memory for another read.
+func (r *readAhead) recycle(b []byte) {
+	if cap(b) <= 2*largestRead && len(r.free) < mostFree && r.kept+cap(b) <= r.most {
+		r.free, r.kept = append(r.free, b), r.kept+cap(b)
+	}
 }

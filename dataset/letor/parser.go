@@ -1,6 +1,7 @@
 package letor
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strconv"
 
@@ -20,6 +21,7 @@ type parser struct {
 
 	absentMissing bool // features left out are missing
 	checkOnly     bool // look for errors; there are no columns, and rows of one chunk
+	gradesOnly    bool // pass over features
 
 	expect   []expected // what stands before a column's value in dense rows
 	nMissing int        // missing values of the document
@@ -45,8 +47,10 @@ func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {
 
 		absentMissing: f.opts.AbsentMissing,
 
-		checkOnly: checkOnly,
-		expect:    make([]expected, min(c.Width, maxExpected)),
+		checkOnly:  checkOnly,
+		gradesOnly: f.opts.GradesOnly,
+
+		expect: make([]expected, min(c.Width, maxExpected)),
 	}
 	for k := range z.expect {
 		var text [8]byte
@@ -99,7 +103,9 @@ func (z *parser) document(b []byte, p int) (next int, err error) {
 	if p, err = z.query(b, skipBlanks(b, p)); err != nil {
 		return p, err
 	}
-	if p, err = z.features(b, p, z.Row(z.Next())); err != nil {
+	if z.gradesOnly {
+		p = pastFeatures(b, p)
+	} else if p, err = z.features(b, p, z.Row(z.Next())); err != nil {
 		return p, err
 	}
 	if b[p] == '#' {
@@ -109,6 +115,15 @@ func (z *parser) document(b []byte, p int) (next int, err error) {
 	}
 	z.Done(z.nMissing)
 	return p + 1, nil
+}
+
+// pastFeatures returns the position of the comment or the line's end.
+func pastFeatures(b []byte, p int) int {
+	end := find(b, p, '\n')
+	if comment := bytes.IndexByte(b[p:end], '#'); comment >= 0 {
+		return p + comment
+	}
+	return end
 }
 
 func (z *parser) grade(b []byte, p int) (next int, err error) {

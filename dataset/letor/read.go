@@ -55,9 +55,17 @@ func (f *format) Recount() {}
 
 func (f *format) Counted() error { return nil }
 
-func (f *format) Names() []string { return f.names }
+func (f *format) Names() []string {
+	if f.opts.GradesOnly {
+		return nil
+	}
+	return f.names
+}
 
 func (f *format) Width(feature int) int {
+	if f.opts.GradesOnly {
+		return min(feature, 1)
+	}
 	if n := f.named(); n > 0 {
 		return n
 	}

@@ -177,6 +177,7 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 		f.forModels(&opts, system.Model)
 		opts.Stream = true
 	}
+	opts.GradesOnly = f.model == "" && f.by == ""
 	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return nil, err

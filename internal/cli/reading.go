@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -84,6 +85,9 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 		d, err = datafile.Read(env.stdin, name, opts)
 	} else {
 		d, err = datafile.Open(path, opts)
+	}
+	if err == nil && d.Streamed() { // what is held besides is small, and garbage is not worth more
+		debug.SetMemoryLimit(dataset.MemoryLimit(opts.MaxBytes))
 	}
 	return d, inputFault(flag, path, someData, hintAtMemory(err))
 }

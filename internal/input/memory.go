@@ -22,6 +22,9 @@ func NewMemory(name string, o dataset.Options) *Memory {
 	return &Memory{name: name, limit: dataset.MemoryLimit(o.MaxBytes)}
 }
 
+// Limit returns the bytes that may be taken.
+func (m *Memory) Limit() int64 { return m.limit }
+
 // Take counts n more bytes, for what the error says if they are too many.
 func (m *Memory) Take(n int64, what string) error {
 	if taken := m.taken.Add(n); n >= 0 && taken >= n && taken <= m.limit {

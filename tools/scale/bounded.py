@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""What the program does with data that are larger than its memory.
+
+Makes a cache with the program itself, runs every way into the program in a memory control group,
+and prints for each command its time, its processor time, the most memory that it had of its own (anon),
+the bytes that it read from the disk, how many times the features' size that is, and the ratio of its time
+to that of reading as many bytes at the speed of this disk. The models are compared, byte for byte, with those
+of trainings in memory, outside of the group.
+
+    tools/scale/bounded.py --listwise ./listwise --dir /var/tmp/bounded [--small]
+
+The data have 6 GB and the group 1.5 GB; with --small 300 MB and 80 MB. Ends with 1 if a command fails, a model
+differs or more memory is taken. Needs root and control groups of version 1 or 2 that can be made; without them it
+says so and ends with 0. Python 3.9 or later, no packages.
+"""
+import argparse
+import hashlib
+import os
+import shutil
+import sys
+import time
+
+FEATURES, DOCS = 136, 120
+patience = 900  # seconds for a command
+
+
+class Group:
+    """A memory control group."""
+
+    def __init__(self, limit):
+        v1 = "/sys/fs/cgroup/memory"
+        self.v1 = os.path.isdir(v1)
+        self.path = os.path.join(v1 if self.v1 else "/sys/fs/cgroup", "listwise-bounded-%d" % os.getpid())
+        os.mkdir(self.path)
+        self.write("memory.limit_in_bytes" if self.v1 else "memory.max", limit)
+        if not self.v1 and os.path.exists(os.path.join(self.path, "memory.swap.max")):
+            self.write("memory.swap.max", 0)
+
+    def write(self, name, value):
+        with open(os.path.join(self.path, name), "w") as f:
+            f.write(str(value))
+
+    def anon(self):
+        name = "total_rss " if self.v1 else "anon "
+        with open(os.path.join(self.path, "memory.stat")) as f:
+            for line in f:
+                if line.startswith(name):
+                    return int(line.split()[1])
+        return 0
+
+    def remove(self):
+        for _ in range(50):
+            try:
+                return os.rmdir(self.path)
+            except OSError:
+                time.sleep(0.1)
+
+
+def uncached(path):
+    """Drops a file from the system's cache."""
+    fd = os.open(path, os.O_RDONLY)
+    os.fdatasync(fd)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
+
+
+def run(args, group=None, stdin=None, stdout=os.devnull):
+    """Runs a command and returns (exit code, seconds, processor seconds, anon bytes, bytes read, standard error)."""
+    errors = os.path.join(work, "errors")
+    begin = time.time()
+    pid = os.fork()
+    if pid == 0:
+        if group:
+            group.write("cgroup.procs", os.getpid())
+        os.dup2(os.open(stdin or os.devnull, os.O_RDONLY), 0)
+        os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), 1)
+        os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), 2)
+        os.execvp(args[0], args)
+    anon, ended = 0, 0
+    while not ended:
+        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        if group:
+            anon = max(anon, group.anon())
+        if group and not ended and time.time() - begin > patience:
+            os.kill(pid, 9)
+        time.sleep(0.01)
+    with open(errors, errors="replace") as f:
+        said = f.read()
+    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
+    return code, time.time() - begin, usage.ru_utime + usage.ru_stime, anon, 512 * usage.ru_inblock, said
+
+
+def disk_speed(path):
+    """Bytes a second of reading a file in order, around the cache where that is possible."""
+    import mmap
+    best = 0.0
+    for _ in range(3):
+        uncached(path)
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        except OSError:
+            fd = os.open(path, os.O_RDONLY)
+        buffer, total, begin = mmap.mmap(-1, 4 << 20), 0, time.time()
+        while total < 2 << 30:
+            n = os.readv(fd, [buffer])
+            total += n
+            if n < len(buffer):
+                break
+        best = max(best, total / (time.time() - begin))
+        os.close(fd)
+    return best
+
+
+def digest(path):
+    h = hashlib.sha256()
+    with open(path, "rb") as f:
+        for block in iter(lambda: f.read(1 << 20), b""):
+            h.update(block)
+    return h.hexdigest()
+
+
+def main():
+    global work
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--listwise", required=True, help="the program")
+    p.add_argument("--dir", required=True, help="folder for the data, made and removed")
+    p.add_argument("--small", action="store_true", help="300 MB in 80 MB")
+    p.add_argument("--only", default="", help="names of commands, separated by ;")
+    p.add_argument("--keep", action="store_true", help="leave the data there, and use what is there")
+    o = p.parse_args()
+    global patience
+    if o.small:
+        patience = 60
+    limit, queries = (80 << 20, 4600) if o.small else (1536 << 20, 92000)
+    try:
+        group = Group(limit)
+    except OSError as e:
+        print("no control group can be made (%s): nothing was measured" % e)
+        return 0
+    work = o.dir
+    os.makedirs(work, exist_ok=True)
+    try:
+        return measure(o, group, limit, queries)
+    finally:
+        group.remove()
+        if not o.keep:
+            shutil.rmtree(work)
+
+
+def measure(o, group, limit, queries):
+    lw, data = o.listwise, os.path.join(work, "train.lwd")
+    valid = os.path.join(work, "valid.lwd")
+    synth = [lw, "data", "synth", "--shape", "ohsumed", "--docs", str(DOCS), "--features", str(FEATURES)]
+    for path, n, seed in ((data, queries, "1"), (valid, queries // 20, "2")):
+        if not os.path.exists(path) and run(synth + ["--queries", str(n), "--seed", seed, "--out", path])[0]:
+            raise SystemExit("the data could not be made")
+    matrix = os.path.getsize(data)
+    speed = disk_speed(data)
+    print("features of %.2f GB in a control group of %.0f MB; the disk reads %.2f GB/s, %d cores\n" % (matrix / 1e9, limit / 1e6, speed / 1e9, os.cpu_count()))
+    print("| command | s | processor s | memory, MB | read, GB | × input | s ÷ s of reading | result |\n|---|---|---|---|---|---|---|---|")
+    wrong = []
+
+    def row(name, args, inputs, stdin=None, stdout=os.devnull, model=None, again=None, made=None):
+        if o.only and name not in o.only.split(";"):
+            return
+        for path in inputs:
+            uncached(path)
+        code, wall, cpu, anon, read, said = run(args, group, stdin, stdout)
+        same = ""
+        if code:
+            same = "exit %d: %s" % (code, said.strip().splitlines()[-1] if said.strip() else "")
+        elif made:
+            same = "the same data" if digest(made) == digest(data) else "ANOTHER"
+        elif again:
+            mine = digest(model)
+            ended = run(again)
+            same = "the same" if ended[0] == 0 and digest(model) == mine else "ANOTHER"
+        if code or same == "ANOTHER" or anon > limit:
+            wrong.append(name)
+        print("| %s | %.1f | %.1f | %.0f | %.2f | %.2f | %.2f | %s |" % (name, wall, cpu, anon / 1e6, read / 1e9, read / sum(map(os.path.getsize, inputs)), wall / max(read / speed, 1e-9), same), flush=True)
+
+    row("data info", [lw, "-q", "data", "info", data], [data])
+    trainings = [
+        ("mle", ["mle", "--set", "iterations=5"]),
+        ("mle, z-scores", ["mle", "--set", "iterations=5", "--normalize", "zscore"]),
+        ("convexloss", ["convexloss", "--measure", "auc", "--set", "form=factored", "--set", "iterations=5"]),
+        ("listnet", ["listnet", "--set", "iterations=5"]),
+        ("lambdarank", ["lambdarank", "--set", "epochs=1"]),
+        ("lambdarank, z-scores", ["lambdarank", "--set", "epochs=1", "--normalize", "zscore"]),
+        ("lambdarank, network", ["lambdarank", "--scorer", "net", "--set", "epochs=1"]),
+        ("ranksvm", ["ranksvm", "--set", "iterations=3"]),
+        ("regression", ["regression"]),
+    ]
+    for name, method in trainings:
+        model = os.path.join(work, method[0] + ".json")
+        args = [lw, "-q", "train", "--no-record", "--train", data, "--valid", valid, "--model", model, "--method"] + method
+        row(name, args, [data, valid], model=model, again=args + ["--max-memory", "20"])
+    model = os.path.join(work, "mle.json")
+    if os.path.exists(model):
+        scores = os.path.join(work, "scores")
+        row("score", [lw, "-q", "score", "--model", model, "--data", data, "--out", scores], [data])
+        row("eval", [lw, "-q", "eval", "--no-record", "--data", data, "--model", model], [data])
+        row("eval of scores", [lw, "-q", "eval", "--no-record", "--data", data, "--scores", scores], [data])
+    text, parquet, copy = (os.path.join(work, n) for n in ("train.txt", "train.parquet", "copy.lwd"))
+    if not o.only or "convert" in o.only:
+        for name, path in (("convert text", text), ("convert Parquet", parquet)):
+            if run([lw, "-q", "data", "convert", data, "--out", path])[0]:
+                raise SystemExit("the data could not be converted")
+            row(name, [lw, "-q", "data", "convert", path, "--out", copy], [path], made=copy)
+            os.remove(path)
+            if os.path.exists(copy):
+                os.remove(copy)
+    if wrong:
+        print("\nfailed: " + ", ".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
