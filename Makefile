@@ -14,6 +14,7 @@ test:
 lint:
 	$(TOOL) golangci-lint run ./...
 	python3 python/build.py lint
+	cd beam && $$($(GO) tool -n -modfile=../tools/go.mod golangci-lint) run --config ../.golangci.yml ./...
 
 # A program with the race detector sleeps for a second at its end, unless it is told not to: the
 # scripts run hundreds.

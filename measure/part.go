@@ -33,7 +33,7 @@ type optional float64
 
 // MarshalJSON implements json.Marshaler.
 func (o optional) MarshalJSON() ([]byte, error) {
-	if o != o {
+	if math.IsNaN(float64(o)) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(o))

@@ -129,7 +129,7 @@ func FuzzParsePart(f *testing.F) {
 	}
 	f.Add(text)
 	f.Add([]byte(`{"first":-1,"queries":["a"]}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
+	f.Fuzz(func(_ *testing.T, text []byte) {
 		p, err := measure.ParsePart(text, r.Measures(), measure.TiesInput)
 		if err != nil {
 			return

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -139,7 +140,7 @@ func TestSameBytes(t *testing.T) {
 func TestTune(t *testing.T) {
 	dir := t.TempDir()
 	for i, name := range []string{"train.txt", "vali.txt", "test.txt"} {
-		listwise(t, "data", "synth", "--shape", "mq2008", "--queries", "20", "--docs", "8", "--features", "5", "--seed", fmt.Sprint(i), "--out", filepath.Join(dir, name))
+		listwise(t, "data", "synth", "--shape", "mq2008", "--queries", "20", "--docs", "8", "--features", "5", "--seed", strconv.Itoa(i), "--out", filepath.Join(dir, name))
 	}
 	args := []string{"--method", "mle,ranknet", "--grid", "C=0.1,1", "--grid", "epochs=2"}
 	data := filepath.Join(t.TempDir(), "folds")

@@ -3,6 +3,7 @@ package datafile_test
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +48,7 @@ func TestShardsAreTheData(t *testing.T) {
 		if err := datafile.Write(whole, want, letor.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		out := filepath.Join(dir, fmt.Sprint(run))
+		out := filepath.Join(dir, strconv.Itoa(run))
 		count := rapid.IntRange(1, n).Draw(t, "shards")
 		m, err := datafile.Shard(datafile.Conversion{Inputs: []string{whole}}, out, ending, count)
 		if err != nil {

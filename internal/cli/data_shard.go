@@ -42,7 +42,7 @@ The features are not held in memory: they go through a temporary cache in FOLDER
   listwise data shard --parts days/mon.parquet days/tue.parquet --out days`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
-	f.dataInput.addTo(cmd)
+	f.addTo(cmd)
 	fl := cmd.Flags()
 	addWhole(fl, &f.shards, "shards", 16, 1, "`number` of shards")
 	fl.BoolVar(&f.parts, "parts", false, "the files given are the shards")

@@ -111,7 +111,7 @@ func (f *evalFlags) checkFlags(cmd *cobra.Command) error {
 	if f.data == "-" && f.scores == "-" {
 		return usageErrorf("--data and --scores cannot both be standard input")
 	}
-	if err := f.sharding.check(f); err != nil {
+	if err := f.checkSharding(f); err != nil {
 		return err
 	}
 	return f.targets().check()

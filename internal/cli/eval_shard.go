@@ -22,8 +22,8 @@ func (s *sharding) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.parts, "parts", "", "`folder` with the parts of all shards, which are put together in place of measuring")
 }
 
-// check returns an error for flags that do not go together.
-func (s *sharding) check(f *evalFlags) error {
+// checkSharding returns an error for flags that do not go together.
+func (s *sharding) checkSharding(f *evalFlags) error {
 	switch {
 	case s.isOne() != (s.part != ""):
 		return usageErrorf("--shard and --part go together: found one of them, expected both or neither")

@@ -76,7 +76,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	var err error
-	if f.data, err = f.oneShard.fileOf(f.data); err != nil {
+	if f.data, err = f.fileOf(f.data); err != nil {
 		return err
 	}
 	f.ranking.Format = env.format
