@@ -20,9 +20,10 @@ import (
 
 // Conversion is files that are written as one.
 type Conversion struct {
-	Inputs []string  // files, "-" for Stdin
-	Stdin  io.Reader // what "-" stands for among the inputs
-	Out    string    // the file to write, "-" for Stdout
+	Inputs []string      // files, "-" for Stdin
+	Stdin  io.Reader     // what "-" stands for among the inputs
+	Made   stream.Source // instead of Inputs, if not nil: what is made, not read, and has no name
+	Out    string        // the file to write, "-" for Stdout
 	Stdout io.Writer
 	As     string // a name whose end tells the format of what goes to Stdout; "" for LETOR text
 
@@ -64,7 +65,7 @@ func Convert(c Conversion) (*Converted, error) {
 	if err := c.expand(); err != nil {
 		return nil, err
 	}
-	err := c.survey(c.Inputs, nil, func(files []*stream.Surveyed) error {
+	write := func(files []*stream.Surveyed) error {
 		p, err := stream.Join(input.Context(c.Options), files, c.Options.Missing)
 		if err != nil {
 			return &JoinError{err}
@@ -79,7 +80,15 @@ func Convert(c Conversion) (*Converted, error) {
 		}
 		done = &Converted{len(p.IDs), p.Docs, p.Features, p.Warnings()}
 		return nil
-	})
+	}
+	if c.Made == nil {
+		err := c.survey(c.Inputs, nil, write)
+		return done, err
+	}
+	made, err := stream.Survey(stream.File{Source: c.Made, Name: madeName, Mem: input.NewMemory(madeName, c.Options)}, true)
+	if err == nil {
+		err = write([]*stream.Surveyed{made})
+	}
 	return done, err
 }
 
@@ -97,6 +106,9 @@ func (c *Conversion) expand() error {
 	c.Inputs = all
 	return nil
 }
+
+// madeName is the name of what is made in errors.
+const madeName = "the data to make"
 
 // JoinError says why files do not make one data set.
 type JoinError struct{ err error }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
@@ -37,9 +36,6 @@ type Cubic struct {
 
 	Polynomial uint64 // seed of a, Q, P and R: the ranking task
 	Seed       uint64 // seed of the documents
-
-	// Observe, if not nil, is called after every query with the number done and Queries.
-	Observe func(done, total int)
 }
 
 // EqualShares returns the shares of equally frequent grades.
@@ -55,27 +51,31 @@ const population = 100_000
 // equal data, and a query depends on no other one: asking for more queries adds to
 // the same ones.
 func (c Cubic) Generate() (*dataset.Dataset, error) {
+	q, err := c.Made()
+	if err != nil {
+		return nil, err
+	}
+	return q.dataset()
+}
+
+// Made returns the queries that Generate makes.
+func (c Cubic) Made() (*Queries, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("cubic data: %w", err)
 	}
 	g := c.grader()
-	var b dataset.Builder
-	x, grades, docs := make([]float32, c.Docs*c.Features), make([]float64, c.Docs), make([]string, c.Docs)
-	for i := range c.Queries {
-		id := strconv.Itoa(i + 1)
-		uniform(x, random.Stream(c.Seed, "synth cubic", id))
-		for k := range grades {
-			grades[k] = g.grade(x[k*c.Features : (k+1)*c.Features])
-			docs[k] = fmt.Sprintf("%s-%04d", id, k+1)
-		}
-		if err := b.Add(id, grades, x, docs); err != nil {
-			return nil, fmt.Errorf("cubic data: %w", err)
-		}
-		if c.Observe != nil {
-			c.Observe(i+1, c.Queries)
-		}
-	}
-	return b.Dataset(), nil
+	x, grades := make([]float32, c.Docs*c.Features), make([]float64, c.Docs)
+	return &Queries{
+		Number: c.Queries, Features: c.Features, what: "cubic data",
+		docs: func(string) int { return c.Docs },
+		query: func(id string) ([]float64, []float32) {
+			uniform(x, random.Stream(c.Seed, "synth cubic", id))
+			for k := range grades {
+				grades[k] = g.grade(x[k*c.Features : (k+1)*c.Features])
+			}
+			return grades, x
+		},
+	}, nil
 }
 
 func (c Cubic) check() error {

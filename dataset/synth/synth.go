@@ -12,7 +12,6 @@ package synth
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
@@ -36,9 +35,6 @@ type Options struct {
 	Noise float64
 
 	Seed uint64
-
-	// Observe, if not nil, is called after every query with the number done and Queries.
-	Observe func(done, total int)
 }
 
 // Shape is a kind of data set.
@@ -92,28 +88,34 @@ const maxNoise = 1e6
 // Equal options give equal data (on one processor architecture). A query depends
 // on its id, and on no other query: asking for more queries adds to the same ones.
 func (s Shape) Generate(o Options) (*dataset.Dataset, error) {
+	q, err := s.Made(o)
+	if err != nil {
+		return nil, err
+	}
+	return q.dataset()
+}
+
+// Made returns the queries that Generate makes.
+func (s Shape) Made(o Options) (*Queries, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("shape %s: %w", s.Name, err)
 	}
 	columns := makeColumns(o.Features)
 	odds := meanLogit(float64(o.Relevant)/float64(o.Docs), s.spread)
-	var b dataset.Builder
-	for i := range o.Queries {
-		id := strconv.Itoa(i + 1)
+	begin := func(id string) (*rand.Rand, int) {
 		rng := random.Stream(o.Seed, "synth "+s.Name, id)
-		n := max(2, int(float64(s.docs(rng)*float64(o.Docs))+0.5))
-		x, signal := documents(columns, n, s.copies, rng)
-		grades := s.grade(signal, o, odds, rng)
-		docs := make([]string, n)
-		for k := range docs {
-			docs[k] = fmt.Sprintf("%s-%04d", id, k+1)
-		}
-		if err := b.Add(id, grades, x, docs); err != nil {
-			return nil, fmt.Errorf("shape %s: %w", s.Name, err)
-		}
-		if o.Observe != nil {
-			o.Observe(i+1, o.Queries)
-		}
+		return rng, max(2, int(float64(s.docs(rng)*float64(o.Docs))+0.5))
 	}
-	return b.Dataset(), nil
+	return &Queries{
+		Number: o.Queries, Features: o.Features, what: "shape " + s.Name,
+		docs: func(id string) int {
+			_, n := begin(id)
+			return n
+		},
+		query: func(id string) ([]float64, []float32) {
+			rng, n := begin(id)
+			x, signal := documents(columns, n, s.copies, rng)
+			return s.grade(signal, o, odds, rng), x
+		},
+	}, nil
 }

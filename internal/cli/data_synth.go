@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/suggest"
@@ -46,7 +47,7 @@ func newDataSynthCommand(env *environment) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, env) },
 	}
 	f.dataOutput.addTo(cmd)
-	f.memoryLimit.addTo(cmd, "the data may take while they are made")
+	f.memoryLimit.addTo(cmd, "the ids of queries, and the documents of one at a time, may take")
 	fl := cmd.Flags()
 	fl.StringVar(&f.shape, "shape", "ohsumed", "`collection` to imitate: "+strings.Join(shapeNames(), ", "))
 	addWhole(fl, &f.options.Queries, "queries", 0, 1, "`number` of queries (default: the shape's)")
@@ -94,18 +95,38 @@ func (f *synthFlags) run(cmd *cobra.Command, env *environment) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	bar := env.startProgress("generating queries", 0)
-	f.options.Observe = bar.set
-	d, err := f.generate(cmd)
-	bar.finish()
+	made, err := f.made(cmd)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	r, _ := f.written(d)
-	return f.write(cmd.Context(), env, d, r)
+	opts := f.memoryLimit.options()
+	opts.Context = cmd.Context()
+	var bar *progress // from the first query on
+	done, err := datafile.Convert(datafile.Conversion{
+		Made: synthSource{made},
+		Out:  f.out, Stdout: env.stdout, As: env.streamName(),
+		Options: opts,
+		Text: letor.Options{Sparse: f.sparse, Observe: func(done, total int) {
+			if bar == nil {
+				bar = env.startProgress("writing "+f.out+", queries", 0)
+			}
+			bar.set(done, total)
+		}},
+	})
+	if bar != nil {
+		bar.finish()
+	}
+	if err != nil {
+		return hintAtMemory(err)
+	}
+	if f.out == "-" {
+		return nil
+	}
+	return env.print(writtenJSON{f.out, done.Queries, done.Documents, done.Features}.report())
 }
 
-func (f *synthFlags) generate(cmd *cobra.Command) (*dataset.Dataset, error) {
+// made returns the queries to make.
+func (f *synthFlags) made(cmd *cobra.Command) (*synth.Queries, error) {
 	foreign := cubicFlags
 	if f.shape == cubicShape {
 		foreign = shapeFlags
@@ -116,7 +137,7 @@ func (f *synthFlags) generate(cmd *cobra.Command) (*dataset.Dataset, error) {
 		}
 	}
 	if f.shape == cubicShape {
-		return f.generateCubic(cmd)
+		return f.madeCubic(cmd)
 	}
 	shape, err := synth.Lookup(f.shape)
 	if err != nil {
@@ -126,10 +147,10 @@ func (f *synthFlags) generate(cmd *cobra.Command) (*dataset.Dataset, error) {
 	if err := f.fits(o); err != nil {
 		return nil, err
 	}
-	return shape.Generate(o)
+	return shape.Made(o)
 }
 
-func (f *synthFlags) generateCubic(cmd *cobra.Command) (*dataset.Dataset, error) {
+func (f *synthFlags) madeCubic(cmd *cobra.Command) (*synth.Queries, error) {
 	shares, err := parseShares(f.grades)
 	if err != nil {
 		return nil, fmt.Errorf("--grades: %w", err)
@@ -141,13 +162,13 @@ func (f *synthFlags) generateCubic(cmd *cobra.Command) (*dataset.Dataset, error)
 	}
 	c.Queries, c.Docs, c.Features = o.Queries, o.Docs, o.Features
 	c.Shares, c.Polynomial, c.Seed = shares, f.polynomial, o.Seed
-	c.Observe = o.Observe
-	return c.Generate()
+	return c.Made()
 }
 
-// fits returns an error if the data would take too much memory.
+// fits returns an error if the queries would take too much memory: each has an id, and one at a
+// time its documents.
 func (f *synthFlags) fits(o synth.Options) error {
-	return hintAtMemory(input.CheckBuilder(f.memoryLimit.options(), o.Queries, o.Docs, o.Features))
+	return hintAtMemory(input.CheckMade(f.memoryLimit.options(), o.Queries, o.Docs, o.Features))
 }
 
 // maxGrades is far more than the grades that assessors distinguish.
@@ -182,6 +203,6 @@ func (f *synthFlags) chosen(cmd *cobra.Command, o synth.Options) synth.Options {
 	if cmd.Flags().Changed("noise") {
 		o.Noise = given.Noise
 	}
-	o.Seed, o.Observe = given.Seed, given.Observe
+	o.Seed = given.Seed
 	return o
 }

@@ -43,8 +43,8 @@ func TestCommandsShowProgress(t *testing.T) {
 		args string
 		want []string // how the lines of tasks begin, as regular expressions
 	}{
-		{"data synth --queries 3 --out s.lwd", []string{"generating queries: 3 of 3", "writing s.lwd, queries: 3 of 3"}},
-		{"data synth --shape cubic --queries 3 --out s.txt", []string{"generating queries: 3 of 3", "writing s.txt, queries: 3 of 3"}},
+		{"data synth --queries 3 --out s.lwd", []string{"writing s.lwd, queries: 3 of 3"}},
+		{"data synth --shape cubic --queries 3 --out s.txt", []string{"writing s.txt, queries: 3 of 3"}},
 		{"data clean d.txt --out c.txt", []string{"reading d.txt: [0-9]+ of [0-9]+ MB", "cleaning, queries: 12 of 12", "writing c.txt, queries: 12 of 12"}},
 		{"data normalize d.txt --out n.txt.gz", []string{"reading d.txt: [0-9]+ of [0-9]+ MB", "normalizing, queries: 12 of 12", "writing n.txt.gz, queries: 12 of 12"}},
 		{"data convert d.txt --out d.lwd", []string{"reading d.txt: [0-9]+ of [0-9]+ MB", "writing d.lwd, queries: 12 of 12"}},

@@ -85,20 +85,20 @@ func (m *Memory) tooManyDocuments(docs, features int, whole bool) error {
 	return m.tooLarge(found, expected+"; the matrix is as wide as the largest feature index, so number the features from 1 on without gaps")
 }
 
-// builderCopies is how many times the memory of its data a Builder takes at most: what
-// it appends to grows by a quarter, and the old stays until it is copied.
-const builderCopies = 2.25
+// madeCopies is how many times the documents of a query that is made are in memory at most: as they
+// are drawn, and as they are written.
+const madeCopies = 4
 
-// CheckBuilder returns an error whose cause is [dataset.ErrTooLarge] if a
-// [dataset.Builder] of the given queries, with docs documents of the given features each,
-// takes more than MaxBytes, with an estimate of the memory.
-func CheckBuilder(o dataset.Options, queries, docs, features int) error {
+// CheckMade returns an error whose cause is [dataset.ErrTooLarge] if queries that are made one at a
+// time, of docs documents of the given features each, take more than MaxBytes, with an estimate of the
+// memory.
+func CheckMade(o dataset.Options, queries, docs, features int) error {
 	limit := float64(NewMemory("", o).limit)
-	need := float64(queries) * (QueryBytes + float64(builderCopies*float64(docs)*(float64(4*float64(features))+DocumentBytes+buildIDBytes)))
+	need := float64(float64(queries)*QueryBytes) + float64(madeCopies*float64(docs)*(float64(4*float64(features))+DocumentBytes+buildIDBytes))
 	if need <= limit {
 		return nil
 	}
-	found := fmt.Sprintf("%d queries × %d documents × %d features, which take some %s of memory", queries, docs, features, Bytes(need))
+	found := fmt.Sprintf("%d queries, one at a time with %d documents × %d features, which take some %s of memory", queries, docs, features, Bytes(need))
 	return &dataset.SyntaxError{File: "the data to make", Found: found, Expected: "at most " + Bytes(limit) + ", or raise the limit", Err: dataset.ErrTooLarge}
 }
 
