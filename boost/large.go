@@ -165,12 +165,13 @@ func (s *largeSearch) look(f int, least float64, potential []float64) bool {
 	c := &s.columns[f]
 	c.looked = true
 	marks, docs := c.reaching(least, s.up)
-	if s.orders.has(f) {
+	switch {
+	case s.orders.has(f):
 		order, _ := s.orders.of(f)
 		c.lookInOrder(&marks, order, potential, s.up)
-	} else if docs > len(s.rows)/part {
+	case docs > len(s.rows)/part:
 		return false
-	} else if docs > 0 {
+	case docs > 0:
 		s.lookByCode(f, &marks, potential)
 	}
 	c.raise(s.up)
@@ -317,7 +318,7 @@ func (s *largeSearch) addends(potential []float64) units {
 		growth:    max(growth/(1<<growthBits-1<<8), least),
 	}
 	n := float64(len(potential))
-	u.error = 1.01*float64(n*u.potential) + float64(n*mass*0x1p-50)
+	u.error = float64(1.01*float64(n*u.potential)) + float64(n*mass*0x1p-50)
 	perPotential, perGrowth := 1/u.potential, 1/u.growth
 	for i, p := range potential {
 		grown := max(0, sizeOf(p-s.potential[i], s.up))

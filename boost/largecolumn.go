@@ -62,7 +62,7 @@ func (c *largeColumn) bound(sums *[256]uint64, u units, up bool) {
 	var edge int64
 	for code := c.codes - 1; code >= 0; code-- {
 		growth := sums[code] & (1<<growthBits - 1)
-		c.grown[code] += float64(growth+uint64(c.docs[code])) * u.growth
+		c.grown[code] += float64(float64(growth+uint64(c.docs[code])) * u.growth)
 		c.edges[code] = float64(edge) * u.potential
 		edge += int64(sums[code]) >> growthBits
 	}

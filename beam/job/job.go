@@ -194,8 +194,8 @@ func sum(text []byte) string {
 }
 
 func init() {
-	register.DoFn3x1[context.Context, int, func(int, Done), error](&partFn{})
-	register.DoFn3x1[context.Context, int, func(*Done) bool, error](&finishFn{})
-	register.Emitter2[int, Done]()
-	register.Iter1[Done]()
+	register.DoFn3x1[context.Context, int, func(int, []byte), error](&partFn{})
+	register.DoFn3x1[context.Context, int, func(*[]byte) bool, error](&finishFn{})
+	register.Emitter2[int, []byte]()
+	register.Iter1[[]byte]()
 }

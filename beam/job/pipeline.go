@@ -23,7 +23,7 @@ type partFn struct {
 }
 
 // ProcessElement does the part of that number, unless it stands, and tells what it wrote.
-func (f *partFn) ProcessElement(ctx context.Context, part int, emit func(int, Done)) error {
+func (f *partFn) ProcessElement(ctx context.Context, part int, emit func(int, []byte)) error {
 	var j Job
 	if err := json.Unmarshal([]byte(f.Job), &j); err != nil {
 		return err
@@ -32,8 +32,20 @@ func (f *partFn) ProcessElement(ctx context.Context, part int, emit func(int, Do
 	if err != nil {
 		return fmt.Errorf("%s, part %d of %d: %w", j.Command, part, len(j.Inputs), err)
 	}
-	emit(0, done)
+	text, err := json.Marshal(message{part, done.Skipped, done})
+	if err != nil {
+		return err
+	}
+	emit(0, text)
 	return nil
+}
+
+// message is what a part tells the end of the pipeline. It goes there as bytes: runners in Java read the
+// encodings of numbers and bytes, but not that of a structure of Go.
+type message struct {
+	Part    int
+	Skipped bool
+	Done    Done
 }
 
 // record says of a part that stands of which input it is.
@@ -97,16 +109,20 @@ type finishFn struct {
 }
 
 // ProcessElement is called once, with all parts.
-func (f *finishFn) ProcessElement(ctx context.Context, _ int, next func(*Done) bool) error {
+func (f *finishFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) bool) error {
 	var j Job
 	if err := json.Unmarshal([]byte(f.Job), &j); err != nil {
 		return err
 	}
 	var parts []Done
-	var one Done
-	for next(&one) {
-		parts = append(parts, one)
-		one = Done{}
+	var text []byte
+	for next(&text) {
+		var m message
+		if err := json.Unmarshal(text, &m); err != nil {
+			return err
+		}
+		m.Done.Part, m.Done.Skipped = m.Part, m.Skipped
+		parts = append(parts, m.Done)
 	}
 	if err := j.finish(ctx, parts); err != nil {
 		return fmt.Errorf("%s: %w", j.Command, err)

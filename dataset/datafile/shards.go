@@ -238,7 +238,7 @@ func endOfShard(d *dataset.Dataset, from, k, n int) int {
 	}
 	want := float64(d.Docs()) * float64(k+1) / float64(n)
 	to := from + 1
-	for to < last && float64(d.Queries[to].Start)+float64(d.Queries[to].Len())/2 <= want {
+	for to < last && float64(d.Queries[to].Start)+float64(float64(d.Queries[to].Len())/2) <= want {
 		to++
 	}
 	return to
