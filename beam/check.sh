@@ -2,7 +2,7 @@
 # Runs the tests of this module, and its commands against a job server in a process of its own: workers in the
 # driver (LOOPBACK) and in processes of their own (PROCESS), 16 shards, the bytes of the command line; then kills a
 # worker. The job server is prism, which listens on all interfaces: all of it runs in a network namespace that has
-# nothing but a loopback. BEAM_ENDPOINT names another job server, such as Flink's, and then nothing is isolated. The processes have a
+# nothing but a loopback. BEAM_ENDPOINT names another job server, such as Flink's (flink.sh), and BEAM_LOG its log; then nothing is isolated. The processes have a
 # namespace, too: prism leaves workers behind, which end with it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -111,7 +111,7 @@ else
   echo "a worker was killed: the job failed, $stood of $trainings trainings stand and there is no manifest"
   [ "$stood" -lt "$trainings" ]
   beam LOOPBACK tune --data "$WORK/folds" --out "$WORK/PROCESS/t" -- "${search[@]}" || { tail -n 30 beam.log; exit 1; }
-  again=$(cat beam.log server.log 2>/dev/null | grep -ao "tune: $trainings parts, of which [0-9]* stood from before" | tail -n 1)
+  again=$(cat beam.log "${BEAM_LOG:-server.log}" 2>/dev/null | grep -ao "tune: $trainings parts, of which [0-9]* stood from before" | tail -n 1)
   echo "$again"
   [[ $again != *"which 0"* ]]
 fi

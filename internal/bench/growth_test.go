@@ -81,6 +81,10 @@ func TestPlan(t *testing.T) {
 	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "disk" || math.Abs(p.Hours-1e5/3600) > 1e-6 {
 		t.Errorf("past memory, on a slow disk: found %+v, expected 1e5 seconds by disk", p)
 	}
+	linear.Work.Whole = true
+	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "memory" || math.Abs(p.Hours-100*20/3600.0) > 1e-9 {
+		t.Errorf("past memory, of a work that needs it: found %+v, expected the time of a machine that has it", p)
+	}
 	if p, _ := r.Plan(linear, 1e5, 1e9); p.Bound != "arithmetic" {
 		t.Errorf("in memory, on a slow disk: found %+v, expected arithmetic", p)
 	}

@@ -13,7 +13,10 @@ type Plan struct {
 	Memory    float64 `json:"peak_bytes"` // with the whole of the data resident
 	Hours     float64 `json:"hours"`      // on a machine like this one
 	CoreHours float64 `json:"core_hours"` // Hours times the machine's cores
-	Bound     string  `json:"bound"`      // what the time is of: arithmetic, or disk where the data do not fit into memory
+
+	// Bound is what the time is of: arithmetic; disk, where the data do not fit into memory; or memory,
+	// where the work cannot do with less: the time is then that of a machine that has it.
+	Bound string `json:"bound"`
 
 	// Beyond is the number of documents over the largest number measured: how far this is an
 	// extrapolation.
@@ -41,7 +44,10 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 		Memory: float64(last.Memory) * ratio,
 		Hours:  (last.Setup + float64(float64(s.Work.Usual)*last.Pass)) * time / 3600,
 	}
-	if memory > 0 && p.Memory > memory && r.Machine.Disk > 0 {
+	switch short := memory > 0 && p.Memory > memory; {
+	case short && s.Work.Whole:
+		p.Bound = "memory"
+	case short && r.Machine.Disk > 0:
 		if reading := float64(max(1, p.Passes)) * p.Disk / r.Machine.Disk / 3600; reading > p.Hours {
 			p.Hours, p.Bound = reading, "disk"
 		}

@@ -32,6 +32,10 @@ type Work struct {
 	Usual int    `json:"usual_passes,omitempty"`
 	Unit  string `json:"unit,omitempty"`
 
+	// Whole says that it takes all features at once, and so does without reading them from the disk
+	// while it runs where they do not fit into memory: it needs a machine with more.
+	Whole bool `json:"needs_memory,omitempty"`
+
 	// Most is the number of documents up to which it is measured, 0 for any.
 	Most int `json:"-"`
 }
@@ -79,13 +83,13 @@ func Trainings() []Work {
 		return Work{Name: title, Args: training(name, more...), Knob: "epochs", Few: 1, Many: 6, Usual: 100, Unit: "epoch"}
 	}
 	rounds := func(name, knob string, usual int, more ...string) Work {
-		return Work{Name: name, Args: training(name, more...), Knob: knob, Few: 2, Many: 32, Usual: usual, Unit: strings.TrimSuffix(knob, "s")}
+		return Work{Name: name, Args: training(name, more...), Knob: knob, Few: 2, Many: 32, Usual: usual, Unit: strings.TrimSuffix(knob, "s"), Whole: true}
 	}
 	return []Work{
 		evaluations("mle"), evaluations("listnet"), evaluations("listmle"), evaluations("convexloss"), evaluations("ranksvm"),
 		epochs("lambdarank", "lambdarank"), epochs("ranknet", "ranknet-net", "--scorer", "net"),
 		rounds("adarank", "rounds", 500), rounds("rankboost", "rounds", 300), rounds("lambdamart", "trees", 300),
-		{Name: "coordascent", Args: training("coordascent", "--set", "restarts=0"), Knob: "sweeps", Few: 1, Many: 2, Usual: 25, Unit: "sweep"},
+		{Name: "coordascent", Args: training("coordascent", "--set", "restarts=0"), Knob: "sweeps", Few: 1, Many: 2, Usual: 25, Unit: "sweep", Whole: true},
 	}
 }
 

@@ -113,8 +113,8 @@ func planReport(f *benchFlags, r *bench.Result, plans []bench.Plan) report {
 		out.rows = append(out.rows, row)
 	}
 	out.alignNumbers()
-	out.notes = []string{"", "An extrapolation: × measured says how far. Memory is what all of the data resident takes; with less, trainings read the cache",
-		"from the disk, which then bounds their time."}
+	out.notes = []string{"", "An extrapolation: × measured says how far. Memory is what all of the data resident takes; with less, linear methods and networks",
+		"read the cache from the disk once a pass; what is bound by memory needs a machine that has it, whose time this is."}
 	return out
 }
 
