@@ -2,8 +2,8 @@
 # Runs the tests of this module, and its commands against a job server in a process of its own: workers in the
 # driver (LOOPBACK) and in processes of their own (PROCESS), 16 shards, the bytes of the command line; then kills a
 # worker. The job server is prism, which listens on all interfaces: all of it runs in a network namespace that has
-# nothing but a loopback. BEAM_ENDPOINT names another job server, such as Flink's (flink.sh), and BEAM_LOG its log; then nothing is isolated. The processes have a
-# namespace, too: prism leaves workers behind, which end with it.
+# nothing but a loopback. The processes have a namespace, too: prism leaves workers behind, which end with it.
+# BEAM_ENDPOINT names another job server, such as Flink's (flink.sh), and BEAM_LOG its log; then nothing is isolated.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -21,11 +21,11 @@ if [ "${1:-}" != inside ]; then
   (cd .. && go build -o "$work/listwise" ./cmd/listwise)
   export WORK=$work
   if [ -n "${BEAM_ENDPOINT:-}" ]; then
-    bash "$0" inside
+    bash "$here/check.sh" inside
   elif [ "$(id -u)" = 0 ]; then
-    unshare -n -p --fork --kill-child --mount-proc bash "$0" inside
+    unshare -n -p --fork --kill-child --mount-proc bash "$here/check.sh" inside
   else
-    unshare -rn -p --fork --kill-child --mount-proc bash "$0" inside
+    unshare -rn -p --fork --kill-child --mount-proc bash "$here/check.sh" inside
   fi
   exit
 fi

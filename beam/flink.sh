@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # Runs check.sh against Flink: Beam's job server for it, with a Flink cluster in its process, of the
 # version that flink.xml pins. There is no jar of the job server as a whole in Maven's repository for that
-# version; it is started from the runner's and what that needs. Needs Java 17 or later and Maven. It keeps the
-# jars (150 MB), and uses them again: CHECK_FLINK_DIR, or a folder in the one for temporary files.
+# version; it is started from the runner's and what that needs. Needs Java 17 or later and Maven (as root on Debian it
+# installs them). It keeps the jars (150 MB), and uses them again: CHECK_FLINK_DIR, or a folder in the one for
+# temporary files.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 dir=${CHECK_FLINK_DIR:-${TMPDIR:-/tmp}/listwise-flink-$(id -u)}
 mkdir -p "$dir"
+if ! { command -v java && command -v mvn; } >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq && apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless maven >/dev/null
+fi
 for program in java mvn; do
   command -v "$program" >/dev/null || { echo "found no $program, expected Java 17 or later and Maven" >&2; exit 1; }
 done
@@ -19,6 +24,7 @@ fi
 
 port=8099
 log=$(mktemp)
+cd "$dir" # the job server writes pipeline_options.json where it runs
 java -Xmx2g -cp "$dir/lib/*" org.apache.beam.runners.flink.FlinkJobServerDriver \
   --job-host 127.0.0.1 --job-port $port --artifact-port 0 --expansion-port 0 --flink-master '[local]' >"$log" 2>&1 &
 server=$!
