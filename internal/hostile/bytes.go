@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // readers are the commands that read each file of the fixture.
@@ -33,6 +34,11 @@ var readers = []struct {
 	{"data.txt.zst", []string{"linear.json"}, "score --model linear.json --data data.txt.zst", 150},
 	{"data.lwd", []string{"linear.json"}, "score --model linear.json --data data.lwd", 200},
 	{"data.lwd", nil, "data convert data.lwd --out -", 60},
+	{"shards/shards.json", []string{"shards", "linear.json"}, "score --model linear.json --data shards", 150},
+	{"shards/shards.json", []string{"shards"}, "train --method mle --train shards --model out.json --no-record", 60},
+	{"shards/part-00001.txt", []string{"shards", "linear.json"}, "score --model linear.json --data shards --shard 1", 100},
+	{"cached/part-00001.lwd", []string{"cached", "linear.json"}, "eval --model linear.json --data cached --no-record --format json", 100},
+	{"parts/1.json", []string{"parts", "shards", "linear.json"}, "eval --model linear.json --data shards --parts parts --no-record --format json", 150},
 	{"a.scores", []string{"data.txt"}, "eval --data data.txt --scores a.scores --no-record --format json", 100},
 	{"kinds.tsv", []string{"data.txt", "linear.json"}, "eval --data data.txt --model linear.json --by kinds.tsv --no-record --format json", 60},
 	{"data.csv", []string{"linear.json"}, "eval --data data.csv --model linear.json --by query --no-record --format json", 40},
@@ -72,7 +78,10 @@ var readers = []struct {
 func byteCases(f *fixture) []Case {
 	var cases []Case
 	for _, rd := range readers {
-		files := append([]string{rd.file}, rd.files...)
+		files := rd.files
+		if !slices.Contains(files, filepath.Dir(rd.file)) { // else it comes with its folder
+			files = append([]string{rd.file}, files...)
+		}
 		args := words(rd.args)
 		judge := asUnharmed("", rd.file)
 		if rd.file != "tuned/results.json" {

@@ -46,6 +46,11 @@ var recipe = []string{
 	"data convert data.txt --out data.tsv.gz",
 	"data convert data.txt --out data.parquet",
 	"data convert weights.csv --query-weight query_weight --weight document_weight --out weights.parquet",
+	"data shard data.txt --shards 3 --as .txt --out shards",
+	"data shard data.txt --shards 2 --out cached",
+	"eval --data shards --model linear.json --no-record --shard 0 --part parts/0.json",
+	"eval --data shards --model linear.json --no-record --shard 1 --part parts/1.json",
+	"eval --data shards --model linear.json --no-record --shard 2 --part parts/2.json",
 	"score --model linear.json --data data.txt --out a.scores",
 	"score --model stumps.json --data data.txt --out b.scores",
 	"score --model linear.json --data data.txt --format run --out a.run",
@@ -109,7 +114,7 @@ func newFixture(binary, dir string) (*fixture, error) {
 		return nil, err
 	}
 	f := &fixture{binary: binary, dir: dir, cpuLimit: 2 * time.Second}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "parts"), 0o755); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "random.json"), []byte(randomModel), 0o600); err != nil {

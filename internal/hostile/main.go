@@ -5,6 +5,7 @@
 //
 //	go run ./internal/hostile                  everything: some thousands of runs
 //	go run ./internal/hostile -share 0.01      every hundredth case
+//	go run ./internal/hostile -match shard     the cases whose name has that in it
 //	go run ./internal/hostile -case NAME       one case again, whose folder is kept
 //
 // The cases are the same each time: what is random about one depends on its name.
@@ -21,6 +22,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 func main() {
@@ -29,6 +31,7 @@ func main() {
 	flag.Float64Var(&o.share, "share", 1, "share of the cases to run")
 	flag.StringVar(&o.only, "case", "", "run this case only and keep its folder")
 	flag.StringVar(&o.kind, "kind", "", "run the cases of this kind only")
+	flag.StringVar(&o.match, "match", "", "run the cases whose name has this in it only")
 	flag.IntVar(&o.workers, "workers", 2, "cases side by side")
 	flag.Parse()
 	failed, err := hunt(o, os.Stdout)
@@ -45,6 +48,7 @@ type options struct {
 	binary     string
 	share      float64
 	only, kind string
+	match      string // in the name of a case
 	workers    int
 }
 
@@ -94,6 +98,9 @@ func hunt(o options, out io.Writer) (failed int, err error) {
 	cases = slices.DeleteFunc(cases, func(c Case) bool {
 		if o.only != "" {
 			return c.Name != o.only
+		}
+		if !strings.Contains(c.Name, o.match) {
+			return true
 		}
 		return o.share < 1 && random(c.Name+" share").Float64() >= o.share
 	})

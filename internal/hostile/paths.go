@@ -37,8 +37,10 @@ var writers = []string{
 	"data clean {in:data.txt} --out {out:o.txt}",
 	"data report --data {in:data.txt} --against {in:vali.txt} --out {out:d.html}",
 	"data normalize {in:data.txt} --out {out:o.txt}",
-	"data fold {in:data.txt} --folds 3 --out {out:parts}",
-	"data fold --parts {in:data.txt} {in:vali.txt} {in:data.txt.gz} --out {out:parts}",
+	"data fold {in:data.txt} --folds 3 --out {out:folded}",
+	"data shard {in:data.txt} --shards 2 --out {out:sharded}",
+	"eval --data {in:shards} --model {in:linear.json} --shard 1 --part {out:p.json} --no-record",
+	"data fold --parts {in:data.txt} {in:vali.txt} {in:data.txt.gz} --out {out:folded}",
 }
 
 // aliases are ways to name the same file.
