@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,12 @@ func TestKeepIsReadingAndLeavingOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		converted, err := Open(out, dataset.Options{Missing: dataset.MissingKeep})
+		if w := want.Weights(); w != nil && slices.Max(w) == 0 {
+			if err == nil || !strings.Contains(err.Error(), "weights of 0 of every document") {
+				t.Fatalf("a file whose documents all have the weight 0: error %v", err)
+			}
+			return // as of any file
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
