@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Scores and evaluates 16 shards with Spark, in its local mode, and compares with the command line; a corrupt
-# shard must fail and leave nothing that looks complete. Then it runs what the pods of kubernetes-shards.yaml run.
+# shard must fail and leave nothing that looks complete. A column of scores, added to a table, is compared likewise.
+# Then it runs what the pods of kubernetes-shards.yaml run.
 # Needs Java 17 or later (as root on Debian it installs one). It keeps a Python environment with the pinned Spark, and
 # uses it again: CHECK_SPARK_DIR, or one in the folder for temporary files.
 set -euo pipefail
@@ -48,6 +49,14 @@ cp good test/part-00005.txt.gz
 spark score --data test --model m.json --out s || { tail -n 40 spark.log; exit 1; }
 [ -e s/_SUCCESS ] && cat s/part-*.scores | cmp - scores
 echo 'a corrupt shard: the job fails and names it, and leaves no _SUCCESS; a rerun completes'
+
+./listwise data convert --quiet test.txt --out table.parquet
+"$dir/venv/bin/python" -c '
+import pyarrow.parquet as pq
+pq.write_table(pq.read_table("table.parquet").sort_by([("query", "ascending"), ("doc", "ascending")]), "sorted.parquet")'
+./listwise train --quiet --no-record --method mle --normalize zscore --train table.parquet --model named.json >train.log
+./listwise score --quiet --model named.json --data sorted.parquet --format parquet --out expected.parquet
+PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1 "$dir/venv/bin/python" "$here/check_table.py" table.parquet named.json expected.parquet 2>>spark.log || { tail -n 40 spark.log; exit 1; }
 
 mkdir scores-of-pods
 mapfile -t arguments < <(sed -n '/^          args:/,/^          env:/s/^            - //p' "$here/../kubernetes-shards.yaml")
