@@ -21,11 +21,12 @@ import (
 
 // Stream returns a cache as a source. It stays mapped until the source is closed, the
 // identifiers of its documents too, so that little of it takes memory of this process's
-// own. Missing values are visited as they are, unless the policy is that there be none.
+// own; the matrix of one that is larger than Options.MaxBytes is read query by query. Missing values are visited as they are, unless the policy is that there be none.
 func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	if opts.Missing != dataset.MissingError {
 		opts.Missing = dataset.MissingKeep
 	}
+	opts.Stream = true
 	d, err := read(in, opts, true)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package datafile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/compress"
+	"github.com/listwise/listwise/internal/input"
 )
 
 // IsCache reports whether Write would write a cache under this name: those
@@ -27,10 +29,26 @@ func Write(path string, d *dataset.Dataset, opts letor.Options) error {
 	if d.Features == 0 {
 		return noFeatures(path)
 	}
+	if IsCache(path) && d.Streamed() {
+		return writeStreamed(path, d, opts)
+	}
 	if IsCache(path) {
 		return cache.WriteObserved(path, d, opts.Observe)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error { return WriteTo(w, path, d, opts) })
+}
+
+// writeStreamed writes a cache of documents whose features are read query by query.
+func writeStreamed(path string, d *dataset.Dataset, opts letor.Options) error {
+	s, err := stream.Survey(stream.File{Source: stream.Of(d), Name: path, Mem: input.NewMemory(path, dataset.Options{})}, false)
+	if err != nil {
+		return err
+	}
+	p, err := stream.Join(context.Background(), []*stream.Surveyed{s}, dataset.MissingKeep)
+	if err != nil {
+		return err
+	}
+	return cache.WriteStream(path, p, opts.Observe)
 }
 
 // WriteTo is [Write] for a stream of text, plain or compressed, as the end of the name asks for.

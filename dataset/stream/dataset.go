@@ -3,7 +3,7 @@ package stream
 import "github.com/listwise/listwise/dataset"
 
 // Of returns a source of the documents of a data set, which it closes. Missing values are
-// visited as they are.
+// visited as they are. Of one that is streamed it holds the features of one query.
 func Of(d *dataset.Dataset) Source { return &datasetSource{d, d.KeepsDocIDs()} }
 
 type datasetSource struct {
@@ -41,11 +41,13 @@ func (s *datasetSource) Survey(visit func(runs []Run) error) (Shape, error) {
 }
 
 // Each implements Source.
-func (s *datasetSource) Each(columns int, visit func(b *Batch) error) error {
+func (s *datasetSource) Each(columns int, visit func(b *Batch) error) (err error) {
+	defer dataset.GuardFaults(&err)()
+	rows := s.Reader()
 	b, most := new(Batch), BatchDocs(columns)
 	pad := make([]float32, columns-s.Features)
 	for i := range s.Queries {
-		q := &s.Queries[i]
+		q := rows.Query(i)
 		for from := 0; from < q.Len(); {
 			to := min(q.Len(), from+most-len(b.Grades))
 			s.add(b, q, from, to, pad)

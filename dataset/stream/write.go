@@ -58,9 +58,10 @@ func of(weights []float64, i int) float64 {
 // is called after every query with the number of those written and the total.
 func Write(w Writer, d *dataset.Dataset, observe func(done, total int)) (err error) {
 	defer func() { err = errors.Join(err, w.Close()) }()
-	tell := weigh(w, ContentsOf(d))
+	defer dataset.GuardFaults(&err)()
+	tell, rows := weigh(w, ContentsOf(d)), d.Reader()
 	for i := range d.Queries {
-		q := &d.Queries[i]
+		q := rows.Query(i)
 		for j := range q.Len() {
 			tell(q.Weight(), of(q.Weights(), j))
 			if err := w.Document(q.ID, q.DocID(j), q.Grades[j], q.Row(j)); err != nil {

@@ -128,7 +128,8 @@ func newDataNormalizeCommand(env *environment) *cobra.Command {
   none    x
 
 A feature that is the same for all documents of a query becomes 0. Models trained
-with --normalize do this by themselves when they score.`,
+with --normalize do this by themselves when they score. A cache larger than
+--max-memory is read query by query.`,
 		Example: `  listwise data normalize raw.txt --out train.txt
   listwise data normalize raw.txt --kind zscore --out train.lwd`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -139,6 +140,7 @@ with --normalize do this by themselves when they score.`,
 			if normalization != dataset.NoNormalization && in.missing == dataset.MissingKeep.String() {
 				return usageErrorf("--missing keep: expected error, zero or min, for what is missing has no place on the scale of --kind %s", kind)
 			}
+			in.stream = true
 			return change(cmd, env, args, &in, &out, func(d *dataset.Dataset) {
 				bar := env.startProgress("normalizing, queries", 0)
 				defer bar.finish()

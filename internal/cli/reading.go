@@ -86,11 +86,15 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 	} else {
 		d, err = datafile.Open(path, opts)
 	}
-	if err == nil && d.Streamed() { // what is held besides is small, and garbage is not worth more
-		debug.SetMemoryLimit(dataset.MemoryLimit(opts.MaxBytes))
+	if err == nil && d.Streamed() {
+		limitGarbage(opts)
 	}
 	return d, inputFault(flag, path, someData, hintAtMemory(err))
 }
+
+// limitGarbage is for commands that read query by query: what they hold besides is small, and
+// garbage is not worth more.
+func limitGarbage(opts dataset.Options) { debug.SetMemoryLimit(dataset.MemoryLimit(opts.MaxBytes)) }
 
 // hintAtMemory adds to an error about too large data which flag raises the limit.
 func hintAtMemory(err error) error {

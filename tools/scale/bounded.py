@@ -202,6 +202,15 @@ def measure(o, group, limit, queries):
         row("eval", [lw, "-q", "eval", "--no-record", "--data", data, "--model", model], [data])
         row("eval of scores", [lw, "-q", "eval", "--no-record", "--data", data, "--scores", scores], [data])
     text, parquet, copy = (os.path.join(work, n) for n in ("train.txt", "train.parquet", "copy.lwd"))
+    for name, args, path in (
+        ("normalize", ["normalize", "--kind", "zscore"], copy),
+        ("convert to Parquet", ["convert"], parquet),
+        ("convert to text", ["convert"], text),
+    ):
+        args = [lw, "-q", "data"] + args + [data, "--out", path]
+        row(name, args, [data], model=path, again=args + ["--max-memory", "20"])
+        if os.path.exists(path):
+            os.remove(path)
     if not o.only or "convert" in o.only:
         for name, path in (("convert text", text), ("convert Parquet", parquet)):
             if run([lw, "-q", "data", "convert", data, "--out", path])[0]:
