@@ -61,7 +61,7 @@ var layers = []layer{
 	{pkg: "dataset/synth", allow: []string{"internal/elementary", "internal/suggest", "dataset", "internal/random"}},
 	{pkg: "measure", allow: []string{"internal/elementary", "internal/suggest", "internal/rows", "dataset", "internal/parallel", "internal/kernel"}},
 	{pkg: "slicing", allow: []string{"stats", "dataset", "measure"}},
-	{pkg: "ascent", allow: []string{"measure"}},
+	{pkg: "ascent", allow: []string{"internal/parallel", "measure"}},
 	{pkg: "fuse", allow: []string{"internal/suggest", "dataset"}},
 	{pkg: "loss/bipartite", allow: []string{"internal/suggest", "internal/kernel", "measure"}},
 	{pkg: "loss", allow: []string{"internal/random", "internal/elementary", "internal/suggest", "internal/kernel", "internal/logspace", "internal/poissonbinomial", "measure", "loss/bipartite"}},

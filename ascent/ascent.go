@@ -15,6 +15,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // Search is a way to look for the best value of one weight.
@@ -53,6 +55,7 @@ type Climber struct {
 	MaxSweeps   int     // passes over all weights; 0 means 100
 	Tolerance   float64 // a sweep that gains no more is the last
 	NonNegative bool    // weights stay at 0 or above
+	Workers     int     // goroutines; 0 means GOMAXPROCS. The result does not depend on it
 
 	// Order, if not nil, permutes the columns 0, 1, … at the start of a sweep,
 	// which goes through them in that order.
@@ -129,56 +132,94 @@ type state struct {
 	w      []float64
 	scores [][]float64 // of each query that can change, of its documents
 	orders [][]int32   // documents by rank
-	line   line
+	column [][]float32 // the column whose weight is being improved
+	values []float64   // a query's, where all of them are computed before they are added up
+	lines  []line      // of each worker
+	points points
 	sweep  crossings
 }
 
 func newState(d *Data, c *Climber, w []float64) *state {
 	s := &state{Climber: c, data: d, w: append([]float64(nil), w...)}
+	docs := 0
+	for i := range d.queries {
+		docs += len(d.queries[i].grades)
+	}
+	scores, orders, column := make([]float64, docs), make([]int32, docs), make([]float32, docs)
 	for i := range d.queries {
 		n := len(d.queries[i].grades)
-		order := make([]int32, n)
-		for k := range order {
-			order[k] = int32(k)
+		for k := range n {
+			orders[k] = int32(k)
 		}
-		s.scores = append(s.scores, make([]float64, n))
-		s.orders = append(s.orders, order)
+		s.scores = append(s.scores, scores[:n:n])
+		s.orders = append(s.orders, orders[:n:n])
+		s.column = append(s.column, column[:n:n])
+		scores, orders, column = scores[n:], orders[n:], column[n:]
 	}
+	s.values = make([]float64, len(d.queries))
+	s.lines = make([]line, parallel.Workers(c.Workers, s.parts()))
 	s.rescore()
 	return s
 }
 
+// part is the number of queries that a worker takes at a time.
+const part = 32
+
+func (s *state) parts() int { return (len(s.data.queries) + part - 1) / part }
+
+// each calls do for every query.
+func (s *state) each(do func(l *line, i int)) {
+	parallel.For(s.parts(), len(s.lines), func(worker, p int) {
+		for i := p * part; i < min((p+1)*part, len(s.data.queries)); i++ {
+			do(&s.lines[worker], i)
+		}
+	})
+}
+
 // rescore computes all scores from the weights.
 func (s *state) rescore() {
-	for i := range s.data.queries {
-		q, scores := &s.data.queries[i], s.scores[i]
-		clear(scores)
-		for j, w := range s.w {
-			if w == 0 {
-				continue
+	s.each(func(_ *line, i int) {
+		x := s.data.queries[i].x
+		for k := range s.scores[i] {
+			score := 0.0
+			for j, w := range s.w {
+				if w != 0 {
+					score += float64(w * float64(x[j]))
+				}
 			}
-			for k, x := range q.column(j) {
-				scores[k] += float64(w * float64(x))
-			}
+			s.scores[i][k], x = score, x[len(s.w):]
 		}
-	}
+	})
 }
 
 // value returns the mean of the measure at the weights and brings the orders up to
 // date.
 func (s *state) value() float64 {
-	total := s.data.settled
-	for i := range s.data.queries {
+	s.each(func(l *line, i int) {
 		q := &s.data.queries[i]
-		s.line.sort(q, s.scores[i], s.scores[i], 0, s.orders[i])
-		total += s.line.measure(s.data.measure, q, s.orders[i])
+		l.sort(q, s.scores[i], s.scores[i], 0, s.orders[i])
+		s.values[i] = l.measure(s.data.measure, q, s.orders[i])
+	})
+	total := s.data.settled
+	for _, v := range s.values {
+		total += v
 	}
 	return s.data.mean(total)
+}
+
+// take sets column to column j.
+func (s *state) take(j int) {
+	s.each(func(_ *line, i int) {
+		if q := &s.data.queries[i]; q.varies[j] {
+			q.column(s.column[i], j)
+		}
+	})
 }
 
 // improve moves weight j to the best place that the search finds and returns the
 // value there; if that is not above the present value, it leaves the weight.
 func (s *state) improve(j int, value float64) float64 {
+	s.take(j)
 	spread := s.spread(j)
 	if spread == 0 {
 		return value
@@ -187,7 +228,7 @@ func (s *state) improve(j int, value float64) float64 {
 	if s.Search == Exact {
 		t, found = s.sweep.best(s, j, spread)
 	} else {
-		t, found = s.line.best(s, j, spread, value)
+		t, found = s.points.best(s, j, spread, value)
 	}
 	if !(found > value) || t == 0 {
 		return value
@@ -202,15 +243,18 @@ func (s *state) improve(j int, value float64) float64 {
 	return s.value()
 }
 
-// move adds t to weight j.
+// move adds t to weight j, whose column has been taken.
 func (s *state) move(j int, t float64) {
 	s.w[j] += t
-	for i := range s.data.queries {
-		scores := s.scores[i]
-		for k, x := range s.data.queries[i].column(j) {
+	s.each(func(_ *line, i int) {
+		q, scores := &s.data.queries[i], s.scores[i]
+		if !q.varies[j] {
+			q.column(s.column[i], j)
+		}
+		for k, x := range s.column[i] {
 			scores[k] += float64(t * float64(x))
 		}
-	}
+	})
 }
 
 // normalize scales the weights to Σ|w| = 1, which changes no ranking.
@@ -234,7 +278,7 @@ func (s *state) spread(j int) float64 {
 	for i := range s.data.queries {
 		q := &s.data.queries[i]
 		if q.varies[j] {
-			column += float64(q.weight * variation(q.column(j)))
+			column += float64(q.weight * variation(s.column[i]))
 		}
 		scores += float64(q.weight * variation(s.scores[i]))
 	}

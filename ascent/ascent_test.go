@@ -3,6 +3,7 @@ package ascent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -104,14 +105,15 @@ func TestCrossingsKnowTheWholeLine(t *testing.T) {
 		list, w := draw(rng, 4, 3, coarse), weights(rng, 3, coarse)
 		d := newData(list, 3, m)
 		s, j := newState(d, &Climber{Search: Exact}, w), rng.IntN(3)
+		s.take(j)
 		var c crossings
 		total := d.settled
 		for i := range d.queries {
 			if q := &d.queries[i]; q.varies[j] {
-				total += c.query(s, i, j)
+				total += c.query(s, i)
 			} else {
-				s.line.sort(q, s.scores[i], s.scores[i], 0, s.orders[i])
-				total += s.line.measure(m, q, s.orders[i])
+				s.lines[0].sort(q, s.scores[i], s.scores[i], 0, s.orders[i])
+				total += s.lines[0].measure(m, q, s.orders[i])
 			}
 		}
 		sortByTime(&c.changes, &c.spareChanges, func(h change) uint32 { return h.time })
@@ -365,4 +367,25 @@ func TestWeightsCountCopies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The number of workers changes no bit of where a climb ends.
+func TestWorkersDoNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		m := measure.MustParse(rapid.SampledFrom(measures).Draw(t, "measure"), measure.LETOR3)
+		search := rapid.SampledFrom([]Search{Steps, Exact}).Draw(t, "search")
+		d, w := newData(draw(rng, 5*part, 4, rapid.Bool().Draw(t, "coarse")), 4, m), weights(rng, 4, false)
+		var results []*Result
+		for _, workers := range []int{1, 4} {
+			r, err := (&Climber{Search: search, MaxSweeps: 2, Workers: workers}).Climb(t.Context(), d, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results = append(results, r)
+		}
+		if a, b := fmt.Sprint(*results[0]), fmt.Sprint(*results[1]); a != b {
+			t.Fatalf("one worker: %s, four: %s", a, b)
+		}
+	})
 }

@@ -49,9 +49,9 @@ func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	for i := range s.data.queries {
 		q := &s.data.queries[i]
 		if q.varies[j] {
-			total += c.query(s, i, j)
+			total += c.query(s, i)
 		} else {
-			total += s.line.measure(s.data.measure, q, s.orders[i])
+			total += s.lines[0].measure(s.data.measure, q, s.orders[i])
 		}
 	}
 	sortByTime(&c.changes, &c.spareChanges, func(h change) uint32 { return h.time })
@@ -63,10 +63,10 @@ func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	return h.t, s.data.mean(h.found)
 }
 
-// query appends the changes of query i along weight j and returns its value at −∞.
-func (c *crossings) query(s *state, i, j int) float64 {
+// query appends the changes of query i along the column that was taken, and returns its value at −∞.
+func (c *crossings) query(s *state, i int) float64 {
 	q, scores := &s.data.queries[i], s.scores[i]
-	x := q.column(j)
+	x := s.column[i]
 	c.docs = c.docs[:0]
 	for k := range x {
 		c.docs = append(c.docs, int32(k))

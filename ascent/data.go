@@ -2,7 +2,6 @@ package ascent
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/listwise/listwise/measure"
 )
@@ -21,7 +20,7 @@ type Data struct {
 type query struct {
 	pattern
 	grades []float64
-	x      []float32 // column by column
+	x      []float32 // row-major
 	weight float64   // in the mean
 	varies []bool    // whether a column has different values
 }
@@ -36,7 +35,8 @@ func (d *Data) Columns() int { return d.columns }
 // documents.
 func (d *Data) Queries() int { return len(d.queries) }
 
-// Add appends a query; x is row-major, a row for each grade. Both are copied.
+// Add appends a query; x is row-major, a row for each grade. Both are kept and not copied:
+// they must not change while the Data is used.
 func (d *Data) Add(grades []float64, x []float32) { d.AddWeighted(grades, x, 1) }
 
 // AddWeighted is Add of a query with a weight in the mean of the measure, finite and not
@@ -55,24 +55,23 @@ func (d *Data) AddWeighted(grades []float64, x []float32, weight float64) {
 		d.settled += float64(weight * worst)
 		return
 	}
-	q := query{
-		pattern: newPattern(d.measure, grades, &d.tables), grades: slices.Clone(grades), weight: weight,
-		x: make([]float32, len(x)), varies: make([]bool, d.columns),
-	}
-	for j := range d.columns {
-		column := q.column(j)
-		for i := range column {
-			column[i] = x[i*d.columns+j]
-			q.varies[j] = q.varies[j] || column[i] != column[0]
+	q := query{pattern: newPattern(d.measure, grades, &d.tables), grades: grades, weight: weight, x: x, varies: make([]bool, d.columns)}
+	for i := d.columns; i < len(x); i += d.columns {
+		for j, v := range x[i : i+d.columns] {
+			if v != x[j] {
+				q.varies[j] = true
+			}
 		}
 	}
 	d.queries = append(d.queries, q)
 }
 
-// column returns column j, one number a document.
-func (q *query) column(j int) []float32 {
-	n := len(q.grades)
-	return q.x[j*n : (j+1)*n]
+// column copies column j, one number a document.
+func (q *query) column(dst []float32, j int) {
+	columns := len(q.varies)
+	for i := range dst {
+		dst[i] = q.x[i*columns+j]
+	}
 }
 
 // mean returns a total over all queries that count as their mean.

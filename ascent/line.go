@@ -16,13 +16,16 @@ const (
 	refinements = 8
 )
 
-// line evaluates a measure at some values of one weight. Documents stay sorted from one
-// point to the next, so that sorting takes little more than a step for each pair that
-// crosses between them.
-type line struct {
-	points []float64
+// points evaluates a measure at some values of one weight.
+type points struct {
+	at     []float64
 	totals []float64
+	values []float64 // of each query, at each point
+}
 
+// line follows a query's documents along one weight. They stay sorted from one point to the
+// next, so that sorting takes little more than a step for each pair that crosses between them.
+type line struct {
 	x      []float64
 	order  []int32
 	keys   []float64
@@ -31,7 +34,7 @@ type line struct {
 
 // best returns the change of weight j with the highest mean, and that mean; value
 // is the present one, that of no change.
-func (l *line) best(s *state, j int, spread, value float64) (t, found float64) {
+func (l *points) best(s *state, j int, spread, value float64) (t, found float64) {
 	l.coarse(s, s.w[j], spread)
 	l.evaluate(s, j)
 	t, found = l.highest(s.data, 0, value)
@@ -44,30 +47,30 @@ func (l *line) best(s *state, j int, spread, value float64) (t, found float64) {
 }
 
 // coarse sets the points of the first search, in ascending order.
-func (l *line) coarse(s *state, w, spread float64) {
-	l.points = l.points[:0]
+func (l *points) coarse(s *state, w, spread float64) {
+	l.at = l.at[:0]
 	for k := lowestStep; k <= highestStep; k++ {
 		step := math.Ldexp(spread, 2*k)
-		l.points = append(l.points, -step, step)
+		l.at = append(l.at, -step, step)
 	}
 	if w != 0 {
-		l.points = append(l.points, -w)
+		l.at = append(l.at, -w)
 	}
-	slices.Sort(l.points)
+	slices.Sort(l.at)
 	if s.NonNegative {
-		l.points = slices.DeleteFunc(l.points, func(t float64) bool { return w+t < 0 })
+		l.at = slices.DeleteFunc(l.at, func(t float64) bool { return w+t < 0 })
 	}
 }
 
 // fine sets the points between the one at t and its neighbours.
-func (l *line) fine(t float64) {
-	i := slices.Index(l.points, t)
+func (l *points) fine(t float64) {
+	i := slices.Index(l.at, t)
 	below, above := t, t
 	if i > 0 {
-		below = l.points[i-1]
+		below = l.at[i-1]
 	}
-	if i+1 < len(l.points) {
-		above = l.points[i+1]
+	if i+1 < len(l.at) {
+		above = l.at[i+1]
 	}
 	if below < 0 && t > 0 {
 		below = 0
@@ -75,61 +78,75 @@ func (l *line) fine(t float64) {
 	if above > 0 && t < 0 {
 		above = 0
 	}
-	l.points = l.points[:0]
+	l.at = l.at[:0]
 	half := refinements / 2
 	for k := 1; k <= half; k++ {
 		f := float64(k) / float64(half+1)
-		l.points = append(l.points, below+float64(f*(t-below)), t+float64(f*(above-t)))
+		l.at = append(l.at, below+float64(f*(t-below)), t+float64(f*(above-t)))
 	}
-	slices.Sort(l.points)
-	l.points = slices.Compact(l.points)
+	slices.Sort(l.at)
+	l.at = slices.Compact(l.at)
 }
 
 // evaluate sets totals to the sums over all queries at the points.
-func (l *line) evaluate(s *state, j int) {
+func (l *points) evaluate(s *state, j int) {
+	n := len(l.at)
+	if need := n * len(s.data.queries); need > len(l.values) {
+		l.values = make([]float64, need)
+	}
+	positive, _ := slices.BinarySearch(l.at, 0)
+	s.each(func(line *line, i int) {
+		values := l.values[i*n : (i+1)*n]
+		present := line.measure(s.data.measure, &s.data.queries[i], s.orders[i])
+		if !s.data.queries[i].varies[j] {
+			for p := range values {
+				values[p] = present
+			}
+			return
+		}
+		line.follow(s, i, present, l.at, values, positive)
+	})
 	l.totals = l.totals[:0]
-	for range l.points {
+	for range l.at {
 		l.totals = append(l.totals, s.data.settled)
 	}
-	positive, _ := slices.BinarySearch(l.points, 0)
 	for i := range s.data.queries {
-		q, scores := &s.data.queries[i], s.scores[i]
-		if !q.varies[j] {
-			v := l.measure(s.data.measure, q, s.orders[i])
-			for p := range l.totals {
-				l.totals[p] += v
-			}
-			continue
-		}
-		l.x = l.x[:0]
-		for _, x := range q.column(j) {
-			l.x = append(l.x, float64(x))
-		}
-		// Outwards from the present order.
-		present := l.measure(s.data.measure, q, s.orders[i])
-		l.order = append(l.order[:0], s.orders[i]...)
-		v := present
-		for p := positive; p < len(l.points); p++ {
-			if l.sort(q, scores, l.x, l.points[p], l.order) {
-				v = l.measure(s.data.measure, q, l.order)
-			}
+		for p, v := range l.values[i*n : (i+1)*n] {
 			l.totals[p] += v
 		}
-		copy(l.order, s.orders[i])
-		v = present
-		for p := positive - 1; p >= 0; p-- {
-			if l.sort(q, scores, l.x, l.points[p], l.order) {
-				v = l.measure(s.data.measure, q, l.order)
-			}
-			l.totals[p] += v
+	}
+}
+
+// follow sets values to those of query i at the points, of which those from positive on are
+// above 0, outwards from the present order.
+func (l *line) follow(s *state, i int, present float64, at, values []float64, positive int) {
+	q, scores := &s.data.queries[i], s.scores[i]
+	l.x = l.x[:0]
+	for _, x := range s.column[i] {
+		l.x = append(l.x, float64(x))
+	}
+	l.order = append(l.order[:0], s.orders[i]...)
+	v := present
+	for p := positive; p < len(at); p++ {
+		if l.sort(q, scores, l.x, at[p], l.order) {
+			v = l.measure(s.data.measure, q, l.order)
 		}
+		values[p] = v
+	}
+	copy(l.order, s.orders[i])
+	v = present
+	for p := positive - 1; p >= 0; p-- {
+		if l.sort(q, scores, l.x, at[p], l.order) {
+			v = l.measure(s.data.measure, q, l.order)
+		}
+		values[p] = v
 	}
 }
 
 // highest returns the point with the highest mean, and that mean, if it is above
 // found, the mean at t; else these. Of equals it takes the middle of the longest run
 // of neighbours, which is the farthest from where the measure falls.
-func (l *line) highest(d *Data, t, found float64) (float64, float64) {
+func (l *points) highest(d *Data, t, found float64) (float64, float64) {
 	if len(l.totals) == 0 {
 		return t, found
 	}
@@ -144,7 +161,7 @@ func (l *line) highest(d *Data, t, found float64) (float64, float64) {
 			to++
 		}
 		if to-from > longest {
-			longest, t = to-from, l.points[from+(to-from)/2]
+			longest, t = to-from, l.at[from+(to-from)/2]
 		}
 		from = max(from, to-1)
 	}

@@ -131,6 +131,7 @@ func (c *climb) climb(ctx context.Context) (*ascent.Result, error) {
 		Search:    search,
 		MaxSweeps: v.Int("sweeps"),
 		Tolerance: v.Number("tolerance"),
+		Workers:   c.task.Workers,
 		Order: func(_ int, columns []int) {
 			rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
 		},
