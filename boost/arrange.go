@@ -24,6 +24,7 @@ type arrangement struct {
 // levels is a query: level k are the documents start[k] ≤ i < start[k+1].
 type levels struct {
 	start  []int
+	number int     // of the query in the data set
 	weight float64 // of each of its pairs, or what the documents' are multiplied with; the weights of all pairs add up to 1
 }
 
@@ -42,7 +43,7 @@ func (q *levels) pairs() float64 {
 
 // arrange leaves out queries and documents of weight 0.
 func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
-	a := new(arrangement)
+	a := &arrangement{rows: make([]int, 0, d.Docs())}
 	var pairs, queries float64
 	var weights []float64 // of the queries
 	for i := range d.Queries {
@@ -56,7 +57,7 @@ func arrange(d *dataset.Dataset, perQuery bool) *arrangement {
 			continue
 		}
 		a.longest = max(a.longest, q.Len())
-		a.queries = append(a.queries, levels{start: start})
+		a.queries = append(a.queries, levels{start: start, number: i})
 		weights = append(weights, q.Weight())
 	}
 	a.weighDocuments(d)

@@ -11,6 +11,8 @@
 package boost
 
 import (
+	"errors"
+
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
@@ -33,6 +35,12 @@ type Options struct {
 	PerQuery bool
 
 	Workers int // goroutines; 0 means GOMAXPROCS
+
+	// Memory is the bytes that boosting on streamed data may hold, 0 for as many as help. It changes no result.
+	Memory int64
+
+	// Note, if not nil, is told in a sentence of temporary files before they are made.
+	Note func(sentence string)
 }
 
 // Round is a weak ranker that was added, and the training loss with it.
@@ -82,13 +90,29 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 }
 
 // makeSearch makes the search, which begins with the potentials. All says that the best weak ranker of
-// every column is asked for.
-func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) {
+// every column is asked for, which it cannot be of streamed data.
+func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) (err error) {
+	if d.Streamed() {
+		if all {
+			return errors.New("found data that are read from a file, expected features in memory: the best weak ranker of every feature is asked for")
+		}
+		s.large, err = newStreamedSearch(d, s.documents, o, s.potential)
+		return err
+	}
 	if rows := s.documents.rows; !all && len(rows) >= manyDocs && len(rows) < first {
 		s.large = newLargeSearch(d, rows, o, s.potential)
-		return
+		return nil
 	}
 	s.search = newSearch(newColumns(d, s.documents.rows, o.Cuts, o.Workers), o.Up, o.Workers)
+	return nil
+}
+
+// Close removes the temporary file that there is of streamed data.
+func (s *sum) Close() error {
+	if s.large == nil || s.large.stored == nil {
+		return nil
+	}
+	return s.large.stored.file.Close()
 }
 
 // find returns the best weak ranker; see search.run.

@@ -120,7 +120,6 @@ func WeakRankers(d *dataset.Dataset, o Options) int {
 // candidate is a weak ranker, the cut-th of a column, and its edge.
 type candidate struct {
 	column, cut int
-	threshold   float32 // in place of the cut, see largeSearch
 	edge        float64
 }
 

@@ -103,7 +103,9 @@ func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 		b.queries[i].levels = &s.documents.queries[i]
 	}
 	b.weigh()
-	b.makeSearch(d, o.Options, o.Search != ByGradient)
+	if err := b.makeSearch(d, o.Options, o.Search != ByGradient); err != nil {
+		return nil, err
+	}
 	return b, nil
 }
 

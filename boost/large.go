@@ -35,7 +35,8 @@ type largeSearch struct {
 	workers int
 
 	columns []largeColumn // one a feature
-	words   []uint64      // codes of groupColumns columns a word, by group and document
+	words   []uint64      // codes of groupColumns columns a word, by group and document; nil if they are stored
+	stored  *stored       // orders of the columns of streamed data, else nil
 
 	potential []float64 // of the last round
 	sums      []uint64  // what a document adds
@@ -55,9 +56,12 @@ const keptOrders = 2 * groupColumns
 // groupBins are sums by column of a group and code.
 type groupBins [groupColumns][256]uint64
 
+// groupsOf returns the number of groups of so many columns.
+func groupsOf(features int) int { return (features + groupColumns - 1) / groupColumns }
+
 // newLargeSearch prepares a search that begins with the given potentials.
 func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float64) *largeSearch {
-	groups, n := (d.Features+groupColumns-1)/groupColumns, len(rows)
+	groups, n := groupsOf(d.Features), len(rows)
 	s := &largeSearch{
 		data: d, rows: rows, up: o.Up, workers: o.Workers,
 		columns: make([]largeColumn, d.Features), words: block.NewWords(groups * n),
@@ -95,30 +99,39 @@ func (s *largeSearch) begin(group int, loaded []uint32, sort *sorter, cuts int) 
 	}
 	words := s.words[group*n : (group+1)*n]
 	for f := from; f < to; f++ {
-		order, c := loaded[(f-from)*n:(f-from+1)*n], &s.columns[f]
-		sorted := sort.sort(order, nil)
-		low, high := s.value(f, uint32(sorted[0])), s.value(f, uint32(sorted[n-1]))
-		if low == high {
-			continue
-		}
-		c.varies, c.ceiling = true, math.Inf(1)
-		if cuts > 0 && different(sorted) > cuts+1 {
-			c.cuts = spaced(low, high, cuts)
-			sorted = sort.sort(order, c.cuts)
-		}
-		putOrder(order, sorted)
-		c.choose(order)
-		c.code(order, words, 8*(f-from))
-		s.search(f, order, s.potential)
+		s.beginColumn(f, loaded[(f-from)*n:(f-from+1)*n], words, sort, cuts)
 	}
+}
+
+// beginColumn chooses the bins of a column, given the bits of its values, in whose place it puts the order, and
+// searches it. It returns false, and does nothing, if all values are the same.
+func (s *largeSearch) beginColumn(f int, order []uint32, words []uint64, sort *sorter, cuts int) bool {
+	c, sorted := &s.columns[f], sort.sort(order, nil)
+	low, high := math.Float32frombits(order[uint32(sorted[0])]), math.Float32frombits(order[uint32(sorted[len(sorted)-1])])
+	if low == high {
+		return false
+	}
+	c.varies, c.ceiling = true, math.Inf(1)
+	if cuts > 0 && different(sorted) > cuts+1 {
+		c.cuts = spaced(low, high, cuts)
+		sorted = sort.sort(order, c.cuts)
+	}
+	putOrder(order, sorted)
+	c.choose(order)
+	c.code(order, words, 8*(f%groupColumns))
+	s.search(f, order, s.potential)
+	return true
 }
 
 // value returns a document's value of a feature.
 func (s *largeSearch) value(f int, doc uint32) float32 {
+	if s.stored != nil {
+		return s.stored.value(s.data, s.rows[doc], f)
+	}
 	return s.data.X()[s.rows[doc]*s.data.Features+f]
 }
 
-// run is search.run. The candidate's column is a feature; in place of a cut it has a threshold.
+// run is search.run. The candidate's column is a feature, and its cut a place in that one's order.
 func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 	least := math.Inf(-1)
 	if !s.fresh {
@@ -171,6 +184,8 @@ func (s *largeSearch) look(f int, least float64, potential []float64) bool {
 		c.lookInOrder(&marks, order, potential, s.up)
 	case docs > len(s.rows)/part:
 		return false
+	case docs > 0 && s.stored != nil:
+		s.lookStored(f, &marks, potential)
 	case docs > 0:
 		s.lookByCode(f, &marks, potential)
 	}
@@ -201,7 +216,11 @@ func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
 // order returns the documents by increasing value of a column.
 func (s *largeSearch) order(f int) []uint32 {
 	order, there := s.orders.of(f)
-	if !there {
+	switch {
+	case there:
+	case s.stored != nil:
+		block.ReadTemporary(s.stored.file, order, s.stored.column(f))
+	default:
 		x, width := s.data.X()[f:], s.data.Features
 		for i, row := range s.rows {
 			order[i] = math.Float32bits(x[row*width])
@@ -237,10 +256,6 @@ func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 		edge += sum
 		to = from
 	}
-	c.best.threshold = s.value(f, order[c.best.cut-1]&^first)
-	if c.cuts != nil {
-		c.best.threshold = c.cuts[interval(c.cuts, c.best.threshold)]
-	}
 }
 
 // split is sum.split for what run returned last: the documents above the cut of the order.
@@ -252,18 +267,30 @@ func (s *largeSearch) split(above []bool, c candidate) {
 }
 
 func (s *largeSearch) stump(c candidate) scorer.Stump {
-	return scorer.Stump{Feature: c.column, Threshold: c.threshold}
+	threshold := s.value(c.column, s.order(c.column)[c.cut-1]&^first)
+	if cuts := s.columns[c.column].cuts; cuts != nil {
+		threshold = cuts[interval(cuts, threshold)]
+	}
+	return scorer.Stump{Feature: c.column, Threshold: threshold}
 }
 
 // bound sets the columns' ceilings, and returns a number that the best edge is not below.
 func (s *largeSearch) bound(potential []float64) (least float64) {
 	u := s.addends(potential)
-	groups := len(s.words) / len(s.rows)
+	groups := groupsOf(len(s.columns))
 	bins := make([]groupBins, parallel.Workers(s.workers, groups))
+	parts := make([][]uint64, len(bins))
 	parallel.For(groups, s.workers, func(worker, g int) {
 		sums := &bins[worker]
 		*sums = groupBins{}
-		sums.add(s.words[g*len(s.rows):(g+1)*len(s.rows)], s.sums)
+		if s.words == nil {
+			if parts[worker] == nil {
+				parts[worker] = make([]uint64, storedPart)
+			}
+			s.addStored(sums, g, parts[worker])
+		} else {
+			sums.add(s.words[g*len(s.rows):(g+1)*len(s.rows)], s.sums)
+		}
 		for f := g * groupColumns; f < min((g+1)*groupColumns, len(s.columns)); f++ {
 			s.columns[f].bound(&sums[f%groupColumns], u, s.up)
 		}

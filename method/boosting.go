@@ -48,7 +48,10 @@ type stumpRounds struct {
 	algorithm interface {
 		Next() (boost.Round, bool)
 		Queries() int
+		Close() error
 	}
+	options  boost.Options
+	columns  *boost.Columns // of validation data beside streamed data, else nil
 	features int
 	stumps   []scorer.Stump
 	alphas   []float64
@@ -75,12 +78,38 @@ func (s *stumpRounds) Add(dst []float64, d *dataset.Dataset) {
 		}
 		return
 	}
+	if s.columns != nil {
+		for i, v := range s.columns.Of(stump.Feature) {
+			if v > stump.Threshold {
+				dst[i] += alpha
+			}
+		}
+		return
+	}
 	x, width := d.X()[stump.Feature:], d.Features
 	for i := range dst {
 		if x[i*width] > stump.Threshold {
 			dst[i] += alpha
 		}
 	}
+}
+
+// Prepare has validation data read once, of which a round takes one feature, if they or the training data are
+// streamed: data in memory may be the pages of a file that leave it from round to round.
+func (s *stumpRounds) Prepare(valid *dataset.Dataset) (err error) {
+	if valid.Streamed() || s.options.Memory > 0 {
+		s.columns, err = boost.NewColumns(valid, s.options)
+	}
+	return err
+}
+
+// Close removes temporary files.
+func (s *stumpRounds) Close() error {
+	err := s.algorithm.Close()
+	if s.columns != nil {
+		err = errors.Join(err, s.columns.Close())
+	}
+	return err
 }
 
 func (s *stumpRounds) Keep() { s.rounds = len(s.stumps) }

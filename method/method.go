@@ -81,6 +81,10 @@ type Problem struct {
 	Observe     func(Iteration)
 	EpochsAlone bool
 
+	// Note, if not nil, is told in a sentence of what training takes besides memory, such as a temporary
+	// file, before it does.
+	Note func(sentence string)
+
 	relevant measure.Convention // with the threshold for the data; set by Train
 }
 
@@ -157,7 +161,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	}
 	t := &train.Problem{
 		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Views: p.Views, Transforms: p.Transforms,
-		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone,
+		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone, Note: p.Note,
 		Method: m.Name,
 	}
 	if m.UsesMeasure {

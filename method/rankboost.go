@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/boost"
-	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/train"
 )
@@ -20,13 +19,25 @@ func newRankBoost() *Method {
 		}),
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
-			return boosting(p, train.Weighs{Queries: true, Documents: true}, func(p *Problem, d *dataset.Dataset) (train.Booster, error) {
-				b, err := boost.NewRankBoost(d, boostingOptions(p), p.Values.Text("alpha") == "exact")
-				if err != nil {
-					return nil, explainPairs(err)
-				}
-				return &stumpRounds{algorithm: b, features: d.Features}, nil
-			})
+			return nil, train.Boosting{
+				Rounds:  p.Values.Int("rounds"),
+				Takes:   train.Weighs{Queries: true, Documents: true},
+				ByQuery: true,
+				Start:   func(t *train.Task) (train.Booster, error) { return startRankBoost(p, t) },
+			}, nil
 		},
 	}
+}
+
+// startRankBoost begins with the task's normalized data, which may be streamed.
+func startRankBoost(p *Problem, t *train.Task) (train.Booster, error) {
+	o, d := boostingOptions(p), t.Normalized()
+	if d.Streamed() {
+		o.Memory, o.Note = max(1, t.MemoryLeft()), t.Note
+	}
+	b, err := boost.NewRankBoost(d, o, p.Values.Text("alpha") == "exact")
+	if err != nil {
+		return nil, explainPairs(err)
+	}
+	return &stumpRounds{algorithm: b, features: d.Features, options: o}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/listwise/listwise/boost"
@@ -46,6 +47,7 @@ type Boosting struct {
 	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are
 	Start    func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
 	Takes    Weighs                         // the weights that the Booster takes account of
+	ByQuery  bool                           // Start, and what it returns, read features query by query: the data may be streamed
 
 	setting string // the hyperparameter that Rounds is; empty means rounds
 }
@@ -79,7 +81,15 @@ type course struct {
 	objective, validated float64 // of the best
 }
 
-// Learn implements Learner.
+// preparer is a Booster that is to know the normalized validation data before the first round.
+type preparer interface {
+	Prepare(valid *dataset.Dataset) error
+}
+
+// Streams implements Streamer.
+func (l Boosting) Streams() bool { return l.ByQuery }
+
+// Learn implements Learner. A Booster that is an io.Closer is closed in the end.
 func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	switch {
 	case l.Start == nil:
@@ -96,6 +106,14 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	var err error
 	if b.Booster, err = l.Start(t); err != nil {
 		return nil, &ProblemError{err}
+	}
+	if c, ok := b.Booster.(io.Closer); ok {
+		defer func() { _ = c.Close() }() // what is closed was for the rounds alone
+	}
+	if p, ok := b.Booster.(preparer); ok && b.valid != nil {
+		if err := p.Prepare(b.valid); err != nil {
+			return nil, &ProblemError{err}
+		}
 	}
 	if err := b.begin(); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (p *Problem) planMemory() error {
 		if !streamed && copies == 0 {
 			return nil // a mapped file, or what the caller holds
 		}
-		return BadProblem("found features of %s, of which the learner %T holds a copy, as it sees them, of %s, expected at most %s of memory for both; raise the limit, use a sample, or a method that reads features query by query (linear functions and networks)",
+		return BadProblem("found features of %s, of which the learner %T holds a copy, as it sees them, of %s, expected at most %s of memory for both; raise the limit, use a sample, or a method that reads features query by query (linear functions, networks, RankBoost)",
 			gigabytes(held+p.streamedBytes()), p.Learner, gigabytes(max(copies, p.streamedBytes())), gigabytes(limit))
 	}
 	longest := p.Data.LongestQuery()
@@ -91,6 +91,17 @@ func (p *Problem) held() (held, copies float64) {
 		}
 	}
 	return held, copies
+}
+
+// MemoryLeft returns the bytes of memory that there are besides the features that are held and what is known of
+// the validation documents; not positive if there are none.
+func (t *Task) MemoryLeft() int64 {
+	held, _ := t.held()
+	if t.Valid != nil {
+		const standing = 40 // bytes of a document
+		held += float64(standing * float64(t.Valid.Docs()))
+	}
+	return dataset.MemoryLimit(t.MaxBytes) - int64(held)
 }
 
 // streamedBytes returns the bytes of features that are not in memory.

@@ -99,6 +99,10 @@ type Problem struct {
 	Observe     func(Iteration)
 	EpochsAlone bool
 
+	// Note, if not nil, is told in a sentence of what training takes besides memory, such as a temporary
+	// file, before it does.
+	Note func(sentence string)
+
 	// Method and Settings go into the model: what it was learned by, and the
 	// hyperparameters (numbers, strings and booleans).
 	Method   string

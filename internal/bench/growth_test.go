@@ -81,7 +81,15 @@ func TestPlan(t *testing.T) {
 	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "disk" || math.Abs(p.Hours-1e5/3600) > 1e-6 {
 		t.Errorf("past memory, on a slow disk: found %+v, expected 1e5 seconds by disk", p)
 	}
-	linear.Work.Whole = true
+	linear.Work.Reads, linear.Work.Least = 0.2, 9
+	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "disk" || math.Abs(p.Hours-3e4/3600) > 1e-6 {
+		t.Errorf("past memory, of a work that reads a fifth a pass: found %+v, expected 3e4 seconds by disk", p)
+	}
+	linear.Work.Least = 11
+	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "memory" {
+		t.Errorf("of a work that holds 1.1 MB of these documents in any case: found %+v, expected that it needs memory", p)
+	}
+	linear.Work = Work{Name: "w", Usual: 10, Whole: true}
 	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "memory" || math.Abs(p.Hours-100*20/3600.0) > 1e-9 {
 		t.Errorf("past memory, of a work that needs it: found %+v, expected the time of a machine that has it", p)
 	}

@@ -45,10 +45,14 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 		Hours:  (last.Setup + float64(float64(s.Work.Usual)*last.Pass)) * time / 3600,
 	}
 	switch short := memory > 0 && p.Memory > memory; {
-	case short && s.Work.Whole:
+	case short && (s.Work.Whole || float64(s.Work.Least*documents) > memory):
 		p.Bound = "memory"
 	case short && r.Machine.Disk > 0:
-		if reading := float64(max(1, p.Passes)) * p.Disk / r.Machine.Disk / 3600; reading > p.Hours {
+		passes := float64(max(1, p.Passes))
+		if s.Work.Reads > 0 {
+			passes = 1 + float64(passes*s.Work.Reads)
+		}
+		if reading := passes * p.Disk / r.Machine.Disk / 3600; reading > p.Hours {
 			p.Hours, p.Bound = reading, "disk"
 		}
 	}

@@ -26,6 +26,8 @@ type File struct {
 	file *os.File    // kept open to see whether it changes
 	info os.FileInfo // before the first byte was read
 
+	temporary *Temporary // that the file is of, nil if it has a name
+
 	direct *os.File // the file opened for Direct, nil if it was not
 	align  int
 }
@@ -92,7 +94,11 @@ func (m *File) Close() error {
 	m.untrack()
 	unmap := m.unmap
 	m.unmap = nil
-	err := errors.Join(unmap(m.Data), m.file.Close())
+	closing := m.file.Close
+	if m.temporary != nil {
+		closing = m.temporary.Close
+	}
+	err := errors.Join(unmap(m.Data), closing())
 	if m.direct != nil {
 		err = errors.Join(err, m.direct.Close())
 	}
@@ -194,6 +200,9 @@ func (m *File) Changed() error {
 	}
 	if Altered(m.info, now) {
 		return m.changed()
+	}
+	if m.temporary != nil {
+		return nil
 	}
 	if named, err := os.Stat(m.Name); err == nil && !os.SameFile(m.info, named) {
 		return m.changed()

@@ -3,6 +3,7 @@
 package block
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -62,4 +63,13 @@ func adviseHugePages(x []byte) {
 func fromPage(b []byte) []byte {
 	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(os.Getpagesize()-1))
 	return b[min(skip, len(b)):]
+}
+
+// reserve gives a file its size and the room for it on the disk, so that a disk that is full says so at once.
+func reserve(f *os.File, size int64) error {
+	err := syscall.Fallocate(int(f.Fd()), 0, 0, size)
+	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
+		return f.Truncate(size)
+	}
+	return err
 }

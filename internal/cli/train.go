@@ -294,6 +294,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	opts.MinFeatures = f.minFeatures
 	f.widen(p, &opts)
 	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, true
+	p.Note = func(sentence string) { env.note("note: %s", sentence) }
 	trainOpts := opts
 	if err := f.sampled(&trainOpts); err != nil {
 		return nil, nil, err
