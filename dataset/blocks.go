@@ -42,6 +42,7 @@ type Blocks struct {
 	InputRow []int
 
 	Missing int // number of NaN in X
+	Filled  int // number of missing values that were replaced
 	Absent  int // number of zeros in X for features that the input left out
 
 	// Fingerprint is what [Dataset.Fingerprint] returns if the file has it, else "".
@@ -62,6 +63,7 @@ func FromBlocks(b Blocks) *Dataset {
 		grades:       b.Grades,
 		inputRow:     b.InputRow,
 		missing:      b.Missing,
+		filled:       b.Filled,
 		absent:       b.Absent,
 		file:         b.File,
 		matrix:       b.Matrix,

@@ -82,8 +82,9 @@ type Options struct {
 	// the pages of a mapped cache, which the system can reclaim.
 	MaxBytes int64
 
-	// Stream lets a cache that is larger than MaxBytes be opened as a streamed data set, whose
-	// features are read query by query; see [RowReader]. Otherwise it is mapped as a whole. A streamed
+	// Stream lets data that take more than MaxBytes be opened as a streamed data set, whose features are
+	// read query by query; see [RowReader]. A cache is then read as it is, and otherwise mapped as a whole;
+	// other data are put in a temporary cache, of which Note tells, and are otherwise an error. A streamed
 	// data set's identifiers of documents must not be used after it is closed.
 	Stream bool
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
@@ -385,5 +386,8 @@ func (c *file) widen(d *dataset.Dataset, parts *dataset.Blocks, opts dataset.Opt
 	wide.Features, wide.Grades, wide.Weights = f, slices.Clone(parts.Grades), slices.Clone(parts.Weights)
 	wide.Fingerprint = "" // the number of features is part of it
 	wide.File = nil
+	if c.views {
+		wide.Docs = dataset.DocIDs{Text: strings.Clone(wide.Docs.Text), End: slices.Clone(wide.Docs.End)}
+	}
 	return dataset.FromBlocks(wide), c.bytes.Close()
 }

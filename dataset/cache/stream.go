@@ -44,11 +44,21 @@ func WriteStream(path string, p *stream.Plan, observe func(done, total int)) err
 
 // BuildStream is WriteStream for a new file that is open.
 func BuildStream(f *os.File, p *stream.Plan, observe func(done, total int)) error {
-	b, err := newBuilder(f, p)
+	b, err := newBuilder(p)
 	if err != nil {
 		return err
 	}
-	err = p.Each(func(part *stream.Part) error {
+	if err := f.Truncate(b.size()); err != nil {
+		return err
+	}
+	return b.build(f, observe)
+}
+
+// build writes the file, which has its size.
+func (b *builder) build(f *os.File, observe func(done, total int)) error {
+	p := b.plan
+	b.f = f
+	err := p.Each(func(part *stream.Part) error {
 		if observe != nil {
 			observe(part.Runs[len(part.Runs)-1].Query(), len(p.IDs))
 		}
@@ -76,13 +86,16 @@ type builder struct {
 	bytes []byte // for what is to be written
 }
 
-// newBuilder lays out the file and writes what is known of it.
-func newBuilder(f *os.File, p *stream.Plan) (*builder, error) {
+// size returns the bytes of the file.
+func (b *builder) size() int64 { return b.matrix + 4*int64(b.plan.Docs)*int64(b.plan.Features) }
+
+// newBuilder lays out the file.
+func newBuilder(p *stream.Plan) (*builder, error) {
 	c := &writer{buf: make([]byte, headerSize)}
 	c.strings(blockNameEnds, blockNames, slices.Values(p.FeatureNames))
 	c.strings(blockQueryEnds, blockQueries, slices.Values(p.IDs))
 	c.words(blockCounts, len(p.Counts), func(i int) uint64 { return uint64(p.Counts[i]) })
-	b := &builder{f: f, plan: p, head: c, holes: make(map[int]bool)}
+	b := &builder{plan: p, head: c, holes: make(map[int]bool)}
 	lengths := map[int]int{blockGrades: 8 * p.Docs, blockSums: 4 * pieces(4*p.Docs*p.Features)}
 	if p.Weighted() {
 		lengths[blockGrades] += 8 * (p.Docs + len(p.IDs))
@@ -104,7 +117,7 @@ func newBuilder(f *os.File, p *stream.Plan) (*builder, error) {
 	if uint64(lengths[blockDocs]) > math.MaxUint32 {
 		return nil, tooLong(lengths[blockDocs])
 	}
-	return b, errors.Join(c.err, f.Truncate(b.matrix+4*int64(p.Docs)*int64(p.Features)))
+	return b, c.err
 }
 
 // put writes some documents.

@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -210,36 +209,9 @@ func (c *Conversion) open(path string, use func(in *input.Input, opts dataset.Op
 // no more stays in memory.
 const firstBytes = 1 << 18
 
-// spool writes a stream to a temporary file and makes use of that.
+// spool makes use of a stream, of which no more than its beginning stays in memory.
 func (c *Conversion) spool(r io.Reader, name string, opts dataset.Options, use func(in *input.Input) error) error {
-	first := make([]byte, firstBytes)
-	n, err := input.Await(input.Context(opts), func() (int, error) { return io.ReadFull(r, first) })
-	first = first[:n]
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		in, err := input.Hold(bytes.NewReader(first), name, opts, beginning(opts))
-		if err != nil {
-			return err
-		}
-		return use(in)
-	}
-	if err == nil {
-		err = beginning(opts)(first, name)
-	}
-	if err != nil {
-		return named(name, err)
-	}
-	return atomicfile.Scratch(c.folder(), func(f *os.File) error {
-		_, err := input.Await(input.Context(opts), func() (int64, error) {
-			return io.Copy(f, io.MultiReader(bytes.NewReader(first), r))
-		})
-		if err != nil {
-			return named(name, err)
-		}
-		return input.With(f.Name(), opts, nil, func(in *input.Input) error {
-			in.Name, in.Mem = name, input.NewMemory(name, opts)
-			return use(in)
-		})
-	})
+	return input.Spool(r, name, opts, beginning(opts), firstBytes, c.folder(), use)
 }
 
 // named adds the name of an input to an error that lacks it.

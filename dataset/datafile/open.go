@@ -52,38 +52,90 @@ func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
 }
 
 // Read is Open for a stream, whose bytes it keeps in memory until they are
-// parsed. The name stands for the file's in errors.
-func Read(r io.Reader, name string, opts dataset.Options) (*dataset.Dataset, error) {
-	in, err := input.Hold(r, name, opts, beginning(opts))
-	if err != nil {
-		return nil, err
+// parsed; with Options.Stream, where there are many, in a temporary file. The name stands for the file's in errors.
+func Read(r io.Reader, name string, opts dataset.Options) (d *dataset.Dataset, err error) {
+	if !opts.Stream {
+		in, err := input.Hold(r, name, opts, beginning(opts))
+		if err != nil {
+			return nil, err
+		}
+		return open(in, opts)
 	}
-	return open(in, opts)
+	most := dataset.MemoryLimit(opts.MaxBytes) / heldShare
+	err = input.Spool(r, name, opts, beginning(opts), most, "", func(in *input.Input) error {
+		d, err = open(in, opts)
+		return err
+	})
+	return d, err
 }
 
+// heldShare is the share of the memory that the bytes of a stream may take where it can be put in a file:
+// text takes at least twice the memory of its features as a rule.
+const heldShare = 4
+
 // readKept reads the queries that Options.Keep asks for, without the features of others being in
-// memory: a stream's are dropped as they come, and a cache is a view of the file.
+// memory: they are dropped as they come.
 func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	switch {
 	case opts.Keep == nil:
 		return f.read(in, opts)
-	case f.stream == nil || f.magic == cache.Magic:
-		opts.Stream = false // what is kept is held in memory
-		whole, err := f.read(in, opts)
-		if err != nil {
-			return nil, err
-		}
-		kept := whole.Filter(func(q *dataset.Query) bool { return opts.Keep(q.ID) })
-		kept.Warnings = whole.Warnings
-		err = errors.Join(dataset.CheckKept(len(kept.Queries), len(whole.Queries), kept.QueryWeights()), whole.Close())
-		return kept, named(in.Name, err)
+	case f.stream != nil:
+		return f.collect(in, opts)
 	}
-	src, err := f.stream(in, opts)
+	whole, err := f.read(in, opts)
 	if err != nil {
 		return nil, err
 	}
-	d, err := stream.Collect(input.Context(opts), stream.File{Source: stream.Kept(src, opts.Keep), Name: in.Name, Mem: in.Mem}, opts.Missing)
-	return d, named(in.Name, errors.Join(err, src.Close()))
+	kept := whole.Filter(func(q *dataset.Query) bool { return opts.Keep(q.ID) })
+	kept.Warnings = whole.Warnings
+	err = errors.Join(dataset.CheckKept(len(kept.Queries), len(whole.Queries), kept.QueryWeights()), whole.Close())
+	return kept, named(in.Name, err)
+}
+
+// plan visits an input once, those queries that Options.Keep asks for, and makes use of the plan of a data set.
+func (f *format) plan(in *input.Input, opts dataset.Options, use func(p *stream.Plan) error) (err error) {
+	src, err := f.stream(in, opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = named(in.Name, errors.Join(err, src.Close())) }()
+	if opts.Keep != nil {
+		src = stream.Kept(src, opts.Keep)
+	}
+	s, err := stream.Survey(stream.File{Source: src, Name: in.Name, Mem: in.Mem}, false)
+	if err != nil {
+		return err
+	}
+	p, err := stream.Join(input.Context(opts), []*stream.Surveyed{s}, opts.Missing)
+	if err != nil {
+		return err
+	}
+	return use(p)
+}
+
+// collect reads an input by way of a plan.
+func (f *format) collect(in *input.Input, opts dataset.Options) (d *dataset.Dataset, err error) {
+	err = f.plan(in, opts, func(p *stream.Plan) error {
+		d, err = collect(p, in.Mem, in.Name, opts)
+		return err
+	})
+	return d, err
+}
+
+// collect makes a data set of a plan: in memory or, if it does not fit and may be streamed, by way of a
+// temporary file.
+func collect(p *stream.Plan, mem *input.Memory, name string, opts dataset.Options) (*dataset.Dataset, error) {
+	d, err := p.Collect(mem)
+	if opts.Stream && errors.Is(err, dataset.ErrTooLarge) {
+		return cache.Streamed(p, name, opts, err)
+	}
+	return d, err
+}
+
+// spills reports whether reading that fails for want of memory is tried by way of a temporary file. What is kept
+// of an input was, and a cache is one.
+func (f *format) spills(opts dataset.Options) bool {
+	return opts.Stream && opts.Keep == nil && f.stream != nil && f.magic != cache.Magic
 }
 
 func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
@@ -92,6 +144,10 @@ func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	d, err := f.readKept(in, opts)
+	if f.spills(opts) && errors.Is(err, dataset.ErrTooLarge) {
+		in.Afresh(opts)
+		d, err = f.collect(in, opts)
+	}
 	if err == nil {
 		d.IgnoreOthers, d.AbsentMissing = opts.IgnoreOthers, opts.AbsentMissing
 	}

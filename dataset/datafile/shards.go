@@ -89,8 +89,8 @@ func openShards(m *shards.Manifest, name string, opts dataset.Options) (*dataset
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		d, err = p.Collect(input.NewMemory(name, opts))
-		return err
+		d, err = collect(p, input.NewMemory(name, opts), name, opts)
+		return named(name, err)
 	})
 	if err == nil {
 		d.IgnoreOthers, d.AbsentMissing = opts.IgnoreOthers, opts.AbsentMissing

@@ -58,10 +58,8 @@ func (p *Plan) Collect(mem *input.Memory) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	made.Docs.Text = string(text)
-	if p.missing != dataset.MissingZero {
-		for _, s := range p.files {
-			made.Missing += s.missing
-		}
+	if made.Missing, made.Absent = p.Holes(); p.missing == dataset.MissingZero {
+		made.Filled, made.Missing = made.Missing, 0
 	}
 	d := dataset.FromBlocks(made)
 	d.FillMissing(p.missing)

@@ -33,7 +33,7 @@ func (p *Plan) Each(visit func(part *Part) error) error {
 	input := 0
 	for _, s := range p.files {
 		v := &visitor{plan: p, Surveyed: s, row: row, text: text, end: end, input: input, visit: visit}
-		s.missing = 0
+		s.missing, s.absent = 0, 0
 		if err := s.Each(p.Features, v.batch); err != nil {
 			return err
 		}
@@ -74,6 +74,7 @@ func (v *visitor) changed() error { return fmt.Errorf("%s: %w", v.Name, dataset.
 // data set.
 func (v *visitor) batch(b *Batch) error {
 	v.reorder(b)
+	v.absent += b.Absent
 	incomplete := v.fill(b)
 	var from, docs, runs int // of the part that is being put together
 	var row, text, end int   // where it begins, and where its identifiers would go on

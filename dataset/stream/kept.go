@@ -111,7 +111,7 @@ func (s *keptSource) cut(b *Batch, columns int) {
 	if b.Weights != nil {
 		b.Weights = b.Weights[:to]
 	}
-	b.InputRow = nil
+	b.InputRow, b.Absent = nil, 0
 	if b.DocEnd != nil {
 		b.DocText, b.DocEnd = text, b.DocEnd[:to]
 	}

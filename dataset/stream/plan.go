@@ -56,6 +56,7 @@ type Surveyed struct {
 	base    int // the queries of the files before
 	docs    int
 	missing int // values, of those visited
+	absent  int // zeros for features that the input left out, likewise
 
 	columns []int // of the data set's features; nil where they are these in their order
 
@@ -243,6 +244,14 @@ func (p *Plan) Weighted() bool { return p.DocWeights || p.QueryWeights != nil }
 
 // Missing returns what missing values become.
 func (p *Plan) Missing() dataset.Missing { return p.missing }
+
+// Holes returns the numbers of missing values and of zeros for features that the input left out, known after Each.
+func (p *Plan) Holes() (missing, absent int) {
+	for _, s := range p.files {
+		missing, absent = missing+s.missing, absent+s.absent
+	}
+	return missing, absent
+}
 
 // Warnings says what was put together and, after Each, what was filled in.
 func (p *Plan) Warnings() []string {

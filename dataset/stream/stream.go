@@ -52,6 +52,8 @@ type Batch struct {
 	Grades []float64 // finite and non-negative
 	X      []float32 // row-major, documents × columns; finite, or NaN where missing
 
+	Absent int // number of zeros in X for features that the input left out, 0 if that is not known
+
 	Weights []float64 // of the documents; nil unless the source has DocWeights
 
 	// The identifiers of the documents, one behind the other, and where each ends; both

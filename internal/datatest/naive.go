@@ -153,11 +153,11 @@ type view struct {
 
 func viewOf(d *dataset.Dataset) view {
 	p := view{Features: d.Features, Names: d.FeatureNames, Grades: d.Grades(), Weights: d.Weights(), Counts: d.QueryWeights(), InputRow: d.InputRows(), Warnings: d.Warnings, AttributeNames: d.AttributeNames}
-	for _, v := range d.X() {
-		p.X = append(p.X, math.Float32bits(v))
-	}
 	for i := range d.Queries {
 		q := &d.Queries[i]
+		for _, v := range q.X {
+			p.X = append(p.X, math.Float32bits(v))
+		}
 		ids := make([]string, q.Len())
 		for j := range ids {
 			ids[j] = q.DocID(j)

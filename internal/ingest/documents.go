@@ -245,7 +245,7 @@ func (k *worker) runs() []stream.Run {
 // batch returns the chunk's documents.
 func (k *worker) batch() *stream.Batch {
 	b, n := k.col.Blocks, k.col.row
-	batch := &stream.Batch{Runs: k.runs(), Grades: b.Grades[:n], X: b.X[:n*b.Width], DocText: k.col.docText, DocEnd: b.DocEnd[:n]}
+	batch := &stream.Batch{Runs: k.runs(), Grades: b.Grades[:n], X: b.X[:n*b.Width], DocText: k.col.docText, DocEnd: b.DocEnd[:n], Absent: k.col.absent}
 	if b.Weighted {
 		batch.Weights = b.Weights[:n]
 	}

@@ -16,31 +16,34 @@ type held struct {
 
 const heldBlock = 1 << 18
 
-// readAll reads r to its end. look, if not nil, sees the first block, and its error
-// ends the reading.
-func readAll(ctx context.Context, r io.Reader, mem *Memory, look func(first []byte) error) (*held, error) {
-	m := new(held)
+// readAll reads r to its end or, if there is more than that, some block behind so many bytes. look, if
+// not nil, sees the first block, and its error ends the reading.
+func readAll(ctx context.Context, r io.Reader, mem *Memory, most int64, look func(first []byte) error) (m *held, more bool, err error) {
+	m = new(held)
 	for {
+		if m.size >= most {
+			return m, true, nil
+		}
 		if err := mem.Take(heldBlock, "bytes of a stream"); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		block, err := readBlock(r, len(m.blocks) == 0)
 		m.blocks = append(m.blocks, block)
 		m.size += int64(len(block))
 		if len(m.blocks) == 1 && look != nil {
 			if err := look(block); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 		if errors.Is(err, io.EOF) {
 			mem.Give(heldBlock - int64(len(block)))
-			return m, nil
+			return m, false, nil
 		}
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/listwise/listwise/dataset"
@@ -29,6 +30,8 @@ type Input struct {
 	// Of a regular file, nil for others:
 	file *os.File
 	info os.FileInfo // when it was opened
+
+	temporary *block.Temporary // that the bytes are in, nil for none
 }
 
 // Look is given the first bytes of a stream, before the rest is read; its error ends the
@@ -75,28 +78,52 @@ func With(path string, opts dataset.Options, look Look, use func(in *Input) erro
 // Hold reads a stream to its end. look, which may be nil, sees its beginning before
 // the rest is read.
 func Hold(r io.Reader, name string, opts dataset.Options, look Look) (*Input, error) {
-	mem := NewMemory(name, opts)
+	in, _, err := hold(r, name, opts, look, math.MaxInt64, NewMemory(name, opts))
+	return in, err
+}
+
+// hold is Hold for a stream that may be longer than so many bytes: then there is more, and what was read so
+// far is in memory.
+func hold(r io.Reader, name string, opts dataset.Options, look Look, most int64, mem *Memory) (in *Input, more bool, err error) {
 	see := func(first []byte) error {
 		if look == nil {
 			return nil
 		}
 		return look(first, name)
 	}
-	m, err := Await(Context(opts), func() (*held, error) { return readAll(Context(opts), r, mem, see) })
-	var syntax *dataset.SyntaxError
-	if err != nil && !errors.As(err, &syntax) {
-		err = fmt.Errorf("%s: %w", name, err)
-	}
+	m, err := Await(Context(opts), func() (m *held, err error) {
+		m, more, err = readAll(Context(opts), r, mem, most, see)
+		return m, err
+	})
 	if err != nil {
-		return nil, err
+		return nil, false, named(name, err)
 	}
-	return &Input{R: m, Size: m.size, Name: name, Mem: mem}, nil
+	return &Input{R: m, Size: m.size, Name: name, Mem: mem}, more, nil
+}
+
+// Afresh makes the input count memory anew, for another way to read it: all that is taken is what it holds.
+func (in *Input) Afresh(opts dataset.Options) {
+	in.Mem = NewMemory(in.Name, opts)
+	if m, ok := in.R.(*held); ok {
+		in.Mem.taken.Add(m.size)
+	}
+}
+
+// named adds the name of an input to an error that lacks it.
+func named(name string, err error) error {
+	if _, ok := errors.AsType[*dataset.SyntaxError](err); ok || err == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // close closes the file, unless it was taken from the input.
 func (in *Input) close() {
 	if in.file != nil {
 		_ = in.file.Close() // it was only read
+	}
+	if in.temporary != nil {
+		_ = in.temporary.Close() // nobody reads it
 	}
 }
 
@@ -123,6 +150,13 @@ func (in *Input) Head(n int) ([]byte, error) {
 // Map returns the input mapped into memory, or nil if it is no regular file or the
 // system refuses. The file is then taken from the input.
 func (in *Input) Map() *block.File {
+	if in.temporary != nil {
+		f := in.temporary.Map(in.Name)
+		if f != nil {
+			in.temporary = nil
+		}
+		return f
+	}
 	if in.file == nil {
 		return nil
 	}

@@ -1,0 +1,43 @@
+package input
+
+import (
+	"io"
+	"math"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
+)
+
+// Spool reads a stream to its end for use. Where it is longer than so many bytes it is not held in memory,
+// but put in a temporary file in a folder, that of the system if there is no name. look is as Hold's.
+func Spool(r io.Reader, name string, opts dataset.Options, look Look, most int64, folder string, use func(in *Input) error) error {
+	in, more, err := hold(r, name, opts, look, most, &Memory{limit: math.MaxInt64}) // most is the limit
+	if err != nil {
+		return err
+	}
+	in.Afresh(opts)
+	if more {
+		if in, err = spooled(in, r, opts, folder); err != nil {
+			return named(name, err)
+		}
+		defer in.close()
+	}
+	return use(in)
+}
+
+// spooled puts what was read of a stream, and the rest, in a temporary file.
+func spooled(first *Input, rest io.Reader, opts dataset.Options, folder string) (*Input, error) {
+	t, err := block.NewTemporary(folder, first.Size)
+	if err != nil {
+		return nil, err
+	}
+	n, err := Await(Context(opts), func() (int64, error) {
+		begun := io.NewSectionReader(first.R, 0, first.Size)
+		return io.Copy(t.File(), io.MultiReader(begun, rest))
+	})
+	if err != nil {
+		_ = t.Close() // the error is told
+		return nil, err
+	}
+	return &Input{R: t.File(), Size: n, Name: first.Name, Mem: NewMemory(first.Name, opts), temporary: t}, nil
+}
