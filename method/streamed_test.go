@@ -65,7 +65,12 @@ func cached(t *testing.T, seed uint64, missing dataset.Missing) (streamed, whole
 
 func rankBoostValues(t *testing.T, set map[string]string) Values {
 	t.Helper()
-	v, err := lookup(t, "rankboost").Values(set)
+	return valuesOf(t, "rankboost", set)
+}
+
+func valuesOf(t *testing.T, method string, set map[string]string) Values {
+	t.Helper()
+	v, err := lookup(t, method).Values(set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/train"
+	"github.com/listwise/listwise/tree"
 )
 
 // streamedData writes queries to a cache and returns them as they are read query by query, and as they
@@ -143,8 +144,10 @@ func TestStreamedModelsAreTheSame(t *testing.T) {
 func TestStreamedRefused(t *testing.T) {
 	streamed, whole := streamedData(t, 1, false)
 	for _, p := range []*train.Problem{
-		{Data: streamed, Learner: train.Trees{}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
-		{Data: whole, Learner: train.Trees{}, Loss: loss.ListNet{}, MaxBytes: 700 << 10, Normalization: dataset.MinMax},
+		{Data: streamed, Learner: train.Trees{Exact: true}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
+		{Data: streamed, Learner: train.Trees{Sum: train.DARTTrees}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
+		{Data: streamed, Learner: train.Trees{Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 100 << 10},
+		{Data: whole, Learner: train.Trees{Exact: true}, Loss: loss.ListNet{}, MaxBytes: 700 << 10, Normalization: dataset.MinMax},
 	} {
 		if _, err := train.Run(t.Context(), p); err == nil {
 			t.Error("no error")

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"io"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
@@ -43,28 +44,39 @@ func onlyFills(c transform.Chain) bool {
 }
 
 // growers returns what makes the growers of a bag, which share the bins; base are the scores at
-// the start, nil for 0.
-func (l *Trees) growers(t *Task, base []float64) (func() (grower, error), error) {
+// the start, nil for 0. What is to be closed in the end may be nil.
+func (l *Trees) growers(t *Task, base []float64) (newGrower func() (grower, error), closer io.Closer, err error) {
 	if err := l.checkBins(t); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d := t.Normalized()
 	if l.Exact {
-		return func() (grower, error) { return tree.NewExact(d.X(), d.Features, l.Options) }, nil
+		return func() (grower, error) { return tree.NewExact(d.X(), d.Features, l.Options) }, nil, nil
 	}
 	o := tree.BinOptions{Most: l.Bins, Categorical: l.Categorical, Workers: l.Workers}
 	if l.BinsByCurvature {
-		var err error
 		if o.Weights, err = l.curvature(t, base); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+	}
+	matrix, err := l.matrix(t, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func() (grower, error) { return tree.NewGrower(matrix, l.Options) }, matrix, nil
+}
+
+// matrix returns the codes of the data.
+func (l *Trees) matrix(t *Task, o tree.BinOptions) (*tree.Matrix, error) {
+	d := t.Normalized()
+	if d.Streamed() {
+		return l.streamedMatrix(t, o)
 	}
 	bins, err := tree.NewBins(d.X(), d.Features, o)
 	if err != nil {
 		return nil, err
 	}
-	matrix := tree.NewMatrix(d.X(), bins, l.Workers)
-	return func() (grower, error) { return tree.NewGrower(matrix, l.Options) }, nil
+	return tree.NewMatrix(d.X(), bins, l.Workers), nil
 }
 
 // curvature returns the second derivatives that trees are fitted to at the start.

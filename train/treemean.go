@@ -1,6 +1,7 @@
 package train
 
 import (
+	"io"
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
@@ -18,12 +19,15 @@ type treeMean struct {
 	data    *dataset.Dataset
 	initial *initialTrees // nil: none
 	sums    []*treeRounds
+	closer  io.Closer // of what the growers share, nil for nothing
 	params  []float64 // of the scorer at present; nil: not known
 	err     error     // that ended the rounds
 
 	wide struct { // the data scored last, with all features
 		of *dataset.Dataset
 		x  []float32
+
+		streamed *dataset.Dataset
 	}
 }
 
@@ -96,8 +100,20 @@ func (m *treeMean) appendRound(params []float64, round int) []float64 {
 	return params
 }
 
+// Close implements io.Closer.
+func (m *treeMean) Close() error {
+	if m.closer == nil {
+		return nil
+	}
+	return m.closer.Close()
+}
+
 // Add implements Booster.
 func (m *treeMean) Add(dst []float64, d *dataset.Dataset) {
+	if d.Streamed() {
+		m.addStreamed(dst, d)
+		return
+	}
 	x, last := m.widened(d), m.rounds()-1
 	if m.Sum != GradientTrees {
 		m.setScores(dst, x)

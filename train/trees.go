@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/scorer"
@@ -55,6 +56,9 @@ type Trees struct {
 
 	tree.Options // Workers is set by the task
 }
+
+// Streams implements Streamer: what goes down all trees again, or looks at every value, needs all features at once.
+func (l Trees) Streams() bool { return !l.Exact && l.Sum == GradientTrees && !l.Refit }
 
 // LearnsMissing implements MissingLearner: every division says where missing values go.
 func (Trees) LearnsMissing() bool { return true }
@@ -113,16 +117,19 @@ func (l Trees) start(t *Task) (Booster, error) {
 	if t.Initial != nil {
 		m.initial = &initialTrees{t.Initial.Scorer.(*scorer.Trees), t.Initial.Params}
 		base = make([]float64, d.Docs())
-		m.initial.score(base, d.X(), d.Features)
+		eachQuery(d, l.Workers, func(_ int, q *dataset.Query, x []float32) {
+			m.initial.score(base[q.Start:q.Start+q.Len()], x, d.Features)
+		})
 	}
-	newGrower, err := l.growers(t, base)
+	newGrower, closer, err := l.growers(t, base)
 	if err != nil {
 		return nil, err
 	}
+	m.closer = closer
 	for member := range max(1, l.Bag) {
 		r, err := l.grow(t, newGrower, memberSeed(t.Seed, member), base)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, m.Close())
 		}
 		r.draws = m.initial.number() // as if these trees had been drawn for here
 		m.sums = append(m.sums, r)

@@ -24,6 +24,7 @@ const sampleRows = 200_000
 type Bins struct {
 	cuts       [][]float32 // by feature, increasing: code = number of cuts below the value
 	categories [][]float32 // by feature, increasing, code = place; nil for numbers
+	rows       int         // that they were chosen for
 }
 
 // BinOptions say how bins are chosen.
@@ -45,21 +46,55 @@ func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 		return nil, fmt.Errorf("found %d values, expected rows of %d", len(x), features)
 	}
 	rows := len(x) / features
+	b, err := newBins(rows, features, &o)
+	if err == nil {
+		b.chooseAll(x, features, 0, Step(rows), &o)
+	}
+	return b, err
+}
+
+// Step returns how far apart the rows are that NewBins looks at, of so many.
+func Step(rows int) int { return max(1, (rows+sampleRows-1)/sampleRows) }
+
+// NewBinsOf is NewBins for a matrix of so many rows that is not in memory: load is called for some features at a time,
+// at most so many, and sets x, row-major, to those from one up to another in the rows that are looked at, every
+// Step(rows)-th from the first on.
+func NewBinsOf(rows, features, most int, o BinOptions, load func(x []float32, from, to int)) (*Bins, error) {
+	b, err := newBins(rows, features, &o)
+	if err != nil {
+		return nil, err
+	}
+	step := Step(rows)
+	x := make([]float32, (rows+step-1)/step*min(most, features))
+	for from := 0; from < features; from += most {
+		to := min(features, from+most)
+		part := x[:(rows+step-1)/step*(to-from)]
+		load(part, from, to)
+		b.chooseAll(part, to-from, from, 1, &o)
+	}
+	return b, nil
+}
+
+func newBins(rows, features int, o *BinOptions) (*Bins, error) {
 	if err := o.validate(rows, features); err != nil {
 		return nil, err
 	}
-	b := &Bins{cuts: make([][]float32, features), categories: make([][]float32, features)}
-	groups := (features + together - 1) / together
+	return &Bins{cuts: make([][]float32, features), categories: make([][]float32, features), rows: rows}, nil
+}
+
+// chooseAll chooses the bins of the columns of x, the features from one on, by every stride-th row.
+func (b *Bins) chooseAll(x []float32, columns, first, stride int, o *BinOptions) {
+	groups := (columns + together - 1) / together
 	scratch := make([]column, parallel.Workers(o.Workers, groups))
 	parallel.For(groups, o.Workers, func(worker, g int) {
-		from, to := g*together, min(features, (g+1)*together)
+		from, to := g*together, min(columns, (g+1)*together)
 		c := &scratch[worker]
-		c.load(x, features, from, to)
-		for f := from; f < to; f++ {
-			b.choose(f, c, c.loaded[f-from], &o)
+		c.step = Step(b.rows)
+		c.load(x, columns, from, to, stride)
+		for k := from; k < to; k++ {
+			b.choose(first+k, c, c.loaded[k-from], o)
 		}
 	})
-	return b, nil
 }
 
 // choose chooses the bins of a feature with the values that are looked at.
@@ -109,14 +144,13 @@ type column struct {
 	weights  []float64
 }
 
-// load loads the values of some features, from one up to another.
-func (c *column) load(x []float32, features, from, to int) {
+// load loads the values of some features, from one up to another, in every stride-th row.
+func (c *column) load(x []float32, features, from, to, stride int) {
 	rows := len(x) / features
-	c.step = max(1, (rows+sampleRows-1)/sampleRows)
 	for k := range c.loaded[:to-from] {
-		c.loaded[k] = slices.Grow(c.loaded[k][:0], (rows+c.step-1)/c.step)
+		c.loaded[k] = slices.Grow(c.loaded[k][:0], (rows+stride-1)/stride)
 	}
-	for i := 0; i < rows; i += c.step {
+	for i := 0; i < rows; i += stride {
 		for k, v := range x[i*features+from : i*features+to] {
 			c.loaded[k] = append(c.loaded[k], v)
 		}

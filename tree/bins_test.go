@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -110,5 +111,76 @@ func TestCategoricalBins(t *testing.T) {
 	}
 	if a, z := b.Code(0, 0.5), b.Code(0, -2); a != 1 || z != 0 {
 		t.Errorf("by weights the codes are %d and %d", a, z)
+	}
+}
+
+// Claim: bins are the same if features are loaded some at a time, and of more rows than are looked at those alone;
+// so are codes if rows come in parts, in any order, and in a file.
+func TestBinsAndCodesOfParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 2))
+	const rows, features = 2*sampleRows + 17, 11
+	x := make([]float32, rows*features)
+	for i := range x {
+		switch x[i] = float32(rng.NormFloat64()); rng.IntN(9) {
+		case 0:
+			x[i] = float32(rng.IntN(40))
+		case 1:
+			x[i] = float32(math.NaN())
+		}
+		if i%features == 5 {
+			x[i] = 1
+		}
+	}
+	weights, categorical := make([]float64, rows), make([]bool, features)
+	for i := range weights {
+		weights[i] = float64(rng.IntN(3))
+	}
+	categorical[3] = true
+	for name, o := range map[string]BinOptions{"plain": {Most: 255}, "weighted": {Most: 30, Weights: weights}, "categories": {Most: 20, Categorical: categorical}} {
+		want, err := NewBins(x, features, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, most := range []int{1, 4, features} {
+			got, err := NewBinsOf(rows, features, most, o, func(part []float32, from, to int) {
+				for row := 0; row < rows; row += Step(rows) {
+					part = part[copy(part, x[row*features+from:row*features+to]):]
+				}
+				if len(part) > 0 {
+					t.Errorf("%d values too many", len(part))
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.EqualFunc(got.cuts, want.cuts, slices.Equal) || !slices.EqualFunc(got.categories, want.categories, slices.Equal) {
+				t.Errorf("%s, %d features together: found other bins", name, most)
+			}
+		}
+		matrix := NewMatrix(x, want, 2)
+		noted := int64(0)
+		inFile, err := NewFileCoder(want, rows, 2, func(size int64) { noted = size })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*Coder{NewCoder(want, rows, 2), inFile} {
+			const part = 100_003
+			for from := rows / part * part; from >= 0; from -= part {
+				c.Code(from/part%2, from, x[from*features:min(rows, from+part)*features])
+			}
+			m, err := c.Matrix()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(m.words, matrix.words) || !slices.Equal(m.has, matrix.has) || !slices.Equal(m.common, matrix.common) || !slices.Equal(m.slots, matrix.slots) {
+				t.Errorf("%s: found other codes", name)
+			}
+			if err := errors.Join(m.Close(), c.Close()); err != nil {
+				t.Error(err)
+			}
+		}
+		if noted != int64(8*len(matrix.words)) {
+			t.Errorf("%s: a file of %d bytes was noted, want %d", name, noted, 8*len(matrix.words))
+		}
 	}
 }

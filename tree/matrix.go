@@ -19,6 +19,8 @@ type Matrix struct {
 	blocks int
 	words  []uint64 // of a row together
 	common []common // by block
+
+	file *block.File // that words are in, nil if they are in memory
 }
 
 // chunk is the number of rows that are coded, or scored, by one worker at a time.
@@ -28,40 +30,24 @@ const chunk = 4096
 // for any number of workers.
 func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	features := bins.Features()
-	m := &Matrix{bins: bins, rows: len(x) / features}
-	for f, cuts := range bins.cuts {
-		if len(cuts) > 0 {
-			m.slots = append(m.slots, f)
-		}
-	}
-	m.blocks = (len(m.slots) + blockFeatures - 1) / blockFeatures
-	m.words = block.NewWords(m.rows * m.blocks)
-	missing := make([][]bool, parallel.Workers(workers, chunks(m.rows)))
-	parallel.For(chunks(m.rows), workers, func(worker, c int) {
-		if missing[worker] == nil {
-			missing[worker] = make([]bool, len(m.slots))
-		}
-		m.code(x, c*chunk, min(m.rows, (c+1)*chunk), missing[worker])
+	rows := len(x) / features
+	c := NewCoder(bins, rows, parallel.Workers(workers, chunks(rows)))
+	parallel.For(chunks(rows), workers, func(worker, i int) {
+		from, to := i*chunk, min(rows, (i+1)*chunk)
+		c.Code(worker, from, x[from*features:to*features])
 	})
-	m.has = make([]bool, len(m.slots))
-	for _, seen := range missing {
-		for k, some := range seen {
-			m.has[k] = m.has[k] || some
-		}
-	}
-	m.findCommon()
-	return m
+	return c.matrixOf(c.matrix.words)
 }
 
-// code codes some rows, and marks the slots that have missing values. A part of a column is
+// code sets words to those of the rows x, and marks the slots that have missing values. A part of a column is
 // brought together and coded at a time.
-func (m *Matrix) code(x []float32, from, to int, missing []bool) {
+func (m *Matrix) code(words []uint64, x []float32, missing []bool) {
 	const part = 256
 	var values [part]float32
 	var codes [part]uint8
 	features := m.bins.Features()
-	for ; from < to; from += part {
-		n := min(part, to-from)
+	for from, rows := 0, len(x)/features; from < rows; from += part {
+		n := min(part, rows-from)
 		for slot, f := range m.slots {
 			for i := range n {
 				values[i] = x[(from+i)*features+f]
@@ -71,7 +57,7 @@ func (m *Matrix) code(x []float32, from, to int, missing []bool) {
 			}
 			at, shift := from*m.blocks+slot/blockFeatures, 8*(slot%blockFeatures)
 			for _, code := range codes[:n] {
-				m.words[at] |= uint64(code) << shift
+				words[at] |= uint64(code) << shift
 				at += m.blocks
 			}
 		}
@@ -92,6 +78,14 @@ func (b *Bins) codes(dst []uint8, x []float32, feature int) (missing bool) {
 
 // Rows returns the number of documents.
 func (m *Matrix) Rows() int { return m.rows }
+
+// Close removes the file that the codes are in, if they are in one. The matrix must not be used afterwards.
+func (m *Matrix) Close() error {
+	if m.file == nil {
+		return nil
+	}
+	return m.file.Close()
+}
 
 // column returns the words that have the codes of a slot, a row every m.blocks of them, and the
 // place of the code in the word.

@@ -60,7 +60,7 @@ func TestPlan(t *testing.T) {
 		return Point{Documents: n, Setup: seconds, Pass: seconds / 10, SetupCPU: seconds, PassCPU: seconds / 10, Memory: int64(100 * n)}
 	}
 	r := &Result{Machine: Machine{Cores: 2, Disk: 1e6}, Bytes: []int64{1000, 10000}}
-	linear := &Series{Work: Work{Name: "w", Usual: 10}, Points: []Point{point(100, 1), point(1000, 10)}}
+	linear := &Series{Work: Work{Name: "w", Usual: 10, Reads: 1}, Points: []Point{point(100, 1), point(1000, 10)}}
 	square := &Series{Work: Work{Name: "w", Usual: 10}, Points: []Point{point(100, 1), point(1000, 100)}}
 	for _, c := range []struct {
 		name          string
@@ -77,9 +77,9 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: found %+v, expected %v hours by %s", c.name, p, c.hours, c.bound)
 		}
 	}
-	r.Machine.Disk = 100 // bytes a second: 10 passes of 1e6 take 1e5 seconds
-	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "disk" || math.Abs(p.Hours-1e5/3600) > 1e-6 {
-		t.Errorf("past memory, on a slow disk: found %+v, expected 1e5 seconds by disk", p)
+	r.Machine.Disk = 100 // bytes a second: 1 + 10 passes of 1e6 take 1.1e5 seconds
+	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "disk" || math.Abs(p.Hours-1.1e5/3600) > 1e-6 {
+		t.Errorf("past memory, on a slow disk: found %+v, expected 1.1e5 seconds by disk", p)
 	}
 	linear.Work.Reads, linear.Work.Least = 0.2, 9
 	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "disk" || math.Abs(p.Hours-3e4/3600) > 1e-6 {
@@ -88,6 +88,10 @@ func TestPlan(t *testing.T) {
 	linear.Work.Least = 11
 	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "memory" {
 		t.Errorf("of a work that holds 1.1 MB of these documents in any case: found %+v, expected that it needs memory", p)
+	}
+	linear.Work.Least, linear.Work.Cell = 1, 4
+	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "memory" {
+		t.Errorf("of a work that holds 0.1 MB of documents and all features: found %+v, expected that it needs memory", p)
 	}
 	linear.Work = Work{Name: "w", Usual: 10, Whole: true}
 	if p, _ := r.Plan(linear, 1e5, 1e6); p.Bound != "memory" || math.Abs(p.Hours-100*20/3600.0) > 1e-9 {

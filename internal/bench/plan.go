@@ -45,17 +45,20 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 		Hours:  (last.Setup + float64(float64(s.Work.Usual)*last.Pass)) * time / 3600,
 	}
 	switch short := memory > 0 && p.Memory > memory; {
-	case short && (s.Work.Whole || float64(s.Work.Least*documents) > memory):
+	case short && (s.Work.Whole || s.Work.least(documents, p.Disk) > memory):
 		p.Bound = "memory"
 	case short && r.Machine.Disk > 0:
-		passes := float64(max(1, p.Passes))
-		if s.Work.Reads > 0 {
-			passes = 1 + float64(passes*s.Work.Reads)
-		}
+		passes := 1 + float64(float64(p.Passes)*s.Work.Reads)
 		if reading := passes * p.Disk / r.Machine.Disk / 3600; reading > p.Hours {
 			p.Hours, p.Bound = reading, "disk"
 		}
 	}
 	p.CoreHours = p.Hours * float64(r.Machine.Cores)
 	return p, true
+}
+
+// least returns the bytes of memory that so many documents, whose features take so many bytes, need even if
+// the features are read from the disk.
+func (w *Work) least(documents, features float64) float64 {
+	return float64(w.Least*documents) + float64(w.Cell*features/4)
 }

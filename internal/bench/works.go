@@ -36,10 +36,11 @@ type Work struct {
 	// while it runs where they do not fit into memory: it needs a machine with more.
 	Whole bool `json:"needs_memory,omitempty"`
 
-	// Where the features do not fit into memory, a pass reads Reads times their bytes, 1 if that is 0,
-	// and a document takes Least bytes of memory all the same.
+	// Where the features do not fit into memory, each pass behind the first reads Reads times their bytes, and a
+	// document takes Least bytes of memory all the same, and each of its features Cell.
 	Reads float64 `json:"reads_per_pass,omitempty"`
 	Least float64 `json:"least_bytes_per_document,omitempty"`
+	Cell  float64 `json:"least_bytes_per_value,omitempty"`
 
 	// Most is the number of documents up to which it is measured, 0 for any.
 	Most int `json:"-"`
@@ -82,10 +83,10 @@ func Programs() []Work {
 // Newton's method stop at depends on the data; 100 evaluations are what the plans reckon with.
 func Trainings() []Work {
 	evaluations := func(name string, more ...string) Work {
-		return Work{Name: name, Args: training(name, more...), Knob: "iterations", Few: 2, Many: 32, Usual: 100, Unit: "evaluation"}
+		return Work{Name: name, Args: training(name, more...), Knob: "iterations", Few: 2, Many: 32, Usual: 100, Unit: "evaluation", Reads: 1}
 	}
 	epochs := func(name, title string, more ...string) Work {
-		return Work{Name: title, Args: training(name, more...), Knob: "epochs", Few: 1, Many: 6, Usual: 100, Unit: "epoch"}
+		return Work{Name: title, Args: training(name, more...), Knob: "epochs", Few: 1, Many: 6, Usual: 100, Unit: "epoch", Reads: 1}
 	}
 	rounds := func(name, knob string, usual int, more ...string) Work {
 		return Work{Name: name, Args: training(name, more...), Knob: knob, Few: 2, Many: 32, Usual: usual, Unit: strings.TrimSuffix(knob, "s"), Whole: true}
@@ -93,7 +94,7 @@ func Trainings() []Work {
 	return []Work{
 		evaluations("mle"), evaluations("listnet"), evaluations("listmle"), evaluations("convexloss"), evaluations("ranksvm"),
 		epochs("lambdarank", "lambdarank"), epochs("ranknet", "ranknet-net", "--scorer", "net"),
-		rounds("adarank", "rounds", 500), columns(rounds("rankboost", "rounds", 300)), rounds("lambdamart", "trees", 300),
+		rounds("adarank", "rounds", 500), columns(rounds("rankboost", "rounds", 300)), codes(rounds("lambdamart", "trees", 300)),
 		{Name: "coordascent", Args: training("coordascent", "--set", "restarts=0"), Knob: "sweeps", Few: 1, Many: 2, Usual: 25, Unit: "sweep", Whole: true},
 	}
 }
@@ -102,6 +103,12 @@ func Trainings() []Work {
 // some orders of columns (docs/out-of-core.md).
 func columns(w Work) Work {
 	w.Whole, w.Reads, w.Least = false, 0.27, 69
+	return w
+}
+
+// codes says of trees what they take of data larger than memory: a byte a cell, and what they know of a document.
+func codes(w Work) Work {
+	w.Whole, w.Least, w.Cell = false, 48, 1
 	return w
 }
 

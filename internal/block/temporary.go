@@ -52,6 +52,15 @@ func (t *Temporary) Map(name string) *File {
 	return m
 }
 
+// Words is Map for a file of words, which it returns, too; of a file that is nil there are none.
+func (t *Temporary) Words(name string) ([]uint64, *File) {
+	f := t.Map(name)
+	if f == nil {
+		return nil, nil
+	}
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(f.Data))), len(f.Data)/8), f
+}
+
 // ReadTemporary sets dst to what was written at an offset. If that fails it panics with a [*Failure].
 func ReadTemporary[T float32 | uint32 | uint64](t *Temporary, dst []T, offset int64) {
 	if _, err := t.file.ReadAt(memoryOf(dst), offset); err != nil {

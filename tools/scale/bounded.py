@@ -207,6 +207,7 @@ def measure(o, group, limit, queries):
         ("lambdarank, network", ["lambdarank", "--scorer", "net", "--set", "epochs=1"]),
         ("ranksvm", ["ranksvm", "--set", "iterations=3"]),
         ("regression", ["regression"]),
+        ("lambdamart", ["lambdamart", "--set", "trees=5"]),
         ("rankboost", ["rankboost", "--set", "rounds=10"]),
         ("rankboost, z-scores", ["rankboost", "--set", "rounds=10", "--normalize", "zscore"]),
     ]

@@ -1,0 +1,141 @@
+package train
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
+	"github.com/listwise/listwise/objective"
+	"github.com/listwise/listwise/tree"
+)
+
+// eachQuery visits the queries, several workers at a time, with their row-major features, which visit must not keep.
+func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *dataset.Query, x []float32)) {
+	readers := make([]*dataset.RowReader, parallel.Workers(workers, len(d.Queries)))
+	for w := range readers {
+		readers[w] = d.Reader()
+	}
+	parallel.For(len(d.Queries), workers, func(worker, i int) {
+		visit(worker, &d.Queries[i], readers[worker].At(i))
+	})
+}
+
+// What trees hold of a document beside its codes, for each member of a bag: places and sums of the grower, scores, λ and
+// second derivatives; and what a line search does.
+const (
+	documentBytes = 48
+	searchBytes   = 32
+)
+
+// searched reports whether trees are fitted along λ, where the loss has no second derivatives, by some of the queries.
+func (l *Trees) searched(t *Task) bool {
+	if l.Steps == GradientSteps || t.Loss == nil {
+		return true
+	}
+	d := t.Normalized()
+	some := make([]int, min(64, len(d.Queries)))
+	for i := range some {
+		some[i] = i
+	}
+	f, err := objective.NewFunctional(d.Subset(some), t.Loss, t.Seed, 1, t.done)
+	return err != nil || f.Diagonal() != nil
+}
+
+// streamedMatrix codes data that are read query by query: a pass takes the rows by which bins are chosen, or
+// some of their features, and the last codes. The codes, a byte a cell, are in a temporary file if they do not fit into memory.
+func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions) (m *tree.Matrix, err error) {
+	d := t.Normalized()
+	plan, err := l.planCodes(t)
+	if err != nil {
+		return nil, err
+	}
+	n, step := d.Docs(), tree.Step(d.Docs())
+	bins, err := tree.NewBinsOf(n, d.Features, plan.together, o, func(sample []float32, from, to int) {
+		eachQuery(d, l.Workers, func(_ int, q *dataset.Query, x []float32) {
+			for row := (q.Start + step - 1) / step * step; row < q.Start+q.Len(); row += step {
+				copy(sample[row/step*(to-from):][:to-from], x[(row-q.Start)*d.Features+from:])
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	workers := parallel.Workers(l.Workers, len(d.Queries))
+	var c *tree.Coder
+	if plan.onDisk {
+		if c, err = tree.NewFileCoder(bins, n, workers, t.noteCodes); err != nil {
+			return nil, err
+		}
+	} else {
+		c = tree.NewCoder(bins, n, workers)
+	}
+	defer func() { _ = c.Close() }() // the matrix has what is in use
+	eachQuery(d, l.Workers, func(worker int, q *dataset.Query, x []float32) { c.Code(worker, q.Start, x) })
+	return c.Matrix()
+}
+
+// codesPlan is how codes of streamed data are made.
+type codesPlan struct {
+	together int  // features whose bins are chosen in one pass over the data
+	onDisk   bool // the codes are in a file
+}
+
+// planCodes plans by the memory that there is.
+func (l *Trees) planCodes(t *Task) (p codesPlan, err error) {
+	d := t.Normalized()
+	n, features := float64(d.Docs()), float64(d.Features)
+	left := float64(t.MemoryLeft())
+	each := documentBytes
+	if l.searched(t) {
+		each += searchBytes
+	}
+	held := float64(each) * n * float64(max(1, l.Bag))
+	column := float64(3 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it
+	const least = 8                                             // features are loaded together
+	if need := max(held, least*column); need > left {
+		return p, BadProblem("found %d documents × %d features that are read from a file, of which trees hold %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
+	}
+	p.together = int(min(features, left/column))
+	p.onDisk = held+float64(n*features) > left
+	return p, nil
+}
+
+// noteCodes says how large a file of codes is.
+func (t *Task) noteCodes(size int64) {
+	if t.Note != nil {
+		t.Note(fmt.Sprintf("the codes of the features do not fit into memory and are put in a temporary file of %s in %s", gigabytes(float64(size)), os.TempDir()))
+	}
+}
+
+// addStreamed is Add for data that are read query by query.
+func (m *treeMean) addStreamed(dst []float64, d *dataset.Dataset) {
+	features, last := m.data.Features, m.rounds()-1
+	if d.Features != features {
+		if m.wide.of != d {
+			m.wide.of, m.wide.streamed = d, d.Widen(features)
+		}
+		d = m.wide.streamed
+	}
+	var values [][]float64
+	for _, r := range m.sums {
+		if len(r.trees) > last {
+			values = append(values, r.valuesOf(last, nil, m.share()))
+		} else {
+			values = append(values, nil)
+		}
+	}
+	eachQuery(d, m.Workers, func(_ int, q *dataset.Query, x []float32) {
+		scores := dst[q.Start : q.Start+q.Len()]
+		if last == 0 {
+			m.initial.score(scores, x, features)
+		}
+		for k, r := range m.sums {
+			for i := range scores {
+				if values[k] != nil {
+					scores[i] += values[k][r.last.Leaf(x[i*features:(i+1)*features])]
+				}
+			}
+		}
+	})
+}
