@@ -47,7 +47,7 @@ func TestServeInterleavesAndClicksTell(t *testing.T) {
 		}
 	}
 	mustWrite(t, "clicks.jsonl", clicks.String())
-	waitForLines(t, "log.jsonl", 30*3)
+	waitForLines(t, "log.jsonl", `"kind":"interleave"`, 30)
 	if err := os.Rename("log.jsonl", "old.jsonl"); err != nil {
 		t.Fatal(err)
 	}
@@ -61,20 +61,26 @@ func TestServeInterleavesAndClicksTell(t *testing.T) {
 	}
 }
 
-// waitForLines waits until a file has so many lines or more.
-func waitForLines(t *testing.T, path string, n int) {
+// waitForLines waits until a file has so many whole lines or more with a text: they are written after the answer.
+func waitForLines(t *testing.T, path, with string, n int) {
 	t.Helper()
 	for range 500 {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Count(string(text), "\n") >= n {
+		found := 0
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, with) && strings.HasSuffix(line, "\n") {
+				found++
+			}
+		}
+		if found >= n {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("%s does not come to %d lines", path, n)
+	t.Fatalf("%s does not come to %d lines with %s", path, n, with)
 }
 
 // Claim: experiments and logs that make no sense are named.
