@@ -90,7 +90,7 @@ func (l *Trees) planCodes(t *Task) (p codesPlan, err error) {
 	if l.searched(t) {
 		each += searchBytes
 	}
-	held := float64(each) * n * float64(max(1, l.Bag))
+	held := float64(float64(each) * n * float64(max(1, l.Bag)))
 	column := float64(3 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it
 	const least = 8                                             // features are loaded together
 	if need := max(held, least*column); need > left {

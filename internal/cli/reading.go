@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -95,6 +96,14 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 // limitGarbage is for commands that read query by query: what they hold besides is small, and
 // garbage is not worth more.
 func limitGarbage(opts dataset.Options) { debug.SetMemoryLimit(dataset.MemoryLimit(opts.MaxBytes)) }
+
+// halveGarbage is for training: what losses hold of queries is much, and collecting garbage twice as often takes
+// little beside the passes over the data. GOGC in the environment says otherwise.
+func halveGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
+}
 
 // hintAtMemory adds to an error about too large data which flag raises the limit.
 func hintAtMemory(err error) error {

@@ -29,15 +29,15 @@ import (
 // the steps for the sums, one for exponentials, and two for the derivatives. The law is
 // immutable and may be used concurrently.
 type sampledLaw struct {
-	set      *sample.Set   // without Plus and Minus, which flips hold
+	set      *sample.Set   // without Plus and Minus, which flips hold, and without LogWeight if repeats has it
 	flips    *kernel.Pairs // the steps of all walks
 	scale    float64       // 2κ
 	limit    float64       // magnitude of scores at which energies surely are finite
 	logTotal float64       // log of the sum of the unnormalised weights
 
-	// gain is set.Gain, but +Inf for states that do not count, so that subtracting it
-	// from the energy removes them. It is nil if states have other weights than 0 and 1.
-	gain []float64
+	// repeats are the states that do not count, where all others have the same weight: a few numbers instead of
+	// a weight a state.
+	repeats []int32
 
 	restarts  []restart // states that walks start at, but the ideal ranking
 	fromIdeal bool      // the ideal ranking is in the sample
@@ -75,6 +75,10 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 	flips := kernel.NewPairs(pairs.Docs(), set.Plus, set.Minus)
 	rest := *set
 	rest.Plus, rest.Minus = nil, nil
+	repeats, equal := repeatsOf(set.LogWeight)
+	if equal {
+		rest.LogWeight = nil
+	}
 	l := &sampledLaw{
 		set:      &rest,
 		flips:    flips,
@@ -82,7 +86,7 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 		limit:    math.MaxFloat64 / 4 / largest,
 		logTotal: elementary.Log(set.Total),
 
-		gain:      countingGain(set),
+		repeats:   repeats,
 		fromIdeal: set.Ideal || slices.Contains(set.Start, 0),
 		gainless:  slices.Max(set.Gain) <= 0,
 	}
@@ -102,25 +106,21 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 func (l *sampledLaw) under(gain []float64) *sampledLaw {
 	set, other := *l.set, *l
 	set.Gain = gain
-	other.set, other.gain, other.gainless = &set, countingGain(&set), slices.Max(gain) <= 0
+	other.set, other.gainless = &set, slices.Max(gain) <= 0
 	return &other
 }
 
-// countingGain returns the law's gain.
-func countingGain(set *sample.Set) []float64 {
-	if set.LogWeight == nil {
-		return set.Gain
-	}
-	gain := slices.Clone(set.Gain)
-	for y, w := range set.LogWeight {
+// repeatsOf returns the states whose weight is 0, and whether all others have the weight 1.
+func repeatsOf(logWeight []float64) (repeats []int32, equal bool) {
+	for y, w := range logWeight {
 		switch {
 		case math.IsInf(w, -1):
-			gain[y] = math.Inf(1)
+			repeats = append(repeats, int32(y))
 		case w != 0:
-			return nil
+			return nil, false
 		}
 	}
-	return gain
+	return slices.Clip(repeats), true
 }
 
 // logPartition implements law.
@@ -150,12 +150,13 @@ func (l *sampledLaw) logPartitionSecond(beta float64, s, grad, second []float64,
 
 // exponentials turns energies e_y into ω_y exp(e_y − βG_y).
 func (l *sampledLaw) exponentials(beta float64, e []float64) {
-	gain := l.gain
-	if l.set.LogWeight != nil && (gain == nil || beta == 0) {
+	if l.set.LogWeight != nil {
 		kernel.Axpy(1, l.set.LogWeight, e)
-		gain = l.set.Gain
 	}
-	kernel.ExpPlus(e, e, -beta, gain)
+	kernel.ExpPlus(e, e, -beta, l.set.Gain)
+	for _, y := range l.repeats {
+		e[y] = 0
+	}
 }
 
 // tiny is where a sum of exponentials may have lost digits because terms of it
@@ -246,6 +247,9 @@ func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch)
 func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
 	if l.set.LogWeight != nil {
 		kernel.Axpy(1, l.set.LogWeight, e)
+	}
+	for _, y := range l.repeats {
+		e[y] = math.Inf(-1)
 	}
 	kernel.Axpy(-beta, l.set.Gain, e)
 	return kernel.Max(e)

@@ -59,6 +59,9 @@ func newSampledCase(t testing.TB, pairs bipartite.Classes, gain measure.Additive
 		if l.set.LogWeight != nil {
 			c.mass[y] *= math.Exp(l.set.LogWeight[y])
 		}
+		if slices.Contains(l.repeats, int32(y)) {
+			c.mass[y] = 0
+		}
 	}
 	return c
 }
