@@ -27,8 +27,9 @@ func (k *Key) labels(d *dataset.Dataset) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	rows := d.Reader() // the features may be in a file
 	for i := range d.Queries {
-		if all[i], err = k.constant(d, &d.Queries[i], column); err != nil {
+		if all[i], err = k.constant(d, rows.Query(i), column); err != nil {
 			return nil, err
 		}
 	}

@@ -94,11 +94,14 @@ func TestCounts(t *testing.T) {
 }
 
 // Claim: a feature that a query's documents share is a key, by number or name; one that they do not
-// share is an error that says where, and what differs; so is one that is not there.
+// share is an error that says where, and what differs; so is one that is not there. Features that are
+// not in memory are keys as well.
 func TestFeatures(t *testing.T) {
 	nan := float32(math.NaN())
 	d := built(t, []int{1, 2, 1}, []int{0, 0, 0}, []float32{2.5, 0.1, -3})
 	wantSlices(t, divide(t, "1", d), "-3: [2]", "0.1: [1]", "2.5: [0]")
+	streamed := d.Through(dataset.Lens{Features: 1, Append: func(dst, x []float32) []float32 { return append(dst, x...) }})
+	wantSlices(t, divide(t, "1", streamed), "-3: [2]", "0.1: [1]", "2.5: [0]")
 	d.FeatureNames = []string{"age"}
 	wantSlices(t, divide(t, "age", d), "-3: [2]", "0.1: [1]", "2.5: [0]")
 	d.X()[0] = nan
