@@ -151,7 +151,7 @@ func (r *RowReader) announce(i, step int) {
 	}
 	from, to := i+1+r.ahead, min(i+1+window, r.n)
 	for from < to {
-		end := min(to, from+max(1, window/8))
+		end := min(to, from+max(1, window/16))
 		r.soon(from, end)
 		r.ahead, from = end-i-1, end
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"runtime"
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // matrix is the matrix of a cache that is read query by query, as [dataset.Matrix] says. Its
@@ -50,7 +51,7 @@ func (c *file) newMatrix(counts []int, features int) *matrix {
 	}
 	m.ahead = newReadAhead(c.bytes, int64(len(c.data)-len(c.matrix)), c.mem.Limit())
 	mean := max(1, len(c.matrix)/max(1, len(counts)))
-	m.window = min(max(4, m.ahead.most/(2*runtime.GOMAXPROCS(0))/mean), 4096)
+	m.window = min(max(4, m.ahead.most/(4*parallel.Workers(0, math.MaxInt))/mean), 4096)
 	m.seen = make([]atomic.Uint64, (len(counts)+63)/64)
 	m.parts = make([]piece, pieces(len(c.matrix)))
 	for i := range m.parts {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -89,9 +90,13 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 	}
 	if err == nil && d.Streamed() {
 		limitGarbage(opts)
+		parallel.Spare(readers)
 	}
 	return d, inputFault(flag, path, someData, hintAtMemory(err))
 }
+
+// readers are how many reads of streamed data may begin while all cores compute.
+const readers = 4
 
 // limitGarbage is for commands that read query by query: what they hold besides is small, and
 // garbage is not worth more.

@@ -35,13 +35,25 @@ func For(n, workers int, fn func(worker, i int)) {
 var crews = sync.Pool{New: func() any { return new(crew) }}
 
 // Workers returns the number of workers that a call with the given workers
-// argument uses for n items: workers, or GOMAXPROCS if it is not positive, but
+// argument uses for n items: workers, or GOMAXPROCS (without what [Spare] added) if it is not positive, but
 // no more than there are items and at least one.
 func Workers(workers, n int) int {
 	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+		workers = runtime.GOMAXPROCS(0) - int(spare.Load())
 	}
 	return max(1, min(workers, n))
+}
+
+// spare is what Spare has added to GOMAXPROCS.
+var spare atomic.Int64
+
+// Spare raises GOMAXPROCS by n, once, while the number of workers stays as it is. It is for programs whose workers
+// compute what other goroutines read from a disk: these would begin to read only when a worker stops, as for want of
+// what they are to read.
+func Spare(n int) {
+	if spare.CompareAndSwap(0, int64(n)) {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+	}
 }
 
 // Panic is the value that [For] and [Sums.Run] panic with after a panic in the

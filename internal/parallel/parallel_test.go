@@ -151,3 +151,15 @@ func catch(f func()) (p *Panic) {
 	f()
 	return nil
 }
+
+// Claim: Spare raises GOMAXPROCS once, and not the number of workers.
+func TestSpare(t *testing.T) {
+	before, workers := runtime.GOMAXPROCS(0), Workers(0, 1000)
+	defer runtime.GOMAXPROCS(before)
+	defer spare.Store(0)
+	Spare(3)
+	Spare(5)
+	if now := runtime.GOMAXPROCS(0); now != before+3 || Workers(0, 1000) != workers {
+		t.Errorf("found GOMAXPROCS %d and %d workers, want %d and %d", now, Workers(0, 1000), before+3, workers)
+	}
+}
