@@ -173,7 +173,7 @@ def measure(o, group, limit, queries):
                 return
         wall, cpu, read = ((ended[1][i] - ended[0][i]) / (many - few) for i in (1, 2, 4))
         share = read / sum(map(os.path.getsize, inputs))
-        if share > 0.3:
+        if share > (0.5 if o.small else 0.3):  # fewer orders of columns are kept where there is less memory
             wrong.append("a round of rankboost")
         print("| a round of rankboost | %.2f | %.2f | %.0f | %.2f | %.2f | %.2f | |" % (wall, cpu, ended[1][3] / 1e6, read / 1e9, share, wall / max(read / speed, 1e-9)), flush=True)
 
@@ -207,7 +207,7 @@ def measure(o, group, limit, queries):
         ("lambdarank, network", ["lambdarank", "--scorer", "net", "--set", "epochs=1"]),
         ("ranksvm", ["ranksvm", "--set", "iterations=3"]),
         ("regression", ["regression"]),
-        ("lambdamart", ["lambdamart", "--set", "trees=5"]),
+        ("lambdamart", ["lambdamart", "--set", "trees=%d" % (2 if o.small else 5)]),
         ("rankboost", ["rankboost", "--set", "rounds=10"]),
         ("rankboost, z-scores", ["rankboost", "--set", "rounds=10", "--normalize", "zscore"]),
     ]
