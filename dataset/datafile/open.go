@@ -54,24 +54,12 @@ func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
 // Read is Open for a stream, whose bytes it keeps in memory until they are
 // parsed; with Options.Stream, where there are many, in a temporary file. The name stands for the file's in errors.
 func Read(r io.Reader, name string, opts dataset.Options) (d *dataset.Dataset, err error) {
-	if !opts.Stream {
-		in, err := input.Hold(r, name, opts, beginning(opts))
-		if err != nil {
-			return nil, err
-		}
-		return open(in, opts)
-	}
-	most := dataset.MemoryLimit(opts.MaxBytes) / heldShare
-	err = input.Spool(r, name, opts, beginning(opts), most, "", func(in *input.Input) error {
+	err = input.Stream(r, name, opts, beginning(opts), func(in *input.Input) error {
 		d, err = open(in, opts)
 		return err
 	})
 	return d, err
 }
-
-// heldShare is the share of the memory that the bytes of a stream may take where it can be put in a file:
-// text takes at least twice the memory of its features as a rule.
-const heldShare = 4
 
 // readKept reads the queries that Options.Keep asks for, without the features of others being in
 // memory: they are dropped as they come.

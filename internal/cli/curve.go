@@ -23,6 +23,7 @@ type curve struct {
 	known bool              // what was there before belongs there
 	fail  func(cause error) // ends the training
 	err   error
+	empty bool // made here, and nothing was written
 }
 
 // newCurve opens the file, empty unless training goes on from a checkpoint.
@@ -35,6 +36,7 @@ func newCurve(path, checkpoint string, fail func(error)) (*curve, error) {
 			flags, c.known = os.O_RDWR, false
 		}
 	}
+	c.empty = !exists(path)
 	var err error
 	if c.file, err = os.OpenFile(path, flags, 0o666); err != nil {
 		return nil, usageErrorf("--curve: %w", err)
@@ -62,6 +64,7 @@ func (c *curve) append(line train.CurveLine) error {
 	if err != nil {
 		return err
 	}
+	c.empty = false
 	_, err = c.file.Write(append(text, '\n'))
 	return err
 }
@@ -107,8 +110,11 @@ func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
 	}
 }
 
-// close returns the first error there was.
-func (c *curve) close() error {
+// close returns the first error there was. Of a training that failed before its first line no file is left.
+func (c *curve) close(failed bool) error {
+	if failed && c.empty {
+		_ = os.Remove(c.path) // the error of the training is told
+	}
 	if err := c.file.Close(); err != nil && c.err == nil {
 		c.err = fmt.Errorf("--curve: %w", err)
 	}

@@ -42,7 +42,7 @@ func TestCurveIsWrittenWhileItRuns(t *testing.T) {
 				t.Errorf("%d lines after epoch %d, want %d", got, i+1, before+i+1)
 			}
 		}
-		if err := c.close(); err != nil {
+		if err := c.close(false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestCurveFailure(t *testing.T) {
 	c.file.Close()
 	c.observe(method.Iteration{})
 	c.observe(method.Iteration{})
-	if err := c.close(); !errors.Is(err, fs.ErrClosed) || !strings.HasPrefix(err.Error(), "--curve: ") || failed != 1 {
+	if err := c.close(false); !errors.Is(err, fs.ErrClosed) || !strings.HasPrefix(err.Error(), "--curve: ") || failed != 1 {
 		t.Errorf("error is %v, told %d times", err, failed)
 	}
 }
@@ -142,7 +142,7 @@ func TestCurveOfSomethingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.observe(method.Iteration{Number: 3, Epoch: true})
-	if err := c.close(); err == nil || exitCode(err) != exitUsage || !strings.HasPrefix(err.Error(), "--curve: c.jsonl:2: ") {
+	if err := c.close(false); err == nil || exitCode(err) != exitUsage || !strings.HasPrefix(err.Error(), "--curve: c.jsonl:2: ") {
 		t.Errorf("error is %v", err)
 	}
 	if text, err := os.ReadFile("c.jsonl"); err != nil || string(text) != other {

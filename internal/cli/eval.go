@@ -175,9 +175,8 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 			return nil, err
 		}
 		f.forModels(&opts, system.Model)
-		opts.Stream = true
 	}
-	opts.GradesOnly = f.model == "" && f.by == ""
+	opts.Stream, opts.GradesOnly = true, f.model == "" && f.by == ""
 	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,9 @@ const (
 // contentOf recognises what a file holds by its beginning. Compressed files are not looked
 // into.
 func contentOf(path string) content {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "" // a pipe that was read has no second reader
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return ""

@@ -232,7 +232,7 @@ func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Meth
 		c.observe(it)
 	}
 	trained, err := m.Train(ctx, p)
-	if closed := c.close(); err == nil {
+	if closed := c.close(err != nil); err == nil {
 		err = closed
 	}
 	return trained, err

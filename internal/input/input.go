@@ -38,15 +38,11 @@ type Input struct {
 // reading.
 type Look func(first []byte, name string) error
 
-// With opens a file for use, or reads what is none into memory. "-" is the
+// With opens a file for use, or reads what is none as Stream does. "-" is the
 // standard input. A file that changes meanwhile is an error.
 func With(path string, opts dataset.Options, look Look, use func(in *Input) error) error {
 	if path == "-" {
-		in, err := Hold(os.Stdin, "standard input", opts, look)
-		if err != nil {
-			return err
-		}
-		return use(in)
+		return Stream(os.Stdin, "standard input", opts, look, use)
 	}
 	f, err := Await(Context(opts), func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
@@ -61,11 +57,7 @@ func With(path string, opts dataset.Options, look Look, use func(in *Input) erro
 	case in.info.IsDir():
 		return &dataset.SyntaxError{File: path, Found: "a directory", Expected: "a file"}
 	case !in.info.Mode().IsRegular():
-		held, err := Hold(f, path, opts, look)
-		if err != nil {
-			return err
-		}
-		return use(held)
+		return Stream(f, path, opts, look, use)
 	}
 	in.Size = in.info.Size()
 	err = use(in)

@@ -8,6 +8,23 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
+// heldShare is the share of the memory that the bytes of a stream may take where it can be put in a file:
+// text takes at least twice the memory of its features as a rule.
+const heldShare = 4
+
+// Stream reads a stream to its end for use, and holds it in memory. With Options.Stream one that takes more than a
+// part of the memory is put in a temporary file instead. look is as Hold's.
+func Stream(r io.Reader, name string, opts dataset.Options, look Look, use func(in *Input) error) error {
+	if opts.Stream {
+		return Spool(r, name, opts, look, dataset.MemoryLimit(opts.MaxBytes)/heldShare, "", use)
+	}
+	in, err := Hold(r, name, opts, look)
+	if err != nil {
+		return err
+	}
+	return use(in)
+}
+
 // Spool reads a stream to its end for use. Where it is longer than so many bytes it is not held in memory,
 // but put in a temporary file in a folder, that of the system if there is no name. look is as Hold's.
 func Spool(r io.Reader, name string, opts dataset.Options, look Look, most int64, folder string, use func(in *Input) error) error {
