@@ -9,7 +9,7 @@ of trainings in memory, outside of the group.
 
     tools/scale/bounded.py --listwise ./listwise --dir /var/tmp/bounded [--small]
 
-The data have 6 GB and the group 1.5 GB; with --small 300 MB and 80 MB. Ends with 1 if a command fails, a model
+The data have 6 GB and the group 1.5 GB; with --small 300 MB and 96 MiB. Ends with 1 if a command fails, a model
 differs or more memory is taken. Needs root and control groups of version 1 or 2 that can be made; without them it
 says so and ends with 0. Python 3.9 or later, no packages.
 """
@@ -124,14 +124,14 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--listwise", required=True, help="the program")
     p.add_argument("--dir", required=True, help="folder for the data, made and removed")
-    p.add_argument("--small", action="store_true", help="300 MB in 80 MB")
+    p.add_argument("--small", action="store_true", help="300 MB in 96 MiB")
     p.add_argument("--only", default="", help="names of commands, separated by ;")
     p.add_argument("--keep", action="store_true", help="leave the data there, and use what is there")
     o = p.parse_args()
     global patience
     if o.small:
         patience = 300
-    limit, queries = (80 << 20, 4600) if o.small else (1536 << 20, 92000)
+    limit, queries = (96 << 20, 4600) if o.small else (1536 << 20, 92000)
     try:
         group = Group(limit)
     except OSError as e:
