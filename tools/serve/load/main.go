@@ -12,6 +12,9 @@
 //     the moment when it should have begun. A server that pauses so delays all requests that
 //     fall into the pause, as it does in use; a closed loop would leave them out (coordinated omission).
 //
+// Two columns help to tell the server from the machine: "late" is how much later than due the client sent, and
+// "second" the median of the p99 of single seconds, which a machine that pauses now and then spoils less.
+//
 // The client writes requests that are made once and reads no more of the answers than their length, so
 // that most of what is measured is the server. With -url it loads a server that is already there.
 package main
@@ -127,8 +130,9 @@ func (s *settings) served(model string, l load) (err error) {
 }
 
 func (s *settings) header() {
-	fmt.Printf("%d documents × %d features, %d connections, %v each\n\n", s.documents, s.features, s.connections, s.seconds)
-	fmt.Printf("%-8s %10s %10s %10s %11s %11s | %10s %9s %9s %9s %7s\n", "", "requests/s", "p50", "p99", "server CPU", "client CPU", "open loop", "p50", "p99", "p99.9", "failed")
+	fmt.Printf("%d documents × %d features, %d connections, %v each\n", s.documents, s.features, s.connections, s.seconds)
+	fmt.Printf("%s\n\n", pauses(s.seconds))
+	fmt.Printf("%-8s %10s %10s %10s %11s %11s | %10s %9s %9s %9s %9s %10s %7s\n", "", "requests/s", "p50", "p99", "server CPU", "client CPU", "open loop", "p50", "p99", "p99.9", "late p99", "second p99", "failed")
 }
 
 // measure prints a line of the table. The times of the processors that a request takes of the server,
@@ -155,14 +159,14 @@ func (s *settings) measure(name, url, format string, pid int) error {
 	if rate == 0 {
 		rate = full.rate() / 2
 	}
-	half, err := request.open(rate, s.seconds)
+	half, late, seconds, err := request.open(rate, s.seconds)
 	if err != nil {
 		return err
 	}
 	each := func(d time.Duration) string {
 		return fmt.Sprintf("%.0f µs", float64(d)/float64(time.Microsecond)/float64(len(full.times)))
 	}
-	fmt.Printf("%-8s %10.0f %10s %10s %11s %11s | %10.0f %9s %9s %9s %7d\n", name, full.rate(), full.quantile(0.5), full.quantile(0.99), each(server), each(client),
-		half.rate(), half.quantile(0.5), half.quantile(0.99), half.quantile(0.999), full.failed+half.failed)
+	fmt.Printf("%-8s %10.0f %10s %10s %11s %11s | %10.0f %9s %9s %9s %9s %10s %7d\n", name, full.rate(), full.shown(0.5), full.shown(0.99), each(server), each(client),
+		half.rate(), half.shown(0.5), half.shown(0.99), half.shown(0.999), late.shown(0.99), seconds.shown(0.5), full.failed+half.failed)
 	return nil
 }

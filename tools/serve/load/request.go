@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -94,6 +93,11 @@ func (c *connection) send(r *request) (ok bool, err error) {
 	if _, err := c.Write(r.text); err != nil {
 		return false, err
 	}
+	return c.answer()
+}
+
+// answer reads the answer to a request; ok is whether it is 200.
+func (c *connection) answer() (ok bool, err error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {
 		return false, err
@@ -130,12 +134,17 @@ type result struct {
 
 func (r *result) rate() float64 { return float64(len(r.times)) / r.took.Seconds() }
 
-func (r *result) quantile(q float64) string {
+// quantile returns a quantile of the times, 0 if there are none.
+func (r *result) quantile(q float64) time.Duration {
 	if len(r.times) == 0 {
-		return "-"
+		return 0
 	}
-	d := r.times[min(len(r.times)-1, int(q*float64(len(r.times))))]
-	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+	return r.times[min(len(r.times)-1, int(q*float64(len(r.times))))]
+}
+
+// shown returns a quantile as the table has it.
+func (r *result) shown(q float64) string {
+	return fmt.Sprintf("%.2f ms", float64(r.quantile(q))/float64(time.Millisecond))
 }
 
 // together runs a worker on each of several connections and puts their results together.
@@ -184,41 +193,4 @@ func (r *request) closed(connections int, d time.Duration) (*result, error) {
 		}
 		return nil
 	})
-}
-
-// mostOpen is the number of connections of the open loop: what is due waits for one only if as
-// many requests are being answered.
-const mostOpen = 128
-
-// open sends at a rate, whatever the answers do.
-func (r *request) open(rate float64, d time.Duration) (*result, error) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	var due []time.Duration
-	for at := rng.ExpFloat64() / rate; at < d.Seconds(); at += rng.ExpFloat64() / rate {
-		due = append(due, time.Duration(at*float64(time.Second)))
-	}
-	var next atomic.Int64
-	start := time.Now().Add(50 * time.Millisecond)
-	all, err := r.together(mostOpen, func(c *connection, into *result) error {
-		for {
-			i := int(next.Add(1)) - 1
-			if i >= len(due) {
-				return nil
-			}
-			at := start.Add(due[i])
-			time.Sleep(time.Until(at))
-			ok, err := c.send(r)
-			if err != nil {
-				return err
-			}
-			if !ok {
-				into.failed++
-			}
-			into.times = append(into.times, time.Since(at))
-		}
-	})
-	if all != nil {
-		all.took = d
-	}
-	return all, err
 }

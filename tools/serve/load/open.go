@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// mostOpen is the number of connections of the open loop: what is due waits for one only if as
+// many requests are being answered.
+const mostOpen = 128
+
+// flight is a connection of the open loop.
+type flight struct {
+	*connection
+	due  chan time.Time // of the request that is under way
+	sent []time.Time    // when the requests of times were due
+	result
+	err error
+}
+
+// open sends at a rate, whatever the answers do. One thread sends everything, and sleeps by the system's
+// clock between: time.Sleep wakes up to a millisecond late, and then all that was due meanwhile would be sent
+// at once, a burst that a Poisson process does not have. What the thread is late by counts as latency,
+// and is shown beside it.
+//
+// seconds is the p99 of each second, sorted.
+func (r *request) open(rate float64, d time.Duration) (all, late, seconds *result, err error) {
+	idle := make(chan *flight, mostOpen)
+	for range mostOpen {
+		c, err := r.connect()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		defer func() { _ = c.Close() }()
+		f := &flight{connection: c, due: make(chan time.Time, 1)}
+		idle <- f
+		go f.land(idle)
+	}
+	start := time.Now().Add(50 * time.Millisecond)
+	late, err = r.sendAll(idle, start, rate, d)
+	all, seconds = &result{took: d}, &result{took: d}
+	bySecond := make([]result, int(d.Seconds())+1)
+	for range mostOpen { // which also waits for the last answers
+		f := <-idle
+		close(f.due)
+		err = errors.Join(err, f.err)
+		all.times = append(all.times, f.times...)
+		all.failed += f.failed
+		for i, t := range f.times {
+			second := &bySecond[int(f.sent[i].Sub(start).Seconds())]
+			second.times = append(second.times, t)
+		}
+	}
+	slices.Sort(all.times)
+	for _, second := range bySecond[:max(1, int(d.Seconds()))] { // whole ones
+		if len(second.times) > 0 {
+			slices.Sort(second.times)
+			seconds.times = append(seconds.times, second.quantile(0.99))
+		}
+	}
+	slices.Sort(seconds.times)
+	return all, late, seconds, err
+}
+
+// sendAll sends each request when it is due, and returns how much later than that.
+func (r *request) sendAll(idle chan *flight, start time.Time, rate float64, d time.Duration) (*result, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	late := &result{took: d}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for at := rng.ExpFloat64() / rate; at < d.Seconds(); at += rng.ExpFloat64() / rate {
+		due := start.Add(time.Duration(at * float64(time.Second)))
+		sleepUntil(due)
+		f := <-idle
+		if f.err != nil {
+			idle <- f
+			break // open reports it
+		}
+		late.times = append(late.times, time.Since(due))
+		f.due <- due
+		if _, err := f.Write(r.text); err != nil {
+			return late, err
+		}
+	}
+	slices.Sort(late.times)
+	return late, nil
+}
+
+// land reads the answers that come on a connection.
+func (f *flight) land(idle chan<- *flight) {
+	for due := range f.due {
+		ok, err := f.answer()
+		f.times, f.sent = append(f.times, time.Since(due)), append(f.sent, due)
+		if !ok {
+			f.failed++
+		}
+		f.err = err
+		idle <- f
+	}
+}
