@@ -14,10 +14,11 @@ import (
 
 // Matrix is the features of the queries of a file. Any number of goroutines may read it.
 type Matrix interface {
-	// Read sets dst to the feature vectors of a query, which is known by its number in the file.
-	// If that fails it panics with a value that [GuardFaults] makes an error of, as it does of a
+	// Lend returns the feature vectors of a query, which is known by its number in the file, in memory
+	// that stays as it is until the loan is returned, and must not be changed.
+	// If reading fails it panics with a value that [GuardFaults] makes an error of, as it does of a
 	// fault of a mapped file.
-	Read(dst []float32, query int)
+	Lend(query int) ([]float32, Loan)
 
 	// Window is the number of queries that it is worth announcing before they are read.
 	Window() int
@@ -27,6 +28,11 @@ type Matrix interface {
 
 	// Check returns an error if what was read is not what was written.
 	Check() error
+}
+
+// Loan is memory that a matrix lends.
+type Loan interface {
+	Return() // once; what is not returned is the garbage collector's
 }
 
 // Lens is what is done to the feature vectors of a query as they are read.
@@ -78,7 +84,8 @@ type RowReader struct {
 	ahead   int   // queries after it that were announced
 	window  int   // how many are, −1 if that is not known yet
 	reading Query
-	buffers [][]float32 // one for each origin that a query is read through
+	loan    Loan        // of the query read last, nil for none
+	buffers [][]float32 // one for each origin that a query is read through but for a matrix
 }
 
 // Reader returns a reader of the data set's features.
@@ -151,7 +158,7 @@ func (r *RowReader) announce(i, step int) {
 	}
 	from, to := i+1+r.ahead, min(i+1+window, r.n)
 	for from < to {
-		end := min(to, from+max(1, window/16))
+		end := min(to, from+max(1, window/8))
 		r.soon(from, end)
 		r.ahead, from = end-i-1, end
 	}
@@ -212,14 +219,11 @@ func (r *RowReader) read(q *Query, level int) []float32 {
 	if from == nil {
 		return q.X
 	}
+	if from.matrix != nil {
+		return r.borrow(from)
+	}
 	if level == len(r.buffers) {
 		r.buffers = append(r.buffers, nil)
-	}
-	if from.matrix != nil {
-		b := slices.Grow(r.buffers[level][:0], from.values)[:from.values]
-		r.buffers[level] = b
-		from.matrix.Read(b, from.place)
-		return b
 	}
 	x := r.read(from.base, level+1)
 	b := r.buffers[level][:0]
@@ -236,6 +240,16 @@ func (r *RowReader) read(q *Query, level int) []float32 {
 	}
 	r.buffers[level] = b
 	return b
+}
+
+// borrow returns the features of a query of a matrix, where they were read to.
+func (r *RowReader) borrow(from *origin) (x []float32) {
+	if r.loan != nil {
+		r.loan.Return()
+		r.loan = nil // Lend may panic
+	}
+	x, r.loan = from.matrix.Lend(from.place)
+	return x
 }
 
 // LongestQuery returns the largest number of documents of a query.

@@ -49,9 +49,10 @@ func (c *file) newMatrix(counts []int, features int) *matrix {
 	for i, n := range counts {
 		m.starts[i+1] = m.starts[i] + n
 	}
-	m.ahead = newReadAhead(c.bytes, int64(len(c.data)-len(c.matrix)), c.mem.Limit())
+	cores := parallel.Workers(0, math.MaxInt)
+	m.ahead = newReadAhead(c.bytes, int64(len(c.data)-len(c.matrix)), c.mem.Limit(), cores)
 	mean := max(1, len(c.matrix)/max(1, len(counts)))
-	m.window = min(max(4, m.ahead.most/(4*parallel.Workers(0, math.MaxInt))/mean), 4096)
+	m.window = min(max(4, m.ahead.window(cores)/mean), 4096)
 	m.seen = make([]atomic.Uint64, (len(counts)+63)/64)
 	m.parts = make([]piece, pieces(len(c.matrix)))
 	for i := range m.parts {
@@ -82,23 +83,18 @@ func (m *matrix) Soon(from, to int) {
 	m.ahead.soon(from, to, begin, end)
 }
 
-// Read implements dataset.Matrix.
-func (m *matrix) Read(dst []float32, query int) {
+// Lend implements dataset.Matrix.
+func (m *matrix) Lend(query int) ([]float32, dataset.Loan) {
 	from, to := m.span(query)
-	if len(dst) != (to-from)/4 {
-		panic(fmt.Sprintf("cache: %d values for a query of %d", len(dst), (to-from)/4))
-	}
-	b := block.LittleEndian(dst)
-	err := m.ahead.read(b, query, from)
-	if err == nil {
-		err = m.look(query, b, from)
-	}
+	e, err := m.ahead.lend(query, from, to)
 	if err != nil {
 		panic(&block.Failure{Err: err})
 	}
-	if x := block.Float32s(b); len(x) > 0 && &x[0] != &dst[0] {
-		copy(dst, x)
+	b := e.part(from, to)
+	if err := m.look(query, b, from); err != nil {
+		panic(&block.Failure{Err: err})
 	}
+	return block.Float32s(b), e
 }
 
 // look adds a query that is read for the first time to the sums of its pieces.

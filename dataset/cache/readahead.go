@@ -21,33 +21,44 @@ type readAhead struct {
 	held    int             // bytes of extents
 	free    [][]byte
 	kept    int           // bytes of free
+	pages   [][]byte      // large pages that are free, nil before the first is asked for
 	reading chan struct{} // has room for as many reads as may be under way
 }
 
-// extent is what is read at once: the bytes of some queries.
+// extent is what is read at once: the bytes of some queries. These are lent, not copied, so that a pass over
+// data costs the processor no more than the arithmetic and the system's part of reading.
 type extent struct {
+	of      *readAhead
 	from    int // the first query
 	to      int // the query after the last
 	begin   int // in the matrix, of the first query
 	head    int // bytes in memory before that
 	bytes   []byte
-	left    int // queries not yet read
+	large   bool // bytes are of a large page
+	left    int  // queries not yet lent
+	users   int  // loans, and the read while it is under way
 	done    chan struct{}
 	err     error
 	dropped bool
 }
 
 const (
-	mostReading = 16
+	mostReading = 8        // reads under way, for each core
+	perCore     = 16 << 20 // bytes that are read ahead
 	mostFree    = 48
 	largestRead = 1 << 20 // of a pooled buffer; longer ones are not kept
+	page        = 2 << 20 // a large page
 )
 
-// newReadAhead returns memory to read ahead in: a 32nd part of a limit, from 1 to 32 MiB.
-func newReadAhead(f *block.File, offset, limit int64) *readAhead {
-	most := int(min(max(limit/32, 1<<20), 32<<20))
-	return &readAhead{file: f, offset: offset, most: most, align: f.Direct(), of: make(map[int]*extent), reading: make(chan struct{}, mostReading)}
+// newReadAhead returns memory to read ahead in: a 32nd part of a limit, from 1 MiB to 16 for each core.
+func newReadAhead(f *block.File, offset, limit int64, cores int) *readAhead {
+	most := int(min(max(limit/32, 1<<20), int64(cores)*perCore))
+	return &readAhead{file: f, offset: offset, most: most, align: f.Direct(), of: make(map[int]*extent), reading: make(chan struct{}, cores*mostReading)}
 }
+
+// window returns how many bytes each of some readers may announce, so that all of it is held together with
+// what is lent.
+func (r *readAhead) window(readers int) int { return 3 * r.most / (8 * readers) }
 
 // soon begins to read the bytes begin ≤ i < end of the matrix, those of the queries from ≤ q < to,
 // unless they are being read already.
@@ -59,8 +70,8 @@ func (r *readAhead) soon(from, to, begin, end int) {
 			return // as by another goroutine that reads the same queries in order
 		}
 	}
-	e := &extent{from: from, to: to, begin: begin, left: to - from, done: make(chan struct{})}
-	e.head, e.bytes = r.buffer(begin, end)
+	e := &extent{of: r, from: from, to: to, begin: begin, left: to - from, users: 1, done: make(chan struct{})}
+	r.hold(e, end)
 	r.held += len(e.bytes)
 	r.order = slices.DeleteFunc(r.order, func(o *extent) bool { return o.dropped })
 	for len(r.order) > 0 && r.held > r.most {
@@ -76,10 +87,11 @@ func (r *readAhead) soon(from, to, begin, end int) {
 		e.err = r.file.ReadAt(e.bytes, r.offset+int64(begin-e.head))
 		<-r.reading
 		close(e.done)
+		e.Return()
 	}()
 }
 
-// drop forgets an extent. Whoever waits for it has it still.
+// drop forgets an extent. Whoever waits for it has it still. Its memory is used again when nobody does.
 func (r *readAhead) drop(e *extent) {
 	if e.dropped {
 		return
@@ -91,70 +103,115 @@ func (r *readAhead) drop(e *extent) {
 			delete(r.of, q)
 		}
 	}
+	r.settle(e)
 }
 
-// buffer returns memory for bytes of the matrix, and how many there are before them because reads
-// begin and end at multiples of a number.
-func (r *readAhead) buffer(begin, end int) (head int, b []byte) {
-	at := int(r.offset) + begin
-	head = at % r.align
-	n := (head + end - begin + r.align - 1) / r.align * r.align
+// settle makes an extent that nobody uses any more memory for another.
+func (r *readAhead) settle(e *extent) {
+	if e.users > 0 || e.left > 0 && !e.dropped {
+		return
+	}
+	if !e.dropped {
+		r.drop(e)
+		return
+	}
+	r.recycle(e)
+}
+
+// hold gives an extent memory for the bytes from its beginning to a place of the matrix, and for those
+// before and after that are read because reads begin and end at multiples of a number.
+func (r *readAhead) hold(e *extent, end int) {
+	e.head = (int(r.offset) + e.begin) % r.align
+	n := (e.head + end - e.begin + r.align - 1) / r.align * r.align
+	if e.bytes = r.largePage(n); e.bytes != nil {
+		e.large = true
+		return
+	}
 	for i := len(r.free) - 1; i >= 0; i-- {
 		if f := r.free[i]; cap(f) >= n {
 			r.free, r.kept = append(r.free[:i], r.free[i+1:]...), r.kept-cap(f)
-			return head, f[:n]
+			e.bytes = f[:n]
+			return
 		}
 	}
 	unit := 1 << 15 // so that what is free fits most others
 	if n > 1<<18 {
 		unit = 1 << 18
 	}
-	return head, block.Aligned((n+unit-1)/unit*unit, r.align)[:n]
+	e.bytes = block.Aligned((n+unit-1)/unit*unit, r.align)[:n]
 }
 
-// read sets b to the bytes of a query, which begin at a place of the matrix.
-func (r *readAhead) read(b []byte, query, begin int) error {
+// largePage returns n bytes that are a large page of memory, or most of one, nil if there is none to be had: a disk
+// writes to one page for less of a processor's time than to hundreds.
+func (r *readAhead) largePage(n int) []byte {
+	if n <= page/8 || n > page || r.most < 8*page {
+		return nil
+	}
+	if r.pages == nil {
+		all := block.Aligned(r.most/8*9, page)
+		block.AdviseHuge(all)
+		r.pages = slices.Collect(slices.Chunk(all[:len(all)/page*page], page))
+	}
+	if len(r.pages) == 0 {
+		return nil
+	}
+	b := r.pages[len(r.pages)-1]
+	r.pages = r.pages[:len(r.pages)-1]
+	return b[:n]
+}
+
+// lend returns the extent with a query, whose bytes begin and end at places of the matrix, for that one
+// alone if it was not announced.
+func (r *readAhead) lend(query, begin, end int) (*extent, error) {
 	r.mu.Lock()
 	e := r.of[query]
-	if e != nil {
-		delete(r.of, query)
-	}
-	r.mu.Unlock()
 	if e == nil {
-		return r.fetch(b, begin)
+		e = &extent{of: r, begin: begin, users: 1, dropped: true}
+		r.hold(e, end)
+		r.mu.Unlock()
+		return e, r.file.ReadAt(e.bytes, r.offset+int64(begin-e.head))
 	}
+	delete(r.of, query)
+	e.left--
+	e.users++
+	r.mu.Unlock()
 	<-e.done
-	if e.err != nil {
-		return e.err
-	}
-	copy(b, e.bytes[e.head+begin-e.begin:])
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if e.left--; e.left == 0 {
-		r.drop(e)
-		r.recycle(e.bytes)
-	}
-	return nil
+	return e, e.err
 }
 
-// fetch reads bytes from a place of the matrix on.
+// part returns the bytes between two places of the matrix.
+func (e *extent) part(begin, end int) []byte {
+	return e.bytes[e.head+begin-e.begin : e.head+end-e.begin]
+}
+
+// Return implements dataset.Loan for one of the queries.
+func (e *extent) Return() {
+	e.of.mu.Lock()
+	defer e.of.mu.Unlock()
+	e.users--
+	e.of.settle(e)
+}
+
+// fetch reads bytes from a place of the matrix on, those of no query that is announced.
 func (r *readAhead) fetch(b []byte, begin int) error {
-	r.mu.Lock()
-	head, whole := r.buffer(begin, begin+len(b))
-	r.mu.Unlock()
-	if err := r.file.ReadAt(whole, r.offset+int64(begin-head)); err != nil {
+	const none = -1
+	e, err := r.lend(none, begin, begin+len(b))
+	if err != nil {
 		return err
 	}
-	copy(b, whole[head:])
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.recycle(whole)
+	copy(b, e.part(begin, begin+len(b)))
+	e.Return()
 	return nil
 }
 
-// recycle keeps memory for another read.
-func (r *readAhead) recycle(b []byte) {
-	if cap(b) <= 2*largestRead && len(r.free) < mostFree && r.kept+cap(b) <= r.most {
+// recycle keeps an extent's memory for another read.
+func (r *readAhead) recycle(e *extent) {
+	b := e.bytes
+	e.bytes = nil
+	switch {
+	case e.large:
+		r.pages = append(r.pages, b)
+	case cap(b) <= 2*largestRead && len(r.free) < mostFree && r.kept+cap(b) <= r.most:
 		r.free, r.kept = append(r.free, b), r.kept+cap(b)
 	}
 }

@@ -1,19 +1,22 @@
 package cache
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // Claim: what is read ahead stays within its memory, whatever is announced and never read, and what
-// is read is right.
+// is read is right, as long as it is lent.
 func TestReadAheadIsBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	path := filepath.Join(t.TempDir(), "d.lwd")
@@ -23,15 +26,28 @@ func TestReadAheadIsBounded(t *testing.T) {
 	}
 	s := openStreamed(t, path, dataset.Options{})
 	rows, whole := s.Reader().Quiet(), d.Reader()
-	m := matrixOf(t, path)
+	m := matrixOf(t, path, 1<<20)
+	var lent []int
+	var loans []dataset.Loan
+	var xs [][]float32
 	for range 500 {
 		q, other := rng.IntN(len(d.Queries)), rng.IntN(len(d.Queries))
 		rows.Soon(q)
 		m.Soon(other, other+1) // most of which nobody reads
-		x := make([]float32, len(d.Queries[q].X))
-		m.Read(x, q)
-		if want := whole.At(q); !slices.Equal(rows.At(q), want) || !slices.Equal(x, want) {
+		if !slices.Equal(rows.At(q), whole.At(q)) {
 			t.Fatalf("query %d has other features", q)
+		}
+		lent = append(lent, q)
+		x, loan := m.Lend(q)
+		loans, xs = append(loans, loan), append(xs, x)
+		for i, q := range lent { // also those whose memory could have been used again
+			if want := whole.At(q); !slices.Equal(xs[i], want) {
+				t.Fatalf("query %d has other features while it is lent", q)
+			}
+		}
+		if len(lent) > 5 {
+			loans[0].Return()
+			lent, loans, xs = lent[1:], loans[1:], xs[1:]
 		}
 		m.ahead.mu.Lock()
 		held := 0
@@ -45,8 +61,54 @@ func TestReadAheadIsBounded(t *testing.T) {
 	}
 }
 
+// Claim: where there is room for large pages, what is lent of them stays as it was until it is returned, to
+// several goroutines, and all of them are free when nothing is lent or announced.
+func TestLargePages(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.lwd")
+	d := someData(t, rand.New(rand.NewPCG(11, 12)), 2000) // queries of up to half a MB, and one of 3 MB
+	if err := Write(path, d); err != nil {
+		t.Fatal(err)
+	}
+	m := matrixOf(t, path, 1<<30)
+	whole := m.ahead.most / 8 * 9 / page
+	parallel.For(4, 4, func(_, worker int) {
+		rng := rand.New(rand.NewPCG(13, uint64(worker)))
+		for range 200 {
+			from := rng.IntN(len(d.Queries))
+			to := min(from+1+rng.IntN(3), len(d.Queries))
+			m.Soon(from, to)
+			var xs [][]float32
+			var loans []dataset.Loan
+			for q := from; q < to; q++ {
+				x, loan := m.Lend(q)
+				xs, loans = append(xs, x), append(loans, loan)
+			}
+			for i, loan := range loans {
+				if !slices.Equal(xs[i], d.Queries[from+i].X) {
+					panic(fmt.Sprintf("query %d has other features", from+i))
+				}
+				loan.Return()
+			}
+		}
+	})
+	free := func() (pages, held int) {
+		m.ahead.mu.Lock()
+		defer m.ahead.mu.Unlock()
+		return len(m.ahead.pages), m.ahead.held
+	}
+	pages, held := free()
+	for range 1000 { // the last reads give back their part a little later than they are lent
+		if pages == whole && held == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+		pages, held = free()
+	}
+	t.Fatalf("%d large pages are free and %d bytes held, expected %d and 0", pages, held, whole)
+}
+
 // matrixOf returns the matrix of a cache, as a streamed data set has it.
-func matrixOf(t *testing.T, path string) *matrix {
+func matrixOf(t *testing.T, path string, limit int64) *matrix {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -56,7 +118,7 @@ func matrixOf(t *testing.T, path string) *matrix {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &file{name: path, mem: input.NewMemory(path, dataset.Options{MaxBytes: 1 << 20}), bytes: block.Map(f, info, path)}
+	c := &file{name: path, mem: input.NewMemory(path, dataset.Options{MaxBytes: limit}), bytes: block.Map(f, info, path)}
 	if c.bytes == nil {
 		t.Skip("files are not mapped here")
 	}

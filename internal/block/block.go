@@ -23,7 +23,7 @@ func NewWords(n int) []uint64 { return zeros[uint64](n) }
 func zeros[T float32 | uint64](n int) []T {
 	x := make([]T, n)
 	if bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), n*int(unsafe.Sizeof(*new(T)))); len(bytes) >= 4*Huge {
-		adviseHugePages(bytes)
+		AdviseHuge(bytes)
 	}
 	return x
 }

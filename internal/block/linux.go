@@ -49,9 +49,9 @@ func Forget(part []byte) {
 	}
 }
 
-// adviseHugePages asks for large pages within x. It is advice: where the system
+// AdviseHuge asks for large pages within x. It is advice: where the system
 // has none, x is as it was.
-func adviseHugePages(x []byte) {
+func AdviseHuge(x []byte) {
 	inner := fromPage(x)
 	inner = inner[:len(inner)&^(os.Getpagesize()-1)] // whole pages
 	if syscall.Madvise(inner, syscall.MADV_HUGEPAGE) == nil {

@@ -14,7 +14,8 @@ func direct(*os.File) (*os.File, int) { return nil, 0 }
 // Forget does nothing where no such advice is taken.
 func Forget([]byte) {}
 
-func adviseHugePages([]byte) {}
+// AdviseHuge does nothing where no such advice is taken.
+func AdviseHuge([]byte) {}
 
 // reserve gives a file its size.
 func reserve(f *os.File, size int64) error { return f.Truncate(size) }

@@ -4,8 +4,9 @@
 Makes a cache with the program itself, runs every way into the program in a memory control group,
 and prints for each command its time, its processor time, the most memory that it had of its own (anon),
 the bytes that it read from the disk, how many times the features' size that is, and the ratio of its time
-to that of reading as many bytes at the speed of this disk. The models are compared, byte for byte, with those
-of trainings in memory, outside of the group.
+to that of reading as many bytes at the speed that this disk has just before and just after. The models are compared,
+byte for byte, with those of the same commands in memory, outside of the group, with the files in the system's cache;
+the last ratio is that of the times of the two.
 
     tools/scale/bounded.py --listwise ./listwise --dir /var/tmp/bounded [--small]
 
@@ -17,6 +18,7 @@ import argparse
 import hashlib
 import os
 import shutil
+import statistics
 import sys
 import time
 
@@ -91,9 +93,9 @@ def run(args, group=None, stdin=None, stdout=os.devnull):
 
 
 def disk_speed(path):
-    """Bytes a second of reading a file in order, around the cache where that is possible."""
+    """Bytes a second of three times reading a file in order, around the cache where that is possible."""
     import mmap
-    best = 0.0
+    speeds = []
     for _ in range(3):
         uncached(path)
         try:
@@ -106,9 +108,16 @@ def disk_speed(path):
             total += n
             if n < len(buffer):
                 break
-        best = max(best, total / (time.time() - begin))
+        speeds.append(total / (time.time() - begin))
         os.close(fd)
-    return best
+    return speeds
+
+
+def cached(path):
+    """Brings a file into the system's cache."""
+    with open(path, "rb", buffering=0) as f:
+        while f.read(1 << 20):
+            pass
 
 
 def digest(path):
@@ -156,14 +165,17 @@ def measure(o, group, limit, queries):
         if not os.path.exists(path) and run(synth + ["--queries", str(n), "--seed", seed, "--out", path])[0]:
             raise SystemExit("the data could not be made")
     matrix = os.path.getsize(data)
-    speed = disk_speed(data)
-    print("features of %.2f GB in a control group of %.0f MB; the disk reads %.2f GB/s, %d cores\n" % (matrix / 1e9, limit / 1e6, speed / 1e9, os.cpu_count()))
-    print("| command | s | processor s | memory, MB | read, GB | × input | s ÷ s of reading | result |\n|---|---|---|---|---|---|---|---|")
+    print("features of %.2f GB in a control group of %.0f MB, %d cores\n" % (matrix / 1e9, limit / 1e6, os.cpu_count()))
+    print("| command | s | processor s | memory, MB | read, GB | × input | disk, GB/s | s ÷ s of reading | s ÷ s in memory | result |\n|---|---|---|---|---|---|---|---|---|---|")
     wrong = []
+
+    def show(name, wall, cpu, anon, read, share, speeds, against, same):
+        speed = statistics.median(speeds)
+        print("| %s | %.2f | %.1f | %.0f | %.2f | %.2f | %.2f | %.2f | %s | %s |" % (name, wall, cpu, anon / 1e6, read / 1e9, share, speed / 1e9, wall / max(read / speed, 1e-9), against, same), flush=True)
 
     def per_round(args, inputs, few, many):
         """What a round takes after the first pass: the difference of two trainings, over the rounds between."""
-        ended = []
+        ended, speeds = [], disk_speed(data)
         for rounds in (few, many):
             for path in inputs:
                 uncached(path)
@@ -175,26 +187,31 @@ def measure(o, group, limit, queries):
         share = read / sum(map(os.path.getsize, inputs))
         if share > (0.5 if o.small else 0.3):  # fewer orders of columns are kept where there is less memory
             wrong.append("a round of rankboost")
-        print("| a round of rankboost | %.2f | %.2f | %.0f | %.2f | %.2f | %.2f | |" % (wall, cpu, ended[1][3] / 1e6, read / 1e9, share, wall / max(read / speed, 1e-9)), flush=True)
+        show("a round of rankboost", wall, cpu, ended[1][3], read, share, speeds + disk_speed(data), "", "")
 
     def row(name, args, inputs, stdin=None, stdout=os.devnull, model=None, again=None, made=None):
         if o.only and name not in o.only.split(";"):
             return
+        speeds = disk_speed(data)
         for path in inputs:
             uncached(path)
         code, wall, cpu, anon, read, said = run(args, group, stdin, stdout)
-        same = ""
+        speeds += disk_speed(data)
+        same, against = "", ""
         if code:
             same = "exit %d: %s" % (code, said.strip().splitlines()[-1] if said.strip() else "")
         elif made:
             same = "the same data" if digest(made) == digest(data) else "ANOTHER"
         elif again:
             mine = digest(model)
+            for path in inputs:
+                cached(path)
             ended = run(again)
+            against = "%.2f" % (wall / ended[1])
             same = "the same" if ended[0] == 0 and digest(model) == mine else "ANOTHER"
         if code or same == "ANOTHER" or anon > limit:
             wrong.append(name)
-        print("| %s | %.1f | %.1f | %.0f | %.2f | %.2f | %.2f | %s |" % (name, wall, cpu, anon / 1e6, read / 1e9, read / sum(map(os.path.getsize, inputs)), wall / max(read / speed, 1e-9), same), flush=True)
+        show(name, wall, cpu, anon, read, read / sum(map(os.path.getsize, inputs)), speeds, against, same)
 
     row("data info", [lw, "-q", "data", "info", data], [data])
     trainings = [
