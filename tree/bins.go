@@ -24,7 +24,6 @@ const sampleRows = 200_000
 type Bins struct {
 	cuts       [][]float32 // by feature, increasing: code = number of cuts below the value
 	categories [][]float32 // by feature, increasing, code = place; nil for numbers
-	rows       int         // that they were chosen for
 }
 
 // BinOptions say how bins are chosen.
@@ -48,7 +47,7 @@ func NewBins(x []float32, features int, o BinOptions) (*Bins, error) {
 	rows := len(x) / features
 	b, err := newBins(rows, features, &o)
 	if err == nil {
-		b.chooseAll(x, features, 0, Step(rows), &o)
+		b.chooseAll(x, features, 0, Step(rows), Step(rows), &o)
 	}
 	return b, err
 }
@@ -70,7 +69,7 @@ func NewBinsOf(rows, features, most int, o BinOptions, load func(x []float32, fr
 		to := min(features, from+most)
 		part := x[:(rows+step-1)/step*(to-from)]
 		load(part, from, to)
-		b.chooseAll(part, to-from, from, 1, &o)
+		b.chooseAll(part, to-from, from, 1, step, &o)
 	}
 	return b, nil
 }
@@ -79,17 +78,18 @@ func newBins(rows, features int, o *BinOptions) (*Bins, error) {
 	if err := o.validate(rows, features); err != nil {
 		return nil, err
 	}
-	return &Bins{cuts: make([][]float32, features), categories: make([][]float32, features), rows: rows}, nil
+	return &Bins{cuts: make([][]float32, features), categories: make([][]float32, features)}, nil
 }
 
-// chooseAll chooses the bins of the columns of x, the features from one on, by every stride-th row.
-func (b *Bins) chooseAll(x []float32, columns, first, stride int, o *BinOptions) {
+// chooseAll chooses the bins of the columns of x, the features from one on, by every stride-th row, which are every
+// step-th of the data.
+func (b *Bins) chooseAll(x []float32, columns, first, stride, step int, o *BinOptions) {
 	groups := (columns + together - 1) / together
 	scratch := make([]column, parallel.Workers(o.Workers, groups))
 	parallel.For(groups, o.Workers, func(worker, g int) {
 		from, to := g*together, min(columns, (g+1)*together)
 		c := &scratch[worker]
-		c.step = Step(b.rows)
+		c.step = step
 		c.load(x, columns, from, to, stride)
 		for k := from; k < to; k++ {
 			b.choose(first+k, c, c.loaded[k-from], o)

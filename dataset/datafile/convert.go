@@ -3,7 +3,6 @@ package datafile
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -212,14 +211,6 @@ const firstBytes = 1 << 18
 // spool makes use of a stream, of which no more than its beginning stays in memory.
 func (c *Conversion) spool(r io.Reader, name string, opts dataset.Options, use func(in *input.Input) error) error {
 	return input.Spool(r, name, opts, beginning(opts), firstBytes, c.folder(), use)
-}
-
-// named adds the name of an input to an error that lacks it.
-func named(name string, err error) error {
-	if _, ok := errors.AsType[*dataset.SyntaxError](err); ok || err == nil {
-		return err
-	}
-	return fmt.Errorf("%s: %w", name, err)
 }
 
 // folder is where temporary files go: the output's, which has room for it.

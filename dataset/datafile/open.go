@@ -77,7 +77,7 @@ func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Datas
 	kept := whole.Filter(func(q *dataset.Query) bool { return opts.Keep(q.ID) })
 	kept.Warnings = whole.Warnings
 	err = errors.Join(dataset.CheckKept(len(kept.Queries), len(whole.Queries), kept.QueryWeights()), whole.Close())
-	return kept, named(in.Name, err)
+	return kept, input.Named(in.Name, err)
 }
 
 // plan visits an input once, those queries that Options.Keep asks for, and makes use of the plan of a data set.
@@ -86,7 +86,7 @@ func (f *format) plan(in *input.Input, opts dataset.Options, use func(p *stream.
 	if err != nil {
 		return err
 	}
-	defer func() { err = named(in.Name, errors.Join(err, src.Close())) }()
+	defer func() { err = input.Named(in.Name, errors.Join(err, src.Close())) }()
 	if opts.Keep != nil {
 		src = stream.Kept(src, opts.Keep)
 	}

@@ -90,7 +90,7 @@ func openShards(m *shards.Manifest, name string, opts dataset.Options) (*dataset
 			}
 		}
 		d, err = collect(p, input.NewMemory(name, opts), name, opts)
-		return named(name, err)
+		return input.Named(name, err)
 	})
 	if err == nil {
 		d.IgnoreOthers, d.AbsentMissing = opts.IgnoreOthers, opts.AbsentMissing

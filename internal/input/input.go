@@ -88,7 +88,7 @@ func hold(r io.Reader, name string, opts dataset.Options, look Look, most int64,
 		return m, err
 	})
 	if err != nil {
-		return nil, false, named(name, err)
+		return nil, false, Named(name, err)
 	}
 	return &Input{R: m, Size: m.size, Name: name, Mem: mem}, more, nil
 }
@@ -101,8 +101,8 @@ func (in *Input) Afresh(opts dataset.Options) {
 	}
 }
 
-// named adds the name of an input to an error that lacks it.
-func named(name string, err error) error {
+// Named adds the name of an input to an error that lacks it.
+func Named(name string, err error) error {
 	if _, ok := errors.AsType[*dataset.SyntaxError](err); ok || err == nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func Spool(r io.Reader, name string, opts dataset.Options, look Look, most int64
 	in.Afresh(opts)
 	if more {
 		if in, err = spooled(in, r, opts, folder); err != nil {
-			return named(name, err)
+			return Named(name, err)
 		}
 		defer in.close()
 	}
