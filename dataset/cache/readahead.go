@@ -21,7 +21,7 @@ type readAhead struct {
 	held    int             // bytes of extents
 	free    [][]byte
 	kept    int           // bytes of free
-	pages   [][]byte      // large pages that are free, nil before the first is asked for
+	pools   [2]pool       // of large and of small buffers
 	reading chan struct{} // has room for as many reads as may be under way
 }
 
@@ -34,9 +34,9 @@ type extent struct {
 	begin   int // in the matrix, of the first query
 	head    int // bytes in memory before that
 	bytes   []byte
-	large   bool // bytes are of a large page
-	left    int  // queries not yet lent
-	users   int  // loans, and the read while it is under way
+	pool    *pool // that bytes are of, nil for none
+	left    int   // queries not yet lent
+	users   int   // loans, and the read while it is under way
 	done    chan struct{}
 	err     error
 	dropped bool
@@ -48,12 +48,43 @@ const (
 	mostFree    = 48
 	largestRead = 1 << 20 // of a pooled buffer; longer ones are not kept
 	page        = 2 << 20 // a large page
+	slot        = page / 16
 )
+
+// pool has buffers of one length in large pages of memory: a disk writes to one page for less of a processor's time
+// than to hundreds.
+type pool struct {
+	unit int
+	free [][]byte // nil before the first is asked for
+}
+
+// take returns a buffer of n bytes, nil if there is none that fits or that is free. What is free at first is a bit more than
+// so many bytes altogether.
+func (p *pool) take(n, most int) []byte {
+	if n <= p.unit/16 || n > p.unit || most < 8*page {
+		return nil
+	}
+	if p.free == nil {
+		all := block.Aligned(most/8*9, page)
+		block.AdviseHuge(all)
+		p.free = slices.Collect(slices.Chunk(all[:len(all)/p.unit*p.unit], p.unit))
+	}
+	last := len(p.free) - 1
+	if last < 0 {
+		return nil
+	}
+	b := p.free[last]
+	p.free = p.free[:last]
+	return b[:n]
+}
 
 // newReadAhead returns memory to read ahead in: a 32nd part of a limit, from 1 MiB to 16 for each core.
 func newReadAhead(f *block.File, offset, limit int64, cores int) *readAhead {
 	most := int(min(max(limit/32, 1<<20), int64(cores)*perCore))
-	return &readAhead{file: f, offset: offset, most: most, align: f.Direct(), of: make(map[int]*extent), reading: make(chan struct{}, cores*mostReading)}
+	return &readAhead{
+		file: f, offset: offset, most: most, align: f.Direct(),
+		of: make(map[int]*extent), pools: [2]pool{{unit: page}, {unit: slot}}, reading: make(chan struct{}, cores*mostReading),
+	}
 }
 
 // window returns how many bytes each of some readers may announce, so that all of it is held together with
@@ -123,9 +154,11 @@ func (r *readAhead) settle(e *extent) {
 func (r *readAhead) hold(e *extent, end int) {
 	e.head = (int(r.offset) + e.begin) % r.align
 	n := (e.head + end - e.begin + r.align - 1) / r.align * r.align
-	if e.bytes = r.largePage(n); e.bytes != nil {
-		e.large = true
-		return
+	for i := range r.pools {
+		if b := r.pools[i].take(n, r.most); b != nil {
+			e.bytes, e.pool = b, &r.pools[i]
+			return
+		}
 	}
 	for i := len(r.free) - 1; i >= 0; i-- {
 		if f := r.free[i]; cap(f) >= n {
@@ -139,25 +172,6 @@ func (r *readAhead) hold(e *extent, end int) {
 		unit = 1 << 18
 	}
 	e.bytes = block.Aligned((n+unit-1)/unit*unit, r.align)[:n]
-}
-
-// largePage returns n bytes that are a large page of memory, or most of one, nil if there is none to be had: a disk
-// writes to one page for less of a processor's time than to hundreds.
-func (r *readAhead) largePage(n int) []byte {
-	if n <= page/8 || n > page || r.most < 8*page {
-		return nil
-	}
-	if r.pages == nil {
-		all := block.Aligned(r.most/8*9, page)
-		block.AdviseHuge(all)
-		r.pages = slices.Collect(slices.Chunk(all[:len(all)/page*page], page))
-	}
-	if len(r.pages) == 0 {
-		return nil
-	}
-	b := r.pages[len(r.pages)-1]
-	r.pages = r.pages[:len(r.pages)-1]
-	return b[:n]
 }
 
 // lend returns the extent with a query, whose bytes begin and end at places of the matrix, for that one
@@ -209,8 +223,8 @@ func (r *readAhead) recycle(e *extent) {
 	b := e.bytes
 	e.bytes = nil
 	switch {
-	case e.large:
-		r.pages = append(r.pages, b)
+	case e.pool != nil:
+		e.pool.free = append(e.pool.free, b[:e.pool.unit])
 	case cap(b) <= 2*largestRead && len(r.free) < mostFree && r.kept+cap(b) <= r.most:
 		r.free, r.kept = append(r.free, b), r.kept+cap(b)
 	}

@@ -62,15 +62,15 @@ func TestReadAheadIsBounded(t *testing.T) {
 }
 
 // Claim: where there is room for large pages, what is lent of them stays as it was until it is returned, to
-// several goroutines, and all of them are free when nothing is lent or announced.
+// several goroutines, and all of it is free when nothing is lent or announced.
 func TestLargePages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.lwd")
-	d := someData(t, rand.New(rand.NewPCG(11, 12)), 2000) // queries of up to half a MB, and one of 3 MB
+	d := someData(t, rand.New(rand.NewPCG(11, 12)), 2000) // queries of 8 kB to half a MB, and one of 3 MB
 	if err := Write(path, d); err != nil {
 		t.Fatal(err)
 	}
 	m := matrixOf(t, path, 1<<30)
-	whole := m.ahead.most / 8 * 9 / page
+	whole := [2]int{m.ahead.most / 8 * 9 / page, m.ahead.most / 8 * 9 / slot}
 	parallel.For(4, 4, func(_, worker int) {
 		rng := rand.New(rand.NewPCG(13, uint64(worker)))
 		for range 200 {
@@ -91,20 +91,20 @@ func TestLargePages(t *testing.T) {
 			}
 		}
 	})
-	free := func() (pages, held int) {
+	free := func() (buffers [2]int, held int) {
 		m.ahead.mu.Lock()
 		defer m.ahead.mu.Unlock()
-		return len(m.ahead.pages), m.ahead.held
+		return [2]int{len(m.ahead.pools[0].free), len(m.ahead.pools[1].free)}, m.ahead.held
 	}
-	pages, held := free()
+	buffers, held := free()
 	for range 1000 { // the last reads give back their part a little later than they are lent
-		if pages == whole && held == 0 {
+		if buffers == whole && held == 0 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
-		pages, held = free()
+		buffers, held = free()
 	}
-	t.Fatalf("%d large pages are free and %d bytes held, expected %d and 0", pages, held, whole)
+	t.Fatalf("%d large and small buffers are free and %d bytes held, expected %d and 0", buffers, held, whole)
 }
 
 // matrixOf returns the matrix of a cache, as a streamed data set has it.
