@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
@@ -120,16 +121,51 @@ const manyDocuments = 1 << 17
 // checkHeld returns a *ProblemError if what the loss holds of all queries, such as samples of rankings,
 // would take more memory than there is besides the features, judged by some of the queries.
 func (t *Task) checkHeld(l loss.Loss) error {
-	const some = 64
+	const few = 128
 	d := t.Data
-	if d.Docs() < manyDocuments || len(d.Queries) < 2*some {
+	if d.Docs() < manyDocuments || len(d.Queries) < few {
 		return nil
 	}
-	picked := make([]int, some)
-	for i := range picked {
-		picked[i] = i * len(d.Queries) / some
+	need := 0.0
+	for _, queries := range byLength(d) {
+		each, err := t.heldEach(l, queries)
+		if err != nil {
+			return nil //nolint:nilerr // it is told, with its query, when all are bound
+		}
+		need += float64(each * float64(len(queries)))
 	}
-	part := d.Subset(picked)
+	held, copies := t.held()
+	if t.streaming {
+		copies = 0
+	}
+	if limit := float64(dataset.MemoryLimit(t.MaxBytes)); need > limit-held-copies {
+		return BadProblem("found %d queries of which the loss holds about %s, besides features of %s, expected at most %s for both; raise the limit, use a sample, or a form of the loss that holds less (of LogRank's: fewer samples and steps, or one that draws none)",
+			len(d.Queries), gigabytes(need), gigabytes(held+copies), gigabytes(limit))
+	}
+	return nil
+}
+
+// byLength returns the queries in groups of similar numbers of documents: what a loss holds of one long query is
+// not what it holds of most others.
+func byLength(d *dataset.Dataset) (groups [][]int) {
+	const factor = 4 // powers of 2 that a group spans
+	for i := range d.Queries {
+		g := bits.Len(uint(d.Queries[i].Len())) / factor
+		for g >= len(groups) {
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 })
+}
+
+// heldEach returns the bytes that a loss holds of each of the queries, judged by some.
+func (t *Task) heldEach(l loss.Loss, queries []int) (float64, error) {
+	picked := make([]int, min(64, len(queries)))
+	for i := range picked {
+		picked[i] = queries[i*len(queries)/len(picked)]
+	}
+	part := t.Data.Subset(picked)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -137,19 +173,7 @@ func (t *Task) checkHeld(l loss.Loss) error {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	runtime.KeepAlive(bound)
-	if err != nil {
-		return nil //nolint:nilerr // it is told, with its query, when all are bound
-	}
-	held, copies := t.held()
-	if t.streaming {
-		copies = 0
-	}
-	need := (float64(after.HeapAlloc) - float64(before.HeapAlloc)) * float64(len(d.Queries)) / some
-	if limit := float64(dataset.MemoryLimit(t.MaxBytes)); need > limit-held-copies {
-		return BadProblem("found %d queries of which the loss holds about %s, besides features of %s, expected at most %s for both; raise the limit, use a sample, or a form of the loss that holds less (of LogRank's: fewer samples and steps, or one that draws none)",
-			len(d.Queries), gigabytes(need), gigabytes(held+copies), gigabytes(limit))
-	}
-	return nil
+	return max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)) / float64(len(picked)), err
 }
 
 // featuresBytes returns the bytes of so many features of the documents of d.

@@ -157,6 +157,28 @@ func TestStreamedRefused(t *testing.T) {
 	}
 }
 
+// Claim: what a loss holds of a long query is not taken for what it holds of short ones.
+func TestLossHoldsLittleOfShortQueries(t *testing.T) {
+	var b dataset.Builder
+	for q := range 50_000 {
+		docs := 3
+		if q == 0 {
+			docs = 20_000
+		}
+		x, grades := make([]float32, docs), make([]float64, docs)
+		for i := range x {
+			x[i], grades[i] = float32(i%7), float64(i%2)
+		}
+		if err := b.Add(strconv.Itoa(q), grades, x, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := &train.Problem{Data: b.Dataset(), Loss: loss.ListNet{}, Learner: train.LBFGS{C: 1, Iterations: 1}, MaxBytes: 60 << 20}
+	if _, err := train.Run(t.Context(), p); err != nil {
+		t.Error(err)
+	}
+}
+
 // Claim: a loss that holds more of all queries than there is memory is refused before it is bound, with
 // an estimate; one that holds little is not.
 func TestLossThatHoldsTooMuch(t *testing.T) {

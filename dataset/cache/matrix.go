@@ -27,6 +27,7 @@ type matrix struct {
 	size     int // in bytes
 	ahead    *readAhead
 	window   int // queries that a reader announces
+	together int // bytes that are announced at a time, at most
 	features int
 	starts   []int                                                      // row of each query's first document, and the number of rows
 	describe func(query, value int, v float32) (found, expected string) // of a value that is not finite
@@ -53,6 +54,7 @@ func (c *file) newMatrix(counts []int, features int) *matrix {
 	m.ahead = newReadAhead(c.bytes, int64(len(c.data)-len(c.matrix)), c.mem.Limit(), cores)
 	mean := max(1, len(c.matrix)/max(1, len(counts)))
 	m.window = min(max(4, m.ahead.window(cores)/mean), 4096)
+	m.together = m.ahead.window(cores) / 4
 	m.seen = make([]atomic.Uint64, (len(counts)+63)/64)
 	m.parts = make([]piece, pieces(len(c.matrix)))
 	for i := range m.parts {
@@ -76,11 +78,22 @@ func (m *matrix) describeAt(value int, v float32) (found, expected string) {
 // Window implements dataset.Matrix.
 func (m *matrix) Window() int { return m.window }
 
-// Soon implements dataset.Matrix.
+// Soon implements dataset.Matrix. A window is so many queries of the mean length: of longer ones, fewer are announced,
+// and what is not is read when it is asked for.
 func (m *matrix) Soon(from, to int) {
-	begin, _ := m.span(from)
-	_, end := m.span(to - 1)
-	m.ahead.soon(from, to, begin, end)
+	begin, end := m.span(from)
+	if end-begin > max(m.together, m.ahead.most/4) {
+		return
+	}
+	next := from + 1
+	for ; next < to; next++ {
+		_, further := m.span(next)
+		if further-begin > m.together {
+			break
+		}
+		end = further
+	}
+	m.ahead.soon(from, next, begin, end)
 }
 
 // Lend implements dataset.Matrix.

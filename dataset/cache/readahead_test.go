@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -105,6 +106,36 @@ func TestLargePages(t *testing.T) {
 		buffers, held = free()
 	}
 	t.Fatalf("%d large and small buffers are free and %d bytes held, expected %d and 0", buffers, held, whole)
+}
+
+// Claim: queries that are much longer than others are not all read at once because the window was made for these.
+func TestLongQueriesAreNotAnnouncedTogether(t *testing.T) {
+	var b dataset.Builder
+	const features = 100
+	for q := range 2000 {
+		docs := 1
+		if q < 20 {
+			docs = 2000 // 800 kB
+		}
+		if err := b.Add(strconv.Itoa(q), make([]float64, docs), make([]float32, docs*features), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "d.lwd")
+	if err := Write(path, b.Dataset()); err != nil {
+		t.Fatal(err)
+	}
+	m := matrixOf(t, path, 128<<20) // 4 MiB of which are read ahead
+	m.Soon(0, 20)
+	m.Soon(1000, 1900)
+	m.ahead.mu.Lock()
+	defer m.ahead.mu.Unlock()
+	if m.ahead.of[1000] == nil || m.ahead.of[1000] != m.ahead.of[1300] {
+		t.Error("short queries are not read together")
+	}
+	if m.ahead.held > m.together+1<<20 {
+		t.Errorf("%d bytes are held, expected %d of short queries and a long one at most", m.ahead.held, m.together)
+	}
 }
 
 // matrixOf returns the matrix of a cache, as a streamed data set has it.
