@@ -121,7 +121,7 @@ const manyDocuments = 1 << 17
 // checkHeld returns a *ProblemError if what the loss holds of all queries, such as samples of rankings,
 // would take more memory than there is besides the features, judged by some of the queries.
 func (t *Task) checkHeld(l loss.Loss) error {
-	const few = 128
+	const few = 128 // a sample of fewer would be most of them
 	d := t.Data
 	if d.Docs() < manyDocuments || len(d.Queries) < few {
 		return nil

@@ -70,6 +70,7 @@ func (r *request) sendAll(idle chan *flight, start time.Time, rate float64, d ti
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	late := &result{took: d}
+	defer func() { slices.Sort(late.times) }()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for at := rng.ExpFloat64() / rate; at < d.Seconds(); at += rng.ExpFloat64() / rate {
 		due := start.Add(time.Duration(at * float64(time.Second)))
@@ -82,10 +83,10 @@ func (r *request) sendAll(idle chan *flight, start time.Time, rate float64, d ti
 		late.times = append(late.times, time.Since(due))
 		f.due <- due
 		if _, err := f.Write(r.text); err != nil {
+			_ = f.Close() // no answer will come: land reports it, and open stops waiting
 			return late, err
 		}
 	}
-	slices.Sort(late.times)
 	return late, nil
 }
 

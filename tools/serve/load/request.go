@@ -134,16 +134,16 @@ type result struct {
 
 func (r *result) rate() float64 { return float64(len(r.times)) / r.took.Seconds() }
 
-// quantile returns a quantile of the times, 0 if there are none.
+// quantile returns a quantile of the times, of which there is one at least.
 func (r *result) quantile(q float64) time.Duration {
-	if len(r.times) == 0 {
-		return 0
-	}
 	return r.times[min(len(r.times)-1, int(q*float64(len(r.times))))]
 }
 
-// shown returns a quantile as the table has it.
+// shown returns a quantile as the table has it, "-" if there are no times.
 func (r *result) shown(q float64) string {
+	if len(r.times) == 0 {
+		return "-"
+	}
 	return fmt.Sprintf("%.2f ms", float64(r.quantile(q))/float64(time.Millisecond))
 }
 
