@@ -23,12 +23,15 @@ type Matrix interface {
 	// Window is the number of queries that it is worth announcing before they are read.
 	Window() int
 
-	// Soon announces that the queries from ≤ i < to will be read, each once.
-	Soon(from, to int)
+	// Soon announces that the queries of some parts will be read, each once, and in this order.
+	Soon(parts []Part)
 
 	// Check returns an error if what was read is not what was written.
 	Check() error
 }
+
+// Part is the queries From ≤ q < To of a file.
+type Part struct{ From, To int }
 
 // Loan is memory that a matrix lends.
 type Loan interface {
@@ -78,11 +81,13 @@ func (d *Dataset) Through(l Lens) *Dataset {
 // RowReader reads the feature vectors of queries for one goroutine.
 type RowReader struct {
 	d       *Dataset
-	order   []int // which query is the i-th, nil for all of them
-	n       int   // number of them
-	last    int   // query read last
-	ahead   int   // queries after it that were announced
-	window  int   // how many are, −1 if that is not known yet
+	order   []int  // which query is the i-th, nil for all of them
+	n       int    // number of them
+	last    int    // query read last
+	ahead   int    // queries after it that were announced
+	window  int    // how many are, −1 if that is not known yet
+	matrix  Matrix // that parts are of
+	parts   []Part // to announce
 	reading Query
 	loan    Loan        // of the query read last, nil for none
 	buffers [][]float32 // one for each origin that a query is read through but for a matrix
@@ -157,30 +162,37 @@ func (r *RowReader) announce(i, step int) {
 		return
 	}
 	from, to := i+1+r.ahead, min(i+1+window, r.n)
-	for from < to {
-		end := min(to, from+max(1, window/8))
-		r.soon(from, end)
-		r.ahead, from = end-i-1, end
+	most := max(1, window/8)
+	for next := from; next < to; next++ {
+		r.add(next, most)
 	}
+	r.announced()
+	r.ahead = max(r.ahead, to-i-1)
 }
 
-// soon announces queries, those together that lie one after the other in a file.
-func (r *RowReader) soon(from, to int) {
-	var matrix Matrix
-	begin, end := 0, 0
-	for i := from; i < to; i++ {
-		m, place := r.d.Queries[r.number(i)].place()
-		if m != nil && m == matrix && place == end {
-			end++
-			continue
-		}
-		if matrix != nil {
-			matrix.Soon(begin, end)
-		}
-		matrix, begin, end = m, place, place+1
+// add adds a query to those that are announced next, to the part before it if it comes after that in a file and
+// there are not as many queries in that as may be announced together.
+func (r *RowReader) add(i, most int) {
+	m, place := r.d.Queries[r.number(i)].place()
+	if m != r.matrix {
+		r.announced()
+		r.matrix = m
 	}
-	if matrix != nil {
-		matrix.Soon(begin, end)
+	if m == nil {
+		return
+	}
+	if last := len(r.parts) - 1; last >= 0 && place == r.parts[last].To && place-r.parts[last].From < most {
+		r.parts[last].To++
+		return
+	}
+	r.parts = append(r.parts, Part{place, place + 1})
+}
+
+// announced announces what was added.
+func (r *RowReader) announced() {
+	if len(r.parts) > 0 {
+		r.matrix.Soon(r.parts)
+		r.parts = r.parts[:0]
 	}
 }
 
@@ -209,9 +221,13 @@ func (d *Dataset) Window() int {
 	return m.Window()
 }
 
-// Soon announces that a query will be read. It is advice, and does nothing unless the data set is
-// streamed. Several goroutines may call it.
-func (r *RowReader) Soon(i int) { r.soon(i, i+1) }
+// Soon announces that some queries will be read. It is advice, and does nothing unless the data set is streamed.
+func (r *RowReader) Soon(queries []int) {
+	for _, i := range queries {
+		r.add(i, 1)
+	}
+	r.announced()
+}
 
 // read returns the features of a query, in the buffer of a level or in place.
 func (r *RowReader) read(q *Query, level int) []float32 {

@@ -148,17 +148,17 @@ func (r *Risk) stream(d *dataset.Dataset) {
 		order[i] = r.queries[i].number
 	}
 	r.rows = func() *dataset.RowReader { return d.ReaderOf(order) }
-	r.announcer, r.window = r.rows(), d.Window()
+	r.announcer, r.window = r.rows(), 2*d.Window() // one goroutine announces for all that evaluate
 }
 
 // Window returns how many terms ahead of their evaluation it is worth calling Soon; 0 where the
 // features are in memory.
 func (r *Risk) Window() int { return r.window }
 
-// Soon announces that term i will be evaluated, so that its features are read meanwhile.
-func (r *Risk) Soon(i int) {
+// Soon announces that terms will be evaluated, so that their features are read meanwhile.
+func (r *Risk) Soon(terms []int) {
 	if r.announcer != nil {
-		r.announcer.Soon(i)
+		r.announcer.Soon(terms)
 	}
 }
 

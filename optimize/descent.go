@@ -180,11 +180,11 @@ func (d Descent) Minimize(ctx context.Context, terms Terms, x0 []float64) (*Desc
 }
 
 // Announced are Terms that read what they are evaluated from, and do so ahead of it: Soon announces
-// the evaluation of a term, Window says how many evaluations before, 0 for never.
+// the evaluation of some terms, in their order, Window says how many evaluations before, 0 for never.
 type Announced interface {
 	Terms
 	Window() int
-	Soon(i int)
+	Soon(terms []int)
 }
 
 // Penalized are Terms of a sum that has a penalty ‖x‖²/c besides, which EvalTerm leaves

@@ -188,17 +188,21 @@ func (r *descentRun) pass() (float64, error) {
 	return cost, nil
 }
 
-// announce tells terms that take long to get at which of them come next, up to a number of them
-// after the batch from a place of the order on, and returns up to where it has.
+// announce tells terms that are read which of them come next, up to a window of them after the batch from
+// a place of the order on, and returns up to where it has. It does so half a window at a time, so that many
+// are read at once.
 func (r *descentRun) announce(from, announced int) int {
 	terms, ok := r.terms.(Announced)
-	if !ok {
+	if !ok || terms.Window() == 0 {
 		return len(r.order)
 	}
-	for end := min(len(r.order), from+r.set.Batch+terms.Window()); announced < end && terms.Window() > 0; announced++ {
-		terms.Soon(r.order[announced])
+	from += r.set.Batch
+	end := min(len(r.order), from+terms.Window())
+	if announced-from > terms.Window()/2 || announced >= end {
+		return announced
 	}
-	return announced
+	terms.Soon(r.order[announced:end])
+	return end
 }
 
 // evalBatch returns the batch's share of F and sets grad to its gradient.

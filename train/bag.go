@@ -48,7 +48,7 @@ func (b *bag) Terms() int { return b.risk.Terms() }
 
 func (b *bag) Window() int { return b.risk.Window() }
 
-func (b *bag) Soon(i int) { b.risk.Soon(i) }
+func (b *bag) Soon(terms []int) { b.risk.Soon(terms) }
 
 func (b *bag) EvalTerm(i int, x, grad []float64) float64 {
 	var value float64

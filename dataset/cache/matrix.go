@@ -80,20 +80,24 @@ func (m *matrix) Window() int { return m.window }
 
 // Soon implements dataset.Matrix. A window is so many queries of the mean length: of longer ones, fewer are announced,
 // and what is not is read when it is asked for.
-func (m *matrix) Soon(from, to int) {
-	begin, end := m.span(from)
-	if end-begin > max(m.together, m.ahead.most/4) {
-		return
-	}
-	next := from + 1
-	for ; next < to; next++ {
-		_, further := m.span(next)
-		if further-begin > m.together {
-			break
+func (m *matrix) Soon(parts []dataset.Part) {
+	list := make([]announcement, 0, len(parts))
+	for _, p := range parts {
+		begin, end := m.span(p.From)
+		if end-begin > max(m.together, m.ahead.most/4) {
+			continue
 		}
-		end = further
+		next := p.From + 1
+		for ; next < p.To; next++ {
+			_, further := m.span(next)
+			if further-begin > m.together {
+				break
+			}
+			end = further
+		}
+		list = append(list, announcement{p.From, next, begin, end})
 	}
-	m.ahead.soon(from, next, begin, end)
+	m.ahead.soon(list)
 }
 
 // Lend implements dataset.Matrix.

@@ -22,7 +22,8 @@ type readAhead struct {
 	free    [][]byte
 	kept    int           // bytes of free
 	pools   [2]pool       // of large and of small buffers
-	reading chan struct{} // has room for as many reads as may be under way
+	queue   *block.Queue  // nil if there is none
+	reading chan struct{} // has room for as many reads without a queue as may be under way
 }
 
 // extent is what is read at once: the bytes of some queries. These are lent, not copied, so that a pass over
@@ -43,7 +44,8 @@ type extent struct {
 }
 
 const (
-	mostReading = 8        // reads under way, for each core
+	mostReading = 8        // reads under way without a queue, for each core
+	mostQueued  = 128      // reads under way with one
 	perCore     = 16 << 20 // bytes that are read ahead
 	mostFree    = 48
 	largestRead = 1 << 20 // of a pooled buffer; longer ones are not kept
@@ -83,7 +85,8 @@ func newReadAhead(f *block.File, offset, limit int64, cores int) *readAhead {
 	most := int(min(max(limit/32, 1<<20), int64(cores)*perCore))
 	return &readAhead{
 		file: f, offset: offset, most: most, align: f.Direct(),
-		of: make(map[int]*extent), pools: [2]pool{{unit: page}, {unit: slot}}, reading: make(chan struct{}, cores*mostReading),
+		of: make(map[int]*extent), pools: [2]pool{{unit: page}, {unit: slot}},
+		queue: f.NewQueue(mostQueued), reading: make(chan struct{}, cores*mostReading),
 	}
 }
 
@@ -91,14 +94,30 @@ func newReadAhead(f *block.File, offset, limit int64, cores int) *readAhead {
 // what is lent.
 func (r *readAhead) window(readers int) int { return 3 * r.most / (8 * readers) }
 
-// soon begins to read the bytes begin ≤ i < end of the matrix, those of the queries from ≤ q < to,
-// unless they are being read already.
-func (r *readAhead) soon(from, to, begin, end int) {
+// announcement is the queries from ≤ q < to, and the bytes begin ≤ i < end of the matrix that these have.
+type announcement struct{ from, to, begin, end int }
+
+// soon begins to read what is announced, but for that of which a part is being read already.
+func (r *readAhead) soon(list []announcement) {
+	if r.queue != nil {
+		r.queue.Poll() // so that memory and places are free again
+	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.mu.Unlock() // whoever finds an extent may wait for its read, so that has begun by then
+	reads := make([]*block.Read, 0, len(list))
+	for _, a := range list {
+		if read := r.add(a.from, a.to, a.begin, a.end); read != nil {
+			reads = append(reads, read)
+		}
+	}
+	r.begin(reads)
+}
+
+// add returns how an extent is to be read, nil if one of its queries has one already.
+func (r *readAhead) add(from, to, begin, end int) *block.Read {
 	for q := from; q < to; q++ {
 		if r.of[q] != nil {
-			return // as by another goroutine that reads the same queries in order
+			return nil // as by another goroutine that reads the same queries in order
 		}
 	}
 	e := &extent{of: r, from: from, to: to, begin: begin, left: to - from, users: 1, done: make(chan struct{})}
@@ -113,13 +132,27 @@ func (r *readAhead) soon(from, to, begin, end int) {
 	for q := from; q < to; q++ {
 		r.of[q] = e
 	}
-	go func() {
-		r.reading <- struct{}{}
-		e.err = r.file.ReadAt(e.bytes, r.offset+int64(begin-e.head))
-		<-r.reading
+	return &block.Read{Bytes: e.bytes, Offset: r.offset + int64(begin-e.head), Ended: func(err error) {
+		e.err = err
 		close(e.done)
 		e.Return()
-	}()
+	}}
+}
+
+// begin begins to read.
+func (r *readAhead) begin(reads []*block.Read) {
+	if r.queue != nil {
+		r.queue.Begin(reads)
+		return
+	}
+	for _, read := range reads {
+		go func() {
+			r.reading <- struct{}{}
+			err := r.file.ReadAt(read.Bytes, read.Offset)
+			<-r.reading
+			read.Ended(err)
+		}()
+	}
 }
 
 // drop forgets an extent. Whoever waits for it has it still. Its memory is used again when nobody does.
@@ -189,7 +222,11 @@ func (r *readAhead) lend(query, begin, end int) (*extent, error) {
 	e.left--
 	e.users++
 	r.mu.Unlock()
-	<-e.done
+	if r.queue != nil {
+		r.queue.Wait(e.done)
+	} else {
+		<-e.done
+	}
 	return e, e.err
 }
 

@@ -17,8 +17,14 @@ import (
 )
 
 // Claim: what is read ahead stays within its memory, whatever is announced and never read, and what
-// is read is right, as long as it is lent.
+// is read is right, as long as it is lent, with a queue of the system and without.
 func TestReadAheadIsBounded(t *testing.T) {
+	for _, queued := range []bool{false, true} {
+		t.Run(fmt.Sprintf("queued=%v", queued), func(t *testing.T) { readAheadIsBounded(t, queued) })
+	}
+}
+
+func readAheadIsBounded(t *testing.T, queued bool) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	path := filepath.Join(t.TempDir(), "d.lwd")
 	d := someData(t, rng, 40)
@@ -28,13 +34,16 @@ func TestReadAheadIsBounded(t *testing.T) {
 	s := openStreamed(t, path, dataset.Options{})
 	rows, whole := s.Reader().Quiet(), d.Reader()
 	m := matrixOf(t, path, 1<<20)
+	if !queued {
+		m.ahead.queue = nil
+	}
 	var lent []int
 	var loans []dataset.Loan
 	var xs [][]float32
 	for range 500 {
 		q, other := rng.IntN(len(d.Queries)), rng.IntN(len(d.Queries))
-		rows.Soon(q)
-		m.Soon(other, other+1) // most of which nobody reads
+		rows.Soon([]int{q})
+		m.Soon([]dataset.Part{{From: other, To: other + 1}}) // most of which nobody reads
 		if !slices.Equal(rows.At(q), whole.At(q)) {
 			t.Fatalf("query %d has other features", q)
 		}
@@ -77,7 +86,7 @@ func TestLargePages(t *testing.T) {
 		for range 200 {
 			from := rng.IntN(len(d.Queries))
 			to := min(from+1+rng.IntN(3), len(d.Queries))
-			m.Soon(from, to)
+			m.Soon([]dataset.Part{{From: from, To: to}})
 			var xs [][]float32
 			var loans []dataset.Loan
 			for q := from; q < to; q++ {
@@ -126,8 +135,7 @@ func TestLongQueriesAreNotAnnouncedTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := matrixOf(t, path, 128<<20) // 4 MiB of which are read ahead
-	m.Soon(0, 20)
-	m.Soon(1000, 1900)
+	m.Soon([]dataset.Part{{From: 0, To: 20}, {From: 1000, To: 1900}})
 	m.ahead.mu.Lock()
 	defer m.ahead.mu.Unlock()
 	if m.ahead.of[1000] == nil || m.ahead.of[1000] != m.ahead.of[1300] {

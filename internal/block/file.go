@@ -30,6 +30,7 @@ type File struct {
 
 	direct *os.File // the file opened for Direct, nil if it was not
 	align  int
+	queue  *Queue // nil if there is none
 }
 
 // Map maps a file into memory, copy on write, and takes it over; info is what
@@ -66,6 +67,11 @@ func (m *File) ReadAt(b []byte, offset int64) error {
 		f = m.direct
 	}
 	n, err := f.ReadAt(b, offset)
+	return m.complete(n, b, offset, err)
+}
+
+// complete returns an error if so many bytes are fewer than were to be read.
+func (m *File) complete(n int, b []byte, offset int64, err error) error {
 	if want := min(int64(len(b)), m.info.Size()-offset); int64(n) >= want {
 		return nil
 	}
@@ -92,6 +98,9 @@ func (m *File) Close() error {
 		return nil
 	}
 	m.untrack()
+	if m.queue != nil {
+		m.queue.close()
+	}
 	unmap := m.unmap
 	m.unmap = nil
 	closing := m.file.Close
