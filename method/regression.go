@@ -2,7 +2,6 @@ package method
 
 import (
 	"context"
-	"math"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss"
@@ -63,7 +62,7 @@ func (r ridge) Learn(ctx context.Context, t *train.Task) (*train.Learned, error)
 		return nil, err
 	}
 	d := t.Normalized()
-	e := newNormalEquations(d.Features)
+	e := optimize.NewLeastSquares(d.Features, t.Workers)
 	rows := d.Reader()
 	for i := range d.Queries {
 		if err := ctx.Err(); err != nil {
@@ -74,44 +73,28 @@ func (r ridge) Learn(ctx context.Context, t *train.Task) (*train.Learned, error)
 		if r.mean {
 			weight /= totalOf(q)
 		}
-		e.add(q, r.mapping, weight)
+		r.add(e, q, weight)
 		if r.perQuery {
-			e.center()
+			e.EndGroup()
 		}
 	}
-	e.center()
-	w, err := e.solve(r.c)
+	e.EndGroup()
+	w, err := e.Solve(r.c)
 	if err != nil {
 		return nil, train.BadProblem("C=%g leaves features that are sums of others undetermined (%w); a smaller C helps", r.c, err)
 	}
-	training := model.Training{Objective: e.objective(w, r.c), GradNorm: e.gradNorm(w, r.c), Evaluations: 1, Status: "solved"}
+	training := model.Training{Objective: e.Objective(w, r.c), GradNorm: e.GradNorm(w, r.c), Evaluations: 1, Status: "solved"}
 	return &train.Learned{Scorer: scorer.Linear{Features: d.Features}, Params: w, Training: training, Used: len(d.Queries)}, nil
 }
 
-// normalEquations are the moments of documents about their means. With a group of
-// documents that is not yet centered, about the origin chosen at its start, they
-// keep the digits of features whose mean is large against their spread.
-type normalEquations struct {
-	features int
-	xx       []float64 // Σ v·x·xᵀ, lower triangle
-	xy       []float64 // Σ v·x·y
-	yy       float64   // Σ v·y²
-
-	// Of the group: Σ v·x, Σ v·y and Σ v about origin.
-	sumX        []float64
-	sumY, total float64
-	origin      []float64
-	x           []float64
-}
-
-func newNormalEquations(features int) *normalEquations {
-	return &normalEquations{
-		features: features,
-		xx:       make([]float64, features*features),
-		xy:       make([]float64, features),
-		sumX:     make([]float64, features),
-		origin:   make([]float64, features),
-		x:        make([]float64, features),
+// add adds the documents of a query; weight multiplies their own.
+func (r ridge) add(e *optimize.LeastSquares, q *dataset.Query, weight float64) {
+	common := weight
+	for i, grade := range q.Grades {
+		if w := q.Weights(); w != nil {
+			weight = float64(common * w[i])
+		}
+		e.Add(q.Row(i), r.mapping.Score(grade), weight)
 	}
 }
 
@@ -132,98 +115,4 @@ func totalOf(q *dataset.Query) float64 {
 		total += w
 	}
 	return total
-}
-
-// add adds the documents of a query to the group; weight multiplies their own.
-func (e *normalEquations) add(q *dataset.Query, mapping loss.Mapping, weight float64) {
-	if e.total == 0 {
-		for j, v := range q.Row(0) {
-			e.origin[j] = float64(v)
-		}
-	}
-	common := weight
-	for i, grade := range q.Grades {
-		if w := q.Weights(); w != nil {
-			weight = float64(common * w[i])
-		}
-		for j, v := range q.Row(i) {
-			e.x[j] = float64(v) - e.origin[j]
-		}
-		y := mapping.Score(grade)
-		e.total += weight
-		e.sumY += float64(weight * y)
-		e.yy += float64(weight * y * y)
-		for j, v := range e.x {
-			v = float64(v * weight)
-			if v == 0 {
-				continue
-			}
-			e.sumX[j] += v
-			e.xy[j] += float64(v * y)
-			row := e.xx[j*e.features : j*e.features+j+1]
-			for k := range row {
-				row[k] += float64(v * e.x[k])
-			}
-		}
-	}
-}
-
-// center ends the group: it subtracts what its means explain.
-func (e *normalEquations) center() {
-	if e.total == 0 {
-		return
-	}
-	for j, s := range e.sumX {
-		mean := s / e.total
-		e.xy[j] -= float64(mean * e.sumY)
-		row := e.xx[j*e.features : j*e.features+j+1]
-		for k := range row {
-			row[k] -= float64(mean * e.sumX[k])
-		}
-	}
-	e.yy -= e.sumY * e.sumY / e.total
-	clear(e.sumX)
-	e.sumY, e.total = 0, 0
-}
-
-// solve returns (XᵀVX + I/C)⁻¹ XᵀVy.
-func (e *normalEquations) solve(c float64) ([]float64, error) {
-	a, w := append([]float64(nil), e.xx...), append([]float64(nil), e.xy...)
-	for j := range w {
-		a[j*e.features+j] += 1 / c
-	}
-	return w, optimize.SolveDefinite(a, w)
-}
-
-// gradient returns half the objective's derivatives, (XᵀVX + I/C)w − XᵀVy.
-func (e *normalEquations) gradient(w []float64, c float64) []float64 {
-	g := make([]float64, len(w))
-	for j := range g {
-		g[j] += w[j]/c - e.xy[j]
-		for k := range j + 1 {
-			v := e.xx[j*e.features+k]
-			g[j] += float64(v * w[k])
-			if k < j {
-				g[k] += float64(v * w[j])
-			}
-		}
-	}
-	return g
-}
-
-// objective returns the sum of squares and the penalty.
-func (e *normalEquations) objective(w []float64, c float64) float64 {
-	value := e.yy
-	for j, g := range e.gradient(w, c) { // wᵀ(A·w − 2b) = wᵀ(g − b)
-		value += float64(w[j] * (g - e.xy[j]))
-	}
-	return value
-}
-
-func (e *normalEquations) gradNorm(w []float64, c float64) float64 {
-	var square float64
-	for _, g := range e.gradient(w, c) {
-		square += float64(4 * g * g)
-	}
-	return math.Sqrt(square)
 }

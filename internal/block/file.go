@@ -78,7 +78,10 @@ func (m *File) complete(n int, b []byte, offset int64, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return m.changed() // it was cut
 	}
-	return fmt.Errorf("%s: %w", m.Name, err)
+	if at, ok := errors.AsType[*os.PathError](err); ok {
+		err = at.Err // its path is none that anybody knows
+	}
+	return fmt.Errorf("%s: reading %d bytes from byte %d on: %w", m.Name, len(b), offset, err)
 }
 
 // Aligned returns n bytes whose address is a multiple of align.

@@ -1,0 +1,186 @@
+package optimize
+
+import (
+	"math"
+
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// LeastSquares finds the w that minimises
+//
+//	Σᵢ vᵢ (yᵢ − b − w·xᵢ)² + ‖w‖²/C
+//
+// in closed form (ridge regression), with an intercept b for each group of rows at its best value. It holds the normal
+// equations, which are the moments of rows about the means of their groups: features² numbers. What is not yet
+// centered is about the group's first row, which keeps the digits of features whose mean is large
+// against their spread. It is for one goroutine.
+type LeastSquares struct {
+	features, workers int
+
+	xx []float64 // Σ v·x·xᵀ, lower triangle
+	xy []float64 // Σ v·x·y
+	yy float64   // Σ v·y²
+
+	// Of the group: Σ v·x, Σ v·y and Σ v about origin.
+	sumX        []float64
+	sumY, total float64
+	origin      []float64
+
+	// Rows of the group that are not in the sums over x yet: x about origin, v and y.
+	x             []float64
+	weight, score []float64
+}
+
+const (
+	heldRows   = 128 // until they are added together: they stay in a core's cache
+	rowsAtOnce = 4   // of xx that a worker takes
+)
+
+// NewLeastSquares returns the problem of no rows of so many features. Sums are computed by so many goroutines, 0 for
+// GOMAXPROCS; the result does not depend on it.
+func NewLeastSquares(features, workers int) *LeastSquares {
+	return &LeastSquares{
+		features: features,
+		workers:  workers,
+		xx:       make([]float64, features*features),
+		xy:       make([]float64, features),
+		sumX:     make([]float64, features),
+		origin:   make([]float64, features),
+	}
+}
+
+// Add adds a row of as many features as there are, with a weight v ≥ 0, to the group. It panics if there are fewer.
+func (e *LeastSquares) Add(x []float32, y, weight float64) {
+	if e.total == 0 {
+		e.flush() // rows without weight
+		for j := range e.origin {
+			e.origin[j] = float64(x[j])
+		}
+	}
+	for j, o := range e.origin {
+		e.x = append(e.x, float64(x[j])-o)
+	}
+	e.total += weight
+	e.sumY += float64(weight * y)
+	e.yy += float64(weight * y * y)
+	e.weight, e.score = append(e.weight, weight), append(e.score, y)
+	if len(e.weight) == heldRows {
+		e.flush()
+	}
+}
+
+// flush adds the rows that are held to the sums. Rows of these are independent, and each adds the
+// others in their order: the sums depend neither on the workers nor on what is held.
+func (e *LeastSquares) flush() {
+	if len(e.weight) == 0 {
+		return
+	}
+	parallel.For((e.features+rowsAtOnce-1)/rowsAtOnce, e.workers, func(_, part int) {
+		for k := range rowsAtOnce { // the long ones first
+			if j := e.features - 1 - part*rowsAtOnce - k; j >= 0 {
+				e.addRow(j)
+			}
+		}
+	})
+	e.x, e.weight, e.score = e.x[:0], e.weight[:0], e.score[:0]
+}
+
+// addRow adds the rows that are held to the sums with feature j.
+func (e *LeastSquares) addRow(j int) {
+	row := e.xx[j*e.features : j*e.features+j+1]
+	one := func(i int) []float64 { return e.x[i*e.features : i*e.features+j+1] }
+	times := func(i int) float64 {
+		v := float64(e.x[i*e.features+j] * e.weight[i])
+		e.sumX[j] += v
+		e.xy[j] += float64(v * e.score[i])
+		return v
+	}
+	i := 0
+	for ; i+4 <= len(e.weight); i += 4 {
+		a, b, c, d := times(i), times(i+1), times(i+2), times(i+3)
+		if a == 0 && b == 0 && c == 0 && d == 0 {
+			continue // many are, of sparse features
+		}
+		addFour(row, one(i), one(i+1), one(i+2), one(i+3), a, b, c, d)
+	}
+	for ; i < len(e.weight); i++ {
+		v := times(i)
+		for k, x := range one(i) {
+			row[k] += float64(v * x)
+		}
+	}
+}
+
+// addFour adds four vectors, each times a number, one after the other.
+func addFour(row, p, q, r, s []float64, a, b, c, d float64) {
+	p, q, r, s = p[:len(row)], q[:len(row)], r[:len(row)], s[:len(row)]
+	for k := range row {
+		v := row[k] + float64(a*p[k])
+		v += float64(b * q[k])
+		v += float64(c * r[k])
+		row[k] = v + float64(d*s[k])
+	}
+}
+
+// EndGroup ends a group: it subtracts what its means explain.
+func (e *LeastSquares) EndGroup() {
+	e.flush()
+	if e.total == 0 {
+		return
+	}
+	for j, s := range e.sumX {
+		mean := s / e.total
+		e.xy[j] -= float64(mean * e.sumY)
+		row := e.xx[j*e.features : j*e.features+j+1]
+		for k := range row {
+			row[k] -= float64(mean * e.sumX[k])
+		}
+	}
+	e.yy -= e.sumY * e.sumY / e.total
+	clear(e.sumX)
+	e.sumY, e.total = 0, 0
+}
+
+// Solve returns (XᵀVX + I/C)⁻¹ XᵀVy of the groups that were ended, or an error if the matrix is singular to
+// working precision.
+func (e *LeastSquares) Solve(c float64) ([]float64, error) {
+	a, w := append([]float64(nil), e.xx...), append([]float64(nil), e.xy...)
+	for j := range w {
+		a[j*e.features+j] += 1 / c
+	}
+	return w, SolveDefinite(a, w)
+}
+
+// gradient returns half the objective's derivatives, (XᵀVX + I/C)w − XᵀVy.
+func (e *LeastSquares) gradient(w []float64, c float64) []float64 {
+	g := make([]float64, len(w))
+	for j := range g {
+		g[j] += w[j]/c - e.xy[j]
+		for k := range j + 1 {
+			v := e.xx[j*e.features+k]
+			g[j] += float64(v * w[k])
+			if k < j {
+				g[k] += float64(v * w[j])
+			}
+		}
+	}
+	return g
+}
+
+// Objective returns the sum of squares and the penalty at w.
+func (e *LeastSquares) Objective(w []float64, c float64) float64 {
+	value := e.yy
+	for j, g := range e.gradient(w, c) { // wᵀ(A·w − 2b) = wᵀ(g − b)
+		value += float64(w[j] * (g - e.xy[j]))
+	}
+	return value
+}
+
+// GradNorm returns the length of the objective's gradient at w.
+func (e *LeastSquares) GradNorm(w []float64, c float64) float64 {
+	var square float64
+	for _, g := range e.gradient(w, c) {
+		square += float64(4 * g * g)
+	}
+	return math.Sqrt(square)
+}
