@@ -1,6 +1,6 @@
 // Command load measures how fast listwise serve answers, and prints a table.
 //
-//	cd tools && go run ./serve/load [-seconds 5] [-listwise PROGRAM]
+//	cd tools && go run ./serve/load [-time 5s] [-repeat 5] [-listwise PROGRAM]
 //
 // It makes data and models with listwise, starts a server for each case on this machine,
 // and measures in two ways, server and client sharing its cores:
@@ -42,6 +42,7 @@ type settings struct {
 	trees       int
 	only        string
 	rate        float64
+	repeat      int
 	serverOn    string
 }
 
@@ -56,8 +57,13 @@ func main() {
 	flag.IntVar(&s.trees, "trees", 300, "trees of the model of trees")
 	flag.StringVar(&s.only, "only", "", "one of the cases alone: json, trees or binary")
 	flag.Float64Var(&s.rate, "rate", 0, "requests a second of the open loop (default: half of what the closed loop finds)")
+	flag.IntVar(&s.repeat, "repeat", 1, "how often all is measured; if more than once, medians follow")
 	flag.StringVar(&s.serverOn, "server-on", "", "cores of the server, as taskset takes them: with taskset -c 1 before load, -server-on 0 gives each a core")
 	flag.Parse()
+	if s.repeat < 1 || s.seconds <= 0 {
+		fmt.Fprintf(os.Stderr, "load: -repeat %d -time %v: expected 1 and some time at least\n", s.repeat, s.seconds)
+		os.Exit(2)
+	}
 	if err := s.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
 		os.Exit(1)
@@ -69,8 +75,10 @@ type load struct{ name, model, format string }
 
 func (s *settings) run() error {
 	if s.url != "" {
-		s.header()
-		return s.measure("given", s.url, "json", 0)
+		return s.repeated(func() ([]row, error) {
+			r, err := s.measure("given", s.url, "json", 0)
+			return []row{r}, err
+		})
 	}
 	folder, err := os.MkdirTemp("", "listwise-load")
 	if err != nil {
@@ -95,11 +103,36 @@ func (s *settings) run() error {
 	if err := s.models(folder); err != nil {
 		return err
 	}
-	s.header()
-	for _, l := range loads {
-		if err := s.served(filepath.Join(folder, l.model+".json"), l); err != nil {
+	return s.repeated(func() (rows []row, err error) {
+		for _, l := range loads {
+			r, err := s.served(filepath.Join(folder, l.model+".json"), l)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, r)
+		}
+		return rows, nil
+	})
+}
+
+// repeated prints the table of what all measures, and the medians.
+func (s *settings) repeated(all func() ([]row, error)) error {
+	fmt.Printf("%d documents × %d features, %d connections, %v each\n", s.documents, s.features, s.connections, s.seconds)
+	var rows []row
+	for range s.repeat {
+		fmt.Printf("%s\n\n", pauses(s.seconds))
+		header()
+		some, err := all()
+		if err != nil {
 			return err
 		}
+		rows = append(rows, some...)
+		fmt.Println()
+	}
+	if s.repeat > 1 {
+		fmt.Printf("medians of %d\n\n", s.repeat)
+		header()
+		medians(rows)
 	}
 	return nil
 }
@@ -120,30 +153,24 @@ func (s *settings) models(folder string) error {
 }
 
 // served measures a load of a server that it starts and stops.
-func (s *settings) served(model string, l load) (err error) {
+func (s *settings) served(model string, l load) (r row, err error) {
 	server, err := start(s.listwise, model, s.serverOn)
 	if err != nil {
-		return err
+		return row{}, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
 	return s.measure(l.name, server.url+"/v1/models/m:rank", l.format, server.command.Process.Pid)
 }
 
-func (s *settings) header() {
-	fmt.Printf("%d documents × %d features, %d connections, %v each\n", s.documents, s.features, s.connections, s.seconds)
-	fmt.Printf("%s\n\n", pauses(s.seconds))
-	fmt.Printf("%-8s %10s %10s %10s %11s %11s | %10s %9s %9s %9s %9s %10s %7s\n", "", "requests/s", "p50", "p99", "server CPU", "client CPU", "open loop", "p50", "p99", "p99.9", "late p99", "second p99", "failed")
-}
-
-// measure prints a line of the table. The times of the processors that a request takes of the server,
+// measure prints and returns a line of the table. The times of the processors that a request takes of the server,
 // whose process is pid, and of this client do not depend on what else the machine does.
-func (s *settings) measure(name, url, format string, pid int) error {
+func (s *settings) measure(name, url, format string, pid int) (row, error) {
 	request, err := newRequest(url, format, s.documents, s.features)
 	if err != nil {
-		return err
+		return row{}, err
 	}
 	if _, err := request.closed(s.connections, time.Second); err != nil { // warms up
-		return err
+		return row{}, err
 	}
 	server, client := processorTime(pid), processorTime(os.Getpid())
 	busy := s.seconds
@@ -152,7 +179,7 @@ func (s *settings) measure(name, url, format string, pid int) error {
 	}
 	full, err := request.closed(s.connections, busy)
 	if err != nil {
-		return err
+		return row{}, err
 	}
 	server, client = processorTime(pid)-server, processorTime(os.Getpid())-client
 	rate := s.rate
@@ -161,12 +188,13 @@ func (s *settings) measure(name, url, format string, pid int) error {
 	}
 	half, late, seconds, err := request.open(rate, s.seconds)
 	if err != nil {
-		return err
+		return row{}, err
 	}
-	each := func(d time.Duration) string {
-		return fmt.Sprintf("%.0f µs", float64(d)/float64(time.Microsecond)/float64(len(full.times)))
-	}
-	fmt.Printf("%-8s %10.0f %10s %10s %11s %11s | %10.0f %9s %9s %9s %9s %10s %7d\n", name, full.rate(), full.shown(0.5), full.shown(0.99), each(server), each(client),
-		half.rate(), half.shown(0.5), half.shown(0.99), half.shown(0.999), late.shown(0.99), seconds.shown(0.5), full.failed+half.failed)
-	return nil
+	each := func(d time.Duration) float64 { return in(d, time.Microsecond) / float64(len(full.times)) }
+	line := row{name, []float64{
+		full.rate(), full.ms(0.5), full.ms(0.99), each(server), each(client),
+		half.rate(), half.ms(0.5), half.ms(0.99), half.ms(0.999), late.ms(0.99), seconds.ms(0.5), float64(full.failed + half.failed),
+	}}
+	line.print()
+	return line, nil
 }

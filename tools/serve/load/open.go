@@ -14,11 +14,12 @@ const mostOpen = 128
 
 // flight is a connection of the open loop.
 type flight struct {
-	*connection
-	due  chan time.Time // of the request that is under way
-	sent []time.Time    // when the requests of times were due
+	*connection                // nil before the first request
+	used        time.Time      // when its last answer came
+	due         chan time.Time // of the request that is under way
+	sent        []time.Time    // when the requests of times were due
 	result
-	err error
+	err error // of the last request; nothing is sent after it
 }
 
 // open sends at a rate, whatever the answers do. One thread sends everything, and sleeps by the system's
@@ -28,15 +29,10 @@ type flight struct {
 //
 // seconds is the p99 of each second, sorted.
 func (r *request) open(rate float64, d time.Duration) (all, late, seconds *result, err error) {
-	idle := make(chan *flight, mostOpen)
+	idle := newStack(mostOpen)
 	for range mostOpen {
-		c, err := r.connect()
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		defer func() { _ = c.Close() }()
-		f := &flight{connection: c, due: make(chan time.Time, 1)}
-		idle <- f
+		f := &flight{due: make(chan time.Time, 1)}
+		idle.push(f)
 		go f.land(idle)
 	}
 	start := time.Now().Add(50 * time.Millisecond)
@@ -44,8 +40,11 @@ func (r *request) open(rate float64, d time.Duration) (all, late, seconds *resul
 	all, seconds = &result{took: d}, &result{took: d}
 	bySecond := make([]result, int(d.Seconds())+1)
 	for range mostOpen { // which also waits for the last answers
-		f := <-idle
+		f := idle.pop()
 		close(f.due)
+		if f.connection != nil {
+			_ = f.Close()
+		}
 		err = errors.Join(err, f.err)
 		all.times = append(all.times, f.times...)
 		all.failed += f.failed
@@ -66,7 +65,7 @@ func (r *request) open(rate float64, d time.Duration) (all, late, seconds *resul
 }
 
 // sendAll sends each request when it is due, and returns how much later than that.
-func (r *request) sendAll(idle chan *flight, start time.Time, rate float64, d time.Duration) (*result, error) {
+func (r *request) sendAll(idle *stack, start time.Time, rate float64, d time.Duration) (*result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	late := &result{took: d}
@@ -75,9 +74,12 @@ func (r *request) sendAll(idle chan *flight, start time.Time, rate float64, d ti
 	for at := rng.ExpFloat64() / rate; at < d.Seconds(); at += rng.ExpFloat64() / rate {
 		due := start.Add(time.Duration(at * float64(time.Second)))
 		sleepUntil(due)
-		f := <-idle
+		f := idle.pop()
+		if f.err == nil {
+			f.err = f.ready(r, due)
+		}
 		if f.err != nil {
-			idle <- f
+			idle.push(f)
 			break // open reports it
 		}
 		late.times = append(late.times, time.Since(due))
@@ -91,14 +93,15 @@ func (r *request) sendAll(idle chan *flight, start time.Time, rate float64, d ti
 }
 
 // land reads the answers that come on a connection.
-func (f *flight) land(idle chan<- *flight) {
+func (f *flight) land(idle *stack) {
 	for due := range f.due {
 		ok, err := f.answer()
-		f.times, f.sent = append(f.times, time.Since(due)), append(f.sent, due)
+		f.used = time.Now()
+		f.times, f.sent = append(f.times, f.used.Sub(due)), append(f.sent, due)
 		if !ok {
 			f.failed++
 		}
 		f.err = err
-		idle <- f
+		idle.push(f)
 	}
 }

@@ -139,12 +139,12 @@ func (r *result) quantile(q float64) time.Duration {
 	return r.times[min(len(r.times)-1, int(q*float64(len(r.times))))]
 }
 
-// shown returns a quantile as the table has it, "-" if there are no times.
-func (r *result) shown(q float64) string {
+// ms returns a quantile in milliseconds, NaN if there are no times.
+func (r *result) ms(q float64) float64 {
 	if len(r.times) == 0 {
-		return "-"
+		return math.NaN()
 	}
-	return fmt.Sprintf("%.2f ms", float64(r.quantile(q))/float64(time.Millisecond))
+	return in(r.quantile(q), time.Millisecond)
 }
 
 // together runs a worker on each of several connections and puts their results together.
