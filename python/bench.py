@@ -1,7 +1,8 @@
 """Prints what the Python package costs beside the command line, on one machine in one run.
 
     python bench.py latency                     calls: predict of 100 × 136, the binary, a fork
-    python bench.py fit FILE.lwd [--trees 20]   fit of a matrix in memory beside "listwise train" of the file
+    python bench.py fit FILE.lwd                fit of a matrix in memory beside "listwise train" of the file:
+        [--method lambdamart --scorer net --set trees=20]    a method, its scorer and hyperparameters
 
 FILE.lwd is made by "listwise data synth" and "listwise data convert", or any data set of one's own.
 LISTWISE names the program.
@@ -82,9 +83,9 @@ import numpy as np, listwise
 def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read()).group(1))
 
-folder, trees = sys.argv[1], int(sys.argv[2])
+folder, method, scorer, settings = sys.argv[1], sys.argv[2], sys.argv[3], dict(s.split("=") for s in sys.argv[4:])
 X, y, qid = (np.load(f"{folder}/{name}.npy") for name in ("X", "y", "qid"))
-ranker = listwise.Ranker("lambdamart", trees=trees)  # imports scikit-learn, where that is installed
+ranker = listwise.Ranker(method, scorer=scorer or None, **settings)  # imports scikit-learn, where that is installed
 listwise.set_threads(listwise.set_threads(1))  # loads the library
 before, begin, worked = peak(), time.perf_counter(), time.process_time()
 ranker.fit(X, y, qid=qid)
@@ -93,7 +94,7 @@ ranker.save(f"{folder}/python.json")
 """
 
 
-def fit(path, trees, repeats):
+def fit(path, method, scorer, settings, repeats):
     with tempfile.TemporaryDirectory() as folder:
         data = listwise.read(path)
         np.save(f"{folder}/X.npy", data.X)
@@ -103,12 +104,12 @@ def fit(path, trees, repeats):
         del data
         ours, theirs, memory, worked, theirs_worked = [], [], [], [], []
         for _ in range(repeats):
-            out = subprocess.run([sys.executable, "-c", TRAIN, folder, str(trees)], capture_output=True, text=True, check=True).stdout.split()
+            out = subprocess.run([sys.executable, "-c", TRAIN, folder, method, scorer, *settings], capture_output=True, text=True, check=True).stdout.split()
             ours.append(float(out[0]))
             worked.append(float(out[1]))
             memory.append((int(out[3]) - int(out[2])) * 1024)
             begin = time.perf_counter()
-            command = [PROGRAM, "train", "-q", "--no-record", "--method", "lambdamart", "--set", f"trees={trees}", "--train", path, "--model", f"{folder}/program.json"]
+            command = [PROGRAM, "train", "-q", "--no-record", "--method", method, *(["--scorer", scorer] if scorer else []), *(word for s in settings for word in ("--set", s)), "--train", path, "--model", f"{folder}/program.json"]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
             _, status, used = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -116,7 +117,7 @@ def fit(path, trees, repeats):
             theirs.append(time.perf_counter() - begin)
             theirs_worked.append(used.ru_utime + used.ru_stime)
         same = Path(f"{folder}/python.json").read_bytes() == Path(f"{folder}/program.json").read_bytes()
-    print(f"{shape[0]:,} × {shape[1]}, lambdamart of {trees} trees, medians of {repeats}: time, and that of all cores together")
+    print(f"{shape[0]:,} × {shape[1]}, {' '.join(filter(None, [method, scorer, *settings]))}, medians of {repeats}: time, and that of all cores together")
     for name, time_taken, cores in (("fit in Python", ours, worked), ("listwise train", theirs, theirs_worked)):
         print(f"  {name:15} {statistics.median(time_taken):7.2f} s {statistics.median(cores):7.2f} s")
     print(f"  {'ratio':15} {ratio(ours, theirs):7.2f}   {ratio(worked, theirs_worked):7.2f}")
@@ -134,13 +135,15 @@ def main():
     commands.add_parser("latency")
     of_fit = commands.add_parser("fit")
     of_fit.add_argument("file")
-    of_fit.add_argument("--trees", type=int, default=20)
+    of_fit.add_argument("--method", default="lambdamart")
+    of_fit.add_argument("--scorer", default="", help="the method's own if not given")
+    of_fit.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     of_fit.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     if arguments.command == "latency":
         latency()
     else:
-        fit(arguments.file, arguments.trees, arguments.repeats)
+        fit(arguments.file, arguments.method, arguments.scorer, arguments.set, arguments.repeats)
 
 
 if __name__ == "__main__":

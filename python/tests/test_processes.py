@@ -214,8 +214,13 @@ def test_number_of_threads_changes_nothing():
 
 
 def test_omp_num_threads_is_heeded():
-    process = script("import listwise; print(listwise.set_threads(1))", env={**os.environ, "OMP_NUM_THREADS": "1"})
+    process = script("import listwise; print(listwise.set_threads(2))", env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert process.communicate(timeout=60)[0] == "1\n"
+
+
+def test_set_threads_returns_the_number_before_also_when_it_loads_the_library():
+    process = script("import listwise; print(listwise.set_threads(1), listwise.set_threads(3), listwise.set_threads(1))", env={**os.environ, "OMP_NUM_THREADS": "2"})
+    assert process.communicate(timeout=60)[0] == "2 1 3\n"
 
 
 def resident():

@@ -122,8 +122,9 @@ def set_threads(n: int) -> int:
 
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise Error(f"threads: found {n!r}, expected a whole number from 1 on")
+    before = int(library().threads(n))
     _state.threads = n
-    return int(library().threads(n))
+    return before
 
 
 def _load(copies: int) -> Library:
