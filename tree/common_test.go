@@ -48,13 +48,13 @@ func TestHistogramsAreSumsByCode(t *testing.T) {
 			}
 		}
 		got := make([]histogram, m.blocks)
-		w.fill(got, m, 0, m.blocks, rows, packed)
+		w.add(got, m, 0, m.blocks, rows, packed, false)
 		for b := range got {
 			if got[b] != want[b] {
 				t.Fatalf("%d documents: the sums of block %d are not those by definition", docs, b)
 			}
 		}
-		w.remove(got, m, 0, m.blocks, rows, packed)
+		w.add(got, m, 0, m.blocks, rows, packed, true)
 		for b := range got {
 			if got[b] != (histogram{}) {
 				t.Fatalf("%d documents: something is left of block %d without them", docs, b)

@@ -26,7 +26,9 @@ type Grower struct {
 	}
 	leaves    []leaf
 	free      [][]histogram
-	gatherers []gatherer  // a worker each
+	gatherers []gatherer // a worker each
+	stored    []storedReader
+	ahead     ahead
 	searchers [2]searcher // of the node looked at and its sibling
 	splits    []split     // by slot, of the node looked at
 	second    []split     // likewise, of its sibling
@@ -97,12 +99,14 @@ func (g *Grower) Grow(lambda, second []float64, rows []uint32) *Tree {
 		}
 		l := &g.leaves[at]
 		g.restore(l)
-		codes := g.read(l, l.best.slot)
+		codes := g.readToDivide(l, len(g.leaves)+1 < g.Leaves && (g.Depth == 0 || l.depth+1 < g.Depth))
 		if !l.counted && !g.enough(l, codes) {
+			g.dropAhead()
 			g.chooseAnew(l)
 			continue
 		}
 		g.searchBoth(g.divide(at, codes))
+		g.dropAhead()
 		g.thin()
 	}
 	for i := range g.leaves {
@@ -160,8 +164,7 @@ func (g *Grower) begin(lambda, second []float64, rows []uint32) {
 	top := &g.leaves[0]
 	top.sums = g.take()
 	g.searchers[0] = g.searcher(top)
-	g.blocks(top.to, func(w *gatherer, from, to int) {
-		w.fill(top.sums, g.matrix, from, to, g.index, g.packed)
+	g.fill(top, func(from, to int) {
 		if g.Growth != Symmetric {
 			g.search(&g.searchers[0], from, to, top.sums, g.splits)
 		}
@@ -233,10 +236,8 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 		g.searchLarger(smaller, larger)
 		return
 	}
-	smaller.sums = g.take()
 	g.searchers = [2]searcher{g.searcher(smaller), g.searcher(larger)}
-	g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) {
-		g.part(w, smaller, larger, from, to)
+	g.part(smaller, larger, func(from, to int) {
 		g.search(&g.searchers[0], from, to, smaller.sums, g.splits)
 		g.search(&g.searchers[1], from, to, larger.sums, g.second)
 	})
@@ -248,10 +249,13 @@ func (g *Grower) searchBoth(parent, smaller, larger *leaf) {
 // whose documents are taken from the histograms one by one.
 func (g *Grower) searchLarger(smaller, larger *leaf) {
 	g.searchers[1] = g.searcher(larger)
-	g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) {
-		w.remove(larger.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed)
-		g.search(&g.searchers[1], from, to, larger.sums, g.second)
-	})
+	search := func(from, to int) { g.search(&g.searchers[1], from, to, larger.sums, g.second) }
+	if g.takeAhead(larger, smaller) {
+		g.release(smaller)
+		g.blocks(larger.to-larger.from, func(_ *gatherer, from, to int) { search(from, to) })
+	} else {
+		g.add(larger.sums, smaller, true, search)
+	}
 	g.choose(larger, g.second)
 }
 
@@ -261,13 +265,40 @@ func (g *Grower) divisible(l *leaf) bool {
 	return l.to-l.from >= 2*g.LeafDocuments && curvature*(1+1e-9) >= 2*g.LeafCurvature
 }
 
-// part fills the histograms of the smaller sibling, and takes them from those of the larger one,
-// which are the parent's.
-func (g *Grower) part(w *gatherer, smaller, larger *leaf, from, to int) {
-	w.fill(smaller.sums, g.matrix, from, to, g.index[smaller.from:smaller.to], g.packed)
-	for b := from; b < to; b++ {
-		larger.sums[b].less(&smaller.sums[b])
+// part gives the smaller sibling histograms, and takes them from those of the larger one,
+// which are the parent's; then is called for all blocks, from one up to another.
+func (g *Grower) part(smaller, larger *leaf, then func(from, to int)) {
+	if g.takeAhead(larger, smaller) {
+		g.blocks(larger.to-larger.from, func(_ *gatherer, from, to int) { then(from, to) })
+		return
 	}
+	smaller.sums = g.take()
+	g.fill(smaller, func(from, to int) {
+		for b := from; b < to; b++ {
+			larger.sums[b].less(&smaller.sums[b])
+		}
+		then(from, to)
+	})
+}
+
+// fill sets the histograms of a leaf.
+func (g *Grower) fill(l *leaf, then func(from, to int)) {
+	clear(l.sums)
+	g.add(l.sums, l, false, then)
+}
+
+// add adds the sums of a leaf's documents to histograms, or takes them away.
+func (g *Grower) add(h []histogram, of *leaf, minus bool, then func(from, to int)) {
+	rows := g.index[of.from:of.to]
+	if g.matrix.file != nil {
+		g.addStored(h, rows, minus)
+		g.blocks(len(rows), func(_ *gatherer, from, to int) { then(from, to) })
+		return
+	}
+	g.blocks(len(rows), func(w *gatherer, from, to int) {
+		w.add(h, g.matrix, from, to, rows, g.packed, minus)
+		then(from, to)
+	})
 }
 
 // blocks runs do for all blocks of features, from one up to another, side by side if that is
@@ -361,9 +392,7 @@ func (g *Grower) restore(l *leaf) {
 		return
 	}
 	l.sums = g.take()
-	g.blocks(l.to-l.from, func(w *gatherer, from, to int) {
-		w.fill(l.sums, g.matrix, from, to, g.index[l.from:l.to], g.packed)
-	})
+	g.fill(l, func(int, int) {})
 }
 
 // release gives back a leaf's histograms.

@@ -53,6 +53,11 @@ type gatherer struct {
 // add adds the sums of documents with the given rows, which packed has by row, to the histograms
 // of blocks from one up to another, or takes them away.
 func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums, minus bool) {
+	w.addWords(h, m, m.words, from, to, rows, packed, minus)
+}
+
+// addWords is add for rows of a part of the matrix, of which words and packed are.
+func (w *gatherer) addWords(h []histogram, m *Matrix, matrix []uint64, from, to int, rows []uint32, packed []sums, minus bool) {
 	if need := (to - from) * (part + padding); len(w.words) < need {
 		w.words = make([]uint64, need)
 	}
@@ -67,7 +72,7 @@ func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, pa
 				values[i] = -v
 			}
 		}
-		kernel.Columns(w.words, part+padding, m.words[from:], m.blocks, to-from, rows[:n])
+		kernel.Columns(w.words, part+padding, matrix[from:], m.blocks, to-from, rows[:n])
 		for b := from; b < to; b++ {
 			at := (b - from) * (part + padding)
 			if c := m.common[b]; c.use {
@@ -78,15 +83,4 @@ func (w *gatherer) add(h []histogram, m *Matrix, from, to int, rows []uint32, pa
 		}
 		rows = rows[n:]
 	}
-}
-
-// fill sets the histograms to the sums of documents.
-func (w *gatherer) fill(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums) {
-	clear(h[from:to])
-	w.add(h, m, from, to, rows, packed, false)
-}
-
-// remove subtracts the sums of documents.
-func (w *gatherer) remove(h []histogram, m *Matrix, from, to int, rows []uint32, packed []sums) {
-	w.add(h, m, from, to, rows, packed, true)
 }

@@ -4,20 +4,29 @@ import "github.com/listwise/listwise/internal/parallel"
 
 // read puts the codes of a leaf's documents in a slot into the spare memory, in their order.
 func (g *Grower) read(l *leaf, slot int) []uint8 {
-	docs := l.to - l.from
-	if cap(g.spare.codes) < docs {
-		g.spare.codes = make([]uint8, docs)
+	codes, index := g.codesOf(l)
+	if g.matrix.file != nil {
+		g.readStored(codes, index, slot)
+		return codes
 	}
-	codes, index := g.spare.codes[:docs], g.index[l.from:l.to]
 	words, shift := g.matrix.column(slot)
 	stride := g.matrix.blocks
-	parallel.For(chunks(docs), g.Workers, func(_, c int) {
+	parallel.For(chunks(len(index)), g.Workers, func(_, c int) {
 		dst, rows := chunkOf(codes, c), chunkOf(index, c)
 		for i, row := range rows { // many reads from memory under way at a time
 			dst[i] = uint8(words[int(row)*stride] >> shift)
 		}
 	})
 	return codes
+}
+
+// codesOf returns the spare memory for a leaf's codes, and its documents.
+func (g *Grower) codesOf(l *leaf) (codes []uint8, index []uint32) {
+	docs := l.to - l.from
+	if cap(g.spare.codes) < docs {
+		g.spare.codes = make([]uint8, docs)
+	}
+	return g.spare.codes[:docs], g.index[l.from:l.to]
 }
 
 // goesLeft has 1 for the codes that a split sends left.

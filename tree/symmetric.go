@@ -157,12 +157,12 @@ func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
 			continue
 		}
 		g.leaves[at].best = *by
-		parent, smaller, larger := g.divide(at, g.read(&g.leaves[at], by.slot))
+		parent, smaller, larger := g.divide(at, g.readToDivide(&g.leaves[at], another))
 		if !another {
 			g.release(parent)
 			continue
 		}
-		larger.sums, smaller.sums = parent.sums, g.take()
-		g.blocks(smaller.to-smaller.from, func(w *gatherer, from, to int) { g.part(w, smaller, larger, from, to) })
+		larger.sums = parent.sums
+		g.part(smaller, larger, func(int, int) {})
 	}
 }

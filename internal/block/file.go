@@ -70,6 +70,17 @@ func (m *File) ReadAt(b []byte, offset int64) error {
 	return m.complete(n, b, offset, err)
 }
 
+// WordsAt reads so many words from an offset that is a multiple of 8, as ReadAt does, into memory that has room for
+// them and twice what Direct returned, and is [Aligned]. The words are a part of that memory.
+func (m *File) WordsAt(memory []byte, offset int64, n int) ([]uint64, error) {
+	align := int64(max(m.align, 1))
+	from, to := offset/align*align, (offset+int64(8*n)+align-1)/align*align
+	if err := m.ReadAt(memory[:to-from], from); err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(memory[offset-from:]))), n), nil
+}
+
 // complete returns an error if so many bytes are fewer than were to be read.
 func (m *File) complete(n int, b []byte, offset int64, err error) error {
 	if want := min(int64(len(b)), m.info.Size()-offset); int64(n) >= want {
