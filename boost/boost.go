@@ -14,6 +14,7 @@ import (
 	"errors"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/scorer"
@@ -78,8 +79,8 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 	n := len(a.rows)
 	s := sum{
 		documents: a,
-		scores:    make([]float64, n),
-		potential: make([]float64, n),
+		scores:    block.NewNumbers(n),
+		potential: block.NewNumbers(n),
 		above:     make([]bool, n),
 		buffers:   make([][]float64, parallel.Workers(o.Workers, len(a.queries))),
 	}

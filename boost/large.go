@@ -65,7 +65,7 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 	s := &largeSearch{
 		data: d, rows: rows, up: o.Up, workers: o.Workers,
 		columns: make([]largeColumn, d.Features), words: block.NewWords(groups * n),
-		potential: slices.Clone(potential), sums: make([]uint64, n), fresh: true,
+		potential: cloned(potential), sums: block.NewWords(n), fresh: true,
 	}
 	sorters := make([]sorter, parallel.Workers(o.Workers, groups))
 	loaded := make([][]uint32, len(sorters))
@@ -87,6 +87,13 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 	return s
 }
 
+// cloned returns a copy in large pages.
+func cloned(x []float64) []float64 {
+	y := block.NewNumbers(len(x))
+	copy(y, x)
+	return y
+}
+
 // begin chooses the bins of a group's columns and searches them.
 func (s *largeSearch) begin(group int, loaded []uint32, sort *sorter, cuts int) {
 	n, from := len(s.rows), group*groupColumns
@@ -99,26 +106,27 @@ func (s *largeSearch) begin(group int, loaded []uint32, sort *sorter, cuts int) 
 	}
 	words := s.words[group*n : (group+1)*n]
 	for f := from; f < to; f++ {
-		s.beginColumn(f, loaded[(f-from)*n:(f-from+1)*n], words, sort, cuts)
+		column := loaded[(f-from)*n : (f-from+1)*n]
+		s.beginColumn(f, column, column, words, sort, cuts)
 	}
 }
 
-// beginColumn chooses the bins of a column, given the bits of its values, in whose place it puts the order, and
-// searches it. It returns false, and does nothing, if all values are the same.
-func (s *largeSearch) beginColumn(f int, order []uint32, words []uint64, sort *sorter, cuts int) bool {
-	c, sorted := &s.columns[f], sort.sort(order, nil)
-	low, high := math.Float32frombits(order[uint32(sorted[0])]), math.Float32frombits(order[uint32(sorted[len(sorted)-1])])
-	if low == high {
+// beginColumn chooses the bins of a column, given the bits of its values, sets order to its order, and
+// searches it. It returns false, and sets nothing, if all values are the same. Memory is as for sorter.sort.
+func (s *largeSearch) beginColumn(f int, order, values []uint32, words []uint64, sort *sorter, cuts int) bool {
+	c := &s.columns[f]
+	least, greatest := toKeys(values, nil)
+	if least == greatest {
 		return false
 	}
 	c.varies, c.ceiling = true, math.Inf(1)
-	if cuts > 0 && different(sorted) > cuts+1 {
-		c.cuts = spaced(low, high, cuts)
-		sorted = sort.sort(order, c.cuts)
+	sort.sort(order, values)
+	if cuts > 0 && runs(order) > cuts+1 {
+		c.cuts = spaced(kernel.OfAscendingKey(least), kernel.OfAscendingKey(greatest), cuts)
+		sort.resort(order, values, c.cuts)
 	}
-	putOrder(order, sorted)
 	c.choose(order)
-	c.code(order, words, 8*(f%groupColumns))
+	c.code(order, words, f%groupColumns)
 	s.search(f, order, s.potential)
 	return true
 }
@@ -219,13 +227,14 @@ func (s *largeSearch) order(f int) []uint32 {
 	switch {
 	case there:
 	case s.stored != nil:
-		block.ReadTemporary(s.stored.file, order, s.stored.column(f))
+		block.ReadTemporary(s.stored.file, whole(order), s.stored.column(f))
 	default:
 		x, width := s.data.X()[f:], s.data.Features
 		for i, row := range s.rows {
 			order[i] = math.Float32bits(x[row*width])
 		}
-		putOrder(order, s.sorter.sort(order, s.columns[f].cuts))
+		toKeys(order, s.columns[f].cuts)
+		s.sorter.sort(order, order)
 	}
 	return order
 }
@@ -277,15 +286,18 @@ func (s *largeSearch) stump(c candidate) scorer.Stump {
 // bound sets the columns' ceilings, and returns a number that the best edge is not below.
 func (s *largeSearch) bound(potential []float64) (least float64) {
 	u := s.addends(potential)
-	groups := groupsOf(len(s.columns))
-	bins := make([]groupBins, parallel.Workers(s.workers, groups))
-	parts := make([][]uint64, len(bins))
-	parallel.For(groups, s.workers, func(worker, g int) {
+	groups, workers := groupsOf(len(s.columns)), parallel.Workers(s.workers, groupsOf(len(s.columns)))
+	if s.words == nil {
+		workers *= 2 // some compute while others wait for the disk
+	}
+	bins := make([]groupBins, workers)
+	parts := make([][]uint64, workers)
+	parallel.For(groups, workers, func(worker, g int) {
 		sums := &bins[worker]
 		*sums = groupBins{}
 		if s.words == nil {
 			if parts[worker] == nil {
-				parts[worker] = make([]uint64, storedPart)
+				parts[worker] = block.NewWords(padded(storedPart))[:storedPart]
 			}
 			s.addStored(sums, g, parts[worker])
 		} else {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/kernel"
 )
 
@@ -47,11 +48,12 @@ func (c *largeColumn) choose(order []uint32) {
 	}
 }
 
-// code puts the codes into words at a shift.
-func (c *largeColumn) code(order []uint32, words []uint64, shift int) {
+// code puts the codes into a byte of the documents' words.
+func (c *largeColumn) code(order []uint32, words []uint64, at int) {
+	bytes := block.Lane(words, at)
 	for code, n := range c.docs[:c.codes] {
 		for _, doc := range order[:n] {
-			words[doc&^first] |= uint64(code) << shift
+			bytes[8*int(doc&^first)] = uint8(code)
 		}
 		order = order[n:]
 	}
@@ -157,56 +159,97 @@ func interval(cuts []float32, v float32) int {
 	return below
 }
 
-// sorter sorts columns, in memory of its own.
+// sorter sorts columns, in memory of its own: 16 bytes a document.
 type sorter struct{ keys, spare []uint64 }
 
-// sort returns the documents by value, given the bits of these, and those of equal value in order:
-// a key of the value in the upper half, the document in the lower. With cuts the key is the
-// number of these below the value. The result is valid until the next call.
-func (s *sorter) sort(values []uint32, cuts []float32) []uint64 {
-	const digitBits, digits, passes = 11, 1 << 11, 3
-	if len(s.keys) != len(values) {
-		s.keys, s.spare = make([]uint64, len(values)), make([]uint64, len(values))
+// Digits of keys.
+const (
+	digitBits = 11
+	digits    = 1 << digitBits
+)
+
+// room returns memory for the values of a column of n documents and for its order, as sort takes them. They are the
+// sorter's own.
+func (s *sorter) room(n int) (values, order []uint32) {
+	if len(s.keys) != n {
+		s.keys, s.spare = block.NewWords(padded(n))[:n], block.NewWords(padded(n))[:n]
 	}
-	var counts [passes][digits]uint32
+	return block.Halves(s.spare[:padded(n)])[:n], block.Halves(s.keys[:padded(n)])[:n]
+}
+
+// toKeys puts keys that ascend with the values, or the numbers of the thresholds below them, in place of the values'
+// bits, and returns the least and the greatest.
+func toKeys(values []uint32, cuts []float32) (least, greatest uint32) {
+	least = math.MaxUint32
 	for i, bits := range values {
 		v := math.Float32frombits(bits)
 		key := kernel.AscendingKey(v)
 		if cuts != nil {
 			key = uint32(interval(cuts, v))
 		}
-		s.keys[i] = uint64(key)<<32 | uint64(uint32(i))
+		values[i] = key
+		least, greatest = min(least, key), max(greatest, key)
+	}
+	return least, greatest
+}
+
+// sort sets order to the documents by key, those of equal keys in order. The memory of the keys may be that of
+// the order; it, and that of room, is overwritten.
+func (s *sorter) sort(order, keys []uint32) {
+	s.room(len(keys))
+	var counts [3][digits]uint32
+	for _, key := range keys {
 		counts[0][key%digits]++
 		counts[1][key>>digitBits%digits]++
 		counts[2][key>>(2*digitBits)]++
 	}
-	for pass := range passes {
-		shift, starts, at := 32+pass*digitBits, &counts[pass], uint32(0)
-		if starts[s.keys[0]>>shift%digits] == uint32(len(values)) {
-			continue
+	for pass := range counts {
+		at := uint32(0)
+		for d, n := range counts[pass] {
+			counts[pass][d], at = at, at+n
 		}
-		for d, n := range starts {
-			starts[d], at = at, at+n
-		}
-		for _, key := range s.keys {
-			d := key >> shift % digits
-			s.spare[starts[d]] = key
-			starts[d]++
-		}
-		s.keys, s.spare = s.spare, s.keys
 	}
-	return s.keys
+	starts := &counts[0]
+	for i, key := range keys {
+		d := key % digits
+		s.keys[starts[d]] = uint64(key)<<32 | uint64(uint32(i))
+		starts[d]++
+	}
+	starts = &counts[1]
+	for _, key := range s.keys {
+		d := key >> (32 + digitBits) % digits
+		s.spare[starts[d]] = key
+		starts[d]++
+	}
+	s.finish(order, &counts[2])
 }
 
-// different returns the number of different keys.
-func different(sorted []uint64) int {
-	n := 1
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i]>>32 != sorted[i-1]>>32 {
-			n++
-		}
+// finish is sort's last pass. Before a document of a key come, of those with the same highest digit, the documents of
+// lesser keys and then those of the same, so that the one before says whether it is the first of a run.
+func (s *sorter) finish(order []uint32, starts *[digits]uint32) {
+	var before [digits]uint64
+	for d := range before {
+		before[d] = math.MaxUint64 // the key of no number
 	}
-	return n
+	for _, key := range s.spare {
+		d := key >> (32 + 2*digitBits) % digits
+		doc := uint32(key)
+		if (key^before[d])>>32 != 0 {
+			doc |= first
+		}
+		before[d] = key
+		order[starts[d]] = doc
+		starts[d]++
+	}
+}
+
+// resort is sort, after sort, by the numbers of the thresholds below the values.
+func (s *sorter) resort(order, keys []uint32, cuts []float32) {
+	for _, key := range s.spare {
+		order[uint32(key)] = uint32(interval(cuts, kernel.OfAscendingKey(uint32(key>>32))))
+	}
+	copy(keys, order)
+	s.sort(order, keys)
 }
 
 // putOrder keeps the documents of sorted keys.

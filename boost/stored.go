@@ -1,6 +1,7 @@
 package boost
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -33,12 +34,21 @@ type layout struct {
 
 // storedBytes returns the size of the file.
 func storedBytes(docs, features int, words bool) int64 {
-	bytes := 4 * int64(docs) * int64(features)
+	bytes := 4 * int64(padded(docs)) * int64(features)
 	if words {
-		bytes += 8 * int64(docs) * int64(groupsOf(features))
+		bytes += 8 * int64(padded(docs)) * int64(groupsOf(features))
 	}
 	return bytes
 }
+
+// pageDocs is the number of documents whose values fill a page.
+var pageDocs = block.Page / 4
+
+// padded returns the number of documents that a column has room for, so that each begins with a page.
+func padded(docs int) int { return (docs + pageDocs - 1) / pageDocs * pageDocs }
+
+// whole returns a column with the room behind it, as it is read and written.
+func whole(column []uint32) []uint32 { return column[:padded(len(column))] }
 
 // newStored reads the data once, in parts whose values take at most so many bytes of memory or those of
 // the longest query.
@@ -52,6 +62,7 @@ func newStored(d *dataset.Dataset, l layout, words bool, part int, o Options) (s
 	if err != nil {
 		return nil, err
 	}
+	file.Direct()
 	defer func() {
 		if err != nil {
 			_ = file.Close() // the error is told
@@ -63,41 +74,27 @@ func newStored(d *dataset.Dataset, l layout, words bool, part int, o Options) (s
 	for w := range readers {
 		readers[w] = d.ReaderOf(l.numbers)
 	}
-	var buffer []float32
+	w := newPartWriter(s, &l, part)
+	defer func() { err = cmp.Or(err, w.close()) }()
 	for from := 0; from < len(l.numbers); {
-		to := from + 1
-		for to < len(l.numbers) && 4*(l.starts[to+1]-l.starts[from])*d.Features <= part {
-			to++
-		}
-		n := l.starts[to] - l.starts[from]
-		buffer = slices.Grow(buffer[:0], n*d.Features)[:n*d.Features]
+		to := w.fits(from)
 		parallel.For(to-from, o.Workers, func(worker, i int) {
-			l.transpose(buffer, n, from, from+i, readers[worker].At(from+i), &d.Queries[l.numbers[from+i]], d.Features)
+			w.put(from+i, readers[worker].At(from+i), &d.Queries[l.numbers[from+i]])
 		})
-		parallel.For(d.Features, o.Workers, func(_, f int) {
-			block.WriteTemporary(file, buffer[f*n:(f+1)*n], s.column(f)+4*int64(l.starts[from]))
-		})
+		if err := w.write(to); err != nil {
+			return nil, err
+		}
 		from = to
 	}
 	return s, nil
 }
 
-// transpose puts the values of a query into columns of n documents, the first those of query from.
-func (l *layout) transpose(columns []float32, n, from, i int, x []float32, q *dataset.Query, features int) {
-	for doc := l.starts[i]; doc < l.starts[i+1]; doc++ {
-		row, at := l.rows[doc]-q.Start, doc-l.starts[from]
-		for f, v := range x[row*features : (row+1)*features] {
-			columns[f*n+at] = v
-		}
-	}
-}
-
 // column returns where a column begins.
-func (s *stored) column(f int) int64 { return 4 * int64(s.docs) * int64(f) }
+func (s *stored) column(f int) int64 { return 4 * int64(padded(s.docs)) * int64(f) }
 
 // words returns where the words of a group begin.
 func (s *stored) words(group int) int64 {
-	return s.column(s.features) + 8*int64(s.docs)*int64(group)
+	return s.column(s.features) + 8*int64(padded(s.docs))*int64(group)
 }
 
 // value reads one value from the data.
@@ -114,39 +111,43 @@ type plan struct {
 	words   bool // are in the file
 	workers int  // that sort columns
 	orders  int  // that are kept
-	part    int  // bytes of values that are read before they are written
+	part    int  // bytes of values that are held when these are put into columns
 }
+
+// Bytes a document that a search takes, beside what it holds all the time: of its row, score, potential, that
+// of the search and its addends, and the side of the threshold.
+const (
+	heldBytes  = 5*8 + 1
+	sortBytes  = 16 // of a worker that sorts
+	orderBytes = 4  // of an order that is kept
+	wordBytes  = 8  // of a group
+)
 
 // planStored returns the plan for the memory there is, or an error that says what would be needed.
 func planStored(a *arrangement, features int, o Options) (plan, error) {
-	const most = 64 << 20
-	n := float64(len(a.rows))
-	p := plan{workers: parallel.Workers(o.Workers, groupsOf(features)), orders: keptOrders, part: most}
+	const most = 128 << 20
+	n := float64(padded(len(a.rows)))
+	p := plan{workers: parallel.Workers(o.Workers, features), orders: keptOrders, part: most}
 	if o.Memory <= 0 {
 		return p, nil
 	}
-	// By document: row, score, potential, that of the search, its addends, and the side of the threshold.
-	held := float64(float64(5*8+1)*n) + float64(200*float64(len(a.queries)))
+	held := float64(heldBytes*n) + float64(200*float64(len(a.queries)))
 	if a.weights != nil {
 		held += float64(16 * n)
 	}
-	const order, sort, word = 4, 16, 8
 	left := float64(o.Memory) - held
-	longest := 4 * float64(a.longest) * float64(features)
-	inMemory := float64(word * n * float64(groupsOf(features)))
-	if p.words = left < inMemory+max(longest, float64((order+sort)*n)); !p.words {
+	longest := float64(2 * 4 * float64(padded(a.longest)+pageDocs) * float64(features)) // see partWriter
+	inMemory := float64(wordBytes * n * float64(groupsOf(features)))
+	need := max(longest, float64(sortBytes*n))
+	if p.words = left < inMemory+need; !p.words {
 		left -= inMemory
 	}
-	each := float64((order + sort) * n)
-	if p.words {
-		each += float64(word * n)
-	}
-	if need := max(each, longest); left < need {
+	if left < need {
 		return p, fmt.Errorf("found %d documents × %d features that are read from a file, of which boosting holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
 			len(a.rows), features, (held+need)/1e9, float64(o.Memory)/1e9)
 	}
-	p.workers = max(1, min(p.workers, int(left/each)))
-	p.orders = max(1, min(keptOrders, int(left/(order*n))))
+	p.workers = max(1, min(p.workers, int(left/(sortBytes*n))))
+	p.orders = max(1, min(keptOrders, int(left/(orderBytes*n))))
 	p.part = int(min(most, left))
 	return p, nil
 }
@@ -177,52 +178,68 @@ func newStreamedSearch(d *dataset.Dataset, a *arrangement, o Options, potential 
 	defer block.Guard(&err)()
 	s = &largeSearch{
 		data: d, rows: a.rows, up: o.Up, workers: o.Workers, stored: file,
-		columns: make([]largeColumn, d.Features), potential: slices.Clone(potential), fresh: true,
+		columns: make([]largeColumn, d.Features), potential: cloned(potential), fresh: true,
 	}
 	s.beginStored(p, o.Cuts)
-	s.sums = make([]uint64, len(a.rows))
 	return s, nil
 }
 
-// beginStored is begin for all groups of streamed data.
+// beginStored is begin for all groups of streamed data. Words that are in the file are put together in the memory of
+// what documents add, and the memory of the sorters is that of the orders afterwards.
 func (s *largeSearch) beginStored(p plan, cuts int) {
-	n, groups := len(s.rows), groupsOf(s.data.Features)
+	n, features := len(s.rows), s.data.Features
+	s.sums = block.NewWords(padded(n))[:n]
+	sorters := make([]sorter, p.workers)
 	if !p.words {
-		s.words = block.NewWords(groups * n)
+		s.words = block.NewWords(groupsOf(features) * n)
+		s.beginColumns(0, features, s.words, sorters, cuts)
+	} else {
+		for g := range groupsOf(features) {
+			clear(s.sums)
+			s.beginColumns(g*groupColumns, min((g+1)*groupColumns, features), s.sums, sorters, cuts)
+			s.stored.writeWords(g, s.sums, p.workers)
+		}
 	}
-	sorters, orders, words := make([]sorter, p.workers), make([][]uint32, p.workers), make([][]uint64, p.workers)
-	parallel.For(groups, p.workers, func(worker, g int) {
-		if orders[worker] == nil {
-			orders[worker] = make([]uint32, n)
-			if p.words {
-				words[worker] = make([]uint64, n)
-			}
-		}
-		of := words[worker]
-		if p.words {
-			clear(of)
-		} else {
-			of = s.words[g*n : (g+1)*n]
-		}
-		order := orders[worker]
-		for f := g * groupColumns; f < min((g+1)*groupColumns, s.data.Features); f++ {
-			block.ReadTemporary(s.stored.file, order, s.stored.column(f))
-			if s.beginColumn(f, order, of, &sorters[worker], cuts) {
-				block.WriteTemporary(s.stored.file, order, s.stored.column(f))
-			}
-		}
-		if p.words {
-			block.WriteTemporary(s.stored.file, of, s.stored.words(g))
-		}
-	})
-	for _, memory := range orders[:min(p.orders, len(orders))] {
-		if memory != nil {
-			s.orders.add(memory)
+	for i := range sorters {
+		if sorters[i].keys != nil {
+			s.keepOrders(block.Halves(sorters[i].keys[:padded(n)]), p.orders)
+			s.keepOrders(block.Halves(sorters[i].spare[:padded(n)]), p.orders)
 		}
 	}
 	for len(s.orders.slots) < p.orders {
-		s.orders.add(make([]uint32, n))
+		s.orders.add(make([]uint32, padded(n))[:n])
 	}
+}
+
+// beginColumns is beginColumn for some columns, given the words of their groups.
+func (s *largeSearch) beginColumns(from, to int, words []uint64, sorters []sorter, cuts int) {
+	n, base := len(s.rows), from/groupColumns
+	parallel.For(to-from, len(sorters), func(worker, i int) {
+		f, sort := from+i, &sorters[worker]
+		of := words[(f/groupColumns-base)*n:][:n]
+		values, order := sort.room(n)
+		block.ReadTemporary(s.stored.file, whole(values), s.stored.column(f))
+		if s.beginColumn(f, order, values, of, sort, cuts) {
+			block.WriteTemporary(s.stored.file, whole(order), s.stored.column(f))
+		}
+	})
+}
+
+// keepOrders adds memory of orders, if they are not enough.
+func (s *largeSearch) keepOrders(memory []uint32, most int) {
+	for n := len(s.rows); len(memory) > 0 && len(s.orders.slots) < most; memory = memory[padded(n):] {
+		s.orders.add(memory[:n])
+	}
+}
+
+// writeWords writes those of a group.
+func (s *stored) writeWords(group int, words []uint64, workers int) {
+	words = words[:padded(len(words))]
+	parts := (len(words) + storedPart - 1) / storedPart
+	parallel.For(parts, workers, func(_, i int) {
+		from := i * storedPart
+		block.WriteTemporary(s.file, words[from:min(from+storedPart, len(words))], s.words(group)+8*int64(from))
+	})
 }
 
 // lookStored looks at the marked bins of a column whose order is in the file.
@@ -241,9 +258,9 @@ func (s *largeSearch) lookStored(f int, marks *[256]bool, potential []float64) {
 // addStored is groupBins.add of a group whose words are in the file, read in parts by the given memory.
 func (s *largeSearch) addStored(bins *groupBins, group int, part []uint64) {
 	for from := 0; from < len(s.rows); from += len(part) {
-		words := part[:min(len(part), len(s.rows)-from)]
-		block.ReadTemporary(s.stored.file, words, s.stored.words(group)+8*int64(from))
-		bins.add(words, s.sums[from:])
+		n := min(len(part), len(s.rows)-from)
+		block.ReadTemporary(s.stored.file, part[:padded(n)], s.stored.words(group)+8*int64(from))
+		bins.add(part[:n], s.sums[from:])
 	}
 }
 
@@ -268,7 +285,7 @@ func NewColumns(d *dataset.Dataset, o Options) (*Columns, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Columns{stored: s, values: make([]float32, d.Docs()), last: math.MinInt}, nil
+	return &Columns{stored: s, values: block.New(padded(d.Docs())), last: math.MinInt}, nil
 }
 
 // Of returns a feature of all documents, valid until the next call. If reading fails it panics with a value
@@ -278,7 +295,7 @@ func (c *Columns) Of(feature int) []float32 {
 		block.ReadTemporary(c.stored.file, c.values, c.stored.column(feature))
 		c.last = feature
 	}
-	return c.values
+	return c.values[:c.stored.docs]
 }
 
 // Close removes the file.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -58,7 +59,8 @@ func TestStoredSearch(t *testing.T) {
 	d := wide(t, manyValues(t, 3000, 60), 6)
 	setManyDocs(t, 1)
 	defer func(before int) { storedPart = before }(storedPart)
-	storedPart = 1000
+	storedPart = 1024
+	setPageDocs(t, 16)
 	for name, memory := range memoryFor(t, d) {
 		for _, cuts := range []int{0, 300} {
 			for _, workers := range []int{1, 3} {
@@ -90,6 +92,31 @@ func TestStoredSearch(t *testing.T) {
 	}
 }
 
+// setPageDocs sets pageDocs for a test: pages of few documents, which pass through the cache, for data that are few.
+func setPageDocs(t *testing.T, n int) {
+	t.Helper()
+	before := pageDocs
+	t.Cleanup(func() { pageDocs = before })
+	pageDocs = n
+}
+
+// Claim: so are those whose pages are written around the cache, of which the last is not full.
+func TestStoredSearchByPages(t *testing.T) {
+	d := wide(t, manyValues(t, 3000, 60), 2)
+	setManyDocs(t, 1)
+	want, got := newRankBoost(t, d, Options{}, false), newRankBoost(t, streamed(d), Options{Memory: 1 << 30}, false)
+	defer got.Close() //nolint:errcheck // another test's
+	if n := len(got.large.rows); n%pageDocs == 0 || n < 2*pageDocs {
+		t.Fatalf("%d documents do not fill pages and a part of one", n)
+	}
+	for i := range 20 {
+		w, more := want.Next()
+		if g, ok := got.Next(); g != w || ok != more {
+			t.Fatalf("round %d is %+v, %v; want %+v, %v", i+1, g, ok, w, more)
+		}
+	}
+}
+
 // Claim: so are those on few documents with ties and queries without pairs.
 func TestStoredSearchOfFewDocuments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -112,17 +139,17 @@ func TestStoredRefused(t *testing.T) {
 	d := manyValues(t, 3000, 5)
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	read := false
+	var read atomic.Bool
 	whole := d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 {
-		read = true
+		read.Store(true)
 		return append(dst, x...)
 	}})
-	if _, err := NewRankBoost(whole, Options{Memory: 1000}, false); err == nil || !strings.Contains(err.Error(), "raise the limit") || read {
+	if _, err := NewRankBoost(whole, Options{Memory: 1000}, false); err == nil || !strings.Contains(err.Error(), "raise the limit") || read.Load() {
 		t.Errorf("%v, want an error about memory before anything is read", err)
 	}
 	told := ""
 	note := func(sentence string) {
-		if told = sentence; read {
+		if told = sentence; read.Load() {
 			t.Error("the note came after the reading")
 		}
 	}
@@ -165,6 +192,7 @@ func TestColumnsOfData(t *testing.T) {
 
 // Claim: what a plan holds at once is within the memory, counted anew from what the search allocates.
 func TestPlanFits(t *testing.T) {
+	setPageDocs(t, 1)
 	a := arrange(manyValues(t, 3000, 60), false)
 	n := int64(len(a.rows))
 	for _, features := range []int{1, 20, 136} {
@@ -175,15 +203,11 @@ func TestPlanFits(t *testing.T) {
 				continue
 			}
 			plans[p.words]++
-			held, words := 41*n, 8*n*groups
-			if p.words {
-				words = 8 * n * int64(p.workers)
+			held := 41 * n // with the words of a group that are put together
+			if !p.words {
+				held += 8 * n * groups
 			}
-			sorting := held + words + 20*n*int64(p.workers)
-			if p.words {
-				words = 0
-			}
-			if rounds := held + words + 4*n*int64(p.orders); max(sorting, rounds) > memory {
+			if sorting, rounds := held+16*n*int64(p.workers), held+4*n*int64(p.orders); max(sorting, rounds) > memory {
 				t.Fatalf("%d features, memory of %d bytes: %+v takes %d and %d", features, memory, p, sorting, rounds)
 			}
 		}

@@ -20,7 +20,10 @@ func New(n int) []float32 { return zeros[float32](n) }
 // NewWords returns n zeros for words, likewise.
 func NewWords(n int) []uint64 { return zeros[uint64](n) }
 
-func zeros[T float32 | uint64](n int) []T {
+// NewNumbers returns n zeros, likewise: numbers of documents that are looked up in any order.
+func NewNumbers(n int) []float64 { return zeros[float64](n) }
+
+func zeros[T float32 | float64 | uint64](n int) []T {
 	x := make([]T, n)
 	if bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), n*int(unsafe.Sizeof(*new(T)))); len(bytes) >= 4*Huge {
 		AdviseHuge(bytes)

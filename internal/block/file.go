@@ -51,7 +51,7 @@ func Map(f *os.File, info os.FileInfo, name string) *File {
 // returns what offset and length must be multiples of to be read as they are.
 func (m *File) Direct() (align int) {
 	if m.direct == nil && m.file != nil {
-		if m.direct, m.align = direct(m.file); m.direct == nil {
+		if m.direct, m.align = direct(m.file, os.O_RDONLY); m.direct == nil {
 			m.align = 1
 		}
 	}
@@ -89,10 +89,7 @@ func (m *File) complete(n int, b []byte, offset int64, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return m.changed() // it was cut
 	}
-	if at, ok := errors.AsType[*os.PathError](err); ok {
-		err = at.Err // its path is none that anybody knows
-	}
-	return fmt.Errorf("%s: reading %d bytes from byte %d on: %w", m.Name, len(b), offset, err)
+	return fmt.Errorf("%s: reading %d bytes from byte %d on: %w", m.Name, len(b), offset, unnamed(err))
 }
 
 // Aligned returns n bytes whose address is a multiple of align.

@@ -22,11 +22,11 @@ func AdviseSoon(part []byte) {
 	_ = syscall.Madvise(fromPage(part), syscall.MADV_WILLNEED) // advice
 }
 
-// direct opens a file once more, so that what is read does not pass through the system's cache, and
-// returns what offsets, lengths and addresses must be multiples of; nil where the file's system has no
+// direct opens a file once more, to read or also to write, so that its bytes do not pass through the system's cache,
+// and returns what offsets, lengths and addresses must be multiples of; nil where the file's system has no
 // such reading.
-func direct(f *os.File) (again *os.File, align int) {
-	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), os.O_RDONLY|syscall.O_DIRECT, 0)
+func direct(f *os.File, mode int) (again *os.File, align int) {
+	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), mode|syscall.O_DIRECT, 0)
 	if err != nil {
 		return nil, 0
 	}

@@ -89,3 +89,16 @@ func LittleEndian(values []float32) []byte {
 	}
 	return b
 }
+
+// Halves returns words as numbers of half their size, in the same memory.
+func Halves(words []uint64) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
+}
+
+// Lane returns the memory of words from a byte of the first on, counted from the lowest: byte 8·i is that of word i.
+func Lane(words []uint64, at int) []byte {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		at = 7 - at
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))[at:]
+}

@@ -5,14 +5,12 @@ import "math"
 // AscendingKey maps numbers, none of them NaN, to integers in the same order, −0 and 0 to the
 // same.
 func AscendingKey(v float32) uint32 {
-	if v == 0 {
-		v = 0 // drops the sign
-	}
 	b := math.Float32bits(v)
-	if b>>31 == 1 {
-		return ^b
+	key := b ^ (uint32(int32(b)>>31) | 1<<31) // without branches, as signs may be anything
+	if key == 1<<31-1 {
+		key++ // −0
 	}
-	return b | 1<<31
+	return key
 }
 
 // OfAscendingKey is the inverse of AscendingKey.
