@@ -278,7 +278,7 @@ func Concat(sets ...*Dataset) (*Dataset, error) {
 		for i := range d.Queries {
 			q := &d.Queries[i]
 			if other, ok := from[q.ID]; ok {
-				return nil, fmt.Errorf("query %q is in data sets %d and %d, expected every query in one",
+				return nil, fmt.Errorf("query %q is in data set %d and data set %d, expected every query in one",
 					q.ID, other, k+1)
 			}
 			from[q.ID] = k + 1

@@ -115,7 +115,7 @@ func TestConcatRefusesWhatDoesNotFit(t *testing.T) {
 	}{
 		{nil, "no data sets"},
 		{[]*dataset.Dataset{build(t, 2, "a"), build(t, 3, "b")}, "data set 2 has 3 features, expected the 2 of data set 1"},
-		{[]*dataset.Dataset{build(t, 2, "a", "b"), build(t, 2, "c"), build(t, 2, "b")}, `query "b" is in data sets 1 and 3`},
+		{[]*dataset.Dataset{build(t, 2, "a", "b"), build(t, 2, "c"), build(t, 2, "b")}, `query "b" is in data set 1 and data set 3`},
 		{[]*dataset.Dataset{named(build(t, 2, "a"), "x", "y"), named(build(t, 2, "b"), "x", "z")}, `feature 2 is named "z", expected "y"`},
 	} {
 		if _, err := dataset.Concat(c.sets...); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -80,6 +80,9 @@ func openShards(m *shards.Manifest, name string, opts dataset.Options) (*dataset
 		if err := checkShards(m, name, files, opts); err != nil {
 			return err
 		}
+		for _, f := range files {
+			f.NameFeatures(m.Names) // whatever columns, in whatever order, the options want of those that have names
+		}
 		p, err := stream.Join(input.Context(opts), files, opts.Missing)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -203,7 +206,7 @@ func writeShards(ctx context.Context, d *dataset.Dataset, dir, ending string, n 
 	if len(d.Queries) < n {
 		return nil, &dataset.SyntaxError{File: dir, Found: fmt.Sprintf("%d queries", len(d.Queries)), Expected: fmt.Sprintf("%d or more for as many shards", n)}
 	}
-	m := &shards.Manifest{Features: d.Features, Grades: shards.GradesOf(d)}
+	m := &shards.Manifest{Features: d.Features, Names: d.FeatureNames, Grades: shards.GradesOf(d)}
 	from := 0
 	for k := range n {
 		if err := ctx.Err(); err != nil {
@@ -262,7 +265,7 @@ func Index(path string, files []string, opts dataset.Options) (*shards.Manifest,
 		if err != nil {
 			return &JoinError{err}
 		}
-		m.Features = p.Features
+		m.Features, m.Names = p.Features, p.FeatureNames
 		return p.Each(func(part *stream.Part) error {
 			doc := 0
 			for i := range part.Runs {

@@ -35,13 +35,17 @@ const (
 // Manifest describes a data set of several files. Its queries are those of the shards, one
 // shard behind the other.
 type Manifest struct {
-	Format    string  `json:"format"`
-	Version   int     `json:"version"`
-	Queries   int     `json:"queries"`
-	Documents int     `json:"documents"`
-	Features  int     `json:"features"`
-	Grades    Grades  `json:"grades"`
-	Shards    []Shard `json:"shards"`
+	Format    string `json:"format"`
+	Version   int    `json:"version"`
+	Queries   int    `json:"queries"`
+	Documents int    `json:"documents"`
+	Features  int    `json:"features"`
+	Grades    Grades `json:"grades"`
+
+	// Names are those of the features, in the order of the data set, which is not every shard's; nil if there are none.
+	Names []string `json:"names,omitempty"`
+
+	Shards []Shard `json:"shards"`
 
 	path string // of the file it was read from
 }
@@ -172,6 +176,8 @@ func (m *Manifest) check() error {
 		return errors.New("no shards")
 	case m.Features < 1 || m.Features > mostCount:
 		return fmt.Errorf("%d features", m.Features)
+	case m.Names != nil && len(m.Names) != m.Features:
+		return fmt.Errorf("%d names of %d features", len(m.Names), m.Features)
 	case !(m.Grades.Least >= 0) || math.IsInf(m.Grades.Least, 1):
 		return fmt.Errorf("%v as the least positive grade", m.Grades.Least)
 	}

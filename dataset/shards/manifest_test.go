@@ -104,6 +104,7 @@ func TestParseRefuses(t *testing.T) {
 		{"part-1.txt", "part-0.txt", "twice"},
 		{`"queries":3`, `"queries":4`, "4 queries"},
 		{`"version":1`, `"version":2`, "version 2"},
+		{`"version":1`, `"version":1,"names":["bm25"]`, "1 names of 3 features"},
 		{`listwise-shards`, `else`, "format"},
 		{m.Shards[0].SHA256, "abc", "SHA-256"},
 		{`"documents":4`, `"documents":0`, "0 documents"},

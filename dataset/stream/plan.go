@@ -176,7 +176,7 @@ func (p *Plan) join() error {
 		p.Scattered = p.Scattered || s.scattered > 0
 		p.Reordered = len(p.files) == 1 && (p.Scattered || s.shape.Reordered) // of several, no one order is the input's
 		if own, first := s.width(p.Features), p.files[0].width(p.Features); own != first {
-			return fmt.Errorf("data set %d has %d features, expected the %d of data set 1", k+1, own, first)
+			return fmt.Errorf("%s has %d features, expected the %d of %s", s.Name, own, first, p.files[0].Name)
 		}
 		names := s.names(p.Features)
 		if p.FeatureNames == nil {
@@ -184,16 +184,16 @@ func (p *Plan) join() error {
 		}
 		var err error
 		if s.columns, err = dataset.Reordering(p.FeatureNames, names); err != nil {
-			return fmt.Errorf("data set %d: %w", k+1, err)
+			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		if len(p.files) == 1 {
 			break
 		}
 		for _, id := range s.ids {
 			if other, ok := from[id]; ok {
-				return fmt.Errorf("query %q is in data sets %d and %d, expected every query in one", id, other, k+1)
+				return fmt.Errorf("query %q is in %s and %s, expected every query in one", id, p.files[other].Name, s.Name)
 			}
-			from[id] = k + 1
+			from[id] = k
 		}
 	}
 	return nil
@@ -204,7 +204,7 @@ func (p *Plan) joinAttributes(k int, s *Surveyed) error {
 	if k == 0 {
 		p.AttributeNames = s.shape.AttributeNames
 	} else if !slices.Equal(p.AttributeNames, s.shape.AttributeNames) {
-		return fmt.Errorf("data set %d has the attributes %q, expected the %q of data set 1", k+1, s.shape.AttributeNames, p.AttributeNames)
+		return fmt.Errorf("%s has the attributes %q, expected the %q of %s", s.Name, s.shape.AttributeNames, p.AttributeNames, p.files[0].Name)
 	}
 	p.Attributes = append(p.Attributes, s.shape.Attributes...)
 	return nil
@@ -218,12 +218,19 @@ func (s *Surveyed) width(features int) int {
 	return features
 }
 
+// NameFeatures gives the features of a source that has no names of them those of the data set that it is a part of.
+func (s *Surveyed) NameFeatures(features []string) {
+	if s.shape.FeatureNames == nil {
+		s.shape.FeatureNames = features
+	}
+}
+
 // names returns the names of so many features, those that are added named by their numbers.
 func (s *Surveyed) names(features int) []string {
 	if s.shape.FeatureNames == nil {
 		return nil
 	}
-	names := append(make([]string, 0, features), s.shape.FeatureNames...)
+	names := append(make([]string, 0, features), s.shape.FeatureNames[:min(features, len(s.shape.FeatureNames))]...)
 	for j := len(names); j < features; j++ {
 		names = append(names, strconv.Itoa(j+1))
 	}

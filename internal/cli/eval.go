@@ -176,10 +176,14 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 		}
 		f.forModels(&opts, system.Model)
 	}
+	f.widen(&opts)
 	opts.Stream, opts.GradesOnly = true, f.model == "" && f.by == ""
 	test, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return nil, err
+	}
+	if test, err = f.arranged(test, opts.FeatureNames); err != nil {
+		return nil, usageErrorf("%s: %w", f.data, err)
 	}
 	d := &ensemble.Division{Test: test}
 	err = env.during("scoring "+f.data, func() (err error) {

@@ -93,6 +93,7 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	}
 	opts.Table.Ungraded = true
 	f.forModels(&opts, m)
+	f.widen(&opts)
 	opts.Stream = true
 	if opts.Negative == dataset.NegativeError { // grades have no influence
 		opts.Negative = dataset.NegativeZero
@@ -100,6 +101,9 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	d, err := env.openAndWarn(ctx, "data", f.data, opts)
 	if err != nil {
 		return err
+	}
+	if d, err = f.arranged(d, opts.FeatureNames); err != nil {
+		return usageErrorf("%s: %w", f.data, err)
 	}
 	var rows []float64
 	err = env.during("scoring "+f.data, func() (err error) {

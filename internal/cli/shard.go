@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/shards"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/measure"
@@ -22,6 +24,7 @@ import (
 // several machines.
 type oneShard struct {
 	shard int
+	names []string // of the features of all shards, nil if they have none
 	given func(flag string) bool
 }
 
@@ -55,7 +58,40 @@ func (s *oneShard) fileOf(data string) (string, error) {
 	if s.shard >= len(m.Shards) {
 		return "", usageErrorf("--shard: found %d, expected a number from 0 to %d, for %s has %d shards", s.shard, len(m.Shards)-1, data, len(m.Shards))
 	}
+	s.names = m.Names
 	return m.Path(s.shard), m.Verify(s.shard)
+}
+
+// widen makes a shard that has no names of features as wide as all are.
+func (s *oneShard) widen(opts *dataset.Options) {
+	opts.MinFeatures = max(opts.MinFeatures, len(s.names))
+}
+
+// arranged returns a shard with the names of features that it has in all, if others have some, and with features in
+// the order there, if they have names and the model none, so that it knows them by position.
+func (s *oneShard) arranged(d *dataset.Dataset, model []string) (*dataset.Dataset, error) {
+	switch {
+	case s.names == nil:
+		return d, nil
+	case d.FeatureNames == nil:
+		if len(s.names) == d.Features {
+			d.FeatureNames = s.names
+		}
+		return d, nil
+	case model != nil:
+		return d, nil
+	}
+	var order []string // some may have been left out
+	for _, name := range s.names {
+		if slices.Contains(d.FeatureNames, name) {
+			order = append(order, name)
+		}
+	}
+	columns, err := dataset.MatchNames(order, d.FeatureNames, false)
+	if err != nil || columns == nil {
+		return d, err
+	}
+	return d.KeepFeatures(columns), nil
 }
 
 // partFile is what one shard's evaluation leaves: the values of its queries, and of what.
