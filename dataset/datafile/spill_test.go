@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -161,5 +162,54 @@ func TestMoreThanMemoryIsStreamed(t *testing.T) {
 	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v is left", left, err)
+	}
+}
+
+// Claim: between the limits with which data are streamed and those with which they are in memory lies none with which
+// they are refused, as what reading takes beside the features may be too much where these are not.
+func TestNoLimitBetweenIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	text := datatest.MSLRLike(nil, datatest.Rand(), 40, 100)
+	source := filepath.Join(dir, "in.txt")
+	if err := os.WriteFile(source, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want, err := Open(source, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix := 4 * int64(want.Docs()) * int64(want.Features)
+	for _, name := range []string{"in.txt", "in.csv", "in.jsonl", "in.parquet"} {
+		path := filepath.Join(dir, name)
+		if name != "in.txt" {
+			if _, err := Convert(Conversion{Inputs: []string{source}, Out: path}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		streamed := 0
+		for limit := matrix / 2; limit < 4*matrix; limit += matrix / 6 {
+			d, err := Open(path, dataset.Options{MaxBytes: limit, Stream: true})
+			if errors.Is(err, dataset.ErrTooLarge) && streamed == 0 {
+				continue // not even what reading takes
+			}
+			if err != nil {
+				t.Errorf("%s of %d bytes of features, limit of %d: %v", name, matrix, limit, err)
+				continue
+			}
+			if d.Streamed() {
+				streamed++
+				d = loaded(t, d)
+			}
+			if problem := datatest.SameDocuments(d, want); problem != "" {
+				t.Errorf("%s, limit of %d: %s", name, limit, problem)
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if streamed == 0 {
+			t.Errorf("%s: no limit made it be streamed", name)
+		}
 	}
 }

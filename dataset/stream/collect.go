@@ -25,9 +25,12 @@ func Collect(ctx context.Context, f File, missing dataset.Missing) (*dataset.Dat
 
 // Collect makes a data set of all documents of a plan, in memory, which is counted.
 func (p *Plan) Collect(mem *input.Memory) (*dataset.Dataset, error) {
+	before := mem.Taken()
 	if err := p.take(mem); err != nil {
+		mem.Give(mem.Taken() - before)
 		return nil, err
 	}
+	all := mem.Taken() - before
 	made := dataset.Blocks{
 		Features:     p.Features,
 		FeatureNames: p.FeatureNames,
@@ -55,6 +58,7 @@ func (p *Plan) Collect(mem *input.Memory) (*dataset.Dataset, error) {
 		return nil
 	})
 	if err != nil {
+		mem.Give(all) // the documents are not held
 		return nil, err
 	}
 	made.Docs.Text = string(text)

@@ -92,7 +92,10 @@ var _ ingest.Format = (*jsonFormat)(nil)
 
 func (f *jsonFormat) Quotes() bool { return false }
 
-func (f *jsonFormat) Recount() {}
+func (f *jsonFormat) Recount() {
+	f.survey, f.chunks = NewSurvey(f.mem), make(map[int]*jsonChunk)
+	f.full, f.fields, f.columns, f.array = nil, nil, nil, 0
+}
 
 func (f *jsonFormat) Width(feature int) int {
 	if f.columns == nil {

@@ -36,3 +36,33 @@ func TestMaxBytes(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the limit, data fit or are too large: those that are not counted to the end, as what may be features looks
+// too large, are counted again where the features are fewer.
+func TestLimitsOfJSON(t *testing.T) {
+	var rows strings.Builder
+	const docs = 3000
+	for i := range docs {
+		fmt.Fprintf(&rows, `{"query":"q%d","grade":%d,"doc":"","document_weight":1,"a":%d}`+"\n", i/10, i%3, i)
+	}
+	fits, refused := 0, 0
+	for limit := rows.Len(); limit < rows.Len()+100*docs; limit += 5000 {
+		opts := dataset.Options{MaxBytes: int64(limit)}
+		d, err := readCut(strings.NewReader(rows.String()), ReadJSON, opts, 1<<14)
+		switch {
+		case errors.Is(err, dataset.ErrTooLarge):
+			if refused++; fits > 0 {
+				t.Errorf("limit of %d bytes: refused, where less was enough", limit)
+			}
+		case err != nil:
+			t.Errorf("limit of %d bytes: %v", limit, err)
+		default:
+			if fits++; d.Docs() != docs || d.Features != 1 {
+				t.Errorf("limit of %d bytes: %d documents × %d features", limit, d.Docs(), d.Features)
+			}
+		}
+	}
+	if fits == 0 || refused == 0 {
+		t.Errorf("%d limits were enough, %d not", fits, refused)
+	}
+}

@@ -61,8 +61,8 @@ type Format interface {
 	Quotes() bool
 
 	// Count returns what a chunk holds, of which Parser finds the errors. It is called
-	// concurrently; if there are quotes, once more for all chunks, cut outside them,
-	// after a call of Recount.
+	// concurrently; once more for all chunks, after a call of Recount, if there are quotes, outside of
+	// which they are then cut, or if they were not all counted.
 	Count(c Chunk) Size
 	Recount()
 
@@ -116,6 +116,16 @@ func Read(in *input.Input, opts dataset.Options, format Format) (*dataset.Datase
 	docs, feature, broken := r.layout()
 	if err := r.counted(); err != nil {
 		return nil, err
+	}
+	if r.cut && !r.exceeds() { // some columns turned out not to be features
+		r.passing = true
+		if err := r.recount(); err != nil {
+			return nil, err
+		}
+		docs, feature, broken = r.layout()
+		if err := r.counted(); err != nil {
+			return nil, err
+		}
 	}
 	b := &Blocks{Width: format.Width(feature), Weighted: err == nil && weighsDocuments(format)}
 	checkOnly := broken != nil || feature > format.Limit() || docs == 0 || b.Width == 0
@@ -171,10 +181,24 @@ func (r *textReader) countAll() error {
 	if !r.src.quote(oddBefore(quotes)) {
 		return nil
 	}
-	r.mem.Give(ChunkBytes * int64(len(r.chunks)))
-	r.chunks, r.sizes, r.seen, r.cut = nil, nil, Size{}, false
+	return r.recount()
+}
+
+// recount forgets what was counted and repeats it.
+func (r *textReader) recount() error {
+	for _, c := range r.chunks {
+		if c != nil {
+			r.mem.Give(ChunkBytes)
+		}
+	}
+	r.chunks, r.sizes, r.seen, r.broken, r.cut = nil, nil, Size{}, nil, false
 	r.format.Recount()
 	return r.count()
+}
+
+// exceeds reports whether the documents so far take too much memory.
+func (r *textReader) exceeds() bool {
+	return r.mem.Exceeds(input.DocumentsNeed(r.seen.Docs, r.format.Width(r.seen.Feature)))
 }
 
 // oddBefore reports of each chunk whether those before have an odd number of quotes.
@@ -211,7 +235,7 @@ func (r *textReader) count() error {
 			full = err
 		}
 		wrong := r.seen.Feature > r.format.Limit()
-		large := !wrong && !r.passing && r.mem.Exceeds(input.DocumentsNeed(r.seen.Docs, r.format.Width(r.seen.Feature)))
+		large := !wrong && !r.passing && r.exceeds()
 		r.cut = r.cut || large && len(r.chunks) < r.src.Chunks()
 		switch {
 		case c.Err != nil:

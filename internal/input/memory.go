@@ -33,6 +33,9 @@ func (m *Memory) Take(n int64, what string) error {
 	return m.tooLarge(fmt.Sprintf("%s that, with all else, take more than %s of memory", what, Bytes(float64(m.limit))), "at most that much")
 }
 
+// Taken returns the bytes that are counted.
+func (m *Memory) Taken() int64 { return m.taken.Load() }
+
 // Give takes back what Take counted.
 func (m *Memory) Give(n int64) { m.taken.Add(-n) }
 
