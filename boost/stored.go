@@ -143,8 +143,8 @@ func planStored(a *arrangement, features int, o Options) (plan, error) {
 		left -= inMemory
 	}
 	if left < need {
-		return p, fmt.Errorf("found %d documents × %d features that are read from a file, of which boosting holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
-			len(a.rows), features, (held+need)/1e9, float64(o.Memory)/1e9)
+		return p, dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which boosting holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
+			len(a.rows), features, (held+need)/1e9, float64(o.Memory)/1e9))
 	}
 	p.workers = max(1, min(p.workers, int(left/(sortBytes*n))))
 	p.orders = max(1, min(keptOrders, int(left/(orderBytes*n))))

@@ -15,6 +15,15 @@ var ErrChanged = block.ErrChanged
 // Options.MaxBytes.
 var ErrTooLarge = errors.New("the input takes too much memory")
 
+// TooLarge returns an error of the same text whose cause, too, is [ErrTooLarge]: that of a method about the memory that
+// there is besides the data.
+func TooLarge(err error) error { return tooLarge{err} }
+
+type tooLarge struct{ error }
+
+// Unwrap returns the causes.
+func (e tooLarge) Unwrap() []error { return []error{e.error, ErrTooLarge} }
+
 // FormatError says what of data a format has no way to write.
 type FormatError struct {
 	Found, Expected string

@@ -61,7 +61,7 @@ func (p *Problem) planMemory() error {
 		if !streamed && copies == 0 {
 			return nil // a mapped file, or what the caller holds
 		}
-		return BadProblem("found features of %s, of which this way of training holds a copy, as it sees them, of %s, expected at most %s of memory for both; raise the limit, use a sample, or what reads features query by query (linear functions, networks, RankBoost, boosted trees, these neither with exact splits nor as DART or forests)",
+		return tooLarge("found features of %s, of which this way of training holds a copy, as it sees them, of %s, expected at most %s of memory for both; raise the limit, use a sample, or what reads features query by query (linear functions, networks, RankBoost, boosted trees, these neither with exact splits nor as DART or forests)",
 			gigabytes(held+p.streamedBytes()), gigabytes(max(copies, p.streamedBytes())), gigabytes(limit))
 	}
 	longest := p.Data.LongestQuery()
@@ -70,11 +70,16 @@ func (p *Problem) planMemory() error {
 	}
 	buffers := 4 * float64(parallel.Workers(p.Workers, len(p.Data.Queries))) * float64(longest) * float64(2*p.Data.Features+3*p.Inputs())
 	if buffers > limit {
-		return BadProblem("found a query of %d documents × %d features, which take %s of memory while they are read, expected at most %s; raise the limit or use fewer cores",
+		return tooLarge("found a query of %d documents × %d features, which take %s of memory while they are read, expected at most %s; raise the limit or use fewer cores",
 			longest, p.Inputs(), gigabytes(buffers), gigabytes(limit))
 	}
 	p.streaming = p.streaming || copies > 0
 	return nil
+}
+
+// tooLarge returns a *ProblemError, whose cause is dataset.ErrTooLarge, of a formatted message.
+func tooLarge(format string, args ...any) error {
+	return &ProblemError{dataset.TooLarge(fmt.Errorf(format, args...))}
 }
 
 // held returns the bytes of features that are in memory, and of the copies that would be made.
@@ -139,7 +144,7 @@ func (t *Task) checkHeld(l loss.Loss) error {
 		copies = 0
 	}
 	if limit := float64(dataset.MemoryLimit(t.MaxBytes)); need > limit-held-copies {
-		return BadProblem("found %d queries of which the loss holds about %s, besides features of %s, expected at most %s for both; raise the limit, use a sample, or a form of the loss that holds less (of LogRank's: fewer samples and steps, or one that draws none)",
+		return tooLarge("found %d queries of which the loss holds about %s, besides features of %s, expected at most %s for both; raise the limit, use a sample, or a form of the loss that holds less (of LogRank's: fewer samples and steps, or one that draws none)",
 			len(d.Queries), gigabytes(need), gigabytes(held+copies), gigabytes(limit))
 	}
 	return nil

@@ -94,7 +94,7 @@ func (l *Trees) planCodes(t *Task) (p codesPlan, err error) {
 	column := float64(3 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it
 	const least = 8                                             // features are loaded together
 	if need := max(held, least*column); need > left {
-		return p, BadProblem("found %d documents × %d features that are read from a file, of which trees hold %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
+		return p, tooLarge("found %d documents × %d features that are read from a file, of which trees hold %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
 	}
 	p.together = int(min(features, left/column))
 	p.onDisk = held+float64(n*features) > left

@@ -193,7 +193,14 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (report, error) {
 	trained, err := f.learn(ctx, env, m, p, rec)
 	if err != nil {
-		return report{}, err
+		valid, err := f.stream(ctx, env, p.Valid, err)
+		if err != nil {
+			return report{}, err
+		}
+		p.Valid = valid
+		if trained, err = f.learn(ctx, env, m, p, rec); err != nil {
+			return report{}, err
+		}
 	}
 	valid, err := f.validation(trained, p.Valid)
 	if err != nil {
