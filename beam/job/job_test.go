@@ -114,6 +114,36 @@ func sameBytes(t *testing.T, what string, got, want []byte) {
 	}
 }
 
+// TestNamesOfShards: convert gives the manifest the names of features, in the order of the first shard, so that each of the
+// new shards alone is scored as among all.
+func TestNamesOfShards(t *testing.T) {
+	dir := prepare(t)
+	named, model := filepath.Join(dir, "named"), filepath.Join(dir, "places.json")
+	var files []string
+	for name, text := range map[string]string{
+		"first.csv":  "query,grade,bm25,age\na,2,3.5,0.25\na,0,1,4\n",
+		"second.csv": "query,grade,age,bm25\nb,1,0.5,1.5\nb,0,3,6\n",
+	} {
+		files = append(files, filepath.Join(named, name))
+		if err := errors.Join(os.MkdirAll(named, 0o777), os.WriteFile(filepath.Join(named, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listwise(t, append([]string{"data", "shard", "--out", named, "--parts"}, files...)...)
+	places := filepath.Join(dir, "places.txt")
+	if err := os.WriteFile(places, []byte("2 qid:e 1:2 2:0.5\n0 qid:e 1:4 2:6\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listwise(t, "train", "--no-record", "--method", "mle", "--train", places, "--model", model)
+	if err := run(t, job.Job{Command: "convert", Data: named, As: ".parquet", Out: filepath.Join(dir, "n")}); err != nil {
+		t.Fatal(err)
+	}
+	score := func(more ...string) []byte {
+		return listwise(t, append([]string{"score", "--data", filepath.Join(dir, "n"), "--model", model}, more...)...)
+	}
+	sameBytes(t, "shard by shard", append(score("--shard", "0"), score("--shard", "1")...), score())
+}
+
 // TestSameBytes: score, eval and convert over 16 shards write what the command line writes.
 func TestSameBytes(t *testing.T) {
 	dir := prepare(t)

@@ -111,10 +111,16 @@ func convert() task {
 				s := one.Shards[0]
 				s.Name, s.Bytes, s.SHA256 = p.Name, p.Bytes, p.SHA256
 				all.Shards, all.Features = append(all.Shards, s), max(all.Features, one.Features)
+				if all.Names == nil {
+					all.Names = one.Names
+				}
 				all.Grades.Fractions = all.Grades.Fractions || one.Grades.Fractions
 				if one.Grades.Least > 0 {
 					all.Grades.Add([]float64{one.Grades.Least})
 				}
+			}
+			if len(all.Names) != all.Features {
+				all.Names = nil // a shard without names has more
 			}
 			at := filepath.Join(w.dir, shards.FileName)
 			if err := all.Save(at); err != nil {
@@ -145,7 +151,7 @@ func convertShard(ctx context.Context, w *workspace, j *Job, part int, file stri
 	if err != nil {
 		return Done{}, err
 	}
-	made := shards.Manifest{Features: d.Features, Grades: shards.GradesOf(d), Shards: []shards.Shard{{Queries: len(d.Queries), Documents: d.Docs()}}}
+	made := shards.Manifest{Features: d.Features, Names: d.FeatureNames, Grades: shards.GradesOf(d), Shards: []shards.Shard{{Queries: len(d.Queries), Documents: d.Docs()}}}
 	return Done{Shard: made}, d.Close()
 }
 
