@@ -136,7 +136,7 @@ func planStored(a *arrangement, features int, o Options) (plan, error) {
 		held += float64(16 * n)
 	}
 	left := float64(o.Memory) - held
-	longest := float64(2 * 4 * float64(padded(a.longest)+pageDocs) * float64(features)) // see partWriter
+	longest := 2 * 4 * float64(a.longest) * float64(features) // pages that are not full, a few MB, are not counted
 	inMemory := float64(wordBytes * n * float64(groupsOf(features)))
 	need := max(longest, float64(sortBytes*n))
 	if p.words = left < inMemory+need; !p.words {
