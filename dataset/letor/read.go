@@ -53,7 +53,7 @@ func (f *format) Count(c ingest.Chunk) ingest.Size { return f.count(c) }
 
 func (f *format) Recount() {}
 
-func (f *format) Counted() error { return nil }
+func (f *format) Counted(int) error { return nil }
 
 func (f *format) Names() []string {
 	if f.opts.GradesOnly {

@@ -79,7 +79,7 @@ func (f *csvFormat) Recount() {
 	}
 }
 
-func (f *csvFormat) Counted() error { return f.columns.Settle(f.survey) }
+func (f *csvFormat) Counted(int) error { return f.columns.Settle(f.survey) }
 
 func (f *csvFormat) Width(int) int {
 	if f.columns.order != nil { // not settled yet; an estimate

@@ -176,8 +176,8 @@ func (f *jsonFormat) keep(index int, info *jsonChunk) {
 	f.chunks[index] = info
 }
 
-// Counted implements ingest.Format: it puts the fields of all chunks together.
-func (f *jsonFormat) Counted() error {
+// Counted implements ingest.Format: it puts the fields of so many chunks together.
+func (f *jsonFormat) Counted(chunks int) error {
 	if f.full != nil {
 		return f.full
 	}
@@ -185,6 +185,9 @@ func (f *jsonFormat) Counted() error {
 	var wrong error
 	known, lines := make(map[jsonField]bool), 0
 	for _, index := range slices.Sorted(maps.Keys(f.chunks)) {
+		if index >= chunks {
+			break
+		}
 		info := f.chunks[index]
 		for _, field := range info.fields {
 			if !known[field] {

@@ -8,7 +8,6 @@ package ingest
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -66,8 +65,9 @@ type Format interface {
 	Count(c Chunk) Size
 	Recount()
 
-	// Counted is called when all is counted; an error ends the reading.
-	Counted() error
+	// Counted is called when the first so many chunks are counted, which are all unless they take too much
+	// memory; an error ends the reading.
+	Counted(chunks int) error
 
 	// Width returns the number of columns if feature is the largest index, 0 if there are
 	// none.
@@ -169,138 +169,6 @@ func (r *textReader) context() error {
 	return nil
 }
 
-// countAll is the first pass, which is repeated where quotes turn out to stand.
-func (r *textReader) countAll() error {
-	if err := r.count(); err != nil || r.seen.Quotes == 0 || !r.format.Quotes() {
-		return err
-	}
-	quotes := make([]int, len(r.sizes))
-	for i, size := range r.sizes {
-		quotes[i] = size.Quotes
-	}
-	if !r.src.quote(oddBefore(quotes)) {
-		return nil
-	}
-	return r.recount()
-}
-
-// recount forgets what was counted and repeats it.
-func (r *textReader) recount() error {
-	for _, c := range r.chunks {
-		if c != nil {
-			r.mem.Give(ChunkBytes)
-		}
-	}
-	r.chunks, r.sizes, r.seen, r.broken, r.cut = nil, nil, Size{}, nil, false
-	r.format.Recount()
-	return r.count()
-}
-
-// exceeds reports whether the documents so far take too much memory.
-func (r *textReader) exceeds() bool {
-	return r.mem.Exceeds(input.DocumentsNeed(r.seen.Docs, r.format.Width(r.seen.Feature)))
-}
-
-// oddBefore reports of each chunk whether those before have an odd number of quotes.
-func oddBefore(quotes []int) []bool {
-	odd, sum := make([]bool, len(quotes)), 0
-	for i, n := range quotes {
-		odd[i] = sum%2 == 1
-		sum += n
-	}
-	return odd
-}
-
-// count goes over all chunks. It ends early where the documents so far take too much
-// memory, or where an index is so large that it must be a mistake.
-func (r *textReader) count() error {
-	r.stop.Store(math.MaxInt64)
-	var full error
-	r.src.Each(&r.stop, func(_ int, c Chunk) {
-		size := r.format.Count(c)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for len(r.chunks) <= c.Index {
-			r.chunks, r.sizes = append(r.chunks, nil), append(r.sizes, Size{})
-		}
-		r.chunks[c.Index], r.sizes[c.Index] = &Part{Docs: size.Docs, Lines: size.Lines}, size
-		r.density = max(r.density, float64(size.Lines)/float64(max(1, c.Lines())))
-		if c.Err != nil && int64(c.Index) <= r.stop.Load() {
-			r.broken, r.last = c.Err, c.Index
-		}
-		r.seen.Docs += size.Docs
-		r.seen.Quotes += size.Quotes
-		r.seen.Feature = max(r.seen.Feature, size.Feature)
-		if err := r.mem.Take(ChunkBytes, "lines"); err != nil && full == nil {
-			full = err
-		}
-		wrong := r.seen.Feature > r.format.Limit()
-		large := !wrong && !r.passing && r.exceeds()
-		r.cut = r.cut || large && len(r.chunks) < r.src.Chunks()
-		switch {
-		case c.Err != nil:
-			r.stop.Store(min(r.stop.Load(), int64(c.Index)))
-		case wrong || large || full != nil: // all chunks before the last seen will be seen
-			r.stop.Store(min(r.stop.Load(), int64(len(r.chunks)-1)))
-		}
-	})
-	r.stop.Store(math.MaxInt64)
-	if err := r.context(); err != nil {
-		return err
-	}
-	return full
-}
-
-// ChunkBytes is how much memory is counted for a chunk.
-const ChunkBytes = 160
-
-// fits counts the memory that the documents take. If it is too much, the error is
-// of the documents up to the first chunk at which it is, for any number of
-// workers.
-func (r *textReader) fits() (at int, err error) {
-	docs, feature := 0, 0
-	for i, s := range r.sizes {
-		if r.chunks[i] == nil {
-			continue
-		}
-		docs, feature = docs+s.Docs, max(feature, s.Feature)
-		width, last := r.format.Width(feature), i == len(r.chunks)-1
-		if need := input.DocumentsNeed(docs, width); last || r.mem.Exceeds(need) {
-			return i, r.mem.TakeMatrix(docs, width, last && !r.cut)
-		}
-	}
-	return 0, nil
-}
-
-// layout gives each chunk its place and returns the number of documents, the
-// largest feature index and why the text broke off, if it did.
-func (r *textReader) layout() (docs, feature int, broken error) {
-	lines := 0
-	for i, c := range r.chunks {
-		if c == nil {
-			continue
-		}
-		c.Row, c.Line = docs, lines
-		docs += c.Docs
-		lines += c.Lines
-		feature = max(feature, r.sizes[i].Feature)
-	}
-	return docs, feature, r.broken
-}
-
-// counted tells the format that all is counted. Its errors are those of the text as far as it
-// could be read.
-func (r *textReader) counted() error {
-	switch err := r.format.Counted(); {
-	case err == nil:
-		return nil
-	case r.broken != nil:
-		return Locate(r.broken, r.name, r.chunks[r.last].Line+r.sizes[r.last].Lines+1)
-	default:
-		return Locate(err, r.name, 0)
-	}
-}
-
 // parse is the second pass.
 func (r *textReader) parse(b *Blocks, checkOnly bool) []*Collector {
 	parsers := make([]Parser, r.src.Workers())
@@ -326,7 +194,7 @@ func (r *textReader) parse(b *Blocks, checkOnly bool) []*Collector {
 		}
 		part.worker = worker
 		line, err := ParseChunk(parsers[worker], collectors[worker], c, part, checkOnly)
-		if err == nil && c.Err != nil {
+		if c.Err != nil && (err == nil || errors.Is(err, dataset.ErrChanged)) { // a part of the chunk was not read
 			line, err = part.Line+part.Lines+1, c.Err
 		}
 		if err != nil {

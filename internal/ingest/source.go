@@ -234,9 +234,11 @@ func (c *Cutting) withRoom(buf []byte, n int) ([]byte, error) {
 	if cap(buf) >= n {
 		return buf, nil
 	}
-	if err := c.Mem.Take(counted(n)-counted(cap(buf)), "lines"); err != nil {
-		c.Mem.Give(counted(n) - counted(cap(buf)))
-		return buf, err
+	if need := counted(n) - counted(cap(buf)); need > 0 { // even where others have taken all there is
+		if err := c.Mem.Take(need, "lines"); err != nil {
+			c.Mem.Give(need)
+			return buf, err
+		}
 	}
 	return append(make([]byte, 0, n), buf...), nil
 }
