@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,18 +145,20 @@ const shardTail = "part-%05d%s"
 // Shard writes the inputs of a conversion as n files of about as many documents each, of the format
 // of an ending such as .lwd, into a folder, which it makes, and then their manifest. The
 // queries stay in their order, and whole. Options of the output, c.Out and c.Text, are not used.
-// The features are not held in memory: they go through a temporary cache in the folder.
+// The features are not held in memory: they go through a temporary cache in the folder, or beside it as long as
+// there is none. Shards that are in the folder already stay until all new ones are written.
 func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 	if f := byName("x" + ending); !strings.HasPrefix(ending, ".") || f == nil && !slices.Contains(Endings(), ending) || f != nil && f.write == nil {
 		return nil, &dataset.SyntaxError{File: dir, Found: fmt.Sprintf("the ending %q", ending), Expected: "one of a format that is written, such as .lwd, .txt.gz or .parquet"}
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	at := dir
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		at = filepath.Dir(filepath.Clean(dir))
+	}
+	if err := os.MkdirAll(at, 0o777); err != nil {
 		return nil, err
 	}
-	if err := discardShards(dir); err != nil {
-		return nil, err
-	}
-	folder, remove, err := atomicfile.Folder(dir)
+	folder, remove, err := atomicfile.Folder(at)
 	if err != nil {
 		return nil, err
 	}
@@ -172,10 +175,41 @@ func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
-		m, err = writeShards(input.Context(c.Options), d, dir, ending, n)
+		m, err = writeShards(input.Context(c.Options), d, folder, dir, ending, n)
 		return err
 	})
-	return m, err
+	if err != nil {
+		return nil, err
+	}
+	return m, placeShards(m, folder, dir)
+}
+
+// placeShards takes the shards that are written from a folder to that of the data set, in place of those that are
+// there, and writes the manifest.
+func placeShards(m *shards.Manifest, from, dir string) (err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if err := discardShards(dir); err != nil {
+		return err
+	}
+	for i, s := range m.Shards {
+		if err := os.Rename(filepath.Join(from, s.Name), filepath.Join(dir, s.Name)); err != nil {
+			return errors.Join(err, removeShards(m.Shards[:i], dir))
+		}
+	}
+	if err := m.Save(filepath.Join(dir, shards.FileName)); err != nil {
+		return errors.Join(err, removeShards(m.Shards, dir))
+	}
+	return nil
+}
+
+// removeShards removes shards from a folder.
+func removeShards(list []shards.Shard, dir string) (err error) {
+	for _, s := range list {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, s.Name)))
+	}
+	return err
 }
 
 // discardShards takes the manifest of an earlier data set from a folder, and then its shards, so
@@ -201,8 +235,8 @@ func discardShards(dir string) error {
 	return nil
 }
 
-// writeShards writes the queries of d as n shards, and the manifest.
-func writeShards(ctx context.Context, d *dataset.Dataset, dir, ending string, n int) (*shards.Manifest, error) {
+// writeShards writes the queries of d as n shards into a folder, and returns the manifest of the data set in dir.
+func writeShards(ctx context.Context, d *dataset.Dataset, folder, dir, ending string, n int) (*shards.Manifest, error) {
 	if len(d.Queries) < n {
 		return nil, &dataset.SyntaxError{File: dir, Found: fmt.Sprintf("%d queries", len(d.Queries)), Expected: fmt.Sprintf("%d or more for as many shards", n)}
 	}
@@ -218,18 +252,19 @@ func writeShards(ctx context.Context, d *dataset.Dataset, dir, ending string, n 
 			part = append(part, i)
 		}
 		name := fmt.Sprintf(shardTail, k, ending)
+		path := filepath.Join(folder, name)
 		s := d.Subset(part)
-		if err := Write(filepath.Join(dir, name), s, letor.Options{}); err != nil {
+		if err := Write(path, s, letor.Options{}); err != nil {
 			return nil, err
 		}
-		size, sum, err := shards.Checksum(filepath.Join(dir, name))
+		size, sum, err := shards.Checksum(path)
 		if err != nil {
 			return nil, err
 		}
 		m.Shards = append(m.Shards, shards.Shard{Name: name, Queries: len(s.Queries), Documents: s.Docs(), Bytes: size, SHA256: sum})
 		from = to
 	}
-	return m, m.Save(filepath.Join(dir, shards.FileName))
+	return m, nil
 }
 
 // endOfShard returns behind which query shard k of n ends that begins at a query: where about as

@@ -181,6 +181,13 @@ func (m *Manifest) check() error {
 	case !(m.Grades.Least >= 0) || math.IsInf(m.Grades.Least, 1):
 		return fmt.Errorf("%v as the least positive grade", m.Grades.Least)
 	}
+	features := make(map[string]bool, len(m.Names))
+	for _, name := range m.Names {
+		if features[name] {
+			return fmt.Errorf("the feature %q twice", name)
+		}
+		features[name] = true
+	}
 	names := make(map[string]bool, len(m.Shards))
 	queries, documents := 0, 0
 	for i := range m.Shards {
@@ -255,6 +262,29 @@ func (m *Manifest) Verify(shard int) error {
 		return &dataset.SyntaxError{File: path, Found: "the SHA-256 " + sum, Expected: fmt.Sprintf("%s, that of shard %d in %s: it is another file", s.SHA256, shard, m.path)}
 	}
 	return nil
+}
+
+// Admit returns an error if the data of a shard, as they are read, have grades that the manifest's leave out: the
+// threshold of relevance would be another than that of all data.
+func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
+	g, all := GradesOf(d), m.Grades
+	found := ""
+	switch {
+	case g.Least > 0 && (all.Least == 0 || g.Least < all.Least):
+		found = "the grade " + dataset.FormatGrade(g.Least)
+	case g.Fractions && !all.Fractions:
+		found = "grades that are no whole numbers"
+	default:
+		return nil
+	}
+	expected := "none above 0"
+	if all.Least > 0 {
+		expected = fmt.Sprintf("none from 0 to %s", dataset.FormatGrade(all.Least))
+		if !all.Fractions {
+			expected = fmt.Sprintf("whole numbers, and none from 0 to %s", dataset.FormatGrade(all.Least))
+		}
+	}
+	return &dataset.SyntaxError{File: m.Path(shard), Found: found, Expected: expected + ", as " + m.path + " says of all shards; \"data shard --parts\" writes it anew"}
 }
 
 // Checksum returns the size and the SHA-256 of a regular file, in hexadecimal.

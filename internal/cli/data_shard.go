@@ -36,7 +36,8 @@ the manifest is written. A query in two of them is an error.
 
 A shard that is missing, or is another file than the manifest says, is an error of
 whatever reads it. "score" and "eval" do one shard at a time with --shard.
-The features are not held in memory: they go through a temporary cache in FOLDER.`,
+The features are not held in memory: they go through a temporary cache in FOLDER, or
+beside it if it is new. Shards that are in FOLDER stay until all new ones are written.`,
 		Example: `  listwise data shard train.txt.gz --shards 4 --out train
   listwise data shard shop.csv --shards 8 --as .parquet --out shop
   listwise data shard --parts days/mon.parquet days/tue.parquet --out days`,

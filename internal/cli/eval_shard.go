@@ -90,6 +90,9 @@ func (f *evalFlags) measureShard(ctx context.Context, env *environment, m *shard
 	if err != nil {
 		return err
 	}
+	if err := m.Admit(f.shard, read[0].Test); err != nil {
+		return err
+	}
 	result, err := measure.Evaluate(read[0].Test, read[0].Systems[0].Test, measures, ties)
 	if err != nil {
 		return usageErrorf("%s: %w", f.data, err)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +24,7 @@ import (
 type oneShard struct {
 	shard int
 	names []string // of the features of all shards, nil if they have none
+	from  string   // the manifest that names them
 	given func(flag string) bool
 }
 
@@ -58,7 +58,7 @@ func (s *oneShard) fileOf(data string) (string, error) {
 	if s.shard >= len(m.Shards) {
 		return "", usageErrorf("--shard: found %d, expected a number from 0 to %d, for %s has %d shards", s.shard, len(m.Shards)-1, data, len(m.Shards))
 	}
-	s.names = m.Names
+	s.names, s.from = m.Names, data
 	return m.Path(s.shard), m.Verify(s.shard)
 }
 
@@ -81,9 +81,19 @@ func (s *oneShard) arranged(d *dataset.Dataset, model []string) (*dataset.Datase
 	case model != nil:
 		return d, nil
 	}
+	known := make(map[string]bool, len(s.names))
+	for _, name := range s.names {
+		known[name] = true
+	}
+	here := make(map[string]bool, len(d.FeatureNames))
+	for _, name := range d.FeatureNames {
+		if here[name] = true; !known[name] {
+			return nil, usageErrorf("--shard: found the feature %q in shard %d, expected only features that the manifest of %s names; \"data shard --parts\" writes it anew, with the flags that the data are read with", name, s.shard, s.from)
+		}
+	}
 	var order []string // some may have been left out
 	for _, name := range s.names {
-		if slices.Contains(d.FeatureNames, name) {
+		if here[name] {
 			order = append(order, name)
 		}
 	}
