@@ -268,7 +268,7 @@ func (m *Manifest) Verify(shard int) error {
 // threshold of relevance would be another than that of all data.
 func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
 	g, all := GradesOf(d), m.Grades
-	found := ""
+	var found string
 	switch {
 	case g.Least > 0 && (all.Least == 0 || g.Least < all.Least):
 		found = "the grade " + dataset.FormatGrade(g.Least)
