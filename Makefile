@@ -30,7 +30,8 @@ race: ## the packages with goroutines
 	$(GO) test $(TESTFLAGS) -race -short -run '$(RACE_OF_CLI)' ./internal/cli
 	$(GO) test $(TESTFLAGS) -race -short -run '$(RACE_OF_SCRIPTS)' ./internal/cli
 
-noasm: ## the portable code in place of the assembly, and what computes with it
+noasm: ## the portable code in place of the assembly, and what computes with it; the assembly without AVX-512
+	$(GO) test $(TESTFLAGS) -tags noavx512 ./internal/kernel ./loss/logrank ./scorer
 	$(GO) test $(TESTFLAGS) -tags noasm ./boost ./internal/kernel ./internal/logspace ./internal/parallel ./loss/... ./objective ./optimize ./scorer ./tree ./train ./method ./model
 	$(GO) test $(TESTFLAGS) -tags noasm -run '$(RACE_OF_SCRIPTS)' ./internal/cli
 

@@ -206,3 +206,38 @@ func withoutAVX512(words *uint64, kept *uint64, values *uint64, n int, word uint
 //
 //go:noescape
 func addSwapsAVX2(lambda *float64, second *float64, losses *float64, e *float64, n int, sigma float64, ease float64, upper float64) (f float64, curvature float64)
+
+// expAVX512 is expGo; dst is at least as long as x.
+//
+//go:noescape
+func expAVX512(dst []float64, x []float64)
+
+// softplusAVX512 is softplusGo; dst is at least as long as x.
+//
+//go:noescape
+func softplusAVX512(dst []float64, x []float64)
+
+// logisticAVX512 is logisticGo; dst is at least as long as x.
+//
+//go:noescape
+func logisticAVX512(dst []float64, x []float64)
+
+// logAVX512 is logGo; dst is at least as long as x.
+//
+//go:noescape
+func logAVX512(dst []float64, x []float64)
+
+// expPlusAVX512 is expPlusGo; dst and y are at least as long as x.
+//
+//go:noescape
+func expPlusAVX512(dst []float64, x []float64, a float64, y []float64)
+
+// expSumAVX512 is expSumGo; dst is at least as long as x.
+//
+//go:noescape
+func expSumAVX512(dst []float64, x []float64, shift float64) float64
+
+// sumExpAVX512 is sumExpGo.
+//
+//go:noescape
+func sumExpAVX512(x []float64, shift float64) float64

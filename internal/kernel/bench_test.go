@@ -138,6 +138,20 @@ func BenchmarkMap(b *testing.B) {
 	positive := make([]float64, n)
 	Exp(positive, x)
 	b.Run("Exp", func(b *testing.B) { perElement(b, n, func() { Exp(dst, x) }) })
+	b.Run("Exp/underflow", func(b *testing.B) {
+		far := make([]float64, n)
+		for i := range far {
+			far[i] = -900 - 100*math.Abs(x[i])
+		}
+		perElement(b, n, func() { Exp(dst, far) })
+	})
+	b.Run("Exp/subnormal", func(b *testing.B) {
+		far := make([]float64, n)
+		for i := range far {
+			far[i] = -725 - 5*math.Abs(x[i])
+		}
+		perElement(b, n, func() { Exp(dst, far) })
+	})
 	b.Run("math.Exp", func(b *testing.B) {
 		perElement(b, n, func() {
 			for i, v := range x {

@@ -13,8 +13,9 @@ import (
 // one's in the functions below.
 var haveAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
-// haveAVX512 reports whether they support the 512-bit instructions of the loops over bytes.
-var haveAVX512 = haveAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
+// haveAVX512 reports whether they support the 512-bit instructions of the exponentials and of the loops over bytes,
+// and may be used.
+var haveAVX512 = useAVX512 && haveAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2
 
 func dot(x, y []float64) float64 {
 	if haveAVX2 {
@@ -147,57 +148,78 @@ func sum(x []float64) float64 {
 }
 
 func exp(dst, x []float64) {
-	if haveAVX2 {
+	switch {
+	case haveAVX512:
+		expAVX512(dst, x)
+	case haveAVX2:
 		expAVX2(dst, x)
-		return
+	default:
+		expGo(dst, x)
 	}
-	expGo(dst, x)
 }
 
 func expPlus(dst, x []float64, a float64, y []float64) {
-	if haveAVX2 {
+	switch {
+	case haveAVX512:
+		expPlusAVX512(dst, x, a, y)
+	case haveAVX2:
 		expPlusAVX2(dst, x, a, y)
-		return
+	default:
+		expPlusGo(dst, x, a, y)
 	}
-	expPlusGo(dst, x, a, y)
 }
 
 func expSum(dst, x []float64, shift float64) float64 {
-	if haveAVX2 {
+	switch {
+	case haveAVX512:
+		return expSumAVX512(dst, x, shift)
+	case haveAVX2:
 		return expSumAVX2(dst, x, shift)
 	}
 	return expSumGo(dst, x, shift)
 }
 
 func sumExp(x []float64, shift float64) float64 {
-	if haveAVX2 {
+	switch {
+	case haveAVX512:
+		return sumExpAVX512(x, shift)
+	case haveAVX2:
 		return sumExpAVX2(x, shift)
 	}
 	return sumExpGo(x, shift)
 }
 
 func logs(dst, x []float64) {
-	if haveAVX2 {
+	switch {
+	case haveAVX512:
+		logAVX512(dst, x)
+	case haveAVX2:
 		logAVX2(dst, x)
-		return
+	default:
+		logGo(dst, x)
 	}
-	logGo(dst, x)
 }
 
 func softplus(dst, x []float64) {
-	if haveAVX2 {
+	switch {
+	case haveAVX512:
+		softplusAVX512(dst, x)
+	case haveAVX2:
 		softplusAVX2(dst, x)
-		return
+	default:
+		softplusGo(dst, x)
 	}
-	softplusGo(dst, x)
 }
 
 func logistic(dst, x []float64) {
-	if haveAVX2 {
+	switch {
+	case haveAVX512:
+		logisticAVX512(dst, x)
+	case haveAVX2:
 		logisticAVX2(dst, x)
-		return
+	default:
+		logisticGo(dst, x)
 	}
-	logisticGo(dst, x)
 }
 
 func logisticRow(a float64, e, grad []float64) (u float64, k int64, probSum float64) {

@@ -1,9 +1,9 @@
 // Package kernel holds the vector loops that take most of the time of training, and of
 // scoring with trees. Every function exists as portable Go, the reference, and on amd64 with
-// AVX2 (those of trees, with AVX-512 too) as generated assembly chosen when the program starts,
-// most on arm64 with NEON; all give the same bits, for any alignment of the slices, so that a
+// AVX2 (those of trees, exponentials and logarithms with AVX-512 too) as generated assembly chosen when the program
+// starts, most on arm64 with NEON; all give the same bits, for any alignment of the slices, so that a
 // model does not depend on the machine. (Only the payload of a NaN is unspecified.) The build tag noasm leaves the
-// assembly out.
+// assembly out, noavx512 what needs AVX-512.
 //
 // Start reading at dot.go: the other files follow its pattern of an exported
 // function that checks shapes, a reference whose name ends in Go, and a choice

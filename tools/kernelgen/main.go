@@ -1,5 +1,5 @@
 // Command kernelgen writes the vector kernels of internal/kernel: the AVX2 (for trees,
-// AVX-512) and NEON assembly, its Go declarations, and the polynomial coefficients that the
+// exponentials and logarithms, AVX-512 too) and NEON assembly, its Go declarations, and the polynomial coefficients that the
 // assembly and the portable Go reference share.
 //
 // Every routine here has a reference of the same arithmetic in internal/kernel:
@@ -55,5 +55,6 @@ func main() {
 	codesOfMany()
 	without()
 	addSwaps()
+	maps512()
 	Generate()
 }

@@ -1,0 +1,5 @@
+//go:build amd64 && !noasm && noavx512
+
+package kernel
+
+const useAVX512 = false

@@ -1,0 +1,388 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// maps512 are the exponentials and logarithms in vectors of 512 bits. There are registers for
+// four of them with all constants, masks in place of blends and of parts of loops, and an
+// instruction that multiplies by a power of two. What is left of fewer than 32 elements is
+// taken a vector at a time.
+func maps512() {
+	mapping512("expAVX512", "expAVX512 is expGo; dst is at least as long as x.", 4,
+		func(g group512) []VecVirtual { return exponential512(g.x) })
+	mapping512("softplusAVX512", "softplusAVX512 is softplusGo; dst is at least as long as x.", 4, softplus512)
+	mapping512("logisticAVX512", "logisticAVX512 is logisticGo; dst is at least as long as x.", 4, logistic512)
+	mapping512("logAVX512", "logAVX512 is logGo; dst is at least as long as x.", 2,
+		func(g group512) []VecVirtual { return logarithm512(g.x) })
+	expPlus512()
+	exponentialSum512("expSumAVX512", "func(dst, x []float64, shift float64) float64",
+		"expSumAVX512 is expSumGo; dst is at least as long as x.", true)
+	exponentialSum512("sumExpAVX512", "func(x []float64, shift float64) float64",
+		"sumExpAVX512 is sumExpGo.", false)
+}
+
+// registers512 returns n unset registers of 512 bits.
+func registers512(n int) []VecVirtual {
+	v := make([]VecVirtual, n)
+	for i := range v {
+		v[i] = ZMM()
+	}
+	return v
+}
+
+// held512 returns a register with eight copies of a constant.
+func held512(name string, x float64) VecVirtual { return heldBits512(name, math.Float64bits(x)) }
+
+func heldBits512(name string, w uint64) VecVirtual {
+	v := ZMM()
+	VPBROADCASTQ(bits4(name, w), v)
+	return v
+}
+
+// evenOdd512 is evenOdd; each coefficient is loaded once for all vectors.
+func evenOdd512(name string, c []float64, z, z2 []VecVirtual) []VecVirtual {
+	at := func(j int) VecVirtual { return held512(fmt.Sprintf("%s%d", name, j), c[j]) }
+	n := len(c)
+	even, odd := registers512(len(z)), registers512(len(z))
+	last, first := at(n-2), at(n-1)
+	each(z, func(i int) { VMOVAPD(last, even[i]); VMOVAPD(first, odd[i]) })
+	for j := n - 4; j >= 0; j -= 2 {
+		a, b := at(j), at(j+1)
+		each(z, func(i int) { VFMADD213PD(a, z2[i], even[i]) })
+		each(z, func(i int) { VFMADD213PD(b, z2[i], odd[i]) })
+	}
+	each(z, func(i int) { VFMADD213PD(even[i], z[i], odd[i]) })
+	return odd
+}
+
+// exponential512 is exponential; it spends x.
+func exponential512(x []VecVirtual) []VecVirtual {
+	high, low := held512("expHigh", expHigh), held512("expLow", expLow)
+	r := x
+	each(x, func(i int) { VMINPD(x[i], high, x[i]) })
+	each(x, func(i int) { VMAXPD(x[i], low, x[i]) })
+	log2e, magic := held512("log2e", math.Log2E), held512("expMagic", expMagic)
+	t, k, r2 := registers512(len(x)), registers512(len(x)), registers512(len(x))
+	each(x, func(i int) { VMOVAPD(magic, t[i]) })
+	each(x, func(i int) { VFMADD231PD(log2e, r[i], t[i]) })
+	each(x, func(i int) { VSUBPD(magic, t[i], k[i]) })
+	ln2High, ln2Low := held512("ln2Hi", ln2Hi), held512("ln2Lo", ln2Lo)
+	each(x, func(i int) { VFNMADD231PD(ln2High, k[i], r[i]) })
+	each(x, func(i int) { VFNMADD231PD(ln2Low, k[i], r[i]) })
+	each(x, func(i int) { VMULPD(r[i], r[i], r2[i]) })
+	p := evenOdd512("exp", expPolynomial, r, r2)
+	each(x, func(i int) { VFMADD213PD(r[i], r2[i], p[i]) })
+	one := held512("one", 1)
+	each(x, func(i int) { VADDPD(one, p[i], p[i]) })
+	each(x, func(i int) { VSCALEFPD(k[i], p[i], p[i]) })
+	return p
+}
+
+// negativeMagnitude512 sets x to −|x|.
+func negativeMagnitude512(x []VecVirtual) []VecVirtual {
+	sign := heldBits512("negZero", 1<<63)
+	each(x, func(i int) { VPORQ(sign, x[i], x[i]) })
+	return x
+}
+
+// softplus512 is softplus.
+func softplus512(g group512) []VecVirtual {
+	u := exponential512(negativeMagnitude512(g.x))
+	for i := 0; i < len(u); i += 2 {
+		u := u[i:min(i+2, len(u))]
+		s, h, hr := atanhParts512(u)
+		each(u, func(i int) { VFNMADD231PD(hr[i], s[i], h[i]) })
+		each(u, func(i int) { VSUBPD(h[i], u[i], u[i]) })
+	}
+	zero, x := ZMM(), g.again()
+	VPXORQ(zero, zero, zero)
+	each(u, func(i int) { VMAXPD(x[i], zero, x[i]) })
+	each(u, func(i int) { VADDPD(x[i], u[i], u[i]) })
+	return u
+}
+
+// logistic512 is logistic.
+func logistic512(g group512) []VecVirtual {
+	e := exponential512(negativeMagnitude512(g.x))
+	one, x := held512("one", 1), g.again()
+	each(e, func(i int) {
+		negative, v := K(), ZMM()
+		VPMOVQ2M(x[i], negative)
+		VBLENDMPD(e[i], one, negative, v)
+		VADDPD(one, e[i], e[i])
+		VDIVPD(e[i], v, e[i])
+	})
+	return e
+}
+
+// atanhParts512 is atanhParts.
+func atanhParts512(f []VecVirtual) (s, h, hr []VecVirtual) {
+	n := len(f)
+	s, h = registers512(n), registers512(n)
+	z, z2 := registers512(n), registers512(n)
+	two, half := held512("two", 2), held512("half", 0.5)
+	each(f, func(i int) { VADDPD(two, f[i], s[i]) })
+	each(f, func(i int) { VDIVPD(s[i], f[i], s[i]) })
+	each(f, func(i int) { VMULPD(s[i], s[i], z[i]) })
+	each(f, func(i int) { VMULPD(z[i], z[i], z2[i]) })
+	hr = evenOdd512("atanh", atanhPolynomial, z, z2)
+	each(f, func(i int) { VMULPD(z[i], hr[i], hr[i]) })
+	each(f, func(i int) { VMULPD(half, f[i], h[i]) })
+	each(f, func(i int) { VMULPD(f[i], h[i], h[i]) })
+	each(f, func(i int) { VADDPD(h[i], hr[i], hr[i]) })
+	return s, h, hr
+}
+
+// logarithm512 is logarithm.
+func logarithm512(x []VecVirtual) []VecVirtual {
+	n := len(x)
+	f, k := registers512(n), registers512(n)
+	small := make([]Register, n)
+	minNormal, two54 := held512("minNormal", 0x1p-1022), held512("two54", 0x1p54)
+	each(x, func(i int) { small[i] = K(); VCMPPD(U8(0x11), minNormal, x[i], small[i]) }) // less than
+	each(x, func(i int) { VMOVAPD(x[i], f[i]); VMULPD(two54, x[i], small[i], f[i]) })
+	offset, bias := heldBits512("logOffset", oneBits-sqrtHalfBits), held512("two52bias", 0x1p52+1023)
+	two52, fiftyFour := held512("two52", 0x1p52), held512("fiftyFour", 54)
+	each(x, func(i int) { VPADDQ(offset, f[i], f[i]) })
+	each(x, func(i int) { VPSRLQ(U8(52), f[i], k[i]) })
+	each(x, func(i int) { VPORQ(two52, k[i], k[i]) })
+	each(x, func(i int) { VSUBPD(bias, k[i], k[i]) })
+	each(x, func(i int) { VSUBPD(fiftyFour, k[i], small[i], k[i]) })
+	mantissa, sqrtHalf, one := heldBits512("mantissa", mantissaBits), heldBits512("sqrtHalf", sqrtHalfBits), held512("one", 1)
+	each(x, func(i int) { VPANDQ(mantissa, f[i], f[i]) })
+	each(x, func(i int) { VPADDQ(sqrtHalf, f[i], f[i]) })
+	each(x, func(i int) { VSUBPD(one, f[i], f[i]) })
+
+	s, h, hr := atanhParts512(f)
+	ln2High, ln2Low := held512("ln2Hi", ln2Hi), held512("ln2Lo", ln2Lo)
+	each(x, func(i int) { VMULPD(s[i], hr[i], hr[i]) })
+	each(x, func(i int) { VFMADD231PD(ln2Low, k[i], hr[i]) })
+	each(x, func(i int) { VSUBPD(hr[i], h[i], h[i]) })
+	each(x, func(i int) { VSUBPD(f[i], h[i], h[i]) })
+	each(x, func(i int) { VFMSUB132PD(ln2High, h[i], k[i]) })
+
+	zero, ones := ZMM(), heldBits512("ones", ^uint64(0))
+	VPXORQ(zero, zero, zero)
+	negInf, posInf := held512("negInf", math.Inf(-1)), held512("posInf", math.Inf(1))
+	each(x, func(i int) {
+		m := K()
+		VCMPPD(U8(0x19), zero, x[i], m) // not greater or equal: negative, or NaN
+		VMOVAPD(ones, m, k[i])
+		VCMPPD(U8(0), zero, x[i], m)
+		VMOVAPD(negInf, m, k[i])
+		VCMPPD(U8(0), posInf, x[i], m)
+		VMOVAPD(posInf, m, k[i])
+	})
+	return k
+}
+
+// group512 is the vectors that a mapping takes at a time.
+type group512 struct {
+	x     []VecVirtual
+	again func() []VecVirtual // loads them once more
+}
+
+// mapping512 sets dst[i] = f(x[i]) with the given number of vectors at a time.
+func mapping512(name, doc string, vectors int, f func(g group512) []VecVirtual) {
+	TEXT(name, attrLeaf, "func(dst, x []float64)")
+	Doc(doc)
+	Pragma("noescape")
+	dst, x := slice("dst"), slice("x")
+	loop512{
+		n: length("x"), vectors: vectors,
+		pass: func(count int, part Register) {
+			load := func() []VecVirtual { return load512(x, count, part) }
+			store512(f(group512{load(), load}), dst, part)
+		},
+		advance: []Mem{x, dst},
+	}.emit()
+	VZEROUPPER()
+	RET()
+}
+
+// expPlus512 is expPlus.
+func expPlus512() {
+	TEXT("expPlusAVX512", attrLeaf, "func(dst, x []float64, a float64, y []float64)")
+	Doc("expPlusAVX512 is expPlusGo; dst and y are at least as long as x.")
+	Pragma("noescape")
+	low, a := Load(Param("a"), XMM()), ZMM()
+	VBROADCASTSD(low, a)
+	dst, x, y := slice("dst"), slice("x"), slice("y")
+	loop512{
+		n: length("x"), vectors: 4,
+		pass: func(count int, part Register) {
+			v, w := load512(x, count, part), load512(y, count, part)
+			each(v, func(i int) { VFMADD231PD(a, w[i], v[i]) })
+			store512(exponential512(v), dst, part)
+		},
+		advance: []Mem{x, y, dst},
+	}.emit()
+	VZEROUPPER()
+	RET()
+}
+
+// loop512 takes some vectors at a time, then one, then the elements that are left.
+type loop512 struct {
+	n       Register
+	vectors int
+	// pass takes count vectors, or the part of one that is masked.
+	pass    func(count int, part Register)
+	advance []Mem
+}
+
+func (l loop512) emit() {
+	step := func(vectors int, label, after string) {
+		SUBQ(U8(8*vectors), l.n)
+		JL(LabelRef(after))
+		Label(label)
+		l.pass(vectors, nil)
+		for _, m := range l.advance {
+			ADDQ(U32(64*vectors), m.Base)
+		}
+		SUBQ(U8(8*vectors), l.n)
+		JGE(LabelRef(label))
+		Label(after)
+		ADDQ(U8(8*vectors), l.n)
+	}
+	step(l.vectors, "block", "less")
+	step(1, "one", "rest")
+	JZ(LabelRef("done"))
+	l.pass(1, firstLanes(l.n))
+	Label("done")
+}
+
+// firstLanes returns the mask of the first n lanes, n ≤ 8.
+func firstLanes(n Register) Register {
+	ones, mask := GP64(), K()
+	MOVQ(I32(-1), ones)
+	BZHIQ(n, ones, ones)
+	KMOVB(ones.As32(), mask)
+	return mask
+}
+
+// load512 loads vectors, or the part of one, with zeros for the rest.
+func load512(x Mem, count int, part Register) []VecVirtual {
+	v := registers512(count)
+	each(v, func(i int) {
+		if part != nil {
+			VMOVUPD_Z(x, part, v[i])
+			return
+		}
+		VMOVUPD(x.Offset(64*i), v[i])
+	})
+	return v
+}
+
+func store512(v []VecVirtual, dst Mem, part Register) {
+	each(v, func(i int) {
+		if part != nil {
+			VMOVUPD(v[i], part, dst)
+			return
+		}
+		VMOVUPD(v[i], dst.Offset(64*i))
+	})
+}
+
+// exponentialSum512 is exponentialSum, whose sixteen lanes are two registers: eight of what is left go to the
+// first, and of the rest four to the first half of the second and fewer to its other half.
+func exponentialSum512(name, signature, doc string, store bool) {
+	TEXT(name, attrLeaf, signature)
+	Doc(doc)
+	Pragma("noescape")
+	low, shift := Load(Param("shift"), XMM()), ZMM()
+	VBROADCASTSD(low, shift)
+	acc := registers512(2)
+	each(acc, func(i int) { VPXORQ(acc[i], acc[i], acc[i]) })
+	x, n := slice("x"), length("x")
+	all := []Mem{x}
+	dst := Mem{}
+	if store {
+		dst = slice("dst")
+		all = append(all, dst)
+	}
+	terms := func(count int, part Register) []VecVirtual {
+		v := load512(x, count, part)
+		each(v, func(i int) { VSUBPD(shift, v[i], v[i]) })
+		v = exponential512(v)
+		if store {
+			store512(v, dst, part)
+		}
+		return v
+	}
+	step := func(vectors int) {
+		v := terms(vectors, nil)
+		each(v, func(i int) { VADDPD(v[i], acc[i%2], acc[i%2]) })
+		for _, m := range all {
+			ADDQ(U32(64*vectors), m.Base)
+		}
+	}
+	SUBQ(U8(32), n)
+	JL(LabelRef("sixteen"))
+	Label("block")
+	step(4)
+	SUBQ(U8(32), n)
+	JGE(LabelRef("block"))
+	Label("sixteen")
+	TESTQ(U32(16), n)
+	JZ(LabelRef("eight"))
+	step(2)
+	Label("eight")
+	TESTQ(U32(8), n)
+	JZ(LabelRef("rest"))
+	step(1)
+	Label("rest")
+	ANDQ(U8(7), n)
+	JZ(LabelRef("sum"))
+	e := newRest512(n)
+	for _, m := range all {
+		LEAQ(m.Idx(e.back, 8), m.Base)
+	}
+	v := terms(1, e.there)[0]
+	VMOVAPD_Z(v, e.there, v)
+	VADDPD(v, acc[1], e.lanes, acc[1])
+
+	Label("sum")
+	sums := registers(2)
+	each(sums, func(i int) {
+		VEXTRACTF64X4(U8(1), acc[i], sums[i])
+		VADDPD(sums[i], acc[i].AsY(), sums[i])
+	})
+	VADDPD(sums[1], sums[0], sums[0])
+	result(horizontal(sums[0], func(a, b VecVirtual) { VADDPD(b, a, a) }))
+}
+
+// rest512 is how a rest of fewer than eight elements joins eight lanes: four go to the first
+// four, what is left to the last four, filled up with zeros.
+type rest512 struct {
+	back  Register // elements that loads begin before it: 0, or −4 to have fewer than four in the last lanes
+	there Register // mask of the lanes that have an element
+	lanes Register // mask of the lanes that are added to
+}
+
+func newRest512(rest Register) rest512 {
+	e := rest512{back: GP64(), there: K(), lanes: K()}
+	there, lanes := GP64(), GP64()
+	XORQ(e.back, e.back)
+	MOVQ(I32(-1), there)
+	BZHIQ(rest, there, there)
+	MOVQ(U32(0xff), lanes)
+	CMPQ(rest, U8(4))
+	JG(LabelRef("masks"))
+	JE(LabelRef("half"))
+	SHLQ(U8(4), there)
+	MOVQ(I32(-4), e.back)
+	MOVQ(U32(0xf0), lanes)
+	JMP(LabelRef("masks"))
+	Label("half")
+	MOVQ(U32(0x0f), lanes)
+	Label("masks")
+	KMOVB(there.As32(), e.there)
+	KMOVB(lanes.As32(), e.lanes)
+	return e
+}
