@@ -75,6 +75,21 @@ func BenchmarkRankBoostManyDocuments(b *testing.B) {
 	}
 }
 
+// BenchmarkRankBoostRounds measures rounds of a largeSearch alone, the 100 after the first, of some 150,000 documents.
+func BenchmarkRankBoostRounds(b *testing.B) {
+	d := ofShape(b, 1000)
+	setManyDocs(b, 1)
+	for b.Loop() {
+		b.StopTimer()
+		r := newRankBoost(b, d, Options{Workers: 1}, true)
+		r.Next()
+		b.StartTimer()
+		for range 100 {
+			r.Next()
+		}
+	}
+}
+
 // BenchmarkRankBoostStart measures arranging and sorting.
 func BenchmarkRankBoostStart(b *testing.B) {
 	d := ohsumed(b)

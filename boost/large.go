@@ -2,7 +2,6 @@ package boost
 
 import (
 	"math"
-	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
@@ -20,11 +19,12 @@ var manyDocs = 1 << 16
 // looks at the exact values only of the few columns that may have the best weak ranker.
 //
 // A round adds up the potentials of every bin, and so knows the edges at the bins' ends. Within a
-// bin the edge rises above that of its upper end by at most what it rose when the bin was last
-// looked at, plus what the potentials of its documents have grown by since, round by round: they
+// bin the edge rises above that of its upper end, and falls below it, by at most as much as when the bin was last
+// looked at, plus what the potentials of its documents have grown, or shrunk, by since, round by round: they
 // change little from one to the next. These ceilings say which columns cannot have the best weak
-// ranker. Of the others, the highest ceiling first, the bins that reach up to the best are looked
-// at again, and if the ceiling stays the highest, the column is searched as search does.
+// ranker. Of the others, the highest ceiling first, bins are looked at again (look.go), those that may reach highest before
+// others, which says what the best edge is not below; if a column then still has the highest ceiling, by a bin that was
+// looked at, it is searched as search does.
 //
 // What a document adds to its bins is a whole number, 40 bits for the potential and 24 for its
 // growth: one addition a cell, with the same sum in any order.
@@ -40,6 +40,7 @@ type largeSearch struct {
 
 	potential []float64 // of the last round
 	sums      []uint64  // what a document adds
+	units     units     // of the last round
 	fresh     bool      // all columns were searched for these potentials
 
 	sorter sorter
@@ -152,7 +153,8 @@ func (s *largeSearch) run(potential []float64) (best candidate, ok bool) {
 		}
 		c := &s.columns[f]
 		if !s.fresh {
-			if !c.looked && s.look(f, max(least, sizeOf(best.edge, s.up)), potential) {
+			if known := max(least, sizeOf(best.edge, s.up)); !c.highestSeen && s.look(f, known, potential) {
+				least = max(least, c.attained(s.up))
 				continue
 			}
 			s.search(f, s.order(f), potential)
@@ -179,48 +181,6 @@ func (s *largeSearch) highest(least float64) int {
 	return highest
 }
 
-// look looks at the documents of the bins of a column that may reach least, and lowers its ceiling. It
-// returns false where searching the column is the lesser work.
-func (s *largeSearch) look(f int, least float64, potential []float64) bool {
-	const part = 8 // of the documents are more work than that
-	c := &s.columns[f]
-	c.looked = true
-	marks, docs := c.reaching(least, s.up)
-	switch {
-	case s.orders.has(f):
-		order, _ := s.orders.of(f)
-		c.lookInOrder(&marks, order, potential, s.up)
-	case docs > len(s.rows)/part:
-		return false
-	case docs > 0 && s.stored != nil:
-		s.lookStored(f, &marks, potential)
-	case docs > 0:
-		s.lookByCode(f, &marks, potential)
-	}
-	c.raise(s.up)
-	return true
-}
-
-// lookByCode looks at the marked bins of a column whose order is not there.
-func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
-	c, keys, n := &s.columns[f], s.sorter.keys[:0], len(s.rows)
-	words, shift := s.words[f/groupColumns*n:][:n], 8*(f%groupColumns)
-	for i, w := range words {
-		if marks[uint8(w>>shift)] {
-			keys = append(keys, uint64(kernel.AscendingKey(s.value(f, uint32(i))))<<32|uint64(i))
-		}
-	}
-	slices.Sort(keys)
-	for len(keys) > 0 {
-		code := uint8(words[uint32(keys[0])] >> shift)
-		n := int(c.docs[code])
-		s.bin = slices.Grow(s.bin[:0], n)[:n]
-		putOrder(s.bin, keys[:n])
-		c.look(int(code), s.bin, potential, s.up)
-		keys = keys[n:]
-	}
-}
-
 // order returns the documents by increasing value of a column.
 func (s *largeSearch) order(f int) []uint32 {
 	order, there := s.orders.of(f)
@@ -243,16 +203,17 @@ func (s *largeSearch) order(f int) []uint32 {
 // value are added up in the order of documents, and these sums from the highest value down.
 func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c := &s.columns[f]
-	c.rise, c.grown, c.best = [256]float64{}, [256]float64{}, candidate{column: f}
+	c.rise, c.fall, c.best = [256]float64{}, [256]float64{}, candidate{column: f}
 	code, below := c.codes-1, len(order)-int(c.docs[c.codes-1])
 	size, edge, base := math.Inf(-1), 0.0, 0.0
 	for to := len(order); to > 0; {
 		if to == below {
+			c.sums[code] = edge - base
 			code--
 			below, base = below-int(c.docs[code]), edge
 		}
 		if to < len(order) {
-			c.rise[code] = max(c.rise[code], sizeOf(edge-base, s.up))
+			c.rise[code], c.fall[code] = max(c.rise[code], edge-base), max(c.fall[code], base-edge)
 			if of := sizeOf(edge, s.up); of >= size {
 				size, c.best.edge, c.best.cut = of, edge, to
 			}
@@ -265,6 +226,7 @@ func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 		edge += sum
 		to = from
 	}
+	c.sums[code] = edge - base
 }
 
 // split is sum.split for what run returned last: the documents above the cut of the order.
@@ -333,7 +295,19 @@ func (b *groupBins) add(words, sums []uint64) {
 
 // units are what the whole numbers count, and how far an edge from them may be below one from
 // the potentials, which are added up with rounding, too.
-type units struct{ potential, growth, error float64 }
+type units struct {
+	potential, growth float64
+	error             float64
+	rounding          float64 // the part of the error that is not of whole numbers
+	last              float64 // potential and rounding of the round before, for differences of rounds
+	lastRounding      float64
+}
+
+// difference returns how far the difference between the sums of so many documents' potentials in this round and in the one before
+// may be from the exact one.
+func (u *units) difference(docs uint64) float64 {
+	return float64(1.01*float64(float64(docs)*(u.potential+u.last))) + u.rounding + u.lastRounding
+}
 
 // Bits of what a document adds. Sums of the potentials have a sign, those of the growth are the
 // lower bits.
@@ -343,11 +317,11 @@ const (
 )
 
 // addends sets what documents add, and takes over the potentials.
-func (s *largeSearch) addends(potential []float64) units {
+func (s *largeSearch) addends(potential []float64) *units {
 	var mass, growth float64
 	for i, p := range potential {
 		mass += math.Abs(p)
-		growth += max(0, sizeOf(p-s.potential[i], s.up))
+		growth += max(0, p-s.potential[i])
 	}
 	// Whole numbers are rounded towards 0 by less than 1 a document, so that no sum is greater
 	// than what they are parts of.
@@ -355,16 +329,19 @@ func (s *largeSearch) addends(potential []float64) units {
 	u := units{
 		potential: max(mass/(1<<(potentialBits-2)), least),
 		growth:    max(growth/(1<<growthBits-1<<8), least),
+		last:      s.units.potential, lastRounding: s.units.rounding,
 	}
 	n := float64(len(potential))
-	u.error = float64(1.01*float64(n*u.potential)) + float64(n*mass*0x1p-50)
+	u.rounding = n * mass * 0x1p-50
+	u.error = float64(1.01*float64(n*u.potential)) + u.rounding
 	perPotential, perGrowth := 1/u.potential, 1/u.growth
 	for i, p := range potential {
-		grown := max(0, sizeOf(p-s.potential[i], s.up))
+		grown := max(0, p-s.potential[i])
 		s.sums[i] = uint64(int64(p*perPotential))<<growthBits + uint64(grown*perGrowth)
 	}
 	copy(s.potential, potential)
-	return u
+	s.units = u
+	return &s.units
 }
 
 // sizeOf is what is maximised of an edge.

@@ -18,16 +18,17 @@ type largeColumn struct {
 	docs  [256]uint32
 	parts [256]bool // thresholds lie within the bin
 
-	// By code: the edge at the bin's upper end in this round; how far an edge within the bin was
-	// above it when the bin was last looked at (away from 0, for both directions); and what the
-	// potentials have grown by since.
-	edges, rise, grown [256]float64
+	// By code: the edge at the bin's upper end in this round, and the sum of the bin's potentials; how far
+	// edges within the bin may be above and below that edge.
+	edges, sums, rise, fall [256]float64
 
-	error   float64 // of the edges
-	ceiling float64 // no edge is above; +Inf before the first round
-	looked  bool    // in this round, at the bins that reach highest
-	done    bool    // searched in this round
-	best    candidate
+	error       float64   // of the edges
+	ceiling     float64   // no edge is above; +Inf before the first round
+	seen        [256]bool // bins that were looked at in this round
+	seenDocs    int       // documents of these
+	highestSeen bool      // the bin that reaches highest was, or no threshold lies within it
+	done        bool      // searched in this round
+	best        candidate
 }
 
 // choose chooses bins of whole runs with about as many documents each.
@@ -60,67 +61,19 @@ func (c *largeColumn) code(order []uint32, words []uint64, at int) {
 }
 
 // bound sets the edges and the ceiling from the sums of a round.
-func (c *largeColumn) bound(sums *[256]uint64, u units, up bool) {
+func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	var edge int64
 	for code := c.codes - 1; code >= 0; code-- {
-		growth := sums[code] & (1<<growthBits - 1)
-		c.grown[code] += float64(float64(growth+uint64(c.docs[code])) * u.growth)
-		c.edges[code] = float64(edge) * u.potential
+		docs := uint64(c.docs[code])
+		grown := float64(float64(sums[code]&(1<<growthBits-1)+docs) * u.growth)
+		sum := float64(int64(sums[code])>>growthBits) * u.potential
+		c.rise[code] += grown
+		c.fall[code] += max(0, grown-(sum-c.sums[code])+u.difference(docs))
+		c.edges[code], c.sums[code] = float64(edge)*u.potential, sum
 		edge += int64(sums[code]) >> growthBits
 	}
-	c.error, c.looked, c.done = u.error, false, false
+	c.error, c.seen, c.seenDocs, c.done = u.error, [256]bool{}, 0, false
 	c.raise(up)
-}
-
-// raise sets the ceiling to the highest of the bins'.
-func (c *largeColumn) raise(up bool) {
-	c.ceiling = math.Inf(-1)
-	for code := range c.codes {
-		c.ceiling = max(c.ceiling, c.reach(code, up))
-	}
-}
-
-// reach returns the ceiling of a bin.
-func (c *largeColumn) reach(code int, up bool) float64 {
-	reach := sizeOf(c.edges[code], up) + c.error
-	if c.parts[code] {
-		reach += c.rise[code] + c.grown[code]
-	}
-	return reach
-}
-
-// reaching marks the bins that thresholds lie within and whose ceilings are not below least, and
-// returns the number of their documents.
-func (c *largeColumn) reaching(least float64, up bool) (marks [256]bool, docs int) {
-	for code := range c.codes {
-		if c.parts[code] && c.reach(code, up) >= least {
-			marks[code] = true
-			docs += int(c.docs[code])
-		}
-	}
-	return marks, docs
-}
-
-// lookInOrder looks at the marked bins, given the column's order.
-func (c *largeColumn) lookInOrder(marks *[256]bool, order []uint32, potential []float64, up bool) {
-	for code, n := range c.docs[:c.codes] {
-		if marks[code] {
-			c.look(code, order[:n], potential, up)
-		}
-		order = order[n:]
-	}
-}
-
-// look sets how far edges rise within a bin, given the order of its documents.
-func (c *largeColumn) look(code int, order []uint32, potential []float64, up bool) {
-	c.rise[code], c.grown[code] = 0, 0
-	var rise float64
-	for i := len(order) - 1; i > 0; i-- {
-		rise += potential[order[i]&^first]
-		if order[i] >= first {
-			c.rise[code] = max(c.rise[code], sizeOf(rise, up))
-		}
-	}
 }
 
 // first marks, in an order of documents, those that are the first of a run: of equal values, or of

@@ -242,19 +242,6 @@ func (s *stored) writeWords(group int, words []uint64, workers int) {
 	})
 }
 
-// lookStored looks at the marked bins of a column whose order is in the file.
-func (s *largeSearch) lookStored(f int, marks *[256]bool, potential []float64) {
-	c, at := &s.columns[f], s.stored.column(f)
-	for code, n := range c.docs[:c.codes] {
-		if marks[code] {
-			s.bin = slices.Grow(s.bin[:0], int(n))[:n]
-			block.ReadTemporary(s.stored.file, s.bin, at)
-			c.look(code, s.bin, potential, s.up)
-		}
-		at += 4 * int64(n)
-	}
-}
-
 // addStored is groupBins.add of a group whose words are in the file, read in parts by the given memory.
 func (s *largeSearch) addStored(bins *groupBins, group int, part []uint64) {
 	for from := 0; from < len(s.rows); from += len(part) {
