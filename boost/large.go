@@ -332,7 +332,7 @@ func (s *largeSearch) addends(potential []float64) *units {
 		last:      s.units.potential, lastRounding: s.units.rounding,
 	}
 	n := float64(len(potential))
-	u.rounding = n * mass * 0x1p-50
+	u.rounding = float64(n * mass * 0x1p-50)
 	u.error = float64(1.01*float64(n*u.potential)) + u.rounding
 	perPotential, perGrowth := 1/u.potential, 1/u.growth
 	for i, p := range potential {

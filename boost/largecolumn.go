@@ -66,10 +66,10 @@ func (c *largeColumn) bound(sums *[256]uint64, u *units, up bool) {
 	for code := c.codes - 1; code >= 0; code-- {
 		docs := uint64(c.docs[code])
 		grown := float64(float64(sums[code]&(1<<growthBits-1)+docs) * u.growth)
-		sum := float64(int64(sums[code])>>growthBits) * u.potential
+		sum := float64(float64(int64(sums[code])>>growthBits) * u.potential)
 		c.rise[code] += grown
 		c.fall[code] += max(0, grown-(sum-c.sums[code])+u.difference(docs))
-		c.edges[code], c.sums[code] = float64(edge)*u.potential, sum
+		c.edges[code], c.sums[code] = float64(float64(edge)*u.potential), sum
 		edge += int64(sums[code]) >> growthBits
 	}
 	c.error, c.seen, c.seenDocs, c.done = u.error, [256]bool{}, 0, false

@@ -14,7 +14,7 @@ import (
 func (s *largeSearch) look(f int, least float64, potential []float64) bool {
 	const part = 4 // of the documents are more work than that
 	c := &s.columns[f]
-	marks, docs := c.reaching(least+(c.ceiling-least)/2, s.up)
+	marks, docs := c.reaching(least+float64((c.ceiling-least)/2), s.up)
 	switch {
 	case s.orders.has(f):
 		order, _ := s.orders.of(f)
