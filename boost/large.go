@@ -72,7 +72,7 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 	loaded := make([][]uint32, len(sorters))
 	parallel.For(groups, o.Workers, func(worker, g int) {
 		if loaded[worker] == nil {
-			loaded[worker] = make([]uint32, groupColumns*n)
+			loaded[worker] = largePages(groupColumns * n)
 		}
 		s.begin(g, loaded[worker], &sorters[worker], o.Cuts)
 	})
@@ -83,10 +83,13 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 		}
 	}
 	for len(s.orders.slots) < keptOrders {
-		s.orders.add(make([]uint32, n))
+		s.orders.add(largePages(n))
 	}
 	return s
 }
+
+// largePages returns n zeros in large pages.
+func largePages(n int) []uint32 { return block.Halves(block.NewWords((n + 1) / 2))[:n] }
 
 // cloned returns a copy in large pages.
 func cloned(x []float64) []float64 {
