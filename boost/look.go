@@ -71,11 +71,11 @@ const markedPart = 1 << 17
 // markedOf is marked for documents of a range. The numbers are put together first and the values
 // fetched then: neither has a branch that the processor cannot foresee, so that it fetches many at a time.
 func (s *largeSearch) markedOf(f int, taken *[256]int, from, to int) []uint64 {
-	words, shift := s.words[f/groupColumns*len(s.rows):][:to], 8*(f%groupColumns)
+	words, shift := s.words[f/groupColumns*len(s.rows):][from:to], uint(8*(f%groupColumns))
 	keys, docs := s.sorter.keys[from:to], 0
-	for i := from; i < to; i++ {
-		keys[docs] = uint64(i)
-		docs += taken[uint8(words[i]>>shift)]
+	for i, w := range words {
+		keys[docs] = uint64(from + i)
+		docs += taken[uint8(w>>(shift&63))]
 	}
 	keys = keys[:docs]
 	x, width := s.data.X()[f:], s.data.Features

@@ -66,7 +66,7 @@ func (s *size) file(name string) string { return filepath.Join(s.dir, name) }
 
 // textMost is the number of documents beyond which text, three times as large as a cache, is
 // not made.
-const textMost = 2_000_000
+const textMost = 12_000_000
 
 // Programs returns what is measured beside training.
 func Programs() []Work {
