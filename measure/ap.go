@@ -43,6 +43,18 @@ func (m ap) Value(ranked []float64) (float64, bool) {
 func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 	seen, start, sum, k := 0, 0, 0.0, cutoff(m.k, len(ranked))
 	for _, end := range ends {
+		if end == start+1 { // what follows, without divisions by 1 and without a branch
+			is := 0
+			if m.relevant(ranked[start]) {
+				is = 1
+			}
+			seen += is
+			if start < k {
+				sum += float64(is*seen) / float64(end)
+			}
+			start = end
+			continue
+		}
 		r, t := m.count(ranked[start:end]), end-start
 		if r > 0 {
 			chance := float64(r) / float64(t)
