@@ -55,6 +55,10 @@ type AdaRankOptions struct {
 	Enqueue bool
 
 	Workers int // goroutines; 0 means GOMAXPROCS
+
+	// Memory and Note are those of Options.
+	Memory int64
+	Note   func(sentence string)
 }
 
 // AdaRank is the algorithm of
@@ -77,13 +81,14 @@ type AdaRankOptions struct {
 type AdaRank struct {
 	options   AdaRankOptions
 	data      *dataset.Dataset
+	columns   featureColumns
 	standings *Standings
 	table     []float64 // query by weak ranker
 	edges     []float64 // one a weak ranker: Σ_q P(q)E(q, h)
 
 	used    int       // queries with documents of different grades
 	weights []float64 // of the linear scorer
-	scores  []float64 // by the data's rows
+	scores  []float64 // by the data's rows, of queries that count
 	p       []float64 // query weights, of sum 1
 	mean    float64   // of the measure
 	loss    float64
@@ -99,8 +104,8 @@ type AdaRank struct {
 
 // position is what taking back a round restores.
 type position struct {
-	weight     float64 // of the round's feature
-	p, scores  []float64
+	weight     float64   // of the round's feature
+	p, scores  []float64 // nil if the rules take no round back
 	mean, loss float64
 }
 
@@ -113,9 +118,10 @@ type LinearRound struct {
 }
 
 // NewAdaRank prepares boosting on a data set, which must not change during it. It
-// returns ErrNoPairs, or an error for options that do not exist or a measure that is not
-// between −1 and 1.
-func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
+// returns ErrNoPairs, or an error for options that do not exist, a measure that is not
+// between −1 and 1, or the memory or the temporary file that streamed data take, which Close removes; of these, Next
+// panics if reading fails, with a value that [dataset.GuardFaults] makes an error of.
+func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (a *AdaRank, err error) {
 	switch {
 	case o.Measure == nil:
 		return nil, errors.New("found no measure to boost, expected one")
@@ -125,10 +131,9 @@ func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
 	if o.Rate == 0 {
 		o.Rate = 1
 	}
-	a := &AdaRank{options: o, data: d, standings: NewStandings(d, o.Measure, o.Workers)}
-	queries := a.standings.Queries()
+	a = &AdaRank{options: o, data: d, standings: NewStandings(d, o.Measure, o.Workers)}
 	for _, q := range a.standings.queries {
-		if slices.ContainsFunc(q.places, func(p place) bool { return p.grade != q.places[0].grade }) {
+		if slices.ContainsFunc(q.grades, func(grade float64) bool { return grade != q.grades[0] }) {
 			a.used++
 		}
 	}
@@ -136,55 +141,120 @@ func NewAdaRank(d *dataset.Dataset, o AdaRankOptions) (*AdaRank, error) {
 		return nil, ErrNoPairs
 	}
 	if err := a.fillTable(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, a.Close())
 	}
+	a.begin()
+	return a, nil
+}
+
+// begin sets what is known before the first round.
+func (a *AdaRank) begin() {
+	d, queries := a.data, a.standings.Queries()
 	weak := len(a.table) / queries
 	a.edges, a.aside = make([]float64, weak), make([]bool, weak)
 	a.weights, a.scores = make([]float64, d.Features), make([]float64, d.Docs())
-	a.p, a.back.p = make([]float64, queries), make([]float64, queries)
-	a.back.scores = make([]float64, d.Docs())
+	a.p = make([]float64, queries)
+	if a.takesBack() {
+		a.back.p, a.back.scores = make([]float64, queries), make([]float64, d.Docs())
+	}
 	for i := range a.p {
 		a.p[i] = a.standings.weight(i) / a.standings.total
 	}
 	// Without any feature the scores are all 0; the rules accept any first round.
 	a.mean, a.loss = math.Inf(-1), math.NaN()
-	a.last, a.enqueuing = -1, o.Enqueue
-	return a, nil
+	a.last, a.enqueuing = -1, a.options.Enqueue
 }
 
-// fillTable measures every query by every feature, upwards and, if both, downwards.
-func (a *AdaRank) fillTable() error {
-	d, queries := a.data, a.standings.queries
-	weak := d.Features
+// takesBack reports whether the rules may take a round back.
+func (a *AdaRank) takesBack() bool { return a.options.Stop != StopNever || a.options.Enqueue }
+
+// weak returns the number of weak rankers.
+func (a *AdaRank) weak() int {
 	if a.options.Both {
-		weak *= 2
+		return 2 * a.data.Features
 	}
-	a.table = make([]float64, len(queries)*weak)
-	rankers := make([]measure.Ranker, parallel.Workers(a.options.Workers, len(queries)))
-	columns := make([][]float64, len(rankers))
-	parallel.For(len(queries), a.options.Workers, func(worker, i int) {
-		ranker := &rankers[worker]
-		ranker.Ties = measure.TiesAverage
-		from, places := queries[i].from, queries[i].places
-		grades := d.Grades()[from : from+len(places)]
-		columns[worker] = slices.Grow(columns[worker][:0], len(places))
-		column := columns[worker][:len(places)]
-		for h := range weak {
-			f, sign := a.direction(h)
-			for j := range column {
-				column[j] = sign * float64(d.X()[(from+j)*d.Features+f])
-			}
-			a.table[i*weak+h], _ = ranker.Value(a.options.Measure, grades, column)
+	return a.data.Features
+}
+
+// fillTable measures every query by every feature, upwards and, if both, downwards. Streamed data are read once for
+// that, and put in a file for the rounds.
+func (a *AdaRank) fillTable() (err error) {
+	d, queries := a.data, a.standings.queries
+	keep, part := keptFeatures, 0
+	if d.Streamed() {
+		if keep, part, err = a.plan(); err != nil {
+			return err
 		}
-	})
-	for i, e := range a.table {
+	}
+	weak := a.weak()
+	a.table = make([]float64, len(queries)*weak)
+	ranks := make([]featureRanks, parallel.Workers(a.options.Workers, len(d.Queries)))
+	fill := func(worker, i int, x []float32) {
+		ranks[worker].measure = a.options.Measure
+		ranks[worker].fill(a.table[i*weak:(i+1)*weak], queries[i].grades, x)
+	}
+	if d.Streamed() {
+		a.columns, err = a.readOnce(keep, part, fill)
+	} else {
+		a.columns = featureColumns{data: d, most: keep}
+		parallel.For(len(queries), a.options.Workers, func(worker, i int) {
+			fill(worker, i, d.Queries[queries[i].number].X)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range a.table {
 		if !(e >= -1 && e <= 1) {
 			return fmt.Errorf("found a value of %v of %s on the training data, expected a measure between -1 and 1",
-				a.table[i], a.options.Measure.Name())
+				e, a.options.Measure.Name())
 		}
 	}
 	return nil
 }
+
+// readOnce puts the features of streamed data in a file, and has those of queries that count visited meanwhile.
+func (a *AdaRank) readOnce(keep, part int, visit func(worker, i int, x []float32)) (featureColumns, error) {
+	counting := make([]int32, len(a.data.Queries)) // from 1
+	for i := range a.standings.queries {
+		counting[a.standings.queries[i].number] = int32(i) + 1
+	}
+	l := wholeLayout(a.data)
+	l.visit = func(worker, number int, x []float32) {
+		if i := int(counting[number]); i > 0 {
+			visit(worker, i-1, x)
+		}
+	}
+	s, err := newStored(a.data, l, false, part, Options{Workers: a.options.Workers, Note: a.options.Note})
+	return featureColumns{data: a.data, most: keep, stored: s}, err
+}
+
+// plan returns how many columns of streamed data are kept and how many bytes of values are held when these are put
+// into columns, for the memory there is, or an error that says what would be needed.
+func (a *AdaRank) plan() (keep, part int, err error) {
+	if a.options.Memory <= 0 {
+		return keptFeatures, mostPart, nil
+	}
+	const (
+		document = 8 + 4     // bytes: the score and the place in the order
+		query    = 2*8 + 128 // the weight and the value, and what standings and the reading know
+	)
+	d, docs := a.data, float64(a.data.Docs())
+	held := float64(document*docs) + float64(float64(len(d.Queries))*float64(query+8*a.weak()))
+	if a.takesBack() {
+		held += float64(8 * docs)
+	}
+	column := 4 * float64(padded(d.Docs()))
+	need := max(column, 2*4*float64(d.LongestQuery())*float64(d.Features)) // pages that are not full, a few MB, are not counted
+	left := float64(a.options.Memory) - held
+	if left < need {
+		return 0, 0, tooLarge(d.Docs(), d.Features, held+need, a.options.Memory)
+	}
+	return int(min(keptFeatures, left/column)), int(min(mostPart, left)), nil
+}
+
+// Close removes the temporary file that there is of streamed data.
+func (a *AdaRank) Close() error { return a.columns.close() }
 
 // direction returns the feature of a weak ranker, and −1 if it is taken downwards.
 func (a *AdaRank) direction(weak int) (feature int, sign float64) {
@@ -245,9 +315,7 @@ func (a *AdaRank) add(weak int) (round LinearRound, ok bool) {
 	before := a.mean
 	a.back.weight, a.back.mean, a.back.loss = a.weights[f], a.mean, a.loss
 	copy(a.back.p, a.p)
-	copy(a.back.scores, a.scores)
-	a.addFeature(f, float64(sign*alpha))
-	values := a.standings.Values(a.scores)
+	values := a.addFeature(f, float64(sign*alpha))
 	a.mean = a.standings.mean(values)
 	if !a.enqueuing {
 		a.countRepeats(weak, before)
@@ -298,13 +366,22 @@ func (a *AdaRank) stops(before float64) bool {
 	return false
 }
 
-// addFeature adds a feature times a weight to the scores.
-func (a *AdaRank) addFeature(f int, weight float64) {
+// addFeature adds a feature times a weight to the scores, and returns the measure of every query.
+func (a *AdaRank) addFeature(f int, weight float64) (values []float64) {
 	a.weights[f] += weight
-	x, width := a.data.X(), a.data.Features
-	for i := range a.scores {
-		a.scores[i] += float64(weight * float64(x[i*width+f]))
-	}
+	column, there := a.columns.of(f)
+	return a.standings.after(a.scores, func(from, to int) {
+		if !there {
+			a.columns.gather(column, f, from, to)
+		}
+		scores := a.scores[from:to]
+		if a.back.scores != nil {
+			copy(a.back.scores[from:to], scores)
+		}
+		for i, v := range column[from:to] {
+			scores[i] += float64(weight * float64(v))
+		}
+	})
 }
 
 // reweight sets P and the loss.

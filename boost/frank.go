@@ -82,7 +82,8 @@ type query struct {
 type splitSums struct{ well, badly, loss float64 }
 
 // NewFRank prepares boosting on a data set, which must not change during it. It returns
-// ErrNoPairs, or an error for an option that does not exist.
+// ErrNoPairs, or an error for an option that does not exist; of streamed data, which ByGradient alone takes, those of
+// [NewRankBoost].
 func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
 		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)
@@ -103,6 +104,7 @@ func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 		b.queries[i].levels = &s.documents.queries[i]
 	}
 	b.weigh()
+	s.documents.beside = 2 * 8 // better and worse
 	if err := b.makeSearch(d, o.Options, o.Search != ByGradient); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type largeSearch struct {
 	fresh     bool      // all columns were searched for these potentials
 
 	sorter sorter
-	orders orders
+	orders kept[uint32]
 	bin    []uint32 // order of a bin that is looked at
 }
 

@@ -1,17 +1,19 @@
 package boost
 
 import (
-	"cmp"
+	"math"
 	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/measure"
 )
 
 // Standings measure scores of a data set's documents that change a little from one
 // call to the next: every query's documents stay sorted, so that bringing them up to
-// date costs a comparison a document and as many moves as documents pass each other.
+// date costs a comparison a document and as many moves as documents pass each other, and
+// a query in which none does keeps its value.
 // The value with ties is the mean over their orders (measure.TiesAverage), and the mean over
 // the queries is by their weights.
 type Standings struct {
@@ -24,21 +26,25 @@ type Standings struct {
 	scratch []scratch // one a worker
 }
 
-// standing is a query's documents, best first after the last call.
+// standing is a query with its documents, best first after the last call.
 type standing struct {
+	number int // of the query in the data set
 	from   int
-	places []place
+	grades []float64 // by document
+	order  []uint32  // documents by rank, of groups of the same score with first the first; without any before the first call
 }
 
 type place struct {
 	score float64
-	doc   int // within the query
-	grade float64
+	doc   uint32 // within the query
 }
 
 type scratch struct {
+	places []place
 	grades []float64
 	ends   []int
+
+	keys, docs, workKeys, workDocs []float64
 }
 
 // NewStandings returns the standings of the data set's queries that count for the
@@ -46,14 +52,16 @@ type scratch struct {
 func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standings {
 	s := &Standings{measure: m, workers: workers}
 	weighted := d.QueryWeights() != nil
+	orders := make([]uint32, d.Docs())
 	for i := range d.Queries {
 		q := &d.Queries[i]
 		if _, counts := m.Average(q.Grades, []int{q.Len()}); !counts || q.Weight() == 0 {
 			continue
 		}
-		st := standing{from: q.Start, places: make([]place, q.Len())}
-		for j, g := range q.Grades {
-			st.places[j] = place{doc: j, grade: g}
+		st := standing{number: i, from: q.Start, grades: q.Grades, order: orders[:q.Len():q.Len()]}
+		orders = orders[q.Len():]
+		for doc := range st.order {
+			st.order[doc] = uint32(doc)
 		}
 		s.queries = append(s.queries, st)
 		s.total += q.Weight()
@@ -70,19 +78,21 @@ func NewStandings(d *dataset.Dataset, m measure.Averager, workers int) *Standing
 func (s *Standings) Queries() int { return len(s.queries) }
 
 // Values returns the measure of each query that counts under the scores, one a document of
-// the data set, none NaN. The slice is valid until the next call.
-func (s *Standings) Values(scores []float64) []float64 {
+// the data set, none NaN. The slice must not be changed, and is valid until the next call.
+func (s *Standings) Values(scores []float64) []float64 { return s.after(scores, nil) }
+
+// after is Values after a change of the scores of each query that counts, which are those of some rows. Several
+// goroutines call change, unless it is nil, while what they change is in the processor's cache for what follows.
+func (s *Standings) after(scores []float64, change func(from, to int)) []float64 {
 	parallel.For(len(s.queries), s.workers, func(worker, i int) {
-		q, tmp := &s.queries[i], &s.scratch[worker]
-		q.sort(scores)
-		tmp.grades, tmp.ends = tmp.grades[:0], tmp.ends[:0]
-		for j, p := range q.places {
-			tmp.grades = append(tmp.grades, p.grade)
-			if j+1 == len(q.places) || q.places[j+1].score != p.score {
-				tmp.ends = append(tmp.ends, j+1)
-			}
+		q := &s.queries[i]
+		of := scores[q.from : q.from+len(q.order)]
+		if change != nil {
+			change(q.from, q.from+len(q.order))
 		}
-		s.values[i], _ = s.measure.Average(tmp.grades, tmp.ends)
+		if tmp := &s.scratch[worker]; q.sort(of, tmp) {
+			s.values[i], _ = s.measure.Average(tmp.grades, tmp.ends)
+		}
 	})
 	return s.values
 }
@@ -107,30 +117,93 @@ func (s *Standings) weight(i int) float64 {
 	return s.weights[i]
 }
 
-// sort brings the places up to date, by insertion as long as that takes few moves.
-func (q *standing) sort(scores []float64) {
-	p := q.places
-	for j := range p {
-		p[j].score = scores[q.from+p[j].doc]
+// sort brings the order up to date and sets the grades by rank and the ends of groups of equal scores, documents of
+// which stand in the order of the data, so that the result depends on the scores alone. It returns false, and sets
+// nothing, if the value is what it was.
+func (q *standing) sort(scores []float64, tmp *scratch) bool {
+	if q.stands(scores) {
+		return false
 	}
-	moves := 8 * len(p)
-	for j := 1; j < len(p); j++ {
-		at, k := p[j], j
+	if !tmp.insert(q.order, scores) {
+		tmp.merge(scores)
+	}
+	tmp.rank(q)
+	return true
+}
+
+// rank sets the order, the grades and the ends of groups from the sorted places.
+func (t *scratch) rank(q *standing) {
+	p := t.places
+	n := len(p)
+	t.grades, t.ends = slices.Grow(t.grades[:0], n)[:n], slices.Grow(t.ends[:0], n)[:n]
+	order, grades, ends := q.order[:n], t.grades, t.ends
+	groups, last := 0, math.NaN()
+	for k, at := range p {
+		begins := uint32(0)
+		if at.score != last {
+			begins = first
+			groups++
+		}
+		last = at.score
+		order[k] = at.doc | begins
+		grades[k] = q.grades[at.doc]
+		ends[groups-1] = k + 1
+	}
+	t.ends = ends[:groups]
+}
+
+// stands reports whether the order and its groups are still those of the scores.
+func (q *standing) stands(scores []float64) bool {
+	last := scores[q.order[0]&^first]
+	if q.order[0]&first == 0 {
+		return false
+	}
+	for _, doc := range q.order[1:] {
+		score := scores[doc&^first]
+		if doc&first != 0 && score >= last || doc&first == 0 && score != last {
+			return false
+		}
+		last = score
+	}
+	return true
+}
+
+// insert sorts places by insertion from an order on, and gives up and returns false if that takes many moves.
+func (t *scratch) insert(order []uint32, scores []float64) bool {
+	t.places = slices.Grow(t.places[:0], len(order))[:len(order)]
+	p := t.places
+	moves := 8 * len(order)
+	for j, doc := range order {
+		doc &^= first
+		at, k := place{scores[doc], doc}, j
 		for ; k > 0 && at.above(p[k-1]); k-- {
 			p[k] = p[k-1]
 		}
 		p[k] = at
 		if moves -= j - k; moves < 0 {
-			slices.SortFunc(p, func(a, b place) int {
-				return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
-			})
-			return
+			return false
 		}
+	}
+	return true
+}
+
+// merge sorts places from the order of the data on.
+func (t *scratch) merge(scores []float64) {
+	n := len(scores)
+	for _, of := range []*[]float64{&t.keys, &t.docs, &t.workKeys, &t.workDocs} {
+		*of = slices.Grow((*of)[:0], n)[:n]
+	}
+	for doc, score := range scores {
+		t.keys[doc], t.docs[doc] = score, float64(doc)
+	}
+	kernel.SortDescending(t.keys, t.docs, t.workKeys, t.workDocs)
+	t.places = t.places[:0]
+	for k, score := range t.keys {
+		t.places = append(t.places, place{score, uint32(t.docs[k])})
 	}
 }
 
-// above reports whether a place is to stand before another. Documents of equal score stand
-// in the order of the data, so that the result depends on the scores alone.
+// above reports whether a place is to stand before another.
 func (p *place) above(o place) bool {
 	return p.score > o.score || p.score == o.score && p.doc < o.doc
 }

@@ -3,7 +3,6 @@ package boost
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 
@@ -29,7 +28,20 @@ var storedPart = 1 << 16
 type layout struct {
 	numbers []int // of the queries
 	starts  []int // where the documents of each begin, and the end
-	rows    []int // of the data set, one a document
+	rows    []int // of the data set, one a document; nil for all, in their order
+
+	// visit, unless it is nil, is called with the features of every query as they are read, by several goroutines.
+	visit func(worker, i int, x []float32)
+}
+
+// wholeLayout is that of all documents.
+func wholeLayout(d *dataset.Dataset) layout {
+	var l layout
+	for i := range d.Queries {
+		l.numbers, l.starts = append(l.numbers, i), append(l.starts, d.Queries[i].Start)
+	}
+	l.starts = append(l.starts, d.Docs())
+	return l
 }
 
 // storedBytes returns the size of the file.
@@ -48,7 +60,7 @@ var pageDocs = block.Page / 4
 func padded(docs int) int { return (docs + pageDocs - 1) / pageDocs * pageDocs }
 
 // whole returns a column with the room behind it, as it is read and written.
-func whole(column []uint32) []uint32 { return column[:padded(len(column))] }
+func whole[T uint32 | float32](column []T) []T { return column[:padded(len(column))] }
 
 // newStored reads the data once, in parts whose values take at most so many bytes of memory or those of
 // the longest query.
@@ -79,7 +91,11 @@ func newStored(d *dataset.Dataset, l layout, words bool, part int, o Options) (s
 	for from := 0; from < len(l.numbers); {
 		to := w.fits(from)
 		parallel.For(to-from, o.Workers, func(worker, i int) {
-			w.put(from+i, readers[worker].At(from+i), &d.Queries[l.numbers[from+i]])
+			x := readers[worker].At(from + i)
+			w.put(from+i, x, &d.Queries[l.numbers[from+i]])
+			if l.visit != nil {
+				l.visit(worker, from+i, x)
+			}
 		})
 		if err := w.write(to); err != nil {
 			return nil, err
@@ -123,15 +139,17 @@ const (
 	wordBytes  = 8  // of a group
 )
 
+// mostPart is the bytes of values that are held at most when these are put into columns.
+const mostPart = 128 << 20
+
 // planStored returns the plan for the memory there is, or an error that says what would be needed.
 func planStored(a *arrangement, features int, o Options) (plan, error) {
-	const most = 128 << 20
 	n := float64(padded(len(a.rows)))
-	p := plan{workers: parallel.Workers(o.Workers, features), orders: keptOrders, part: most}
+	p := plan{workers: parallel.Workers(o.Workers, features), orders: keptOrders, part: mostPart}
 	if o.Memory <= 0 {
 		return p, nil
 	}
-	held := float64(heldBytes*n) + float64(200*float64(len(a.queries)))
+	held := float64(float64(heldBytes+a.beside)*n) + float64(200*float64(len(a.queries)))
 	if a.weights != nil {
 		held += float64(16 * n)
 	}
@@ -143,13 +161,18 @@ func planStored(a *arrangement, features int, o Options) (plan, error) {
 		left -= inMemory
 	}
 	if left < need {
-		return p, dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which boosting holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
-			len(a.rows), features, (held+need)/1e9, float64(o.Memory)/1e9))
+		return p, tooLarge(len(a.rows), features, held+need, o.Memory)
 	}
 	p.workers = max(1, min(p.workers, int(left/(sortBytes*n))))
 	p.orders = max(1, min(keptOrders, int(left/(orderBytes*n))))
-	p.part = int(min(most, left))
+	p.part = int(min(mostPart, left))
 	return p, nil
+}
+
+// tooLarge returns the error that boosting on streamed data would hold more than the memory there is.
+func tooLarge(docs, features int, need float64, memory int64) error {
+	return dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which boosting holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
+		docs, features, need/1e9, float64(memory)/1e9))
 }
 
 // newStreamedSearch is newLargeSearch for streamed data.
@@ -250,40 +273,3 @@ func (s *largeSearch) addStored(bins *groupBins, group int, part []uint64) {
 		bins.add(part[:n], s.sums[from:])
 	}
 }
-
-// Columns gives the features of a data set one at a time, from a temporary file.
-type Columns struct {
-	stored *stored
-	values []float32
-	last   int
-}
-
-// NewColumns reads a data set once, which may be streamed. Of the options it takes Workers and Note.
-func NewColumns(d *dataset.Dataset, o Options) (*Columns, error) {
-	l := layout{rows: make([]int, d.Docs())}
-	for i := range l.rows {
-		l.rows[i] = i
-	}
-	for i := range d.Queries {
-		l.numbers, l.starts = append(l.numbers, i), append(l.starts, d.Queries[i].Start)
-	}
-	l.starts = append(l.starts, d.Docs())
-	s, err := newStored(d, l, false, 16<<20, o)
-	if err != nil {
-		return nil, err
-	}
-	return &Columns{stored: s, values: block.New(padded(d.Docs())), last: math.MinInt}, nil
-}
-
-// Of returns a feature of all documents, valid until the next call. If reading fails it panics with a value
-// that [dataset.GuardFaults] makes an error of.
-func (c *Columns) Of(feature int) []float32 {
-	if feature != c.last {
-		block.ReadTemporary(c.stored.file, c.values, c.stored.column(feature))
-		c.last = feature
-	}
-	return c.values[:c.stored.docs]
-}
-
-// Close removes the file.
-func (c *Columns) Close() error { return c.stored.file.Close() }

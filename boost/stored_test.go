@@ -2,7 +2,9 @@ package boost
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/scorer"
 )
 
 // streamed returns the data as ones whose features are read query by query.
@@ -185,6 +188,40 @@ func TestColumnsOfData(t *testing.T) {
 		for i, v := range c.Of(f) {
 			if want := d.X()[i*d.Features+f]; v != want {
 				t.Fatalf("feature %d of document %d is %v, want %v", f, i, v, want)
+			}
+		}
+	}
+}
+
+// Claim: the scores of Columns by a linear function are those of a linear scorer's, which adds up all features,
+// for any number of features, of weights that are 0, of documents and of workers.
+func TestScoresOfColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	for _, features := range []int{1, 3, 4, 8, 15, 61} {
+		d := random(7, 2500, features, 3)
+		for _, zeros := range []float64{0, 0.5, 0.9, 1} {
+			weights := make([]float64, features)
+			for f := range weights {
+				if rng.Float64() >= zeros {
+					weights[f] = rng.NormFloat64()
+				}
+			}
+			want, got := make([]float64, d.Docs()), make([]float64, d.Docs())
+			scorer.Linear{Features: features}.Score(want, weights, d.X(), nil)
+			for _, workers := range []int{1, 3} {
+				c, err := NewColumns(streamed(d), Options{Workers: workers})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 2 { // the second time in the place of the first
+					c.Score(got, weights)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%d features, %g of them of weight 0, %d workers: other scores", features, zeros, workers)
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}

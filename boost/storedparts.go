@@ -47,7 +47,11 @@ func (w *partWriter) put(i int, x []float32, q *dataset.Query) {
 	for doc := l.starts[i]; doc < l.starts[i+1]; {
 		n, at := 0, doc-w.base
 		for ; doc < l.starts[i+1] && (n == 0 || doc%line > 0); doc++ {
-			rows[n] = x[(l.rows[doc]-q.Start)*features:][:features]
+			row := doc
+			if l.rows != nil {
+				row = l.rows[doc]
+			}
+			rows[n] = x[(row-q.Start)*features:][:features]
 			n++
 		}
 		for f := range features {

@@ -40,3 +40,20 @@ func dot32Go(x []float32, w []float64) float64 {
 	}
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
+
+// Lanes32 is the number of lanes of [Dot32].
+const Lanes32 = 8
+
+// Lane32 returns the lane that element i of n is added to by [Dot32]. Elements of which one is 0 change no lane, so
+// that the others, each in its lane and in their order, have the same sum.
+func Lane32(i, n int) int {
+	rest := n % Lanes32
+	switch at := i - (n - rest); {
+	case at < 0:
+		return i % Lanes32
+	case rest < Lanes32/2:
+		return at + Lanes32/2
+	default:
+		return at
+	}
+}
