@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/boost"
-	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/train"
@@ -36,15 +35,26 @@ func newAdaRank() *Method {
 		}),
 		scorers: []string{linearScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
-			return boosting(p, train.Weighs{Queries: true}, newAdaRankRounds)
+			return nil, train.Boosting{
+				Rounds:  p.Values.Int("rounds"),
+				Takes:   train.Weighs{Queries: true},
+				ByQuery: true,
+				Start:   func(t *train.Task) (train.Booster, error) { return startAdaRank(p, t) },
+			}, nil
 		},
 	}
 }
 
-func newAdaRankRounds(p *Problem, d *dataset.Dataset) (train.Booster, error) {
+// startAdaRank begins with the task's normalized data, which may be streamed.
+func startAdaRank(p *Problem, t *train.Task) (train.Booster, error) {
+	d, streamed := t.Normalized(), streamedOptions(t)
 	averager, ok := p.Measure.(measure.Averager)
 	if !ok {
 		return nil, fmt.Errorf("found the training measure %s, expected one that has an expected value under ties", p.Measure.Name())
+	}
+	varies := measure.CheckVaries(averager, d)
+	if varies != nil && d.Streamed() { // before they are read
+		return nil, fmt.Errorf("training data: %w", varies)
 	}
 	v := p.Values
 	a, err := boost.NewAdaRank(d, boost.AdaRankOptions{
@@ -56,13 +66,15 @@ func newAdaRankRounds(p *Problem, d *dataset.Dataset) (train.Booster, error) {
 		Rate:      v.Number("rate"),
 		Repeats:   v.Int("repeats"),
 		Enqueue:   v.Bool("enqueue"),
-		Workers:   p.Workers,
+		Workers:   streamed.Workers,
+		Memory:    streamed.Memory,
+		Note:      streamed.Note,
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, explainPairs(err)
+	case varies != nil:
+		return nil, fmt.Errorf("training data: %w", varies)
 	}
-	if err := measure.CheckVaries(averager, d); err != nil {
-		return nil, fmt.Errorf("training data: %w", err)
-	}
-	return &linearRounds{algorithm: a}, nil
+	return &linearRounds{algorithm: a, columns: validColumns{options: streamed}}, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/listwise/listwise/boost"
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/scorer"
 	"github.com/listwise/listwise/train"
 )
@@ -19,30 +18,6 @@ func boostingParameters(rounds string) []Hyperparameter {
 	}
 }
 
-// boosting returns a learner that starts with the problem's normalized data, and the weights that
-// it takes.
-func boosting(p *Problem, takes train.Weighs, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
-	return boostingOf(p, takes, nil, start)
-}
-
-// boostingOf is boosting with what a round takes on the data; nil if no query is too long
-// for it.
-func boostingOf(p *Problem, takes train.Weighs, cost func(d *dataset.Dataset) loss.Coster, start func(p *Problem, d *dataset.Dataset) (train.Booster, error)) (loss.Loss, train.Learner, error) {
-	return nil, train.Boosting{
-		Rounds: p.Values.Int("rounds"),
-		Takes:  takes,
-		Start: func(t *train.Task) (train.Booster, error) {
-			d := t.Normalized()
-			if cost != nil {
-				if err := t.CheckWork(nil, cost(d)); err != nil {
-					return nil, err
-				}
-			}
-			return start(p, d)
-		},
-	}, nil
-}
-
 // stumpRounds are a sum of threshold rankers.
 type stumpRounds struct {
 	algorithm interface {
@@ -50,8 +25,7 @@ type stumpRounds struct {
 		Queries() int
 		Close() error
 	}
-	options  boost.Options
-	columns  *boost.Columns // of validation data beside streamed data, else nil
+	columns  validColumns
 	features int
 	stumps   []scorer.Stump
 	alphas   []float64
@@ -78,8 +52,8 @@ func (s *stumpRounds) Add(dst []float64, d *dataset.Dataset) {
 		}
 		return
 	}
-	if s.columns != nil {
-		for i, v := range s.columns.Of(stump.Feature) {
+	if s.columns.file != nil {
+		for i, v := range s.columns.file.Of(stump.Feature) {
 			if v > stump.Threshold {
 				dst[i] += alpha
 			}
@@ -94,23 +68,11 @@ func (s *stumpRounds) Add(dst []float64, d *dataset.Dataset) {
 	}
 }
 
-// Prepare has validation data read once, of which a round takes one feature, if they or the training data are
-// streamed: data in memory may be the pages of a file that leave it from round to round.
-func (s *stumpRounds) Prepare(valid *dataset.Dataset) (err error) {
-	if valid.Streamed() || s.options.Memory > 0 {
-		s.columns, err = boost.NewColumns(valid, s.options)
-	}
-	return err
-}
+// Prepare implements what validColumns do.
+func (s *stumpRounds) Prepare(valid *dataset.Dataset) error { return s.columns.prepare(valid) }
 
 // Close removes temporary files.
-func (s *stumpRounds) Close() error {
-	err := s.algorithm.Close()
-	if s.columns != nil {
-		err = errors.Join(err, s.columns.Close())
-	}
-	return err
-}
+func (s *stumpRounds) Close() error { return errors.Join(s.algorithm.Close(), s.columns.close()) }
 
 func (s *stumpRounds) Keep() { s.rounds = len(s.stumps) }
 
@@ -126,9 +88,33 @@ func (s *stumpRounds) Kept() (scorer.Scorer, []float64, error) {
 func (s *stumpRounds) Weights() []float64 { return s.alphas }
 func (s *stumpRounds) Queries() int       { return s.algorithm.Queries() }
 
+// validColumns are the columns of validation data beside streamed data.
+type validColumns struct {
+	options boost.Options  // of the training, with its memory if its data are streamed
+	file    *boost.Columns // nil if features are in memory
+}
+
+// prepare has validation data read once, of which a round takes few features, if they or the training data are
+// streamed: data in memory may be the pages of a file that leave it from round to round.
+func (c *validColumns) prepare(valid *dataset.Dataset) (err error) {
+	if valid.Streamed() || c.options.Memory > 0 {
+		c.file, err = boost.NewColumns(valid, c.options)
+	}
+	return err
+}
+
+// close removes the file.
+func (c *validColumns) close() error {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.Close()
+}
+
 // linearRounds are a sum of features.
 type linearRounds struct {
 	algorithm *boost.AdaRank
+	columns   validColumns
 	best      []float64
 }
 
@@ -138,8 +124,19 @@ func (l *linearRounds) Next() (train.Round, bool) {
 }
 
 func (l *linearRounds) Add(dst []float64, d *dataset.Dataset) {
-	scorer.Linear{Features: d.Features}.Score(dst, l.Weights()[:d.Features], d.X(), nil)
+	weights := l.Weights()[:d.Features]
+	if l.columns.file != nil {
+		l.columns.file.Score(dst, weights)
+		return
+	}
+	scorer.Linear{Features: d.Features}.Score(dst, weights, d.X(), nil)
 }
+
+// Prepare implements what validColumns do.
+func (l *linearRounds) Prepare(valid *dataset.Dataset) error { return l.columns.prepare(valid) }
+
+// Close removes temporary files.
+func (l *linearRounds) Close() error { return errors.Join(l.algorithm.Close(), l.columns.close()) }
 
 func (l *linearRounds) Keep() { l.best = append(l.best[:0], l.Weights()...) }
 
@@ -154,14 +151,21 @@ func (l *linearRounds) Weights() []float64 { return l.algorithm.Weights() }
 func (l *linearRounds) Queries() int       { return l.algorithm.Queries() }
 
 // boostingOptions reads what RankBoost and FRank have in common.
-func boostingOptions(p *Problem) boost.Options {
-	v := p.Values
-	return boost.Options{
-		Cuts:     v.Int("cuts"),
-		Up:       v.Text("direction") == "up",
-		PerQuery: v.Text("pairs") == "queries",
-		Workers:  p.Workers,
+func boostingOptions(p *Problem, t *train.Task) boost.Options {
+	v, o := p.Values, streamedOptions(t)
+	o.Cuts = v.Int("cuts")
+	o.Up = v.Text("direction") == "up"
+	o.PerQuery = v.Text("pairs") == "queries"
+	return o
+}
+
+// streamedOptions are those of all boosting, for the task's normalized data, which may be streamed.
+func streamedOptions(t *train.Task) boost.Options {
+	o := boost.Options{Workers: t.Workers}
+	if t.Normalized().Streamed() {
+		o.Memory, o.Note = max(1, t.MemoryLeft()), t.Note
 	}
+	return o
 }
 
 // stumpParameters are the hyperparameters that boostingOptions reads.

@@ -27,21 +27,33 @@ func newFRank() *Method {
 		}),
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
-			o := boost.FRankOptions{
-				Options: boostingOptions(p),
-				Search:  frankSearches[p.Values.Text("search")],
-				Alpha:   frankAlphas[p.Values.Text("alpha")],
-			}
-			cost := func(d *dataset.Dataset) loss.Coster { return newFidelityCost(d, o) }
-			return boostingOf(p, train.Weighs{Queries: true}, cost, func(_ *Problem, d *dataset.Dataset) (train.Booster, error) {
-				b, err := boost.NewFRank(d, o)
-				if err != nil {
-					return nil, explainPairs(err)
-				}
-				return &stumpRounds{algorithm: b, features: d.Features}, nil
-			})
+			search := frankSearches[p.Values.Text("search")]
+			return nil, train.Boosting{
+				Rounds:  p.Values.Int("rounds"),
+				Takes:   train.Weighs{Queries: true},
+				ByQuery: search == boost.ByGradient,
+				Start:   func(t *train.Task) (train.Booster, error) { return startFRank(p, t) },
+			}, nil
 		},
 	}
+}
+
+// startFRank begins with the task's normalized data, which may be streamed.
+func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
+	d := t.Normalized()
+	o := boost.FRankOptions{
+		Options: boostingOptions(p, t),
+		Search:  frankSearches[p.Values.Text("search")],
+		Alpha:   frankAlphas[p.Values.Text("alpha")],
+	}
+	if err := t.CheckWork(nil, newFidelityCost(d, o)); err != nil {
+		return nil, err
+	}
+	b, err := boost.NewFRank(d, o)
+	if err != nil {
+		return nil, explainPairs(err)
+	}
+	return &stumpRounds{algorithm: b, columns: validColumns{options: o.Options}, features: d.Features}, nil
 }
 
 // fidelityCost is what a round of FRank takes: one pass over all pairs, for their weights, and

@@ -31,13 +31,11 @@ func newRankBoost() *Method {
 
 // startRankBoost begins with the task's normalized data, which may be streamed.
 func startRankBoost(p *Problem, t *train.Task) (train.Booster, error) {
-	o, d := boostingOptions(p), t.Normalized()
-	if d.Streamed() {
-		o.Memory, o.Note = max(1, t.MemoryLeft()), t.Note
-	}
+	d := t.Normalized()
+	o := boostingOptions(p, t)
 	b, err := boost.NewRankBoost(d, o, p.Values.Text("alpha") == "exact")
 	if err != nil {
 		return nil, explainPairs(err)
 	}
-	return &stumpRounds{algorithm: b, features: d.Features, options: o}, nil
+	return &stumpRounds{algorithm: b, columns: validColumns{options: o}, features: d.Features}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,11 +14,18 @@ import (
 	"github.com/listwise/listwise/dataset/cache"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/measure"
 )
 
 // cached writes queries, some of whose values are missing, to a cache and returns them as they are read query by query,
 // and as they are in memory.
 func cached(t *testing.T, seed uint64, missing dataset.Missing) (streamed, whole *dataset.Dataset) {
+	t.Helper()
+	return cachedWith(t, seed, missing, false)
+}
+
+// cachedWith is cached with weights of queries, a third of them 0, or without.
+func cachedWith(t *testing.T, seed uint64, missing dataset.Missing, weighted bool) (streamed, whole *dataset.Dataset) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
 	r := dataset.Rows{Name: "rows", Features: 61}
@@ -35,6 +43,9 @@ func cached(t *testing.T, seed uint64, missing dataset.Missing) (streamed, whole
 			r.Grades = append(r.Grades, float64(grade))
 		}
 		r.Queries = append(r.Queries, dataset.Run{ID: fmt.Sprintf("%d-%d", seed, q), Docs: n})
+		if weighted {
+			r.QueryWeights = append(r.QueryWeights, float64(q%3))
+		}
 	}
 	kept, err := dataset.FromRows(r, dataset.MissingKeep)
 	if err != nil {
@@ -63,11 +74,6 @@ func cached(t *testing.T, seed uint64, missing dataset.Missing) (streamed, whole
 	return streamed, whole
 }
 
-func rankBoostValues(t *testing.T, set map[string]string) Values {
-	t.Helper()
-	return valuesOf(t, "rankboost", set)
-}
-
 func valuesOf(t *testing.T, method string, set map[string]string) Values {
 	t.Helper()
 	v, err := lookup(t, method).Values(set)
@@ -77,33 +83,54 @@ func valuesOf(t *testing.T, method string, set map[string]string) Values {
 	return v
 }
 
-// Claim: RankBoost's model of data that are read query by query has the bytes of the one of data in memory: with
-// missing values, normalizations, transforms, views, every choice of its own, any number of workers and
-// whatever memory there is.
-func TestRankBoostStreams(t *testing.T) {
+// Claim: the model of RankBoost, AdaRank and FRank of data that are read query by query has the bytes of the one of data
+// in memory: with missing values, normalizations, transforms, views, weights of queries, every choice of their own, any
+// number of workers and whatever memory there is. No file is left.
+func TestBoostingStreams(t *testing.T) {
 	clip, err := transform.ParseSpec("clip=1%:99%")
 	if err != nil {
 		t.Fatal(err)
 	}
+	none := func(*Problem) {}
+	zscore := func(p *Problem) { p.Normalization = dataset.ZScore }
+	minmax := func(p *Problem) { p.Normalization = dataset.MinMax }
+	changed := func(p *Problem) {
+		p.Transforms, p.Views = []transform.Spec{clip}, dataset.Views{dataset.RawView, dataset.RankView}
+	}
 	for name, c := range map[string]struct {
-		missing dataset.Missing
-		set     map[string]string
-		prepare func(p *Problem)
+		method   string
+		missing  dataset.Missing
+		set      map[string]string
+		weighted bool
+		prepare  func(p *Problem)
 	}{
-		"plain":  {dataset.MissingZero, map[string]string{"rounds": "40"}, func(*Problem) {}},
-		"zscore": {dataset.MissingMin, map[string]string{"rounds": "40", "direction": "both"}, func(p *Problem) { p.Normalization = dataset.ZScore }},
-		"cuts":   {dataset.MissingMin, map[string]string{"rounds": "40", "cuts": "7", "alpha": "exact"}, func(p *Problem) { p.Normalization = dataset.MinMax }},
-		"changed": {dataset.MissingZero, map[string]string{"rounds": "40", "pairs": "uniform"}, func(p *Problem) {
-			p.Transforms, p.Views = []transform.Spec{clip}, dataset.Views{dataset.RawView, dataset.RankView}
-		}},
+		"plain":   {"rankboost", dataset.MissingZero, map[string]string{}, false, none},
+		"zscore":  {"rankboost", dataset.MissingMin, map[string]string{"direction": "both"}, true, zscore},
+		"cuts":    {"rankboost", dataset.MissingMin, map[string]string{"cuts": "7", "alpha": "exact"}, false, minmax},
+		"changed": {"rankboost", dataset.MissingZero, map[string]string{"pairs": "uniform"}, false, changed},
+
+		"adarank plain":   {"adarank", dataset.MissingZero, map[string]string{}, false, none},
+		"adarank zscore":  {"adarank", dataset.MissingMin, map[string]string{"direction": "both", "stop": "paper"}, true, zscore},
+		"adarank enqueue": {"adarank", dataset.MissingMin, map[string]string{"enqueue": "true", "stop": "ranklib"}, false, minmax},
+		"adarank changed": {"adarank", dataset.MissingZero, map[string]string{"reweight": "cumulative", "rate": "1"}, true, changed},
+
+		"frank plain":   {"frank", dataset.MissingZero, map[string]string{}, false, none},
+		"frank zscore":  {"frank", dataset.MissingMin, map[string]string{"direction": "both", "alpha": "minimum"}, true, zscore},
+		"frank cuts":    {"frank", dataset.MissingMin, map[string]string{"cuts": "7"}, false, minmax},
+		"frank changed": {"frank", dataset.MissingZero, map[string]string{"pairs": "uniform"}, true, changed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			streamed, whole := cached(t, 1, c.missing)
-			validStreamed, valid := cached(t, 2, c.missing)
+			t.Setenv("TMPDIR", t.TempDir())
+			streamed, whole := cachedWith(t, 1, c.missing, c.weighted)
+			validStreamed, valid := cachedWith(t, 2, c.missing, c.weighted)
+			c.set["rounds"] = "40"
 			run := func(d, v *dataset.Dataset, maxBytes int64, workers int) []byte {
-				p := &Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Values: rankBoostValues(t, c.set)}
+				p := &Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Values: valuesOf(t, c.method, c.set)}
+				if p.Measure = measure.MustParse("map", measure.LETOR3); c.method != "adarank" {
+					p.Measure = nil
+				}
 				c.prepare(p)
-				m, err := lookup(t, "rankboost").Train(t.Context(), p)
+				m, err := lookup(t, c.method).Train(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -124,6 +151,39 @@ func TestRankBoostStreams(t *testing.T) {
 					t.Errorf("%d workers: another model of streamed data with validation data in memory", workers)
 				}
 			}
+			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+				t.Errorf("%v, %v is left", left, err)
+			}
+		})
+	}
+}
+
+// Claim: what boosting cannot do with streamed data is an error before they are read: too little memory, a measure on
+// which all rankings are equal, and FRank's searches by the loss, which need every feature's best weak ranker.
+func TestBoostingStreamedRefused(t *testing.T) {
+	streamed, _ := cached(t, 1, dataset.MissingZero)
+	for name, c := range map[string]struct {
+		method   string
+		set      map[string]string
+		relevant float64
+		memory   int64
+		want     string
+	}{
+		"memory":      {"adarank", nil, 1, 100 << 10, "raise the limit"},
+		"no relevant": {"adarank", nil, 9, 1 << 20, "found no query on which map depends"},
+		"FRank":       {"frank", nil, 1, 150 << 10, "raise the limit"},
+		"features":    {"frank", map[string]string{"search": "features"}, 1, 500 << 10, "raise the limit"},
+		"loss":        {"frank", map[string]string{"search": "loss"}, 1, 500 << 10, "raise the limit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := ""
+			p := &Problem{
+				Data: streamed, Missing: dataset.MissingZero, MaxBytes: c.memory, Workers: 1, Values: valuesOf(t, c.method, c.set),
+				Measure: measure.MustParse("map", measure.LETOR3.WithThreshold(c.relevant)), Note: func(sentence string) { told = sentence },
+			}
+			if _, err := lookup(t, c.method).Train(t.Context(), p); err == nil || !strings.Contains(err.Error(), c.want) || told != "" {
+				t.Errorf("%v, %q; want an error with %q", err, told, c.want)
+			}
 		})
 	}
 }
@@ -131,7 +191,7 @@ func TestRankBoostStreams(t *testing.T) {
 // Claim: too little memory for RankBoost on streamed data is told before it begins.
 func TestRankBoostStreamedRefused(t *testing.T) {
 	streamed, _ := cached(t, 1, dataset.MissingZero)
-	p := &Problem{Data: streamed, Missing: dataset.MissingZero, MaxBytes: 150 << 10, Workers: 1, Values: rankBoostValues(t, map[string]string{"rounds": "3"})}
+	p := &Problem{Data: streamed, Missing: dataset.MissingZero, MaxBytes: 150 << 10, Workers: 1, Values: valuesOf(t, "rankboost", map[string]string{"rounds": "3"})}
 	told := ""
 	p.Note = func(sentence string) { told = sentence }
 	if _, err := lookup(t, "rankboost").Train(t.Context(), p); err == nil || !strings.Contains(err.Error(), "raise the limit") || told != "" {
