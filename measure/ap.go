@@ -22,34 +22,48 @@ var (
 
 // Value implements Measure.
 func (m ap) Value(ranked []float64) (float64, bool) {
-	seen, sum, k := 0, 0.0, cutoff(m.k, len(ranked))
-	for i, l := range ranked {
-		if m.relevant(l) {
-			seen++
-			if i < k {
-				sum += float64(seen) / float64(i+1)
-			}
-		}
-	}
-	if seen == 0 {
+	good := m.count(ranked)
+	if good == 0 {
 		return m.convention.valueless()
 	}
-	return sum / float64(seen), true
+	all, threshold := divideAll(good, len(ranked)), m.threshold
+	seen, sum := 0, 0.0
+	for i, l := range ranked[:cutoff(m.k, len(ranked))] {
+		is := 0
+		if l >= threshold {
+			is = 1
+		}
+		if seen += is; all || is > 0 {
+			sum += float64(is*seen) / float64(i+1)
+		}
+	}
+	return sum / float64(good), true
+}
+
+// divideAll reports whether sums over relevant documents are faster with terms of 0 for all others than with a
+// branch on what is relevant, which a processor guesses well only if few are.
+func divideAll(good, docs int) bool {
+	const part = 8
+	return part*good > docs
 }
 
 // Average implements Averager. In a group of t documents, r of them relevant,
 // below R' relevant ones, the place after j others of the group is relevant with
 // probability r/t, and then j(r−1)/(t−1) of those others are on average.
 func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
+	good := m.count(ranked)
+	if good == 0 {
+		return m.convention.valueless()
+	}
+	all, threshold := divideAll(good, len(ranked)), m.threshold
 	seen, start, sum, k := 0, 0, 0.0, cutoff(m.k, len(ranked))
 	for _, end := range ends {
-		if end == start+1 { // what follows, without divisions by 1 and without a branch
+		if end == start+1 { // what follows, without divisions by 1
 			is := 0
-			if m.relevant(ranked[start]) {
+			if ranked[start] >= threshold {
 				is = 1
 			}
-			seen += is
-			if start < k {
+			if seen += is; start < k && (all || is > 0) {
 				sum += float64(is*seen) / float64(end)
 			}
 			start = end
@@ -67,11 +81,7 @@ func (m ap) Average(ranked []float64, ends []int) (float64, bool) {
 		seen += r
 		start = end
 	}
-	seen += m.count(ranked[start:]) // those not retrieved
-	if seen == 0 {
-		return m.convention.valueless()
-	}
-	return sum / float64(seen), true
+	return sum / float64(good), true // those not retrieved count, too
 }
 
 // GoodGain implements Additive.
