@@ -133,6 +133,7 @@ type state struct {
 	scores [][]float64 // of each query that can change, of its documents
 	orders [][]int32   // documents by rank
 	column [][]float32 // the column whose weight is being improved
+	varies []bool      // whether it has different values; where not, column is not set but from a source
 	values []float64   // a query's, where all of them are computed before they are added up
 	lines  []line      // of each worker
 	points points
@@ -145,7 +146,12 @@ func newState(d *Data, c *Climber, w []float64) *state {
 	for i := range d.queries {
 		docs += len(d.queries[i].grades)
 	}
-	scores, orders, column := make([]float64, docs), make([]int32, docs), make([]float32, docs)
+	scores, orders := make([]float64, docs), make([]int32, docs)
+	var column []float32
+	if d.source == nil {
+		column = make([]float32, docs)
+	}
+	s.column, s.varies = make([][]float32, len(d.queries)), make([]bool, len(d.queries))
 	for i := range d.queries {
 		n := len(d.queries[i].grades)
 		for k := range n {
@@ -153,8 +159,10 @@ func newState(d *Data, c *Climber, w []float64) *state {
 		}
 		s.scores = append(s.scores, scores[:n:n])
 		s.orders = append(s.orders, orders[:n:n])
-		s.column = append(s.column, column[:n:n])
-		scores, orders, column = scores[n:], orders[n:], column[n:]
+		scores, orders = scores[n:], orders[n:]
+		if d.source == nil {
+			s.column[i], column = column[:n:n], column[n:]
+		}
 	}
 	s.values = make([]float64, len(d.queries))
 	s.lines = make([]line, parallel.Workers(c.Workers, s.parts()))
@@ -178,6 +186,10 @@ func (s *state) each(do func(l *line, i int)) {
 
 // rescore computes all scores from the weights.
 func (s *state) rescore() {
+	if s.data.source != nil {
+		s.rescoreByColumn()
+		return
+	}
 	s.each(func(_ *line, i int) {
 		x := s.data.queries[i].x
 		for k := range s.scores[i] {
@@ -190,6 +202,24 @@ func (s *state) rescore() {
 			s.scores[i][k], x = score, x[len(s.w):]
 		}
 	})
+}
+
+// rescoreByColumn adds up the same products in the same order.
+func (s *state) rescoreByColumn() {
+	for i := range s.scores {
+		clear(s.scores[i])
+	}
+	for j, w := range s.w {
+		if w != 0 {
+			column := s.data.source.Of(j)
+			s.each(func(_ *line, i int) {
+				scores := s.scores[i]
+				for k, x := range column[s.data.queries[i].from:][:len(scores)] {
+					scores[k] += float64(w * float64(x))
+				}
+			})
+		}
+	}
 }
 
 // value returns the mean of the measure at the weights and brings the orders up to
@@ -209,9 +239,28 @@ func (s *state) value() float64 {
 
 // take sets column to column j.
 func (s *state) take(j int) {
+	if s.data.source != nil {
+		s.takeOf(s.data.source.Of(j))
+		return
+	}
 	s.each(func(_ *line, i int) {
-		if q := &s.data.queries[i]; q.varies[j] {
+		q := &s.data.queries[i]
+		if s.varies[i] = q.varies[j]; s.varies[i] {
 			q.column(s.column[i], j)
+		}
+	})
+}
+
+// takeOf sets column to parts of a source's column, which it does not copy.
+func (s *state) takeOf(column []float32) {
+	s.each(func(_ *line, i int) {
+		of := column[s.data.queries[i].from:][:len(s.scores[i])]
+		s.column[i], s.varies[i] = of, false
+		for _, v := range of[1:] {
+			if v != of[0] {
+				s.varies[i] = true
+				break
+			}
 		}
 	})
 }
@@ -220,7 +269,7 @@ func (s *state) take(j int) {
 // value there; if that is not above the present value, it leaves the weight.
 func (s *state) improve(j int, value float64) float64 {
 	s.take(j)
-	spread := s.spread(j)
+	spread := s.spread()
 	if spread == 0 {
 		return value
 	}
@@ -248,7 +297,7 @@ func (s *state) move(j int, t float64) {
 	s.w[j] += t
 	s.each(func(_ *line, i int) {
 		q, scores := &s.data.queries[i], s.scores[i]
-		if !q.varies[j] {
+		if s.data.source == nil && !s.varies[i] {
 			q.column(s.column[i], j)
 		}
 		for k, x := range s.column[i] {
@@ -272,12 +321,12 @@ func (s *state) normalize() {
 }
 
 // spread returns the standard deviation of the scores within queries over that of
-// column j, the natural unit of changes of its weight; 0 if the column is constant.
-func (s *state) spread(j int) float64 {
+// the column, the natural unit of changes of its weight; 0 if the column is constant.
+func (s *state) spread() float64 {
 	var scores, column float64
 	for i := range s.data.queries {
 		q := &s.data.queries[i]
-		if q.varies[j] {
+		if s.varies[i] {
 			column += float64(q.weight * variation(s.column[i]))
 		}
 		scores += float64(q.weight * variation(s.scores[i]))

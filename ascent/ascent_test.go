@@ -389,3 +389,52 @@ func TestWorkersDoNotMatter(t *testing.T) {
 		}
 	})
 }
+
+// byColumn has columns of its own, of which each call gives one in the same memory.
+type byColumn struct {
+	columns [][]float32
+	memory  []float32
+}
+
+func (b *byColumn) Of(column int) []float32 {
+	b.memory = append(b.memory[:0], b.columns[column]...)
+	return b.memory
+}
+
+// Claim: a climb by the columns of a source ends where the one by rows does, bit for bit, after the same sweeps, for both
+// searches and any number of workers.
+func TestSourceOfColumns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
+		m := measure.MustParse(rapid.SampledFrom(measures).Draw(t, "measure"), measure.LETOR3)
+		const columns = 4
+		list := draw(rng, 40, columns, rapid.Bool().Draw(t, "coarse"))
+		rows, source := NewData(columns, m), &byColumn{columns: make([][]float32, columns)}
+		stored := NewDataOf(columns, m, source)
+		for i, q := range list {
+			from := len(source.columns[0])
+			for k, v := range q.x {
+				source.columns[k%columns] = append(source.columns[k%columns], v)
+			}
+			rows.AddWeighted(q.grades, q.x, float64(i%4))
+			stored.AddOf(q.grades, from, float64(i%4))
+		}
+		c := Climber{
+			Search: rapid.SampledFrom([]Search{Steps, Exact}).Draw(t, "search"), MaxSweeps: 4, Workers: 1,
+			NonNegative: rapid.Bool().Draw(t, "positive"),
+		}
+		start := weights(rng, columns, false)
+		want, err := c.Climb(t.Context(), rows, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Workers = rapid.IntRange(1, 3).Draw(t, "workers")
+		got, err := c.Climb(t.Context(), stored, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.W, want.W) || got.Value != want.Value || got.Sweeps != want.Sweeps {
+			t.Fatalf("the climb ends at %+v, want %+v", got, want)
+		}
+	})
+}

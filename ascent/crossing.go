@@ -48,7 +48,7 @@ func (c *crossings) best(s *state, j int, spread float64) (t, found float64) {
 	total := s.data.settled
 	for i := range s.data.queries {
 		q := &s.data.queries[i]
-		if q.varies[j] {
+		if s.varies[i] {
 			total += c.query(s, i)
 		} else {
 			total += s.lines[0].measure(s.data.measure, q, s.orders[i])

@@ -7,9 +7,11 @@ import (
 )
 
 // Data are judged queries, whose documents have a number in every column, and the
-// measure to maximise. After the last Add several climbs may use a Data at the same time.
+// measure to maximise. After the last Add several climbs may use a Data at the same time, but of one
+// with a [Source] one after the other.
 type Data struct {
 	columns int
+	source  Source // nil if the queries have their rows
 	measure measure.Measure
 	queries []query // those whose value depends on the order
 	settled float64 // Σ of the values of all others, by their weights
@@ -20,13 +22,27 @@ type Data struct {
 type query struct {
 	pattern
 	grades []float64
-	x      []float32 // row-major
-	weight float64   // in the mean
-	varies []bool    // whether a column has different values
+	weight float64 // in the mean
+
+	x      []float32 // row-major, nil if the data have a source
+	varies []bool    // whether a column has different values, likewise
+	from   int       // the first document in the source's columns
+}
+
+// Source gives the numbers of all documents column by column, such as from a file that is larger than memory.
+type Source interface {
+	// Of returns a column, valid until the next call.
+	Of(column int) []float32
 }
 
 // NewData returns a Data without queries, for the given number of columns.
 func NewData(columns int, m measure.Measure) *Data { return &Data{columns: columns, measure: m} }
+
+// NewDataOf returns a Data without queries whose columns come from a source. A climb asks for each once when it looks
+// for its weight, and for those of weights that are not 0 once a sweep. It has the result of one by rows, bit for bit.
+func NewDataOf(columns int, m measure.Measure, s Source) *Data {
+	return &Data{columns: columns, measure: m, source: s}
+}
 
 // Columns returns the number of columns.
 func (d *Data) Columns() int { return d.columns }
@@ -43,19 +59,14 @@ func (d *Data) Add(grades []float64, x []float32) { d.AddWeighted(grades, x, 1) 
 // negative; one of 0 does not count.
 func (d *Data) AddWeighted(grades []float64, x []float32, weight float64) {
 	n := len(grades)
-	if len(x) != n*d.columns {
+	if d.source != nil || len(x) != n*d.columns {
 		panic(fmt.Sprintf("ascent: %d values for %d documents and %d columns", len(x), n, d.columns))
 	}
-	worst, best, ok := measure.Extremes(d.measure, grades)
-	if !ok || weight == 0 {
+	q := d.add(grades, weight)
+	if q == nil {
 		return
 	}
-	d.counted += weight
-	if worst == best {
-		d.settled += float64(weight * worst)
-		return
-	}
-	q := query{pattern: newPattern(d.measure, grades, &d.tables), grades: grades, weight: weight, x: x, varies: make([]bool, d.columns)}
+	q.x, q.varies = x, make([]bool, d.columns)
 	for i := d.columns; i < len(x); i += d.columns {
 		for j, v := range x[i : i+d.columns] {
 			if v != x[j] {
@@ -63,7 +74,31 @@ func (d *Data) AddWeighted(grades []float64, x []float32, weight float64) {
 			}
 		}
 	}
-	d.queries = append(d.queries, q)
+}
+
+// AddOf is AddWeighted of a query whose documents are some successive ones of the source.
+func (d *Data) AddOf(grades []float64, from int, weight float64) {
+	if d.source == nil {
+		panic("ascent: a query without numbers")
+	}
+	if q := d.add(grades, weight); q != nil {
+		q.from = from
+	}
+}
+
+// add adds a query without numbers, and returns nil if its value does not depend on the order.
+func (d *Data) add(grades []float64, weight float64) *query {
+	worst, best, ok := measure.Extremes(d.measure, grades)
+	if !ok || weight == 0 {
+		return nil
+	}
+	d.counted += weight
+	if worst == best {
+		d.settled += float64(weight * worst)
+		return nil
+	}
+	d.queries = append(d.queries, query{pattern: newPattern(d.measure, grades, &d.tables), grades: grades, weight: weight})
+	return &d.queries[len(d.queries)-1]
 }
 
 // column copies column j, one number a document.

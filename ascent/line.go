@@ -98,7 +98,7 @@ func (l *points) evaluate(s *state, j int) {
 	s.each(func(line *line, i int) {
 		values := l.values[i*n : (i+1)*n]
 		present := line.measure(s.data.measure, &s.data.queries[i], s.orders[i])
-		if !s.data.queries[i].varies[j] {
+		if !s.varies[i] {
 			for p := range values {
 				values[p] = present
 			}

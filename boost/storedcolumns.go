@@ -17,9 +17,14 @@ type Columns struct {
 	workers int
 }
 
-// NewColumns reads a data set once, which may be streamed. Of the options it takes Workers and Note.
+// NewColumns reads a data set once, which may be streamed. Of the options it takes Workers, Memory, of which it holds
+// what the longest query needs at least, and Note.
 func NewColumns(d *dataset.Dataset, o Options) (*Columns, error) {
-	s, err := newStored(d, wholeLayout(d), false, 16<<20, o)
+	part := 16 << 20
+	if o.Memory > 0 {
+		part = int(min(int64(part), o.Memory))
+	}
+	s, err := newStored(d, wholeLayout(d), false, part, o)
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,13 @@ package method
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/listwise/listwise/ascent"
+	"github.com/listwise/listwise/boost"
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
@@ -66,6 +69,9 @@ type climbed struct {
 // Weighs implements train.Weigher: queries' weights are those of the mean.
 func (coordinateAscent) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
 
+// Streams implements train.Streamer: crossings take more memory than features.
+func (l coordinateAscent) Streams() bool { return l.values.Text("search") == "steps" }
+
 // Learn implements train.Learner.
 func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
 	if err := t.NoCheckpoint(); err != nil {
@@ -78,14 +84,11 @@ func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Lear
 			return nil, err
 		}
 	}
-	d := t.Normalized()
-	c.data = ascent.NewData(d.Features, t.Measure)
-	for i := range d.Queries {
-		c.data.AddWeighted(d.Queries[i].Grades, d.Queries[i].X, d.Queries[i].Weight())
+	end, err := c.read(t.Normalized())
+	if err != nil {
+		return nil, &train.ProblemError{Err: err}
 	}
-	if c.data.Queries() == 0 {
-		return nil, train.BadProblem("training data: %w", measure.CheckVaries(t.Measure, d))
-	}
+	defer end()
 	converged := true
 	for c.start = range 1 + l.values.Int("restarts") {
 		r, err := c.climb(ctx)
@@ -100,6 +103,69 @@ func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Lear
 		}
 	}
 	return c.learned(converged), nil
+}
+
+// read sets the data. Features of streamed ones are put in a temporary file, which end removes.
+func (c *climb) read(d *dataset.Dataset) (end func(), err error) {
+	if d.Streamed() {
+		return c.readOnce(d)
+	}
+	c.data = ascent.NewData(d.Features, c.task.Measure)
+	for i := range d.Queries {
+		c.data.AddWeighted(d.Queries[i].Grades, d.Queries[i].X, d.Queries[i].Weight())
+	}
+	return func() {}, c.checkVaries(d)
+}
+
+// columns gives a climb the features of streamed data from a file that is not there before they are asked for.
+type columns struct{ *boost.Columns }
+
+// readOnce is read for streamed data, whose errors come before these are read.
+func (c *climb) readOnce(d *dataset.Dataset) (end func(), err error) {
+	o := streamedOptions(c.task)
+	if o.Memory, err = climbMemory(d, o.Memory); err != nil {
+		return nil, err
+	}
+	source := new(columns)
+	c.data = ascent.NewDataOf(d.Features, c.task.Measure, source)
+	for i := range d.Queries {
+		c.data.AddOf(d.Queries[i].Grades, d.Queries[i].Start, d.Queries[i].Weight())
+	}
+	if err := c.checkVaries(d); err != nil {
+		return nil, err
+	}
+	source.Columns, err = boost.NewColumns(d, o)
+	return func() { _ = source.Close() }, err // what is closed was for the climbs alone
+}
+
+// climbMemory returns what memory there is beside what climbs hold of every document and query: the score, the place,
+// the class and a feature of a document, the value of a query at every point of a line, and what is known of it.
+func climbMemory(d *dataset.Dataset, memory int64) (int64, error) {
+	const (
+		document = 8 + 3*4    // bytes
+		query    = 12*8 + 250 // likewise
+		most     = 32 << 20   // of the terms that package ascent keeps
+	)
+	terms := 0.0 // one for each number of relevant documents and of others above
+	for i := range d.Queries {
+		half := float64(d.Queries[i].Len()+2) / 2
+		terms += float64(8 * half * half)
+	}
+	held := float64(document*float64(d.Docs())) + float64(query*float64(len(d.Queries))) + min(most, terms)
+	left := float64(memory) - held
+	if longest := 8 * float64(d.LongestQuery()) * float64(d.Features); left < longest {
+		return 0, dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which coordinate ascent holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
+			d.Docs(), d.Features, (held+longest)/1e9, float64(memory)/1e9))
+	}
+	return int64(left), nil
+}
+
+// checkVaries returns an error if there is nothing to learn.
+func (c *climb) checkVaries(d *dataset.Dataset) error {
+	if c.data.Queries() > 0 {
+		return nil
+	}
+	return fmt.Errorf("training data: %w", measure.CheckVaries(c.task.Measure, d))
 }
 
 // add adds weights of Σ|w| = 1, a start's, to the mean of all starts.

@@ -83,10 +83,10 @@ func valuesOf(t *testing.T, method string, set map[string]string) Values {
 	return v
 }
 
-// Claim: the model of RankBoost, AdaRank and FRank of data that are read query by query has the bytes of the one of data
-// in memory: with missing values, normalizations, transforms, views, weights of queries, every choice of their own, any
-// number of workers and whatever memory there is. No file is left.
-func TestBoostingStreams(t *testing.T) {
+// Claim: the model of RankBoost, AdaRank, FRank and coordinate ascent of data that are read query by query has the bytes
+// of the one of data in memory: with missing values, normalizations, transforms, views, weights of queries, every choice
+// of their own, any number of workers and whatever memory there is. No file is left.
+func TestColumnsStream(t *testing.T) {
 	clip, err := transform.ParseSpec("clip=1%:99%")
 	if err != nil {
 		t.Fatal(err)
@@ -118,16 +118,24 @@ func TestBoostingStreams(t *testing.T) {
 		"frank zscore":  {"frank", dataset.MissingMin, map[string]string{"direction": "both", "alpha": "minimum"}, true, zscore},
 		"frank cuts":    {"frank", dataset.MissingMin, map[string]string{"cuts": "7"}, false, minmax},
 		"frank changed": {"frank", dataset.MissingZero, map[string]string{"pairs": "uniform"}, true, changed},
+
+		"coordascent plain":   {"coordascent", dataset.MissingZero, map[string]string{}, false, none},
+		"coordascent zscore":  {"coordascent", dataset.MissingMin, map[string]string{"keep": "sweep"}, true, zscore},
+		"coordascent minmax":  {"coordascent", dataset.MissingMin, map[string]string{"keep": "training"}, false, minmax},
+		"coordascent changed": {"coordascent", dataset.MissingZero, map[string]string{"keep": "start"}, true, changed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			streamed, whole := cachedWith(t, 1, c.missing, c.weighted)
 			validStreamed, valid := cachedWith(t, 2, c.missing, c.weighted)
-			c.set["rounds"] = "40"
+			if c.set["rounds"] = "40"; c.method == "coordascent" {
+				delete(c.set, "rounds")
+				c.set["sweeps"], c.set["restarts"] = "2", "1"
+			}
 			run := func(d, v *dataset.Dataset, maxBytes int64, workers int) []byte {
 				p := &Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Values: valuesOf(t, c.method, c.set)}
-				if p.Measure = measure.MustParse("map", measure.LETOR3); c.method != "adarank" {
-					p.Measure = nil
+				if c.method == "adarank" || c.method == "coordascent" {
+					p.Measure = measure.MustParse("map", measure.LETOR3)
 				}
 				c.prepare(p)
 				m, err := lookup(t, c.method).Train(t.Context(), p)
@@ -158,9 +166,9 @@ func TestBoostingStreams(t *testing.T) {
 	}
 }
 
-// Claim: what boosting cannot do with streamed data is an error before they are read: too little memory, a measure on
-// which all rankings are equal, and FRank's searches by the loss, which need every feature's best weak ranker.
-func TestBoostingStreamedRefused(t *testing.T) {
+// Claim: what cannot be done with streamed data is an error before they are read: too little memory, a measure on which
+// all rankings are equal, FRank's searches by the loss, which need every feature's best weak ranker, and crossings.
+func TestColumnsStreamedRefused(t *testing.T) {
 	streamed, _ := cached(t, 1, dataset.MissingZero)
 	for name, c := range map[string]struct {
 		method   string
@@ -174,6 +182,9 @@ func TestBoostingStreamedRefused(t *testing.T) {
 		"FRank":       {"frank", nil, 1, 150 << 10, "raise the limit"},
 		"features":    {"frank", map[string]string{"search": "features"}, 1, 500 << 10, "raise the limit"},
 		"loss":        {"frank", map[string]string{"search": "loss"}, 1, 500 << 10, "raise the limit"},
+		"ascent":      {"coordascent", nil, 1, 150 << 10, "raise the limit"},
+		"equal":       {"coordascent", nil, 9, 1 << 20, "found no query on which map depends"},
+		"crossings":   {"coordascent", map[string]string{"search": "exact"}, 1, 500 << 10, "raise the limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := ""
