@@ -101,6 +101,20 @@ func (d *Data) add(grades []float64, weight float64) *query {
 	return &d.queries[len(d.queries)-1]
 }
 
+// Bytes returns how much memory the data and a climb by steps take, about, beside what was given: grades, rows and a
+// source.
+func (d *Data) Bytes() int64 {
+	const (
+		document = 4 + 8 + 4          // class, score and place
+		each     = 250 + 8*mostPoints // of a query: itself, its parts of what a climb holds, and its values along a line
+	)
+	bytes := 8 * int64(d.tables.size)
+	for i := range d.queries {
+		bytes += each + document*int64(len(d.queries[i].grades))
+	}
+	return bytes
+}
+
 // column copies column j, one number a document.
 func (q *query) column(dst []float32, j int) {
 	columns := len(q.varies)

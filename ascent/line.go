@@ -14,6 +14,7 @@ const (
 	lowestStep  = -3
 	highestStep = 1
 	refinements = 8
+	mostPoints  = 2*(highestStep-lowestStep+1) + 1
 )
 
 // points evaluates a measure at some values of one weight.

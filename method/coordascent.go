@@ -122,10 +122,6 @@ type columns struct{ *boost.Columns }
 
 // readOnce is read for streamed data, whose errors come before these are read.
 func (c *climb) readOnce(d *dataset.Dataset) (end func(), err error) {
-	o := streamedOptions(c.task)
-	if o.Memory, err = climbMemory(d, o.Memory); err != nil {
-		return nil, err
-	}
 	source := new(columns)
 	c.data = ascent.NewDataOf(d.Features, c.task.Measure, source)
 	for i := range d.Queries {
@@ -134,30 +130,24 @@ func (c *climb) readOnce(d *dataset.Dataset) (end func(), err error) {
 	if err := c.checkVaries(d); err != nil {
 		return nil, err
 	}
+	o := streamedOptions(c.task)
+	if o.Memory, err = c.memoryLeft(d, o.Memory); err != nil {
+		return nil, err
+	}
 	source.Columns, err = boost.NewColumns(d, o)
 	return func() { _ = source.Close() }, err // what is closed was for the climbs alone
 }
 
-// climbMemory returns what memory there is beside what climbs hold of every document and query: the score, the place,
-// the class and a feature of a document, the value of a query at every point of a line, and what is known of it.
-func climbMemory(d *dataset.Dataset, memory int64) (int64, error) {
-	const (
-		document = 8 + 3*4    // bytes
-		query    = 12*8 + 250 // likewise
-		most     = 32 << 20   // of the terms that package ascent keeps
-	)
-	terms := 0.0 // one for each number of relevant documents and of others above
-	for i := range d.Queries {
-		half := float64(d.Queries[i].Len()+2) / 2
-		terms += float64(8 * half * half)
-	}
-	held := float64(document*float64(d.Docs())) + float64(query*float64(len(d.Queries))) + min(most, terms)
-	left := float64(memory) - held
-	if longest := 8 * float64(d.LongestQuery()) * float64(d.Features); left < longest {
+// memoryLeft returns what memory there is beside a feature of all documents and what climbs hold, or an error if that is
+// too little to read the longest query.
+func (c *climb) memoryLeft(d *dataset.Dataset, memory int64) (int64, error) {
+	held := c.data.Bytes() + 4*int64(d.Docs())
+	longest := 8 * int64(d.LongestQuery()) * int64(d.Features)
+	if held+longest > memory {
 		return 0, dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which coordinate ascent holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
-			d.Docs(), d.Features, (held+longest)/1e9, float64(memory)/1e9))
+			d.Docs(), d.Features, float64(held+longest)/1e9, float64(memory)/1e9))
 	}
-	return int64(left), nil
+	return memory - held, nil
 }
 
 // checkVaries returns an error if there is nothing to learn.

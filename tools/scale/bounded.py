@@ -227,6 +227,10 @@ def measure(o, group, limit, queries):
         ("lambdamart", ["lambdamart", "--set", "trees=%d" % (2 if o.small else 5)]),
         ("rankboost", ["rankboost", "--set", "rounds=10"]),
         ("rankboost, z-scores", ["rankboost", "--set", "rounds=10", "--normalize", "zscore"]),
+        ("adarank", ["adarank", "--set", "rounds=50"]),
+        ("adarank, z-scores", ["adarank", "--set", "rounds=50", "--normalize", "zscore"]),
+        ("frank", ["frank", "--set", "rounds=10"]),
+        ("coordascent", ["coordascent", "--set", "restarts=0", "--set", "sweeps=1"]),
     ]
     for name, method in trainings:
         model = os.path.join(work, method[0] + ".json")
