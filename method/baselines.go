@@ -2,8 +2,10 @@ package method
 
 import (
 	"context"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
@@ -61,26 +63,20 @@ func (s singleFeature) Learn(ctx context.Context, t *train.Task) (*train.Learned
 		first, last = s.feature-1, s.feature-1
 	}
 	d := t.Normalized()
-	scores := make([]float64, d.Docs())
-	ranker := measure.Ranker{Ties: measure.TiesAverage}
-	best, bestValue, counted := 0.0, 0.0, 0
-	feature := first
-	for j := first; j <= last; j++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		for _, sign := range signs(s.direction) {
-			column(scores, d, j, sign)
-			var value float64
-			value, counted = ranker.Mean(d, scores, t.Measure)
-			if best == 0 || value > bestValue {
-				feature, best, bestValue = j, sign, value
-			}
+	values, counted, err := tryFeatures(ctx, d, t.Measure, first, last, signs(s.direction), t.Workers)
+	if err != nil {
+		return nil, err
+	}
+	feature, best, bestValue := first, 0.0, 0.0
+	for k, value := range values {
+		if best == 0 || value > bestValue {
+			both := signs(s.direction)
+			feature, best, bestValue = first+k/len(both), both[k%len(both)], value
 		}
 	}
 	w := make([]float64, d.Features)
 	w[feature] = best
-	training := model.Training{Objective: 1 - bestValue, Evaluations: (last - first + 1) * len(signs(s.direction)), Status: "all features were tried"}
+	training := model.Training{Objective: 1 - bestValue, Evaluations: len(values), Status: "all features were tried"}
 	return &train.Learned{Scorer: scorer.Linear{Features: d.Features}, Params: w, Training: training, Used: counted}, nil
 }
 
@@ -94,13 +90,71 @@ func signs(direction string) []float64 {
 	return []float64{1, -1}
 }
 
-// column sets dst to a feature of all documents, times a sign.
-func column(dst []float64, d *dataset.Dataset, feature int, sign float64) {
-	x := d.X()
-	for i := range dst {
-		dst[i] = sign * float64(x[i*d.Features+feature])
+// tryFeatures returns the measure of each feature, from one to another and by each sign, and how many queries count,
+// in one pass over the data: the queries' values are added in the order of these, as [measure.Ranker.Mean] does.
+func tryFeatures(ctx context.Context, d *dataset.Dataset, m measure.Measure, first, last int, signs []float64, workers int) (values []float64, counted int, err error) {
+	tries := (last - first + 1) * len(signs)
+	some := max(16, min(256, (1<<20)/tries)) // queries, whose values are found side by side
+	values, total := make([]float64, tries), 0.0
+	triers := make([]featureTrier, parallel.Workers(workers, some))
+	for w := range triers {
+		triers[w].rows, triers[w].ranker.Ties = d.Reader(), measure.TiesAverage
 	}
+	found, counts := make([]float64, some*tries), make([]bool, some)
+	for from := 0; from < len(d.Queries); from += some {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		n := min(some, len(d.Queries)-from)
+		parallel.For(n, len(triers), func(worker, i int) {
+			counts[i] = triers[worker].query(found[i*tries:(i+1)*tries], from+i, m, first, signs)
+		})
+		for i := range n {
+			if w := d.Queries[from+i].Weight(); counts[i] {
+				for k, v := range found[i*tries : (i+1)*tries] {
+					values[k] += float64(w * v)
+				}
+				total += w
+				counted++
+			}
+		}
+	}
+	for k := range values {
+		values[k] /= total
+	}
+	return values, counted, nil
 }
+
+// featureTrier measures features on one query after the other.
+type featureTrier struct {
+	rows   *dataset.RowReader
+	ranker measure.Ranker
+	scores []float64
+}
+
+// query sets values to those of a query, and reports whether it counts.
+func (f *featureTrier) query(values []float64, i int, m measure.Measure, first int, signs []float64) bool {
+	q := f.rows.Query(i)
+	if q.Weight() == 0 {
+		return false
+	}
+	f.scores = slices.Grow(f.scores[:0], q.Len())[:q.Len()]
+	for k := range values {
+		feature, sign := first+k/len(signs), signs[k%len(signs)]
+		for doc := range f.scores {
+			f.scores[doc] = sign * float64(q.Row(doc)[feature])
+		}
+		v, ok := f.ranker.Value(m, q.Grades, f.scores)
+		if !ok {
+			return false
+		}
+		values[k] = v
+	}
+	return true
+}
+
+// Streams implements train.Streamer.
+func (singleFeature) Streams() bool { return true }
 
 // newRandom makes the baseline for any method.
 func newRandom() *Method {
@@ -121,6 +175,9 @@ type randomOrder struct{}
 func (randomOrder) Weighs(loss.Loss) train.Weighs {
 	return train.Weighs{Queries: true, Documents: true}
 }
+
+// Streams implements train.Streamer: no feature is looked at.
+func (randomOrder) Streams() bool { return true }
 
 // Learn implements train.Learner.
 func (randomOrder) Learn(_ context.Context, t *train.Task) (*train.Learned, error) {

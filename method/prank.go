@@ -3,6 +3,8 @@ package method
 import (
 	"context"
 	"fmt"
+	"math"
+	"os"
 	"slices"
 	"strconv"
 
@@ -48,6 +50,14 @@ func (r pranking) Learn(ctx context.Context, t *train.Task) (*train.Learned, err
 		return nil, train.BadProblem("found %d different grades, expected 2 to %d", len(levels), scorer.MaxClasses)
 	}
 	p := newPerceptron(d, level, len(levels))
+	if d.Streamed() {
+		rows, err := scatterFor(t)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = rows.Close() }() // it was for the epochs alone
+		p.rows = rows
+	}
 	order := make([]int, len(level))
 	for i := range order {
 		order[i] = i
@@ -73,10 +83,34 @@ func (r pranking) Learn(ctx context.Context, t *train.Task) (*train.Learned, err
 	return &train.Learned{Scorer: scorer.Linear{Features: d.Features}, Params: p.weights(r.average), Training: training, Used: len(d.Queries)}, nil
 }
 
+// Streams implements train.Streamer.
+func (pranking) Streams() bool { return true }
+
+// scatterFor makes the file by which streamed documents are visited in any order.
+func scatterFor(t *train.Task) (*scattered, error) {
+	const documentBytes = 2*8 + 8 + 4 // places in the order, levels as they are found, turns
+	d := t.Normalized()
+	n := d.Docs()
+	if uint64(n) > math.MaxUint32 {
+		return nil, train.BadProblem("found %d documents that are read from a file, expected at most %d", n, uint32(math.MaxUint32))
+	}
+	held, left := documentBytes*int64(n), t.MemoryLeft()
+	l, need := scatter(n, d.Features, left-held)
+	if need > 0 {
+		return nil, &train.ProblemError{Err: dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which PRank holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
+			n, d.Features, float64(held+need)/1e9, float64(left)/1e9))}
+	}
+	if t.Note != nil {
+		t.Note(fmt.Sprintf("the features are put in a temporary file of %.3g GB in %s, in the order in which they are visited", float64(l.part(l.parts))/1e9, os.TempDir()))
+	}
+	return newScattered(d, l, t.Workers)
+}
+
 // perceptron is PRank's state. A document of w·x has the lowest grade whose threshold is
 // above that; the highest grade has none.
 type perceptron struct {
 	x        []float32
+	rows     *scattered // instead of x, of streamed data
 	features int
 	level    []int // of each document, among the grades
 	w        []float64
@@ -97,6 +131,10 @@ func newPerceptron(d *dataset.Dataset, level []int, levels int) *perceptron {
 // epoch visits the documents in order and returns the sum of |predicted − true| over them,
 // in levels, before each update.
 func (p *perceptron) epoch(ctx context.Context, order []int) (wrong int, err error) {
+	if p.rows != nil {
+		err := p.rows.each(ctx, order, func(doc int, x []float32) { wrong += p.visit(x, p.level[doc]) })
+		return wrong, err
+	}
 	for n, i := range order {
 		if n%4096 == 0 {
 			if err := ctx.Err(); err != nil {
