@@ -80,7 +80,7 @@ var layers = []layer{
 	{pkg: "explain", allow: []string{"internal/elementary", "internal/suggest", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "stats", "scorer", "model"}},
 	{pkg: "serve/experiment", allow: []string{"serve/rankjson"}},
 	{pkg: "serve", allow: []string{"internal/elementary", "internal/suggest", "dataset", "scorer", "model", "interchange", "explain", "serve/rankjson", "serve/experiment"}, heavy: []string{"github.com/prometheus/client_golang", "golang.org/x/net/netutil"}},
-	{pkg: "train", allow: []string{"internal/elementary", "internal/atomicfile", "internal/binarystate", "internal/parallel", "internal/random", "dataset", "dataset/transform", "measure", "loss", "scorer", "boost", "objective", "tree", "optimize", "model"}},
+	{pkg: "train", allow: []string{"internal/elementary", "internal/block", "internal/atomicfile", "internal/binarystate", "internal/parallel", "internal/random", "dataset", "dataset/transform", "measure", "loss", "scorer", "boost", "objective", "tree", "optimize", "model"}},
 	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "internal/block", "internal/parallel", "dataset", "dataset/transform", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "ascent", "boost", "tree", "optimize", "model", "train"}},
 	{pkg: "internal/recipe", allow: []string{"internal/suggest", "dataset", "dataset/transform", "measure", "method"}},
 	{pkg: "tune", allow: []string{"internal/elementary", "internal/atomicfile", "internal/parallel", "internal/random", "dataset", "dataset/transform", "dataset/letor", "dataset/datafile", "measure", "fuse", "loss", "model", "train", "method"}},

@@ -52,6 +52,10 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	if err := l.checkRefit(t); err != nil {
 		return nil, err
 	}
+	together, err := l.planRefit(t)
+	if err != nil {
+		return nil, err
+	}
 	step, err := l.step(t, t.Seed)
 	if err != nil {
 		return nil, err
@@ -59,21 +63,28 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	d, s := t.Normalized(), t.Initial.Scorer.(*scorer.Trees)
 	r := refitting{
 		Trees: l, step: step,
-		table:  leafTable{features: d.Features, x: d.X(), workers: t.Workers},
+		table:  leafTable{rows: rowsOf(d), workers: t.Workers},
 		scores: make([]float64, d.Docs()), lambda: make([]float64, d.Docs()), second: make([]float64, d.Docs()),
 	}
 	trees, params := (&initialTrees{s, t.Initial.Params}).parts()
 	value, at := r.step.eval(r.scores, r.lambda, r.second), 0
+	for _, nodes := range trees {
+		if len(nodes) >= mostTableLeaves {
+			return nil, BadProblem("found a tree of %d leaves, expected at most %d to refit", len(nodes)+1, mostTableLeaves)
+		}
+	}
+	var leaves []leafColumn // of the next trees
 	for k, nodes := range trees {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if len(nodes) >= mostTableLeaves {
-			return nil, BadProblem("found a tree of %d leaves, expected at most %d to refit", len(nodes)+1, mostTableLeaves)
+		if len(leaves) == 0 {
+			leaves = r.table.leavesOf(trees[k:min(k+together, len(trees))])
 		}
 		values := params[at : at+len(nodes)+1]
 		at += len(values)
-		r.tree(nodes, values)
+		r.tree(leaves[0], values)
+		leaves = leaves[1:]
 		value = r.step.eval(r.scores, r.lambda, r.second)
 		if t.Observe != nil {
 			t.Observe(Iteration{Number: k + 1, Objective: value, Epoch: true, Rate: l.Rate, Params: params})
@@ -103,20 +114,29 @@ type refitting struct {
 	scores, lambda, second []float64
 }
 
-// leafAdder adds values to the scores of the documents of a tree's leaves.
-type leafAdder []uint16
-
-func (a leafAdder) Add(scores, values []float64) {
-	for i, leaf := range a {
-		scores[i] += values[leaf]
+// planRefit returns of how many trees the leaves are found in one pass over the data.
+func (l Trees) planRefit(t *Task) (together int, err error) {
+	d := t.Normalized()
+	if !d.Streamed() {
+		return 1, nil
 	}
+	const leafBytes = 2
+	n, left, each := float64(d.Docs()), float64(t.MemoryLeft()), documentBytes
+	if l.searched(t) {
+		each += searchBytes
+	}
+	need := float64(float64(each+leafBytes) * n)
+	if need > left {
+		return 0, tooLarge("found %d documents × %d features that are read from a file, of which a refit holds %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
+	}
+	return 1 + int(min((left-need)/(leafBytes*n), 1<<20)), nil
 }
 
-// tree sets the values of a tree.
-func (r *refitting) tree(nodes []scorer.TreeNode, values []float64) {
-	leaves := leafAdder(r.table.leavesOf(nodes))
+// tree sets the values of a tree of which every document's leaf is known.
+func (r *refitting) tree(leaves leafColumn, values []float64) {
 	gradient, curvature, found := make([]float64, len(values)), make([]float64, len(values)), make([]bool, len(values))
-	for i, leaf := range leaves {
+	for i := range r.scores {
+		leaf := leaves.at(i)
 		gradient[leaf] += r.lambda[i]
 		curvature[leaf] += r.second[i]
 		found[leaf] = true

@@ -145,7 +145,8 @@ func TestStreamedRefused(t *testing.T) {
 	streamed, whole := streamedData(t, 1, false)
 	for _, p := range []*train.Problem{
 		{Data: streamed, Learner: train.Trees{Exact: true}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
-		{Data: streamed, Learner: train.Trees{Sum: train.DARTTrees}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
+		{Data: streamed, Learner: train.TreeClassification{Trees: train.Trees{Exact: true}}, MaxBytes: 600 << 10},
+		{Data: streamed, Learner: train.Trees{Sum: train.DARTTrees, Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 100 << 10},
 		{Data: streamed, Learner: train.Trees{Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 100 << 10},
 		{Data: whole, Learner: train.Trees{Exact: true}, Loss: loss.ListNet{}, MaxBytes: 700 << 10, Normalization: dataset.MinMax},
 	} {

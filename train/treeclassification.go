@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"errors"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/elementary"
@@ -19,6 +20,9 @@ type TreeClassification struct {
 	Trees   Trees        // how each sum grows; Refit must be false
 	Mapping loss.Mapping // from a grade to the value of its class
 }
+
+// Streams implements Streamer.
+func (c TreeClassification) Streams() bool { return c.Trees.Streams() }
 
 // LearnsMissing implements MissingLearner.
 func (c TreeClassification) LearnsMissing() bool { return c.Trees.LearnsMissing() }
@@ -43,14 +47,22 @@ func (c TreeClassification) start(t *Task) (Booster, error) {
 	if err := scorer.CheckClasses(r.values); err != nil {
 		return nil, BadProblem("grades as classes: %w", err)
 	}
-	for _, g := range grades[1:] {
+	c.Trees.complete(t)
+	var plan treesPlan
+	for k, g := range grades[1:] {
 		own := *t.Problem
 		own.Loss = loss.AtLeast{Grade: g}
-		f, err := c.Trees.start(&Task{Problem: &own, normalized: t.Normalized()})
-		if err != nil {
-			return nil, err
+		task := &Task{Problem: &own, normalized: t.Normalized()}
+		var err error
+		if k == 0 {
+			plan, err = c.Trees.plan(task, len(grades)-1)
 		}
-		r.functions = append(r.functions, f.(*treeMean))
+		if err == nil {
+			err = r.add(&c.Trees, task, plan)
+		}
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
 	}
 	r.scored.sums, r.scored.rounds = make([][]float64, len(r.functions)), make([]int, len(r.functions))
 	return r, nil
@@ -67,6 +79,30 @@ type classRounds struct {
 		sums   [][]float64
 		rounds []int
 	}
+}
+
+// add begins a function. All share the codes of the data, unless bins depend on the loss.
+func (r *classRounds) add(l *Trees, t *Task, plan treesPlan) error {
+	f, base := l.begin(t)
+	if len(r.functions) > 0 && !l.BinsByCurvature {
+		f.growers = r.functions[0].growers
+	} else {
+		var err error
+		if f.growers, err = l.growers(t, base, plan); err != nil {
+			return err
+		}
+	}
+	r.functions = append(r.functions, f)
+	return f.grow(t, base)
+}
+
+// Close implements io.Closer. What functions share may be closed several times.
+func (r *classRounds) Close() error {
+	var errs []error
+	for _, f := range r.functions {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // startObjective implements starter.
@@ -134,8 +170,11 @@ func (m *treeMean) score(d *dataset.Dataset) []float64 {
 	if err != nil {
 		panic(err) // the grower made no tree
 	}
-	scores := make([]float64, d.Docs())
-	s.Score(scores, m.Weights(), m.widened(d), new(scorer.Workspace))
+	scores, rows, params := make([]float64, d.Docs()), m.rowsOf(d), m.Weights()
+	spaces := make([]scorer.Workspace, rows.workers(m.Workers))
+	rows.each(m.Workers, func(worker, row int, x []float32) {
+		s.Score(scores[row:row+len(x)/rows.features], params, x, &spaces[worker])
+	})
 	return scores
 }
 

@@ -15,6 +15,7 @@ type grower interface {
 	Seed(seed uint64)
 	Grow(lambda, second []float64, rows []uint32) *tree.Tree
 	Values(lambda, second []float64) []float64
+	Visit(visit func(leaf int, rows []uint32))
 	Add(scores, values []float64)
 }
 
@@ -43,34 +44,48 @@ func onlyFills(c transform.Chain) bool {
 	return !slices.ContainsFunc(c, func(s transform.Step) bool { _, fill := s.(transform.Fill); return !fill })
 }
 
-// growers returns what makes the growers of a bag, which share the bins; base are the scores at
-// the start, nil for 0. What is to be closed in the end may be nil.
-func (l *Trees) growers(t *Task, base []float64) (newGrower func() (grower, error), closer io.Closer, err error) {
+// growers make the growers of a bag, or of several, which share the bins.
+type growers struct {
+	new  func() (grower, error)
+	of   io.Closer // to be closed in the end; nil for nothing
+	plan treesPlan
+}
+
+// Close implements io.Closer.
+func (g *growers) Close() error {
+	if g.of == nil {
+		return nil
+	}
+	return g.of.Close()
+}
+
+// growers returns the growers; base are the scores at the start, nil for 0.
+func (l *Trees) growers(t *Task, base []float64, plan treesPlan) (g *growers, err error) {
 	if err := l.checkBins(t); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d := t.Normalized()
 	if l.Exact {
-		return func() (grower, error) { return tree.NewExact(d.X(), d.Features, l.Options) }, nil, nil
+		return &growers{new: func() (grower, error) { return tree.NewExact(d.X(), d.Features, l.Options) }, plan: plan}, nil
 	}
 	o := tree.BinOptions{Most: l.Bins, Categorical: l.Categorical, Workers: l.Workers}
 	if l.BinsByCurvature {
 		if o.Weights, err = l.curvature(t, base); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	matrix, err := l.matrix(t, o)
+	matrix, err := l.matrix(t, o, plan)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return func() (grower, error) { return tree.NewGrower(matrix, l.Options) }, matrix, nil
+	return &growers{func() (grower, error) { return tree.NewGrower(matrix, l.Options) }, matrix, plan}, nil
 }
 
 // matrix returns the codes of the data.
-func (l *Trees) matrix(t *Task, o tree.BinOptions) (*tree.Matrix, error) {
+func (l *Trees) matrix(t *Task, o tree.BinOptions, plan treesPlan) (*tree.Matrix, error) {
 	d := t.Normalized()
 	if d.Streamed() {
-		return l.streamedMatrix(t, o)
+		return l.streamedMatrix(t, o, plan)
 	}
 	bins, err := tree.NewBins(d.X(), d.Features, o)
 	if err != nil {

@@ -1,7 +1,7 @@
 package train
 
 import (
-	"io"
+	"errors"
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
@@ -19,7 +19,7 @@ type treeMean struct {
 	data    *dataset.Dataset
 	initial *initialTrees // nil: none
 	sums    []*treeRounds
-	closer  io.Closer // of what the growers share, nil for nothing
+	growers *growers
 	params  []float64 // of the scorer at present; nil: not known
 	err     error     // that ended the rounds
 
@@ -102,23 +102,24 @@ func (m *treeMean) appendRound(params []float64, round int) []float64 {
 
 // Close implements io.Closer.
 func (m *treeMean) Close() error {
-	if m.closer == nil {
-		return nil
+	errs := []error{m.growers.Close()}
+	for _, r := range m.sums {
+		errs = append(errs, r.table.close(), r.valid.close())
 	}
-	return m.closer.Close()
+	return errors.Join(errs...)
 }
 
 // Add implements Booster.
 func (m *treeMean) Add(dst []float64, d *dataset.Dataset) {
+	if m.Sum != GradientTrees {
+		m.setScores(dst, d)
+		return
+	}
 	if d.Streamed() {
 		m.addStreamed(dst, d)
 		return
 	}
 	x, last := m.widened(d), m.rounds()-1
-	if m.Sum != GradientTrees {
-		m.setScores(dst, x)
-		return
-	}
 	if last == 0 {
 		m.initial.score(dst, x, m.data.Features)
 	}
@@ -136,22 +137,46 @@ func (m *treeMean) Add(dst []float64, d *dataset.Dataset) {
 }
 
 // setScores sets the scores of validation data to those of all trees with their present weights.
-func (m *treeMean) setScores(dst []float64, x []float32) {
+func (m *treeMean) setScores(dst []float64, d *dataset.Dataset) {
+	rows := m.rowsOf(d)
 	clear(dst)
-	m.initial.score(dst, x, m.data.Features)
+	if m.initial != nil {
+		rows.each(m.Workers, func(_, row int, x []float32) {
+			m.initial.score(dst[row:row+len(x)/rows.features], x, rows.features)
+		})
+	}
 	for _, r := range m.sums {
-		r.valid.features, r.valid.x, r.valid.workers = m.data.Features, x, m.Workers
+		r.valid.rows = rows
 		r.valid.fill(r.trees)
 	}
 	var terms []treeTerm
 	for round := range m.rounds() {
 		for _, r := range m.sums {
 			if round < len(r.trees) {
-				terms = append(terms, treeTerm{r.valid.leaves[round], r.valuesOf(round, r.weights, m.share())})
+				terms = append(terms, treeTerm{&r.valid, round, r.valuesOf(round, r.weights, m.share())})
 			}
 		}
 	}
 	addTerms(dst, terms, m.Workers)
+}
+
+// rowsOf returns the documents of d, which may lack the last features: they count as 0.
+func (m *treeMean) rowsOf(d *dataset.Dataset) treeRows {
+	if d.Streamed() {
+		return rowsOf(m.widenedStreamed(d))
+	}
+	return treeRows{features: m.data.Features, docs: d.Docs(), x: m.widened(d)}
+}
+
+// widenedStreamed is d with as many features as the training data.
+func (m *treeMean) widenedStreamed(d *dataset.Dataset) *dataset.Dataset {
+	if d.Features == m.data.Features {
+		return d
+	}
+	if m.wide.of != d {
+		m.wide.of, m.wide.streamed = d, d.Widen(m.data.Features)
+	}
+	return m.wide.streamed
 }
 
 // widened returns the features of d, which may lack the last: they count as 0.

@@ -45,6 +45,10 @@ func (r *treeRounds) next() bool {
 		nodes[i] = scorer.TreeNode{Feature: n.Feature, Threshold: n.Threshold, MissingLeft: n.MissingLeft, Categories: n.Categories, Left: n.Left, Right: n.Right}
 	}
 	r.starts = append(r.starts, len(r.leaves))
+	if r.Sum != GradientTrees {
+		r.table.fill(r.trees) // those of a checkpoint, if they are not in it
+		r.table.grown(r.grower, len(nodes)+1)
+	}
 	r.trees, r.leaves = append(r.trees, nodes), append(r.leaves, r.values...)
 	r.reweigh()
 	r.objective = r.step.eval(r.scores, r.lambda, r.second)

@@ -57,8 +57,8 @@ type Trees struct {
 	tree.Options // Workers is set by the task
 }
 
-// Streams implements Streamer: what goes down all trees again, or looks at every value, needs all features at once.
-func (l Trees) Streams() bool { return !l.Exact && l.Sum == GradientTrees && !l.Refit }
+// Streams implements Streamer: what looks at every value needs all features at once.
+func (l Trees) Streams() bool { return !l.Exact }
 
 // LearnsMissing implements MissingLearner: every division says where missing values go.
 func (Trees) LearnsMissing() bool { return true }
@@ -110,10 +110,25 @@ func (l *Trees) check() error {
 
 // start makes the members of the bag, which share the data's bins.
 func (l Trees) start(t *Task) (Booster, error) {
-	d := t.Normalized()
 	l.complete(t)
-	m := &treeMean{Trees: l, data: d}
-	var base []float64
+	m, base := l.begin(t)
+	plan, err := l.plan(t, 1)
+	if err != nil {
+		return nil, err
+	}
+	if m.growers, err = l.growers(t, base, plan); err != nil {
+		return nil, err
+	}
+	if err := m.grow(t, base); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// begin returns a bag without members and the scores at the start, nil for 0.
+func (l Trees) begin(t *Task) (m *treeMean, base []float64) {
+	d := t.Normalized()
+	m = &treeMean{Trees: l, data: d}
 	if t.Initial != nil {
 		m.initial = &initialTrees{t.Initial.Scorer.(*scorer.Trees), t.Initial.Params}
 		base = make([]float64, d.Docs())
@@ -121,20 +136,23 @@ func (l Trees) start(t *Task) (Booster, error) {
 			m.initial.score(base[q.Start:q.Start+q.Len()], x, d.Features)
 		})
 	}
-	newGrower, closer, err := l.growers(t, base)
-	if err != nil {
-		return nil, err
-	}
-	m.closer = closer
-	for member := range max(1, l.Bag) {
-		r, err := l.grow(t, newGrower, memberSeed(t.Seed, member), base)
+	return m, base
+}
+
+// grow begins the members' sums of trees.
+func (m *treeMean) grow(t *Task, base []float64) error {
+	for member := range max(1, m.Bag) {
+		r, err := m.Trees.grow(t, m.growers, memberSeed(t.Seed, member), base)
 		if err != nil {
-			return nil, errors.Join(err, m.Close())
+			return err
 		}
 		r.draws = m.initial.number() // as if these trees had been drawn for here
 		m.sums = append(m.sums, r)
+		if err := r.beginTables(t, m.growers.plan.tablesOnDisk); err != nil {
+			return err
+		}
 	}
-	return m, nil
+	return nil
 }
 
 // complete puts defaults in place.
@@ -149,12 +167,12 @@ func (l *Trees) complete(t *Task) {
 }
 
 // grow begins a sum of trees.
-func (l Trees) grow(t *Task, newGrower func() (grower, error), seed uint64, base []float64) (*treeRounds, error) {
+func (l Trees) grow(t *Task, of *growers, seed uint64, base []float64) (*treeRounds, error) {
 	step, err := l.step(t, seed)
 	if err != nil {
 		return nil, err
 	}
-	g, err := newGrower()
+	g, err := of.new()
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +187,6 @@ func (l Trees) grow(t *Task, newGrower func() (grower, error), seed uint64, base
 		r.queries = append(r.queries, i)
 	}
 	if l.Sum != GradientTrees {
-		r.table = leafTable{features: d.Features, x: d.X(), workers: l.Workers}
 		r.target = make([]float64, n)
 	}
 	r.objective = r.step.eval(r.scores, r.lambda, r.second)

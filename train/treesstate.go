@@ -146,6 +146,11 @@ func (r *treeRounds) goOnFrom(s *treesState) error {
 	if weighed := r.Sum != GradientTrees; weighed != (s.weights != nil) || weighed != (s.keptWeights != nil) && s.rounds > 0 {
 		return fmt.Errorf("found a state with %d weights of trees, expected those of another kind of sum", len(s.weights))
 	}
+	for _, nodes := range s.trees {
+		if r.Sum != GradientTrees && len(nodes) >= r.Leaves {
+			return fmt.Errorf("found a tree of %d leaves, expected at most %d", len(nodes)+1, r.Leaves)
+		}
+	}
 	r.treesState, r.step.factor = *s, s.factor
 	leaves := 0
 	for _, nodes := range r.trees {

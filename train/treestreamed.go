@@ -21,12 +21,18 @@ func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *datase
 	})
 }
 
-// What trees hold of a document beside its codes, for each member of a bag: places and sums of the grower, scores, λ and
-// second derivatives; and what a line search does.
+// What trees hold of a document beside its codes, for each sum: places and sums of the grower, scores, λ and
+// second derivatives; what a line search does; the scores that trees whose weights change are fitted at, and the leaves of
+// the last tree; and what of documents that are drawn with replacement is.
 const (
-	documentBytes = 48
-	searchBytes   = 32
+	documentBytes  = 48
+	searchBytes    = 32
+	reweighedBytes = 10
+	drawnBytes     = 20
 )
+
+// classBytes are those that a sum of trees for a class holds of a validation document.
+const classBytes = 8
 
 // searched reports whether trees are fitted along λ, where the loss has no second derivatives, by some of the queries.
 func (l *Trees) searched(t *Task) bool {
@@ -44,12 +50,8 @@ func (l *Trees) searched(t *Task) bool {
 
 // streamedMatrix codes data that are read query by query: a pass takes the rows by which bins are chosen, or
 // some of their features, and the last codes. The codes, a byte a cell, are in a temporary file if they do not fit into memory.
-func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions) (m *tree.Matrix, err error) {
+func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions, plan treesPlan) (m *tree.Matrix, err error) {
 	d := t.Normalized()
-	plan, err := l.planCodes(t)
-	if err != nil {
-		return nil, err
-	}
 	n, step := d.Docs(), tree.Step(d.Docs())
 	bins, err := tree.NewBinsOf(n, d.Features, plan.together, o, func(sample []float32, from, to int) {
 		eachQuery(d, l.Workers, func(_ int, q *dataset.Query, x []float32) {
@@ -63,7 +65,7 @@ func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions) (m *tree.Matrix, err 
 	}
 	workers := parallel.Workers(l.Workers, len(d.Queries))
 	var c *tree.Coder
-	if plan.onDisk {
+	if plan.codesOnDisk {
 		if c, err = tree.NewFileCoder(bins, n, workers, t.noteCodes); err != nil {
 			return nil, err
 		}
@@ -75,48 +77,83 @@ func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions) (m *tree.Matrix, err 
 	return c.Matrix()
 }
 
-// codesPlan is how codes of streamed data are made.
-type codesPlan struct {
-	together int  // features whose bins are chosen in one pass over the data
-	onDisk   bool // the codes are in a file
+// treesPlan is how trees use memory.
+type treesPlan struct {
+	together     int  // features of streamed data whose bins are chosen in one pass
+	codesOnDisk  bool // the codes of streamed data are in a file
+	tablesOnDisk bool // so are the tables of leaves of trees whose weights change
 }
 
-// planCodes plans by the memory that there is.
-func (l *Trees) planCodes(t *Task) (p codesPlan, err error) {
+// plan plans by the memory that there is for a number of bags, each with codes of its own if bins depend on the loss.
+func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 	d := t.Normalized()
-	n, features := float64(d.Docs()), float64(d.Features)
-	left := float64(t.MemoryLeft())
+	if !d.Streamed() && (t.Valid == nil || !t.Valid.Streamed()) {
+		return p, nil
+	}
+	n, features, sums := float64(d.Docs()), float64(d.Features), float64(bags*max(1, l.Bag))
+	left, held := float64(t.MemoryLeft()), float64(l.documentBytes(t)*n*sums)
+	if bags > 1 && t.Valid != nil {
+		left -= float64(classBytes * float64(t.Valid.Docs()) * float64(bags))
+	}
+	codes := float64(n * features)
+	if l.BinsByCurvature {
+		codes *= float64(bags)
+	}
+	if d.Streamed() {
+		column := float64(3 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it
+		const least = 8                                             // features are loaded together
+		if need := max(held, least*column); need > left {
+			return p, tooLarge("found %d documents × %d features that are read from a file, of which trees hold %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
+		}
+		p.together = int(min(features, left/column))
+		p.codesOnDisk = held+codes > left
+	}
+	if l.Sum == GradientTrees {
+		return p, nil
+	}
+	if left -= held; !p.codesOnDisk {
+		left -= codes
+	}
+	size := float64(leavesFileBytes(d.Docs(), l.mostRounds(), l.Leaves))
+	if t.Valid != nil {
+		size += float64(leavesFileBytes(t.Valid.Docs(), l.mostRounds(), l.Leaves))
+	}
+	if size *= sums; size > left {
+		p.tablesOnDisk = true
+		t.note("the leaves that documents fall into", size)
+	}
+	return p, nil
+}
+
+// documentBytes returns the bytes that a sum of trees holds of a document.
+func (l *Trees) documentBytes(t *Task) float64 {
 	each := documentBytes
 	if l.searched(t) {
 		each += searchBytes
 	}
-	held := float64(float64(each) * n * float64(max(1, l.Bag)))
-	column := float64(3 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it
-	const least = 8                                             // features are loaded together
-	if need := max(held, least*column); need > left {
-		return p, tooLarge("found %d documents × %d features that are read from a file, of which trees hold %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
+	if l.Sum != GradientTrees {
+		each += reweighedBytes
 	}
-	p.together = int(min(features, left/column))
-	p.onDisk = held+float64(n*features) > left
-	return p, nil
+	if l.Sum == ForestTrees {
+		each += drawnBytes
+	}
+	return float64(each)
+}
+
+// note says that a temporary file has what does not fit into memory.
+func (t *Task) note(what string, size float64) {
+	if t.Note != nil {
+		t.Note(fmt.Sprintf("%s do not fit into memory and are put in a temporary file of %s in %s", what, gigabytes(size), os.TempDir()))
+	}
 }
 
 // noteCodes says how large a file of codes is.
-func (t *Task) noteCodes(size int64) {
-	if t.Note != nil {
-		t.Note(fmt.Sprintf("the codes of the features do not fit into memory and are put in a temporary file of %s in %s", gigabytes(float64(size)), os.TempDir()))
-	}
-}
+func (t *Task) noteCodes(size int64) { t.note("the codes of the features", float64(size)) }
 
 // addStreamed is Add for data that are read query by query.
 func (m *treeMean) addStreamed(dst []float64, d *dataset.Dataset) {
 	features, last := m.data.Features, m.rounds()-1
-	if d.Features != features {
-		if m.wide.of != d {
-			m.wide.of, m.wide.streamed = d, d.Widen(features)
-		}
-		d = m.wide.streamed
-	}
+	d = m.widenedStreamed(d)
 	var values [][]float64
 	for _, r := range m.sums {
 		if len(r.trees) > last {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -70,6 +71,24 @@ type reweighed struct {
 	target  []float64 // scores that the next tree is fitted at
 }
 
+// beginTables makes the tables of leaves of training and validation data, if there are to be any.
+func (r *treeRounds) beginTables(t *Task, onDisk bool) (err error) {
+	if r.Sum == GradientTrees {
+		return nil
+	}
+	r.table, r.valid = leafTable{rows: rowsOf(r.data), workers: r.Workers}, leafTable{workers: r.Workers}
+	if !onDisk {
+		return nil
+	}
+	if r.table.stored, err = newStoredLeaves(r.data.Docs(), r.mostRounds(), r.Leaves); err == nil && t.Valid != nil {
+		r.valid.stored, err = newStoredLeaves(t.Valid.Docs(), r.mostRounds(), r.Leaves)
+	}
+	return err
+}
+
+// mostRounds returns the number of rounds at most.
+func (l *Trees) mostRounds() int { return cmp.Or(l.Rounds, defaultRounds) }
+
 // aim returns the scores that the next tree is fitted at, and brings λ and second derivatives
 // up to date with them; redrawn says that the loss has changed.
 func (r *treeRounds) aim(draw string, redrawn bool) []float64 {
@@ -78,7 +97,11 @@ func (r *treeRounds) aim(draw string, redrawn bool) []float64 {
 	case DARTTrees:
 		r.drop(draw)
 		at = r.target
-		r.setScores(at, r.dropped)
+		if r.drops == 0 {
+			copy(at, r.scores)
+		} else {
+			r.setScores(at, r.dropped)
+		}
 	case ForestTrees:
 		at = r.target
 		r.setScores(at, slices.Repeat([]bool{true}, len(r.trees)))
@@ -158,7 +181,7 @@ func (r *treeRounds) setScores(scores []float64, without []bool) {
 	var terms []treeTerm
 	for t := range r.trees {
 		if without == nil || !without[t] {
-			terms = append(terms, treeTerm{r.table.leaves[t], r.valuesOf(t, r.weights, 1)})
+			terms = append(terms, treeTerm{&r.table, t, r.valuesOf(t, r.weights, 1)})
 		}
 	}
 	addTerms(scores, terms, r.Workers)

@@ -268,16 +268,19 @@ func (g *Exact) Clamp(values []float64) {
 // Rows is that of [Grower].
 func (g *Exact) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Add is that of [Grower].
-func (g *Exact) Add(scores, values []float64) {
+// Visit is that of [Grower].
+func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	for i := range g.leaves {
-		for _, r := range g.Rows(i) {
-			scores[r] += values[i]
-		}
+		visit(i, g.Rows(i))
 	}
+	row := make([]uint32, 1)
 	for r, in := range g.bag {
 		if !in {
-			scores[r] += values[g.tree.Leaf(g.x[r*g.features:(r+1)*g.features])]
+			row[0] = uint32(r)
+			visit(g.tree.Leaf(g.x[r*g.features:(r+1)*g.features]), row)
 		}
 	}
 }
+
+// Add is that of [Grower].
+func (g *Exact) Add(scores, values []float64) { g.Visit(adder(scores, values)) }

@@ -126,22 +126,33 @@ func (o *Options) newton(lambda, second []float64, rows []uint32) float64 {
 // on. They are valid until the next tree.
 func (g *Grower) Rows(leaf int) []uint32 { return g.index[g.leaves[leaf].from:g.leaves[leaf].to] }
 
-// Add adds to each score, one a row of the matrix, the value of the leaf of the tree grown
-// last that the document falls into.
-func (g *Grower) Add(scores, values []float64) {
-	parallel.For(len(g.leaves), g.Workers, func(_, i int) {
-		for _, r := range g.Rows(i) {
-			scores[r] += values[i]
-		}
-	})
+// Visit calls visit with the leaves of the tree grown last and all documents of the matrix, by the leaf that they fall
+// into: several times for a leaf, and several at a time.
+func (g *Grower) Visit(visit func(leaf int, rows []uint32)) {
+	parallel.For(len(g.leaves), g.Workers, func(_, i int) { visit(i, g.Rows(i)) })
 	if g.bag == nil {
 		return
 	}
 	parallel.For(chunks(g.matrix.rows), g.Workers, func(_, c int) {
+		row := make([]uint32, 1)
 		for r := c * chunk; r < min(g.matrix.rows, (c+1)*chunk); r++ {
 			if !g.bag[r] {
-				scores[r] += values[g.tree.leafOf(g.matrix, uint32(r))]
+				row[0] = uint32(r)
+				visit(g.tree.leafOf(g.matrix, row[0]), row)
 			}
 		}
 	})
+}
+
+// Add adds to each score, one a row of the matrix, the value of the leaf of the tree grown
+// last that the document falls into.
+func (g *Grower) Add(scores, values []float64) { g.Visit(adder(scores, values)) }
+
+// adder adds the values of leaves to the scores of their documents.
+func adder(scores, values []float64) func(leaf int, rows []uint32) {
+	return func(leaf int, rows []uint32) {
+		for _, r := range rows {
+			scores[r] += values[leaf]
+		}
+	}
 }

@@ -84,7 +84,7 @@ func (t *Temporary) around(b []byte, offset int64) bool {
 }
 
 // ReadTemporary sets dst to what was written at an offset. If that fails it panics with a [*Failure].
-func ReadTemporary[T float32 | uint32 | uint64](t *Temporary, dst []T, offset int64) {
+func ReadTemporary[T uint8 | float32 | uint32 | uint64](t *Temporary, dst []T, offset int64) {
 	b, file := memoryOf(dst), t.file
 	if t.around(b, offset) {
 		file = t.direct
@@ -95,7 +95,7 @@ func ReadTemporary[T float32 | uint32 | uint64](t *Temporary, dst []T, offset in
 }
 
 // WriteTemporary writes numbers at an offset. If that fails it panics with a [*Failure].
-func WriteTemporary[T float32 | uint32 | uint64](t *Temporary, src []T, offset int64) {
+func WriteTemporary[T uint8 | float32 | uint32 | uint64](t *Temporary, src []T, offset int64) {
 	b, file := memoryOf(src), t.file
 	if t.around(b, offset) {
 		file = t.direct
@@ -128,6 +128,6 @@ func (t *Temporary) Close() error {
 }
 
 // memoryOf returns numbers as the bytes that this machine has of them, as no other one reads the file.
-func memoryOf[T float32 | uint32 | uint64](x []T) []byte {
+func memoryOf[T uint8 | float32 | uint32 | uint64](x []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
 }
