@@ -61,7 +61,7 @@ func TestTreesStream(t *testing.T) {
 			want, _ := run(whole, valid, 0, 1)
 			little := int64(328 << 10)
 			if c.set["bag"] != "" {
-				little = 520 << 10
+				little = 440 << 10
 			}
 			for _, workers := range []int{1, 3} {
 				for _, memory := range []int64{little, 10 << 20} {
@@ -108,11 +108,11 @@ func TestSumsOfTreesStream(t *testing.T) {
 		"dart searched":       {"lambdamart", dataset.MissingMin, with("boosting", "dart", "fit", "gradient", "growth", "symmetric"), func(p *Problem) { weighQueries(t, p) }, false, 290, 380},
 		"dart of many leaves": {"lambdamart", dataset.MissingKeep, map[string]string{"trees": "8", "boosting": "dart", "leaves": "300", "leaf_documents": "2"}, func(*Problem) {}, false, 328, 420},
 		"forest":              {"lambdamart", dataset.MissingKeep, with("boosting", "forest", "feature_fraction", "0.5"), func(*Problem) {}, false, 360, 480},
-		"forest in a bag":     {"mart", dataset.MissingZero, with("boosting", "forest", "bag", "2", "document_fraction", "0.7"), func(p *Problem) { p.Views = dataset.Views{dataset.RawView, dataset.RankView} }, false, 640, 820},
+		"forest in a bag":     {"mart", dataset.MissingZero, with("boosting", "forest", "bag", "2", "document_fraction", "0.7"), func(p *Problem) { p.Views = dataset.Views{dataset.RawView, dataset.RankView} }, false, 560, 820},
 		"classes":             {"mcrank", dataset.MissingKeep, few, func(p *Problem) { p.Scorer = treeScorer }, false, 400, 0},
 		"classes, bins":       {"mcrank", dataset.MissingZero, with("bins", "9", "bins_by", "curvature"), func(p *Problem) { p.Scorer = treeScorer; zscore(p) }, false, 400, 0},
 		"classes by dart":     {"mcrank", dataset.MissingKeep, with("boosting", "dart", "patience", "4"), func(p *Problem) { p.Scorer = treeScorer }, false, 440, 600},
-		"classes in a bag":    {"mcrank", dataset.MissingKeep, with("boosting", "forest", "bag", "2"), func(p *Problem) { p.Scorer = treeScorer }, false, 930, 1150},
+		"classes in a bag":    {"mcrank", dataset.MissingKeep, with("boosting", "forest", "bag", "2"), func(p *Problem) { p.Scorer = treeScorer }, false, 740, 1150},
 		"refit":               {"lambdamart", dataset.MissingKeep, few, func(*Problem) {}, true, 0, 222},
 	} {
 		t.Run(name, func(t *testing.T) {

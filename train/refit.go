@@ -121,7 +121,7 @@ func (l Trees) planRefit(t *Task) (together int, err error) {
 		return 1, nil
 	}
 	const leafBytes = 2
-	n, left, each := float64(d.Docs()), float64(t.MemoryLeft()), documentBytes
+	n, left, each := float64(d.Docs()), float64(t.MemoryLeft()), growerBytes+sumBytes
 	if l.searched(t) {
 		each += searchBytes
 	}

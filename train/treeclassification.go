@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/elementary"
@@ -39,7 +40,7 @@ func (c TreeClassification) Learn(ctx context.Context, t *Task) (*Learned, error
 }
 
 func (c TreeClassification) start(t *Task) (Booster, error) {
-	grades, _ := t.Normalized().Levels()
+	grades := gradesOf(t.Normalized())
 	r := &classRounds{values: make([]float64, len(grades))}
 	for k, g := range grades {
 		r.values[k] = c.Mapping.Score(g)
@@ -81,19 +82,32 @@ type classRounds struct {
 	}
 }
 
-// add begins a function. All share the codes of the data, unless bins depend on the loss.
+// gradesOf returns the different grades, ascending.
+func gradesOf(d *dataset.Dataset) (grades []float64) {
+	for _, g := range d.Grades() {
+		if at, found := slices.BinarySearch(grades, g); !found {
+			if grades = slices.Insert(grades, at, g); len(grades) > scorer.MaxClasses {
+				all, _ := d.Levels()
+				return all // too many, and insertion is for few
+			}
+		}
+	}
+	return grades
+}
+
+// add begins a function. All share a grower, unless its bins depend on the loss.
 func (r *classRounds) add(l *Trees, t *Task, plan treesPlan) error {
 	f, base := l.begin(t)
 	if len(r.functions) > 0 && !l.BinsByCurvature {
-		f.growers = r.functions[0].growers
+		f.grower = r.functions[0].grower
 	} else {
 		var err error
-		if f.growers, err = l.growers(t, base, plan); err != nil {
+		if f.grower, err = l.newGrower(t, base, plan); err != nil {
 			return err
 		}
 	}
 	r.functions = append(r.functions, f)
-	return f.grow(t, base)
+	return f.grow(t, base, plan)
 }
 
 // Close implements io.Closer. What functions share may be closed several times.

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"io"
 	"slices"
 
@@ -44,29 +45,31 @@ func onlyFills(c transform.Chain) bool {
 	return !slices.ContainsFunc(c, func(s transform.Step) bool { _, fill := s.(transform.Fill); return !fill })
 }
 
-// growers make the growers of a bag, or of several, which share the bins.
-type growers struct {
-	new  func() (grower, error)
-	of   io.Closer // to be closed in the end; nil for nothing
-	plan treesPlan
+// sharedGrower grows the trees of the members of a bag, or of several, one after the other: what it finds of a tree is
+// used before the next one, and a tree does not depend on those before it.
+type sharedGrower struct {
+	grower
+
+	codes io.Closer // to be closed in the end; nil for nothing
 }
 
 // Close implements io.Closer.
-func (g *growers) Close() error {
-	if g.of == nil {
+func (g *sharedGrower) Close() error {
+	if g.codes == nil {
 		return nil
 	}
-	return g.of.Close()
+	return g.codes.Close()
 }
 
-// growers returns the growers; base are the scores at the start, nil for 0.
-func (l *Trees) growers(t *Task, base []float64, plan treesPlan) (g *growers, err error) {
+// newGrower returns a grower; base are the scores at the start, nil for 0.
+func (l *Trees) newGrower(t *Task, base []float64, plan treesPlan) (g *sharedGrower, err error) {
 	if err := l.checkBins(t); err != nil {
 		return nil, err
 	}
 	d := t.Normalized()
 	if l.Exact {
-		return &growers{new: func() (grower, error) { return tree.NewExact(d.X(), d.Features, l.Options) }, plan: plan}, nil
+		exact, err := tree.NewExact(d.X(), d.Features, l.Options)
+		return &sharedGrower{grower: exact}, err
 	}
 	o := tree.BinOptions{Most: l.Bins, Categorical: l.Categorical, Workers: l.Workers}
 	if l.BinsByCurvature {
@@ -78,7 +81,11 @@ func (l *Trees) growers(t *Task, base []float64, plan treesPlan) (g *growers, er
 	if err != nil {
 		return nil, err
 	}
-	return &growers{func() (grower, error) { return tree.NewGrower(matrix, l.Options) }, matrix, plan}, nil
+	by, err := tree.NewGrower(matrix, l.Options)
+	if err != nil {
+		return nil, errors.Join(err, matrix.Close())
+	}
+	return &sharedGrower{by, matrix}, nil
 }
 
 // matrix returns the codes of the data.

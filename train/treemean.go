@@ -19,7 +19,7 @@ type treeMean struct {
 	data    *dataset.Dataset
 	initial *initialTrees // nil: none
 	sums    []*treeRounds
-	growers *growers
+	grower  *sharedGrower
 	params  []float64 // of the scorer at present; nil: not known
 	err     error     // that ended the rounds
 
@@ -102,7 +102,7 @@ func (m *treeMean) appendRound(params []float64, round int) []float64 {
 
 // Close implements io.Closer.
 func (m *treeMean) Close() error {
-	errs := []error{m.growers.Close()}
+	errs := []error{m.grower.Close()}
 	for _, r := range m.sums {
 		errs = append(errs, r.table.close(), r.valid.close())
 	}

@@ -108,7 +108,7 @@ func (l *Trees) check() error {
 	return nil
 }
 
-// start makes the members of the bag, which share the data's bins.
+// start makes the members of the bag, which share a grower.
 func (l Trees) start(t *Task) (Booster, error) {
 	l.complete(t)
 	m, base := l.begin(t)
@@ -116,10 +116,10 @@ func (l Trees) start(t *Task) (Booster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.growers, err = l.growers(t, base, plan); err != nil {
+	if m.grower, err = l.newGrower(t, base, plan); err != nil {
 		return nil, err
 	}
-	if err := m.grow(t, base); err != nil {
+	if err := m.grow(t, base, plan); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
@@ -140,15 +140,15 @@ func (l Trees) begin(t *Task) (m *treeMean, base []float64) {
 }
 
 // grow begins the members' sums of trees.
-func (m *treeMean) grow(t *Task, base []float64) error {
+func (m *treeMean) grow(t *Task, base []float64, plan treesPlan) error {
 	for member := range max(1, m.Bag) {
-		r, err := m.Trees.grow(t, m.growers, memberSeed(t.Seed, member), base)
+		r, err := m.Trees.grow(t, m.grower, memberSeed(t.Seed, member), base)
 		if err != nil {
 			return err
 		}
 		r.draws = m.initial.number() // as if these trees had been drawn for here
 		m.sums = append(m.sums, r)
-		if err := r.beginTables(t, m.growers.plan.tablesOnDisk); err != nil {
+		if err := r.beginTables(t, plan.tablesOnDisk); err != nil {
 			return err
 		}
 	}
@@ -167,12 +167,8 @@ func (l *Trees) complete(t *Task) {
 }
 
 // grow begins a sum of trees.
-func (l Trees) grow(t *Task, of *growers, seed uint64, base []float64) (*treeRounds, error) {
+func (l Trees) grow(t *Task, g grower, seed uint64, base []float64) (*treeRounds, error) {
 	step, err := l.step(t, seed)
-	if err != nil {
-		return nil, err
-	}
-	g, err := of.new()
 	if err != nil {
 		return nil, err
 	}

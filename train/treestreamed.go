@@ -21,11 +21,12 @@ func eachQuery(d *dataset.Dataset, workers int, visit func(worker int, q *datase
 	})
 }
 
-// What trees hold of a document beside its codes, for each sum: places and sums of the grower, scores, λ and
-// second derivatives; what a line search does; the scores that trees whose weights change are fitted at, and the leaves of
-// the last tree; and what of documents that are drawn with replacement is.
+// What trees hold of a document beside its codes: a grower of places and sums; and each sum of trees of scores, λ and
+// second derivatives, in a line search, of the scores that trees whose weights change are fitted at and the leaves of
+// the last tree, and of what is drawn with replacement.
 const (
-	documentBytes  = 48
+	growerBytes    = 20
+	sumBytes       = 28
 	searchBytes    = 32
 	reweighedBytes = 10
 	drawnBytes     = 20
@@ -84,50 +85,62 @@ type treesPlan struct {
 	tablesOnDisk bool // so are the tables of leaves of trees whose weights change
 }
 
-// plan plans by the memory that there is for a number of bags, each with codes of its own if bins depend on the loss.
+// plan plans by the memory that there is for a number of bags, each with a grower of its own if bins depend on the loss.
 func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 	d := t.Normalized()
 	if !d.Streamed() && (t.Valid == nil || !t.Valid.Streamed()) {
 		return p, nil
 	}
-	n, features, sums := float64(d.Docs()), float64(d.Features), float64(bags*max(1, l.Bag))
-	left, held := float64(t.MemoryLeft()), float64(l.documentBytes(t)*n*sums)
+	n, sums, growers := float64(d.Docs()), float64(bags*max(1, l.Bag)), 1.0
+	if l.BinsByCurvature {
+		growers = float64(bags)
+	}
+	left, held := float64(t.MemoryLeft()), float64(n*(float64(growerBytes*growers)+float64(l.sumBytes(t)*sums)))
 	if bags > 1 && t.Valid != nil {
 		left -= float64(classBytes * float64(t.Valid.Docs()) * float64(bags))
 	}
-	codes := float64(n * features)
-	if l.BinsByCurvature {
-		codes *= float64(bags)
-	}
+	codes := float64(n * float64(d.Features) * growers)
 	if d.Streamed() {
-		column := float64(3 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it
-		const least = 8                                             // features are loaded together
-		if need := max(held, least*column); need > left {
-			return p, tooLarge("found %d documents × %d features that are read from a file, of which trees hold %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
+		if p, err = planCodes(d, left, held, codes); err != nil {
+			return p, err
 		}
-		p.together = int(min(features, left/column))
-		p.codesOnDisk = held+codes > left
-	}
-	if l.Sum == GradientTrees {
-		return p, nil
 	}
 	if left -= held; !p.codesOnDisk {
 		left -= codes
 	}
-	size := float64(leavesFileBytes(d.Docs(), l.mostRounds(), l.Leaves))
-	if t.Valid != nil {
-		size += float64(leavesFileBytes(t.Valid.Docs(), l.mostRounds(), l.Leaves))
-	}
-	if size *= sums; size > left {
+	if size := float64(sums * float64(l.tableBytes(t))); l.Sum != GradientTrees && size > left {
 		p.tablesOnDisk = true
 		t.note("the leaves that documents fall into", size)
 	}
 	return p, nil
 }
 
-// documentBytes returns the bytes that a sum of trees holds of a document.
-func (l *Trees) documentBytes(t *Task) float64 {
-	each := documentBytes
+// planCodes plans for streamed data, given the bytes of memory that there are, those that are held besides, and those of
+// the codes.
+func planCodes(d *dataset.Dataset, left, held, codes float64) (p treesPlan, err error) {
+	n := float64(d.Docs())
+	column := float64(3 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it
+	const least = 8                                             // features are loaded together
+	if need := max(held, least*column); need > left {
+		return p, tooLarge("found %d documents × %d features that are read from a file, of which trees hold %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
+	}
+	p.together = int(min(float64(d.Features), left/column))
+	p.codesOnDisk = held+codes > left
+	return p, nil
+}
+
+// tableBytes returns the bytes of the tables of leaves of a sum of trees.
+func (l *Trees) tableBytes(t *Task) int64 {
+	bytes := leavesFileBytes(t.Normalized().Docs(), l.mostRounds(), l.Leaves)
+	if t.Valid != nil {
+		bytes += leavesFileBytes(t.Valid.Docs(), l.mostRounds(), l.Leaves)
+	}
+	return bytes
+}
+
+// sumBytes returns the bytes that a sum of trees holds of a document.
+func (l *Trees) sumBytes(t *Task) float64 {
+	each := sumBytes
 	if l.searched(t) {
 		each += searchBytes
 	}
