@@ -140,15 +140,22 @@ func TestStreamedModelsAreTheSame(t *testing.T) {
 	}
 }
 
-// Claim: a learner that takes all features at once says what it would need, before it begins.
+// wholeLearner takes all features at once.
+type wholeLearner struct{ train.LBFGS }
+
+func (wholeLearner) Streams() bool { return false }
+
+// Claim: a learner that takes all features at once, or holds too much of each document, says what it would need, before
+// it begins.
 func TestStreamedRefused(t *testing.T) {
 	streamed, whole := streamedData(t, 1, false)
 	for _, p := range []*train.Problem{
-		{Data: streamed, Learner: train.Trees{Exact: true}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
-		{Data: streamed, Learner: train.TreeClassification{Trees: train.Trees{Exact: true}}, MaxBytes: 600 << 10},
+		{Data: streamed, Learner: wholeLearner{}, Loss: loss.ListNet{}, MaxBytes: 600 << 10},
+		{Data: streamed, Learner: train.Trees{Exact: true, Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 150 << 10},
+		{Data: streamed, Learner: train.TreeClassification{Trees: train.Trees{Options: tree.Options{Leaves: 4}}}, MaxBytes: 150 << 10},
 		{Data: streamed, Learner: train.Trees{Sum: train.DARTTrees, Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 100 << 10},
 		{Data: streamed, Learner: train.Trees{Options: tree.Options{Leaves: 4}}, Loss: loss.ListNet{}, MaxBytes: 100 << 10},
-		{Data: whole, Learner: train.Trees{Exact: true}, Loss: loss.ListNet{}, MaxBytes: 700 << 10, Normalization: dataset.MinMax},
+		{Data: whole, Learner: wholeLearner{}, Loss: loss.ListNet{}, MaxBytes: 700 << 10, Normalization: dataset.MinMax},
 	} {
 		if _, err := train.Run(t.Context(), p); err == nil {
 			t.Error("no error")

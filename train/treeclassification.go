@@ -23,7 +23,7 @@ type TreeClassification struct {
 }
 
 // Streams implements Streamer.
-func (c TreeClassification) Streams() bool { return c.Trees.Streams() }
+func (TreeClassification) Streams() bool { return true }
 
 // LearnsMissing implements MissingLearner.
 func (c TreeClassification) LearnsMissing() bool { return c.Trees.LearnsMissing() }

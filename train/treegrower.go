@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/listwise/listwise/boost"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/tree"
@@ -66,10 +67,9 @@ func (l *Trees) newGrower(t *Task, base []float64, plan treesPlan) (g *sharedGro
 	if err := l.checkBins(t); err != nil {
 		return nil, err
 	}
-	d := t.Normalized()
 	if l.Exact {
-		exact, err := tree.NewExact(d.X(), d.Features, l.Options)
-		return &sharedGrower{grower: exact}, err
+		exact, err := l.exact(t, plan)
+		return &sharedGrower{exact, exact}, err
 	}
 	o := tree.BinOptions{Most: l.Bins, Categorical: l.Categorical, Workers: l.Workers}
 	if l.BinsByCurvature {
@@ -86,6 +86,21 @@ func (l *Trees) newGrower(t *Task, base []float64, plan treesPlan) (g *sharedGro
 		return nil, errors.Join(err, matrix.Close())
 	}
 	return &sharedGrower{by, matrix}, nil
+}
+
+// exact returns a grower by every value.
+func (l *Trees) exact(t *Task, plan treesPlan) (*tree.Exact, error) {
+	d := t.Normalized()
+	if !d.Streamed() {
+		return tree.NewExact(d.X(), d.Features, l.Options)
+	}
+	columns, err := boost.NewColumns(d, boost.Options{Workers: l.Workers, Note: t.Note})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = columns.Close() }() // it was to be sorted
+	t.note("the features in ascending order", float64(tree.StoredExactFile(d.Docs(), d.Features)))
+	return tree.NewStoredExact(d.Docs(), d.Features, plan.exactWorkers, l.Options, columns.Of)
 }
 
 // matrix returns the codes of the data.

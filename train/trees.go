@@ -57,8 +57,8 @@ type Trees struct {
 	tree.Options // Workers is set by the task
 }
 
-// Streams implements Streamer: what looks at every value needs all features at once.
-func (l Trees) Streams() bool { return !l.Exact }
+// Streams implements Streamer.
+func (Trees) Streams() bool { return true }
 
 // LearnsMissing implements MissingLearner: every division says where missing values go.
 func (Trees) LearnsMissing() bool { return true }

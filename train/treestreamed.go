@@ -82,6 +82,7 @@ func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions, plan treesPlan) (m *t
 type treesPlan struct {
 	together     int  // features of streamed data whose bins are chosen in one pass
 	codesOnDisk  bool // the codes of streamed data are in a file
+	exactWorkers int  // that look at columns of values that are in a file
 	tablesOnDisk bool // so are the tables of leaves of trees whose weights change
 }
 
@@ -100,10 +101,16 @@ func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 		left -= float64(classBytes * float64(t.Valid.Docs()) * float64(bags))
 	}
 	codes := float64(n * float64(d.Features) * growers)
-	if d.Streamed() {
-		if p, err = planCodes(d, left, held, codes); err != nil {
-			return p, err
-		}
+	switch {
+	case l.Exact && d.Streamed():
+		p, codes, err = l.planExact(d, left, held)
+	case l.Exact:
+		codes *= 8
+	case d.Streamed():
+		p, err = planCodes(d, left, held, codes)
+	}
+	if err != nil {
+		return p, err
 	}
 	if left -= held; !p.codesOnDisk {
 		left -= codes
@@ -127,6 +134,19 @@ func planCodes(d *dataset.Dataset, left, held, codes float64) (p treesPlan, err 
 	p.together = int(min(float64(d.Features), left/column))
 	p.codesOnDisk = held+codes > left
 	return p, nil
+}
+
+// planExact plans for streamed data that are looked at value by value, and returns the bytes that this holds besides.
+func (l *Trees) planExact(d *dataset.Dataset, left, held float64) (p treesPlan, bytes float64, err error) {
+	ofAll, ofWorker := tree.StoredExactBytes()
+	n := float64(d.Docs())
+	bytes = float64(float64(max(0, ofAll-growerBytes)) * n)
+	worker := float64(float64(ofWorker) * n)
+	if need := held + bytes + worker; need > left {
+		return p, 0, tooLarge("found %d documents × %d features that are read from a file, of which trees with exact splits hold %s, expected at most %s of memory; raise the limit, use a sample or histograms", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
+	}
+	p.exactWorkers = max(1, min(parallel.Workers(l.Workers, d.Features), int((left-held-bytes)/worker)))
+	return p, bytes + float64(worker*float64(p.exactWorkers)), nil
 }
 
 // tableBytes returns the bytes of the tables of leaves of a sum of trees.

@@ -1,40 +1,84 @@
 package tree
 
 import (
-	"cmp"
 	"errors"
-	"slices"
+	"math"
 
+	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
 // Exact grows trees as [Grower] does, but by every value of a feature, with sums in floating
 // point: in the order of the values, and of row numbers where these are equal, so that they do
 // not depend on the number of workers. It shares no code that finds splits with the histograms
-// and is a check on them. It takes some 12 bytes a cell, and each tree the time of a pass over
-// all features' values a level. Calls must not overlap.
+// and is a check on them. It takes some 12 bytes a cell, in memory or, by [NewStoredExact], a little more in a
+// temporary file, and each tree the time of a pass over all features' values a level. Calls must not overlap.
 type Exact struct {
 	Options
 
-	x        []float32
 	features int
 	rows     int
-	orders   [][]uint32 // by feature: rows by value, missing ones last; nil where one value is everywhere
+	columns  exactColumns
+	workers  int // that look at columns
 
-	columns [][]uint32 // the same of the tree's documents, those of a leaf together
-	index   []uint32   // these documents, by leaf and row
+	index   []uint32 // the tree's documents, by leaf and row
 	lambda  []float64
 	second  []float64
-	goLeft  []bool        // by row
-	spare   [][]uint32    // a worker each
-	suffix  [][]exactSums // likewise
-	found   []valueSplit  // by feature
+	goLeft  []bool          // by row
+	spare   []uint32        // for dividing
+	suffix  [][]exactSum    // a worker each
+	found   [2][]valueSplit // by feature, of a leaf and its sibling
 	leaves  []exactLeaf
 	tree    *Tree
-	bag     []bool // as in Grower
+	bag     []bool  // as in Grower
+	outside []int32 // where the documents that are not in it fall, as exactColumns has it; nil if that is not known
 	barred  []bool
 	seed    uint64
 }
+
+// exactColumns has every feature's values in ascending order, missing ones last, those of a leaf together. A value is a
+// word: its ascending key, missingKey if it is missing, and below that its row. Equal values are in the order of rows.
+// Workers, numbered from 0, may ask for different features at the same time. What they get is valid until they ask again.
+type exactColumns interface {
+	// varies reports whether a feature has different values.
+	varies(f int) bool
+
+	// begin makes all documents of a tree, or those in the bag, one leaf.
+	begin(bag []bool, workers int)
+
+	// load returns the words of a leaf.
+	load(worker, f int, l *exactLeaf) []uint64
+
+	// divide brings the documents of a leaf that go left to its front, and keeps the order otherwise. It returns the
+	// words of the leaf.
+	divide(worker, f int, l *exactLeaf, goLeft []bool) []uint64
+
+	// outside sets the leaf, −1 − l for leaf l, of each document that is not in the bag. It is called once a tree.
+	outside(t *Tree, bag []bool) []int32
+
+	Close() error
+}
+
+const missingKey = 1<<32 - 1
+
+// wordOf returns the word of a value.
+func wordOf(v float32, row uint32) uint64 {
+	key := uint32(missingKey)
+	if v == v {
+		key = kernel.AscendingKey(v)
+	}
+	return uint64(key)<<32 | uint64(row)
+}
+
+// valueOf returns the value of a word.
+func valueOf(word uint64) float32 {
+	if isMissing(word) {
+		return float32(math.NaN())
+	}
+	return kernel.OfAscendingKey(uint32(word >> 32))
+}
+
+func isMissing(word uint64) bool { return word>>32 == missingKey }
 
 // exactLeaf is a leaf while the tree grows.
 type exactLeaf struct {
@@ -61,6 +105,15 @@ type valueSplit struct {
 // NewExact returns a grower of trees on the row-major matrix x of that many features, in which
 // NaN is a missing value and every other is finite. Symmetric growth is an error.
 func NewExact(x []float32, features int, o Options) (*Exact, error) {
+	g, err := newExact(len(x)/features, features, o)
+	if err == nil {
+		g.workers = parallel.Workers(o.Workers, features)
+		g.columns = newHeldColumns(x, features, o.Workers)
+	}
+	return g, err
+}
+
+func newExact(rows, features int, o Options) (*Exact, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -70,38 +123,16 @@ func NewExact(x []float32, features int, o Options) (*Exact, error) {
 	if err := o.checkConstraints(features); err != nil {
 		return nil, err
 	}
-	g := &Exact{Options: o, x: x, features: features, rows: len(x) / features}
-	g.orders, g.columns, g.found = make([][]uint32, features), make([][]uint32, features), make([]valueSplit, features)
-	workers := parallel.Workers(o.Workers, features+1)
-	g.goLeft, g.spare, g.suffix = make([]bool, g.rows), make([][]uint32, workers), make([][]exactSums, workers)
-	parallel.For(features, o.Workers, func(_, f int) { g.orders[f] = g.order(f) })
+	g := &Exact{Options: o, features: features, rows: rows, goLeft: make([]bool, rows)}
+	g.suffix = make([][]exactSum, parallel.Workers(o.Workers, features))
+	for i := range g.found {
+		g.found[i] = make([]valueSplit, features)
+	}
 	return g, nil
 }
 
-func (g *Exact) at(row uint32, f int) float32 { return g.x[int(row)*g.features+f] }
-
-// order returns the rows by a feature's value, nil if all are equal.
-func (g *Exact) order(f int) []uint32 {
-	order := make([]uint32, g.rows)
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortStableFunc(order, func(a, b uint32) int {
-		v, w := g.at(a, f), g.at(b, f)
-		if v != v || w != w {
-			return cmp.Compare(w, v) // NaN is before all numbers to Compare, and last here
-		}
-		return cmp.Compare(v, w)
-	})
-	if g.rows == 0 {
-		return nil
-	}
-	first, last := g.at(order[0], f), g.at(order[g.rows-1], f)
-	if first == last || first != first {
-		return nil
-	}
-	return order
-}
+// Close removes what files there are. The grower must not be used afterwards.
+func (g *Exact) Close() error { return g.columns.Close() }
 
 // Bar is that of [Grower].
 func (g *Exact) Bar(features []bool) { g.barred = features }
@@ -139,7 +170,7 @@ func (g *Exact) before(l, other *exactLeaf) bool {
 
 // begin makes the root the only leaf.
 func (g *Exact) begin(rows []uint32) {
-	g.index, g.bag = g.index[:0], nil
+	g.index, g.bag, g.outside = g.index[:0], nil, nil
 	for i := range g.rows {
 		if rows == nil {
 			g.index = append(g.index, uint32(i))
@@ -151,16 +182,31 @@ func (g *Exact) begin(rows []uint32) {
 			g.bag[r] = true
 		}
 	}
-	parallel.For(g.features, g.Workers, func(_, f int) {
-		g.columns[f] = g.columns[f][:0]
-		for _, r := range g.orders[f] {
-			if g.bag == nil || g.bag[r] {
-				g.columns[f] = append(g.columns[f], r)
-			}
+	g.columns.begin(g.bag, g.workers)
+	g.leaves = append(g.leaves[:0], exactLeaf{to: len(g.index), node: -1, key: mix(g.seed), bounds: unbounded()})
+	root := &g.leaves[0]
+	g.sum(root)
+	parallel.For(g.features, g.workers, func(worker, f int) {
+		g.found[0][f] = valueSplit{}
+		if g.looksAt(root, f) {
+			g.found[0][f] = g.bestOf(root, f, g.columns.load(worker, f, root), worker)
 		}
 	})
-	g.leaves = append(g.leaves[:0], exactLeaf{to: len(g.index), node: -1, key: mix(g.seed), bounds: unbounded()})
-	g.search(&g.leaves[0])
+	root.choose(g.found[0])
+}
+
+// looksAt reports whether a leaf may be divided by a feature.
+func (g *Exact) looksAt(l *exactLeaf, f int) bool {
+	return (g.Depth == 0 || l.depth < g.Depth) && g.columns.varies(f) && (g.barred == nil || !g.barred[f]) && (l.barred == nil || !l.barred[f])
+}
+
+// choose takes the best of the features' splits.
+func (l *exactLeaf) choose(found []valueSplit) {
+	for _, s := range found {
+		if s.found && (!l.best.found || s.gain > l.best.gain) {
+			l.best = s
+		}
+	}
 }
 
 // sum sets the sums of a leaf, in the order of rows.
@@ -169,25 +215,6 @@ func (g *Exact) sum(l *exactLeaf) {
 	for _, r := range g.index[l.from:l.to] {
 		l.gradient += g.lambda[r]
 		l.curvature += g.second[r]
-	}
-}
-
-// search finds the best split of a leaf.
-func (g *Exact) search(l *exactLeaf) {
-	g.sum(l)
-	if g.Depth > 0 && l.depth >= g.Depth {
-		return
-	}
-	parallel.For(g.features, g.Workers, func(worker, f int) {
-		g.found[f] = valueSplit{}
-		if g.orders[f] != nil && (g.barred == nil || !g.barred[f]) && (l.barred == nil || !l.barred[f]) {
-			g.found[f] = g.bestOf(l, f, worker)
-		}
-	})
-	for _, s := range g.found {
-		if s.found && (!l.best.found || s.gain > l.best.gain) {
-			l.best = s
-		}
 	}
 }
 
@@ -204,20 +231,11 @@ func (g *Exact) divide(at int) {
 			above.Right = number
 		}
 	}
-	docs := 0
-	for _, r := range g.index[l.from:l.to] {
-		v := g.at(r, b.feature)
-		if g.goLeft[r] = v <= b.threshold || v != v && b.missingLeft; g.goLeft[r] {
-			docs++
-		}
+	for _, word := range g.columns.load(0, b.feature, &l) {
+		v := valueOf(word)
+		g.goLeft[uint32(word)] = v <= b.threshold || v != v && b.missingLeft
 	}
-	parallel.For(g.features+1, g.Workers, func(worker, f int) {
-		if f == g.features {
-			g.partition(g.index[l.from:l.to], worker)
-		} else if g.orders[f] != nil {
-			g.partition(g.columns[f][l.from:l.to], worker)
-		}
-	})
+	docs := g.partition(g.index[l.from:l.to])
 	left := exactLeaf{from: l.from, to: l.from + docs, depth: l.depth + 1, node: number, isLeft: true, key: mix(l.key + 1), bounds: l.bounds}
 	right := exactLeaf{from: l.from + docs, to: l.to, depth: l.depth + 1, node: number, key: mix(l.key + 2), bounds: l.bounds}
 	g.sum(&left)
@@ -227,15 +245,34 @@ func (g *Exact) divide(at int) {
 	right.interaction = left.interaction
 	g.leaves = append(g.leaves, right)
 	g.leaves[at] = left
-	if len(g.leaves) < g.Leaves {
-		g.search(&g.leaves[at])
-		g.search(&g.leaves[len(g.leaves)-1])
+	if len(g.leaves) < g.Leaves && (g.Depth == 0 || left.depth < g.Depth) {
+		g.searchBoth(&l, &g.leaves[at], &g.leaves[len(g.leaves)-1])
 	}
 }
 
-// partition brings the rows that go left to the front and keeps the order otherwise.
-func (g *Exact) partition(rows []uint32, worker int) {
-	right, left := g.spare[worker][:0], 0
+// searchBoth divides the columns of a leaf and finds the best splits of its parts.
+func (g *Exact) searchBoth(parent, left, right *exactLeaf) {
+	docs := left.to - left.from
+	parallel.For(g.features, g.workers, func(worker, f int) {
+		g.found[0][f], g.found[1][f] = valueSplit{}, valueSplit{}
+		if !g.columns.varies(f) || g.barred != nil && g.barred[f] {
+			return
+		}
+		words := g.columns.divide(worker, f, parent, g.goLeft)
+		if g.looksAt(left, f) {
+			g.found[0][f] = g.bestOf(left, f, words[:docs], worker)
+		}
+		if g.looksAt(right, f) {
+			g.found[1][f] = g.bestOf(right, f, words[docs:], worker)
+		}
+	})
+	left.choose(g.found[0])
+	right.choose(g.found[1])
+}
+
+// partition brings the rows that go left to the front and keeps the order otherwise. It returns their number.
+func (g *Exact) partition(rows []uint32) (left int) {
+	right := g.spare[:0]
 	for _, r := range rows {
 		if g.goLeft[r] {
 			rows[left] = r
@@ -245,7 +282,8 @@ func (g *Exact) partition(rows []uint32, worker int) {
 		}
 	}
 	copy(rows[left:], right)
-	g.spare[worker] = right
+	g.spare = right
+	return left
 }
 
 // Values is that of [Grower].
@@ -273,11 +311,17 @@ func (g *Exact) Visit(visit func(leaf int, rows []uint32)) {
 	for i := range g.leaves {
 		visit(i, g.Rows(i))
 	}
+	if g.bag == nil {
+		return
+	}
+	if g.outside == nil {
+		g.outside = g.columns.outside(g.tree, g.bag)
+	}
 	row := make([]uint32, 1)
 	for r, in := range g.bag {
 		if !in {
 			row[0] = uint32(r)
-			visit(g.tree.Leaf(g.x[r*g.features:(r+1)*g.features]), row)
+			visit(int(-1-g.outside[r]), row)
 		}
 	}
 }

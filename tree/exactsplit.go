@@ -25,33 +25,38 @@ type exactScan struct {
 	*Exact
 	leaf    *exactLeaf
 	feature int
-	column  []uint32    // rows that have a value, by it
-	after   []exactSums // of the rows from each on
+	column  []uint64   // words of the rows that have a value, by it
+	after   []exactSum // of the rows from each on
 	missing exactSums
 	only    *float32 // the one threshold to look at; nil for all
 	best    valueSplit
 }
 
-// bestOf returns the best split of a leaf by a feature: of equals the lowest threshold, with
+// exactSum is exactSums of documents whose number is known.
+type exactSum struct{ gradient, curvature float64 }
+
+// bestOf returns the best split of a leaf by a feature, given its words: of equals the lowest threshold, with
 // missing values on the right.
-func (g *Exact) bestOf(l *exactLeaf, f, worker int) valueSplit {
-	column := g.columns[f][l.from:l.to]
+func (g *Exact) bestOf(l *exactLeaf, f int, column []uint64, worker int) valueSplit {
 	s := exactScan{Exact: g, leaf: l, feature: f}
 	present := len(column)
-	for ; present > 0 && g.at(column[present-1], f) != g.at(column[present-1], f); present-- {
-		s.missing.add(g.lambda[column[present-1]], g.second[column[present-1]])
+	for ; present > 0 && isMissing(column[present-1]); present-- {
+		row := uint32(column[present-1])
+		s.missing.add(g.lambda[row], g.second[row])
 	}
 	if s.column = column[:present]; present == 0 {
 		return valueSplit{}
 	}
 	if cap(g.suffix[worker]) < present {
-		g.suffix[worker] = make([]exactSums, g.rows)
+		g.suffix[worker] = make([]exactSum, g.rows)
 	}
 	s.after = g.suffix[worker][:present]
-	var sums exactSums
+	var sum exactSum
 	for i := present - 1; i >= 0; i-- {
-		sums.add(g.lambda[column[i]], g.second[column[i]])
-		s.after[i] = sums
+		row := uint32(column[i])
+		sum.gradient += g.lambda[row]
+		sum.curvature += g.second[row]
+		s.after[i] = sum
 	}
 	s.best.gain = g.LeastGain
 	s.draw()
@@ -64,7 +69,7 @@ func (g *Exact) bestOf(l *exactLeaf, f, worker int) valueSplit {
 
 // draw draws the threshold that is looked at, if only one is.
 func (s *exactScan) draw() {
-	low, high := s.at(s.column[0], s.feature), s.at(s.column[len(s.column)-1], s.feature)
+	low, high := valueOf(s.column[0]), valueOf(s.column[len(s.column)-1])
 	if !s.RandomThresholds || low == high {
 		return
 	}
@@ -76,6 +81,11 @@ func (s *exactScan) draw() {
 	s.only = &v
 }
 
+// from returns the sums of the rows from one on.
+func (s *exactScan) from(i int) exactSums {
+	return exactSums{s.after[i].gradient, s.after[i].curvature, len(s.column) - i}
+}
+
 // scan considers all thresholds with missing values on one side, and if that is the right one
 // also the division of all that have a value from those that have none.
 func (s *exactScan) scan(missingLeft bool) {
@@ -83,16 +93,17 @@ func (s *exactScan) scan(missingLeft bool) {
 	if missingLeft {
 		left = s.missing
 	}
-	for i, r := range s.column[:len(s.column)-1] {
-		left.add(s.lambda[r], s.second[r])
-		v, next := s.at(r, s.feature), s.at(s.column[i+1], s.feature)
-		if v == next {
+	for i, word := range s.column[:len(s.column)-1] {
+		left.add(s.lambda[uint32(word)], s.second[uint32(word)])
+		after := s.column[i+1]
+		if word>>32 == after>>32 {
 			continue
 		}
-		right := s.after[i+1]
+		right := s.from(i + 1)
 		if !missingLeft {
 			right.join(s.missing)
 		}
+		v, next := valueOf(word), valueOf(after)
 		if s.only == nil {
 			s.consider(left, right, midway(v, next), missingLeft)
 		} else if v <= *s.only && *s.only < next {
@@ -100,7 +111,7 @@ func (s *exactScan) scan(missingLeft bool) {
 		}
 	}
 	if !missingLeft && s.only == nil {
-		s.consider(s.after[0], s.missing, math.MaxFloat32, false)
+		s.consider(s.from(0), s.missing, math.MaxFloat32, false)
 	}
 }
 

@@ -112,18 +112,21 @@ func (t *Tree) Leaf(x []float32) int {
 	}
 	for at >= 0 {
 		n := &t.Nodes[at]
-		v := x[n.Feature]
-		left := v <= n.Threshold || v != v && n.MissingLeft
-		if n.Categories != nil {
-			_, left = slices.BinarySearch(n.Categories, v)
-		}
-		if left {
-			at = n.Left
-		} else {
-			at = n.Right
-		}
+		at = n.child(x[n.Feature])
 	}
 	return -1 - at
+}
+
+// child returns where a document goes that has a value of the node's feature.
+func (n *Node) child(v float32) int {
+	left := v <= n.Threshold || v != v && n.MissingLeft
+	if n.Categories != nil {
+		_, left = slices.BinarySearch(n.Categories, v)
+	}
+	if left {
+		return n.Left
+	}
+	return n.Right
 }
 
 // leafOf is Leaf of a row of the matrix that the tree was grown on.

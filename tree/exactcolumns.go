@@ -1,0 +1,104 @@
+package tree
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/listwise/listwise/internal/parallel"
+)
+
+// heldColumns are the exactColumns of a matrix in memory.
+type heldColumns struct {
+	x        []float32 // row-major
+	features int
+	rows     int
+	orders   [][]uint32 // by feature: rows by value, missing ones last; nil where one value is everywhere
+	columns  [][]uint32 // the same of the tree's documents, those of a leaf together
+	spare    [][]uint32 // a worker each
+	words    [][]uint64 // likewise
+}
+
+func newHeldColumns(x []float32, features, workers int) *heldColumns {
+	h := &heldColumns{x: x, features: features, rows: len(x) / features, orders: make([][]uint32, features), columns: make([][]uint32, features)}
+	n := parallel.Workers(workers, features)
+	h.spare, h.words = make([][]uint32, n), make([][]uint64, n)
+	parallel.For(features, workers, func(_, f int) { h.orders[f] = h.order(f) })
+	return h
+}
+
+func (h *heldColumns) at(row uint32, f int) float32 { return h.x[int(row)*h.features+f] }
+
+// order returns the rows by a feature's value, nil if all are equal.
+func (h *heldColumns) order(f int) []uint32 {
+	order := make([]uint32, h.rows)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int {
+		v, w := h.at(a, f), h.at(b, f)
+		if v != v || w != w {
+			return cmp.Compare(w, v) // NaN is before all numbers to Compare, and last here
+		}
+		return cmp.Compare(v, w)
+	})
+	if h.rows == 0 {
+		return nil
+	}
+	first, last := h.at(order[0], f), h.at(order[h.rows-1], f)
+	if first == last || first != first {
+		return nil
+	}
+	return order
+}
+
+func (h *heldColumns) varies(f int) bool { return h.orders[f] != nil }
+
+func (h *heldColumns) begin(bag []bool, workers int) {
+	parallel.For(h.features, workers, func(_, f int) {
+		h.columns[f] = h.columns[f][:0]
+		for _, r := range h.orders[f] {
+			if bag == nil || bag[r] {
+				h.columns[f] = append(h.columns[f], r)
+			}
+		}
+	})
+}
+
+func (h *heldColumns) load(worker, f int, l *exactLeaf) []uint64 {
+	column := h.columns[f][l.from:l.to]
+	if cap(h.words[worker]) < len(column) {
+		h.words[worker] = make([]uint64, len(column))
+	}
+	words := h.words[worker][:len(column)]
+	for i, r := range column {
+		words[i] = wordOf(h.at(r, f), r)
+	}
+	return words
+}
+
+func (h *heldColumns) divide(worker, f int, l *exactLeaf, goLeft []bool) []uint64 {
+	rows, right, left := h.columns[f][l.from:l.to], h.spare[worker][:0], 0
+	for _, r := range rows {
+		if goLeft[r] {
+			rows[left] = r
+			left++
+		} else {
+			right = append(right, r)
+		}
+	}
+	copy(rows[left:], right)
+	h.spare[worker] = right
+	return h.load(worker, f, l)
+}
+
+func (h *heldColumns) outside(t *Tree, bag []bool) []int32 {
+	leaves := make([]int32, h.rows)
+	for r, in := range bag {
+		if !in {
+			leaves[r] = int32(-1 - t.Leaf(h.x[r*h.features:(r+1)*h.features]))
+		}
+	}
+	return leaves
+}
+
+func (*heldColumns) Close() error { return nil }
