@@ -14,6 +14,21 @@ func BenchmarkGrow(b *testing.B) {
 	}
 }
 
+func BenchmarkExact(b *testing.B) {
+	d := makeData(50_000, 20, 1)
+	b.Run("begin", func(b *testing.B) {
+		for b.Loop() {
+			d.exact(b, Options{Leaves: 15, LeafDocuments: 20, Workers: 1})
+		}
+	})
+	b.Run("grow", func(b *testing.B) {
+		g := d.exact(b, Options{Leaves: 15, LeafDocuments: 20, Workers: 1})
+		for b.Loop() {
+			g.Grow(d.lambda, d.second, nil)
+		}
+	})
+}
+
 func BenchmarkHistogram(b *testing.B) {
 	d := makeData(100_000, 8, 1)
 	m := d.matrix(b, 255, 1)

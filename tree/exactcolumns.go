@@ -1,11 +1,6 @@
 package tree
 
-import (
-	"cmp"
-	"slices"
-
-	"github.com/listwise/listwise/internal/parallel"
-)
+import "github.com/listwise/listwise/internal/parallel"
 
 // heldColumns are the exactColumns of a matrix in memory.
 type heldColumns struct {
@@ -22,33 +17,39 @@ func newHeldColumns(x []float32, features, workers int) *heldColumns {
 	h := &heldColumns{x: x, features: features, rows: len(x) / features, orders: make([][]uint32, features), columns: make([][]uint32, features)}
 	n := parallel.Workers(workers, features)
 	h.spare, h.words = make([][]uint32, n), make([][]uint64, n)
-	parallel.For(features, workers, func(_, f int) { h.orders[f] = h.order(f) })
+	memories := make([][]uint64, n)
+	parallel.For(features, workers, func(worker, f int) {
+		if memories[worker] == nil {
+			memories[worker] = make([]uint64, 2*h.rows)
+		}
+		h.orders[f] = h.order(f, memories[worker])
+	})
 	return h
 }
 
 func (h *heldColumns) at(row uint32, f int) float32 { return h.x[int(row)*h.features+f] }
 
-// order returns the rows by a feature's value, nil if all are equal.
-func (h *heldColumns) order(f int) []uint32 {
+// order returns the rows by a feature's value, nil if all are equal; memory has words for two columns.
+func (h *heldColumns) order(f int, memory []uint64) []uint32 {
+	words, sorted := memory[:h.rows], memory[h.rows:]
+	for i := range words {
+		words[i] = wordOf(h.at(uint32(i), f), uint32(i))
+	}
+	sortByKey(sorted, words)
+	if !differ(sorted) {
+		return nil
+	}
 	order := make([]uint32, h.rows)
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortStableFunc(order, func(a, b uint32) int {
-		v, w := h.at(a, f), h.at(b, f)
-		if v != v || w != w {
-			return cmp.Compare(w, v) // NaN is before all numbers to Compare, and last here
-		}
-		return cmp.Compare(v, w)
-	})
-	if h.rows == 0 {
-		return nil
-	}
-	first, last := h.at(order[0], f), h.at(order[h.rows-1], f)
-	if first == last || first != first {
-		return nil
+	for i, word := range sorted {
+		order[i] = uint32(word)
 	}
 	return order
+}
+
+// differ reports whether words in ascending order have different values.
+func differ(words []uint64) bool {
+	n := len(words)
+	return n > 0 && words[0]>>32 != words[n-1]>>32
 }
 
 func (h *heldColumns) varies(f int) bool { return h.orders[f] != nil }

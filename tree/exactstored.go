@@ -71,7 +71,7 @@ func (s *storedColumns) sort(features int, column func(f int) []float32) {
 			f, part := from+i, &s.parts[i]
 			sorted := part[1].hold(0, s.rows)
 			sortByKey(sorted, part[0].words())
-			if s.differ[f] = s.rows > 0 && sorted[0]>>32 != sorted[s.rows-1]>>32; s.differ[f] {
+			if s.differ[f] = differ(sorted); s.differ[f] {
 				part[1].write(s.file, s.column(f, 0))
 			}
 		})
@@ -167,17 +167,29 @@ func (p *pagedWords) hold(from, n int) []uint64 {
 
 func (p *pagedWords) words() []uint64 { return p.memory[p.from%pageWords:][:p.to-p.from] }
 
-// read reads the words of the column that begins at an offset, in whole pages.
+// fewWords are read and written through the system's cache, all at once.
+const fewWords = 1 << 13
+
+// read reads the words of the column that begins at an offset: many of them in whole pages.
 func (p *pagedWords) read(file *block.Temporary, column int64) {
-	first := p.from / pageWords * pageWords
-	if p.to > p.from {
-		block.ReadTemporary(file, p.memory[:wordsRoom(p.to-first)], column+8*int64(first))
+	words, from := p.words(), p.from
+	if len(words) > fewWords {
+		from = p.from / pageWords * pageWords
+		words = p.memory[:wordsRoom(p.to-from)]
+	}
+	if len(words) > 0 {
+		block.ReadTemporary(file, words, column+8*int64(from))
 	}
 }
 
-// write writes the words: whole pages, and what is left at both ends by itself, as others have the rest of these pages.
+// write writes the words: of many, whole pages, and what is left at both ends by itself, as others have the rest of
+// these pages.
 func (p *pagedWords) write(file *block.Temporary, column int64) {
 	words, from := p.words(), p.from
+	if len(words) <= fewWords {
+		block.WriteTemporary(file, words, column+8*int64(from))
+		return
+	}
 	for len(words) > 0 {
 		n := len(words) / pageWords * pageWords
 		if ahead := from % pageWords; ahead > 0 {

@@ -14,7 +14,7 @@ import (
 // number of workers. Leaves begin and end within pages; some values are missing, some are −0.
 func TestStoredExactIsExact(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	const rows = 3000
+	const rows = 20_000
 	rng := rand.New(rand.NewPCG(8, 1))
 	d := made{features: 7}
 	for i := range rows {

@@ -228,6 +228,7 @@ def measure(o, group, limit, queries):
         ("dart", ["lambdamart", "--set", "boosting=dart", "--set", "trees=%d" % (3 if o.small else 8)]),
         ("forest", ["lambdamart", "--set", "boosting=forest", "--set", "trees=%d" % (2 if o.small else 5)]),
         ("mcrank on trees", ["mcrank", "--scorer", "trees", "--set", "trees=%d" % (1 if o.small else 3)]),
+        ("exact splits", ["lambdamart", "--set", "splits=exact", "--set", "leaves=7", "--set", "trees=1"]),
         ("prank", ["prank", "--set", "epochs=2"]),
         ("singlefeature", ["singlefeature"]),
         ("random", ["random"]),
