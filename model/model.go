@@ -78,6 +78,16 @@ type Training struct {
 	// Converged is whether an optimiser met its tolerance; nil where there is none, as for a
 	// descent, which ends after a number of epochs.
 	Converged *bool `json:"converged,omitempty"`
+	// Divided says how a training over parts of the data went, such as one on several machines;
+	// nil for one over all data at once. Fingerprint is then one of the parts' fingerprints.
+	Divided *Divided `json:"divided,omitempty"`
+}
+
+// Divided describes a training over parts of the data.
+type Divided struct {
+	Parts  int    `json:"parts"`
+	Rounds int    `json:"rounds"` // times that every part was asked for something
+	Start  string `json:"start"`  // of the first minimisation: "average" of the parts' own optima, or "zero"
 }
 
 // Origin is where a model came from that another one continues.

@@ -85,24 +85,31 @@ type minimization struct {
 // there is one.
 func (m *minimization) solver(l LBFGS, risk *objective.Risk) (optimize.Multistart, error) {
 	t := m.task
-	solver := optimize.Multistart{
-		Solver: optimize.LBFGS{Memory: memory, MaxIterations: l.Iterations},
-		Starts: 1,
-		Init:   func(start int, x []float64) { setStart(x, m.scorer, t.Seed, 0, start) },
-	}
-	if t.Loss.Traits().Convex && isLinear(m.scorer) {
-		solver.Solver.StrongConvexity = risk.StrongConvexity()
-		solver.Solver.GapTolerance = l.Tolerance
-	} else {
-		solver.Solver.FunctionTolerance = l.Tolerance
-		solver.Starts += l.Restarts
-	}
+	solver := l.solver(t.Problem, m.scorer, risk.StrongConvexity())
 	if t.observesIterations() {
 		solver.Observe = m.observe
 	}
 	var err error
 	solver.Resumption, err = resumable[optimize.MultistartState](m.file)
 	return solver, err
+}
+
+// solver returns the optimiser for the loss of a problem and a scorer. The strong convexity is that of the risk
+// if the loss is convex in the parameters.
+func (l LBFGS) solver(p *Problem, s scorer.Scorer, strongConvexity float64) optimize.Multistart {
+	solver := optimize.Multistart{
+		Solver: optimize.LBFGS{Memory: memory, MaxIterations: l.Iterations},
+		Starts: 1,
+		Init:   func(start int, x []float64) { setStart(x, s, p.Seed, 0, start) },
+	}
+	if p.Loss.Traits().Convex && isLinear(s) {
+		solver.Solver.StrongConvexity = strongConvexity
+		solver.Solver.GapTolerance = l.Tolerance
+	} else {
+		solver.Solver.FunctionTolerance = l.Tolerance
+		solver.Starts += l.Restarts
+	}
+	return solver
 }
 
 // observe passes an iteration on to the problem's observer.

@@ -37,6 +37,15 @@ const DefaultLargestWork = 1e10
 // Queries that take too much work, and data from which nothing can be learned, are a
 // *ProblemError.
 func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
+	risk, err := t.anyRisk(s, l, c)
+	if err == nil && risk.Queries() == 0 {
+		return nil, t.nothingToLearn()
+	}
+	return risk, err
+}
+
+// anyRisk is Risk for data from which nothing may be to learn, as may be in a part of the data.
+func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, error) {
 	if l == nil {
 		return nil, errors.New("found no loss, expected one: this learner minimises a loss")
 	}
@@ -53,9 +62,6 @@ func (t *Task) Risk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk, e
 	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done})
 	if err != nil {
 		return nil, &ProblemError{err}
-	}
-	if risk.Queries() == 0 {
-		return nil, t.nothingToLearn()
 	}
 	return risk, nil
 }

@@ -181,28 +181,9 @@ func BadProblem(format string, args ...any) error {
 // training.
 func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	defer dataset.GuardFaults(&err)()
-	if p.Data == nil || p.Learner == nil {
-		return nil, errors.New("found a problem without data or without a learner, expected both")
-	}
-	if p.Data.Features == 0 && p.Data.Docs() > 0 {
-		return nil, BadProblem("found documents without features, expected at least one feature to learn from")
-	}
-	if _, ok := p.Learner.(Trees); !ok && !p.Weights.IsZero() {
-		return nil, BadProblem("found weights of documents in pairs, expected none: the learner %T does not take them", p.Learner)
-	}
-	if p, err = p.Settled(); err != nil {
+	if p, err = p.ready(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.checkInitial(); err != nil {
-		return nil, err
-	}
-	if err := p.checkWeights(); err != nil {
-		return nil, err
-	}
-	if err := p.planMemory(); err != nil {
-		return nil, err
-	}
-	p.done = ctx.Done()
 	learned, err := p.Learner.Learn(ctx, &Task{Problem: p})
 	if changed := p.changed(); changed != nil {
 		return nil, changed // whether or not training succeeded
@@ -221,6 +202,34 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 		return nil, err
 	}
 	return trained, nil
+}
+
+// ready returns the problem settled, with everything decided that comes before learning.
+func (p *Problem) ready(ctx context.Context) (*Problem, error) {
+	if p.Data == nil || p.Learner == nil {
+		return nil, errors.New("found a problem without data or without a learner, expected both")
+	}
+	if p.Data.Features == 0 && p.Data.Docs() > 0 {
+		return nil, BadProblem("found documents without features, expected at least one feature to learn from")
+	}
+	if _, ok := p.Learner.(Trees); !ok && !p.Weights.IsZero() {
+		return nil, BadProblem("found weights of documents in pairs, expected none: the learner %T does not take them", p.Learner)
+	}
+	p, err := p.Settled()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkInitial(); err != nil {
+		return nil, err
+	}
+	if err := p.checkWeights(); err != nil {
+		return nil, err
+	}
+	if err := p.planMemory(); err != nil {
+		return nil, err
+	}
+	p.done = ctx.Done()
+	return p, nil
 }
 
 // checkLearned returns an error if a learner, which may be anybody's, returned no scorer or

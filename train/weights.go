@@ -61,7 +61,12 @@ func (p *Problem) checkWeights() error {
 
 // weightsOf names the weights that data have, "" for none.
 func weightsOf(d *dataset.Dataset) string {
-	switch queries, documents := d.QueryWeights() != nil, d.Weights() != nil; {
+	return weighted(d.QueryWeights() != nil, d.Weights() != nil)
+}
+
+// weighted names what has weights, "" if nothing does.
+func weighted(queries, documents bool) string {
+	switch {
 	case queries && documents:
 		return "queries and documents"
 	case queries:
