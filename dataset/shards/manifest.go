@@ -264,6 +264,9 @@ func (m *Manifest) Verify(shard int) error {
 	return nil
 }
 
+// anew ends the error of a manifest that is not true.
+const anew = "; \"data shard --parts\" writes it anew, with the flags that the data are read with"
+
 // Admit returns an error if the data of a shard, as they are read, have grades that the manifest's leave out: the
 // threshold of relevance would be another than that of all data.
 func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
@@ -284,7 +287,85 @@ func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
 			expected = fmt.Sprintf("whole numbers, and none from 0 to %s", dataset.FormatGrade(all.Least))
 		}
 	}
-	return &dataset.SyntaxError{File: m.Path(shard), Found: found, Expected: expected + ", as " + m.path + " says of all shards; \"data shard --parts\" writes it anew"}
+	return &dataset.SyntaxError{File: m.Path(shard), Found: found, Expected: expected + ", as " + m.path + " says of all shards" + anew}
+}
+
+// Arrange returns the data of a shard with the names of features that it has among all, if the manifest has some, and
+// with features in the order there. It is an error if they have features that the manifest does not name.
+func (m *Manifest) Arrange(shard int, d *dataset.Dataset) (*dataset.Dataset, error) {
+	switch {
+	case m.Names == nil:
+		return d, nil
+	case d.FeatureNames == nil:
+		if len(m.Names) == d.Features {
+			d.FeatureNames = m.Names
+		}
+		return d, nil
+	}
+	if name := m.unnamed(d); name != "" {
+		return nil, fmt.Errorf("found the feature %q in shard %d, expected only features that %s names%s", name, shard, m.path, anew)
+	}
+	here := make(map[string]bool, len(d.FeatureNames))
+	for _, name := range d.FeatureNames {
+		here[name] = true
+	}
+	var order []string // some may have been left out
+	for _, name := range m.Names {
+		if here[name] {
+			order = append(order, name)
+		}
+	}
+	columns, err := dataset.MatchNames(order, d.FeatureNames, false)
+	if err != nil || columns == nil {
+		return d, err
+	}
+	return d.KeepFeatures(columns), nil
+}
+
+// unnamed returns the first feature of data that the manifest does not name, "" if there is none.
+func (m *Manifest) unnamed(d *dataset.Dataset) string {
+	known := make(map[string]bool, len(m.Names))
+	for _, name := range m.Names {
+		known[name] = true
+	}
+	for _, name := range d.FeatureNames {
+		if !known[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// Check returns an error if the manifest is not true of all shards, as the options read them, which keep every query: of
+// their grades, and of their features but for those that options leave out or add.
+func (m *Manifest) Check(d *dataset.Dataset, opts dataset.Options) error {
+	var found, expected string
+	g := GradesOf(d)
+	switch name := m.unnamed(d); {
+	case g != m.Grades:
+		found, expected = describe(g), describe(m.Grades)
+	case opts.GradesOnly:
+		return nil
+	case m.Names == nil && d.FeatureNames == nil && opts.Features == 0 && d.Features != max(m.Features, opts.MinFeatures):
+		found, expected = fmt.Sprintf("%d features", d.Features), fmt.Sprint(m.Features)
+	case m.Names != nil && name != "":
+		found, expected = fmt.Sprintf("the feature %q", name), fmt.Sprintf("only the %d that it names", m.Features)
+	default:
+		return nil
+	}
+	return &dataset.SyntaxError{File: m.path, Found: found + " in the shards", Expected: expected + ", as it says of them" + anew}
+}
+
+// describe returns what is known of grades in words.
+func describe(g Grades) string {
+	what := "whole grades"
+	if g.Fractions {
+		what = "grades that are not all whole numbers"
+	}
+	if g.Least == 0 {
+		return what + ", none above 0"
+	}
+	return what + ", above 0 from " + dataset.FormatGrade(g.Least) + " on"
 }
 
 // Checksum returns the size and the SHA-256 of a regular file, in hexadecimal.

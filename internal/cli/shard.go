@@ -23,8 +23,7 @@ import (
 // several machines.
 type oneShard struct {
 	shard int
-	names []string // of the features of all shards, nil if they have none
-	from  string   // the manifest that names them
+	among *shards.Manifest // nil until fileOf has read it
 	given func(flag string) bool
 }
 
@@ -58,50 +57,28 @@ func (s *oneShard) fileOf(data string) (string, error) {
 	if s.shard >= len(m.Shards) {
 		return "", usageErrorf("--shard: found %d, expected a number from 0 to %d, for %s has %d shards", s.shard, len(m.Shards)-1, data, len(m.Shards))
 	}
-	s.names, s.from = m.Names, data
+	s.among = m
 	return m.Path(s.shard), m.Verify(s.shard)
 }
 
 // widen makes a shard that has no names of features as wide as all are.
 func (s *oneShard) widen(opts *dataset.Options) {
-	opts.MinFeatures = max(opts.MinFeatures, len(s.names))
+	if s.among != nil && s.among.Names != nil {
+		opts.MinFeatures = max(opts.MinFeatures, s.among.Features)
+	}
 }
 
 // arranged returns a shard with the names of features that it has in all, if others have some, and with features in
 // the order there, if they have names and the model none, so that it knows them by position.
 func (s *oneShard) arranged(d *dataset.Dataset, model []string) (*dataset.Dataset, error) {
-	switch {
-	case s.names == nil:
-		return d, nil
-	case d.FeatureNames == nil:
-		if len(s.names) == d.Features {
-			d.FeatureNames = s.names
-		}
-		return d, nil
-	case model != nil:
+	if s.among == nil || d.FeatureNames != nil && model != nil {
 		return d, nil
 	}
-	known := make(map[string]bool, len(s.names))
-	for _, name := range s.names {
-		known[name] = true
+	arranged, err := s.among.Arrange(s.shard, d)
+	if err != nil {
+		return nil, usageErrorf("--shard: %w", err)
 	}
-	here := make(map[string]bool, len(d.FeatureNames))
-	for _, name := range d.FeatureNames {
-		if here[name] = true; !known[name] {
-			return nil, usageErrorf("--shard: found the feature %q in shard %d, expected only features that the manifest of %s names; \"data shard --parts\" writes it anew, with the flags that the data are read with", name, s.shard, s.from)
-		}
-	}
-	var order []string // some may have been left out
-	for _, name := range s.names {
-		if here[name] {
-			order = append(order, name)
-		}
-	}
-	columns, err := dataset.MatchNames(order, d.FeatureNames, false)
-	if err != nil || columns == nil {
-		return d, err
-	}
-	return d.KeepFeatures(columns), nil
+	return arranged, nil
 }
 
 // partFile is what one shard's evaluation leaves: the values of its queries, and of what.
