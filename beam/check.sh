@@ -63,6 +63,8 @@ mkdir want workers
 ./listwise score --quiet --model m.json --data test.txt --out want/scores
 ./listwise eval --quiet --no-record --format json --model m.json --data test.txt >want/eval.json
 ./listwise tune --quiet --no-record "${search[@]}" --data folds --out want/tuned >tune.log
+learn=(--experimental --data "$WORK/test") learned=(--method mle --set C=10 --set iterations=4)
+./listwise-beam train "${learn[@]}" --out want/l -- "${learned[@]}" >train.log 2>&1 || { tail -n 5 train.log; exit 1; }
 
 # beam MODE COMMAND ARGS... runs a command with workers of a mode.
 beam() {
@@ -82,29 +84,49 @@ whole() {
   echo "$1: score and eval over 16 shards and tune, $trainings trainings: the bytes of the command line"
 }
 
+# divided MODE checks that the model of a training over shards is that of one process.
+divided() {
+  cmp "$1/l/model.json" want/l/model.json
+  [ -s "$1/l/results-manifest.json" ]
+  rounds=$(ls "$1/l/rounds" | wc -l)
+  echo "$1: train over 16 shards, 1 + $rounds rounds: the bytes of one process"
+}
+
+# killed PATTERN COMMAND ARGS... runs a command with workers in processes of their own, and kills the last worker of this
+# run when a file is there. It fails if the command ends well.
+killed() {
+  local pattern=$1 driver worker=0 line p
+  shift
+  (limit=30 beam PROCESS "$@" && touch ended-well) &
+  driver=$!
+  for _ in $(seq 1200); do compgen -G "$pattern" >/dev/null && break; sleep 0.05; done
+  for _ in $(seq 200); do
+    for p in /proc/[0-9]*; do
+      line=$(tr '\0' ' ' 2>/dev/null <"$p/cmdline" || true)
+      [[ $line != *"--worker=true"*"--semi_persist_dir=$WORK/workers/"* || ${p#/proc/} -le $worker ]] || worker=${p#/proc/}
+    done
+    [ $worker = 0 ] || kill -9 "$worker" 2>/dev/null && break # between two rounds there may be none
+    sleep 0.05
+  done
+  [ $worker != 0 ] || { echo 'found no worker to kill'; tail beam.log; exit 1; }
+  wait $driver || true # beam ends a driver that waits for ever
+  [ ! -e ended-well ]
+}
+
 for mode in LOOPBACK PROCESS; do
   {
     beam $mode score --data "$WORK/test" --model "$WORK/m.json" --out "$WORK/$mode/s"
     beam $mode eval --data "$WORK/test" --model "$WORK/m.json" --out "$WORK/$mode/e"
     beam $mode tune --data "$WORK/folds" --out "$WORK/$mode/t" -- "${search[@]}"
+    beam $mode train "${learn[@]}" --out "$WORK/$mode/l" -- "${learned[@]}"
   } || { tail -n 30 beam.log; exit 1; }
   whole $mode
+  divided $mode
 done
 
 # A worker is killed when the first training stands.
 rm -rf PROCESS/t
-(limit=30 beam PROCESS tune --data "$WORK/folds" --out "$WORK/PROCESS/t" -- "${search[@]}" && touch ended-well) &
-driver=$!
-for _ in $(seq 1200); do ls PROCESS/t/records/*.json >/dev/null 2>&1 && break; sleep 0.05; done
-worker=0
-for p in /proc/[0-9]*; do # the last of this run's
-  line=$(tr '\0' ' ' 2>/dev/null <"$p/cmdline" || true)
-  [[ $line != *"--worker=true"*"--semi_persist_dir=$WORK/workers/"* || ${p#/proc/} -le $worker ]] || worker=${p#/proc/}
-done
-[ $worker != 0 ] || { echo 'found no worker to kill'; tail beam.log; exit 1; }
-kill -9 "$worker"
-wait $driver || true # beam ends a driver that waits for ever
-if [ -e ended-well ]; then
+if ! killed 'PROCESS/t/records/*.json' tune --data "$WORK/folds" --out "$WORK/PROCESS/t" -- "${search[@]}"; then
   echo 'a worker was killed: the job recovered'
 else
   [ ! -e PROCESS/t/results-manifest.json ] || { echo 'found a manifest of a job whose worker was killed'; exit 1; }
@@ -117,3 +139,14 @@ else
   [[ $again != *"which 0"* ]]
 fi
 whole PROCESS
+
+# The same between rounds; on prism alone, for it takes half a minute.
+[ -z "${BEAM_ENDPOINT:-}" ] || exit 0
+rm -rf PROCESS/l
+killed 'PROCESS/l/rounds/round-00002.json' train "${learn[@]}" --out "$WORK/PROCESS/l" -- "${learned[@]}" || { echo 'found a training that ended well without a worker'; exit 1; }
+[ ! -e PROCESS/l/model.json ] && [ ! -e PROCESS/l/results-manifest.json ] || { echo 'found a model of a training whose worker was killed'; exit 1; }
+stood=$(ls PROCESS/l/rounds | wc -l)
+touch killed
+beam LOOPBACK train "${learn[@]}" --out "$WORK/PROCESS/l" -- "${learned[@]}" || { tail -n 30 beam.log; exit 1; }
+echo "a worker was killed: the training failed, 1 + $stood rounds stand; a rerun made $(find PROCESS/l/rounds -newer killed | grep -c json) others"
+divided PROCESS

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -83,7 +84,7 @@ func (p *Part) Model(ctx context.Context, share float64) (*model.Model, error) {
 			return nil, err
 		}
 		best, err := p.learner.solver(p.problem, p.scorer, alone.StrongConvexity()).Minimize(ctx, alone)
-		if err = errors.Join(alone.Err(), err); err != nil {
+		if err = cmp.Or(alone.Err(), err); err != nil {
 			return nil, err
 		}
 		learned.Params, learned.Training = best.X, training(best)
@@ -129,7 +130,7 @@ func (d *Divided) Learn(ctx context.Context) (*model.Model, error) {
 		}
 	}
 	best, err := solver.Minimize(ctx, counted)
-	if err = errors.Join(sum.Err(), err); err != nil {
+	if err = cmp.Or(sum.Err(), err); err != nil { // the first is the cause
 		return nil, err
 	}
 	course, t := training(best), &m.Training

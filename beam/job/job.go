@@ -1,8 +1,10 @@
 // Package job runs commands of listwise as Apache Beam pipelines: score, eval and convert with
-// an element a shard of a data set, tune with an element a training.
+// an element a shard of a data set, tune with an element a training; and, as an experiment, one training over all
+// shards, a pipeline a round.
 //
 // A worker runs the command itself, on its shard or training, and so writes the bytes that the
-// command line writes. Start reading at [Job] and [Run]; each command is a file with its task.
+// command line writes. Start reading at [Job] and [Run]; tasks.go has the commands, train.go and rounds.go the
+// training over shards.
 package job
 
 import (
@@ -25,12 +27,17 @@ import (
 // Job is a command over the shards of a data set or the trainings of a search. Paths are of local
 // files, which all workers see under the same name, or of what Beam's filesystems have.
 type Job struct {
-	Command string   // score, eval, tune or convert
+	Command string   // score, eval, tune, convert or train
 	Data    string   // a folder of shards; of tune, what its --data takes
 	Model   string   // of score and eval
 	Out     string   // a folder
 	As      string   // of convert: the ending of the files to write
 	Args    []string // other flags of the command
+
+	// Of train, which is an experiment that must be asked for:
+
+	Experimental bool
+	Start        string // average or zero
 
 	// Set by Run, before the workers know of them:
 
@@ -57,6 +64,11 @@ type task struct {
 
 	// manifest is the name of the manifest, which finish of the others does not write.
 	manifest string
+
+	// experimental says that the command must be asked for by a flag. drive, unless nil, goes on when all parts are there,
+	// and writes ResultsFile.
+	experimental bool
+	drive        func(ctx context.Context, w *workspace, j *Job, run func(ctx context.Context, p *beam.Pipeline) error) error
 }
 
 // Done is a part that stands in the output folder.
@@ -72,7 +84,7 @@ type Done struct {
 
 // tasks are the commands.
 func tasks() map[string]task {
-	return map[string]task{"score": score(), "eval": eval(), "tune": tune(), "convert": convert()}
+	return map[string]task{"score": score(), "eval": eval(), "tune": tune(), "convert": convert(), "train": training()}
 }
 
 // Commands returns the names of the commands, in order.
@@ -99,6 +111,13 @@ func (j *Job) check() error {
 		return fmt.Errorf("%s: found --model, which it has no use for", j.Command)
 	case (j.As != "") != (j.Command == "convert"):
 		return errors.New("--as says what convert writes: expected it there, and only there")
+	case t.experimental && !j.Experimental:
+		return fmt.Errorf("%s: found no --experimental, expected it: a training over several machines waits for a pipeline in every round, and one machine, "+
+			"by \"listwise train --train %s\", finds the same optimum sooner below some 10^9 documents (docs/beam.md)", j.Command, j.Data)
+	case !t.experimental && (j.Experimental || j.Start != ""):
+		return errors.New("--experimental and --start are for train: expected them there, and only there")
+	case t.experimental && j.Start != average && j.Start != zero:
+		return fmt.Errorf("--start: found %q, expected %s or %s", j.Start, average, zero)
 	}
 	return nil
 }
@@ -106,7 +125,10 @@ func (j *Job) check() error {
 // Run builds the pipeline of a job and has run execute it. It first takes the manifest of earlier
 // results away; the pipeline writes the new one in the end, so that there is none of a job
 // that failed. Parts that stand, of the same inputs, are not done again.
-func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipeline) error) error {
+func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipeline) error) (err error) {
+	if j.Command == "train" && j.Start == "" {
+		j.Start = average
+	}
 	if err := j.check(); err != nil {
 		return err
 	}
@@ -118,22 +140,39 @@ func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipel
 	if err := j.plan(ctx, w); err != nil {
 		return err
 	}
-	if err := discard(ctx, under(j.Out, tasks()[j.Command].manifest)); err != nil {
-		return err
+	t := tasks()[j.Command]
+	if t.drive != nil {
+		if err := discard(ctx, under(j.Out, ResultsFile)); err != nil {
+			return err
+		}
 	}
-	p, s := beam.NewPipelineWithRoot()
-	numbers := make([]int, len(j.Inputs))
-	for i := range numbers {
-		numbers[i] = i
+	if err := discard(ctx, under(j.Out, t.manifest)); err != nil {
+		return err
 	}
 	text, err := json.Marshal(j)
 	if err != nil {
 		return err
 	}
-	parts := beam.Reshuffle(s, beam.CreateList(s, numbers))
-	done := beam.ParDo(s, &partFn{Job: string(text)}, parts)
-	beam.ParDo0(s, &finishFn{Job: string(text)}, beam.GroupByKey(s, done))
-	return run(ctx, p)
+	defer func() { err = errors.Join(err, opened.closeAll()) }()
+	if err := run(ctx, pipeline(len(j.Inputs), &partFn{Job: string(text)}, &finishFn{Job: string(text)})); err != nil || t.drive == nil {
+		return err
+	}
+	if err := t.drive(ctx, w, &j, run); err != nil {
+		return fmt.Errorf("%s: %w", j.Command, err)
+	}
+	return nil
+}
+
+// pipeline returns the pipeline that does every part, and then has all results finished at once.
+func pipeline(parts int, do, finish any) *beam.Pipeline {
+	p, s := beam.NewPipelineWithRoot()
+	numbers := make([]int, parts)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	done := beam.ParDo(s, do, beam.Reshuffle(s, beam.CreateList(s, numbers)))
+	beam.ParDo0(s, finish, beam.GroupByKey(s, done))
+	return p
 }
 
 // plan settles the parts and what identifies them.
@@ -149,6 +188,12 @@ func (j *Job) plan(ctx context.Context, w *workspace) error {
 			j.Inputs = append(j.Inputs, fmt.Sprintf("%s from query %d", s.SHA256, m.First(i)))
 		}
 		inputs = append(inputs, m.Grades)
+		if t.drive != nil {
+			if err := j.checkTraining(m); err != nil {
+				return fmt.Errorf("%s: %w", j.Command, err)
+			}
+			inputs = append(inputs, j.Start, m.Queries, m.Features, m.Names)
+		}
 	}
 	if t.model {
 		model, err := w.file(ctx, j.Model)
@@ -196,6 +241,8 @@ func sum(text []byte) string {
 func init() {
 	register.DoFn3x1[context.Context, int, func(int, []byte), error](&partFn{})
 	register.DoFn3x1[context.Context, int, func(*[]byte) bool, error](&finishFn{})
+	register.DoFn3x1[context.Context, int, func(int, []byte), error](&evaluateFn{})
+	register.DoFn3x1[context.Context, int, func(*[]byte) bool, error](&roundFn{})
 	register.Emitter2[int, []byte]()
 	register.Iter1[[]byte]()
 }

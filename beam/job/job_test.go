@@ -32,6 +32,11 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	beam.Init()
 	filesystem.Register("stall", func(context.Context) filesystem.Interface { return stalling{} })
+	if dir := os.Getenv(trainingChild); dir != "" {
+		err := job.Run(context.Background(), training(dir, filepath.Join(dir, "killed")), beamx.Run)
+		fmt.Fprintln(os.Stderr, "ended:", err)
+		os.Exit(1)
+	}
 	if dir := os.Getenv(child); dir != "" {
 		err := job.Run(context.Background(), job.Job{Command: "score", Data: "stall://" + filepath.Join(dir, "test"), Model: filepath.Join(dir, "m.json"), Out: filepath.Join(dir, "out")}, beamx.Run)
 		fmt.Fprintln(os.Stderr, "ended:", err)
@@ -392,7 +397,11 @@ func TestJobIsChecked(t *testing.T) {
 		job  job.Job
 		want string
 	}{
-		{job.Job{Command: "train", Data: "d", Out: "o"}, `found the command "train", expected one of convert, eval, score, tune`},
+		{job.Job{Command: "learn", Data: "d", Out: "o"}, `found the command "learn", expected one of convert, eval, score, train, tune`},
+		{job.Job{Command: "train", Data: "d", Out: "o"}, "found no --experimental, expected it: a training over several machines waits"},
+		{job.Job{Command: "train", Data: "d", Out: "o", Experimental: true, Start: "best"}, `--start: found "best", expected average or zero`},
+		{job.Job{Command: "train", Data: "d", Out: "o", Experimental: true, Model: "m"}, "found --model"},
+		{job.Job{Command: "score", Data: "d", Out: "o", Model: "m", Experimental: true}, "--experimental and --start are for train"},
 		{job.Job{Command: "score", Out: "o", Model: "m"}, "--data and --out"},
 		{job.Job{Command: "score", Data: "d", Out: "o"}, "--model"},
 		{job.Job{Command: "convert", Data: "d", Out: "o"}, "--as"},

@@ -1,5 +1,5 @@
 // Command listwise-beam runs score, eval, tune and convert of listwise as Apache Beam
-// pipelines. Beam's flags stand before the command, its own behind, and behind -- those of the
+// pipelines and, as an experiment, one training over shards. Beam's flags stand before the command, its own behind, and behind -- those of the
 // command of listwise.
 package main
 
@@ -24,6 +24,9 @@ const usage = `listwise-beam [BEAM FLAGS] COMMAND --data FOLDER --out FOLDER [FL
   eval    --data SHARDS --model FILE --out FOLDER     eval.json, as "listwise eval --format json" prints it
   convert --data SHARDS --as ENDING --out FOLDER      shards of another format, such as .parquet
   tune    --data FOLDS --out FOLDER -- --method M …   tuned/, as "listwise tune --out" fills it
+  train   --experimental --data SHARDS --out FOLDER [--start average|zero] -- --method M …
+                                                      model.json, by L-BFGS, a pipeline a round: one machine is faster
+                                                      below some 10^9 documents
 
 SHARDS is a folder that "listwise data shard" made. Files are local, the same on all workers, or
 gs:// or s3://. What is complete has a manifest, results-manifest.json or, of convert, shards.json. A rerun does
@@ -57,6 +60,8 @@ func run(ctx context.Context, args []string) error {
 	own.StringVar(&j.Model, "model", "", "")
 	own.StringVar(&j.Out, "out", "", "")
 	own.StringVar(&j.As, "as", "", "")
+	own.BoolVar(&j.Experimental, "experimental", false, "")
+	own.StringVar(&j.Start, "start", "", "")
 	if err := own.Parse(args[1:]); err != nil {
 		return fmt.Errorf("%s: %w", j.Command, err)
 	}

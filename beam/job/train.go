@@ -1,0 +1,265 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/dataset/shards"
+	"github.com/listwise/listwise/internal/recipe"
+	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/objective"
+	"github.com/listwise/listwise/train"
+)
+
+// ModelFile is the name of the result of train.
+const ModelFile = "model.json"
+
+// startFile says that the models of all shards are there, the parts of the job.
+const startFile = "start.json"
+
+// Starts of a training: the average of the shards' own optima, or 0.
+const (
+	average = "average"
+	zero    = "zero"
+)
+
+// training learns one model from all shards by L-BFGS on the driver. The first round, a job as others are, trains every
+// shard by itself; each of the others evaluates all shards' risks at one point.
+func training() task {
+	return task{
+		sharded: true, manifest: startFile, experimental: true,
+		ending: func(*Job) string { return ".json" },
+		part:   ownOptimum,
+		finish: func(ctx context.Context, _ *workspace, j *Job, parts []Done) error {
+			return writeJSON(ctx, under(j.Out, startFile), results{Format: resultsFormat, Command: j.Command, Key: j.Key, Parts: parts})
+		},
+		drive: minimise,
+	}
+}
+
+// words are the flags of "listwise train" that a training over shards has.
+type words struct {
+	recipe.Recipe
+
+	method   string
+	settings map[string]string
+}
+
+// words reads the flags behind --. The threshold is settled for the grades of all shards.
+func (j *Job) words(m *shards.Manifest) (*words, error) {
+	w := &words{Recipe: recipe.Default(), settings: make(map[string]string)}
+	f := flag.NewFlagSet(j.Command, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	for name, text := range map[string]*string{
+		"method": &w.method, "scorer": &w.Scorer, "measure": &w.Measure, "convention": &w.Convention, "threshold": &w.Threshold,
+		"normalize": &w.Normalize, "views": &w.Views, "missing": &w.Missing,
+	} {
+		f.StringVar(text, name, *text, "")
+	}
+	f.Uint64Var(&w.Seed, "seed", w.Seed, "")
+	f.Func("transform", "", func(text string) error { w.Transform = append(w.Transform, text); return nil })
+	f.Func("set", "", func(text string) error {
+		name, value, ok := strings.Cut(text, "=")
+		if _, twice := w.settings[name]; !ok || twice {
+			return errors.New("expected name=value, each name once")
+		}
+		w.settings[name] = value
+		return nil
+	})
+	err := f.Parse(j.Args)
+	if err == nil && f.NArg() > 0 {
+		err = fmt.Errorf("found the argument %q", f.Arg(0))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w, expected of the flags of \"listwise train\" --method, --set, --scorer, --measure, --convention, --threshold, --normalize, --views, --missing and --seed", err)
+	}
+	if w.method == "" {
+		return nil, errors.New("expected --method behind --, as of \"listwise train\"")
+	}
+	c, err := recipe.ParseConvention(w.Convention, w.Threshold)
+	if err != nil {
+		return nil, err
+	}
+	if w.Threshold == recipe.Auto {
+		w.Threshold = strconv.FormatFloat(c.ForGrades(m.Grades.Sample()).Threshold(), 'g', -1, 64)
+	}
+	return w, nil
+}
+
+// problem returns what is to be learned from some of the data, which must be divisible.
+func (w *words) problem(d *dataset.Dataset) (*train.Problem, error) {
+	how, err := w.Lookup(w.method)
+	if err != nil {
+		return nil, err
+	}
+	p, err := w.Problem(how, w.settings)
+	if err != nil {
+		return nil, err
+	}
+	if p.Missing, err = w.ReadMissing(); err != nil {
+		return nil, err
+	}
+	recipe.Settle(p, d, nil)
+	whole, err := how.Problem(p)
+	if err == nil {
+		err = whole.Divisible()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.method, err)
+	}
+	return whole, nil
+}
+
+// probe returns data like those of the shards, of some queries with two documents.
+func probe(m *shards.Manifest, queries int) (*dataset.Dataset, error) {
+	var b dataset.Builder
+	for i := range queries {
+		if err := b.Add(strconv.Itoa(i), []float64{0, max(1, m.Grades.Least)}, make([]float32, 2*m.Features), nil); err != nil {
+			return nil, err
+		}
+	}
+	d := b.Dataset()
+	d.FeatureNames = m.Names
+	return d, nil
+}
+
+// learnsBy returns how the training learns, without looking at data. It is an error if that would depend on how many
+// queries there are, for a shard has some of them.
+func (j *Job) learnsBy(m *shards.Manifest) (*train.Problem, error) {
+	w, err := j.words(m)
+	if err != nil {
+		return nil, err
+	}
+	var found [2]*train.Problem
+	var identities [2]string
+	for i := range found {
+		d, err := probe(m, 1+i)
+		if err != nil {
+			return nil, err
+		}
+		p, err := w.problem(d)
+		if err != nil {
+			return nil, err
+		}
+		found[i], identities[i] = p, train.IdentityOf(p.Method, p.Loss, p.Learner, p.Settings)
+	}
+	if identities[0] != identities[1] {
+		return nil, fmt.Errorf("%s: found settings by which the loss depends on the number of queries, expected others (of ranksvm c_scale=sum): a shard has some of them", w.method)
+	}
+	return found[0], nil
+}
+
+// checkTraining returns an error for what cannot be trained over shards, before anything is done.
+func (j *Job) checkTraining(m *shards.Manifest) error {
+	_, err := j.learnsBy(m)
+	return err
+}
+
+// openShard opens the data of a shard and binds the loss to them.
+func (j *Job) openShard(ctx context.Context, w *workspace, part int) (_ *train.Part, d *dataset.Dataset, err error) {
+	dir, err := w.shard(ctx, j.Data, part)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := shards.Load(filepath.Join(dir, shards.FileName))
+	if err != nil {
+		return nil, nil, err
+	}
+	how, err := j.words(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts := dataset.Options{Stream: true}
+	if opts.Missing, err = how.ReadMissing(); err != nil {
+		return nil, nil, err
+	}
+	if d, err = datafile.OpenShard(m, part, opts); err != nil {
+		return nil, nil, err
+	}
+	p, err := how.problem(d)
+	if err == nil {
+		var risk *train.Part
+		if risk, err = train.NewPart(ctx, p); err == nil {
+			return risk, d, nil
+		}
+	}
+	return nil, nil, errors.Join(fmt.Errorf("%s: %w", m.Path(part), err), d.Close())
+}
+
+// ownOptimum trains a shard by itself. Its model says what the data of the shard are.
+func ownOptimum(ctx context.Context, _ *workspace, j *Job, part int, file string) (Done, error) {
+	return Done{}, j.onPart(ctx, part, func(risk *train.Part) error {
+		share := 0.0
+		if j.Start == average {
+			m, _, err := manifestOf(ctx, j.Data)
+			if err != nil {
+				return err
+			}
+			share = float64(m.Shards[part].Queries) / float64(m.Queries)
+		}
+		own, err := risk.Model(ctx, share)
+		if err != nil {
+			return err
+		}
+		return own.Save(file)
+	})
+}
+
+// minimise learns from all shards, whose own models are there, and writes the model.
+func minimise(ctx context.Context, w *workspace, j *Job, run func(ctx context.Context, p *beam.Pipeline) error) error {
+	text, err := read(ctx, under(j.Out, startFile))
+	if err != nil {
+		return err
+	}
+	var start results
+	if err := json.Unmarshal(text, &start); err != nil || start.Key != j.Key {
+		return fmt.Errorf("%s: found another file than the first round has written (%w)", under(j.Out, startFile), err)
+	}
+	m, _, err := manifestOf(ctx, j.Data)
+	if err != nil {
+		return err
+	}
+	d := train.Divided{Average: j.Start == average}
+	if d.Problem, err = j.learnsBy(m); err != nil {
+		return err
+	}
+	rounds := &rounds{ctx: ctx, job: j, run: run}
+	for i, p := range start.Parts {
+		file := filepath.Join(w.dir, p.Name)
+		if err := download(ctx, under(j.Out, p.Name), file); err != nil {
+			return err
+		}
+		own, err := model.Load(file)
+		if err != nil {
+			return err
+		}
+		d.Models, d.Parts = append(d.Models, own), append(d.Parts, objective.Part(part{rounds, i}))
+	}
+	trained, err := d.Learn(ctx)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(w.dir, ModelFile)
+	if err := trained.Save(file); err != nil {
+		return err
+	}
+	done := Done{Name: ModelFile}
+	if done.Bytes, done.SHA256, err = shards.Checksum(file); err != nil {
+		return err
+	}
+	if err := upload(ctx, file, under(j.Out, ModelFile)); err != nil {
+		return err
+	}
+	return writeJSON(ctx, under(j.Out, ResultsFile), results{resultsFormat, j.Command, j.Key, append(start.Parts, done)})
+}
