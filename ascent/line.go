@@ -37,13 +37,13 @@ type line struct {
 // is the present one, that of no change.
 func (l *points) best(s *state, j int, spread, value float64) (t, found float64) {
 	l.coarse(s, s.w[j], spread)
-	l.evaluate(s, j)
+	l.evaluate(s)
 	t, found = l.highest(s.data, 0, value)
 	if t == 0 {
 		return t, found
 	}
 	l.fine(t)
-	l.evaluate(s, j)
+	l.evaluate(s)
 	return l.highest(s.data, t, found)
 }
 
@@ -90,7 +90,7 @@ func (l *points) fine(t float64) {
 }
 
 // evaluate sets totals to the sums over all queries at the points.
-func (l *points) evaluate(s *state, j int) {
+func (l *points) evaluate(s *state) {
 	n := len(l.at)
 	if need := n * len(s.data.queries); need > len(l.values) {
 		l.values = make([]float64, need)
