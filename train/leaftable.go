@@ -117,17 +117,17 @@ func (t *leafTable) trees() int {
 // fill adds those of the trees, all valid, that are not in the table yet: a pass over data that are read query by query
 // has as many of them as fit into the memory that is there for it.
 func (t *leafTable) fill(trees [][]scorer.TreeNode) {
-	for new := trees[t.trees():]; len(new) > 0; {
+	for rest := trees[t.trees():]; len(rest) > 0; {
 		n := 1
 		if t.stored != nil {
-			n = min(len(new), max(1, fillBytes/(t.stored.stride*t.stored.width)))
+			n = min(len(rest), max(1, fillBytes/(t.stored.stride*t.stored.width)))
 		} else if t.rows.data != nil {
-			n = len(new)
+			n = len(rest)
 		}
-		for _, c := range t.leavesOf(new[:n]) {
+		for _, c := range t.leavesOf(rest[:n]) {
 			t.add(c)
 		}
-		new = new[n:]
+		rest = rest[n:]
 	}
 }
 

@@ -49,6 +49,12 @@ func (c TreeClassification) start(t *Task) (Booster, error) {
 		return nil, BadProblem("grades as classes: %w", err)
 	}
 	c.Trees.complete(t)
+	begun := false
+	defer func() {
+		if !begun {
+			_ = r.Close() // what went wrong is told
+		}
+	}()
 	var plan treesPlan
 	for k, g := range grades[1:] {
 		own := *t.Problem
@@ -62,9 +68,10 @@ func (c TreeClassification) start(t *Task) (Booster, error) {
 			err = r.add(&c.Trees, task, plan)
 		}
 		if err != nil {
-			return nil, errors.Join(err, r.Close())
+			return nil, err
 		}
 	}
+	begun = true
 	r.scored.sums, r.scored.rounds = make([][]float64, len(r.functions)), make([]int, len(r.functions))
 	return r, nil
 }

@@ -94,6 +94,9 @@ func (l *Trees) exact(t *Task, plan treesPlan) (*tree.Exact, error) {
 	if !d.Streamed() {
 		return tree.NewExact(d.X(), d.Features, l.Options)
 	}
+	if _, err := tree.NewExact(nil, d.Features, l.Options); err != nil {
+		return nil, err // before all is read and sorted
+	}
 	columns, err := boost.NewColumns(d, boost.Options{Workers: l.Workers, Note: t.Note})
 	if err != nil {
 		return nil, err

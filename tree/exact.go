@@ -11,8 +11,8 @@ import (
 // Exact grows trees as [Grower] does, but by every value of a feature, with sums in floating
 // point: in the order of the values, and of row numbers where these are equal, so that they do
 // not depend on the number of workers. It shares no code that finds splits with the histograms
-// and is a check on them. It takes some 12 bytes a cell, in memory or, by [NewStoredExact], a little more in a
-// temporary file, and each tree the time of a pass over all features' values a level. Calls must not overlap.
+// and is a check on them. It takes some 12 bytes a cell in memory or, by [NewStoredExact], 16 in a temporary
+// file, and each tree the time of a pass over all features' values a level. Calls must not overlap.
 type Exact struct {
 	Options
 

@@ -16,7 +16,6 @@ type storedColumns struct {
 	room   int    // words that a column has room for: whole pages
 	differ []bool // by feature: not all values are equal
 	bag    []bool // of the tree at hand; nil for all
-	docs   int    // in it
 
 	parts [][2]pagedWords // a worker each: what was read, and for what is divided
 }
@@ -37,12 +36,11 @@ func wordsRoom(rows int) int { return (rows + pageWords - 1) / pageWords * pageW
 // NewStoredExact is NewExact for data whose values, by feature, are put in a temporary file in ascending order, by so
 // many workers: column returns those of a feature in all rows, valid until the next call. The grower must be closed. If
 // reading or writing fails, here or in its methods, they panic with a value that dataset.GuardFaults makes an error of.
-func NewStoredExact(rows, features, workers int, o Options, column func(f int) []float32) (*Exact, error) {
+func NewStoredExact(rows, features, workers int, o Options, column func(f int) []float32) (g *Exact, err error) {
 	if uint64(rows) > 1<<32-1 {
 		return nil, fmt.Errorf("found %d documents that are read from a file, expected at most %d", rows, uint32(1<<32-1))
 	}
-	g, err := newExact(rows, features, o)
-	if err != nil {
+	if g, err = newExact(rows, features, o); err != nil {
 		return nil, err
 	}
 	file, err := block.NewTemporary("", StoredExactFile(rows, features))
@@ -52,8 +50,14 @@ func NewStoredExact(rows, features, workers int, o Options, column func(f int) [
 	file.Direct()
 	g.workers = min(len(g.suffix), parallel.Workers(workers, features))
 	s := &storedColumns{file: file, rows: rows, room: wordsRoom(rows), differ: make([]bool, features), parts: make([][2]pagedWords, g.workers)}
-	g.columns = s
+	sorted := false
+	defer func() {
+		if !sorted {
+			_ = file.Close() // what went wrong is told
+		}
+	}()
 	s.sort(features, column)
+	g.columns, sorted = s, true
 	return g, nil
 }
 
@@ -110,14 +114,14 @@ func (s *storedColumns) divide(worker, f int, l *exactLeaf, goLeft []bool) []uin
 	words := s.load(worker, f, l)
 	part := &s.parts[worker][1]
 	divided := part.hold(l.from, len(words))
-	left, right := 0, len(words)
+	left := 0
 	for _, word := range words {
 		if goLeft[uint32(word)] {
 			divided[left] = word
 			left++
 		}
 	}
-	right = left
+	right := left
 	for _, word := range words {
 		if !goLeft[uint32(word)] {
 			divided[right] = word
