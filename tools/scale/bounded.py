@@ -8,9 +8,10 @@ to that of reading as many bytes at the speed that this disk has just before and
 byte for byte, with those of the same commands in memory, outside of the group, with the files in the system's cache;
 the last ratio is that of the times of the two.
 
-    tools/scale/bounded.py --listwise ./listwise --dir /var/tmp/bounded [--small]
+    tools/scale/bounded.py --listwise ./listwise --dir /var/tmp/bounded [--small | --medium]
 
-The data have 6 GB and the group 1.5 GB; with --small 300 MB and 96 MiB. Ends with 1 if a command fails, a model
+The data have 6 GB and the group 1.5 GB; with --small 300 MB and 96 MiB, with --medium 1.6 GB and
+384 MiB. Ends with 1 if a command fails, a model
 differs or more memory is taken. Needs root and control groups of version 1 or 2 that can be made; without them it
 says so and ends with 0. Python 3.9 or later, no packages.
 """
@@ -134,13 +135,14 @@ def main():
     p.add_argument("--listwise", required=True, help="the program")
     p.add_argument("--dir", required=True, help="folder for the data, made and removed")
     p.add_argument("--small", action="store_true", help="300 MB in 96 MiB")
+    p.add_argument("--medium", action="store_true", help="1.6 GB in 384 MiB")
     p.add_argument("--only", default="", help="names of commands, separated by ;")
     p.add_argument("--keep", action="store_true", help="leave the data there, and use what is there")
     o = p.parse_args()
     global patience
     if o.small:
         patience = 300
-    limit, queries = (96 << 20, 4600) if o.small else (1536 << 20, 92000)
+    limit, queries = (96 << 20, 4600) if o.small else (384 << 20, 23000) if o.medium else (1536 << 20, 92000)
     try:
         group = Group(limit)
     except OSError as e:
@@ -228,7 +230,7 @@ def measure(o, group, limit, queries):
         ("dart", ["lambdamart", "--set", "boosting=dart", "--set", "trees=%d" % (3 if o.small else 8)]),
         ("forest", ["lambdamart", "--set", "boosting=forest", "--set", "trees=%d" % (2 if o.small else 5)]),
         ("mcrank on trees", ["mcrank", "--scorer", "trees", "--set", "trees=%d" % (1 if o.small else 3)]),
-        ("exact splits", ["lambdamart", "--set", "splits=exact", "--set", "leaves=7", "--set", "trees=1"]),
+        ("exact splits", ["lambdamart", "--set", "splits=exact", "--set", "leaves=%d" % (7 if o.small else 15), "--set", "trees=%d" % (1 if o.small else 2)]),
         ("prank", ["prank", "--set", "epochs=2"]),
         ("singlefeature", ["singlefeature"]),
         ("random", ["random"]),
