@@ -24,7 +24,7 @@ jars() {
 }
 
 # serve FOLDER PORT READY JAVA... starts the job server in FOLDER, where it writes files, waits until its log says READY,
-# and runs check.sh. The log is in $log afterwards.
+# and runs check.sh, or the script that CHECK names. The log is in $log afterwards.
 serve() {
   local dir=$1 port=$2 ready=$3
   shift 3
@@ -36,5 +36,5 @@ serve() {
   trap 'kill $server 2>/dev/null || true; rm -f "$log"' EXIT
   for _ in $(seq 300); do grep -q "$ready" "$log" && break; sleep 0.2; done
   grep -q "$ready" "$log" || { tail -n 20 "$log"; exit 1; }
-  BEAM_ENDPOINT=localhost:$port BEAM_LOG=$log bash "$here/check.sh" || { tail -n 40 "$log" | cut -c1-300; exit 1; }
+  BEAM_ENDPOINT=localhost:$port BEAM_LOG=$log bash "$here/${CHECK:-check.sh}" || { tail -n 40 "$log" | cut -c1-300; exit 1; }
 }

@@ -50,7 +50,7 @@ func scatter(docs, features int, memory int64) (l scatteredLayout, need int64) {
 	bytes := float64(4 * l.row)
 	size := float64(docs) * bytes
 	// A part takes its documents' rows and where they begin; every part of the file a page that is to be written.
-	least := 4*block.Page + float64(4*math.Sqrt(size*block.Page)) + float64(2*bytes)
+	least := 4*block.Page + float64(4*math.Sqrt(float64(size*block.Page))) + float64(2*bytes)
 	if least > float64(memory) {
 		return l, int64(least)
 	}

@@ -14,9 +14,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -113,7 +115,7 @@ func (j *Job) check() error {
 		return errors.New("--as says what convert writes: expected it there, and only there")
 	case t.experimental && !j.Experimental:
 		return fmt.Errorf("%s: found no --experimental, expected it: a training over several machines waits for a pipeline in every round, and one machine, "+
-			"by \"listwise train --train %s\", finds the same optimum sooner below some 10^9 documents (docs/beam.md)", j.Command, j.Data)
+			"by \"listwise train --train %s\", finds the same optimum sooner below 10^8 to 10^9 documents (docs/beam.md)", j.Command, j.Data)
 	case !t.experimental && (j.Experimental || j.Start != ""):
 		return errors.New("--experimental and --start are for train: expected them there, and only there")
 	case t.experimental && j.Start != average && j.Start != zero:
@@ -154,9 +156,11 @@ func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipel
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.closeAll()) }()
+	begun := time.Now()
 	if err := run(ctx, pipeline(len(j.Inputs), &partFn{Job: string(text)}, &finishFn{Job: string(text)})); err != nil || t.drive == nil {
 		return err
 	}
+	slog.InfoContext(ctx, j.Command+": round 0", "seconds", time.Since(begun).Seconds())
 	if err := t.drive(ctx, w, &j, run); err != nil {
 		return fmt.Errorf("%s: %w", j.Command, err)
 	}

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/train"
@@ -52,9 +54,10 @@ type rounds struct {
 	run func(ctx context.Context, p *beam.Pipeline) error
 
 	sync.Mutex
-	n    int    // rounds so far
-	at   []byte // the point of the last
-	last *round // nil if it failed
+	n    int       // rounds so far
+	took []float64 // seconds, of those that did not stand
+	at   []byte    // the point of the last
+	last *round    // nil if it failed
 }
 
 // part is a shard's part of the risk.
@@ -88,18 +91,26 @@ func (r *rounds) evaluate(at []byte, size int) (*round, error) {
 	r.at, r.last = at, nil
 	file := under(r.job.Out, "rounds", fmt.Sprintf("round-%05d.json", r.n))
 	done, err := r.job.standingRound(r.ctx, file, at, size)
-	if err == nil {
-		log.Infof(r.ctx, "%s: round %d stands", r.job.Command, r.n)
-	} else {
+	if err != nil {
+		begun := time.Now()
 		if err = r.do(file, at); err == nil {
 			done, err = r.job.standingRound(r.ctx, file, at, size)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("round %d: %w", r.n, err)
-		}
+		r.took = append(r.took, time.Since(begun).Seconds())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("round %d: %w", r.n, err)
 	}
 	r.last = done
 	return done, nil
+}
+
+// tell logs how long rounds took. It is the driver's log: that of Beam is the workers'.
+func (r *rounds) tell() {
+	if len(r.took) > 0 {
+		slices.Sort(r.took)
+		slog.InfoContext(r.ctx, r.job.Command+": further rounds", "rounds", r.n, "stood", r.n-len(r.took), "median_seconds", r.took[len(r.took)/2])
+	}
 }
 
 // do runs the pipeline of a round.
@@ -225,7 +236,7 @@ type openParts struct {
 	bytes int64
 }
 
-var opened = openParts{of: make(map[string]*openPart)} //nolint:gochecknoglobals // what a process has; Beam makes what works in it
+var opened = openParts{of: make(map[string]*openPart)} // one a process: Beam makes the values that work in it
 
 // onPart does something with the risk of a shard.
 func (j *Job) onPart(ctx context.Context, number int, do func(risk *train.Part) error) (err error) {

@@ -16,6 +16,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
@@ -347,7 +348,7 @@ func (m *Manifest) Check(d *dataset.Dataset, opts dataset.Options) error {
 	case opts.GradesOnly:
 		return nil
 	case m.Names == nil && d.FeatureNames == nil && opts.Features == 0 && d.Features != max(m.Features, opts.MinFeatures):
-		found, expected = fmt.Sprintf("%d features", d.Features), fmt.Sprint(m.Features)
+		found, expected = fmt.Sprintf("%d features", d.Features), strconv.Itoa(m.Features)
 	case m.Names != nil && name != "":
 		found, expected = fmt.Sprintf("the feature %q", name), fmt.Sprintf("only the %d that it names", m.Features)
 	default:

@@ -26,7 +26,7 @@ const usage = `listwise-beam [BEAM FLAGS] COMMAND --data FOLDER --out FOLDER [FL
   tune    --data FOLDS --out FOLDER -- --method M …   tuned/, as "listwise tune --out" fills it
   train   --experimental --data SHARDS --out FOLDER [--start average|zero] -- --method M …
                                                       model.json, by L-BFGS, a pipeline a round: one machine is faster
-                                                      below some 10^9 documents
+                                                      below 10^8 to 10^9 documents
 
 SHARDS is a folder that "listwise data shard" made. Files are local, the same on all workers, or
 gs:// or s3://. What is complete has a manifest, results-manifest.json or, of convert, shards.json. A rerun does
