@@ -69,7 +69,7 @@ var layers = []layer{
 	{pkg: "loss/logrank/ranking", allow: []string{"loss/bipartite"}},
 	{pkg: "loss/logrank/sample", allow: []string{"internal/elementary", "loss/bipartite", "loss/logrank/ranking"}},
 	{pkg: "loss/logrank", allow: []string{"internal/elementary", "internal/suggest", "internal/kernel", "internal/logspace", "internal/poissonbinomial", "measure", "loss", "loss/bipartite", "loss/logrank/ranking", "loss/logrank/sample"}},
-	{pkg: "scorer", allow: []string{"internal/elementary", "internal/kernel", "internal/strictjson"}},
+	{pkg: "scorer", allow: []string{"internal/elementary", "internal/kernel", "internal/parallel", "internal/strictjson"}},
 	{pkg: "boost", allow: []string{"internal/block", "internal/elementary", "internal/kernel", "internal/logspace", "internal/parallel", "dataset", "measure", "scorer"}},
 	{pkg: "tree", allow: []string{"internal/block", "internal/kernel", "internal/parallel"}},
 	{pkg: "optimize", allow: []string{"internal/elementary", "internal/binarystate", "internal/kernel", "internal/parallel"}},

@@ -43,6 +43,10 @@ type Risk struct {
 	announcer  *dataset.RowReader        // for Soon, likewise
 	window     int
 	terms      sync.Pool // of *workspace, for EvalTerm
+	inTurn     bool      // see InTurn
+	team       *parallel.Team
+	divide     parallel.Choice // whether to divide a term among the team
+	next       []float32       // of the term announced last; nil if there is none or the data are streamed
 }
 
 // Options are what a Risk takes beside data, scorer and loss.
@@ -151,14 +155,17 @@ func (r *Risk) stream(d *dataset.Dataset) {
 	r.announcer, r.window = r.rows(), 2*d.Window() // one goroutine announces for all that evaluate
 }
 
-// Window returns how many terms ahead of their evaluation it is worth calling Soon; 0 where the
-// features are in memory.
+// Window returns how many terms ahead of their evaluation it is worth calling Soon; where the
+// features are in memory, 1 if terms come [Risk.InTurn] and else 0.
 func (r *Risk) Window() int { return r.window }
 
 // Soon announces that terms will be evaluated, so that their features are read meanwhile.
 func (r *Risk) Soon(terms []int) {
-	if r.announcer != nil {
+	switch {
+	case r.announcer != nil:
 		r.announcer.Soon(terms)
+	case r.inTurn && len(terms) > 0:
+		r.next = r.queries[terms[len(terms)-1]].x
 	}
 }
 

@@ -2,9 +2,12 @@ package objective
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/scorer"
 )
@@ -71,4 +74,44 @@ func TestEvalTermAdds(t *testing.T) {
 	if id := r.QueryID(0); id != d.Queries[0].ID {
 		t.Errorf("term 0 is of query %q, want %q", id, d.Queries[0].ID)
 	}
+}
+
+// Claim: terms in turn, divided among a team or not, have the value and the gradient of terms evaluated in any order.
+func TestTermsInTurn(t *testing.T) {
+	const features = 300
+	d := randomData(t, 100, features)
+	s := scorer.Network{Features: features, Hidden: 40}
+	w := randomPoint(s.NumParams(), 1)
+	plain := newRiskOf(t, d, s)
+	if plain.Window() != 0 {
+		t.Errorf("terms are announced %d ahead of their evaluation, expected none", plain.Window())
+	}
+	for _, parts := range []int{1, 2, 3} {
+		var team *parallel.Team
+		if parts > 1 {
+			team = parallel.NewTeam(parts)
+		}
+		r := newRiskOf(t, d, s)
+		r.InTurn(team)
+		if r.Window() != 1 {
+			t.Errorf("terms in turn are announced %d ahead of their evaluation, expected 1", r.Window())
+		}
+		for i := range r.Terms() {
+			r.Soon([]int{(i + 1) % r.Terms()})
+			want, got := make([]float64, len(w)), make([]float64, len(w))
+			if a, b := r.EvalTerm(i, w, got), plain.EvalTerm(i, w, want); a != b || !slices.Equal(got, want) {
+				t.Fatalf("%d parts: term %d has the value %v, expected %v, or another gradient", parts, i, a, b)
+			}
+		}
+		team.Close()
+	}
+}
+
+func newRiskOf(t *testing.T, d *dataset.Dataset, s scorer.Scorer) *Risk {
+	t.Helper()
+	r, err := New(d, s, loss.RankNet{}, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -63,12 +63,20 @@ func (n Network) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*n.Features)
 	memory := ws.Hold(x, n.memory(len(dst)))
 	clear(dst)
+	if n.divides(len(dst), ws.Team) {
+		ws.divided.forward(n, dst, params, x, memory, ws.Team)
+		return
+	}
 	n.forward(dst, params, x, memory)
 }
 
 // Backward implements [Scorer].
 func (n Network) Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace) {
 	mustMatch("features", len(x), len(lambda)*n.Features)
+	if n.divides(len(lambda), ws.Team) {
+		ws.divided.backward(n, grad, params, x, lambda, ws.Held(x), ws.Team)
+		return
+	}
 	n.backward(grad, params, x, lambda, ws.Held(x))
 }
 
@@ -90,11 +98,22 @@ func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
 		}
 		return
 	}
-	for t, b := range l.bias {
+	n.activate(hidden, l.bias, docs)
+	output(dst, l.out, hidden)
+}
+
+// activate makes products of documents with units the units' activations.
+func (n Network) activate(hidden, bias []float64, docs int) {
+	for t, b := range bias {
 		addConstant(hidden[t*docs:(t+1)*docs], b)
 	}
 	n.Activation.Apply(hidden)
-	for t, v := range l.out {
+}
+
+// output adds the scores that activations give to dst.
+func output(dst, out, hidden []float64) {
+	docs := len(dst)
+	for t, v := range out {
 		kernel.Axpy(v, hidden[t*docs:(t+1)*docs], dst)
 	}
 }
@@ -106,8 +125,13 @@ func (n Network) forward(dst, params []float64, x []float32, memory []float64) {
 func (n Network) backward(grad, params []float64, x []float32, lambda, memory []float64) {
 	mustMatch("parameters", len(params), n.NumParams())
 	mustMatch("derivatives", len(grad), n.NumParams())
-	l, g, docs := n.layers(params), n.layers(grad), len(lambda)
-	hidden, deltas := memory[:n.Hidden*docs], memory[n.Hidden*docs:2*n.Hidden*docs]
+	n.backwardUnits(n.layers(grad), n.layers(params), x, lambda, memory[:n.Hidden*len(lambda)], memory[n.Hidden*len(lambda):])
+}
+
+// backwardUnits is backward for some units: their part of the gradient, of the parameters and of memory.
+func (n Network) backwardUnits(g, l layers, x []float32, lambda, hidden, deltas []float64) {
+	docs := len(lambda)
+	deltas = deltas[:len(hidden)]
 	n.Activation.Slope(deltas, hidden)
 	for t, v := range l.out {
 		a, delta := hidden[t*docs:(t+1)*docs], deltas[t*docs:(t+1)*docs]

@@ -1,6 +1,10 @@
 package scorer
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/listwise/listwise/internal/parallel"
+)
 
 // Workspace is memory in which Score leaves what Backward needs of the same
 // query ([Workspace.Hold]): a network's activations, say. Each goroutine has one of its own. The zero
@@ -11,11 +15,17 @@ type Workspace struct {
 	// ask memory for it beforehand; nothing else depends on it.
 	Next []float32
 
+	// Team, if not nil, are goroutines among which Score and Backward may divide the work on a query; the
+	// results have the same bits.
+	Team *parallel.Team
+
 	floats []float64
 	x      []float32 // what was scored last
 
 	codes []uint8 // of a block of documents, for trees
 	words []uint64
+
+	divided dividedNetwork
 }
 
 // Hold returns n float64s of unspecified content that stay until the next call, and

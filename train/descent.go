@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 
+	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/objective"
@@ -50,6 +52,11 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.Batch <= 1 {
+		team := newTeam(s, t)
+		defer team.Close()
+		risk.InTurn(team)
+	}
 	r := &descent{Descent: d, task: t, risk: risk}
 	if r.bag, err = newBag(risk, s, max(1, d.Bag)); err != nil {
 		return nil, err
@@ -74,6 +81,22 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	}
 	average, params := r.bag.average(best.X)
 	return &Learned{average, params, r.training(best), risk.Queries()}, r.file.remove()
+}
+
+// newTeam returns the goroutines among which the work on a query is divided where a step is made of one: as many
+// as there are workers and as queries of mean length are worth. It is nil, which divides nothing, if that is one.
+func newTeam(s scorer.Scorer, t *Task) *parallel.Team {
+	d, ok := s.(scorer.Divider)
+	data := t.Normalized()
+	if !ok || len(data.Queries) == 0 {
+		return nil
+	}
+	docs := data.Docs() / len(data.Queries)
+	parts := min(d.Parts(docs), parallel.Workers(t.Workers, d.Parts(docs)), runtime.GOMAXPROCS(0))
+	if parts < 2 {
+		return nil
+	}
+	return parallel.NewTeam(parts)
 }
 
 // identity adds to what all trainings depend on the data by which the epoch is chosen.

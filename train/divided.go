@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/listwise/listwise/internal/kernel"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/scorer"
@@ -160,7 +159,10 @@ func (r *rounds) Eval(w, grad []float64) float64 {
 // average sets x, all 0, to the average of the weights of the models.
 func (d *Divided) average(x []float64, used int) {
 	for _, m := range d.Models {
-		kernel.Axpy(float64(m.Training.Used)/float64(used), m.Params, x)
+		share := float64(m.Training.Used) / float64(used)
+		for i, w := range m.Params {
+			x[i] += float64(share * w)
+		}
 	}
 }
 

@@ -1,0 +1,71 @@
+package parallel
+
+import "time"
+
+// Choice finds out which of two ways of doing many pieces of work is the faster one, while it is done. Whether a
+// [Team] pays depends on the machine and on what else runs there: on how far apart its processors are, and on
+// whether there is more than one to be had. Every way is tried for some pieces, the faster one (by the least
+// time a unit) is kept for many, and so on. The zero value is ready to use; it serves one goroutine.
+type Choice struct {
+	now    func() time.Time // nil: time.Now
+	block  int              // under way
+	pieces int              // of the block
+	size   int              // of these
+	begun  time.Time        // the block
+	least  [2]float64       // times a unit of the two ways, of the trial; 0: none yet
+	second bool             // the way of the block
+}
+
+// Pieces come in blocks: of a cycle, the first are a trial, of the two ways in turn.
+const (
+	blockPieces  = 32
+	trialBlocks  = 6
+	settledAfter = 128 // blocks of a cycle
+)
+
+// Second reports whether the piece that begins now, of a size in any unit, should be done the second way.
+func (c *Choice) Second(size int) bool {
+	if c.pieces == blockPieces || c.begun.IsZero() {
+		c.turn()
+	}
+	c.pieces++
+	c.size += size
+	return c.second
+}
+
+// turn ends a block and begins another.
+func (c *Choice) turn() {
+	now := time.Now
+	if c.now != nil {
+		now = c.now
+	}
+	end := now()
+	if !c.begun.IsZero() {
+		c.note(end)
+		c.block = (c.block + 1) % settledAfter
+	}
+	switch {
+	case c.block == 0:
+		c.least = [2]float64{}
+		c.second = true
+	case c.block < trialBlocks:
+		c.second = !c.second
+	case c.block == trialBlocks:
+		c.second = c.least[1] < c.least[0]
+	}
+	c.begun, c.pieces, c.size = end, 0, 0
+}
+
+// note takes the time of a block into account.
+func (c *Choice) note(end time.Time) {
+	if c.block >= trialBlocks || c.size == 0 {
+		return
+	}
+	way := 0
+	if c.second {
+		way = 1
+	}
+	if cost := float64(end.Sub(c.begun)) / float64(c.size); c.least[way] == 0 || cost < c.least[way] {
+		c.least[way] = cost
+	}
+}
