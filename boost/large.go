@@ -45,14 +45,20 @@ type largeSearch struct {
 
 	sorter sorter
 	orders kept[uint32]
-	bin    []uint32 // order of a bin that is looked at
+	bin    []uint32    // order of a bin that is looked at
+	bins   []groupBins // of a worker
 }
 
 // groupColumns is the number of columns of a group: the bytes of a word.
 const groupColumns = 8
 
-// keptOrders is the number of columns whose orders are kept, four bytes a document each.
-const keptOrders = 2 * groupColumns
+// loadedColumns is the number of columns of a group whose values a worker holds while it sorts them: fewer read the
+// matrix more often, more take more memory.
+const loadedColumns = 3
+
+// keptOrders is the number of columns whose orders are kept, four bytes a document each. They, the sorter and the
+// potentials of the round before are as much as two workers hold that sort.
+const keptOrders = 8
 
 // groupBins are sums by column of a group and code.
 type groupBins [groupColumns][256]uint64
@@ -66,26 +72,51 @@ func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float
 	s := &largeSearch{
 		data: d, rows: rows, up: o.Up, workers: o.Workers,
 		columns: make([]largeColumn, d.Features), words: block.NewWords(groups * n),
-		potential: cloned(potential), sums: block.NewWords(n), fresh: true,
+		potential: potential, fresh: true,
 	}
 	sorters := make([]sorter, parallel.Workers(o.Workers, groups))
 	loaded := make([][]uint32, len(sorters))
 	parallel.For(groups, o.Workers, func(worker, g int) {
 		if loaded[worker] == nil {
-			loaded[worker] = largePages(groupColumns * n)
+			sorters[worker].room(n)
+			loaded[worker] = largePages(loadedColumns * padded(n))
 		}
-		s.begin(g, loaded[worker], &sorters[worker], o.Cuts)
+		for from := 0; from < groupColumns; from += loadedColumns {
+			s.begin(g, from, loaded[worker], &sorters[worker], o.Cuts)
+		}
 	})
+	s.reuse(sorters, loaded)
+	copy(s.potential, potential)
+	return s
+}
+
+// reuse makes what rounds need of the memory that columns were sorted in.
+func (s *largeSearch) reuse(sorters []sorter, loaded [][]uint32) {
+	n := len(s.rows)
 	s.sorter = sorters[0]
-	for _, memory := range loaded {
-		for ; len(memory) > 0; memory = memory[n:] {
-			s.orders.add(memory[:n:n])
+	s.sorter.room(n)
+	s.sums = s.sorter.spare // nothing is sorted while these are used
+	s.potential = nil
+	for _, other := range sorters[1:] {
+		switch {
+		case other.keys == nil: // it had no group to sort
+			continue
+		case s.potential == nil:
+			s.potential = block.Numbers(other.keys)
+		default:
+			loaded = append(loaded, block.Halves(other.keys[:padded(n)]))
 		}
+		loaded = append(loaded, block.Halves(other.spare[:padded(n)]))
+	}
+	if s.potential == nil {
+		s.potential = block.NewNumbers(n)
+	}
+	for _, memory := range loaded {
+		s.keepOrders(memory, keptOrders)
 	}
 	for len(s.orders.slots) < keptOrders {
 		s.orders.add(largePages(n))
 	}
-	return s
 }
 
 // largePages returns n zeros in large pages.
@@ -98,10 +129,13 @@ func cloned(x []float64) []float64 {
 	return y
 }
 
-// begin chooses the bins of a group's columns and searches them.
-func (s *largeSearch) begin(group int, loaded []uint32, sort *sorter, cuts int) {
-	n, from := len(s.rows), group*groupColumns
-	to := min(from+groupColumns, s.data.Features)
+// begin chooses the bins of some of a group's columns, as many as are loaded together, and searches them.
+func (s *largeSearch) begin(group, first int, loaded []uint32, sort *sorter, cuts int) {
+	n, from := len(s.rows), group*groupColumns+first
+	to := min(from+loadedColumns, (group+1)*groupColumns, s.data.Features)
+	if from >= to {
+		return
+	}
 	x, width := s.data.X(), s.data.Features
 	for i, row := range s.rows {
 		for k, v := range x[row*width+from : row*width+to] {
@@ -255,10 +289,12 @@ func (s *largeSearch) bound(potential []float64) (least float64) {
 	if s.words == nil {
 		workers *= 2 // some compute while others wait for the disk
 	}
-	bins := make([]groupBins, workers)
+	if s.bins == nil {
+		s.bins = make([]groupBins, workers)
+	}
 	parts := make([][]uint64, workers)
 	parallel.For(groups, workers, func(worker, g int) {
-		sums := &bins[worker]
+		sums := &s.bins[worker]
 		*sums = groupBins{}
 		if s.words == nil {
 			if parts[worker] == nil {

@@ -139,13 +139,16 @@ const (
 	wordBytes  = 8  // of a group
 )
 
+// mostOrders is the number of orders that are kept at most.
+const mostOrders = 16
+
 // mostPart is the bytes of values that are held at most when these are put into columns.
 const mostPart = 128 << 20
 
 // planStored returns the plan for the memory there is, or an error that says what would be needed.
 func planStored(a *arrangement, features int, o Options) (plan, error) {
 	n := float64(padded(len(a.rows)))
-	p := plan{workers: parallel.Workers(o.Workers, features), orders: keptOrders, part: mostPart}
+	p := plan{workers: parallel.Workers(o.Workers, features), orders: mostOrders, part: mostPart}
 	if o.Memory <= 0 {
 		return p, nil
 	}
@@ -164,7 +167,7 @@ func planStored(a *arrangement, features int, o Options) (plan, error) {
 		return p, tooLarge(len(a.rows), features, held+need, o.Memory)
 	}
 	p.workers = max(1, min(p.workers, int(left/(sortBytes*n))))
-	p.orders = max(1, min(keptOrders, int(left/(orderBytes*n))))
+	p.orders = max(1, min(mostOrders, int(left/(orderBytes*n))))
 	p.part = int(min(mostPart, left))
 	return p, nil
 }

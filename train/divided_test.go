@@ -195,7 +195,9 @@ func TestDividedRefuses(t *testing.T) {
 	if _, err := two.Learn(t.Context()); !errors.Is(err, errLost) {
 		t.Errorf("found the error %v, expected %v", err, errLost)
 	}
-	two.Parts[1] = part
+	if two.Parts[1], err = train.NewPart(t.Context(), &p); err != nil {
+		t.Fatal(err)
+	}
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := two.Learn(ended); !errors.Is(err, context.Canceled) {

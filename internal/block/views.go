@@ -95,6 +95,11 @@ func Halves(words []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(words))), 2*len(words))
 }
 
+// Numbers returns words as float64, in the same memory.
+func Numbers(words []uint64) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
+}
+
 // Lane returns the memory of words from a byte of the first on, counted from the lowest: byte 8·i is that of word i.
 func Lane(words []uint64, at int) []byte {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {

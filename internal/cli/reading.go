@@ -102,11 +102,16 @@ const readers = 4
 // garbage is not worth more.
 func limitGarbage(opts dataset.Options) { debug.SetMemoryLimit(dataset.MemoryLimit(opts.MaxBytes)) }
 
-// halveGarbage is for training: what losses hold of queries is much, and collecting garbage twice as often takes
-// little beside the passes over the data. GOGC in the environment says otherwise.
-func halveGarbage() {
-	if os.Getenv("GOGC") == "" {
+// limitTrainingGarbage is for training: what losses hold of queries is much, and collecting garbage more often takes
+// little beside the passes over the data, the less the larger these are. GOGC in the environment says otherwise.
+func limitTrainingGarbage(data *dataset.Dataset) {
+	const large = 256 << 20 // bytes of features
+	switch {
+	case os.Getenv("GOGC") != "":
+	case 4*data.Docs()*data.Features < large:
 		debug.SetGCPercent(50)
+	default:
+		debug.SetGCPercent(15)
 	}
 }
 

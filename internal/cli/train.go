@@ -217,7 +217,7 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 
 // learn trains, showing how it goes and writing the curve.
 func (f *trainFlags) learn(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (*model.Model, error) {
-	halveGarbage()
+	limitTrainingGarbage(p.Data)
 	bar := env.startIterations(m.Title, cmp.Or(p.Scorer, m.Scorers()[0]), p.Values)
 	defer bar.finish()
 	p.Observe = func(it method.Iteration) {
