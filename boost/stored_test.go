@@ -64,6 +64,10 @@ func TestStoredSearch(t *testing.T) {
 	defer func(before int) { storedPart = before }(storedPart)
 	storedPart = 1024
 	setPageDocs(t, 16)
+	rounds := 150
+	if testing.Short() {
+		rounds = 30
+	}
 	for name, memory := range memoryFor(t, d) {
 		for _, cuts := range []int{0, 300} {
 			for _, workers := range []int{1, 3} {
@@ -82,7 +86,7 @@ func TestStoredSearch(t *testing.T) {
 					if name == "least" && len(got.large.orders.slots) > 7 {
 						t.Fatalf("%d orders are kept", len(got.large.orders.slots))
 					}
-					for i := range 150 {
+					for i := range rounds {
 						w, more := want.Next()
 						g, ok := got.Next()
 						if g != w || ok != more {

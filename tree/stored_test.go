@@ -45,10 +45,14 @@ func TestTreesOnStoredCodes(t *testing.T) {
 			few = append(few, uint32(i))
 		}
 	}
+	lists, crews := [][]uint32{nil, some, few}, []int{1, 3}
+	if testing.Short() {
+		lists, crews = lists[1:2], crews[1:]
+	}
 	for _, o := range []Options{{}, {Growth: DepthWise}, {Growth: Symmetric}, {RandomThresholds: true}, {LeafDocuments: 1}, {LeafDocuments: 1000}, {Depth: 3}} {
 		o.Leaves, o.LeafDocuments = 40, max(o.LeafDocuments, 20)
-		for _, rows := range [][]uint32{nil, some, few} {
-			for _, workers := range []int{1, 3} {
+		for _, rows := range lists {
+			for _, workers := range crews {
 				o.Workers = workers
 				var grown [2]*Tree
 				var scores [2][]float64

@@ -107,7 +107,11 @@ func TestMoreThanMemoryIsStreamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	const limit = 4 << 20 // of features of 6.5 MB
-	for _, name := range []string{"in.txt", "in.txt.gz", "in.csv", "in.jsonl.zst", "in.parquet", "in.lwd", "shards"} {
+	names := []string{"in.txt", "in.txt.gz", "in.csv", "in.jsonl.zst", "in.parquet", "in.lwd", "shards"}
+	if testing.Short() {
+		names = []string{"in.txt", "in.parquet", "shards"}
+	}
+	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if _, err := os.Stat(path); err != nil {
 			if _, err := Convert(Conversion{Inputs: []string{source}, Out: path}); err != nil {
@@ -180,7 +184,11 @@ func TestNoLimitBetweenIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	matrix := 4 * int64(want.Docs()) * int64(want.Features)
-	for _, name := range []string{"in.txt", "in.csv", "in.jsonl", "in.parquet"} {
+	names := []string{"in.txt", "in.csv", "in.jsonl", "in.parquet"}
+	if testing.Short() {
+		names = []string{"in.txt", "in.parquet"}
+	}
+	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if name != "in.txt" {
 			if _, err := Convert(Conversion{Inputs: []string{source}, Out: path}); err != nil {

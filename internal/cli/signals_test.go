@@ -96,25 +96,34 @@ func TestSignalEndsWhatDoesNotListen(t *testing.T) {
 	if err := os.WriteFile("large.txt", []byte(large.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for i, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+	start := func() *process {
+		p := startProcess(t, dir, "train", "--method", "boltzrank2", "--set", "largest_work=1e18", "--train", "large.txt", "--model", "m.json")
+		time.Sleep(time.Second)
+		return p
+	}
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(sig) {
 			continue // under nohup, which the processes started here inherit
 		}
-		p := startProcess(t, dir, "train", "--method", "boltzrank2", "--set", "largest_work=1e18", "--train", "large.txt", "--model", "m.json")
-		time.Sleep(time.Second)
-		if i == 2 { // the second signal
-			begun := time.Now()
-			_ = p.Process.Signal(sig)
-			time.Sleep(50 * time.Millisecond)
-			p.signal(t, sig)
-			if took := time.Since(begun); took > 500*time.Millisecond {
-				t.Errorf("two signals take %v", took)
-			}
-		}
+		p := start()
 		p.signal(t, sig)
 		if p.ProcessState.Success() {
 			t.Fatal("the training ended before it was interrupted")
 		}
+	}
+	least := time.Hour // of some, as other work may have the processors
+	for range 5 {
+		p := start()
+		begun := time.Now()
+		_ = p.Process.Signal(syscall.SIGTERM)
+		time.Sleep(50 * time.Millisecond)
+		p.signal(t, syscall.SIGTERM)
+		if least = min(least, time.Since(begun)); least <= 500*time.Millisecond {
+			break
+		}
+	}
+	if least > 500*time.Millisecond {
+		t.Errorf("two signals take %v", least)
 	}
 	if _, err := os.Stat("m.json"); err == nil {
 		t.Error("an interrupted training left a model")
