@@ -44,11 +44,12 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 		Memory: float64(last.Memory) * ratio,
 		Hours:  (last.Setup + float64(float64(s.Work.Usual)*last.Pass)) * time / 3600,
 	}
+	reads, fits := s.Work.reads(documents, p.Disk, memory)
 	switch short := memory > 0 && p.Memory > memory; {
-	case short && (s.Work.Whole || s.Work.least(documents, p.Disk) > memory):
+	case short && !fits:
 		p.Bound = "memory"
 	case short && r.Machine.Disk > 0:
-		passes := 1 + float64(float64(p.Passes)*s.Work.Reads)
+		passes := 1 + float64(float64(p.Passes)*reads)
 		if reading := passes * p.Disk / r.Machine.Disk / 3600; reading > p.Hours {
 			p.Hours, p.Bound = reading, "disk"
 		}
@@ -57,8 +58,15 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 	return p, true
 }
 
-// least returns the bytes of memory that so many documents, whose features take so many bytes, need even if
-// the features are read from the disk.
-func (w *Work) least(documents, features float64) float64 {
-	return float64(w.Least*documents) + float64(w.Cell*features/4)
+// reads returns how often a pass reads the features of so many documents, which take so many bytes and do not fit into
+// the memory. It returns false if there is too little memory to read them from the disk, too.
+func (w *Work) reads(documents, features, memory float64) (reads float64, fits bool) {
+	held, values := float64(w.Least*documents), float64(w.Cell*features/4)
+	switch {
+	case w.Whole || held > memory:
+		return 0, false
+	case held+values > memory:
+		return w.Stored, w.Stored > 0
+	}
+	return w.Reads, true
 }

@@ -37,10 +37,12 @@ type Work struct {
 	Whole bool `json:"needs_memory,omitempty"`
 
 	// Where the features do not fit into memory, each pass behind the first reads Reads times their bytes, and a
-	// document takes Least bytes of memory all the same, and each of its features Cell.
-	Reads float64 `json:"reads_per_pass,omitempty"`
-	Least float64 `json:"least_bytes_per_document,omitempty"`
-	Cell  float64 `json:"least_bytes_per_value,omitempty"`
+	// document takes Least bytes of memory all the same, and each of its features Cell. If that of the features does not
+	// fit either, and Stored is not 0, they are in a file, of which a pass reads Stored times the features' bytes.
+	Reads  float64 `json:"reads_per_pass,omitempty"`
+	Least  float64 `json:"least_bytes_per_document,omitempty"`
+	Cell   float64 `json:"least_bytes_per_value,omitempty"`
+	Stored float64 `json:"reads_per_pass_of_stored_values,omitempty"`
 
 	// Most is the number of documents up to which it is measured, 0 for any.
 	Most int `json:"-"`
@@ -116,9 +118,10 @@ func features(w Work, reads, document, value float64) Work {
 	return w
 }
 
-// codes says of trees what they take of data larger than memory: a byte a cell, and what they know of a document.
+// codes says of trees what they take of data larger than memory: what they know of a document, and a byte a cell, in
+// memory or in a file (docs/out-of-core.md: five trees read 15 times the features).
 func codes(w Work) Work {
-	w.Whole, w.Least, w.Cell = false, 48, 1
+	w.Whole, w.Least, w.Cell, w.Stored = false, 48, 1, 3
 	return w
 }
 

@@ -47,8 +47,9 @@ many passes as a training usually takes, and of memory, over documents: 1 is lin
 
 --plan says what follows for more documents, 100 a query, on machines like this one:
 an extrapolation, whose distance from what was measured is shown. Where the data do
-not fit into memory, time is at least that of reading them from this disk once a pass;
-AdaRank and coordinate ascent need the memory, trees a quarter of it.`,
+not fit into memory, time is at least that of reading them from this disk: once for an
+evaluation or an epoch, a quarter of them for a round of RankBoost, three times for a
+tree whose bins do not fit either. What is held of every document needs memory.`,
 		Example: `  listwise bench --documents 300,900 --features 4 --methods mle,lambdamart
   listwise bench --documents 300,900 --features 4 --methods mle --plan 3.8e6,1e9 --price 0.05 --plots plots`,
 		Args: noArgs,

@@ -5,22 +5,26 @@ import "time"
 // Choice finds out which of two ways of doing many pieces of work is the faster one, while it is done. Whether a
 // [Team] pays depends on the machine and on what else runs there: on how far apart its processors are, and on
 // whether there is more than one to be had. Every way is tried for some pieces, the faster one (by the least
-// time a unit) is kept for many, and so on. The zero value is ready to use; it serves one goroutine.
+// time a unit) is kept for many, and so on: not many at first, since the first pieces may take longer for
+// other reasons, such as data that are read from a file. The zero value is ready to use; it serves one goroutine.
 type Choice struct {
 	now    func() time.Time // nil: time.Now
 	block  int              // under way
 	pieces int              // of the block
 	size   int              // of these
 	begun  time.Time        // the block
+	cycle  int              // blocks of the one under way
 	least  [2]float64       // times a unit of the two ways, of the trial; 0: none yet
 	second bool             // the way of the block
 }
 
-// Pieces come in blocks: of a cycle, the first are a trial, of the two ways in turn.
+// Pieces come in blocks: of a cycle, the first are a trial, of the two ways in turn. Each cycle is twice as long as the
+// one before, up to the longest.
 const (
 	blockPieces  = 32
 	trialBlocks  = 6
-	settledAfter = 128 // blocks of a cycle
+	firstCycle   = 16 // blocks
+	longestCycle = 128
 )
 
 // Second reports whether the piece that begins now, of a size in any unit, should be done the second way.
@@ -42,10 +46,13 @@ func (c *Choice) turn() {
 	end := now()
 	if !c.begun.IsZero() {
 		c.note(end)
-		c.block = (c.block + 1) % settledAfter
+		if c.block++; c.block == c.cycle {
+			c.block = 0
+		}
 	}
 	switch {
 	case c.block == 0:
+		c.cycle = min(max(firstCycle, 2*c.cycle), longestCycle)
 		c.least = [2]float64{}
 		c.second = true
 	case c.block < trialBlocks:
