@@ -101,18 +101,35 @@ func (d *Data) add(grades []float64, weight float64) *query {
 	return &d.queries[len(d.queries)-1]
 }
 
-// Bytes returns how much memory the data and a climb by steps take, about, beside what was given: grades, rows and a
+// Bytes returns how much memory the data and a climb take, about and at most, beside what was given: grades, rows and a
 // source.
-func (d *Data) Bytes() int64 {
+func (d *Data) Bytes(search Search) int64 {
 	const (
 		document = 4 + 8 + 4          // class, score and place
 		each     = 250 + 8*mostPoints // of a query: itself, its parts of what a climb holds, and its values along a line
+		crossing = 5 * 16             // the list of changes and the one it is sorted into, and while a list grows the one before it
 	)
 	bytes := 8 * int64(d.tables.size)
 	for i := range d.queries {
 		bytes += each + document*int64(len(d.queries[i].grades))
+		if search == Exact {
+			bytes += crossing * d.queries[i].pairs()
+		}
 	}
 	return bytes
+}
+
+// pairs returns the number of pairs of documents that the measure distinguishes.
+func (p *pattern) pairs() int64 {
+	docs := make([]int64, p.classes)
+	for _, class := range p.class {
+		docs[class]++
+	}
+	pairs := int64(len(p.class)) * int64(len(p.class))
+	for _, n := range docs {
+		pairs -= n * n
+	}
+	return pairs / 2
 }
 
 // column copies column j, one number a document.

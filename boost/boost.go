@@ -11,8 +11,6 @@
 package boost
 
 import (
-	"errors"
-
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/elementary"
@@ -91,12 +89,9 @@ func newSum(d *dataset.Dataset, o Options, more int) (sum, error) {
 }
 
 // makeSearch makes the search, which begins with the potentials. All says that the best weak ranker of
-// every column is asked for, which it cannot be of streamed data.
+// every column is asked for, which bounds do not help to find.
 func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) (err error) {
 	if d.Streamed() {
-		if all {
-			return errors.New("found data that are read from a file, expected features in memory: the best weak ranker of every feature is asked for")
-		}
 		s.large, err = newStreamedSearch(d, s.documents, o, s.potential)
 		return err
 	}
@@ -122,6 +117,26 @@ func (s *sum) find() (best candidate, ok bool) {
 		return s.large.run(s.potential)
 	}
 	return s.search.run(s.potential)
+}
+
+// eachCandidate calls try for the best weak ranker of every column, after find, or for all of them from the highest
+// threshold down.
+func (s *sum) eachCandidate(all bool, try func(candidate)) {
+	if s.large != nil {
+		for f := range s.large.columns {
+			s.large.eachCandidate(f, all, s.potential, try)
+		}
+		return
+	}
+	for i, c := range s.search.best {
+		if !all {
+			try(c)
+			continue
+		}
+		for _, c := range s.search.all(i, s.potential) {
+			try(c)
+		}
+	}
 }
 
 // Queries returns the number of queries that have pairs.

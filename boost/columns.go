@@ -108,11 +108,25 @@ func spaced(low, high float32, cuts int) []float32 {
 }
 
 // WeakRankers returns the number of thresholds, over all features, that boosting on the
-// data has to choose from. It takes a sort of every feature.
+// data, whose features are in memory, has to choose from. It takes a sort of every feature.
 func WeakRankers(d *dataset.Dataset, o Options) int {
 	n := 0
 	for _, c := range newColumns(d, arrange(d, o.PerQuery).rows, o.Cuts, o.Workers) {
 		n += len(c.thresholds)
+	}
+	return n
+}
+
+// WeakRankers is the function of that name for the data of the sum, which may be streamed.
+func (s *sum) WeakRankers() (n int) {
+	if s.large == nil {
+		for i := range s.search.columns {
+			n += len(s.search.columns[i].thresholds)
+		}
+		return n
+	}
+	for f := range s.large.columns {
+		n += s.large.columns[f].thresholds()
 	}
 	return n
 }

@@ -82,8 +82,8 @@ type query struct {
 type splitSums struct{ well, badly, loss float64 }
 
 // NewFRank prepares boosting on a data set, which must not change during it. It returns
-// ErrNoPairs, or an error for an option that does not exist; of streamed data, which ByGradient alone takes, those of
-// [NewRankBoost].
+// ErrNoPairs, or an error for an option that does not exist; of streamed data, those of [NewRankBoost]. Of these, a round
+// reads the order of one column after the other, a number a value, unless it goes by the gradient.
 func NewFRank(d *dataset.Dataset, o FRankOptions) (*FRank, error) {
 	if o.Search < ByGradient || o.Search > ByLoss || o.Alpha < FRankFormula || o.Alpha > FRankMinimum {
 		return nil, fmt.Errorf("found search %d and alpha %d, expected declared constants", o.Search, o.Alpha)
@@ -136,22 +136,14 @@ func (b *FRank) leastLoss() candidate {
 	var best candidate
 	lowest := math.Inf(1)
 	try := func(c candidate) {
-		if b.search.size(c) <= leastEdge {
+		if sizeOf(c.edge, b.options.Up) <= leastEdge {
 			return
 		}
 		if _, change := b.step(c); change < lowest {
 			best, lowest = c, change
 		}
 	}
-	for i, c := range b.search.best {
-		if b.options.Search == ByFeature {
-			try(c)
-			continue
-		}
-		for _, c := range b.search.all(i, b.potential) {
-			try(c)
-		}
-	}
+	b.eachCandidate(b.options.Search == ByLoss, try)
 	b.split(best)
 	return best
 }

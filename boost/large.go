@@ -43,6 +43,8 @@ type largeSearch struct {
 	units     units     // of the last round
 	fresh     bool      // all columns were searched for these potentials
 
+	above bool // of thresholds that divide the documents alike, the highest is meant, not the lowest
+
 	sorter sorter
 	orders kept[uint32]
 	bin    []uint32    // order of a bin that is looked at
@@ -266,6 +268,34 @@ func (s *largeSearch) search(f int, order []uint32, potential []float64) {
 	c.sums[code] = edge - base
 }
 
+// eachCandidate is sum.eachCandidate for a column. What try does may use its order.
+func (s *largeSearch) eachCandidate(f int, all bool, potential []float64, try func(candidate)) {
+	c := &s.columns[f]
+	if !c.varies {
+		return
+	}
+	s.above = all
+	order := s.order(f)
+	if !all {
+		s.search(f, order, potential)
+		try(c.best)
+		return
+	}
+	edge := 0.0
+	for to := len(order); to > 0; {
+		if to < len(order) {
+			try(candidate{column: f, cut: to, edge: edge})
+		}
+		from := runStart(order, to)
+		var sum float64
+		for _, doc := range order[from:to] {
+			sum += potential[doc&^first]
+		}
+		edge += sum
+		to = from
+	}
+}
+
 // split is sum.split for what run returned last: the documents above the cut of the order.
 func (s *largeSearch) split(above []bool, c candidate) {
 	clear(above)
@@ -275,8 +305,13 @@ func (s *largeSearch) split(above []bool, c candidate) {
 }
 
 func (s *largeSearch) stump(c candidate) scorer.Stump {
-	threshold := s.value(c.column, s.order(c.column)[c.cut-1]&^first)
-	if cuts := s.columns[c.column].cuts; cuts != nil {
+	below, above := s.order(c.column)[c.cut-1]&^first, s.order(c.column)[c.cut]&^first
+	threshold := s.value(c.column, below)
+	switch cuts := s.columns[c.column].cuts; {
+	case cuts == nil:
+	case s.above:
+		threshold = cuts[interval(cuts, s.value(c.column, above))-1]
+	default:
 		threshold = cuts[interval(cuts, threshold)]
 	}
 	return scorer.Stump{Feature: c.column, Threshold: threshold}

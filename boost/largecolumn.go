@@ -12,6 +12,7 @@ import (
 type largeColumn struct {
 	varies bool
 	cuts   []float32 // the thresholds where they are not the values, else nil
+	runs   int       // of the order
 
 	// Bins, by code.
 	codes int
@@ -31,10 +32,18 @@ type largeColumn struct {
 	best        candidate
 }
 
+// thresholds returns the number of weak rankers.
+func (c *largeColumn) thresholds() int {
+	if c.cuts != nil {
+		return len(c.cuts)
+	}
+	return max(0, c.runs-1)
+}
+
 // choose chooses bins of whole runs with about as many documents each.
 func (c *largeColumn) choose(order []uint32) {
 	share := uint32(1)
-	if runs(order) > 256 {
+	if c.runs = runs(order); c.runs > 256 {
 		share = uint32((len(order) + 255) / 256)
 	}
 	c.codes = 1

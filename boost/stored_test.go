@@ -257,3 +257,27 @@ func TestPlanFits(t *testing.T) {
 		}
 	}
 }
+
+// Claim: so are FRank's by whatever it compares, with thresholds between which no document lies, and it has as many weak
+// rankers to choose from.
+func TestStoredFRank(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		o := FRankOptions{
+			Options: Options{Cuts: rapid.IntRange(0, 5).Draw(t, "cuts"), Up: rapid.Bool().Draw(t, "up"), Workers: rapid.IntRange(1, 3).Draw(t, "workers")},
+			Search:  FRankSearch(rapid.IntRange(int(ByGradient), int(ByLoss)).Draw(t, "search")),
+			Alpha:   FRankAlpha(rapid.IntRange(int(FRankFormula), int(FRankMinimum)).Draw(t, "alpha")),
+		}
+		want, got := newFRank(t, d, o), newFRank(t, streamed(d), o)
+		defer got.Close() //nolint:errcheck // another test's
+		if w, g := WeakRankers(d, o.Options), got.WeakRankers(); g != w || want.WeakRankers() != w {
+			t.Fatalf("%d weak rankers of streamed data and %d in memory, want %d", g, want.WeakRankers(), w)
+		}
+		for i := range 6 {
+			w, more := want.Next()
+			if g, ok := got.Next(); g != w || ok != more {
+				t.Fatalf("round %d is %+v, %v; want %+v, %v", i+1, g, ok, w, more)
+			}
+		}
+	})
+}

@@ -36,10 +36,9 @@ func newAdaRank() *Method {
 		scorers: []string{linearScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 			return nil, train.Boosting{
-				Rounds:  p.Values.Int("rounds"),
-				Takes:   train.Weighs{Queries: true},
-				ByQuery: true,
-				Start:   func(t *train.Task) (train.Booster, error) { return startAdaRank(p, t) },
+				Rounds: p.Values.Int("rounds"),
+				Takes:  train.Weighs{Queries: true},
+				Start:  func(t *train.Task) (train.Booster, error) { return startAdaRank(p, t) },
 			}, nil
 		},
 	}

@@ -69,8 +69,8 @@ type climbed struct {
 // Weighs implements train.Weigher: queries' weights are those of the mean.
 func (coordinateAscent) Weighs(loss.Loss) train.Weighs { return train.Weighs{Queries: true} }
 
-// Streams implements train.Streamer: crossings take more memory than features.
-func (l coordinateAscent) Streams() bool { return l.values.Text("search") == "steps" }
+// Streams implements train.Streamer.
+func (coordinateAscent) Streams() bool { return true }
 
 // Learn implements train.Learner.
 func (l coordinateAscent) Learn(ctx context.Context, t *train.Task) (*train.Learned, error) {
@@ -141,7 +141,11 @@ func (c *climb) readOnce(d *dataset.Dataset) (end func(), err error) {
 // memoryLeft returns what memory there is beside a feature of all documents and what climbs hold, or an error if that is
 // too little to read the longest query.
 func (c *climb) memoryLeft(d *dataset.Dataset, memory int64) (int64, error) {
-	held := c.data.Bytes() + 4*int64(d.Docs())
+	search, err := ascent.ParseSearch(c.values.Text("search"))
+	if err != nil {
+		return 0, &train.ProblemError{Err: err}
+	}
+	held := c.data.Bytes(search) + 4*int64(d.Docs())
 	longest := 8 * int64(d.LongestQuery()) * int64(d.Features)
 	if held+longest > memory {
 		return 0, dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which coordinate ascent holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",

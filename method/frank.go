@@ -1,10 +1,10 @@
 package method
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/listwise/listwise/boost"
-	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/train"
 )
@@ -27,12 +27,10 @@ func newFRank() *Method {
 		}),
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
-			search := frankSearches[p.Values.Text("search")]
 			return nil, train.Boosting{
-				Rounds:  p.Values.Int("rounds"),
-				Takes:   train.Weighs{Queries: true},
-				ByQuery: search == boost.ByGradient,
-				Start:   func(t *train.Task) (train.Booster, error) { return startFRank(p, t) },
+				Rounds: p.Values.Int("rounds"),
+				Takes:  train.Weighs{Queries: true},
+				Start:  func(t *train.Task) (train.Booster, error) { return startFRank(p, t) },
 			}, nil
 		},
 	}
@@ -46,12 +44,24 @@ func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 		Search:  frankSearches[p.Values.Text("search")],
 		Alpha:   frankAlphas[p.Values.Text("alpha")],
 	}
-	if err := t.CheckWork(nil, newFidelityCost(d, o)); err != nil {
+	rankers := 1
+	switch {
+	case o.Search == boost.ByFeature:
+		rankers += d.Features
+	case o.Search == boost.ByLoss && !d.Streamed():
+		rankers += boost.WeakRankers(d, o.Options)
+	}
+	if err := t.CheckWork(nil, newFidelityCost(rankers, o)); err != nil {
 		return nil, err
 	}
 	b, err := boost.NewFRank(d, o)
 	if err != nil {
 		return nil, explainPairs(err)
+	}
+	if o.Search == boost.ByLoss && d.Streamed() { // they are known when columns are made
+		if err := t.CheckWork(nil, newFidelityCost(1+b.WeakRankers(), o)); err != nil {
+			return nil, errors.Join(err, b.Close())
+		}
 	}
 	return &stumpRounds{algorithm: b, columns: validColumns{options: o.Options}, features: d.Features}, nil
 }
@@ -60,17 +70,10 @@ func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 // passes over those that a weak ranker splits, to find its weight and the loss with it.
 type fidelityCost struct{ splits float64 }
 
-// newFidelityCost counts the passes over split pairs on data: with the paper's formula two
-// a weak ranker that is compared or added, the sums and the loss; with the minimum those, up
+// newFidelityCost counts the passes over split pairs, given the number of weak rankers that are compared or added a
+// round: with the paper's formula two for each, the sums and the loss; with the minimum those, up
 // to six for a bracket and thirty to halve it.
-func newFidelityCost(d *dataset.Dataset, o boost.FRankOptions) fidelityCost {
-	rankers := 1
-	switch o.Search {
-	case boost.ByFeature:
-		rankers += d.Features
-	case boost.ByLoss:
-		rankers += boost.WeakRankers(d, o.Options)
-	}
+func newFidelityCost(rankers int, o boost.FRankOptions) fidelityCost {
 	passes := 2
 	if o.Alpha == boost.FRankMinimum {
 		passes += 36

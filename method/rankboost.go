@@ -20,10 +20,9 @@ func newRankBoost() *Method {
 		scorers: []string{stumpScorer},
 		plan: func(_ *Method, p *Problem) (loss.Loss, train.Learner, error) {
 			return nil, train.Boosting{
-				Rounds:  p.Values.Int("rounds"),
-				Takes:   train.Weighs{Queries: true, Documents: true},
-				ByQuery: true,
-				Start:   func(t *train.Task) (train.Booster, error) { return startRankBoost(p, t) },
+				Rounds: p.Values.Int("rounds"),
+				Takes:  train.Weighs{Queries: true, Documents: true},
+				Start:  func(t *train.Task) (train.Booster, error) { return startRankBoost(p, t) },
 			}, nil
 		},
 	}

@@ -120,6 +120,12 @@ func TestColumnsStream(t *testing.T) {
 		"frank cuts":    {"frank", dataset.MissingMin, map[string]string{"cuts": "7"}, false, minmax},
 		"frank changed": {"frank", dataset.MissingZero, map[string]string{"pairs": "uniform"}, true, changed},
 
+		"frank features": {"frank", dataset.MissingZero, map[string]string{"search": "features", "rounds": "4"}, true, zscore},
+		"frank feature":  {"frank", dataset.MissingMin, map[string]string{"search": "features", "direction": "both", "cuts": "5", "rounds": "4"}, false, changed},
+		"frank loss":     {"frank", dataset.MissingZero, map[string]string{"search": "loss", "cuts": "40", "rounds": "1"}, true, none},
+		"frank few":      {"frank", dataset.MissingMin, map[string]string{"search": "loss", "cuts": "3", "alpha": "minimum", "rounds": "2"}, false, minmax},
+
+		"coordascent exact":   {"coordascent", dataset.MissingMin, map[string]string{"search": "exact"}, true, zscore},
 		"coordascent plain":   {"coordascent", dataset.MissingZero, map[string]string{}, false, none},
 		"coordascent zscore":  {"coordascent", dataset.MissingMin, map[string]string{"keep": "sweep"}, true, zscore},
 		"coordascent minmax":  {"coordascent", dataset.MissingMin, map[string]string{"keep": "training"}, false, minmax},
@@ -129,9 +135,11 @@ func TestColumnsStream(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			streamed, whole := cachedWith(t, 1, c.missing, c.weighted)
 			validStreamed, valid := cachedWith(t, 2, c.missing, c.weighted)
-			if c.set["rounds"] = "40"; c.method == "coordascent" {
-				delete(c.set, "rounds")
+			switch {
+			case c.method == "coordascent":
 				c.set["sweeps"], c.set["restarts"] = "2", "1"
+			case c.set["rounds"] == "":
+				c.set["rounds"] = "40"
 			}
 			run := func(d, v *dataset.Dataset, maxBytes int64, workers int) []byte {
 				p := &Problem{Data: d, Valid: v, Missing: c.missing, MaxBytes: maxBytes, Workers: workers, Values: valuesOf(t, c.method, c.set)}
@@ -150,13 +158,17 @@ func TestColumnsStream(t *testing.T) {
 				return b.Bytes()
 			}
 			want := run(whole, valid, 0, 1)
+			least := int64(500 << 10)
+			if c.set["search"] == "exact" {
+				least = 1 << 20
+			}
 			for _, workers := range []int{1, 3} {
-				for _, memory := range []int64{500 << 10, 4 << 20} {
+				for _, memory := range []int64{least, 4 << 20} {
 					if !bytes.Equal(run(streamed, validStreamed, memory, workers), want) {
 						t.Errorf("%d workers, %d bytes: another model of streamed data", workers, memory)
 					}
 				}
-				if !bytes.Equal(run(streamed, valid, 1500<<10, workers), want) {
+				if !bytes.Equal(run(streamed, valid, 1000<<10+least, workers), want) {
 					t.Errorf("%d workers: another model of streamed data with validation data in memory", workers)
 				}
 			}
@@ -168,7 +180,7 @@ func TestColumnsStream(t *testing.T) {
 }
 
 // Claim: what cannot be done with streamed data is an error before they are read: too little memory, a measure on which
-// all rankings are equal, FRank's searches by the loss, which need every feature's best weak ranker, and crossings.
+// all rankings are equal, more crossings than fit, and weak rankers whose losses take too long.
 func TestColumnsStreamedRefused(t *testing.T) {
 	streamed, _ := cached(t, 1, dataset.MissingZero)
 	for name, c := range map[string]struct {
@@ -181,11 +193,11 @@ func TestColumnsStreamedRefused(t *testing.T) {
 		"memory":      {"adarank", nil, 1, 100 << 10, "raise the limit"},
 		"no relevant": {"adarank", nil, 9, 1 << 20, "found no query on which map depends"},
 		"FRank":       {"frank", nil, 1, 150 << 10, "raise the limit"},
-		"features":    {"frank", map[string]string{"search": "features"}, 1, 500 << 10, "raise the limit"},
-		"loss":        {"frank", map[string]string{"search": "loss"}, 1, 500 << 10, "raise the limit"},
+		"features":    {"frank", map[string]string{"search": "features"}, 1, 150 << 10, "raise the limit"},
+		"work":        {"frank", map[string]string{"search": "features", "largest_work": "1000"}, 1, 500 << 10, "largest_work"},
 		"ascent":      {"coordascent", nil, 1, 150 << 10, "raise the limit"},
 		"equal":       {"coordascent", nil, 9, 1 << 20, "found no query on which map depends"},
-		"crossings":   {"coordascent", map[string]string{"search": "exact"}, 1, 500 << 10, "raise the limit"},
+		"crossings":   {"coordascent", map[string]string{"search": "exact"}, 1, 250 << 10, "raise the limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := ""

@@ -45,9 +45,8 @@ type Round struct{ Weight, Objective float64 }
 type Boosting struct {
 	Rounds   int                            // at most; 0 means 300
 	Patience int                            // rounds after the best one, by the validation data, after which no more are added; 0: all are
-	Start    func(t *Task) (Booster, error) // begins with the task's normalized data; necessary
+	Start    func(t *Task) (Booster, error) // begins with the task's normalized data, which may be streamed; necessary
 	Takes    Weighs                         // the weights that the Booster takes account of
-	ByQuery  bool                           // Start, and what it returns, read features query by query: the data may be streamed
 
 	setting string // the hyperparameter that Rounds is; empty means rounds
 }
@@ -87,7 +86,7 @@ type preparer interface {
 }
 
 // Streams implements Streamer.
-func (l Boosting) Streams() bool { return l.ByQuery }
+func (Boosting) Streams() bool { return true }
 
 // Learn implements Learner. A Booster that is an io.Closer is closed in the end.
 func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {

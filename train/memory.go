@@ -61,7 +61,7 @@ func (p *Problem) planMemory() error {
 		if !streamed && copies == 0 {
 			return nil // a mapped file, or what the caller holds
 		}
-		return tooLarge("found features of %s, of which this way of training holds a copy, as it sees them, of %s, expected at most %s of memory for both; raise the limit, use a sample, or what reads features query by query (linear functions, networks, RankBoost, AdaRank, FRank, coordinate ascent, trees, PRank)",
+		return tooLarge("found features of %s, of which this way of training holds a copy, as it sees them, of %s, expected at most %s of memory for both; raise the limit, use a sample, or a learner that reads features query by query",
 			gigabytes(held+p.streamedBytes()), gigabytes(max(copies, p.streamedBytes())), gigabytes(limit))
 	}
 	longest := p.Data.LongestQuery()
