@@ -38,6 +38,8 @@ fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x1 | 0x40)) 
 PYTHON
 
 cd "$WORK"
+mkdir tmp
+export TMPDIR=$WORK/tmp # what drivers leave is removed with the rest
 started=()
 trap 'for p in "${started[@]}"; do kill "$p" 2>/dev/null || true; done' EXIT
 if [ -z "${BEAM_ENDPOINT:-}" ]; then

@@ -28,12 +28,14 @@ jars() {
 serve() {
   local dir=$1 port=$2 ready=$3
   shift 3
-  log=$(mktemp)
+  scratch=$(mktemp -d) # where it and the workers of drivers leave what they do not remove
+  log=$scratch/log
+  mkdir "$scratch/tmp"
   cd "$dir"
-  java -Xmx2g "$@" -cp "$dir/lib/*" "$driver" --job-host 127.0.0.1 --job-port "$port" --artifact-port 0 --expansion-port 0 \
-    "${master[@]}" >"$log" 2>&1 &
+  java -Xmx2g "-Djava.io.tmpdir=$scratch/tmp" "$@" -cp "$dir/lib/*" "$driver" --job-host 127.0.0.1 --job-port "$port" --artifact-port 0 --expansion-port 0 \
+    --artifacts-dir "$scratch/artifacts" "${master[@]}" >"$log" 2>&1 &
   server=$!
-  trap 'kill $server 2>/dev/null || true; rm -f "$log"' EXIT
+  trap '{ kill $server && wait $server; } 2>/dev/null || true; rm -rf "$scratch"' EXIT
   for _ in $(seq 300); do grep -q "$ready" "$log" && break; sleep 0.2; done
   grep -q "$ready" "$log" || { tail -n 20 "$log"; exit 1; }
   BEAM_ENDPOINT=localhost:$port BEAM_LOG=$log bash "$here/${CHECK:-check.sh}" || { tail -n 40 "$log" | cut -c1-300; exit 1; }
