@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -23,11 +24,11 @@ func TestTeamSurvivesFaultsAhead(t *testing.T) {
 	defer team.Close()
 	team.Ahead = unsafe.Slice((*float32)(unsafe.Pointer(&bytes[0])), len(bytes)/4)
 	touched := false
-	for range 10000 {
+	for begun := time.Now(); !touched && time.Since(begun) < 20*time.Second; { // other work may have the processors
 		team.Run(func(int) { runtime.Gosched() })
-		touched = touched || team.members[0].faults.Load() > 0
+		touched = team.members[0].faults.Load() > 0
 	}
 	if !touched {
-		t.Error("nothing was read ahead in 10,000 pieces of work")
+		t.Error("nothing was read ahead in 20 seconds of pieces of work")
 	}
 }
