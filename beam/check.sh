@@ -10,7 +10,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 if [ "${1:-}" != inside ]; then
   work=$(mktemp -d)
-  trap '[ -n "${KEEP:-}" ] || rm -rf "$work"' EXIT
+  touch "$work/begun"
+  # Boot runs a copy of the worker in a folder of its own, which nobody removes when it is killed.
+  trap 'find /tmp -maxdepth 1 -name "bin[0-9]*" -user "$(id -u)" -newer "$work/begun" -exec rm -rf {} +; [ -n "${KEEP:-}" ] || rm -rf "$work"' EXIT
   cd "$here"
   go vet ./...
   unformatted=$(gofmt -l .)
@@ -95,23 +97,32 @@ divided() {
   echo "$1: train over 16 shards, 1 + $rounds rounds: the bytes of one process"
 }
 
-# killed PATTERN COMMAND ARGS... runs a command with workers in processes of their own, and kills the last worker of this
-# run when a file is there. It fails if the command ends well.
+# newest prints the process id of the last worker of this run in a process of its own, 0 for none.
+newest() {
+  local worker=0 line p
+  for p in /proc/[0-9]*; do
+    line=$(tr '\0' ' ' 2>/dev/null <"$p/cmdline" || true)
+    [[ $line != *"--worker=true"*"--semi_persist_dir=$WORK/workers/"* || ${p#/proc/} -le $worker ]] || worker=${p#/proc/}
+  done
+  echo $worker
+}
+
+# killed PATTERN WHICH COMMAND ARGS... runs a command with workers in processes of their own and, when a file is there, kills
+# the last worker (WHICH is last) or the next one as it begins (next). It fails if the command ends well.
 killed() {
-  local pattern=$1 driver worker=0 line p
-  shift
+  local pattern=$1 which=$2 driver worker=0 before=0
+  shift 2
+  rm -f ended-well
   (limit=30 beam PROCESS "$@" && touch ended-well) &
   driver=$!
   for _ in $(seq 1200); do compgen -G "$pattern" >/dev/null && break; sleep 0.05; done
+  [ "$which" = last ] || before=$(newest)
   for _ in $(seq 200); do
-    for p in /proc/[0-9]*; do
-      line=$(tr '\0' ' ' 2>/dev/null <"$p/cmdline" || true)
-      [[ $line != *"--worker=true"*"--semi_persist_dir=$WORK/workers/"* || ${p#/proc/} -le $worker ]] || worker=${p#/proc/}
-    done
-    [ $worker = 0 ] || kill -9 "$worker" 2>/dev/null && break # between two rounds there may be none
+    worker=$(newest)
+    [ "$worker" -gt "$before" ] && kill -9 "$worker" 2>/dev/null && break
     sleep 0.05
   done
-  [ $worker != 0 ] || { echo 'found no worker to kill'; tail beam.log; exit 1; }
+  [ "$worker" -gt "$before" ] || { echo 'found no worker to kill'; tail beam.log; exit 1; }
   wait $driver || true # beam ends a driver that waits for ever
   [ ! -e ended-well ]
 }
@@ -129,7 +140,7 @@ done
 
 # A worker is killed when the first training stands.
 rm -rf PROCESS/t
-if ! killed 'PROCESS/t/records/*.json' tune --data "$WORK/folds" --out "$WORK/PROCESS/t" -- "${search[@]}"; then
+if ! killed 'PROCESS/t/records/*.json' last tune --data "$WORK/folds" --out "$WORK/PROCESS/t" -- "${search[@]}"; then
   echo 'a worker was killed: the job recovered'
 else
   [ ! -e PROCESS/t/results-manifest.json ] || { echo 'found a manifest of a job whose worker was killed'; exit 1; }
@@ -146,10 +157,13 @@ whole PROCESS
 # The same between rounds; on prism alone, for it takes half a minute.
 [ -z "${BEAM_ENDPOINT:-}" ] || exit 0
 rm -rf PROCESS/l
-killed 'PROCESS/l/rounds/round-00002.json' train "${learn[@]}" --out "$WORK/PROCESS/l" -- "${learned[@]}" || { echo 'found a training that ended well without a worker'; exit 1; }
-[ ! -e PROCESS/l/model.json ] && [ ! -e PROCESS/l/results-manifest.json ] || { echo 'found a model of a training whose worker was killed'; exit 1; }
-stood=$(ls PROCESS/l/rounds | wc -l)
-touch killed
-beam LOOPBACK train "${learn[@]}" --out "$WORK/PROCESS/l" -- "${learned[@]}" || { tail -n 30 beam.log; exit 1; }
-echo "a worker was killed: the training failed, 1 + $stood rounds stand; a rerun made $(find PROCESS/l/rounds -newer killed | grep -c json) others"
+if ! killed 'PROCESS/l/rounds/round-00002.json' next train "${learn[@]}" --out "$WORK/PROCESS/l" -- "${learned[@]}"; then
+  echo 'a worker was killed: the training recovered' # boot starts another if it had not begun its work
+else
+  [ ! -e PROCESS/l/model.json ] && [ ! -e PROCESS/l/results-manifest.json ] || { echo 'found a model of a training whose worker was killed'; exit 1; }
+  stood=$(ls PROCESS/l/rounds | wc -l)
+  touch killed
+  beam LOOPBACK train "${learn[@]}" --out "$WORK/PROCESS/l" -- "${learned[@]}" || { tail -n 30 beam.log; exit 1; }
+  echo "a worker was killed: the training failed, 1 + $stood rounds stand; a rerun made $(find PROCESS/l/rounds -newer killed | grep -c json) others"
+fi
 divided PROCESS
