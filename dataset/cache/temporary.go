@@ -24,7 +24,7 @@ func Streamed(p *stream.Plan, name string, opts dataset.Options, tooLarge error)
 	}
 	t, err := block.NewTemporary("", b.size())
 	if err != nil {
-		return nil, fmt.Errorf("%w; %w", tooLarge, err)
+		return nil, fmt.Errorf("%w; %w", err, tooLarge) // it ends with the limit
 	}
 	err = b.build(t.File(), nil)
 	bytes := (*block.File)(nil)

@@ -122,7 +122,11 @@ func inputFault(flag, path string, wanted content, err error) error {
 		flag = "--" + flag + ": "
 	}
 	if isFolder(path) {
-		return usageErrorf("%s%s is a folder, expected a file with %s", flag, path, wanted)
+		or := ""
+		if wanted == someData {
+			or = ", or a folder of shards with " + shards.FileName
+		}
+		return usageErrorf("%s%s is a folder, expected a file with %s%s", flag, path, wanted, or)
 	}
 	if has[*fs.PathError](err) {
 		return usageErrorf("%s%w", flag, err)
