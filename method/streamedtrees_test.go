@@ -63,7 +63,7 @@ func TestTreesStream(t *testing.T) {
 			if c.set["bag"] != "" {
 				little = 440 << 10
 			}
-			for _, workers := range []int{1, 3} {
+			for _, workers := range crews() {
 				for _, memory := range []int64{little, 10 << 20} {
 					got, told := run(streamed, validStreamed, memory, workers)
 					if !bytes.Equal(got, want) {
