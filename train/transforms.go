@@ -14,7 +14,8 @@ func (p *Problem) learnTransforms() error {
 		return nil
 	case p.Initial == nil:
 		var err error
-		if p.pipeline, err = transform.Learn(p.Transforms, p.Data.Counting()); err != nil {
+		const part = 4 // of the memory, which what else is learned of all values takes afterwards
+		if p.pipeline, err = transform.LearnWithin(p.Transforms, p.Data.Counting(), dataset.MemoryLimit(p.MaxBytes)/part); err != nil {
 			return &ProblemError{err}
 		}
 	case len(p.Transforms) > 0:

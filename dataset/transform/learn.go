@@ -18,6 +18,12 @@ import (
 //
 // An error is about features that the data have not, or more than MaxSteps specs.
 func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
+	return LearnWithin(specs, d, gatheredBytes)
+}
+
+// LearnWithin is Learn with a limit of the memory for features of streamed data, at least those of one feature, which are
+// read at once. What is learned does not depend on it.
+func LearnWithin(specs []Spec, d *dataset.Dataset, memory int64) (*Pipeline, error) {
 	if len(specs) > MaxSteps {
 		return nil, fmt.Errorf("found %d transforms, expected at most %d", len(specs), MaxSteps)
 	}
@@ -31,9 +37,16 @@ func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
 	workers := parallel.Workers(0, d.Features)
 	columns := make([]column, workers)
 	chains := make([]Chain, d.Features)
-	together := together(specs, d)
+	values := d.Streamed() && slices.ContainsFunc(specs, func(s Spec) bool { return !s.given() })
+	together := max(d.Features, 1)
+	if values {
+		together = max(1, int(min(memory, gatheredBytes))/4/max(d.Docs(), 1))
+	}
 	for from := 0; from < d.Features; from += together {
-		some := gather(d, from, min(from+together, d.Features))
+		some := source{d: d, from: from}
+		if values {
+			some.gather(min(from+together, d.Features))
+		}
 		parallel.For(min(together, d.Features-from), workers, func(worker, i int) {
 			feature := from + i
 			c := &columns[worker]
@@ -53,17 +66,8 @@ func Learn(specs []Spec, d *dataset.Dataset) (*Pipeline, error) {
 	return New(of)
 }
 
-// gatheredBytes is the memory for features of streamed data that are gathered in one pass.
+// gatheredBytes is the memory for features of streamed data that are gathered in one pass, at most.
 const gatheredBytes = 256 << 20
-
-// together returns how many features are learned from in one pass over the data: all, unless these
-// are streamed and values are needed.
-func together(specs []Spec, d *dataset.Dataset) int {
-	if !d.Streamed() || !slices.ContainsFunc(specs, func(s Spec) bool { return !s.given() }) {
-		return max(d.Features, 1)
-	}
-	return max(1, gatheredBytes/4/max(d.Docs(), 1))
-}
 
 // source gives the values of a feature: one of d's or, of streamed data, one that was gathered.
 type source struct {
@@ -72,12 +76,9 @@ type source struct {
 	gathered [][]float32 // of the features from that one on
 }
 
-// gather reads features of streamed data, unless all are learned from at once without values.
-func gather(d *dataset.Dataset, from, to int) source {
-	s := source{d: d, from: from}
-	if !d.Streamed() || from == 0 && to == d.Features && 4*d.Docs()*d.Features > gatheredBytes {
-		return s
-	}
+// gather reads the features up to one, of streamed data.
+func (s *source) gather(to int) {
+	d, from := s.d, s.from
 	s.gathered = make([][]float32, to-from)
 	for j := range s.gathered {
 		s.gathered[j] = make([]float32, 0, d.Docs())
@@ -90,7 +91,6 @@ func gather(d *dataset.Dataset, from, to int) source {
 			}
 		}
 	}
-	return s
 }
 
 // appendTo appends the values of a feature.

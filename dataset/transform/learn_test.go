@@ -2,6 +2,7 @@ package transform_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -184,4 +185,33 @@ func TestLearnForSomeFeatures(t *testing.T) {
 	if _, err := transform.Learn(make([]transform.Spec, transform.MaxSteps+1), d); err == nil {
 		t.Error("too many specs were accepted")
 	}
+}
+
+// Claim: what is learned of streamed data is what is learned of the same in memory, however few features are read at
+// once; where nothing is to be learned from values, none are read.
+func TestLearnWithinAnyMemory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawData(t)
+		read := 0
+		streamed := d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 {
+			read++
+			return append(dst, x...)
+		}})
+		if _, err := transform.LearnWithin(parse(t, "log1p"), streamed, 1); err != nil || read > 0 {
+			t.Fatalf("%v, and %d queries were read for a step without numbers", err, read)
+		}
+		specs := parse(t, "clip=10%:75%", "standard")
+		want, err := transform.Learn(specs, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory := rapid.Int64Range(1, int64(4*d.Docs()*d.Features+1)).Draw(t, "memory")
+		got, err := transform.LearnWithin(specs, streamed, memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("found %v with %d bytes, want %v", got, memory, want)
+		}
+	})
 }
