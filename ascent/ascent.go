@@ -131,6 +131,7 @@ type state struct {
 	data   *Data
 	w      []float64
 	scores [][]float64 // of each query that can change, of its documents
+	before [][]float64 // likewise, the scores before the last move
 	orders [][]int32   // documents by rank
 	column [][]float32 // the column whose weight is being improved
 	varies []bool      // whether it has different values; where not, column is not set but from a source
@@ -146,7 +147,7 @@ func newState(d *Data, c *Climber, w []float64) *state {
 	for i := range d.queries {
 		docs += len(d.queries[i].grades)
 	}
-	scores, orders := make([]float64, docs), make([]int32, docs)
+	scores, before, orders := make([]float64, docs), make([]float64, docs), make([]int32, docs)
 	var column []float32
 	if d.source == nil {
 		column = make([]float32, docs)
@@ -158,8 +159,9 @@ func newState(d *Data, c *Climber, w []float64) *state {
 			orders[k] = int32(k)
 		}
 		s.scores = append(s.scores, scores[:n:n])
+		s.before = append(s.before, before[:n:n])
 		s.orders = append(s.orders, orders[:n:n])
-		scores, orders = scores[n:], orders[n:]
+		scores, before, orders = scores[n:], before[n:], orders[n:]
 		if d.source == nil {
 			s.column[i], column = column[:n:n], column[n:]
 		}
@@ -287,21 +289,24 @@ func (s *state) improve(j int, value float64) float64 {
 	if after := s.value(); after > value {
 		return after
 	}
-	s.w[j] = old // crossings closer than floating point can distinguish
-	s.rescore()
+	// Crossings were closer than floating point can distinguish. The scores are those of before and not computed
+	// again, for which a source would have to give every column.
+	s.w[j] = old
+	s.scores, s.before = s.before, s.scores
 	return s.value()
 }
 
-// move adds t to weight j, whose column has been taken.
+// move adds t to weight j, whose column has been taken, and keeps the scores from before.
 func (s *state) move(j int, t float64) {
 	s.w[j] += t
+	s.scores, s.before = s.before, s.scores
 	s.each(func(_ *line, i int) {
-		q, scores := &s.data.queries[i], s.scores[i]
+		q, scores, before := &s.data.queries[i], s.scores[i], s.before[i]
 		if s.data.source == nil && !s.varies[i] {
 			q.column(s.column[i], j)
 		}
 		for k, x := range s.column[i] {
-			scores[k] += float64(t * float64(x))
+			scores[k] = before[k] + float64(t*float64(x))
 		}
 	})
 }

@@ -394,9 +394,11 @@ func TestWorkersDoNotMatter(t *testing.T) {
 type byColumn struct {
 	columns [][]float32
 	memory  []float32
+	calls   int
 }
 
 func (b *byColumn) Of(column int) []float32 {
+	b.calls++
 	b.memory = append(b.memory[:0], b.columns[column]...)
 	return b.memory
 }
@@ -437,4 +439,42 @@ func TestSourceOfColumns(t *testing.T) {
 			t.Fatalf("the climb ends at %+v, want %+v", got, want)
 		}
 	})
+}
+
+// Claim: a sweep takes each column of a source twice at most, to search and to compute the scores anew, also where
+// crossings are so close that moves to between them have to be taken back.
+func TestColumnsTakenOfSource(t *testing.T) {
+	const columns = 30
+	rng := rand.New(rand.NewPCG(9, 9))
+	source := &byColumn{columns: make([][]float32, columns)}
+	d := NewDataOf(columns, measure.MustParse("map", measure.LETOR3), source)
+	for range 100 {
+		n := 2 + rng.IntN(12)
+		grades := make([]float64, n)
+		grades[rng.IntN(n)] = 1
+		d.AddOf(grades, len(source.columns[0]), 1)
+		for range n {
+			for j := range columns {
+				v := rng.NormFloat64()
+				if j%10 == 0 {
+					v *= 1e6
+				}
+				source.columns[j] = append(source.columns[j], float32(v))
+			}
+		}
+	}
+	start := make([]float64, columns)
+	for j := range start {
+		start[j] = 1.0 / columns
+	}
+	for _, search := range []Search{Steps, Exact} {
+		source.calls = 0
+		r, err := (&Climber{Search: search, MaxSweeps: 5}).Climb(t.Context(), d, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most := columns * (1 + 2*r.Sweeps); source.calls > most {
+			t.Errorf("search %v: %d columns taken in %d sweeps, want %d at most", search, source.calls, r.Sweeps, most)
+		}
+	}
 }

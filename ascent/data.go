@@ -105,7 +105,7 @@ func (d *Data) add(grades []float64, weight float64) *query {
 // source.
 func (d *Data) Bytes(search Search) int64 {
 	const (
-		document = 4 + 8 + 4          // class, score and place
+		document = 4 + 2*8 + 4        // class, score, the one before a move, and place
 		each     = 250 + 8*mostPoints // of a query: itself, its parts of what a climb holds, and its values along a line
 		crossing = 5 * 16             // the list of changes and the one it is sorted into, and while a list grows the one before it
 	)

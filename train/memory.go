@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -68,10 +69,14 @@ func (p *Problem) planMemory() error {
 	if p.Valid != nil {
 		longest = max(longest, p.Valid.LongestQuery())
 	}
-	buffers := 4 * float64(parallel.Workers(p.Workers, len(p.Data.Queries))) * float64(longest) * float64(2*p.Data.Features+3*p.Inputs())
-	if buffers > limit {
-		return tooLarge("found a query of %d documents × %d features, which take %s of memory while they are read, expected at most %s; raise the limit or use fewer cores",
-			longest, p.Inputs(), gigabytes(buffers), gigabytes(limit))
+	// As many workers as there is memory to read queries: the model is the same.
+	workers, buffer := parallel.Workers(p.Workers, len(p.Data.Queries)), 4*float64(longest)*float64(2*p.Data.Features+3*p.Inputs())
+	if buffer > limit {
+		return tooLarge("found a query of %d documents × %d features, which take %s of memory while they are read, expected at most %s; raise the limit or use a sample",
+			longest, p.Inputs(), gigabytes(buffer), gigabytes(limit))
+	}
+	if most := int(min(limit/buffer, math.MaxInt32)); most < workers {
+		p.Workers = most
 	}
 	p.streaming = p.streaming || copies > 0
 	return nil
@@ -100,14 +105,14 @@ func (p *Problem) held() (held, copies float64) {
 }
 
 // MemoryLeft returns the bytes of memory that there are besides the features that are held and what is known of
-// the validation documents; not positive if there are none.
+// the validation documents; 0 if there are none.
 func (t *Task) MemoryLeft() int64 {
 	held, _ := t.held()
 	if t.Valid != nil {
 		const standing = 40 // bytes of a document
 		held += float64(standing * float64(t.Valid.Docs()))
 	}
-	return dataset.MemoryLimit(t.MaxBytes) - int64(held)
+	return max(0, dataset.MemoryLimit(t.MaxBytes)-int64(held))
 }
 
 // streamedBytes returns the bytes of features that are not in memory.
@@ -186,7 +191,8 @@ func featuresBytes(d *dataset.Dataset, features int) float64 {
 	return float64(4 * float64(d.Docs()) * float64(features))
 }
 
-func gigabytes(n float64) string { return fmt.Sprintf("%.3g GB", n/1e9) }
+// gigabytes formats a number of bytes, of which nothing is left below 0.
+func gigabytes(n float64) string { return fmt.Sprintf("%.3g GB", max(0, n)/1e9) }
 
 // lens returns what is done to the features of d before views are taken.
 func (p *Problem) lens(d *dataset.Dataset) dataset.Lens {

@@ -2,6 +2,7 @@ package train_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -162,6 +163,34 @@ func TestStreamedRefused(t *testing.T) {
 		} else if text := err.Error(); !bytes.Contains([]byte(text), []byte("raise the limit")) {
 			t.Error(text)
 		}
+	}
+}
+
+// Claim: where the longest query does not fit for every worker, fewer of them read, with the same model; it is refused
+// where it does not fit for one.
+func TestAsManyWorkersAsQueriesFit(t *testing.T) {
+	streamed, whole := streamedData(t, 1, false)
+	run := func(d *dataset.Dataset, maxBytes int64) ([]byte, error) {
+		m, err := train.Run(t.Context(), &train.Problem{Data: d, Loss: loss.ListNet{}, Learner: train.LBFGS{C: 1, Iterations: 3}, MaxBytes: maxBytes, Workers: 7})
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		err = m.Write(&b)
+		return b.Bytes(), err
+	}
+	want, err := run(whole, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := 4 * 5 * 61 * int64(streamed.LongestQuery())
+	for _, limit := range []int64{one, 2 * one, 6 * one, 8 * one} {
+		if got, err := run(streamed, limit); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("limit of %d longest queries: another model, error %v", limit/one, err)
+		}
+	}
+	if _, err := run(streamed, one-1); !errors.Is(err, dataset.ErrTooLarge) {
+		t.Errorf("a query that does not fit: error %v, want ErrTooLarge", err)
 	}
 }
 
