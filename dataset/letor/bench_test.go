@@ -5,6 +5,7 @@ package letor
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -146,4 +147,21 @@ func TestPeakChild(t *testing.T) {
 	if d.Docs() != 8000*150 {
 		t.Errorf("%d documents", d.Docs())
 	}
+}
+
+// What writing a score takes, whose floor is finding the shortest decimal (strconv.AppendFloat, some 60 ns) over the
+// number of cores.
+func BenchmarkWriteScores(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	scores := make([]float64, 1<<20)
+	for i := range scores {
+		scores[i] = rng.NormFloat64()
+	}
+	b.SetBytes(int64(8 * len(scores)))
+	for b.Loop() {
+		if err := WriteScores(io.Discard, scores); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(scores)), "ns/score")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/internal/decimal"
 	"github.com/listwise/listwise/internal/ingest"
 	"github.com/listwise/listwise/internal/input"
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // ReadScores reads one finite decimal number a line from a stream of the encoding; want
@@ -122,20 +123,39 @@ func (s *scoreReader) grow(n int) error {
 
 // WriteScores writes one number a line: the shortest decimal from which
 // [ReadScores] gets the same bits. The scores stand in the order of the input's
-// documents, see [dataset.Dataset.ToInputOrder]; one that is not finite is an error.
+// documents, see [dataset.Dataset.ToInputOrder]; if one is not finite, that is an error and nothing is written.
+// The decimals are found on all cores.
 func WriteScores(w io.Writer, scores []float64) error {
-	buf := make([]byte, 0, 1<<12)
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 0) {
 			return fmt.Errorf("score %v of document %d, expected a finite number", s, i+1)
 		}
-		buf = append(strconv.AppendFloat(buf, s, 'g', -1, 64), '\n')
-		if len(buf) > cap(buf)-64 || i == len(scores)-1 {
-			if _, err := w.Write(buf); err != nil {
+	}
+	const (
+		part  = 1 << 10 // scores, some 20 kB of text
+		turns = 8       // parts of a core between two writes
+	)
+	parts := (len(scores) + part - 1) / part
+	workers := parallel.Workers(0, parts)
+	texts := make([][]byte, min(parts, turns*workers))
+	for first := 0; first < parts; first += len(texts) {
+		n := min(len(texts), parts-first)
+		parallel.For(n, workers, func(_, i int) {
+			from := (first + i) * part
+			texts[i] = appendScores(texts[i][:0], scores[from:min(from+part, len(scores))])
+		})
+		for _, text := range texts[:n] {
+			if _, err := w.Write(text); err != nil {
 				return err
 			}
-			buf = buf[:0]
 		}
 	}
 	return nil
+}
+
+func appendScores(text []byte, scores []float64) []byte {
+	for _, s := range scores {
+		text = append(strconv.AppendFloat(text, s, 'g', -1, 64), '\n')
+	}
+	return text
 }

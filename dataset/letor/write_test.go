@@ -3,6 +3,11 @@ package letor
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +70,39 @@ func TestWriteRefusesWeights(t *testing.T) {
 		var text strings.Builder
 		if err := Write(&text, d, Options{}); err == nil || !strings.Contains(err.Error(), "found weights of queries or documents, expected none") || text.Len() > 0 {
 			t.Errorf("error is %v, and %q was written", err, text.String())
+		}
+	}
+}
+
+// Claim: scores are written in order, a line each, whatever the number of cores that find their decimals; one that is
+// not finite is told by its place, before anything is written.
+func TestWriteScoresOnAllCores(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, n := range []int{0, 1, 1023, 1024, 1025, 8 * 1024, 100_000} {
+		scores := make([]float64, n)
+		var want strings.Builder
+		for i := range scores {
+			scores[i] = rng.NormFloat64()
+			fmt.Fprintf(&want, "%v\n", scores[i])
+		}
+		for _, cores := range []int{1, 2, 7} {
+			runtime.GOMAXPROCS(cores)
+			var got bytes.Buffer
+			if err := WriteScores(&got, scores); err != nil || got.String() != want.String() {
+				t.Errorf("%d scores on %d cores: other text, error %v", n, cores, err)
+			}
+			if n == 0 {
+				continue
+			}
+			at := rng.IntN(n)
+			broken := slices.Clone(scores)
+			broken[at] = math.Inf(-1)
+			got.Reset()
+			err := WriteScores(&got, broken)
+			if want := fmt.Sprintf("score -Inf of document %d, expected a finite number", at+1); err == nil || err.Error() != want || got.Len() > 0 {
+				t.Errorf("error is %v after %d bytes, want %s", err, got.Len(), want)
+			}
 		}
 	}
 }
