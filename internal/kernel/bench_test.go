@@ -237,6 +237,13 @@ func BenchmarkPairs(b *testing.B) {
 	s, c := random(documents), random(p.Len()+1)
 	e, work := make([]float64, width+p.Len()), make([]float64, p.Work())
 	b.Run("PrefixDiff", func(b *testing.B) { perElement(b, p.Len(), func() { p.PrefixDiff(e, 2, s, width) }) })
+	kept, y := NewKept(len(e)/width, width, nil), random(len(e))
+	b.Run("ExpWalks", func(b *testing.B) {
+		perElement(b, p.Len(), func() { clear(e[:width]); p.ExpWalks(e, 0.2, s, -1, y, kept) })
+	})
+	b.Run("PrefixDiff, ExpPlus", func(b *testing.B) {
+		perElement(b, p.Len(), func() { clear(e[:width]); p.PrefixDiff(e, 0.2, s, width); ExpPlus(e, e, -1, y) })
+	})
 	b.Run("PrefixDiff/Go", func(b *testing.B) {
 		perElement(b, p.Len(), func() { prefixDiffGo(e, 2, s, p.narrow.plus, p.narrow.minus, width) })
 	})

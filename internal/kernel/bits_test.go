@@ -254,6 +254,25 @@ func TestPairsGiveTheReferencesBits(t *testing.T) {
 		checkSame(t, e, want, "PrefixDiff")
 		checkFence(t, e)
 
+		y, kept := numbers(t, len(e), "y"), rapid.SliceOfN(rapid.Bool(), len(e), len(e)).Draw(t, "kept")
+		var without []int32
+		start := numbers(t, len(e), "start")
+		copy(e, start)
+		prefixDiffGo(start, a, s, plus, minus, width)
+		expPlusGo(start, start, -a, y)
+		for i, k := range kept {
+			if !k {
+				without, start[i] = append(without, int32(i)), 0
+			}
+		}
+		q := p
+		if rapid.Bool().Draw(t, "wide") {
+			q = newWidePairs(n, plus, minus)
+		}
+		q.ExpWalks(e, a, s, -a, y, NewKept(1+rows, width, without))
+		checkSame(t, e, start, "ExpWalks")
+		checkFence(t, e)
+
 		work := shifted(numbers(t, p.Work(), "work"), offsets.Draw(t, "work offset"))
 		dst := shifted(s, offsets.Draw(t, "dst offset"))
 		p.TransposeDiff(dst, a, c, work)

@@ -257,6 +257,15 @@ func prefixDiff(e []float64, a float64, s []float64, plus, minus []uint16, width
 	prefixDiffGo(e, a, s, plus, minus, width)
 }
 
+// expWalks returns whether there is a loop for it.
+func expWalks(e []float64, a float64, s []float64, plus, minus []uint16, b float64, y []float64, kept Kept) bool {
+	if !haveAVX512 || len(plus) == 0 {
+		return false
+	}
+	expWalksAVX512(e, a, s, plus, minus, b, y, kept.bits, kept.width)
+	return true
+}
+
 func addLists(dst, c []float64, at []uint16, steps []int32) {
 	if haveAVX2 {
 		addListsAVX2(dst, c, at, steps)

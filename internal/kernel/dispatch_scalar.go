@@ -40,3 +40,7 @@ func without(words, kept, values []uint64, word uint64) (left int, dropped uint6
 func addSwaps(l SwapLaw, lambda, second, losses, e []float64) (f, curvature float64) {
 	return addSwapsGo(l, lambda, second, losses, e)
 }
+
+func expWalks([]float64, float64, []float64, []uint16, []uint16, float64, []float64, Kept) bool {
+	return false
+}

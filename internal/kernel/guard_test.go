@@ -81,6 +81,7 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 		SuffixRows(e, width)
 		p := NewPairs(2, plus[most-pairs:], minus[most-pairs:])
 		p.PrefixDiff(e, 2, x[most-2:], width)
+		p.ExpWalks(e, 2, x[most-2:], 1, w[most-len(e):], NewKept(len(e)/width, width, nil))
 		p.TransposeDiff(x[most-2:], 2, w[most-pairs-1:], fenced[float64](t, p.Work()))
 	}
 }

@@ -62,8 +62,9 @@ func mustIndex(index []int32, n int) {
 	}
 }
 
+// narrow has room after the last number for loads of eight.
 func narrow(x []int32) []uint16 {
-	y := make([]uint16, len(x))
+	y := make([]uint16, len(x), len(x)+8)
 	for i, v := range x {
 		y[i] = uint16(v)
 	}

@@ -26,18 +26,18 @@ import (
 //
 // A walk's states differ in one pair a step, so all e_y are running sums of
 // score differences and the derivatives the same sums backwards: one pass over
-// the steps for the sums, one for exponentials, and two for the derivatives. The law is
+// the steps for the sums and their exponentials, and two for the derivatives. The law is
 // immutable and may be used concurrently.
 type sampledLaw struct {
-	set      *sample.Set   // without Plus and Minus, which flips hold, and without LogWeight if repeats has it
+	set      *sample.Set   // without Plus and Minus, which flips hold, and without LogWeight if kept has it
 	flips    *kernel.Pairs // the steps of all walks
 	scale    float64       // 2κ
 	limit    float64       // magnitude of scores at which energies surely are finite
 	logTotal float64       // log of the sum of the unnormalised weights
 
-	// repeats are the states that do not count, where all others have the same weight: a few numbers instead of
-	// a weight a state.
-	repeats []int32
+	// kept are the states of walks that count, where all of these have the same weight: less than a weight a state.
+	kept      kernel.Kept
+	dropIdeal bool // the ideal ranking is a state besides that does not count
 
 	restarts  []restart // states that walks start at, but the ideal ranking
 	fromIdeal bool      // the ideal ranking is in the sample
@@ -79,6 +79,11 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 	if equal {
 		rest.LogWeight = nil
 	}
+	states := set.Rows() * set.Walks
+	dropIdeal := len(repeats) > 0 && int(repeats[len(repeats)-1]) == states
+	if dropIdeal {
+		repeats = repeats[:len(repeats)-1]
+	}
 	l := &sampledLaw{
 		set:      &rest,
 		flips:    flips,
@@ -86,7 +91,8 @@ func newLawOf(set *sample.Set, pairs bipartite.Classes, kappa float64) *sampledL
 		limit:    math.MaxFloat64 / 4 / largest,
 		logTotal: elementary.Log(set.Total),
 
-		repeats:   repeats,
+		kept:      kernel.NewKept(set.Rows(), set.Walks, repeats),
+		dropIdeal: dropIdeal,
 		fromIdeal: set.Ideal || slices.Contains(set.Start, 0),
 		gainless:  slices.Max(set.Gain) <= 0,
 	}
@@ -110,7 +116,7 @@ func (l *sampledLaw) under(gain []float64) *sampledLaw {
 	return &other
 }
 
-// repeatsOf returns the states whose weight is 0, and whether all others have the weight 1.
+// repeatsOf returns the states whose weight is 0, in ascending order, and whether all others have the weight 1.
 func repeatsOf(logWeight []float64) (repeats []int32, equal bool) {
 	for y, w := range logWeight {
 		switch {
@@ -130,8 +136,7 @@ func (l *sampledLaw) logPartition(beta float64, s, grad []float64, scratch *loss
 
 // logPartitionSecond implements curved; grad and second may be nil.
 func (l *sampledLaw) logPartitionSecond(beta float64, s, grad, second []float64, scratch *loss.Scratch) float64 {
-	e, shift := l.energies(s, scratch)
-	l.exponentials(beta, e[:l.set.Len()])
+	e, shift := l.exponentials(beta, s, scratch)
 	sum := l.suffixSums(e)
 	if !exact(sum) {
 		e, shift = l.exponents(beta, s, scratch)
@@ -148,14 +153,42 @@ func (l *sampledLaw) logPartitionSecond(beta float64, s, grad, second []float64,
 	return shift + elementary.Log(sum) + beta - l.logTotal
 }
 
-// exponentials turns energies e_y into ω_y exp(e_y − βG_y).
-func (l *sampledLaw) exponentials(beta float64, e []float64) {
-	if l.set.LogWeight != nil {
-		kernel.Axpy(1, l.set.LogWeight, e)
+// exponentials returns ω_y exp(e_y − βG_y − shift) of all states, in a slice as energies does.
+func (l *sampledLaw) exponentials(beta float64, s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
+	set := l.set
+	if set.Thin > 1 || set.LogWeight != nil {
+		e, shift = l.energies(s, scratch)
+		l.weigh(e)
+		kernel.ExpPlus(e[:set.Len()], e[:set.Len()], -beta, set.Gain)
+		l.drop(e, 0)
+		return e, shift
 	}
-	kernel.ExpPlus(e, e, -beta, l.set.Gain)
-	for _, y := range l.repeats {
-		e[y] = 0
+	e, rows, shift := l.begin(s, scratch)
+	l.flips.ExpWalks(rows, l.scale, s, -beta, set.Gain[:len(rows)], l.kept)
+	if set.Ideal {
+		ideal := e[len(rows):set.Len()]
+		ideal[0] = -shift
+		kernel.ExpPlus(ideal, ideal, -beta, set.Gain[len(rows):])
+	}
+	if l.dropIdeal {
+		e[len(rows)] = 0
+	}
+	return e, shift
+}
+
+// weigh adds log ω_y to energies.
+func (l *sampledLaw) weigh(e []float64) {
+	if l.set.LogWeight != nil {
+		kernel.Axpy(1, l.set.LogWeight, e[:l.set.Len()])
+	}
+}
+
+// drop sets the numbers of states that do not count to v.
+func (l *sampledLaw) drop(e []float64, v float64) {
+	states := l.set.Rows() * l.set.Walks
+	l.kept.Drop(e[:states], v)
+	if l.dropIdeal {
+		e[states] = v
 	}
 }
 
@@ -174,9 +207,8 @@ func (l *sampledLaw) logGain(s, grad []float64, scratch *loss.Scratch) float64 {
 		clear(grad)
 		return math.Inf(-1)
 	}
-	e, shift := l.energies(s, scratch)
+	e, shift := l.exponentials(0, s, scratch)
 	p := e[:l.set.Len()]
-	l.exponentials(0, p)
 	sum := kernel.Sum(p)
 	if !exact(sum) {
 		e, shift = l.exponents(0, s, scratch)
@@ -245,12 +277,8 @@ func (l *sampledLaw) exponents(beta float64, s []float64, scratch *loss.Scratch)
 
 // tilt turns energies e_y into e_y + log ω_y − βG_y and returns the largest.
 func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
-	if l.set.LogWeight != nil {
-		kernel.Axpy(1, l.set.LogWeight, e)
-	}
-	for _, y := range l.repeats {
-		e[y] = math.Inf(-1)
-	}
+	l.weigh(e)
+	l.drop(e, math.Inf(-1))
 	kernel.Axpy(-beta, l.set.Gain, e)
 	return kernel.Max(e)
 }
@@ -260,9 +288,7 @@ func (l *sampledLaw) tilt(beta float64, e []float64) float64 {
 // largest energy of a restart state.
 func (l *sampledLaw) energies(s []float64, scratch *loss.Scratch) (e []float64, shift float64) {
 	set, w := l.set, l.set.Walks
-	e = scratch.Floats((set.Steps+1)*w + 1)
-	rows := e[:(set.Steps+1)*w]
-	shift = l.start(rows[:w], s, scratch)
+	e, rows, shift := l.begin(s, scratch)
 	l.flips.PrefixDiff(rows, l.scale, s, w)
 	if set.Thin > 1 {
 		for k := range set.Rows() {
@@ -273,6 +299,14 @@ func (l *sampledLaw) energies(s []float64, scratch *loss.Scratch) (e []float64, 
 		e[set.Len()-1] = -shift
 	}
 	return e, shift
+}
+
+// begin returns such a slice whose rows are those of all walks and steps, and of these the first.
+func (l *sampledLaw) begin(s []float64, scratch *loss.Scratch) (e, rows []float64, shift float64) {
+	w := l.set.Walks
+	e = scratch.Floats((l.set.Steps+1)*w + 1)
+	rows = e[:(l.set.Steps+1)*w]
+	return e, rows, l.start(rows[:w], s, scratch)
 }
 
 // start sets row to the energies of the walks' restart states less shift.

@@ -18,7 +18,7 @@ import (
 // alone to the exponentials. All are medians of measurements that alternate. The
 // last shape's walks have 50 steps and start at either end.
 //
-// Measured x-floor: 1.7, 1.2, 1.2 and 1.8; up to 0.2 more while a neighbour keeps the
+// Measured x-floor: 1.6, 1.2, 1.2 and 1.8 with AVX-512; up to 0.2 more while a neighbour keeps the
 // other thread of the core busy, which loads suffer more from than exponentials.
 func BenchmarkSampledConvexLoss(b *testing.B) {
 	short, long := sample.DefaultOptions(), sample.DefaultOptions()

@@ -56,11 +56,8 @@ func newSampledCase(t testing.TB, pairs bipartite.Classes, gain measure.Additive
 	}
 	for y := range c.mass {
 		c.mass[y] = 1 / l.set.Total
-		if l.set.LogWeight != nil {
-			c.mass[y] *= math.Exp(l.set.LogWeight[y])
-		}
-		if slices.Contains(l.repeats, int32(y)) {
-			c.mass[y] = 0
+		if set.LogWeight != nil {
+			c.mass[y] *= math.Exp(set.LogWeight[y])
 		}
 	}
 	return c
