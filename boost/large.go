@@ -35,7 +35,7 @@ type largeSearch struct {
 	workers int
 
 	columns []largeColumn // one a feature
-	words   []uint64      // codes of groupColumns columns a word, by group and document; nil if they are stored
+	codes   []uint8       // by column and document; nil if they are stored
 	stored  *stored       // orders of the columns of streamed data, else nil
 
 	potential []float64 // of the last round
@@ -47,14 +47,12 @@ type largeSearch struct {
 
 	sorter sorter
 	orders kept[uint32]
-	bin    []uint32    // order of a bin that is looked at
-	bins   []groupBins // of a worker
+	bin    []uint32     // order of a bin that is looked at
+	varied []int        // the columns that vary
+	bins   [][]fourBins // of a worker, of these columns
 }
 
-// groupColumns is the number of columns of a group: the bytes of a word.
-const groupColumns = 8
-
-// loadedColumns is the number of columns of a group whose values a worker holds while it sorts them: fewer read the
+// loadedColumns is the number of columns whose values a worker holds while it sorts them: fewer read the
 // matrix more often, more take more memory.
 const loadedColumns = 3
 
@@ -62,30 +60,22 @@ const loadedColumns = 3
 // potentials of the round before are as much as two workers hold that sort.
 const keptOrders = 8
 
-// groupBins are sums by column of a group and code.
-type groupBins [groupColumns][256]uint64
-
-// groupsOf returns the number of groups of so many columns.
-func groupsOf(features int) int { return (features + groupColumns - 1) / groupColumns }
-
 // newLargeSearch prepares a search that begins with the given potentials.
 func newLargeSearch(d *dataset.Dataset, rows []int, o Options, potential []float64) *largeSearch {
-	groups, n := groupsOf(d.Features), len(rows)
+	n, loads := len(rows), (d.Features+loadedColumns-1)/loadedColumns
 	s := &largeSearch{
 		data: d, rows: rows, up: o.Up, workers: o.Workers,
-		columns: make([]largeColumn, d.Features), words: block.NewWords(groups * n),
+		columns: make([]largeColumn, d.Features), codes: newCodes(d.Features * n),
 		potential: potential, fresh: true,
 	}
-	sorters := make([]sorter, parallel.Workers(o.Workers, groups))
+	sorters := make([]sorter, parallel.Workers(o.Workers, loads))
 	loaded := make([][]uint32, len(sorters))
-	parallel.For(groups, o.Workers, func(worker, g int) {
+	parallel.For(loads, o.Workers, func(worker, i int) {
 		if loaded[worker] == nil {
 			sorters[worker].room(n)
 			loaded[worker] = largePages(loadedColumns * padded(n))
 		}
-		for from := 0; from < groupColumns; from += loadedColumns {
-			s.begin(g, from, loaded[worker], &sorters[worker], o.Cuts)
-		}
+		s.begin(i*loadedColumns, loaded[worker], &sorters[worker], o.Cuts)
 	})
 	s.reuse(sorters, loaded)
 	copy(s.potential, potential)
@@ -101,7 +91,7 @@ func (s *largeSearch) reuse(sorters []sorter, loaded [][]uint32) {
 	s.potential = nil
 	for _, other := range sorters[1:] {
 		switch {
-		case other.keys == nil: // it had no group to sort
+		case other.keys == nil: // it had no column to sort
 			continue
 		case s.potential == nil:
 			s.potential = block.Numbers(other.keys)
@@ -121,6 +111,9 @@ func (s *largeSearch) reuse(sorters []sorter, loaded [][]uint32) {
 	}
 }
 
+// newCodes returns memory for n codes.
+func newCodes(n int) []uint8 { return block.Bytes(block.NewWords((n + 7) / 8))[:n] }
+
 // largePages returns n zeros in large pages.
 func largePages(n int) []uint32 { return block.Halves(block.NewWords((n + 1) / 2))[:n] }
 
@@ -131,29 +124,27 @@ func cloned(x []float64) []float64 {
 	return y
 }
 
-// begin chooses the bins of some of a group's columns, as many as are loaded together, and searches them.
-func (s *largeSearch) begin(group, first int, loaded []uint32, sort *sorter, cuts int) {
-	n, from := len(s.rows), group*groupColumns+first
-	to := min(from+loadedColumns, (group+1)*groupColumns, s.data.Features)
-	if from >= to {
-		return
-	}
+// begin chooses the bins of some columns, as many as are loaded together, and searches them.
+func (s *largeSearch) begin(from int, loaded []uint32, sort *sorter, cuts int) {
+	n, to := len(s.rows), min(from+loadedColumns, s.data.Features)
 	x, width := s.data.X(), s.data.Features
 	for i, row := range s.rows {
 		for k, v := range x[row*width+from : row*width+to] {
 			loaded[k*n+i] = math.Float32bits(v)
 		}
 	}
-	words := s.words[group*n : (group+1)*n]
 	for f := from; f < to; f++ {
 		column := loaded[(f-from)*n : (f-from+1)*n]
-		s.beginColumn(f, column, column, words, sort, cuts)
+		s.beginColumn(f, column, column, s.codesOf(f), sort, cuts)
 	}
 }
 
-// beginColumn chooses the bins of a column, given the bits of its values, sets order to its order, and
-// searches it. It returns false, and sets nothing, if all values are the same. Memory is as for sorter.sort.
-func (s *largeSearch) beginColumn(f int, order, values []uint32, words []uint64, sort *sorter, cuts int) bool {
+// codesOf returns the codes of a column that are in memory.
+func (s *largeSearch) codesOf(f int) []uint8 { return s.codes[f*len(s.rows):][:len(s.rows)] }
+
+// beginColumn chooses the bins of a column, given the bits of its values, sets order to its order and codes to the
+// documents' bins, and searches it. It returns false, and sets nothing, if all values are the same. Memory is as for sorter.sort.
+func (s *largeSearch) beginColumn(f int, order, values []uint32, codes []uint8, sort *sorter, cuts int) bool {
 	c := &s.columns[f]
 	least, greatest := toKeys(values, nil)
 	if least == greatest {
@@ -166,7 +157,7 @@ func (s *largeSearch) beginColumn(f int, order, values []uint32, words []uint64,
 		sort.resort(order, values, c.cuts)
 	}
 	c.choose(order)
-	c.code(order, words, f%groupColumns)
+	c.code(order, codes)
 	s.search(f, order, s.potential)
 	return true
 }
@@ -315,56 +306,6 @@ func (s *largeSearch) stump(c candidate) scorer.Stump {
 		threshold = cuts[interval(cuts, threshold)]
 	}
 	return scorer.Stump{Feature: c.column, Threshold: threshold}
-}
-
-// bound sets the columns' ceilings, and returns a number that the best edge is not below.
-func (s *largeSearch) bound(potential []float64) (least float64) {
-	u := s.addends(potential)
-	groups, workers := groupsOf(len(s.columns)), parallel.Workers(s.workers, groupsOf(len(s.columns)))
-	if s.words == nil {
-		workers *= 2 // some compute while others wait for the disk
-	}
-	if s.bins == nil {
-		s.bins = make([]groupBins, workers)
-	}
-	parts := make([][]uint64, workers)
-	parallel.For(groups, workers, func(worker, g int) {
-		sums := &s.bins[worker]
-		*sums = groupBins{}
-		if s.words == nil {
-			if parts[worker] == nil {
-				parts[worker] = block.NewWords(padded(storedPart))[:storedPart]
-			}
-			s.addStored(sums, g, parts[worker])
-		} else {
-			sums.add(s.words[g*len(s.rows):(g+1)*len(s.rows)], s.sums)
-		}
-		for f := g * groupColumns; f < min((g+1)*groupColumns, len(s.columns)); f++ {
-			s.columns[f].bound(&sums[f%groupColumns], u, s.up)
-		}
-	})
-	for f := range s.columns {
-		for _, edge := range s.columns[f].edges[:s.columns[f].codes] {
-			least = max(least, sizeOf(edge, s.up)-u.error)
-		}
-	}
-	return least
-}
-
-// add adds what documents add to their bins.
-func (b *groupBins) add(words, sums []uint64) {
-	sums = sums[:len(words)]
-	for i, w := range words {
-		v := sums[i]
-		b[0][uint8(w)] += v
-		b[1][uint8(w>>8)] += v
-		b[2][uint8(w>>16)] += v
-		b[3][uint8(w>>24)] += v
-		b[4][uint8(w>>32)] += v
-		b[5][uint8(w>>40)] += v
-		b[6][uint8(w>>48)] += v
-		b[7][uint8(w>>56)] += v
-	}
 }
 
 // units are what the whole numbers count, and how far an edge from them may be below one from

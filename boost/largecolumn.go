@@ -58,12 +58,11 @@ func (c *largeColumn) choose(order []uint32) {
 	}
 }
 
-// code puts the codes into a byte of the documents' words.
-func (c *largeColumn) code(order []uint32, words []uint64, at int) {
-	bytes := block.Lane(words, at)
+// code sets the documents' codes.
+func (c *largeColumn) code(order []uint32, codes []uint8) {
 	for code, n := range c.docs[:c.codes] {
 		for _, doc := range order[:n] {
-			bytes[8*int(doc&^first)] = uint8(code)
+			codes[doc&^first] = uint8(code)
 		}
 		order = order[n:]
 	}
@@ -138,6 +137,9 @@ func (s *sorter) room(n int) (values, order []uint32) {
 	}
 	return block.Halves(s.spare[:padded(n)])[:n], block.Halves(s.keys[:padded(n)])[:n]
 }
+
+// codes returns memory for the codes of a column that has been sorted.
+func (s *sorter) codes() []uint8 { return block.Bytes(s.spare[:padded(len(s.spare))])[:len(s.spare)] }
 
 // toKeys puts keys that ascend with the values, or the numbers of the thresholds below them, in place of the values'
 // bits, and returns the least and the greatest.

@@ -1,6 +1,7 @@
 package boost
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -34,9 +35,9 @@ func (s *largeSearch) look(f int, least float64, potential []float64) bool {
 // lookByCode looks at the marked bins of a column whose order is not there.
 func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
 	c, keys := &s.columns[f], ascending(s.marked(f, marks), s.sorter.spare)
-	words, shift := s.words[f/groupColumns*len(s.rows):], 8*(f%groupColumns)
+	codes := s.codesOf(f)
 	for len(keys) > 0 {
-		code := uint8(words[uint32(keys[0])] >> shift)
+		code := codes[uint32(keys[0])]
 		n := int(c.docs[code])
 		s.bin = slices.Grow(s.bin[:0], n)[:n]
 		putOrder(s.bin, keys[:n])
@@ -48,7 +49,7 @@ func (s *largeSearch) lookByCode(f int, marks *[256]bool, potential []float64) {
 // marked returns the documents of the marked bins of a column with the keys of their values in the upper halves, in the memory
 // of the sorter.
 func (s *largeSearch) marked(f int, marks *[256]bool) (keys []uint64) {
-	var taken [256]int
+	var taken [256]uint8
 	for code, marked := range marks {
 		if marked {
 			taken[code] = 1
@@ -70,14 +71,8 @@ const markedPart = 1 << 17
 
 // markedOf is marked for documents of a range. The numbers are put together first and the values
 // fetched then: neither has a branch that the processor cannot foresee, so that it fetches many at a time.
-func (s *largeSearch) markedOf(f int, taken *[256]int, from, to int) []uint64 {
-	words, shift := s.words[f/groupColumns*len(s.rows):][from:to], uint(8*(f%groupColumns))
-	keys, docs := s.sorter.keys[from:to], 0
-	for i, w := range words {
-		keys[docs] = uint64(from + i)
-		docs += taken[uint8(w>>(shift&63))]
-	}
-	keys = keys[:docs]
+func (s *largeSearch) markedOf(f int, taken *[256]uint8, from, to int) []uint64 {
+	keys := putTaken(s.sorter.keys[from:to], s.codesOf(f)[from:to], taken, from)
 	x, width := s.data.X()[f:], s.data.Features
 	for i, doc := range keys {
 		keys[i] = uint64(kernel.AscendingKey(x[s.rows[doc]*width]))<<32 | doc
@@ -88,6 +83,29 @@ func (s *largeSearch) markedOf(f int, taken *[256]int, from, to int) []uint64 {
 		}
 	}
 	return keys
+}
+
+// putTaken puts the numbers, from one on, of the codes that are taken, which is 1 or else 0, and returns the part of keys
+// that has them. Few are, so that eight are looked at together first.
+func putTaken(keys []uint64, codes []uint8, taken *[256]uint8, from int) []uint64 {
+	docs := 0
+	for len(codes) > 0 {
+		n := min(8, len(codes))
+		if n == 8 {
+			w := binary.LittleEndian.Uint64(codes)
+			if taken[uint8(w)]|taken[uint8(w>>8)]|taken[uint8(w>>16)]|taken[uint8(w>>24)]|
+				taken[uint8(w>>32)]|taken[uint8(w>>40)]|taken[uint8(w>>48)]|taken[uint8(w>>56)] == 0 {
+				codes, from = codes[8:], from+8
+				continue
+			}
+		}
+		for i, code := range codes[:n] {
+			keys[docs] = uint64(from + i)
+			docs += int(taken[code])
+		}
+		codes, from = codes[n:], from+n
+	}
+	return keys[:docs]
 }
 
 // lookStored looks at the marked bins of a column whose order is in the file.

@@ -12,8 +12,9 @@ import (
 )
 
 // stored has the columns of a streamed data set in a temporary file, one after the other: first the values, 4
-// bytes a document, whose place the documents by increasing value take. After them come the words of groups
-// of columns, if they are not in memory.
+// bytes a document, whose place the documents by increasing value take. After them come the codes of groups
+// of columns, if they are not in memory: those of as many documents as are read at a time, column by column, and then
+// those of the next.
 type stored struct {
 	file     *block.Temporary
 	docs     int
@@ -21,8 +22,17 @@ type stored struct {
 	rows     *dataset.RowReader
 }
 
-// storedPart is the number of words that are read at a time.
+// groupColumns is the number of columns of a group, whose codes are read together.
+const groupColumns = 8
+
+// groupsOf returns the number of groups of so many columns.
+func groupsOf(features int) int { return (features + groupColumns - 1) / groupColumns }
+
+// storedPart is the number of documents whose codes are read at a time.
 var storedPart = 1 << 16
+
+// storedParts returns how many of these the documents make.
+func storedParts(docs int) int { return (docs + storedPart - 1) / storedPart }
 
 // layout says which documents of a data set columns have: some of the rows of successive queries.
 type layout struct {
@@ -45,10 +55,10 @@ func wholeLayout(d *dataset.Dataset) layout {
 }
 
 // storedBytes returns the size of the file.
-func storedBytes(docs, features int, words bool) int64 {
+func storedBytes(docs, features int, codes bool) int64 {
 	bytes := 4 * int64(padded(docs)) * int64(features)
-	if words {
-		bytes += 8 * int64(padded(docs)) * int64(groupsOf(features))
+	if codes {
+		bytes += groupColumns * int64(storedPart) * int64(storedParts(docs)) * int64(groupsOf(features))
 	}
 	return bytes
 }
@@ -64,9 +74,9 @@ func whole[T uint32 | float32](column []T) []T { return column[:padded(len(colum
 
 // newStored reads the data once, in parts whose values take at most so many bytes of memory or those of
 // the longest query.
-func newStored(d *dataset.Dataset, l layout, words bool, part int, o Options) (s *stored, err error) {
+func newStored(d *dataset.Dataset, l layout, codes bool, part int, o Options) (s *stored, err error) {
 	docs := l.starts[len(l.numbers)]
-	size := storedBytes(docs, d.Features, words)
+	size := storedBytes(docs, d.Features, codes)
 	if o.Note != nil {
 		o.Note(fmt.Sprintf("the features are put in a temporary file of %.3g GB in %s, column by column", float64(size)/1e9, os.TempDir()))
 	}
@@ -108,9 +118,9 @@ func newStored(d *dataset.Dataset, l layout, words bool, part int, o Options) (s
 // column returns where a column begins.
 func (s *stored) column(f int) int64 { return 4 * int64(padded(s.docs)) * int64(f) }
 
-// words returns where the words of a group begin.
-func (s *stored) words(group int) int64 {
-	return s.column(s.features) + 8*int64(padded(s.docs))*int64(group)
+// codes returns where the codes of a group and part begin.
+func (s *stored) codes(group, part int) int64 {
+	return s.column(s.features) + groupColumns*int64(storedPart)*int64(group*storedParts(s.docs)+part)
 }
 
 // value reads one value from the data.
@@ -124,7 +134,7 @@ func (s *stored) value(d *dataset.Dataset, row, f int) float32 {
 
 // plan is how a search of streamed data uses memory.
 type plan struct {
-	words   bool // are in the file
+	codes   bool // are in the file
 	workers int  // that sort columns
 	orders  int  // that are kept
 	part    int  // bytes of values that are held when these are put into columns
@@ -136,7 +146,6 @@ const (
 	heldBytes  = 5*8 + 1
 	sortBytes  = 16 // of a worker that sorts
 	orderBytes = 4  // of an order that is kept
-	wordBytes  = 8  // of a group
 )
 
 // mostOrders is the number of orders that are kept at most.
@@ -158,9 +167,9 @@ func planStored(a *arrangement, features int, o Options) (plan, error) {
 	}
 	left := float64(o.Memory) - held
 	longest := 2 * 4 * float64(a.longest) * float64(features) // pages that are not full, a few MB, are not counted
-	inMemory := float64(wordBytes * n * float64(groupsOf(features)))
+	inMemory := float64(n * float64(features))
 	need := max(longest, float64(sortBytes*n))
-	if p.words = left < inMemory+need; !p.words {
+	if p.codes = left < inMemory+need; !p.codes {
 		left -= inMemory
 	}
 	if left < need {
@@ -192,7 +201,7 @@ func newStreamedSearch(d *dataset.Dataset, a *arrangement, o Options, potential 
 		l.numbers, l.starts = append(l.numbers, a.queries[i].number), append(l.starts, a.queries[i].from())
 	}
 	l.starts = append(l.starts, len(a.rows))
-	file, err := newStored(d, l, p.words, p.part, o)
+	file, err := newStored(d, l, p.codes, p.part, o)
 	if err != nil {
 		return nil, err
 	}
@@ -210,22 +219,30 @@ func newStreamedSearch(d *dataset.Dataset, a *arrangement, o Options, potential 
 	return s, nil
 }
 
-// beginStored is begin for all groups of streamed data. Words that are in the file are put together in the memory of
-// what documents add, and the memory of the sorters is that of the orders afterwards.
+// beginStored is begin for all columns of streamed data. The memory of the sorters is that of the orders afterwards.
 func (s *largeSearch) beginStored(p plan, cuts int) {
 	n, features := len(s.rows), s.data.Features
 	s.sums = block.NewWords(padded(n))[:n]
 	sorters := make([]sorter, p.workers)
-	if !p.words {
-		s.words = block.NewWords(groupsOf(features) * n)
-		s.beginColumns(0, features, s.words, sorters, cuts)
-	} else {
-		for g := range groupsOf(features) {
-			clear(s.sums)
-			s.beginColumns(g*groupColumns, min((g+1)*groupColumns, features), s.sums, sorters, cuts)
-			s.stored.writeWords(g, s.sums, p.workers)
-		}
+	if !p.codes {
+		s.codes = newCodes(features * n)
 	}
+	parallel.For(features, p.workers, func(worker, f int) {
+		sort := &sorters[worker]
+		values, order := sort.room(n)
+		block.ReadTemporary(s.stored.file, whole(values), s.stored.column(f))
+		codes := sort.codes()
+		if !p.codes {
+			codes = s.codesOf(f)
+		}
+		if !s.beginColumn(f, order, values, codes, sort, cuts) {
+			return
+		}
+		block.WriteTemporary(s.stored.file, whole(order), s.stored.column(f))
+		if p.codes {
+			s.stored.writeCodes(f, codes)
+		}
+	})
 	for i := range sorters {
 		if sorters[i].keys != nil {
 			s.keepOrders(block.Halves(sorters[i].keys[:padded(n)]), p.orders)
@@ -237,20 +254,6 @@ func (s *largeSearch) beginStored(p plan, cuts int) {
 	}
 }
 
-// beginColumns is beginColumn for some columns, given the words of their groups.
-func (s *largeSearch) beginColumns(from, to int, words []uint64, sorters []sorter, cuts int) {
-	n, base := len(s.rows), from/groupColumns
-	parallel.For(to-from, len(sorters), func(worker, i int) {
-		f, sort := from+i, &sorters[worker]
-		of := words[(f/groupColumns-base)*n:][:n]
-		values, order := sort.room(n)
-		block.ReadTemporary(s.stored.file, whole(values), s.stored.column(f))
-		if s.beginColumn(f, order, values, of, sort, cuts) {
-			block.WriteTemporary(s.stored.file, whole(order), s.stored.column(f))
-		}
-	})
-}
-
 // keepOrders adds memory of orders, if they are not enough.
 func (s *largeSearch) keepOrders(memory []uint32, most int) {
 	for n := len(s.rows); len(memory) > 0 && len(s.orders.slots) < most; memory = memory[padded(n):] {
@@ -258,21 +261,11 @@ func (s *largeSearch) keepOrders(memory []uint32, most int) {
 	}
 }
 
-// writeWords writes those of a group.
-func (s *stored) writeWords(group int, words []uint64, workers int) {
-	words = words[:padded(len(words))]
-	parts := (len(words) + storedPart - 1) / storedPart
-	parallel.For(parts, workers, func(_, i int) {
-		from := i * storedPart
-		block.WriteTemporary(s.file, words[from:min(from+storedPart, len(words))], s.words(group)+8*int64(from))
-	})
-}
-
-// addStored is groupBins.add of a group whose words are in the file, read in parts by the given memory.
-func (s *largeSearch) addStored(bins *groupBins, group int, part []uint64) {
-	for from := 0; from < len(s.rows); from += len(part) {
-		n := min(len(part), len(s.rows)-from)
-		block.ReadTemporary(s.stored.file, part[:padded(n)], s.stored.words(group)+8*int64(from))
-		bins.add(part[:n], s.sums[from:])
+// writeCodes writes those of a column, which have room for whole pages behind them.
+func (s *stored) writeCodes(f int, codes []uint8) {
+	for part := range storedParts(s.docs) {
+		from := part * storedPart
+		to := min(from+storedPart, (s.docs+block.Page-1)/block.Page*block.Page)
+		block.WriteTemporary(s.file, codes[from:min(to, cap(codes))], s.codes(f/groupColumns, part)+int64(f%groupColumns*storedPart))
 	}
 }

@@ -39,7 +39,7 @@ func wide(t *testing.T, d *dataset.Dataset, times int) *dataset.Dataset {
 	return b.Dataset()
 }
 
-// memoryFor returns limits for all of RankBoost's plans: words in memory and in the file, with several workers and
+// memoryFor returns limits for all of RankBoost's plans: codes in memory and in the file, with several workers and
 // kept orders or as few as can be.
 func memoryFor(t *testing.T, d *dataset.Dataset) map[string]int64 {
 	t.Helper()
@@ -80,8 +80,8 @@ func TestStoredSearch(t *testing.T) {
 							t.Error(err)
 						}
 					}()
-					if inFile := got.large.words == nil; inFile != (name == "least" || name == "more") {
-						t.Fatalf("words in the file: %v, with memory of %d bytes", inFile, memory)
+					if inFile := got.large.codes == nil; inFile != (name == "least" || name == "more") {
+						t.Fatalf("codes in the file: %v, with memory of %d bytes", inFile, memory)
 					}
 					if name == "least" && len(got.large.orders.slots) > 7 {
 						t.Fatalf("%d orders are kept", len(got.large.orders.slots))
@@ -237,16 +237,16 @@ func TestPlanFits(t *testing.T) {
 	a := arrange(manyValues(t, 3000, 60), false)
 	n := int64(len(a.rows))
 	for _, features := range []int{1, 20, 136} {
-		groups, plans := int64((features+7)/8), map[bool]int{}
+		plans := map[bool]int{}
 		for memory := 60 * n; memory < 600*n; memory += 3 * n {
 			p, err := planStored(a, features, Options{Memory: memory, Workers: 4})
 			if err != nil {
 				continue
 			}
-			plans[p.words]++
-			held := 41 * n // with the words of a group that are put together
-			if !p.words {
-				held += 8 * n * groups
+			plans[p.codes]++
+			held := 41 * n
+			if !p.codes {
+				held += n * int64(features)
 			}
 			if sorting, rounds := held+16*n*int64(p.workers), held+4*n*int64(p.orders); max(sorting, rounds) > memory {
 				t.Fatalf("%d features, memory of %d bytes: %+v takes %d and %d", features, memory, p, sorting, rounds)

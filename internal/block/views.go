@@ -100,10 +100,7 @@ func Numbers(words []uint64) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
 }
 
-// Lane returns the memory of words from a byte of the first on, counted from the lowest: byte 8·i is that of word i.
-func Lane(words []uint64, at int) []byte {
-	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		at = 7 - at
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))[at:]
+// Bytes returns the memory of words.
+func Bytes(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }
