@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/listwise/listwise/internal/block"
 )
@@ -90,6 +91,7 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 	if d.streamed {
 		origins = make([]origin, len(ids))
 	}
+	wanted := new(atomic.Bool)
 	row := 0
 	for i, n := range counts {
 		end, f := row+n, d.Features
@@ -99,8 +101,9 @@ func (d *Dataset) cut(ids []string, counts []int, docs DocIDs) {
 			Grades: d.grades[row:end:end],
 		}
 		if d.streamed {
-			origins[i] = origin{matrix: d.matrix, place: i, values: n * f}
-			q.from = &origins[i]
+			from := &origins[i]
+			from.matrix, from.place, from.values, from.noted.wanted = d.matrix, i, n*f, wanted
+			q.from = from
 		} else {
 			q.X = d.x[row*f : end*f : end*f]
 		}

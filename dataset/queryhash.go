@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
+
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // Hash returns a number that identifies the query: its id, its number of documents and
@@ -46,10 +49,36 @@ func (q *Query) hash(columns []int) uint64 {
 	return h
 }
 
+// noted is the hash of a query that was read from a file, or made of one that was: for what is read for another reason
+// need not be read again.
+type noted struct {
+	wanted *atomic.Bool  // of a data set; nil: never
+	hash   atomic.Uint64 // 0: not known
+}
+
+// note notes the hash, if it is wanted, of a query whose features are x.
+func (n *noted) note(q *Query, x []float32) {
+	if n.wanted == nil || !n.wanted.Load() || n.hash.Load() != 0 {
+		return
+	}
+	of := Query{ID: q.ID, Grades: q.Grades, X: x}
+	n.hash.Store(of.Hash())
+}
+
+// NoteHashes asks for the hashes of queries, which [Dataset.QuerySet] and [QuerySet.Common] take, to be noted when features
+// of streamed data are read, so that they take no pass of their own afterwards. Of other data it does nothing.
+func (d *Dataset) NoteHashes() {
+	for i := range d.Queries {
+		if from := d.Queries[i].from; from != nil && from.noted.wanted != nil && !from.noted.wanted.Load() {
+			from.noted.wanted.Store(true)
+		}
+	}
+}
+
 // hashes returns the queries' hashes of the given columns, of all if nil.
 func (d *Dataset) hashes(columns []int) []uint64 {
 	all := make([]uint64, len(d.Queries))
-	if d.streamed && columns == nil { // which takes a pass over the file
+	if d.streamed && columns == nil { // which may take a pass over the file
 		fingerprints.Lock()
 		known, of := d.fingerprint.hashes, d.fingerprint.shape
 		fingerprints.Unlock()
@@ -62,8 +91,34 @@ func (d *Dataset) hashes(columns []int) []uint64 {
 			d.fingerprint.hashes, d.fingerprint.shape = slices.Clone(all), d.shape()
 		}()
 	}
-	d.eachQuery(func(i int, q *Query) { all[i] = q.hash(columns) })
+	queries := make([]int, len(d.Queries))
+	for i := range queries {
+		queries[i] = i
+	}
+	d.hashSome(all, queries, columns)
 	return all
+}
+
+// hashSome sets the hashes of some queries, of the given columns, of all if nil; those that are noted are not read.
+func (d *Dataset) hashSome(hashes []uint64, some, columns []int) {
+	var queries []int
+	for _, i := range some {
+		if from := d.Queries[i].from; from != nil && columns == nil {
+			hashes[i] = from.noted.hash.Load()
+		}
+		if hashes[i] == 0 {
+			queries = append(queries, i)
+		}
+	}
+	const parts = 64
+	n := min(parts, len(queries))
+	parallel.For(n, 0, func(_, part int) {
+		of := queries[part*len(queries)/n : (part+1)*len(queries)/n]
+		rows := d.ReaderOf(of)
+		for k, i := range of {
+			hashes[i] = rows.Query(k).hash(columns)
+		}
+	})
 }
 
 // CommonQueries returns how many queries of d are in another data set too, whose features
@@ -73,17 +128,50 @@ func (d *Dataset) CommonQueries(other *Dataset) int {
 	if err != nil {
 		columns = nil
 	}
-	hashes := make(map[uint64]bool, len(other.Queries))
-	for _, h := range other.hashes(nil) {
-		hashes[h] = true
+	mine, others := alike(d, other)
+	hashes, of := make([]uint64, len(other.Queries)), make([]uint64, len(d.Queries))
+	other.hashSome(hashes, others, nil)
+	d.hashSome(of, mine, columns)
+	known := make(map[uint64]bool, len(others))
+	for _, i := range others {
+		known[hashes[i]] = true
 	}
 	n := 0
-	for _, h := range d.hashes(columns) {
-		if hashes[h] {
+	for _, i := range mine {
+		if known[of[i]] {
 			n++
 		}
 	}
 	return n
+}
+
+// alike returns the queries of either data set that have the id and number of documents of one of the other: no
+// others have the hash of one, so that the features of most need not be read.
+func alike(a, b *Dataset) (ofA, ofB []int) {
+	if len(a.Queries) > len(b.Queries) {
+		ofB, ofA = alike(b, a)
+		return ofA, ofB
+	}
+	type query struct {
+		id   string
+		docs int
+	}
+	key := func(q *Query) query { return query{q.ID, q.Len()} }
+	in, both := make(map[query]bool, len(a.Queries)), make(map[query]bool)
+	for i := range a.Queries {
+		in[key(&a.Queries[i])] = true
+	}
+	for i := range b.Queries {
+		if k := key(&b.Queries[i]); in[k] {
+			both[k], ofB = true, append(ofB, i)
+		}
+	}
+	for i := range a.Queries {
+		if both[key(&a.Queries[i])] {
+			ofA = append(ofA, i)
+		}
+	}
+	return ofA, ofB
 }
 
 // QuerySet is the set of queries that a model was trained on, by their hashes: all of them

@@ -3,6 +3,7 @@ package dataset
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/listwise/listwise/internal/parallel"
 )
@@ -57,6 +58,8 @@ type origin struct {
 	base *Query
 	lens *Lens // through which base is seen, nil for none
 	docs []int // those of base that are kept, ascending, nil for all; only without a lens
+
+	noted noted
 }
 
 // Streamed reports whether the features are not in memory, so that X is nil.
@@ -71,9 +74,11 @@ func (d *Dataset) Through(l Lens) *Dataset {
 		grades: d.grades, weights: d.weights, inputRow: d.inputRow, missing: d.missing, filled: d.filled, streamed: true, sources: []*Dataset{d},
 	}
 	origins := make([]origin, len(c.Queries))
+	wanted := new(atomic.Bool)
 	for i := range c.Queries {
-		origins[i] = origin{base: &d.Queries[i], lens: &l}
-		c.Queries[i].X, c.Queries[i].from = nil, &origins[i]
+		from := &origins[i]
+		from.base, from.lens, from.noted.wanted = &d.Queries[i], &l, wanted
+		c.Queries[i].X, c.Queries[i].from = nil, from
 	}
 	return c
 }
@@ -236,7 +241,9 @@ func (r *RowReader) read(q *Query, level int) []float32 {
 		return q.X
 	}
 	if from.matrix != nil {
-		return r.borrow(from)
+		x := r.borrow(from)
+		from.noted.note(q, x)
+		return x
 	}
 	if level == len(r.buffers) {
 		r.buffers = append(r.buffers, nil)
@@ -255,6 +262,7 @@ func (r *RowReader) read(q *Query, level int) []float32 {
 		return x
 	}
 	r.buffers[level] = b
+	from.noted.note(q, b)
 	return b
 }
 
@@ -311,22 +319,6 @@ func viewLens(v Views, features int) Lens {
 		defer memories.Put(m)
 		return v.Append(dst, x, features, m)
 	}}
-}
-
-// eachQuery calls visit with every query and its features, in the order of the rows unless they are
-// read from a file: then several goroutines do, some queries each, in no order.
-func (d *Dataset) eachQuery(visit func(i int, q *Query)) {
-	if !d.streamed {
-		for i := range d.Queries {
-			visit(i, &d.Queries[i])
-		}
-		return
-	}
-	d.eachPart(func(_, from, to int, rows *RowReader) {
-		for i := from; i < to; i++ {
-			visit(i, rows.Query(i))
-		}
-	})
 }
 
 // eachPart calls visit for parts of consecutive queries in parallel, with the number of the worker
