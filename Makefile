@@ -32,7 +32,8 @@ race: ## the packages with goroutines
 
 noasm: ## the portable code in place of the assembly, and what computes with it; the assembly without AVX-512
 	$(GO) test $(TESTFLAGS) -tags noavx512 ./internal/kernel ./loss/logrank ./scorer
-	$(GO) test $(TESTFLAGS) -tags noasm ./boost ./internal/kernel ./internal/logspace ./internal/parallel ./loss/... ./objective ./optimize ./scorer ./tree ./train ./method ./model
+	$(GO) test $(TESTFLAGS) -tags noasm ./boost ./internal/kernel ./internal/logspace ./internal/parallel ./loss/... ./objective ./optimize ./scorer ./tree ./model
+	$(GO) test $(TESTFLAGS) -tags noasm -short ./train ./method
 	$(GO) test $(TESTFLAGS) -tags noasm -run '$(RACE_OF_SCRIPTS)' ./internal/cli
 
 properties: ## the tests of properties, with new draws, ten times as many

@@ -146,7 +146,11 @@ func short(m *Method) []string {
 func TestHostileData(t *testing.T) {
 	for _, h := range hostileKinds() {
 		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
 			for seed := range uint64(2) {
+				if seed == 0 && testing.Short() {
+					continue // one set of each kind, with validation data
+				}
 				d := h.data(t, seed)
 				for _, m := range List() {
 					for _, kind := range m.Scorers() {
@@ -184,35 +188,46 @@ func checkTrained(t *testing.T, what string, trained *model.Model, err error) {
 // on hundreds of sets whose planes depend on each other or vanish: the bound of
 // either is below what the other reaches, and below the objective at random weights.
 func TestStructuralSVMOnHostileData(t *testing.T) {
-	m := lookup(t, "svmmap")
 	for _, h := range hostileKinds() {
-		sets, iterations := uint64(20), "100"
-		if h.hard {
-			sets, iterations = 2, "2"
-		}
-		for seed := range sets {
-			d := h.data(t, seed)
-			var reached, bound []float64
-			for _, slack := range []string{"one", "n"} {
-				for _, training := range []string{"map", "ndcg@3"} {
-					p := newProblem(t, m, "slack", slack, "iterations", iterations)
-					p.Data = d
-					if training != "map" {
-						p.Measure = measure.MustParse(training, measure.LETOR3)
-					}
-					trained, err := m.Train(context.Background(), p)
-					checkTrained(t, fmt.Sprintf("%s, seed %d, slack=%s", h.name, seed, slack), trained, err)
-					if err == nil && training == "map" {
-						reached = append(reached, trained.Training.Objective)
-						bound = append(bound, trained.Training.Objective-*trained.Training.Gap)
-					}
+		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
+			sets, iterations := uint64(20), "100"
+			switch {
+			case h.hard:
+				sets, iterations = 2, "2"
+			case testing.Short():
+				sets = 4
+			}
+			for seed := range sets {
+				reached, bound := structuralSVMs(t, h.data(t, seed), iterations, seed)
+				if len(reached) == 2 && slices.Max(bound) > slices.Min(reached)*(1+1e-9)+1e-9 {
+					t.Errorf("seed %d: objectives %v, certified to be at least %v", seed, reached, bound)
 				}
 			}
-			if len(reached) == 2 && slices.Max(bound) > slices.Min(reached)*(1+1e-9)+1e-9 {
-				t.Errorf("%s, seed %d: objectives %v, certified to be at least %v", h.name, seed, reached, bound)
+		})
+	}
+}
+
+// structuralSVMs returns the objectives that both formulations reach, and what these are certified to be at least.
+func structuralSVMs(t *testing.T, d *dataset.Dataset, iterations string, seed uint64) (reached, bound []float64) {
+	t.Helper()
+	m := lookup(t, "svmmap")
+	for _, slack := range []string{"one", "n"} {
+		for _, training := range []string{"map", "ndcg@3"} {
+			p := newProblem(t, m, "slack", slack, "iterations", iterations)
+			p.Data = d
+			if training != "map" {
+				p.Measure = measure.MustParse(training, measure.LETOR3)
+			}
+			trained, err := m.Train(context.Background(), p)
+			checkTrained(t, fmt.Sprintf("seed %d, slack=%s", seed, slack), trained, err)
+			if err == nil && training == "map" {
+				reached = append(reached, trained.Training.Objective)
+				bound = append(bound, trained.Training.Objective-*trained.Training.Gap)
 			}
 		}
 	}
+	return reached, bound
 }
 
 func isBad(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

@@ -146,6 +146,8 @@ func TestColumnsStream(t *testing.T) {
 			switch {
 			case c.method == "coordascent":
 				c.set["sweeps"], c.set["restarts"] = "2", "1"
+			case c.set["rounds"] == "" && testing.Short():
+				c.set["rounds"] = "10"
 			case c.set["rounds"] == "":
 				c.set["rounds"] = "40"
 			}
