@@ -24,7 +24,7 @@ type layer struct {
 // layers says what each package may import of this module: those of the earlier
 // lines that it names. A package that is not listed is not allowed.
 var layers = []layer{
-	{pkg: "internal/atomicfile"},
+	{pkg: "internal/atomicfile", heavy: []string{"golang.org/x/sys"}},
 	{pkg: "internal/browsertest", heavy: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"}},
 	{pkg: "internal/childtest"},
 	{pkg: "internal/elementary"},
