@@ -3,6 +3,7 @@ package datafile_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -25,6 +26,7 @@ func TestShardsAreTheData(t *testing.T) {
 		var b dataset.Builder
 		n := rapid.IntRange(1, 12).Draw(t, "queries")
 		weights := make([]float64, n)
+		var documents []float64 // of whole shards they may all be 1
 		for q := range n {
 			grades := rapid.SliceOfN(rapid.SampledFrom([]float64{0, 1, 2, 0.25}), 1, 5).Draw(t, "grades")
 			x := rapid.SliceOfN(rapid.Float32Range(-9, 9), 3*len(grades), 3*len(grades)).Draw(t, "x")
@@ -36,13 +38,19 @@ func TestShardsAreTheData(t *testing.T) {
 				t.Fatal(err)
 			}
 			weights[q] = rapid.SampledFrom([]float64{0.5, 1, 2}).Draw(t, "weight")
+			of := rapid.SampledFrom([]float64{1, 1, 1, 3}).Draw(t, "weight of documents")
+			documents = append(documents, slices.Repeat([]float64{of}, len(grades))...)
 		}
 		want := b.Dataset()
 		ending := rapid.SampledFrom([]string{".lwd", ".txt", ".csv.gz", ".jsonl", ".parquet"}).Draw(t, "ending")
-		if ending == ".lwd" || ending == ".parquet" {
-			if err := want.Weigh(weights, nil); err != nil {
-				t.Fatal(err)
-			}
+		if ending == ".txt" { // which has no place for weights
+			weights, documents = nil, nil
+		}
+		if ending == ".csv.gz" || ending == ".jsonl" || rapid.Bool().Draw(t, "documents alone") {
+			weights = nil
+		}
+		if err := want.Weigh(weights, documents); err != nil {
+			t.Fatal(err)
 		}
 		whole := filepath.Join(dir, fmt.Sprintf("%d.lwd", run))
 		if err := datafile.Write(whole, want, letor.Options{}); err != nil {

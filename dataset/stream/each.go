@@ -63,6 +63,7 @@ type visitor struct {
 	row, text []int // the next places of the queries' documents and of their identifiers
 	end       []int // of the identifiers of the queries' documents
 	ends      []uint32
+	ones      []float64 // weights of documents whose source has none
 	room      []float32 // for a document's features
 	input     int       // the next document's place in the input
 	run, used int       // the run that the next document belongs to, and its documents before
@@ -173,8 +174,14 @@ func (v *visitor) fill(b *Batch) (left bool) {
 func (v *visitor) cut(b *Batch, run, toRun, from, to int) *Part {
 	f := v.plan.Features
 	part := &Part{Batch: Batch{Runs: b.Runs[run:toRun], Grades: b.Grades[from:to], X: b.X[from*f : to*f]}}
-	if len(b.Weights) > 0 {
+	switch {
+	case len(b.Weights) > 0:
 		part.Weights = b.Weights[from:to]
+	case v.plan.DocWeights: // another source has some; of this one all are 1
+		for len(v.ones) < to-from {
+			v.ones = append(v.ones, 1)
+		}
+		part.Weights = v.ones[:to-from]
 	}
 	if len(b.InputRow) > 0 {
 		part.InputRow = b.InputRow[from:to]
