@@ -88,19 +88,15 @@ func (s *largeSearch) makeBins() {
 func (s *largeSearch) boundStored(u *units) {
 	groups := groupsOf(len(s.columns))
 	workers := 2 * parallel.Workers(s.workers, groups) // some compute while others wait for the disk
-	if s.bins == nil {
-		s.bins = make([][]fourBins, workers)
-	}
-	parts := make([][]uint8, workers)
+	parts, bins := make([][]uint8, workers), make([][]fourBins, workers)
 	parallel.For(groups, workers, func(worker, g int) {
 		if parts[worker] == nil {
-			parts[worker] = newCodes(groupColumns * storedPart)
-			s.bins[worker] = make([]fourBins, groupColumns/4)
+			parts[worker], bins[worker] = newCodes(groupColumns*storedPart), make([]fourBins, groupColumns/4)
 		}
-		clear(s.bins[worker])
-		s.addStored(s.bins[worker], g, parts[worker])
+		clear(bins[worker])
+		s.addStored(bins[worker], g, parts[worker])
 		for f := g * groupColumns; f < min((g+1)*groupColumns, len(s.columns)); f++ {
-			s.columns[f].bound(&s.bins[worker][f%groupColumns/4][f%4], u, s.up)
+			s.columns[f].bound(&bins[worker][f%groupColumns/4][f%4], u, s.up)
 		}
 	})
 }

@@ -69,7 +69,7 @@ func (n *noted) note(q *Query, x []float32) {
 // of streamed data are read, so that they take no pass of their own afterwards. Of other data it does nothing.
 func (d *Dataset) NoteHashes() {
 	for i := range d.Queries {
-		if from := d.Queries[i].from; from != nil && from.noted.wanted != nil && !from.noted.wanted.Load() {
+		if from := d.Queries[i].from; from != nil && from.noted.wanted != nil {
 			from.noted.wanted.Store(true)
 		}
 	}

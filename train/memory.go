@@ -72,7 +72,7 @@ func (p *Problem) planMemory() error {
 	// As many workers as there is memory to read queries: the model is the same.
 	workers, buffer := parallel.Workers(p.Workers, len(p.Data.Queries)), 4*float64(longest)*float64(2*p.Data.Features+3*p.Inputs())
 	if buffer > limit {
-		return tooLarge("found a query of %d documents × %d features, which take %s of memory while they are read, expected at most %s; raise the limit or use a sample",
+		return tooLarge("found a query of %d documents × %d features, which take %s of memory while they are read, expected at most %s; raise the limit, or leave such queries out",
 			longest, p.Inputs(), gigabytes(buffer), gigabytes(limit))
 	}
 	if most := int(min(limit/buffer, math.MaxInt32)); most < workers {
@@ -191,7 +191,7 @@ func featuresBytes(d *dataset.Dataset, features int) float64 {
 	return float64(4 * float64(d.Docs()) * float64(features))
 }
 
-// gigabytes formats a number of bytes, of which nothing is left below 0.
+// gigabytes formats a number of bytes. A negative one, such as what is left of a limit that is passed, is 0.
 func gigabytes(n float64) string { return fmt.Sprintf("%.3g GB", max(0, n)/1e9) }
 
 // lens returns what is done to the features of d before views are taken.

@@ -54,7 +54,7 @@ type Batch struct {
 
 	Absent int // number of zeros in X for features that the input left out, 0 if that is not known
 
-	Weights []float64 // of the documents; nil unless the source has DocWeights
+	Weights []float64 // of the documents; nil unless the source has DocWeights, and in a Part unless its Plan has
 
 	// The identifiers of the documents, one behind the other, and where each ends; both
 	// nil where none has one.

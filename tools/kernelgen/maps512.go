@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -44,72 +43,6 @@ func heldBits512(name string, w uint64) VecVirtual {
 	v := ZMM()
 	VPBROADCASTQ(bits4(name, w), v)
 	return v
-}
-
-// constants512 returns a register with eight copies of a constant: held512, which loads it where it is needed, or one
-// whose constants stay in registers.
-type constants512 func(name string, x float64) VecVirtual
-
-// steps512 are what a computation writes, a step after the other, for a writer that puts others between them.
-type steps512 struct {
-	constant constants512
-	write    func(step func())
-}
-
-// atOnce writes each step as it comes.
-var atOnce = steps512{held512, func(step func()) { step() }}
-
-// evenOdd is evenOdd; each coefficient is asked for once for all vectors.
-func (s steps512) evenOdd(name string, c []float64, z, z2 []VecVirtual) []VecVirtual {
-	at := func(j int) VecVirtual { return s.constant(fmt.Sprintf("%s%d", name, j), c[j]) }
-	n := len(c)
-	even, odd := registers512(len(z)), registers512(len(z))
-	s.write(func() {
-		last, first := at(n-2), at(n-1)
-		each(z, func(i int) { VMOVAPD(last, even[i]); VMOVAPD(first, odd[i]) })
-	})
-	for j := n - 4; j >= 0; j -= 2 {
-		s.write(func() { a := at(j); each(z, func(i int) { VFMADD213PD(a, z2[i], even[i]) }) })
-		s.write(func() { b := at(j + 1); each(z, func(i int) { VFMADD213PD(b, z2[i], odd[i]) }) })
-	}
-	s.write(func() { each(z, func(i int) { VFMADD213PD(even[i], z[i], odd[i]) }) })
-	return odd
-}
-
-// exponential512 is exponential; it spends x.
-func exponential512(x []VecVirtual) []VecVirtual { return atOnce.power(atOnce.reduce(x)) }
-
-// reduced512 are x = k·log 2 + r and r².
-type reduced512 struct{ r, k, r2 []VecVirtual }
-
-// reduce is the first part of exponential; it spends x.
-func (s steps512) reduce(x []VecVirtual) reduced512 {
-	e := reduced512{x, registers512(len(x)), registers512(len(x))}
-	t := registers512(len(x))
-	step := func(name string, value float64, emit func(c VecVirtual, i int)) {
-		s.write(func() { c := s.constant(name, value); each(x, func(i int) { emit(c, i) }) })
-	}
-	step("expHigh", expHigh, func(c VecVirtual, i int) { VMINPD(x[i], c, x[i]) })
-	step("expLow", expLow, func(c VecVirtual, i int) { VMAXPD(x[i], c, x[i]) })
-	s.write(func() {
-		log2e, magic := s.constant("log2e", math.Log2E), s.constant("expMagic", expMagic)
-		each(x, func(i int) { VMOVAPD(magic, t[i]) })
-		each(x, func(i int) { VFMADD231PD(log2e, x[i], t[i]) })
-	})
-	step("expMagic", expMagic, func(c VecVirtual, i int) { VSUBPD(c, t[i], e.k[i]) })
-	step("ln2Hi", ln2Hi, func(c VecVirtual, i int) { VFNMADD231PD(c, e.k[i], x[i]) })
-	step("ln2Lo", ln2Lo, func(c VecVirtual, i int) { VFNMADD231PD(c, e.k[i], x[i]) })
-	s.write(func() { each(x, func(i int) { VMULPD(x[i], x[i], e.r2[i]) }) })
-	return e
-}
-
-// power is the second part.
-func (s steps512) power(e reduced512) []VecVirtual {
-	p := s.evenOdd("exp", expPolynomial, e.r, e.r2)
-	s.write(func() { each(p, func(i int) { VFMADD213PD(e.r[i], e.r2[i], p[i]) }) })
-	s.write(func() { one := s.constant("one", 1); each(p, func(i int) { VADDPD(one, p[i], p[i]) }) })
-	s.write(func() { each(p, func(i int) { VSCALEFPD(e.k[i], p[i], p[i]) }) })
-	return p
 }
 
 // negativeMagnitude512 sets x to −|x|.

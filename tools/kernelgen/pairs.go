@@ -56,19 +56,14 @@ func newDifferences() differences {
 	return d
 }
 
-// twos returns the four from the given number after the next, two in each register.
-func (d differences) twos(after int) [2]VecVirtual {
+// four returns the four from the given number after the next in one register.
+func (d differences) four(after int) VecVirtual {
 	p := fourNumbers(d.s, d.plus.Idx(d.at, 2).Offset(2*after))
 	m := fourNumbers(d.s, d.minus.Idx(d.at, 2).Offset(2*after))
 	for k := range p {
 		VSUBPD(m[k], p[k], p[k])
 	}
-	return p
-}
-
-// four returns them in one register.
-func (d differences) four(after int) VecVirtual {
-	p, v := d.twos(after), YMM()
+	v := YMM()
 	VINSERTF128(U8(1), p[1], p[0].AsY(), v)
 	return v
 }

@@ -13,8 +13,8 @@ import (
 
 // expWalks512 goes down eight columns at a time. Loads of scores and their indices, which bound prefixDiff, go on while
 // the arithmetic of exponentials does, which bounds expPlus: a turn of the loop ends the exponentials of a row, begins
-// those of the next and makes the running sums of the one after it, all of which are written in turn. None of the three
-// waits for another, so that the processor, which holds the instructions of three turns, need not look further ahead.
+// those of the next and makes the running sums of the one after it. None of the three waits for another, and their
+// instructions alternate, so that the processor need not look far ahead to find one that can begin.
 func expWalks512() {
 	TEXT("expWalksAVX512", attrLeaf, "func(e []float64, a float64, s []float64, plus, minus []uint16, b float64, y []float64, kept []uint8, width int)")
 	Doc("expWalksAVX512 sets e to what Pairs.ExpWalks does, of two rows at least; the indices are in range, and there is room for",
@@ -177,8 +177,9 @@ func (w walks512) differencesTo(sum VecVirtual, at Register) (steps []func()) {
 	return steps
 }
 
-// reads writes an instruction that reads no more of registers than is given, whatever it takes: to avo what it takes
-// would be used from before the lower part was written on.
+// reads writes an instruction whose only inputs are the given registers. The instruction inserts into the lower half of
+// a wide register, which was written under the name of its half: avo, which allocates registers, would take the wide
+// name for one that is read before it is written, and keep it for all of the loop.
 func reads(registers []VecVirtual, i *ir.Instruction) {
 	i.Inputs = nil
 	for _, r := range registers {
