@@ -170,7 +170,7 @@ func recognise(in *input.Input, opts dataset.Options) (*format, error) {
 
 // beginningOf returns the beginning of compressed text, less of it if it is damaged.
 func beginningOf(in *input.Input, kind compress.Encoding) []byte {
-	z, err := compress.Reader(io.NewSectionReader(in.R, 0, in.Size), kind)
+	z, err := compress.Reader(io.NewSectionReader(in.R, 0, in.Size), kind, in.Mem.Limit())
 	if err != nil {
 		return nil
 	}

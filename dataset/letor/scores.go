@@ -26,7 +26,7 @@ import (
 func ReadScores(r io.Reader, kind compress.Encoding, name string, want int, opts dataset.Options) ([]float64, error) {
 	s := scoreReader{want: want, mem: input.NewMemory(name, opts)}
 	src := ingest.Stream(
-		func() (io.ReadCloser, error) { return compress.Reader(r, kind) },
+		func() (io.ReadCloser, error) { return compress.Reader(r, kind, s.mem.Limit()) },
 		ingest.Cutting{Context: input.Context(opts), Mem: s.mem, Chunk: scoresChunk, Line: longestScore, Crew: 1},
 	)
 	var stop atomic.Int64

@@ -97,7 +97,7 @@ func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := compress.Reader(io.NewSectionReader(in.R, 0, in.Size), compress.Detect(head, in.Name))
+	z, err := compress.Reader(io.NewSectionReader(in.R, 0, in.Size), compress.Detect(head, in.Name), in.Mem.Limit())
 	if err != nil {
 		return nil, err
 	}

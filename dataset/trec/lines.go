@@ -30,7 +30,7 @@ func each(in *input.Input, opts dataset.Options, visit func(line int, fields [][
 		return err
 	}
 	raw := &counted{r: io.NewSectionReader(in.R, 0, in.Size), total: in.Size, observe: opts.Observe}
-	text, err := compress.Reader(raw, compress.Detect(head, in.Name))
+	text, err := compress.Reader(raw, compress.Detect(head, in.Name), in.Mem.Limit())
 	if err != nil {
 		return located(err, in.Name, 1)
 	}

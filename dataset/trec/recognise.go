@@ -3,6 +3,7 @@ package trec
 import (
 	"bytes"
 	"io"
+	"math"
 
 	"github.com/listwise/listwise/internal/compress"
 )
@@ -49,7 +50,7 @@ func isLETOR(fields [][]byte) bool { return bytes.HasPrefix(fields[1], []byte("q
 // comment of LETOR text.
 func firstFields(head []byte) [][]byte {
 	if kind := compress.Detect(head, ""); kind != compress.Plain {
-		text, err := compress.Reader(bytes.NewReader(head), kind)
+		text, err := compress.Reader(bytes.NewReader(head), kind, math.MaxInt64)
 		if err != nil {
 			return nil
 		}

@@ -54,29 +54,42 @@ func Detect(head []byte, name string) Encoding {
 // decompressor reads the text of a compressed file and puts its errors in terms
 // of the file.
 type decompressor struct {
-	text  io.Reader
-	file  *countingReader
-	close func()
-	err   error
+	text   io.Reader
+	file   *countingReader
+	window uint64 // the largest of zstandard that is read
+	memory int64  // as Reader has it
+	close  func()
+	err    error
 }
 
-// Reader returns the text of a file of the encoding. Errors about damaged data are of
-// type [*dataset.SyntaxError], without the file's name.
-func Reader(r io.Reader, e Encoding) (io.ReadCloser, error) {
+// Windows of zstandard that are read whatever the memory is, which RFC 8878 expects of every decoder, and the largest that
+// is read in much memory, which is the largest that the zstd command makes and reads unless told otherwise.
+const (
+	leastWindow = 8 << 20
+	mostWindow  = 128 << 20
+)
+
+// windowIn returns the largest window that is read in so many bytes of memory. Reading holds one and a half; they are a
+// quarter of the memory at most, since what else is read is not counted with them.
+func windowIn(memory int64) uint64 {
+	return uint64(max(leastWindow, min(mostWindow, memory/6)))
+}
+
+// Reader returns the text of a file of the encoding, of which a window may take a part of so many bytes of
+// memory. Errors about damaged data and too large a window are of type [*dataset.SyntaxError], without the file's name.
+func Reader(r io.Reader, e Encoding, memory int64) (io.ReadCloser, error) {
 	if e == Plain {
 		return io.NopCloser(r), nil
 	}
 	file := &countingReader{r: r}
-	d := &decompressor{file: file}
+	d := &decompressor{file: file, memory: memory, window: windowIn(memory)}
 	var err error
 	if e == Gzip {
 		d.text, err = gzip.NewReader(bufio.NewReaderSize(file, 1<<16))
 		d.close = func() {}
 	} else {
-		// 128 MiB is the largest window the zstd command makes unless told
-		// otherwise; reading one block after the other keeps memory down.
-		var z *zstd.Decoder
-		z, err = zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
+		var z *zstd.Decoder // reading one block after the other keeps memory down
+		z, err = zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(d.window))
 		d.text, d.close = z, func() { z.Close() }
 	}
 	if err != nil {
@@ -112,6 +125,9 @@ func (d *decompressor) explain(err error) error {
 	if d.file.err != nil && !errors.Is(d.file.err, io.EOF) {
 		return d.file.err
 	}
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		return d.tooWide()
+	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
@@ -120,6 +136,17 @@ func (d *decompressor) explain(err error) error {
 		e.Found = fmt.Sprintf("the file's end after %d bytes in the midst of compressed data", d.file.n)
 	} else {
 		e.Found = fmt.Sprintf("damaged compressed data (%v) within the first %d bytes", err, d.file.n)
+	}
+	return e
+}
+
+// tooWide is the error about a window of zstandard.
+func (d *decompressor) tooWide() error {
+	size := func(n float64) string { return fmt.Sprintf("%.3g MiB", n/(1<<20)) }
+	e := &dataset.SyntaxError{Found: "zstandard data with a window of more than " + size(float64(d.window)), Expected: "at most that (only zstd --long=28 and more make larger ones)"}
+	if d.window < mostWindow {
+		e.Expected = fmt.Sprintf("at most that in %s of memory (zstd makes a smaller one by --zstd=wlog=…), or raise the limit", size(float64(d.memory)))
+		e.Err = dataset.ErrTooLarge
 	}
 	return e
 }

@@ -92,7 +92,7 @@ func TextOf(in *input.Input, opts dataset.Options, quotes bool) (Source, error) 
 	}
 	c.Quotes = quotes
 	reopen := func() (io.ReadCloser, error) {
-		return compress.Reader(io.NewSectionReader(r, 0, in.Size), kind)
+		return compress.Reader(io.NewSectionReader(r, 0, in.Size), kind, in.Mem.Limit())
 	}
 	return Stream(reopen, c), nil
 }
