@@ -49,6 +49,13 @@ func NewLeastSquares(features, workers int) *LeastSquares {
 	}
 }
 
+// LeastSquaresBytes returns the bytes that the problem of so many features takes until it is solved, which holds the sums a
+// second time.
+func LeastSquaresBytes(features int) float64 {
+	n := float64(features)
+	return 8*float64(2*n*n) + 8*float64((heldRows+5)*n)
+}
+
 // Add adds a row of as many features as there are, with a weight v ≥ 0, to the group. It panics if there are fewer.
 func (e *LeastSquares) Add(x []float32, y, weight float64) {
 	if e.total == 0 {
