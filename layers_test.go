@@ -24,7 +24,8 @@ type layer struct {
 // layers says what each package may import of this module: those of the earlier
 // lines that it names. A package that is not listed is not allowed.
 var layers = []layer{
-	{pkg: "internal/atomicfile", heavy: []string{"golang.org/x/sys"}},
+	{pkg: "internal/block"},
+	{pkg: "internal/atomicfile", allow: []string{"internal/block"}, heavy: []string{"golang.org/x/sys"}},
 	{pkg: "internal/browsertest", heavy: []string{"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"}},
 	{pkg: "internal/childtest"},
 	{pkg: "internal/elementary"},
@@ -41,7 +42,6 @@ var layers = []layer{
 	{pkg: "internal/poissonbinomial"},
 	{pkg: "internal/parallel", allow: []string{"internal/kernel"}},
 	{pkg: "stats", allow: []string{"internal/elementary", "internal/parallel", "internal/random"}},
-	{pkg: "internal/block"},
 	{pkg: "dataset", allow: []string{"internal/random", "internal/suggest", "internal/parallel", "internal/block"}},
 	{pkg: "dataset/transform", allow: []string{"internal/elementary", "internal/suggest", "internal/parallel", "dataset"}},
 	{pkg: "internal/compress", allow: []string{"dataset"}, heavy: []string{"github.com/klauspost/compress"}},

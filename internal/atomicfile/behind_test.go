@@ -11,8 +11,8 @@ import (
 
 // Claim: a file of which parts are put on the disk and forgotten by the cache while it is written has what was written.
 func TestWrittenBehind(t *testing.T) {
-	defer func(p, n int64) { piece, near = p, n }(piece, near)
-	piece, near = 1<<17, 3<<17
+	defer func(p int64, n func() int64) { piece, near = p, n }(piece, near)
+	piece, near = 1<<17, func() int64 { return 3 << 17 }
 	rng := rand.New(rand.NewPCG(1, 2))
 	var want bytes.Buffer
 	path := filepath.Join(t.TempDir(), "f")
