@@ -48,7 +48,7 @@ type Job struct {
 }
 
 // version is part of the key: what another version of this package left is done anew.
-const version = 1
+const version = 2
 
 // task is what is particular to a command.
 type task struct {
@@ -107,6 +107,8 @@ func (j *Job) check() error {
 		return fmt.Errorf("found the command %q, expected one of %s", j.Command, strings.Join(Commands(), ", "))
 	case j.Data == "" || j.Out == "":
 		return fmt.Errorf("%s: expected --data and --out", j.Command)
+	case oneFolder(j.Data, j.Out):
+		return fmt.Errorf("--data and --out are one folder, %s: expected another for the results", j.Out)
 	case t.model && j.Model == "":
 		return fmt.Errorf("%s: expected --model", j.Command)
 	case !t.model && j.Model != "":
@@ -125,7 +127,7 @@ func (j *Job) check() error {
 }
 
 // Run builds the pipeline of a job and has run execute it. It first takes the manifest of earlier
-// results away; the pipeline writes the new one in the end, so that there is none of a job
+// results away, and parts of theirs that this job has not; the pipeline writes the new one in the end, so that there is none of a job
 // that failed. Parts that stand, of the same inputs, are not done again.
 func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipeline) error) (err error) {
 	if j.Command == "train" && j.Start == "" {
@@ -149,6 +151,9 @@ func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipel
 		}
 	}
 	if err := discard(ctx, under(j.Out, t.manifest)); err != nil {
+		return err
+	}
+	if err := j.discardOthers(ctx); err != nil {
 		return err
 	}
 	text, err := json.Marshal(j)
@@ -191,12 +196,12 @@ func (j *Job) plan(ctx context.Context, w *workspace) error {
 		for i, s := range m.Shards {
 			j.Inputs = append(j.Inputs, fmt.Sprintf("%s from query %d", s.SHA256, m.First(i)))
 		}
-		inputs = append(inputs, m.Grades)
+		inputs = append(inputs, m.Grades, m.Features, m.Names)
 		if t.drive != nil {
 			if err := j.checkTraining(m); err != nil {
 				return fmt.Errorf("%s: %w", j.Command, err)
 			}
-			inputs = append(inputs, j.Start, m.Queries, m.Features, m.Names)
+			inputs = append(inputs, j.Start, m.Queries)
 		}
 	}
 	if t.model {

@@ -149,6 +149,61 @@ func TestNamesOfShards(t *testing.T) {
 	sameBytes(t, "shard by shard", append(score("--shard", "0"), score("--shard", "1")...), score())
 }
 
+// TestWidthOfShards: convert gives every shard the features that all have, also where those of its own are fewer, so that
+// what it writes is the data set.
+func TestWidthOfShards(t *testing.T) {
+	dir := t.TempDir()
+	data, out := filepath.Join(dir, "d"), filepath.Join(dir, "o")
+	texts := map[string]string{"a.txt": "0 qid:1 1:1 2:2\n1 qid:1 1:3\n", "b.txt": "1 qid:2 1:1 3:5\n0 qid:2 2:7\n"}
+	for name, text := range texts {
+		if err := errors.Join(os.MkdirAll(data, 0o777), os.WriteFile(filepath.Join(data, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listwise(t, "data", "shard", "--out", data, "--parts", filepath.Join(data, "a.txt"), filepath.Join(data, "b.txt"))
+	listwise(t, "data", "convert", data, "--out", filepath.Join(dir, "want.csv"))
+	for _, ending := range []string{".parquet", ".lwd", ".csv", ".txt"} {
+		if err := run(t, job.Job{Command: "convert", Data: data, As: ending, Out: out}); err != nil {
+			t.Fatal(err)
+		}
+		listwise(t, "data", "convert", out, "--out", filepath.Join(dir, "got.csv"))
+		sameBytes(t, ending, read(t, filepath.Join(dir, "got.csv")), read(t, filepath.Join(dir, "want.csv")))
+		if parts, err := filepath.Glob(filepath.Join(out, "part-*")); err != nil || len(parts) != 2 {
+			t.Errorf("found %q, expected 2 parts and none of the format before", parts)
+		}
+	}
+	if err := run(t, job.Job{Command: "convert", Data: data, As: ".csv", Out: dir + "/./d"}); err == nil || !strings.Contains(err.Error(), "are one folder") {
+		t.Errorf("%v, want an error about the folder of the data", err)
+	}
+}
+
+// TestFewerParts: what a job leaves are its own parts, also where one before it had more.
+func TestFewerParts(t *testing.T) {
+	dir := prepare(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	listwise(t, "data", "shard", at("test.txt"), "--shards", "3", "--out", at("three"))
+	if err := errors.Join(os.MkdirAll(at("out"), 0o777), os.WriteFile(at("out/part-00020.scores"), []byte("mine\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for i, data := range []string{"test", "three"} {
+		if err := run(t, job.Job{Command: "score", Data: at(data), Model: at("m.json"), Out: at("out")}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(at("out/part-00020.scores")); (err == nil) != (i == 0) {
+			t.Errorf("a file in a folder without results before job %d: %v", i, err)
+		}
+	}
+	parts, err := filepath.Glob(at("out/part-*"))
+	if err != nil || len(parts) != 3 {
+		t.Fatalf("found %q, expected 3 parts", parts)
+	}
+	var all []byte
+	for _, p := range parts {
+		all = append(all, read(t, p)...)
+	}
+	sameBytes(t, "cat part-*", all, read(t, at("want.scores")))
+}
+
 // TestSameBytes: score, eval and convert over 16 shards write what the command line writes.
 func TestSameBytes(t *testing.T) {
 	dir := prepare(t)

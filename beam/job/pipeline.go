@@ -59,6 +59,11 @@ func (j *Job) recordAt(part int) string {
 	return under(j.Out, "records", fmt.Sprintf("part-%05d.json", part))
 }
 
+// nameOf returns the name of a part's file.
+func (j *Job) nameOf(part int) string {
+	return fmt.Sprintf("part-%05d%s", part, tasks()[j.Command].ending(j))
+}
+
 // do does a part and leaves its record, which comes last.
 func (j *Job) do(ctx context.Context, part int) (Done, error) {
 	if done, ok := j.standing(ctx, part); ok {
@@ -71,7 +76,7 @@ func (j *Job) do(ctx context.Context, part int) (Done, error) {
 	}
 	defer w.remove()
 	t := tasks()[j.Command]
-	name := fmt.Sprintf("part-%05d%s", part, t.ending(j))
+	name := j.nameOf(part)
 	file := filepath.Join(w.dir, name)
 	done, err := t.part(ctx, w, j, part, file)
 	if err != nil {

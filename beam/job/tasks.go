@@ -141,10 +141,7 @@ func convertShard(ctx context.Context, w *workspace, j *Job, part int, file stri
 	if err != nil {
 		return Done{}, err
 	}
-	if err := m.Verify(part); err != nil {
-		return Done{}, err
-	}
-	if _, err := listwise(ctx, j.with("data", "convert", m.Path(part), "--out", file)...); err != nil {
+	if _, err := listwise(ctx, j.with("data", "convert", dir, "--shard", strconv.Itoa(part), "--out", file)...); err != nil {
 		return Done{}, err
 	}
 	d, err := datafile.Open(file, dataset.Options{Missing: dataset.MissingKeep, Context: ctx})
@@ -152,7 +149,7 @@ func convertShard(ctx context.Context, w *workspace, j *Job, part int, file stri
 		return Done{}, err
 	}
 	made := shards.Manifest{Features: d.Features, Names: d.FeatureNames, Grades: shards.GradesOf(d), Shards: []shards.Shard{{Queries: len(d.Queries), Documents: d.Docs()}}}
-	return Done{Shard: made}, d.Close()
+	return Done{Shard: made}, errors.Join(m.Admit(part, d), d.Close())
 }
 
 // trial is a training of tune, as --trial list prints it.

@@ -43,8 +43,9 @@ type Conversion struct {
 	// returns what to report.
 	Fault func(path string, err error) error
 
-	some  bool  // an input may have none of the queries that Options.Keep asks for
-	chunk int64 // bytes of text parsed at a time, the usual number if 0
+	some   bool                           // an input may have none of the queries that Options.Keep asks for
+	within func(s *stream.Surveyed) error // of one shard, unless nil: arranges it as it is among all
+	chunk  int64                          // bytes of text parsed at a time, the usual number if 0
 }
 
 // Converted is what was written.
@@ -64,6 +65,11 @@ func Convert(c Conversion) (*Converted, error) {
 		return nil, err
 	}
 	write := func(files []*stream.Surveyed) error {
+		if c.within != nil {
+			if err := c.within(files[0]); err != nil {
+				return err
+			}
+		}
 		p, err := stream.Join(input.Context(c.Options), files, c.Options.Missing)
 		if err != nil {
 			return &JoinError{err}

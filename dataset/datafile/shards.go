@@ -78,7 +78,7 @@ func openShards(m *shards.Manifest, name string, opts dataset.Options) (*dataset
 	}
 	var d *dataset.Dataset
 	err := c.survey(c.Inputs, nil, func(files []*stream.Surveyed) error {
-		if err := checkShards(m, name, files, opts); err != nil {
+		if err := checkShards(m, files, opts); err != nil {
 			return err
 		}
 		for _, f := range files {
@@ -127,47 +127,9 @@ func whole(opts dataset.Options) bool {
 	return opts.Keep == nil && opts.Negative != dataset.NegativeDrop
 }
 
-// OpenShard reads one shard of a manifest, which is what that says, with the features that it has among all: as many,
-// under their names and in their order.
-func OpenShard(m *shards.Manifest, shard int, opts dataset.Options) (*dataset.Dataset, error) {
-	if err := m.Verify(shard); err != nil {
-		return nil, err
-	}
-	path := m.Path(shard)
-	opts.MinFeatures = max(opts.MinFeatures, m.Features)
-	d, err := Open(path, opts)
-	if err != nil {
-		return nil, err
-	}
-	arranged, err := admitted(m, shard, d, opts)
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return arranged, nil
-}
-
-// admitted returns an opened shard arranged as among all, if the manifest is true of it.
-func admitted(m *shards.Manifest, shard int, d *dataset.Dataset, opts dataset.Options) (*dataset.Dataset, error) {
-	if err := m.Admit(shard, d); err != nil {
-		return nil, err
-	}
-	s := m.Shards[shard]
-	if whole(opts) && (len(d.Queries) != s.Queries || d.Docs() != s.Documents) {
-		return nil, &dataset.SyntaxError{File: m.Path(shard), Found: fmt.Sprintf("%d queries and %d documents", len(d.Queries), d.Docs()), Expected: fmt.Sprintf("%d and %d, as the manifest has them of shard %d", s.Queries, s.Documents, shard)}
-	}
-	d, err := m.Arrange(shard, d)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.Path(shard), err)
-	}
-	if d.Features != m.Features {
-		return nil, &dataset.SyntaxError{File: m.Path(shard), Found: fmt.Sprintf("%d features", d.Features), Expected: fmt.Sprintf("the %d that the manifest says all shards have", m.Features)}
-	}
-	return d, nil
-}
-
 // checkShards returns an error if a query is in two shards, or if a shard that is read whole has
 // other numbers than its manifest says.
-func checkShards(m *shards.Manifest, name string, files []*stream.Surveyed, opts dataset.Options) error {
+func checkShards(m *shards.Manifest, files []*stream.Surveyed, opts dataset.Options) error {
 	from := make(map[string]int)
 	for i, f := range files {
 		for _, id := range f.Queries() {
@@ -176,9 +138,10 @@ func checkShards(m *shards.Manifest, name string, files []*stream.Surveyed, opts
 			}
 			from[id] = i
 		}
-		s, queries, docs := m.Shards[i], len(f.Queries()), f.Docs()
-		if whole(opts) && (queries != s.Queries || docs != s.Documents) {
-			return &dataset.SyntaxError{File: f.Name, Found: fmt.Sprintf("%d queries and %d documents", queries, docs), Expected: fmt.Sprintf("%d and %d, as %s has them of shard %d", s.Queries, s.Documents, name, i)}
+		if whole(opts) {
+			if err := m.CheckCounts(i, len(f.Queries()), f.Docs()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -338,7 +301,7 @@ func Index(path string, files []string, opts dataset.Options) (*shards.Manifest,
 				return err
 			}
 		}
-		if err := checkShards(m, path, surveyed, opts); err != nil {
+		if err := checkShards(m, surveyed, opts); err != nil {
 			return err
 		}
 		p, err := stream.Join(input.Context(opts), surveyed, opts.Missing)

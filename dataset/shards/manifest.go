@@ -265,6 +265,16 @@ func (m *Manifest) Verify(shard int) error {
 	return nil
 }
 
+// CheckCounts returns an error if a shard that was read whole has other numbers of queries and documents than the manifest
+// says.
+func (m *Manifest) CheckCounts(shard, queries, documents int) error {
+	s := &m.Shards[shard]
+	if queries == s.Queries && documents == s.Documents {
+		return nil
+	}
+	return &dataset.SyntaxError{File: m.Path(shard), Found: fmt.Sprintf("%d queries and %d documents", queries, documents), Expected: fmt.Sprintf("%d and %d, as %s has them of shard %d", s.Queries, s.Documents, m.path, shard)}
+}
+
 // anew ends the error of a manifest that is not true.
 const anew = "; \"data shard --parts\" writes it anew, with the flags that the data are read with"
 
@@ -291,58 +301,12 @@ func (m *Manifest) Admit(shard int, d *dataset.Dataset) error {
 	return &dataset.SyntaxError{File: m.Path(shard), Found: found, Expected: expected + ", as " + m.path + " says of all shards" + anew}
 }
 
-// Arrange returns the data of a shard with the names of features that it has among all, if the manifest has some, and
-// with features in the order there. It is an error if they have features that the manifest does not name.
-func (m *Manifest) Arrange(shard int, d *dataset.Dataset) (*dataset.Dataset, error) {
-	switch {
-	case m.Names == nil:
-		return d, nil
-	case d.FeatureNames == nil:
-		if len(m.Names) == d.Features {
-			d.FeatureNames = m.Names
-		}
-		return d, nil
-	}
-	if name := m.unnamed(d); name != "" {
-		return nil, fmt.Errorf("found the feature %q in shard %d, expected only features that %s names%s", name, shard, m.path, anew)
-	}
-	here := make(map[string]bool, len(d.FeatureNames))
-	for _, name := range d.FeatureNames {
-		here[name] = true
-	}
-	var order []string // some may have been left out
-	for _, name := range m.Names {
-		if here[name] {
-			order = append(order, name)
-		}
-	}
-	columns, err := dataset.MatchNames(order, d.FeatureNames, false)
-	if err != nil || columns == nil {
-		return d, err
-	}
-	return d.KeepFeatures(columns), nil
-}
-
-// unnamed returns the first feature of data that the manifest does not name, "" if there is none.
-func (m *Manifest) unnamed(d *dataset.Dataset) string {
-	known := make(map[string]bool, len(m.Names))
-	for _, name := range m.Names {
-		known[name] = true
-	}
-	for _, name := range d.FeatureNames {
-		if !known[name] {
-			return name
-		}
-	}
-	return ""
-}
-
 // Check returns an error if the manifest is not true of all shards, as the options read them, which keep every query: of
 // their grades, and of their features but for those that options leave out or add.
 func (m *Manifest) Check(d *dataset.Dataset, opts dataset.Options) error {
 	var found, expected string
 	g := GradesOf(d)
-	switch name := m.unnamed(d); {
+	switch name := m.unnamed(d.FeatureNames); {
 	case g != m.Grades:
 		found, expected = describe(g), describe(m.Grades)
 	case opts.GradesOnly:

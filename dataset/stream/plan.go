@@ -58,7 +58,8 @@ type Surveyed struct {
 	missing int // values, of those visited
 	absent  int // zeros for features that the input left out, likewise
 
-	columns []int // of the data set's features; nil where they are these in their order
+	order   []string // of the data set's features, as OrderFeatures has them, or nil
+	columns []int    // of the data set's features; nil where they are these in their order
 
 	scattered int    // queries that stand in several places
 	first     string // the first of them
@@ -181,6 +182,9 @@ func (p *Plan) join() error {
 		names := s.names(p.Features)
 		if p.FeatureNames == nil {
 			p.FeatureNames = names
+			if s.order != nil {
+				p.FeatureNames = s.order
+			}
 		}
 		var err error
 		if s.columns, err = dataset.Reordering(p.FeatureNames, names); err != nil {
@@ -224,6 +228,16 @@ func (s *Surveyed) NameFeatures(features []string) {
 		s.shape.FeatureNames = features
 	}
 }
+
+// OrderFeatures makes the features of the source stand in an order of their names, unless it is nil, where the source is
+// the first of its data set that has names.
+func (s *Surveyed) OrderFeatures(names []string) { s.order = names }
+
+// FeatureNames returns the names of features that the source has, or nil. They must not be changed.
+func (s *Surveyed) FeatureNames() []string { return s.shape.FeatureNames }
+
+// Features returns the number of features.
+func (s *Surveyed) Features() int { return s.shape.Features }
 
 // names returns the names of so many features, those that are added named by their numbers.
 func (s *Surveyed) names(features int) []string {

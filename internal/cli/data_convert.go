@@ -15,6 +15,7 @@ type convertFlags struct {
 	dataInput
 	dataOutput
 	sampling
+	oneShard
 
 	scattered string
 }
@@ -45,14 +46,30 @@ the rule of the training, for no model can distinguish them from other values th
   listwise data convert train.lwd --out train.txt
   listwise data convert clicks.csv --query session --one-hot brand --out clicks.jsonl.gz
   listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst
-  listwise data convert train.txt.gz --sample 0.5 --out some.lwd`,
+  listwise data convert train.txt.gz --sample 0.5 --out some.lwd
+  listwise data convert test-shards --shard 3 --out part-3.parquet`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
 	f.dataInput.addTo(cmd)
 	f.dataOutput.addTo(cmd)
 	f.sampling.addTo(cmd, "the inputs")
+	f.oneShard.addTo(cmd, "`number` of the shard to convert, from 0, of a folder of shards, with the features that it has among all (default: all, as one file)")
 	cmd.Flags().StringVar(&f.scattered, "scattered", "collect", "`what` to do about a query whose documents stand in several places of a file: collect them, or refuse it")
 	return cmd
+}
+
+// convert converts the inputs, or the shard of one that is asked for.
+func (f *convertFlags) convert(c datafile.Conversion) (*datafile.Converted, error) {
+	if !f.isOne() {
+		return datafile.Convert(c)
+	}
+	if len(c.Inputs) != 1 {
+		return nil, usageErrorf("--shard is of one folder of shards: found %d inputs, expected one", len(c.Inputs))
+	}
+	if err := f.find(c.Inputs[0]); err != nil {
+		return nil, err
+	}
+	return datafile.ConvertShard(c, f.among, f.shard)
 }
 
 func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) error {
@@ -82,7 +99,7 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 		}
 		bar.set(done, total)
 	}
-	done, err := datafile.Convert(datafile.Conversion{
+	done, err := f.convert(datafile.Conversion{
 		Inputs: files, Stdin: env.stdin,
 		Out: f.out, Stdout: env.stdout, As: env.streamName(),
 		Options: opts,

@@ -39,7 +39,7 @@ func (s *oneShard) isOne() bool { return s.given("shard") }
 func manifest(data string) (*shards.Manifest, error) {
 	at, ok := shards.Find(data)
 	if !ok {
-		return nil, usageErrorf("--data %s: found no manifest of shards, expected a folder that \"listwise data shard\" made", data)
+		return nil, usageErrorf("%s: found no manifest of shards, expected a folder that \"listwise data shard\" made", data)
 	}
 	return shards.Load(at)
 }
@@ -50,15 +50,23 @@ func (s *oneShard) fileOf(data string) (string, error) {
 	if !s.isOne() {
 		return data, nil
 	}
-	m, err := manifest(data)
-	if err != nil {
+	if err := s.find(data); err != nil {
 		return "", err
 	}
+	return s.among.Path(s.shard), s.among.Verify(s.shard)
+}
+
+// find reads the manifest that the shard is of.
+func (s *oneShard) find(data string) error {
+	m, err := manifest(data)
+	if err != nil {
+		return err
+	}
 	if s.shard >= len(m.Shards) {
-		return "", usageErrorf("--shard: found %d, expected a number from 0 to %d, for %s has %d shards", s.shard, len(m.Shards)-1, data, len(m.Shards))
+		return usageErrorf("--shard: found %d, expected a number from 0 to %d, for %s has %d shards", s.shard, len(m.Shards)-1, data, len(m.Shards))
 	}
 	s.among = m
-	return m.Path(s.shard), m.Verify(s.shard)
+	return nil
 }
 
 // widen makes a shard that has no names of features as wide as all are.
@@ -130,6 +138,7 @@ func readParts(dir string, m *shards.Manifest, model string, measures []measure.
 		return nil, usageErrorf("--parts: %w", err)
 	}
 	var parts []measure.Part
+	in := make(map[string]string) // the part of a query
 	for _, name := range names {
 		if !strings.HasSuffix(name.Name(), ".json") || strings.HasPrefix(name.Name(), ".") {
 			continue
@@ -139,6 +148,9 @@ func readParts(dir string, m *shards.Manifest, model string, measures []measure.
 		if err != nil {
 			return nil, usageErrorf("%s: %w", path, err)
 		}
+		if err := queriesOf(p, path, in); err != nil {
+			return nil, usageErrorf("--parts: %w", err)
+		}
 		parts = append(parts, p)
 	}
 	r, err := measure.Merge(m.Queries, parts)
@@ -146,6 +158,18 @@ func readParts(dir string, m *shards.Manifest, model string, measures []measure.
 		return nil, usageErrorf("--parts %s: %w", dir, err)
 	}
 	return r, nil
+}
+
+// queriesOf notes in which file the queries of a part are. It is an error if one is in the part of another shard, too: its
+// manifest is not true. That a shard has two parts is found otherwise.
+func queriesOf(p measure.Part, path string, in map[string]string) error {
+	for _, id := range p.Result.Queries() {
+		if other, known := in[id]; known {
+			return fmt.Errorf("found query %q in %s and %s, expected every query in one shard and one part", id, other, path)
+		}
+		in[id] = path
+	}
+	return nil
 }
 
 func readPart(path string, m *shards.Manifest, model string, measures []measure.Measure, ties measure.TiePolicy) (measure.Part, error) {

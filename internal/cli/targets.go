@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/listwise/listwise/dataset/shards"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/runs"
 )
@@ -152,10 +153,10 @@ func (t target) checkWritable(dir string) error {
 	return usageErrorf("%s: %w", t.flag, err)
 }
 
-// holds reports whether an input is a file, or a folder that has it where folds and
+// holds reports whether an input is a file, or a folder that has it as a shard or where folds and
 // the systems of folds are.
 func (t target) holds(file place) bool {
-	if file.is(placeOf(t.path)) {
+	if file.is(placeOf(t.path)) || shardsHold(t.path, file) {
 		return true
 	}
 	folds, err := os.ReadDir(t.path)
@@ -172,9 +173,31 @@ func (t target) holds(file place) bool {
 		}
 		parts, _ := os.ReadDir(path)
 		for _, p := range parts {
-			if file.is(placeOf(filepath.Join(path, p.Name()))) {
+			part := filepath.Join(path, p.Name())
+			if file.is(placeOf(part)) || shardsHold(part, file) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// shardsHold reports whether a file is the manifest or one of the shards that a path stands for.
+func shardsHold(path string, file place) bool {
+	at, ok := shards.Find(path)
+	if !ok {
+		return false
+	}
+	if file.is(placeOf(at)) {
+		return true
+	}
+	m, err := shards.Load(at)
+	if err != nil {
+		return false // it is told when it is read
+	}
+	for i := range m.Shards {
+		if file.is(placeOf(m.Path(i))) {
+			return true
 		}
 	}
 	return false

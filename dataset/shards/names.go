@@ -1,0 +1,65 @@
+package shards
+
+import (
+	"fmt"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Arrange returns the data of a shard with the names of features that it has among all, if the manifest has some, and
+// with features in the order there. It is an error if they have features that the manifest does not name.
+func (m *Manifest) Arrange(shard int, d *dataset.Dataset) (*dataset.Dataset, error) {
+	switch {
+	case m.Names == nil:
+		return d, nil
+	case d.FeatureNames == nil:
+		if len(m.Names) == d.Features {
+			d.FeatureNames = m.Names
+		}
+		return d, nil
+	}
+	order, err := m.Order(shard, d.FeatureNames)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := dataset.MatchNames(order, d.FeatureNames, false)
+	if err != nil || columns == nil {
+		return d, err
+	}
+	return d.KeepFeatures(columns), nil
+}
+
+// Order returns the names of a shard's features, of which some may have been left out, in the order that they have among
+// all, nil if the shard or the manifest has none. It is an error if the manifest does not name one of them.
+func (m *Manifest) Order(shard int, names []string) (order []string, err error) {
+	if m.Names == nil || names == nil {
+		return nil, nil
+	}
+	if name := m.unnamed(names); name != "" {
+		return nil, fmt.Errorf("found the feature %q in shard %d, expected only features that %s names%s", name, shard, m.path, anew)
+	}
+	here := make(map[string]bool, len(names))
+	for _, name := range names {
+		here[name] = true
+	}
+	for _, name := range m.Names {
+		if here[name] {
+			order = append(order, name)
+		}
+	}
+	return order, nil
+}
+
+// unnamed returns the first of a shard's features that the manifest does not name, "" if there is none.
+func (m *Manifest) unnamed(names []string) string {
+	known := make(map[string]bool, len(m.Names))
+	for _, name := range m.Names {
+		known[name] = true
+	}
+	for _, name := range names {
+		if !known[name] {
+			return name
+		}
+	}
+	return ""
+}
