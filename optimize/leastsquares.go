@@ -53,7 +53,7 @@ func NewLeastSquares(features, workers int) *LeastSquares {
 // second time.
 func LeastSquaresBytes(features int) float64 {
 	n := float64(features)
-	return 8*float64(2*n*n) + 8*float64((heldRows+5)*n)
+	return 8 * float64(n*(2*n+heldRows+5))
 }
 
 // Add adds a row of as many features as there are, with a weight v ≥ 0, to the group. It panics if there are fewer.
