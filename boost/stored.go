@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"unsafe"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
@@ -154,6 +155,16 @@ const mostOrders = 16
 // mostPart is the bytes of values that are held at most when these are put into columns.
 const mostPart = 128 << 20
 
+// fewBytes is what is not counted of things whose size does not grow with the documents: where features are not many, it is
+// all of them.
+const fewBytes = 4 << 20
+
+// columnBytes returns the bytes that columns take by themselves, with bins for every worker, above fewBytes.
+func columnBytes(features, workers int) float64 {
+	each := float64(unsafe.Sizeof(largeColumn{})) + float64(workers)*float64(unsafe.Sizeof(fourBins{})/4)
+	return max(0, float64(each*float64(features))-fewBytes)
+}
+
 // planStored returns the plan for the memory there is, or an error that says what would be needed.
 func planStored(a *arrangement, features int, o Options) (plan, error) {
 	n := float64(padded(len(a.rows)))
@@ -161,12 +172,12 @@ func planStored(a *arrangement, features int, o Options) (plan, error) {
 	if o.Memory <= 0 {
 		return p, nil
 	}
-	held := float64(float64(heldBytes+a.beside)*n) + float64(200*float64(len(a.queries)))
+	held := float64(float64(heldBytes+a.beside)*n) + float64(200*float64(len(a.queries))) + columnBytes(features, p.workers)
 	if a.weights != nil {
 		held += float64(16 * n)
 	}
 	left := float64(o.Memory) - held
-	longest := 2 * 4 * float64(a.longest) * float64(features) // pages that are not full, a few MB, are not counted
+	longest := 2 * 4 * float64(a.longest) * float64(features) // pages that are not full are not counted
 	inMemory := float64(n * float64(features))
 	need := max(longest, float64(sortBytes*n))
 	if p.codes = left < inMemory+need; !p.codes {

@@ -1,6 +1,7 @@
 package boost
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -280,4 +281,20 @@ func TestStoredFRank(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Claim: what columns take by themselves counts where features are many, whatever the documents are.
+func TestManyColumnsCount(t *testing.T) {
+	d := manyValues(t, 300, 5)
+	a := arrange(d, false)
+	for _, c := range []struct {
+		features int
+		memory   int64
+		refused  bool
+	}{{5, 1 << 20, false}, {300, 4 << 20, false}, {5000, 20 << 20, true}, {5000, 60 << 20, true}, {5000, 100 << 20, false}} {
+		_, err := planStored(a, c.features, Options{Memory: c.memory, Workers: 2})
+		if errors.Is(err, dataset.ErrTooLarge) != c.refused || err != nil && !c.refused {
+			t.Errorf("%d features in %d bytes: %v, want an error: %v", c.features, c.memory, err, c.refused)
+		}
+	}
 }
