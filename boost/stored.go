@@ -161,7 +161,7 @@ const fewBytes = 4 << 20
 
 // columnBytes returns the bytes that columns take by themselves, with bins for every worker, above fewBytes.
 func columnBytes(features, workers int) float64 {
-	each := float64(unsafe.Sizeof(largeColumn{})) + float64(workers)*float64(unsafe.Sizeof(fourBins{})/4)
+	each := float64(int(unsafe.Sizeof(largeColumn{})) + workers*int(unsafe.Sizeof(fourBins{})/4))
 	return max(0, float64(each*float64(features))-fewBytes)
 }
 

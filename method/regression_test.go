@@ -30,4 +30,12 @@ func TestRegressionOfManyFeaturesRefused(t *testing.T) {
 	if _, err := lookup(t, "regression").Train(t.Context(), p); err != nil {
 		t.Error(err)
 	}
+	p.Normalization = dataset.ZScore // of which a copy is held
+	if _, err := lookup(t, "regression").Train(t.Context(), p); !errors.Is(err, dataset.ErrTooLarge) {
+		t.Errorf("%v, want an error about memory beside a copy", err)
+	}
+	p.MaxBytes += held
+	if _, err := lookup(t, "regression").Train(t.Context(), p); err != nil {
+		t.Error(err)
+	}
 }

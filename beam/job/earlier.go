@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+
+	"github.com/listwise/listwise/dataset/shards"
 )
 
 // partName is the name of a part's file or record.
@@ -43,8 +45,10 @@ func (j *Job) discardOthers(ctx context.Context) error {
 			}
 		}
 	}
-	if j.Command != "eval" {
-		return discard(ctx, under(j.Out, EvalFile))
+	for _, name := range []string{EvalFile, ResultsFile, shards.FileName} { // this job writes its own, last
+		if err := discard(ctx, under(j.Out, name)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/shards"
 )
 
@@ -115,6 +116,10 @@ func (j *Job) check() error {
 		return fmt.Errorf("%s: found --model, which it has no use for", j.Command)
 	case (j.As != "") != (j.Command == "convert"):
 		return errors.New("--as says what convert writes: expected it there, and only there")
+	case j.As != "" && datafile.CheckEnding(j.As) != nil:
+		return fmt.Errorf("--as: %w", datafile.CheckEnding(j.As))
+	case j.ownFlag() != "":
+		return fmt.Errorf("%s: found %s behind --, which the job gives each part itself, expected other flags", j.Command, j.ownFlag())
 	case t.experimental && !j.Experimental:
 		return fmt.Errorf("%s: found no --experimental, expected it: a training over several machines waits for a pipeline in every round, and one machine, "+
 			"by \"listwise train --train %s\", finds the same optimum sooner below 10^8 to 10^9 documents (docs/beam.md)", j.Command, j.Data)
@@ -124,6 +129,17 @@ func (j *Job) check() error {
 		return fmt.Errorf("--start: found %q, expected %s or %s", j.Start, average, zero)
 	}
 	return nil
+}
+
+// ownFlag returns the first of Args that the job gives the commands itself, "" if there is none.
+func (j *Job) ownFlag() string {
+	for _, arg := range j.Args {
+		name, _, _ := strings.Cut(arg, "=")
+		if slices.Contains([]string{"--data", "--model", "--out", "--shard", "--part", "--parts", "--trial"}, name) || name == "--format" && j.Command == "eval" {
+			return name
+		}
+	}
+	return ""
 }
 
 // Run builds the pipeline of a job and has run execute it. It first takes the manifest of earlier
@@ -145,6 +161,9 @@ func Run(ctx context.Context, j Job, run func(ctx context.Context, p *beam.Pipel
 		return err
 	}
 	t := tasks()[j.Command]
+	if err := j.checkApart(ctx); err != nil {
+		return err
+	}
 	if t.drive != nil {
 		if err := discard(ctx, under(j.Out, ResultsFile)); err != nil {
 			return err

@@ -204,6 +204,60 @@ func TestFewerParts(t *testing.T) {
 	sameBytes(t, "cat part-*", all, read(t, at("want.scores")))
 }
 
+// TestInputsStay: a job whose output folder has a file that it reads, or a link to one, is refused, and nothing is changed.
+func TestInputsStay(t *testing.T) {
+	dir := prepare(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	below := at("test/below")
+	if err := os.Mkdir(below, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for i := range 3 {
+		name := fmt.Sprintf("part-%05d.txt", i)
+		files = append(files, filepath.Join(below, name))
+		if err := os.Rename(at("test/"+name), files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(at("test/shards.json")); err != nil {
+		t.Fatal(err)
+	}
+	listwise(t, append([]string{"data", "shard", "--out", at("test"), "--parts"}, files...)...)
+	if err := errors.Join(os.Mkdir(at("links"), 0o777), os.Symlink(files[1], at("links/part-00001.txt")), os.Mkdir(at("model"), 0o777), os.Rename(at("m.json"), at("model/eval.json"))); err != nil {
+		t.Fatal(err)
+	}
+	var before [][]byte
+	for _, f := range files {
+		before = append(before, read(t, f))
+	}
+	model := at("model/eval.json")
+	for out, j := range map[string]job.Job{
+		"test/below": {Command: "convert", As: ".txt", Args: []string{"--sparse"}},
+		"links":      {Command: "convert", As: ".txt", Args: []string{"--sparse"}},
+		"model":      {Command: "eval", Model: model},
+	} {
+		j.Data, j.Out = at("test"), at(out)
+		if err := run(t, j); err == nil || !strings.Contains(err.Error(), "expected another folder for the results") {
+			t.Errorf("--out %s: %v, want an error about what is read", out, err)
+		}
+	}
+	for i, f := range files {
+		sameBytes(t, f, read(t, f), before[i])
+	}
+	for want, j := range map[string]job.Job{
+		"found --shard behind --":    {Command: "convert", As: ".txt", Args: []string{"--shard=1"}},
+		`found the ending "parquet"`: {Command: "convert", As: "parquet"},
+		`found the ending ".lwd.gz"`: {Command: "convert", As: ".lwd.gz"},
+		"found --format behind --":   {Command: "eval", Model: model, Args: []string{"--format", "csv"}},
+	} {
+		j.Data, j.Out = at("test"), at("none")
+		if err := run(t, j); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want an error with %q", err, want)
+		}
+	}
+}
+
 // TestSameBytes: score, eval and convert over 16 shards write what the command line writes.
 func TestSameBytes(t *testing.T) {
 	dir := prepare(t)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/cache"
@@ -147,6 +146,14 @@ func checkShards(m *shards.Manifest, files []*stream.Surveyed, opts dataset.Opti
 	return nil
 }
 
+// CheckEnding returns an error unless an ending is that of a format that is written.
+func CheckEnding(ending string) error {
+	if f := byName("x" + ending); !slices.Contains(Endings(), ending) || f != nil && f.write == nil {
+		return fmt.Errorf("found the ending %q, expected one of a format that is written, such as .lwd, .txt.gz or .parquet", ending)
+	}
+	return nil
+}
+
 // shardTail is what every name of a shard has before its ending.
 const shardTail = "part-%05d%s"
 
@@ -156,8 +163,8 @@ const shardTail = "part-%05d%s"
 // The features are not held in memory: they go through a temporary cache in the folder, or beside it as long as
 // there is none. Shards that are in the folder already stay until all new ones are written.
 func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
-	if f := byName("x" + ending); !strings.HasPrefix(ending, ".") || f == nil && !slices.Contains(Endings(), ending) || f != nil && f.write == nil {
-		return nil, &dataset.SyntaxError{File: dir, Found: fmt.Sprintf("the ending %q", ending), Expected: "one of a format that is written, such as .lwd, .txt.gz or .parquet"}
+	if err := CheckEnding(ending); err != nil {
+		return nil, input.Named(dir, err)
 	}
 	at := dir
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {

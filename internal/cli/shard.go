@@ -133,17 +133,12 @@ func readParts(dir string, m *shards.Manifest, model string, measures []measure.
 	if err != nil {
 		return nil, err
 	}
-	names, err := os.ReadDir(dir)
-	if err != nil {
+	if _, err := os.ReadDir(dir); err != nil {
 		return nil, usageErrorf("--parts: %w", err)
 	}
 	var parts []measure.Part
 	in := make(map[string]string) // the part of a query
-	for _, name := range names {
-		if !strings.HasSuffix(name.Name(), ".json") || strings.HasPrefix(name.Name(), ".") {
-			continue
-		}
-		path := filepath.Join(dir, name.Name())
+	for _, path := range partsIn(dir) {
 		p, err := readPart(path, m, sum, measures, ties)
 		if err != nil {
 			return nil, usageErrorf("%s: %w", path, err)
@@ -158,6 +153,20 @@ func readParts(dir string, m *shards.Manifest, model string, measures []measure.
 		return nil, usageErrorf("--parts %s: %w", dir, err)
 	}
 	return r, nil
+}
+
+// partsIn returns the files in a folder that are taken for parts.
+func partsIn(dir string) (paths []string) {
+	if dir == "" {
+		return nil
+	}
+	names, _ := os.ReadDir(dir) // an error is told when they are read
+	for _, name := range names {
+		if strings.HasSuffix(name.Name(), ".json") && !strings.HasPrefix(name.Name(), ".") {
+			paths = append(paths, filepath.Join(dir, name.Name()))
+		}
+	}
+	return paths
 }
 
 // queriesOf notes in which file the queries of a part are. It is an error if one is in the part of another shard, too: its

@@ -86,7 +86,7 @@ func (t *targets) check() error {
 			}
 		}
 		for _, in := range t.inputs {
-			if at.contains(in.path) {
+			if at.contains(in.path) || at.containsShards(in.path) {
 				return usageErrorf("%s is or contains what %s reads, expected a folder of its own", dir, in)
 			}
 		}
@@ -182,25 +182,31 @@ func (t target) holds(file place) bool {
 	return false
 }
 
-// shardsHold reports whether a file is the manifest or one of the shards that a path stands for.
-func shardsHold(path string, file place) bool {
+// filesOfShards returns the manifest and the shards that a path stands for.
+func filesOfShards(path string) (files []string) {
 	at, ok := shards.Find(path)
 	if !ok {
-		return false
+		return nil
 	}
-	if file.is(placeOf(at)) {
-		return true
-	}
+	files = []string{at}
 	m, err := shards.Load(at)
 	if err != nil {
-		return false // it is told when it is read
+		return files // it is told when it is read
 	}
 	for i := range m.Shards {
-		if file.is(placeOf(m.Path(i))) {
-			return true
-		}
+		files = append(files, m.Path(i))
 	}
-	return false
+	return files
+}
+
+// shardsHold reports whether a file is the manifest or one of the shards that a path stands for.
+func shardsHold(path string, file place) bool {
+	return slices.ContainsFunc(filesOfShards(path), func(f string) bool { return file.is(placeOf(f)) })
+}
+
+// containsShards reports whether the manifest or one of the shards that a path stands for is below this folder.
+func (p place) containsShards(path string) bool {
+	return slices.ContainsFunc(filesOfShards(path), p.contains)
 }
 
 // place is where a path leads, however it is spelt: to what exists, or to where it

@@ -23,7 +23,7 @@ func (f *tuneFlags) targets() *targets {
 
 func (f *evalFlags) targets() *targets {
 	t := new(targets).reads("--data", f.data).reads("--model", f.model).reads("--scores", f.scores)
-	return t.reads("--by", slicing.Files(f.by)...).reads("--parts", f.parts).writes("--per-query", f.perQuery).writes("--part", f.part)
+	return t.reads("--by", slicing.Files(f.by)...).reads("--parts", partsIn(f.parts)...).writes("--per-query", f.perQuery).writes("--part", f.part)
 }
 
 func (f *scoreFlags) targets() *targets {
