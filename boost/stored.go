@@ -155,8 +155,7 @@ const mostOrders = 16
 // mostPart is the bytes of values that are held at most when these are put into columns.
 const mostPart = 128 << 20
 
-// fewBytes is what is not counted of things whose size does not grow with the documents: where features are not many, it is
-// all of them.
+// fewBytes is how much of what columns take whatever the number of documents is not counted: all of it up to 300 features.
 const fewBytes = 4 << 20
 
 // columnBytes returns the bytes that columns take by themselves, with bins for every worker, above fewBytes.

@@ -63,13 +63,9 @@ func (r ridge) Learn(ctx context.Context, t *train.Task) (*train.Learned, error)
 		return nil, err
 	}
 	d := t.Normalized()
-	need, left := optimize.LeastSquaresBytes(d.Features), t.MemoryLeft()
-	if !d.Streamed() && &d.X()[0] != &t.Data.X()[0] { // a copy, as the model sees them
-		left -= 4 * int64(d.Docs()) * int64(d.Features)
-	}
-	if need > float64(left) {
+	if need, left := optimize.LeastSquaresBytes(d.Features), t.MemoryLeft(); need > float64(left) {
 		return nil, &train.ProblemError{Err: dataset.TooLarge(fmt.Errorf("found %d features, of whose products in pairs regression holds %.3g GB, expected at most %.3g GB of memory; raise the limit, use fewer features, or another method, whose memory does not grow with the square of their number",
-			d.Features, need/1e9, max(0, float64(left)/1e9)))}
+			d.Features, need/1e9, float64(left)/1e9))}
 	}
 	e := optimize.NewLeastSquares(d.Features, t.Workers)
 	rows := d.Reader()

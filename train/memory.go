@@ -104,10 +104,13 @@ func (p *Problem) held() (held, copies float64) {
 	return held, copies
 }
 
-// MemoryLeft returns the bytes of memory that there are besides the features that are held and what is known of
-// the validation documents; 0 if there are none.
+// MemoryLeft returns the bytes of memory that there are besides the features that are held, with copies of them as the model
+// sees them, and what is known of the validation documents; 0 if there are none.
 func (t *Task) MemoryLeft() int64 {
-	held, _ := t.held()
+	held, copies := t.held()
+	if !t.streaming {
+		held += copies
+	}
 	if t.Valid != nil {
 		const standing = 40 // bytes of a document
 		held += float64(standing * float64(t.Valid.Docs()))
