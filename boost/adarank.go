@@ -182,9 +182,12 @@ func (a *AdaRank) fillTable() (err error) {
 	d, queries := a.data, a.standings.queries
 	keep, part := keptFeatures, 0
 	if d.Streamed() {
-		if keep, part, err = a.plan(); err != nil {
-			return err
-		}
+		keep, part, err = a.plan()
+	} else {
+		err = checkBeside(d.Docs(), d.Features, a.held()+float64(4*keptFeatures*float64(d.Docs())), a.options.Memory)
+	}
+	if err != nil {
+		return err
 	}
 	weak := a.weak()
 	a.table = make([]float64, len(queries)*weak)
@@ -235,15 +238,7 @@ func (a *AdaRank) plan() (keep, part int, err error) {
 	if a.options.Memory <= 0 {
 		return keptFeatures, mostPart, nil
 	}
-	const (
-		document = 8 + 4     // bytes: the score and the place in the order
-		query    = 2*8 + 128 // the weight and the value, and what standings and the reading know
-	)
-	d, docs := a.data, float64(a.data.Docs())
-	held := float64(document*docs) + float64(float64(len(d.Queries))*float64(query+8*a.weak()))
-	if a.takesBack() {
-		held += float64(8 * docs)
-	}
+	d, held := a.data, a.held()
 	column := 4 * float64(padded(d.Docs()))
 	need := max(column, 2*4*float64(d.LongestQuery())*float64(d.Features)) // pages that are not full, a few MB, are not counted
 	left := float64(a.options.Memory) - held
@@ -251,6 +246,20 @@ func (a *AdaRank) plan() (keep, part int, err error) {
 		return 0, 0, tooLarge(d.Docs(), d.Features, held+need, a.options.Memory)
 	}
 	return int(min(keptFeatures, left/column)), int(min(mostPart, left)), nil
+}
+
+// held returns the bytes that AdaRank holds wherever features are.
+func (a *AdaRank) held() float64 {
+	const (
+		document = 8 + 4     // the score and the place in the order
+		query    = 2*8 + 128 // the weight and the value, and what standings and the reading know
+	)
+	docs := float64(a.data.Docs())
+	held := float64(document*docs) + float64(float64(len(a.data.Queries))*float64(query+8*a.weak()))
+	if a.takesBack() {
+		held += float64(8 * docs)
+	}
+	return held
 }
 
 // Close removes the temporary file that there is of streamed data.

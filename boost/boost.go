@@ -35,7 +35,8 @@ type Options struct {
 
 	Workers int // goroutines; 0 means GOMAXPROCS
 
-	// Memory is the bytes that boosting on streamed data may hold, 0 for as many as help. It changes no result.
+	// Memory is the bytes that boosting may hold beside features that are in memory, 0 for as many as help. It changes no
+	// result: too little is an error, which wraps [dataset.ErrTooLarge].
 	Memory int64
 
 	// Note, if not nil, is told in a sentence of temporary files before they are made.
@@ -96,8 +97,14 @@ func (s *sum) makeSearch(d *dataset.Dataset, o Options, all bool) (err error) {
 		return err
 	}
 	if rows := s.documents.rows; !all && len(rows) >= manyDocs && len(rows) < first {
+		if err := checkHeld(s.documents, d.Features, o, 1, loadedBytes); err != nil {
+			return err
+		}
 		s.large = newLargeSearch(d, rows, o, s.potential)
 		return nil
+	}
+	if err := checkHeld(s.documents, d.Features, o, binBytes, keyBytes); err != nil {
+		return err
 	}
 	s.search = newSearch(newColumns(d, s.documents.rows, o.Cuts, o.Workers), o.Up, o.Workers)
 	return nil

@@ -35,6 +35,13 @@ func (c *column) bin(doc int) int {
 	return int(c.wide[doc])
 }
 
+// Bytes of a cell, its bin and a threshold, and of a document that a worker sorts, in columns whose documents all have
+// other values.
+const (
+	binBytes = 4 + 4
+	keyBytes = 8
+)
+
 // newColumns returns the columns of the features that have different values. With
 // no cuts, or where a feature has no more values, the thresholds are all its values
 // but the highest; otherwise that many are equally spaced from the lowest value to

@@ -56,6 +56,9 @@ type largeSearch struct {
 // matrix more often, more take more memory.
 const loadedColumns = 3
 
+// loadedBytes are those of a document that a worker holds while it sorts: keys, as many to sort into, and loaded values.
+const loadedBytes = 2*8 + 4*loadedColumns
+
 // keptOrders is the number of columns whose orders are kept, four bytes a document each. They, the sorter and the
 // potentials of the round before are as much as two workers hold that sort.
 const keptOrders = 8

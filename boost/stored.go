@@ -164,6 +164,37 @@ func columnBytes(features, workers int) float64 {
 	return max(0, float64(each*float64(features))-fewBytes)
 }
 
+// checkHeld returns an error if searching features that are in memory would hold more than the memory there is: what a
+// search always holds, so many bytes a cell, and so many a document for every worker.
+func checkHeld(a *arrangement, features int, o Options, cell, worker float64) error {
+	if o.Memory <= 0 {
+		return nil
+	}
+	n := float64(padded(len(a.rows)))
+	need := heldBySearch(a, features, parallel.Workers(o.Workers, features)) + float64(cell*n*float64(features)) +
+		float64(worker*n*float64(parallel.Workers(o.Workers, features)))
+	return checkBeside(len(a.rows), features, need, o.Memory)
+}
+
+// checkBeside returns an error if boosting on features that are in memory would hold more bytes beside them than there are.
+func checkBeside(docs, features int, need float64, memory int64) error {
+	if memory <= 0 || need <= float64(memory) {
+		return nil
+	}
+	return dataset.TooLarge(fmt.Errorf("found %d documents × %d features in memory, beside which boosting holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
+		docs, features, need/1e9, float64(memory)/1e9))
+}
+
+// heldBySearch returns the bytes that a search holds wherever features are.
+func heldBySearch(a *arrangement, features, workers int) float64 {
+	n := float64(padded(len(a.rows)))
+	held := float64(float64(heldBytes+a.beside)*n) + float64(200*float64(len(a.queries))) + columnBytes(features, workers)
+	if a.weights != nil {
+		held += float64(16 * n)
+	}
+	return held
+}
+
 // planStored returns the plan for the memory there is, or an error that says what would be needed.
 func planStored(a *arrangement, features int, o Options) (plan, error) {
 	n := float64(padded(len(a.rows)))
@@ -171,10 +202,7 @@ func planStored(a *arrangement, features int, o Options) (plan, error) {
 	if o.Memory <= 0 {
 		return p, nil
 	}
-	held := float64(float64(heldBytes+a.beside)*n) + float64(200*float64(len(a.queries))) + columnBytes(features, p.workers)
-	if a.weights != nil {
-		held += float64(16 * n)
-	}
+	held := heldBySearch(a, features, p.workers)
 	left := float64(o.Memory) - held
 	longest := 2 * 4 * float64(a.longest) * float64(features) // pages that are not full are not counted
 	inMemory := float64(n * float64(features))

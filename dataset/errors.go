@@ -32,6 +32,14 @@ type FormatError struct {
 // Error returns "found X, expected Y".
 func (e *FormatError) Error() string { return "found " + e.Found + ", expected " + e.Expected }
 
+// SampleError says why a sample of the queries is nothing to learn from.
+type SampleError struct {
+	Found, Expected string
+}
+
+// Error returns "found X, expected Y".
+func (e *SampleError) Error() string { return "found " + e.Found + ", expected " + e.Expected }
+
 // SyntaxError says where the content of a file is wrong, what was found there and what
 // was expected. Every error about the content of an input is one.
 type SyntaxError struct {

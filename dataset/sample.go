@@ -20,14 +20,16 @@ func SampleQueries(share float64, seed uint64) func(id string) bool {
 	return func(id string) bool { return random.Stream(seed, "sample of queries", id).Uint64() < least }
 }
 
-// CheckKept returns an error if a sample of the queries of so many is nothing to learn from: has
-// none of them, or none with a weight above 0. weights are the queries', or nil if all are 1.
+// CheckKept returns a [*SampleError] if a sample of the queries of so many, 0 if that is not known, is nothing to learn
+// from: has none of them, or none with a weight above 0. weights are the queries', or nil if all are 1.
 func CheckKept(kept, of int, weights []float64) error {
 	switch {
+	case kept == 0 && of == 0:
+		return &SampleError{"no query in the sample", "one at least"}
 	case kept == 0:
-		return fmt.Errorf("found none of the %d queries in the sample, expected one at least", of)
+		return &SampleError{fmt.Sprintf("none of the %d queries in the sample", of), "one at least"}
 	case weights != nil && !slices.ContainsFunc(weights, func(w float64) bool { return w > 0 }):
-		return fmt.Errorf("found weights of 0 of the %d queries in the sample, expected one at least that is not", kept)
+		return &SampleError{fmt.Sprintf("weights of 0 of the %d queries in the sample", kept), "one at least that is not"}
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func newAdaRank() *Method {
 
 // startAdaRank begins with the task's normalized data, which may be streamed.
 func startAdaRank(p *Problem, t *train.Task) (train.Booster, error) {
-	d, streamed := t.Normalized(), streamedOptions(t)
+	d, o := t.Normalized(), memoryOptions(t)
 	averager, ok := p.Measure.(measure.Averager)
 	if !ok {
 		return nil, fmt.Errorf("found the training measure %s, expected one that has an expected value under ties", p.Measure.Name())
@@ -65,9 +65,9 @@ func startAdaRank(p *Problem, t *train.Task) (train.Booster, error) {
 		Rate:      v.Number("rate"),
 		Repeats:   v.Int("repeats"),
 		Enqueue:   v.Bool("enqueue"),
-		Workers:   streamed.Workers,
-		Memory:    streamed.Memory,
-		Note:      streamed.Note,
+		Workers:   o.Workers,
+		Memory:    o.Memory,
+		Note:      o.Note,
 	})
 	switch {
 	case err != nil:
@@ -75,5 +75,5 @@ func startAdaRank(p *Problem, t *train.Task) (train.Booster, error) {
 	case varies != nil:
 		return nil, fmt.Errorf("training data: %w", varies)
 	}
-	return &linearRounds{algorithm: a, columns: validColumns{options: streamed}}, nil
+	return &linearRounds{algorithm: a, columns: validColumns{options: o, streamed: d.Streamed()}}, nil
 }

@@ -90,14 +90,15 @@ func (s *stumpRounds) Queries() int       { return s.algorithm.Queries() }
 
 // validColumns are the columns of validation data beside streamed data.
 type validColumns struct {
-	options boost.Options  // of the training, with its memory if its data are streamed
-	file    *boost.Columns // nil if features are in memory
+	options  boost.Options  // of the training
+	streamed bool           // are its data?
+	file     *boost.Columns // nil if features are in memory
 }
 
 // prepare has validation data read once, of which a round takes few features, if they or the training data are
 // streamed: data in memory may be the pages of a file that leave it from round to round.
 func (c *validColumns) prepare(valid *dataset.Dataset) (err error) {
-	if valid.Streamed() || c.options.Memory > 0 {
+	if valid.Streamed() || c.streamed {
 		c.file, err = boost.NewColumns(valid, c.options)
 	}
 	return err
@@ -152,20 +153,16 @@ func (l *linearRounds) Queries() int       { return l.algorithm.Queries() }
 
 // boostingOptions reads what RankBoost and FRank have in common.
 func boostingOptions(p *Problem, t *train.Task) boost.Options {
-	v, o := p.Values, streamedOptions(t)
+	v, o := p.Values, memoryOptions(t)
 	o.Cuts = v.Int("cuts")
 	o.Up = v.Text("direction") == "up"
 	o.PerQuery = v.Text("pairs") == "queries"
 	return o
 }
 
-// streamedOptions are those of all boosting, for the task's normalized data, which may be streamed.
-func streamedOptions(t *train.Task) boost.Options {
-	o := boost.Options{Workers: t.Workers}
-	if t.Normalized().Streamed() {
-		o.Memory, o.Note = max(1, t.MemoryLeft()), t.Note
-	}
-	return o
+// memoryOptions are those of all boosting, for the task's normalized data, which may be streamed.
+func memoryOptions(t *train.Task) boost.Options {
+	return boost.Options{Workers: t.Workers, Memory: max(1, t.MemoryLeft()), Note: t.Note}
 }
 
 // stumpParameters are the hyperparameters that boostingOptions reads.

@@ -114,7 +114,14 @@ func (c *climb) read(d *dataset.Dataset) (end func(), err error) {
 	for i := range d.Queries {
 		c.data.AddWeighted(d.Queries[i].Grades, d.Queries[i].X, d.Queries[i].Weight())
 	}
-	return func() {}, c.checkVaries(d)
+	if err := c.checkVaries(d); err != nil {
+		return nil, err
+	}
+	search, err := c.search()
+	if err != nil {
+		return nil, err
+	}
+	return func() {}, c.task.CheckHeld("coordinate ascent holds", float64(c.data.Bytes(search)))
 }
 
 // columns gives a climb the features of streamed data from a file that is not there before they are asked for.
@@ -130,7 +137,7 @@ func (c *climb) readOnce(d *dataset.Dataset) (end func(), err error) {
 	if err := c.checkVaries(d); err != nil {
 		return nil, err
 	}
-	o := streamedOptions(c.task)
+	o := memoryOptions(c.task)
 	if o.Memory, err = c.memoryLeft(d, o.Memory); err != nil {
 		return nil, err
 	}
@@ -141,9 +148,9 @@ func (c *climb) readOnce(d *dataset.Dataset) (end func(), err error) {
 // memoryLeft returns what memory there is beside a feature of all documents and what climbs hold, or an error if that is
 // too little to read the longest query.
 func (c *climb) memoryLeft(d *dataset.Dataset, memory int64) (int64, error) {
-	search, err := ascent.ParseSearch(c.values.Text("search"))
+	search, err := c.search()
 	if err != nil {
-		return 0, &train.ProblemError{Err: err}
+		return 0, err
 	}
 	held := c.data.Bytes(search) + 4*int64(d.Docs())
 	longest := 8 * int64(d.LongestQuery()) * int64(d.Features)
@@ -152,6 +159,15 @@ func (c *climb) memoryLeft(d *dataset.Dataset, memory int64) (int64, error) {
 			d.Docs(), d.Features, float64(held+longest)/1e9, float64(memory)/1e9))
 	}
 	return memory - held, nil
+}
+
+// search returns the way in which lines are searched.
+func (c *climb) search() (ascent.Search, error) {
+	search, err := ascent.ParseSearch(c.values.Text("search"))
+	if err != nil {
+		return search, &train.ProblemError{Err: err}
+	}
+	return search, nil
 }
 
 // checkVaries returns an error if there is nothing to learn.

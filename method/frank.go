@@ -63,7 +63,7 @@ func startFRank(p *Problem, t *train.Task) (train.Booster, error) {
 			return nil, errors.Join(err, b.Close())
 		}
 	}
-	return &stumpRounds{algorithm: b, columns: validColumns{options: o.Options}, features: d.Features}, nil
+	return &stumpRounds{algorithm: b, columns: validColumns{options: o.Options, streamed: d.Streamed()}, features: d.Features}, nil
 }
 
 // fidelityCost is what a round of FRank takes: one pass over all pairs, for their weights, and

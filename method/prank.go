@@ -49,6 +49,9 @@ func (r pranking) Learn(ctx context.Context, t *train.Task) (*train.Learned, err
 	if len(levels) < 2 || len(levels) > scorer.MaxClasses {
 		return nil, train.BadProblem("found %d different grades, expected 2 to %d", len(levels), scorer.MaxClasses)
 	}
+	if err := t.CheckHeld("PRank holds", documentBytes*float64(d.Docs())); err != nil {
+		return nil, err
+	}
 	p := newPerceptron(d, level, len(levels))
 	if d.Streamed() {
 		rows, err := scatterFor(t)
@@ -86,9 +89,11 @@ func (r pranking) Learn(ctx context.Context, t *train.Task) (*train.Learned, err
 // Streams implements train.Streamer.
 func (pranking) Streams() bool { return true }
 
+// documentBytes are those of a document: places in the order, levels as they are found, turns.
+const documentBytes = 2*8 + 8 + 4
+
 // scatterFor makes the file by which streamed documents are visited in any order.
 func scatterFor(t *train.Task) (*scattered, error) {
-	const documentBytes = 2*8 + 8 + 4 // places in the order, levels as they are found, turns
 	d := t.Normalized()
 	n := d.Docs()
 	if uint64(n) > math.MaxUint32 {

@@ -36,5 +36,5 @@ func startRankBoost(p *Problem, t *train.Task) (train.Booster, error) {
 	if err != nil {
 		return nil, explainPairs(err)
 	}
-	return &stumpRounds{algorithm: b, columns: validColumns{options: o}, features: d.Features}, nil
+	return &stumpRounds{algorithm: b, columns: validColumns{options: o, streamed: d.Streamed()}, features: d.Features}, nil
 }

@@ -118,6 +118,17 @@ func (t *Task) MemoryLeft() int64 {
 	return max(0, dataset.MemoryLimit(t.MaxBytes)-int64(held))
 }
 
+// CheckHeld returns a *ProblemError, whose cause is dataset.ErrTooLarge, if what a learner holds of features that are in
+// memory takes more bytes beside them than there are. what names the learner.
+func (t *Task) CheckHeld(what string, need float64) error {
+	d := t.Normalized()
+	if left := float64(t.MemoryLeft()); need > left && !d.Streamed() {
+		return tooLarge("found %d documents × %d features in memory, beside which %s %s, expected at most %s of memory; raise the limit or use a sample",
+			d.Docs(), d.Features, what, gigabytes(need), gigabytes(left))
+	}
+	return nil
+}
+
 // streamedBytes returns the bytes of features that are not in memory.
 func (p *Problem) streamedBytes() (bytes float64) {
 	for _, d := range []*dataset.Dataset{p.Data, p.Valid} {

@@ -89,9 +89,6 @@ type treesPlan struct {
 // plan plans by the memory that there is for a number of bags, each with a grower of its own if bins depend on the loss.
 func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 	d := t.Normalized()
-	if !d.Streamed() && (t.Valid == nil || !t.Valid.Streamed()) {
-		return p, nil
-	}
 	n, sums, growers := float64(d.Docs()), float64(bags*max(1, l.Bag)), 1.0
 	if l.BinsByCurvature {
 		growers = float64(bags)
@@ -101,19 +98,28 @@ func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 		left -= float64(classBytes * float64(t.Valid.Docs()) * float64(bags))
 	}
 	codes := float64(n * float64(d.Features) * growers)
+	if !l.Exact {
+		held += float64(growers * float64(l.FeatureBytes()) * float64(d.Features))
+	}
 	switch {
 	case l.Exact && d.Streamed():
 		p, codes, err = l.planExact(d, left, held)
-	case l.Exact:
-		codes *= 8
 	case d.Streamed():
 		p, err = planCodes(d, left, held, codes)
+	default:
+		if l.Exact {
+			codes *= 8
+		}
+		err = t.CheckHeld("trees hold", held+codes)
 	}
 	if err != nil {
 		return p, err
 	}
 	if left -= held; !p.codesOnDisk {
 		left -= codes
+	}
+	if !d.Streamed() && (t.Valid == nil || !t.Valid.Streamed()) {
+		return p, nil // leaves are found anew, from the features
 	}
 	if size := float64(sums * float64(l.tableBytes(t))); l.Sum != GradientTrees && size > left {
 		p.tablesOnDisk = true

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // Tree divides documents into leaves. Node 0 is the root; a tree of one leaf has no nodes.
@@ -79,6 +80,16 @@ type Options struct {
 	// some group has them all. A feature of no group is alone on its paths. No groups are no
 	// constraint.
 	Interactions [][]int
+}
+
+// FeatureBytes returns the bytes that growing takes of each feature, whatever the number of documents: its bins, and
+// histograms of the leaves that may be divided.
+func (o *Options) FeatureBytes() int64 {
+	leaves := int64(o.Leaves)
+	if o.Growth == LeafWise { // no more than can still be divided
+		leaves = min(leaves, leaves/2+2)
+	}
+	return 4*MaxBins + leaves*int64(unsafe.Sizeof(histogram{}))/blockFeatures
 }
 
 // validate returns an error for options out of range.

@@ -75,7 +75,7 @@ func Convert(c Conversion) (*Converted, error) {
 			return &JoinError{err}
 		}
 		if c.some && c.Options.Keep != nil {
-			if err := dataset.CheckKept(len(p.IDs), len(p.IDs), p.QueryWeights); err != nil {
+			if err := dataset.CheckKept(len(p.IDs), 0, p.QueryWeights); err != nil {
 				return err
 			}
 		}

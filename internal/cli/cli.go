@@ -163,7 +163,7 @@ func usageErrorf(format string, args ...any) error {
 // of the expected kind, and 1 for any other failure.
 func exitCode(err error) int {
 	if has[*usageError](err) || has[*dataset.SyntaxError](err) || has[*tune.LayoutError](err) || has[*method.ProblemError](err) ||
-		has[*tune.SelectionError](err) || has[*dataset.FormatError](err) || has[*tune.RecordError](err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
+		has[*tune.SelectionError](err) || has[*dataset.FormatError](err) || has[*dataset.SampleError](err) || has[*tune.RecordError](err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, dataset.ErrChanged) {
 		return exitUsage
 	}
 	return exitFailed

@@ -77,6 +77,8 @@ func TestExitCodes(t *testing.T) {
 		{2, "train --method lambdarank --set optimizer=lbfgs --train d.txt --model n.json"},
 		{2, "train --method mle --train d.txt --model none/n.json"},
 		{2, "train --method mle --train d.txt --model n.json --max-memory 1e-9"},
+		{2, "train --method mle --train d.txt --model n.json --sample 1e-9"},
+		{2, "data convert d.txt --out n.lwd --sample 1e-9"},
 		{2, "score --model bad.txt --data d.txt"},
 		{2, "score --model m.json --data wide.txt"},
 		{2, "eval --model m.json --data wide.txt"},

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -135,6 +136,9 @@ type trainFlags struct {
 	curve       string
 	model       string
 	checkpoint  string
+
+	opened dataset.Options  // that the training data were opened with
+	whole  *dataset.Dataset // that were opened: with a part that is held out
 }
 
 func newTrainCommand(env *environment) *cobra.Command {
@@ -192,15 +196,18 @@ func (f *trainFlags) run(ctx context.Context, env *environment) error {
 // fit trains, stores the model and measures it.
 func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method, p *method.Problem, rec *recorder) (report, error) {
 	trained, err := f.learn(ctx, env, m, p, rec)
+	for errors.Is(err, dataset.ErrTooLarge) {
+		again, failed := f.reopen(ctx, env, p)
+		if failed != nil {
+			return report{}, failed
+		}
+		if !again {
+			break
+		}
+		trained, err = f.learn(ctx, env, m, p, rec)
+	}
 	if err != nil {
-		valid, err := f.stream(ctx, env, p.Valid, err)
-		if err != nil {
-			return report{}, err
-		}
-		p.Valid = valid
-		if trained, err = f.learn(ctx, env, m, p, rec); err != nil {
-			return report{}, err
-		}
+		return report{}, err
 	}
 	valid, err := f.validation(trained, p.Valid)
 	if err != nil {
@@ -311,6 +318,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err != nil {
 		return nil, nil, err
 	}
+	f.opened, f.whole = trainOpts, data
 	data, valid, err := f.divide(ctx, env, &f.learning, strings.Join(f.train, ", "), data, opts)
 	if err != nil {
 		return nil, nil, err

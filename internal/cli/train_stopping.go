@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,8 +21,8 @@ type stopping struct {
 	drawn    uint64 // the seed of the division, for holdOut
 	selectBy string
 
-	opened dataset.Options // that the file of validation data was opened with
-	cmd    *cobra.Command
+	validOpened dataset.Options // that the file of validation data was opened with
+	cmd         *cobra.Command
 }
 
 func (s *stopping) addTo(cmd *cobra.Command) {
@@ -77,7 +76,7 @@ func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, e
 func (s *stopping) divide(ctx context.Context, env *environment, l *learning, from string, data *dataset.Dataset, opts dataset.Options) (train, valid *dataset.Dataset, err error) {
 	if s.valid != "" {
 		opts.FeatureNames = data.FeatureNames
-		s.opened = opts
+		s.validOpened = opts
 		if valid, err = env.openAndWarn(ctx, "valid", s.valid, opts); err == nil {
 			warnOfCommon(env, s.valid, valid, from, data)
 		}
@@ -95,21 +94,6 @@ func (s *stopping) divide(ctx context.Context, env *environment, l *learning, fr
 		return nil, nil, usageErrorf("--hold-out %s: %w", s.holdOut, err)
 	}
 	return train, valid, nil
-}
-
-// stream opens validation data that are held in memory once more, to be read query by query, if an error says that
-// learning has too little memory. It returns nil if there are none, or another error.
-func (s *stopping) stream(ctx context.Context, env *environment, valid *dataset.Dataset, err error) (*dataset.Dataset, error) {
-	if !errors.Is(err, dataset.ErrTooLarge) || s.valid == "" || s.valid == "-" || valid.Streamed() {
-		return nil, err
-	}
-	env.note("note: %s is read query by query, since learning has too little memory beside it", s.valid)
-	opts := s.opened
-	opts.MaxBytes = max(1, 4*int64(valid.Docs())*int64(valid.Features)-1) // less than they need
-	if err := valid.Close(); err != nil {
-		return nil, err
-	}
-	return env.open(ctx, "valid", s.valid, opts)
 }
 
 // recordedAs is what the record of a run says of the validation data.
