@@ -74,8 +74,9 @@ func TestStoredSearch(t *testing.T) {
 			for _, workers := range []int{1, 3} {
 				t.Run(fmt.Sprint(name, cuts, workers), func(t *testing.T) {
 					o := Options{Cuts: cuts, Up: cuts == 0, Workers: workers, Memory: memory}
-					want := newRankBoost(t, d, o, cuts > 0)
 					got := newRankBoost(t, streamed(d), o, cuts > 0)
+					o.Memory = 0
+					want := newRankBoost(t, d, o, cuts > 0)
 					defer func() {
 						if err := got.Close(); err != nil {
 							t.Error(err)

@@ -32,6 +32,9 @@ const (
 	drawnBytes     = 20
 )
 
+// fewBytes is how much of what features take whatever the number of documents is not counted.
+const fewBytes = 4 << 20
+
 // classBytes are those that a sum of trees for a class holds of a validation document.
 const classBytes = 8
 
@@ -99,7 +102,7 @@ func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 	}
 	codes := float64(n * float64(d.Features) * growers)
 	if !l.Exact {
-		held += float64(growers * float64(l.FeatureBytes()) * float64(d.Features))
+		held += max(0, float64(growers*float64(l.FeatureBytes())*float64(d.Features))-fewBytes)
 	}
 	switch {
 	case l.Exact && d.Streamed():
