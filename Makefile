@@ -26,7 +26,7 @@ RACE_OF_CLI = Progress|CtrlC|Interrupt|Signal|Locked|Kill|Changed
 RACE_OF_SCRIPTS = TestScripts/^(auto|compare|eval_text|fuse|report|runs|score|tables|train|train_trees|tune)$$
 
 race: ## the packages with goroutines
-	$(GO) test $(TESTFLAGS) -race -short ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./explain ./serve/... ./internal/datareport ./train ./method ./tune ./auto ./internal/runs
+	$(GO) test $(TESTFLAGS) -race -short -timeout 20m ./dataset/... ./measure ./internal/block ./internal/input ./internal/parallel ./stats ./boost ./objective ./tree ./optimize ./loss/... ./model ./explain ./serve/... ./internal/datareport ./train ./method ./tune ./auto ./internal/runs
 	$(GO) test $(TESTFLAGS) -race -short -run '$(RACE_OF_CLI)' ./internal/cli
 	$(GO) test $(TESTFLAGS) -race -short -run '$(RACE_OF_SCRIPTS)' ./internal/cli
 

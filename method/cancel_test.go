@@ -13,6 +13,10 @@ import (
 // or it has ended before. Resumed from what it left, it gives the same model.
 func TestCancelledAtAnyTime(t *testing.T) {
 	broken := errors.New("broken off")
+	parts := 4
+	if testing.Short() {
+		parts = 2
+	}
 	for _, m := range List() {
 		if m.Name == "random" {
 			continue
@@ -21,16 +25,16 @@ func TestCancelledAtAnyTime(t *testing.T) {
 			began := time.Now()
 			want := bytesOf(t, mustTrain(t, m, quick(t, m, kind)))
 			whole := time.Since(began)
-			for part := range 4 {
+			for part := range parts {
 				p := quick(t, m, kind)
 				if _, err := p.Values.method.hyperparameter("optimizer"); err == nil && m.Name != "ranksvm" && m.Name != "svmmap" {
 					p.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 				}
 				ctx, cancel := context.WithCancelCause(context.Background())
-				timer := time.AfterFunc(whole*time.Duration(part)/4, func() { cancel(broken) })
+				timer := time.AfterFunc(whole*time.Duration(part)/time.Duration(parts), func() { cancel(broken) })
 				_, err := m.Train(ctx, p)
 				timer.Stop()
-				what := fmt.Sprintf("%s, %s, cancelled after %d quarters", m.Name, kind, part)
+				what := fmt.Sprintf("%s, %s, cancelled after %d of %d parts of the time", m.Name, kind, part, parts)
 				if err != nil && !errors.Is(err, broken) && !errors.Is(err, context.Canceled) {
 					t.Errorf("%s: error %v", what, err)
 				}

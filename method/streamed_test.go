@@ -131,7 +131,7 @@ func TestColumnsStream(t *testing.T) {
 		"frank features": {"frank", dataset.MissingZero, map[string]string{"search": "features", "rounds": "4"}, true, zscore},
 		"frank feature":  {"frank", dataset.MissingMin, map[string]string{"search": "features", "direction": "both", "cuts": "5", "rounds": "4"}, false, changed},
 		"frank loss":     {"frank", dataset.MissingZero, map[string]string{"search": "loss", "cuts": "40", "rounds": "1"}, true, none},
-		"frank few":      {"frank", dataset.MissingMin, map[string]string{"search": "loss", "cuts": "3", "alpha": "minimum", "rounds": "2"}, false, minmax},
+		"frank few":      {"frank", dataset.MissingMin, map[string]string{"search": "loss", "cuts": "2", "alpha": "minimum", "rounds": "2"}, false, minmax},
 
 		"coordascent exact":   {"coordascent", dataset.MissingMin, map[string]string{"search": "exact"}, true, zscore},
 		"coordascent plain":   {"coordascent", dataset.MissingZero, map[string]string{}, false, none},
@@ -146,6 +146,9 @@ func TestColumnsStream(t *testing.T) {
 			switch {
 			case c.method == "coordascent":
 				c.set["sweeps"], c.set["restarts"] = "2", "1"
+				if testing.Short() {
+					c.set["sweeps"] = "1"
+				}
 			case c.set["rounds"] == "" && testing.Short():
 				c.set["rounds"] = "10"
 			case c.set["rounds"] == "":
@@ -285,7 +288,7 @@ func TestPRankAndBaselinesStream(t *testing.T) {
 				return b.Bytes()
 			}
 			want := run(whole, 0, 1)
-			for _, workers := range []int{1, 2, 7} {
+			for _, workers := range crews() {
 				for _, memory := range []int64{800 << 10, 4 << 20} {
 					if !bytes.Equal(run(streamed, memory, workers), want) {
 						t.Errorf("%d workers, %d bytes: another model of streamed data", workers, memory)
