@@ -148,30 +148,69 @@ func (s rescaling) fitZScore(x []float32) {
 	clear(s.shift)
 	clear(s.span)
 	docs := float64(len(x) / len(s.shift))
-	for row := range slices.Chunk(x, len(s.shift)) {
-		for j, v := range row {
-			s.shift[j] += float64(v)
-		}
-	}
+	s.sum(x)
 	for j := range s.shift {
 		s.shift[j] /= docs
 	}
-	for row := range slices.Chunk(x, len(s.shift)) {
-		for j, v := range row {
-			t := float64(v) - s.shift[j]
-			s.span[j] += float64(t * t)
-		}
-	}
+	s.sumSquares(x)
 	for j, v := range s.span {
 		s.span[j] = math.Sqrt(v / docs)
 	}
 }
 
-func (s rescaling) transform(x []float32) {
-	for row := range slices.Chunk(x, len(s.shift)) {
+// sum adds the rows of x to shift. A column's sum over four rows stays in a register; the order of its terms is that of
+// the rows.
+func (s rescaling) sum(x []float32) {
+	sums := s.shift
+	for len(x) >= 4*len(sums) {
+		a, b, c, d := x[:len(sums)], x[len(sums):][:len(sums)], x[2*len(sums):][:len(sums)], x[3*len(sums):][:len(sums)]
+		x = x[4*len(sums):]
+		for j, v := range sums {
+			v += float64(a[j])
+			v += float64(b[j])
+			v += float64(c[j])
+			v += float64(d[j])
+			sums[j] = v
+		}
+	}
+	for row := range slices.Chunk(x, len(sums)) {
 		for j, v := range row {
-			if s.span[j] > 0 {
-				row[j] = float32((float64(v) - s.shift[j]) / s.span[j])
+			sums[j] += float64(v)
+		}
+	}
+}
+
+// sumSquares adds to span the squares of what the rows of x differ from shift by.
+func (s rescaling) sumSquares(x []float32) {
+	sums, means := s.span, s.shift[:len(s.span)]
+	for len(x) >= 4*len(sums) {
+		a, b, c, d := x[:len(sums)], x[len(sums):][:len(sums)], x[2*len(sums):][:len(sums)], x[3*len(sums):][:len(sums)]
+		x = x[4*len(sums):]
+		for j, v := range sums {
+			mean := means[j]
+			t, u := float64(a[j])-mean, float64(b[j])-mean
+			v += float64(t * t)
+			v += float64(u * u)
+			t, u = float64(c[j])-mean, float64(d[j])-mean
+			v += float64(t * t)
+			v += float64(u * u)
+			sums[j] = v
+		}
+	}
+	for row := range slices.Chunk(x, len(sums)) {
+		for j, v := range row {
+			t := float64(v) - means[j]
+			sums[j] += float64(t * t)
+		}
+	}
+}
+
+func (s rescaling) transform(x []float32) {
+	shift := s.shift[:len(s.span)]
+	for row := range slices.Chunk(x, len(s.span)) {
+		for j, span := range s.span {
+			if span > 0 {
+				row[j] = float32((float64(row[j]) - shift[j]) / span)
 			} else {
 				row[j] = 0
 			}

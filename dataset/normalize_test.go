@@ -139,3 +139,34 @@ func TestNormalizationNames(t *testing.T) {
 		t.Error("an empty name was accepted")
 	}
 }
+
+// Claim: a column's mean and deviation are of sums in the order of the rows, whatever their number.
+func TestZScoreAddsInTheOrderOfRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		docs, features := rapid.IntRange(1, 13).Draw(t, "docs"), rapid.IntRange(1, 5).Draw(t, "features")
+		x := rapid.SliceOfN(rapid.Float32Range(-1e6, 1e6), docs*features, docs*features).Draw(t, "x")
+		got := slices.Clone(x)
+		dataset.ZScore.Apply(got, features)
+		for j := range features {
+			mean, square := 0.0, 0.0
+			for i := range docs {
+				mean += float64(x[i*features+j])
+			}
+			mean /= float64(docs)
+			for i := range docs {
+				d := float64(x[i*features+j]) - mean
+				square += float64(d * d)
+			}
+			deviation := math.Sqrt(square / float64(docs))
+			for i := range docs {
+				want := float32(0)
+				if deviation > 0 {
+					want = float32((float64(x[i*features+j]) - mean) / deviation)
+				}
+				if v := got[i*features+j]; v != want {
+					t.Fatalf("document %d, feature %d is %v, want %v", i, j, v, want)
+				}
+			}
+		}
+	})
+}

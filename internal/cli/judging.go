@@ -86,10 +86,10 @@ func (env *environment) noteOfRelevance(note string) {
 // warnOfIrrelevance warns of measures that are the same for all rankings of the data sets
 // because no document's grade reaches the threshold.
 func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dataset.Dataset) {
-	best := sets[0] // the set whose highest grade the warning names
-	for _, d := range sets {
-		if d.HighestGrade() > best.HighestGrade() {
-			best = d
+	best, highest := sets[0], sets[0].HighestGrade() // the set whose highest grade the warning names
+	for _, d := range sets[1:] {
+		if grade := d.HighestGrade(); grade > highest {
+			best, highest = d, grade
 		}
 	}
 	var same error
@@ -101,7 +101,7 @@ func warnOfIrrelevance(env *environment, measures []measure.Measure, sets []*dat
 			threshold = own
 		}
 		switch {
-		case best.HighestGrade() >= threshold || slices.ContainsFunc(sets, varies):
+		case highest >= threshold || slices.ContainsFunc(sets, varies):
 		case same == nil:
 			same = measure.CheckVaries(m, best)
 		default:

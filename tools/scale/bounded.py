@@ -242,7 +242,7 @@ def measure(o, group, limit, queries):
         ("coordascent", ["coordascent", "--set", "restarts=0", "--set", "sweeps=1"]),
     ]
     for name, method in trainings:
-        model = os.path.join(work, method[0] + ".json")
+        model = os.path.join(work, name.replace(",", "").replace(" ", "-") + ".json")
         args = [lw, "-q", "train", "--no-record", "--train", data, "--valid", valid, "--model", model, "--method"] + method
         row(name, args, [data, valid], model=model, again=args + ["--max-memory", "20"])
     if not o.only or "a round of rankboost" in o.only.split(";"):
