@@ -16,7 +16,6 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/input"
-	"github.com/listwise/listwise/internal/parallel"
 )
 
 // Stream returns a cache as a source. It stays mapped until the source is closed, the
@@ -36,7 +35,7 @@ func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
 
 // WriteStream writes the documents of a plan as [Write] does those of a data set, byte by
 // byte the same, without holding them: every document's bytes go to their place in the
-// file, and when all are there the file is read once for its checksums. observe, unless
+// file, and when all of a piece are there it is read for its checksums. observe, unless
 // nil, is called with the number of queries written and the total.
 func WriteStream(path string, p *stream.Plan, observe func(done, total int)) error {
 	return atomicfile.WriteFile(path, func(f *os.File) error { return BuildStream(f, p, observe) })
@@ -57,13 +56,8 @@ func BuildStream(f *os.File, p *stream.Plan, observe func(done, total int)) erro
 // build writes the file, which has its size.
 func (b *builder) build(f *os.File, observe func(done, total int)) error {
 	p := b.plan
-	b.f = f
-	err := p.Each(func(part *stream.Part) error {
-		if observe != nil {
-			observe(part.Runs[len(part.Runs)-1].Query(), len(p.IDs))
-		}
-		return b.put(part)
-	})
+	b.f, b.seen = f, newWritten(f, b.matrix, 4*p.Docs*p.Features)
+	err := b.fillIn(observe)
 	if err == nil {
 		err = b.finish()
 	}
@@ -71,6 +65,17 @@ func (b *builder) build(f *os.File, observe func(done, total int)) error {
 		observe(len(p.IDs), len(p.IDs))
 	}
 	return err
+}
+
+// fillIn writes the documents.
+func (b *builder) fillIn(observe func(done, total int)) error {
+	defer b.seen.end()
+	return b.plan.Each(func(part *stream.Part) error {
+		if observe != nil {
+			observe(part.Runs[len(part.Runs)-1].Query(), len(b.plan.IDs))
+		}
+		return b.put(part)
+	})
 }
 
 // builder writes a cache whose documents come in any order.
@@ -81,6 +86,7 @@ type builder struct {
 	at     [numBlocks]int64 // where the blocks of documents and of sums begin
 	matrix int64            // where the matrix begins
 	holes  map[int]bool     // the queries with missing values that must be filled
+	seen   *written
 
 	err   error  // of the first write that failed
 	bytes []byte // for what is to be written
@@ -124,6 +130,9 @@ func newBuilder(p *stream.Plan) (*builder, error) {
 func (b *builder) put(part *stream.Part) error {
 	row, le := int64(part.Row), binary.LittleEndian
 	b.write(b.matrix+4*row*int64(b.plan.Features), block.LittleEndian(part.X))
+	if b.err == nil {
+		b.seen.wrote(4*row*int64(b.plan.Features), 4*(row*int64(b.plan.Features)+int64(len(part.X))))
+	}
 	b.bytes = block.AppendFloat64s(b.bytes[:0], part.Grades)
 	b.write(b.at[blockGrades]+8*row, b.bytes)
 	if b.plan.Weighted() {
@@ -255,30 +264,15 @@ func (b *builder) each(from, to int64, visit func(bytes []byte)) error {
 // sums returns the checksums of the pieces of the matrix, both of the cache and of the
 // fingerprint, and whether values are missing.
 func (b *builder) sums() (crc []byte, sha [][sha256.Size]byte, missing bool, err error) {
-	size := 4 * b.plan.Docs * b.plan.Features
-	n := pieces(size)
-	sums, holes, errs := make([]uint32, n), make([]int, n), make([]error, n)
-	sha = make([][sha256.Size]byte, n)
-	buffers := make([][]byte, parallel.Workers(0, n))
-	parallel.For(n, 0, func(worker, i int) {
-		if buffers[worker] == nil {
-			buffers[worker] = make([]byte, matrixPiece)
-		}
-		piece := buffers[worker][:min(matrixPiece, size-i*matrixPiece)]
-		if _, errs[i] = b.f.ReadAt(piece, b.matrix+int64(i)*matrixPiece); errs[i] != nil {
-			return
-		}
-		var bad int
-		if sums[i], bad, holes[i] = checkPiece(piece, true); bad >= 0 {
-			errs[i] = fmt.Errorf("found the infinite value %d, expected finite ones", i*matrixPiece/4+bad)
-		}
-		sha[i] = sha256.Sum256(piece)
-	})
-	for i, sum := range sums {
-		crc = binary.LittleEndian.AppendUint32(crc, sum)
-		missing = missing || holes[i] > 0
+	b.seen.rest()
+	for i := range b.seen.sums {
+		s := &b.seen.sums[i]
+		crc = binary.LittleEndian.AppendUint32(crc, s.crc)
+		sha = append(sha, s.sha)
+		missing = missing || s.holes > 0
+		err = errors.Join(err, s.err)
 	}
-	return crc, sha, missing, errors.Join(errs...)
+	return crc, sha, missing, err
 }
 
 // The checksums of a cache and of a fingerprint are of the same pieces.
@@ -316,6 +310,7 @@ func (b *builder) fillQuery(row, docs int) error {
 			}
 			if visit(x) {
 				b.write(at, block.LittleEndian(x))
+				b.seen.changed(at-b.matrix, at-b.matrix+4*int64(len(x)))
 			}
 		}
 		return b.err
