@@ -88,6 +88,9 @@ type Options struct {
 	// data set's identifiers of documents must not be used after it is closed.
 	Stream bool
 
+	// Unheld, with Stream, streams data that take less than MaxBytes, too: for who needs the memory beside them.
+	Unheld bool
+
 	// GradesOnly leaves features out where the format can, in LETOR text and caches, for results that
 	// do not depend on them: they are not looked at, not even for mistakes. Text then has one feature,
 	// which is 0 everywhere; a cache is streamed.

@@ -81,7 +81,9 @@ func (l *Trees) newGrower(t *Task, base []float64, plan treesPlan) (g *sharedGro
 	if err != nil {
 		return nil, err
 	}
-	by, err := tree.NewGrower(matrix, l.Options)
+	options := l.Options
+	options.Readers = plan.readers
+	by, err := tree.NewGrower(matrix, options)
 	if err != nil {
 		return nil, errors.Join(err, matrix.Close())
 	}

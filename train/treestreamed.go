@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/listwise/listwise/dataset"
@@ -85,6 +86,7 @@ func (l *Trees) streamedMatrix(t *Task, o tree.BinOptions, plan treesPlan) (m *t
 type treesPlan struct {
 	together     int  // features of streamed data whose bins are chosen in one pass
 	codesOnDisk  bool // the codes of streamed data are in a file
+	readers      int  // that look at these at a time
 	exactWorkers int  // that look at columns of values that are in a file
 	tablesOnDisk bool // so are the tables of leaves of trees whose weights change
 }
@@ -108,7 +110,10 @@ func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 	case l.Exact && d.Streamed():
 		p, codes, err = l.planExact(d, left, held)
 	case d.Streamed():
-		p, err = planCodes(d, left, held, codes)
+		if p, err = planCodes(d, left, held, codes); p.codesOnDisk { // more readers than cores wait for the disk
+			most := 2 * parallel.Workers(l.Workers, math.MaxInt)
+			p.readers = max(1, min(most, int((left-held)/float64(tree.ReaderBytes(d.Features)))))
+		}
 	default:
 		if l.Exact {
 			codes *= 8

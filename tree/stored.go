@@ -1,7 +1,8 @@
 package tree
 
 import (
-	"runtime"
+	"math"
+	"unsafe"
 
 	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/parallel"
@@ -44,13 +45,18 @@ type storedReader struct {
 	used     bool
 }
 
+// ReaderBytes returns the bytes that one of those who look at codes in a file holds: a window and histograms.
+func ReaderBytes(features int) int64 {
+	return windowBytes + int64(features)*int64(unsafe.Sizeof(histogram{}))/blockFeatures
+}
+
 // readers are more than there are cores, so that some compute while others wait for the disk.
 func (g *Grower) readers(windows int) []storedReader {
-	workers := g.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+	most := g.Readers
+	if most <= 0 {
+		most = 2 * parallel.Workers(g.Workers, math.MaxInt)
 	}
-	n := max(1, min(windows, 2*workers))
+	n := max(1, min(windows, most))
 	for len(g.stored) < n {
 		g.stored = append(g.stored, storedReader{})
 	}

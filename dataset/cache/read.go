@@ -69,7 +69,7 @@ func read(in *input.Input, opts dataset.Options, views bool) (d *dataset.Dataset
 // checked returns the cache as a data set, all of it checked, and the parts of it.
 func (c *file) checked(opts dataset.Options) (d *dataset.Dataset, parts *dataset.Blocks, err error) {
 	defer block.Guard(&err)()
-	streamed := c.bytes.Mapped() && (opts.GradesOnly || opts.Stream && c.mem.Exceeds(float64(len(c.data))))
+	streamed := c.bytes.Mapped() && (opts.GradesOnly || opts.Stream && (opts.Unheld || c.mem.Exceeds(float64(len(c.data)))))
 	c.views = c.views || streamed // identifiers of so many documents would take much
 	parts, err = c.dataset()
 	if err != nil {

@@ -113,12 +113,18 @@ func (f *format) collect(in *input.Input, opts dataset.Options) (d *dataset.Data
 // collect makes a data set of a plan: in memory or, if it does not fit and may be streamed, by way of a
 // temporary file.
 func collect(p *stream.Plan, mem *input.Memory, name string, opts dataset.Options) (*dataset.Dataset, error) {
+	if opts.Stream && opts.Unheld {
+		return cache.Streamed(p, name, opts, errUnheld)
+	}
 	d, err := p.Collect(mem)
 	if opts.Stream && errors.Is(err, dataset.ErrTooLarge) {
 		return cache.Streamed(p, name, opts, err)
 	}
 	return d, err
 }
+
+// errUnheld is why data that would fit into memory are put in a file.
+var errUnheld = errors.New("there is too little memory to hold the features and what else is needed; raise the limit")
 
 // spills reports whether reading that fails for want of memory is tried by way of a temporary file. What is kept
 // of an input was, and a cache is one.
@@ -131,8 +137,10 @@ func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.readKept(in, opts)
-	if f.spills(opts) && errors.Is(err, dataset.ErrTooLarge) {
+	var d *dataset.Dataset
+	if opts.Unheld && f.spills(opts) {
+		d, err = f.collect(in, opts)
+	} else if d, err = f.readKept(in, opts); f.spills(opts) && errors.Is(err, dataset.ErrTooLarge) {
 		in.Afresh(opts)
 		d, err = f.collect(in, opts)
 	}
