@@ -170,9 +170,8 @@ func checkHeld(a *arrangement, features int, o Options, cell, worker float64) er
 	if o.Memory <= 0 {
 		return nil
 	}
-	n := float64(padded(len(a.rows)))
-	need := heldBySearch(a, features, parallel.Workers(o.Workers, features)) + float64(cell*n*float64(features)) +
-		float64(worker*n*float64(parallel.Workers(o.Workers, features)))
+	n, workers := float64(padded(len(a.rows))), parallel.Workers(o.Workers, features)
+	need := heldBySearch(a, features, workers) + float64(cell*n*float64(features)) + float64(worker*n*float64(workers))
 	return checkBeside(len(a.rows), features, need, o.Memory)
 }
 

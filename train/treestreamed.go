@@ -100,7 +100,7 @@ func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 	}
 	left, held := float64(t.MemoryLeft()), float64(n*(float64(growerBytes*growers)+float64(l.sumBytes(t)*sums)))
 	if bags > 1 && t.Valid != nil {
-		left -= float64(classBytes * float64(t.Valid.Docs()) * float64(bags))
+		held += float64(classBytes * float64(t.Valid.Docs()) * float64(bags))
 	}
 	codes := float64(n * float64(d.Features) * growers)
 	if !l.Exact {

@@ -61,11 +61,11 @@ func Read(r io.Reader, name string, opts dataset.Options) (d *dataset.Dataset, e
 	return d, err
 }
 
-// readKept reads the queries that Options.Keep asks for, without the features of others being in
+// readKept reads the queries that Options.Keep asks for, or those of Options.Unheld, without the features of others being in
 // memory: they are dropped as they come.
 func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	switch {
-	case opts.Keep == nil:
+	case opts.Keep == nil && !(opts.Unheld && f.spills(opts)):
 		return f.read(in, opts)
 	case f.stream != nil:
 		return f.collect(in, opts)
@@ -137,10 +137,8 @@ func open(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d *dataset.Dataset
-	if opts.Unheld && f.spills(opts) {
-		d, err = f.collect(in, opts)
-	} else if d, err = f.readKept(in, opts); f.spills(opts) && errors.Is(err, dataset.ErrTooLarge) {
+	d, err := f.readKept(in, opts)
+	if f.spills(opts) && errors.Is(err, dataset.ErrTooLarge) {
 		in.Afresh(opts)
 		d, err = f.collect(in, opts)
 	}
