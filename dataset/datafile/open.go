@@ -65,7 +65,7 @@ func Read(r io.Reader, name string, opts dataset.Options) (d *dataset.Dataset, e
 // memory: they are dropped as they come.
 func (f *format) readKept(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	switch {
-	case opts.Keep == nil && !(opts.Unheld && f.spills(opts)):
+	case opts.Keep == nil && (!opts.Unheld || !f.spills(opts)):
 		return f.read(in, opts)
 	case f.stream != nil:
 		return f.collect(in, opts)
