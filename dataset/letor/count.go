@@ -21,13 +21,18 @@ func (f *format) count(c ingest.Chunk) (size ingest.Size) {
 		}
 		p = end + 1
 		if start == end || start == comment {
-			if start == comment && bytes.HasPrefix(c.Text[start:end], namesMark) {
+			if start == comment && size.Feature <= f.unnamedLimit() && bytes.HasPrefix(c.Text[start:end], namesMark) {
 				f.found(c.Index, parseNames(c.Text[start:end]))
 			}
 			continue
 		}
 		size.Docs++
 		size.Feature = max(size.Feature, lastIndex(c.Text[start:min(comment, end)]))
+	}
+	if size.Feature > f.unnamedLimit() {
+		f.mu.Lock()
+		f.huge = min(f.huge, c.Index)
+		f.mu.Unlock()
 	}
 	return size
 }

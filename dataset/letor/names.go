@@ -60,7 +60,10 @@ func (f *format) checkNames(line []byte) error {
 		return nil
 	}
 	names := parseNames(line)
-	if names == nil || slices.Equal(names, f.names) {
+	f.mu.Lock() // a survey counts other chunks at the same time
+	first := f.names
+	f.mu.Unlock()
+	if names == nil || slices.Equal(names, first) {
 		return nil
 	}
 	return &dataset.SyntaxError{Found: fmt.Sprintf("other names of features, %s", ingest.Quote(line)), Expected: "the same names as in the line before them"}

@@ -22,6 +22,7 @@ type parser struct {
 	absentMissing bool // features left out are missing
 	checkOnly     bool // look for errors; there are no columns, and rows of one chunk
 	gradesOnly    bool // pass over features
+	surveying     bool // likewise, and over the names of features
 
 	expect   []expected // what stands before a column's value in dense rows
 	nMissing int        // missing values of the document
@@ -73,8 +74,10 @@ func (z *parser) Chunk(c ingest.Chunk, before, most int) (docs, line int, err er
 			continue
 		case '#':
 			end := find(c.Text, p, '\n')
-			if err := z.format.checkNames(c.Text[p:end]); err != nil {
-				return docs, line, err
+			if !z.surveying {
+				if err := z.format.checkNames(c.Text[p:end]); err != nil {
+					return docs, line, err
+				}
 			}
 			p = end + 1
 			continue
@@ -103,7 +106,7 @@ func (z *parser) document(b []byte, p int) (next int, err error) {
 	if p, err = z.query(b, skipBlanks(b, p)); err != nil {
 		return p, err
 	}
-	if z.gradesOnly {
+	if z.gradesOnly || z.surveying {
 		p = pastFeatures(b, p)
 	} else if p, err = z.features(b, p, z.Row(z.Next())); err != nil {
 		return p, err

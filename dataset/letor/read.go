@@ -28,12 +28,12 @@ const hugeFeature = math.MaxInt32
 // Errors in the content are of type [*dataset.SyntaxError]; the first in the file is
 // reported.
 func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
-	return ingest.Read(in, opts, &format{opts: opts})
+	return ingest.Read(in, opts, newFormat(opts))
 }
 
 // Stream returns LETOR text as a source of documents, which [Read] would read.
 func Stream(in *input.Input, opts dataset.Options) (stream.Source, error) {
-	return ingest.Documents(in, opts, &format{opts: opts})
+	return ingest.Documents(in, opts, newFormat(opts))
 }
 
 // format is LETOR text, read with options.
@@ -43,9 +43,15 @@ type format struct {
 	mu    sync.Mutex
 	names []string // of the features, nil if no line names them
 	at    int      // the chunk in which the names stand
+	huge  int      // the first chunk with an index that no text may have, math.MaxInt without
 }
 
-var _ ingest.Format = (*format)(nil)
+func newFormat(opts dataset.Options) *format { return &format{opts: opts, huge: math.MaxInt} }
+
+var (
+	_ ingest.Format   = (*format)(nil)
+	_ ingest.Surveyor = (*format)(nil)
+)
 
 func (f *format) Quotes() bool { return false }
 
@@ -53,7 +59,16 @@ func (f *format) Count(c ingest.Chunk) ingest.Size { return f.count(c) }
 
 func (f *format) Recount() {}
 
-func (f *format) Counted(int) error { return nil }
+// Counted implements ingest.Format. Counting ends soon behind an index that must be a mistake, and
+// how soon depends on the workers: names that come behind it are none.
+func (f *format) Counted(int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.at > f.huge {
+		f.names = nil
+	}
+	return nil
+}
 
 func (f *format) Names() []string {
 	if f.opts.GradesOnly {
@@ -79,6 +94,11 @@ func (f *format) Limit() int {
 	if n := f.named(); n > 0 {
 		return n
 	}
+	return f.unnamedLimit()
+}
+
+// unnamedLimit returns the largest feature index of a text that does not name its features.
+func (f *format) unnamedLimit() int {
 	if f.opts.Features > 0 {
 		return f.opts.Features
 	}
@@ -90,6 +110,13 @@ func (f *format) Limit() int {
 
 func (f *format) Parser(c *ingest.Collector, checkOnly bool) ingest.Parser {
 	return newParser(c, f, checkOnly)
+}
+
+// Surveyor implements ingest.Surveyor.
+func (f *format) Surveyor(c *ingest.Collector) ingest.Parser {
+	z := newParser(c, f, true)
+	z.surveying = true
+	return z
 }
 
 func (f *format) Empty(docs int) error {
@@ -112,7 +139,7 @@ func FirstError(text []byte, name string, opts dataset.Options) error {
 		}
 	}
 	c := ingest.Chunk{Text: ingest.CloseLine(append(make([]byte, 0, n+1+decimal.Padding), text[:n]...))}.WithoutMark()
-	f := &format{opts: opts}
+	f := newFormat(opts)
 	size := f.count(c)
 	col := ingest.NewCollector(new(ingest.Blocks), opts, input.NewMemory(name, opts))
 	z := newParser(col, f, true)

@@ -274,11 +274,14 @@ func (p *Plan) Holes() (missing, absent int) {
 	return missing, absent
 }
 
-// Warnings says what was put together and, after Each, what was filled in.
+// Warnings says what was put together and, after Each, what was rounded and filled in.
 func (p *Plan) Warnings() []string {
 	var all []string
 	for _, s := range p.files {
 		all = append(all, s.shape.Warnings...)
+		if s.shape.Later != nil {
+			all = append(all, s.shape.Later()...)
+		}
 		if s.scattered > 0 {
 			all = append(all, dataset.ScatteredWarning(s.Name, s.scattered, s.first))
 		}

@@ -34,6 +34,8 @@ type Shape struct {
 	Attributes     [][]string // of the queries, in the order in which they were first met, or nil
 	Reordered      bool       // the documents are in another order than in an input of theirs: every Batch has InputRow
 	Warnings       []string
+
+	Later func() []string // unless nil, warnings that are known after Each
 }
 
 // Run is a number of successive documents of one query.

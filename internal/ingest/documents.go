@@ -3,8 +3,6 @@ package ingest
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
@@ -29,78 +27,15 @@ type documents struct {
 
 	in         *input.Input
 	collectors []*Collector // of the last visit
+	at         int          // the chunk that it came to
 }
 
 // Close implements stream.Source.
 func (s *documents) Close() error { return nil }
 
-// Survey implements stream.Source. It counts lines and features, as reading does, and then
-// parses the text.
-func (s *documents) Survey(visit func(runs []stream.Run) error) (shape stream.Shape, err error) {
-	if err := s.countAll(); err != nil {
-		return shape, err
-	}
-	docs, feature, broken := s.layout()
-	if err := s.counted(); err != nil {
-		return shape, err
-	}
-	shape = stream.Shape{Features: s.format.Width(feature), FeatureNames: s.format.Names(), Fixed: s.format.Names() != nil}
-	if broken != nil || feature > s.format.Limit() || docs == 0 || shape.Features == 0 {
-		return shape, s.mistake(docs, shape.Features)
-	}
-	if err := s.recut(shape.Features); err != nil {
-		return shape, err
-	}
-	kept, negative := 0, 0
-	var weights Weights
-	var attributes Attributes
-	err = s.visit(shape.Features, func(k *worker, c Chunk, before int) error {
-		runs := k.runs()
-		for _, r := range runs {
-			kept += r.Docs
-			shape.DocIDs = shape.DocIDs || r.Bytes > 0
-		}
-		negative += k.col.negatives
-		if err := weights.add(k.col, before); err != nil {
-			return Locate(err, s.name, 0)
-		}
-		if err := attributes.add(k.col, s.opts.Table.Attributes, before); err != nil {
-			return Locate(err, s.name, 0)
-		}
-		err := visit(runs)
-		if scattered, ok := errors.AsType[*stream.ScatteredError](err); ok && k.col.negatives == 0 {
-			scattered.Line = before + k.lineOf(c, runs[:scattered.Run])
-		}
-		return err
-	})
-	if err == nil && kept == 0 {
-		err = allNegative(s.name)
-	}
-	if err == nil {
-		err = weights.Set(&shape, s.name)
-		attributes.Set(&shape, s.opts.Table.Attributes)
-	}
-	shape.Warnings = append(shape.Warnings, said(NegativeWarning(s.name, negative, s.opts.Negative), roundedWarning(s.name, s.format.Names(), s.collectors))...)
-	return shape, err
-}
-
-// mistake finds the first error of a text in which there must be one.
-func (s *documents) mistake(docs, width int) error {
-	s.parse(&Blocks{Weighted: weighsDocuments(s.format)}, true)
-	switch err := s.context(); {
-	case err != nil:
-		return err
-	case s.failed != nil:
-		return s.failed
-	case docs == 0 || width == 0:
-		return Locate(s.format.Empty(docs), s.name, 0)
-	}
-	return fmt.Errorf("%s: %w", s.name, dataset.ErrChanged)
-}
-
 // Each implements stream.Source.
 func (s *documents) Each(columns int, visit func(b *stream.Batch) error) error {
-	return s.visit(columns, func(k *worker, _ Chunk, _ int) error {
+	return s.visit(func() *worker { return s.worker(columns) }, func(k *worker, _ Chunk, _ int) error {
 		if b := k.batch(); len(b.Grades) > 0 {
 			return visit(b)
 		}
@@ -147,17 +82,19 @@ func (s *documents) recut(columns int) error {
 	return err
 }
 
-// visit parses all chunks and calls do with each, and the number of lines before, in order.
-func (s *documents) visit(columns int, do func(k *worker, c Chunk, before int) error) error {
+// visit parses all chunks, with workers that begin makes, and calls do with each, and the number of lines
+// before, in order.
+func (s *documents) visit(begin func() *worker, do func(k *worker, c Chunk, before int) error) error {
 	workers := make([]*worker, s.src.Workers())
 	line := 0
 	err := inOrder(input.Context(s.opts), s.src, func(i int, c Chunk) {
 		if workers[i] == nil {
-			workers[i] = s.worker(columns)
+			workers[i] = begin()
 		}
 		workers[i].parse(c)
 	}, func(i int, c Chunk) error {
 		k := workers[i]
+		s.at = c.Index
 		if k.err != nil {
 			return Locate(k.err, s.name, line+k.line)
 		}
@@ -187,9 +124,11 @@ func (s *documents) visit(columns int, do func(k *worker, c Chunk, before int) e
 type worker struct {
 	col    *Collector
 	parser Parser
-	taken  int64 // bytes of the blocks
+	count  func(c Chunk) Size // unless nil, finds the size
+	taken  int64              // bytes of the blocks
 
 	// Of the current chunk:
+	size  Size
 	lines int // which has no more documents
 	line  int // the last
 	err   error
@@ -202,7 +141,12 @@ func (s *documents) worker(columns int) *worker {
 
 // parse parses a chunk; its errors are left for its turn.
 func (k *worker) parse(c Chunk) {
-	k.lines = bytes.Count(c.Text[:c.Lines()], []byte("\n"))
+	if k.count != nil {
+		k.size = k.count(c)
+		k.lines = k.size.Lines
+	} else {
+		k.lines = bytes.Count(c.Text[:c.Lines()], []byte("\n"))
+	}
 	if k.err = k.room(k.lines); k.err == nil {
 		_, k.line, k.err = k.parser.Chunk(c, 0, k.lines)
 	}
