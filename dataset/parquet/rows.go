@@ -41,9 +41,8 @@ type reader struct {
 
 	row      int64 // of the file, the next to be read
 	left     int64 // rows of the row group
-	batch    stream.Batch
-	x        []float32
-	most     int // documents in a batch
+	*place         // of the batch that is made
+	most     int   // documents in a batch
 	kept     int
 	negative int
 	docBytes int            // of identifiers that a survey counted
@@ -108,7 +107,6 @@ func (f *file) reader(columns int) *reader {
 		return r
 	}
 	r.most = max(batchRows, min(stream.BatchDocs(columns), batchBytes/(4*columns))/batchRows*batchRows)
-	r.x = make([]float32, r.most*columns)
 	r.divide()
 	return r
 }
@@ -137,17 +135,45 @@ func (r *reader) cursor(field int) *cursor {
 	return c
 }
 
-// each visits all documents.
+// each visits all documents. While a batch is visited the next one is made.
 func (r *reader) each(visit func(b *stream.Batch) error) error {
-	defer func() {
-		for _, c := range r.cursors {
-			c.close()
-		}
-		for i := range r.tools {
-			r.tools[i].release()
-		}
-		r.own.release()
+	free, full, stop := make(chan *place, 2), make(chan *place), make(chan struct{})
+	for range cap(free) {
+		free <- &place{x: make([]float32, r.most*r.columns)}
+	}
+	var fault error // of what is made, once full is closed
+	go func() {
+		defer close(full)
+		fault = r.make(free, full, stop)
 	}()
+	defer func() {
+		close(stop)
+		for range full { // until no more is made
+		}
+		r.release()
+	}()
+	for p := range full {
+		r.observe(p.end)
+		if len(p.batch.Grades) > 0 { // else all were dropped
+			r.kept += len(p.batch.Grades)
+			if err := visit(&p.batch); err != nil {
+				return err
+			}
+		}
+		free <- p
+	}
+	return fault
+}
+
+// place is room for a batch.
+type place struct {
+	batch stream.Batch
+	x     []float32
+	end   int64 // the row of the file behind it
+}
+
+// make makes batches until stop is closed.
+func (r *reader) make(free <-chan *place, full chan<- *place, stop <-chan struct{}) error {
 	for g := range r.meta.RowGroups {
 		if err := r.open(g); err != nil {
 			return err
@@ -156,28 +182,37 @@ func (r *reader) each(visit func(b *stream.Batch) error) error {
 			if err := input.Context(r.opts).Err(); err != nil {
 				return fmt.Errorf("%s: %w", r.in.Name, err)
 			}
-			if err := r.fill(); err != nil {
+			p := <-free
+			if err := r.fill(p); err != nil {
 				return err
 			}
-			r.observe()
-			if len(r.batch.Grades) == 0 {
-				continue // all were dropped
-			}
-			r.kept += len(r.batch.Grades)
-			if err := visit(&r.batch); err != nil {
-				return err
+			select {
+			case full <- p:
+			case <-stop:
+				return nil
 			}
 		}
 	}
 	return nil
 }
 
-// observe tells how much was read: half of all in a survey.
-func (r *reader) observe() {
+// release gives back what the columns hold.
+func (r *reader) release() {
+	for _, c := range r.cursors {
+		c.close()
+	}
+	for i := range r.tools {
+		r.tools[i].release()
+	}
+	r.own.release()
+}
+
+// observe tells that so many rows were read: half of all in a survey.
+func (r *reader) observe(rows int64) {
 	if r.opts.Observe == nil {
 		return
 	}
-	done := int64(float64(r.row) / float64(r.rows()) * float64(r.in.Size))
+	done := int64(float64(rows) / float64(r.rows()) * float64(r.in.Size))
 	if r.columns > 0 {
 		done += r.in.Size
 	}
@@ -196,10 +231,11 @@ func (r *reader) open(group int) (err error) {
 	return nil
 }
 
-// fill makes a batch of the next rows.
-func (r *reader) fill() (err error) {
+// fill makes a batch of the next rows in a place.
+func (r *reader) fill(p *place) (err error) {
 	defer guard(r.in.Name, &err)
 	n := int(min(int64(r.most), r.left))
+	r.place = p
 	b := &r.batch
 	b.Runs, b.Grades, b.DocText, b.DocEnd, b.Weights = b.Runs[:0], b.Grades[:0], b.DocText[:0], b.DocEnd[:0], b.Weights[:0]
 	keep, err := r.grades(n)
@@ -226,6 +262,7 @@ func (r *reader) fill() (err error) {
 	}
 	r.row += int64(n)
 	r.left -= int64(n)
+	p.end = r.row
 	return nil
 }
 

@@ -27,7 +27,6 @@ type documents struct {
 
 	in         *input.Input
 	collectors []*Collector // of the last visit
-	at         int          // the chunk that it came to
 }
 
 // Close implements stream.Source.
@@ -94,7 +93,6 @@ func (s *documents) visit(begin func() *worker, do func(k *worker, c Chunk, befo
 		workers[i].parse(c)
 	}, func(i int, c Chunk) error {
 		k := workers[i]
-		s.at = c.Index
 		if k.err != nil {
 			return Locate(k.err, s.name, line+k.line)
 		}

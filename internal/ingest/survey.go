@@ -3,7 +3,6 @@ package ingest
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
@@ -67,24 +66,13 @@ func (s *documents) surveyAtOnce(f Surveyor, visit func(runs []stream.Run) error
 	if context := s.context(); context != nil {
 		return stream.Shape{}, context
 	}
-	if err != nil { // of features before there may be another
-		return stream.Shape{}, s.firstUpTo(s.at, err)
-	}
 	width := s.format.Width(s.seen.Feature)
-	if s.seen.Feature > s.format.Limit() || s.seen.Docs == 0 || width == 0 {
-		s.seen = Size{}
-		if err := s.countAll(); err != nil {
-			return stream.Shape{}, err
-		}
-		docs, feature, _ := s.layout()
-		if err := s.counted(); err != nil {
-			return stream.Shape{}, err
-		}
-		return stream.Shape{}, s.mistake(docs, s.format.Width(feature))
+	if err != nil || s.seen.Feature > s.format.Limit() || s.seen.Docs == 0 || width == 0 {
+		return stream.Shape{}, s.firstMistake(err)
 	}
 	shape, err := found.shape(width)
 	if err != nil {
-		return shape, s.firstUpTo(math.MaxInt-1, err)
+		return shape, s.firstMistake(err)
 	}
 	shape.Later = s.rounded
 	return shape, s.recut(width)
@@ -96,25 +84,49 @@ func (s *documents) check(c Chunk, size Size) (line int, err error) {
 	return ParseChunk(s.format.Parser(col, true), col, c, &Part{Docs: size.Docs, Lines: size.Lines}, true)
 }
 
-// firstUpTo returns the first mistake in the chunks up to one, or err, which that one has.
-func (s *documents) firstUpTo(chunk int, err error) error {
+// firstMistake returns the first mistake in the text, or err if none stands before it. Features
+// that come before may have one, which a survey passed over.
+func (s *documents) firstMistake(err error) error {
 	s.seen = Size{}
-	if s.countAll() != nil {
+	if e := s.countAll(); e != nil {
+		if err != nil {
+			return err
+		}
+		return e
+	}
+	docs, feature, broken := s.layout()
+	if e := s.counted(); e != nil {
+		return e
+	}
+	width := s.format.Width(feature)
+	if broken != nil || feature > s.format.Limit() || docs == 0 || width == 0 {
+		return s.mistake(docs, width)
+	}
+	if e := s.recut(width); e != nil {
+		return e
+	}
+	last := lineOf(err)
+	first := s.visit(func() *worker { return s.worker(width) }, func(k *worker, _ Chunk, before int) error {
+		if last > 0 && before+k.line >= last {
+			return err
+		}
+		return nil
+	})
+	switch {
+	case first != nil && (last == 0 || lineOf(first) <= last):
+		return first
+	case err != nil:
 		return err
 	}
-	_, _, _ = s.layout()
-	if s.counted() != nil {
-		return err
+	return fmt.Errorf("%s: %w", s.name, dataset.ErrChanged)
+}
+
+// lineOf returns the line of an error, 0 if it has none.
+func lineOf(err error) int {
+	if e, ok := errors.AsType[*dataset.SyntaxError](err); ok {
+		return e.Line
 	}
-	s.stop.Store(int64(chunk) + 1)
-	s.parse(&Blocks{Weighted: weighsDocuments(s.format)}, true)
-	if context := s.context(); context != nil {
-		return context
-	}
-	if s.failed != nil {
-		return s.failed
-	}
-	return err
+	return 0
 }
 
 // mistake finds the first error of a text in which there must be one, of so many documents and columns.

@@ -68,7 +68,7 @@ def uncached(path):
 
 
 def run(args, group=None, stdin=None, stdout=os.devnull):
-    """Runs a command and returns (exit code, seconds, processor seconds, anon bytes, bytes read, standard error)."""
+    """Runs a command and returns (exit code, seconds, processor seconds, anon bytes, bytes read and written, standard error)."""
     errors = os.path.join(work, "errors")
     begin = time.time()
     pid = os.fork()
@@ -90,7 +90,7 @@ def run(args, group=None, stdin=None, stdout=os.devnull):
     with open(errors, errors="replace") as f:
         said = f.read()
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
-    return code, time.time() - begin, usage.ru_utime + usage.ru_stime, anon, 512 * usage.ru_inblock, said
+    return code, time.time() - begin, usage.ru_utime + usage.ru_stime, anon, 512 * usage.ru_inblock, 512 * usage.ru_oublock, said
 
 
 def disk_speed(path):
@@ -168,12 +168,13 @@ def measure(o, group, limit, queries):
             raise SystemExit("the data could not be made")
     matrix = os.path.getsize(data)
     print("features of %.2f GB in a control group of %.0f MB, %d cores\n" % (matrix / 1e9, limit / 1e6, os.cpu_count()))
-    print("| command | s | processor s | memory, MB | read, GB | × input | disk, GB/s | s ÷ s of reading | s ÷ s in memory | result |\n|---|---|---|---|---|---|---|---|---|---|")
+    print("| command | s | processor s | memory, MB | read, GB | × input | written, GB | disk, GB/s | s ÷ s of reading | s ÷ s of both | s ÷ s in memory | result |\n|---|---|---|---|---|---|---|---|---|---|---|---|")
     wrong = []
 
-    def show(name, wall, cpu, anon, read, share, speeds, against, same):
+    def show(name, wall, cpu, anon, read, share, written, speeds, against, same):
         speed = statistics.median(speeds)
-        print("| %s | %.2f | %.1f | %.0f | %.2f | %.2f | %.2f | %.2f | %s | %s |" % (name, wall, cpu, anon / 1e6, read / 1e9, share, speed / 1e9, wall / max(read / speed, 1e-9), against, same), flush=True)
+        of = [wall / max(n / speed, 1e-9) for n in (read, read + written)]
+        print("| %s | %.2f | %.1f | %.0f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %s | %s |" % (name, wall, cpu, anon / 1e6, read / 1e9, share, written / 1e9, speed / 1e9, *of, against, same), flush=True)
 
     def per_round(args, inputs, few, many):
         """What a round takes after the first pass: the difference of two trainings, over the rounds between."""
@@ -185,11 +186,11 @@ def measure(o, group, limit, queries):
             if ended[-1][0]:
                 wrong.append("a round of rankboost")
                 return
-        wall, cpu, read = ((ended[1][i] - ended[0][i]) / (many - few) for i in (1, 2, 4))
+        wall, cpu, read, written = ((ended[1][i] - ended[0][i]) / (many - few) for i in (1, 2, 4, 5))
         share = read / sum(map(os.path.getsize, inputs))
         if share > (0.5 if o.small else 0.3):  # fewer orders of columns are kept where there is less memory
             wrong.append("a round of rankboost")
-        show("a round of rankboost", wall, cpu, ended[1][3], read, share, speeds + disk_speed(data), "", "")
+        show("a round of rankboost", wall, cpu, ended[1][3], read, share, written, speeds + disk_speed(data), "", "")
 
     def row(name, args, inputs, stdin=None, stdout=os.devnull, model=None, again=None, made=None):
         if o.only and name not in o.only.split(";"):
@@ -197,7 +198,7 @@ def measure(o, group, limit, queries):
         speeds = disk_speed(data)
         for path in inputs:
             uncached(path)
-        code, wall, cpu, anon, read, said = run(args, group, stdin, stdout)
+        code, wall, cpu, anon, read, written, said = run(args, group, stdin, stdout)
         speeds += disk_speed(data)
         same, against = "", ""
         if code:
@@ -213,7 +214,7 @@ def measure(o, group, limit, queries):
             same = "the same" if ended[0] == 0 and digest(model) == mine else "ANOTHER"
         if code or same == "ANOTHER" or anon > limit:
             wrong.append(name)
-        show(name, wall, cpu, anon, read, read / sum(map(os.path.getsize, inputs)), speeds, against, same)
+        show(name, wall, cpu, anon, read, read / sum(map(os.path.getsize, inputs)), written, speeds, against, same)
 
     row("data info", [lw, "-q", "data", "info", data], [data])
     trainings = [
