@@ -6,16 +6,18 @@ import (
 	"os"
 	"sync"
 
+	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
 // written looks at pieces of a matrix as soon as all of their bytes are in the file, while the system's cache has them:
-// afterwards they would have to come from the disk.
+// afterwards they would have to come from the disk. What was looked at is put on the disk all the while.
 type written struct {
 	f      *os.File
 	matrix int64 // where it begins
 	size   int
 	left   []int // bytes of each piece that are not there yet
+	next   int   // the first piece of which some are not
 	sums   []pieceSums
 
 	queue chan int
@@ -63,8 +65,21 @@ func (w *written) wrote(from, to int64) {
 		end := min(to, int64(i+1)*matrixPiece)
 		if w.left[i] -= int(end - from); w.left[i] == 0 {
 			w.queue <- i
+			w.behind()
 		}
 		from = end
+	}
+}
+
+// behind has the system forget what lies far behind the pieces that are there.
+func (w *written) behind() {
+	const often = 16
+	before := w.next / often
+	for w.next < len(w.left) && w.left[w.next] == 0 {
+		w.next++
+	}
+	if w.next/often > before {
+		atomicfile.Forget(w.f, w.matrix+int64(w.next)*matrixPiece)
 	}
 }
 
@@ -107,4 +122,6 @@ func (w *written) look(i int, memory []byte) {
 		s.err = fmt.Errorf("found the infinite value %d, expected finite ones", i*matrixPiece/4+bad)
 	}
 	s.sha = sha256.Sum256(piece)
+	at := w.matrix + int64(i)*matrixPiece
+	atomicfile.ToDisk(w.f, at, at+int64(len(piece)))
 }
