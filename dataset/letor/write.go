@@ -50,19 +50,17 @@ func NewWriter(w io.Writer, c stream.Contents, opts Options) (stream.Writer, err
 		return nil, err
 	}
 	_, err = w.Write(names)
-	return &lineWriter{w: w, sparse: opts.Sparse}, err
+	return &lineWriter{lines: stream.NewLines(w, func(text []byte, d *stream.Doc) []byte { return appendLine(text, d, opts.Sparse) })}, err
 }
 
 // lineWriter writes documents, one a line.
 type lineWriter struct {
-	w      io.Writer
-	sparse bool
-	line   []byte
-	query  string // of the document before
+	lines *stream.Lines
+	query string // of the document before
 }
 
 // Close implements stream.Writer.
-func (l *lineWriter) Close() error { return nil }
+func (l *lineWriter) Close() error { return l.lines.End() }
 
 // Document implements stream.Writer.
 func (l *lineWriter) Document(query, id string, grade float64, row []float32) error {
@@ -73,17 +71,18 @@ func (l *lineWriter) Document(query, id string, grade float64, row []float32) er
 		return &dataset.FormatError{Found: fmt.Sprintf("the document id %q of query %q", id, query), Expected: "UTF-8 without blanks or control characters, to be written as LETOR text; tables and caches take blanks"}
 	}
 	l.query = query
-	first := l.line == nil
-	line := strconv.AppendFloat(l.line[:0], grade, 'g', -1, 64)
-	line = append(append(line, " qid:"...), query...)
-	line = appendFeatures(line, row, l.sparse, first)
-	if id != "" {
-		line = append(append(line, " #docid = "...), id...)
+	return l.lines.Add(stream.Doc{Query: query, ID: id, Grade: grade, Row: row})
+}
+
+// appendLine appends the line of a document.
+func appendLine(line []byte, d *stream.Doc, sparse bool) []byte {
+	line = strconv.AppendFloat(line, d.Grade, 'g', -1, 64)
+	line = append(append(line, " qid:"...), d.Query...)
+	line = appendFeatures(line, d.Row, sparse, d.First)
+	if d.ID != "" {
+		line = append(append(line, " #docid = "...), d.ID...)
 	}
-	line = append(line, '\n')
-	l.line = line
-	_, err := l.w.Write(line)
-	return err
+	return append(line, '\n')
 }
 
 func plainID(id string) bool {

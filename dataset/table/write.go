@@ -31,15 +31,6 @@ func notFeatures(c stream.Contents) []string {
 	return written[:3]
 }
 
-// weights are those of the next document, for writers.
-type weights struct {
-	any             bool
-	query, document float64
-}
-
-// Weigh implements stream.WeightWriter.
-func (w *weights) Weigh(query, document float64) { w.query, w.document = query, document }
-
 // ColumnNames returns the names of the columns of features.
 func ColumnNames(c stream.Contents) ([]string, error) {
 	if c.FeatureNames == nil {
@@ -77,65 +68,77 @@ func NewCSVWriter(delimiter byte) func(w io.Writer, c stream.Contents) (stream.W
 		if err != nil {
 			return nil, err
 		}
-		z := &csvWriter{w: w, delimiter: delimiter, weights: weights{any: c.Weighted}}
+		row := cells{delimiter: delimiter, weighted: c.Weighted}
+		var head []byte
 		for _, name := range slices.Concat(notFeatures(c), names) {
-			z.text(name)
+			head = row.text(head, name)
 		}
-		return z, z.end()
+		if _, err := w.Write(row.end(head)); err != nil {
+			return nil, err
+		}
+		return &lineWriter{lines: stream.NewLines(w, row.append)}, nil
 	}
 }
 
-// csvWriter writes rows.
-type csvWriter struct {
-	weights
-
-	w         io.Writer
-	delimiter byte
-	line      []byte
+// lineWriter writes documents, one a line.
+type lineWriter struct {
+	lines           *stream.Lines
+	query, document float64 // weights of the next document
 }
 
+// Weigh implements stream.WeightWriter.
+func (z *lineWriter) Weigh(query, document float64) { z.query, z.document = query, document }
+
 // Document implements stream.Writer.
-func (z *csvWriter) Document(query, id string, grade float64, row []float32) error {
+func (z *lineWriter) Document(query, id string, grade float64, row []float32) error {
 	if err := CheckIDs(query, id); err != nil {
 		return err
 	}
-	z.text(query)
-	z.line = append(strconv.AppendFloat(z.line, grade, 'g', -1, 64), z.delimiter)
-	z.text(id)
-	if z.any {
-		z.line = append(strconv.AppendFloat(z.line, z.query, 'g', -1, 64), z.delimiter)
-		z.line = append(strconv.AppendFloat(z.line, z.document, 'g', -1, 64), z.delimiter)
-	}
-	for _, v := range row {
-		if v == v {
-			z.line = strconv.AppendFloat(z.line, float64(v), 'g', -1, 32)
-		}
-		z.line = append(z.line, z.delimiter)
-	}
-	return z.end()
-}
-
-// text appends a cell of text, in quotes if it needs them.
-func (z *csvWriter) text(s string) {
-	if strings.IndexByte(s, z.delimiter) < 0 && !strings.Contains(s, `"`) && strings.Trim(s, " \t") == s {
-		z.line = append(append(z.line, s...), z.delimiter)
-		return
-	}
-	z.line = append(z.line, '"')
-	z.line = append(z.line, strings.ReplaceAll(s, `"`, `""`)...)
-	z.line = append(z.line, '"', z.delimiter)
-}
-
-// end writes the line, whose last cell is followed by a delimiter.
-func (z *csvWriter) end() error {
-	z.line[len(z.line)-1] = '\n'
-	_, err := z.w.Write(z.line)
-	z.line = z.line[:0]
-	return err
+	return z.lines.Add(stream.Doc{Query: query, ID: id, Grade: grade, QueryWeight: z.query, Weight: z.document, Row: row})
 }
 
 // Close implements stream.Writer.
-func (z *csvWriter) Close() error { return nil }
+func (z *lineWriter) Close() error { return z.lines.End() }
+
+// cells make rows of a table.
+type cells struct {
+	delimiter byte
+	weighted  bool
+}
+
+// append appends the row of a document.
+func (z cells) append(line []byte, d *stream.Doc) []byte {
+	line = z.text(line, d.Query)
+	line = append(strconv.AppendFloat(line, d.Grade, 'g', -1, 64), z.delimiter)
+	line = z.text(line, d.ID)
+	if z.weighted {
+		line = append(strconv.AppendFloat(line, d.QueryWeight, 'g', -1, 64), z.delimiter)
+		line = append(strconv.AppendFloat(line, d.Weight, 'g', -1, 64), z.delimiter)
+	}
+	for _, v := range d.Row {
+		if v == v {
+			line = strconv.AppendFloat(line, float64(v), 'g', -1, 32)
+		}
+		line = append(line, z.delimiter)
+	}
+	return z.end(line)
+}
+
+// text appends a cell of text, in quotes if it needs them.
+func (z cells) text(line []byte, s string) []byte {
+	if strings.IndexByte(s, z.delimiter) < 0 && !strings.Contains(s, `"`) && strings.Trim(s, " \t") == s {
+		return append(append(line, s...), z.delimiter)
+	}
+	line = append(line, '"')
+	line = append(line, strings.ReplaceAll(s, `"`, `""`)...)
+	return append(line, '"', z.delimiter)
+}
+
+// end ends the line, whose last cell is followed by a delimiter.
+func (z cells) end(line []byte) []byte {
+	line[len(line)-1] = '\n'
+	return line
+}
 
 // NewJSONWriter returns a writer of JSON lines, which [ReadJSON] reads: objects with a member
 // for each feature or, without names, an array of them.
@@ -144,83 +147,60 @@ func NewJSONWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := &jsonWriter{w: w, array: c.FeatureNames == nil, weights: weights{any: c.Weighted}, before: len(notFeatures(c))}
+	z := &members{array: c.FeatureNames == nil, weighted: c.Weighted, before: len(notFeatures(c))}
 	for i, name := range slices.Concat(notFeatures(c), names) {
-		text, err := marshal(name)
-		if err != nil {
-			return nil, err
-		}
-		z.names = append(z.names, fmt.Appendf(nil, ",%s:", text))
+		z.names = append(z.names, append(marshal([]byte{','}, name), ':'))
 		if i >= z.before && name == featuresKey {
 			return nil, &dataset.FormatError{Found: fmt.Sprintf("a feature called %q", name), Expected: "another name, to be one of a member"}
 		}
 	}
 	z.names[0][0] = '{'
-	return z, nil
+	return &lineWriter{lines: stream.NewLines(w, z.append)}, nil
 }
 
-// jsonWriter writes objects, one a line.
-type jsonWriter struct {
-	weights
-
-	w      io.Writer
-	array  bool
-	names  [][]byte // the text before the values of the members
-	before int      // the members before the features
-	line   []byte
+// members make objects.
+type members struct {
+	array    bool
+	weighted bool
+	names    [][]byte // the text before the values of the members
+	before   int      // the members before the features
 }
 
-// Document implements stream.Writer.
-func (z *jsonWriter) Document(query, id string, grade float64, row []float32) error {
-	if err := CheckIDs(query, id); err != nil {
-		return err
-	}
-	queryText, err := marshal(query)
-	if err != nil {
-		return err
-	}
-	idText, err := marshal(id)
-	if err != nil {
-		return err
-	}
-	z.line = append(append(z.line[:0], z.names[0]...), queryText...)
-	z.line = strconv.AppendFloat(append(z.line, z.names[1]...), grade, 'g', -1, 64)
-	z.line = append(append(z.line, z.names[2]...), idText...)
-	if z.any {
-		z.line = strconv.AppendFloat(append(z.line, z.names[3]...), z.query, 'g', -1, 64)
-		z.line = strconv.AppendFloat(append(z.line, z.names[4]...), z.document, 'g', -1, 64)
+// append appends the object of a document.
+func (z *members) append(line []byte, d *stream.Doc) []byte {
+	line = marshal(append(line, z.names[0]...), d.Query)
+	line = strconv.AppendFloat(append(line, z.names[1]...), d.Grade, 'g', -1, 64)
+	line = marshal(append(line, z.names[2]...), d.ID)
+	if z.weighted {
+		line = strconv.AppendFloat(append(line, z.names[3]...), d.QueryWeight, 'g', -1, 64)
+		line = strconv.AppendFloat(append(line, z.names[4]...), d.Weight, 'g', -1, 64)
 	}
 	if z.array {
-		z.line = append(z.line, `,"`+featuresKey+`":[`...)
+		line = append(line, `,"`+featuresKey+`":[`...)
 	}
-	for j, v := range row {
+	for j, v := range d.Row {
 		if !z.array {
-			z.line = append(z.line, z.names[z.before+j]...)
+			line = append(line, z.names[z.before+j]...)
 		} else if j > 0 {
-			z.line = append(z.line, ',')
+			line = append(line, ',')
 		}
 		if math.IsNaN(float64(v)) {
-			z.line = append(z.line, "null"...)
+			line = append(line, "null"...)
 		} else {
-			z.line = strconv.AppendFloat(z.line, float64(v), 'g', -1, 32)
+			line = strconv.AppendFloat(line, float64(v), 'g', -1, 32)
 		}
 	}
 	if z.array {
-		z.line = append(z.line, ']')
+		line = append(line, ']')
 	}
-	z.line = append(z.line, "}\n"...)
-	_, err = z.w.Write(z.line)
-	return err
+	return append(line, "}\n"...)
 }
 
-// Close implements stream.Writer.
-func (z *jsonWriter) Close() error { return nil }
-
-// marshal returns a text as JSON, with <, > and & as they are.
-func marshal(text string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// marshal appends a text as JSON, with <, > and & as they are.
+func marshal(line []byte, text string) []byte {
+	b := bytes.NewBuffer(line)
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(text)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	_ = e.Encode(text) // of text there is no error
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
