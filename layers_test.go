@@ -48,7 +48,7 @@ var layers = []layer{
 	{pkg: "internal/input", allow: []string{"internal/block", "dataset"}, heavy: []string{"golang.org/x/sys"}},
 	{pkg: "internal/datatest", allow: []string{"internal/random", "dataset"}, heavy: []string{"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/klauspost/compress"}},
 	{pkg: "internal/decimal"},
-	{pkg: "dataset/stream", allow: []string{"internal/block", "dataset", "internal/input"}},
+	{pkg: "dataset/stream", allow: []string{"internal/parallel", "internal/block", "dataset", "internal/input"}},
 	{pkg: "internal/ingest", allow: []string{"internal/parallel", "internal/block", "internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input"}},
 	{pkg: "dataset/letor", allow: []string{"internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input", "internal/ingest", "internal/parallel"}},
 	{pkg: "dataset/table", allow: []string{"internal/suggest", "internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input", "internal/ingest"}},
