@@ -63,3 +63,41 @@ func TestConvertFindsTheFirstMistake(t *testing.T) {
 		}
 	})
 }
+
+// Claim: of text that is larger than memory the first mistake is reported, too, whatever the
+// number of workers: what is counted of it before that is known ends anywhere.
+func TestFirstMistakeOfLargeText(t *testing.T) {
+	text := func(odd map[int]string) string {
+		var b strings.Builder
+		for i := range 60_000 {
+			if line, ok := odd[i]; ok {
+				b.WriteString(line + "\n")
+				continue
+			}
+			fmt.Fprintf(&b, "1 qid:%d 1:0.5 2:0.25\n", i/20)
+		}
+		return b.String()
+	}
+	path := filepath.Join(t.TempDir(), "f.txt")
+	for name, c := range map[string]struct {
+		text   string
+		absent bool
+	}{
+		"names that come later":      {text(map[int]string{340: "1 qid:17 1:1 645:x", 30_000: "# features: [\"a\",\"b\"]"}), false},
+		"features that are left out": {text(map[int]string{999: "1 qid:49 2:1 1:1", 44_999: "1 qid:2249 1:1 3000:1"}), true},
+	} {
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, want := Open(path, dataset.Options{AbsentMissing: c.absent})
+		if want == nil {
+			t.Fatal("there is no mistake")
+		}
+		for workers := 1; workers <= 4; workers++ {
+			_, err := Open(path, dataset.Options{AbsentMissing: c.absent, Workers: workers, Stream: true, MaxBytes: 1 << 25})
+			if fmt.Sprint(err) != want.Error() {
+				t.Errorf("%s: %d workers: %v\nin memory: %v", name, workers, err, want)
+			}
+		}
+	}
+}

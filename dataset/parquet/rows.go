@@ -182,7 +182,12 @@ func (r *reader) make(free <-chan *place, full chan<- *place, stop <-chan struct
 			if err := input.Context(r.opts).Err(); err != nil {
 				return fmt.Errorf("%s: %w", r.in.Name, err)
 			}
-			p := <-free
+			var p *place
+			select {
+			case p = <-free:
+			case <-stop: // and the place that was visited last is not free
+				return nil
+			}
 			if err := r.fill(p); err != nil {
 				return err
 			}

@@ -26,6 +26,7 @@ type Lines struct {
 	begun bool
 	query string // of the document before
 	err   error
+	told  bool // Add returned err
 }
 
 // lines are some documents and their text.
@@ -47,10 +48,16 @@ func NewLines(w io.Writer, line func(text []byte, d *Doc) []byte) *Lines {
 // Add writes a document, of which nothing is held when it returns. An error may be that of
 // writing a document before.
 func (l *Lines) Add(d Doc) error {
-	b := &l.ring[l.at]
-	if l.err != nil {
-		return l.err
+	if l.err == nil {
+		l.add(d)
 	}
+	l.told = l.err != nil
+	return l.err
+}
+
+// add takes in a document.
+func (l *Lines) add(d Doc) {
+	b := &l.ring[l.at]
 	d.First, l.begun = !l.begun, true
 	if d.Query != l.query { // a copy, as of a file that may be closed
 		l.query = strings.Clone(d.Query)
@@ -61,7 +68,6 @@ func (l *Lines) Add(d Doc) error {
 	if len(b.x) >= linesValues || len(b.docs) >= linesValues/8 {
 		l.next()
 	}
-	return l.err
 }
 
 // next has the lines made of the documents at hand, and writes those in whose place others come.
@@ -97,13 +103,16 @@ func (l *Lines) write(b *lines) {
 	b.docs, b.x, b.text, b.made = b.docs[:0], b.x[:0], b.text[:0], nil
 }
 
-// End writes what is left.
+// End writes what is left. An error that Add returned is not returned again.
 func (l *Lines) End() error {
 	if len(l.ring[l.at].docs) > 0 {
 		l.next()
 	}
 	for k := range l.ring {
 		l.write(&l.ring[(l.at+k)%len(l.ring)])
+	}
+	if l.told {
+		return nil
 	}
 	return l.err
 }

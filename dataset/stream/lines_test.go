@@ -52,8 +52,8 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Claim: what cannot be written is an error, of a later document or of the end, and nothing is
-// written behind it.
+// Claim: what cannot be written is an error, of a later document or else of the end, and nothing
+// is written behind it.
 func TestLinesThatCannotBeWritten(t *testing.T) {
 	for _, room := range []int{0, 100, 1 << 20} {
 		w := &full{room}
@@ -62,8 +62,8 @@ func TestLinesThatCannotBeWritten(t *testing.T) {
 		for i := 0; i < 100_000 && err == nil; i++ {
 			err = l.Add(Doc{Query: "q", Row: make([]float32, 10)})
 		}
-		if !errors.Is(err, errFull) || !errors.Is(l.End(), errFull) {
-			t.Errorf("room for %d bytes: %v", room, err)
+		if again := l.End(); !errors.Is(err, errFull) || again != nil {
+			t.Errorf("room for %d bytes: %v, and in the end %v", room, err, again)
 		}
 		at := w.left
 		_ = l.Add(Doc{Query: "q"})

@@ -136,6 +136,8 @@ func Read(in *input.Input, opts dataset.Options, format Format) (*dataset.Datase
 			if !checkOnly {
 				b.Allocate(docs)
 			}
+		} else if opts.Stream { // what is visited finds the first mistake, as it is read to its end
+			return nil, large
 		} else {
 			checkOnly = true
 			r.stop.Store(int64(min(at, aFewChunks) + 1)) // a mistake before may be the cause
