@@ -160,8 +160,8 @@ const shardTail = "part-%05d%s"
 // Shard writes the inputs of a conversion as n files of about as many documents each, of the format
 // of an ending such as .lwd, into a folder, which it makes, and then their manifest. The
 // queries stay in their order, and whole. Options of the output, c.Out and c.Text, are not used.
-// The features are not held in memory: they go through a temporary cache in the folder, or beside it as long as
-// there is none. Shards that are in the folder already stay until all new ones are written.
+// The features go through a temporary cache in the folder, or beside it as long as there is none; those of one shard are in
+// memory unless all take more than Options.MaxBytes. Shards that are in the folder already stay until all new ones are written.
 func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 	if err := CheckEnding(ending); err != nil {
 		return nil, input.Named(dir, err)
@@ -182,7 +182,7 @@ func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 	if _, err := Convert(c); err != nil {
 		return nil, err
 	}
-	opts := dataset.Options{Missing: dataset.MissingKeep, Context: c.Options.Context}
+	opts := dataset.Options{Missing: dataset.MissingKeep, Context: c.Options.Context, Stream: true, MaxBytes: c.Options.MaxBytes}
 	var m *shards.Manifest
 	err = input.With(c.Out, opts, nil, func(in *input.Input) (err error) {
 		d, err := cache.Read(in, opts)

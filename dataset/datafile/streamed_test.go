@@ -115,3 +115,25 @@ func TestDamageIsFoundAsACacheIsStreamed(t *testing.T) {
 		t.Fatalf("a file was written: %v", err)
 	}
 }
+
+// Claim: shards of data that are larger than memory are those of data in it.
+func TestShardsOfLargeData(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "source.lwd")
+	namedCache(t, source, dataset.MissingKeep)
+	for _, ending := range []string{".lwd", ".csv", ".jsonl.gz", ".parquet"} {
+		var folders [2]string
+		for i, limit := range []int64{0, 1 << 14} {
+			folders[i] = filepath.Join(dir, []string{"memory", "streamed"}[i]+ending)
+			c := Conversion{Inputs: []string{source}, Options: dataset.Options{Missing: dataset.MissingKeep, MaxBytes: limit}}
+			if _, err := Shard(c, folders[i], ending, 3); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k := range 3 {
+			name := fmt.Sprintf(shardTail, k, ending)
+			sameFiles(t, [2]string{filepath.Join(folders[0], name), filepath.Join(folders[1], name)})
+		}
+		sameFiles(t, [2]string{filepath.Join(folders[0], "shards.json"), filepath.Join(folders[1], "shards.json")})
+	}
+}
