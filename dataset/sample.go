@@ -17,7 +17,29 @@ func SampleQueries(share float64, seed uint64) func(id string) bool {
 		return func(string) bool { return true }
 	}
 	least := uint64(math.Ldexp(share, 64))
-	return func(id string) bool { return random.Stream(seed, "sample of queries", id).Uint64() < least }
+	return func(id string) bool { return draw(id, seed) < least }
+}
+
+// Sampled reports whether the data are a sample by a seed of other data: whether the largest of their draws is so small as that
+// of as many queries is but once in a million. Another sample by that seed would have more of them than its share.
+func (d *Dataset) Sampled(seed uint64) bool {
+	largest := uint64(0)
+	for i := range d.Queries {
+		largest = max(largest, draw(d.Queries[i].ID, seed))
+	}
+	const once = 1e-6
+	chance, u := 1.0, math.Ldexp(float64(largest), -64)
+	for range d.Queries {
+		if chance *= u; chance < once {
+			return true
+		}
+	}
+	return false
+}
+
+// draw is what decides whether a query is in a sample.
+func draw(id string, seed uint64) uint64 {
+	return random.Stream(seed, "sample of queries", id).Uint64()
 }
 
 // CheckKept returns a [*SampleError] if a sample of the queries of so many, 0 if that is not known, is nothing to learn

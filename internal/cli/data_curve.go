@@ -27,6 +27,8 @@ type dataCurveFlags struct {
 	shares  string
 	repeats int
 	judged  string // --judge-by
+
+	seeds []uint64 // of the repeats' samples
 }
 
 func newDataCurveCommand(env *environment) *cobra.Command {
@@ -104,6 +106,7 @@ func (f *dataCurveFlags) run(ctx context.Context, env *environment) (report, err
 	for _, share := range shares {
 		total += f.repeatsOf(share)
 	}
+	f.seeds = seedsOf(env, p.Data, f.repeats)
 	points, done := make([]curvePoint, len(shares)), 0
 	var weights []float64
 	for i, share := range shares {
@@ -128,6 +131,18 @@ func (f *dataCurveFlags) parseShares() ([]float64, error) {
 		shares = append(shares, v)
 	}
 	return shares, nil
+}
+
+// seedsOf returns the seeds of so many samples: those from 0 on, but for any by which the data themselves were sampled.
+func seedsOf(env *environment, d *dataset.Dataset, repeats int) (seeds []uint64) {
+	for seed := uint64(0); len(seeds) < repeats; seed++ {
+		if d.Sampled(seed) {
+			env.note("the training queries are a sample by seed %d already: other seeds are taken", seed)
+			continue
+		}
+		seeds = append(seeds, seed)
+	}
+	return seeds
 }
 
 // repeatsOf is the number of samples of a size: of all queries there is one.
@@ -188,7 +203,7 @@ func (f *dataCurveFlags) point(ctx context.Context, m *method.Method, p *method.
 	c := curvePoint{Share: share, Repeats: repeats}
 	var means, weights []float64
 	for r := range repeats {
-		part, keep := *p, dataset.SampleQueries(share, uint64(r))
+		part, keep := *p, dataset.SampleQueries(share, f.seeds[r])
 		if share < 1 {
 			part.Data = p.Data.Filter(func(q *dataset.Query) bool { return keep(q.ID) })
 		}

@@ -57,3 +57,17 @@ func TestDataCurveRepeats(t *testing.T) {
 		t.Errorf("prints %s", text)
 	}
 }
+
+// Claim: of data that are a sample already, by the seed that `--sample` has, a share is one of theirs.
+func TestDataCurveOfASample(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustCall(t, "data", "synth", "--shape", "mq2008", "--queries", "1500", "--docs", "8", "--features", "3", "--out", "all.lwd")
+	mustCall(t, "data", "convert", "all.lwd", "--sample", "0.3", "--out", "some.lwd")
+	for data, want := range map[string]float64{"all.lwd": 1500, "some.lwd": 0.3 * 1500} {
+		var curve []curvePoint
+		decode(t, mustCall(t, "data", "curve", "--method", "regression", "--train", data, "--test", "all.lwd", "--shares", "0.2,1", "--repeats", "3", "--format", "json"), &curve)
+		if got := curve[0].Queries; math.Abs(got-0.2*want) > 0.05*want {
+			t.Errorf("%s: a fifth of about %v queries are %v", data, want, got)
+		}
+	}
+}
