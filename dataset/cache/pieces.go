@@ -112,9 +112,9 @@ func (w *written) rest() {
 
 // look reads a piece and its sums.
 func (w *written) look(i int, memory []byte) {
-	piece, s := memory[:w.length(i)], &w.sums[i]
+	piece, s, at := memory[:w.length(i)], &w.sums[i], w.matrix+int64(i)*matrixPiece
 	*s = pieceSums{known: true}
-	if _, s.err = w.f.ReadAt(piece, w.matrix+int64(i)*matrixPiece); s.err != nil {
+	if _, s.err = w.f.ReadAt(piece, at); s.err != nil {
 		return
 	}
 	var bad int
@@ -122,6 +122,5 @@ func (w *written) look(i int, memory []byte) {
 		s.err = fmt.Errorf("found the infinite value %d, expected finite ones", i*matrixPiece/4+bad)
 	}
 	s.sha = sha256.Sum256(piece)
-	at := w.matrix + int64(i)*matrixPiece
 	atomicfile.ToDisk(w.f, at, at+int64(len(piece)))
 }

@@ -22,7 +22,7 @@ type parser struct {
 	absentMissing bool // features left out are missing
 	checkOnly     bool // look for errors; there are no columns, and rows of one chunk
 	gradesOnly    bool // pass over features
-	surveying     bool // likewise, and over the names of features
+	surveying     bool // pass over the names of features, which are not all counted
 
 	expect   []expected // what stands before a column's value in dense rows
 	nMissing int        // missing values of the document
@@ -106,7 +106,7 @@ func (z *parser) document(b []byte, p int) (next int, err error) {
 	if p, err = z.query(b, skipBlanks(b, p)); err != nil {
 		return p, err
 	}
-	if z.gradesOnly || z.surveying {
+	if z.gradesOnly {
 		p = pastFeatures(b, p)
 	} else if p, err = z.features(b, p, z.Row(z.Next())); err != nil {
 		return p, err

@@ -115,7 +115,7 @@ func (f *format) Parser(c *ingest.Collector, checkOnly bool) ingest.Parser {
 // Surveyor implements ingest.Surveyor.
 func (f *format) Surveyor(c *ingest.Collector) ingest.Parser {
 	z := newParser(c, f, true)
-	z.surveying = true
+	z.gradesOnly, z.surveying = true, true
 	return z
 }
 

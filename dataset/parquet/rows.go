@@ -11,7 +11,6 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/internal/ingest"
-	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -133,95 +132,6 @@ func (r *reader) cursor(field int) *cursor {
 	c := &cursor{column: r.fields[field]}
 	r.cursors = append(r.cursors, c)
 	return c
-}
-
-// each visits all documents. While a batch is visited the next one is made.
-func (r *reader) each(visit func(b *stream.Batch) error) error {
-	free, full, stop := make(chan *place, 2), make(chan *place), make(chan struct{})
-	for range cap(free) {
-		free <- &place{x: make([]float32, r.most*r.columns)}
-	}
-	var fault error // of what is made, once full is closed
-	go func() {
-		defer close(full)
-		fault = r.make(free, full, stop)
-	}()
-	defer func() {
-		close(stop)
-		for range full { // until no more is made
-		}
-		r.release()
-	}()
-	for p := range full {
-		r.observe(p.end)
-		if len(p.batch.Grades) > 0 { // else all were dropped
-			r.kept += len(p.batch.Grades)
-			if err := visit(&p.batch); err != nil {
-				return err
-			}
-		}
-		free <- p
-	}
-	return fault
-}
-
-// place is room for a batch.
-type place struct {
-	batch stream.Batch
-	x     []float32
-	end   int64 // the row of the file behind it
-}
-
-// make makes batches until stop is closed.
-func (r *reader) make(free <-chan *place, full chan<- *place, stop <-chan struct{}) error {
-	for g := range r.meta.RowGroups {
-		if err := r.open(g); err != nil {
-			return err
-		}
-		for r.left > 0 {
-			if err := input.Context(r.opts).Err(); err != nil {
-				return fmt.Errorf("%s: %w", r.in.Name, err)
-			}
-			var p *place
-			select {
-			case p = <-free:
-			case <-stop: // and the place that was visited last is not free
-				return nil
-			}
-			if err := r.fill(p); err != nil {
-				return err
-			}
-			select {
-			case full <- p:
-			case <-stop:
-				return nil
-			}
-		}
-	}
-	return nil
-}
-
-// release gives back what the columns hold.
-func (r *reader) release() {
-	for _, c := range r.cursors {
-		c.close()
-	}
-	for i := range r.tools {
-		r.tools[i].release()
-	}
-	r.own.release()
-}
-
-// observe tells that so many rows were read: half of all in a survey.
-func (r *reader) observe(rows int64) {
-	if r.opts.Observe == nil {
-		return
-	}
-	done := int64(float64(rows) / float64(r.rows()) * float64(r.in.Size))
-	if r.columns > 0 {
-		done += r.in.Size
-	}
-	r.opts.Observe(done, 2*r.in.Size)
 }
 
 // open begins a row group.

@@ -30,18 +30,14 @@ func (b *behind) Write(p []byte) (int, error) {
 	n, err := b.f.Write(p)
 	b.at += int64(n)
 	if b.at-b.started >= piece {
-		toDisk(b.f, b.started, b.at)
+		ToDisk(b.f, b.started, b.at)
 		b.started = b.at
 		Forget(b.f, b.at)
 	}
 	return n, err
 }
 
-// ToDisk asks the system to put a part of a file on the disk that is written at any place and not once more: what its
-// cache has of a file that is larger than memory must go there anyway, and who writes waits for it when it is much.
-func ToDisk(f *os.File, from, to int64) { toDisk(f, from, to) }
-
-// Forget asks the system's cache to forget what lies far behind a place of a file, up to which all was given to the disk.
+// Forget asks the system's cache to forget what lies far before a place in a file. All up to that place was given to ToDisk.
 func Forget(f *os.File, at int64) {
 	if far := at - near(); far > 0 {
 		forget(f, far)

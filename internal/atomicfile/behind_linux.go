@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// toDisk asks the system to write a part of a file; whether it was written is known from Sync.
-func toDisk(f *os.File, from, to int64) {
+// ToDisk asks the system to begin to write a part of a file to the disk. Left to itself it begins late, and then makes who
+// writes to the file wait. Whether the part was written is known from Sync.
+func ToDisk(f *os.File, from, to int64) {
 	_ = unix.SyncFileRange(int(f.Fd()), from, to-from, unix.SYNC_FILE_RANGE_WRITE) // advice
 }
 

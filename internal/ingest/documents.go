@@ -126,10 +126,9 @@ type worker struct {
 	taken  int64              // bytes of the blocks
 
 	// Of the current chunk:
-	size  Size
-	lines int // which has no more documents
-	line  int // the last
-	err   error
+	size Size // the lines, which are no fewer than documents; the rest if it is counted
+	line int  // the last
+	err  error
 }
 
 func (s *documents) worker(columns int) *worker {
@@ -141,12 +140,11 @@ func (s *documents) worker(columns int) *worker {
 func (k *worker) parse(c Chunk) {
 	if k.count != nil {
 		k.size = k.count(c)
-		k.lines = k.size.Lines
 	} else {
-		k.lines = bytes.Count(c.Text[:c.Lines()], []byte("\n"))
+		k.size.Lines = bytes.Count(c.Text[:c.Lines()], []byte("\n"))
 	}
-	if k.err = k.room(k.lines); k.err == nil {
-		_, k.line, k.err = k.parser.Chunk(c, 0, k.lines)
+	if k.err = k.room(k.size.Lines); k.err == nil {
+		_, k.line, k.err = k.parser.Chunk(c, 0, k.size.Lines)
 	}
 }
 
@@ -200,7 +198,7 @@ func (k *worker) lineOf(c Chunk, runs []stream.Run) int {
 	for _, r := range runs {
 		docs += r.Docs
 	}
-	if k.room(k.lines) != nil {
+	if k.room(k.size.Lines) != nil {
 		return 0
 	}
 	_, line, _ := k.parser.Chunk(c, 0, docs) // which ends at the next

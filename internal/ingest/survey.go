@@ -57,7 +57,7 @@ func (s *documents) surveyAtOnce(f Surveyor, visit func(runs []stream.Run) error
 		s.seen.Docs += k.size.Docs
 		if k.size.Feature > s.seen.Feature {
 			s.seen.Feature = k.size.Feature
-			if line, err := s.check(c, k.size); err != nil {
+			if line, err := s.check(c); err != nil {
 				return Locate(err, s.name, before+line)
 			}
 		}
@@ -79,9 +79,12 @@ func (s *documents) surveyAtOnce(f Surveyor, visit func(runs []stream.Run) error
 }
 
 // check looks for errors in a chunk. An error comes with its line in the chunk.
-func (s *documents) check(c Chunk, size Size) (line int, err error) {
-	col := NewCollector(&Blocks{Weighted: weighsDocuments(s.format)}, s.opts, s.mem)
-	return ParseChunk(s.format.Parser(col, true), col, c, &Part{Docs: size.Docs, Lines: size.Lines}, true)
+func (s *documents) check(c Chunk) (line int, err error) {
+	col := NewCollector(new(Blocks), s.opts, s.mem)
+	k := &worker{col: col, parser: s.format.Parser(col, true)}
+	k.parse(c)
+	s.mem.Give(k.taken)
+	return k.line, k.err
 }
 
 // firstMistake returns the first mistake in the text, or err if none stands before it. Features

@@ -3,8 +3,8 @@
 
 Makes a cache with the program itself, runs every way into the program in a memory control group,
 and prints for each command its time, its processor time, the most memory that it had of its own (anon),
-the bytes that it read from the disk, how many times the features' size that is, and the ratio of its time
-to that of reading as many bytes at the speed that this disk has just before and just after. The models are compared,
+the bytes that it read from the disk, how many times the input's size that is, the bytes that it wrote, and the ratios of its
+time to that of reading as many bytes as it read, and as it read and wrote, at the speed that this disk has just before and just after. The models are compared,
 byte for byte, with those of the same commands in memory, outside of the group, with the files in the system's cache;
 the last ratio is that of the times of the two.
 
