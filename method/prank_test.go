@@ -10,11 +10,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawn are documents with the given number of features and levels.
+// drawnDocuments are documents with the given number of features and levels. All sums of their features are exact, so that
+// what lies on a threshold does so in whatever order they are added.
 func drawnDocuments(t *rapid.T, docs, features, levels int) (x []float32, level []int) {
 	for range docs {
 		for range features {
-			x = append(x, rapid.Float32Range(-2, 2).Draw(t, "x"))
+			x = append(x, float32(rapid.IntRange(-2048, 2048).Draw(t, "x"))/1024)
 		}
 		level = append(level, rapid.IntRange(0, levels-1).Draw(t, "level"))
 	}

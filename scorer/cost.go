@@ -15,3 +15,22 @@ var _ Coster = PairNetwork{}
 func (n PairNetwork) Cost(docs int) float64 {
 	return 9 * float64(docs) * float64(docs) * float64(n.PairHidden)
 }
+
+// Holder is a [Scorer] of which Score leaves more of a query in the Workspace than its scores, for Backward.
+type Holder interface {
+	Scorer
+
+	// Held returns how many float64s that takes for a query with the given number of documents.
+	Held(docs int) int
+}
+
+var _, _, _ Holder = Network{}, PairNetwork{}, (*Layers)(nil)
+
+// Held implements [Holder].
+func (n Network) Held(docs int) int { return n.memory(docs) }
+
+// Held implements [Holder].
+func (n PairNetwork) Held(docs int) int { return n.single().memory(docs) + n.pairMemory(docs) }
+
+// Held implements [Holder].
+func (n *Layers) Held(docs int) int { return 2 * n.units() * docs }

@@ -118,7 +118,7 @@ func (n *Layers) Score(dst, params []float64, x []float32, ws *Workspace) {
 		ws = new(Workspace)
 	}
 	docs := len(dst)
-	memory := ws.Hold(x, 2*n.units()*docs)
+	memory := ws.Hold(x, n.Held(docs))
 	weights, biases := n.Split(params)
 	var before []float64
 	for l, layer := range n.layers {

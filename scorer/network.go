@@ -61,7 +61,7 @@ func (n Network) Init(params []float64, rng *rand.Rand) {
 // Score implements [Scorer]. It leaves the activations in ws.
 func (n Network) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*n.Features)
-	memory := ws.Hold(x, n.memory(len(dst)))
+	memory := ws.Hold(x, n.Held(len(dst)))
 	clear(dst)
 	if n.divides(len(dst), ws.Team) {
 		ws.divided.forward(n, dst, params, x, memory, ws.Team)

@@ -90,7 +90,7 @@ func (n PairNetwork) Score(dst, params []float64, x []float32, ws *Workspace) {
 	mustMatch("features", len(x), len(dst)*n.Features)
 	mustMatch("parameters", len(params), n.NumParams())
 	docs, single := len(dst), n.single()
-	memory := ws.Hold(x, single.memory(docs)+n.pairMemory(docs))
+	memory := ws.Hold(x, n.Held(docs))
 	clear(dst)
 	single.forward(dst, params[:single.NumParams()], x, memory)
 	n.forwardPairs(dst, params, x, n.pairSpace(memory, docs))

@@ -12,6 +12,7 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/objective"
+	"github.com/listwise/listwise/scorer"
 )
 
 // Streamer is a Learner that reads the features of one query after the other, by a dataset.RowReader,
@@ -65,10 +66,7 @@ func (p *Problem) planMemory() error {
 		return tooLarge("found features of %s, of which this way of training holds a copy, as it sees them, of %s, expected at most %s of memory for both; raise the limit, use a sample, or a learner that reads features query by query",
 			gigabytes(held+p.streamedBytes()), gigabytes(max(copies, p.streamedBytes())), gigabytes(limit))
 	}
-	longest := p.Data.LongestQuery()
-	if p.Valid != nil {
-		longest = max(longest, p.Valid.LongestQuery())
-	}
+	longest := p.longest()
 	// As many workers as there is memory to read queries: the model is the same.
 	workers, buffer := parallel.Workers(p.Workers, len(p.Data.Queries)), 4*float64(longest)*float64(2*p.Data.Features+3*p.Inputs())
 	if buffer > limit {
@@ -105,16 +103,19 @@ func (p *Problem) held() (held, copies float64) {
 }
 
 // MemoryLeft returns the bytes of memory that there are besides the features that are held, with copies of them as the model
-// sees them, and what is known of the validation documents; 0 if there are none.
+// sees them, and what is known of the queries and of the validation documents; 0 if there are none.
 func (t *Task) MemoryLeft() int64 {
+	const query, few, standing = 600, 2 << 20, 40 // bytes of a query, with what a loss knows of it, of few of them, and of a validation document
 	held, copies := t.held()
 	if !t.streaming {
 		held += copies
 	}
+	queries := len(t.Data.Queries)
 	if t.Valid != nil {
-		const standing = 40 // bytes of a document
+		queries += len(t.Valid.Queries)
 		held += float64(standing * float64(t.Valid.Docs()))
 	}
+	held += max(0, float64(query*float64(queries))-few)
 	return max(0, dataset.MemoryLimit(t.MaxBytes)-int64(held))
 }
 
@@ -137,6 +138,35 @@ func (p *Problem) streamedBytes() (bytes float64) {
 		}
 	}
 	return bytes
+}
+
+// limitWorkers has as many workers as there is memory for a query for each: the model is the same. It returns a
+// *ProblemError if there is too little for one.
+func (t *Task) limitWorkers(s scorer.Scorer) error {
+	const document = 64 // bytes of its score, λ, and what most losses hold of it meanwhile
+	longest := t.longest()
+	each := float64(document * float64(longest))
+	if h, ok := s.(scorer.Holder); ok {
+		each += float64(8 * float64(h.Held(longest)))
+	}
+	left := float64(t.MemoryLeft())
+	if each > left {
+		return tooLarge("found a query of %d documents, of which the scorer %s and the loss hold %s while they learn from it, expected at most %s besides the features; raise the limit, or leave such queries out",
+			longest, s.Kind(), gigabytes(each), gigabytes(left))
+	}
+	if most := int(min(left/max(1, each), math.MaxInt32)); most < parallel.Workers(t.Workers, len(t.Data.Queries)) {
+		t.Workers = most
+	}
+	return nil
+}
+
+// longest returns the number of documents of the longest query, of the validation data too.
+func (p *Problem) longest() int {
+	longest := p.Data.LongestQuery()
+	if p.Valid != nil {
+		longest = max(longest, p.Valid.LongestQuery())
+	}
+	return longest
 }
 
 // manyDocuments is the number of documents from which on what a loss holds is worth an estimate.

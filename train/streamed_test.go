@@ -17,6 +17,7 @@ import (
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/logrank"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/scorer"
 	"github.com/listwise/listwise/train"
 	"github.com/listwise/listwise/tree"
 )
@@ -190,6 +191,36 @@ func TestAsManyWorkersAsQueriesFit(t *testing.T) {
 		}
 	}
 	if _, err := run(streamed, one-1); !errors.Is(err, dataset.ErrTooLarge) {
+		t.Errorf("a query that does not fit: error %v, want ErrTooLarge", err)
+	}
+}
+
+// Claim: of data in memory, too, fewer workers learn where what a network holds of the longest query does not fit for every
+// one, with the same model; it is refused where it does not fit for one.
+func TestAsManyWorkersAsNetworksFit(t *testing.T) {
+	_, whole := streamedData(t, 1, false)
+	run := func(maxBytes int64) ([]byte, error) {
+		m, err := train.Run(t.Context(), &train.Problem{
+			Data: whole, Loss: loss.ListNet{}, Learner: train.Descent{Architecture: train.Network(10, scorer.Tanh), Epochs: 2, Batch: 9}, MaxBytes: maxBytes, Workers: 7,
+		})
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		err = m.Write(&b)
+		return b.Bytes(), err
+	}
+	want, err := run(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, one := int64(4*len(whole.X())), int64(64+2*8*10)*int64(whole.LongestQuery())
+	for _, workers := range []int64{1, 2, 6, 8} {
+		if got, err := run(held + workers*one); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("memory for %d workers: another model, error %v", workers, err)
+		}
+	}
+	if _, err := run(held + one - 1); !errors.Is(err, dataset.ErrTooLarge) {
 		t.Errorf("a query that does not fit: error %v, want ErrTooLarge", err)
 	}
 }

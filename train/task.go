@@ -59,6 +59,9 @@ func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk
 	if err := t.checkHeld(l); err != nil {
 		return nil, err
 	}
+	if err := t.limitWorkers(s); err != nil {
+		return nil, err
+	}
 	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done})
 	if err != nil {
 		return nil, &ProblemError{err}

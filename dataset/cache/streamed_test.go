@@ -44,7 +44,7 @@ func someData(t *testing.T, rng *rand.Rand, features int) *dataset.Dataset {
 // openStreamed opens a cache whose matrix stays in its file.
 func openStreamed(t *testing.T, path string, opts dataset.Options) *dataset.Dataset {
 	t.Helper()
-	opts.Stream, opts.MaxBytes = true, 1<<20
+	opts.Stream, opts.Unheld, opts.MaxBytes = true, true, 8<<20
 	d, err := open(path, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestStreamedMissing(t *testing.T) {
 			t.Errorf("%v: %d missing, %d filled, %q; want %d, %d, %q", policy, d.Missing(), d.Filled(), d.Warnings, whole.Missing(), whole.Filled(), whole.Warnings)
 		}
 	}
-	_, err := open(path, dataset.Options{Stream: true, MaxBytes: 1 << 20})
+	_, err := open(path, dataset.Options{Stream: true, Unheld: true, MaxBytes: 8 << 20})
 	if _, want := open(path, dataset.Options{}); err == nil || err.Error() != want.Error() {
 		t.Errorf("refused with %v, want %v", err, want)
 	}
@@ -232,6 +232,37 @@ func TestChecksumOfParts(t *testing.T) {
 		got := shifted(crc32.Checksum(b[:cut], castagnoli), n-cut) ^ crc32.Checksum(b[cut:n], castagnoli)
 		if want := crc32.Checksum(b[:n], castagnoli); got != want {
 			t.Fatalf("%d and %d bytes: %08x, want %08x", cut, n-cut, got, want)
+		}
+	}
+}
+
+// Claim: a cache with a query that takes more than half of the memory is refused as too large before any of it is read, with
+// the query's size; grades are read all the same.
+func TestLongQueryRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.lwd")
+	d := someData(t, rand.New(rand.NewPCG(7, 8)), 40)
+	if err := Write(path, d); err != nil {
+		t.Fatal(err)
+	}
+	longest := 0
+	for i := range d.Queries {
+		longest = max(longest, d.Queries[i].Len())
+	}
+	need := int64(2 * 4 * 40 * longest)
+	for _, c := range []struct {
+		opts    dataset.Options
+		refused bool
+	}{
+		{dataset.Options{Stream: true, Unheld: true, MaxBytes: need}, false},
+		{dataset.Options{Stream: true, Unheld: true, MaxBytes: need - 1}, true},
+		{dataset.Options{Stream: true, GradesOnly: true, MaxBytes: need - 1}, false},
+	} {
+		s, err := open(path, c.opts)
+		if c.refused != errors.Is(err, dataset.ErrTooLarge) || (err == nil) == c.refused || c.refused && !strings.Contains(err.Error(), fmt.Sprintf("a query of %d documents × 40 features", longest)) {
+			t.Errorf("%+v: found %v, refused is to be %v", c.opts, err, c.refused)
+		}
+		if err == nil {
+			_ = s.Close()
 		}
 	}
 }

@@ -104,4 +104,12 @@ func TestPlan(t *testing.T) {
 	if p, _ := r.Plan(linear, 1e5, 1e9); p.Bound != "arithmetic" {
 		t.Errorf("in memory, on a slow disk: found %+v, expected arithmetic", p)
 	}
+	r.Machine.Process, r.Machine.Start = 40_000, 1
+	if p, _ := r.Plan(linear, 1e5, 1e9); p.Memory != 40_000+100*60_000 || math.Abs(p.Hours-(1+100*19)/3600.0) > 1e-9 {
+		t.Errorf("of 0.1 MB and 20 s, of which 0.04 MB and 1 s are any process's: found %+v, expected these once", p)
+	}
+	r.Machine.Process = 60_000
+	if p, _ := r.Plan(linear, 1e5, 1e9); p.Memory != 0 {
+		t.Errorf("of 0.1 MB, of which 0.06 MB are any process's: found %+v, expected no memory", p)
+	}
 }

@@ -16,6 +16,10 @@ type Machine struct {
 	Cores  int     `json:"cores"`
 	Memory float64 `json:"memory_bytes_per_second"` // a core reads, from a block larger than its caches
 	Disk   float64 `json:"disk_bytes_per_second"`   // read in order, around the system's cache where that can be, from a file that is not in memory; 0 where that cannot be arranged
+
+	// What a process takes that does nothing: the peak of its resident memory, 0 where the system does not tell, and its time.
+	Process int64   `json:"process_bytes"`
+	Start   float64 `json:"process_seconds"`
 }
 
 // measureMachine measures the machine, its disk by reading a file.

@@ -4,13 +4,13 @@ import "github.com/listwise/listwise/internal/elementary"
 
 // Plan is what a work is expected to take for a number of documents: the figures of the largest
 // size that was measured, times the ratio of the numbers of documents, to the power of the
-// measured growth where that is above 1.
+// measured growth where that is above 1. What any process takes, at its start, is not multiplied.
 type Plan struct {
 	Name      string  `json:"name"`
 	Documents float64 `json:"documents"`
 	Passes    int     `json:"passes"`
 	Disk      float64 `json:"cache_bytes"`
-	Memory    float64 `json:"peak_bytes"` // with the whole of the data resident
+	Memory    float64 `json:"peak_bytes"` // with the whole of the data resident; 0 where what was measured is mostly the process's own
 	Hours     float64 `json:"hours"`      // on a machine like this one
 	CoreHours float64 `json:"core_hours"` // Hours times the machine's cores
 
@@ -38,14 +38,17 @@ func (r *Result) Plan(s *Series, documents, memory float64) (Plan, bool) {
 	if slope, _ := s.Growth(); slope > growthTold && ratio > 1 {
 		time = elementary.Pow(ratio, slope)
 	}
+	start := min(r.Machine.Start, last.Setup)
 	p := Plan{
 		Name: s.Work.Name, Documents: documents, Passes: s.Work.Usual, Beyond: ratio, Bound: "arithmetic",
-		Disk:   float64(r.Bytes[len(s.Points)-1]) * ratio,
-		Memory: float64(last.Memory) * ratio,
-		Hours:  (last.Setup + float64(float64(s.Work.Usual)*last.Pass)) * time / 3600,
+		Disk:  float64(r.Bytes[len(s.Points)-1]) * ratio,
+		Hours: (start + float64((last.Setup-start+float64(float64(s.Work.Usual)*last.Pass))*time)) / 3600,
+	}
+	if own := float64(r.Machine.Process); float64(last.Memory) >= 2*own {
+		p.Memory = own + float64((float64(last.Memory)-own)*ratio)
 	}
 	reads, fits := s.Work.reads(documents, p.Disk, memory)
-	switch short := memory > 0 && p.Memory > memory; {
+	switch short := memory > 0 && max(p.Memory, p.Disk) > memory; {
 	case short && !fits:
 		p.Bound = "memory"
 	case short && r.Machine.Disk > 0:

@@ -102,10 +102,16 @@ func planReport(f *benchFlags, r *bench.Result, plans []bench.Plan) report {
 	if f.price > 0 {
 		out.columns = append(out.columns, "price")
 	}
+	untold := false
 	for _, p := range plans {
-		row := []any{p.Name, strconv.FormatFloat(p.Documents, 'g', -1, 64), shortNumber(p.Beyond), nil, shortNumber(p.Disk / 1e9), shortNumber(p.Memory / 1e9), span(p.Hours), p.Bound, shortNumber(p.CoreHours)}
+		row := []any{p.Name, strconv.FormatFloat(p.Documents, 'g', -1, 64), shortNumber(p.Beyond), nil, shortNumber(p.Disk / 1e9), nil, span(p.Hours), p.Bound, shortNumber(p.CoreHours)}
 		if p.Passes > 0 {
 			row[3] = p.Passes
+		}
+		if p.Memory > 0 {
+			row[5] = shortNumber(p.Memory / 1e9)
+		} else {
+			untold = true
 		}
 		if f.price > 0 {
 			row = append(row, shortNumber(p.CoreHours*f.price))
@@ -115,6 +121,9 @@ func planReport(f *benchFlags, r *bench.Result, plans []bench.Plan) report {
 	out.alignNumbers()
 	out.notes = []string{"", "An extrapolation: × measured says how far. Memory is what all of the data resident takes; with less, linear methods and networks",
 		"read the cache from the disk once a pass; what is bound by memory needs a machine that has it, whose time this is."}
+	if untold {
+		out.notes = append(out.notes, fmt.Sprintf("Memory is left out where the largest size took less than twice the %s MB that any process takes: measure more documents.", shortNumber(float64(r.Machine.Process)/1e6)))
+	}
 	return out
 }
 

@@ -91,7 +91,6 @@ func (f *convertFlags) run(cmd *cobra.Command, env *environment, args []string) 
 		return err
 	}
 	opts.Context, opts.Note = cmd.Context(), env.noteOnce
-	limitGarbage(opts)
 	var bar *progress // from the first query on
 	writing := func(done, total int) {
 		if bar == nil {

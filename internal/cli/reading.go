@@ -36,22 +36,38 @@ type memoryLimit struct {
 
 func (m *memoryLimit) addTo(cmd *cobra.Command, what string) {
 	m.given = cmd.Flags().Changed
-	addPositive(cmd.Flags(), &m.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` of memory that "+what+"; not more than three quarters of the machine's unless given")
+	addPositive(cmd.Flags(), &m.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` of memory to take, if that is 0.03 or more: some 16 MiB and a sixteenth are for the program itself, the rest is what "+what+"; not more than three quarters of the machine's unless given")
 }
 
-// options are those of the limit alone.
+// options are those of the limit alone: what it leaves for data. They have garbage collected as often as it takes to keep the limit.
 func (m *memoryLimit) options() dataset.Options {
-	if !m.given("max-memory") {
-		return dataset.Options{}
+	limit := dataset.MemoryLimit(0)
+	if m.given("max-memory") {
+		limit = max(1, int64(m.maxMemory*(1<<30)))
 	}
-	return dataset.Options{MaxBytes: max(1, int64(m.maxMemory*(1<<30)))}
+	debug.SetMemoryLimit(max(limit, leastMemory) - unmanaged)
+	return dataset.Options{MaxBytes: limit - ownMemory(limit)}
+}
+
+// leastMemory is the least limit that is one of the whole process.
+const leastMemory = 32 << 20
+
+// unmanaged is about what the process takes that garbage collection does not count.
+const unmanaged = 6 << 20
+
+// ownMemory returns how much of a limit of the process's memory is not for data and what is learned with: the program's
+// own some 16 MiB, and what grows with the limit, such as what is read ahead and what collecting garbage leaves unused.
+// The program does not fit into limits below leastMemory; there less is taken off, so that a higher limit always leaves more.
+func ownMemory(limit int64) int64 {
+	const small, fixed, most = 8 << 20, 16 << 20, 128 << 20
+	return max(0, min(fixed+min(limit/16, most), (limit-small)/4*3))
 }
 
 func (r *reading) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, min (the least value within the query), or keep (nothing: trees learn where documents go without)")
 	cmd.Flags().StringVar(&r.absent, "absent", absentZero, "`what` features are that a line of LETOR text leaves out: zero, or missing (as XGBoost takes them; then --missing says what they become)")
 	r.tables.addTo(cmd)
-	r.memoryLimit.addTo(cmd, "an input may take: features, 4 bytes each, identifiers, what comes from a pipe; train, eval, score and data info read what needs more from disk, see docs/out-of-core.md")
+	r.memoryLimit.addTo(cmd, "an input may take (features, 4 bytes each, identifiers, what comes from a pipe) and learning may take beside it; train, eval, score and data info read what needs more from disk, see docs/out-of-core.md")
 }
 
 // options are the reader's options that the flags ask for.
@@ -89,7 +105,6 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 		d, err = datafile.Open(path, opts)
 	}
 	if err == nil && d.Streamed() {
-		limitGarbage(opts)
 		parallel.Spare(readers)
 	}
 	return d, inputFault(flag, path, someData, hintAtMemory(err))
@@ -97,10 +112,6 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 
 // readers are how many reads of streamed data may begin while all cores compute.
 const readers = 4
-
-// limitGarbage is for commands that read query by query: what they hold besides is small, and
-// garbage is not worth more.
-func limitGarbage(opts dataset.Options) { debug.SetMemoryLimit(dataset.MemoryLimit(opts.MaxBytes)) }
 
 // limitTrainingGarbage is for training: what losses hold of queries is much, and collecting garbage more often takes
 // little beside the passes over the data, the less the larger these are. GOGC in the environment says otherwise.

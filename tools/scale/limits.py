@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Whether --max-memory is kept.
+
+Makes two caches with the program itself, one of many queries and one of a single query of 200,000 documents, runs
+trainings and commands on them with limits from 32 MiB on, among them those at which what a learner holds just fits, and
+compares the most memory that each process had of its own (anon, in a control group of its own without a limit) with its limit. A command
+that says that it needs more, with the status of bad usage, keeps its limit.
+
+    tools/scale/limits.py --listwise ./listwise --dir /var/tmp/limits [--all]
+
+Prints every run that took more; --all prints all. Ends with 1 if there was one, or a command failed otherwise. Needs root
+and control groups that can be made; without them it says so and ends with 0. Python 3.9 or later, no packages.
+"""
+import argparse
+import os
+import shutil
+import sys
+
+import bounded
+
+TRAININGS = [
+    ["listnet", "--set", "iterations=2"],
+    ["lambdarank", "--scorer", "net", "--set", "epochs=1"],
+    ["lambdamart", "--set", "trees=2"],
+    ["lambdamart", "--set", "trees=2", "--set", "boosting=dart"],
+    ["rankboost", "--set", "rounds=3"],
+    ["prank", "--set", "epochs=1"],
+    ["adarank", "--set", "rounds=3"],
+]
+REFUSED = 2  # the status of data that do not fit
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--listwise", required=True, help="the program")
+    p.add_argument("--dir", required=True, help="folder for the data, made and removed")
+    p.add_argument("--all", action="store_true", help="print every run")
+    o = p.parse_args()
+    try:
+        bounded.Group(1 << 40).remove()
+    except OSError as e:
+        print("no control group can be made (%s): nothing was measured" % e)
+        return 0
+    os.makedirs(o.dir)
+    bounded.work = os.environ["TMPDIR"] = o.dir
+    try:
+        return measure(o)
+    finally:
+        shutil.rmtree(o.dir)
+
+
+def measure(o):
+    many, long, model = (os.path.join(o.dir, n) for n in ("many.lwd", "long.lwd", "model.json"))
+    synth = [o.listwise, "-q", "data", "synth", "--shape", "ohsumed"]
+    for more in (["--queries", "1600", "--docs", "120", "--features", "136", "--out", many], ["--queries", "1", "--docs", "200000", "--features", "40", "--out", long]):
+        if bounded.run(synth + more)[0]:
+            raise SystemExit("the data could not be made")
+    wrong = runs = refused = 0
+
+    def under(mib, args):
+        nonlocal wrong, runs, refused
+        group = bounded.Group(1 << 40)
+        code, wall, _, anon, _, _, said = bounded.run([o.listwise, "-q"] + args + ["--max-memory", str(mib / 1024)], group)
+        group.remove()
+        bad = anon > mib << 20 or code not in (0, REFUSED)
+        wrong, runs, refused = wrong + bad, runs + 1, refused + (code == REFUSED)
+        if bad or o.all:
+            print("%4d MiB: status %d, %6.1f MB above, %5.1f s: %s: %s" % (mib, code, anon / 1e6 - mib * 1.048576, wall, " ".join(args), said.strip()[-200:]), flush=True)
+
+    train = ["train", "--no-record", "--model", model, "--train"]
+    for method in TRAININGS:
+        for mib in (32, 44, 56, 68, 80, 100):
+            under(mib, train + [many, "--method"] + method)
+    for mib in (32, 48, 64, 80, 112):
+        under(mib, train + [long, "--method", "listnet", "--set", "iterations=2"])
+        under(mib, train + [long, "--method", "lambdarank", "--scorer", "net", "--set", "epochs=1"])
+        under(mib, ["data", "info", long])
+        if os.path.exists(model):
+            under(mib, ["score", "--model", model, "--data", long, "--out", os.path.join(o.dir, "scores")])
+        under(mib, ["data", "convert", long, "--out", os.path.join(o.dir, "long.parquet")])
+    print("%d runs, %d of which said that they need more memory; %d took more than their limit or failed" % (runs, refused, wrong))
+    return 1 if wrong or refused == runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
