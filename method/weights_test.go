@@ -8,9 +8,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/datatest"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
@@ -173,6 +175,35 @@ func TestWeightsCountOrAreRefused(t *testing.T) {
 		"ranknet, lambdarank, listnet, rankcosine, xendcg, ranksvm, rankboost, regression, mcrank, lambdamart, mart, random"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is\n%v, want\n%s", err, want)
+	}
+}
+
+// Claim: what a method refuses in any case it refuses before features are read, which learning transforms takes.
+func TestRefusedBeforeTransformsAreLearned(t *testing.T) {
+	d := datatest.Weighed(t, weightData(t, 10), nil, nil)
+	if err := d.Weigh(nil, someWeights(d.Docs(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	var reads atomic.Int64
+	streamed := d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 {
+		reads.Add(1)
+		return append(dst, x...)
+	}})
+	clip, err := transform.ParseSpec("clip=1%:99%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method   string
+		maxBytes int64
+		part     string
+	}{{"listmle", 0, "found weights"}, {"listnet", 100, "raise the limit"}, {"listnet", 0, ""}} {
+		reads.Store(0)
+		_, err := lookup(t, c.method).Train(t.Context(), &Problem{Data: streamed, MaxBytes: c.maxBytes, Transforms: []transform.Spec{clip}})
+		refused := err != nil && c.part != "" && strings.Contains(err.Error(), c.part)
+		if refused != (c.part != "") || refused != (reads.Load() == 0) {
+			t.Errorf("%s in %d bytes: found %d reads of queries and the error %v, expected none if it says %q", c.method, c.maxBytes, reads.Load(), err, c.part)
+		}
 	}
 }
 

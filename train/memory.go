@@ -94,7 +94,7 @@ func (p *Problem) held() (held, copies float64) {
 		if !d.Streamed() {
 			held += featuresBytes(d, d.Features)
 		}
-		changed := p.pipeline != nil || !p.Views.Raw()
+		changed := p.transforms() || !p.Views.Raw()
 		if changed || d == p.Data && (p.Normalization != dataset.NoNormalization || d.Weighted() && slices.Contains(d.RowWeights(), 0)) {
 			copies += featuresBytes(d, p.Inputs())
 		}

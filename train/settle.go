@@ -10,7 +10,7 @@ import (
 )
 
 // Settled returns the problem with everything put in place that depends on the data:
-// features are in one order, by their names, values that are missing are filled in, transforms are learned, and the measures have their relevance threshold
+// features are in one order, by their names, values that are missing are filled in, and the measures have their relevance threshold
 // and Measure, by [measure.ForTraining], no rule that is for evaluations alone. Run settles
 // a problem itself; settling twice changes nothing.
 func (p *Problem) Settled() (*Problem, error) {
@@ -24,11 +24,10 @@ func (p *Problem) Settled() (*Problem, error) {
 	if s, err = s.filled(); err != nil {
 		return nil, err
 	}
-	if err := s.learnTransforms(); err != nil {
-		return nil, err
-	}
-	if err := s.checkKept(); err != nil {
-		return nil, err
+	if !s.transforms() {
+		if err := s.checkKept(); err != nil {
+			return nil, err
+		}
 	}
 	sets := []*dataset.Dataset{s.Data}
 	if s.Valid != nil {

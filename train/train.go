@@ -229,6 +229,12 @@ func (p *Problem) ready(ctx context.Context) (*Problem, error) {
 	if err := p.planMemory(); err != nil {
 		return nil, err
 	}
+	if err := p.learnTransforms(); err != nil { // which reads all data: what is refused anyway is so by now
+		return nil, err
+	}
+	if err := p.checkKept(); err != nil {
+		return nil, err
+	}
 	p.done = ctx.Done()
 	return p, nil
 }

@@ -27,6 +27,14 @@ func (p *Problem) learnTransforms() error {
 	return nil
 }
 
+// transforms reports whether anything is done to features one by one or, before that is learned, may be.
+func (p *Problem) transforms() bool {
+	if p.learned {
+		return p.pipeline != nil
+	}
+	return len(p.Transforms) > 0 || p.Initial != nil && p.Initial.Transforms != nil
+}
+
 // prepared returns data as the scorer takes them, transformed, normalized and in all views: d
 // itself if nothing is done to it, else a copy. Features that it lacks are 0 before they are
 // transformed or viewed.

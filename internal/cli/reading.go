@@ -41,12 +41,20 @@ func (m *memoryLimit) addTo(cmd *cobra.Command, what string) {
 
 // options are those of the limit alone: what it leaves for data. They have garbage collected as often as it takes to keep the limit.
 func (m *memoryLimit) options() dataset.Options {
-	limit := dataset.MemoryLimit(0)
+	limit, left := processMemory(dataset.MemoryLimit(0))
 	if m.given("max-memory") {
 		limit = max(1, int64(m.maxMemory*(1<<30)))
+		left = limit - ownMemory(limit)
 	}
 	debug.SetMemoryLimit(max(limit, leastMemory) - unmanaged)
-	return dataset.Options{MaxBytes: limit - ownMemory(limit)}
+	return dataset.Options{MaxBytes: left}
+}
+
+// processMemory returns the limit of the process where none is given, and what it leaves for data: the most that these may
+// take, three quarters of what there is, if that leaves the program its own part of seven eighths.
+func processMemory(most int64) (limit, left int64) {
+	limit = most / 6 * 7
+	return limit, min(most, limit-ownMemory(limit))
 }
 
 // leastMemory is the least limit that is one of the whole process.
