@@ -24,7 +24,7 @@ func (a *AdaRank) plan() (keep, part int, err error) {
 	}
 	d, held := a.data, a.held()
 	column := 4 * float64(padded(d.Docs()))
-	need := max(column, 2*4*float64(d.LongestQuery())*float64(d.Features)) // pages that are not full, a few MB, are not counted
+	need := max(column, float64(PartBytes(d.Docs(), d.LongestQuery(), d.Features)))
 	left := float64(a.options.Memory) - held
 	if left < need {
 		return 0, 0, tooLarge(d.Docs(), d.Features, held+need, a.options.Memory)

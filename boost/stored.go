@@ -73,8 +73,7 @@ func padded(docs int) int { return (docs + pageDocs - 1) / pageDocs * pageDocs }
 // whole returns a column with the room behind it, as it is read and written.
 func whole[T uint32 | float32](column []T) []T { return column[:padded(len(column))] }
 
-// newStored reads the data once, in parts whose values take at most so many bytes of memory or those of
-// the longest query.
+// newStored reads the data once, in parts whose values take at most so many bytes of memory or what PartBytes says.
 func newStored(d *dataset.Dataset, l layout, codes bool, part int, o Options) (s *stored, err error) {
 	docs := l.starts[len(l.numbers)]
 	size := storedBytes(docs, d.Features, codes)
@@ -203,9 +202,8 @@ func planStored(a *arrangement, features int, o Options) (plan, error) {
 	}
 	held := heldBySearch(a, features, p.workers)
 	left := float64(o.Memory) - held
-	longest := 2 * 4 * float64(a.longest) * float64(features) // pages that are not full are not counted
 	inMemory := float64(n * float64(features))
-	need := max(longest, float64(sortBytes*n))
+	need := max(float64(PartBytes(len(a.rows), a.longest, features)), float64(sortBytes*n))
 	if p.codes = left < inMemory+need; !p.codes {
 		left -= inMemory
 	}

@@ -12,21 +12,38 @@ type partWriter struct {
 	layout *layout
 	room   int // documents that a part's columns have room for
 
-	columns, other []float32 // of the part at hand, one column after the other, and of the one before
+	columns, other []float32 // of the part at hand, one column after the other, and of the one before, nil if all is one part
 	base           int       // the first document of the part
 	pending        chan error
 }
 
-// newPartWriter returns a writer that holds so many bytes of values, or twice those of the longest query.
+// newPartWriter returns a writer that holds so many bytes of values, or those that PartBytes says if these are more.
 func newPartWriter(s *stored, l *layout, bytes int) *partWriter {
-	docs := bytes/(2*4*s.features) - 2*pageDocs
+	longest := 0
 	for i := range l.numbers {
-		docs = max(docs, l.starts[i+1]-l.starts[i])
+		longest = max(longest, l.starts[i+1]-l.starts[i])
 	}
-	docs = min(docs, s.docs)
+	if all := wholeBytes(s.docs, s.features); all <= max(int64(bytes), severalBytes(longest, s.features)) {
+		return &partWriter{stored: s, layout: l, room: padded(s.docs), columns: block.New(padded(s.docs) * s.features)}
+	}
+	docs := min(s.docs, max(longest, bytes/(2*4*s.features)-2*pageDocs))
 	w := &partWriter{stored: s, layout: l, room: padded(docs) + pageDocs}
 	w.columns, w.other = block.New(w.room*s.features), block.New(w.room*s.features)
 	return w
+}
+
+// PartBytes returns the bytes of values that putting so many documents, at most longest of them a query, into columns holds
+// at least: all of them, or twice a query's, and pages that are not full, of which a few MB are not counted.
+func PartBytes(docs, longest, features int) int64 {
+	values := 2 * 4 * int64(longest) * int64(features)
+	return max(values, min(wholeBytes(docs, features), severalBytes(longest, features))-fewBytes)
+}
+
+// wholeBytes and severalBytes are those of one part of all documents, and of two that hold the longest query each.
+func wholeBytes(docs, features int) int64 { return 4 * int64(padded(docs)) * int64(features) }
+
+func severalBytes(longest, features int) int64 {
+	return 2 * 4 * int64(padded(longest)+pageDocs) * int64(features)
 }
 
 // fits returns where the queries end that go into a part from one on: the next one at least.

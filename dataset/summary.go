@@ -32,23 +32,31 @@ const MaxSummaryBins = 12
 // Summary summarizes the features of the data set as they are.
 func (d *Dataset) Summary() *Summary {
 	s := &Summary{documents: min(d.Docs(), SummaryDocuments), features: make([]distribution, d.Features)}
-	values, sample := make([]float32, 0, s.documents), d.sample(s.documents)
-	for j := range s.features {
-		values = values[:0]
-		for i := range s.documents {
-			if v := sample[i*d.Features+j]; v == v {
-				values = append(values, v+0)
+	together := max(1, sampleBytes/4/max(1, s.documents))
+	values, sample := make([]float32, 0, s.documents), make([]float32, 0, s.documents*min(together, d.Features))
+	for from := 0; from < d.Features; from += together {
+		n := min(together, d.Features-from)
+		sample = d.sample(sample[:0], s.documents, from, from+n)
+		for j := range n {
+			values = values[:0]
+			for i := range s.documents {
+				if v := sample[i*n+j]; v == v {
+					values = append(values, v+0)
+				}
 			}
+			slices.Sort(values)
+			s.features[from+j] = distributionOf(values)
 		}
-		slices.Sort(values)
-		s.features[j] = distributionOf(values)
 	}
 	return s
 }
 
-// sample returns the features of n documents at equal distances.
-func (d *Dataset) sample(n int) []float32 {
-	x, rows := make([]float32, 0, n*d.Features), d.Reader()
+// sampleBytes is about how much of the features of a sample is looked at together.
+const sampleBytes = 8 << 20
+
+// sample appends to x the features from one up to another of n documents at equal distances.
+func (d *Dataset) sample(x []float32, n, from, to int) []float32 {
+	rows := d.Reader()
 	q, read := 0, -1
 	var of []float32
 	for i := range n {
@@ -60,7 +68,7 @@ func (d *Dataset) sample(n int) []float32 {
 			of, read = rows.At(q), q
 		}
 		at := (row - d.Queries[q].Start) * d.Features
-		x = append(x, of[at:at+d.Features]...)
+		x = append(x, of[at+from:at+to]...)
 	}
 	return x
 }

@@ -153,7 +153,7 @@ func (c *climb) memoryLeft(d *dataset.Dataset, memory int64) (int64, error) {
 		return 0, err
 	}
 	held := c.data.Bytes(search) + 4*int64(d.Docs())
-	longest := 8 * int64(d.LongestQuery()) * int64(d.Features)
+	longest := boost.PartBytes(d.Docs(), d.LongestQuery(), d.Features)
 	if held+longest > memory {
 		return 0, dataset.TooLarge(fmt.Errorf("found %d documents × %d features that are read from a file, of which coordinate ascent holds %.3g GB, expected at most %.3g GB of memory; raise the limit or use a sample",
 			d.Docs(), d.Features, float64(held+longest)/1e9, float64(memory)/1e9))

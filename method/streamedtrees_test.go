@@ -64,7 +64,7 @@ func TestTreesStream(t *testing.T) {
 				little = 440 << 10
 			}
 			for _, workers := range crews() {
-				for _, memory := range []int64{little, 10 << 20} {
+				for _, memory := range memories(little, 10<<20) {
 					got, told := run(streamed, validStreamed, memory, workers)
 					if !bytes.Equal(got, want) {
 						t.Errorf("%d workers, %d bytes: another model of streamed data", workers, memory)

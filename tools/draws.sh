@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs a program that go test built, with a flag of rapid's if the program knows rapid; for
-# go test -exec 'tools/draws.sh FLAG'.
+# Runs a program that go test built, with flags of rapid's, separated by commas, if the program knows rapid; for
+# go test -exec 'tools/draws.sh FLAGS'.
 set -euo pipefail
-flag=$1 program=$2
+IFS=, read -ra flags <<< "$1"
+program=$2
 shift 2
 if grep -q 'rapid\.seed' "$program"; then
-  set -- "$@" "$flag"
+  set -- "$@" "${flags[@]}"
 fi
 exec "$program" "$@"

@@ -56,6 +56,9 @@ func (p *Problem) planMemory() error {
 	limit := float64(dataset.MemoryLimit(p.MaxBytes))
 	held, copies := p.held()
 	streamed := p.Data.Streamed()
+	if need := p.queriesBytes(); need > limit {
+		return tooLarge("found %d queries, of which what is known takes %s, expected at most %s; raise the limit or use a sample", len(p.Data.Queries), gigabytes(need), gigabytes(limit))
+	}
 	switch {
 	case !streamed && held+copies <= limit:
 		return nil
@@ -105,18 +108,25 @@ func (p *Problem) held() (held, copies float64) {
 // MemoryLeft returns the bytes of memory that there are besides the features that are held, with copies of them as the model
 // sees them, and what is known of the queries and of the validation documents; 0 if there are none.
 func (t *Task) MemoryLeft() int64 {
-	const query, few, standing = 600, 2 << 20, 40 // bytes of a query, with what a loss knows of it, of few of them, and of a validation document
+	const standing = 40 // bytes of a validation document
 	held, copies := t.held()
 	if !t.streaming {
 		held += copies
 	}
-	queries := len(t.Data.Queries)
-	if t.Valid != nil {
-		queries += len(t.Valid.Queries)
+	if held += t.queriesBytes(); t.Valid != nil {
 		held += float64(standing * float64(t.Valid.Docs()))
 	}
-	held += max(0, float64(query*float64(queries))-few)
 	return max(0, dataset.MemoryLimit(t.MaxBytes)-int64(held))
+}
+
+// queriesBytes returns the bytes of what is known of all queries, above those of few.
+func (p *Problem) queriesBytes() float64 {
+	const query, few = 640, 2 << 20 // with what a loss knows of it
+	queries := len(p.Data.Queries)
+	if p.Valid != nil {
+		queries += len(p.Valid.Queries)
+	}
+	return max(0, float64(query*float64(queries))-few)
 }
 
 // CheckHeld returns a *ProblemError, whose cause is dataset.ErrTooLarge, if what a learner holds of features that are in
@@ -170,24 +180,13 @@ func (p *Problem) longest() int {
 }
 
 // manyDocuments is the number of documents from which on what a loss holds is worth an estimate.
-const manyDocuments = 1 << 17
+const manyDocuments = 1 << 15
 
 // checkHeld returns a *ProblemError if what the loss holds of all queries, such as samples of rankings,
 // would take more memory than there is besides the features, judged by some of the queries.
 func (t *Task) checkHeld(l loss.Loss) error {
-	const few = 128 // a sample of fewer would be most of them
 	d := t.Data
-	if d.Docs() < manyDocuments || len(d.Queries) < few {
-		return nil
-	}
-	need := 0.0
-	for _, queries := range byLength(d) {
-		each, err := t.heldEach(l, queries)
-		if err != nil {
-			return nil //nolint:nilerr // it is told, with its query, when all are bound
-		}
-		need += float64(each * float64(len(queries)))
-	}
+	need := t.lossBytes(l)
 	held, copies := t.held()
 	if t.streaming {
 		copies = 0
@@ -197,6 +196,22 @@ func (t *Task) checkHeld(l loss.Loss) error {
 			len(d.Queries), gigabytes(need), gigabytes(held+copies), gigabytes(limit))
 	}
 	return nil
+}
+
+// lossBytes returns about how many bytes the loss holds of all queries, judged by some of them; 0 of few documents.
+func (t *Task) lossBytes(l loss.Loss) (bytes float64) {
+	const few = 128 // a sample of fewer would be most of them
+	if t.Data.Docs() < manyDocuments || len(t.Data.Queries) < few {
+		return 0
+	}
+	for _, queries := range byLength(t.Data) {
+		each, err := t.heldEach(l, queries)
+		if err != nil {
+			return 0 // it is told, with its query, when all are bound
+		}
+		bytes += float64(each * float64(len(queries)))
+	}
+	return bytes
 }
 
 // byLength returns the queries in groups of similar numbers of documents: what a loss holds of one long query is

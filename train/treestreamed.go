@@ -99,6 +99,9 @@ func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 		growers = float64(bags)
 	}
 	left, held := float64(t.MemoryLeft()), float64(n*(float64(growerBytes*growers)+float64(l.sumBytes(t)*sums)))
+	if t.Loss != nil {
+		held += float64(max(0, t.lossBytes(t.Loss)-fewBytes) * sums)
+	}
 	if bags > 1 && t.Valid != nil {
 		held += float64(classBytes * float64(t.Valid.Docs()) * float64(bags))
 	}

@@ -275,6 +275,7 @@ func (c *Conversion) writeOrdered(p *stream.Plan) error {
 
 // writeText writes text, documents in the order in which they are visited.
 func (c *Conversion) writeText(p *stream.Plan) error {
+	c.Text.MaxBytes = dataset.MemoryLimit(c.Options.MaxBytes)
 	text := func(w io.Writer) error {
 		name := c.Out
 		if name == "-" {

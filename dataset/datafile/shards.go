@@ -190,7 +190,7 @@ func Shard(c Conversion, dir, ending string, n int) (*shards.Manifest, error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
-		m, err = writeShards(input.Context(c.Options), d, folder, dir, ending, n)
+		m, err = writeShards(c.Options, d, folder, dir, ending, n)
 		return err
 	})
 	if err != nil {
@@ -251,14 +251,14 @@ func discardShards(dir string) error {
 }
 
 // writeShards writes the queries of d as n shards into a folder, and returns the manifest of the data set in dir.
-func writeShards(ctx context.Context, d *dataset.Dataset, folder, dir, ending string, n int) (*shards.Manifest, error) {
+func writeShards(o dataset.Options, d *dataset.Dataset, folder, dir, ending string, n int) (*shards.Manifest, error) {
 	if len(d.Queries) < n {
 		return nil, &dataset.SyntaxError{File: dir, Found: fmt.Sprintf("%d queries", len(d.Queries)), Expected: fmt.Sprintf("%d or more for as many shards", n)}
 	}
 	m := &shards.Manifest{Features: d.Features, Names: d.FeatureNames, Grades: shards.GradesOf(d)}
 	from := 0
 	for k := range n {
-		if err := ctx.Err(); err != nil {
+		if err := input.Context(o).Err(); err != nil {
 			return nil, err
 		}
 		to := endOfShard(d, from, k, n)
@@ -269,7 +269,7 @@ func writeShards(ctx context.Context, d *dataset.Dataset, folder, dir, ending st
 		name := fmt.Sprintf(shardTail, k, ending)
 		path := filepath.Join(folder, name)
 		s := d.Subset(part)
-		if err := Write(path, s, letor.Options{}); err != nil {
+		if err := Write(path, s, letor.Options{MaxBytes: dataset.MemoryLimit(o.MaxBytes)}); err != nil {
 			return nil, err
 		}
 		size, sum, err := shards.Checksum(path)

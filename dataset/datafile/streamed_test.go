@@ -45,7 +45,7 @@ func TestWhatIsStreamedIsWrittenAsInMemory(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "source.lwd")
 	namedCache(t, source, dataset.MissingKeep)
-	const little = 1 << 14
+	const little = 1 << 15
 	for _, missing := range []dataset.Missing{dataset.MissingZero, dataset.MissingMin, dataset.MissingKeep} {
 		for _, ending := range []string{"lwd", "csv", "jsonl.gz", "parquet", "txt"} {
 			out := [2]string{filepath.Join(dir, "memory."+ending), filepath.Join(dir, "streamed."+ending)}
@@ -123,7 +123,7 @@ func TestShardsOfLargeData(t *testing.T) {
 	namedCache(t, source, dataset.MissingKeep)
 	for _, ending := range []string{".lwd", ".csv", ".jsonl.gz", ".parquet"} {
 		var folders [2]string
-		for i, limit := range []int64{0, 1 << 14} {
+		for i, limit := range []int64{0, 1 << 15} {
 			folders[i] = filepath.Join(dir, []string{"memory", "streamed"}[i]+ending)
 			c := Conversion{Inputs: []string{source}, Options: dataset.Options{Missing: dataset.MissingKeep, MaxBytes: limit}}
 			if _, err := Shard(c, folders[i], ending, 3); err != nil {

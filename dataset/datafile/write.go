@@ -76,6 +76,7 @@ func newWriter(w io.Writer, path string, c stream.Contents, opts letor.Options) 
 		if f.magic != "" && compress.ByName(path) != compress.Plain {
 			return nil, fmt.Errorf("%s: found a name that asks for compression, expected one that ends in %s: that is compressed within", path, f.endings[0])
 		}
+		c.MaxBytes = opts.MaxBytes
 		return f.write(w, c)
 	}
 	return letor.NewWriter(w, c, opts)

@@ -22,6 +22,10 @@ type Options struct {
 	// Observe, if not nil, is called after every query with the number of those
 	// written and the total.
 	Observe func(done, total int)
+
+	// MaxBytes is the memory that a writer of another format may hold of what it has not written yet, 0 for as much as
+	// helps: a part of it, beyond which that is in a temporary file.
+	MaxBytes int64
 }
 
 // Write writes the data set as LETOR text, one document a line, query after

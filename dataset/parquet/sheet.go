@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"io"
 	"math/bits"
@@ -24,6 +25,7 @@ type sheet struct {
 	packers []packer     // of workers
 	rooms   []pageValues // likewise
 	meta    format.FileMetaData
+	pagesOfGroup
 }
 
 // sheetColumn is a column of a sheet.
@@ -34,10 +36,10 @@ type sheetColumn struct {
 	dictionary bool // of texts
 
 	codec  format.CompressionCodec
-	values int64    // of the row group, with nulls
-	nulls  int64    // of it
-	pages  [][]byte // of the row group
-	size   int64    // of its pages without compression
+	values int64      // of the row group, with nulls
+	nulls  int64      // of it
+	pages  []keptPage // of the row group
+	size   int64      // of its pages without compression
 
 	places map[string]uint32 // of texts in the dictionary
 	texts  []byte            // the dictionary
@@ -105,8 +107,8 @@ func appendText(b []byte, text string) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(text))), text...)
 }
 
-// page adds a page to the row group.
-func (c *sheetColumn) page(v *pageValues, p *packer) error {
+// page makes a page of the row group.
+func (c *sheetColumn) page(v *pageValues, p *packer) ([]byte, error) {
 	h := format.PageHeader{Type: format.DataPage}
 	data := format.DataPageHeader{NumValues: int32(v.rows), DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}
 	body := p.body[:0]
@@ -133,9 +135,7 @@ func (c *sheetColumn) page(v *pageValues, p *packer) error {
 	c.values += int64(v.rows)
 	c.nulls += data.Statistics.NullCount
 	h.DataPageHeader = thrift.New(data)
-	page, err := p.pack(c, &h, body)
-	c.pages = append(c.pages, page)
-	return err
+	return p.pack(c, &h, body)
 }
 
 // pack returns a page with its header.
@@ -185,6 +185,7 @@ func (s *sheet) endGroup() error {
 		g.TotalByteSize += m.TotalUncompressedSize
 		g.TotalCompressedSize += m.TotalCompressedSize
 	}
+	s.pagesOfGroup.end()
 	s.meta.NumRows += g.NumRows
 	s.meta.RowGroups = append(s.meta.RowGroups, g)
 	return nil
@@ -210,8 +211,12 @@ func (s *sheet) endColumn(c *sheetColumn) (*format.ColumnMetaData, error) {
 		}
 		m.DictionaryPageOffset, m.DataPageOffset = from, s.at
 	}
-	for _, page := range c.pages {
-		if err := s.write(page); err != nil {
+	for _, kept := range c.pages {
+		b, err := s.read(kept)
+		if err == nil {
+			err = s.write(b)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -223,7 +228,8 @@ func (s *sheet) endColumn(c *sheetColumn) (*format.ColumnMetaData, error) {
 }
 
 // close writes what is left, and the description.
-func (s *sheet) close() error {
+func (s *sheet) close() (err error) {
+	defer func() { err = errors.Join(err, s.pagesOfGroup.close()) }()
 	if err := s.endGroup(); err != nil {
 		return err
 	}
@@ -246,7 +252,12 @@ func (s *sheet) each(fill func(column int, v *pageValues)) error {
 	parallel.For(len(s.columns), len(s.packers), func(worker, k int) {
 		v := &s.rooms[worker]
 		fill(k, v)
-		faults[k] = s.columns[k].page(v, &s.packers[worker])
+		c := s.columns[k]
+		made, err := c.page(v, &s.packers[worker])
+		if err == nil {
+			c.pages, err = s.keep(c.pages, made)
+		}
+		faults[k] = err
 	})
 	for _, err := range faults {
 		if err != nil {

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/input"
@@ -9,6 +10,11 @@ import (
 
 // each visits all documents. While a batch is visited the next one is made.
 func (r *reader) each(visit func(b *stream.Batch) error) error {
+	held := r.held()
+	if err := r.in.Mem.Take(held, "columns"); err != nil {
+		return err
+	}
+	defer r.in.Mem.Give(held)
 	free, full, stop := make(chan *place, 2), make(chan *place), make(chan struct{})
 	for range cap(free) {
 		free <- &place{x: make([]float32, r.most*r.columns)}
@@ -35,6 +41,13 @@ func (r *reader) each(visit func(b *stream.Batch) error) error {
 		free <- p
 	}
 	return fault
+}
+
+// held returns the bytes that are held whatever is in the columns, of which a few MB are not counted.
+func (r *reader) held() int64 {
+	const few = 4 << 20
+	bytes := int64(unsafe.Sizeof(cursor{}))*int64(len(r.cursors)) + 3*4*int64(r.most)*int64(r.columns) // of two batches, and of one column by column
+	return max(0, bytes-few)
 }
 
 // place is room for a batch.

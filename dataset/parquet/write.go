@@ -23,6 +23,9 @@ const (
 	pageBytes  = 4 << 20
 )
 
+// pagesShare is the share of the memory that the pages of a row group may take. The others are in a temporary file.
+const pagesShare = 8
+
 // NewWriter returns a writer of a file that [Read] reads.
 func NewWriter(w io.Writer, c stream.Contents) (stream.Writer, error) {
 	return newWriter(w, c, format.Zstd)
@@ -49,6 +52,9 @@ func newWriter(w io.Writer, c stream.Contents, codec format.CompressionCodec) (*
 		columns = append(columns, &sheetColumn{name: name, kind: format.Float, nullable: true})
 	}
 	z.sheet = newSheet(w, codec, columns)
+	if c.MaxBytes > 0 {
+		z.sheet.most = c.MaxBytes / pagesShare
+	}
 	z.page = max(1<<10, min(1<<16, pageBytes/(4*c.Features+64)))
 	z.group = max(z.page, groupBytes/(4*c.Features+64))
 	return z, nil

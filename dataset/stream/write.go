@@ -34,16 +34,19 @@ type Contents struct {
 	FeatureNames []string // or nil
 	DocIDs       bool     // documents may have identifiers
 	Weighted     bool     // queries or documents have weights
+
+	// MaxBytes is the memory of which a writer may hold a part for what it has not written yet, 0 for as much as helps.
+	MaxBytes int64
 }
 
 // ContentsOf returns those of a data set.
 func ContentsOf(d *dataset.Dataset) Contents {
-	return Contents{d.Features, d.FeatureNames, d.KeepsDocIDs(), d.Weighted()}
+	return Contents{Features: d.Features, FeatureNames: d.FeatureNames, DocIDs: d.KeepsDocIDs(), Weighted: d.Weighted()}
 }
 
 // Contents returns what a writer knows of a plan's documents.
 func (p *Plan) Contents() Contents {
-	return Contents{p.Features, p.FeatureNames, p.KeepsDocIDs, p.Weighted()}
+	return Contents{Features: p.Features, FeatureNames: p.FeatureNames, DocIDs: p.KeepsDocIDs, Weighted: p.Weighted()}
 }
 
 // of returns a weight, 1 where there are none.

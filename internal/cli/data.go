@@ -62,6 +62,7 @@ type dataInput struct {
 	data     []string
 	ungraded bool // a table needs no grades
 	stream   bool // features are read query by query where they are more than memory
+	rewrite  bool // to a file, for which half of the memory is
 }
 
 func (in *dataInput) addTo(cmd *cobra.Command) {
@@ -90,6 +91,9 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 		return nil, err
 	}
 	opts.Table.Ungraded, opts.Stream = in.ungraded, in.stream
+	if in.rewrite {
+		opts.MaxBytes = max(1, opts.MaxBytes/2)
+	}
 	sets := make([]*dataset.Dataset, len(files))
 	for i, path := range files {
 		if sets[i], err = env.open(cmd.Context(), "", path, opts); err != nil {
@@ -134,6 +138,7 @@ func (in *dataInput) readAndWarn(cmd *cobra.Command, env *environment, args []st
 type dataOutput struct {
 	out    string
 	sparse bool
+	memory int64 // of which writers may hold a part; 0: as much as helps
 }
 
 func (o *dataOutput) addTo(cmd *cobra.Command) {
@@ -170,7 +175,7 @@ func (o *dataOutput) write(ctx context.Context, env *environment, d *dataset.Dat
 	}
 	bar := env.startProgress("writing "+o.out+", queries", 0)
 	defer bar.finish()
-	opts := letor.Options{Sparse: o.sparse, Observe: bar.set}
+	opts := letor.Options{Sparse: o.sparse, Observe: bar.set, MaxBytes: o.memory}
 	if o.out != "-" {
 		if err := datafile.Write(o.out, d, opts); err != nil {
 			return err

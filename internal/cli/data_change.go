@@ -97,6 +97,7 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 		r.rows = append(r.rows, []any{"queries dropped without a relevant document", len(empty)})
 	}
 	r.json = cleanJSON{w, cleaned, len(empty)}
+	f.memory = max(1, f.left/2)
 	return f.write(cmd.Context(), env, d, r)
 }
 
@@ -110,6 +111,7 @@ func change(cmd *cobra.Command, env *environment, args []string, in *dataInput, 
 		return err
 	}
 	do(d)
+	out.memory = max(1, in.left/2)
 	r, _ := out.written(d)
 	return out.write(cmd.Context(), env, d, r)
 }
@@ -140,7 +142,7 @@ with --normalize do this by themselves when they score. A cache larger than
 			if normalization != dataset.NoNormalization && in.missing == dataset.MissingKeep.String() {
 				return usageErrorf("--missing keep: expected error, zero or min, for what is missing has no place on the scale of --kind %s", kind)
 			}
-			in.stream = true
+			in.stream, in.rewrite = true, true
 			return change(cmd, env, args, &in, &out, func(d *dataset.Dataset) {
 				bar := env.startProgress("normalizing, queries", 0)
 				defer bar.finish()

@@ -32,6 +32,7 @@ type reading struct {
 type memoryLimit struct {
 	maxMemory float64 // GiB
 	given     func(flag string) bool
+	left      int64 // bytes that it leaves for data, once options were asked for
 }
 
 func (m *memoryLimit) addTo(cmd *cobra.Command, what string) {
@@ -47,6 +48,7 @@ func (m *memoryLimit) options() dataset.Options {
 		left = limit - ownMemory(limit)
 	}
 	debug.SetMemoryLimit(max(limit, leastMemory) - unmanaged)
+	m.left = left
 	return dataset.Options{MaxBytes: left}
 }
 

@@ -314,11 +314,17 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	if err := f.sampled(&trainOpts); err != nil {
 		return nil, nil, err
 	}
+	if f.holdOut != "" { // both parts are copies where the data are in memory
+		trainOpts.MaxBytes /= 2
+	}
 	data, err := env.openParts(ctx, "train", f.train, trainOpts)
 	if err != nil {
 		return nil, nil, err
 	}
 	f.opened, f.whole = trainOpts, data
+	if f.holdOut != "" && !data.Streamed() {
+		p.MaxBytes -= 4 * int64(data.Docs()) * int64(data.Features)
+	}
 	data, valid, err := f.divide(ctx, env, &f.learning, strings.Join(f.train, ", "), data, opts)
 	if err != nil {
 		return nil, nil, err

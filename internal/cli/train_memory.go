@@ -31,6 +31,9 @@ func (f *trainFlags) reopen(ctx context.Context, env *environment, p *method.Pro
 	before := f.whole
 	f.whole, p.Data = whole, whole
 	if f.valid == "" {
+		if f.holdOut != "" {
+			p.MaxBytes += 4 * int64(before.Docs()) * int64(before.Features)
+		}
 		p.Data, p.Valid, err = f.divide(ctx, env, &f.learning, f.train[0], whole, f.opened)
 	}
 	if err != nil {

@@ -52,7 +52,7 @@ const InputRowBytes = 8 + 1 + 4
 // for each of those that a worker knows by name.
 const (
 	DocumentBytes = 8 + 4 // grade, end of the identifier
-	QueryBytes    = 320   // the Query, its id, its numbers, its place in a map
+	QueryBytes    = 640   // the Query, its id, its numbers, its place in a map, and what is known of it, such as values of measures
 	KnownBytes    = 120   // its name and its place in a worker's map
 )
 
