@@ -159,7 +159,13 @@ func (t *Task) limitWorkers(s scorer.Scorer) error {
 	if h, ok := s.(scorer.Holder); ok {
 		each += float64(8 * float64(h.Held(longest)))
 	}
-	left := float64(t.MemoryLeft())
+	const remembered, few = 24, 4 << 20 // vectors of parameters that optimisers hold; bytes of all that are not counted
+	vectors := float64(remembered + min(parallel.DefaultBlocks, len(t.Data.Queries)))
+	left, params := float64(t.MemoryLeft()), max(0, float64(8*vectors*float64(s.NumParams()))-few)
+	if params > left {
+		return tooLarge("found %d parameters, of which learning holds %s, expected at most %s besides the features; raise the limit", s.NumParams(), gigabytes(params), gigabytes(left))
+	}
+	left -= params
 	if each > left {
 		return tooLarge("found a query of %d documents, of which the scorer %s and the loss hold %s while they learn from it, expected at most %s besides the features; raise the limit, or leave such queries out",
 			longest, s.Kind(), gigabytes(each), gigabytes(left))

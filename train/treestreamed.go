@@ -100,7 +100,7 @@ func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 	}
 	left, held := float64(t.MemoryLeft()), float64(n*(float64(growerBytes*growers)+float64(l.sumBytes(t)*sums)))
 	if t.Loss != nil {
-		held += float64(max(0, t.lossBytes(t.Loss)-fewBytes) * sums)
+		held += max(0, float64(t.lossBytes(t.Loss)*sums)-fewBytes)
 	}
 	if bags > 1 && t.Valid != nil {
 		held += float64(classBytes * float64(t.Valid.Docs()) * float64(bags))

@@ -201,8 +201,11 @@ func (r *readAhead) hold(e *extent, end int) {
 		}
 	}
 	unit := 1 << 15 // so that what is free fits most others
-	if n > 1<<18 {
+	switch {
+	case n > 1<<18:
 		unit = 1 << 18
+	case n <= 1<<13:
+		unit = 1 << 13
 	}
 	e.bytes = block.Aligned((n+unit-1)/unit*unit, r.align)[:n]
 }

@@ -74,8 +74,8 @@ func (p *pagesOfGroup) read(page keptPage) ([]byte, error) {
 	return b, nil
 }
 
-// end forgets the pages, all of which are written.
-func (p *pagesOfGroup) end() { p.held, p.filled = 0, 0 }
+// forget forgets the pages, all of which are written.
+func (p *pagesOfGroup) forget() { p.held, p.filled = 0, 0 }
 
 // close removes the file, if there is one.
 func (p *pagesOfGroup) close() error {

@@ -185,7 +185,7 @@ func (s *sheet) endGroup() error {
 		g.TotalByteSize += m.TotalUncompressedSize
 		g.TotalCompressedSize += m.TotalCompressedSize
 	}
-	s.pagesOfGroup.end()
+	s.forget()
 	s.meta.NumRows += g.NumRows
 	s.meta.RowGroups = append(s.meta.RowGroups, g)
 	return nil

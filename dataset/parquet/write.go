@@ -23,6 +23,9 @@ const (
 	pageBytes  = 4 << 20
 )
 
+// dictionaryBytes of identifiers of queries end a row group, too.
+const dictionaryBytes = 4 << 20
+
 // pagesShare is the share of the memory that the pages of a row group may take. The others are in a temporary file.
 const pagesShare = 8
 
@@ -55,7 +58,7 @@ func newWriter(w io.Writer, c stream.Contents, codec format.CompressionCodec) (*
 	if c.MaxBytes > 0 {
 		z.sheet.most = c.MaxBytes / pagesShare
 	}
-	z.page = max(1<<10, min(1<<16, pageBytes/(4*c.Features+64)))
+	z.page = max(1<<5, min(1<<16, pageBytes/(4*c.Features+64)))
 	z.group = max(z.page, groupBytes/(4*c.Features+64))
 	return z, nil
 }
@@ -115,7 +118,7 @@ func (z *writer) flush() error {
 	z.rows += len(z.grades)
 	z.queries, z.grades, z.x, z.queryWeights, z.docWeights = z.queries[:0], z.grades[:0], z.x[:0], z.queryWeights[:0], z.docWeights[:0]
 	clear(z.ids)
-	if z.ids = z.ids[:0]; z.rows < z.group {
+	if z.ids = z.ids[:0]; z.rows < z.group && len(z.sheet.columns[0].texts) < dictionaryBytes {
 		return nil
 	}
 	z.rows = 0

@@ -171,12 +171,19 @@ func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	p.Missing = opts.Missing
-	data, err := env.openParts(ctx, "train", f.train, opts)
+	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, true
+	p.Note = func(sentence string) { env.note("note: %s", sentence) }
+	trainOpts := opts
+	const copies = 3 // of data in memory: all, the parts to learn from and to test on, and a sample
+	trainOpts.MaxBytes = max(1, opts.MaxBytes/copies)
+	data, err := env.openParts(ctx, "train", f.train, trainOpts)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	opts.FeatureNames = data.FeatureNames
+	if !data.Streamed() {
+		p.MaxBytes -= (copies - 1) * 4 * int64(data.Docs()) * int64(data.Features)
+	}
+	opts.FeatureNames, opts.MaxBytes = data.FeatureNames, leftBeside(data, p.MaxBytes)
 	var valid, test *dataset.Dataset
 	if f.valid != "" {
 		if valid, err = env.openAndWarn(ctx, "valid", f.valid, opts); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/method"
 )
 
@@ -15,31 +16,51 @@ import (
 // false if neither can be.
 func (f *trainFlags) reopen(ctx context.Context, env *environment, p *method.Problem) (bool, error) {
 	if f.valid != "" && !p.Valid.Streamed() && opensAgain(f.valid) {
-		valid, err := f.again(ctx, env, "valid", f.valid, p.Valid, f.validOpened)
+		held, err := held(&p.Valid)
 		if err == nil {
-			p.Valid, err = valid, p.Valid.Close()
+			p.Valid, err = f.again(ctx, env, "valid", f.valid, held, f.validOpened)
 		}
 		return true, err
 	}
 	if len(f.train) != 1 || f.whole.Streamed() || !opensAgain(f.train[0]) {
 		return false, nil
 	}
-	whole, err := f.again(ctx, env, "train", f.train[0], f.whole, f.opened)
+	if f.holdOut != "" {
+		p.MaxBytes += 4 * int64(f.whole.Docs()) * int64(f.whole.Features)
+		p.Valid = nil
+	}
+	p.Data = nil
+	held, err := held(&f.whole)
 	if err != nil {
 		return true, err
 	}
-	before := f.whole
-	f.whole, p.Data = whole, whole
+	if f.whole, err = f.again(ctx, env, "train", f.train[0], held, f.opened); err != nil {
+		return true, err
+	}
+	p.Data = f.whole
 	if f.valid == "" {
-		if f.holdOut != "" {
-			p.MaxBytes += 4 * int64(before.Docs()) * int64(before.Features)
-		}
-		p.Data, p.Valid, err = f.divide(ctx, env, &f.learning, f.train[0], whole, f.opened)
+		p.Data, p.Valid, err = f.divide(ctx, env, &f.learning, f.train[0], f.whole, f.opened)
 	}
-	if err != nil {
-		return true, err
+	return true, err
+}
+
+// held returns the fingerprint of data in memory and gives up their memory, so that there is room to read them once more.
+func held(d **dataset.Dataset) (fingerprint string, err error) {
+	fingerprint = (*d).Fingerprint()
+	err = (*d).Close()
+	*d = nil
+	return fingerprint, err
+}
+
+// leftBeside returns how many of so many bytes there are for other data beside data: their features, if they are in memory,
+// and what is known of their queries, of which a few MB are not counted.
+func leftBeside(data *dataset.Dataset, bytes int64) int64 {
+	const few = 2 << 20
+	held := max(0, input.QueryBytes*int64(len(data.Queries))-few)
+	if !data.Streamed() {
+		held += 4 * int64(data.Docs()) * int64(data.Features)
 	}
-	return true, before.Close()
+	return max(1, bytes-held)
 }
 
 // opensAgain reports whether a path is of what can be read any number of times: a file, or a folder of shards.
@@ -49,7 +70,7 @@ func opensAgain(path string) bool {
 }
 
 // again opens a file whose data are in memory so that they are not. That they are others since is an error.
-func (f *trainFlags) again(ctx context.Context, env *environment, flag, path string, held *dataset.Dataset, opts dataset.Options) (*dataset.Dataset, error) {
+func (f *trainFlags) again(ctx context.Context, env *environment, flag, path, held string, opts dataset.Options) (*dataset.Dataset, error) {
 	env.note("note: %s is read query by query, since learning has too little memory beside it", path)
 	opts.Unheld = true
 	d, err := env.open(ctx, flag, path, opts)
@@ -58,7 +79,7 @@ func (f *trainFlags) again(ctx context.Context, env *environment, flag, path str
 		return nil, err
 	case !d.Streamed():
 		return nil, usageErrorf("--%s: %s cannot be read query by query, and learning has too little memory beside it; raise the limit with --max-memory", flag, path)
-	case d.Fingerprint() != held.Fingerprint():
+	case d.Fingerprint() != held:
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, dataset.ErrChanged), d.Close())
 	}
 	return d, nil

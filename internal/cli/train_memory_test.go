@@ -33,7 +33,7 @@ func TestOpenedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := new(trainFlags).again(t.Context(), env, "train", out, held, opts)
+		d, err := new(trainFlags).again(t.Context(), env, "train", out, held.Fingerprint(), opts)
 		if err != nil || held.Streamed() || !d.Streamed() {
 			t.Fatalf("%s: error %v, want one that is held and one that is streamed", name, err)
 		}
@@ -48,7 +48,7 @@ func TestOpenedAgain(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text+"1 qid:c 1:2 2:7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := new(trainFlags).again(t.Context(), env, "train", path, held, opts); !errors.Is(err, dataset.ErrChanged) {
+	if _, err := new(trainFlags).again(t.Context(), env, "train", path, held.Fingerprint(), opts); !errors.Is(err, dataset.ErrChanged) {
 		t.Errorf("%v, want that the file was changed", err)
 	}
 }

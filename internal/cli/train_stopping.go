@@ -75,7 +75,7 @@ func (s *stopping) measureOf(l *learning, p *method.Problem) (measure.Measure, e
 // divide returns the data to learn from and the validation data, nil if there are none.
 func (s *stopping) divide(ctx context.Context, env *environment, l *learning, from string, data *dataset.Dataset, opts dataset.Options) (train, valid *dataset.Dataset, err error) {
 	if s.valid != "" {
-		opts.FeatureNames = data.FeatureNames
+		opts.FeatureNames, opts.MaxBytes = data.FeatureNames, leftBeside(data, opts.MaxBytes)
 		s.validOpened = opts
 		if valid, err = env.openAndWarn(ctx, "valid", s.valid, opts); err == nil {
 			warnOfCommon(env, s.valid, valid, from, data)
