@@ -3,13 +3,16 @@ package parquet
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/internal/input"
 )
 
 // A file has the columns query (text), grade (double), doc (text, if documents have
@@ -25,6 +28,9 @@ const (
 
 // dictionaryBytes of identifiers of queries end a row group, too.
 const dictionaryBytes = 4 << 20
+
+// columnBytes are held of a column whatever is in it: its name, and where its pages are.
+const columnBytes = 1500
 
 // pagesShare is the share of the memory that the pages of a row group may take. The others are in a temporary file.
 const pagesShare = 8
@@ -53,6 +59,12 @@ func newWriter(w io.Writer, c stream.Contents, codec format.CompressionCodec) (*
 	add(c.Weighted, &sheetColumn{name: "document_weight", kind: format.Double}, func(v *pageValues) { v.plain = appendDoubles(v.plain, z.docWeights) })
 	for _, name := range names {
 		columns = append(columns, &sheetColumn{name: name, kind: format.Float, nullable: true})
+	}
+	if need := columnBytes * int64(len(columns)); c.MaxBytes > 0 && need > max(c.MaxBytes, 1<<20) {
+		return nil, &dataset.SyntaxError{
+			File: "Parquet", Found: fmt.Sprintf("%d columns, of which writing holds some %s", len(columns), input.Bytes(float64(need))),
+			Expected: "at most " + input.Bytes(float64(c.MaxBytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
+		}
 	}
 	z.sheet = newSheet(w, codec, columns)
 	if c.MaxBytes > 0 {
