@@ -10,9 +10,9 @@ type Plan struct {
 	Documents float64 `json:"documents"`
 	Passes    int     `json:"passes"`
 	Disk      float64 `json:"cache_bytes"`
-	Memory    float64 `json:"peak_bytes"` // with the whole of the data resident; 0 where what was measured is mostly the process's own
-	Hours     float64 `json:"hours"`      // on a machine like this one
-	CoreHours float64 `json:"core_hours"` // Hours times the machine's cores
+	Memory    float64 `json:"peak_bytes,omitempty"` // with the whole of the data resident; 0, and left out, where what was measured is mostly the process's own
+	Hours     float64 `json:"hours"`                // on a machine like this one
+	CoreHours float64 `json:"core_hours"`           // Hours times the machine's cores
 
 	// Bound is what the time is of: arithmetic; disk, where the data do not fit into memory; or memory,
 	// where the work cannot do with less: the time is then that of a machine that has it.
