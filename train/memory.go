@@ -240,7 +240,7 @@ func (t *Task) heldEach(l loss.Loss, queries []int) (float64, error) {
 	for i := range picked {
 		picked[i] = queries[i*len(queries)/len(picked)]
 	}
-	part := t.Data.Subset(picked)
+	part := judgedOf(t.Data, picked)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -249,6 +249,14 @@ func (t *Task) heldEach(l loss.Loss, queries []int) (float64, error) {
 	runtime.ReadMemStats(&after)
 	runtime.KeepAlive(bound)
 	return max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)) / float64(len(picked)), err
+}
+
+// judgedOf returns some queries for a loss, which asks for their grades and weights alone: their features are not copied.
+func judgedOf(d *dataset.Dataset, queries []int) *dataset.Dataset {
+	if !d.Streamed() {
+		d = d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 { return append(dst, x...) }})
+	}
+	return d.Subset(queries)
 }
 
 // featuresBytes returns the bytes of so many features of the documents of d.

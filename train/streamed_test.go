@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/loss/logrank"
+	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/scorer"
 	"github.com/listwise/listwise/train"
@@ -222,6 +224,25 @@ func TestAsManyWorkersAsNetworksFit(t *testing.T) {
 	}
 	if _, err := run(held + one - 1); !errors.Is(err, dataset.ErrTooLarge) {
 		t.Errorf("a query that does not fit: error %v, want ErrTooLarge", err)
+	}
+}
+
+// Claim: judging by some queries what a loss holds, or whether it has second derivatives, reads no features and copies none.
+func TestJudgingLossesReadsNoFeatures(t *testing.T) {
+	streamed, whole := streamedData(t, 1, false)
+	reads := 0
+	counted := streamed.Through(dataset.Lens{Features: streamed.Features, Append: func(dst, x []float32) []float32 {
+		reads++
+		return append(dst, x...)
+	}})
+	for name, d := range map[string]*dataset.Dataset{"streamed": counted, "whole": whole} {
+		some := train.JudgedOf(d, []int{0, 3, 5})
+		if _, err := objective.NewFunctional(some, loss.ListNet{}, 1, 1, nil); err != nil || reads > 0 || some.X() != nil {
+			t.Errorf("%s: error %v, %d reads, %d features copied", name, err, reads, len(some.X()))
+		}
+		if some.Queries[1].ID != d.Queries[3].ID || !slices.Equal(some.Queries[2].Grades, d.Queries[5].Grades) {
+			t.Errorf("%s: other queries", name)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func (l *Trees) searched(t *Task) bool {
 	for i := range some {
 		some[i] = i
 	}
-	f, err := objective.NewFunctional(d.Subset(some), t.Loss, t.Seed, 1, t.done)
+	f, err := objective.NewFunctional(judgedOf(d, some), t.Loss, t.Seed, 1, t.done)
 	return err != nil || f.Diagonal() != nil
 }
 

@@ -1,0 +1,4 @@
+package train
+
+// JudgedOf is judgedOf.
+var JudgedOf = judgedOf
