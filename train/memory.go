@@ -248,6 +248,7 @@ func (t *Task) heldEach(l loss.Loss, queries []int) (float64, error) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	runtime.KeepAlive(bound)
+	runtime.KeepAlive(part)
 	return max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)) / float64(len(picked)), err
 }
 
