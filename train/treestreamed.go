@@ -143,7 +143,7 @@ func (l *Trees) plan(t *Task, bags int) (p treesPlan, err error) {
 // the codes.
 func planCodes(d *dataset.Dataset, left, held, codes float64) (p treesPlan, err error) {
 	n := float64(d.Docs())
-	column := float64(4 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it by several workers
+	column := float64(3 * 4 * n / float64(tree.Step(d.Docs()))) // what is loaded, and what is sorted of it
 	const least = 8                                             // features are loaded together
 	if need := max(held, least*column); need > left {
 		return p, tooLarge("found %d documents × %d features that are read from a file, of which trees hold %s, expected at most %s of memory; raise the limit or use a sample", d.Docs(), d.Features, gigabytes(need), gigabytes(left))
