@@ -121,7 +121,7 @@ func (t *Task) MemoryLeft() int64 {
 
 // queriesBytes returns the bytes of what is known of all queries, above those of few.
 func (p *Problem) queriesBytes() float64 {
-	const query, few = 640, 2 << 20 // with what a loss knows of it
+	const query, few = 640, 2 << 20 // with what a loss knows of it; as many as are counted when it is read
 	queries := len(p.Data.Queries)
 	if p.Valid != nil {
 		queries += len(p.Valid.Queries)
@@ -193,6 +193,9 @@ const manyDocuments = 1 << 15
 func (t *Task) checkHeld(l loss.Loss) error {
 	d := t.Data
 	need := t.lossBytes(l)
+	if need == 0 {
+		return nil // however much there is
+	}
 	held, copies := t.held()
 	if t.streaming {
 		copies = 0
@@ -254,10 +257,7 @@ func (t *Task) heldEach(l loss.Loss, queries []int) (float64, error) {
 
 // judgedOf returns some queries for a loss, which asks for their grades and weights alone: their features are not copied.
 func judgedOf(d *dataset.Dataset, queries []int) *dataset.Dataset {
-	if !d.Streamed() {
-		d = d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 { return append(dst, x...) }})
-	}
-	return d.Subset(queries)
+	return asStreamed(d).Subset(queries)
 }
 
 // featuresBytes returns the bytes of so many features of the documents of d.

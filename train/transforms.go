@@ -42,13 +42,21 @@ func (p *Problem) prepared(d *dataset.Dataset) *dataset.Dataset {
 	if p.Views.Raw() {
 		return p.rescaled(d)
 	}
-	if p.streaming && !d.Streamed() {
-		d = d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 { return append(dst, x...) }})
+	if p.streaming {
+		d = asStreamed(d)
 	}
 	if d.Features < p.Data.Features {
 		d = d.Widen(p.Data.Features)
 	}
 	return p.rescaled(d).View(p.Views)
+}
+
+// asStreamed returns data that are read query by query, so that what is made of them copies no features: d itself if it is so.
+func asStreamed(d *dataset.Dataset) *dataset.Dataset {
+	if d.Streamed() {
+		return d
+	}
+	return d.Through(dataset.Lens{Features: d.Features, Append: func(dst, x []float32) []float32 { return append(dst, x...) }})
 }
 
 // rescaled returns data transformed and normalized.

@@ -62,7 +62,7 @@ type dataInput struct {
 	data     []string
 	ungraded bool // a table needs no grades
 	stream   bool // features are read query by query where they are more than memory
-	rewrite  bool // to a file, for which half of the memory is
+	rewrite  bool // what is read is changed and written: half of the memory is for that
 }
 
 func (in *dataInput) addTo(cmd *cobra.Command) {

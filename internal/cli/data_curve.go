@@ -137,7 +137,7 @@ func (f *dataCurveFlags) parseShares() ([]float64, error) {
 func seedsOf(env *environment, d *dataset.Dataset, repeats int) (seeds []uint64) {
 	for seed := uint64(0); len(seeds) < repeats; seed++ {
 		if d.Sampled(seed) {
-			env.note("the training queries are a sample by seed %d already: other seeds are taken", seed)
+			env.note("note: the training queries are a sample by seed %d already: other seeds are taken", seed)
 			continue
 		}
 		seeds = append(seeds, seed)
@@ -181,7 +181,7 @@ func (f *dataCurveFlags) problem(ctx context.Context, env *environment) (*method
 		return nil, nil, nil, err
 	}
 	if !data.Streamed() {
-		p.MaxBytes -= (copies - 1) * 4 * int64(data.Docs()) * int64(data.Features)
+		p.MaxBytes -= (copies - 1) * featureBytes(data)
 	}
 	opts.FeatureNames, opts.MaxBytes = data.FeatureNames, leftBeside(data, p.MaxBytes)
 	var valid, test *dataset.Dataset

@@ -323,7 +323,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	}
 	f.opened, f.whole = trainOpts, data
 	if f.holdOut != "" && !data.Streamed() {
-		p.MaxBytes -= 4 * int64(data.Docs()) * int64(data.Features)
+		p.MaxBytes -= featureBytes(data)
 	}
 	data, valid, err := f.divide(ctx, env, &f.learning, strings.Join(f.train, ", "), data, opts)
 	if err != nil {

@@ -26,7 +26,7 @@ func (f *trainFlags) reopen(ctx context.Context, env *environment, p *method.Pro
 		return false, nil
 	}
 	if f.holdOut != "" {
-		p.MaxBytes += 4 * int64(f.whole.Docs()) * int64(f.whole.Features)
+		p.MaxBytes += featureBytes(f.whole)
 		p.Valid = nil
 	}
 	p.Data = nil
@@ -58,10 +58,13 @@ func leftBeside(data *dataset.Dataset, bytes int64) int64 {
 	const few = 2 << 20
 	held := max(0, input.QueryBytes*int64(len(data.Queries))-few)
 	if !data.Streamed() {
-		held += 4 * int64(data.Docs()) * int64(data.Features)
+		held += featureBytes(data)
 	}
 	return max(1, bytes-held)
 }
+
+// featureBytes returns the bytes of the features of data in memory.
+func featureBytes(d *dataset.Dataset) int64 { return 4 * int64(d.Docs()) * int64(d.Features) }
 
 // opensAgain reports whether a path is of what can be read any number of times: a file, or a folder of shards.
 func opensAgain(path string) bool {
