@@ -59,9 +59,12 @@ def measure(o):
 
     def under(mib, args):
         nonlocal wrong, runs, refused
-        group = bounded.Group(1 << 40)
-        code, wall, _, anon, _, _, said = bounded.run([o.listwise, "-q"] + args + ["--max-memory", str(mib / 1024)], group)
-        group.remove()
+        for _ in range(2):  # how fast garbage is collected depends on what else the machine does: who is above twice is above
+            group = bounded.Group(1 << 40)
+            code, wall, _, anon, _, _, said = bounded.run([o.listwise, "-q"] + args + ["--max-memory", str(mib / 1024)], group)
+            group.remove()
+            if anon <= mib << 20:
+                break
         too_large = code == REFUSED and "raise the limit" in said
         bad = anon > mib << 20 or code and not too_large
         wrong, runs, refused = wrong + bool(bad), runs + 1, refused + too_large
