@@ -23,9 +23,9 @@ func (m *countedMatrix) Lend(query int) ([]float32, Loan) {
 	m.loans[query].Add(1)
 	return m.d.Queries[query].X, noLoan{}
 }
-func (m *countedMatrix) Window() int  { return 0 }
-func (m *countedMatrix) Soon([]Part)  {}
-func (m *countedMatrix) Check() error { return nil }
+func (m *countedMatrix) Window() (queries, alone int) { return 0, 0 }
+func (m *countedMatrix) Soon([]Part)                  {}
+func (m *countedMatrix) Check() error                 { return nil }
 
 // total returns the number of loans so far.
 func (m *countedMatrix) total() (n int) {

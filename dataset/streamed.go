@@ -21,8 +21,9 @@ type Matrix interface {
 	// fault of a mapped file.
 	Lend(query int) ([]float32, Loan)
 
-	// Window is the number of queries that it is worth announcing before they are read.
-	Window() int
+	// Window is the number of queries that it is worth announcing before they are read, and of those parts of them
+	// that are not neighbours.
+	Window() (queries, alone int)
 
 	// Soon announces that the queries of some parts will be read, each once, and in this order.
 	Soon(parts []Part)
@@ -90,7 +91,9 @@ type RowReader struct {
 	n       int    // number of them
 	last    int    // query read last
 	ahead   int    // queries after it that were announced
-	window  int    // how many are, −1 if that is not known yet
+	full    int    // how many were, when some were announced last
+	window  int    // how many may be, −1 if that is not known yet
+	alone   int    // how many of them are not neighbours, at most
 	matrix  Matrix // that parts are of
 	parts   []Part // to announce
 	reading Query
@@ -156,23 +159,24 @@ func (r *RowReader) Query(i int) *Query {
 const near = 8
 
 // announce announces the queries after the i-th, which are read in order, step queries after the
-// last one: half a window at a time, so that they are read together.
+// last one: when half of what was announced has been read, so that they are read together.
 func (r *RowReader) announce(i, step int) {
 	r.ahead = max(0, r.ahead-step)
 	if r.window < 0 {
-		r.window = r.d.Window()
+		r.window, r.alone = r.d.Window()
 	}
 	window := r.window
-	if r.ahead > window/2 {
+	if r.ahead > r.full/2 {
 		return
 	}
-	from, to := i+1+r.ahead, min(i+1+window, r.n)
+	next, to := i+1+r.ahead, min(i+1+window, r.n)
 	most := max(1, window/8)
-	for next := from; next < to; next++ {
+	for ; next < to && len(r.parts) < r.alone; next++ {
 		r.add(next, most)
 	}
 	r.announced()
-	r.ahead = max(r.ahead, to-i-1)
+	r.ahead = max(r.ahead, next-i-1)
+	r.full = r.ahead
 }
 
 // add adds a query to those that are announced next, to the part before it if it comes after that in a file and
@@ -213,15 +217,15 @@ func (q *Query) place() (m Matrix, place int) {
 	return from.matrix, from.place
 }
 
-// Window is the number of queries that are worth announcing before they are read; 0 unless the data
-// set is streamed from a file.
-func (d *Dataset) Window() int {
+// Window is the number of queries that are worth announcing before they are read, and of those that are not
+// neighbours in a file; 0 unless the data set is streamed from one.
+func (d *Dataset) Window() (queries, alone int) {
 	if !d.streamed || len(d.Queries) == 0 {
-		return 0
+		return 0, 0
 	}
 	m, _ := d.Queries[0].place()
 	if m == nil {
-		return 0
+		return 0, 0
 	}
 	return m.Window()
 }

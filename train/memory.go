@@ -113,7 +113,7 @@ func (t *Task) MemoryLeft() int64 {
 	if !t.streaming {
 		held += copies
 	}
-	if held += t.queriesBytes(); t.Valid != nil {
+	if held += max(t.queriesBytes(), t.readQueriesBytes()+t.lossHolds); t.Valid != nil {
 		held += float64(standing * float64(t.Valid.Docs()))
 	}
 	return max(0, dataset.MemoryLimit(t.MaxBytes)-int64(held))
@@ -121,12 +121,20 @@ func (t *Task) MemoryLeft() int64 {
 
 // queriesBytes returns the bytes of what is known of all queries, above those of few.
 func (p *Problem) queriesBytes() float64 {
-	const query, few = 640, 2 << 20 // with what a loss knows of it; as many as are counted when it is read
+	return p.bytesOfQueries(640) // with what a loss knows of it; as many as are counted when it is read
+}
+
+// readQueriesBytes is queriesBytes without what a loss knows of them.
+func (p *Problem) readQueriesBytes() float64 { return p.bytesOfQueries(352) }
+
+// bytesOfQueries returns the bytes of all queries of so many each, above those of few.
+func (p *Problem) bytesOfQueries(each float64) float64 {
+	const few = 2 << 20
 	queries := len(p.Data.Queries)
 	if p.Valid != nil {
 		queries += len(p.Valid.Queries)
 	}
-	return max(0, float64(query*float64(queries))-few)
+	return max(0, float64(each*float64(queries))-few)
 }
 
 // CheckHeld returns a *ProblemError, whose cause is dataset.ErrTooLarge, if what a learner holds of features that are in
@@ -200,9 +208,11 @@ func (t *Task) checkHeld(l loss.Loss) error {
 	if t.streaming {
 		copies = 0
 	}
-	if limit := float64(dataset.MemoryLimit(t.MaxBytes)); need > limit-held-copies {
-		return tooLarge("found %d queries of which the loss holds about %s, besides features of %s, expected at most %s for both; raise the limit, use a sample, or a form of the loss that holds less (of LogRank's: fewer samples and steps, or one that draws none)",
-			len(d.Queries), gigabytes(need), gigabytes(held+copies), gigabytes(limit))
+	t.lossHolds = need
+	held += copies + t.readQueriesBytes()
+	if limit := float64(dataset.MemoryLimit(t.MaxBytes)); need > limit-held {
+		return tooLarge("found %d queries of which the loss holds about %s, besides features and queries of %s, expected at most %s for both; raise the limit, use a sample, or a form of the loss that holds less (of LogRank's: fewer samples and steps, or one that draws none)",
+			len(d.Queries), gigabytes(need), gigabytes(held), gigabytes(limit))
 	}
 	return nil
 }
@@ -239,7 +249,12 @@ func byLength(d *dataset.Dataset) (groups [][]int) {
 
 // heldEach returns the bytes that a loss holds of each of the queries, judged by some.
 func (t *Task) heldEach(l loss.Loss, queries []int) (float64, error) {
-	picked := make([]int, min(64, len(queries)))
+	const fewest, most, documents = 64, 1024, 8192 // of short queries more, beside which what any number takes is little
+	longest := 1
+	for _, q := range queries {
+		longest = max(longest, t.Data.Queries[q].Len())
+	}
+	picked := make([]int, min(len(queries), max(fewest, min(most, documents/longest))))
 	for i := range picked {
 		picked[i] = queries[i*len(queries)/len(picked)]
 	}

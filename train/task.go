@@ -15,6 +15,7 @@ type Task struct {
 	*Problem
 
 	normalized *dataset.Dataset
+	lossHolds  float64 // bytes of what the loss holds of all queries, about; 0 if that was not judged
 }
 
 // Normalized returns the training data, transformed and normalized, without the queries and

@@ -27,6 +27,7 @@ type matrix struct {
 	size     int // in bytes
 	ahead    *readAhead
 	window   int // queries that a reader announces
+	alone    int // those of them that are not neighbours, at most
 	together int // bytes that are announced at a time, at most
 	features int
 	starts   []int                                                      // row of each query's first document, and the number of rows
@@ -53,7 +54,7 @@ func (c *file) newMatrix(counts []int, features int) *matrix {
 	cores := parallel.Workers(0, math.MaxInt)
 	m.ahead = newReadAhead(c.bytes, int64(len(c.data)-len(c.matrix)), c.mem.Limit(), cores)
 	mean := max(1, len(c.matrix)/max(1, len(counts)))
-	m.window = min(max(4, m.ahead.window(cores)/mean), 4096)
+	m.window, m.alone = m.ahead.windows(cores, mean)
 	m.together = m.ahead.window(cores) / 4
 	m.seen = make([]atomic.Uint64, (len(counts)+63)/64)
 	m.parts = make([]piece, pieces(len(c.matrix)))
@@ -76,28 +77,48 @@ func (m *matrix) describeAt(value int, v float32) (found, expected string) {
 }
 
 // Window implements dataset.Matrix.
-func (m *matrix) Window() int { return m.window }
+func (m *matrix) Window() (queries, alone int) { return m.window, m.alone }
 
 // Soon implements dataset.Matrix. A window is so many queries of the mean length: of longer ones, fewer are announced,
-// and what is not is read when it is asked for.
+// and what is not is read when it is asked for. Parts with little between them are read at once, with that.
 func (m *matrix) Soon(parts []dataset.Part) {
 	list := make([]announcement, 0, len(parts))
+	kept := make([]dataset.Part, 0, len(parts))
 	for _, p := range parts {
-		begin, end := m.span(p.From)
+		p, begin, end := m.fitting(p)
 		if end-begin > max(m.together, m.ahead.most/4) {
 			continue
 		}
-		next := p.From + 1
-		for ; next < p.To; next++ {
-			_, further := m.span(next)
-			if further-begin > m.together {
-				break
-			}
-			end = further
+		kept = append(kept, p)
+		if last := len(list) - 1; last >= 0 && m.near(list[last], begin, end) {
+			list[last].parts, list[last].end = kept[len(kept)-1-len(list[last].parts):], end
+			continue
 		}
-		list = append(list, announcement{p.From, next, begin, end})
+		list = append(list, announcement{kept[len(kept)-1:], begin, end})
 	}
 	m.ahead.soon(list)
+}
+
+// fitting returns the beginning of a part that is not too long to be read at once, one query at least, and where its bytes
+// are in the matrix.
+func (m *matrix) fitting(p dataset.Part) (cut dataset.Part, begin, end int) {
+	begin, end = m.span(p.From)
+	cut = dataset.Part{From: p.From, To: p.From + 1}
+	for ; cut.To < p.To; cut.To++ {
+		_, further := m.span(cut.To)
+		if further-begin > m.together {
+			break
+		}
+		end = further
+	}
+	return cut, begin, end
+}
+
+// near reports whether bytes of the matrix come so soon after those of an announcement that one read for both is less
+// work than two, and are not too many together.
+func (m *matrix) near(a announcement, begin, end int) bool {
+	const little = 4 << 10 // of a page of the file or two, most of which is read anyway
+	return a.end <= begin && begin-a.end <= little && end-a.begin <= m.together
 }
 
 // Lend implements dataset.Matrix.

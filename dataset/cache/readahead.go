@@ -1,9 +1,11 @@
 package cache
 
 import (
+	"iter"
 	"slices"
 	"sync"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
 )
 
@@ -26,7 +28,7 @@ type readAhead struct {
 	reading chan struct{} // has room for as many reads without a queue as may be under way
 }
 
-// extent is what is read at once: the bytes of some queries. These are lent, not copied, so that a pass over
+// extent is what is read at once: the bytes of some queries, and of few between them that nobody reads. These are lent, not copied, so that a pass over
 // data costs the processor no more than the arithmetic and the system's part of reading.
 type extent struct {
 	of      *readAhead
@@ -36,7 +38,7 @@ type extent struct {
 	head    int // bytes in memory before that
 	bytes   []byte
 	pool    *pool // that bytes are of, nil for none
-	left    int   // queries not yet lent
+	left    int   // announced queries not yet lent
 	users   int   // loans, and the read while it is under way
 	done    chan struct{}
 	err     error
@@ -47,7 +49,7 @@ const (
 	mostReading = 8        // reads under way without a queue, for each core
 	mostQueued  = 128      // reads under way with one
 	perCore     = 16 << 20 // bytes that are read ahead
-	mostFree    = 48
+	mostFree    = 256
 	largestRead = 1 << 20 // of a pooled buffer; longer ones are not kept
 	page        = 2 << 20 // a large page
 	slot        = page / 16
@@ -94,8 +96,36 @@ func newReadAhead(f *block.File, offset, limit int64, cores int) *readAhead {
 // what is lent.
 func (r *readAhead) window(readers int) int { return 3 * r.most / (8 * readers) }
 
-// announcement is the queries from ≤ q < to, and the bytes begin ≤ i < end of the matrix that these have.
-type announcement struct{ from, to, begin, end int }
+// windows returns how many queries of a number of bytes each of some readers may announce: of such as are read with
+// their neighbours, and of such as are read alone, which take a buffer each and what is known of it.
+func (r *readAhead) windows(readers, query int) (together, alone int) {
+	const least, most, known = 4, 4096, 512
+	window := r.window(readers)
+	return min(max(least, window/query), most), min(max(least, window/(known+max(query, r.least()))), most)
+}
+
+// announcement is parts of a matrix, in ascending order, that are read at once, and the bytes begin ≤ i < end of the
+// matrix from the first query's to the last one's.
+type announcement struct {
+	parts      []dataset.Part
+	begin, end int
+}
+
+// span returns the first query and the query after the last.
+func (a announcement) span() (from, to int) { return a.parts[0].From, a.parts[len(a.parts)-1].To }
+
+// queries are those that will be read.
+func (a announcement) queries() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, p := range a.parts {
+			for q := p.From; q < p.To; q++ {
+				if !yield(q) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // soon begins to read what is announced, but for that of which a part is being read already.
 func (r *readAhead) soon(list []announcement) {
@@ -106,7 +136,7 @@ func (r *readAhead) soon(list []announcement) {
 	defer r.mu.Unlock() // whoever finds an extent may wait for its read, so that has begun by then
 	reads := make([]*block.Read, 0, len(list))
 	for _, a := range list {
-		if read := r.add(a.from, a.to, a.begin, a.end); read != nil {
+		if read := r.add(a); read != nil {
 			reads = append(reads, read)
 		}
 	}
@@ -114,14 +144,16 @@ func (r *readAhead) soon(list []announcement) {
 }
 
 // add returns how an extent is to be read, nil if one of its queries has one already.
-func (r *readAhead) add(from, to, begin, end int) *block.Read {
-	for q := from; q < to; q++ {
+func (r *readAhead) add(a announcement) *block.Read {
+	e := &extent{of: r, begin: a.begin, users: 1, done: make(chan struct{})}
+	e.from, e.to = a.span()
+	for q := range a.queries() {
 		if r.of[q] != nil {
 			return nil // as by another goroutine that reads the same queries in order
 		}
+		e.left++
 	}
-	e := &extent{of: r, from: from, to: to, begin: begin, left: to - from, users: 1, done: make(chan struct{})}
-	r.hold(e, end)
+	r.hold(e, a.end)
 	r.held += len(e.bytes)
 	r.order = slices.DeleteFunc(r.order, func(o *extent) bool { return o.dropped })
 	for len(r.order) > 0 && r.held > r.most {
@@ -129,10 +161,10 @@ func (r *readAhead) add(from, to, begin, end int) *block.Read {
 		r.order = r.order[1:]
 	}
 	r.order = append(r.order, e)
-	for q := from; q < to; q++ {
+	for q := range a.queries() {
 		r.of[q] = e
 	}
-	return &block.Read{Bytes: e.bytes, Offset: r.offset + int64(begin-e.head), Ended: func(err error) {
+	return &block.Read{Bytes: e.bytes, Offset: r.offset + int64(e.begin-e.head), Ended: func(err error) {
 		e.err = err
 		close(e.done)
 		e.Return()
@@ -200,15 +232,25 @@ func (r *readAhead) hold(e *extent, end int) {
 			return
 		}
 	}
-	unit := 1 << 15 // so that what is free fits most others
-	switch {
-	case n > 1<<18:
-		unit = 1 << 18
-	case n <= 1<<13:
-		unit = 1 << 13
-	}
+	unit := r.unit(n)
 	e.bytes = block.Aligned((n+unit-1)/unit*unit, r.align)[:n]
 }
+
+// unit returns what the length of a buffer for n bytes is a multiple of, so that what is free fits most others.
+func (r *readAhead) unit(n int) int {
+	switch {
+	case n <= r.least():
+		return r.least()
+	case n <= 1<<13:
+		return 1 << 13
+	case n <= 1<<18:
+		return 1 << 15
+	}
+	return 1 << 18
+}
+
+// least is the length of a buffer for very few bytes, that are read wherever they begin.
+func (r *readAhead) least() int { return 2 * r.align }
 
 // lend returns the extent with a query, whose bytes begin and end at places of the matrix, for that one
 // alone if it was not announced.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -143,6 +144,89 @@ func TestLongQueriesAreNotAnnouncedTogether(t *testing.T) {
 	}
 	if m.ahead.held > m.together+1<<20 {
 		t.Errorf("%d bytes are held, expected %d of short queries and a long one at most", m.ahead.held, m.together)
+	}
+}
+
+// shortQueries returns the path of a cache of many queries of two documents, and the data.
+func shortQueries(t *testing.T, queries int) (string, *dataset.Dataset) {
+	t.Helper()
+	var b dataset.Builder
+	const features = 20
+	for q := range queries {
+		x := make([]float32, 2*features)
+		for i := range x {
+			x[i] = float32(q + i)
+		}
+		if err := b.Add(strconv.Itoa(q), []float64{0, 1}, x, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "d.lwd")
+	if err := Write(path, b.Dataset()); err != nil {
+		t.Fatal(err)
+	}
+	return path, b.Dataset()
+}
+
+// Claim: queries between which few are left out are read at once, those that are far from each other are not, and what is
+// left out is not waited for.
+func TestNearQueriesAreReadTogether(t *testing.T) {
+	path, _ := shortQueries(t, 5000)
+	m := matrixOf(t, path, 64<<20)
+	var parts []dataset.Part
+	for q := 0; q < 300; q += 3 { // 2 of 3
+		parts = append(parts, dataset.Part{From: q, To: q + 2})
+	}
+	m.Soon(append(parts, dataset.Part{From: 4000, To: 4001}))
+	m.ahead.mu.Lock()
+	of := m.ahead.of
+	if of[0] == nil || of[0] != of[298] || of[2] != nil || of[4000] == nil || of[4000] == of[298] {
+		t.Errorf("extents %p of query 0, %p of 298, %p of 2, %p of 4000, expected the first two alike, the third nil", of[0], of[298], of[2], of[4000])
+	}
+	m.ahead.mu.Unlock()
+	for _, p := range append(parts, dataset.Part{From: 4000, To: 4001}) {
+		for q := p.From; q < p.To; q++ {
+			x, loan := m.Lend(q)
+			if x[0] != float32(q) || len(x) != 40 {
+				t.Fatalf("query %d has %d values from %v on", q, len(x), x[0])
+			}
+			loan.Return()
+		}
+	}
+	for range 1000 { // a read gives back its part a little later
+		m.ahead.mu.Lock()
+		held := m.ahead.held
+		m.ahead.mu.Unlock()
+		if held == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Error("bytes are held of which all that was announced was returned")
+}
+
+// Claim: short queries that are read in any order are announced no further than there is memory for, and read with it:
+// into buffers that were used before, and hardly any again because its memory was taken.
+func TestShortQueriesInAnyOrder(t *testing.T) {
+	path, d := shortQueries(t, 8000)
+	s := openStreamed(t, path, dataset.Options{})
+	order := rand.New(rand.NewPCG(14, 15)).Perm(len(d.Queries))
+	rows := s.ReaderOf(order)
+	pass := func() {
+		for i, q := range order {
+			if x := rows.At(i); x[0] != float32(q) {
+				t.Fatalf("query %d has values from %v on", q, x[0])
+			}
+		}
+	}
+	pass()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	pass()
+	runtime.ReadMemStats(&after)
+	const each = 600 // bytes of what is known of a read; a buffer has 1 KiB at least
+	if per := (after.TotalAlloc - before.TotalAlloc) / uint64(len(order)); per > each {
+		t.Errorf("%d bytes were allocated for each query, expected %d at most", per, each)
 	}
 }
 

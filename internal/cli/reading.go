@@ -63,7 +63,7 @@ func processMemory(most int64) (limit, left int64) {
 const leastMemory = 32 << 20
 
 // unmanaged is about what the process takes that garbage collection does not count.
-const unmanaged = 8 << 20
+const unmanaged = 10 << 20
 
 // ownMemory returns how much of a limit of the process's memory is not for data and what is learned with: the program's
 // own some 16 MiB, and what grows with the limit, such as what is read ahead and what collecting garbage leaves unused.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Whether --max-memory is kept.
 
-Makes two caches with the program itself, one of many queries and one of a single query of 200,000 documents, runs
+Makes three caches with the program itself, of many queries, of very many short ones and of a single query of 200,000
+documents, runs
 trainings and commands on them with limits from 32 MiB on, among them those at which what a learner holds just fits, and
 compares the most memory that each process had of its own (anon, in a control group of its own without a limit) with its limit. A command
 that says that it needs more, with the status of bad usage, keeps its limit.
@@ -50,9 +51,11 @@ def main():
 
 
 def measure(o):
-    many, long, model = (os.path.join(o.dir, n) for n in ("many.lwd", "long.lwd", "model.json"))
+    many, short, long, model = (os.path.join(o.dir, n) for n in ("many.lwd", "short.lwd", "long.lwd", "model.json"))
     synth = [o.listwise, "-q", "data", "synth", "--shape", "ohsumed"]
-    for more in (["--queries", "1600", "--docs", "120", "--features", "136", "--out", many], ["--queries", "1", "--docs", "200000", "--features", "40", "--out", long]):
+    for more in (["--queries", "1600", "--docs", "120", "--features", "136", "--out", many],
+                 ["--queries", "60000", "--docs", "6", "--relevant", "2", "--features", "20", "--out", short],
+                 ["--queries", "1", "--docs", "200000", "--features", "40", "--out", long]):
         if bounded.run(synth + more)[0]:
             raise SystemExit("the data could not be made")
     wrong = runs = refused = 0
@@ -71,12 +74,15 @@ def measure(o):
         if bad or o.all:
             print("%4d MiB: status %d, %6.1f MB above, %5.1f s: %s: %s" % (mib, code, anon / 1e6 - mib * 1.048576, wall, " ".join(args), said.strip()[-200:]), flush=True)
 
-    train = ["train", "--no-record", "--model", model, "--train"]
+    other = os.path.join(o.dir, "other.json")
+    train = ["train", "--no-record", "--model", other, "--train"]
     for method in TRAININGS:
         for mib in (32, 44, 56, 68, 80, 100):
             under(mib, train + [many, "--method"] + method)
+        for mib in (56, 68, 80, 92):
+            under(mib, train + [short, "--method"] + method)
     for mib in (32, 48, 64, 80, 112):
-        under(mib, train + [long, "--method", "listnet", "--set", "iterations=2"])
+        under(mib, ["train", "--no-record", "--model", model, "--train", long, "--method", "listnet", "--set", "iterations=2"])
         under(mib, train + [long, "--method", "lambdarank", "--scorer", "net", "--set", "epochs=1"])
         under(mib, ["data", "info", long])
         if os.path.exists(model):
