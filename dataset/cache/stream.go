@@ -57,6 +57,7 @@ func BuildStream(f *os.File, p *stream.Plan, observe func(done, total int)) erro
 func (b *builder) build(f *os.File, observe func(done, total int)) error {
 	p := b.plan
 	b.f, b.seen = f, newWritten(f, b.matrix, 4*p.Docs*p.Features)
+	b.index()
 	err := b.fillIn(observe)
 	if err == nil {
 		err = b.finish()
@@ -82,8 +83,8 @@ func (b *builder) fillIn(observe func(done, total int)) error {
 type builder struct {
 	f      *os.File
 	plan   *stream.Plan
-	head   *writer          // the file up to the identifiers of documents
-	at     [numBlocks]int64 // where the blocks of documents and of sums begin
+	head   *writer          // the file's header
+	at     [numBlocks]int64 // where the blocks begin
 	matrix int64            // where the matrix begins
 	holes  map[int]bool     // the queries with missing values that must be filled
 	seen   *written
@@ -98,11 +99,12 @@ func (b *builder) size() int64 { return b.matrix + 4*int64(b.plan.Docs)*int64(b.
 // newBuilder lays out the file.
 func newBuilder(p *stream.Plan) (*builder, error) {
 	c := &writer{buf: make([]byte, headerSize)}
-	c.strings(blockNameEnds, blockNames, slices.Values(p.FeatureNames))
-	c.strings(blockQueryEnds, blockQueries, slices.Values(p.IDs))
-	c.words(blockCounts, len(p.Counts), func(i int) uint64 { return uint64(p.Counts[i]) })
 	b := &builder{plan: p, head: c, holes: make(map[int]bool)}
-	lengths := map[int]int{blockGrades: 8 * p.Docs, blockSums: 4 * pieces(4*p.Docs*p.Features)}
+	lengths := map[int]int{
+		blockNameEnds: 4 * len(p.FeatureNames), blockNames: totalLength(p.FeatureNames),
+		blockQueryEnds: 4 * len(p.IDs), blockQueries: totalLength(p.IDs), blockCounts: 8 * len(p.Counts),
+		blockGrades: 8 * p.Docs, blockSums: 4 * pieces(4*p.Docs*p.Features),
+	}
 	if p.Weighted() {
 		lengths[blockGrades] += 8 * (p.Docs + len(p.IDs))
 	}
@@ -113,17 +115,53 @@ func newBuilder(p *stream.Plan) (*builder, error) {
 		lengths[blockInput] = 8 * p.Docs
 	}
 	at := len(c.buf)
-	for i := blockDocEnds; i < numBlocks; i++ {
+	for i := range numBlocks {
 		at = aligned(at)
 		b.at[i] = int64(at)
 		at += lengths[i]
 		binary.LittleEndian.PutUint64(c.buf[offLengths+8*i:], uint64(lengths[i]))
 	}
 	b.matrix = int64(aligned(at))
-	if uint64(lengths[blockDocs]) > math.MaxUint32 {
-		return nil, tooLong(lengths[blockDocs])
+	if n := max(lengths[blockNames], lengths[blockQueries], lengths[blockDocs]); uint64(n) > math.MaxUint32 {
+		return nil, tooLong(n)
 	}
-	return b, c.err
+	return b, nil
+}
+
+func totalLength(list []string) (n int) {
+	for _, s := range list {
+		n += len(s)
+	}
+	return n
+}
+
+// index writes the names of features, and the ids and lengths of queries.
+func (b *builder) index() {
+	p, le := b.plan, binary.LittleEndian
+	for _, list := range []struct {
+		ends, text int
+		of         []string
+	}{{blockNameEnds, blockNames, p.FeatureNames}, {blockQueryEnds, blockQueries, p.IDs}} {
+		end := 0
+		b.list(b.at[list.ends], len(list.of), func(to []byte, i int) []byte {
+			end += len(list.of[i])
+			return le.AppendUint32(to, uint32(end))
+		})
+		b.list(b.at[list.text], len(list.of), func(to []byte, i int) []byte { return append(to, list.of[i]...) })
+	}
+	b.list(b.at[blockCounts], len(p.Counts), func(to []byte, i int) []byte { return le.AppendUint64(to, uint64(p.Counts[i])) })
+}
+
+// list writes n things from a place of the file on, of each what add appends.
+func (b *builder) list(at int64, n int, add func(to []byte, i int) []byte) {
+	const some = 1 << 16
+	b.bytes = b.bytes[:0]
+	for i := range n {
+		if b.bytes = add(b.bytes, i); len(b.bytes) >= some || i == n-1 {
+			b.write(at, b.bytes)
+			at, b.bytes = at+int64(len(b.bytes)), b.bytes[:0]
+		}
+	}
 }
 
 // put writes some documents.

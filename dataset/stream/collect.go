@@ -83,7 +83,7 @@ func (p *Plan) take(mem *input.Memory) error {
 	if p.Reordered {
 		rows = input.InputRowBytes * p.Docs
 	}
-	return mem.Take(int64(input.QueryBytes*len(p.IDs)+2*p.DocBytes()+rows), "queries and identifiers")
+	return mem.TakeAll(int64(input.QueryBytes*len(p.IDs)+2*p.DocBytes()+rows), "queries and identifiers")
 }
 
 // copyTo copies documents to their places.

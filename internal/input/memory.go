@@ -33,6 +33,16 @@ func (m *Memory) Take(n int64, what string) error {
 	return m.tooLarge(fmt.Sprintf("%s that, with all else, take more than %s of memory", what, Bytes(float64(m.limit))), "at most that much")
 }
 
+// TakeAll is Take of all that an input takes but for what is counted already, while nobody else takes; the error says
+// how much would be needed.
+func (m *Memory) TakeAll(n int64, what string) error {
+	taken := m.taken.Add(n)
+	if n >= 0 && taken >= n && taken <= m.limit {
+		return nil
+	}
+	return m.tooLarge(fmt.Sprintf("%s that, with all else, take %s of memory", what, Bytes(max(0, float64(taken)))), "at most "+Bytes(float64(m.limit)))
+}
+
 // Taken returns the bytes that are counted.
 func (m *Memory) Taken() int64 { return m.taken.Load() }
 
