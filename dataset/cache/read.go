@@ -192,7 +192,7 @@ func (c *file) dataset() (d *dataset.Blocks, err error) {
 	if len(h.blocks[blockInput]) > 0 {
 		copied += input.InputRowBytes * h.docs
 	}
-	if err := c.mem.TakeAll(int64(copied), fmt.Sprintf("identifiers, and what is known of %d queries,", h.queries)); err != nil {
+	if err := c.mem.TakeAll(int64(copied), "queries and identifiers"); err != nil {
 		return nil, err
 	}
 	d = &dataset.Blocks{
