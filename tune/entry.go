@@ -199,16 +199,19 @@ func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 	if f.Valid != nil {
 		observe = j.observe
 	}
-	if e.Method != nil {
-		return e.Method.Train(ctx, &method.Problem{
-			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: own.Scorer,
+	return c.within(f, func(maxBytes int64) (*model.Model, error) {
+		j.curve = nil
+		if e.Method != nil {
+			return e.Method.Train(ctx, &method.Problem{
+				Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Values: s.(method.Values), Scorer: own.Scorer, MaxBytes: maxBytes,
+				Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers, Observe: observe, EpochsAlone: true,
+			})
+		}
+		return train.Run(ctx, &train.Problem{
+			Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner, MaxBytes: maxBytes,
 			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers, Observe: observe, EpochsAlone: true,
+			Method: e.Name, Settings: s.Typed(),
 		})
-	}
-	return train.Run(ctx, &train.Problem{
-		Data: f.Train, Valid: f.Valid, Select: c.Select, Measure: e.Measure, Loss: j.loss, Learner: j.learner,
-		Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: c.Transforms, Seed: own.Seed, Workers: workers, Observe: observe, EpochsAlone: true,
-		Method: e.Name, Settings: s.Typed(),
 	})
 }
 

@@ -19,12 +19,17 @@ type Files struct{ Train, Valid, Test string }
 // same number of features, the largest found. Without a test file the validation data
 // take its place, see [Fold.Tested].
 func ReadFiles(files Files, opts dataset.Options) ([]Fold, error) {
+	return readFiles(files, opener(opts))
+}
+
+// readFiles is ReadFiles with what opens files.
+func readFiles(files Files, open openFunc) ([]Fold, error) {
 	paths := []string{files.Train, files.Valid}
 	if files.Test != "" {
 		paths = append(paths, files.Test)
 	}
 	sets := make([]*dataset.Dataset, len(paths))
-	if err := openAll(sets, paths, opts); err != nil {
+	if err := open(sets, paths); err != nil {
 		return nil, err
 	}
 	return []Fold{{Name: onlyFold, Train: sets[0], Valid: sets[1], Test: sets[len(sets)-1]}}, nil

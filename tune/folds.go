@@ -48,8 +48,21 @@ func (e *LayoutError) Error() string {
 // itself is one fold, called Fold1, whose test may be missing. A folder of another
 // layout is a *LayoutError.
 func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
+	return readFolds(dir, opener(opts))
+}
+
+// opener returns what opens files side by side.
+func opener(opts dataset.Options) openFunc {
+	return func(sets []*dataset.Dataset, paths []string) error { return openAll(sets, paths, opts) }
+}
+
+// openFunc opens the files of folds.
+type openFunc func(sets []*dataset.Dataset, paths []string) error
+
+// readFolds is ReadFolds with what opens files.
+func readFolds(dir string, open openFunc) ([]Fold, error) {
 	if files, ok := flat(dir); ok {
-		return ReadFiles(files, opts)
+		return readFiles(files, open)
 	}
 	names, err := foldNames(dir)
 	if err != nil {
@@ -65,7 +78,7 @@ func ReadFolds(dir string, opts dataset.Options) ([]Fold, error) {
 			}
 		}
 	}
-	if err := openAll(sets, paths, opts); err != nil {
+	if err := open(sets, paths); err != nil {
 		return nil, err
 	}
 	for i, name := range names {
@@ -100,9 +113,7 @@ func observeAll(paths []string, observe func(done, total int64)) []func(done, to
 	return observers
 }
 
-// openAll reads the files side by side, and those that turn out narrower than
-// others, or with other names of features, again, as wide and with all names. The error is
-// that of the first file that has one.
+// openAll reads the files side by side, all as wide and with all names. The error is that of the first file that has one.
 func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
 	errs := make([]error, len(sets))
 	observers := observeAll(paths, opts.Observe)
@@ -114,6 +125,17 @@ func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) erro
 	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
 		return errs[i]
 	}
+	return widen(sets, opts, func(i int, o dataset.Options) (*dataset.Dataset, error) {
+		if err := sets[i].Close(); err != nil {
+			return nil, err
+		}
+		return datafile.Open(paths[i], o)
+	})
+}
+
+// widen reads the files that turned out narrower than others, or with other names of features, again, as wide and with all
+// names; again closes a data set and opens its file with the options.
+func widen(sets []*dataset.Dataset, opts dataset.Options, again func(i int, o dataset.Options) (*dataset.Dataset, error)) error {
 	opts.FeatureNames = allNames(sets)
 	for _, d := range sets {
 		opts.MinFeatures = max(opts.MinFeatures, d.Features, len(opts.FeatureNames))
@@ -122,11 +144,8 @@ func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) erro
 		if d.Features == opts.MinFeatures && slices.Equal(d.FeatureNames, opts.FeatureNames) {
 			continue
 		}
-		if err := d.Close(); err != nil {
-			return err
-		}
 		var err error
-		if sets[i], err = datafile.Open(paths[i], opts); err != nil {
+		if sets[i], err = again(i, opts); err != nil {
 			return err
 		}
 	}

@@ -83,7 +83,6 @@ func (j *job) run(ctx context.Context, c *Config) error {
 			return err
 		}
 	}
-	j.curve = nil
 	m, err := c.train(ctx, j)
 	if err != nil {
 		return err

@@ -30,6 +30,11 @@ type Config struct {
 	Jobs          int    // trainings side by side; 0 means GOMAXPROCS
 	Budget        Budget // of settings to try
 
+	// MaxBytes is the memory for what all trainings hold beside the folds, 0 for as much as is usual. One that needs
+	// more than its share of it is done alone; one that needs more than all is a *train.ProblemError whose cause is
+	// dataset.ErrTooLarge, or streams its features, as train.Problem.MaxBytes has it.
+	MaxBytes int64
+
 	// Average is the number of settings, those best on validation data, whose models make the
 	// chosen one: its score is the mean of theirs. 0 or 1 is the best alone; more than there
 	// are means all. Where validation queries are few, the best of many settings is best by luck.
@@ -55,7 +60,8 @@ type Config struct {
 	// Tell, if not nil, is Observe with the best so far.
 	Tell func(p Progress)
 
-	leader *leader
+	leader  *leader
+	sharing *sharing
 }
 
 // Run trains every setting of every entry on every fold, chooses on validation
@@ -122,7 +128,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // open completes and checks the configuration, and makes its folder.
 func (c *Config) open() error {
 	c.complete()
-	c.leader = new(leader)
+	c.leader, c.sharing = new(leader), new(sharing)
 	if err := c.check(); err != nil {
 		return err
 	}

@@ -26,8 +26,11 @@ const (
 	pageBytes  = 4 << 20
 )
 
-// dictionaryBytes of identifiers of queries end a row group, too.
-const dictionaryBytes = 4 << 20
+// dictionaryBytes of identifiers of queries end a row group, too, and idBytes of identifiers a page.
+const (
+	dictionaryBytes = 4 << 20
+	idBytes         = 2 << 20
+)
 
 // columnBytes are held of a column whatever is in it: its name, and where its pages are.
 const columnBytes = 1500
@@ -86,6 +89,7 @@ type writer struct {
 	ids                      []string
 	queryWeights, docWeights []float64
 	x                        []float32
+	idBytes                  int // of ids, and of those of queries that are new in the dictionary
 
 	query, document float64 // weights of the next document
 	page            int     // rows
@@ -100,12 +104,14 @@ func (z *writer) Document(query, id string, grade float64, row []float32) error 
 	if err := table.CheckIDs(query, id); err != nil {
 		return err
 	}
+	dictionary := len(z.sheet.columns[0].texts)
 	z.queries = append(z.queries, z.sheet.columns[0].place(query))
+	z.idBytes += len(id) + len(z.sheet.columns[0].texts) - dictionary
 	z.grades = append(z.grades, grade)
 	z.ids = append(z.ids, id)
 	z.queryWeights, z.docWeights = append(z.queryWeights, z.query), append(z.docWeights, z.document)
 	z.x = append(z.x, row...)
-	if len(z.grades) < z.page {
+	if len(z.grades) < z.page && z.idBytes < idBytes {
 		return nil
 	}
 	return z.flush()
@@ -130,6 +136,7 @@ func (z *writer) flush() error {
 	z.rows += len(z.grades)
 	z.queries, z.grades, z.x, z.queryWeights, z.docWeights = z.queries[:0], z.grades[:0], z.x[:0], z.queryWeights[:0], z.docWeights[:0]
 	clear(z.ids)
+	z.idBytes = 0
 	if z.ids = z.ids[:0]; z.rows < z.group && len(z.sheet.columns[0].texts) < dictionaryBytes {
 		return nil
 	}

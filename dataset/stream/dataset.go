@@ -50,9 +50,8 @@ func (s *datasetSource) Each(columns int, visit func(b *Batch) error) (err error
 		q := rows.Query(i)
 		for from := 0; from < q.Len(); {
 			to := min(q.Len(), from+most-len(b.Grades))
-			s.add(b, q, from, to, pad)
-			from = to
-			if len(b.Grades) < most {
+			from = s.add(b, q, from, to, pad)
+			if len(b.Grades) < most && len(b.DocText) < mostText {
 				continue
 			}
 			if err := visit(b); err != nil {
@@ -69,8 +68,17 @@ func (s *datasetSource) Each(columns int, visit func(b *Batch) error) (err error
 	return s.Changed()
 }
 
-// add appends documents of a query to a batch.
-func (s *datasetSource) add(b *Batch, q *dataset.Query, from, to int, pad []float32) {
+// mostText is how many bytes of identifiers a batch has at most, but for those of its last document.
+const mostText = 1 << 18
+
+// add appends documents of a query to a batch, from one to before another or to where there is no room for their
+// identifiers, and returns where.
+func (s *datasetSource) add(b *Batch, q *dataset.Query, from, to int, pad []float32) (end int) {
+	for j, n := from, len(b.DocText); s.docIDs && j < to; j++ {
+		if n += len(q.DocID(j)); n >= mostText {
+			to = j + 1
+		}
+	}
 	b.Runs = append(b.Runs, Run{ID: q.ID, Docs: to - from})
 	b.Grades = append(b.Grades, q.Grades[from:to]...)
 	if w := q.Weights(); w != nil {
@@ -87,6 +95,7 @@ func (s *datasetSource) add(b *Batch, q *dataset.Query, from, to int, pad []floa
 	if rows := s.InputRows(); rows != nil {
 		b.InputRow = append(b.InputRow, rows[q.Start+from:q.Start+to]...)
 	}
+	return to
 }
 
 // reset empties the batch for others.

@@ -33,16 +33,17 @@ type Lines struct {
 type lines struct {
 	docs []Doc
 	x    []float32 // their rows, one behind the other
+	ids  int       // bytes of their identifiers, and of those of their queries
 	text []byte
 	made chan struct{} // tells that the text is there; nil where it is not made
 }
 
-// linesValues is how many values of features are put into text at a time.
+// linesValues is how many values of features are put into text at a time, or as many bytes of identifiers as they have.
 const linesValues = 1 << 15
 
 // NewLines returns what writes lines that line appends to a text. It is called concurrently.
 func NewLines(w io.Writer, line func(text []byte, d *Doc) []byte) *Lines {
-	return &Lines{w: w, line: line, ring: make([]lines, 2*parallel.Workers(0, 64))}
+	return &Lines{w: w, line: line, ring: make([]lines, 2*parallel.Workers(0, 16))}
 }
 
 // Add writes a document, of which nothing is held when it returns. An error may be that of
@@ -65,7 +66,8 @@ func (l *Lines) add(d Doc) {
 	d.Query, d.ID = l.query, strings.Clone(d.ID)
 	b.x = append(b.x, d.Row...)
 	b.docs = append(b.docs, d)
-	if len(b.x) >= linesValues || len(b.docs) >= linesValues/8 {
+	b.ids += len(d.Query) + len(d.ID)
+	if 4*len(b.x)+b.ids >= 4*linesValues || len(b.docs) >= linesValues/8 {
 		l.next()
 	}
 }
@@ -100,7 +102,8 @@ func (l *Lines) write(b *lines) {
 	if l.err == nil {
 		_, l.err = l.w.Write(b.text)
 	}
-	b.docs, b.x, b.text, b.made = b.docs[:0], b.x[:0], b.text[:0], nil
+	clear(b.docs) // their identifiers are not needed any more
+	b.docs, b.x, b.ids, b.text, b.made = b.docs[:0], b.x[:0], 0, b.text[:0], nil
 }
 
 // End writes what is left. An error that Add returned is not returned again.

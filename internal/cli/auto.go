@@ -9,9 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/auto"
-	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/runs"
-	"github.com/listwise/listwise/tune"
 )
 
 type autoFlags struct {
@@ -168,60 +166,11 @@ func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config,
 	if err != nil {
 		return nil, err
 	}
-	if t.Folds, c.Whole, err = f.read(ctx, env, opts, f.seed); err != nil {
+	const more = 12 // the data whole, and divided into up to ten parts to learn from all but one
+	if t.Folds, c.Whole, t.MaxBytes, err = f.read(ctx, env, opts, f.seed, more); err != nil {
 		return nil, err
 	}
 	warnOfFolds(env, t.Folds)
 	t.Convention = env.settle(t.Convention, dataOf(t.Folds)...)
 	return c, f.divisible(testsOfFolds(t.Folds), t.Convention.Threshold())
-}
-
-// source are the flags that name data to choose by: folds, the files of one, or one file.
-type source struct {
-	data  string
-	files tune.Files
-	folds int
-}
-
-func (s *source) addTo(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&s.data, "data", "", "`folder` with Fold1 … FoldK, or with one fold's files; or a file, which is divided")
-	fl.StringVar(&s.files.Train, "train", "", "`file` to learn from, instead of --data: LETOR text or a table (.txt, .csv, .tsv, .jsonl, also with .gz or .zst), or a .lwd cache")
-	fl.StringVar(&s.files.Valid, "valid", "", "`file` to choose by, with --train")
-	fl.StringVar(&s.files.Test, "test", "", "`file` to measure on, with --train (default: none, and the validation queries are measured)")
-	addWhole(fl, &s.folds, "folds", 5, 1, "`number` of parts that the queries of one file are divided into, each for validation once; 1: every fifth query is for validation")
-}
-
-// require returns an error if the data are named twice or not at all.
-func (s *source) require(cmd *cobra.Command) error {
-	if s.files == (tune.Files{}) {
-		return required(cmd, "data")
-	}
-	if s.data != "" {
-		return usageErrorf("--data %s: expected either it, a folder, or the files --train, --valid and --test", s.data)
-	}
-	return required(cmd, "train", "valid")
-}
-
-// isFile reports whether the data are one file.
-func (s *source) isFile() bool { return s.data != "" && exists(s.data) && !isFolder(s.data) }
-
-// read reads the data and, of one file, returns them whole.
-func (s *source) read(ctx context.Context, env *environment, opts dataset.Options, seed uint64) (folds []tune.Fold, whole *dataset.Dataset, err error) {
-	switch {
-	case s.isFile():
-		if whole, err = env.openAndWarn(ctx, "data", s.data, opts); err != nil {
-			return nil, nil, err
-		}
-		if folds, err = tune.Divide(whole, s.folds, seed); err != nil {
-			err = usageErrorf("--data %s: %w", s.data, err)
-		}
-		return folds, whole, err
-	case s.data != "":
-		folds, err = env.readFolds(tune.ReadFolds, s.data, opts)
-	default:
-		folds, err = env.readFiles(s.files, opts)
-	}
-	env.warnings(dataOf(folds)...)
-	return folds, nil, err
 }

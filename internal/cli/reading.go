@@ -77,7 +77,7 @@ func (r *reading) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, min (the least value within the query), or keep (nothing: trees learn where documents go without)")
 	cmd.Flags().StringVar(&r.absent, "absent", absentZero, "`what` features are that a line of LETOR text leaves out: zero, or missing (as XGBoost takes them; then --missing says what they become)")
 	r.tables.addTo(cmd)
-	r.memoryLimit.addTo(cmd, "an input may take (features, 4 bytes each, identifiers, what comes from a pipe) and learning may take beside it; train, eval, score, data info and data curve read what needs more from disk, see docs/out-of-core.md")
+	r.memoryLimit.addTo(cmd, "an input may take (features, 4 bytes each, identifiers, what comes from a pipe) and learning may take beside it; train, tune, auto, eval, score, data info and data curve read what needs more from disk, see docs/out-of-core.md")
 }
 
 // options are the reader's options that the flags ask for.
@@ -156,18 +156,22 @@ func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Opt
 	return folds, folderFault(dir, err)
 }
 
-// readFiles reads one fold from its files.
-func (env *environment) readFiles(files tune.Files, opts dataset.Options) ([]tune.Fold, error) {
-	bar := env.startProgress("reading "+files.Train, 0)
+// openFolds opens data of that name bounded, with progress and notes.
+func openFolds[T any](ctx context.Context, env *environment, b *tune.Bounded, name string, open func() (T, error)) (T, error) {
+	bar := env.startProgress("reading "+name, 0)
 	defer bar.finish()
-	opts.Observe, opts.Note = bar.bytes, env.noteOnce
-	folds, err := tune.ReadFiles(files, opts)
+	b.Options.Observe, b.Options.Context, b.Options.Note = bar.bytes, ctx, env.noteOnce
+	return open()
+}
+
+// filesFault names the flag whose file could not be read.
+func filesFault(files tune.Files, err error) error {
 	for _, f := range []struct{ flag, path string }{{"train", files.Train}, {"valid", files.Valid}, {"test", files.Test}} {
 		if err != nil && strings.Contains(err.Error(), f.path) {
-			return nil, inputFault(f.flag, f.path, someData, err)
+			return inputFault(f.flag, f.path, someData, err)
 		}
 	}
-	return folds, err
+	return err
 }
 
 // folderFault names the flag whose folder could not be read.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -60,10 +61,12 @@ func (m *material) width() []string {
 		if d.FeatureNames != nil || d.Features == 0 {
 			return nil
 		}
-		last, x := d.Features, d.X()
-		for row := range d.Docs() {
-			if v := x[(row+1)*last-1]; v != 0 { // NaN too
-				return nil
+		rows := d.Reader()
+		for i := range d.Queries {
+			for row := range slices.Chunk(rows.At(i), d.Features) {
+				if row[d.Features-1] != 0 { // NaN too
+					return nil
+				}
 			}
 		}
 	}

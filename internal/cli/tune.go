@@ -130,7 +130,14 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	var whole *dataset.Dataset
-	if config.Folds, whole, err = f.read(ctx, env, opts, f.seed); err != nil {
+	more := 0
+	if f.refit {
+		more++
+	}
+	if f.halving {
+		more++
+	}
+	if config.Folds, whole, config.MaxBytes, err = f.read(ctx, env, opts, f.seed, more); err != nil {
 		return err
 	}
 	warnOfFolds(env, config.Folds)

@@ -1,0 +1,105 @@
+package tune
+
+import (
+	"os"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
+)
+
+// Bounded reads folds as [ReadFolds] and [ReadFiles] do, but holds no more than some features in memory: files whose
+// features would be more are streamed, as Options.Stream has it. Files are read one after the other, each with all
+// workers and up to half of Options.MaxBytes for what it takes meanwhile.
+type Bounded struct {
+	Options  dataset.Options
+	Features int64 // bytes of features that all data together may hold
+
+	held int64
+}
+
+// ReadFolds is [ReadFolds].
+func (b *Bounded) ReadFolds(dir string) ([]Fold, error) { return readFolds(dir, b.openAll) }
+
+// ReadFiles is [ReadFiles].
+func (b *Bounded) ReadFiles(files Files) ([]Fold, error) { return readFiles(files, b.openAll) }
+
+// Open reads one file.
+func (b *Bounded) Open(path string) (*dataset.Dataset, error) { return b.open(path, b.Options) }
+
+func (b *Bounded) openAll(sets []*dataset.Dataset, paths []string) error {
+	observers := observeAll(paths, b.Options.Observe)
+	for i, path := range paths {
+		o := b.Options
+		o.Observe = observers[i]
+		var err error
+		if sets[i], err = b.open(path, o); err != nil {
+			return err
+		}
+	}
+	return widen(sets, b.Options, func(i int, o dataset.Options) (*dataset.Dataset, error) {
+		b.held -= heldBytes(sets[i])
+		if err := sets[i].Close(); err != nil {
+			return nil, err
+		}
+		return b.open(paths[i], o)
+	})
+}
+
+// open reads a file into memory where there is room for its features.
+func (b *Bounded) open(path string, o dataset.Options) (*dataset.Dataset, error) {
+	rest := b.Features - b.held
+	o.Stream, o.Unheld = true, likelyBytes(path) > rest
+	if o.MaxBytes = dataset.MemoryLimit(o.MaxBytes); b.Features < o.MaxBytes/2 {
+		o.MaxBytes /= 2
+	} else {
+		o.MaxBytes = max(1, o.MaxBytes-b.held)
+	}
+	d, err := datafile.Open(path, o)
+	if err == nil && heldBytes(d) > rest { // text of few bytes may have many features
+		if err = d.Close(); err == nil {
+			o.Unheld = true
+			d, err = datafile.Open(path, o)
+		}
+	}
+	if err == nil {
+		b.held += heldBytes(d)
+	}
+	return d, err
+}
+
+// heldBytes returns the bytes of the features of a data set that are in memory.
+func heldBytes(d *dataset.Dataset) int64 {
+	if d == nil || d.Streamed() {
+		return 0
+	}
+	return 4 * int64(d.Docs()) * int64(d.Features)
+}
+
+// likelyBytes returns about how many bytes of features a file or a folder of shards has, by its size; 0 if it cannot be told.
+func likelyBytes(path string) (bytes int64) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0 // opening it tells
+	}
+	if info.IsDir() {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return 0
+		}
+		for _, e := range entries {
+			if i, err := e.Info(); err == nil && !i.IsDir() {
+				bytes += i.Size()
+			}
+		}
+		return bytes
+	}
+	const compressed, packed = 8, 2 // what text, and numbers, become at most, usually
+	switch {
+	case strings.HasSuffix(path, ".gz"), strings.HasSuffix(path, ".zst"):
+		return compressed * info.Size()
+	case strings.HasSuffix(path, ".parquet"):
+		return packed * info.Size()
+	}
+	return info.Size()
+}
