@@ -2,6 +2,7 @@ package cache
 
 import (
 	"iter"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -12,10 +13,11 @@ import (
 // readAhead reads parts of a matrix before they are asked for, some at a time, around the system's
 // cache where it can. What was announced and is not read stays in its memory until there is too much.
 type readAhead struct {
-	file   *block.File
-	offset int64 // of the matrix
-	align  int
-	most   int // bytes that are held, but for one extent
+	file    *block.File
+	offset  int64 // of the matrix
+	align   int
+	most    int // bytes that are held, but for one extent
+	readers int // each of which is lent a buffer of any length, that is kept for its next read
 
 	mu      sync.Mutex
 	of      map[int]*extent // by query
@@ -50,7 +52,6 @@ const (
 	mostQueued  = 128      // reads under way with one
 	perCore     = 16 << 20 // bytes that are read ahead
 	mostFree    = 256
-	largestRead = 1 << 20 // of a pooled buffer; longer ones are not kept
 	page        = 2 << 20 // a large page
 	slot        = page / 16
 )
@@ -86,7 +87,7 @@ func (p *pool) take(n, most int) []byte {
 func newReadAhead(f *block.File, offset, limit int64, cores int) *readAhead {
 	most := int(min(max(limit/32, 1<<20), int64(cores)*perCore))
 	return &readAhead{
-		file: f, offset: offset, most: most, align: f.Direct(),
+		file: f, offset: offset, most: most, readers: cores, align: f.Direct(),
 		of: make(map[int]*extent), pools: [2]pool{{unit: page}, {unit: slot}},
 		queue: f.NewQueue(mostQueued), reading: make(chan struct{}, cores*mostReading),
 	}
@@ -101,7 +102,7 @@ func (r *readAhead) window(readers int) int { return 3 * r.most / (8 * readers) 
 func (r *readAhead) windows(readers, query int) (together, alone int) {
 	const least, most, known = 4, 4096, 512
 	window := r.window(readers)
-	return min(max(least, window/query), most), min(max(least, window/(known+max(query, r.least()))), most)
+	return min(max(least, window/query), most), min(max(least, window/(known+max(query, r.unit(query+r.align)))), most)
 }
 
 // announcement is parts of a matrix, in ascending order, that are read at once, and the bytes begin ≤ i < end of the
@@ -227,10 +228,13 @@ func (r *readAhead) hold(e *extent, end int) {
 	}
 	for i := len(r.free) - 1; i >= 0; i-- {
 		if f := r.free[i]; cap(f) >= n {
-			r.free, r.kept = append(r.free[:i], r.free[i+1:]...), r.kept-cap(f)
+			r.free, r.kept = slices.Delete(r.free, i, i+1), r.kept-cap(f)
 			e.bytes = f[:n]
 			return
 		}
+	}
+	if r.kept > r.most { // what is too short for this need not be kept beside it
+		r.free, r.kept = nil, 0
 	}
 	unit := r.unit(n)
 	e.bytes = block.Aligned((n+unit-1)/unit*unit, r.align)[:n]
@@ -239,18 +243,13 @@ func (r *readAhead) hold(e *extent, end int) {
 // unit returns what the length of a buffer for n bytes is a multiple of, so that what is free fits most others.
 func (r *readAhead) unit(n int) int {
 	switch {
-	case n <= r.least():
-		return r.least()
 	case n <= 1<<13:
-		return 1 << 13
+		return max(2*r.align, 1<<bits.Len(uint(n-1)))
 	case n <= 1<<18:
 		return 1 << 15
 	}
 	return 1 << 18
 }
-
-// least is the length of a buffer for very few bytes, that are read wherever they begin.
-func (r *readAhead) least() int { return 2 * r.align }
 
 // lend returns the extent with a query, whose bytes begin and end at places of the matrix, for that one
 // alone if it was not announced.
@@ -307,7 +306,7 @@ func (r *readAhead) recycle(e *extent) {
 	switch {
 	case e.pool != nil:
 		e.pool.free = append(e.pool.free, b[:e.pool.unit])
-	case cap(b) <= 2*largestRead && len(r.free) < mostFree && r.kept+cap(b) <= r.most:
+	case len(r.free) < r.readers || len(r.free) < mostFree && r.kept+cap(b) <= r.most:
 		r.free, r.kept = append(r.free, b), r.kept+cap(b)
 	}
 }

@@ -37,7 +37,7 @@ type memoryLimit struct {
 
 func (m *memoryLimit) addTo(cmd *cobra.Command, what string) {
 	m.given = cmd.Flags().Changed
-	addPositive(cmd.Flags(), &m.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` of memory to take, if that is 0.03 or more: some 16 MiB and a sixteenth are for the program itself, the rest is what "+what+"; not more than three quarters of the machine's unless given")
+	addPositive(cmd.Flags(), &m.maxMemory, "max-memory", dataset.DefaultMaxBytes>>30, maxMemory, "`GiB` of memory to take, if that is 0.03 or more: some 16 MiB and an eighth are for the program itself, the rest is what "+what+"; not more than three quarters of the machine's unless given")
 }
 
 // options are those of the limit alone: what it leaves for data. They have garbage collected as often as it takes to keep the limit.
@@ -70,7 +70,7 @@ const unmanaged = 10 << 20
 // The program does not fit into limits below leastMemory; there less is taken off, so that a higher limit always leaves more.
 func ownMemory(limit int64) int64 {
 	const small, fixed, most = 8 << 20, 16 << 20, 128 << 20
-	return max(0, min(fixed+min(limit/16, most), (limit-small)/4*3))
+	return max(0, min(fixed+min(limit/8, most), (limit-small)/4*3))
 }
 
 func (r *reading) addTo(cmd *cobra.Command) {
