@@ -21,10 +21,11 @@ type Scores struct {
 	rows      int // of the row group, without those at hand
 }
 
-// scorePage and scoreGroup are how many documents a page and a row group have.
+// scorePage and scoreGroup are how many documents a page and a row group have, unless identifiers are long.
 const (
-	scorePage  = 1 << 14
-	scoreGroup = 1 << 20
+	scorePage       = 1 << 14
+	scoreGroup      = 1 << 20
+	scoreGroupBytes = 8 << 20 // of pages, which are in memory until they are written
 )
 
 // NewScores returns a writer.
@@ -46,7 +47,7 @@ func (s *Scores) Document(query, document string, rank int, score float64) error
 	s.documents = appendText(s.documents, document)
 	s.ranks = binary.LittleEndian.AppendUint32(s.ranks, uint32(rank))
 	s.scores = append(s.scores, score)
-	if len(s.scores) < scorePage {
+	if len(s.scores) < scorePage && len(s.documents) < idBytes/2 {
 		return nil
 	}
 	return s.flush()
@@ -75,7 +76,7 @@ func (s *Scores) flush() error {
 	}
 	s.rows += len(s.scores)
 	s.queries, s.documents, s.ranks, s.scores = s.queries[:0], s.documents[:0], s.ranks[:0], s.scores[:0]
-	if s.rows < scoreGroup {
+	if s.rows < scoreGroup && s.sheet.held < scoreGroupBytes && len(s.sheet.columns[0].texts) < dictionaryBytes {
 		return nil
 	}
 	s.rows = 0

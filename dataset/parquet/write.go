@@ -32,8 +32,12 @@ const (
 	idBytes         = 2 << 20
 )
 
-// columnBytes are held of a column whatever is in it: its name, and where its pages are.
-const columnBytes = 1500
+// columnBytes are held of a column whatever is in it: where its pages are; and chunkBytes of its part of each row group,
+// until the file's end.
+const (
+	columnBytes = 1500
+	chunkBytes  = 640
+)
 
 // pagesShare is the share of the memory that the pages of a row group may take. The others are in a temporary file.
 const pagesShare = 8
@@ -63,19 +67,33 @@ func newWriter(w io.Writer, c stream.Contents, codec format.CompressionCodec) (*
 	for _, name := range names {
 		columns = append(columns, &sheetColumn{name: name, kind: format.Float, nullable: true})
 	}
-	if need := columnBytes * int64(len(columns)); c.MaxBytes > 0 && need > max(c.MaxBytes, 1<<20) {
-		return nil, &dataset.SyntaxError{
-			File: "Parquet", Found: fmt.Sprintf("%d columns, of which writing holds some %s", len(columns), input.Bytes(float64(need))),
-			Expected: "at most " + input.Bytes(float64(c.MaxBytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
-		}
+	z.page = max(1<<5, min(1<<16, pageBytes/(4*c.Features+64)))
+	z.group = max(z.page, groupBytes/(4*c.Features+64))
+	if err := z.checkColumns(c, columns); err != nil {
+		return nil, err
 	}
 	z.sheet = newSheet(w, codec, columns)
 	if c.MaxBytes > 0 {
 		z.sheet.most = c.MaxBytes / pagesShare
 	}
-	z.page = max(1<<5, min(1<<16, pageBytes/(4*c.Features+64)))
-	z.group = max(z.page, groupBytes/(4*c.Features+64))
 	return z, nil
+}
+
+// checkColumns returns an error if what is held of columns takes more than the memory.
+func (z *writer) checkColumns(c stream.Contents, columns []*sheetColumn) error {
+	held, names := columnBytes+chunkBytes*int64((c.Docs+z.group-1)/z.group), 0
+	for _, column := range columns {
+		names += len(column.name)
+	}
+	const written = 4 // times that a name is held, and is written for each row group
+	need := held*int64(len(columns)) + int64(names)*written
+	if c.MaxBytes == 0 || need <= max(c.MaxBytes, 1<<20) {
+		return nil
+	}
+	return &dataset.SyntaxError{
+		File: "Parquet", Found: fmt.Sprintf("%d columns, of which writing holds some %s", len(columns), input.Bytes(float64(need))),
+		Expected: "at most " + input.Bytes(float64(c.MaxBytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
+	}
 }
 
 // writer writes documents, which it gathers until there are as many as a page has.

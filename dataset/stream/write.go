@@ -31,6 +31,7 @@ func weigh(w Writer, c Contents) func(query, document float64) {
 // Contents are what a writer knows of the documents before they come.
 type Contents struct {
 	Features     int
+	Docs         int      // number of documents, 0 if that is not known
 	FeatureNames []string // or nil
 	DocIDs       bool     // documents may have identifiers
 	Weighted     bool     // queries or documents have weights
@@ -41,12 +42,12 @@ type Contents struct {
 
 // ContentsOf returns those of a data set.
 func ContentsOf(d *dataset.Dataset) Contents {
-	return Contents{Features: d.Features, FeatureNames: d.FeatureNames, DocIDs: d.KeepsDocIDs(), Weighted: d.Weighted()}
+	return Contents{Features: d.Features, Docs: d.Docs(), FeatureNames: d.FeatureNames, DocIDs: d.KeepsDocIDs(), Weighted: d.Weighted()}
 }
 
 // Contents returns what a writer knows of a plan's documents.
 func (p *Plan) Contents() Contents {
-	return Contents{Features: p.Features, FeatureNames: p.FeatureNames, DocIDs: p.KeepsDocIDs, Weighted: p.Weighted()}
+	return Contents{Features: p.Features, Docs: p.Docs, FeatureNames: p.FeatureNames, DocIDs: p.KeepsDocIDs, Weighted: p.Weighted()}
 }
 
 // of returns a weight, 1 where there are none.

@@ -68,6 +68,7 @@ func (f *cleanFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err := f.check(cmd, slices.Concat(f.data, args)...); err != nil {
 		return err
 	}
+	f.stream, f.rewrite = true, true
 	d, err := f.readAndWarn(cmd, env, args)
 	if err != nil {
 		return err

@@ -172,6 +172,12 @@ func (e *explaining) read(ctx context.Context) error {
 	if e.data, err = e.env.openAndWarn(ctx, "data", e.explainFlags.data, opts); err != nil {
 		return err
 	}
+	// Importance holds, of each query, its mean by each feature twice, and in what order chance takes it.
+	const query = 700
+	held := int64(len(e.data.Queries)) * int64(query+24*e.data.Features)
+	if err := checkCopied("data", e.explainFlags.data, e.data, held, opts.MaxBytes); err != nil {
+		return err
+	}
 	background := e.data
 	if e.background != "" {
 		opts.Table.Ungraded = true

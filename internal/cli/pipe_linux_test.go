@@ -38,7 +38,7 @@ func TestNamedPipeLargerThanMemory(t *testing.T) {
 	if code, out, errs := through("score --data fifo --model m.json --max-memory 0.0001"); code != 0 || out.String() != want {
 		t.Errorf("exit code %d, %q", code, errs.String())
 	}
-	if code, _, errs := through("data clean fifo --max-memory 0.0001 --out c.txt"); code != exitUsage || !strings.Contains(errs.String(), "fifo: found bytes of a stream") {
+	if code, _, errs := through("explain --model m.json --data fifo --max-memory 0.0001"); code != exitUsage || !strings.Contains(errs.String(), "fifo: found bytes of a stream") {
 		t.Errorf("exit code %d, %q; want 2 and that the bytes are too many", code, errs.String())
 	}
 }

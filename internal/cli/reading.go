@@ -14,6 +14,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/tune"
 )
@@ -122,6 +123,22 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 
 // readers are how many reads of streamed data may begin while all cores compute.
 const readers = 4
+
+// checkCopied returns an error if there is no room in so many bytes for a copy of data that are in memory as a whole, and for
+// what is held beside; the features of a cache are mapped and take none.
+func checkCopied(flag, path string, d *dataset.Dataset, beside, bytes int64) error {
+	copies, need := int64(2), featureBytes(d)
+	if strings.HasSuffix(path, ".lwd") {
+		copies = 1
+	}
+	if need = need*copies + beside; need <= bytes {
+		return nil
+	}
+	return inputFault(flag, path, someData, hintAtMemory(&dataset.SyntaxError{
+		File: path, Found: fmt.Sprintf("%d documents × %d features, which with a copy take %s of memory", d.Docs(), d.Features, input.Bytes(float64(need))),
+		Expected: "at most " + input.Bytes(float64(bytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
+	}))
+}
 
 // limitTrainingGarbage is for training: what losses hold of queries is much, and collecting garbage more often takes
 // little beside the passes over the data, the less the larger these are. GOGC in the environment says otherwise.

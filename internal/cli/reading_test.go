@@ -9,7 +9,7 @@ import (
 // Claim: of a limit, the program's own part is what it takes from the least limit on, and a higher limit never leaves less.
 func TestOwnMemory(t *testing.T) {
 	for _, c := range []struct{ limit, own int64 }{
-		{1, 0}, {8 << 20, 0}, {16 << 20, 6 << 20}, {leastMemory, 18 << 20}, {64 << 20, 20 << 20}, {1 << 30, 80 << 20}, {16 << 30, 144 << 20},
+		{1, 0}, {8 << 20, 0}, {16 << 20, 6 << 20}, {leastMemory, 18 << 20}, {64 << 20, 24 << 20}, {1 << 30, 144 << 20}, {16 << 30, 144 << 20},
 	} {
 		if got := ownMemory(c.limit); got != c.own {
 			t.Errorf("limit %d: found %d, expected %d", c.limit, got, c.own)
@@ -23,7 +23,7 @@ func TestOwnMemory(t *testing.T) {
 		}
 	})
 	for _, c := range []struct{ all, limit, left int64 }{ // MiB
-		{64, 56, 36}, {96, 84, 62}, {1536, 1344, 1152}, {16 << 10, 14 << 10, 12 << 10},
+		{64, 56, 33}, {96, 84, 57}, {1536, 1344, 1152}, {16 << 10, 14 << 10, 12 << 10},
 	} {
 		limit, left := processMemory(c.all << 20 / 4 * 3)
 		if limit>>20 != c.limit || left>>20 != c.left {

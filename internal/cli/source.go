@@ -99,13 +99,13 @@ func leftBesideCopies(bytes int64, copies float64, sets ...*dataset.Dataset) (in
 	for _, d := range sets {
 		queries += len(d.Queries)
 		if !d.Streamed() {
-			held += copies * float64(featureBytes(d))
+			held += float64(copies * float64(featureBytes(d)))
 		}
 		if d.Streamed() {
 			parallel.Spare(readers)
 		}
 	}
-	known := query * copies * float64(queries)
+	known := float64(query * copies * float64(queries))
 	if left := float64(bytes) - held - known; left >= 1 {
 		return int64(left), nil
 	}

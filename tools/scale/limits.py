@@ -81,6 +81,14 @@ def measure(o):
             under(mib, train + [many, "--method"] + method)
         for mib in (56, 68, 80, 92):
             under(mib, train + [short, "--method"] + method)
+    under(256, train + [short, "--method", "listnet", "--set", "iterations=2"])  # for what explains it
+    for mib in (48, 80, 112):
+        for method in (["listnet", "--grid", "C=1", "--refit"], ["rankboost", "--grid", "rounds=2"]):
+            folder = os.path.join(o.dir, "tuned")
+            under(mib, ["tune", "--no-record", "--data", short, "--folds", "2", "--out", folder, "--method"] + method)
+            shutil.rmtree(folder, ignore_errors=True)
+        under(mib, ["data", "clean", many, "--out", os.path.join(o.dir, "clean.lwd")])
+        under(mib, ["explain", "--model", other, "--permute", "data", "--repeats", "1", "--data", short])
     for mib in (32, 48, 64, 80, 112):
         under(mib, ["train", "--no-record", "--model", model, "--train", long, "--method", "listnet", "--set", "iterations=2"])
         under(mib, train + [long, "--method", "lambdarank", "--scorer", "net", "--set", "epochs=1"])
