@@ -46,7 +46,7 @@ something of the kind but do not say what; these are the readings:
 	for _, r := range dataset.ConflictPolicies() {
 		fmt.Fprintf(&b, "  %s  %s\n", r, r.About())
 	}
-	b.WriteString("\nNumbers from cleaned data do not compare with those published for LETOR.")
+	b.WriteString("\nNumbers from cleaned data do not compare with those published for LETOR. Data larger\nthan --max-memory are read query by query.")
 	return b.String()
 }
 
