@@ -1,11 +1,14 @@
 package tune
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
+	"github.com/listwise/listwise/internal/input"
 )
 
 // Bounded reads folds as [ReadFolds] and [ReadFiles] do, but holds no more than some features in memory: files whose
@@ -66,6 +69,44 @@ func (b *Bounded) open(path string, o dataset.Options) (*dataset.Dataset, error)
 		b.held += heldBytes(d)
 	}
 	return d, err
+}
+
+// openInTurn reads files that are not streamed, one after the other, unless their features take more than Options.MaxBytes
+// together. Those of caches are mapped, and take none.
+func openInTurn(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
+	observers := observeAll(paths, opts.Observe)
+	limit, held := dataset.MemoryLimit(opts.MaxBytes), make([]int64, len(paths))
+	open := func(i int, o dataset.Options) (*dataset.Dataset, error) {
+		held[i] = 0
+		rest := limit
+		for _, n := range held {
+			rest -= n
+		}
+		o.Observe, o.MaxBytes = observers[i], max(1, rest)
+		d, err := datafile.Open(paths[i], o)
+		if err != nil {
+			if errors.Is(err, dataset.ErrTooLarge) && rest < limit {
+				err = fmt.Errorf("%d files of features that take more than %s of memory together: %w", len(paths), input.Bytes(float64(limit)), err)
+			}
+			return nil, err
+		}
+		if !strings.HasSuffix(paths[i], ".lwd") {
+			held[i] = heldBytes(d)
+		}
+		return d, nil
+	}
+	for i := range paths {
+		var err error
+		if sets[i], err = open(i, opts); err != nil {
+			return err
+		}
+	}
+	return widen(sets, opts, func(i int, o dataset.Options) (*dataset.Dataset, error) {
+		if err := sets[i].Close(); err != nil {
+			return nil, err
+		}
+		return open(i, o)
+	})
 }
 
 // heldBytes returns the bytes of the features of a data set that are in memory.

@@ -173,3 +173,28 @@ func TestTrainingAlone(t *testing.T) {
 		t.Errorf("one training at a time takes %d bytes at least, four side by side %d, expected the same, more than 16 KiB", one, many)
 	}
 }
+
+// Claim: files that fit the limit one by one and not together are an error, which tells so; caches, which are mapped, take none.
+func TestFilesTooLargeTogether(t *testing.T) {
+	dir, whole := writeDivided(t, 90)
+	const part = 4 * 30 * 60 * 20 // bytes of features of a file of a fold, of which four are text or tables
+	_, err := ReadFolds(dir, dataset.Options{MaxBytes: 3 * part})
+	if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "6 files of features that take more than") {
+		t.Errorf("found %v, expected that the files are too large together", err)
+	}
+	if _, err := ReadFolds(dir, dataset.Options{MaxBytes: 6 * part}); err != nil {
+		t.Errorf("with more memory: %v", err)
+	}
+	if _, err := ReadParts([]string{whole, whole}, dataset.Options{MaxBytes: part}); err != nil {
+		t.Errorf("caches: %v", err)
+	}
+	sets, err := ReadParts([]string{whole, filepath.Join(dir, "Fold2/vali.txt")}, dataset.Options{MaxBytes: part, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range sets {
+		if !d.Streamed() {
+			t.Errorf("file %d is in memory, expected that it is streamed where that is allowed", i+1)
+		}
+	}
+}

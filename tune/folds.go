@@ -113,8 +113,22 @@ func observeAll(paths []string, observe func(done, total int64)) []func(done, to
 	return observers
 }
 
-// openAll reads the files side by side, all as wide and with all names. The error is that of the first file that has one.
+// openAll reads the files side by side, all as wide and with all names; one after the other if they may be too large
+// together for MaxBytes, which is an error, or has them streamed, where that is allowed, if they and a copy of all would be. The
+// error is that of the first file that has one.
 func openAll(sets []*dataset.Dataset, paths []string, opts dataset.Options) error {
+	likely, most := int64(0), dataset.MemoryLimit(opts.MaxBytes)
+	for _, path := range paths {
+		likely += likelyBytes(path)
+	}
+	switch {
+	case opts.GradesOnly || likely <= most/4:
+	case opts.Stream:
+		b := &Bounded{Options: opts, Features: most / 2}
+		return b.openAll(sets, paths)
+	default:
+		return openInTurn(sets, paths, opts)
+	}
 	errs := make([]error, len(sets))
 	observers := observeAll(paths, opts.Observe)
 	parallel.For(len(sets), opts.Workers, func(_, i int) {

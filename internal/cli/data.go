@@ -3,13 +3,17 @@ package cli
 import (
 	"bufio"
 	"context"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/letor"
+	"github.com/listwise/listwise/internal/input"
 )
 
 func newDataCommand(env *environment) *cobra.Command {
@@ -95,9 +99,22 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 		opts.MaxBytes = max(1, opts.MaxBytes/2)
 	}
 	sets := make([]*dataset.Dataset, len(files))
+	held := int64(0) // of features of all files, and of the copy that they are put together in
+	opts.Unheld = in.stream && len(files) > 1 && sizeOf(files) > opts.MaxBytes/4
 	for i, path := range files {
 		if sets[i], err = env.open(cmd.Context(), "", path, opts); err != nil {
 			return nil, err
+		}
+		if len(files) > 1 && !sets[i].Streamed() {
+			if held += featureBytes(sets[i]); !strings.HasSuffix(path, ".lwd") {
+				held += featureBytes(sets[i])
+			}
+		}
+		if held > opts.MaxBytes {
+			return nil, hintAtMemory(&dataset.SyntaxError{
+				File: path, Found: fmt.Sprintf("features that, with those of the files before and a copy of all, take %s of memory", input.Bytes(float64(held))),
+				Expected: "at most " + input.Bytes(float64(opts.MaxBytes)) + ", or the files in one, see data convert, or raise the limit", Err: dataset.ErrTooLarge,
+			})
 		}
 		opts.MinFeatures = max(opts.MinFeatures, sets[i].Features)
 	}
@@ -121,6 +138,16 @@ func (in *dataInput) read(cmd *cobra.Command, env *environment, args []string) (
 	}
 	all.Warnings = warnings
 	return all, nil
+}
+
+// sizeOf returns the bytes of all files that have a size.
+func sizeOf(files []string) (bytes int64) {
+	for _, path := range files {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			bytes += info.Size()
+		}
+	}
+	return bytes
 }
 
 // readAndWarn is read for commands whose result does not hold the readers' warnings: it
