@@ -59,7 +59,7 @@ func infoReport(info dataset.Info) report {
 	add("documents", info.Documents)
 	add("features", info.Features)
 	if info.FeatureNames != nil {
-		add("names of features", numberedNames(info.FeatureNames))
+		add("names of features", list(numberedNames(info.FeatureNames)))
 	}
 	for _, g := range info.Grades {
 		if g.From == g.To {
@@ -83,7 +83,7 @@ func infoReport(info dataset.Info) report {
 	add("constant features", numbers(info.ConstantFeatures))
 	add("constant within every query", numbers(info.ConstantWithinQueries))
 	if info.MissingValues != nil {
-		add("documents that lack a feature", missingFeatures(info))
+		add("documents that lack a feature", list(missingFeatures(info)))
 	}
 	add("documents with a copy of the same features", info.Duplicates.Documents)
 	add("of these in sets of different grades", info.Duplicates.ConflictingGrades)

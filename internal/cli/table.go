@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -18,7 +19,7 @@ import (
 type report struct {
 	title   string
 	columns []string
-	rows    [][]any      // string, int, float64 or nil; a float prints with 4 decimals as text and in full as CSV
+	rows    [][]any      // string, list, int, float64 or nil; a float prints with 4 decimals as text and in full as CSV
 	align   []text.Align // of the columns; nil: by what their cells are
 	keys    int          // number of columns, from the first, that begin every part of a table too wide for one; 0: it becomes a list
 	wrap    int          // width of the last column beyond which text goes on in the next line; 0: any
@@ -133,8 +134,25 @@ func readable(cell any) string {
 		return ""
 	case float64:
 		return strconv.FormatFloat(v, 'f', 4, 64)
+	case list:
+		return visible(v.short())
 	}
 	return visible(fmt.Sprint(cell))
+}
+
+// list is a cell with a list, of which a text has the beginning: a table is as wide as its widest cell. CSV has all of it.
+type list string
+
+func (l list) short() string {
+	const most = 2000
+	if len(l) <= most {
+		return string(l)
+	}
+	cut := most
+	for !utf8.RuneStart(l[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%s… and %d bytes more, which --format json and csv have", l[:cut], len(l)-cut)
 }
 
 // alignment is right for columns of numbers, unless the report says otherwise.
@@ -147,7 +165,7 @@ func (r *report) alignment(column int) text.Align {
 			continue
 		}
 		switch row[column].(type) {
-		case string:
+		case string, list:
 			return text.AlignLeft
 		case int, float64:
 			return text.AlignRight
