@@ -184,5 +184,5 @@ func Writer(w io.Writer, e Encoding) (io.WriteCloser, error) {
 	if e == Gzip {
 		return gzip.NewWriter(w), nil
 	}
-	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 }
