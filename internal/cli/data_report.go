@@ -9,6 +9,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/datareport"
+	"github.com/listwise/listwise/internal/input"
 )
 
 type dataReportFlags struct {
@@ -75,6 +76,12 @@ func (f *dataReportFlags) run(cmd *cobra.Command, env *environment, args []strin
 	d, err := f.readAndWarn(cmd, env, args)
 	if err != nil {
 		return err
+	}
+	if need := 4 * int64(f.sample) * int64(d.Features); d.Docs() > f.sample && need > f.left {
+		return hintAtMemory(&dataset.SyntaxError{
+			File: files[0], Found: fmt.Sprintf("a sample of %d documents × %d features × 4 bytes = %s", f.sample, d.Features, input.Bytes(float64(need))),
+			Expected: "at most " + input.Bytes(float64(f.left)) + ", take a smaller --sample or raise the limit", Err: dataset.ErrTooLarge,
+		})
 	}
 	config := datareport.Config{
 		Title: f.title, Source: filepath.Base(files[0]), MaxDocs: f.sample, MaxBytes: int(f.maxSize * 1e6), Seed: f.seed,
