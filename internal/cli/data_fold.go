@@ -12,11 +12,12 @@ import (
 
 type foldFlags struct {
 	tables
-	data  []string
-	folds int
-	seed  uint64
-	parts bool
-	out   string
+	memory memoryLimit
+	data   []string
+	folds  int
+	seed   uint64
+	parts  bool
+	out    string
 }
 
 func newDataFoldCommand(env *environment) *cobra.Command {
@@ -43,6 +44,7 @@ of data with weights, for which lines have no place, are caches, train.lwd and s
 	f.addTo(cmd)
 	addWhole(fl, &f.folds, "folds", 5, dataset.MinFolds, "`number` of folds, 3 or more")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that the random division depends on")
+	f.memory.addTo(cmd, "the queries' names and what a table holds may take")
 	fl.BoolVar(&f.parts, "parts", false, "the files given are the parts")
 	fl.StringVar(&f.out, "out", "", "`folder` for the folds; made if need be")
 	return cmd
@@ -59,7 +61,8 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	if err := f.check(cmd, files); err != nil {
 		return err
 	}
-	opts := dataset.Options{Note: env.noteOnce}
+	opts := f.memory.options()
+	opts.Note = env.noteOnce
 	if err := f.apply(&opts); err != nil {
 		return err
 	}
@@ -74,7 +77,7 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	}
 	stages.finish()
 	if err != nil {
-		return err
+		return hintAtMemory(err)
 	}
 	return env.print(foldReport(f.out, sizes))
 }
