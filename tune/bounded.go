@@ -8,7 +8,6 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
-	"github.com/listwise/listwise/internal/input"
 )
 
 // Bounded reads folds as [ReadFolds] and [ReadFiles] do, but holds no more than some features in memory: files whose
@@ -86,7 +85,7 @@ func openInTurn(sets []*dataset.Dataset, paths []string, opts dataset.Options) e
 		d, err := datafile.Open(paths[i], o)
 		if err != nil {
 			if errors.Is(err, dataset.ErrTooLarge) && rest < limit {
-				err = fmt.Errorf("%d files of features that take more than %s of memory together: %w", len(paths), input.Bytes(float64(limit)), err)
+				err = fmt.Errorf("%d files of features that take more than %.4g MiB of memory together: %w", len(paths), float64(limit)/(1<<20), err)
 			}
 			return nil, err
 		}

@@ -30,8 +30,9 @@ type readAhead struct {
 	reading chan struct{} // has room for as many reads without a queue as may be under way
 }
 
-// extent is what is read at once: the bytes of some queries, and of few between them that nobody reads. These are lent, not copied, so that a pass over
-// data costs the processor no more than the arithmetic and the system's part of reading.
+// extent is what is read at once: the bytes of some queries, and of few between them that nobody reads. They
+// are lent, not copied, so that a pass over data costs the processor no more than the arithmetic and the
+// system's part of reading.
 type extent struct {
 	of      *readAhead
 	from    int // the first query

@@ -78,7 +78,7 @@ func (r *reading) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, min (the least value within the query), or keep (nothing: trees learn where documents go without)")
 	cmd.Flags().StringVar(&r.absent, "absent", absentZero, "`what` features are that a line of LETOR text leaves out: zero, or missing (as XGBoost takes them; then --missing says what they become)")
 	r.tables.addTo(cmd)
-	r.memoryLimit.addTo(cmd, "an input may take (features, 4 bytes each, identifiers, what comes from a pipe) and learning may take beside it; train, tune, auto, eval, score, data info and data curve read what needs more from disk, see docs/out-of-core.md")
+	r.memoryLimit.addTo(cmd, "an input may take (features, 4 bytes each, identifiers, what comes from a pipe) and learning may take beside it; train, tune, auto, eval, score, data info, data clean and data curve read what needs more from disk, see docs/out-of-core.md")
 }
 
 // options are the reader's options that the flags ask for.

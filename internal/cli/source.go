@@ -94,18 +94,16 @@ func (s *source) copies(more int) float64 {
 // leftBesideCopies returns how many of so many bytes there are beside data, copies of them, and what is known of their
 // queries.
 func leftBesideCopies(bytes int64, copies float64, sets ...*dataset.Dataset) (int64, error) {
-	const query = 352
 	held, queries := 0.0, 0
 	for _, d := range sets {
 		queries += len(d.Queries)
-		if !d.Streamed() {
-			held += float64(copies * float64(featureBytes(d)))
-		}
 		if d.Streamed() {
 			parallel.Spare(readers)
+		} else {
+			held += float64(copies * float64(featureBytes(d)))
 		}
 	}
-	known := float64(query * copies * float64(queries))
+	known := float64(input.ReadQueryBytes * copies * float64(queries))
 	if left := float64(bytes) - held - known; left >= 1 {
 		return int64(left), nil
 	}

@@ -61,9 +61,10 @@ const InputRowBytes = 8 + 1 + 4
 // Bytes that are taken for each document beside its features, for each query, and
 // for each of those that a worker knows by name.
 const (
-	DocumentBytes = 8 + 4 // grade, end of the identifier
-	QueryBytes    = 640   // the Query, its id, its numbers, its place in a map, and what is known of it, such as values of measures
-	KnownBytes    = 120   // its name and its place in a worker's map
+	DocumentBytes  = 8 + 4 // grade, end of the identifier
+	QueryBytes     = 640   // the Query, its id, its numbers, its place in a map, and what is known of it, such as values of measures
+	ReadQueryBytes = 352   // of these what reading leaves: the Query, its id and its numbers
+	KnownBytes     = 120   // its name and its place in a worker's map
 )
 
 // Exceeds reports whether taking n more bytes would be too many.
