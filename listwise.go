@@ -28,7 +28,7 @@ type Options struct {
 	// measured by, such as "ndcg@10"; empty: the method's default or, if it has none, "map".
 	Measure string
 
-	// Convention of the measure; its zero value is [measure.LETOR3].
+	// Convention of the measure; its zero value is [measure.Standard].
 	Convention measure.Convention
 
 	Settings map[string]string // the method's hyperparameters by name; those that are absent have their defaults

@@ -179,7 +179,7 @@ func TestZeroOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	full, err := listwise.Train(context.Background(), data, listwise.Options{
-		Method: listwise.DefaultMethod, Measure: zero.Measure, Convention: measure.LETOR3, Scorer: "linear",
+		Method: listwise.DefaultMethod, Measure: zero.Measure, Convention: measure.Standard, Scorer: "linear",
 	})
 	if err != nil || zero.Method != "convexloss" || !slices.Equal(zero.Params, full.Params) {
 		t.Errorf("zero options learn %s for %s, %v; those written out %v (%v)", zero.Method, zero.Measure, zero.Params, full.Params, err)

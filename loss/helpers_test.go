@@ -36,7 +36,7 @@ func wantError(t *testing.T, what string, err error, parts ...string) {
 
 func additive(t testing.TB, name string) measure.Additive {
 	t.Helper()
-	a, ok := measure.MustParse(name, measure.Convention{}).(measure.Additive)
+	a, ok := measure.MustParse(name, measure.LETOR3).(measure.Additive)
 	if !ok {
 		t.Fatalf("%s is not additive", name)
 	}

@@ -10,7 +10,7 @@ import (
 
 func additiveOrOther(t testing.TB, name string) measure.Measure {
 	t.Helper()
-	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
+	m, err := measure.Parse(name, measure.LETOR3, measure.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,6 +97,7 @@ func TestGradedHingeOnLongLists(t *testing.T) {
 			if c.convention != "letor3" {
 				continue
 			}
+			c.loss.Convention = measure.LETOR3
 			bound, err := c.loss.Bind(grades, nil)
 			if err != nil {
 				t.Fatal(err)

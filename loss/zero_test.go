@@ -17,15 +17,15 @@ func TestZeroLosses(t *testing.T) {
 		zero, full Loss
 		want       string // part of zero's error
 	}{
-		{ApproxNDCG{}, ApproxNDCG{Convention: measure.LETOR3, Alpha: 10}, ""},
-		{SoftRank{}, SoftRank{Convention: measure.LETOR3, Sigma: 1, Cutoff: len(grades)}, ""},
-		{LambdaLoss{}, LambdaLoss{Convention: measure.LETOR3, Weights: NDCGLoss2PP, Sigma: 1, Mu: 10}, ""},
+		{ApproxNDCG{}, ApproxNDCG{Convention: measure.Standard, Alpha: 10}, ""},
+		{SoftRank{}, SoftRank{Convention: measure.Standard, Sigma: 1, Cutoff: len(grades)}, ""},
+		{LambdaLoss{}, LambdaLoss{Convention: measure.Standard, Weights: NDCGLoss2PP, Sigma: 1, Mu: 10}, ""},
 		{ListMLE{}, ListMLE{Ties: MLETiesRandom}, ""},
 		{ListMLE{Ties: MLETiesAverage}, ListMLE{Ties: MLETiesAverage, Draws: 10}, ""},
 		{ListNet{}, ListNet{Top: 1}, ""},
 		{RankNet{}, RankNet{Sigma: 1}, ""},
 		{RankSVM{}, RankSVM{Weight: 1}, ""},
-		{GradedHinge{}, GradedHinge{Convention: measure.LETOR3, Cutoff: len(grades), Ranks: RootWeights, Weight: 1}, ""},
+		{GradedHinge{}, GradedHinge{Convention: measure.Standard, Cutoff: len(grades), Ranks: RootWeights, Weight: 1}, ""},
 		{BoltzRank{}, BoltzRank{Alpha: 1, Threshold: 1, Sampler: PermutationOptions{Rankings: 100, Sharpness: []float64{0.5, 1, 2, 4, math.Inf(1)}}}, ""},
 		{RankCosine{}, RankCosine{Mapping: LinearMapping}, ""},
 		{LambdaRank{}, nil, "no measure to train for"},

@@ -12,7 +12,7 @@ import (
 // Convention settles what the definitions of the measures leave open and tools
 // therefore do differently: the gain of a grade, the discount of a rank, what a
 // query without relevant documents counts, and which grades are relevant. The
-// zero value is letor3, the default. Conventions may be copied and shared.
+// zero value is standard, the default. Conventions may be copied and shared.
 type Convention struct {
 	name        string
 	explanation string
@@ -35,36 +35,36 @@ type Convention struct {
 //
 //   - The LETOR 3.0 script, too, gives NDCG@k (and P@k) of a list shorter than k
 //     as 0. No list of LETOR 3.0 is that short; letor3 measures such lists in
-//     full, which makes it the one to use on other data.
+//     full.
 //   - The LETOR scripts identify documents by query and document id, so that of
 //     several lines with one id the last counts. The published sets have no such
 //     lines; we count every line.
 //   - trec_eval orders documents of equal score by id; see [TiePolicy].
 var conventions = []Convention{
 	{
-		name: "letor3",
+		name:        "standard",
+		explanation: "the textbook: gain 2^grade-1; discount 1/log2(1+r); a query without relevant documents counts 0",
+	},
+	{
+		name: "letor3", discount: letorDiscount,
 		explanation: "LETOR 3.0: gain 2^grade-1; discount 1, 1, 1/log2 3, 1/log2 4, … (1/log2 r from rank 3 on); " +
 			"a query without relevant documents counts 0",
 	},
 	{
-		name: "letor4", shortZero: true,
+		name: "letor4", discount: letorDiscount, shortZero: true,
 		explanation: "LETOR 4.0: as letor3, but NDCG@k of a list with fewer than k documents is 0 (not in training, which learns from such lists too)",
 	},
 	{
-		name: "standard", discount: logDiscount,
-		explanation: "the textbook: gain 2^grade-1; discount 1/log2(1+r); a query without relevant documents counts 0",
-	},
-	{
-		name: "mslr", shortZero: true, threshold: 2,
+		name: "mslr", discount: letorDiscount, shortZero: true, threshold: 2,
 		explanation: "the script of MSLR-WEB10K and WEB30K: as letor4, but the binary measures take grades from 2 on as relevant " +
 			"(a patched copy that is also in use discounts like standard)",
 	},
 	{
-		name: "trec", gain: linearGain, discount: logDiscount,
+		name: "trec", gain: linearGain,
 		explanation: "trec_eval: gain = grade; discount 1/log2(1+r); a query without relevant documents counts 0",
 	},
 	{
-		name: "lightgbm", discount: logDiscount, empty: 1,
+		name: "lightgbm", empty: 1,
 		explanation: "LightGBM: as standard, but a query without relevant documents counts 1",
 	},
 }
@@ -72,9 +72,9 @@ var conventions = []Convention{
 // The conventions as values, for programs; [Conventions] has also those that skip
 // queries, and their explanations.
 var (
-	LETOR3   = conventions[0]
-	LETOR4   = conventions[1]
-	Standard = conventions[2]
+	Standard = conventions[0]
+	LETOR3   = conventions[1]
+	LETOR4   = conventions[2]
 	MSLR     = conventions[3]
 	TREC     = conventions[4]
 	LightGBM = conventions[5]
@@ -91,8 +91,8 @@ func Conventions() []Convention {
 	return all
 }
 
-// ParseConvention returns the convention of the given name, "letor3" or
-// "standard-skip" for example. The error for an unknown name lists those known.
+// ParseConvention returns the convention of the given name, "standard" or
+// "letor3-skip" for example. The error for an unknown name lists those known.
 func ParseConvention(name string) (Convention, error) {
 	known := Conventions()
 	lower := strings.ToLower(name)
@@ -106,8 +106,8 @@ func ParseConvention(name string) (Convention, error) {
 	return Convention{}, suggest.Unknown("convention", name, names)
 }
 
-// named returns the convention with its name, so that the zero value and letor3 make equal
-// measures.
+// named returns the convention with its name, so that the zero value and Standard make
+// equal measures.
 func (c Convention) named() Convention {
 	if c.name == "" {
 		c.name, c.explanation = conventions[0].name, conventions[0].explanation

@@ -10,8 +10,8 @@ import (
 type discountKind uint8
 
 const (
-	letorDiscount discountKind = iota // 1, 1, 1/log2 3, 1/log2 4, …
-	logDiscount                       // 1/log2(1 + r)
+	logDiscount   discountKind = iota // 1/log2(1 + r)
+	letorDiscount                     // 1, 1, 1/log2 3, 1/log2 4, …
 	discountKinds
 )
 

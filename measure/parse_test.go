@@ -111,7 +111,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// Claim: every convention is read by its name; the zero value is letor3.
+// Claim: every convention is read by its name; the zero value is standard.
 func TestConventionNames(t *testing.T) {
 	var names []string
 	for _, c := range Conventions() {
@@ -124,13 +124,13 @@ func TestConventionNames(t *testing.T) {
 			t.Errorf("%s: explanation %q, skip variant %s", c.Name(), c.Explanation(), c.Skipping().Name())
 		}
 	}
-	want := []string{"letor3", "letor3-skip", "letor4", "letor4-skip", "standard", "standard-skip",
+	want := []string{"standard", "standard-skip", "letor3", "letor3-skip", "letor4", "letor4-skip",
 		"mslr", "mslr-skip", "trec", "trec-skip", "lightgbm", "lightgbm-skip"}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Error(d)
 	}
 	var zero Convention
-	if zero.Name() != "letor3" || zero.Explanation() != conventions[0].Explanation() || zero.Skipping().Name() != "letor3-skip" {
+	if zero.Name() != "standard" || zero.Explanation() != conventions[0].Explanation() || zero.Skipping().Name() != "standard-skip" {
 		t.Errorf("the zero value is %s: %s", zero.Name(), zero.Explanation())
 	}
 	if _, err := ParseConvention("letor"); err == nil || err.Error() != `unknown convention "letor": did you mean "letor3" or "letor4"?` {

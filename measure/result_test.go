@@ -24,8 +24,8 @@ func (a average) Value(ranked []float64) (value float64, ok bool) {
 func (a average) Average(ranked []float64, _ []int) (float64, bool) { return a.Value(ranked) }
 
 // Claim: a result has the values of every measure under the measure that was given, the
-// one with the threshold for the data, and any that is parsed alike; letor3 and the zero
-// Convention are alike.
+// one with the threshold for the data, and any that is parsed alike; standard and the
+// zero Convention are alike.
 func TestResultByMeasure(t *testing.T) {
 	d := build(t, []string{"a", "b"}, map[string][]float64{"a": {0.5, 0.2, 0}, "b": {0, 0.2}})
 	scores := []float64{1, 2, 3, 4, 5}
@@ -37,7 +37,7 @@ func TestResultByMeasure(t *testing.T) {
 		for _, c := range Conventions() {
 			m := MustParse(name, c)
 			others := []Measure{m, MustParse(name, c), For(m, d), MustParse(name, c.WithThreshold(0.2))}
-			if c.Name() == LETOR3.Name() {
+			if c.Name() == Standard.Name() {
 				others = append(others, MustParse(name, Convention{}), MustParse(name, Convention{}.WithThreshold(0.2)))
 			}
 			given := []Measure{average{[]int{1}}, m}

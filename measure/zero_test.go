@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Claim: zero values are letor3, the options by default and ties in the order of the input;
+// Claim: zero values are standard, the options by default and ties in the order of the input;
 // what is left out altogether is an error, not a panic.
 func TestZeroValues(t *testing.T) {
 	d := threeQueries(t)
@@ -21,7 +21,7 @@ func TestZeroValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := Parse(name, LETOR3, Options{MaxGrade: 4})
+		full, err := Parse(name, Standard, Options{MaxGrade: 4})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,11 +45,7 @@ func TestRecordsOfOtherSettings(t *testing.T) {
 		change(&c)
 		return c.jobs()[0].key(&c)
 	}
-	standard, err := measure.ParseConvention("standard")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ndcg, err := measure.Parse("ndcg@10", standard, measure.Options{})
+	ndcg, err := measure.Parse("ndcg@10", measure.LETOR3, measure.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

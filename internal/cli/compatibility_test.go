@@ -44,9 +44,9 @@ func TestReadsWhatEarlierVersionsWrote(t *testing.T) {
 			caches++
 		}
 		checkOldOutput(t, mustCall(t, "data", "info", "--format", "json", data), in("info.output"))
-		checkOldOutput(t, mustCall(t, "eval", "--quiet", "--format", "json", "--data", data, "--model", in("linear.json")), in("eval.output"))
+		checkOldOutput(t, mustCall(t, "eval", "--quiet", "--convention", "letor3", "--format", "json", "--data", data, "--model", in("linear.json")), in("eval.output"))
 		if _, err := os.Stat(in("compare.output")); err == nil {
-			checkOldOutput(t, mustCall(t, "compare", "--quiet", "--format", "json", "--data", data, "--permutations", "200", "--resamples", "200", in("linear.scores"), in("stumps.scores")), in("compare.output"))
+			checkOldOutput(t, mustCall(t, "compare", "--quiet", "--convention", "letor3", "--format", "json", "--data", data, "--permutations", "200", "--resamples", "200", in("linear.scores"), in("stumps.scores")), in("compare.output"))
 		}
 	}
 	if models < 23 || caches < 3 {

@@ -199,7 +199,7 @@ func TestDemoLearns(t *testing.T) {
 			Rankers    []demoRow
 		}
 		decode(t, mustCall(t, "demo", "--seed", seed, "--report", "", "--format", "json"), &got)
-		if got.Convention != "letor3" || got.Queries != 26 {
+		if got.Convention != "standard" || got.Queries != 26 {
 			t.Errorf("result is %+v", got)
 		}
 		i := slices.IndexFunc(got.Rankers, func(r demoRow) bool { return r.Ranker == "ConvexLoss, NDCG@10" })

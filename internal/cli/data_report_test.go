@@ -29,7 +29,7 @@ func TestDataReport(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"--data products.csv", []string{"look 5 features have missing values", "note The best single feature is title"}},
+		{"--data products.csv", []string{"look 5 features have missing values", "note The best single feature is bm25"}},
 		{"--data leaked.csv", []string{"problem rated may be no feature: it equals the grade of every document"}},
 		{"--data products.csv --against products.csv", []string{"problem 20 of 20 queries are in both data sets", "note No feature's distribution over queries differs"}},
 	} {

@@ -106,8 +106,8 @@ func demoReport(fold *tune.Fold, config *tune.Config, rows []demoRow, html strin
 	r.json = map[string]any{"convention": config.Convention.Name(), "queries": len(fold.Test.Queries), "rankers": rows, "report": html}
 	r.notes = []string{
 		"",
-		"map and ndcg@K say how near the top the relevant documents stand: 1 is best. letor3 is the",
-		"convention of the LETOR collections for counting them (\"listwise eval --help\").",
+		"map and ndcg@K measure how near the top the relevant documents are ranked; 1 is best.",
+		"standard is the textbook definition of NDCG (\"listwise eval --help\" lists the others).",
 		"MLE learns which of two documents is better; ExpGain and ConvexLoss learn what the measure",
 		"beside their name rewards, the exact lattice without drawing rankings at random.",
 		"",

@@ -20,7 +20,7 @@ type judging struct {
 }
 
 func (j *judging) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&j.convention, "convention", "letor3", "`convention` of the measures: "+strings.Join(conventionNames(), ", ")+"; for judgements of TREC the default is trec")
+	cmd.Flags().StringVar(&j.convention, "convention", measure.Standard.Name(), "`convention` of the metrics: "+strings.Join(conventionNames(), ", ")+"; default for TREC judgements: trec")
 	j.chosen = func() bool { return cmd.Flags().Changed("convention") }
 	j.relevance.addTo(cmd)
 }

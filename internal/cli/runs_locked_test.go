@@ -19,7 +19,7 @@ import (
 var recordable = map[string]string{
 	"train --method mle --train d.txt --model n.json":                "n.json",
 	"tune --method mle --grid C=1 --data folds --out out --jobs 1":   "test results of 3 folds",
-	"eval --data d.txt --model m.json --measures map --ties average": "convention letor3",
+	"eval --data d.txt --model m.json --measures map --ties average": "convention standard",
 }
 
 func recordableData(t *testing.T) {

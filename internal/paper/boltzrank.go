@@ -12,6 +12,7 @@ var boltzRankSets = []string{"OHSUMED", "TD2004"}
 // by what measure settings were chosen; of those in its table MAP is the least noisy.
 func boltzRank() study {
 	return study{
+		convention: letor3,
 		Experiment: Experiment{
 			Name:  "boltzrank",
 			Paper: "BoltzRank",

@@ -28,6 +28,7 @@ func boltzRankObjective() study {
 		return g
 	}
 	return study{
+		convention: letor3,
 		Experiment: Experiment{
 			Name:  "boltzrank-objective",
 			Paper: "BoltzRank",

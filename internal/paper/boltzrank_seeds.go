@@ -27,6 +27,7 @@ const boltzRankFewSeeds = 4
 // boltzrank; λ, which matters little there, is ½.
 func boltzRankSeeds() study {
 	s := study{
+		convention: letor3,
 		Experiment: Experiment{
 			Name:  "boltzrank-seeds",
 			Paper: "BoltzRank",

@@ -17,6 +17,7 @@ var baselineSets = append(slices.Clone(letorSets), letorSet{name: "MQ2008", quer
 // was trained for is not known.
 func letorBaselines() study {
 	return study{
+		convention: letor3,
 		Experiment: Experiment{
 			Name:  "letor-baselines",
 			Title: "LETOR's baselines: ours beside the published rows",

@@ -37,6 +37,7 @@ var listMLEPairs = []pair{
 func listMLEOnOHSUMED() study {
 	noTies := inGroups("", besideGroup)
 	return study{
+		convention: letor3,
 		Experiment: Experiment{
 			Name:  "listmle-ohsumed",
 			Paper: "ListMLE",

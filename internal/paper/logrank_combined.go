@@ -22,6 +22,7 @@ func logRankCombined() study {
 	withMLE := map[string][]string{"C": own["C"], "form": {"sampled"}, "mle": {"1"}}
 	expected := map[string][]string{"C": {"1", "100"}, "form": {"sampled"}, "levels": {"11"}, "skew": {"0"}, "restarts": {"0"}, "iterations": {"50"}}
 	return study{
+		convention: letor3,
 		Experiment: Experiment{
 			Name:  "logrank-combined",
 			Paper: "LogRank",

@@ -98,6 +98,7 @@ func (d deltaStudy) experiment() Experiment {
 
 func (d deltaStudy) study() study {
 	s := study{
+		convention: letor3,
 		Experiment: Experiment{
 			Name:   "logrank-delta",
 			Paper:  "LogRank",

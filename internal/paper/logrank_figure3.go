@@ -27,6 +27,7 @@ func figure3() study {
 	uncleaned := asPublished
 	uncleaned.incomparable = "the paper measured on cleaned data, these are as published"
 	return study{
+		convention: letor3,
 		Experiment: Experiment{
 			Name:  "logrank-fig3",
 			Paper: "LogRank",

@@ -50,8 +50,9 @@ type watched struct {
 
 func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 	s := &study{
-		rows:     []row{{name: "ConvexLoss_NDCG", group: "choosing C", method: "convexloss", training: "ndcg@10", grid: f.grid}},
-		chosenBy: "ndcg@10", measures: reported, records: "chosen",
+		convention: letor3,
+		rows:       []row{{name: "ConvexLoss_NDCG", group: "choosing C", method: "convexloss", training: "ndcg@10", grid: f.grid}},
+		chosenBy:   "ndcg@10", measures: reported, records: "chosen",
 	}
 	found, folds, err := s.onHP2004(o, f.size, true)
 	if err != nil {

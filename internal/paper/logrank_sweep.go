@@ -112,6 +112,7 @@ func (w sweep) study() study {
 	e.Data, e.Reads = sweepData, true
 	point := methodField.as(w.axis)
 	s := study{
+		convention: letor3,
 		Experiment: e,
 		data: func(o Options) ([]source, []string, error) {
 			data, err := hp2004(o, w.size)

@@ -45,7 +45,7 @@ type trace struct {
 }
 
 func (t traces) run(ctx context.Context, o Options) (*Report, error) {
-	s := &study{chosenBy: "map", measures: reported, records: "chosen", rows: slices.Clone(t.rows)}
+	s := &study{convention: letor3, chosenBy: "map", measures: reported, records: "chosen", rows: slices.Clone(t.rows)}
 	for i := range s.rows {
 		s.rows[i].seeds, s.rows[i].group = 0, "choosing C"
 	}

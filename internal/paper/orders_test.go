@@ -158,16 +158,16 @@ func TestDifferences(t *testing.T) {
 	}
 	sheet := r.Sheets[0]
 	for column, value := range map[string]any{"difference": want.Mean, "error": want.Error, "p": want.P, "queries": 39, "runs": 2} {
-		if got := cell(t, sheet, column, "made", asPublished.name, "letor3", "high", "low"); got != value {
+		if got := cell(t, sheet, column, "made", asPublished.name, "standard", "high", "low"); got != value {
 			t.Errorf("%s of high − low: %v, expected %v", column, got, value)
 		}
 	}
-	first, second := cell(t, sheet, "p", "made", asPublished.name, "letor3", "high", "low").(float64), cell(t, sheet, "p", "made", asPublished.name, "letor3", "like", "low").(float64)
+	first, second := cell(t, sheet, "p", "made", asPublished.name, "standard", "high", "low").(float64), cell(t, sheet, "p", "made", asPublished.name, "standard", "like", "low").(float64)
 	corrected := stats.Holm([]float64{first, second})
-	if got := cell(t, sheet, "holm", "made", asPublished.name, "letor3", "like", "low"); got != corrected[1] {
+	if got := cell(t, sheet, "holm", "made", asPublished.name, "standard", "like", "low"); got != corrected[1] {
 		t.Errorf("corrected p of like − low: %v, expected %v", got, corrected[1])
 	}
-	if got := cell(t, sheet, "difference", "made", asPublished.name, "letor3", "nobody", "low"); got != nil {
+	if got := cell(t, sheet, "difference", "made", asPublished.name, "standard", "nobody", "low"); got != nil {
 		t.Errorf("a row that is not there differs by %v", got)
 	}
 	if text := r.Tables[0].Rows[0][1]; text[len(text)-1] != '*' {

@@ -315,7 +315,7 @@ func ndcgUpTo(k int) []string {
 }
 
 // letor3 is the convention of most experiments here.
-var letor3 = measure.Convention{}
+var letor3 = measure.LETOR3
 
 // title of a measure: "NDCG@10".
 func title(m string) string { return strings.ToUpper(m) }

@@ -41,7 +41,7 @@ type Recipe struct {
 // Default returns the recipe where nothing is asked for.
 func Default() Recipe {
 	return Recipe{
-		Convention: measure.LETOR3.Name(), Threshold: Auto, Normalize: dataset.NoNormalization.String(), Views: dataset.RawView.String(),
+		Convention: measure.Standard.Name(), Threshold: Auto, Normalize: dataset.NoNormalization.String(), Views: dataset.RawView.String(),
 		Missing: dataset.MissingError.String(), Seed: 1,
 	}
 }

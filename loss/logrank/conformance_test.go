@@ -15,7 +15,7 @@ import (
 
 func gain(t testing.TB, name string) measure.Additive {
 	t.Helper()
-	m, err := measure.Parse(name, measure.Convention{}, measure.Options{})
+	m, err := measure.Parse(name, measure.LETOR3, measure.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 // LogRank's.
 func additive(t testing.TB, name string) measure.Additive {
 	t.Helper()
-	a, ok := measure.MustParse(name, measure.Convention{}).(measure.Additive)
+	a, ok := measure.MustParse(name, measure.LETOR3).(measure.Additive)
 	if !ok {
 		t.Fatalf("%s is not additive", name)
 	}

@@ -32,7 +32,7 @@ def main():
     for seed in range(first, last + 1):
         out = f"{a.out}-{seed}"
         text = subprocess.run(
-            [a.listwise, "auto", "--data", a.data, "--out", out, "--trials", str(a.trials), "--seed", str(seed), "--format", "json", "--quiet"],
+            [a.listwise, "auto", "--convention", "letor3", "--data", a.data, "--out", out, "--trials", str(a.trials), "--seed", str(seed), "--format", "json", "--quiet"],
             check=True, capture_output=True, text=True,
         ).stdout
         runs.append(json.loads(text))

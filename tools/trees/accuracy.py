@@ -95,7 +95,7 @@ def learn(a, system: str, method: str, variant: str, folds, average: str = ""):
                 jobs.symlink_to(trained.resolve())
         limits = [f"trees={a.trees}", f"patience={a.patience}"]
         grids = [word for g in [*limits, *a.grid, variant] if g for word in ("--grid", g)]
-        subprocess.run([a.listwise, "tune", "--quiet", "--no-record", "--method", method, "--scorer", "trees", "--data", a.data, "--select", measure,
+        subprocess.run([a.listwise, "tune", "--convention", "letor3", "--quiet", "--no-record", "--method", method, "--scorer", "trees", "--data", a.data, "--select", measure,
                         "--measures", ",".join(MEASURES), "--jobs", "1", *grids, *more, "--out", into], check=True, stdout=subprocess.DEVNULL)
         link = a.out / measure / name
         if not link.exists():
@@ -182,7 +182,7 @@ def check(a, fold, folder, measure, scores, expected):
 
 
 def evaluate(a, data, scores, measure, *flags) -> dict:
-    command = [a.listwise, "eval", "--quiet", "--no-record", "--format", "json", "--data", data, "--scores", scores, "--measures", measure, *flags]
+    command = [a.listwise, "eval", "--convention", "letor3", "--quiet", "--no-record", "--format", "json", "--data", data, "--scores", scores, "--measures", measure, *flags]
     return json.loads(subprocess.check_output(command))
 
 

@@ -63,7 +63,7 @@ def evaluate(
     qid: Any = None,
     group: Any = None,
     measures: str | list[str] = USUAL,
-    convention: str = "letor3",
+    convention: str = "standard",
     threshold: float | str = "auto",
     ties: str = "input",
     query_weight: Any = None,
@@ -77,7 +77,7 @@ def evaluate(
         qid: query ids, (documents,), in any order; without it and group all are one query's.
         group: instead, the numbers of successive documents of the queries.
         measures: names, such as ``"map,ndcg@10"`` or ``["map", "ndcg@10"]``; ``listwise eval --help``.
-        convention: of the open points of measures' definitions, such as ``"letor3"`` or ``"trec"``.
+        convention: of the open points of measures' definitions, such as ``"standard"`` or ``"trec"``.
         threshold: the lowest grade that counts as relevant, or ``"auto"``.
         ties: the order of documents with equal scores: ``"input"``, ``"average"``, ``"trec"`` …
         query_weight: weights of queries in means, (documents,).
@@ -117,7 +117,7 @@ def _no_features(documents: int) -> Features:
     return Features(np.empty((documents, 0), np.float32), None, None)
 
 
-def scorer(measure: str = "ndcg@10", *, qid: Any = None, convention: str = "letor3", threshold: float | str = "auto") -> Callable[..., float]:
+def scorer(measure: str = "ndcg@10", *, qid: Any = None, convention: str = "standard", threshold: float | str = "auto") -> Callable[..., float]:
     """A scorer for ``GridSearchCV`` and its like: the mean of a measure, ties broken at random.
 
     It takes the queries of the documents that it is given from a column ``qid`` of X or, where X has

@@ -82,7 +82,7 @@ class Ranker(_Base):
         measure: what it optimises and, on ``eval_set``, is chosen by, such as ``"ndcg@10"``; None:
             the method's own.
         scorer: ``"linear"``, ``"net"``, ``"trees"`` or ``"pairnet"``; None: the method's own.
-        convention: of the measure, such as ``"letor3"``.
+        convention: of the measure, such as ``"standard"``.
         threshold: the lowest grade that counts as relevant, or ``"auto"``.
         normalize: ``"none"``, ``"minmax"`` or ``"zscore"``, of features within a query.
         views: forms in which features are learned from: ``"raw"``, ``"rank"``, ``"zscore"``.
@@ -110,7 +110,7 @@ class Ranker(_Base):
         measure: str | None = None,
         *,
         scorer: str | None = None,
-        convention: str = "letor3",
+        convention: str = "standard",
         threshold: float | str = "auto",
         normalize: str = "none",
         views: str = "raw",
