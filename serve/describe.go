@@ -149,10 +149,10 @@ type readiness struct {
 
 // ready is GET /readyz: whether requests should come here. A model that is not what its file is
 // now still answers, so that the server is ready, but degraded: a file that is broken
-// everywhere must not stop the whole service.
+// everywhere must not stop the whole service. Nor must a log of experiments on a full disk.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	answer, status := readiness{Status: "ok"}, http.StatusOK
-	if faults := s.Snapshot().faults; len(faults) > 0 {
+	if faults := s.faults(); len(faults) > 0 {
 		if answer.Status = "degraded"; s.authorized(r) {
 			answer.Faults = faults
 		}
@@ -162,6 +162,23 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header()["Content-Type"] = jsonType
 	writeJSON(w, status, answer)
+}
+
+// recordsFault is the key of the experiment log's fault, which is the name of no model.
+const recordsFault = "experiment log"
+
+// faults returns what is wrong: models by their names, and the log of experiments.
+func (s *Server) faults() map[string]string {
+	faults := s.Snapshot().faults
+	if s.config.Records == nil {
+		return faults
+	}
+	if _, err := s.config.Records.Dropped(); err != nil {
+		all := map[string]string{recordsFault: faultOf(err)}
+		maps.Copy(all, faults)
+		return all
+	}
+	return faults
 }
 
 //go:embed openapi.json

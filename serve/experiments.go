@@ -230,6 +230,16 @@ func (s *Server) record(j *job, e *Experiment, models []rankjson.Version) {
 	}
 }
 
+// recordsChanged logs that the log of experiments begins to lose lines, or that it is written again.
+func (s *Server) recordsChanged(err error) {
+	if err != nil {
+		s.log.Error("the log of experiments loses lines", "error", err)
+		return
+	}
+	lost, _ := s.config.Records.Dropped()
+	s.log.Info("the log of experiments is written again", "lost", lost)
+}
+
 // found is what a name stands for: a model, or an experiment, whose models are in the job.
 func (s *Server) find(j *job, name string) (m *Loaded, e *Experiment, err error) {
 	snapshot := s.Snapshot() // the request's one look at the models

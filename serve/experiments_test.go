@@ -1,8 +1,10 @@
 package serve_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -101,6 +103,34 @@ func ids(a answered) (s string) {
 		s += d.ID //nolint:perfsprint // three letters
 	}
 	return s
+}
+
+// Claim: a log of experiments on a full disk is on /readyz, whose status stays 200, and in the log.
+func TestFullDiskShows(t *testing.T) {
+	records, err := experiment.OpenLog("/dev/full")
+	if err != nil {
+		t.Skip("found no /dev/full")
+	}
+	var log bytes.Buffer
+	s := newServer(t, serve.Config{
+		Models:      []serve.Source{{Name: "a", Path: save(t, linear(1, 0, 0))}, {Name: "b", Path: save(t, linear(2, 0, 0))}},
+		Experiments: []serve.Experiment{{Name: "ab", Kind: experiment.Split, Arms: []serve.Arm{{Model: "a", Share: 1}, {Model: "b", Share: 1}}}},
+		Records:     records, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if code, got := get(t, s, "/readyz"); code != http.StatusOK || strings.TrimSpace(got) != `{"status":"ok"}` {
+		t.Errorf("before any line /readyz is %d %s", code, got)
+	}
+	asked(t, s, "ab", `{"user":"u",`+threeDocs+`}`)
+	if err := records.Close(); err == nil { // after it the line has been tried
+		t.Error("a full disk is no error")
+	}
+	want := `{"status":"degraded","faults":{"experiment log":"write: no space left on device"}}`
+	if code, got := get(t, s, "/readyz"); code != http.StatusOK || strings.TrimSpace(got) != want {
+		t.Errorf("/readyz is %d %s, want %s", code, got, want)
+	}
+	if text := log.String(); strings.Count(text, "loses lines") != 1 || !strings.Contains(text, "no space left on device") {
+		t.Errorf("the log has %s", text)
+	}
 }
 
 // Claim: GET /v1/models and GET /v1/models/NAME tell of experiments, as the description says, and a

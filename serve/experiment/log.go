@@ -2,10 +2,12 @@ package experiment
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -24,12 +26,24 @@ type Log struct {
 	waiting atomic.Int64 // bytes
 	dropped atomic.Int64 // lines
 
-	mu     sync.Mutex // of what follows
-	file   *os.File
-	failed error // why the last line was not written
+	mu   sync.Mutex // of file, held while a line is written
+	file *os.File
+
 	closed sync.RWMutex
 	end    bool
+
+	state  sync.Mutex // of what follows
+	failed error      // why lines are lost, nil if they are not
+	lost   time.Time  // of the last line that was lost
+	notify func(error)
 }
+
+// calm is how long no line may be lost until a fault is over: on a disk that is nearly full short
+// lines may still fit.
+const calm = 5 * time.Second
+
+// errBehind is the fault of a disk that is too slow.
+var errBehind = errors.New("the disk does not keep up with the lines")
 
 // OpenLog opens a log, whose file is made if there is none.
 func OpenLog(path string) (*Log, error) {
@@ -47,28 +61,63 @@ func OpenLog(path string) (*Log, error) {
 func (l *Log) Add(line []byte) bool {
 	l.closed.RLock()
 	defer l.closed.RUnlock()
-	if l.end || l.waiting.Add(int64(len(line))) > mostBytes {
-		if !l.end {
-			l.waiting.Add(-int64(len(line)))
-		}
+	if l.end {
 		l.dropped.Add(1)
 		return false
 	}
-	select {
-	case l.lines <- line:
-		return true
-	default:
-		l.waiting.Add(-int64(len(line)))
-		l.dropped.Add(1)
-		return false
+	if l.waiting.Add(int64(len(line))) <= mostBytes {
+		select {
+		case l.lines <- line:
+			return true
+		default:
+		}
+	}
+	l.waiting.Add(-int64(len(line)))
+	l.drop(errBehind)
+	return false
+}
+
+// drop counts a line that is lost, and notes why.
+func (l *Log) drop(why error) {
+	l.dropped.Add(1)
+	l.state.Lock()
+	notify := l.notify
+	if l.failed != nil {
+		notify = nil
+	}
+	l.failed, l.lost = why, time.Now()
+	l.state.Unlock()
+	if notify != nil {
+		notify(why)
 	}
 }
 
-// Dropped returns how many lines were not written, and the last error of writing, nil if a line
-// was written since.
+// wrote ends a fault if no line was lost for some time.
+func (l *Log) wrote() {
+	l.state.Lock()
+	over, notify := l.failed != nil && time.Since(l.lost) >= calm, l.notify
+	if over {
+		l.failed = nil
+	}
+	l.state.Unlock()
+	if over && notify != nil {
+		notify(nil)
+	}
+}
+
+// Notify has f called when lines begin to be lost, with the reason, and with nil when lines are
+// written again.
+func (l *Log) Notify(f func(error)) {
+	l.state.Lock()
+	defer l.state.Unlock()
+	l.notify = f
+}
+
+// Dropped returns how many lines were not written, and why lines are lost at present; nil if lines
+// were written for five seconds without a loss.
 func (l *Log) Dropped() (lines int64, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.state.Lock()
+	defer l.state.Unlock()
 	return l.dropped.Load(), l.failed
 }
 
@@ -87,7 +136,9 @@ func (l *Log) Reopen() error {
 	l.file = file
 	l.mu.Unlock()
 	if old != nil {
-		return old.Close()
+		if err := old.Close(); err != nil {
+			return fmt.Errorf("the former file: %w", err)
+		}
 	}
 	return nil
 }
@@ -112,12 +163,14 @@ func (l *Log) write() {
 	defer close(l.done)
 	for line := range l.lines {
 		l.mu.Lock()
-		l.failed = appendWhole(l.file, line)
-		if l.failed != nil {
-			l.dropped.Add(1)
-		}
+		err := appendWhole(l.file, line)
 		l.mu.Unlock()
 		l.waiting.Add(-int64(len(line)))
+		if err != nil {
+			l.drop(err)
+		} else {
+			l.wrote()
+		}
 	}
 }
 
@@ -134,7 +187,8 @@ func appendWhole(file *os.File, line []byte) error {
 	return errors.Join(err, file.Truncate(size-int64(n)))
 }
 
-// Close writes what waits and closes the file. Lines added later are dropped.
+// Close writes what waits and closes the file. Lines added later are dropped. The error tells
+// whether lines were being lost.
 func (l *Log) Close() error {
 	l.closed.Lock()
 	ended := l.end
@@ -144,6 +198,7 @@ func (l *Log) Close() error {
 		close(l.lines)
 	}
 	<-l.done
+	_, failed := l.Dropped()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
@@ -151,5 +206,5 @@ func (l *Log) Close() error {
 	}
 	file := l.file
 	l.file = nil
-	return errors.Join(l.failed, file.Close())
+	return errors.Join(failed, file.Close())
 }

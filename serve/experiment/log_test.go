@@ -2,11 +2,13 @@ package experiment
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,6 +119,78 @@ func TestLogOfFullDisk(t *testing.T) {
 	}
 	if n, _ := l.Dropped(); n != 100 {
 		t.Errorf("%d lines were dropped, want 100", n)
+	}
+}
+
+// Claim: a log tells when lines begin to be lost and when they are written again, each once.
+func TestLogNotifies(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("found no /dev/full")
+	}
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan error, 10)
+	l.Notify(func(err error) { told <- err })
+	for range 3 {
+		l.Add([]byte("lost\n"))
+	}
+	if err := <-told; !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("told %v, want that there is no space", err)
+	}
+	for l.dropped.Load() < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := l.Dropped(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("found %v, want that there is no space", err)
+	}
+	if err := errors.Join(os.Remove(path), l.Reopen()); err != nil {
+		t.Fatal(err)
+	}
+	l.Add([]byte("soon\n"))
+	waitForWrites(l)
+	if _, err := l.Dropped(); err == nil {
+		t.Error("the fault is over with the first line")
+	}
+	l.state.Lock()
+	l.lost = l.lost.Add(-calm)
+	l.state.Unlock()
+	l.Add([]byte("later\n"))
+	if err := <-told; err != nil {
+		t.Errorf("told %v, want that lines are written again", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "soon\nlater\n" || len(told) > 0 {
+		t.Errorf("found %q, %v, told %d times more", text, err, len(told))
+	}
+}
+
+// waitForWrites waits until no line waits.
+func waitForWrites(l *Log) {
+	for l.waiting.Load() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Claim: a queue that is full, as behind a disk that hangs, is a fault, too.
+func TestLogBehind(t *testing.T) {
+	l := &Log{lines: make(chan []byte)} // which nobody writes
+	told := 0
+	l.Notify(func(error) { told++ })
+	for range 2 {
+		if l.Add([]byte("x\n")) {
+			t.Error("a line was taken")
+		}
+	}
+	if n, err := l.Dropped(); n != 2 || !errors.Is(err, errBehind) || told != 1 || l.waiting.Load() != 0 {
+		t.Errorf("%d lines lost, %v, told %d times", n, err, told)
 	}
 }
 
