@@ -24,6 +24,8 @@ const (
 // interrupts is how the process takes signals, which a command that goes on until it is stopped
 // changes.
 type interrupts struct {
+	signals chan os.Signal // nil in a command line that is no process of its own
+
 	mu     sync.Mutex
 	grace  time.Duration // between the first signal and the end
 	hangup func()        // what SIGHUP does; nil: it is a signal as others are
@@ -46,11 +48,15 @@ func (i *interrupts) wait(grace time.Duration) {
 	i.grace = grace
 }
 
-// onHangup has SIGHUP do something instead of stopping the command.
+// onHangup has SIGHUP do something instead of stopping the command, even if the process was
+// started with SIGHUP ignored.
 func (i *interrupts) onHangup(do func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.hangup = do
+	if i.signals != nil {
+		signal.Notify(i.signals, syscall.SIGHUP)
+	}
 }
 
 // taken reports whether a signal was one that does not stop the command, and has been acted on.
@@ -77,10 +83,10 @@ func (i *interrupts) patience() time.Duration {
 // answers what it has begun; a second signal stops it at once, and as cleanly.
 func Main() int {
 	ignoreFileSizeSignal()
-	taking := &interrupts{grace: grace}
+	signals := make(chan os.Signal, 2)
+	taking := &interrupts{grace: grace, signals: signals}
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), interruptsKey{}, taking))
 	defer cancel()
-	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
 		signal.Notify(signals, syscall.SIGHUP)

@@ -86,6 +86,13 @@ as text or with --format json; features are never in it. A request by hand:
 }
 
 func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
+	signals, hung := interruptsOf(ctx), make(chan struct{}, 1)
+	signals.onHangup(func() { // until there is a server
+		select {
+		case hung <- struct{}{}:
+		default:
+		}
+	})
 	c, err := f.config(ctx, env)
 	if err != nil {
 		return err
@@ -101,7 +108,7 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 		return err
 	}
 	if c.Records != nil {
-		defer func() { err = errors.Join(err, c.Records.Close()) }()
+		defer func() { err = errors.Join(err, closeRecords(&c)) }()
 	}
 	s, err := serve.New(c)
 	if err != nil {
@@ -112,9 +119,13 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 	if err != nil {
 		return fmt.Errorf("--addr %s: %w", f.addr, err)
 	}
-	signals := interruptsOf(ctx)
 	signals.wait(f.grace + time.Second)
 	signals.onHangup(func() { f.reread(s, certificates, &c) })
+	select {
+	case <-hung:
+		f.reread(s, certificates, &c)
+	default:
+	}
 	defer watch(ctx, s, f.reload)()
 	scheme := "http"
 	if certificates != nil {
@@ -125,6 +136,16 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 		c.Log.Warn(w)
 	}
 	return s.Serve(ctx, l, certificates, f.grace)
+}
+
+// closeRecords closes the log of experiments, and logs whether lines of it were lost: a service that
+// is stopped says no more than that it was.
+func closeRecords(c *serve.Config) error {
+	err := c.Records.Close()
+	if lost, _ := c.Records.Dropped(); lost > 0 {
+		c.Log.Error("the log of experiments lacks lines", "lost", lost)
+	}
+	return err
 }
 
 // watch has the server look at the files of its models until the function that it returns is
@@ -161,7 +182,7 @@ func (f *serveFlags) reread(s *serve.Server, certificates *serve.Certificates, c
 	}
 	if c.Records != nil {
 		if err := c.Records.Reopen(); err != nil {
-			log.Error("the log of experiments could not be opened anew; the old one stays", "error", err)
+			log.Error("the log of experiments could not be opened anew", "error", err)
 		}
 	}
 }

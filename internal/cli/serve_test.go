@@ -232,11 +232,19 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// Claim: SIGHUP has a server read its models anew and go on, and SIGTERM ends it well.
+// Claim: SIGHUP has a server read its models anew and go on, and SIGTERM ends it well; under nohup,
+// too, where SIGHUP is ignored when the server starts.
 func TestServeSignals(t *testing.T) {
-	if runtime.GOOS == "windows" || signal.Ignored(syscall.SIGHUP) {
+	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGHUP")
 	}
+	t.Run("usual", serveSignals)
+	signal.Ignore(syscall.SIGHUP) // which the process inherits
+	defer signal.Reset(syscall.SIGHUP)
+	t.Run("nohup", serveSignals)
+}
+
+func serveSignals(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustCall(t, "data", "synth", "--queries", "3", "--docs", "8", "--relevant", "3", "--out", "d.txt")
 	mustCall(t, "train", "--method", "mle", "--train", "d.txt", "--model", "m.json")
