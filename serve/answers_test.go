@@ -212,6 +212,13 @@ func TestDrift(t *testing.T) {
 	if v := drifts(); v[0] < 0.25 || v[1] > 0.01 {
 		t.Errorf("of a feature that moved the drift is %v", v)
 	}
+	for column, name := range []string{"\xff", "\xfe"} {
+		loaded, _ := s.Snapshot().Find("web")
+		loaded.RenameFeature(column, name)
+	}
+	if code, got := get(t, s, "/metrics"); code != http.StatusOK || strings.Count(got, "listwise_feature_drift{feature=\"\uFFFD\"") != 1 {
+		t.Errorf("with names that are no UTF-8 /metrics is %d %s", code, got)
+	}
 }
 
 // Claim: while files change, every answer is of one model: its version, and all its scores.

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -21,11 +22,15 @@ const (
 	mostExplained     = 200_000
 )
 
-// ordered returns data with the features of a model in its order, by their names.
+// ordered returns data with the features of a model in its order, by their names. Data without
+// one of the features are an error: zeros in its place would be a background of other documents.
 func ordered(m *model.Model, d *dataset.Dataset) (*dataset.Dataset, error) {
 	columns, err := m.Columns(d)
 	if err != nil {
 		return nil, err
+	}
+	if n := m.NumFeatures(); columns == nil && d.Features != n {
+		return nil, fmt.Errorf("found %d features, expected the model's %d (in text without the last one, add %d:0 to a line)", d.Features, n, n)
 	}
 	b := dataset.Blocks{Features: m.NumFeatures(), FeatureNames: m.FeatureNames, Grades: slices.Clone(d.Grades())}
 	for i := range d.Queries {
@@ -33,15 +38,12 @@ func ordered(m *model.Model, d *dataset.Dataset) (*dataset.Dataset, error) {
 		b.IDs, b.Counts = append(b.IDs, q.ID), append(b.Counts, q.Len())
 		for doc := range q.Len() {
 			row := q.Row(doc)
-			for j := range b.Features {
-				var v float32
-				switch {
-				case columns != nil && columns[j] >= 0:
-					v = row[columns[j]]
-				case columns == nil && j < len(row):
-					v = row[j]
-				}
-				b.X = append(b.X, v)
+			if columns == nil {
+				b.X = append(b.X, row...)
+				continue
+			}
+			for _, c := range columns {
+				b.X = append(b.X, row[c])
 			}
 		}
 	}

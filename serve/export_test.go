@@ -2,6 +2,9 @@ package serve
 
 import "strings"
 
+// RenameFeature gives a feature of a model a name that no file has.
+func (l *Loaded) RenameFeature(column int, name string) { l.schema.Names[column] = name }
+
 // Paths returns the paths that the server has, as the description writes them.
 func (s *Server) Paths() (paths []string) {
 	for pattern := range s.handlers() {

@@ -3,6 +3,7 @@ package serve
 import (
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -70,7 +71,8 @@ func (m *metrics) failed(name string, status int) {
 
 // handler is GET /metrics.
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	// One metric that cannot be collected must not take the others with it.
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
 }
 
 // snapshotCollector tells of the models as they are when it is asked.
@@ -111,9 +113,9 @@ func (c *snapshotCollector) Collect(to chan<- prometheus.Metric) {
 		if m.drift == nil {
 			continue
 		}
-		told := make(map[string]bool) // names of features may stand twice, and be no UTF-8
+		told := make(map[string]bool) // two features may have one name
 		for j := range min(m.schema.Features, mostDrift) {
-			feature := m.schema.Name(j)
+			feature := strings.ToValidUTF8(m.schema.Name(j), "\uFFFD") // Prometheus refuses other text
 			if v, ok := m.drift.index(j); ok && !told[feature] {
 				told[feature] = true
 				gauge(driftDesc, v, name, feature)

@@ -97,11 +97,15 @@ const rankSuffix = ":rank"
 func (s *Server) unknownPath(w http.ResponseWriter, r *http.Request) {
 	method := s.methodOf(r)
 	if method == "" {
-		s.fail(w, r, problemf(http.StatusNotFound, "found no such path, expected one that /openapi.json has"))
+		s.noSuchPath(w, r)
 		return
 	}
 	w.Header().Set("Allow", method)
 	s.fail(w, r, problemf(http.StatusMethodNotAllowed, "found the method %.20s, expected %s", r.Method, method))
+}
+
+func (s *Server) noSuchPath(w http.ResponseWriter, r *http.Request) {
+	s.fail(w, r, problemf(http.StatusNotFound, "found no such path, expected one that /openapi.json has"))
 }
 
 // methodOf returns the method of a request's path; "" if there is no such path.

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -109,6 +110,9 @@ func New(c Config) (*Server, error) {
 		s.shadows = newShadows(c.Records)
 	}
 	s.snapshot.Store(first)
+	if c.Records != nil {
+		c.Records.Notify(s.recordsChanged)
+	}
 	s.metrics = newMetrics(s, slices.Concat(first.Names(), slices.Sorted(maps.Keys(s.experiments))))
 	s.mux = s.routes()
 	return s, nil
@@ -158,7 +162,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	if !cleanPath(r.URL.EscapedPath()) { // the mux would redirect it
+		s.noSuchPath(w, r)
+		return
+	}
 	s.mux.ServeHTTP(w, r)
+}
+
+// cleanPath reports whether a path has no empty, "." or ".." segments but an empty last one.
+func cleanPath(p string) bool {
+	clean := path.Clean(p)
+	return p == clean && p[0] == '/' || p == clean+"/" && clean != "/"
 }
 
 // handlers are what answers requests, by method and path.
@@ -180,8 +194,8 @@ func (s *Server) routes() *http.ServeMux {
 	for pattern, h := range s.handlers() {
 		mux.Handle(pattern, h)
 	}
-	for path, h := range pagePaths {
-		mux.Handle("GET "+path, h)
+	for page, h := range pagePaths {
+		mux.Handle("GET "+page, h)
 	}
 	mux.HandleFunc(everywhereElse, s.unknownPath)
 	return mux
