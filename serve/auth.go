@@ -105,7 +105,7 @@ func (s *Server) permitAll(r *http.Request, j *job, m *Loaded) error {
 	if m != nil {
 		return s.permit(r, m)
 	}
-	for _, m := range j.trial.models {
+	for _, m := range j.models {
 		if err := s.permit(r, m); err != nil {
 			return err
 		}

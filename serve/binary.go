@@ -155,13 +155,16 @@ func (s *Server) decodeBinary(j *job, m *Loaded) error {
 	if width > features || width < features && !lenient {
 		return problemf(http.StatusUnprocessableEntity, "features=%d: expected the model's %d", width, features)
 	}
-	body := j.body.Bytes()
+	body := s.text(j)
 	if len(body) == 0 || len(body)%(4*width) != 0 {
 		return problemf(http.StatusBadRequest, "found %d bytes, expected a multiple of %d: %d features of 4 bytes a document", len(body), 4*width, width)
 	}
 	docs := len(body) / 4 / width
 	if docs > s.limits.Documents || docs > s.limits.cells()/features {
 		return problemf(http.StatusRequestEntityTooLarge, "found %d documents, expected at most %d", docs, min(s.limits.Documents, s.limits.cells()/features))
+	}
+	if !j.reader.Take(m.schema.Memory(docs)) {
+		return problemf(http.StatusTooManyRequests, "found requests that take more than %d bytes at once, expected no more: try again", s.limits.Memory)
 	}
 	req := &j.request
 	req.X = slices.Grow(req.X[:0], docs*features)[:docs*features]

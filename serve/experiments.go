@@ -107,9 +107,8 @@ func sameFeatures(a, b *Loaded) bool {
 	return x.Features == y.Features && slices.Equal(x.Names, y.Names) && (x.Absent == 0) == (y.Absent == 0)
 }
 
-// trial is what a job holds of an experiment.
+// trial is what a desk holds of an experiment.
 type trial struct {
-	models []*Loaded
 	orders [2][]int
 	scores [2][]float64
 	places []experiment.Place
@@ -118,9 +117,18 @@ type trial struct {
 	id     []byte
 }
 
+// size is about how many bytes of memory a trial has.
+func (t *trial) size() int {
+	n := 16 * cap(t.places)
+	for k := range t.orders {
+		n += 8 * (cap(t.orders[k]) + cap(t.scores[k]))
+	}
+	return n
+}
+
 // try answers a request to an experiment.
 func (s *Server) try(j *job, e *Experiment) error {
-	if err := s.decode(j, j.trial.models[0]); err != nil {
+	if err := s.decode(j, j.models[0]); err != nil {
 		return err
 	}
 	if e.Kind == experiment.Interleave {
@@ -143,7 +151,7 @@ func (s *Server) split(j *job, e *Experiment) error {
 	for _, a := range e.Arms {
 		t.shares = append(t.shares, a.Share)
 	}
-	m := t.models[experiment.Pick(e.Salt, id, t.shares)]
+	m := j.models[experiment.Pick(e.Salt, id, t.shares)]
 	if err := s.answer(j, m); err != nil {
 		return err
 	}
@@ -158,7 +166,7 @@ func (s *Server) interleave(j *job, e *Experiment) error {
 		return wrong("/contributions", "found contributions asked for, expected none: two models rank for %s", e.Name)
 	}
 	t := &j.trial
-	for k, m := range t.models {
+	for k, m := range j.models {
 		if err := j.score(m); err != nil {
 			return err
 		}
@@ -170,7 +178,7 @@ func (s *Server) interleave(j *job, e *Experiment) error {
 		}
 	}
 	j.answer = rankjson.Answer{Model: e.Name, Models: j.answer.Models[:0], Rankings: j.answer.Rankings}
-	for _, m := range t.models {
+	for _, m := range j.models {
 		j.answer.Models = append(j.answer.Models, rankjson.Version{Model: m.Name, Version: m.Version})
 	}
 	t.places = t.places[:0]
@@ -183,7 +191,7 @@ func (s *Server) interleave(j *job, e *Experiment) error {
 		t.places = t.draft.Draft(t.places, t.orders[0][q.First:end], t.orders[1][q.First:end], e.Salt, id, j.request.Top)
 		ranking := j.ranked[q.First : q.First+len(t.places)-from]
 		for k, p := range t.places[from:] {
-			ranking[k] = rankjson.Ranked{Doc: p.Doc, Score: t.scores[p.Team][q.First+p.Doc], PlacedBy: t.models[p.Team].Name}
+			ranking[k] = rankjson.Ranked{Doc: p.Doc, Score: t.scores[p.Team][q.First+p.Doc], PlacedBy: j.models[p.Team].Name}
 		}
 		j.answer.Rankings[i] = ranking
 	}
@@ -250,7 +258,7 @@ func (s *Server) find(j *job, name string) (m *Loaded, e *Experiment, err error)
 	if !ok {
 		return nil, nil, problemf(http.StatusNotFound, "%v", s.unknown(snapshot, name))
 	}
-	if j.trial.models, err = e.arms(snapshot, j.trial.models[:0]); err != nil {
+	if j.models, err = e.arms(snapshot, j.models[:0]); err != nil {
 		s.log.Error("an experiment cannot go on", "experiment", e.Name, "error", err)
 		return nil, nil, problemf(http.StatusServiceUnavailable, "the models of the experiment %s were changed and have different features now", e.Name)
 	}

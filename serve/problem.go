@@ -40,6 +40,8 @@ func asProblem(err error) *problem {
 			status = http.StatusRequestEntityTooLarge
 		case rankjson.Unprocessable:
 			status = http.StatusUnprocessableEntity
+		case rankjson.NoMemory:
+			status = http.StatusTooManyRequests
 		}
 		p := problemf(status, "%s", e.Detail)
 		p.Pointer = &e.Pointer

@@ -1,9 +1,10 @@
 package serve
 
 import (
-	"bytes"
 	"cmp"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,21 +41,33 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	m.seconds.Observe(time.Since(begun).Seconds())
 }
 
-// job is the memory of one request, from a pool.
+// job is the memory of a request from its beginning to its end, from a pool.
 type job struct {
-	form    form
-	body    bytes.Buffer
-	reader  bodyReader
-	model   *Loaded // that ranked
+	*desk // while it is worked at
+
+	form   form
+	body   []byte   // or its beginning
+	blocks []*block // the rest of a large one
+	inLast int      // bytes of the body in the last of them
+	reader bodyReader
+	models []*Loaded // of an experiment
+	model  *Loaded   // that ranked
+	docs   int       // that were ranked
+	out    []byte
+
+	length   [1]string // of out, as a header
+	lengthOf int
+}
+
+// desk is the memory in which a request is worked at. There is one for every worker, so that a request whose
+// body is slow to come or whose answer is slow to leave has no more than these.
+type desk struct {
+	long    []byte // the text of a large body
 	request rankjson.Request
 	scores  []float64
 	ranked  []rankjson.Ranked
 	answer  rankjson.Answer
 	trial   trial
-	out     []byte
-
-	length   [1]string // of out, as a header
-	lengthOf int
 }
 
 // contentLength is the header of an answer's length. net/http copies it when the answer is written.
@@ -65,12 +78,40 @@ func (j *job) contentLength() []string {
 	return j.length[:]
 }
 
-// mostKept is how many bytes of memory a job may have that goes back to the pool.
+// mostKept is how many bytes of memory a job or a desk may have that is used again.
 const mostKept = 4 << 20
 
 // size is about how many bytes of memory a job has.
-func (j *job) size() int {
-	return j.body.Cap() + 4*cap(j.request.X) + 24*cap(j.request.IDs) + 8*cap(j.scores) + 32*cap(j.ranked) + cap(j.out)
+func (j *job) size() int { return cap(j.body) + cap(j.out) + 8*cap(j.blocks) }
+
+// size is about how many bytes of memory a desk has.
+func (d *desk) size() int {
+	return cap(d.long) + d.request.Size() + 8*cap(d.scores) + 32*cap(d.ranked) + d.trial.size()
+}
+
+// tidyAfter is how long memory of large requests may be used again before it is given back.
+const tidyAfter = 5 * time.Second
+
+// tidy gives the memory of large requests back to the system, in a while.
+func (s *Server) tidy() {
+	if !s.tidying.CompareAndSwap(false, true) {
+		return
+	}
+	time.AfterFunc(tidyAfter, func() {
+		s.tidying.Store(false)
+		for range cap(s.desks) { // those that no request has
+			select {
+			case d := <-s.desks:
+				if d.size() > mostKept {
+					*d = desk{}
+				}
+				s.desks <- d
+			default:
+			}
+		}
+		runtime.GC() // a pool forgets at the second collection, which is FreeOSMemory's
+		debug.FreeOSMemory()
+	})
 }
 
 // rank answers a request about the model or the experiment of a name, and returns the number of
@@ -79,8 +120,11 @@ func (s *Server) rank(w http.ResponseWriter, r *http.Request, name string) (docs
 	j := s.jobs.Get().(*job)
 	defer func() {
 		j.reader.done()
+		s.dropBlocks(j)
 		if j.size() <= mostKept {
 			s.jobs.Put(j)
+		} else {
+			s.tidy()
 		}
 	}()
 	m, e, err := s.find(j, name)
@@ -96,7 +140,7 @@ func (s *Server) rank(w http.ResponseWriter, r *http.Request, name string) (docs
 	if err := s.read(j, w, r); err != nil {
 		return 0, err
 	}
-	if err := s.work(r, func() error { return s.reply(j, m, e) }); err != nil {
+	if err := s.work(j, r, m, e); err != nil {
 		return 0, err
 	}
 	h := w.Header()
@@ -109,27 +153,37 @@ func (s *Server) rank(w http.ResponseWriter, r *http.Request, name string) (docs
 		h["Listwise-Model"], h["Listwise-Version"] = j.model.nameHeader, j.model.versionHeader
 	}
 	_, _ = w.Write(j.out) // nobody is left to tell
-	return j.request.Docs(), nil
+	return j.docs, nil
 }
 
-// work does the work of a request when there is a slot for it.
-func (s *Server) work(r *http.Request, do func() error) error {
+// work makes the answer of a request when there is a desk for it.
+func (s *Server) work(j *job, r *http.Request, m *Loaded, e *Experiment) error {
 	if s.waiting.Add(1) > int64(s.limits.Concurrent) {
 		s.waiting.Add(-1)
 		return problemf(http.StatusTooManyRequests, "found %d requests at once, expected no more: try again", s.limits.Concurrent)
 	}
 	defer s.waiting.Add(-1)
 	select {
-	case s.slots <- struct{}{}:
+	case j.desk = <-s.desks:
 	default: // who has closed one half of the connection, which ends the context, still gets an answer that need not wait
 		select {
-		case s.slots <- struct{}{}:
+		case j.desk = <-s.desks:
 		case <-r.Context().Done():
 			return problemf(http.StatusServiceUnavailable, "the request was given up")
 		}
 	}
-	defer func() { <-s.slots }()
-	return do()
+	defer func() {
+		if j.desk.size() > mostKept {
+			s.tidy()
+		}
+		s.desks <- j.desk
+		j.desk = nil
+		j.reader.keep(int64(len(j.body) + len(j.out)))
+	}()
+	j.out = j.out[:0]
+	err := s.reply(j, m, e)
+	j.docs = j.request.Docs()
+	return err
 }
 
 // reply makes the answer of a request about a model, or to an experiment unless that is nil.
@@ -157,7 +211,7 @@ func (s *Server) decode(j *job, m *Loaded) error {
 	if j.form.binary {
 		return s.decodeBinary(j, m)
 	}
-	return j.request.Decode(j.body.Bytes(), &m.schema, s.limitsOf(), s.config.Lenient)
+	return j.request.Decode(s.text(j), &m.schema, s.limitsOf(j), s.config.Lenient)
 }
 
 // answer has a model rank.
@@ -185,20 +239,20 @@ func (j *job) write() (err error) {
 	return err
 }
 
-// limitsOf returns what requests may hold.
-func (s *Server) limitsOf() rankjson.Limits {
-	return rankjson.Limits{Documents: s.limits.Documents, Cells: s.limits.cells(), Queries: s.limits.Queries}
+// limitsOf returns what a request may hold.
+func (s *Server) limitsOf(j *job) rankjson.Limits {
+	return rankjson.Limits{Documents: s.limits.Documents, Cells: s.limits.cells(), Queries: s.limits.Queries, Memory: &j.reader}
 }
 
 // score sets the scores of all documents.
-func (j *job) score(m *Loaded) error {
-	j.scores = slices.Grow(j.scores[:0], j.request.Docs())[:j.request.Docs()]
-	for i, q := range j.request.Queries {
+func (d *desk) score(m *Loaded) error {
+	d.scores = slices.Grow(d.scores[:0], d.request.Docs())[:d.request.Docs()]
+	for i, q := range d.request.Queries {
 		end := q.First + q.Docs
-		x := j.request.X[q.First*m.schema.Features : end*m.schema.Features]
-		if err := m.Model.ScoreWhole(j.scores[q.First:end], x); err != nil {
+		x := d.request.X[q.First*m.schema.Features : end*m.schema.Features]
+		if err := m.Model.ScoreWhole(d.scores[q.First:end], x); err != nil {
 			e := &rankjson.Error{Kind: rankjson.Unprocessable, Pointer: "/documents", Detail: err.Error()}
-			if j.request.Several {
+			if d.request.Several {
 				e.Pointer = "/queries/" + strconv.Itoa(i) + "/documents"
 			}
 			return e
@@ -209,25 +263,25 @@ func (j *job) score(m *Loaded) error {
 }
 
 // rank sets the rankings of all queries, best first, ties in the order of the request.
-func (j *job) rank() {
-	j.ranked = j.ranked[:0]
-	j.answer.Rankings = j.answer.Rankings[:0]
-	for _, q := range j.request.Queries {
+func (d *desk) rank() {
+	d.ranked = d.ranked[:0]
+	d.answer.Rankings = d.answer.Rankings[:0]
+	for _, q := range d.request.Queries {
 		for doc := range q.Docs {
-			j.ranked = append(j.ranked, rankjson.Ranked{Doc: doc, Score: j.scores[q.First+doc]})
+			d.ranked = append(d.ranked, rankjson.Ranked{Doc: doc, Score: d.scores[q.First+doc]})
 		}
 	}
-	for _, q := range j.request.Queries {
-		ranking := j.ranked[q.First : q.First+q.Docs]
+	for _, q := range d.request.Queries {
+		ranking := d.ranked[q.First : q.First+q.Docs]
 		slices.SortFunc(ranking, func(a, b rankjson.Ranked) int {
 			if c := cmp.Compare(b.Score, a.Score); c != 0 {
 				return c
 			}
 			return cmp.Compare(a.Doc, b.Doc)
 		})
-		if j.request.Top > 0 {
-			ranking = ranking[:min(j.request.Top, len(ranking))]
+		if d.request.Top > 0 {
+			ranking = ranking[:min(d.request.Top, len(ranking))]
 		}
-		j.answer.Rankings = append(j.answer.Rankings, ranking)
+		d.answer.Rankings = append(d.answer.Rankings, ranking)
 	}
 }

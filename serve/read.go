@@ -27,14 +27,24 @@ func (m *memory) take(n int64) bool {
 
 func (m *memory) give(n int64) { m.left.Add(n) }
 
-// A byte of a body stands for at most factor bytes of memory: itself, the features that it is
-// decoded to and its part of the answer. Memory is taken in pieces of at least piece bytes. What a
-// request says of its length makes the server take no more than beginning bytes before they come.
+// A byte of a body takes factor bytes of memory: itself and, where the body came in blocks, its copy in one
+// text, and as much again that the garbage collector has not found yet. What the text is decoded to
+// is counted as it is decoded. Memory is taken in pieces of at least piece bytes.
 const (
-	factor    = 4
-	piece     = 64 << 10
-	beginning = 64 << 10
+	factor = 4
+	piece  = 64 << 10
 )
+
+// A body is read into a buffer, which begins with the length that the request states, up to
+// firstBuffer, and grows up to mostBuffer bytes; what is more comes in blocks, so that a large body
+// takes no more memory than has arrived of it.
+const (
+	firstBuffer = 64 << 10
+	mostBuffer  = 1 << 20
+)
+
+// block is a part of a large body.
+type block [64 << 10]byte
 
 var (
 	errLarge  = errors.New("the body is too large")
@@ -60,19 +70,25 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	switch {
 	case b.read > b.server.limits.Body:
 		return n, errLarge
-	case b.read*factor > b.taken && !b.take(b.read*factor-b.taken):
+	case b.read*factor > b.taken && !b.Take(max(b.read*factor-b.taken, piece)):
 		return n, errMemory
 	}
 	return n, err
 }
 
-func (b *bodyReader) take(n int64) bool {
-	n = max(n, piece)
+// Take takes memory for the request, unless there is not as much.
+func (b *bodyReader) Take(n int64) bool {
 	if !b.server.memory.take(n) {
 		return false
 	}
 	b.taken += n
 	return true
+}
+
+// keep gives back the memory that was taken but for n bytes.
+func (b *bodyReader) keep(n int64) {
+	b.server.memory.give(b.taken - n)
+	b.taken = n
 }
 
 // wait sets the time until which more of the body has to come. Connections that have no
@@ -98,22 +114,88 @@ type deadliner interface {
 // done gives back the memory that was taken.
 func (b *bodyReader) done() {
 	if b.taken > 0 {
-		b.server.memory.give(b.taken)
+		b.keep(0)
 	}
 	*b = bodyReader{}
 }
 
+// fill reads the body to its end.
+func (s *Server) fill(j *job, length int64) error {
+	j.body = j.body[:0]
+	if first := int(min(max(length, 0), firstBuffer)); cap(j.body) < first+rankjson.Padding+1 {
+		j.body = make([]byte, 0, first+rankjson.Padding+1) // one byte more, to see the end
+	}
+	for {
+		n, err := j.reader.Read(s.room(j))
+		if len(j.blocks) > 0 {
+			j.inLast += n
+		} else {
+			j.body = j.body[:len(j.body)+n]
+		}
+		if err != nil {
+			if err == io.EOF { //nolint:errorlint // as io.Reader has it
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// room returns memory for more of the body.
+func (s *Server) room(j *job) []byte {
+	if len(j.blocks) == 0 {
+		if end := cap(j.body) - rankjson.Padding; len(j.body) < end {
+			return j.body[len(j.body):end]
+		}
+		if size := 2 * cap(j.body); size <= mostBuffer {
+			j.body = append(make([]byte, 0, size), j.body...)
+			return j.body[len(j.body) : size-rankjson.Padding]
+		}
+		j.inLast = len(block{})
+	}
+	if j.inLast == len(block{}) {
+		j.blocks, j.inLast = append(j.blocks, s.blocks.Get().(*block)), 0
+	}
+	return j.blocks[len(j.blocks)-1][j.inLast:]
+}
+
+// text returns the whole body, which is the desk's if it came in blocks. The blocks are given back.
+func (s *Server) text(j *job) []byte {
+	if len(j.blocks) == 0 {
+		return j.body
+	}
+	size := len(j.body) + (len(j.blocks)-1)*len(block{}) + j.inLast
+	if cap(j.long) < size+rankjson.Padding {
+		j.long = make([]byte, 0, size+rankjson.Padding)
+	}
+	j.long = append(j.long[:0], j.body...)
+	for i, b := range j.blocks {
+		end := len(b)
+		if i == len(j.blocks)-1 {
+			end = j.inLast
+		}
+		j.long = append(j.long, b[:end]...)
+		s.blocks.Put(b)
+	}
+	s.dropBlocks(j)
+	return j.long
+}
+
+// dropBlocks forgets the blocks.
+func (s *Server) dropBlocks(j *job) {
+	if len(j.blocks) > 0 {
+		clear(j.blocks)
+		j.blocks, j.inLast = j.blocks[:0], 0
+		s.tidy()
+	}
+}
+
 // read reads the body of a request.
 func (s *Server) read(j *job, w http.ResponseWriter, r *http.Request) error {
-	j.body.Reset()
 	j.reader = bodyReader{server: s, request: r, answer: w, begun: time.Now()}
 	err := errLarge
-	if length := r.ContentLength; length <= s.limits.Body {
-		err = errMemory
-		if first := min(max(length, 0), beginning); j.reader.take(first * factor) {
-			j.body.Grow(int(first) + 512 + rankjson.Padding) // ReadFrom wants 512 bytes to see the end
-			_, err = j.body.ReadFrom(&j.reader)
-		}
+	if r.ContentLength <= s.limits.Body {
+		err = s.fill(j, r.ContentLength)
 	}
 	switch {
 	case err == nil:

@@ -68,10 +68,12 @@ type Server struct {
 	loading  sync.Mutex           // held while models are loaded
 	broken   map[string]fileState // by the names of models, files that could not be read; guarded by loading
 	draining atomic.Bool          // no new requests should come
-	slots    chan struct{}
-	waiting  atomic.Int64 // requests that want a slot or have one
-	jobs     sync.Pool    // of *job
+	desks    chan *desk           // that no request has
+	waiting  atomic.Int64         // requests that want a desk or have one
+	jobs     sync.Pool            // of *job
+	blocks   sync.Pool            // of *block
 	memory   memory
+	tidying  atomic.Bool // memory of large requests is to be given back
 	tokens   atomic.Pointer[hashed]
 	metrics  *metrics
 
@@ -86,8 +88,12 @@ func New(c Config) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.slots = make(chan struct{}, s.limits.Workers)
+	s.desks = make(chan *desk, s.limits.Workers)
+	for range s.limits.Workers {
+		s.desks <- new(desk)
+	}
 	s.jobs.New = func() any { return new(job) }
+	s.blocks.New = func() any { return new(block) }
 	s.memory.left.Store(s.limits.Memory)
 	if err := c.check(); err != nil {
 		return nil, err

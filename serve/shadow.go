@@ -33,7 +33,7 @@ type shadows struct {
 
 // shadow is a copy of a request, which another model is to score.
 type shadow struct {
-	job
+	desk
 	of    string
 	model *Loaded
 }

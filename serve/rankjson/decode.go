@@ -23,6 +23,7 @@ type decoder struct {
 	order []int    // the columns of a document's names, in their order; −1 where a name has escapes
 	seen  []uint32 // of a column the document that had it last
 	docs  uint32   // counts the documents
+	paid  int      // documents whose memory was taken
 
 	query, doc int    // where the decoder is; −1 outside of one
 	feature    string // "" outside of one
@@ -71,7 +72,7 @@ func (d *decoder) begin(body []byte, s *Schema, l Limits) {
 	d.b, d.end = body, len(body)
 	d.b = append(d.b, zeros[:]...)
 	d.limits, d.text, d.idAt, d.nameAt = l, d.text[:0], d.idAt[:0], d.nameAt[:0]
-	d.query, d.doc, d.feature, d.lack = -1, -1, "", nil
+	d.query, d.doc, d.feature, d.lack, d.paid = -1, -1, "", nil, 0
 }
 
 // The members of objects, of each of which there may be one.
@@ -278,7 +279,27 @@ func (d *decoder) room(docs, p int) error {
 	case l.Cells > 0 && docs > l.Cells/max(1, d.schema.Features):
 		d.doc = -1
 		return d.tooLarge("documents", p, fmt.Sprintf("more than %d documents of %d features", docs-1, d.schema.Features), fmt.Sprintf("at most %d values in a request", l.Cells))
+	case l.Memory != nil && docs > d.paid:
+		return d.pay(docs, p)
 	}
+	return nil
+}
+
+// pay takes memory for documents, about twice as many as there are.
+func (d *decoder) pay(docs, p int) error {
+	l, most := d.limits, 2*docs
+	if l.Documents > 0 {
+		most = min(most, l.Documents)
+	}
+	if l.Cells > 0 {
+		most = min(most, l.Cells/max(1, d.schema.Features))
+	}
+	if !l.Memory.Take(d.schema.Memory(most - d.paid)) {
+		e := d.faultIn("documents", p, "more documents than there is memory for at present", "fewer, or the request again")
+		e.Kind = NoMemory
+		return e
+	}
+	d.paid = most
 	return nil
 }
 
@@ -337,7 +358,7 @@ func (d *decoder) document(r *Request, p int) (next int, err error) {
 func (d *decoder) row(r *Request) []float32 {
 	start, width := len(r.X), d.schema.Features
 	if cap(r.X)-start < width {
-		r.X = slices.Grow(r.X, width)
+		r.X = slices.Grow(r.X, max(width, d.paid*width-start))
 	}
 	r.X = r.X[:start+width]
 	return r.X[start:]

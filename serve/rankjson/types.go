@@ -24,7 +24,22 @@ type Limits struct {
 	Documents int // of all queries
 	Cells     int // documents × features of the model
 	Queries   int
+
+	Memory Memory // gives what documents take beside the body; nil: there is enough
 }
+
+// Memory is memory of which there is so much.
+type Memory interface {
+	Take(bytes int64) bool // or not, if there is less
+}
+
+// documentBytes is what a document takes beside its features: its id, its scores, its place in the
+// rankings and its part of the answer.
+const documentBytes = 192
+
+// Memory returns about how many bytes so many documents take that are decoded, scored and answered: of
+// features four bytes each, and as much again while their number grows.
+func (s *Schema) Memory(docs int) int64 { return int64(docs) * int64(8*s.Features+documentBytes) }
 
 // Column returns the column of the feature of a name.
 func (s *Schema) Column(name []byte) (column int, known bool) {
@@ -80,6 +95,12 @@ type Request struct {
 // Docs returns the number of documents of all queries.
 func (r *Request) Docs() int { return len(r.IDs) }
 
+// Size returns about how many bytes of memory a request holds.
+func (r *Request) Size() int {
+	d := &r.decoder
+	return 4*cap(r.X) + 24*cap(r.IDs) + 40*cap(r.Queries) + cap(d.text) + 8*(cap(d.idAt)+cap(d.nameAt)) + 4*cap(d.set.table) + 12*cap(d.seen)
+}
+
 // Padding is the number of bytes of capacity behind a body that let it be decoded where it
 // lies; a body without them is copied.
 const Padding = 16
@@ -92,6 +113,7 @@ const (
 	Malformed     Kind = iota // it is no JSON, or not such a request
 	TooLarge                  // it is beyond the Limits
 	Unprocessable             // its features are not the model's
+	NoMemory                  // Limits.Memory has too little for it
 )
 
 // Error is a request that cannot be decoded.
