@@ -79,3 +79,79 @@ func TestHalfClosed(t *testing.T) {
 		c.Close()
 	}
 }
+
+// Claim: a request that says both how long its body is and that it comes in chunks is refused, and
+// what follows on the connection is no request. With one of them it is answered.
+func TestTwoLengths(t *testing.T) {
+	addr := listen(t, newServer(t, serve.Config{}), nil)
+	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(oneDocument), oneDocument)
+	length := fmt.Sprintf("Content-Length: %d\r\n", len(oneDocument))
+	const next = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	for _, c := range []struct{ version, headers, body, want string }{
+		{"1.1", length, oneDocument, "200 200"},
+		{"1.1", "Transfer-Encoding: chunked\r\n", chunked, "200 200"},
+		{"1.1", "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", chunked, "400"},
+		{"1.1", "transfer-encoding: chunked\r\ncontent-length:4\r\n", chunked, "400"},
+		{"1.0", length + "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", oneDocument, "400"},
+		{"1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", chunked, "400"},
+	} {
+		for _, before := range []string{"", next} { // the second request of a connection, too
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+			in := bufio.NewReader(conn)
+			var got []string
+			for i, text := range []string{before, "POST /v1/models/web:rank HTTP/" + c.version + "\r\nHost: localhost\r\nContent-Type: application/json\r\n" + c.headers + "\r\n" + c.body, next} {
+				if text == "" {
+					continue
+				}
+				_, _ = io.WriteString(conn, text)
+				resp, err := http.ReadResponse(in, nil)
+				if err != nil {
+					break
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				if i > 0 {
+					got = append(got, strconv.Itoa(resp.StatusCode))
+				}
+			}
+			if got := strings.Join(got, " "); got != c.want {
+				t.Errorf("HTTP/%s with %q is answered with %s, want %s", c.version, c.headers, got, c.want)
+			}
+			conn.Close()
+		}
+	}
+}
+
+// Claim: a client that sends all of a large body before it reads gets the answer that refuses it, whatever
+// it is refused for.
+func TestRefusedBodiesAreAnswered(t *testing.T) {
+	s := newServer(t, serve.Config{Limits: serve.Limits{Body: 1 << 20, Memory: 4 << 20}, Tokens: []string{"0123456789abcdef"}})
+	addr := listen(t, s, nil)
+	const token = "Authorization: Bearer 0123456789abcdef\r\n"
+	for head, want := range map[string]string{
+		"POST /v1/models/web:rank HTTP/1.1\r\nContent-Type: application/json\r\n":          " 401 ",
+		"POST /v1/models/web:rank HTTP/1.1\r\nContent-Type: application/json\r\n" + token:  " 413 ",
+		"POST /v1/models/web:rank HTTP/1.1\r\nContent-Type: text/plain\r\n" + token:        " 415 ",
+		"POST /v1/models/none:rank HTTP/1.1\r\nContent-Type: application/json\r\n" + token: " 404 ",
+		"PUT /v1/models/web:rank HTTP/1.1\r\n" + token:                                     " 405 ",
+	} {
+		for _, length := range []string{"Content-Length: 67108864\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n4000000\r\n"} {
+			c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+			_, _ = io.WriteString(c, head+"Host: localhost\r\n"+length)
+			if _, err := c.Write(make([]byte, 64<<20)); err != nil {
+				t.Errorf("%q: the body cannot be sent: %v", head, err)
+			}
+			if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, want) {
+				t.Errorf("%q is answered with %q, %v, want %s", head, line, err, want)
+			}
+			c.Close()
+		}
+	}
+}

@@ -18,6 +18,9 @@ import (
 // With certificates, which may be nil, it speaks HTTP/1.1 and HTTP/2 over TLS, else HTTP/1.1.
 func (s *Server) Serve(ctx context.Context, l net.Listener, c *Certificates, grace time.Duration) error {
 	l = netutil.LimitListener(l, s.limits.Connections)
+	if c == nil {
+		l = headListener{l}
+	}
 	h := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: s.limits.Header,
@@ -25,6 +28,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, c *Certificates, gra
 		WriteTimeout:      s.limits.Write,
 		IdleTimeout:       s.limits.Idle,
 		MaxHeaderBytes:    s.limits.Headers,
+		ConnContext:       withHead,
+		ConnState:         forgetHead,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	var failed error

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -62,8 +63,22 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusTooManyRequests {
 		h.Set("Retry-After", "1")
 	}
+	if r.ProtoMajor > 1 || r.ContentLength >= 0 && r.ContentLength <= mostUnread {
+		writeJSON(w, p.Status, p)
+		return
+	}
+	// net/http would close the connection while the client is still sending, which resets it, and the
+	// client might never see the answer. So what is left of the body is read, up to the deadline that
+	// stands, and goes nowhere.
+	c := http.NewResponseController(w)
+	_ = c.EnableFullDuplex() // none of the three can fail but where there is no connection
 	writeJSON(w, p.Status, p)
+	_ = c.Flush()
+	_, _ = io.Copy(io.Discard, r.Body)
 }
+
+// mostUnread is how many bytes of a body net/http reads by itself that its handler has left.
+const mostUnread = 256 << 10
 
 // writeJSON writes a body whose type the header has.
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -164,7 +164,11 @@ func (c *Config) check() error {
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.recovered(w, r)
-	if err := s.admit(w, r); err != nil {
+	err := frame(w, r)
+	if err == nil {
+		err = s.admit(w, r)
+	}
+	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
