@@ -1,6 +1,18 @@
 package serve
 
-import "strings"
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TidyAfter sets when memory of large requests is given back.
+func TidyAfter(t *testing.T, d time.Duration) {
+	t.Helper()
+	old := tidyAfter
+	tidyAfter = d
+	t.Cleanup(func() { tidyAfter = old })
+}
 
 // RenameFeature gives a feature of a model a name that no file has.
 func (l *Loaded) RenameFeature(column int, name string) { l.schema.Names[column] = name }

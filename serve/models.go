@@ -199,7 +199,7 @@ func (s *Server) Reload(force bool) error {
 			next.faults[source.Name] = old.faults[source.Name]
 			continue
 		}
-		m, err := s.load(source)
+		m, err := s.loadBeside(source)
 		if err != nil {
 			errs = append(errs, err)
 			next.faults[source.Name], s.broken[source.Name] = faultOf(err), now
@@ -226,6 +226,9 @@ func faultOf(err error) string {
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Op + ": " + path.Err.Error()
+	}
+	if room, ok := errors.AsType[*roomError](err); ok {
+		return room.text
 	}
 	return err.Error()
 }

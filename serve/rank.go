@@ -90,7 +90,7 @@ func (d *desk) size() int {
 }
 
 // tidyAfter is how long memory of large requests may be used again before it is given back.
-const tidyAfter = 5 * time.Second
+var tidyAfter = 5 * time.Second
 
 // tidy gives the memory of large requests back to the system, in a while.
 func (s *Server) tidy() {

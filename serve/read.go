@@ -175,19 +175,22 @@ func (s *Server) text(j *job) []byte {
 			end = j.inLast
 		}
 		j.long = append(j.long, b[:end]...)
-		s.blocks.Put(b)
 	}
 	s.dropBlocks(j)
 	return j.long
 }
 
-// dropBlocks forgets the blocks.
+// dropBlocks gives back the blocks.
 func (s *Server) dropBlocks(j *job) {
-	if len(j.blocks) > 0 {
-		clear(j.blocks)
-		j.blocks, j.inLast = j.blocks[:0], 0
-		s.tidy()
+	if len(j.blocks) == 0 {
+		return
 	}
+	for _, b := range j.blocks {
+		s.blocks.Put(b)
+	}
+	clear(j.blocks)
+	j.blocks, j.inLast = j.blocks[:0], 0
+	s.tidy()
 }
 
 // read reads the body of a request.

@@ -67,6 +67,7 @@ type Server struct {
 	snapshot atomic.Pointer[Snapshot]
 	loading  sync.Mutex           // held while models are loaded
 	broken   map[string]fileState // by the names of models, files that could not be read; guarded by loading
+	costs    map[string]float64   // by the names of large models, bytes of memory that a byte of the file took; guarded by loading
 	draining atomic.Bool          // no new requests should come
 	desks    chan *desk           // that no request has
 	waiting  atomic.Int64         // requests that want a desk or have one
@@ -84,7 +85,7 @@ type Server struct {
 // New loads the models and returns a server of them. What is wrong with a name, or with the file
 // of a model, is an error.
 func New(c Config) (*Server, error) {
-	s := &Server{config: c, log: c.Log, limits: c.Limits.withDefaults(), broken: make(map[string]fileState)}
+	s := &Server{config: c, log: c.Log, limits: c.Limits.withDefaults(), broken: make(map[string]fileState), costs: make(map[string]float64)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -103,7 +104,7 @@ func New(c Config) (*Server, error) {
 	}
 	first := &Snapshot{models: make(map[string]*Loaded), aliases: maps.Clone(c.Aliases)}
 	for _, source := range c.Models {
-		m, err := s.load(source)
+		m, err := s.measured(source)
 		if err != nil {
 			return nil, err
 		}

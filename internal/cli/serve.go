@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/serve"
 )
 
@@ -93,6 +96,9 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 		default:
 		}
 	})
+	if all := block.MachineMemory(); all > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT does not say
+		debug.SetMemoryLimit(all / 10 * 9)
+	}
 	c, err := f.config(ctx, env)
 	if err != nil {
 		return err

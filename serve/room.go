@@ -1,0 +1,78 @@
+package serve
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+)
+
+// largeModel is the size of a model's file from which the memory that its loading takes is counted.
+const largeModel = 16 << 20
+
+// usualCost is about how many bytes of memory a byte of a model's file takes while it is loaded. It is used for
+// a model whose own cost is not known; those of files of listwise are 1 to 3, those of other systems up to 7.
+const usualCost = 4
+
+// measured loads a model and notes how much memory that took.
+func (s *Server) measured(source Source) (*Loaded, error) {
+	var before, after runtime.MemStats
+	if !isLarge(source.Path) {
+		return s.load(source)
+	}
+	debug.FreeOSMemory()
+	runtime.ReadMemStats(&before)
+	m, err := s.load(source)
+	if err != nil {
+		return nil, err
+	}
+	runtime.ReadMemStats(&after)
+	taken := float64(after.Sys-after.HeapReleased) - float64(before.Sys-before.HeapReleased)
+	s.costs[source.Name] = max(1, taken/float64(m.file.info.Size()))
+	s.tidy()
+	return m, nil
+}
+
+func isLarge(path string) bool {
+	state, err := stateOf(path)
+	return err == nil && state.info.Size() >= largeModel
+}
+
+// roomError says that there is no memory for a model.
+type roomError struct{ text string }
+
+// Error returns the text.
+func (e *roomError) Error() string { return e.text }
+
+// loadBeside loads a model while the old one is served. Where both do not fit into Go's memory limit, if
+// there is one, that is an error. Requests leave the memory that the loading takes.
+func (s *Server) loadBeside(source Source) (*Loaded, error) {
+	limit := debug.SetMemoryLimit(-1)
+	if !isLarge(source.Path) || limit == math.MaxInt64 {
+		return s.load(source)
+	}
+	state, err := stateOf(source.Path)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", source.Name, err)
+	}
+	cost := s.costs[source.Name]
+	if cost == 0 {
+		cost = usualCost
+	}
+	need := int64(cost * float64(state.info.Size()))
+	runtime.GC()
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	used := int64(now.Sys - now.HeapIdle)
+	room := limit - used - need
+	if room < 0 {
+		const mib = 1 << 20
+		return nil, fmt.Errorf("model %s: %w", source.Name, &roomError{fmt.Sprintf("found a file that takes about %d MiB to load beside the %d MiB in use, expected at most %d MiB in all", need/mib, used/mib, limit/mib)})
+	}
+	if short := s.memory.left.Load() - room; short > 0 {
+		s.memory.give(-short)
+		defer s.memory.give(short)
+	}
+	defer s.tidy()
+	return s.load(source)
+}
