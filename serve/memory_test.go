@@ -159,8 +159,10 @@ func TestReloadThatDoesNotFit(t *testing.T) {
 	if err := os.Rename(other, path); err != nil {
 		t.Fatal(err)
 	}
-	runtime.GC()
-	was := debug.SetMemoryLimit(resident() + 4<<20)
+	debug.FreeOSMemory()
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	was := debug.SetMemoryLimit(int64(now.Sys-now.HeapIdle) + 4<<20)
 	defer debug.SetMemoryLimit(was)
 	if err := s.Reload(false); err == nil || !strings.Contains(err.Error(), "MiB to load beside the ") {
 		t.Errorf("without memory for both: %v", err)
