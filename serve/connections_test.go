@@ -125,8 +125,8 @@ func TestTwoLengths(t *testing.T) {
 	}
 }
 
-// Claim: a client that sends all of a large body before it reads gets the answer that refuses it, whatever
-// it is refused for.
+// Claim: a client that sends all of a large body before it reads gets the answer that refuses it: 401, 404,
+// 405, 413 and 415.
 func TestRefusedBodiesAreAnswered(t *testing.T) {
 	s := newServer(t, serve.Config{Limits: serve.Limits{Body: 1 << 20, Memory: 4 << 20}, Tokens: []string{"0123456789abcdef"}})
 	addr := listen(t, s, nil)

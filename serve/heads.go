@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// headListener accepts connections that keep the head of the request at hand: net/http drops
-// Content-Length where there is Transfer-Encoding, and so a handler cannot see that there were both.
+// headListener accepts connections that keep the head of the current request. net/http drops
+// Content-Length if there is Transfer-Encoding, so a handler cannot see that there were both.
 type headListener struct{ net.Listener }
 
 // Accept accepts a connection.
@@ -21,7 +21,7 @@ func (l headListener) Accept() (net.Conn, error) {
 	return &headConn{Conn: c}, nil
 }
 
-// headConn is a connection that keeps the head of the request at hand.
+// headConn is a connection that keeps the head of the current request.
 type headConn struct {
 	net.Conn
 
@@ -48,7 +48,7 @@ func (c *headConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lengths reports which of Content-Length and Transfer-Encoding the head has.
+// lengths reports whether the head has Content-Length and Transfer-Encoding.
 func (c *headConn) lengths() (length, encoding bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,9 +81,9 @@ func forgetHead(c net.Conn, state http.ConnState) {
 	}
 }
 
-// frame refuses a request whose end is told in two ways: a proxy before this server may take the other
-// one, and what it holds for a part of the body would be the next request here (RFC 9112, 6.3). Where
-// the head cannot be seen, a connection ends with a request in chunks, and so does that danger.
+// frame refuses a request whose head states the length of the body in two ways. A proxy may go by the
+// other one, and pass on a part of the body that would be the next request here (RFC 9112, 6.3). On
+// a connection whose heads cannot be seen, a request in chunks is the last.
 func frame(w http.ResponseWriter, r *http.Request) error {
 	if r.ProtoMajor > 1 || len(r.TransferEncoding) == 0 && r.ProtoAtLeast(1, 1) {
 		return nil

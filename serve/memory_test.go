@@ -29,8 +29,8 @@ func resident() int64 {
 	return int64(m.Sys - m.HeapReleased)
 }
 
-// Claim: bodies take the memory of what has arrived of them and about half as much again, those beyond the limit
-// are refused with 429, and when they are gone the memory goes back to the system.
+// Claim: large bodies take at most twice their size, bodies beyond the limit are refused with 429, and
+// afterwards the memory goes back to the system.
 func TestMemoryOfLargeBodies(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector has memory of its own")
@@ -91,13 +91,13 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 	t.Errorf("%d MiB stay", (resident()-before)>>20)
 }
 
-// wideRequest is a request of so many documents to a model of many features, which it leaves out: it
+// wideRequest is a request whose documents leave out all features. With a model of many features it
 // takes a thousand times as much memory as its body.
 func wideRequest(docs int) string {
 	return `{"lenient":true,"documents":[` + strings.Repeat(`{"features":[]},`, docs-1) + `{"features":[]}]}`
 }
 
-// large saves a linear model of so many features, a file of some 20 bytes each.
+// large saves a linear model, in a file of about 20 bytes a feature.
 func large(t *testing.T, features int) string {
 	t.Helper()
 	m := &model.Model{Method: "test", Scorer: scorer.Linear{Features: features}, Params: make([]float64, features)}
@@ -121,8 +121,8 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Claim: what a body is decoded to counts against the limit of memory, also where it is far more than the body; it is
-// given back before the answer is sent, so that clients that do not read hold their answers alone.
+// Claim: decoded documents count against the limit of memory, even if they are far larger than the body. They are
+// released before the answer is sent, so that a client that does not read holds only its answer.
 func TestMemoryOfDocuments(t *testing.T) {
 	s := newServer(t, serve.Config{Models: []serve.Source{{Name: "wide", Path: large(t, 1600)}}, Limits: serve.Limits{Memory: 16 << 20, Workers: 1}})
 	if code, got := post(t, s, "/v1/models/wide:rank", wideRequest(4000)); code != http.StatusTooManyRequests { // 4000·1600·4 bytes are 24 MiB

@@ -67,11 +67,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		writeJSON(w, p.Status, p)
 		return
 	}
-	// net/http would close the connection while the client is still sending, which resets it, and the
-	// client might never see the answer. So what is left of the body is read, up to the deadline that
-	// stands, and goes nowhere.
+	// net/http would close the connection while the client is still sending. That resets it, and the
+	// client may never see the answer. So the rest of the body is read, up to the current deadline.
 	c := http.NewResponseController(w)
-	_ = c.EnableFullDuplex() // none of the three can fail but where there is no connection
+	_ = c.EnableFullDuplex() // fails only without a connection, as do the others
 	writeJSON(w, p.Status, p)
 	_ = c.Flush()
 	_, _ = io.Copy(io.Discard, r.Body)

@@ -59,8 +59,8 @@ type job struct {
 	lengthOf int
 }
 
-// desk is the memory in which a request is worked at. There is one for every worker, so that a request whose
-// body is slow to come or whose answer is slow to leave has no more than these.
+// desk is the memory for decoding and scoring a request. There is one for every worker. A request whose body is
+// slow to arrive, or whose answer is slow to leave, has none.
 type desk struct {
 	long    []byte // the text of a large body
 	request rankjson.Request

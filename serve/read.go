@@ -27,17 +27,17 @@ func (m *memory) take(n int64) bool {
 
 func (m *memory) give(n int64) { m.left.Add(n) }
 
-// A byte of a body takes factor bytes of memory: itself and, where the body came in blocks, its copy in one
-// text, and as much again that the garbage collector has not found yet. What the text is decoded to
-// is counted as it is decoded. Memory is taken in pieces of at least piece bytes.
+// A byte of a body counts as factor bytes of memory: itself, its copy if the body came in blocks, and
+// the same again for garbage that is not collected yet. The documents count as they are decoded.
+// Memory is taken in pieces of at least piece bytes.
 const (
 	factor = 4
 	piece  = 64 << 10
 )
 
-// A body is read into a buffer, which begins with the length that the request states, up to
-// firstBuffer, and grows up to mostBuffer bytes; what is more comes in blocks, so that a large body
-// takes no more memory than has arrived of it.
+// The beginning of a body is read into a buffer of the length that the request states, at most
+// firstBuffer bytes. The buffer grows to mostBuffer bytes. The rest is read into blocks, so that a large
+// body takes no more memory than the part of it that has arrived.
 const (
 	firstBuffer = 64 << 10
 	mostBuffer  = 1 << 20

@@ -7,11 +7,11 @@ import (
 	"runtime/debug"
 )
 
-// largeModel is the size of a model's file from which the memory that its loading takes is counted.
+// largeModel is the size of a model's file from which on the memory for loading it is counted.
 const largeModel = 16 << 20
 
-// usualCost is about how many bytes of memory a byte of a model's file takes while it is loaded. It is used for
-// a model whose own cost is not known; those of files of listwise are 1 to 3, those of other systems up to 7.
+// usualCost is about how many bytes of memory a byte of a model's file takes while it is loaded, for a
+// model that has not been measured. Files of listwise take 1 to 3, files of other systems up to 7.
 const usualCost = 4
 
 // measured loads a model and notes how much memory that took.
@@ -44,8 +44,8 @@ type roomError struct{ text string }
 // Error returns the text.
 func (e *roomError) Error() string { return e.text }
 
-// loadBeside loads a model while the old one is served. Where both do not fit into Go's memory limit, if
-// there is one, that is an error. Requests leave the memory that the loading takes.
+// loadBeside loads a model while the old one is served. It is an error if both do not fit into Go's
+// memory limit. Requests get less memory meanwhile.
 func (s *Server) loadBeside(source Source) (*Loaded, error) {
 	limit := debug.SetMemoryLimit(-1)
 	if !isLarge(source.Path) || limit == math.MaxInt64 {

@@ -232,8 +232,8 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// Claim: SIGHUP has a server read its models anew and go on, and SIGTERM ends it well; under nohup,
-// too, where SIGHUP is ignored when the server starts.
+// Claim: on SIGHUP a server reads its models again and goes on, and SIGTERM ends it well. Both hold
+// under nohup, which starts it with SIGHUP ignored.
 func TestServeSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGHUP")

@@ -25,20 +25,20 @@ type Limits struct {
 	Cells     int // documents × features of the model
 	Queries   int
 
-	Memory Memory // gives what documents take beside the body; nil: there is enough
+	Memory Memory // for the documents; nil: no limit
 }
 
-// Memory is memory of which there is so much.
+// Memory is a limited amount of memory.
 type Memory interface {
-	Take(bytes int64) bool // or not, if there is less
+	Take(bytes int64) bool // false if there is less
 }
 
-// documentBytes is what a document takes beside its features: its id, its scores, its place in the
+// documentBytes is the memory of a document without its features: its id, its scores, its place in the
 // rankings and its part of the answer.
 const documentBytes = 192
 
-// Memory returns about how many bytes so many documents take that are decoded, scored and answered: of
-// features four bytes each, and as much again while their number grows.
+// Memory returns about how many bytes a number of documents take until they are answered. A feature
+// takes four bytes, and as much again while the matrix grows.
 func (s *Schema) Memory(docs int) int64 { return int64(docs) * int64(8*s.Features+documentBytes) }
 
 // Column returns the column of the feature of a name.
