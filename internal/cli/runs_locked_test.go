@@ -204,6 +204,16 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s: %v\n%s", args, err, said)
 		}
 	}
+	// Runs that were recorded can be read there, and not deleted.
+	mustCall(t, "train", "--method", "mle", "--train", "d.txt", "--model", "recorded.json")
+	for args, want := range map[string]string{"list": "finished", "show 1": "recorded.json", "export 1": "recorded.json", "delete 1": "the disk may be full"} {
+		cmd := exec.Command("bash", "-c", `ulimit -f 0 && exec -a listwise "$0" runs "$@"`, os.Args[0])
+		cmd.Args, cmd.Dir = append(cmd.Args, strings.Fields(args)...), dir
+		said, err := cmd.CombinedOutput()
+		if (err == nil) != (args != "delete 1") || !strings.Contains(string(said), want) {
+			t.Errorf("runs %s on a full disk: %v, %s", args, err, said)
+		}
+	}
 	// And what is too large itself is an error and leaves nothing.
 	large := exec.Command("bash", "-c", `ulimit -f 4 && exec -a listwise "$0" data convert d.txt --out large.txt`, os.Args[0])
 	large.Dir = dir

@@ -26,6 +26,8 @@ type Store struct {
 	db       *sql.DB
 	patience time.Duration
 
+	unwritable error // why it can only be read; nil if it can be written
+
 	mu     sync.Mutex
 	active map[int64]*lock // of the runs this Store has begun
 }
@@ -55,11 +57,14 @@ func OpenExisting(dir string) (*Store, error) {
 		return nil, err
 	}
 	s, err := open(path, Patience, url.Values{"mode": {"rw"}}, prepare)
-	if has(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) {
-		// In a folder that cannot be written to, the files that readers of a
+	if has(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL) {
+		// In a folder that cannot be written to, or on a full disk, the files that readers of a
 		// write-ahead log share cannot be made. Without a log nobody writes.
-		if _, none := os.Stat(path + "-wal"); none != nil {
-			return open(path, Patience, url.Values{"mode": {"ro"}, "immutable": {"1"}}, checkFormat)
+		if wal, none := os.Stat(path + "-wal"); none != nil || wal.Size() == 0 {
+			cause := err
+			if s, err = open(path, Patience, url.Values{"mode": {"ro"}, "immutable": {"1"}}, checkFormat); err == nil {
+				s.unwritable = cause
+			}
 		}
 	}
 	return s, err
@@ -84,7 +89,7 @@ func open(path string, patience time.Duration, options url.Values, first func(co
 	s := &Store{path: path, db: db, patience: patience, active: make(map[int64]*lock)}
 	if err := first(context.Background(), s); err != nil {
 		_ = db.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, named(path, err)
 	}
 	return s, nil
 }
@@ -100,7 +105,7 @@ func kindOf(mode fs.FileMode) string {
 // not for use side by side with other calls.
 func (s *Store) Wait(patience time.Duration) error {
 	if _, err := s.db.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", max(0, patience.Milliseconds()))); err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return named(s.path, err)
 	}
 	return nil
 }
@@ -158,6 +163,14 @@ func useWAL(ctx context.Context, s *Store) error {
 	}
 }
 
+// named puts the file before an error. Of a disk that is full SQLite says no more than a number.
+func named(path string, err error) error {
+	if has(err, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL) {
+		return fmt.Errorf("%s: the disk may be full: %w", path, err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
 // has reports whether err is one of SQLite's with one of these codes.
 func has(err error, codes ...int) bool {
 	var e *sqlite.Error
@@ -174,13 +187,16 @@ func (s *Store) Close() error {
 		delete(s.active, id)
 	}
 	if err := s.db.Close(); err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return named(s.path, err)
 	}
 	return nil
 }
 
 // write does fn in one transaction: all of it or nothing.
 func (s *Store) write(fn func(tx *sql.Tx) error) error {
+	if s.unwritable != nil {
+		return s.unwritable
+	}
 	return s.transact(nil, fn)
 }
 
@@ -192,14 +208,14 @@ func (s *Store) read(fn func(tx *sql.Tx) error) error {
 func (s *Store) transact(opts *sql.TxOptions, fn func(tx *sql.Tx) error) error {
 	tx, err := s.db.BeginTx(context.Background(), opts)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return named(s.path, err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
 	if err := fn(tx); err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return named(s.path, err)
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return named(s.path, err)
 	}
 	return nil
 }
