@@ -221,6 +221,25 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// Claim: a background has the features of the model: fewer, more, or others are an error.
+func TestBackgroundOfOtherFeatures(t *testing.T) {
+	path := save(t, linear(1, 2, -1))
+	for names, ok := range map[string]bool{"": true, "bm25 title ctr": true, "ctr bm25 title": true, "bm25 title price": false, "bm25 title": false} {
+		for _, width := range []int{2, 3, 4} {
+			b := dataset.Blocks{Features: width, FeatureNames: strings.Fields(names), X: make([]float32, width), Grades: []float64{0}, IDs: []string{"q"}, Counts: []int{1}}
+			if names == "" {
+				b.FeatureNames = nil
+			} else if len(b.FeatureNames) != width {
+				continue
+			}
+			_, err := serve.New(serve.Config{Models: []serve.Source{{Name: "a", Path: path}}, Backgrounds: map[string]*dataset.Dataset{"a": dataset.FromBlocks(b)}})
+			if want := ok && width == 3; (err == nil) != want {
+				t.Errorf("%d features named %q: error %v", width, names, err)
+			}
+		}
+	}
+}
+
 // Claim: while files change, every answer is of one model: its version, and all its scores.
 func TestNoMixedAnswers(t *testing.T) {
 	path := save(t, linear(1, 1, 1))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,6 +153,38 @@ func TestRefusedBodiesAreAnswered(t *testing.T) {
 				t.Errorf("%q is answered with %q, %v, want %s", head, line, err, want)
 			}
 			c.Close()
+		}
+	}
+}
+
+// Claim: a path that the mux would redirect, or that is no path, is not found, as any other.
+func TestPathsAreNotRedirected(t *testing.T) {
+	s := newServer(t, serve.Config{})
+	for _, path := range []string{"//v1/models", "/v1//models", "/v1/models/../models", "/./healthz", "/v1/models//", "//", "/v1/models/", "/%2e/healthz"} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.URL.Path, r.URL.RawPath = path, ""
+		if code, got := do(t, s, r); code != http.StatusNotFound || !strings.HasPrefix(got, `{"title":"Not Found"`) {
+			t.Errorf("%s is answered with %d %s", path, code, got)
+		}
+	}
+	for _, path := range []string{"/", "/v1/models", "/healthz"} {
+		if code, got := get(t, s, path); code != http.StatusOK {
+			t.Errorf("%s is answered with %d %s", path, code, got)
+		}
+	}
+}
+
+// Claim: where a head cannot be seen, as over TLS, a request in chunks is the last of its connection.
+func TestChunksEndConnections(t *testing.T) {
+	s := newServer(t, serve.Config{})
+	for _, encoding := range [][]string{nil, {"chunked"}} {
+		r := httptest.NewRequest(http.MethodPost, "/v1/models/web:rank", strings.NewReader(oneDocument))
+		r.Header.Set("Content-Type", "application/json")
+		r.TransferEncoding = encoding
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if got := w.Header().Get("Connection"); w.Code != http.StatusOK || (got == "close") != (encoding != nil) {
+			t.Errorf("%q is answered with %d and Connection: %q", encoding, w.Code, got)
 		}
 	}
 }

@@ -273,39 +273,3 @@ func TestLogHasNoFeatures(t *testing.T) {
 		t.Errorf("the log has features:\n%s", &log)
 	}
 }
-
-// Claim: a path that the mux would redirect, or that is no path, is not found, as any other.
-func TestPathsAreNotRedirected(t *testing.T) {
-	s := newServer(t, serve.Config{})
-	for _, path := range []string{"//v1/models", "/v1//models", "/v1/models/../models", "/./healthz", "/v1/models//", "//", "/v1/models/", "/%2e/healthz"} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.URL.Path, r.URL.RawPath = path, ""
-		if code, got := do(t, s, r); code != http.StatusNotFound || !strings.HasPrefix(got, `{"title":"Not Found"`) {
-			t.Errorf("%s is answered with %d %s", path, code, got)
-		}
-	}
-	for _, path := range []string{"/", "/v1/models", "/healthz"} {
-		if code, got := get(t, s, path); code != http.StatusOK {
-			t.Errorf("%s is answered with %d %s", path, code, got)
-		}
-	}
-}
-
-// Claim: a background has the features of the model: fewer, more, or others are an error.
-func TestBackgroundOfOtherFeatures(t *testing.T) {
-	path := save(t, linear(1, 2, -1))
-	for names, ok := range map[string]bool{"": true, "bm25 title ctr": true, "ctr bm25 title": true, "bm25 title price": false, "bm25 title": false} {
-		for _, width := range []int{2, 3, 4} {
-			b := dataset.Blocks{Features: width, FeatureNames: strings.Fields(names), X: make([]float32, width), Grades: []float64{0}, IDs: []string{"q"}, Counts: []int{1}}
-			if names == "" {
-				b.FeatureNames = nil
-			} else if len(b.FeatureNames) != width {
-				continue
-			}
-			_, err := serve.New(serve.Config{Models: []serve.Source{{Name: "a", Path: path}}, Backgrounds: map[string]*dataset.Dataset{"a": dataset.FromBlocks(b)}})
-			if want := ok && width == 3; (err == nil) != want {
-				t.Errorf("%d features named %q: error %v", width, names, err)
-			}
-		}
-	}
-}
