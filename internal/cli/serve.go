@@ -90,10 +90,10 @@ as text or with --format json; features are never in it. A request by hand:
 
 func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 	signals, hung := interruptsOf(ctx), make(chan struct{}, 1)
-	signals.onHangup(func() { // until there is a server
+	signals.onHangup(func() {
 		select {
 		case hung <- struct{}{}:
-		default:
+		default: // one that is to come reads all files, too
 		}
 	})
 	if all := block.MachineMemory(); all > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT does not say
@@ -126,13 +126,20 @@ func (f *serveFlags) run(ctx context.Context, env *environment) (err error) {
 		return fmt.Errorf("--addr %s: %w", f.addr, err)
 	}
 	signals.wait(f.grace + time.Second)
-	signals.onHangup(func() { f.reread(s, certificates, &c) })
-	select {
-	case <-hung:
-		f.reread(s, certificates, &c)
-	default:
-	}
-	defer watch(ctx, s, f.reload)()
+	// A server that stops waits for no model that is being loaded.
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go s.Watch(watching, f.reload)
+	go func() {
+		for {
+			select {
+			case <-watching.Done():
+				return
+			case <-hung:
+				f.reread(s, certificates, &c)
+			}
+		}
+	}()
 	scheme := "http"
 	if certificates != nil {
 		scheme = "https"
@@ -152,21 +159,6 @@ func closeRecords(c *serve.Config) error {
 		c.Log.Error("the log of experiments lacks lines", "lost", lost)
 	}
 	return err
-}
-
-// watch has the server look at the files of its models until the function that it returns is
-// called.
-func watch(ctx context.Context, s *serve.Server, every time.Duration) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.Watch(ctx, every)
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
 }
 
 // reread reads all files anew. Of what cannot be read the old stays.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"regexp"
 	"runtime"
@@ -232,8 +234,8 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// Claim: on SIGHUP a server reads its models again and goes on, and SIGTERM ends it well. Both hold
-// under nohup, which starts it with SIGHUP ignored.
+// Claim: on SIGHUP a server reads its models again and goes on, and SIGTERM ends it well, also while it
+// still reads. Both hold under nohup, which starts it with SIGHUP ignored.
 func TestServeSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGHUP")
@@ -248,7 +250,8 @@ func serveSignals(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustCall(t, "data", "synth", "--queries", "3", "--docs", "8", "--relevant", "3", "--out", "d.txt")
 	mustCall(t, "train", "--method", "mle", "--train", "d.txt", "--model", "m.json")
-	p := startProcess(t, ".", "serve", "--model", "a=m.json", "--addr", "127.0.0.1:0", "--reload", "1h")
+	mustWrite(t, "tokens", "0123456789abcdef\n")
+	p := startProcess(t, ".", "serve", "--model", "a=m.json", "--addr", "127.0.0.1:0", "--reload", "1h", "--token-file", "tokens")
 	until := func(text string) {
 		t.Helper()
 		for range 1000 {
@@ -263,6 +266,17 @@ func serveSignals(t *testing.T) {
 	mustCall(t, "train", "--method", "regression", "--train", "d.txt", "--model", "m.json")
 	_ = p.Process.Signal(syscall.SIGHUP)
 	until("a model was loaded")
+	// A second SIGHUP has it read a pipe that nobody writes to, as slow as the largest model.
+	if err := errors.Join(os.Remove("tokens"), exec.Command("mkfifo", "tokens").Run()); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Process.Signal(syscall.SIGHUP)
+	for range 1000 {
+		if strings.Count(p.stderr.String(), "SIGHUP") == 2 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	_ = p.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:

@@ -122,8 +122,13 @@ func (l *Log) Dropped() (lines int64, err error) {
 }
 
 // Reopen opens the file of the log anew, so that another program may rename it and have the
-// next lines in a new one. Where that fails the old one stays.
+// next lines in a new one. Where that fails the old one stays. A closed log stays closed.
 func (l *Log) Reopen() error {
+	l.closed.RLock()
+	defer l.closed.RUnlock()
+	if l.end {
+		return nil
+	}
 	file, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o640)
 	if err != nil {
 		return err

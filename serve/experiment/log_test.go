@@ -68,8 +68,8 @@ func TestLog(t *testing.T) {
 	if len(seen) != writers*each {
 		t.Errorf("%d lines, want %d", len(seen), writers*each)
 	}
-	if l.Add([]byte("late\n")) || l.Close() != nil {
-		t.Error("a closed log takes lines or cannot be closed again")
+	if l.Add([]byte("late\n")) || l.Reopen() != nil || l.file != nil || l.Close() != nil {
+		t.Error("a closed log takes lines, is opened anew or cannot be closed again")
 	}
 }
 
