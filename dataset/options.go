@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"io"
 
 	"github.com/listwise/listwise/internal/block"
 )
@@ -104,6 +105,10 @@ type Options struct {
 	// the total, which is twice the file's size because text is read twice. It is
 	// called from several goroutines, and not for a cache, which is mapped.
 	Observe func(done, total int64)
+
+	// Opened, if not nil, is called with each file that a data set is a view of, for callers that close all files at
+	// once. Close does nothing to a file that is closed. Opened may be called from several goroutines.
+	Opened func(io.Closer)
 
 	// Context, if not nil, ends the reading with its error when it is cancelled, even
 	// while a read of a pipe blocks.

@@ -50,6 +50,7 @@ func read(in *input.Input, opts dataset.Options, views bool) (d *dataset.Dataset
 		c.bytes = &block.File{Name: in.Name, Data: data}
 	}
 	c.data = c.bytes.Data
+	c.tell(opts)
 	defer func() {
 		if err != nil {
 			_ = c.bytes.Close() // the error at hand is the one to report
@@ -64,6 +65,13 @@ func read(in *input.Input, opts dataset.Options, views bool) (d *dataset.Dataset
 	}
 	d.TakeMissing(c.name, opts.Missing)
 	return d, nil
+}
+
+// tell passes on the file if it is mapped.
+func (c *file) tell(opts dataset.Options) {
+	if opts.Opened != nil && c.bytes.Mapped() {
+		opts.Opened(c.bytes)
+	}
 }
 
 // checked returns the cache as a data set, all of it checked, and the parts of it.

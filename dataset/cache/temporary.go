@@ -37,6 +37,7 @@ func Streamed(p *stream.Plan, name string, opts dataset.Options, tooLarge error)
 		return nil, errors.Join(err, t.Close())
 	}
 	c := &file{name: name, mem: input.NewMemory(name, opts), bytes: bytes, data: bytes.Data, views: true}
+	c.tell(opts)
 	d, err := c.planned(p, opts)
 	if err != nil {
 		_ = bytes.Close() // the error at hand is the one to report

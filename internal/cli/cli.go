@@ -43,6 +43,9 @@ type environment struct {
 
 	noted sync.Map // causes of what noteOnce has printed
 
+	filesLock sync.Mutex
+	files     []io.Closer // to close at the end of the command
+
 	statusLock   sync.Mutex
 	status       *status // nil until there is something to show
 	statusClosed bool
@@ -59,6 +62,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // execute is Run for a process that may be ended meanwhile: whoever locks last, and keeps
 // the lock, alone prints the final message and sets the exit code.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, last sync.Locker) int {
+	defer leaveAsFound()()
 	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr, args: args}
 	if isTerminal(stdout) && isTerminal(stderr) {
 		env.stdout = output{stdout, env}
@@ -68,6 +72,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	err := checkCommand(root, args)
 	if err == nil {
 		err = guarded(ctx, root)
+	}
+	if closing := env.closeFiles(); err == nil {
+		err = closing
 	}
 	env.closeStatus()
 	last.Lock()

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -95,6 +98,31 @@ func (r *reading) options() (dataset.Options, error) {
 	return opts, r.apply(&opts)
 }
 
+// attend makes reading show its progress, end with the context, print its notes, and leave the files that stay open to
+// the end of the command.
+func (env *environment) attend(ctx context.Context, opts *dataset.Options, bar *progress) {
+	opts.Observe, opts.Context, opts.Note, opts.Opened = bar.bytes, ctx, env.noteOnce, env.keep
+}
+
+// keep has a file closed at the end of the command.
+func (env *environment) keep(file io.Closer) {
+	env.filesLock.Lock()
+	defer env.filesLock.Unlock()
+	env.files = append(env.files, file)
+}
+
+// closeFiles closes what keep was given.
+func (env *environment) closeFiles() error {
+	env.filesLock.Lock()
+	defer env.filesLock.Unlock()
+	var errs []error
+	for _, file := range env.files {
+		errs = append(errs, file.Close())
+	}
+	env.files = nil
+	return errors.Join(errs...)
+}
+
 // open reads a data set of any format, which a flag or, if that is empty, an argument
 // names; "-" is the standard input. The reader's warnings are left to the caller.
 func (env *environment) open(ctx context.Context, flag, path string, opts dataset.Options) (*dataset.Dataset, error) {
@@ -107,7 +135,7 @@ func (env *environment) open(ctx context.Context, flag, path string, opts datase
 	}
 	bar := env.startProgress("reading "+name, 0)
 	defer bar.finish()
-	opts.Observe, opts.Context, opts.Note = bar.bytes, ctx, env.noteOnce
+	env.attend(ctx, &opts, bar)
 	var d *dataset.Dataset
 	var err error
 	if path == "-" {
@@ -153,6 +181,34 @@ func limitTrainingGarbage(data *dataset.Dataset) {
 	}
 }
 
+// running counts the commands of this process, which is more than one's where a program runs commands.
+var running struct {
+	sync.Mutex
+	commands     int
+	limit, every int64 // of memory and, in percent, of garbage, before the first
+}
+
+// leaveAsFound returns what the end of a command calls: the last of those that run side by side gives the process back
+// its memory limit, its rate of collecting garbage and its number of workers.
+func leaveAsFound() (end func()) {
+	running.Lock()
+	defer running.Unlock()
+	if running.commands++; running.commands == 1 {
+		found := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(found)
+		running.limit, running.every = debug.SetMemoryLimit(-1), int64(found[0].Value.Uint64())
+	}
+	return func() {
+		running.Lock()
+		defer running.Unlock()
+		if running.commands--; running.commands == 0 {
+			debug.SetMemoryLimit(running.limit)
+			debug.SetGCPercent(int(running.every))
+			parallel.Unspare()
+		}
+	}
+}
+
 // hintAtMemory adds to an error about too large data which flag raises the limit.
 func hintAtMemory(err error) error {
 	if errors.Is(err, dataset.ErrTooLarge) {
@@ -168,7 +224,7 @@ type foldsReader func(dir string, opts dataset.Options) ([]tune.Fold, error)
 func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Options) ([]tune.Fold, error) {
 	bar := env.startProgress("reading "+dir, 0)
 	defer bar.finish()
-	opts.Observe, opts.Note = bar.bytes, env.noteOnce
+	env.attend(opts.Context, &opts, bar)
 	folds, err := from(dir, opts)
 	return folds, folderFault(dir, err)
 }
@@ -177,7 +233,7 @@ func (env *environment) readFolds(from foldsReader, dir string, opts dataset.Opt
 func openFolds[T any](ctx context.Context, env *environment, b *tune.Bounded, name string, open func() (T, error)) (T, error) {
 	bar := env.startProgress("reading "+name, 0)
 	defer bar.finish()
-	b.Options.Observe, b.Options.Context, b.Options.Note = bar.bytes, ctx, env.noteOnce
+	env.attend(ctx, &b.Options, bar)
 	return open()
 }
 
@@ -224,7 +280,7 @@ func (env *environment) openParts(ctx context.Context, flag string, paths []stri
 	}
 	bar := env.startProgress("reading "+strings.Join(paths, ", "), 0)
 	defer bar.finish()
-	opts.Observe, opts.Context, opts.Note = bar.bytes, ctx, env.noteOnce
+	env.attend(ctx, &opts, bar)
 	parts, err := tune.ReadParts(paths, opts)
 	for _, path := range paths {
 		if err != nil && strings.Contains(err.Error(), path) {

@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,5 +33,16 @@ func TestOwnMemory(t *testing.T) {
 		if limit>>20 != c.limit || left>>20 != c.left {
 			t.Errorf("without a limit, in %d MiB: found %d of the process and %d for data, expected %d and %d", c.all, limit>>20, left>>20, c.limit, c.left)
 		}
+	}
+}
+
+// Claim: a command gives the process back its memory limit and its rate of collecting garbage, which it sets to train.
+func TestMemorySettingsAreGivenBack(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(77 << 30))
+	defer debug.SetGCPercent(debug.SetGCPercent(123))
+	model := filepath.Join(t.TempDir(), "m.json")
+	code := Run(t.Context(), []string{"train", "--method", "mle", "--train", "../../testdata/train.txt", "--model", model, "-q"}, strings.NewReader(""), io.Discard, io.Discard)
+	if limit, every := debug.SetMemoryLimit(-1), debug.SetGCPercent(123); code != 0 || limit != 77<<30 || every != 123 {
+		t.Errorf("found the code %d, the limit %d and the percentage %d, expected 0, %d and 123", code, limit, every, 77<<30)
 	}
 }

@@ -135,6 +135,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, env *environment, name string) 
 		Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale,
 		Records: filepath.Join(f.out, name),
 		Command: f.command(name, true, true),
+		Opened:  env.keep,
 		Observe: stages.set,
 	})
 	stages.finish()

@@ -21,7 +21,7 @@ func (f *reproduceFlags) runAll(cmd *cobra.Command, env *environment) error {
 	}
 	stages := stagedProgress{env: env}
 	all, err := paper.RunAll(cmd.Context(), nil, paper.AllOptions{
-		Options: paper.Options{Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale, Command: f.command("all", true, true)},
+		Options: paper.Options{Data: f.data, Set: f.set, Seed: f.seed, Jobs: f.jobs, Scale: f.scale, Command: f.command("all", true, true), Opened: env.keep},
 		Out:     f.out,
 		CommandOf: func(e *paper.Experiment) string {
 			return f.command(e.Name, e.Reads, e.Scales != "")

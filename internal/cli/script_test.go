@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,10 +18,38 @@ func TestMain(m *testing.M) {
 		return []string{path, path}, err
 	}
 	testscript.Main(m, map[string]func(){
-		"listwise": func() { os.Exit(Main()) },
+		"listwise": func() {
+			before := filesOpen()
+			code := Main()
+			open := slices.DeleteFunc(filesOpen(), func(name string) bool { return slices.Contains(before, name) })
+			if len(open) > 0 {
+				fmt.Fprintln(os.Stderr, "left open at the end of the command:", open)
+				code = 3
+			}
+			os.Exit(code)
+		},
 	})
 }
 
+// filesOpen returns the files that this process has open, where the system lists them. A mapped file stays open as long
+// as it is mapped.
+func filesOpen() (names []string) {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		name, _ := os.Readlink("/proc/self/fd/" + e.Name())
+		if strings.HasPrefix(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Claim: a command closes all that it opens before it ends, which matters to programs that run commands, as the Python
+// package does.
+//
 // TestScripts runs every script in testdata/script: what a user types, and what
 // must come back.
 func TestScripts(t *testing.T) {

@@ -241,6 +241,8 @@ func (f *serveFlags) readBackgrounds(ctx context.Context, env *environment, mode
 		if err != nil {
 			return nil, err
 		}
+		// A copy, as a request may still use it after the command has closed its files.
+		d = d.Filter(func(*dataset.Query) bool { return true })
 		d.IgnoreOthers = true
 		all[name] = d
 	}

@@ -134,7 +134,7 @@ func cell(t *testing.T, s Sheet, column string, key ...any) any {
 // tables, and the folds it was tuned on.
 func tunedAlone(t *testing.T, dir string, r row, selection string, seed uint64) (tune.Row, []tune.Fold) {
 	t.Helper()
-	folds, err := readFolds(dir)
+	folds, err := readFolds(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"sync"
@@ -69,6 +70,9 @@ type Options struct {
 
 	// Command is the command line that leads here, for the report.
 	Command string
+
+	// Opened, if not nil, is called with the files of the data: see [dataset.Options].
+	Opened func(io.Closer)
 
 	// Observe, if not nil, is called with the name and the progress of the current stage.
 	// It is called from several goroutines.

@@ -3,6 +3,7 @@ package paper
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,6 +64,8 @@ type source struct {
 	dir   string      // "" if folds are there
 	folds []tune.Fold // nil until read
 	about string      // what the data are, if not the set itself
+
+	opened func(io.Closer) // of Options
 }
 
 // read returns the folds. They are not kept, for the seven sets together are
@@ -71,7 +74,7 @@ func (s *source) read() ([]tune.Fold, error) {
 	if s.folds != nil {
 		return s.folds, nil
 	}
-	return readFolds(s.dir)
+	return readFolds(s.dir, s.opened)
 }
 
 // queries returns the number of test queries.
@@ -83,8 +86,8 @@ func queries(folds []tune.Fold) int {
 	return n
 }
 
-func readFolds(dir string) ([]tune.Fold, error) {
-	folds, err := tune.ReadFolds(dir, dataset.Options{})
+func readFolds(dir string, opened func(io.Closer)) ([]tune.Fold, error) {
+	folds, err := tune.ReadFolds(dir, dataset.Options{Opened: opened})
 	var layout *tune.LayoutError
 	if errors.As(err, &layout) {
 		return nil, &InputError{err}
@@ -117,7 +120,7 @@ func (l letorSetList) find(o Options) (found []source, missing []string, err err
 			missing = append(missing, name)
 			continue
 		}
-		s := source{name: entries[i].Name(), dir: filepath.Join(o.Data, entries[i].Name())}
+		s := source{name: entries[i].Name(), dir: filepath.Join(o.Data, entries[i].Name()), opened: o.Opened}
 		if set, ok := l.named(s.name); ok {
 			s.name = set.name
 		}
@@ -136,7 +139,7 @@ func (l letorSetList) find(o Options) (found []source, missing []string, err err
 // findOne returns the set whose folds lie in the folder itself: its name is the one that
 // the caller gives, else the one recognised by size, else the folder's.
 func (l letorSetList) findOne(o Options) (found []source, missing []string, err error) {
-	folds, err := readFolds(o.Data)
+	folds, err := readFolds(o.Data, o.Opened)
 	if err != nil {
 		return nil, nil, err
 	}

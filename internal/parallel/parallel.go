@@ -56,6 +56,22 @@ func Spare(n int) {
 	}
 }
 
+// Unspare takes back what Spare added.
+func Unspare() {
+	if n := spare.Swap(0); n != 0 {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - int(n))
+	}
+}
+
+// SetWorkers makes GOMAXPROCS n, without what [Spare] added, and returns what it was; 0 changes nothing.
+func SetWorkers(n int) int {
+	more := int(spare.Load())
+	if n > 0 {
+		n += more
+	}
+	return runtime.GOMAXPROCS(n) - more
+}
+
 // Panic is the value that [For] and [Sums.Run] panic with after a panic in the
 // function they were given.
 type Panic struct {

@@ -152,7 +152,8 @@ func catch(f func()) (p *Panic) {
 	return nil
 }
 
-// Claim: Spare raises GOMAXPROCS once, and not the number of workers.
+// Claim: Spare raises GOMAXPROCS once, and not the number of workers; SetWorkers does not count what it added, and
+// Unspare takes it back.
 func TestSpare(t *testing.T) {
 	before, workers := runtime.GOMAXPROCS(0), Workers(0, 1000)
 	defer runtime.GOMAXPROCS(before)
@@ -161,5 +162,13 @@ func TestSpare(t *testing.T) {
 	Spare(5)
 	if now := runtime.GOMAXPROCS(0); now != before+3 || Workers(0, 1000) != workers {
 		t.Errorf("found GOMAXPROCS %d and %d workers, want %d and %d", now, Workers(0, 1000), before+3, workers)
+	}
+	if was := SetWorkers(5); was != workers || Workers(0, 1000) != 5 || SetWorkers(0) != 5 {
+		t.Errorf("SetWorkers(5) returned %d, and left %d workers, want %d and 5", was, Workers(0, 1000), workers)
+	}
+	Unspare()
+	Unspare()
+	if now := runtime.GOMAXPROCS(0); now != 5 || Workers(0, 1000) != 5 {
+		t.Errorf("found GOMAXPROCS %d and %d workers, want 5 and 5", now, Workers(0, 1000))
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/listwise/listwise/internal/parallel"
 )
 
 // Arrays are the arrays of a request: each a slice of numbers or bytes in the caller's memory, which
@@ -62,6 +64,9 @@ func Start(request []byte, arrays Arrays) uint64 {
 	go j.run(ctx, text, arrays)
 	return jobs.last
 }
+
+// Threads sets on how many cores jobs run, and returns on how many they did; 0 changes nothing.
+func Threads(n int) int { return parallel.SetWorkers(n) }
 
 func find(number uint64) *job {
 	jobs.Lock()

@@ -19,7 +19,6 @@ typedef struct {
 import "C"
 
 import (
-	"runtime"
 	"time"
 	"unsafe"
 
@@ -120,7 +119,7 @@ func lw_score(model C.uint64_t, x *C.float, documents, features C.int64_t, score
 // nothing.
 //
 //export lw_threads
-func lw_threads(n C.int) C.int { return C.int(runtime.GOMAXPROCS(int(n))) }
+func lw_threads(n C.int) C.int { return C.int(bridge.Threads(int(n))) }
 
 //export lw_free
 func lw_free(text *C.char) { C.free(unsafe.Pointer(text)) }
