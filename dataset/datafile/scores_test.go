@@ -60,6 +60,10 @@ func TestReadScores(t *testing.T) {
 			}
 		}
 	}
+	want = []float64{1, dataset.NotRetrieved, dataset.NotRetrieved, 3}
+	if got, err := ReadScores(writeTemp(t, []byte("1\n-inf\r\n -Inf \n3\n")), 4, dataset.Options{}); err != nil || !slices.Equal(got, want) {
+		t.Errorf("documents that were not retrieved: found %v, %v, expected %v", got, err, want)
+	}
 	if got, err := ReadScores(writeTemp(t, nil), 0, dataset.Options{}); err != nil || len(got) != 0 {
 		t.Errorf("no scores: %v, %v", got, err)
 	}
@@ -71,7 +75,9 @@ func TestBadScores(t *testing.T) {
 		"1\n2 3\n3":                             `:2: found "2 3", expected a score, one finite decimal number`,
 		"1\n2\t# two\n3":                        "PATH:2: found \"2\\t# two\", expected a score, one finite decimal number",
 		"1\nnan\n3":                             `:2: found "nan", expected a score, one finite decimal number`,
-		"1\n-inf\n3":                            `:2: found "-inf", expected a score, one finite decimal number`,
+		"1\ninf\n3":                             `:2: found "inf", expected a score, one finite decimal number`,
+		"1\n-inf 2\n3":                          `:2: found "-inf 2", expected a score, one finite decimal number`,
+		"1\n-1e400\n3":                          `:2: found "-1e400", expected a score, one finite decimal number`,
 		"1\n1e400\n3":                           `:2: found "1e400", expected a score, one finite decimal number`,
 		"1\n0x2\n3":                             `:2: found "0x2", expected a score, one finite decimal number`,
 		"1\n\xff\n3":                            `:2: found "\xff", expected a score, one finite decimal number`,
@@ -103,7 +109,7 @@ func FuzzScores(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		scores, err := readScores(bytes.NewReader(data), "f", -1, dataset.Options{})
-		if err != nil {
+		if err != nil || slices.Contains(scores, dataset.NotRetrieved) { // which is not written
 			return
 		}
 		var text bytes.Buffer

@@ -16,8 +16,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// ReadScores reads one finite decimal number a line from a stream of the encoding; want
-// is how many there should be, or negative if any number will do. Blank lines may stand
+// ReadScores reads one finite decimal number a line from a stream of the encoding, or -inf for a document that was not
+// retrieved; want is how many there should be, or negative if any number will do. Blank lines may stand
 // only at the end. The name stands for the file's in errors; those in the content are of
 // type [*dataset.SyntaxError].
 //
@@ -89,7 +89,11 @@ func (s *scoreReader) chunk(c ingest.Chunk) error {
 		}
 		d, next := decimal.Scan(c.Text, start)
 		v := d.Float64(c.Text[start:next])
-		if next == start || skipBlanks(c.Text, next) != end || math.IsInf(v, 0) {
+		absent := bytes.EqualFold(bytes.TrimRight(c.Text[start:end], " \t\r"), []byte("-inf"))
+		if absent {
+			v, next = dataset.NotRetrieved, start+len("-inf")
+		}
+		if next == start || skipBlanks(c.Text, next) != end || math.IsInf(v, 0) && !absent {
 			return &dataset.SyntaxError{Found: ingest.Quote(c.Text[start:end]), Expected: "a score, one finite decimal number" + likeness(c.Text[start:end])}
 		}
 		if len(s.scores) == s.want {
