@@ -2,7 +2,8 @@
 
     python build.py library             the library into src/listwise, for work on the package
     python build.py wheel [--arch ARCH]… [--out DIR]
-                                        wheels for linux on x86-64 and arm64
+                                        wheels for linux on x86-64 and arm64; without --arch, those
+                                        that there is a compiler for
     python build.py check WHEEL…        what a wheel promises: glibc, contents, record
     python build.py go ARGUMENT…        go with the main module's requirements, such as "go test ./..."
     python build.py lint                golangci-lint of tools/go.mod on this module
@@ -60,11 +61,11 @@ def pep440(version):
     return re.sub(r"-(alpha|beta|rc)\.?", lambda m: {"alpha": "a", "beta": "b", "rc": "rc"}[m.group(1)], version)
 
 
-def compiler(arch):
-    """The C compiler for a machine: CC; zig, which links to an old glibc; or gcc, which links to this
-    system's, so that the wheel needs one as new."""
+def compiler(arch, asked=True):
+    """The C compiler for a machine: CC, unless the machine is neither this one nor asked for; zig, which links to an old
+    glibc; or gcc, which links to this system's, so that the wheel needs one as new."""
     _, name, _ = SYSTEMS[arch]
-    if os.environ.get("CC"):
+    if os.environ.get("CC") and (asked or arch == platform.machine()):
         return os.environ["CC"]
     if importlib.util.find_spec("ziglang"):
         return f"{sys.executable} -m ziglang cc -target {name}.{OLDEST[0]}.{OLDEST[1]}"
@@ -94,9 +95,9 @@ def lint():
         return subprocess.run(command, cwd=HERE, env={**os.environ, "GOWORK": str(file)}).returncode
 
 
-def library(to, arch):
+def library(to, arch, asked=True):
     """Builds the shared library for a machine."""
-    environment = {**os.environ, "CGO_ENABLED": "1", "GOOS": "linux", "GOARCH": SYSTEMS[arch][0], "CC": compiler(arch)}
+    environment = {**os.environ, "CGO_ENABLED": "1", "GOOS": "linux", "GOARCH": SYSTEMS[arch][0], "CC": compiler(arch, asked)}
     # Without the history, the same sources give the same bytes.
     command = ["build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-ldflags", "-s -w -extldflags=-s", "-o", str(to), "./native"]
     go(command, environment)
@@ -131,12 +132,12 @@ Description-Content-Type: text/markdown
 {readme}"""
 
 
-def wheel(out, arch):
+def wheel(out, arch, asked=True):
     """Makes the wheel for a machine and returns its path. The same sources give the same bytes."""
     number = version()
     with tempfile.TemporaryDirectory() as folder:
         so = Path(folder) / "liblistwise.so"
-        library(so, arch)
+        library(so, arch, asked)
         newest = max(glibc(so), OLDEST)
         tag = f"py3-none-manylinux_{newest[0]}_{newest[1]}_{arch}"
         info = f"listwise-{number}.dist-info"
@@ -217,8 +218,16 @@ def main():
     elif arguments.command == "library":
         library(PACKAGE / "liblistwise.so", platform.machine())
     elif arguments.command == "wheel":
+        asked = bool(arguments.arch)
         for arch in arguments.arch or list(SYSTEMS):
-            check(wheel(arguments.out, arch))
+            needed = compiler(arch, asked).split()[0]
+            if shutil.which(needed):
+                check(wheel(arguments.out, arch, asked))
+                continue
+            missing = f"the wheel for {arch}: found no C compiler {needed} (pip install ziglang brings one for all machines)"
+            if asked or arch == platform.machine():
+                raise SystemExit(missing)
+            print("skipped", missing)
     else:
         for path in arguments.wheels:
             check(path)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/recipe"
@@ -73,14 +74,26 @@ func (j *job) evaluate(_ context.Context, request []byte, arrays Arrays) (any, e
 	if note != "" {
 		answer.Warnings = append(answer.Warnings, note+" (threshold says otherwise)")
 	}
+	var same error // of the first measure that is the same in any order
+	var others []string
 	for _, m := range measures {
 		answer.Measures = append(answer.Measures, m.Name())
 		answer.Means = append(answer.Means, finite(result.Mean(m)))
 		answer.Neutral = append(answer.Neutral, finite(result.TieNeutral(m)))
 		j.arrays = append(j.arrays, result.PerQuery(m))
 		if err := measure.CheckVaries(measure.Under(m, settled), d); err != nil {
-			answer.Warnings = append(answer.Warnings, err.Error())
+			if same != nil {
+				others = append(others, m.Name())
+				continue
+			}
+			same = err
 		}
+	}
+	switch {
+	case len(others) > 0:
+		answer.Warnings = append(answer.Warnings, fmt.Sprintf("%v (and likewise for %s)", same, strings.Join(others, ", ")))
+	case same != nil:
+		answer.Warnings = append(answer.Warnings, same.Error())
 	}
 	return answer, nil
 }

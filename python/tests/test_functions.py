@@ -155,3 +155,139 @@ def test_import_does_not_load_others():
 
     code = "import listwise, sys; print([m for m in ('sklearn', 'pandas', 'polars', 'pyarrow', 'scipy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+FRACTIONS = {"q1": {"a": 0.9, "b": 0.4, "c": 0}, "q2": {"a": 0.25, "b": 2.5, "d": 1}}
+SCORES = {"q1": {"c": 3.0, "a": 2.0, "b": 1.0}, "q2": {"d": 1.5, "b": 1.0, "x": 0.5, "a": -1.0}}
+
+
+def ndcg(ranked, grades):
+    """NDCG as trec_eval has it: gains are grades."""
+    gain = [sum(g / np.log2(rank + 2) for rank, g in enumerate(order)) for order in (ranked, sorted(grades, reverse=True))]
+    return gain[0] / gain[1]
+
+
+def as_arrays(run, qrels):
+    """The pool of a run and judgements as evaluate takes it."""
+    rows = [(q, d) for q in qrels for d in {**run[q], **qrels[q]}]
+    return [qrels[q].get(d, 0) for q, d in rows], [run[q].get(d, -np.inf) for q, d in rows], [q for q, _ in rows]
+
+
+def test_fractional_grades(tmp_path):
+    """They count as they are in dicts, files, and what read_qrels returns; expected values are by hand."""
+    want = (ndcg([0, 0.9, 0.4], [0.9, 0.4, 0]) + ndcg([1, 2.5, 0, 0.25], [0.25, 2.5, 1])) / 2
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, ds in FRACTIONS.items() for d, g in ds.items()))
+    (tmp_path / "run").write_text("".join(f"{q} Q0 {d} 0 {s} me\n" for q, ds in SCORES.items() for d, s in ds.items()))
+    read_run, read_qrels = listwise.read_run(tmp_path / "run"), listwise.read_qrels(tmp_path / "qrels")
+    for run in (SCORES, read_run, tmp_path / "run", str(tmp_path / "run")):
+        for qrels in (FRACTIONS, read_qrels, tmp_path / "qrels"):
+            assert listwise.evaluate_run(run, qrels, measures="ndcg@4")["ndcg@4"] == pytest.approx(want, abs=1e-12)
+    grades, scores, queries = as_arrays(SCORES, FRACTIONS)
+    assert listwise.evaluate(grades, scores, qid=queries, measures="ndcg@4", convention="trec")["ndcg@4"] == pytest.approx(want, abs=1e-12)
+    constant = {q: dict.fromkeys(ds, 1) for q, ds in SCORES.items()}
+    compared = listwise.compare({"a": SCORES, "b": constant}, FRACTIONS, measure="ndcg@4", permutations=9, resamples=9)
+    assert compared.means["a"] == pytest.approx(want, abs=1e-12)
+    small = {"q": {"a": 1e-7, "b": 3e-7}}
+    assert listwise.evaluate_run({"q": {"a": 2, "b": 1}}, small, measures="ndcg@4")["ndcg@4"] == pytest.approx(ndcg([1, 3], [1, 3]), abs=1e-12)
+
+
+def test_evaluate_run_is_trec_eval():
+    """On random runs with whole grades, ties and documents without judgement."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(7)
+    qrels = {f"q{q}": {f"d{d}": int(rng.integers(0, 4)) for d in rng.choice(40, 15, replace=False)} for q in range(12)}
+    run = {f"q{q}": {f"d{d}": float(rng.integers(0, 9)) / 4 for d in rng.choice(40, 25, replace=False)} for q in range(12)}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg", "recip_rank", "P_5"}).evaluate(run)
+    ours = listwise.evaluate_run(run, qrels, measures="map,ndcg@100,mrr,p@5")
+    for name, other in {"map": "map", "ndcg@100": "ndcg", "mrr": "recip_rank", "p@5": "P_5"}.items():
+        assert ours[name] == pytest.approx(np.mean([v[other] for v in theirs.values()]), abs=1e-9), name
+
+
+def test_ties_of_runs():
+    run, qrels = {"q": {"a": 1, "b": 1}}, {"q": {"a": 1, "b": 0}}
+    assert listwise.evaluate_run(run, qrels, measures="mrr") == {"mrr": 0.5}  # by descending id
+    assert listwise.evaluate_run(run, qrels, measures="mrr", ties="average") == {"mrr": 0.75}
+
+
+def test_an_undefined_mean_is_nan():
+    """No query counts under a convention that leaves out those without relevant documents."""
+    nothing = np.zeros(4)
+    queries, systems = [1, 1, 2, 2], {"a": np.arange(4.0), "b": -np.arange(4.0)}
+    means = listwise.evaluate(nothing, systems["a"], qid=queries, measures="map", convention="trec-skip").means
+    assert np.isnan(means["map"])
+    run = {"q": {"a": 1}}
+    assert np.isnan(listwise.evaluate_run(run, {"q": {"a": 0}}, measures="map", convention="trec-skip")["map"])
+    data = {"measure": "map", "systems": [{"name": "a", "mean": None}], "pairs": [{"difference": None, "ci": [None, 1]}]}
+    compared = listwise.Comparison(data, "")
+    assert np.isnan(compared.means["a"]) and np.isnan(compared.pairs[0]["difference"]) and np.isnan(compared.pairs[0]["ci"][0])
+    tuned = listwise.Tuning({"methods": [{"method": "mle", "measures": {"map": {"mean": None}}}]}, None)
+    assert np.isnan(tuned.measures["mle"]["map"])
+
+
+def test_compare_and_report_take_what_was_not_retrieved():
+    scores = np.where(np.arange(len(y)) % 3 == 1, -np.inf, X[:, 0])
+    systems = {"part": scores, "all": X[:, 1]}
+    compared = listwise.compare(systems, y, qid=qid, measure="map", convention="trec", permutations=99, resamples=99)
+    for name, given in systems.items():
+        assert compared.means[name] == listwise.evaluate(y, given, qid=qid, measures="map", convention="trec")["map"]
+    doc = [f"d{i}" for i in range(len(y))]
+    run = {str(q): {doc[i]: float(scores[i]) for i in np.flatnonzero(qid == q)} for q in np.unique(qid)}
+    columns = [(q, d, s) for q, ds in run.items() for d, s in ds.items() if s > -np.inf]
+    as_read = listwise.Run(*(np.asarray(c, object) for c in list(zip(*columns, strict=True))[:2]), np.asarray([s for *_, s in columns]))
+    for form in (run, as_read):
+        joined = listwise.compare({"part": form, "all": X[:, 1]}, y, qid=qid, doc=doc, measure="map", convention="trec", permutations=99, resamples=99)
+        assert joined.data == compared.data
+    pages = [listwise.report({"part": form, "all": X[:, 1]}, y, qid=qid, doc=doc, convention="trec").html for form in (scores, run)]
+    assert pages[0] == pages[1]
+    qrels = {str(q): {doc[i]: float(y[i]) for i in np.flatnonzero(qid == q)} for q in np.unique(qid)}
+    by_judgements = listwise.compare({"part": run, "twice": {q: {d: 2 * s for d, s in ds.items()} for q, ds in run.items()}}, qrels, permutations=99, resamples=99)
+    assert by_judgements.means["part"] == listwise.evaluate_run(run, qrels, measures="map")["map"] == by_judgements.means["twice"]
+    assert by_judgements.data["convention"] == by_judgements.data["ties"] == "trec"
+
+
+def test_messages_name_the_system():
+    run = {"1": {"d0": 1.0, "other": 2.0}}
+    with pytest.warns(listwise.DataWarning) as told:
+        listwise.compare({"best": X[:, 0], "mine": run}, y, qid=qid, doc=[f"d{i}" for i in range(len(y))], permutations=9, resamples=9)
+    sentences = [str(w.message) for w in told]
+    assert any(s.startswith("systems: mine: left out 1 document") for s in sentences)
+    assert not any(".run" in s or "listwise-" in s or ".lwd" in s for s in sentences)
+    with pytest.raises(listwise.Error, match="^systems: best: found scores alone"):
+        listwise.compare({"best": X[:, 0], "mine": run}, {"1": {"d0": 1}, "2": {"d1": 1}})
+    with pytest.raises(listwise.FileError, match="^systems: mine: nowhere: no such file"):
+        listwise.compare({"best": X[:, 0], "mine": "nowhere"}, y, qid=qid)
+
+
+def test_one_warning_for_one_cause(rankers):
+    within = listwise.Ranker("convexloss", normalize="zscore").fit(X, y, qid=qid)
+    order = np.random.default_rng(1).permutation(len(y))
+    A, z, q = X[order], y[order], qid[order]
+    calls = {
+        "score": lambda: within.score(A, z, qid=q),
+        "scorer": lambda: listwise.scorer("map")(within, A, z, qid=q),
+        "compare": lambda: listwise.compare({"a": rankers["convex"], "b": within}, z, X=A, qid=q, permutations=9, resamples=9),
+        "report": lambda: listwise.report({"a": rankers["convex"], "b": within}, z, X=A, qid=q),
+        "tune": lambda: listwise.tune("regression", A, z, qid=q, grid={"C": [1]}, folds=2),
+        "without relevant documents": lambda: listwise.evaluate(np.zeros(4), np.arange(4), qid=[1, 1, 2, 2]),
+    }
+    for name, call in calls.items():
+        with pytest.warns(listwise.DataWarning) as told:
+            call()
+        assert len(told) == 1, (name, [str(w.message) for w in told])
+        assert told[0].filename == __file__, name
+
+
+def test_fuse_runs(tmp_path):
+    """Documents and queries of either run are in the fusion; scores by hand, reciprocal ranks with k = 1."""
+    one = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"x": 1.0}}
+    (tmp_path / "two.run").write_text("q1 Q0 b 1 9 t\nq1 Q0 c 2 8 t\nq3 Q0 z 1 1 t\n")
+    fused = listwise.fuse([one, tmp_path / "two.run"], rule="rrf", k=1, weights=[1, 1])
+    found = dict(zip(zip(fused.qid, fused.doc, strict=True), fused.scores, strict=True))
+    want = {("q1", "b"): 1 / 3 + 1 / 2, ("q1", "a"): 1 / 2, ("q1", "c"): 1 / 3, ("q2", "x"): 1 / 2, ("q3", "z"): 1 / 2}
+    assert found == pytest.approx(want)
+    assert list(fused.doc) == ["b", "a", "c", "x", "z"]
+    assert listwise.evaluate_run(fused, {"q1": {"a": 1}, "q3": {"z": 1}}, measures="mrr")["mrr"] == pytest.approx(0.75)
+    again = listwise.fuse([one, listwise.read_run(tmp_path / "two.run")], rule="rrf", k=1, weights=[1, 1])
+    assert list(again.doc) == list(fused.doc) and list(again.scores) == list(fused.scores)
+    with pytest.raises(listwise.Error, match="found runs and scores"):
+        listwise.fuse([one, [1, 2]])

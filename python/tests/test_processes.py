@@ -2,9 +2,11 @@
 
 import multiprocessing
 import os
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -223,6 +225,21 @@ def test_set_threads_returns_the_number_before_also_when_it_loads_the_library():
     assert process.communicate(timeout=60)[0] == "2 1 3\n"
 
 
+@pytest.mark.parametrize("value", ["20000", "99999999999999999999999", "9" * 5000, "²", "-3", "x", "0", ""])
+def test_absurd_numbers_of_threads_in_the_environment_are_bounded(value):
+    process = script("import listwise; print(listwise.set_threads(1))", env={**os.environ, "LISTWISE_NUM_THREADS": value, "OMP_NUM_THREADS": ""})
+    out, err = process.communicate(timeout=60)
+    assert 1 <= int(out) <= 4 * os.cpu_count(), err
+
+
+def test_absurd_numbers_of_threads_are_bounded():
+    before = listwise.set_threads(20000)
+    try:
+        assert listwise.set_threads(1) == 4 * os.cpu_count()
+    finally:
+        listwise.set_threads(before)
+
+
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -246,6 +263,48 @@ def test_no_leak():
     for i in range(times):
         once(i)
     assert resident() - before < 8e6
+
+
+def opened():
+    """Descriptors, maps of files, and temporary files of this process."""
+    with open("/proc/self/maps") as file:
+        maps = [line for line in file if ".lwd" in line or "listwise-" in line]
+    return len(os.listdir("/proc/self/fd")), maps, [name for name in os.listdir(tempfile.gettempdir()) if name.startswith("listwise-")]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("name", ["compare", "report", "tune", "evaluate_run", "read"])
+def test_commands_close_what_they_open(name, tmp_path, monkeypatch):
+    """LISTWISE_CALLS says how many calls of each; they have 256 descriptors."""
+    calls = int(os.environ.get("LISTWISE_CALLS", "20"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    X, y, qid = judged(queries=20, documents=50, features=20)
+    systems = {"a": X[:, 0], "b": -X[:, 1], "model": listwise.Ranker("regression").fit(X, y, qid=qid)}
+    run = {str(q): {str(d): float(d) for d in range(50)} for q in range(20)}
+    listwise.fuse([X[:, 0], X[:, 1]], qid=qid)
+    (tmp_path / "d.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
+
+    call = {
+        "compare": lambda: listwise.compare(systems, y, X=X, qid=qid, permutations=99, resamples=99),
+        "report": lambda: listwise.report(systems, y, X=X, qid=qid),
+        "tune": lambda: listwise.tune("regression", X, y, qid=qid, grid={"C": [0.1, 1]}, folds=2, jobs=1),
+        "evaluate_run": lambda: listwise.evaluate_run(run, {q: {d: 1 for d in list(ds)[:3]} for q, ds in run.items()}),
+        "read": lambda: listwise.read(tmp_path / "d.txt"),
+    }[name]
+    for _ in range(10):
+        call()
+    before, memory = opened(), resident()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
+    try:
+        for _ in range(calls):
+            call()
+            with pytest.raises(listwise.Error):  # errors close as much
+                listwise.compare(systems, y, X=X, qid=qid, measure="none")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert opened() == before and not before[1] and not before[2]
+    assert resident() - memory < 40e6
 
 
 def test_the_line_of_progress_ends(capsys):

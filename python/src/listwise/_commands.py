@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,76 +16,187 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _jobs
+from ._arguments import flag, items, number, whole, word, words
+from ._arguments import path as file_path
 from ._data import Data, judged
-from ._errors import Error
-from ._evaluate import USUAL, measure_list
+from ._errors import Error, FileError, shown
+from ._evaluate import USUAL, defined, measure_list
 from ._model import Model
-from ._queries import one_query, queries
+from ._queries import one_query, queries, texts
 from ._ranker import Ranker
-from ._settings import settings, text
-from ._tables import Features, numbers
+from ._read import Qrels, Run, read_run
+from ._settings import seed_of, text
+from ._tables import Features, numbers, vector
 
 
-def command(*args: str) -> str:
-    """Run a command of the command line in this process and return what it prints; what it warns of
-    is a DataWarning."""
-    for before, arg in zip(("", *args), args, strict=False):
-        if not isinstance(arg, str):
-            raise Error(f"{before.removeprefix('--')}: found {arg!r}, expected a text")
-    with _jobs.run("command", {"args": list(args)}) as answer:
-        notes: list[str] = answer.fields["notes"]
-        _jobs.tell([line.removeprefix("warning: ") for line in notes if line.startswith("warning: ")])
-        out: str = answer.fields["out"]
+class _Files:
+    """The files of a command, in a folder of their own; messages say what they hold."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._holds: dict[str, str] = {}
+        self.arguments: dict[str, str] = {}  # what messages call flags that are not called as arguments of functions
+
+    def path(self, file: str, holds: str) -> str:
+        """The path of a file, and what messages call it."""
+        path = os.path.join(self.folder, file)
+        self._holds[path] = holds
+        return path
+
+    def worded(self, text: str) -> str:
+        for path, holds in self._holds.items():
+            text = text.replace(path, holds)
+        return text.replace(self.folder + os.sep, "")
+
+    def command(self, *args: str) -> str:
+        """Run a command of the command line in this process and return what it prints; what it warns of
+        is a DataWarning."""
+        try:
+            with _jobs.run("command", {"args": list(args)}) as answer:
+                notes: list[str] = answer.fields["notes"]
+                out: str = answer.fields["out"]
+        except Error as error:
+            message = str(error)
+            for option in (arg for arg in args if arg.startswith("--") and len(arg) > 2):
+                message = message.replace(option, self.arguments.get(option, option[2:].replace("-", "_")))
+            raise type(error)(self.worded(message)) from None
+        _jobs.tell([self.worded(line.removeprefix("warning: ")) for line in notes if line.startswith("warning: ")])
         return out
 
 
 @contextmanager
-def _folder() -> Any:
-    """A folder for the files of a command; messages name the files without it."""
+def _files() -> Iterator[_Files]:
     with tempfile.TemporaryDirectory(prefix="listwise-") as folder:
-        try:
-            yield Path(folder)
-        except Error as error:
-            raise type(error)(str(error).replace(folder + os.sep, "")) from None
+        yield _Files(folder)
 
 
-def _write(path: Path, X: Any, y: Any, qid: Any, group: Any, name: str) -> None:
-    """Write documents as a cache; without features they have one that is 0."""
+def _data(files: _Files, X: Any, y: Any, qid: Any, group: Any, doc: Any) -> tuple[list[str], int | None]:
+    """Write documents, or judgements; return the arguments that name them, and the number of documents."""
+    if isinstance(y, (Qrels, Mapping, str, os.PathLike)):
+        for name, value in {"X": X, "qid": qid, "group": group, "doc": doc}.items():
+            if value is not None:
+                raise Error(f"{name}: expected none where y has the judgements of runs")
+        return _judgements(files, y, "y"), None
     request = _jobs.Request()
-    if X is None:
+    if X is None:  # then the documents have one feature, which is 0
         grades = numbers(y, "y")
+        if not len(grades):
+            raise Error("y: found no documents, expected one at least")
         of = queries(qid, group, len(grades))
         if of is None:
             raise Error("expected qid (a query id for each document) or group (the numbers of documents of the queries)")
-        data = Data.of(request, Features(np.zeros((len(grades), 1), np.float32), None, None), grades, of, name)
+        data = Data.of(request, Features(np.zeros((len(grades), 1), np.float32), None, None), grades, of, "y")
     else:
-        data = judged(request, X, y, qid, group, None, None, name)
-    with _jobs.run("write", {"data": data.fields, "path": str(path)}, request):
-        pass
+        data = judged(request, X, y, qid, group, None, None, "X")
+    if doc is not None:
+        data.fields["docs"] = texts(doc, data.documents, "doc")
+    files.arguments["--data"] = data.fields["name"]
+    path = files.path("data.lwd", data.fields["name"])
+    with _jobs.run("write", {"data": data.fields, "path": path}, request):
+        return ["--data", path], data.documents
 
 
-System = Any  # a Ranker, a Model, scores, or the path of a file
+def _judgements(files: _Files, given: Any, name: str) -> list[str]:
+    """The arguments that name judgements of TREC, which are written to a file unless they are in one."""
+    files.arguments["--data"] = name
+    if isinstance(given, (str, os.PathLike)):
+        return ["--data", _existing(name, given)]
+    path = files.path("qrels", name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(f"{query} 0 {doc} {value!r}\n" for query, doc, value in _rows(given, name, retrieved=False))
+    return ["--data", path, "--input", "qrels"]
 
 
-def _systems(systems: Any, folder: Path) -> list[str]:
-    """Arguments NAME=FILE of systems, whose models and scores are written to files."""
+def _run(files: _Files, file: str, given: Any, name: str) -> str:
+    """The path of a run, which is written to a file unless it is in one."""
+    if isinstance(given, (str, os.PathLike)):
+        return _existing(name, given)
+    path = files.path(file, name)
+    with open(path, "w", encoding="utf-8") as out:
+        out.writelines(f"{query} Q0 {doc} 0 {value!r} run\n" for query, doc, value in _rows(given, name) if value != -math.inf)
+    return path
+
+
+def _existing(name: str, given: Any) -> str:
+    """The path of a file that is there."""
+    path = file_path(name, given)
+    if not os.path.exists(path):
+        raise FileError(f"{name}: {path}: no such file")
+    return path
+
+
+def _rows(given: Any, name: str, *, retrieved: bool = True) -> list[tuple[str, str, float]]:
+    """The rows (query, document, value) of judgements, or of a run, where -inf is for documents that were not retrieved."""
+    rows: Iterable[tuple[Any, Any, Any]]
+    if isinstance(given, (Run, Qrels)):
+        columns = [given.qid, given.doc, given.scores if isinstance(given, Run) else given.y]
+        lists = [vector(c, name).tolist() for c in columns]
+        if len({len(c) for c in lists}) > 1:
+            raise Error(f"{name}: found columns of {', '.join(str(len(c)) for c in lists)} rows, expected the same number")
+        rows = zip(*lists, strict=True)
+    elif isinstance(given, Mapping):
+        for query, documents in given.items():
+            if not isinstance(documents, Mapping):
+                raise Error(f"{name}: found {shown(documents)} for the query {shown(query)}, expected a dict of documents")
+        rows = ((query, doc, value) for query, documents in given.items() for doc, value in documents.items())
+    else:
+        raise Error(f"{name}: found {shown(given)}, expected the path of a file, a dict {{query: {{document: number}}}}, or what read_run or read_qrels returns")
+    known: dict[Any, str] = {}  # most ids come more than once
+    found = []
+    for query, doc, value in rows:
+        if isinstance(value, (bool, np.bool_)):
+            value = int(value)
+        if not (retrieved and isinstance(value, (float, np.floating)) and value == -math.inf):
+            value = number(f"{name}: query {shown(query)}, document {shown(doc)}", value)
+        pair = []
+        for key in (query, doc):
+            if not isinstance(key, Hashable) or (identifier := known.get(key)) is None:
+                identifier = known[key] = _identifier(key, name)
+            pair.append(identifier)
+        found.append((pair[0], pair[1], float(value)))
+    if not found:
+        raise Error(f"{name}: found no documents, expected one at least")
+    return found
+
+
+def _identifier(key: Any, name: str) -> str:
+    """An id of a query or a document in a file of TREC."""
+    if isinstance(key, (str, int, np.integer)) and not isinstance(key, bool):
+        try:
+            text = word(name, str(key))
+        except ValueError:  # lone surrogates, or more than 4300 digits
+            text = ""
+        if text.split() == [text]:
+            return text
+    raise Error(f"{name}: found the id {shown(key)}, expected a text without blanks, or a whole number")
+
+
+System = Any  # a Ranker, a Model, scores, a run, or the path of a file
+
+
+def _systems(systems: Any, files: _Files, documents: int | None, doc: Any) -> list[str]:
+    """Arguments NAME=FILE of systems, whose models and scores are written to files. Without a number of documents there
+    are judgements of runs."""
     if not isinstance(systems, Mapping):
-        raise Error("systems: expected a dict of names and rankers, models, scores or paths of files")
-    arguments = []
+        raise Error("systems: expected a dict of names and rankers, models, scores, runs or paths of files")
+    arguments = ["--"]  # what follows are no flags, whatever their names
     for i, (name, system) in enumerate(systems.items()):
-        if not isinstance(name, str) or not name or any(c in name for c in "=/\\\n"):
-            raise Error(f"systems: found the name {name!r}, expected a text without = and /")
+        if not isinstance(name, str) or not name or not name.isprintable() or any(c in name for c in "=/\\"):
+            raise Error(f"systems: found the name {shown(name)}, expected a text without = and /")
+        holds = f"systems: {name}"
         path: str
-        if isinstance(system, (str, os.PathLike)):
-            path = os.fspath(system)
-        elif isinstance(system, (Ranker, Model)):
-            path = str(folder / f"{i}.json")
+        if isinstance(system, (Ranker, Model)):
+            path = files.path(f"{i}.json", holds)
             (system if isinstance(system, Model) else system._fitted()).save(path)
+        elif isinstance(system, (Run, Mapping, str, os.PathLike)):
+            if documents is not None and doc is None and isinstance(system, (Run, Mapping)):
+                raise Error(f"{holds}: found a run, expected doc, the ids of the documents, to find its documents by")
+            path = _run(files, f"{i}.run", system, holds)
         else:
-            path = str(folder / f"{i}.scores")
-            scores = numbers(system, f"systems: {name}")
-            if not np.isfinite(scores).all():
-                raise Error(f"systems: {name}: found a score that is not finite")
+            path = files.path(f"{i}.scores", holds)
+            scores = numbers(system, holds, documents)
+            if np.isnan(scores).any() or (scores == np.inf).any():
+                raise Error(f"{holds}: found a score that is not finite, expected finite scores, or -inf for a document that was not retrieved")
             Path(path).write_text("".join(f"{s!r}\n" for s in scores.tolist()))
         arguments.append(f"{name}={path}")
     return arguments
@@ -95,15 +207,15 @@ class Comparison:
 
     Attributes:
         data: all of it, as ``listwise compare --format json`` prints it.
-        means: the mean of the measure for each system.
+        means: the mean of the measure for each system; NaN if no query counts.
         pairs: a dict for each pair of systems, with the difference of their means, its interval and
-            the p values of tests, also corrected for their number (Holm).
+            the p values of tests, also corrected for their number (Holm); NaN for what is undefined.
     """
 
     def __init__(self, data: dict[str, Any], table: str) -> None:
         self.data = data
-        self.means = {s["name"]: s["mean"] for s in data["systems"]}
-        self.pairs: list[dict[str, Any]] = data["pairs"]
+        self.means = {s["name"]: defined(s["mean"]) for s in data["systems"]}
+        self.pairs: list[dict[str, Any]] = _defined(data["pairs"])
         self._table = table
 
     def __str__(self) -> str:
@@ -116,6 +228,15 @@ class Comparison:
         return f"<pre>{html.escape(self._table)}</pre>"
 
 
+def _defined(value: Any) -> Any:
+    """What JSON holds, with NaN in place of null."""
+    if isinstance(value, dict):
+        return {k: _defined(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_defined(v) for v in value]
+    return math.nan if value is None else value
+
+
 def compare(
     systems: Mapping[str, System],
     y: Any,
@@ -123,11 +244,12 @@ def compare(
     X: Any = None,
     qid: Any = None,
     group: Any = None,
+    doc: Any = None,
     measure: str = "map",
     baseline: str | None = None,
-    convention: str = "standard",
+    convention: str | None = None,
     threshold: float | str = "auto",
-    ties: str = "input",
+    ties: str | None = None,
     permutations: int = 100_000,
     resamples: int = 10_000,
     seed: int = 1,
@@ -136,28 +258,38 @@ def compare(
 
     Args:
         systems: names of systems, and what gives their scores: rankers, models, arrays of scores
-            (documents,), or paths of files of models or scores.
-        y: grades, (documents,).
+            (documents,), -inf for a document that was not retrieved, runs as for
+            :func:`evaluate_run`, or paths of files of models, scores or runs.
+        y: grades, (documents,); or judgements as for :func:`evaluate_run`, to compare runs by.
         X: features, (documents, features), which rankers and models need.
         qid, group: the queries, as for ``Ranker.fit``.
+        doc: identifiers of documents, (documents,), which runs are joined by.
         measure: to compare by.
         baseline: the system that the others are compared with; None: every pair.
+        convention, ties: None: the defaults of the command line, those of trec_eval for judgements.
         permutations, resamples: numbers of sign flips and of bootstrap samples.
         seed: of both.
     """
-    with _folder() as folder:
-        _write(folder / "data.lwd", X, y, qid, group, "y" if X is None else "X")
-        args = ["compare", "--data", str(folder / "data.lwd"), "--measure", measure, "--seed", str(seed)]
-        args += ["--permutations", str(permutations), "--resamples", str(resamples), *_judging(convention, threshold), "--ties", ties]
-        if baseline is not None:
-            args += ["--baseline", baseline]
-        named = _systems(systems, folder)
-        data = json.loads(command(*args, "--format", "json", *named))
-        return Comparison(data, command(*args, "--quiet", *named))
+    with _files() as files:
+        data_args, documents = _data(files, X, y, qid, group, doc)
+        args = ["compare", *data_args, "--measure", word("measure", measure), "--seed", str(seed_of(seed))]
+        args += ["--permutations", str(whole("permutations", permutations, 1, _MOST)), "--resamples", str(whole("resamples", resamples, 1, _MOST))]
+        args += _judging(convention, threshold, ties, baseline)
+        named = _systems(systems, files, documents, doc)
+        data = json.loads(files.command(*args, "--format", "json", *named))
+        return Comparison(data, files.worded(files.command(*args, "--quiet", *named)))
 
 
-def _judging(convention: str, threshold: float | str) -> list[str]:
-    return ["--convention", convention, "--threshold", text("threshold", threshold)]
+_MOST = 2**31 - 1
+
+
+def _judging(convention: Any, threshold: Any, ties: Any = None, baseline: Any = None) -> list[str]:
+    """The arguments that say how systems are measured."""
+    args = ["--threshold", text("threshold", threshold)]
+    for name, value in {"convention": convention, "ties": ties, "baseline": baseline}.items():
+        if value is not None:
+            args += [f"--{name}", word(name, value)]
+    return args
 
 
 class Report:
@@ -172,7 +304,13 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file."""
-        Path(path).write_text(self.html, encoding="utf-8")
+        path = file_path("path", path)
+        try:
+            Path(path).write_text(self.html, encoding="utf-8")
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FileError(f"{path}: {error.strerror}") from error
+        except (IsADirectoryError, PermissionError) as error:
+            raise Error(f"{path}: {error.strerror}") from error
 
     def __repr__(self) -> str:
         return f"Report({len(self.html)} characters of HTML)"
@@ -192,25 +330,24 @@ def report(
     X: Any = None,
     qid: Any = None,
     group: Any = None,
+    doc: Any = None,
     measures: str | list[str] = USUAL,
     title: str = "",
     baseline: str | None = None,
-    convention: str = "standard",
+    convention: str | None = None,
     threshold: float | str = "auto",
     seed: int = 1,
 ) -> Report:
     """A page that compares systems: means with tests, curves, single queries, what models do.
 
     Arguments are those of :func:`compare`; the first measure sorts the queries."""
-    with _folder() as folder:
-        _write(folder / "data.lwd", X, y, qid, group, "y" if X is None else "X")
-        out = folder / "report.html"
-        args = ["report", "--data", str(folder / "data.lwd"), "--out", str(out), "--measures", measure_list(measures)]
-        args += ["--seed", str(seed), "--title", title or "Comparison", *_judging(convention, threshold)]
-        if baseline is not None:
-            args += ["--baseline", baseline]
-        command(*args, *_systems(systems, folder))
-        return Report(out.read_text(encoding="utf-8").replace(str(folder) + os.sep, ""))
+    with _files() as files:
+        out = files.path("report.html", "the page")
+        data_args, documents = _data(files, X, y, qid, group, doc)
+        args = ["report", *data_args, "--out", out, "--measures", measure_list(measures)]
+        args += ["--seed", str(seed_of(seed)), "--title", word("title", title) or "Comparison", *_judging(convention, threshold, None, baseline)]
+        files.command(*args, *_systems(systems, files, documents, doc))
+        return Report(files.worded(Path(out).read_text(encoding="utf-8")))
 
 
 class Tuning:
@@ -220,12 +357,12 @@ class Tuning:
         data: all of it, as ``listwise tune --format json`` prints it.
         ranker: the method and setting that are best over all folds, trained on all data.
         measures: for each method, the mean of each measure on queries that its settings were not
-            trained on.
+            trained on; NaN if no query counts.
     """
 
     def __init__(self, data: dict[str, Any], ranker: Ranker) -> None:
         self.data, self.ranker = data, ranker
-        self.measures = {m["method"]: {k: v["mean"] for k, v in m["measures"].items()} for m in data["methods"]}
+        self.measures = {m["method"]: {k: defined(v["mean"]) for k, v in m["measures"].items()} for m in data["methods"]}
 
     def __repr__(self) -> str:
         return f"Tuning({self.ranker!r}: {self.measures})"
@@ -270,26 +407,36 @@ def tune(
         halving: try settings on a part of the training queries first.
         jobs: trainings side by side; None: one a core.
     """
-    methods = [method] if isinstance(method, str) else list(method)
-    with _folder() as folder:
-        _write(folder / "data.lwd", X, y, qid, group, "X")
-        args = ["tune", "--no-record", "--refit", "--data", str(folder / "data.lwd"), "--out", str(folder / "out"), "--format", "json"]
-        args += ["--method", ",".join(methods), "--folds", str(folds), "--select", select, "--measures", measure_list(measures)]
-        args += ["--normalize", normalize, "--views", views, "--missing", missing, "--seed", str(seed), "--search", search]
-        args += _judging(convention, threshold)
+    if not isinstance(grid, (Mapping, type(None))):
+        raise Error(f"grid: found {shown(grid)}, expected a dict of lists of values")
+    with _files() as files:
+        out = os.path.join(files.folder, "out")
+        args = ["tune", "--no-record", "--refit", *_data(files, X, y, qid, group, None)[0], "--out", out, "--format", "json"]
+        args += ["--method", ",".join(words("method", method)), "--folds", str(whole("folds", folds, 2, _MOST)), "--measures", measure_list(measures)]
+        texts_of = {"select": select, "normalize": normalize, "views": views, "missing": missing, "search": search, "convention": convention}
+        for name, value in (texts_of | {"measure": measure, "scorer": scorer}).items():
+            if value is not None or name in texts_of:
+                args += [f"--{name}", word(name, value)]
+        args += ["--seed", str(seed_of(seed)), *_judging(None, threshold)]
         for name, values in (grid or {}).items():
-            if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-                raise Error(f"grid: {name}: found {values!r}, expected a list of values")
-            args += ["--grid", f"{name}=" + ",".join(text(name, v) for v in values)]
-        for flag, value in {"--measure": measure, "--scorer": scorer, "--budget": budget, "--jobs": jobs}.items():
-            if value is not None:
-                args += [flag, str(value)]
-        if halving:
+            args += ["--grid", f"{word('grid', name)}=" + ",".join(_grid_value(f"grid: {name}", v) for v in items(f"grid: {name}", values))]
+        if budget is not None:
+            args += ["--budget", word("budget", budget) if isinstance(budget, str) else str(whole("budget", budget, 1, _MOST))]
+        if jobs is not None:
+            args += ["--jobs", str(whole("jobs", jobs, 1, _MOST))]
+        if flag("halving", halving):
             args.append("--halving")
-        data = json.loads(command(*args))
-        ranker = Ranker.load(folder / "out" / "model.json")
+        data = json.loads(files.command(*args))
+        ranker = Ranker.load(os.path.join(out, "model.json"))
         ranker.set_params(scorer=scorer, threshold=threshold)
         return Tuning(data, ranker)
+
+
+def _grid_value(name: str, value: Any) -> str:
+    found = text(name, value)
+    if "," in found:
+        raise Error(f"{name}: found {shown(value)}, expected values without commas")
+    return found
 
 
 def fuse(
@@ -305,24 +452,22 @@ def fuse(
     """Make one ranking of several.
 
     Args:
-        systems: rankers or models, or arrays of scores, (documents,); -inf for a document that a
-            system did not retrieve.
+        systems: rankers or models; arrays of scores, (documents,), -inf for a document that a
+            system did not retrieve; or runs, as for :func:`evaluate_run`.
         qid, group: the queries of scores, as for :func:`evaluate`.
         rule: ``"rrf"``, ``"combsum"``, ``"combmnz"`` or ``"borda"``.
         scale: of combsum and combmnz: ``"minmax"``, ``"zscore"`` … within a query.
         k: of rrf.
         weights: one a system; None: equal, and 1 together.
 
-    Returns: a Ranker whose model is the fusion, or the fused scores, (documents,).
+    Returns: a Ranker whose model is the fusion; the fused scores, (documents,); or the fused Run,
+    with the documents of a query best first.
     """
-    systems = list(systems)
+    systems = items("systems", systems)
     if len(systems) < 2:
         raise Error(f"systems: found {len(systems)}, expected two at least")
-    for name, value in {"rule": rule, "scale": scale}.items():
-        if not isinstance(value, str):
-            raise Error(f"{name}: found {value!r}, expected a text")
-    given = None if weights is None else [float(w) for w in numbers(weights, "weights")]
-    fields: dict[str, Any] = {"rule": rule, "scale": scale, "k": float(numbers([k], "k")[0]), "weights": given}
+    given = None if weights is None else [number("weights", w) for w in numbers(weights, "weights")]
+    fields: dict[str, Any] = {"rule": word("rule", rule), "scale": word("scale", scale), "k": number("k", k), "weights": given}
     models = [isinstance(s, (Ranker, Model)) for s in systems]
     if all(models):
         if qid is not None or group is not None:
@@ -336,7 +481,33 @@ def fuse(
         return fusion
     if any(models):
         raise Error("systems: found rankers and scores, expected one of them")
+    runs = [isinstance(s, (Run, Mapping, str, os.PathLike)) for s in systems]
+    if all(runs):
+        if qid is not None or group is not None:
+            raise Error("qid and group: expected neither with runs, which name their queries")
+        return _fuse_runs(systems, fields)
+    if any(runs):
+        raise Error("systems: found runs and scores, expected one of them")
     return _fuse_scores(systems, qid, group, fields)
+
+
+def _fuse_runs(systems: list[Any], fields: dict[str, Any]) -> Run:
+    """The fusion of runs: all documents that one of them retrieved, the queries in the order in which they first appear."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for i, system in enumerate(systems):
+        name = f"systems: number {i + 1}"
+        run = read_run(file_path(name, system)) if isinstance(system, (str, os.PathLike)) else system
+        if isinstance(run, Qrels):
+            raise Error(f"{name}: found judgements, expected a run")
+        for query, doc, score in _rows(run, name):
+            scores = found.setdefault(query, {}).setdefault(doc, [-math.inf] * len(systems))
+            scores[i] = score
+    qid = np.asarray([query for query, docs in found.items() for _ in docs], object)
+    retrieved = np.asarray([doc for docs in found.values() for doc in docs], object)
+    matrix = np.asarray([scores for docs in found.values() for scores in docs.values()])
+    fused = _fuse_scores(list(matrix.T), qid, None, fields)
+    order = np.lexsort((-fused, np.repeat(np.arange(len(found)), [len(docs) for docs in found.values()])))
+    return Run(qid[order], retrieved[order], fused[order])
 
 
 def _fuse_scores(systems: list[Any], qid: Any, group: Any, fields: dict[str, Any]) -> npt.NDArray[np.float64]:
@@ -361,37 +532,23 @@ def evaluate_run(
     measures: str | list[str] = USUAL,
     convention: str = "trec",
     threshold: float | str = "auto",
+    ties: str = "trec",
+    negative_grades: str = "error",
 ) -> dict[str, float]:
     """Measure a run of TREC by judgements, as trec_eval does.
 
     Args:
-        run: the path of a file, or a dict {query: {document: score}}.
-        qrels: the path of a file, or a dict {query: {document: grade}}.
+        run: the path of a file, a dict {query: {document: score}}, or what :func:`read_run` returns.
+        qrels: the path of a file, a dict {query: {document: grade}}, or what :func:`read_qrels`
+            returns. Grades may be fractions.
+        ties: the order of documents with equal scores, as for :func:`evaluate`.
+        negative_grades: what grades below 0 become: ``"error"``, ``"zero"`` or ``"drop"``.
 
-    Returns: the mean of each measure.
+    Returns: the mean of each measure; NaN if no query counts.
     """
-    with _folder() as folder:
-        paths = []
-        for name, given in (("qrels", qrels), ("run", run)):
-            if isinstance(given, Mapping):
-                _write_dict(folder / name, given, name)
-                given = folder / name
-            paths.append(os.fspath(given))
-        out = command(
-            "eval", "--no-record", "--data", paths[0], "--scores", paths[1], "--measures", measure_list(measures),
-            *_judging(convention, threshold), "--format", "json",
-        )
-    means: dict[str, float] = json.loads(out)["measures"]
-    return means
-
-
-def _write_dict(path: Path, given: Mapping[str, Mapping[str, float]], name: str) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for query, documents in given.items():
-            for doc, value in documents.items():
-                if any(c.isspace() for c in f"{query}{doc}") or not str(query) or not str(doc):
-                    raise Error(f"{name}: found the query {query!r} and the document {doc!r}, expected ids without blanks")
-                file.write(f"{query} 0 {doc} {int(value)}\n" if name == "qrels" else f"{query} Q0 {doc} 0 {float(value)!r} run\n")
-
-
-__all__ = ["Comparison", "Report", "Tuning", "compare", "evaluate_run", "fuse", "report", "settings", "tune"]
+    with _files() as files:
+        args = ["eval", "--no-record", *_judgements(files, qrels, "qrels"), "--scores", _run(files, "run", run, "run")]
+        args += ["--negative-grades", word("negative_grades", negative_grades)]
+        args += ["--measures", measure_list(measures), *_judging(word("convention", convention), threshold, word("ties", ties)), "--format", "json"]
+        means = json.loads(files.command(*args))["measures"]
+    return {m: defined(v) for m, v in means.items()}

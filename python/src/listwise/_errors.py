@@ -27,3 +27,13 @@ class NotFittedError(Error, AttributeError):
 
 class DataWarning(UserWarning):
     """What was merged, replaced or left out, and what makes a result doubtful."""
+
+
+def shown(value: object, most: int = 200) -> str:
+    """A value as messages have it: the beginning of its repr, whatever the value is."""
+    try:
+        text = repr(value)
+    except Exception:  # such as that of a whole number of more than 4300 digits
+        text = f"a value of type {type(value).__name__}"
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= most else text[:most] + "…"

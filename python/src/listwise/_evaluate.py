@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _jobs
+from ._arguments import word
 from ._data import Data
-from ._errors import Error
-from ._queries import Queries, one_query, queries
+from ._errors import Error, shown
+from ._queries import Queries, one_query, queries, texts
 from ._tables import Features, numbers
 
 USUAL = "map,ndcg@1,ndcg@5,ndcg@10"
@@ -50,10 +51,10 @@ class Evaluation(Mapping[str, float]):
 def measure_list(measures: Any) -> str:
     """Measures as the command line has them."""
     if isinstance(measures, str):
-        return measures
+        return word("measures", measures)
     if isinstance(measures, (list, tuple)) and measures and all(isinstance(m, str) for m in measures):
-        return ",".join(measures)
-    raise Error(f"measures: found {measures!r}, expected names such as 'ndcg@10', or a list of them")
+        return ",".join(word("measures", m) for m in measures)
+    raise Error(f"measures: found {shown(measures)}, expected names such as 'ndcg@10', or a list of them")
 
 
 def evaluate(
@@ -93,14 +94,14 @@ def evaluate(
     if query_weight is not None:
         data.fields["query_weights"] = of_runs(numbers(query_weight, "query_weight", len(grades)), of, "")
     if doc is not None:
-        data.fields["docs"] = [str(d) for d in doc]
+        data.fields["docs"] = texts(doc, len(grades), "doc")
     fields = {
         "data": data.fields,
         "scores": request.add(numbers(scores, "scores", len(grades))),
         "measures": measure_list(measures),
-        "convention": text("convention", convention),
+        "convention": word("convention", convention),
         "threshold": text("threshold", threshold),
-        "ties": text("ties", ties),
+        "ties": word("ties", ties),
     }
     with _jobs.run("evaluate", fields, request) as answer:
         a = answer.fields
@@ -110,7 +111,12 @@ def evaluate(
 
 
 def _named(names: list[str], values: list[float | None]) -> dict[str, float]:
-    return {m: float("nan") if v is None else v for m, v in zip(names, values, strict=True)}
+    return {m: defined(v) for m, v in zip(names, values, strict=True)}
+
+
+def defined(value: float | None) -> float:
+    """A value of a measure; JSON has null for one that is undefined, which is NaN here."""
+    return float("nan") if value is None else float(value)
 
 
 def _no_features(documents: int) -> Features:
@@ -124,7 +130,10 @@ def scorer(measure: str = "ndcg@10", *, qid: Any = None, convention: str = "stan
     an index (pandas), from qid, a Series with that index; or it is called with them. The same seed
     and data give the same value.
     """
-    return Scorer(measure, qid, convention, threshold)
+    from ._settings import text
+
+    text("threshold", threshold)
+    return Scorer(word("measure", measure), qid, word("convention", convention), threshold)
 
 
 @dataclass(frozen=True)
@@ -140,15 +149,23 @@ class Scorer:
         if qid is None and self.qid is not None:
             if not hasattr(X, "index") or not hasattr(self.qid, "loc"):
                 raise Error("scorer: found qid with an X that has no index, expected a DataFrame of pandas, and a Series with its index as qid")
-            qid = self.qid.loc[X.index]
+            try:
+                qid = self.qid.loc[X.index]
+            except KeyError as error:
+                raise Error(f"scorer: found no query of a row of X in qid: {error}") from error
+        if not hasattr(estimator, "queries_of"):
+            raise Error(f"scorer: found {shown(estimator)}, expected a Ranker")
         given = estimator.queries_of(X, qid)
         scores = estimator.predict(X, qid=qid)
         return mean(scores, y, given, self.measure, self.convention, self.threshold)
 
 
-def mean(scores: Any, y: Any, of: Queries, measure: str, convention: str, threshold: float | str) -> float:
+def mean(scores: npt.NDArray[np.float64], y: Any, of: Queries, measure: str, convention: str, threshold: float | str) -> float:
     """The mean of a measure, whatever the order of documents with equal scores."""
-    result = evaluate(y, scores, qid=of.numbers(), measures=measure, convention=convention, threshold=threshold)
+    qid = of.numbers()
+    order = np.argsort(qid, kind="stable")  # predict has warned of queries that stand in several places
+    grades = numbers(y, "y", len(qid))
+    result = evaluate(grades[order], scores[order], qid=qid[order], measures=measure, convention=convention, threshold=threshold)
     if len(result) != 1:
-        raise Error(f"measure: found {measure!r}, expected one measure")
+        raise Error(f"measure: found {shown(measure)}, expected one measure")
     return next(iter(result.tie_neutral.values()))

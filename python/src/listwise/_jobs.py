@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -11,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import DataWarning, Error, FileError, InternalError
+from ._errors import DataWarning, Error, FileError, InternalError, shown
 from ._library import Array, Library, library
 
 Progress = Callable[[dict[str, Any]], object]
@@ -75,10 +76,24 @@ class Answer:
         self._lib.end(self._job)
 
 
-def tell(sentences: Sequence[str] | None, level: int = 5) -> None:
-    """Pass on what the library has to say as warnings."""
-    for sentence in sentences or ():
-        warnings.warn(sentence, DataWarning, stacklevel=level)
+def tell(sentences: Sequence[str] | None) -> None:
+    """Pass on what the library has to say as warnings about the line that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "listwise":
+        level, frame = level + 1, frame.f_back
+    for sentence in dict.fromkeys(sentences or ()):
+        warnings.warn(worded(sentence), DataWarning, stacklevel=level)
+
+
+def _encoded(request: dict[str, Any]) -> bytes:
+    """A request in JSON. What JSON does not have is an error, for arguments that nothing else has checked."""
+    try:
+        return json.dumps(request, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        around = error.object[max(0, error.start - 20) : error.end + 20]
+        raise Error(f"found {shown(around)}, expected Unicode text without lone surrogates") from None
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Error(f"found an argument that cannot be passed on: {error}") from error
 
 
 def run(op: str, fields: dict[str, Any], request: Request | None = None, progress: Progress | None = None) -> Answer:
@@ -86,7 +101,7 @@ def run(op: str, fields: dict[str, Any], request: Request | None = None, progres
 
     An interrupt, and an exception of progress, ends the job and is raised."""
     request = request or Request()
-    text = json.dumps({"op": op, **fields}, allow_nan=False).encode()
+    text = _encoded({"op": op, **fields})
     _reap()
     lib = library()
     arrays = request._structures()

@@ -108,20 +108,25 @@ def _environment_threads() -> int:
     joblib sets the latter in its workers, so that together they use the machine once."""
     for name in ("LISTWISE_NUM_THREADS", "OMP_NUM_THREADS"):
         text = os.environ.get(name, "").split(",")[0].strip()
-        if text.isdigit() and int(text) > 0:
-            return int(text)
+        if text.isascii() and text.isdigit() and (n := int(text[:20])) > 0:
+            return min(n, _most_threads())
     return 0
+
+
+def _most_threads() -> int:
+    """The most threads that are of use: four for each core of the machine."""
+    return 4 * (os.cpu_count() or 1)
 
 
 def set_threads(n: int) -> int:
     """Set on how many cores the library runs in this process and those forked from it.
 
     Results do not depend on it. Returns the number before. The default is all cores, or what the
-    environment variables LISTWISE_NUM_THREADS or OMP_NUM_THREADS say."""
-    from ._errors import Error
+    environment variables LISTWISE_NUM_THREADS or OMP_NUM_THREADS say. A number above four times
+    the machine's cores counts as that."""
+    from ._arguments import whole
 
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise Error(f"threads: found {n!r}, expected a whole number from 1 on")
+    n = min(whole("threads", n, 1, 2**31 - 1), _most_threads())
     before = int(library().threads(n))
     _state.threads = n
     return before

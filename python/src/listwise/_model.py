@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _jobs, _library
-from ._errors import Error, FileError
+from . import _arguments, _jobs, _library
+from ._errors import Error, FileError, shown
+from ._tables import features
 
 
 class Model:
@@ -25,7 +26,9 @@ class Model:
     """
 
     def __init__(self, file: bytes, about: dict[str, Any] | None = None, *, name: str = "model") -> None:
-        self.file = file
+        if not isinstance(file, (bytes, bytearray, memoryview)):
+            raise Error(f"file: found {shown(file)}, expected the bytes of a model file")
+        self.file = bytes(file)
         self._generation = 0  # of the copy of the library that _number is of
         self._number = 0
         if about is not None:
@@ -65,7 +68,11 @@ class Model:
         return names
 
     def score_query(self, x: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-        """Scores of one query's documents, shape (n,); x has shape (n, features), C-contiguous."""
+        """Scores of one query's documents, shape (n,); x has shape (n, features)."""
+        if not (isinstance(x, np.ndarray) and x.dtype == np.float32 and x.ndim == 2 and x.flags.c_contiguous):
+            x = features(x, "x").x
+        if x.shape[1] != self.features:
+            raise Error(f"x: found {x.shape[1]} features, expected {self.features}")
         scores = np.empty(len(x))
         pointer = ctypes.c_void_p()
         lib, number = _library.library(), self.number
@@ -75,12 +82,16 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all."""
-        path = os.fspath(path)
+        path = _arguments.path("path", path)
         folder = os.path.dirname(path) or "."
+        if os.path.isdir(path):
+            raise Error(f"{path}: found a folder, expected the name of a file")
         try:
             fd, temporary = tempfile.mkstemp(prefix=".listwise-", suffix=".tmp", dir=folder)
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise FileError(f"{path}: found no folder {folder}") from error
+        except PermissionError as error:
+            raise Error(f"{path}: {error.strerror}") from error
         try:
             with os.fdopen(fd, "wb") as file:
                 file.write(self.file)
@@ -98,12 +109,15 @@ class Model:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
         """Read a model file of listwise or of another system (see docs/interchange.md)."""
+        path = _arguments.path("path", path)
         try:
             with open(path, "rb") as file:
                 content = file.read()
-        except FileNotFoundError as error:
-            raise FileError(f"{os.fspath(path)}: no such file") from error
-        return cls(content, name=os.fspath(path))
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FileError(f"{path}: no such file") from error
+        except (IsADirectoryError, PermissionError) as error:
+            raise Error(f"{path}: {error.strerror}") from error
+        return cls(content, name=path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Model, (self.file,)

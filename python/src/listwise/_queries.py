@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import Error
+from ._arguments import word
+from ._errors import Error, shown
 from ._tables import vector
 
 
@@ -46,6 +47,8 @@ def _by_sizes(group: Any, documents: int, name: str) -> Queries:
         raise Error(f"{name}: found values of type {sizes.dtype}, expected whole numbers: how many successive documents each query has")
     if len(sizes) and sizes.min() < 1:
         raise Error(f"{name}: found a query of {sizes.min()} documents, expected 1 or more")
+    if len(sizes) and sizes.max() > documents:  # which a sum could pass over, as whole numbers wrap around
+        raise Error(f"{name}: found a query of {sizes.max()} documents, expected {documents} together")
     if sizes.sum() != documents:
         raise Error(f"{name}: found queries of {sizes.sum()} documents together, expected {documents}")
     return Queries([str(i + 1) for i in range(len(sizes))], np.ascontiguousarray(sizes, np.int64))
@@ -65,12 +68,21 @@ def _by_ids(qid: Any, documents: int, name: str) -> Queries:
     if ids.dtype.kind == "O":
         wrong = next((i for i, v in enumerate(ids) if not isinstance(v, (str, int, np.integer))), None)
         if wrong is not None:
-            raise Error(f"{name}: found {ids[wrong]!r} for document {wrong + 1}, expected a whole number or a text")
-        ids = np.asarray([str(v) for v in ids], object)
+            raise Error(f"{name}: found {shown(ids[wrong])} for document {wrong + 1}, expected a whole number or a text")
+        try:
+            ids = np.asarray([str(v) for v in ids], object)
+        except ValueError as error:  # more than 4300 digits
+            raise Error(f"{name}: {error}") from error
     elif ids.dtype.kind not in "iuUST" or ids.dtype.kind == "S":
         raise Error(f"{name}: found values of type {ids.dtype}, expected whole numbers or texts")
     if not len(ids):
         return Queries([], np.empty(0, np.int64))
     starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
     counts = np.diff(np.append(starts, len(ids))).astype(np.int64)
-    return Queries([str(v) for v in ids[starts].tolist()], counts)
+    return Queries([word(name, str(v)) for v in ids[starts].tolist()], counts)
+
+
+def texts(value: Any, documents: int, name: str) -> list[str]:
+    """One text a document, such as its identifier; whole numbers are written out."""
+    of = _by_ids(value, documents, name)
+    return [i for i, n in zip(of.ids, of.counts.tolist(), strict=True) for _ in range(n)]

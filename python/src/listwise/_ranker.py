@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Mapping
@@ -12,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _jobs
+from ._arguments import whole, word
 from ._data import Data, judged
-from ._errors import Error, NotFittedError
+from ._errors import Error, NotFittedError, shown
 from ._evaluate import mean
 from ._model import Model
 from ._queries import Queries, one_query, queries
@@ -21,9 +23,27 @@ from ._settings import OWN, check_names, recipe_of, seed_of, settings_of, text_o
 from ._tables import Features, features
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
 
     class _Base:
-        pass
+        """What scikit-learn gives estimators: metadata requests, which say what a search passes on."""
+
+        def set_fit_request(
+            self,
+            *,
+            callback: bool | str | None = ...,
+            eval_set: bool | str | None = ...,
+            group: bool | str | None = ...,
+            qid: bool | str | None = ...,
+            query_weight: bool | str | None = ...,
+            sample_weight: bool | str | None = ...,
+        ) -> Self: ...
+
+        def set_predict_request(self, *, group: bool | str | None = ..., qid: bool | str | None = ...) -> Self: ...
+
+        def set_score_request(self, *, group: bool | str | None = ..., qid: bool | str | None = ...) -> Self: ...
+
+        def get_metadata_routing(self) -> Any: ...
 
 else:
     try:
@@ -138,28 +158,53 @@ class Ranker(_Base):
     # Parameters, as scikit-learn asks for them.
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments of the constructor, hyperparameters among them."""
-        return {**{name: getattr(self, name) for name in OWN}, **self.hyperparameters}
+        """The arguments of the constructor, hyperparameters among them: of a subclass, those that its own
+        ``__init__`` names and, if that takes others by ``**``, those of Ranker."""
+        names, others = _signature(type(self))
+        if others:
+            names = [*names, *(n for n in (*OWN, *self.hyperparameters) if n not in names)]
+        values = {name: self._get(name) for name in names}
+        if deep:
+            for name, value in list(values.items()):
+                if hasattr(value, "get_params") and not isinstance(value, type):
+                    values.update({f"{name}__{inner}": v for inner, v in value.get_params().items()})
+        return values
+
+    def _get(self, name: str) -> Any:
+        if name in vars(self):
+            return vars(self)[name]
+        if name in self.hyperparameters:
+            return self.hyperparameters[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}, expected one for each argument of its __init__")
 
     def set_params(self, **params: Any) -> Ranker:
         """Set arguments of the constructor. A name that neither it nor any method has is refused."""
-        check_names([name for name in params if name not in OWN and name not in self.hyperparameters])
+        names, others = _signature(type(self))
+        known = self.get_params()
+        unknown = [name for name in params if name not in known]
+        if others:
+            check_names(unknown)
+        elif unknown:
+            raise Error(f"found the argument {unknown[0]!r}, expected one of {type(self).__name__}: {', '.join(names)}")
         self._set(params)
         return self
 
     def _set(self, params: Mapping[str, Any]) -> None:
         for name, value in params.items():
-            if name in OWN:
+            outer, _, inner = name.partition("__")
+            if inner and name not in self.hyperparameters and hasattr(vars(self).get(outer), "set_params"):
+                vars(self)[outer].set_params(**{inner: value})
+                continue
+            attribute = name in OWN or name in _signature(type(self))[0]
+            if attribute and (name in vars(self) or name not in self.hyperparameters):
                 setattr(self, name, value)
-            else:
+            if not attribute or name in self.hyperparameters:
                 self.hyperparameters = {**self.hyperparameters, name: value}
 
     def __repr__(self, *_: Any, **__: Any) -> str:
-        given = [f"method={self.method!r}"]
-        standard = _DEFAULTS.get_params() if _DEFAULTS is not None else {}
-        for name, value in self.get_params().items():
-            if name != "method" and (name not in standard or standard[name] is not value and standard[name] != value):
-                given.append(f"{name}={value!r}")
+        standard = {name: shown(p.default) for name, p in inspect.signature(type(self).__init__).parameters.items()}
+        values = {name: shown(value, sys.maxsize) for name, value in self.get_params(deep=False).items()}
+        given = [f"{name}={value}" for name, value in values.items() if name == "method" or standard.get(name) != value]
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __sklearn_tags__(self) -> Any:
@@ -210,6 +255,10 @@ class Ranker(_Base):
         fields["data"] = data.fields
         if eval_set is not None:
             fields["valid"] = _validation(request, eval_set, data)
+        if callback is not None and not callable(callback):
+            raise Error(f"callback: found {shown(callback)}, expected a function")
+        if not isinstance(self.verbose, (bool, int, np.bool_, np.integer)):
+            raise Error(f"verbose: found {shown(self.verbose)}, expected 0 or 1")
         line = _Line(self.method, callback) if self.verbose else None
         try:
             with _jobs.run("fit", fields, request, line or callback) as answer:
@@ -312,11 +361,8 @@ class Ranker(_Base):
         given = features(X)
         self._check_width(model, given)
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x)) or one_query(len(given.x))
-        if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
-            raise Error(f"sample: found {sample!r}, expected a whole number from 1 on")
-        if not isinstance(attribution, str):
-            raise Error(f"attribution: found {attribution!r}, expected a text")
-        fields: dict[str, Any] = {"model": model.number, "attribution": attribution, "sample": int(sample), "seed": seed_of(seed)}
+        fields: dict[str, Any] = {"model": model.number, "attribution": word("attribution", attribution)}
+        fields |= {"sample": whole("sample", sample, 1, 2**31 - 1), "seed": seed_of(seed)}
         fields["data"] = Data.of(request, given, None, of, "X").fields
         if background is not None:
             other = features(background, "background")
@@ -339,12 +385,20 @@ class Ranker(_Base):
         model = Model.load(path)
         about = model.about
         known = about["settings"] or {}
-        ranker = cls(about["method"] or "lambdarank", about["measure"] or None, seed=about["seed"])
+        ranker = cls()
+        Ranker.__init__(ranker, about["method"] or "lambdarank", about["measure"] or None, seed=about["seed"])
         own = {name: value for name, value in known.items() if name in OWN}
         ranker._set({name: value for name, value in known.items() if name not in OWN})
         ranker._set({"settings": own or None, **about["recipe"]})
         ranker._adopt(model)
         return ranker
+
+
+def _signature(kind: type) -> tuple[list[str], bool]:
+    """The arguments that a class names in its ``__init__``, and whether it takes others by ``**``."""
+    parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]  # type: ignore[misc]
+    named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY, p.POSITIONAL_ONLY)]
+    return named, any(p.kind == p.VAR_KEYWORD for p in parameters)
 
 
 def _pieces(documents: int, size: int = 1024) -> Any:
@@ -377,7 +431,3 @@ def _validation(request: _jobs.Request, eval_set: Any, data: Data) -> dict[str, 
     if valid.names is None and valid.fields["features"] != data.fields["features"]:
         raise Error(f"eval_set: found {valid.fields['features']} features, expected {data.fields['features']} as in X")
     return valid.fields
-
-
-_DEFAULTS: Ranker | None = None
-_DEFAULTS = Ranker()

@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _jobs
+from ._arguments import path as file
+from ._arguments import word, words
+from ._errors import Error
 
 
 @dataclass(frozen=True)
@@ -100,20 +103,18 @@ def read(
 
     The documents of a query stand together in what is returned, in the order of the file's queries.
     """
-    from ._errors import Error
-
-    if absent not in ("zero", "missing"):
+    if word("absent", absent) not in ("zero", "missing"):
         raise Error(f"absent: found {absent!r}, expected 'zero' or 'missing'")
     fields = {
-        "path": os.fspath(path),
-        "missing": missing,
-        "negative": negative_grades,
-        "input": format,
+        "path": file("path", path),
+        "missing": word("missing", missing),
+        "negative": word("negative_grades", negative_grades),
+        "input": word("format", format),
         "absent_missing": absent == "missing",
-        "query": query,
-        "grade": grade,
-        "doc": doc,
-        "one_hot": one_hot,
+        "query": word("query", query),
+        "grade": word("grade", grade),
+        "doc": word("doc", doc),
+        "one_hot": None if one_hot is None else words("one_hot", one_hot),
     }
     with _jobs.run("read", fields) as answer:
         a = answer.fields
@@ -132,7 +133,7 @@ def read(
 
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run of TREC: lines of QUERY Q0 DOCUMENT RANK SCORE TAG."""
-    with _jobs.run("read run", {"path": os.fspath(path)}) as answer:
+    with _jobs.run("read run", {"path": file("path", path)}) as answer:
         qid = np.repeat(np.asarray(answer.fields["ids"], object), answer.fields["counts"])
         return Run(qid, np.asarray(answer.fields["docs"], object), answer.array(0, np.float64))
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from . import _jobs
-from ._errors import Error
+from ._arguments import whole, word
+from ._errors import Error, shown
 
 # The arguments of Ranker that are no hyperparameters of methods.
 OWN = ("method", "measure", "scorer", "convention", "threshold", "normalize", "views", "transforms", "missing", "seed", "settings", "verbose")
@@ -19,16 +20,13 @@ OWN = ("method", "measure", "scorer", "convention", "threshold", "normalize", "v
 
 def text_of(ranker: Any, name: str) -> str:
     """An argument that is a text."""
-    value = getattr(ranker, name)
-    if not isinstance(value, str):
-        raise Error(f"{name}: found {value!r}, expected a text")
-    return value
+    return word(name, getattr(ranker, name))
 
 
 def settings_of(ranker: Any) -> dict[str, str]:
     """The hyperparameters of a ranker, as texts."""
     if not isinstance(ranker.settings, (Mapping, type(None))):
-        raise Error(f"settings: found {ranker.settings!r}, expected a dict")
+        raise Error(f"settings: found {shown(ranker.settings)}, expected a dict")
     further = dict(ranker.settings or {})
     for name in further:
         if name in ranker.hyperparameters:
@@ -43,7 +41,7 @@ def recipe_of(ranker: Any) -> dict[str, Any]:
         recipe[name] = "" if getattr(ranker, name) is None else text_of(ranker, name)
     recipe["threshold"] = text("threshold", ranker.threshold)
     if not isinstance(ranker.transforms, (str, list, tuple)):
-        raise Error(f"transforms: found {ranker.transforms!r}, expected a list of texts")
+        raise Error(f"transforms: found {shown(ranker.transforms)}, expected a list of texts")
     steps = [ranker.transforms] if isinstance(ranker.transforms, str) else list(ranker.transforms)
     recipe["transform"] = [text("transforms", step) for step in steps]
     recipe["seed"] = seed_of(ranker.seed)
@@ -52,9 +50,7 @@ def recipe_of(ranker: Any) -> dict[str, Any]:
 
 def seed_of(seed: Any) -> int:
     """A seed, if it is one."""
-    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 64:
-        raise Error(f"seed: found {seed!r}, expected a whole number from 0 to 2⁶⁴ − 1")
-    return int(seed)
+    return whole("seed", seed, 0, 2**64 - 1)
 
 
 @functools.cache
@@ -78,17 +74,28 @@ def check_names(names: Sequence[str]) -> None:
 
 def text(name: str, value: Any) -> str:
     """A value as the command line would have it."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(_scalar(name, v) for v in value)
+    return _scalar(name, value)
+
+
+def _scalar(name: str, value: Any) -> str:
     if isinstance(value, (np.generic, np.ndarray)) and np.ndim(value) == 0:
         value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float, str)):
-        return repr(value) if isinstance(value, float) else str(value)
-    if isinstance(value, (list, tuple)):
-        return ",".join(text(name, v) for v in value)
-    raise Error(f"{name}: found {value!r}, expected a number, a text, a bool or a list of such")
+    if isinstance(value, str):
+        return word(name, value)
+    if isinstance(value, float):
+        return repr(value)
+    try:
+        if isinstance(value, int):
+            return str(value)
+    except ValueError:  # more than 4300 digits
+        pass
+    raise Error(f"{name}: found {shown(value)}, expected a number, a text, a bool or a list of such")
 
 
 def settings(hyperparameters: Mapping[str, Any]) -> dict[str, str]:
     """Hyperparameters as texts; None stands for the default."""
-    return {name: text(name, value) for name, value in hyperparameters.items() if value is not None}
+    return {word("settings", name): text(name, value) for name, value in hyperparameters.items() if value is not None}

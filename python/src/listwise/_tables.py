@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import Error, KindError
+from ._errors import Error, KindError, shown
 
 QID = "qid"  # the column of query ids in a table of features
 
@@ -65,7 +65,7 @@ def _matrix(value: Any, name: str) -> npt.NDArray[np.float32]:
         raise
     except TypeError as error:
         raise KindError(f"{name}: expected a matrix of numbers, documents × features: {error}") from error
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise Error(f"{name}: expected a matrix of numbers, documents × features: {error}") from error
     if array.ndim != 2:
         hint = ". Reshape your data: x.reshape(1, -1) for one document, x.reshape(-1, 1) for one feature" if array.ndim == 1 else ""
@@ -122,6 +122,8 @@ def _numbers(column: Any, name: str) -> npt.NDArray[Any]:
             if dtype == "category" or dtype.startswith(("datetime", "timedelta", "period")):
                 raise Error(f"{name}: found the type {dtype}, {_HINT}")
             array = column.to_numpy()
+            if array.dtype.kind == "c":
+                raise Error(f"{name}: found the complex type {dtype}, expected numbers")
             if array.dtype.kind not in "fiub":
                 array = column.to_numpy(dtype=np.float64, na_value=np.nan)
                 if dtype in ("object", "str", "string") and any(isinstance(v, str) for v in column):
@@ -138,7 +140,7 @@ def _numbers(column: Any, name: str) -> npt.NDArray[Any]:
             array = array.astype(np.float64)  # None is NaN
     except Error:
         raise
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # pandas, polars and pyarrow have exceptions of their own
         raise Error(f"{name}: found the type {dtype}, {_HINT}") from error
     return np.asarray(array)
 
@@ -152,12 +154,15 @@ def vector(value: Any, name: str) -> npt.NDArray[Any]:
         if len(value.columns) != 1:
             raise Error(f"{name}: found {len(value.columns)} columns, expected 1")
         value = value.iloc[:, 0] if kind == "pandas" else value[:, 0]
-    if kind == "pyarrow" and not hasattr(value, "chunks"):
-        array = value.to_numpy(zero_copy_only=False)
-    elif hasattr(value, "to_numpy"):
-        array = value.to_numpy()
-    else:
-        array = np.asarray(value)
+    try:
+        if kind == "pyarrow" and not hasattr(value, "chunks"):
+            array = value.to_numpy(zero_copy_only=False)
+        elif hasattr(value, "to_numpy"):
+            array = value.to_numpy()
+        else:
+            array = np.asarray(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Error(f"{name}: found {shown(value)}, expected one value a document: {error}") from error
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -175,8 +180,9 @@ def numbers(value: Any, name: str, documents: int | None = None) -> npt.NDArray[
     if array.dtype.kind not in "fiubO":
         raise Error(f"{name}: found values of type {array.dtype}, expected numbers")
     try:
-        array = np.ascontiguousarray(array, np.float64)
-    except (TypeError, ValueError) as error:
+        with np.errstate(over="ignore"):
+            array = np.ascontiguousarray(array, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise Error(f"{name}: expected numbers: {error}") from error
     if documents is not None and len(array) != documents:
         raise Error(f"{name}: found {len(array)} values, expected {documents}: one a document")
