@@ -14,9 +14,9 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// ReadScores reads a file of one finite decimal number a line, or -inf for a document that was not retrieved:
-// the scores of the documents of a file in their order; want is how many there should be, or
-// negative if any number will do. Blank lines may stand only at the end. The file
+// ReadScores reads the scores of the documents of a file in their order, one a line: finite decimal numbers, or
+// -inf for a document that was not retrieved. want is the expected number of scores, or
+// negative for any number. Blank lines may stand only at the end. The file
 // may be compressed as a data set's; "-" is the standard input. Errors in the
 // content are of type [*dataset.SyntaxError].
 //

@@ -16,8 +16,8 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// ReadScores reads one finite decimal number a line from a stream of the encoding, or -inf for a document that was not
-// retrieved; want is how many there should be, or negative if any number will do. Blank lines may stand
+// ReadScores reads scores, one a line, from a stream of the encoding: finite decimal numbers, or -inf for a document
+// that was not retrieved. want is the expected number of scores, or negative for any number. Blank lines may stand
 // only at the end. The name stands for the file's in errors; those in the content are of
 // type [*dataset.SyntaxError].
 //

@@ -98,20 +98,20 @@ func (r *reading) options() (dataset.Options, error) {
 	return opts, r.apply(&opts)
 }
 
-// attend makes reading show its progress, end with the context, print its notes, and leave the files that stay open to
-// the end of the command.
+// attend makes readers show progress, end with the context and print notes. The command closes the files that they keep
+// open.
 func (env *environment) attend(ctx context.Context, opts *dataset.Options, bar *progress) {
 	opts.Observe, opts.Context, opts.Note, opts.Opened = bar.bytes, ctx, env.noteOnce, env.keep
 }
 
-// keep has a file closed at the end of the command.
+// keep registers a file, which the command closes at its end.
 func (env *environment) keep(file io.Closer) {
 	env.filesLock.Lock()
 	defer env.filesLock.Unlock()
 	env.files = append(env.files, file)
 }
 
-// closeFiles closes what keep was given.
+// closeFiles closes the files that keep registered.
 func (env *environment) closeFiles() error {
 	env.filesLock.Lock()
 	defer env.filesLock.Unlock()
@@ -181,15 +181,15 @@ func limitTrainingGarbage(data *dataset.Dataset) {
 	}
 }
 
-// running counts the commands of this process, which is more than one's where a program runs commands.
+// running counts the commands of this process. Programs run several.
 var running struct {
 	sync.Mutex
 	commands     int
 	limit, every int64 // of memory and, in percent, of garbage, before the first
 }
 
-// leaveAsFound returns what the end of a command calls: the last of those that run side by side gives the process back
-// its memory limit, its rate of collecting garbage and its number of workers.
+// leaveAsFound returns a function for the end of a command. The last command that ends restores the memory limit, the
+// rate of garbage collection and the number of workers of the process.
 func leaveAsFound() (end func()) {
 	running.Lock()
 	defer running.Unlock()

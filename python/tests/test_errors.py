@@ -87,7 +87,7 @@ WRONG = {
     "X of texts": (lambda: fit(X=np.array([["a"]] * n)), "X: found values of type <U1, expected numbers"),
     "X complex": (lambda: fit(X=X.astype(complex)), "X: Complex data not supported: found values of type complex128"),
     "X complex objects": (lambda: fit(X=X.astype(complex).astype(object)), "X: expected a matrix of numbers"),
-    "X complex column": (lambda: fit(X=frame(c=X[:, 0] + 1j)), "X: column 'c': found the complex type complex128"),
+    "X complex column": (lambda: fit(X=frame(c=X[:, 0] + 1j)), "X: column 'c': found the complex type complex64"),
     "X complex and sparse": (lambda: fit(X=pytest.importorskip("scipy.sparse").csr_matrix(X.astype(complex))), "X: found values of type complex128"),
     "y complex": (lambda: fit(y=y.astype(complex)), "y: found values of type complex128, expected numbers"),
     "y complex objects": (lambda: fit(y=[1j] * n), "y: found values of type complex128"),
