@@ -3,7 +3,7 @@
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 
-.PHONY: build test lint race noasm properties bench generate cover release python
+.PHONY: build test lint race noasm properties fuzz bench generate cover release python
 
 build: ## one static binary, ./listwise
 	CGO_ENABLED=0 $(GO) build -trimpath -o listwise ./cmd/listwise
@@ -41,6 +41,9 @@ noasm: ## the portable code in place of the assembly, and what computes with it;
 
 properties: ## the tests of properties, with new draws, ten times as many
 	$(GO) test -count=1 -exec '$(CURDIR)/tools/draws.sh -rapid.checks=1000' ./...
+
+fuzz: ## every fuzz target for FUZZTIME, 10 s each
+	tools/fuzz.sh $(or $(FUZZTIME),10s)
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

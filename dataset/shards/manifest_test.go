@@ -145,6 +145,7 @@ func FuzzParse(f *testing.F) {
 	sum := strings.Repeat("0a", 32)
 	f.Add([]byte(`{"format":"listwise-shards","version":1,"queries":1,"documents":2,"features":3,"grades":{"fractions":false,"least":1},"shards":[{"name":"a","queries":1,"documents":2,"bytes":5,"sha256":"` + sum + `"}]}`))
 	f.Add([]byte(`{"format":"listwise-shards","version":1,"shards":[{"name":"../a","documents":9223372036854775807}]}`))
+	f.Add([]byte(`{"":[]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := shards.Parse(text)
 		if err != nil {

@@ -112,6 +112,9 @@ type sample struct {
 		Feature int      `json:"feature"`
 		Weight  *float64 `json:"weight"`
 	} `json:"list"`
+
+	Left   []int `json:"-"`
+	hidden []int // as what a program notes beside
 }
 
 func decode(v Value, dst any) error { return decodeStruct(v, reflect.ValueOf(dst).Elem()) }
@@ -121,7 +124,7 @@ func decode(v Value, dst any) error { return decodeStruct(v, reflect.ValueOf(dst
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{`{}`, `null`, `[]`, `3`, `{"text":"a","flag":true,"whole":-3,"seed":18446744073709551615,"real":1e-3,"small":0.1,"gap":2,"name":"n","names":["a",null],"any":{"a":[1,{}]},"nested":{"count":4},"list":[{"feature":1,"weight":0},null,{}]}`,
 		`{"text":1}`, `{"whole":1.5}`, `{"whole":9223372036854775808}`, `{"seed":-1}`, `{"real":1e400}`, `{"small":1e39}`, `{"gap":"x"}`, `{"gap":null,"list":null}`, `{"name":5}`, `{"names":{}}`, `{"any":{"a":1e400}}`,
-		`{"nested":{"count":"2"}}`, `{"nested":7}`, `{"list":[{"feature":true}]}`, `{"list":[5]}`, `{"list":5}`, `{"flag":0}`, `{"real":-0}`} {
+		`{"nested":{"count":"2"}}`, `{"nested":7}`, `{"list":[{"feature":true}]}`, `{"list":[5]}`, `{"list":5}`, `{"flag":0}`, `{"real":-0}`, `{"":[]}`, `{"-":[1]}`, `{"hidden":[1],"Left":[2]}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -136,7 +139,7 @@ func FuzzDecode(f *testing.F) {
 		var a, b *json.UnmarshalTypeError
 		switch {
 		case err == nil:
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(sample{})); diff != "" || got.hidden != nil {
 				t.Fatalf("%q (-encoding/json +got):\n%s", text, diff)
 			}
 		case !errors.As(err, &a) || !errors.As(wantErr, &b):
