@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
@@ -132,7 +134,8 @@ func (f *file) inColumn(c *cursor, err error) error {
 	return damaged(f.in.Name, fmt.Errorf("column %s: %w", c.column.name, err))
 }
 
-// settle numbers the features, for which it collects the values of columns of text.
+// settle numbers the features, for which it collects the values of columns of text, and of those
+// that may number the rows.
 func (f *file) settle() (err error) {
 	defer guard(f.in.Name, &err)
 	if !f.choice.NeedsSurvey() {
@@ -142,11 +145,12 @@ func (f *file) settle() (err error) {
 	d := decompressor{buffer: buffer{mem: f.in.Mem}}
 	defer d.release()
 	for i := range f.choice.List {
-		if f.choice.List[i].Role != table.OneHot {
+		own := *f.fields[i]
+		if own.textual = true; f.choice.List[i].Role != table.OneHot && !(f.choice.List[i].Numbering && (own.kind == format.Int32 || own.kind == format.Int64)) {
 			continue
 		}
 		part := s.Part()
-		c := &cursor{column: f.fields[i]}
+		c := &cursor{column: &own}
 		if err := f.collect(part, i, c, &d); err != nil {
 			return err
 		}
@@ -168,7 +172,7 @@ func (f *file) collect(part *table.SurveyPart, field int, c *cursor, d *decompre
 				return f.inColumn(c, err)
 			}
 			if ok {
-				part.Add(field, text)
+				f.choice.Survey(part, field, text)
 			}
 		}
 		if err := input.Context(f.opts).Err(); err != nil {

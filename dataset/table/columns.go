@@ -45,6 +45,10 @@ type Column struct {
 	// Attribute is the place among the options' attributes, from 1; 0: it is none of them.
 	Attribute int
 
+	// Numbering says that the column may number the rows by its name, so that its values decide
+	// whether it is a feature. Settle clears it.
+	Numbering bool
+
 	// Values are the features of the values of a OneHot column; others are unknown. Before
 	// Settle it is nil where the values of the data are wanted.
 	Values map[string]int
@@ -66,20 +70,37 @@ type Columns struct {
 	// their own beside.
 	Attributes []int
 
+	rowNumbers []Column // left out, as they number the rows
+
 	query, grade, doc   int // places in List, -1 if there is none
 	weight, queryWeight int // likewise
 
-	order   []int // places of the features' columns in the order wanted; nil if features are settled
+	order   []int  // places of the features' columns in the order wanted; nil if features are settled
+	tell    func() // notes what was guessed, once features are settled
 	unknown atomic.Int64
 }
 
 // usual are the names by which columns are found, as plainName returns them.
 var usual = map[Role][]string{
-	Query:       {"query", "queryid", "qid", "group", "groupid", "topic", "topicid", "searchid"},
-	Grade:       {"grade", "label", "relevance", "rel", "relevancelabel", "judgment", "judgement", "rating"},
-	Weight:      {"documentweight", "docweight"}, // not just weight, which goods have, too
+	Query:       {"query", "queryid", "qid", "searchid"},
+	Grade:       {"grade", "label", "relevance", "rel", "relevancelabel", "judgment", "judgement"},
+	Weight:      {"documentweight"}, // not just weight, which goods have, too
 	QueryWeight: {"queryweight"},
 	Doc:         {"doc", "docid", "document", "documentid", "docno", "itemid", "productid", "id"},
+}
+
+// doubtful are names that columns of that role have, and features as well, such as the stars that
+// buyers gave. They are not guessed: the options decide.
+var doubtful = map[Role][]string{
+	Query:  {"group", "groupid", "topic", "topicid"},
+	Grade:  {"rating"},
+	Weight: {"docweight"},
+}
+
+// named reports whether a column of that name may have the role, by a usual name or a doubtful one.
+func (r Role) named(name string) bool {
+	name = plainName(name)
+	return slices.Contains(usual[r], name) || slices.Contains(doubtful[r], name)
 }
 
 // plainName is a name in lower case and without blanks, hyphens and low lines.
@@ -87,12 +108,12 @@ func plainName(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
 }
 
-// UsualQuery reports whether a column of that name is taken for the queries'.
-func UsualQuery(name string) bool { return slices.Contains(usual[Query], plainName(name)) }
+// UsualQuery reports whether a column of that name may be the queries'.
+func UsualQuery(name string) bool { return Query.named(name) }
 
 // Choose says what becomes of the columns of a table by the options: their Table and
-// FeatureNames. Errors are of type [*dataset.SyntaxError] without a place. What was
-// guessed is noted, under the name of the table.
+// FeatureNames. Errors are of type [*dataset.SyntaxError] without a place. [Columns.Settle]
+// notes what was guessed, under the name of the table.
 func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error) {
 	c := &Columns{List: make([]Column, len(fields)), query: -1, grade: -1, doc: -1, weight: -1, queryWeight: -1}
 	for i, f := range fields {
@@ -120,7 +141,9 @@ func Choose(name string, fields []Field, opts dataset.Options) (*Columns, error)
 		c.Attributes = append(c.Attributes, i)
 	}
 	c.sortNumbers()
-	c.note(name, opts)
+	if opts.Note != nil {
+		c.tell = func() { c.note(name, opts) }
+	}
 	return c, nil
 }
 
@@ -164,10 +187,11 @@ func (c *Columns) others(o dataset.TableOptions) []other {
 // be one, even one of the features wanted, which is an error then.
 func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []string) error {
 	for _, w := range c.others(o) {
+		names := usual[w.role]
 		find := func(besides ...[]string) int {
 			return first(fields, func(i int) bool {
 				name := c.List[i].Name
-				return c.List[i].Role == Skip && slices.Contains(usual[w.role], plainName(name)) && !slices.Contains(slices.Concat(besides...), name)
+				return c.List[i].Role == Skip && slices.Contains(names, plainName(name)) && !slices.Contains(slices.Concat(besides...), name)
 			})
 		}
 		if w.name != "" {
@@ -175,6 +199,11 @@ func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []st
 		} else if *w.place = find(features, o.Except); *w.place < 0 && w.role <= Doc {
 			if *w.place = find(features); *w.place < 0 && w.need {
 				*w.place = find()
+			}
+		}
+		if names = doubtful[w.role]; *w.place < 0 && w.name == "" && (w.need || features == nil) {
+			if i := find(features, o.Except); i >= 0 {
+				return c.doubt(i, w, o)
 			}
 		}
 		switch i := *w.place; {
@@ -189,6 +218,18 @@ func (c *Columns) identify(fields []Field, o dataset.TableOptions, features []st
 		}
 	}
 	return nil
+}
+
+// doubt is the error about a column that may have a role or be a feature.
+func (c *Columns) doubt(i int, w other, o dataset.TableOptions) error {
+	name := c.List[i].Name
+	expected := fmt.Sprintf("a choice: %s %s; or ", w.flag, quoteName(name))
+	if w.need {
+		expected += w.flag + " with the column of the " + w.what
+	} else {
+		expected += "--features " + quoteName(allBut(o.Except, name)) + "; or --features with the names of all features, where it is one"
+	}
+	return bad(fmt.Sprintf("column %q, which may hold the %s or be a feature", name, w.what), expected)
 }
 
 // first returns the first place that find accepts, of those aside if there is one, else -1.
@@ -253,11 +294,20 @@ func (c *Columns) chooseByOptions(fields []Field, opts dataset.Options) error {
 			c.order = append(c.order, i)
 		}
 	} else {
+		inside := slices.ContainsFunc(fields, func(f Field) bool { return f.Aside })
 		for i, f := range fields {
-			if c.List[i].Role == Skip && f.Name != "" && !f.Aside && !slices.Contains(o.Except, f.Name) {
-				c.List[i].Role = Feature
-				c.order = append(c.order, i)
+			if c.List[i].Role != Skip || f.Name == "" || f.Aside || slices.Contains(o.Except, f.Name) {
+				continue
 			}
+			if !inside && !slices.Contains(o.OneHot, f.Name) {
+				if numbersRows(f.Name) {
+					c.rowNumbers = append(c.rowNumbers, c.List[i])
+					continue
+				}
+				c.List[i].Numbering = mayNumberRows(f.Name)
+			}
+			c.List[i].Role = Feature
+			c.order = append(c.order, i)
 		}
 	}
 	for _, name := range o.OneHot {
@@ -315,9 +365,9 @@ func (c *Columns) chooseByModel(fields []Field, opts dataset.Options) error {
 	return nil
 }
 
-// NeedsSurvey reports whether the values of columns of text must be collected before Settle.
+// NeedsSurvey reports whether values of columns must be collected before Settle.
 func (c *Columns) NeedsSurvey() bool {
-	return c.order != nil && (c.Auto || slices.ContainsFunc(c.List, func(f Column) bool { return f.Role == OneHot }))
+	return c.order != nil && (c.Auto || slices.ContainsFunc(c.List, func(f Column) bool { return f.Role == OneHot || f.Numbering }))
 }
 
 // Read reports whether a column is read at all.
@@ -325,20 +375,46 @@ func (c *Columns) Read(column int) bool {
 	return c.List[column].Role != Skip || c.List[column].Attribute > 0
 }
 
-// Surveys reports whether a survey wants the values of a column.
-func (c *Columns) Surveys(column int) bool {
-	role := c.List[column].Role
-	return role == OneHot || role == Feature && c.Auto
+// Survey adds a value of a column to a part of a survey, if one is wanted.
+func (c *Columns) Survey(part *SurveyPart, column int, value []byte) {
+	f := &c.List[column]
+	if f.Role == OneHot || f.Role == Feature && c.Auto {
+		part.Add(column, value)
+	}
+	if f.Numbering {
+		part.Number(column, value)
+	}
 }
 
-// Settle numbers and names the features. The survey has the values of the columns of text,
-// nil if none was needed.
+// Settle numbers and names the features. The survey has the values of columns, nil if none were
+// needed.
 func (c *Columns) Settle(s *Survey) error {
+	if err := c.settle(s); err != nil {
+		return err
+	}
+	if c.tell != nil {
+		c.tell()
+		c.tell = nil
+	}
+	return nil
+}
+
+func (c *Columns) settle(s *Survey) error {
 	if c.order == nil { // the model's, or none
 		return nil
 	}
 	for _, i := range c.order {
 		f := &c.List[i]
+		if f.Numbering {
+			f.Numbering = false
+			if numbering, err := s.numbersRows(f.Name); err != nil {
+				return err
+			} else if numbering {
+				f.Role = Skip
+				c.rowNumbers = append(c.rowNumbers, *f)
+				continue
+			}
+		}
 		f.Feature = len(c.Names)
 		if f.Role == Feature && c.Auto && s.text[f.Name] {
 			f.Role = OneHot

@@ -158,8 +158,8 @@ func (f *csvFormat) collect(c ingest.Chunk, p int) {
 			if err != nil {
 				return // parsing will say so
 			}
-			if column < len(f.columns.List) && f.columns.Surveys(column) {
-				part.Add(column, cell)
+			if column < len(f.columns.List) {
+				f.columns.Survey(part, column, cell)
 			}
 			if p = next + 1; c.Text[next] == '\n' {
 				break

@@ -123,15 +123,18 @@ func (f *jsonFormat) Count(c ingest.Chunk) (size ingest.Size) {
 	info, part := new(jsonChunk), f.survey.Part()
 	var z *jsonLine
 	z = newJSONLine(nil, func(b []byte, p, column int) (next int, err error) {
-		if name := z.fields[column].name; !f.opts.Table.OneHotAuto && !slices.Contains(f.opts.Table.OneHot, name) {
+		name := z.fields[column].name
+		text := f.opts.Table.OneHotAuto || slices.Contains(f.opts.Table.OneHot, name)
+		number := mayNumberRows(name) && f.opts.FeatureNames == nil
+		if !text && !number || b[p] == '{' || b[p] == '[' {
 			return z.skip(b, p, 0)
 		}
-		if b[p] == '{' || b[p] == '[' {
-			return z.skip(b, p, 0)
+		value, next, err := z.scalar(b, p)
+		if err == nil && text {
+			part.Add(column, value)
 		}
-		text, next, err := z.scalar(b, p)
-		if err == nil {
-			part.Add(column, text)
+		if err == nil && number {
+			part.Number(column, value)
 		}
 		return next, err
 	})

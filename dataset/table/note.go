@@ -11,7 +11,13 @@ import (
 // note notes what was guessed.
 func (c *Columns) note(name string, opts dataset.Options) {
 	o := opts.Table
-	if opts.Note == nil || o.Query != "" && (o.Grade != "" || c.grade < 0) && (o.Doc != "" || c.doc < 0) && (o.Features != nil || o.Except != nil || opts.FeatureNames != nil) {
+	if left := (&Columns{List: c.rowNumbers}).names(); len(c.rowNumbers) == 1 {
+		opts.Note(fmt.Sprintf("%s: column %s numbers the rows and is left out (a list of --features keeps it)", name, left))
+	} else if left != "" {
+		opts.Note(fmt.Sprintf("%s: columns %s number the rows and are left out (a list of --features keeps them)", name, left))
+	}
+	c.settled(name, opts)
+	if o.Query != "" && (o.Grade != "" || c.grade < 0) && (o.Doc != "" || c.doc < 0) && (o.Features != nil || o.Except != nil || opts.FeatureNames != nil) {
 		return
 	}
 	text := fmt.Sprintf("%s: queries are taken from column %s", name, c.List[c.query].Name)

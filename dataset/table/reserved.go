@@ -9,7 +9,7 @@ import (
 )
 
 // checkReserved refuses a column among the features that nobody named and that by its name is
-// another column of what the table has a column for already: grades beside grades, which would
+// another column of what was guessed to be in a column: grades beside grades, which would
 // teach a model what it is to learn, or ids. Those in a JSON object of features are named by it.
 func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 	if o.Features != nil {
@@ -21,7 +21,7 @@ func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 			continue
 		}
 		for _, r := range c.others(o) {
-			if *r.place < 0 || !slices.Contains(usual[r.role], plainName(f.Name)) {
+			if *r.place < 0 || r.name != "" || !r.role.named(f.Name) {
 				continue
 			}
 			taken := c.List[*r.place].Name
@@ -33,6 +33,24 @@ func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 		}
 	}
 	return nil
+}
+
+// settled notes which features nobody named have a usual name of what an option names a column for.
+func (c *Columns) settled(name string, opts dataset.Options) {
+	if opts.Table.Features != nil || opts.FeatureNames != nil {
+		return
+	}
+	for _, r := range c.others(opts.Table) {
+		if r.name == "" {
+			continue
+		}
+		for _, f := range c.ofRoles(Feature).List {
+			if r.role.named(f.Name) {
+				opts.Note(fmt.Sprintf("%s: column %s is a feature, as %s %s names the %s (--features %s leaves it out)",
+					name, f.Name, r.flag, quoteName(r.name), r.what, quoteName(allBut(opts.Table.Except, f.Name))))
+			}
+		}
+	}
 }
 
 // allBut is the value of --features that leaves out one more column.

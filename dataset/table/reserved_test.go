@@ -23,7 +23,7 @@ func TestReservedNames(t *testing.T) {
 		{text, options{Except: []string{"grade"}}, "bm25 ctr", 1, "1"},
 		{text, options{Grade: "grade", Except: []string{"Relevance"}}, "bm25 ctr", 2, "1"},
 		{text, options{Except: []string{"Relevance"}}, "bm25 ctr", 2, "1"},
-		{text, options{Grade: "grade"}, `f:1: found column "Relevance" beside the grades of column "grade", expected a choice: `, 0, ""},
+		{text, options{Grade: "grade"}, "bm25 Relevance ctr", 2, "1"}, // the option settles it
 		{text, options{Features: []string{"Relevance", "ctr"}}, "Relevance ctr", 2, "1"},
 		{text, options{Features: []string{"Relevance", "id"}}, "Relevance id", 2, ""},
 		{text, options{Except: []string{"id", "grade"}}, "bm25 ctr", 1, "1"},
@@ -47,5 +47,55 @@ func TestReservedNames(t *testing.T) {
 	}
 	if _, err := checkCuts(t, `{"query":"q","grade":1,"rating":3,"x":1}`+"\n", ReadJSON, dataset.Options{}); err == nil || !strings.HasPrefix(err.Error(), `f: found column "rating" beside the grades of column "grade", expected a choice: `) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Claim: a name that features have as well is not guessed to be that of grades, queries or weights,
+// whichever other columns there are. The error names both ways out, and either helps.
+func TestDoubtfulNames(t *testing.T) {
+	type options = dataset.TableOptions
+	const shop = "qid,rating,price,clicks\nq,5,1.5,0\n"
+	for _, test := range []struct {
+		text     string
+		o        options
+		features string // or the error
+		grade    float64
+		query    string
+	}{
+		{shop, options{}, `f:1: found column "rating", which may hold the grades or be a feature, expected a choice: --grade rating; or --grade with the column of the grades`, 0, ""},
+		{shop, options{Grade: "rating"}, "price clicks", 5, "q"},
+		{shop, options{Grade: "clicks"}, "rating price", 0, "q"},
+		{shop, options{Grade: "clicks", Except: []string{"rating"}}, "price", 0, "q"},
+		{shop, options{Ungraded: true}, `f:1: found column "rating", which may hold the grades or be a feature, expected a choice: --grade rating; or --features 'all but rating'; or --features with the names of all features, where it is one`, 0, ""},
+		{shop, options{Ungraded: true, Features: []string{"rating"}}, "rating", 0, "q"},
+		{"qid,rating,price,label\nq,5,1.5,1\n", options{}, `f:1: found column "rating" beside the grades of column "label", expected a choice: --features 'all but rating'; or --grade rating --features 'all but label'; `, 0, ""},
+		{"session,Group,price,label\ns,7,1.5,1\n", options{}, `f:1: found column "Group", which may hold the queries or be a feature, expected a choice: --query Group; or --query with the column of the queries`, 0, ""},
+		{"session,Group,price,label\ns,7,1.5,1\n", options{Query: "session"}, "Group price", 1, "s"},
+		{"session,topic_id,price,label\n3,7,1.5,1\n", options{Query: "topic_id"}, "session price", 1, "7"},
+		{"qid,doc_weight,price,label\nq,7,1.5,1\n", options{}, `f:1: found column "doc_weight", which may hold the weights of documents or be a feature, expected a choice: --weight doc_weight; or --features 'all but doc_weight'; or `, 0, ""},
+		{"qid,doc_weight,price,label\nq,7,1.5,1\n", options{Weight: "doc_weight"}, "price", 1, "q"},
+		{"qid,doc_weight,price,label\nq,7,1.5,1\n", options{Features: []string{"doc_weight"}}, "doc_weight", 1, "q"},
+	} {
+		d, err := checkCuts(t, test.text, csvReader, dataset.Options{Table: test.o})
+		switch {
+		case err != nil && !strings.HasPrefix(err.Error(), test.features):
+			t.Errorf("%+v: error %v, expected %s", test.o, err, test.features)
+		case err != nil:
+		case strings.Join(d.FeatureNames, " ") != test.features || d.Grades()[0] != test.grade || d.Queries[0].ID != test.query:
+			t.Errorf("%+v: features %q, grade %v, query %q", test.o, d.FeatureNames, d.Grades()[0], d.Queries[0].ID)
+		}
+	}
+}
+
+// Claim: a feature with a usual name of what an option names another column for is noted.
+func TestSettledNote(t *testing.T) {
+	var notes []string
+	o := dataset.Options{Table: dataset.TableOptions{Grade: "clicks"}, Note: func(s string) { notes = append(notes, s) }}
+	if _, err := readCut(strings.NewReader("qid,label,price,clicks\nq,5,1.5,0\n"), csvReader, o, 0); err != nil {
+		t.Fatal(err)
+	}
+	const want = "f: column label is a feature, as --grade clicks names the grades (--features 'all but label' leaves it out)"
+	if len(notes) != 2 || notes[0] != want {
+		t.Errorf("notes %q", notes)
 	}
 }

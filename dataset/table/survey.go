@@ -10,20 +10,21 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// Survey collects the values of columns of text before a table is parsed. Each goroutine
-// adds a part of its own.
+// Survey collects the values of columns of text, and row numbers, before a table is parsed. Each
+// goroutine adds a part of its own.
 type Survey struct {
 	mem *input.Memory
 
 	mu   sync.Mutex
 	seen map[string]map[string]bool // of every column; beyond MaxOneHot values not all of them
 	text map[string]bool            // columns in which text stands
+	rows map[string]*rowNumbers     // columns that may number the rows
 	full error                      // the memory is used up
 }
 
 // NewSurvey returns a survey of a table whose memory is counted.
 func NewSurvey(mem *input.Memory) *Survey {
-	return &Survey{mem: mem, seen: make(map[string]map[string]bool), text: make(map[string]bool)}
+	return &Survey{mem: mem, seen: make(map[string]map[string]bool), text: make(map[string]bool), rows: make(map[string]*rowNumbers)}
 }
 
 // A SurveyPart collects the values of a part of the table. It is used by one goroutine.
@@ -31,6 +32,7 @@ type SurveyPart struct {
 	survey *Survey
 	seen   []map[string]bool // by the part's numbers of columns
 	text   []bool
+	rows   map[int]*rowsPart
 }
 
 // Part begins a part.
@@ -77,6 +79,15 @@ func (p *SurveyPart) Done(name func(column int) string) {
 			}
 			s.full = s.mem.Take(input.KnownBytes+int64(len(v)), "values of text columns")
 			s.seen[of][v] = true
+		}
+	}
+	for column, part := range p.rows {
+		of := name(column)
+		if s.rows[of] == nil {
+			s.rows[of] = new(rowNumbers)
+		}
+		if err := s.rows[of].add(part, s.mem); err != nil && s.full == nil {
+			s.full = err
 		}
 	}
 }
