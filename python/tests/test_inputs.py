@@ -218,3 +218,30 @@ def test_weights():
     assert weighted.model_.about["training"]["weighted"] == "queries"
     documents = listwise.Ranker("regression").fit(X, y, qid=qid, sample_weight=rng.uniform(0.5, 2, len(y)))
     assert documents.model_.about["training"]["weighted"] == "documents"
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("name", ["Unnamed: 0", "__index_level_0__", "index", "level_0"])
+def test_row_numbers_are_no_features(kind, name):
+    """The index that pandas writes is left out of training, validation and prediction, with a warning."""
+    table, order = TABLES[kind], np.random.default_rng(1).permutation(len(y))
+    if kind == "pyarrow":
+        numbered = table.append_column(name, [order])
+    else:
+        numbered = table.assign(**{name: order}) if kind == "pandas" else table.with_columns(**{name: order})
+    with pytest.warns(listwise.DataWarning, match=f"X: column '{name}' numbers the rows and is left out"):
+        ranker = listwise.Ranker("mle").fit(numbered, y, qid=qid, eval_set=(numbered, y, qid))
+    assert ranker.model_.names == NAMES
+    plain = listwise.Ranker("mle").fit(table, y, qid=qid, eval_set=(table, y, qid))
+    assert np.array_equal(ranker.predict(numbered, qid=qid), plain.predict(table, qid=qid))
+    one = numbered[:1] if kind != "pyarrow" else numbered.slice(0, 1)
+    assert ranker.predict(one)[0] == ranker.predict(numbered, qid=qid)[0]
+    assert (ranker.rank(numbered, qid=qid) == ranker.rank(table, qid=qid)).all()
+
+
+def test_features_called_index_stay():
+    """Values that are no row numbers make a feature of a column by that name."""
+    for values in (np.arange(len(y)) // 2, np.arange(len(y)) + 0.5, np.arange(len(y)) - 1, np.zeros(len(y), bool)):
+        ranker = listwise.Ranker("mle").fit(TABLES["pandas"].assign(index=values), y, qid=qid)
+        assert ranker.model_.names == [*NAMES, "index"]
+        assert len(ranker.predict(TABLES["pandas"].assign(index=values)[:3])) == 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -34,9 +34,9 @@ class Data:
         return cls(fields, given.names, of, n)
 
 
-def judged(request: Request, X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, query_weight: Any, name: str) -> Data:
-    """Documents with grades and queries."""
-    given = features(X, name)
+def judged(request: Request, X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, query_weight: Any, name: str, known: Collection[str] | None = None) -> Data:
+    """Documents with grades and queries; known are the names of the features wanted, if they have names."""
+    given = features(X, name, known)
     prefix = "" if name == "X" else name + ": "
     n, width = given.x.shape
     if n == 0:

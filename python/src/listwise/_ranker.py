@@ -292,7 +292,7 @@ class Ranker(_Base):
         normalizes features, or takes views of them, within a query. Features that have names are
         found by them, in any order."""
         model = self._fitted()
-        given = features(X)
+        given = features(X, known=model.names or ())
         self._check_width(model, given)
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
         if (given.names is None or given.names == model.names) and (of is None or len(of.ids) == 1) and len(given.x) <= 4096:
@@ -314,7 +314,7 @@ class Ranker(_Base):
     def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> npt.NDArray[np.intp]:
         """Rows of X, best first, (documents,): query by query, in the order in which the queries
         first appear. Documents of equal scores keep their order."""
-        given = features(X)
+        given = features(X, known=())
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
         scores = self.predict(X, qid=qid, group=group)
         if of is None:
@@ -323,7 +323,7 @@ class Ranker(_Base):
 
     def queries_of(self, X: Any, qid: Any = None, group: Any = None) -> Queries:
         """The queries of documents; without qid, group and a column ``qid`` all are one query's."""
-        given = features(X)
+        given = features(X, known=())
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
         return one_query(len(given.x)) if of is None else of
 
@@ -358,14 +358,14 @@ class Ranker(_Base):
         """
         model = self._fitted()
         request = _jobs.Request()
-        given = features(X)
+        given = features(X, known=model.names or ())
         self._check_width(model, given)
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x)) or one_query(len(given.x))
         fields: dict[str, Any] = {"model": model.number, "attribution": word("attribution", attribution)}
         fields |= {"sample": whole("sample", sample, 1, 2**31 - 1), "seed": seed_of(seed)}
         fields["data"] = Data.of(request, given, None, of, "X").fields
         if background is not None:
-            other = features(background, "background")
+            other = features(background, "background", model.names or ())
             fields["background"] = Data.of(request, other, None, one_query(len(other.x)), "background").fields
         with _jobs.run("explain", fields, request) as answer:
             names = answer.fields["terms"]
@@ -427,7 +427,7 @@ def _validation(request: _jobs.Request, eval_set: Any, data: Data) -> dict[str, 
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
         raise Error("eval_set: expected (X, y, qid), or (X, y) with a column qid in X")
     X, y, *qid = eval_set
-    valid = judged(request, X, y, qid[0] if qid else None, None, None, None, "eval_set")
+    valid = judged(request, X, y, qid[0] if qid else None, None, None, None, "eval_set", data.names)
     if valid.names is None and valid.fields["features"] != data.fields["features"]:
         raise Error(f"eval_set: found {valid.fields['features']} features, expected {data.fields['features']} as in X")
     return valid.fields

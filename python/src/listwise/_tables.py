@@ -5,14 +5,20 @@ None of these but numpy is imported: what a value is, its type's module says.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import re
+import warnings
+from typing import Any, Collection, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import Error, KindError, shown
+from ._errors import DataWarning, Error, KindError, shown
 
 QID = "qid"  # the column of query ids in a table of features
+
+# Names of columns that number the rows, and of columns that may: package dataset/table has the same.
+_NUMBERS_ROWS = re.compile(r"__index_level_\d+__|Unnamed: \d+(\.\d+)*|\.\.\.\d+", re.ASCII)
+_MAY_NUMBER_ROWS = re.compile(r"level\d+|index|idx|row|rowid|rowindex|rownr|rownum|rownumber", re.ASCII)
 
 
 class Features(NamedTuple):
@@ -28,8 +34,11 @@ def library_of(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def features(value: Any, name: str = "X") -> Features:
-    """The matrix of a table or an array: float32 and C-contiguous without a copy, else with one."""
+def features(value: Any, name: str = "X", known: Collection[str] | None = None) -> Features:
+    """The matrix of a table or an array: float32 and C-contiguous without a copy, else with one.
+
+    A table's columns that number the rows are left out, with a warning. With known, the names of the
+    features wanted, these decide; none are left out if it is empty."""
     kind = library_of(value)
     if kind == "scipy" and hasattr(value, "toarray"):
         if getattr(value, "ndim", 2) != 2:
@@ -38,13 +47,13 @@ def features(value: Any, name: str = "X") -> Features:
             raise Error(f"{name}: found values of type {value.dtype}, expected numbers")
         return Features(np.ascontiguousarray(value.astype(np.float32).toarray(order="C")), None, None)
     if kind == "pandas" and hasattr(value, "columns"):
-        return _table(list(value.columns), lambda j: value.iloc[:, j], len(value), name)
+        return _table(list(value.columns), lambda j: value.iloc[:, j], len(value), name, known)
     if kind == "polars" and hasattr(value, "columns"):
         if not hasattr(value, "get_column"):
             raise Error(f"{name}: found a {type(value).__name__} of polars, expected a DataFrame: collect() makes one")
-        return _table(list(value.columns), lambda j: value[:, j], value.height, name)
+        return _table(list(value.columns), lambda j: value[:, j], value.height, name, known)
     if kind == "pyarrow" and hasattr(value, "column_names"):
-        return _table(list(value.column_names), value.column, value.num_rows, name)
+        return _table(list(value.column_names), value.column, value.num_rows, name, known)
     return Features(_matrix(value, name), None, None)
 
 
@@ -81,30 +90,50 @@ def _unmasked(value: Any) -> npt.NDArray[Any]:
     return np.asarray(np.ma.filled(value.astype(dtype), np.nan))
 
 
-def _table(columns: list[Any], column: Any, rows: int, name: str) -> Features:
+def _table(columns: list[Any], column: Any, rows: int, name: str, known: Collection[str] | None) -> Features:
     """A table's features, copied column by column."""
     texts = [str(c) for c in columns]
     if len(set(texts)) < len(texts):
         twice = next(t for t in texts if texts.count(t) > 1)
         raise Error(f"{name}: found two columns named {twice!r}, expected different names")
+    texts_of_features: list[str] | None = []
     if any(not isinstance(c, str) for c in columns):
         texts_of_features = None  # as 0, 1, … of a DataFrame of pandas without names
         if any(isinstance(c, str) for c in columns):
             raise Error(f"{name}: found names of columns that are texts and others, expected texts alone")
-    else:
-        texts_of_features = [t for t in texts if t != QID]
     qid = None
     places = []
     for j, text in enumerate(texts):
         if columns[j] == QID:
             qid = column(j)
-        else:
+        elif texts_of_features is None:
             places.append(j)
+        elif not _left_out(text, lambda j=j: column(j), name, known):
+            places.append(j)
+            texts_of_features.append(text)
     x = np.empty((rows, len(places)), np.float32)
     with np.errstate(over="ignore"):
         for k, j in enumerate(places):
             x[:, k] = _numbers(column(j), f"{name}: column {texts[j]!r}")
     return Features(x, texts_of_features, qid)
+
+
+def _left_out(text: str, column: Any, name: str, known: Collection[str] | None) -> bool:
+    """Whether a column numbers the rows and so is no feature: by its name, or by its name and values."""
+    sure = _NUMBERS_ROWS.fullmatch(text)
+    if not sure and not _MAY_NUMBER_ROWS.fullmatch(re.sub("[ _-]", "", text.lower())):
+        return False
+    if known is not None:
+        return len(known) > 0 and text not in known
+    if not sure:
+        values = _numbers(column(), f"{name}: column {text!r}")
+        values = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+        with np.errstate(invalid="ignore"):
+            whole = (values >= 0) & (values < 1 << 28) & (values == np.floor(values))
+        if len(values) < 2 or values.dtype.kind == "b" or not whole.all() or len(np.unique(values)) < len(values):
+            return False
+    warnings.warn(f"{name}: column {text!r} numbers the rows and is left out (another name keeps it)", DataWarning, stacklevel=5)
+    return True
 
 
 _HINT = (
