@@ -104,9 +104,9 @@ func (r Role) named(name string) bool {
 }
 
 // plainName is a name in lower case and without blanks, hyphens and low lines.
-func plainName(name string) string {
-	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
-}
+func plainName(name string) string { return withoutMarks.Replace(strings.ToLower(name)) }
+
+var withoutMarks = strings.NewReplacer(" ", "", "_", "", "-", "")
 
 // UsualQuery reports whether a column of that name may be the queries'.
 func UsualQuery(name string) bool { return Query.named(name) }

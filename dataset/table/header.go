@@ -16,8 +16,12 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// longestHeader is the longest line of names that is read.
-const longestHeader = 16 << 20
+// longestHeader is the longest line of names that is read, columnBytes what a column takes beside its
+// name: it is in maps while names are compared.
+const (
+	longestHeader = 16 << 20
+	columnBytes   = 320
+)
 
 // openCSV reads the header of a table and chooses its columns. With an error, headLines is
 // that of the error.
@@ -36,6 +40,9 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 		cell, end, err := s.cell(line, p)
 		if err != nil {
 			return f, inColumn(err, strconv.Itoa(len(fields)+1))
+		}
+		if err := in.Mem.Take(columnBytes+int64(len(cell)), "names of columns"); err != nil {
+			return f, err
 		}
 		fields = append(fields, Field{Name: string(cell)})
 		p = end + 1
@@ -102,12 +109,12 @@ func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
 		return nil, err
 	}
 	defer z.Close() //nolint:errcheck // only read
-	r := bufio.NewReaderSize(io.LimitReader(z, longestHeader), 1<<12)
+	r := bufio.NewReaderSize(z, 1<<12)
 	if mark, err := r.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
 		_, _ = r.Discard(3) // it was peeked at
 	}
 	for {
-		record, err := readRecord(r)
+		record, err := readRecord(r, in.Mem)
 		f.headBytes += len(record)
 		f.headLines += max(1, bytes.Count(record, []byte("\n")))
 		switch {
@@ -125,12 +132,23 @@ func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
 }
 
 // readRecord reads up to the line feed that ends a row.
-func readRecord(r *bufio.Reader) (record []byte, err error) {
+func readRecord(r *bufio.Reader, mem *input.Memory) (record []byte, err error) {
+	room := 0
 	for odd := false; ; {
-		line, err := r.ReadBytes('\n')
-		record = append(record, line...)
-		odd = odd != (bytes.Count(line, []byte(`"`))%2 == 1)
-		if err != nil || !odd {
+		piece, err := r.ReadSlice('\n')
+		if len(record)+len(piece) > longestHeader {
+			return record, bad("a row of names longer than "+input.Bytes(longestHeader), "fewer names of columns, or shorter ones")
+		}
+		record = append(record, piece...)
+		if more := cap(record) - room; more > 0 {
+			if err := mem.Take(2*int64(more), "names of columns"); err != nil { // with what it was moved from
+				return record, err
+			}
+			room = cap(record)
+		}
+		odd = odd != (bytes.Count(piece, []byte(`"`))%2 == 1)
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) || err == nil && !odd {
+			mem.Give(2 * int64(room))
 			return record, err
 		}
 	}

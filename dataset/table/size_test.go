@@ -1,12 +1,14 @@
 package table
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/datatest"
 )
 
 // What a table may make the reader hold beside its features is counted.
@@ -64,5 +66,38 @@ func TestLimitsOfJSON(t *testing.T) {
 	}
 	if fits == 0 || refused == 0 {
 		t.Errorf("%d limits were enough, %d not", fits, refused)
+	}
+}
+
+// Claim: a row of names beyond 16 MiB is refused where it was cut and taken for whole, and names count
+// as memory: a small compressed file cannot make the reader hold more than it may.
+func TestLongHeader(t *testing.T) {
+	var names strings.Builder
+	names.WriteString("query,grade,x")
+	for i := range 200_000 {
+		fmt.Fprintf(&names, ",%d", i)
+	}
+	const refused = "f:1: found a row of names longer than 16 MiB, expected fewer names of columns, or shorter ones"
+	for _, test := range []struct {
+		name, header string
+		limit        int64
+		want         string
+	}{
+		{"one name", "query,grade," + strings.Repeat("a", longestHeader), 0, refused},
+		{"many names", "query,grade,x" + strings.Repeat(",aaaaaaa", longestHeader/8), 0, refused},
+		{"a quote", "query,grade,\"" + strings.Repeat("a\n", longestHeader/2), 0, refused},
+		{"memory of names", names.String(), 40 << 20, "too large"},
+		{"memory of the row", "query,grade," + strings.Repeat("a", 8<<20), 16 << 20, "too large"},
+	} {
+		text := datatest.Gzip(test.header + "\nq,1,2\n")
+		_, err := readCut(bytes.NewReader(text), csvReader, dataset.Options{MaxBytes: test.limit}, 0)
+		if err == nil || test.want != "too large" && err.Error() != test.want || test.want == "too large" && !errors.Is(err, dataset.ErrTooLarge) {
+			t.Errorf("%s: error %v, expected %s", test.name, err, test.want)
+		}
+	}
+	long := strings.Repeat("a", longestHeader-len("query,grade,\n"))
+	d, err := readCut(strings.NewReader("query,grade,"+long+"\nq,1,2\n"), csvReader, dataset.Options{}, 0)
+	if err != nil || d.FeatureNames[0] != long {
+		t.Errorf("16 MiB: %v", err)
 	}
 }

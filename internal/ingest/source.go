@@ -234,13 +234,16 @@ func (c *Cutting) withRoom(buf []byte, n int) ([]byte, error) {
 	if cap(buf) >= n {
 		return buf, nil
 	}
-	if need := counted(n) - counted(cap(buf)); need > 0 { // even where others have taken all there is
+	need := counted(n)
+	if need > 0 { // even where others have taken all there is
 		if err := c.Mem.Take(need, "lines"); err != nil {
 			c.Mem.Give(need)
 			return buf, err
 		}
 	}
-	return append(make([]byte, 0, n), buf...), nil
+	moved := append(make([]byte, 0, n), buf...)
+	c.Mem.Give(counted(cap(buf)))
+	return moved, nil
 }
 
 // counted is how much of a buffer's memory counts: none unless a line is long.
