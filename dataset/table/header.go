@@ -115,11 +115,13 @@ func (f *csvFormat) headLine(in *input.Input) ([]byte, error) {
 	}
 	for {
 		record, err := readRecord(r, in.Mem)
+		if err != nil && !errors.Is(err, io.EOF) {
+			f.headLines++
+			return nil, err
+		}
 		f.headBytes += len(record)
 		f.headLines += max(1, bytes.Count(record, []byte("\n")))
 		switch {
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, err
 		case len(record) > 0 && !blank(record):
 			if record[len(record)-1] != '\n' {
 				record = append(record, '\n')
