@@ -39,10 +39,20 @@ type Options struct {
 	// XGBoost takes it; otherwise it is 0, as in svmlight.
 	AbsentMissing bool
 
+	// MissingValues are numbers of features that stand for missing values in text and tables, such as
+	// −999; infinities may be among them.
+	MissingValues []float64
+
+	// FromZero says that LETOR text counts features from 0, as scikit-learn writes it; otherwise from 1.
+	FromZero bool
+
+	// AnyOrder accepts LETOR text whose feature indices do not ascend within a line.
+	AnyOrder bool
+
 	// Negative says what a negative grade becomes.
 	Negative Negative
 
-	// MaxFeature is the largest feature index accepted, DefaultMaxFeature if 0.
+	// MaxFeature is the largest number of features accepted, DefaultMaxFeature if 0.
 	MaxFeature int
 
 	// Features, if positive, is the exact number of columns: missing ones are

@@ -207,7 +207,7 @@ func (c *Conversion) open(path string, use func(in *input.Input, opts dataset.Op
 	if info, err := f.Stat(); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return c.spool(f, name, opts, used)
 	}
-	return input.With(path, opts, nil, used)
+	return withFile(path, opts, nil, used)
 }
 
 // firstBytes is how much of a stream is looked at before the rest is read. A stream that has

@@ -165,7 +165,11 @@ func recognise(in *input.Input, opts dataset.Options) (*format, error) {
 	if kind := compress.Detect(head, in.Name); kind != compress.Plain {
 		head = beginningOf(in, kind)
 	}
-	return formatOf(head, in.Name, opts)
+	f, err := formatOf(head, in.Name, opts)
+	if err == nil && len(opts.MissingValues) > 0 && f.magic != "" {
+		return nil, &dataset.SyntaxError{File: in.Name, Found: "data of the format " + f.name, Expected: "text or a table, whose numbers --missing-value makes missing"}
+	}
+	return f, err
 }
 
 // beginningOf returns the beginning of compressed text, less of it if it is damaged.

@@ -102,7 +102,7 @@ func eachText(path string, opts dataset.Options, visit func(text []byte) error) 
 
 // eachTextOf is eachText for one file.
 func eachTextOf(path string, opts dataset.Options, visit func(text []byte) error) error {
-	return input.With(path, opts, beginning(opts), func(in *input.Input) error {
+	return withFile(path, opts, beginning(opts), func(in *input.Input) error {
 		f, err := recognise(in, opts)
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func Open(path string, opts dataset.Options) (*dataset.Dataset, error) {
 		return openShards(m, path, opts)
 	}
 	var d *dataset.Dataset
-	err := input.With(path, opts, beginning(opts), func(in *input.Input) (err error) {
+	err := withFile(path, opts, beginning(opts), func(in *input.Input) (err error) {
 		d, err = open(in, opts)
 		return err
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 // count returns the number of documents and of lines in a chunk and the
-// largest feature index of its documents. As indices ascend, that is a line's
+// largest number of a feature of its documents, from 1. As indices ascend, that is a line's
 // last, the digits before its last colon; of lines that are wrong in some way
 // the number found means nothing, but parsing will refuse them.
 func (f *format) count(c ingest.Chunk) (size ingest.Size) {
@@ -27,7 +27,13 @@ func (f *format) count(c ingest.Chunk) (size ingest.Size) {
 			continue
 		}
 		size.Docs++
-		size.Feature = max(size.Feature, lastIndex(c.Text[start:min(comment, end)]))
+		line := c.Text[start:min(comment, end)]
+		index := lastIndex(line)
+		for f.opts.AnyOrder && len(line) > 0 {
+			line = line[:max(0, bytes.LastIndexByte(line, ':'))]
+			index = max(index, lastIndex(line))
+		}
+		size.Feature = max(size.Feature, index+1-f.first())
 	}
 	if size.Feature > f.unnamedLimit() {
 		f.mu.Lock()
@@ -45,7 +51,7 @@ func find(b []byte, p int, x byte) int {
 	return len(b)
 }
 
-// lastIndex returns the number before the last colon, 0 if there is none.
+// lastIndex returns the number before the last colon, -1 if there is none.
 func lastIndex(line []byte) int {
 	p := bytes.LastIndexByte(line, ':') - 1
 	index, unit, huge := 0, 1, false
@@ -56,7 +62,7 @@ func lastIndex(line []byte) int {
 		unit = min(unit*10, 1e8)
 	}
 	if p < 0 || line[p] != ' ' && line[p] != '\t' {
-		return 0 // no index: of "qid:7:" for instance
+		return -1 // no index: of "qid:7:" for instance
 	}
 	if huge {
 		return hugeFeature

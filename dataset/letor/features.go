@@ -46,7 +46,11 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 		if b[p] == '\n' || b[p] == '#' {
 			break
 		}
-		if column, p, err = z.pair(b, p, column, row); err != nil {
+		before := column
+		if column, p, err = z.pair(b, p, column, row); err == nil && column <= len(row) && before < column-1 {
+			err = z.absent(row, before, column-1)
+		}
+		if err != nil {
 			return p, err
 		}
 	}
@@ -60,6 +64,43 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 	return p, err
 }
 
+// unsorted is features for lines whose indices may have any order.
+func (z *parser) unsorted(b []byte, p int, row []float32) (next int, err error) {
+	z.row++
+	given := 0
+	for p = skipBlanks(b, p); b[p] != '\n' && b[p] != '#'; p = skipBlanks(b, p) {
+		from, column := p, 0
+		if column, p, err = z.pair(b, p, 0, row); err != nil {
+			return p, err
+		}
+		for len(z.seen) < column {
+			z.seen = append(z.seen, 0)
+		}
+		if z.seen[column-1] == z.row {
+			return p, &dataset.SyntaxError{Found: quoteToken(b, from) + " behind another value of that feature", Expected: "every feature index once in a line"}
+		}
+		z.seen[column-1] = z.row
+		given++
+		if column > len(row) && !z.checkOnly {
+			return p, dataset.ErrChanged // since the features were counted
+		}
+	}
+	switch {
+	case z.checkOnly || given == len(row):
+	case !z.absentMissing:
+		z.Absent(len(row) - given)
+	default:
+		for k := range row {
+			if k >= len(z.seen) || z.seen[k] != z.row {
+				if err := z.absent(row, k, k+1); err != nil {
+					return p, err
+				}
+			}
+		}
+	}
+	return p, nil
+}
+
 // absent makes of the features of columns that a line leaves out what the options say: they
 // stay 0, or are missing.
 func (z *parser) absent(row []float32, from, to int) error {
@@ -68,7 +109,7 @@ func (z *parser) absent(row []float32, from, to int) error {
 		z.Absent(to - from)
 		return nil
 	case z.missing == dataset.MissingError:
-		return &dataset.SyntaxError{Found: fmt.Sprintf("no feature %d", from+1), Expected: "all features, as those left out are missing (or an option that says what missing ones become)"}
+		return &dataset.SyntaxError{Found: fmt.Sprintf("no feature %d", from+z.first), Expected: "all features, as those left out are missing (or an option that says what missing ones become)"}
 	}
 	for k := from; k < to; k++ {
 		row[k] = float32(math.NaN()) // until FillMissing
@@ -84,11 +125,12 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 	for ; b[i]-'0' <= 9; i++ {
 		index = min(index*10+int(b[i]-'0'), hugeFeature)
 	}
+	index += 1 - z.first
 	if i == p || b[i] != ':' || index <= column || index > z.limit {
 		return 0, p, z.badIndex(b, p, i, index, column)
 	}
 	v, next := decimal.Short(b, i+1)
-	if next == i+1 || !delimiter[b[next]] {
+	if next == i+1 || !delimiter[b[next]] || z.StandIns() {
 		if v, next, err = z.value(b, p, i+1); err != nil {
 			return 0, p, err
 		}
@@ -99,11 +141,8 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 	}
 	if index <= len(row) { // else an error must follow on this line
 		row[index-1] = v
-		if column < index-1 {
-			err = z.absent(row, column, index-1)
-		}
 	}
-	return index, next, err
+	return index, next, nil
 }
 
 // badIndex says what is wrong with the index from p to end of the pair at p.
@@ -113,13 +152,15 @@ func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 	case end == p || b[end] != ':':
 		e.Expected = "INDEX:VALUE"
 	case index == 0:
-		e.Expected = "a feature index of at least 1 (features are counted from 1)"
+		e.Expected = "a feature index of at least 1 (or --first-feature 0 for data that count features from 0, as scikit-learn and LightGBM do)"
 	case index > z.limit && z.exact:
 		e.Expected = fmt.Sprintf("one of the %d features", z.limit)
 	case index > z.limit:
-		e.Expected = fmt.Sprintf("a feature index of at most %d (this feature index is huge)", z.limit)
+		e.Expected = fmt.Sprintf("a feature index of at most %d (this feature index is huge; or --max-feature)", z.limit-1+z.first)
+	case index == column:
+		e.Expected = fmt.Sprintf("a feature index above %d (every index stands once)", column-1+z.first)
 	default:
-		e.Expected = fmt.Sprintf("a feature index above %d (indices ascend)", column)
+		e.Expected = fmt.Sprintf("a feature index above %d (indices ascend; or --unsorted for any order)", column-1+z.first)
 	}
 	return e
 }
@@ -128,7 +169,11 @@ func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
 	d, next := decimal.Scan(b, p)
 	end := tokenEnd(b, p)
-	if next == end && next > p {
+	number := next == end && next > p
+	if number && z.StandIns() && z.StandsIn(d.Float64(b[p:end])) {
+		return z.noValue(b, pair, end)
+	}
+	if number {
 		if v = d.Float32(b[p:end]); math.Abs(float64(v)) <= math.MaxFloat32 {
 			return v, end, nil
 		}
@@ -138,15 +183,23 @@ func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
 	name := bytes.ToLower(bytes.TrimLeft(b[p:end], "+-"))
 	switch string(name) {
 	case "nan", "null":
-		if z.missing != dataset.MissingError {
-			z.nMissing++
-			return float32(math.NaN()), end, nil // until FillMissing
-		}
-		expected = "a finite value (or an option that says what missing ones become)"
+		return z.noValue(b, pair, end)
 	case "inf", "infinity":
+		if sign := 1 - 2*bytes.Count(b[p:end], []byte("-")); z.StandsIn(math.Inf(sign)) {
+			return z.noValue(b, pair, end)
+		}
 		expected = "a finite value"
 	}
 	return 0, p, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: expected}
+}
+
+// noValue is what value returns for a missing value that ends there, in the pair that begins at pair.
+func (z *parser) noValue(b []byte, pair, end int) (v float32, next int, err error) {
+	if z.missing == dataset.MissingError {
+		return 0, pair, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: "a finite value (or an option that says what missing ones become)"}
+	}
+	z.nMissing++
+	return float32(math.NaN()), end, nil // until FillMissing
 }
 
 // comment parses what follows the features, from the # at p, and returns the

@@ -69,6 +69,16 @@ func (f *format) checkNames(line []byte) error {
 	return &dataset.SyntaxError{Found: fmt.Sprintf("other names of features, %s", ingest.Quote(line)), Expected: "the same names as in the line before them"}
 }
 
+// checkBase checks a comment line: scikit-learn writes from which index features are counted.
+func checkBase(line []byte, first int) error {
+	for base, mark := range []string{"# Column indices are zero-based", "# Column indices are one-based"} {
+		if base != first && bytes.HasPrefix(line, []byte(mark)) {
+			return &dataset.SyntaxError{Found: ingest.Quote(line), Expected: fmt.Sprintf("features counted from %d (or --first-feature %d)", first, base)}
+		}
+	}
+	return nil
+}
+
 // namesLine returns the comment with the names of features that [Read] reads, with its line
 // feed; nothing for none.
 func namesLine(names []string) ([]byte, error) {

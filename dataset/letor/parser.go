@@ -19,6 +19,8 @@ type parser struct {
 	exact   bool // limit is the number of columns, not a precaution
 	missing dataset.Missing
 
+	first         int  // the index of the first feature
+	anyOrder      bool // indices need not ascend
 	absentMissing bool // features left out are missing
 	checkOnly     bool // look for errors; there are no columns, and rows of one chunk
 	gradesOnly    bool // pass over features
@@ -26,6 +28,10 @@ type parser struct {
 
 	expect   []expected // what stands before a column's value in dense rows
 	nMissing int        // missing values of the document
+
+	// Where indices need not ascend:
+	row  int   // counts the rows
+	seen []int // of each feature the last row that has it
 }
 
 // expected is the text " INDEX:" in at most eight bytes, to be compared at once.
@@ -46,6 +52,8 @@ func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {
 		exact:     f.opts.Features > 0 || f.named() > 0,
 		missing:   f.opts.Missing,
 
+		first:         f.first(),
+		anyOrder:      f.opts.AnyOrder,
 		absentMissing: f.opts.AbsentMissing,
 
 		checkOnly:  checkOnly,
@@ -53,9 +61,12 @@ func newParser(c *ingest.Collector, f *format, checkOnly bool) *parser {
 
 		expect: make([]expected, min(c.Width, maxExpected)),
 	}
+	if z.StandIns() { // every value is looked at
+		z.expect = nil
+	}
 	for k := range z.expect {
 		var text [8]byte
-		n := len(append(strconv.AppendInt(append(text[:0], ' '), int64(k+1), 10), ':'))
+		n := len(append(strconv.AppendInt(append(text[:0], ' '), int64(k+z.first), 10), ':'))
 		z.expect[k] = expected{binary.LittleEndian.Uint64(text[:]), 1<<(8*uint(n)) - 1, n}
 	}
 	return z
@@ -74,6 +85,9 @@ func (z *parser) Chunk(c ingest.Chunk, before, most int) (docs, line int, err er
 			continue
 		case '#':
 			end := find(c.Text, p, '\n')
+			if err := checkBase(c.Text[p:end], z.first); err != nil {
+				return docs, line, err
+			}
 			if !z.surveying {
 				if err := z.format.checkNames(c.Text[p:end]); err != nil {
 					return docs, line, err
@@ -108,6 +122,10 @@ func (z *parser) document(b []byte, p int) (next int, err error) {
 	}
 	if z.gradesOnly {
 		p = pastFeatures(b, p)
+	} else if z.anyOrder {
+		if p, err = z.unsorted(b, p, z.Row(z.Next())); err != nil {
+			return p, err
+		}
 	} else if p, err = z.features(b, p, z.Row(z.Next())); err != nil {
 		return p, err
 	}
@@ -149,7 +167,7 @@ func (z *parser) grade(b []byte, p int) (next int, err error) {
 // query parses qid:ID and counts the document for its query.
 func (z *parser) query(b []byte, p int) (next int, err error) {
 	if uint32(decimal.Load8(b, p)) != 'q'|'i'<<8|'d'<<16|':'<<24 {
-		return p, &dataset.SyntaxError{Found: quoteToken(b, p), Expected: "qid:ID"}
+		return p, &dataset.SyntaxError{Found: quoteToken(b, p), Expected: "qid:ID" + groupsHint(b, p)}
 	}
 	start := p + len("qid:")
 	end := tokenEnd(b, start)
@@ -158,6 +176,18 @@ func (z *parser) query(b []byte, p int) (next int, err error) {
 		return p, &dataset.SyntaxError{Found: ingest.Quote(b[p : end+1]), Expected: "a query id without #, and a blank before a comment"}
 	}
 	return end, z.Query(id, checkQuery)
+}
+
+// groupsHint says where queries may stand if a feature is where one belongs, as in LightGBM's text.
+func groupsHint(b []byte, p int) string {
+	end := p
+	for b[end]-'0' <= 9 {
+		end++
+	}
+	if end == p || b[end] != ':' {
+		return ""
+	}
+	return " (or a file beside it, named the same with .query behind, of the numbers of documents of the queries)"
 }
 
 // checkQuery returns what is wrong with a query id.

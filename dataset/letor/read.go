@@ -48,6 +48,14 @@ type format struct {
 
 func newFormat(opts dataset.Options) *format { return &format{opts: opts, huge: math.MaxInt} }
 
+// first returns the index of the first feature in the text.
+func (f *format) first() int {
+	if f.opts.FromZero {
+		return 0
+	}
+	return 1
+}
+
 var (
 	_ ingest.Format   = (*format)(nil)
 	_ ingest.Surveyor = (*format)(nil)
@@ -102,10 +110,7 @@ func (f *format) unnamedLimit() int {
 	if f.opts.Features > 0 {
 		return f.opts.Features
 	}
-	if f.opts.MaxFeature > 0 {
-		return f.opts.MaxFeature
-	}
-	return dataset.DefaultMaxFeature
+	return ingest.FeatureLimit(f.opts)
 }
 
 func (f *format) Parser(c *ingest.Collector, checkOnly bool) ingest.Parser {

@@ -61,8 +61,10 @@ func word(text []byte) (v float64, kind Kind) {
 		return 0, Number
 	case "na", "n/a", "nan", "-nan", "null", "none", `\n`:
 		return 0, Missing
-	case "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity":
-		return 0, Infinite
+	case "inf", "+inf", "infinity", "+infinity":
+		return math.Inf(1), Infinite
+	case "-inf", "-infinity":
+		return math.Inf(-1), Infinite
 	}
 	return 0, Text
 }
@@ -231,6 +233,9 @@ func weightOf(f *Column, text []byte, w *float64) error {
 // feature sets the feature of a column.
 func (r *row) feature(f *Column, text []byte) error {
 	exact, kind := Parse(text)
+	if (kind == Number || kind == Infinite) && r.StandsIn(exact) {
+		kind = Missing
+	}
 	if kind == Number || kind == Infinite {
 		if v, ok := float32Of(text); ok && kind == Number {
 			r.features[f.Feature] = v

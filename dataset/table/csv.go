@@ -88,7 +88,7 @@ func (f *csvFormat) Width(int) int {
 	return len(f.columns.Names)
 }
 
-func (f *csvFormat) Limit() int { return dataset.DefaultMaxFeature }
+func (f *csvFormat) Limit() int { return ingest.FeatureLimit(f.opts) }
 
 // WeighsDocuments says whether the blocks need room for weights.
 func (f *csvFormat) WeighsDocuments() bool { return f.columns.WeighsDocuments() }
@@ -217,7 +217,7 @@ func (z *csvParser) document(b []byte, p, n int) (next int, err error) {
 	list := z.columns.List
 	last := len(list) - 1
 	for k := range list {
-		if f := &list[k]; f.Role == Feature && f.Attribute == 0 {
+		if f := &list[k]; f.Role == Feature && f.Attribute == 0 && !z.StandIns() {
 			v, end := decimal.Short(b, p)
 			if end > p && (b[end] == z.splitter.delimiter && k < last || b[end] == '\n' && k == last) {
 				z.features[f.Feature] = v

@@ -53,8 +53,8 @@ func openCSV(in *input.Input, opts dataset.Options, delimiter byte) (*csvFormat,
 	if f.columns, err = Choose(in.Name, fields, opts); err != nil {
 		return f, err
 	}
-	if n := len(f.columns.order); n > dataset.DefaultMaxFeature {
-		return f, bad(fmt.Sprintf("%d columns of features", n), fmt.Sprintf("at most %d", dataset.DefaultMaxFeature))
+	if n := len(f.columns.order); n > f.Limit() {
+		return f, bad(fmt.Sprintf("%d columns of features", n), fmt.Sprintf("at most %d (or --max-feature)", f.Limit()))
 	}
 	if f.columns.NeedsSurvey() {
 		f.survey = NewSurvey(in.Mem)

@@ -104,7 +104,7 @@ func (f *jsonFormat) Width(feature int) int {
 	return len(f.columns.Names)
 }
 
-func (f *jsonFormat) Limit() int { return dataset.DefaultMaxFeature }
+func (f *jsonFormat) Limit() int { return ingest.FeatureLimit(f.opts) }
 
 // WeighsDocuments says whether the blocks need room for weights.
 func (f *jsonFormat) WeighsDocuments() bool { return f.columns.WeighsDocuments() }
@@ -220,7 +220,7 @@ func (f *jsonFormat) Counted(chunks int) error {
 	case err != nil:
 		return err
 	case len(list) > f.Limit():
-		return bad(fmt.Sprintf("%d columns", len(list)), fmt.Sprintf("at most %d", f.Limit()))
+		return bad(fmt.Sprintf("%d columns", len(list)), fmt.Sprintf("at most %d (or --max-feature)", f.Limit()))
 	}
 	return f.columns.Settle(f.survey)
 }
@@ -301,7 +301,7 @@ func (z *jsonParser) value(b []byte, p, column int) (next int, err error) {
 		return z.skip(b, p, 0)
 	}
 	z.got++
-	if f.Role == Feature && f.Attribute == 0 {
+	if f.Role == Feature && f.Attribute == 0 && !z.StandIns() {
 		if v, next := shortNumber(b, p); next > p {
 			z.features[f.Feature] = v
 			return next, nil

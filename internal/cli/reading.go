@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
@@ -30,6 +33,50 @@ type reading struct {
 	memoryLimit
 	tables
 	missing, absent string
+	missingValue    string
+	letorText
+}
+
+// letorText are the flags of how LETOR text numbers features.
+type letorText struct {
+	firstFeature, maxFeature int
+	unsorted                 bool
+}
+
+func (t *letorText) addTo(fl *pflag.FlagSet) {
+	fl.IntVar(&t.firstFeature, "first-feature", 1, "`index` of the first feature in LETOR text: 1 or 0")
+	fl.BoolVar(&t.unsorted, "unsorted", false, "accept LETOR text whose feature indices do not ascend")
+	fl.IntVar(&t.maxFeature, "max-feature", dataset.DefaultMaxFeature, "largest `number` of features accepted")
+}
+
+func (t *letorText) apply(opts *dataset.Options) error {
+	if t.firstFeature != 0 && t.firstFeature != 1 {
+		return usageErrorf("--first-feature %d: expected 1 or 0", t.firstFeature)
+	}
+	if t.maxFeature < 1 || t.maxFeature > maxFeatures {
+		return usageErrorf("--max-feature %d: expected a number from 1 to %d", t.maxFeature, maxFeatures)
+	}
+	opts.FromZero, opts.AnyOrder, opts.MaxFeature = t.firstFeature == 0, t.unsorted, t.maxFeature
+	return nil
+}
+
+// maxFeatures is the largest --max-feature: letor has no larger index.
+const maxFeatures = math.MaxInt32 - 1
+
+// parseMissingValues reads --missing-value.
+func parseMissingValues(list string) ([]float64, error) {
+	if list == "" {
+		return nil, nil
+	}
+	var values []float64
+	for _, text := range strings.Split(list, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || math.IsNaN(v) {
+			return nil, usageErrorf("--missing-value: found %q, expected numbers or inf, separated by commas", text)
+		}
+		values = append(values, v)
+	}
+	return values, nil
 }
 
 // memoryLimit is the flag of what data may take.
@@ -80,6 +127,8 @@ func ownMemory(limit int64) int64 {
 func (r *reading) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.missing, "missing", "error", "`what` nan and NULL stand for: error, zero, min (the least value within the query), or keep (nothing: trees learn where documents go without)")
 	cmd.Flags().StringVar(&r.absent, "absent", absentZero, "`what` features are that a line of LETOR text leaves out: zero, or missing (as XGBoost takes them; then --missing says what they become)")
+	cmd.Flags().StringVar(&r.missingValue, "missing-value", "", "`numbers` that stand for missing values, separated by commas; inf and -inf, too")
+	r.letorText.addTo(cmd.Flags())
 	r.tables.addTo(cmd)
 	r.memoryLimit.addTo(cmd, "an input may take (features, 4 bytes each, identifiers, what comes from a pipe) and learning may take beside it; train, tune, auto, eval, score, data info, data clean and data curve read what needs more from disk, see docs/out-of-core.md")
 }
@@ -95,7 +144,10 @@ func (r *reading) options() (dataset.Options, error) {
 	if opts.AbsentMissing, err = parseAbsent(r.absent); err != nil {
 		return opts, err
 	}
-	return opts, r.apply(&opts)
+	if opts.MissingValues, err = parseMissingValues(r.missingValue); err != nil {
+		return opts, err
+	}
+	return opts, errors.Join(r.letorText.apply(&opts), r.tables.apply(&opts))
 }
 
 // attend makes readers show progress, end with the context and print notes. The command closes the files that they keep

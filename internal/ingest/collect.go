@@ -68,6 +68,7 @@ type Collector struct {
 	*Blocks
 
 	negative dataset.Negative
+	standIns []float64 // that stand for missing values
 	mem      *input.Memory
 	ids      map[string]uint32 // numbers of the query ids seen, in names
 	names    []string
@@ -90,7 +91,7 @@ type Collector struct {
 
 // NewCollector returns a collector of a worker that fills blocks.
 func NewCollector(b *Blocks, opts dataset.Options, mem *input.Memory) *Collector {
-	return &Collector{Blocks: b, negative: opts.Negative, mem: mem, ids: make(map[string]uint32)}
+	return &Collector{Blocks: b, negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
 }
 
 // Begin begins a part whose documents have room in the rows from the given one on.
@@ -119,6 +120,12 @@ func (c *Collector) Grade(v float64) bool {
 
 // NegativeHint goes behind what is said of a negative grade.
 const NegativeHint = " (or --negative-grades zero or drop)"
+
+// StandIns reports whether the options name numbers that stand for missing values.
+func (c *Collector) StandIns() bool { return len(c.standIns) > 0 }
+
+// StandsIn reports whether a number of a feature stands for a missing value.
+func (c *Collector) StandsIn(v float64) bool { return slices.Contains(c.standIns, v) }
 
 // Query counts the next document for a query. It returns what check says of an id that is
 // seen first.

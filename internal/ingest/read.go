@@ -6,6 +6,7 @@
 package ingest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -86,6 +87,11 @@ type Format interface {
 	// Empty returns the error about a text of so many documents without documents or
 	// features.
 	Empty(docs int) error
+}
+
+// FeatureLimit returns the largest number of features that the options accept.
+func FeatureLimit(opts dataset.Options) int {
+	return cmp.Or(opts.MaxFeature, dataset.DefaultMaxFeature)
 }
 
 // weighsDocuments reports whether a format, all of which is counted, has weights of documents.
