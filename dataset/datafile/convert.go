@@ -12,7 +12,6 @@ import (
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -291,7 +290,7 @@ func (c *Conversion) writeText(p *stream.Plan) error {
 		return through(c.Stdout, text)
 	}
 	return atomicfile.Write(c.Out, func(w io.Writer) error {
-		return compressed(w, compress.ByName(c.Out), text)
+		return compressed(w, c.Out, text)
 	})
 }
 

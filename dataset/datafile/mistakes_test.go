@@ -51,6 +51,8 @@ func TestConvertFindsTheFirstMistake(t *testing.T) {
 			Workers:     rapid.IntRange(1, 4).Draw(t, "workers"),
 			Negative:    rapid.SampledFrom([]dataset.Negative{dataset.NegativeError, dataset.NegativeDrop, dataset.NegativeZero}).Draw(t, "negative"),
 			MinFeatures: rapid.SampledFrom([]int{0, 0, 6}).Draw(t, "least features"),
+			FromZero:    rapid.IntRange(0, 3).Draw(t, "from zero") == 0,
+			AnyOrder:    rapid.Bool().Draw(t, "any order"),
 		}
 		c := Conversion{Inputs: []string{name}, Out: filepath.Join(dir, "f.lwd"), Options: opts, chunk: int64(rapid.IntRange(10, 3000).Draw(t, "chunk"))}
 		done, err := Convert(c)

@@ -56,7 +56,7 @@ func WriteTo(w io.Writer, name string, d *dataset.Dataset, opts letor.Options) e
 	if d.Features == 0 {
 		return noFeatures(name)
 	}
-	return compressed(w, compress.ByName(name), func(w io.Writer) error {
+	return compressed(w, name, func(w io.Writer) error {
 		t, err := newWriter(w, name, stream.ContentsOf(d), opts)
 		if err != nil {
 			return err
@@ -88,14 +88,15 @@ func IsTable(path string) bool {
 	return f != nil && f.write != nil
 }
 
-// compressed has fn write text through a compressor.
-func compressed(w io.Writer, kind compress.Encoding, fn func(io.Writer) error) error {
+// compressed has fn write text through the compressor that the end of a name asks for.
+func compressed(w io.Writer, name string, fn func(io.Writer) error) error {
+	kind := compress.ByName(name)
 	if kind == compress.Plain {
 		return fn(w)
 	}
 	z, err := compress.Writer(w, kind)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return errors.Join(through(z, fn), z.Close())
 }

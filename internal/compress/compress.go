@@ -24,7 +24,18 @@ const (
 	Plain Encoding = iota // as it is
 	Gzip
 	Zstandard
+
+	// Those that Reader refuses:
+	XZ
+	Bzip2
+	LZ4
+	Zip
 )
+
+// unread names the encodings that are not read, and what makes text of them.
+var unread = map[Encoding][2]string{
+	XZ: {"xz", "xz -dc"}, Bzip2: {"bzip2", "bzip2 -dc"}, LZ4: {"LZ4", "lz4 -dc"}, Zip: {"zip", "unzip -p"},
+}
 
 var magics = []struct {
 	bytes    string
@@ -33,6 +44,10 @@ var magics = []struct {
 }{
 	{"\x1f\x8b", Gzip, ".gz"},
 	{"\x28\xb5\x2f\xfd", Zstandard, ".zst"},
+	{"\xfd7zX", XZ, ".xz"},
+	{"BZh", Bzip2, ".bz2"},
+	{"\x04\x22\x4d\x18", LZ4, ".lz4"},
+	{"PK\x03\x04", Zip, ".zip"},
 }
 
 // Detect returns the encoding by a file's first bytes. The name decides only
@@ -80,6 +95,9 @@ func windowIn(memory int64) uint64 {
 func Reader(r io.Reader, e Encoding, memory int64) (io.ReadCloser, error) {
 	if e == Plain {
 		return io.NopCloser(r), nil
+	}
+	if other, ok := unread[e]; ok {
+		return nil, &dataset.SyntaxError{Found: "data compressed by " + other[0], Expected: "text, plain or compressed by gzip or zstandard (" + other[1] + " FILE decompresses it, and - reads the result from standard input)"}
 	}
 	file := &countingReader{r: r}
 	d := &decompressor{file: file, memory: memory, window: windowIn(memory)}
@@ -183,6 +201,9 @@ func ByName(path string) Encoding {
 func Writer(w io.Writer, e Encoding) (io.WriteCloser, error) {
 	if e == Gzip {
 		return gzip.NewWriter(w), nil
+	}
+	if other, ok := unread[e]; ok {
+		return nil, fmt.Errorf("found a name that asks for compression by %s, expected one that ends in .gz or .zst, or in neither", other[0])
 	}
 	return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 }
