@@ -163,6 +163,9 @@ func (r *row) checkQuery(id []byte) error {
 	if fault := ingest.Identifier(id); fault != "" {
 		return r.badID(r.columns.query, id, "a query id "+fault)
 	}
+	if _, kind := Parse(id); kind == Missing {
+		r.columns.word(id)
+	}
 	return nil
 }
 

@@ -2,8 +2,10 @@ package table
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/listwise/listwise/dataset"
@@ -78,6 +80,9 @@ type Columns struct {
 	order   []int  // places of the features' columns in the order wanted; nil if features are settled
 	tell    func() // notes what was guessed, once features are settled
 	unknown atomic.Int64
+
+	mu    sync.Mutex
+	words map[string]bool // ids of queries that elsewhere mean missing values
 }
 
 // usual are the names by which columns are found, as plainName returns them.
@@ -442,6 +447,27 @@ func (c *Columns) WeighsDocuments() bool { return c.weight >= 0 }
 
 // Unknown counts a value of a OneHot column that is no feature.
 func (c *Columns) Unknown() { c.unknown.Add(1) }
+
+// word notes an id of a query that elsewhere means a missing value.
+func (c *Columns) word(id []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.words == nil {
+		c.words = make(map[string]bool)
+	}
+	c.words[string(id)] = true
+}
+
+// noteWords notes which ids of queries mean missing values elsewhere, once a table is read.
+func (c *Columns) noteWords(name string, opts dataset.Options) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.words) > 0 && opts.Note != nil {
+		ids := slices.Sorted(maps.Keys(c.words))
+		opts.Note(fmt.Sprintf("%s: query ids that other programs read as missing values are kept: %s", name, strings.Join(ids[:min(len(ids), 3)], ", ")))
+	}
+	c.words = nil
+}
 
 // Warnings are sentences about what was read by the columns from a table of that name.
 func (c *Columns) Warnings(name string) []string {

@@ -24,6 +24,7 @@ func ReadCSV(in *input.Input, opts dataset.Options, delimiter byte) (*dataset.Da
 	if err != nil {
 		return nil, err
 	}
+	f.columns.noteWords(in.Name, opts)
 	d.Warnings = append(d.Warnings, f.columns.Warnings(in.Name)...)
 	return d, nil
 }
@@ -35,7 +36,7 @@ func StreamCSV(in *input.Input, opts dataset.Options, delimiter byte) (stream.So
 		return nil, ingest.Locate(err, in.Name, max(1, f.headLines))
 	}
 	s, err := ingest.Documents(in, opts, f)
-	return &warned{s, in.Name, func() *Columns { return f.columns }}, err
+	return &warned{s, in.Name, opts, func() *Columns { return f.columns }}, err
 }
 
 // warned is a source with the warnings about columns.
@@ -43,6 +44,7 @@ type warned struct {
 	stream.Source
 
 	name    string
+	opts    dataset.Options
 	columns func() *Columns // once it is surveyed
 }
 
@@ -52,6 +54,7 @@ func (w *warned) Survey(visit func(runs []stream.Run) error) (stream.Shape, erro
 	if err != nil {
 		return shape, err
 	}
+	w.columns().noteWords(w.name, w.opts)
 	shape.Warnings = append(shape.Warnings, w.columns().Warnings(w.name)...)
 	return shape, nil
 }

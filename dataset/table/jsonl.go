@@ -28,6 +28,7 @@ func ReadJSON(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.columns.noteWords(in.Name, opts)
 	d.Warnings = append(d.Warnings, f.columns.Warnings(in.Name)...)
 	return d, nil
 }
@@ -36,7 +37,7 @@ func ReadJSON(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 func StreamJSON(in *input.Input, opts dataset.Options) (stream.Source, error) {
 	f := newJSONFormat(in, opts)
 	s, err := ingest.Documents(in, opts, f)
-	return &warned{s, in.Name, func() *Columns { return f.columns }}, err
+	return &warned{s, in.Name, opts, func() *Columns { return f.columns }}, err
 }
 
 func newJSONFormat(in *input.Input, opts dataset.Options) *jsonFormat {

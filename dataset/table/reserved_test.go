@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/stream"
+	"github.com/listwise/listwise/internal/input"
 )
 
 // Claim: a second column with a name of what there is a column for is no feature unless options
@@ -97,5 +99,40 @@ func TestSettledNote(t *testing.T) {
 	const want = "f: column label is a feature, as --grade clicks names the grades (--features 'all but label' leaves it out)"
 	if len(notes) != 2 || notes[0] != want {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// Claim: NA and its like are kept as ids of queries, and a note says so, in memory and streamed; an
+// empty id is an error.
+func TestQueriesCalledNA(t *testing.T) {
+	const text = "qid,grade,x\nNA,1,2\nnan,0,3\nNA,0,4\nNAB,1,1\n"
+	const want = "f: query ids that other programs read as missing values are kept: NA, nan"
+	for _, streamed := range []bool{false, true} {
+		var notes []string
+		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+		ids := 0
+		if streamed {
+			in, err := input.Hold(strings.NewReader(text), "f", o, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := StreamCSV(in, o, ',')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Survey(func(runs []stream.Run) error { ids += len(runs); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			ids-- // NA stands twice
+		} else {
+			d, err := readCut(strings.NewReader(text), csvReader, o, 0)
+			if err != nil || d.Queries[0].ID != "NA" || d.Queries[1].ID != "nan" {
+				t.Fatal(err, d)
+			}
+			ids = len(d.Queries)
+		}
+		if ids != 3 || len(notes) != 2 || notes[1] != want {
+			t.Errorf("streamed %v: %d queries, notes %q", streamed, ids, notes)
+		}
 	}
 }

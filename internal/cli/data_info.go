@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -41,7 +42,9 @@ what becomes of them. Several files are taken together as one set.`,
 			if err := d.Changed(); err != nil {
 				return err
 			}
-			return env.print(infoReport(info))
+			r := infoReport(info)
+			r.narrow(cmp.Or(env.width(), infoWidth))
+			return env.print(r)
 		},
 	}
 	in.addTo(cmd)
@@ -51,6 +54,9 @@ what becomes of them. Several files are taken together as one set.`,
 	relevant.addTo(cmd)
 	return cmd
 }
+
+// infoWidth is the width of the table where there is no terminal.
+const infoWidth = 100
 
 func infoReport(info dataset.Info) report {
 	r := report{columns: []string{"what", "value"}, json: info}
@@ -80,8 +86,8 @@ func infoReport(info dataset.Info) report {
 	}
 	addWeights(add, "query", info.QueryWeights)
 	addWeights(add, "document", info.DocumentWeights)
-	add("constant features", numbers(info.ConstantFeatures))
-	add("constant within every query", numbers(info.ConstantWithinQueries))
+	add("constant features", featureNumbers(info.ConstantFeatures))
+	add("constant within every query", featureNumbers(info.ConstantWithinQueries))
 	if info.MissingValues != nil {
 		add("documents that lack a feature", list(missingFeatures(info)))
 	}
@@ -133,6 +139,24 @@ func interval(from, to int) string {
 		return strconv.Itoa(from)
 	}
 	return fmt.Sprintf("%d to %d", from, to)
+}
+
+// featureNumbers is a cell with the numbers of features. Text has their count, too: one number alone
+// reads as a count.
+type featureNumbers []int
+
+// String lists the numbers.
+func (f featureNumbers) String() string { return numbers(f) }
+
+// counted returns the count and the numbers.
+func (f featureNumbers) counted() string {
+	switch len(f) {
+	case 0:
+		return f.String()
+	case 1:
+		return "1 feature: " + f.String()
+	}
+	return fmt.Sprintf("%d features: %s", len(f), f)
 }
 
 // numbers lists ascending numbers, runs of them as 3-7.

@@ -84,6 +84,19 @@ func (r *report) fitColumns(width int) (limits []int, ok bool) {
 	return limits, true
 }
 
+// narrow has the last column go on in further lines where the table would be wider than width.
+func (r *report) narrow(width int) {
+	limits, _ := r.fitColumns(0)
+	last := len(limits) - 1
+	for _, w := range limits[:last] {
+		width -= w + padding
+	}
+	if room := width - padding; room >= narrowest && limits[last] > room {
+		r.wrap = room
+		r.align = slices.Repeat([]text.Align{text.AlignLeft}, len(limits))
+	}
+}
+
 func longestWord(s string) int {
 	n := 0
 	for word := range strings.FieldsSeq(s) {

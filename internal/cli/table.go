@@ -136,6 +136,8 @@ func readable(cell any) string {
 		return strconv.FormatFloat(v, 'f', 4, 64)
 	case list:
 		return visible(v.short())
+	case featureNumbers:
+		return visible(list(v.counted()).short())
 	}
 	return visible(fmt.Sprint(cell))
 }
@@ -165,7 +167,7 @@ func (r *report) alignment(column int) text.Align {
 			continue
 		}
 		switch row[column].(type) {
-		case string, list:
+		case string, list, featureNumbers:
 			return text.AlignLeft
 		case int, float64:
 			return text.AlignRight
