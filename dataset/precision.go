@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // ExactWhole is the largest number up to which float32, as features are held, has all whole
@@ -23,20 +22,27 @@ func Rounds(v float64) bool {
 	return v != shortest
 }
 
+// CollapsedWarning says that different numbers of features of a file are one as float32, such as the
+// two given of the first feature named.
+func CollapsedWarning(file string, features []string, a, b float64) string {
+	return fmt.Sprintf("%s: %s: different numbers become one, such as %s and %s: features are float32, which has some seven digits; subtract an offset",
+		file, someFeatures(features), whole(a), whole(b))
+}
+
+// someFeatures names some of the features.
+func someFeatures(features []string) string {
+	what := "feature "
+	if len(features) > 1 {
+		what = "features "
+	}
+	return what + listed(features, func(name string) string { return name })
+}
+
 // RoundedWarning says that float32 rounds whole numbers of features of a file, one of which
 // is the example, of the first feature named.
 func RoundedWarning(file string, features []string, example float64) string {
-	what := "feature " + features[0]
-	if n := len(features); n > 1 {
-		const most = 5
-		list := strings.Join(features[:min(n, most)], ", ")
-		if n > most {
-			list += fmt.Sprintf(" and %d more", n-most)
-		}
-		what = "features " + list
-	}
 	return fmt.Sprintf("%s: %s: numbers are rounded, such as %s to %s: features are float32, which has whole numbers up to %d alone; subtract an offset, take an age instead of a time, or leave ids out",
-		file, what, whole(example), whole(float64(float32(example))), ExactWhole)
+		file, someFeatures(features), whole(example), whole(float64(float32(example))), ExactWhole)
 }
 
 func whole(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

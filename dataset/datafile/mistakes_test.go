@@ -21,6 +21,7 @@ var oddLines = []string{
 	"1 qid:q 1:1 # docid = a\x01b", "1 qid:q 1:1#docid = late", "1 qid:q",
 	"# features: [\"a\",\"b\",\"c\"]", "# features: [\"a\",\"b\",\"d\"]", "# features: [\"a\",\"b\"]", "# features: no names", "# a comment", "",
 	"1 qid:q 1:16777217 2:-33554435", "1 qid:q 3:123456789",
+	"1 qid:q 2:2000000.01", "1 qid:q 1:1 2:2000000.02", "0 qid:r 2:-2000000.017 3:0.123456789", "0 qid:r 3:1.23456788e-1",
 }
 
 // Claim: of text with mistakes, wherever they are and however it is cut, converting reports the

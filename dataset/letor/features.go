@@ -35,6 +35,9 @@ func (z *parser) features(b []byte, p int, row []float32) (next int, err error) 
 					continue
 				}
 				if v, end := decimal.Short(b, at); end > at && b[end] == ' ' {
+					if end-at >= ingest.LongNumber && z.Watches(column, v) {
+						z.WatchText(column, v, b, at, end)
+					}
 					row[column] = v
 					column++
 					p = end
@@ -138,6 +141,9 @@ func (z *parser) pair(b []byte, p, column int, row []float32) (passed, next int,
 			d, _ := decimal.Scan(b, i+1)
 			z.Rounded(index-1, d.Float64(b[i+1:next]))
 		}
+	}
+	if next-i > ingest.LongNumber && z.Watches(index-1, v) && v == v {
+		z.WatchText(index-1, v, b, i+1, next)
 	}
 	if index <= len(row) { // else an error must follow on this line
 		row[index-1] = v

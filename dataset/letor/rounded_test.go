@@ -26,3 +26,19 @@ func TestRoundedWarning(t *testing.T) {
 		t.Errorf("%v, warnings %q, expected none", err, d.Warnings)
 	}
 }
+
+// Claim: decimals that float32 does not tell apart are warned of in text, dense and not.
+func TestCollapsedWarning(t *testing.T) {
+	const want = "f: feature 2: different numbers become one, such as 2000000.01 and 2000000.02: features are float32, which has some seven digits; subtract an offset"
+	for _, text := range []string{
+		"1 qid:1 1:0.5 2:2000000.01 3:1\n0 qid:1 1:0.25 2:2000000.02 3:2\n",
+		"1 qid:1 2:2000000.01\n0 qid:1 2:2.00000002e6\n",
+	} {
+		for _, chunk := range []int64{1, 60, 0} {
+			d, err := readCut(strings.NewReader(text), "f", dataset.Options{}, chunk, 0)
+			if err != nil || len(d.Warnings) != 1 || d.Warnings[0] != want {
+				t.Errorf("%q: %v, warnings %q", text, err, d.Warnings)
+			}
+		}
+	}
+}

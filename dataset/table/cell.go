@@ -243,6 +243,9 @@ func (r *row) feature(f *Column, text []byte) error {
 		if v, ok := float32Of(text); ok && kind == Number {
 			r.features[f.Feature] = v
 			r.Rounded(f.Feature, exact)
+			if len(text) >= ingest.LongNumber && r.Watches(f.Feature, v) {
+				r.Watch(f.Feature, v, exact)
+			}
 			return nil
 		}
 		return bad(found(text)+" in column "+f.Name, "a finite value within the range of float32, ±3.4e38")

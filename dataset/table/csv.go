@@ -223,6 +223,9 @@ func (z *csvParser) document(b []byte, p, n int) (next int, err error) {
 		if f := &list[k]; f.Role == Feature && f.Attribute == 0 && !z.StandIns() {
 			v, end := decimal.Short(b, p)
 			if end > p && (b[end] == z.splitter.delimiter && k < last || b[end] == '\n' && k == last) {
+				if end-p >= ingest.LongNumber && z.Watches(f.Feature, v) {
+					z.WatchText(f.Feature, v, b, p, end)
+				}
 				z.features[f.Feature] = v
 				p = end + 1
 				continue

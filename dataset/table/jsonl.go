@@ -304,6 +304,9 @@ func (z *jsonParser) value(b []byte, p, column int) (next int, err error) {
 	z.got++
 	if f.Role == Feature && f.Attribute == 0 && !z.StandIns() {
 		if v, next := shortNumber(b, p); next > p {
+			if next-p >= ingest.LongNumber && z.Watches(f.Feature, v) {
+				z.WatchText(f.Feature, v, b, p, next)
+			}
 			z.features[f.Feature] = v
 			return next, nil
 		}

@@ -43,3 +43,23 @@ func TestRoundedWarning(t *testing.T) {
 		t.Errorf("%v, warnings %q", err, d.Warnings)
 	}
 }
+
+// Claim: decimals that float32 does not tell apart are warned of, in every form of a cell; 2000000.01
+// and 2000000.02 are both 2000000, as the float32s there are 0.125 apart.
+func TestCollapsedWarning(t *testing.T) {
+	const want = "f: feature x: different numbers become one, such as 2000000.01 and 2000000.02: features are float32, which has some seven digits; subtract an offset"
+	for _, test := range []struct {
+		read reader
+		text string
+	}{
+		{csvReader, "qid,grade,x,y\nq,1,2000000.01,0.25\nq,0,2000000.02,0.5\n"},
+		{csvReader, "qid,grade,x,y\nq,1,\"2000000.01\",0.25\nq,0,+2.00000002e6,0.5\n"},
+		{ReadJSON, `{"qid":"q","grade":1,"x":2000000.01,"y":3}` + "\n" + `{"qid":"q","grade":1,"x":2000000.02,"y":4}` + "\n"},
+		{ReadJSON, `{"qid":"q","grade":1,"x":"2000000.01","y":3}` + "\n" + `{"qid":"q","grade":1,"x":2.00000002e6,"y":4}` + "\n"},
+	} {
+		d, err := checkCuts(t, test.text, test.read, dataset.Options{})
+		if err != nil || len(d.Warnings) != 1 || d.Warnings[0] != want {
+			t.Errorf("%q: %v, warnings %q", test.text, err, d.Warnings)
+		}
+	}
+}

@@ -73,6 +73,8 @@ type Collector struct {
 	ids      map[string]uint32 // numbers of the query ids seen, in names
 	names    []string
 	rounded  map[int]float64   // see Rounded
+	limits   []uint32          // of each feature the largest hash that Watch wants
+	sketches [][]sketched      // see Watch
 	known    map[string]string // texts of attributes, each once
 
 	// Of the current part:
@@ -91,7 +93,8 @@ type Collector struct {
 
 // NewCollector returns a collector of a worker that fills blocks.
 func NewCollector(b *Blocks, opts dataset.Options, mem *input.Memory) *Collector {
-	return &Collector{Blocks: b, negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
+	limits := slices.Repeat([]uint32{math.MaxUint32}, min(b.Width, maxWatched))
+	return &Collector{Blocks: b, limits: limits, negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
 }
 
 // Begin begins a part whose documents have room in the rows from the given one on.

@@ -36,11 +36,16 @@ func roundedWarning(file string, names []string, collectors []*Collector) string
 		return ""
 	}
 	features := slices.Sorted(maps.Keys(all.rounded))
+	return dataset.RoundedWarning(file, featureNames(features, names), all.rounded[features[0]])
+}
+
+// featureNames returns what features, counted from 0, are called: their names, or their numbers.
+func featureNames(features []int, names []string) []string {
 	called := make([]string, len(features))
 	for i, f := range features {
 		if called[i] = strconv.Itoa(f + 1); names != nil {
 			called[i] = names[f]
 		}
 	}
-	return dataset.RoundedWarning(file, called, all.rounded[features[0]])
+	return called
 }

@@ -146,9 +146,10 @@ func (s *documents) mistake(docs, width int) error {
 	return fmt.Errorf("%s: %w", s.name, dataset.ErrChanged)
 }
 
-// rounded returns the warning about features that are rounded, if there are any, by the last visit.
+// rounded returns the warnings about features that are rounded, if there are any, by the last visit.
 func (s *documents) rounded() []string {
-	return said(roundedWarning(s.name, s.format.Names(), s.collectors))
+	names := s.format.Names()
+	return said(roundedWarning(s.name, names, s.collectors), collapsedWarning(s.name, names, s.collectors))
 }
 
 // survey is what is found as chunks are visited in order.
