@@ -6,13 +6,17 @@ cd "$(dirname "$0")/.."
 time=${1:-10s}
 
 failed=()
-for module in . python; do
+fuzz() { # the module's folder, what runs go there
+  local module=$1 file target package
+  shift
   while IFS=: read -r file target; do
     package=./$(dirname "$file")
-    printf '== %s %s\n' "$package" "$target"
-    (cd "$module" && go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package") || failed+=("$module/$package $target")
+    printf '== %s %s %s\n' "$module" "$package" "$target"
+    (cd "$module" && "$@" test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package") </dev/null || failed+=("$module $package $target")
   done < <(cd "$module" && git grep -o 'func Fuzz[A-Za-z0-9_]*' -- '*_test.go' ':!python' | sed 's/func //')
-done
+}
+fuzz . go
+fuzz python python3 build.py go
 if [ ${#failed[@]} -gt 0 ]; then
   printf 'failed: %s\n' "${failed[@]}"
   exit 1

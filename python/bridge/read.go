@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/datafile"
@@ -15,6 +16,10 @@ import (
 type readRequest struct {
 	Path, Missing, Negative, Input string
 	AbsentMissing                  bool     `json:"absent_missing"`
+	MissingValues                  []string `json:"missing_values"` // numbers, or inf
+	FromZero                       bool     `json:"from_zero"`
+	AnyOrder                       bool     `json:"any_order"`
+	MaxFeature                     int      `json:"max_feature"`
 	Query, Grade, Doc              string   // columns of a table
 	OneHot                         []string `json:"one_hot"`
 }
@@ -38,13 +43,20 @@ func (j *job) read(ctx context.Context, request []byte, _ Arrays) (any, error) {
 	if err := json.Unmarshal(request, &r); err != nil {
 		return nil, err
 	}
-	o := dataset.Options{Context: ctx, AbsentMissing: r.AbsentMissing, Table: dataset.TableOptions{Query: r.Query, Grade: r.Grade, Doc: r.Doc, OneHot: r.OneHot}}
+	o := dataset.Options{Context: ctx, AbsentMissing: r.AbsentMissing, FromZero: r.FromZero, AnyOrder: r.AnyOrder, MaxFeature: r.MaxFeature, Table: dataset.TableOptions{Query: r.Query, Grade: r.Grade, Doc: r.Doc, OneHot: r.OneHot}}
 	var err error
 	if o.Missing, err = dataset.ParseMissing(r.Missing); err != nil {
 		return nil, fmt.Errorf("missing: %w", err)
 	}
 	if o.Negative, err = dataset.ParseNegative(r.Negative); err != nil {
 		return nil, fmt.Errorf("negative_grades: %w", err)
+	}
+	for _, text := range r.MissingValues {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, fmt.Errorf("missing_values: found %q, expected a number", text)
+		}
+		o.MissingValues = append(o.MissingValues, v)
 	}
 	if o.Input = r.Input; r.Input != "" && !slices.Contains(datafile.Formats(), r.Input) {
 		return nil, fmt.Errorf("input: found %q, expected one of %v", r.Input, datafile.Formats())

@@ -115,6 +115,20 @@ def test_explanations_add_up(rankers):
     assert np.array_equal(linear.explain(X[order], qid=qid[order], background=X).values, linear.explain(X, qid=qid, background=X).values[order])
 
 
+def test_read_text_of_scikit_learn(tmp_path):
+    """Features from 0, in any order and beyond 100,000, and numbers that stand for missing values."""
+    datasets = pytest.importorskip("sklearn.datasets")
+    datasets.dump_svmlight_file(X.astype(np.float64), y, str(tmp_path / "z.txt"), query_id=qid)
+    assert np.array_equal(listwise.read(tmp_path / "z.txt", first_feature=0).X, X)
+    with pytest.raises(listwise.Error, match="--first-feature 0"):
+        listwise.read(tmp_path / "z.txt")
+    (tmp_path / "t.txt").write_text("1 qid:1 3:1.79769313486e+308 1:inf 2:7\n0 qid:1 100002:1\n")
+    d = listwise.read(tmp_path / "t.txt", unsorted=True, max_feature=100_002, missing_values=[1.79769313486e308, np.inf])
+    assert d.X.shape == (2, 100_002) and np.isnan(d.X[0, [0, 2]]).all() and d.X[0, 1] == 7 and d.X[1, 100_001] == 1
+    with pytest.raises(listwise.Error, match="first_feature: found 2"):
+        listwise.read(tmp_path / "t.txt", first_feature=2)
+
+
 def test_read(tmp_path):
     letor(tmp_path / "d.txt", X, y, qid)
     d = listwise.read(tmp_path / "d.txt")

@@ -47,14 +47,14 @@ def whole(name: str, value: Any, least: int, most: int) -> int:
     return int(value)
 
 
-def number(name: str, value: Any) -> float:
-    """A finite number."""
+def number(name: str, value: Any, finite: bool = True) -> float:
+    """A number, finite unless told otherwise."""
     try:
-        if not isinstance(value, (bool, np.bool_, str, bytes)) and math.isfinite(found := float(value)):
+        if not isinstance(value, (bool, np.bool_, str, bytes)) and (math.isfinite(found := float(value)) or not finite):
             return found
     except (TypeError, ValueError, OverflowError):
         pass
-    raise Error(f"{name}: found {shown(value)}, expected a finite number")
+    raise Error(f"{name}: found {shown(value)}, expected a {'finite ' if finite else ''}number")
 
 
 def flag(name: str, value: Any) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _jobs
 from ._arguments import path as file
-from ._arguments import word, words
+from ._arguments import flag, items, number, whole, word, words
 from ._errors import Error
 
 
@@ -88,6 +88,10 @@ def read(
     grade: str = "",
     doc: str = "",
     one_hot: list[str] | None = None,
+    missing_values: Sequence[float] = (),
+    first_feature: int = 1,
+    unsorted: bool = False,
+    max_feature: int = 100_000,
 ) -> Documents:
     """Read a file of judged documents: LETOR text, CSV, TSV, JSON lines, Parquet or a cache (.lwd),
     also compressed; by its content.
@@ -100,6 +104,10 @@ def read(
         format: of the file, if its content does not tell.
         query, grade, doc: columns of a table, if their names are not the usual ones.
         one_hot: columns of text whose values become features.
+        missing_values: numbers that stand for missing values in text and tables; infinities, too.
+        first_feature: index of the first feature in LETOR text: 1, or 0 as in scikit-learn's.
+        unsorted: accept LETOR text whose feature indices do not ascend.
+        max_feature: the largest number of features accepted.
 
     The documents of a query stand together in what is returned, in the order of the file's queries.
     """
@@ -115,6 +123,10 @@ def read(
         "grade": word("grade", grade),
         "doc": word("doc", doc),
         "one_hot": None if one_hot is None else words("one_hot", one_hot),
+        "missing_values": [repr(number("missing_values", v, finite=False)) for v in items("missing_values", missing_values)],
+        "from_zero": whole("first_feature", first_feature, 0, 1) == 0,
+        "any_order": flag("unsorted", unsorted),
+        "max_feature": whole("max_feature", max_feature, 1, 2**31 - 1),
     }
     with _jobs.run("read", fields) as answer:
         a = answer.fields
