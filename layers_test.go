@@ -85,7 +85,7 @@ var layers = []layer{
 	{pkg: "internal/recipe", allow: []string{"internal/suggest", "dataset", "dataset/transform", "measure", "method"}},
 	{pkg: "tune", allow: []string{"internal/elementary", "internal/atomicfile", "internal/parallel", "internal/random", "dataset", "dataset/transform", "dataset/letor", "dataset/datafile", "measure", "fuse", "loss", "model", "train", "method"}},
 	{pkg: "auto", allow: []string{"internal/atomicfile", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "model", "train", "method", "tune"}},
-	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "dataset/letor", "dataset/trec", "dataset/datafile", "measure", "ascent", "fuse", "model", "interchange", "tune"}},
+	{pkg: "ensemble", allow: []string{"internal/atomicfile", "internal/random", "dataset", "internal/input", "dataset/letor", "dataset/trec", "dataset/datafile", "measure", "ascent", "fuse", "model", "interchange", "tune"}},
 	{pkg: "internal/runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
 	{pkg: "internal/report", allow: []string{"internal/elementary", "internal/random", "dataset", "measure", "stats", "slicing", "explain", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "model", "method", "ensemble"}},
 	{pkg: "internal/datareport", allow: []string{"internal/elementary", "internal/parallel", "internal/random", "dataset", "measure", "stats", "internal/report"}},

@@ -52,6 +52,13 @@ type Options struct {
 	// Negative says what a negative grade becomes.
 	Negative Negative
 
+	// Ascending says that a lower score is a better one in a run or a file of scores, as a
+	// distance is. Readers negate such scores.
+	Ascending bool
+
+	// DropSelf leaves documents that have the id of their query out of a run.
+	DropSelf bool
+
 	// MaxFeature is the largest number of features accepted, DefaultMaxFeature if 0.
 	MaxFeature int
 

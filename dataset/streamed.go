@@ -66,6 +66,15 @@ type origin struct {
 // Streamed reports whether the features are not in memory, so that X is nil.
 func (d *Dataset) Streamed() bool { return d.streamed }
 
+// FeatureBytes returns the bytes of memory that the features take: none if they are streamed
+// or in a mapped file.
+func (d *Dataset) FeatureBytes() int64 {
+	if d.streamed || d.file != nil {
+		return 0
+	}
+	return 4 * int64(d.Docs()) * int64(d.Features)
+}
+
 // Through returns a streamed data set of the same documents whose features are seen through a lens.
 // Its features have no names. d must not be changed or closed while it is in use.
 func (d *Dataset) Through(l Lens) *Dataset {

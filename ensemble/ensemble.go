@@ -7,9 +7,12 @@
 package ensemble
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/fuse"
@@ -23,7 +26,14 @@ type System struct {
 	Model *model.Model // nil if there are only scores
 	Test  []float64    // one a row of the division's test data; dataset.NotRetrieved where a run has none
 	Valid []float64    // likewise of its validation data; nil without
-	Notes []string     // what was assumed of a model file of another system
+
+	// Places are those of the documents of the test data in the run, for [measure.TiesInput];
+	// nil for the order of the data.
+	Places []uint32
+
+	Unjudged []float64 // as Test, of the division's unjudged queries
+
+	Notes []string // what was assumed of a model file of another system
 
 	Warnings []string // of what was left out when its runs were joined with the data
 }
@@ -35,6 +45,46 @@ type Division struct {
 	Valid   *dataset.Dataset // nil if nothing is chosen
 	Test    *dataset.Dataset
 	Systems []System
+
+	// Unjudged has the queries of the runs that the judgements lack; nil if there are none,
+	// or Options.Unjudged did not ask for them.
+	Unjudged *dataset.Dataset
+}
+
+// Evaluate measures a system on the test data.
+func (d *Division) Evaluate(system int, measures []measure.Measure, ties measure.TiePolicy) (*measure.Result, error) {
+	s := &d.Systems[system]
+	return measure.EvaluateRun(d.Test, s.Test, s.Places, measures, ties)
+}
+
+// places returns the places of the test documents for a fusion under TiesInput: those of the
+// first run, then those of the next that the ones before do not have, and so on. It returns
+// nil for other policies, and if the systems have no places.
+func (d *Division) places(ties measure.TiePolicy) []uint32 {
+	if ties != measure.TiesInput || len(d.Systems) == 0 || d.Systems[0].Places == nil {
+		return nil
+	}
+	places := make([]uint32, d.Test.Docs())
+	for i := range d.Test.Queries {
+		q, next := &d.Test.Queries[i], uint32(0)
+		for row := q.Start; row < q.Start+q.Len(); row++ {
+			places[row] = math.MaxUint32
+		}
+		for s := range d.Systems {
+			var own []int
+			for row := q.Start; row < q.Start+q.Len(); row++ {
+				if places[row] == math.MaxUint32 && d.Systems[s].Test[row] != dataset.NotRetrieved {
+					own = append(own, row)
+				}
+			}
+			slices.SortFunc(own, func(a, b int) int { return cmp.Compare(d.Systems[s].Places[a], d.Systems[s].Places[b]) })
+			for _, row := range own {
+				places[row] = next
+				next++
+			}
+		}
+	}
+	return places
 }
 
 // Config says how to fuse and how to judge it. The zero value fuses by reciprocal ranks, with
@@ -85,7 +135,7 @@ func (c *Config) Run(ctx context.Context, divisions []Division) (*Result, error)
 	for i, s := range divisions[0].Systems {
 		row := Row{Name: s.Name}
 		for k := range divisions {
-			test, err := measure.Evaluate(divisions[k].Test, divisions[k].Systems[i].Test, c.Measures, c.Ties)
+			test, err := divisions[k].Evaluate(i, c.Measures, c.Ties)
 			if err != nil {
 				return nil, err
 			}
@@ -221,9 +271,27 @@ func (c *Config) fuse(ctx context.Context, rule fuse.Rule, d *Division, number, 
 		f.Value, _ = ranker.Mean(d.Valid, rule.Scores(d.Valid, valid, f.Weights), c.Tuning.Measure)
 	}
 	f.Scores = rule.Scores(d.Test, test, f.Weights)
-	f.Test, err = measure.Evaluate(d.Test, f.Scores, c.Measures, c.Ties)
+	f.Test, err = measure.EvaluateRun(d.Test, f.Scores, d.places(c.Ties), c.Measures, c.Ties)
 	tell(c.Observe, (number+1)*steps, of*steps)
 	return f, err
+}
+
+// Retrieved returns the test data and the unjudged queries as one data set, and the fusion's
+// scores of its documents.
+func (d *Division) Retrieved(f *Fusion) (*dataset.Dataset, []float64, error) {
+	if d.Unjudged == nil {
+		return d.Test, f.Scores, nil
+	}
+	scores := make([][]float64, len(d.Systems))
+	for i := range d.Systems {
+		scores[i] = d.Systems[i].Unjudged
+	}
+	unjudged := f.Rule.Scores(d.Unjudged, scores, f.Weights)
+	if d.Test == nil {
+		return d.Unjudged, unjudged, nil
+	}
+	all, err := dataset.Concat(d.Test, d.Unjudged)
+	return all, slices.Concat(f.Scores, unjudged), err
 }
 
 // Model returns the fusion as one model. Systems that are not models are an error.

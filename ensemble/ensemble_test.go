@@ -2,6 +2,8 @@ package ensemble
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -88,11 +90,11 @@ func TestRun(t *testing.T) {
 	valid, test, dir := part(t, 1), part(t, 2), t.TempDir()
 	files(t, dir, valid, test)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	models, err := Read([]string{at("good.json"), at("noise.json")}, valid, test, nil)
+	models, err := Read([]string{at("good.json"), at("noise.json")}, valid, test, Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, err := Read([]string{at("good.test") + ":" + at("good.valid"), at("noise.test") + ":" + at("noise.valid")}, valid, test, nil)
+	scores, err := Read([]string{at("good.test") + ":" + at("good.valid"), at("noise.test") + ":" + at("noise.valid")}, valid, test, Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +138,7 @@ func TestRun(t *testing.T) {
 func TestRunWithoutValidation(t *testing.T) {
 	test, dir := part(t, 2), t.TempDir()
 	files(t, dir, test, test)
-	d, err := Read([]string{filepath.Join(dir, "good.json"), filepath.Join(dir, "noise.test")}, nil, test, nil)
+	d, err := Read([]string{filepath.Join(dir, "good.json"), filepath.Join(dir, "noise.test")}, nil, test, Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +161,7 @@ func TestRunWithoutValidation(t *testing.T) {
 func TestZeroConfig(t *testing.T) {
 	test, dir := part(t, 2), t.TempDir()
 	files(t, dir, test, test)
-	d, err := Read([]string{filepath.Join(dir, "good.json"), filepath.Join(dir, "noise.test")}, nil, test, nil)
+	d, err := Read([]string{filepath.Join(dir, "good.json"), filepath.Join(dir, "noise.test")}, nil, test, Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +225,7 @@ func TestFolds(t *testing.T) {
 		}
 	}
 	dirs := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
-	divisions, err := ReadFolds(dirs, folds, true, nil)
+	divisions, err := ReadFolds(dirs, folds, true, Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +237,7 @@ func TestFolds(t *testing.T) {
 	if err := r.WriteFolds(out, divisions); err != nil {
 		t.Fatal(err)
 	}
-	again, err := ReadFolds([]string{out, dirs[0]}, folds, false, nil)
+	again, err := ReadFolds([]string{out, dirs[0]}, folds, false, Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +246,42 @@ func TestFolds(t *testing.T) {
 			t.Errorf("%s: the scores written are others", folds[k].Name)
 		}
 	}
-	if _, err := ReadFolds([]string{dir}, folds, false, nil); err == nil || !strings.Contains(err.Error(), "found neither Fold1.model.json nor Fold1.scores") {
+	if _, err := ReadFolds([]string{dir}, folds, false, Options{}, nil); err == nil || !strings.Contains(err.Error(), "found neither Fold1.model.json nor Fold1.scores") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// Claim: the memory of all runs, of the pool and of the scores is counted together: a limit
+// that suffices for each run does not for many.
+func TestMemoryOfRuns(t *testing.T) {
+	dir := t.TempDir()
+	var qrels, run strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&qrels, "%d 0 d%d 1\n", i%100, i)
+		fmt.Fprintf(&run, "%d Q0 d%d 1 2 t\n", i%100, i)
+	}
+	judged, err := datafile.Read(strings.NewReader(qrels.String()), "f.qrels", dataset.Options{Input: "qrels"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for i := range 20 {
+		paths = append(paths, filepath.Join(dir, fmt.Sprint(i, ".run")))
+		if err := os.WriteFile(paths[i], []byte(run.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := Options{MaxBytes: 8 << 20}
+	if _, err := Read(paths[:1], nil, judged, o, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := Read(paths, nil, judged, o, nil); !errors.Is(err, dataset.ErrTooLarge) {
+		t.Errorf("20 runs: %v", err)
+	}
+	if _, err := ReadRuns(paths, o, nil); !errors.Is(err, dataset.ErrTooLarge) {
+		t.Errorf("20 runs without judgements: %v", err)
+	}
+	if _, err := Read(paths, nil, judged, Options{MaxBytes: 64 << 20}, nil); err != nil {
+		t.Error(err)
 	}
 }

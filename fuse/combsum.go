@@ -9,7 +9,11 @@ var combSUM = kind{
 	name: CombSUM, about: "the scores, rescaled within the query by --scale", usesScale: true,
 	votes: func(r Rule, scores [][]float64) {
 		for _, s := range scores {
-			voteRetrieved(s, r.Scale.apply, slices.Min[[]float64])
+			apply, least := r.Scale.apply, slices.Min[[]float64]
+			if slices.ContainsFunc(s, isAbsent) && (r.Scale == MinMax || r.Scale == Sum) {
+				apply, least = r.Scale.applyAboveAbsent, func([]float64) float64 { return 0 }
+			}
+			voteRetrieved(s, apply, least)
 		}
 	},
 }

@@ -2,6 +2,7 @@ package fuse
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +47,32 @@ func TestFusionRetrieves(t *testing.T) {
 		got := Rule{Kind: Kind(name), K: 60}.Scores(d, [][]float64{{2, no, no}, {no, 1, no}}, Equal(2))
 		if got[2] != no || math.IsInf(got[0], 0) || math.IsInf(got[1], 0) {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Claim: the one document that a system retrieved, or several of equal score, count more than
+// those that it did not retrieve. By hand: under minmax they are 1, under sum equal shares.
+func TestEqualScoresAboveAbsent(t *testing.T) {
+	no := dataset.NotRetrieved
+	for _, c := range []struct {
+		kind  Kind
+		scale Scale
+		a, b  []float64
+		want  []float64 // the sum of the votes
+	}{
+		{CombSUM, MinMax, []float64{5, no, no}, []float64{1, 3, 2}, []float64{1, 1, 0.5}},
+		{CombSUM, MinMax, []float64{-5, -5, no}, []float64{no, 3, 2}, []float64{1, 2, 0}},
+		{CombSUM, Sum, []float64{5, 5, no}, []float64{1, 3, 2}, []float64{0.5, 0.5 + 2/3., 1 / 3.}},
+		{CombMNZ, MinMax, []float64{5, no, no}, []float64{2, 3, 1}, []float64{3, 1, 0}},
+		{CombSUM, MinMax, []float64{5, 5, 5}, []float64{1, 3, 2}, []float64{0, 1, 0.5}}, // says nothing of the order
+	} {
+		votes := [][]float64{slices.Clone(c.a), slices.Clone(c.b)}
+		Rule{Kind: c.kind, Scale: c.scale}.Votes(votes)
+		for i, want := range c.want {
+			if got := votes[0][i] + votes[1][i]; math.Abs(got-want) > 1e-15 {
+				t.Errorf("%s, %s, %v and %v: document %d has %v, want %v", c.kind, c.scale, c.a, c.b, i+1, got, want)
+			}
 		}
 	}
 }

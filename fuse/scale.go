@@ -9,8 +9,9 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 )
 
-// Scale is how CombSUM and CombMNZ rescale a system's scores of one query. Equal
-// scores become 0, but for Raw.
+// Scale is how CombSUM and CombMNZ rescale a system's scores of one query. If all scores
+// are equal they become 0, but for Raw. If they are equal and the system did not retrieve
+// all documents, MinMax makes them 1 and Sum equal shares of 1, above the 0 of the others.
 type Scale int
 
 // The scales.
@@ -36,6 +37,21 @@ func ParseScale(name string) (Scale, error) {
 
 // String returns the name that ParseScale reads.
 func (s Scale) String() string { return scaleNames[s] }
+
+// applyAboveAbsent is apply by MinMax or Sum for a system that did not retrieve all documents:
+// the scores are those of the documents that it retrieved, and the votes for the others are 0.
+func (s Scale) applyAboveAbsent(scores []float64) {
+	if len(scores) == 0 || slices.Min(scores) != slices.Max(scores) {
+		s.apply(scores)
+		return
+	}
+	for i := range scores {
+		scores[i] = 1
+		if s == Sum {
+			scores[i] /= float64(len(scores))
+		}
+	}
+}
 
 // apply rescales the scores of one query. They are halved first, so that no
 // difference overflows.

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,6 +32,13 @@ type gradeLimit interface {
 // for which a measure is not defined, TiesTREC where documents have no identifiers, or
 // data whose file changed meanwhile.
 func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties TiePolicy) (*Result, error) {
+	return EvaluateRun(d, scores, nil, measures, ties)
+}
+
+// EvaluateRun is [Evaluate] for a system whose input has the documents in another order than
+// d. places has a number a row: under TiesInput, documents of equal score stand in ascending
+// order of these. nil means the order of d.
+func EvaluateRun(d *dataset.Dataset, scores []float64, places []uint32, measures []Measure, ties TiePolicy) (*Result, error) {
 	if len(scores) != d.Docs() {
 		return nil, fmt.Errorf("%d scores for %d documents", len(scores), d.Docs())
 	}
@@ -39,10 +47,13 @@ func Evaluate(d *dataset.Dataset, scores []float64, measures []Measure, ties Tie
 		q := &d.Queries[i]
 		lists[i] = list{q.ID, q.Grades, scores[q.Start : q.Start+q.Len()], q.Weight()}
 	}
-	if ties == TiesTREC {
+	switch {
+	case ties == TiesTREC:
 		if err := trecOrder(lists, d); err != nil {
 			return nil, err
 		}
+	case ties == TiesInput && places != nil:
+		reorder(lists, func(i int) []int { return byPlace(places[d.Queries[i].Start:][:d.Queries[i].Len()]) })
 	}
 	r, err := evaluate(lists, measures, ForAll(measures, d), ties)
 	if err != nil {
@@ -87,15 +98,35 @@ func trecOrder(lists []list, d *dataset.Dataset) error {
 	if !d.HasDocIDs() {
 		return fmt.Errorf("ties %s: found no identifiers of documents, expected them, or other ties: %s", TiesTREC, strings.Join(tieNames[:TiesTREC], ", "))
 	}
+	reorder(lists, func(i int) []int { return d.Queries[i].ByDocID() })
+	for i := range lists {
+		for j, s := range lists[i].scores {
+			lists[i].scores[j] = TRECScore(s)
+		}
+	}
+	return nil
+}
+
+// reorder puts copies of the documents of list i in the order that orderOf returns for it.
+func reorder(lists []list, orderOf func(i int) []int) {
 	parallel.For(len(lists), parallel.Workers(0, len(lists)), func(_, i int) {
-		l, order := &lists[i], d.Queries[i].ByDocID()
+		l, order := &lists[i], orderOf(i)
 		grades, scores := make([]float64, len(order)), make([]float64, len(order))
 		for place, doc := range order {
-			grades[place], scores[place] = l.grades[doc], TRECScore(l.scores[doc])
+			grades[place], scores[place] = l.grades[doc], l.scores[doc]
 		}
 		l.grades, l.scores = grades, scores
 	})
-	return nil
+}
+
+// byPlace returns the documents in ascending order of their places.
+func byPlace(places []uint32) []int {
+	order := make([]int, len(places))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(places[a], places[b]) })
+	return order
 }
 
 // TRECScore returns a score as trec_eval knows it, rounded to a 32-bit number; that of a

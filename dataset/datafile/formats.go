@@ -109,19 +109,21 @@ const headSize = 1 << 12
 const magicSize = 8
 
 // formatOf returns the format that the options name or, without, that of a file by its name
-// and the beginning of its content.
+// and the beginning of its content. Judgements under a header are recognised before the
+// name, which ends in .tsv as a table's does.
 func formatOf(head []byte, name string, opts dataset.Options) (*format, error) {
 	if opts.Input != "" {
-		i := slices.IndexFunc(formats, func(f format) bool { return f.name == opts.Input })
-		if i < 0 {
-			return nil, fmt.Errorf("found the format %q, expected %s", opts.Input, strings.Join(Formats(), ", "))
+		if f := byFormat(opts.Input); f != nil {
+			return f, nil
 		}
-		return &formats[i], nil
+		return nil, fmt.Errorf("found the format %q, expected %s", opts.Input, strings.Join(Formats(), ", "))
 	}
 	if f := byMagic(head); f != nil {
 		return f, nil
 	}
-	if f := byName(name); f != nil {
+	if f := byName(name); f != nil && trec.HasHeader(head) {
+		return byFormat("qrels"), nil
+	} else if f != nil {
 		return f, nil
 	}
 	for i := range formats {
@@ -138,6 +140,14 @@ func byMagic(head []byte) *format {
 		if f := &formats[i]; f.magic != "" && bytes.HasPrefix(head, []byte(f.magic)) {
 			return f
 		}
+	}
+	return nil
+}
+
+// byFormat returns the format of a name, nil if there is none.
+func byFormat(name string) *format {
+	if i := slices.IndexFunc(formats, func(f format) bool { return f.name == name }); i >= 0 {
+		return &formats[i]
 	}
 	return nil
 }

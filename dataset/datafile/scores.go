@@ -37,7 +37,8 @@ type Ranking struct {
 	Run    *trec.Run // nil if there are scores
 }
 
-// ReadRanking reads a file of scores, as [ReadScores] does, or a run of TREC.
+// ReadRanking reads a file of scores, as [ReadScores] does, or a run of TREC. Of the options,
+// Ascending and DropSelf count as well.
 func ReadRanking(path string, want int, opts dataset.Options) (Ranking, error) {
 	var f Ranking
 	err := openScores(path, opts, func(r io.Reader, name string) (err error) {
@@ -48,6 +49,11 @@ func ReadRanking(path string, want int, opts dataset.Options) (Ranking, error) {
 		}
 		if !trec.IsRun(head) {
 			f.Scores, err = readScores(b, name, want, opts)
+			for i := range f.Scores {
+				if opts.Ascending {
+					f.Scores[i] = -f.Scores[i]
+				}
+			}
 			return err
 		}
 		in, err := input.Hold(b, name, opts, nil)
@@ -71,17 +77,25 @@ func peek(b *bufio.Reader, name string) ([]byte, error) {
 	return start, nil
 }
 
-// Of returns the scores of d's documents, one a row, and what a run says of others.
-func (f Ranking) Of(d *dataset.Dataset) (scores []float64, missed trec.Missed, err error) {
+// Of returns the scores of d's documents, one a row; Places are nil unless there is a run.
+func (f Ranking) Of(d *dataset.Dataset) (*trec.Joined, error) {
 	if f.Run != nil {
-		return f.Run.Scores(d)
+		return f.Run.Join(d)
 	}
 	if len(f.Scores) != d.Docs() {
-		return nil, missed, fmt.Errorf("found %d scores, expected %d, one for each document", len(f.Scores), d.Docs())
+		return nil, fmt.Errorf("found %d scores, expected %d, one for each document", len(f.Scores), d.Docs())
 	}
-	scores = make([]float64, d.Docs())
+	scores := make([]float64, d.Docs())
 	d.FromInputOrder(scores, f.Scores)
-	return scores, missed, nil
+	return &trec.Joined{Scores: scores}, nil
+}
+
+// MemoryBytes returns about what the ranking takes.
+func (f Ranking) MemoryBytes() int64 {
+	if f.Run != nil {
+		return f.Run.MemoryBytes()
+	}
+	return 8 * int64(cap(f.Scores))
 }
 
 // openScores opens a file of scores for use; "-" is the standard input.

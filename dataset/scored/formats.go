@@ -34,7 +34,7 @@ var registry = []format{
 	{name: "jsonl", about: "a JSON object a line", line: appendJSONLine},
 	{name: "json", about: "an array of these objects", line: appendJSON, head: "[\n", between: ",\n", foot: "\n]\n"},
 	{name: "parquet", about: "a Parquet file of these columns", columns: true},
-	{name: "run", about: "a run of TREC, QUERY Q0 DOCUMENT RANK SCORE TAG, best first", line: appendRun, ordered: true, tagged: true},
+	{name: "run", about: "a run of TREC, QUERY Q0 DOCUMENT RANK SCORE TAG, best first; tabs separate the fields if an id has blanks", line: appendRun, ordered: true, tagged: true},
 }
 
 // Formats returns the names of the formats, the default first.
@@ -112,11 +112,15 @@ func appendJSON(buf []byte, d document, _ string) ([]byte, error) {
 
 // appendRun refuses what would be read as several fields.
 func appendRun(buf []byte, d document, tag string) ([]byte, error) {
-	if err := trec.CheckField("the query id", d.query); err != nil {
+	if err := trec.CheckID("the query id", d.query); err != nil {
 		return buf, err
 	}
-	if err := trec.CheckField("the document id", d.id); err != nil {
+	if err := trec.CheckID("the document id", d.id); err != nil {
 		return buf, err
 	}
-	return trec.AppendLine(buf, d.query, d.id, d.rank, d.score, tag), nil
+	separator := byte(' ')
+	if d.blanks {
+		separator = '\t'
+	}
+	return trec.AppendLine(buf, d.query, d.id, d.rank, d.score, tag, separator), nil
 }

@@ -50,6 +50,7 @@ type document struct {
 	query, id string
 	rank      int // from 1
 	score     float64
+	blanks    bool // some id of the file has blanks
 }
 
 // Check returns an error if the options contradict each other.
@@ -93,6 +94,7 @@ func Write(w io.Writer, d *dataset.Dataset, scores []float64, o Options) error {
 		return letor.WriteScores(w, input)
 	}
 	out := &writer{w: w, format: f, tag: cmp.Or(o.Tag, DefaultTag)}
+	out.blanks = f.tagged && hasBlanks(d)
 	out.buf = append(out.buf, f.head...)
 	if f.columns {
 		out.columns = parquet.NewScores(w)
@@ -107,6 +109,22 @@ func Write(w io.Writer, d *dataset.Dataset, scores []float64, o Options) error {
 	return out.flush(0)
 }
 
+// hasBlanks reports whether an identifier has blanks.
+func hasBlanks(d *dataset.Dataset) bool {
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		if strings.Contains(q.ID, " ") {
+			return true
+		}
+		for j := range q.Len() {
+			if strings.Contains(q.DocID(j), " ") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // writer gathers lines, or columns.
 type writer struct {
 	w       io.Writer
@@ -114,6 +132,7 @@ type writer struct {
 	tag     string
 	buf     []byte
 	lines   int
+	blanks  bool            // some id of the file has blanks
 	columns *parquet.Scores // nil unless the format has columns
 }
 
@@ -134,7 +153,7 @@ func (out *writer) all(d *dataset.Dataset, scores []float64, o Options) error {
 		for k, doc := range order {
 			if !bestFirst {
 				ranks[q.Start+doc] = k + 1
-			} else if err := out.add(document{q.ID, name(q, doc), k + 1, own[doc]}); err != nil {
+			} else if err := out.add(document{query: q.ID, id: name(q, doc), rank: k + 1, score: own[doc]}); err != nil {
 				return err
 			}
 		}
@@ -171,7 +190,7 @@ func (out *writer) inInputOrder(d *dataset.Dataset, scores []float64, ranks []in
 			continue
 		}
 		q := of[row]
-		if err := out.add(document{q.ID, name(q, row-q.Start), ranks[row], scores[row]}); err != nil {
+		if err := out.add(document{query: q.ID, id: name(q, row-q.Start), rank: ranks[row], score: scores[row]}); err != nil {
 			return err
 		}
 	}
@@ -231,6 +250,7 @@ func (out *writer) add(doc document) error {
 		out.buf = append(out.buf, out.format.between...)
 	}
 	out.lines++
+	doc.blanks = out.blanks
 	var err error
 	if out.buf, err = out.format.line(out.buf, doc, out.tag); err != nil {
 		return err

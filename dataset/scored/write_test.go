@@ -139,8 +139,8 @@ func TestErrors(t *testing.T) {
 		options    Options
 		want       string
 	}{
-		{"q", "a b", 1, Options{Format: "run"}, `found the document id "a b", expected one without blanks`},
-		{"q q", "a", 1, Options{Format: "run"}, `found the query id "q q", expected one without blanks`},
+		{"q", "a\tb", 1, Options{Format: "run"}, `found the document id "a\tb", expected one without tabs`},
+		{" q", "a", 1, Options{Format: "run"}, `found the query id " q", expected one without tabs`},
 		{"q", "a\tb", 1, Options{Format: "tsv"}, `found the identifier "a\tb", expected one without tabs and line ends, or the format csv or jsonl`},
 		{"q", "a", math.NaN(), Options{Format: "csv"}, "score NaN of document a of query q"},
 		{"q", "a", math.Inf(1), Options{Format: "run"}, "score +Inf of document a of query q"},
@@ -276,15 +276,15 @@ func TestRunMeasuresAsScores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		joined, missed, err := run.Scores(pool)
-		if err != nil || missed != (trec.Missed{}) {
-			t.Fatalf("%v, %+v", err, missed)
+		joined, err := run.Join(pool)
+		if err != nil || joined.Missed != (trec.Missed{}) {
+			t.Fatalf("%v, %+v", err, joined)
 		}
 		want, err := measure.Evaluate(d, scores, measures, measure.TiesInput)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := measure.Evaluate(pool, joined, measures, measure.TiesInput)
+		got, err := measure.Evaluate(pool, joined.Scores, measures, measure.TiesInput)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package trec
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -25,6 +26,8 @@ type table struct {
 	values []float64 // its grade or score
 	text   strings.Builder
 	end    []uint32 // of its identifier in text
+
+	textBytes int64 // that are counted for text
 }
 
 // tableBytes are what a document takes in a table beside its identifier.
@@ -73,7 +76,7 @@ func (t *table) grow(id int) error {
 		if n >= math.MaxUint32-step {
 			return &dataset.SyntaxError{File: t.name, Found: fmt.Sprintf("more than %d documents", n), Expected: "fewer"}
 		}
-		if err := t.mem.Take(2*step*tableBytes, "documents"); err != nil {
+		if err := t.mem.Take(5*step*tableBytes/2, "documents"); err != nil {
 			return err
 		}
 	}
@@ -81,11 +84,24 @@ func (t *table) grow(id int) error {
 		return &dataset.SyntaxError{File: t.name, Found: "document ids of more than 4 GiB", Expected: "fewer or shorter ones"}
 	}
 	if t.text.Len()+id > t.text.Cap() {
-		if err := t.mem.Take(int64(2*(t.text.Cap()+id)), "document ids"); err != nil {
-			return err
-		}
+		t.mem.Give(t.textBytes)
+		t.textBytes = int64(3 * (t.text.Cap() + id))
+		return t.mem.Take(t.textBytes, "document ids")
 	}
 	return nil
+}
+
+// mapBytes are about what an entry takes in a map of document ids.
+const mapBytes = 64
+
+// groupBytes returns what group takes beside the table while it runs.
+func (t *table) groupBytes(counts []int, workers int) int64 {
+	n := int64(len(t.of))
+	bytes := mapBytes * min(n, int64(workers)*int64(slices.Max(counts)))
+	if t.apart {
+		bytes += n*(8+4+4+8) + 3*int64(t.text.Len())
+	}
+	return bytes
 }
 
 // group puts the documents of queries together and returns the queries' numbers of
@@ -95,6 +111,12 @@ func (t *table) group() (counts []int, docs dataset.DocIDs, err error) {
 	for _, q := range t.of {
 		counts[q]++
 	}
+	workers := parallel.Workers(0, len(counts))
+	beside := t.groupBytes(counts, workers)
+	if err := t.mem.Take(beside, "documents"); err != nil {
+		return nil, docs, err
+	}
+	defer t.mem.Give(beside)
 	docs = dataset.DocIDs{Text: t.text.String(), End: t.end}
 	if t.apart {
 		order, next := make([]int, len(t.of)), starts(counts)
@@ -109,7 +131,7 @@ func (t *table) group() (counts []int, docs dataset.DocIDs, err error) {
 		}
 		t.lines, t.values = lines, values
 	}
-	return counts, docs, t.checkTwice(counts, docs)
+	return counts, docs, t.checkTwice(counts, docs, workers)
 }
 
 // starts returns the first row of every query.
@@ -123,8 +145,8 @@ func starts(counts []int) []int {
 }
 
 // checkTwice returns the error about the first line whose document its query already has.
-func (t *table) checkTwice(counts []int, docs dataset.DocIDs) error {
-	first, workers := starts(counts), parallel.Workers(0, len(counts))
+func (t *table) checkTwice(counts []int, docs dataset.DocIDs, workers int) error {
+	first := starts(counts)
 	seen := make([]map[string]int, workers)
 	var lock sync.Mutex
 	twice, before, of := -1, -1, -1

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -19,14 +21,48 @@ func Pool(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, error) {
 	if err := joinable(judged); err != nil {
 		return nil, err
 	}
-	pools := make([][]pooled, len(judged.Queries))
-	parallel.For(len(pools), parallel.Workers(0, len(pools)), func(_, i int) {
-		pools[i] = pool(&judged.Queries[i], runs)
-	})
 	b := dataset.Blocks{Warnings: judged.Warnings, QueryWeights: judged.QueryWeights()}
-	var text strings.Builder
 	for i := range judged.Queries {
-		b.IDs, b.Counts = append(b.IDs, judged.Queries[i].ID), append(b.Counts, len(pools[i]))
+		b.IDs = append(b.IDs, judged.Queries[i].ID)
+	}
+	return gather(b, judged.Queries, runs)
+}
+
+// UnjudgedQueries returns the data set of the queries that runs have and judged, which may be nil,
+// does not: all documents that a run has for them, with the grade [dataset.Unjudged].
+// Queries stand in the order of the runs. It returns nil if there is none.
+func UnjudgedQueries(judged *dataset.Dataset, runs ...*Run) (*dataset.Dataset, error) {
+	known := make(map[string]bool)
+	if judged != nil {
+		for i := range judged.Queries {
+			known[judged.Queries[i].ID] = true
+		}
+	}
+	var b dataset.Blocks
+	for _, r := range runs {
+		for _, id := range r.queries {
+			if !known[id] {
+				known[id] = true
+				b.IDs = append(b.IDs, id)
+			}
+		}
+	}
+	if b.IDs == nil {
+		return nil, nil
+	}
+	return gather(b, make([]dataset.Query, len(b.IDs)), runs)
+}
+
+// gather completes a data set of the queries whose ids b has with the documents that were
+// judged or that a run has.
+func gather(b dataset.Blocks, judged []dataset.Query, runs []*Run) (*dataset.Dataset, error) {
+	pools := make([][]pooled, len(b.IDs))
+	parallel.For(len(pools), parallel.Workers(0, len(pools)), func(_, i int) {
+		pools[i] = pool(b.IDs[i], &judged[i], runs)
+	})
+	var text strings.Builder
+	for i := range pools {
+		b.Counts = append(b.Counts, len(pools[i]))
 		for _, p := range pools[i] {
 			text.WriteString(p.doc)
 			b.Docs.End = append(b.Docs.End, uint32(text.Len()))
@@ -47,14 +83,21 @@ type pooled struct {
 }
 
 // pool returns a query's judged documents and those of runs, each once.
-func pool(q *dataset.Query, runs []*Run) []pooled {
-	all := make([]pooled, q.Len())
+func pool(id string, q *dataset.Query, runs []*Run) []pooled {
+	n := q.Len()
+	for _, r := range runs {
+		if r != nil {
+			docs, _ := r.sizeOf(id)
+			n += docs
+		}
+	}
+	all := make([]pooled, q.Len(), n)
 	for i := range all {
 		all[i] = pooled{q.DocID(i), q.Grades[i]}
 	}
 	for _, r := range runs {
 		if r != nil {
-			r.Each(q.ID, func(doc string, _ float64) { all = append(all, pooled{doc, dataset.Unjudged}) })
+			r.Each(id, func(doc string, _ float64) { all = append(all, pooled{doc, dataset.Unjudged}) })
 		}
 	}
 	// Of the same document the judged one, which comes first, stays.
@@ -103,63 +146,113 @@ type Missed struct {
 	Empty     int // queries of the data of which the run has no document
 }
 
-// Scores returns the run's scores of the documents of d, one a row:
-// [dataset.NotRetrieved] for those that it does not have. It is an error if documents of
+// Joined is what a run says of the documents of a data set, one number a row.
+type Joined struct {
+	Scores []float64 // [dataset.NotRetrieved] for documents that the run does not have
+	Places []uint32  // within the query's lines of the run, from 0; 0 for the same documents
+	Missed Missed
+}
+
+// Join looks the documents of d up in the run. It is an error if documents of
 // d cannot be told by query and identifier, or if the run has none of them.
-func (r *Run) Scores(d *dataset.Dataset) ([]float64, Missed, error) {
+func (r *Run) Join(d *dataset.Dataset) (*Joined, error) {
 	if err := joinable(d); err != nil {
-		return nil, Missed{}, fmt.Errorf("%s: %w", r.Name, err)
+		return nil, fmt.Errorf("%s: %w", r.Name, err)
 	}
-	scores := make([]float64, d.Docs())
+	j, common, found := r.lookUp(d)
+	switch {
+	case common == 0:
+		return nil, fmt.Errorf("%s: found no query of the data among the run's %d, such as %q, expected the same ids as in the data, such as %q", r.Name, len(r.queries), r.queries[0], d.Queries[0].ID)
+	case found == 0:
+		return nil, fmt.Errorf("%s: found no document of the data among the run's, such as %q, expected the same ids as in the data, such as %q", r.Name, r.docs.At(0), d.Queries[0].DocID(0))
+	}
+	return j, nil
+}
+
+// LookUp is [Run.Join] for data that [UnjudgedQueries] returned, of which the run need not have any
+// document.
+func (r *Run) LookUp(d *dataset.Dataset) *Joined {
+	j, _, _ := r.lookUp(d)
+	return j
+}
+
+// lookUp returns also how many queries the run and the data have in common, and how many
+// documents.
+func (r *Run) lookUp(d *dataset.Dataset) (j *Joined, common, found int) {
+	j = &Joined{Scores: make([]float64, d.Docs()), Places: make([]uint32, d.Docs())}
 	workers := parallel.Workers(0, len(d.Queries))
-	rows, joins := make([]map[string]int, workers), make([]join, len(d.Queries))
+	rows, matches := make([]map[string]int, workers), make([]match, len(d.Queries))
 	parallel.For(len(d.Queries), workers, func(worker, i int) {
 		if rows[worker] == nil {
 			rows[worker] = make(map[string]int)
 		}
 		clear(rows[worker])
-		joins[i] = r.join(&d.Queries[i], scores, rows[worker])
+		matches[i] = j.join(r, &d.Queries[i], rows[worker])
 	})
-	var missed Missed
-	common, found := 0, 0
-	for _, j := range joins {
-		found += j.found
-		missed.Documents += j.other
-		if j.found+j.other > 0 {
+	for _, m := range matches {
+		found += m.found
+		j.Missed.Documents += m.other
+		if m.found+m.other > 0 {
 			common++
 		}
-		if j.found == 0 {
-			missed.Empty++
+		if m.found == 0 {
+			j.Missed.Empty++
 		}
 	}
-	missed.Queries = len(r.queries) - common
-	switch {
-	case common == 0:
-		return nil, missed, fmt.Errorf("%s: found no query of the data among the run's %d, such as %q, expected the same ids as in the data, such as %q", r.Name, len(r.queries), r.queries[0], d.Queries[0].ID)
-	case found == 0:
-		return nil, missed, fmt.Errorf("%s: found no document of the data among the run's, such as %q, expected the same ids as in the data, such as %q", r.Name, r.docs.At(0), d.Queries[0].DocID(0))
-	}
-	return scores, missed, nil
+	j.Missed.Queries = len(r.queries) - common
+	return j, common, found
 }
 
-// join counts the documents of a query that a run has and the data have (found), or have
+// match counts the documents of a query that a run has and the data have (found), or have
 // not.
-type join struct{ found, other int }
+type match struct{ found, other int }
 
-// join sets the scores of a query's documents.
-func (r *Run) join(q *dataset.Query, scores []float64, rows map[string]int) join {
-	for j := range q.Len() {
-		rows[q.DocID(j)] = q.Start + j
-		scores[q.Start+j] = dataset.NotRetrieved
+// join looks a query's documents up.
+func (j *Joined) join(r *Run, q *dataset.Query, rows map[string]int) match {
+	for i := range q.Len() {
+		rows[q.DocID(i)] = q.Start + i
+		j.Scores[q.Start+i] = dataset.NotRetrieved
 	}
-	var n join
+	var m match
 	r.Each(q.ID, func(doc string, score float64) {
 		if row, ok := rows[doc]; ok {
-			scores[row] = score
-			n.found++
+			j.Scores[row], j.Places[row] = score, uint32(m.found+m.other)
+			m.found++
 		} else {
-			n.other++
+			m.other++
 		}
 	})
-	return n
+	return m
+}
+
+// MemoryBytes returns about what the run takes.
+func (r *Run) MemoryBytes() int64 {
+	return int64(len(r.docs.Text))*5/4 + int64(len(r.scores))*(4+8) + int64(len(r.queries))*input.QueryBytes
+}
+
+// PoolBytes returns about what [Pool] takes at most, and what its result does. Without
+// judgements they are those of [UnjudgedQueries].
+func PoolBytes(judged *dataset.Dataset, runs ...*Run) (most, left int64) {
+	var docs, text, queries int64
+	if judged != nil {
+		queries = int64(len(judged.Queries))
+		for i := range judged.Queries {
+			q := &judged.Queries[i]
+			for j := range q.Len() {
+				docs, text = docs+1, text+int64(len(q.DocID(j)))
+			}
+			for _, r := range runs {
+				if r != nil {
+					n, ids := r.sizeOf(q.ID)
+					docs, text = docs+int64(n), text+ids
+				}
+			}
+		}
+	} else {
+		for _, r := range runs {
+			docs, text, queries = docs+int64(r.Docs()), text+int64(len(r.docs.Text)), queries+int64(len(r.queries))
+		}
+	}
+	left = docs*input.DocumentBytes + text + queries*input.QueryBytes
+	return left*3 + docs*int64(unsafe.Sizeof(pooled{})), left
 }

@@ -50,16 +50,16 @@ func TestPool(t *testing.T) {
 		{first, []float64{no, 3, 2, 1, no, no}, Missed{Queries: 1, Empty: 1}},
 		{second, []float64{no, 0, no, no, -5, no}, Missed{Empty: 1}},
 	} {
-		scores, missed, err := c.run.Scores(d)
+		joined, err := c.run.Join(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.scores, scores); diff != "" || missed != c.missed {
-			t.Errorf("%s %+v", diff, missed)
+		if diff := cmp.Diff(c.scores, joined.Scores); diff != "" || joined.Missed != c.missed {
+			t.Errorf("%s %+v", diff, joined.Missed)
 		}
 	}
-	if _, missed, err := first.Scores(judged); err != nil || missed != (Missed{Queries: 1, Documents: 2, Empty: 2}) {
-		t.Errorf("without the pool: %+v, %v", missed, err)
+	if joined, err := first.Join(judged); err != nil || joined.Missed != (Missed{Queries: 1, Documents: 2, Empty: 2}) {
+		t.Errorf("without the pool: %+v, %v", joined, err)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestJoinErrors(t *testing.T) {
 		`found no document of the data among the run's, such as "x", expected the same ids as in the data, such as "b"`: data([]string{"b", "a"}),
 		`found no query of the data among the run's 1, such as "1", expected the same ids as in the data, such as "2"`:  mustQrels(t, "2 0 x 1\n"),
 	} {
-		if _, _, err := run.Scores(d); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := run.Join(d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 	"unsafe"
@@ -21,10 +22,10 @@ const longestLine = 1 << 16
 // most is one more than the largest number of fields of a line.
 const most = 7
 
-// each visits the lines of an input that are not blank, in order, cut into fields at blanks
-// and tabs; of a line of more than most fields it has most. The fields are valid during the
-// call. Errors of visit that are of type [*dataset.SyntaxError] get the place.
-func each(in *input.Input, opts dataset.Options, visit func(line int, fields [][]byte) error) error {
+// each visits the lines of an input that are not blank, in order, cut into fields as
+// [cutter.cut] does for the given widths. The fields are valid during the call. Errors of
+// visit that are of type [*dataset.SyntaxError] get the place.
+func each(in *input.Input, opts dataset.Options, widths []int, visit func(line int, fields [][]byte) error) error {
 	head, err := in.Head(compress.HeadSize)
 	if err != nil {
 		return err
@@ -36,14 +37,14 @@ func each(in *input.Input, opts dataset.Options, visit func(line int, fields [][
 	}
 	defer text.Close() //nolint:errcheck // only read
 	ctx, b := input.Context(opts), bufio.NewReaderSize(text, longestLine)
-	var fields [most][]byte
+	fields := cutter{widths: widths}
 	for line := 1; ; line++ {
 		row, err := b.ReadSlice('\n')
 		if line == 1 {
 			row = bytes.TrimPrefix(row, []byte("\ufeff"))
 		}
-		if n := split(row, &fields); n > 0 && (err == nil || errors.Is(err, io.EOF)) {
-			if err := visit(line, fields[:n]); err != nil {
+		if cut := fields.cut(row); len(cut) > 0 && (err == nil || errors.Is(err, io.EOF)) {
+			if err := visit(line, cut); err != nil {
 				return located(err, in.Name, line)
 			}
 		}
@@ -61,25 +62,49 @@ func each(in *input.Input, opts dataset.Options, visit func(line int, fields [][
 	}
 }
 
-// split cuts a line at its blanks, tabs and line end, and returns the number of fields.
-func split(row []byte, fields *[most][]byte) int {
+// cutter cuts the lines of one file into fields.
+type cutter struct {
+	widths []int // numbers of fields that a line may have
+	fields [most][]byte
+}
+
+// cut returns the fields of a line, at most the first [most]; they are valid until the next
+// call. Fields are separated by tabs, so that ids may have blanks, if that gives one of the
+// widths. Otherwise they are separated by blanks and tabs. All lines of a file have the
+// width of the first.
+func (c *cutter) cut(row []byte) [][]byte {
+	n := 0
+	if bytes.IndexByte(row, '\t') >= 0 {
+		n = c.split(row, isTab)
+	}
+	if !slices.Contains(c.widths, n) {
+		n = c.split(row, isBlank)
+	}
+	if len(c.widths) > 1 && slices.Contains(c.widths, n) {
+		c.widths = []int{n}
+	}
+	return c.fields[:n]
+}
+
+// split cuts a line at the separators, trims the fields, and returns their number.
+func (c *cutter) split(row []byte, separates func(b byte) bool) int {
 	n := 0
 	for p := 0; p < len(row) && n < most; {
-		if separates(row[p]) {
-			p++
-			continue
-		}
 		start := p
 		for p < len(row) && !separates(row[p]) {
 			p++
 		}
-		fields[n] = row[start:p]
-		n++
+		if field := bytes.Trim(row[start:p], " \r\n"); len(field) > 0 {
+			c.fields[n] = field
+			n++
+		}
+		p++
 	}
 	return n
 }
 
-func separates(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func isTab(b byte) bool   { return b == '\t' }
+func isBlank(b byte) bool { return b == ' ' || b == '\t' || b == '\n' || b == '\r' }
 
 // located puts the place into an error.
 func located(err error, name string, line int) error {

@@ -10,15 +10,24 @@ import (
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/compress"
 	"github.com/listwise/listwise/internal/input"
 )
 
-// ReadQrels reads judgements, lines of
+// qrelsFields describes a line of judgements for errors.
+const qrelsFields = "QUERY ITERATION DOCUMENT GRADE"
+
+// ReadQrels reads judgements, plain or compressed text, into a data set without features.
+// Lines are
 //
 //	QUERY ITERATION DOCUMENT GRADE
 //
-// separated by blanks or tabs, as plain or compressed text, into a data set without
-// features. The iteration is not looked at. Grades are finite numbers; what negative ones
+// or, below a header such as "query-id corpus-id score" of BEIR and MTEB,
+//
+//	QUERY DOCUMENT GRADE
+//
+// Fields are separated by blanks or tabs; ids may have blanks where tabs separate all
+// fields. The iteration is not looked at. Grades are finite numbers; what negative ones
 // become is the option Negative. The lines of a query may stand in several places; its
 // documents stand where the first of them does.
 //
@@ -26,15 +35,32 @@ import (
 // that is no number, a document that a query has twice.
 func ReadQrels(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	t := newTable(in)
-	dropped := 0
-	err := each(in, opts, func(line int, fields [][]byte) error {
-		if len(fields) != 4 {
-			return &dataset.SyntaxError{Found: fieldCount(fields), Expected: "4: QUERY ITERATION DOCUMENT GRADE"}
+	dropped, headed := 0, false
+	widths := []int{4}
+	if head, err := in.Head(compress.HeadSize); err != nil {
+		return nil, err
+	} else if head, err = in.Head(HeadSize(head)); err != nil {
+		return nil, err
+	} else if HasHeader(head) {
+		headed, widths = true, []int{3}
+	}
+	doc, expected := widths[0]-2, qrelsFields
+	if headed {
+		expected = "QUERY DOCUMENT GRADE, as the header has it"
+	}
+	err := each(in, opts, widths, func(line int, fields [][]byte) error {
+		if len(fields) != widths[0] {
+			return &dataset.SyntaxError{Found: fieldCount(fields), Expected: fmt.Sprintf("%d: %s", widths[0], expected)}
 		}
-		grade, ok := decimal(fields[3])
+		if headed && isHeader(fields) {
+			headed = false
+			return nil
+		}
+		value := fields[doc+1]
+		grade, ok := decimal(value)
 		switch {
 		case !ok:
-			return &dataset.SyntaxError{Found: quote(fields[3]), Expected: "a grade, a finite number"}
+			return &dataset.SyntaxError{Found: quote(value), Expected: "a grade, a finite number"}
 		case grade >= 0:
 		case opts.Negative == dataset.NegativeDrop:
 			dropped++
@@ -42,15 +68,19 @@ func ReadQrels(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) 
 		case opts.Negative == dataset.NegativeZero:
 			grade = 0
 		default:
-			return negativeGrade(fields[3])
+			return negativeGrade(value)
 		}
-		return t.add(line, fields[0], fields[2], grade+0) // without the sign of −0
+		return t.add(line, fields[0], fields[doc], grade+0) // without the sign of −0
 	})
 	if err != nil {
 		return nil, err
 	}
 	if len(t.of) == 0 {
-		return nil, &dataset.SyntaxError{File: in.Name, Found: "no judgements", Expected: "lines of QUERY ITERATION DOCUMENT GRADE"}
+		found := "no judgements"
+		if dropped > 0 {
+			found = fmt.Sprintf("no judgements but %d with negative grades, which are left out", dropped)
+		}
+		return nil, &dataset.SyntaxError{File: in.Name, Found: found, Expected: "lines of " + expected}
 	}
 	counts, docs, err := t.group()
 	if err != nil {

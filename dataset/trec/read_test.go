@@ -1,6 +1,7 @@
 package trec
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -128,7 +129,10 @@ func TestReadErrors(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"1 Q0 a 1 2.5\n":               "f:1: found 5 fields, expected 6: QUERY Q0 DOCUMENT RANK SCORE TAG",
+		"1 Q0 a 1\n":                   "f:1: found 4 fields, expected 6: QUERY Q0 DOCUMENT RANK SCORE TAG",
+		"1 Q0 a 1 2 t\n1 Q0 b 2 1\n":   "f:2: found 5 fields, expected 6 as in the lines before: QUERY Q0 DOCUMENT RANK SCORE TAG",
+		"1 a 1\n1 Q0 b 2 1 t\n":        "f:2: found 6 fields, expected 3 as in the lines before: QUERY DOCUMENT RANK",
+		"1 a 1.5\n":                    `f:1: found "1.5", expected a rank, a whole number, in a line of QUERY DOCUMENT RANK`,
 		"1 Q0 a 1 2.5 my tag\n":        "f:1: found 7 or more fields, expected 6",
 		"1 Q0 a 2.5 1 t\n":             `f:1: found "2.5", expected a rank, a whole number`,
 		"1 Q0 a - 1 t\n":               `f:1: found "-", expected a rank`,
@@ -285,7 +289,7 @@ func FuzzRun(f *testing.F) {
 				if v, ok := want[q][doc]; !ok || v != score {
 					t.Fatalf("%s %s has score %v, want %v", q, doc, score, v)
 				}
-				buf = AppendLine(buf, q, doc, n, score, r.Tag)
+				buf = AppendLine(buf, q, doc, n, score, r.Tag, ' ')
 			})
 		}
 		for _, docs := range want {
@@ -324,6 +328,95 @@ func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		if _, err := readRun(text.String(), dataset.Options{}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Claim: a small file that unpacks to very many lines is refused with little memory, whether
+// its lines are of one document, of one query or of many, together or scattered.
+func TestBombs(t *testing.T) {
+	const limit, lines = 4 << 20, 300_000
+	line := map[string]func(i int) string{
+		"one document": func(int) string { return "1 Q0 a 1 2 t\n" },
+		"one query":    func(i int) string { return fmt.Sprintf("1 Q0 %d 1 2 t\n", i) },
+		"queries":      func(i int) string { return fmt.Sprintf("%d Q0 a 1 2 t\n", i) },
+		"scattered":    func(i int) string { return fmt.Sprintf("%d Q0 %d 1 2 t\n", i%100, i) },
+	}
+	for name, of := range line {
+		var text strings.Builder
+		for i := range lines {
+			text.WriteString(of(i))
+		}
+		packed := string(datatest.Gzip(text.String()))
+		var err error
+		n := datatest.Allocated(func() { _, err = readRun(packed, dataset.Options{MaxBytes: int64(len(packed)) + limit}) })
+		if !errors.Is(err, dataset.ErrTooLarge) || n > 8*limit {
+			t.Errorf("%s: %v, %s allocated", name, err, input.Bytes(float64(n)))
+		}
+	}
+}
+
+// Claim: a run that fits the limit fits it while its lines are put together, too: what is
+// counted as taken covers what is allocated at once.
+func TestScatteredRunIsCounted(t *testing.T) {
+	var text strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&text, "%d Q0 document-%d 1 2 t\n", i%100, i)
+	}
+	read := func(limit int64) error {
+		_, err := readRun(text.String(), dataset.Options{MaxBytes: limit})
+		return err
+	}
+	// Held: the text twice at most; of each document 20 bytes and its id, and as much again
+	// to put them together.
+	held := 2*int64(text.Len()) + 100_000*(20+15)
+	if err := read(held); !errors.Is(err, dataset.ErrTooLarge) {
+		t.Errorf("in %s: %v", input.Bytes(float64(held)), err)
+	}
+	if err := read(4 * held); err != nil {
+		t.Error(err)
+	}
+}
+
+// Claim: what the first line is decides, and data of other formats are taken for neither.
+func TestRecognised(t *testing.T) {
+	for text, want := range map[string]string{
+		"1 0 a 1\n":                              "qrels",
+		"query-id\tcorpus-id\tscore\n1\ta\t1\n":  "qrels",
+		"query_id doc_id relevance\n1 a 1\n":     "qrels",
+		"qid\tdocno\tlabel\n":                    "qrels",
+		"what is it\t0\ta b\t1\n":                "qrels",
+		"query\tdoc\tgrade\tf1\n1\ta\t1\t2\n":    "",
+		"query\tdoc\tf1\n":                       "",
+		"1\ta\t1\n":                              "run",
+		"1 a 1\n":                                "run",
+		"1\ta\t1.5\n":                            "",
+		"1 Q0 a 1 2\n":                           "run",
+		"what is it\ta b\t1\n":                   "run",
+		"what is it\tQ0\ta b\t1\t2\ttag\n":       "run",
+		"1 qid:2 3\n":                            "",
+		"1 qid:2\t1:1\t2\n":                      "",
+		"# 1 2\n":                                "",
+		"1 0 a 2 note\n":                         "five",
+		"1 Q0 a 2 note\n":                        "run",
+		"1.5\n":                                  "",
+		"query\tdoc\tgrade\n" + "1\ta\t1":        "qrels",
+		"\n\nquery-id corpus-id score\n1 a 1":    "qrels",
+		"score query-id corpus-id\n1 a 1":        "",
+		string(datatest.Gzip("a b\tc\t1\n")):     "run",
+		string(datatest.Zstd("qid pid score\n")): "qrels",
+	} {
+		head, got := []byte(text), ""
+		switch {
+		case IsFiveFields(head):
+			got = "five"
+		case IsRun(head):
+			got = "run"
+		case IsQrels(head):
+			got = "qrels"
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

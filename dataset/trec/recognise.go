@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/internal/compress"
 )
@@ -19,11 +21,14 @@ func HeadSize(start []byte) int {
 }
 
 // IsRun reports whether the beginning of a file, which may be compressed, looks like that of
-// a run: a line of five fields or more, the fourth or the fifth of them a number. It need
-// not be free of errors.
+// a run: a line of five fields or more, the fourth or the fifth of them a number, or of three
+// fields, the third a whole number. It need not be free of errors.
 func IsRun(head []byte) bool {
-	fields := firstFields(head)
-	if len(fields) < 5 || isLETOR(fields) {
+	fields := cut(firstLine(head), 6, 5, 4, 3)
+	switch {
+	case len(fields) == 3:
+		return whole(fields[2])
+	case len(fields) < 5:
 		return false
 	}
 	_, scored := decimal(fields[4])
@@ -31,24 +36,59 @@ func IsRun(head []byte) bool {
 }
 
 // IsQrels reports whether the beginning of a file, which may be compressed, looks like that
-// of judgements: a line of four fields, the second or the fourth of them a number. It need
-// not be free of errors.
+// of judgements: a line of four fields, the second or the fourth of them a number, or a
+// header ([HasHeader]). It need not be free of errors.
 func IsQrels(head []byte) bool {
-	fields := firstFields(head)
-	if len(fields) != 4 || isLETOR(fields) {
-		return false
+	line := firstLine(head)
+	fields := cut(line, 4)
+	if len(fields) != 4 {
+		return isHeader(cut(line, 3))
 	}
 	_, graded := decimal(fields[3])
 	return graded || whole(fields[1])
 }
 
-// isLETOR reports whether fields are those of a line of LETOR text, whose comment can look
-// like a grade.
-func isLETOR(fields [][]byte) bool { return bytes.HasPrefix(fields[1], []byte("qid:")) }
+// IsFiveFields reports whether the beginning of a file looks like judgements whose lines have
+// a fifth field, which [ReadQrels] refuses, and not like a run without tags.
+func IsFiveFields(head []byte) bool {
+	fields := cut(firstLine(head), 5)
+	if len(fields) != 5 || !whole(fields[3]) || bytes.EqualFold(fields[1], []byte("Q0")) {
+		return false
+	}
+	_, scored := decimal(fields[4])
+	return !scored
+}
 
-// firstFields returns the fields of the first line that is not blank, none if that is a
-// comment of LETOR text.
-func firstFields(head []byte) [][]byte {
+// HasHeader reports whether a file begins as the judgements of BEIR and MTEB do, with the
+// names of three columns: the query, the document and its grade.
+func HasHeader(head []byte) bool { return isHeader(cut(firstLine(head), 3)) }
+
+// headers are the names that the three columns of judgements may have, in lower case and
+// without - and _.
+var headers = [3][]string{
+	{"queryid", "qid", "query"},
+	{"corpusid", "docid", "docno", "pid", "passageid", "documentid", "doc", "document"},
+	{"score", "grade", "label", "rel", "relevance", "judgement", "judgment"},
+}
+
+func isHeader(fields [][]byte) bool {
+	if len(fields) != len(headers) {
+		return false
+	}
+	for i, names := range headers {
+		if !slices.Contains(names, strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(string(fields[i])))) {
+			return false
+		}
+	}
+	return true
+}
+
+// cut returns the fields of a line, see [cutter.cut].
+func cut(line []byte, widths ...int) [][]byte { return (&cutter{widths: widths}).cut(line) }
+
+// firstLine returns the first line that is not blank, nil if that is LETOR text, whose
+// comment can look like a grade.
+func firstLine(head []byte) []byte {
 	if kind := compress.Detect(head, ""); kind != compress.Plain {
 		text, err := compress.Reader(bytes.NewReader(head), kind, math.MaxInt64)
 		if err != nil {
@@ -60,13 +100,15 @@ func firstFields(head []byte) [][]byte {
 		head = begun[:n]
 	}
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	var fields [most][]byte
 	for line := range bytes.Lines(head) {
-		if n := split(line, &fields); n > 0 && fields[0][0] == '#' {
+		words := bytes.Fields(line)
+		switch {
+		case len(words) == 0:
+			continue
+		case words[0][0] == '#' || len(words) > 1 && bytes.HasPrefix(words[1], []byte("qid:")):
 			return nil
-		} else if n > 0 {
-			return fields[:n]
 		}
+		return line
 	}
 	return nil
 }

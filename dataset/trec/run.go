@@ -1,6 +1,9 @@
 package trec
 
 import (
+	"bytes"
+	"fmt"
+
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/input"
 )
@@ -9,7 +12,10 @@ import (
 // number of goroutines.
 type Run struct {
 	Name string // of the file
-	Tag  string // of the system, from the first line
+	Tag  string // of the system, from the first line; "" if the run has none
+
+	// Warnings are of ranks that contradict the scores, and of documents left out.
+	Warnings []string
 
 	queries []string       // in the order of their first lines
 	index   map[string]int // of queries
@@ -18,43 +24,70 @@ type Run struct {
 	scores  []float64 // finite
 }
 
-// ReadRun reads a run, lines of
+// runWidths are the numbers of fields that the lines of a run may have.
+var runWidths = []int{6, 5, 3}
+
+// runFields describes a line of a run for errors, by its number of fields.
+var runFields = map[int]string{6: "QUERY Q0 DOCUMENT RANK SCORE TAG", 5: "QUERY Q0 DOCUMENT RANK SCORE", 3: "QUERY DOCUMENT RANK"}
+
+// ReadRun reads a run, plain or compressed text, of lines
 //
 //	QUERY Q0 DOCUMENT RANK SCORE TAG
 //
-// separated by blanks or tabs, as plain or compressed text. Documents are ranked by
-// descending score; as for trec_eval, the ranks stated are not looked at, nor is the order
-// of the lines or the second field.
+// The tag may be left out of all lines. MS MARCO's lines have three fields:
+//
+//	QUERY DOCUMENT RANK
+//
+// Fields are separated by blanks or tabs; ids may have blanks where tabs separate all
+// fields. Documents are ranked by descending score, or by ascending one with the option
+// Ascending. As for trec_eval, the ranks stated are not looked at, nor is the order of the
+// lines or the second field. In lines of three fields the rank, negated, is the score.
+//
+// [Run.Warnings] tell of ranks that contradict the scores, and of what the option DropSelf
+// left out.
 //
 // Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a rank
 // that is no whole number, a score that is no finite one, a document that a query has twice.
 func ReadRun(in *input.Input, opts dataset.Options) (*Run, error) {
-	t := newTable(in)
-	r := &Run{Name: in.Name}
-	err := each(in, opts, func(line int, fields [][]byte) error {
-		if len(fields) != 6 {
-			return &dataset.SyntaxError{Found: fieldCount(fields), Expected: "6: QUERY Q0 DOCUMENT RANK SCORE TAG"}
+	t, r, own := newTable(in), &Run{Name: in.Name}, 0
+	var width int
+	var ranks rankOrder
+	err := each(in, opts, runWidths, func(line int, fields [][]byte) error {
+		if width == 0 {
+			width = len(fields)
 		}
-		if !whole(fields[3]) {
-			return &dataset.SyntaxError{Found: quote(fields[3]), Expected: "a rank, a whole number"}
+		if len(fields) != width || runFields[width] == "" {
+			return &dataset.SyntaxError{Found: fieldCount(fields), Expected: expectedFields(width)}
 		}
-		score, ok := decimal(fields[4])
-		if !ok {
-			return &dataset.SyntaxError{Found: quote(fields[4]), Expected: "a score, a finite number"}
+		doc, rank, score, err := documentOf(fields, opts.Ascending)
+		if err != nil {
+			return err
 		}
-		if r.Tag == "" {
+		if width == 6 && r.Tag == "" {
 			if err := checkID("a tag", fields[5]); err != nil {
 				return err
 			}
 			r.Tag = string(fields[5])
 		}
-		return t.add(line, fields[0], fields[2], score)
+		if opts.DropSelf && bytes.Equal(fields[0], doc) {
+			own++
+			return nil
+		}
+		if err := t.add(line, fields[0], doc, score); err != nil {
+			return err
+		}
+		ranks.add(t.last, rank, score)
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	if len(t.of) == 0 {
-		return nil, &dataset.SyntaxError{File: in.Name, Found: "no documents", Expected: "lines of QUERY Q0 DOCUMENT RANK SCORE TAG"}
+		found := "no documents"
+		if own > 0 {
+			found = fmt.Sprintf("nothing but %s", ownDocuments(own))
+		}
+		return nil, &dataset.SyntaxError{File: in.Name, Found: found, Expected: "lines of " + runFields[6]}
 	}
 	counts, docs, err := t.group()
 	if err != nil {
@@ -66,7 +99,93 @@ func ReadRun(in *input.Input, opts dataset.Options) (*Run, error) {
 	for q, id := range r.queries {
 		r.index[id] = q
 	}
+	if own > 0 {
+		r.Warnings = append(r.Warnings, "left out "+ownDocuments(own))
+	}
+	if w := ranks.warning(in.Name, opts.Ascending); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
 	return r, nil
+}
+
+// ownDocuments names n documents that have the id of their query.
+func ownDocuments(n int) string {
+	if n == 1 {
+		return "1 document that has the id of its query"
+	}
+	return fmt.Sprintf("%d documents that have the id of their query", n)
+}
+
+// documentOf returns the document, the rank and the score of a line. A score is negated if
+// scores ascend.
+func documentOf(fields [][]byte, ascending bool) (doc []byte, rank, score float64, err error) {
+	doc, stated := fields[1], fields[2]
+	if len(fields) > 3 {
+		doc, stated = fields[2], fields[3]
+	}
+	rank, _ = decimal(stated)
+	switch {
+	case !whole(stated):
+		return nil, 0, 0, &dataset.SyntaxError{Found: quote(stated), Expected: "a rank, a whole number, in a line of " + runFields[len(fields)]}
+	case len(fields) == 3 && ascending:
+		return nil, 0, 0, &dataset.SyntaxError{Found: "a run without scores", Expected: "lower scores to be better: " + runFields[6]}
+	case len(fields) == 3:
+		return doc, rank, -rank, nil
+	}
+	score, ok := decimal(fields[4])
+	if !ok {
+		return nil, 0, 0, &dataset.SyntaxError{Found: quote(fields[4]), Expected: "a score, a finite number"}
+	}
+	if ascending {
+		score = -score
+	}
+	return doc, rank, score, nil
+}
+
+// expectedFields describes the lines of a run whose first line has a width.
+func expectedFields(width int) string {
+	if text, known := runFields[width]; known {
+		return fmt.Sprintf("%d as in the lines before: %s", width, text)
+	}
+	return "6: " + runFields[6]
+}
+
+// rankOrder compares the ranks that a run states with its scores, of every line with the
+// line of the same query before it.
+type rankOrder struct {
+	last           []rankedScore // of each query
+	agree, against int
+}
+
+type rankedScore struct{ rank, score float64 }
+
+// add adds a document of query q.
+func (o *rankOrder) add(q uint32, rank, score float64) {
+	if int(q) == len(o.last) {
+		o.last = append(o.last, rankedScore{rank, score})
+		return
+	}
+	before := o.last[q]
+	o.last[q] = rankedScore{rank, score}
+	switch lower := rank > before.rank; {
+	case rank == before.rank || score == before.score:
+	case lower == (score < before.score):
+		o.agree++
+	default:
+		o.against++
+	}
+}
+
+// warning returns a warning if most ranks contradict the scores, "" otherwise.
+func (o *rankOrder) warning(name string, ascending bool) string {
+	if o.against <= o.agree {
+		return ""
+	}
+	found := fmt.Sprintf("the ranks contradict the scores for %d of %d pairs of consecutive documents", o.against, o.against+o.agree)
+	if ascending {
+		return found + ": documents are ranked by ascending score, as --lower-is-better says"
+	}
+	return found + "; documents are ranked by descending score (--lower-is-better " + name + " ranks them by ascending score)"
 }
 
 // OpenRun is ReadRun for a file; "-" is the standard input.
@@ -84,6 +203,20 @@ func (r *Run) Queries() []string { return r.queries }
 
 // Docs returns the number of documents of all queries.
 func (r *Run) Docs() int { return len(r.scores) }
+
+// sizeOf returns the number of a query's documents, and the bytes of their identifiers.
+func (r *Run) sizeOf(query string) (docs int, text int64) {
+	q, ok := r.index[query]
+	if !ok {
+		return 0, 0
+	}
+	from, to := r.first[q], r.first[q+1]
+	text = int64(r.docs.End[to-1])
+	if from > 0 {
+		text -= int64(r.docs.End[from-1])
+	}
+	return to - from, text
+}
 
 // Each calls visit with every document of a query, in the order of the file, and its score.
 func (r *Run) Each(query string, visit func(doc string, score float64)) {

@@ -7,20 +7,30 @@ import (
 )
 
 // AppendLine appends a line of a run: a document of a query, its rank from 1, and its score as
-// the shortest decimal that reads back to the same bits. Identifiers and tag must be what a
-// field of a run can be, see [CheckField].
-func AppendLine(buf []byte, query, doc string, rank int, score float64, tag string) []byte {
-	buf = append(append(append(append(buf, query...), " Q0 "...), doc...), ' ')
-	buf = append(strconv.AppendInt(buf, int64(rank), 10), ' ')
-	buf = append(strconv.AppendFloat(buf, score, 'g', -1, 64), ' ')
+// the shortest decimal that reads back to the same bits. The separator is a blank, or a tab
+// for identifiers with blanks. Identifiers and tag must be what a field of a run can be, see
+// [CheckID] and [CheckField].
+func AppendLine(buf []byte, query, doc string, rank int, score float64, tag string, separator byte) []byte {
+	buf = append(append(buf, query...), separator, 'Q', '0', separator)
+	buf = append(append(buf, doc...), separator)
+	buf = append(strconv.AppendInt(buf, int64(rank), 10), separator)
+	buf = append(strconv.AppendFloat(buf, score, 'g', -1, 64), separator)
 	return append(append(buf, tag...), '\n')
 }
 
-// CheckField returns an error unless text can be a field of a run or of judgements, which
+// CheckField returns an error unless text can be a field of a run or of judgements that
 // blanks separate.
 func CheckField(what, text string) error {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return fmt.Errorf("found %s %q, expected one without blanks and control characters: they separate the fields of a run", what, text)
+	}
+	return nil
+}
+
+// CheckID returns an error unless text can be an identifier in a run that tabs separate.
+func CheckID(what, text string) error {
+	if text == "" || strings.Trim(text, " ") != text || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fmt.Errorf("found %s %q, expected one without tabs, control characters and blanks at its ends", what, text)
 	}
 	return nil
 }

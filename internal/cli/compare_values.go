@@ -68,7 +68,7 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 			bar.set(next, len(paths))
 			parts := make([]*measure.Result, len(divisions))
 			for k := range divisions {
-				if parts[k], err = measure.Evaluate(divisions[k].Test, divisions[k].Systems[next].Test, measures, c.ties); err != nil {
+				if parts[k], err = divisions[k].Evaluate(next, measures, c.ties); err != nil {
 					return nil, usageErrorf("%s: %w", s.runs[i].path, err)
 				}
 			}

@@ -141,7 +141,7 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	rec := f.begin(env, func() *runs.Run { return f.recorded(test, system.Model, convention, measures) })
 	var out report
 	err = env.during("measuring "+f.data, func() error {
-		result, err := measure.Evaluate(test, system.Test, measures, ties)
+		result, err := read[0].Evaluate(0, measures, ties)
 		if err != nil {
 			return usageErrorf("%s: %w", f.data, err)
 		}
@@ -182,6 +182,9 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 	if err != nil {
 		return nil, err
 	}
+	if test, err = f.withRoom(ctx, env, f.data, test, opts); err != nil {
+		return nil, err
+	}
 	if test, err = f.arranged(test, opts.FeatureNames); err != nil {
 		return nil, usageErrorf("%s: %w", f.data, err)
 	}
@@ -195,8 +198,8 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 			d.Systems = append(d.Systems, system)
 			return err
 		}
-		d, err = ensemble.ReadScores(f.scores, test)
-		if err = inputFault("scores", f.scores, scores, err); err != nil && !has[*usageError](err) {
+		d, err = ensemble.ReadScores(f.scores, test, f.systemOptions(ctx))
+		if err = inputFault("scores", f.scores, scores, hintAtMemory(err)); err != nil && !has[*usageError](err) {
 			err = usageErrorf("%w", err)
 		}
 		return err

@@ -93,7 +93,7 @@ func (f *evalFlags) measureShard(ctx context.Context, env *environment, m *shard
 	if err := m.Admit(f.shard, read[0].Test); err != nil {
 		return err
 	}
-	result, err := measure.Evaluate(read[0].Test, read[0].Systems[0].Test, measures, ties)
+	result, err := read[0].Evaluate(0, measures, ties)
 	if err != nil {
 		return usageErrorf("%s: %w", f.data, err)
 	}

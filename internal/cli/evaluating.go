@@ -19,7 +19,10 @@ type evaluating struct {
 	judging
 	measuring
 	slicer
-	data string
+	data          string
+	dropSelf      bool
+	lowerIsBetter []string
+	keepUnjudged  bool // queries of runs that the judgements lack
 }
 
 func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
@@ -28,6 +31,13 @@ func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 	e.judging.addTo(cmd)
 	e.measuring.addTo(cmd, standard, usage)
 	e.slicer.addTo(cmd)
+	cmd.Flags().BoolVar(&e.dropSelf, "drop-self", false, "leave documents that have the id of their query out of runs")
+	cmd.Flags().StringSliceVar(&e.lowerIsBetter, "lower-is-better", nil, "score or run `files` whose lower scores are better, separated by commas")
+}
+
+// systemOptions say how the files of systems are read, after options.
+func (e *evaluating) systemOptions(ctx context.Context) ensemble.Options {
+	return ensemble.Options{Context: ctx, MaxBytes: e.left, DropSelf: e.dropSelf, Ascending: e.lowerIsBetter, Unjudged: e.keepUnjudged}
 }
 
 // options are the reader's options that the flags ask for.
@@ -36,6 +46,7 @@ func (e *evaluating) options() (dataset.Options, error) {
 	if err != nil {
 		return opts, err
 	}
+	e.left = opts.MaxBytes // for systemOptions
 	return opts, e.ask(&opts)
 }
 
@@ -88,7 +99,7 @@ func (e *evaluating) read(ctx context.Context, env *environment, paths []string)
 	if !isFolder(e.data) {
 		return e.readFile(ctx, env, "", paths)
 	}
-	return e.readFolds(env, false, false, paths)
+	return e.readFolds(ctx, env, false, false, paths)
 }
 
 // readFile is read for a file, and for validation data if there is a file of such.
@@ -111,9 +122,9 @@ func (e *evaluating) readFile(ctx context.Context, env *environment, valid strin
 	}
 	bar := env.startProgress(scoringSystems, 0)
 	defer bar.finish()
-	d, err := ensemble.Read(paths, validation, test, bar.set)
+	d, err := ensemble.Read(paths, validation, test, e.systemOptions(ctx), bar.set)
 	if err != nil {
-		return nil, usageErrorf("%w", hintAtOthers(hintAtFolds(err, paths, test.Docs())))
+		return nil, usageErrorf("%w", hintAtOthers(hintAtFolds(hintAtMemory(err), paths, test.Docs())))
 	}
 	read := []ensemble.Division{*d}
 	env.joinWarnings(read)
@@ -133,7 +144,7 @@ func (env *environment) joinWarnings(divisions []ensemble.Division) {
 
 // readFolds is read for a folder, all of it if whole is set; choose is set if weights are
 // to be chosen on the folds' validation data.
-func (e *evaluating) readFolds(env *environment, whole, choose bool, paths []string) ([]ensemble.Division, error) {
+func (e *evaluating) readFolds(ctx context.Context, env *environment, whole, choose bool, paths []string) ([]ensemble.Division, error) {
 	opts, err := e.options()
 	if err != nil {
 		return nil, err
@@ -155,9 +166,9 @@ func (e *evaluating) readFolds(env *environment, whole, choose bool, paths []str
 	}
 	bar := env.startProgress(scoringSystems, 0)
 	defer bar.finish()
-	divisions, err := ensemble.ReadFolds(paths, folds, choose, bar.set)
+	divisions, err := ensemble.ReadFolds(paths, folds, choose, e.systemOptions(ctx), bar.set)
 	if err != nil {
-		return nil, usageErrorf("%w", hintAtOthers(err))
+		return nil, usageErrorf("%w", hintAtOthers(hintAtMemory(err)))
 	}
 	env.joinWarnings(divisions)
 	return divisions, nil

@@ -44,7 +44,7 @@ const asRun = "run"
 func newFuseCommand(env *environment) *cobra.Command {
 	var f fuseFlags
 	cmd := &cobra.Command{
-		Use:   "fuse --data FILE|DIR A B…",
+		Use:   "fuse [--data FILE|DIR] A B…",
 		Short: "Make one ranking of those of several models or score files",
 		Long: `Fuses the rankings of several systems and measures each of them and the fusions.
 
@@ -60,22 +60,27 @@ and Foldk.valid.scores. Weights and rule are chosen on each fold's vali.txt.
 Rules (documents of equal score get equal votes):
 ` + ruleList() + `A document's fused score is the weighted sum of its votes.
 
+Without --data, systems are runs, nothing is measured, and the fusion by one rule
+(rrf unless --rule names another) is written as a run.
+
 --out gets the chosen fusion's scores, with --data DIR a folder as tune writes it;
 --model gets it as a model that eval and score take like any other. --format run
-makes it a run of TREC, in --out or, in place of the table, on standard output.`,
+makes it a run of TREC, in --out or, in place of the table, on standard output. The
+run keeps queries without judgements.`,
 		Example: `  listwise fuse --data Fold1/test.txt --valid Fold1/vali.txt --model fused.json a.json b.json
   listwise fuse --data test.txt --rule rrf --out fused.scores a.scores b.scores c.json
+  listwise fuse bm25.run dense.run --out fused.run
   listwise fuse --data judged.qrels --rule rrf --format run --out fused.run bm25.run dense.run
   listwise fuse --data MQ2008 --out runs/fusion runs/ranknet runs/listnet runs/coordascent`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return env.checkFormat(cmd, fuseFormats, suggest.OneOf(fuseFormats))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := required(cmd, "data"); err != nil {
-				return err
-			}
 			if len(args) < 2 {
 				return needs(cmd, "at least two systems")
+			}
+			if f.data == "" {
+				return f.fuseRuns(cmd, env, args)
 			}
 			return f.run(cmd.Context(), env, args)
 		},
@@ -112,9 +117,10 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if args, err = f.systems(env, args); err != nil {
 		return err
 	}
+	f.keepUnjudged = env.format == asRun
 	var divisions []ensemble.Division
 	if inFolds {
-		divisions, err = f.readFolds(env, true, config.Tuned, args)
+		divisions, err = f.readFolds(ctx, env, true, config.Tuned, args)
 	} else {
 		divisions, err = f.readFile(ctx, env, f.valid, args)
 	}
@@ -156,6 +162,65 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	out := fuseReport(divisions, result, summary, convention, f.long || env.format != "text")
 	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
 	return env.print(out)
+}
+
+// needData are the flags of fuse that mean nothing without judged queries.
+var needData = []string{"valid", "model", "measures", "convention", "threshold", "ties", "max-grade", "select", "by", "draws", "seed", "long", "missing", "absent", "other-features"}
+
+// fuseRuns fuses runs without judgements.
+func (f *fuseFlags) fuseRuns(cmd *cobra.Command, env *environment, args []string) error {
+	for _, name := range needData {
+		if cmd.Flags().Changed(name) {
+			return usageErrorf("--%s needs --data", name)
+		}
+	}
+	if f := env.format; f != "text" && f != asRun {
+		return usageErrorf("--format %s needs --data, expected run", f)
+	}
+	if !cmd.Flags().Changed("rule") {
+		f.rules = string(fuse.RRF)
+	}
+	rules, err := f.parseRules()
+	switch {
+	case err != nil:
+		return err
+	case len(rules) > 1:
+		return usageErrorf("--rule %s: found %d rules, expected one without --data", f.rules, len(rules))
+	case f.weights == "tuned":
+		return usageErrorf("--weights tuned needs --data and --valid")
+	}
+	weights := fuse.Equal(len(args))
+	if f.weights != "" && f.weights != "equal" {
+		if weights, err = f.parseWeights(len(args)); err != nil {
+			return err
+		}
+	}
+	if err := f.targets(args, false).check(); err != nil {
+		return err
+	}
+	for _, path := range args {
+		if found := contentOf(path); found != "" && found != aRun {
+			return usageErrorf("%s is %s, expected a run: --data says what other systems rank", path, withArticle(found))
+		}
+	}
+	f.memoryLimit.options()
+	bar := env.startProgress("reading, runs", len(args))
+	d, err := ensemble.ReadRuns(args, f.systemOptions(cmd.Context()), bar.set)
+	bar.finish()
+	if err != nil {
+		return usageErrorf("%w", hintAtMemory(err))
+	}
+	env.joinWarnings([]ensemble.Division{*d})
+	return f.writeRun(env, d, &ensemble.Fusion{Rule: rules[0], Weights: weights})
+}
+
+// writeRun writes a fusion as a run, in --out or on standard output.
+func (f *fuseFlags) writeRun(env *environment, d *ensemble.Division, fusion *ensemble.Fusion) error {
+	data, scores, err := d.Retrieved(fusion)
+	if err != nil {
+		return err
+	}
+	return env.writeRanking(f.out, data, scores, scored.Options{Format: asRun, Tag: fusion.Rule.Kind.String()})
 }
 
 // ofSystems measures systems, fusions and the chosen one on the slices of the queries.
@@ -295,7 +360,7 @@ func (f *fuseFlags) write(env *environment, divisions []ensemble.Division, r *en
 		}
 	}
 	if env.format == asRun {
-		return env.writeRanking(f.out, divisions[0].Test, r.Chosen.Fusions[0].Scores, scored.Options{Format: asRun, Tag: r.Chosen.Fusions[0].Rule.Kind.String()})
+		return f.writeRun(env, &divisions[0], r.Chosen.Fusions[0])
 	}
 	if f.out == "" {
 		return nil

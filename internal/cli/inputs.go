@@ -25,6 +25,7 @@ const (
 	scores   content = "scores"
 	aTable   content = "a table"
 	aRun     content = "a run"
+	fiveEach content = "judgements with five fields a line"
 )
 
 // contentOf recognises what a file holds by its beginning. Compressed files are not looked
@@ -61,6 +62,8 @@ func contentFrom(start []byte, more bool) content {
 		return "a web page"
 	}
 	switch {
+	case trec.IsFiveFields(start):
+		return fiveEach
 	case trec.IsRun(start):
 		return aRun
 	case trec.IsQrels(start):
@@ -135,14 +138,18 @@ func inputFault(flag, path string, wanted content, err error) error {
 		return err
 	}
 	if found := contentOf(path); path != "-" && found != "" && found != wanted && (found != aTable || wanted != someData) && (found != aRun || wanted != scores) {
-		return usageErrorf("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hintOf(wanted))
+		hint := hintOf(wanted)
+		if wanted == someData && (found == aRun || found == fiveEach) {
+			hint = " (judgements are lines of QUERY ITERATION DOCUMENT GRADE)"
+		}
+		return usageErrorf("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hint)
 	}
 	return err
 }
 
 func withArticle(c content) string {
 	switch c {
-	case someData, scores:
+	case someData, scores, fiveEach:
 		return "a file of " + string(c)
 	}
 	return string(c)

@@ -102,6 +102,9 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 	if err != nil {
 		return err
 	}
+	if d, err = f.withRoom(ctx, env, f.data, d, opts); err != nil {
+		return err
+	}
 	if d, err = f.arranged(d, opts.FeatureNames); err != nil {
 		return usageErrorf("%s: %w", f.data, err)
 	}

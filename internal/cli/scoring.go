@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/ensemble"
+	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
 )
@@ -68,6 +70,32 @@ func (s *scoring) options() (dataset.Options, error) {
 	opts, err := r.options()
 	opts.IgnoreOthers = s.otherFeatures == ignoreOthers
 	return opts, err
+}
+
+// withRoom returns the data of a flag's path, read query by query if the scores of the
+// documents do not fit beside the features. It is an error if they still do not fit.
+func (s *scoring) withRoom(ctx context.Context, env *environment, path string, d *dataset.Dataset, opts dataset.Options) (*dataset.Dataset, error) {
+	const scoreBytes = 8 + 8 // also in the order of the input
+	need := func() int64 {
+		return d.FeatureBytes() + int64(d.Docs())*(input.DocumentBytes+scoreBytes) + int64(len(d.Queries))*input.QueryBytes
+	}
+	if need() > opts.MaxBytes && !d.Streamed() && !opts.GradesOnly && opensAgain(path) {
+		err := d.Close()
+		if err != nil {
+			return nil, err
+		}
+		opts.Unheld = true
+		if d, err = env.open(ctx, "data", path, opts); err != nil {
+			return nil, err
+		}
+	}
+	if need() <= opts.MaxBytes {
+		return d, nil
+	}
+	return nil, hintAtMemory(&dataset.SyntaxError{
+		File: path, Found: fmt.Sprintf("%d documents, which with their scores take %s of memory", d.Docs(), input.Bytes(float64(need()))),
+		Expected: "at most " + input.Bytes(float64(opts.MaxBytes)) + ", or raise the limit", Err: dataset.ErrTooLarge,
+	})
 }
 
 // check compares the data of a path with the systems that scored it: an option that

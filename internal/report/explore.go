@@ -26,6 +26,7 @@ func (in *input) order(system int, q query) []int {
 			scores[i] = measure.TRECScore(s)
 		}
 	}
+	places := in.places(system, q)
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -40,6 +41,8 @@ func (in *input) order(system int, q query) []int {
 			c = cmp.Compare(grades[b], grades[a])
 		case in.Ties == measure.TiesTREC:
 			c = strings.Compare(in.at(q).DocID(b), in.at(q).DocID(a))
+		case places != nil:
+			c = cmp.Compare(places[a], places[b])
 		}
 		return c
 	})

@@ -90,6 +90,16 @@ func (in *input) scores(system int, q query) []float64 {
 	return in.divisions[q.division].Systems[system].Test[d.Start : d.Start+d.Len()]
 }
 
+// places returns the places of a query's documents in a system's run, nil for the order of
+// the data.
+func (in *input) places(system int, q query) []uint32 {
+	d, places := in.at(q), in.divisions[q.division].Systems[system].Places
+	if places == nil {
+		return nil
+	}
+	return places[d.Start : d.Start+d.Len()]
+}
+
 // model returns a system's model on a division, nil if there are only scores.
 func (in *input) model(system, division int) *model.Model {
 	return in.divisions[division].Systems[system].Model

@@ -72,7 +72,7 @@ func (in *input) evaluateSystem(s int, measures []measure.Measure) ([]*measure.R
 	for k := range in.divisions {
 		d := &in.divisions[k]
 		var err error
-		if results[k], err = measure.Evaluate(d.Test, d.Systems[s].Test, measures, in.Ties); err != nil {
+		if results[k], err = d.Evaluate(s, measures, in.Ties); err != nil {
 			return nil, fmt.Errorf("%s: %w", in.names[s], err)
 		}
 	}
