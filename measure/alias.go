@@ -14,7 +14,7 @@ type Alias struct {
 	Tool    string
 }
 
-// aliases are the names of trec_eval and ir_measures, but for those that are ours up
+// aliases are the names of trec_eval, ir_measures and ranx, but for those that are ours up
 // to case: nDCG@10, P@5, ERR@20. A name stands for the measure alone: gain, discount and
 // relevance are the convention's, so trec gives trec_eval's values.
 var aliases = []Alias{
@@ -26,10 +26,13 @@ var aliases = []Alias{
 	{"success_K", "success@K", "trec_eval"},
 	{"AP[@K]", "map[@K]", "ir_measures"},
 	{"RR[@K]", "mrr[@K]", "ir_measures"},
+	{"hit_rate@K", "success@K", "ranx"},
+	{"r_precision", "rprec", "ranx"},
+	{"ndcg_burges[@K]", "ndcg(dcg=exp-log2)[@K]", "ranx"},
+	{"dcg_burges[@K]", "dcg(dcg=exp-log2)[@K]", "ranx"},
 	{"precision@K", "p@K", ""},
 	{"recall@K", "r@K", ""},
 	{"hit@K", "success@K", ""},
-	{"hits@K", "success@K", ""},
 }
 
 // Aliases lists the names of other tools that [Parse] reads.
@@ -76,12 +79,14 @@ var lacking = map[string]string{
 	"numq":              numbers,
 	"numret":            numbers,
 	"numrel":            numbers,
+	"hits":              "ranx counts relevant documents by it, K times p@K, and other tools report by it whether there is one, success@K",
 	"rmse":              "the error of grades is not measured here, only rankings; the nearest is ndcg",
 	"kendall":           "the nearest is pairs, the share of pairs in the right order: without ties Kendall's tau is twice that less one",
 }
 
 // canonicalName is a name in lower case, in the form NAME or NAME@PARAMETER, with an alias
-// replaced by what it means. trec_eval's cutoffs follow _ or a dot.
+// replaced by what it means. trec_eval's cutoffs follow _ or a dot, and ranx's rbp.95 is
+// rbp@0.95.
 func canonicalName(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	base, value, has := strings.Cut(name, "@")
@@ -89,6 +94,9 @@ func canonicalName(name string) string {
 		stem := strings.TrimRight(name, "0123456789")
 		if n := len(stem); n > 1 && n < len(name) && (stem[n-1] == '_' || stem[n-1] == '.') {
 			base, value, has = stem[:n-1], name[n:], true
+			if base == "rbp" && stem[n-1] == '.' {
+				value = "0." + value
+			}
 		}
 	}
 	for _, a := range aliases {

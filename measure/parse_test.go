@@ -1,10 +1,13 @@
 package measure
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/listwise/listwise/dataset"
 )
 
 // Claim: names are read in any case and come out in one form.
@@ -13,7 +16,9 @@ func TestParseNames(t *testing.T) {
 		"MAP": "map", "ap": "ap", "NDCG@10": "ndcg@10", "ndcg@010": "ndcg@10", "ndcg": "ndcg", "mean-ndcg": "mean-ndcg",
 		"map@10": "map@10", "Rprec": "rprec", "Success@10": "success@10", "Judged@10": "judged@10", "judged": "judged",
 		"AP(rel=2)": "ap(rel=2)", "RR(rel=2)@10": "mrr(rel=2)@10", "P(rel=2.50)@5": "p(rel=2.5)@5", "rbp(rel=3)@0.9": "rbp(rel=3)@0.9",
-		"P@5": "p@5", "r@100": "r@100", "mrr": "mrr", "mrr@10": "mrr@10", "wta": "wta", "pairs": "pairs", "auc": "auc",
+		"RBP(p=0.8)": "rbp@0.8", "RBP(rel=2, p=0.95)": "rbp(rel=2)@0.95", "nDCG(dcg='exp-log2')@10": "ndcg(dcg=exp-log2)@10", "dcg(dcg=log2)": "dcg(dcg=log2)",
+		"nDCG(gains={1: 3, 0: 0})@5": "ndcg(gains={0:0,1:3})@5",
+		"P@5":                        "p@5", "r@100": "r@100", "mrr": "mrr", "mrr@10": "mrr@10", "wta": "wta", "pairs": "pairs", "auc": "auc",
 		"bpref": "bpref", "err": "err", "err@20": "err@20", "rbp": "rbp", "rbp@0.80": "rbp@0.8", "ndcg@2147483647": "ndcg@2147483647",
 	} {
 		m, err := Parse(in, Convention{}, Options{})
@@ -28,28 +33,39 @@ func TestParseNames(t *testing.T) {
 // Claim: what cannot be meant is refused, and the error says what would do.
 func TestParseErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		"ndgc@10":           `unknown measure "ndgc@10": did you mean "ndcg@10"?`,
-		"":                  "unknown measure",
-		"@10":               "unknown measure",
-		"ndcg@0":            `cut-off "0": expected a whole number from 1 on, as in ndcg@10`,
-		"ndcg@-1":           `cut-off "-1": expected a whole number`,
-		"ndcg@1e9":          `cut-off "1e9": expected a whole number`,
-		"ndcg@":             `cut-off "": expected a whole number`,
-		"ndcg@10@5":         `cut-off "10@5": expected`,
-		"ndcg@+5":           `cut-off "+5": expected`,
-		"ndcg@2147483648":   "too large: expected a whole number from 1 to 2147483647",
-		"ndcg@999999999999": "is too large",
-		"p":                 "a cut-off is missing, as in p@10",
-		"rprec@10":          "rprec has no cut-off",
-		"P(rel=0)@5":        "found (rel=0), expected a positive number as the lowest relevant grade",
-		"P(rel=2@5":         "found ( without )",
-		"ndcg(rel=2)@5":     "ndcg has no lowest relevant grade",
-		"ndcg(dcg='log2')":  "expected a convention for the gain and the discount",
-		"AP(max_rel=4)":     "found (max_rel=4), expected (rel=GRADE)",
-		"success":           "a cut-off is missing, as in success@10",
-		"mean-ndcg@3":       "mean-ndcg has no cut-off",
-		"rbp@1":             "expected a number between 0 and 1, as in rbp@0.8",
-		"rbp@nan":           "expected a number between 0 and 1",
+		"ndgc@10":                    `unknown measure "ndgc@10": did you mean "ndcg@10"?`,
+		"":                           "unknown measure",
+		"@10":                        "unknown measure",
+		"ndcg@0":                     `cut-off "0": expected a whole number from 1 on, as in ndcg@10`,
+		"ndcg@-1":                    `cut-off "-1": expected a whole number`,
+		"ndcg@1e9":                   `cut-off "1e9": expected a whole number`,
+		"ndcg@":                      `cut-off "": expected a whole number`,
+		"ndcg@10@5":                  `cut-off "10@5": expected`,
+		"ndcg@+5":                    `cut-off "+5": expected`,
+		"ndcg@2147483648":            "too large: expected a whole number from 1 to 2147483647",
+		"ndcg@999999999999":          "is too large",
+		"p":                          "a cut-off is missing, as in p@10",
+		"rprec@10":                   "rprec has no cut-off",
+		"P(rel=0)@5":                 "found (rel=0), expected a positive number as the lowest relevant grade",
+		"P(rel=2@5":                  "found ( without )",
+		"ndcg(rel=2)@5":              "ndcg has no lowest relevant grade",
+		"ndcg(dcg='ln')":             "found (dcg='ln'), expected log2 (the gain is the grade) or exp-log2",
+		"map(dcg=log2)":              "map has no gains: only ndcg and dcg have",
+		"ndcg(gains={1})":            "found (gains={1}), expected gains={GRADE:GAIN,…}",
+		"ndcg(gains=1:2)":            "expected gains={GRADE:GAIN,…}",
+		"dcg(gains={1:-1})":          "finite numbers that are not negative",
+		"ndcg(gains={1:2,1:3})":      "expected gains={GRADE:GAIN,…}",
+		"ndcg(gains={1:2},dcg=log2)": "found both dcg and gains",
+		"map(p=0.5)":                 "map has no persistence",
+		"RBP(p=1)":                   "expected a number between 0 and 1 as the persistence",
+		"RBP(p=0.8)@10":              "found both p and @, expected one of them: rbp has no cut-off",
+		"P(judged_only=True)@5":      "documents without judgement keep their ranks",
+		"ndcg_burges(rel=2)@5":       "short for ndcg(dcg=exp-log2)@5",
+		"AP(max_rel=4)":              "found (max_rel=4), expected (rel=GRADE)",
+		"success":                    "a cut-off is missing, as in success@10",
+		"mean-ndcg@3":                "mean-ndcg has no cut-off",
+		"rbp@1":                      "expected a number between 0 and 1, as in rbp@0.8",
+		"rbp@nan":                    "expected a number between 0 and 1",
 	} {
 		if _, err := Parse(in, Convention{}, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", in, err, want)
@@ -80,7 +96,25 @@ func TestParseList(t *testing.T) {
 	if d := cmp.Diff([]string{"map", "ndcg@1", "ndcg@10"}, names); d != "" {
 		t.Error(d)
 	}
+	for in, want := range map[string][]string{
+		"nDCG(gains={0:0,1:3})@5,map":   {"ndcg(gains={0:0,1:3})@5", "map"},
+		"ndcg_cut.5,10, P.5,10 ,rbp.95": {"ndcg@5", "ndcg@10", "p@5", "p@10", "rbp@0.95"},
+		"RBP(rel=2,p=0.9),RBP(p=0.9)":   {"rbp(rel=2)@0.9", "rbp@0.9"},
+	} {
+		list, err := ParseList(in, Convention{}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, m := range list {
+			names = append(names, m.Name())
+		}
+		if d := cmp.Diff(want, names); d != "" {
+			t.Error(d)
+		}
+	}
 	for in, want := range map[string]string{
+		"map,10": `unknown measure "10"`, "ndcg@5,10": `unknown measure "10"`,
 		"": "a name is missing", "map,": "a name is missing", "ndcg@10,NDCG@010": `ndcg@10 is named twice, as "ndcg@10" and "NDCG@010"`,
 		"map,map": "measures \"map,map\": map is named twice", "ndcg_cut_10, nDCG@10": `ndcg@10 is named twice, as "ndcg_cut_10" and "nDCG@10"`, "map,foo": "unknown measure",
 	} {
@@ -152,7 +186,7 @@ func TestConventionNames(t *testing.T) {
 // Claim: no name makes Parse panic, and what it accepts it calls by a name that
 // parses to the same measure.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"map", "ndcg@10", "ndcg@0", "rbp@0.8", "rbp@1e-300", "@", "RR(rel=2)@10", "p(rel=)@5", "(rel=2)", "p@@", "NDCG@99999999999999999999"} {
+	for _, s := range []string{"map", "ndcg@10", "ndcg@0", "rbp@0.8", "rbp@1e-300", "@", "RR(rel=2)@10", "p(rel=)@5", "(rel=2)", "ndcg(gains={0:0,1:3})@5", "rbp(p=0.5,rel=2)", "ndcg_burges@3", "dcg(dcg=log2)", "rbp.95", "p@@", "NDCG@99999999999999999999"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -165,4 +199,39 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q → %q → %v, %v", name, m.Name(), again, err)
 		}
 	})
+}
+
+// Claim: gains and discounts that a name states hold under every convention. By hand: of
+// grades 1, 2, 0 the gains 3, 1, 0 give 3 + 1/log2 3, and so does the ideal order by gain.
+func TestStatedGains(t *testing.T) {
+	ranked := []float64{2, 1, 0}
+	log3 := math.Log2(3)
+	for _, c := range Conventions() {
+		for name, want := range map[string]float64{
+			"dcg(gains={1:3,2:1})":  1 + 3/log3,
+			"ndcg(gains={1:3,2:1})": (1 + 3/log3) / (3 + 1/log3),
+			"ndcg(gains={0:4})@1":   2 / 4.,
+			"ndcg(gains={0:4})@2":   (2 + 1/log3) / (4 + 2/log3),
+			"dcg(dcg=log2)":         2 + 1/log3,
+			"dcg(dcg='exp-log2')":   3 + 1/log3,
+			"ndcg_burges@2":         1,
+			"dcg_burges@1":          3,
+		} {
+			if strings.Contains(name, "gains") && c.discount != logDiscount {
+				continue // the discount is the convention's
+			}
+			m, err := Parse(name, c, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			average, _ := m.Average(ranked, []int{1, 2, 3})
+			if got, ok := m.Value(ranked); !ok || math.Abs(got-want) > 1e-15 || math.Abs(average-want) > 1e-15 {
+				t.Errorf("%s, %s: %v and %v, want %v", name, c.Name(), got, average, want)
+			}
+		}
+	}
+	m := MustParse("ndcg(gains={0:4})", Standard)
+	if got, _ := m.Value([]float64{1, dataset.Unjudged}); got != 1 {
+		t.Errorf("a document without judgement has a gain: %v", got)
+	}
 }

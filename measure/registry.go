@@ -50,6 +50,7 @@ type spec struct {
 	k           int     // cutoff; 0 for none
 	relevant    float64 // the lowest relevant grade that the name states; 0 for the convention's
 	persistence float64
+	gains       *gainOf // that the name states; nil for the convention's
 	maxGrade    float64
 }
 
@@ -98,29 +99,58 @@ func (e entry) pattern() string {
 // Parse returns the measure of the given name ("map", "ndcg@10", "rbp@0.95", in
 // any case, or an alias, see [Aliases]) under a convention. A measure that asks whether
 // documents are relevant may state from which grade on they are, whatever the convention
-// says, as "map(rel=2)" or "p(rel=2)@5". The error for a name
+// says, as "map(rel=2)" or "p(rel=2)@5". NDCG and DCG may state the gain of a grade, as
+// "ndcg(dcg=exp-log2)@10" or "ndcg(gains={0:0,1:3})@5". The error for a name
 // that is not known, or whose parameter is wrong, says what would be right.
 func Parse(name string, c Convention, o Options) (Averager, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	bare, relevant, err := cutRelevance(name)
+	bare, stated, err := cutParameters(name)
 	if err != nil {
 		return nil, fmt.Errorf("measure %q: %w", name, err)
 	}
-	base, value, has := strings.Cut(canonicalName(bare), "@")
+	canonical := canonicalName(bare)
+	if strings.Contains(canonical, "(") { // an alias that states gains
+		if stated.text() != "" {
+			return nil, fmt.Errorf("measure %q: found parameters of a name that is short for %s, expected none", name, canonical)
+		}
+		if canonical, stated, err = cutParameters(canonical); err != nil {
+			return nil, fmt.Errorf("measure %q: %w", name, err)
+		}
+	}
+	base, value, has := strings.Cut(canonical, "@")
 	e, ok := lookUp(base)
 	if !ok {
 		return nil, unknown(bare)
 	}
+	relevant := stated.relevant
 	s := spec{
-		name: e.name + relevanceText(relevant), family: e.name, convention: c.named(), persistence: 0.8, maxGrade: o.MaxGrade, relevant: relevant,
+		name: e.name + stated.text(), family: e.name, convention: c.named(), persistence: 0.8, maxGrade: o.MaxGrade, relevant: relevant, gains: stated.gains,
 	}
 	if s.maxGrade == 0 {
 		s.maxGrade = 4
 	}
+	if err := stated.check(e); err != nil {
+		return nil, fmt.Errorf("measure %q: %w", name, err)
+	}
+	if stated.persistence > 0 {
+		if has {
+			return nil, fmt.Errorf("measure %q: found both p and @, expected one of them: %s has no cut-off, and a number behind @ is its persistence", name, e.name)
+		}
+		value, has = strconv.FormatFloat(stated.persistence, 'g', -1, 64), true
+	}
 	if err := s.setParameter(e, value, has); err != nil {
 		return nil, fmt.Errorf("measure %q: %w", name, err)
+	}
+	switch {
+	case stated.dcg != "":
+		s.convention.gain, s.convention.discount = dcgForms[stated.dcg], logDiscount
+	case stated.gains != nil:
+		s.convention.gain = linearGain
+		inner := e.build(s)
+		s.family += "(gains)" // so that nobody takes the convention's gains for its own
+		return gained{newBase(s), inner, s.gains}, nil
 	}
 	m := e.build(s)
 	if _, asks := RelevanceOf(m); relevant > 0 && !asks {
@@ -139,12 +169,12 @@ func MustParse(name string, c Convention) Averager {
 	return m
 }
 
-// ParseList parses measures separated by commas. It returns an error for an empty list or
+// ParseList parses measures separated by commas that stand in no parentheses. It returns an error for an empty list or
 // a measure named twice.
 func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 	var list []Measure
 	seen := make(map[string]string) // as given
-	for name := range strings.SplitSeq(names, ",") {
+	for _, name := range namesIn(names) {
 		if strings.TrimSpace(name) == "" {
 			return nil, fmt.Errorf("measures %q: a name is missing; known are %s", names, patterns())
 		}
@@ -164,6 +194,19 @@ func ParseList(names string, c Convention, o Options) ([]Measure, error) {
 		list = append(list, m)
 	}
 	return list, nil
+}
+
+// namesIn splits a list of names. "ndcg_cut.5,10" is trec_eval's way to write two.
+func namesIn(list string) []string {
+	names := splitNames(list)
+	for i := 1; i < len(names); i++ {
+		if more := strings.TrimSpace(names[i]); more != "" && strings.Trim(more, "0123456789") == "" {
+			if stem := strings.TrimRight(strings.TrimSpace(names[i-1]), "0123456789"); strings.HasSuffix(stem, ".") {
+				names[i] = stem + more
+			}
+		}
+	}
+	return names
 }
 
 func (o Options) check() error {

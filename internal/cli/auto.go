@@ -172,5 +172,6 @@ func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config,
 	}
 	warnOfFolds(env, t.Folds)
 	t.Convention = env.settle(t.Convention, dataOf(t.Folds)...)
+	warnOfTests(env, t)
 	return c, f.divisible(testsOfFolds(t.Folds), t.Convention.Threshold())
 }

@@ -86,7 +86,7 @@ Measures (K is a cut-off rank, [ ] may be left out):
 	for _, m := range measure.List() {
 		fmt.Fprintf(&b, "  %-10s %s (%s)\n", m.Pattern, m.Explanation, m.Source)
 	}
-	b.WriteString("\nNames of trec_eval and ir_measures are read, too, in any case:\n ")
+	b.WriteString("\nNames of trec_eval, ir_measures and ranx are read, too, in any case:\n ")
 	for i, a := range measure.Aliases() {
 		if i > 0 {
 			b.WriteByte(',')

@@ -9,6 +9,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/recipe"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/tune"
 )
 
 // judging are the flags of all commands that measure: the convention and the threshold of
@@ -80,6 +81,14 @@ func (env *environment) settle(c measure.Convention, sets ...*dataset.Dataset) m
 func (env *environment) noteOfRelevance(note string) {
 	if note != "" {
 		env.note("note: %s (--threshold says otherwise)", note)
+	}
+}
+
+// warnOfTests is warnOfIrrelevance for the test data of folds, if there are any.
+func warnOfTests(env *environment, c *tune.Config) {
+	tests := slices.DeleteFunc(testsOfFolds(c.Folds), func(d *dataset.Dataset) bool { return d == nil })
+	if len(tests) > 0 {
+		warnOfIrrelevance(env, mapped(c.Measures, func(m measure.Measure) measure.Measure { return measure.Under(m, c.Convention) }), tests)
 	}
 }
 

@@ -142,6 +142,7 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	}
 	warnOfFolds(env, config.Folds)
 	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
+	warnOfTests(env, &config)
 	if err := f.divisible(testsOfFolds(config.Folds), config.Convention.Threshold()); err != nil {
 		return err
 	}
