@@ -12,7 +12,7 @@ func TestAliases(t *testing.T) {
 		"ndcg_cut_10": "ndcg@10", "ndcg_cut.10": "ndcg@10", "P_5": "p@5", "P.5": "p@5", "recall_100": "r@100", "recall.100": "r@100",
 		"recip_rank": "mrr", "RR": "mrr", "RR@10": "mrr@10", "nDCG@10": "ndcg@10", "P@5": "p@5", "R@100": "r@100", "AP": "ap",
 		"precision@5": "p@5", "Recall@7": "r@7", "Bpref": "bpref", "map_cut_10": "map@10", "map_cut.10": "map@10", "AP@10": "ap@10", "success_1": "success@1", "Rprec": "rprec", "hit@3": "success@3",
-		"hit_rate@3": "success@3", "r_precision": "rprec", "rbp.95": "rbp@0.95", "ndcg_burges@10": "ndcg(dcg=exp-log2)@10", "dcg_burges": "dcg(dcg=exp-log2)",
+		"hit_rate@3": "success@3", "r_precision": "rprec", "r-precision": "rprec", "map-l2": "map(rel=2)", "precision@5-l3": "p(rel=3)@5", "rbp.95": "rbp@0.95", "ndcg_burges@10": "ndcg(dcg=exp-log2)@10", "dcg_burges": "dcg(dcg=exp-log2)",
 		"Judged@10": "judged@10", "AP(rel=2)": "ap(rel=2)", "RR(rel=2)@10": "mrr(rel=2)@10", "P(rel=2)@5": "p(rel=2)@5", "ERR@20": "err@20", "ndcg_10": "ndcg@10",
 	} {
 		m, err := Parse(in, Convention{}, Options{})

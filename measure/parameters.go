@@ -25,9 +25,16 @@ type parameters struct {
 var dcgForms = map[string]gainKind{"log2": linearGain, "exp-log2": exponentialGain}
 
 // cutParameters takes the parameters out of a name: from "P(rel=2)@5" it returns "P@5" and a
-// relevance of 2.
+// relevance of 2, and likewise from "P@5-l2", as ranx writes it.
 func cutParameters(name string) (bare string, p parameters, err error) {
 	before, rest, ok := strings.Cut(name, "(")
+	stem := strings.TrimRight(name, "0123456789")
+	if level, suffixed := strings.CutSuffix(stem, "-l"); suffixed && len(stem) < len(name) {
+		if ok {
+			return "", p, fmt.Errorf("found parameters and the suffix %s, expected one of them", name[len(level):])
+		}
+		return level, p, p.set("rel=" + name[len(stem):])
+	}
 	if !ok {
 		return name, p, nil
 	}

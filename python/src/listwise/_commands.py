@@ -541,7 +541,8 @@ def evaluate_run(
         run: the path of a file, a dict {query: {document: score}}, or what :func:`read_run` returns.
         qrels: the path of a file, a dict {query: {document: grade}}, or what :func:`read_qrels`
             returns. Grades may be fractions.
-        ties: the order of documents with equal scores, as for :func:`evaluate`.
+        ties: the order of documents with equal scores: ``"trec"`` (descending ids), ``"input"``
+            (the order of the run), ``"average"``, ``"optimistic"`` or ``"pessimistic"``.
         negative_grades: what grades below 0 become: ``"error"``, ``"zero"`` or ``"drop"``.
 
     Returns: the mean of each measure; NaN if no query counts.
