@@ -57,9 +57,9 @@ func (d *Division) Evaluate(system int, measures []measure.Measure, ties measure
 	return measure.EvaluateRun(d.Test, s.Test, s.Places, measures, ties)
 }
 
-// places returns the places of the test documents for a fusion under TiesInput: those of the
-// first run, then those of the next that the ones before do not have, and so on. It returns
-// nil for other policies, and if the systems have no places.
+// places returns the places of the test documents for a fusion under TiesInput. The documents
+// of the first run come first, in its order, then the others of the second run, and so on. It
+// returns nil for other policies, and if the systems have no places.
 func (d *Division) places(ties measure.TiePolicy) []uint32 {
 	if ties != measure.TiesInput || len(d.Systems) == 0 || d.Systems[0].Places == nil {
 		return nil

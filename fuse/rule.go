@@ -107,7 +107,8 @@ func (r Rule) Check() error {
 
 // Votes replaces the scores of one query by votes; scores[s] are system s's, one a
 // document. To documents that it did not retrieve ([dataset.NotRetrieved]) a system gives
-// its least vote, or 0 by RRF and by the scales MinMax and Sum; by Borda they tie at the end, as Aslam and Montague have it.
+// 0 by RRF and by the scales MinMax and Sum, and its least vote by other scales. By Borda they
+// tie at the end, as Aslam and Montague have it.
 // Other scores that are not finite make all votes of their system NaN. It panics with the
 // error of [Rule.Check] if there is one.
 func (r Rule) Votes(scores [][]float64) {

@@ -38,8 +38,8 @@ func ParseScale(name string) (Scale, error) {
 // String returns the name that ParseScale reads.
 func (s Scale) String() string { return scaleNames[s] }
 
-// applyAboveAbsent is apply by MinMax or Sum for a system that did not retrieve all documents:
-// the scores are those of the documents that it retrieved, and the votes for the others are 0.
+// applyAboveAbsent is apply by MinMax or Sum for the documents that a system retrieved, where
+// the votes for the other documents are 0.
 func (s Scale) applyAboveAbsent(scores []float64) {
 	if len(scores) == 0 || slices.Min(scores) != slices.Max(scores) {
 		s.apply(scores)

@@ -20,9 +20,9 @@ func HeadSize(start []byte) int {
 	return 192 << 10
 }
 
-// IsRun reports whether the beginning of a file, which may be compressed, looks like that of
-// a run: a line of five fields or more, the fourth or the fifth of them a number, or of three
-// fields, the third a whole number. It need not be free of errors.
+// IsRun reports whether a file begins as a run does; it may be compressed. The first line has
+// five fields or more, the fourth or the fifth a number, or three, the third a whole number.
+// It need not be free of errors.
 func IsRun(head []byte) bool {
 	fields := cut(firstLine(head), 6, 5, 4, 3)
 	switch {
@@ -35,9 +35,9 @@ func IsRun(head []byte) bool {
 	return scored || whole(fields[3])
 }
 
-// IsQrels reports whether the beginning of a file, which may be compressed, looks like that
-// of judgements: a line of four fields, the second or the fourth of them a number, or a
-// header ([HasHeader]). It need not be free of errors.
+// IsQrels reports whether a file begins as judgements do; it may be compressed. The first line
+// has four fields, the second or the fourth a number, or is a header ([HasHeader]). It need
+// not be free of errors.
 func IsQrels(head []byte) bool {
 	line := firstLine(head)
 	fields := cut(line, 4)

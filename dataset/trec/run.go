@@ -43,8 +43,8 @@ var runFields = map[int]string{6: "QUERY Q0 DOCUMENT RANK SCORE TAG", 5: "QUERY 
 // Ascending. As for trec_eval, the ranks stated are not looked at, nor is the order of the
 // lines or the second field. In lines of three fields the rank, negated, is the score.
 //
-// [Run.Warnings] tell of ranks that contradict the scores, and of what the option DropSelf
-// left out.
+// [Run.Warnings] name ranks that contradict the scores, and documents that the option
+// DropSelf left out.
 //
 // Errors in the content are of type [*dataset.SyntaxError]: another number of fields, a rank
 // that is no whole number, a score that is no finite one, a document that a query has twice.

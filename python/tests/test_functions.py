@@ -52,15 +52,6 @@ def test_evaluate_run_as_dicts_and_files(tmp_path):
     assert set(zip(j.qid, j.doc, j.y, strict=True)) == {("q1", "d2", 1), ("q2", "d1", 2), ("q2", "d9", 1)}
 
 
-def test_ties_of_evaluate_run():
-    # Of equal scores the order of the run is b, a, c, and that of descending ids c, b, a.
-    run, qrels = {"q": {"b": 1.0, "a": 1.0, "c": 1.0}}, {"q": {"a": 1}}
-    for ties, want in {"trec": 1 / 3, "input": 1 / 2, "average": (1 + 1 / 2 + 1 / 3) / 3, "optimistic": 1, "pessimistic": 1 / 3}.items():
-        assert listwise.evaluate_run(run, qrels, measures="mrr", ties=ties) == {"mrr": pytest.approx(want)}
-    with pytest.raises(listwise.Error, match="unknown tie policy"):
-        listwise.evaluate_run(run, qrels, ties="random")
-
-
 def test_compare_is_the_command(command, tmp_path, rankers):
     letor(tmp_path / "d.txt", X, y, qid)
     for name, ranker in rankers.items():
