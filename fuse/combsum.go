@@ -10,7 +10,7 @@ var combSUM = kind{
 	votes: func(r Rule, scores [][]float64) {
 		for _, s := range scores {
 			apply, least := r.Scale.apply, slices.Min[[]float64]
-			if slices.ContainsFunc(s, isAbsent) && (r.Scale == MinMax || r.Scale == Sum) {
+			if (r.partial || slices.ContainsFunc(s, isAbsent)) && (r.Scale == MinMax || r.Scale == Sum) {
 				apply, least = r.Scale.applyAboveAbsent, func([]float64) float64 { return 0 }
 			}
 			voteRetrieved(s, apply, least)

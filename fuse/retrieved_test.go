@@ -75,4 +75,8 @@ func TestEqualScoresAboveAbsent(t *testing.T) {
 			}
 		}
 	}
+	one := dataset.FromBlocks(dataset.Blocks{IDs: []string{"1"}, Counts: []int{1}, Grades: []float64{1}})
+	if got := (Rule{Kind: CombSUM}).Scores(one, [][]float64{{7}, {0}}, []float64{1, 2}); got[0] != 3 {
+		t.Errorf("the only document of two runs has %v, want 3", got[0])
+	}
 }

@@ -89,6 +89,8 @@ type Rule struct {
 	Kind  Kind
 	Scale Scale   // where the kind uses it
 	K     float64 // where the kind uses it; at least 0
+
+	partial bool // systems rank a part of all documents, as runs do
 }
 
 // Check returns an error if the rule makes no sense.

@@ -11,7 +11,8 @@ import (
 
 // Scale is how CombSUM and CombMNZ rescale a system's scores of one query. If all scores
 // are equal they become 0, but for Raw. If they are equal and the system did not retrieve
-// all documents, MinMax makes them 1 and Sum equal shares of 1, above the 0 of the others.
+// all documents, as of runs, MinMax makes them 1 and Sum equal shares of 1, above the 0 of
+// the others.
 type Scale int
 
 // The scales.

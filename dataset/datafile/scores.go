@@ -50,7 +50,7 @@ func ReadRanking(path string, want int, opts dataset.Options) (Ranking, error) {
 		if !trec.IsRun(head) {
 			f.Scores, err = readScores(b, name, want, opts)
 			for i := range f.Scores {
-				if opts.Ascending {
+				if opts.Ascending && f.Scores[i] != dataset.NotRetrieved {
 					f.Scores[i] = -f.Scores[i]
 				}
 			}
