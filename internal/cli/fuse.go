@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/scored"
@@ -164,15 +165,20 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	return env.print(out)
 }
 
-// needData are the flags of fuse that mean nothing without judged queries.
-var needData = []string{"valid", "model", "measures", "convention", "threshold", "ties", "max-grade", "select", "by", "draws", "seed", "long", "missing", "absent", "other-features"}
+// withoutData are the flags of fuse that have a meaning without judged queries.
+var withoutData = []string{"rule", "scale", "k", "weights", "out", "format", "drop-self", "lower-is-better", "max-memory"}
 
 // fuseRuns fuses runs without judgements.
 func (f *fuseFlags) fuseRuns(cmd *cobra.Command, env *environment, args []string) error {
-	for _, name := range needData {
-		if cmd.Flags().Changed(name) {
-			return usageErrorf("--%s needs --data", name)
+	var fault error
+	own := cmd.LocalNonPersistentFlags()
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if fault == nil && own.Lookup(flag.Name) != nil && !slices.Contains(withoutData, flag.Name) {
+			fault = usageErrorf("--%s needs --data", flag.Name)
 		}
+	})
+	if fault != nil {
+		return fault
 	}
 	if f := env.format; f != "text" && f != asRun {
 		return usageErrorf("--format %s needs --data, expected run", f)

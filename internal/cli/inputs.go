@@ -139,7 +139,10 @@ func inputFault(flag, path string, wanted content, err error) error {
 	}
 	if found := contentOf(path); path != "-" && found != "" && found != wanted && (found != aTable || wanted != someData) && (found != aRun || wanted != scores) {
 		hint := hintOf(wanted)
-		if wanted == someData && (found == aRun || found == fiveEach) {
+		switch {
+		case wanted == someData && found == fiveEach:
+			return usageErrorf("%s%s: found judgements with five fields a line, expected four: QUERY ITERATION DOCUMENT GRADE", flag, path)
+		case wanted == someData && found == aRun:
 			hint = " (judgements are lines of QUERY ITERATION DOCUMENT GRADE)"
 		}
 		return usageErrorf("%s%s is %s, expected %s%s", flag, path, withArticle(found), wanted, hint)

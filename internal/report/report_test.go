@@ -285,7 +285,7 @@ func TestSummaryMarks(t *testing.T) {
 }
 
 // Claim: what the page says of a query's rankings is how the measures took them:
-// their ranks are a stable order by score, under every policy of ties.
+// their ranks are a stable order by score, under every policy of ties, of a run by its places.
 func TestRankingsAreTheMeasures(t *testing.T) {
 	d := generated(t, 12, 30, 3, 4)
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -294,21 +294,31 @@ func TestRankingsAreTheMeasures(t *testing.T) {
 		scores[i] = float64(rng.IntN(5))
 	}
 	m := mustMeasures(t, "map", "letor3")
-	for _, ties := range []measure.TiePolicy{measure.TiesInput, measure.TiesPessimistic, measure.TiesOptimistic} {
-		c := Config{Measures: m, Ties: ties}
-		in, err := newInput(&c, []ensemble.Division{{Test: d, Systems: []ensemble.System{{Name: "s", Test: scores}}}})
+	places := make([]uint32, d.Docs())
+	for i := range places {
+		places[i] = uint32(len(places) - i)
+	}
+	for _, c := range []struct {
+		ties   measure.TiePolicy
+		places []uint32
+	}{{measure.TiesInput, nil}, {measure.TiesInput, places}, {measure.TiesPessimistic, nil}, {measure.TiesPessimistic, places}, {measure.TiesOptimistic, nil}} {
+		division := ensemble.Division{Test: d, Systems: []ensemble.System{{Name: "s", Test: scores, Places: c.places}}}
+		in, err := newInput(&Config{Measures: m, Ties: c.ties}, []ensemble.Division{division})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ranker := measure.Ranker{Ties: ties}
-		for _, q := range in.queries {
+		result, err := division.Evaluate(0, m, c.ties)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, q := range in.queries {
 			grades := make([]float64, 0, 30)
 			for _, doc := range in.order(0, q) {
 				grades = append(grades, in.at(q).Grades[doc])
 			}
-			want, _ := ranker.Value(m[0], in.at(q).Grades, in.scores(0, q))
+			want := result.PerQuery(m[0])[i]
 			if got, _ := m[0].Value(grades); got != want {
-				t.Errorf("%v: MAP of the order is %v, want %v", ties, got, want)
+				t.Errorf("%v: MAP of the order is %v, want %v", c.ties, got, want)
 			}
 		}
 	}
