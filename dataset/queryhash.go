@@ -21,16 +21,11 @@ func (q *Query) Hash() uint64 { return q.hash(nil) }
 // hash is Hash of the given columns in their order, of all if nil.
 func (q *Query) hash(columns []int) uint64 {
 	const most = 512 // values at either end, so that the cost does not grow with the query
-	h := uint64(14695981039346656037)
-	mix := func(v uint64) {
-		h ^= v
-		h *= 0x9e3779b97f4a7c15
-		h ^= h >> 29
-	}
+	h := mixer(hashOffset)
 	for i := range len(q.ID) {
-		mix(uint64(q.ID[i]))
+		h.mix(uint64(q.ID[i]))
 	}
-	mix(uint64(q.Len()) << 8)
+	h.mix(uint64(q.Len()) << 8)
 	n, width := len(q.X), len(q.X)/max(1, q.Len())
 	if columns != nil {
 		n = len(columns) * q.Len()
@@ -42,11 +37,21 @@ func (q *Query) hash(columns []int) uint64 {
 				at = k/len(columns)*width + columns[k%len(columns)]
 			}
 			if v := q.X[at]; v == v {
-				mix(uint64(math.Float32bits(v + 0)))
+				h.mix(uint64(math.Float32bits(v + 0)))
 			}
 		}
 	}
-	return h
+	return uint64(h)
+}
+
+// mixer is a hash of the numbers that were mixed in.
+type mixer uint64
+
+const hashOffset = 14695981039346656037
+
+func (h *mixer) mix(v uint64) {
+	m := (uint64(*h) ^ v) * 0x9e3779b97f4a7c15
+	*h = mixer(m ^ m>>29)
 }
 
 // noted is the hash of a query that was read from a file, or made of one that was: for what is read for another reason

@@ -23,7 +23,7 @@ func quick(t testing.TB, m *Method, scorer string, settings ...string) *Problem 
 	if of, err := m.For(scorer); err == nil {
 		m = of
 	}
-	for name, value := range map[string]string{"trees": "20", "leaf_documents": "2", "C": "100", "samples": "20", "iterations": "40", "restarts": "1", "epochs": "15", "hidden": "4", "pair_hidden": "2"} {
+	for name, value := range map[string]string{"trees": "20", "leaf_documents": "2", "C": "100", "samples": "20", "iterations": "40", "restarts": "1", "epochs": "20", "hidden": "4", "pair_hidden": "2"} {
 		if m.IsNumber(name) && !slices.Contains(settings, name) {
 			settings = append(settings, name, value)
 		}

@@ -13,7 +13,7 @@ import (
 // treeSettings has for every hyperparameter of trees two lists of names and values, beside eight
 // trees, that must not learn the same.
 var treeSettings = map[string][2][]string{
-	"trees":              {{}, {"trees", "5"}},
+	"trees":              {{}, {"trees", "1"}},
 	"leaves":             {{}, {"leaves", "5"}},
 	"fit":                {{"fit", "newton"}, {"fit", "gradient"}},
 	"growth":             {{"growth", "depth"}, {"growth", "symmetric"}},

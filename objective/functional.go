@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/kernel"
@@ -30,6 +31,7 @@ import (
 type Functional struct {
 	loss    loss.Loss
 	seed    uint64
+	content func() func(query int) string // of all queries, read when the loss first draws
 	queries []boundQuery
 	weights loss.PairWeights // zero, or one a row
 	rows    int
@@ -67,7 +69,7 @@ type boundQuery struct {
 // afterwards. Queries whose loss is [loss.Nothing], or whose weight is 0, are left out: their λ
 // is 0. Weights of documents, all above 0, are an error unless the loss is a
 // [loss.DocumentWeighted] that takes them.
-// What the loss draws depends on the seed and the query alone. There are as many
+// What the loss draws depends on the seed and the query's content alone ([dataset.Query.Content]). There are as many
 // goroutines as workers, GOMAXPROCS if that is 0. Once done, a context's channel or nil,
 // is closed, NewFunctional returns ErrInterrupted, and evaluations end before their next
 // query and return NaN. It is an error if the loss does not fit a query.
@@ -86,12 +88,12 @@ func NewFunctional(
 }
 
 // bindAll binds the loss to the queries in parallel, each with a stream keyed by its
-// id, and keeps those whose loss is not Nothing.
+// content, and keeps those whose loss is not Nothing.
 func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
 	if d.Weights() != nil && !loss.WeighsDocuments(l) {
 		return nil, fmt.Errorf("found weights of documents, expected none: the loss %T does not take them", l)
 	}
-	f := &Functional{loss: l, seed: seed, queries: make([]boundQuery, len(d.Queries)), done: done}
+	f := &Functional{loss: l, seed: seed, queries: make([]boundQuery, len(d.Queries)), done: done, content: sync.OnceValue(d.Contents)}
 	for i := range d.Queries {
 		q := &d.Queries[i]
 		f.queries[i] = boundQuery{id: q.ID, number: i, x: q.X, grades: q.Grades, row: f.rows, docs: q.Len(), weight: q.Weight(), weights: q.Weights()}
@@ -123,7 +125,8 @@ func (f *Functional) bind(purpose string, workers int, done <-chan struct{}) (qu
 			return
 		}
 		q := &f.queries[i]
-		rng := random.Stream(f.seed, purpose, q.id)
+		number := q.number
+		rng := random.Deferred(f.seed, purpose, func() string { return f.content()(number) })
 		switch {
 		case !f.weights.IsZero():
 			pairs := f.weights.Part(q.row, q.row+q.docs).Times(q.weights)
@@ -284,8 +287,8 @@ func (q *boundQuery) of(rows []float64) []float64 {
 }
 
 // Redraw binds the loss anew, with other random numbers in every round, and those of
-// [NewFunctional] in round 0. What is drawn depends on the seed, the round and the query
-// alone. After an error, which names the query, f must not be used.
+// [NewFunctional] in round 0. What is drawn depends on the seed, the round and the query's
+// content alone. After an error, which names the query, f must not be used.
 func (f *Functional) Redraw(round int) error {
 	purpose := "bind"
 	if round != 0 {

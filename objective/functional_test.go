@@ -57,7 +57,7 @@ func TestFunctionalIsItsQueries(t *testing.T) {
 		row := 0
 		for i := range d.Queries {
 			q := &d.Queries[i]
-			b, err := l.Bind(q.Grades, random.Stream(7, "bind", q.ID))
+			b, err := l.Bind(q.Grades, random.Stream(7, "bind", q.Content()))
 			if err != nil {
 				t.Fatal(err)
 			}

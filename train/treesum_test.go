@@ -233,7 +233,7 @@ func TestValidatedIsKept(t *testing.T) {
 	for name, learner := range sums() {
 		learner.Rounds, learner.Rate, learner.Options = 12, 0.3, fewLeaves
 		var values []float64
-		p := &Problem{Data: d, Valid: valid, Loss: loss.LambdaRank{Measure: ndcg}, Measure: ndcg, Learner: learner, Seed: 5, Workers: 2,
+		p := &Problem{Data: d, Valid: valid, Loss: loss.LambdaRank{Measure: ndcg}, Measure: ndcg, Learner: learner, Seed: 8, Workers: 2,
 			Observe: func(it Iteration) { values = append(values, it.Validation) }}
 		whole, err := Run(context.Background(), p)
 		if err != nil {
@@ -241,7 +241,7 @@ func TestValidatedIsKept(t *testing.T) {
 		}
 		for round := 1; round <= learner.Rounds; round++ {
 			learner.Rounds = round
-			m, err := Run(context.Background(), &Problem{Data: d, Loss: p.Loss, Measure: ndcg, Learner: learner, Seed: 5, Workers: 1})
+			m, err := Run(context.Background(), &Problem{Data: d, Loss: p.Loss, Measure: ndcg, Learner: learner, Seed: 8, Workers: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

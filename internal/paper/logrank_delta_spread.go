@@ -64,7 +64,7 @@ func (d deltaStudy) spread(c *column, s *results, sampler deltaSampler, m string
 	all := deltaSpread{data: c.name, measure: m, sampler: sampler.name}
 	varied := 0
 	for _, q := range rankable(train) {
-		set, err := sample.Draw(q.pairs, config.Gain, config.Sampler, random.Stream(s.options.Seed, "bind", q.query.ID))
+		set, err := sample.Draw(q.pairs, config.Gain, config.Sampler, random.Stream(s.options.Seed, "bind", q.query.Content()))
 		if err != nil {
 			return deltaSpread{}, fmt.Errorf("query %q: %w", q.query.ID, err)
 		}

@@ -273,7 +273,7 @@ func TestDeltaSpreadIsOfTheTrainingsSample(t *testing.T) {
 	}
 	risk := 0.0
 	for _, q := range rankable(train) {
-		set, err := sample.Draw(q.pairs, config.Gain, config.Sampler, random.Stream(5, "bind", q.query.ID))
+		set, err := sample.Draw(q.pairs, config.Gain, config.Sampler, random.Stream(5, "bind", q.query.Content()))
 		if err != nil {
 			t.Fatal(err)
 		}

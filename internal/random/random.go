@@ -4,19 +4,38 @@
 // Start reading at [Stream]; the package must not know what is drawn. A stream depends on
 // the seed, the purpose and the key alone: never on how many
 // numbers another stream has used, on the order in which queries are visited, or
-// on the number of cores. Keying by query id also makes a query's draws the same
-// in every fold that holds it.
+// on the number of cores. Keying by a query's content makes its draws the same
+// in every fold that holds it, whatever its name is.
 package random
 
 import "math/rand/v2"
 
 // Stream returns the stream of the given purpose ("sample", "init", …) and key
-// (a query id, a restart number). It is not safe for concurrent use; two calls
+// (a query's content, a restart number). It is not safe for concurrent use; two calls
 // with the same arguments return independent copies of the same stream.
 func Stream(seed uint64, purpose, key string) *rand.Rand {
 	h := hash(offset, purpose)
 	h = hash(h, "\x00") // so that ("ab", "c") is not ("a", "bc")
 	return rand.New(rand.NewPCG(mix(seed), mix(hash(h, key))))
+}
+
+// Deferred is Stream with a key that is computed at the first draw, if there is one.
+func Deferred(seed uint64, purpose string, key func() string) *rand.Rand {
+	return rand.New(&deferred{start: func() *rand.Rand { return Stream(seed, purpose, key()) }})
+}
+
+// deferred is a source that starts when it is first used.
+type deferred struct {
+	start  func() *rand.Rand
+	stream *rand.Rand
+}
+
+// Uint64 implements rand.Source.
+func (d *deferred) Uint64() uint64 {
+	if d.stream == nil {
+		d.stream = d.start()
+	}
+	return d.stream.Uint64()
 }
 
 // offset is the FNV-1a hash of the empty string.

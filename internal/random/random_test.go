@@ -97,3 +97,21 @@ func TestNeighbouringStreamsAreUnrelated(t *testing.T) {
 		t.Errorf("seeds and keys have the covariance %v", c)
 	}
 }
+
+// A deferred stream is the stream of its key, which is asked for once, at the first draw.
+func TestDeferred(t *testing.T) {
+	asked := 0
+	rng := Deferred(1, "bind", func() string { asked++; return "42" })
+	if asked != 0 {
+		t.Error("the key was asked for before a draw")
+	}
+	want := Stream(1, "bind", "42")
+	for i := range 3 {
+		if got, want := rng.Uint64(), want.Uint64(); got != want {
+			t.Errorf("draw %d is %#x, want %#x", i, got, want)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the key was asked for %d times", asked)
+	}
+}

@@ -97,7 +97,7 @@ func (c *collector) add(m *model.Model, config logrank.Options, q *dataset.Query
 	if pairs.Pairs() == 0 {
 		return nil
 	}
-	set, err := sample.Draw(pairs, config.Gain, config.Sampler, random.Stream(m.Seed, "bind", q.ID))
+	set, err := sample.Draw(pairs, config.Gain, config.Sampler, random.Stream(m.Seed, "bind", q.Content()))
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestLawIsTheLosses(t *testing.T) {
 					scores[j] = math.Sin(float64(7*i + 3*j))
 				}
 				pairs := bipartite.Split(q.Grades, 1)
-				set, err := sample.Draw(pairs, config.Gain, o, random.Stream(5, "bind", q.ID))
+				set, err := sample.Draw(pairs, config.Gain, o, random.Stream(5, "bind", q.Content()))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -47,7 +47,7 @@ func TestLawIsTheLosses(t *testing.T) {
 					expected += p[y] * (1 - g)
 					sum += p[y]
 				}
-				bound, err := logrank.L2{Options: config}.Bind(q.Grades, random.Stream(5, "bind", q.ID))
+				bound, err := logrank.L2{Options: config}.Bind(q.Grades, random.Stream(5, "bind", q.Content()))
 				if err != nil {
 					t.Fatal(err)
 				}
