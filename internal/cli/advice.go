@@ -29,12 +29,23 @@ func scaleHint(d *dataset.Dataset, n dataset.Normalization, transforms []transfo
 }
 
 // ranksNothing reports whether the model gives no two documents of a query of d different
-// scores. As a rule the first query decides.
+// scores. As a rule the first query decides. Each part that is looked at is as large as all
+// before it, so that a part costs no more than its queries.
 func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
-	for i := range d.Queries {
-		scores, err := m.Score(d.Subset([]int{i}))
-		if err != nil || slices.Max(scores) != slices.Min(scores) {
+	for from, to := 0, 1; from < len(d.Queries); from, to = to, 2*to {
+		of := make([]int, min(to, len(d.Queries))-from)
+		for i := range of {
+			of[i] = from + i
+		}
+		part := d.Subset(of)
+		scores, err := m.Score(part)
+		if err != nil {
 			return false
+		}
+		for _, q := range part.Queries {
+			if s := scores[q.Start : q.Start+q.Len()]; slices.Max(s) != slices.Min(s) {
+				return false
+			}
 		}
 	}
 	return len(d.Queries) > 0
@@ -45,7 +56,8 @@ func ranksNothing(m *model.Model, d *dataset.Dataset) bool {
 // settings that give the same weights without validation data.
 func (env *environment) advise(m *model.Model, p *method.Problem) {
 	t := &m.Training
-	constant, unconverged := m.Constant(), t.Converged != nil && !*t.Converged
+	constant := m.Constant()
+	unconverged := t.Converged != nil && !*t.Converged && t.Iterations > 0 // without an iteration, training has warned
 	useless := !constant && ranksNothing(m, p.Data)
 	hint := ""
 	if constant || useless || unconverged {
