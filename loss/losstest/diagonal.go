@@ -28,7 +28,7 @@ func (s *suite) testDiagonal(t *testing.T) {
 		points = append(points, s.smooth(t, func() []float64 { return s.apart(rng, spread) }))
 	}
 	if !s.traits.NonGradient {
-		points = append(points, make([]float64, len(s.grades)), s.tied(rng))
+		points = append(points, s.ties(rng)...)
 	}
 	for _, x := range points {
 		s.testSecond(t, b, x)

@@ -37,7 +37,7 @@ type Case struct {
 
 	// Kinks, if not nil, are differences of two scores at which the loss or its
 	// gradient may have a kink, so that differences of the loss near them do not
-	// approximate the gradient.
+	// approximate the gradient. Points with such differences are left out; 0 leaves out ties.
 	Kinks []float64
 
 	// Diagonal requires that Bind returns a [loss.Diagonal]. A Diagonal is checked with
