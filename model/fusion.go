@@ -85,6 +85,13 @@ func (f *Fusion) NumParams() int { return len(f.Members) }
 // Init sets equal weights.
 func (f *Fusion) Init(params []float64, _ *rand.Rand) { copy(params, fuse.Equal(len(f.Members))) }
 
+// Prepare implements [scorer.Preparer].
+func (f *Fusion) Prepare() {
+	for _, member := range f.Members {
+		member.Prepare()
+	}
+}
+
 // Score sets dst to the weighted sums of the members' votes. The workspace may be
 // nil.
 func (f *Fusion) Score(dst, params []float64, x []float32, _ *scorer.Workspace) {

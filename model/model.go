@@ -120,7 +120,7 @@ func (m *Model) Constant() bool {
 // (they count as 0), but must not have more than the model. Other features, missing values
 // that the model has no rule for, or a score that is not finite are errors.
 func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
-	if m.Scorer == nil {
+	if m == nil || m.Scorer == nil {
 		return nil, errNoScorer
 	}
 	if d.Features == 0 {
@@ -158,9 +158,14 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 	return scores, nil
 }
 
-// NumFeatures returns the number of features of a document that the model ranks. Its scorer
-// sees more if it sees several views of each.
-func (m *Model) NumFeatures() int { return m.Scorer.NumFeatures() / m.Views.Count() }
+// NumFeatures returns the number of features of a document that the model ranks, 0 without a
+// scorer. Its scorer sees more if it sees several views of each.
+func (m *Model) NumFeatures() int {
+	if m == nil || m.Scorer == nil {
+		return 0
+	}
+	return m.Scorer.NumFeatures() / m.Views.Count()
+}
 
 // InputNames returns the names of what the scorer sees: FeatureNames and, of views, names such as
 // rank(bm25); nil if features have no names.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/scorer"
 )
 
 // ErrSingleDocument is the cause of an error about one document whose features a model
@@ -26,9 +27,21 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 // normalized per query or have other views than raw, since these would be the same of any such document. After an
 // error the contents of dst are undefined.
 //
-// After some calls it allocates nothing. It is safe for concurrent use.
+// After some calls it allocates nothing; see [Model.Prepare]. It is safe for concurrent use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {
 	return m.scoreChecked(dst, x, 2)
+}
+
+// Prepare makes what trees score faster with, which is otherwise made when some documents have
+// been scored. It is for callers of ScoreQuery for whom no call may take longer than others. It
+// is safe for concurrent use.
+func (m *Model) Prepare() {
+	if m == nil {
+		return
+	}
+	if p, ok := m.Scorer.(scorer.Preparer); ok {
+		p.Prepare()
+	}
 }
 
 // ScoreWhole is ScoreQuery for a caller who knows that the documents are all of their query: a
@@ -38,10 +51,13 @@ func (m *Model) ScoreWhole(dst []float64, x []float32) error { return m.scoreChe
 // scoreChecked is ScoreQuery where features that are compared need the given number of
 // documents.
 func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
-	if m.Scorer == nil {
+	if m == nil || m.Scorer == nil {
 		return errNoScorer
 	}
 	if len(dst) == 0 {
+		if len(x) > 0 {
+			return fmt.Errorf("found no room for scores beside %d feature values, expected an element of dst for each document", len(x))
+		}
 		return nil
 	}
 	features := len(x) / len(dst)

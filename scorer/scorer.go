@@ -38,6 +38,13 @@ type Scorer interface {
 	Backward(grad, params []float64, x []float32, lambda []float64, ws *Workspace)
 }
 
+// Preparer is a Scorer that prepares after some documents, once, to score faster. Prepare
+// does that at once. It changes no score, and is safe for concurrent use.
+type Preparer interface {
+	Scorer
+	Prepare()
+}
+
 // MissingTaker is implemented by scorers that may have scores for documents with missing
 // values, NaN, and say whether they do.
 type MissingTaker interface {

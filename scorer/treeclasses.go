@@ -65,6 +65,13 @@ func (c *TreeClasses) Functions() []*Trees { return slices.Clone(c.functions) }
 // Init sets all leaves to 0.
 func (*TreeClasses) Init(params []float64, _ *rand.Rand) { clear(params) }
 
+// Prepare implements [Preparer].
+func (c *TreeClasses) Prepare() {
+	for _, f := range c.functions {
+		f.Prepare()
+	}
+}
+
 // each calls do for each function with its parameters in params and P(class ≥ k) of the
 // documents, which do may change.
 func (c *TreeClasses) each(params []float64, x []float32, docs int, ws *Workspace, do func(k, from int, p []float64)) {

@@ -63,7 +63,10 @@ type flatNode struct {
 	set         int32 // of categories, from 1; 0 for a threshold
 }
 
-var _ MissingTaker = (*Trees)(nil)
+var (
+	_ MissingTaker = (*Trees)(nil)
+	_ Preparer     = (*Trees)(nil)
+)
 
 // NewTrees returns the scorer of these trees, which may be none, on data with the given number
 // of features. Node 0 is a tree's root, and a tree without nodes is one leaf. A tree of n
@@ -224,6 +227,14 @@ func (t *Trees) Score(dst, params []float64, x []float32, ws *Workspace) {
 		return
 	}
 	t.scoreBlocks(dst, params, x, ws)
+}
+
+// Prepare implements [Preparer]: it makes the layout for blocks of documents.
+func (t *Trees) Prepare() {
+	if len(t.nodes) > 0 && kernel.ForestLeast() <= blockDocs {
+		t.walked.Store(payingDocs)
+		t.makeOnce.Do(func() { t.blocks = newBlocks(t) })
+	}
 }
 
 // scoreBlocks adds the scores to dst, in blocks.
