@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,7 +65,8 @@ type Setting interface {
 var _ Setting = method.Values{}
 
 // NewEntry returns a method's entry with every combination of its grids for its
-// default scorer, those in override replacing its own.
+// default scorer, those in override replacing its own. Its training measure is the method's
+// default, if it has one, under the default convention.
 func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }
@@ -81,6 +83,11 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 		return Entry{}, err
 	}
 	e := Entry{Name: m.Name, Method: m}
+	if m.UsesMeasure {
+		if e.Measure, err = measure.Parse(m.DefaultMeasure, measure.Convention{}, measure.Options{}); err != nil {
+			return Entry{}, err
+		}
+	}
 	for _, point := range grid {
 		v, err := m.Values(point)
 		if err != nil {
@@ -173,12 +180,21 @@ func (e *Entry) checkOwn() error {
 	return nil
 }
 
-// plan makes the loss and the learner of the job, if they are the caller's own.
-func (j *job) plan() error {
+// plan makes the loss and the learner of the job, if they are the caller's own. A plan that
+// takes a setting for a value of another type is an error.
+func (j *job) plan() (err error) {
 	if j.entry.Method != nil {
 		return nil
 	}
-	var err error
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case *runtime.TypeAssertionError:
+			err = fmt.Errorf("settings %s: the plan takes a value for one of another type: %w", j.values, cause)
+		default:
+			panic(cause)
+		}
+	}()
 	j.loss, j.learner, err = j.entry.Plan(j.values.Typed())
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/train"
 )
@@ -190,4 +191,58 @@ func TestOwnEntryErrors(t *testing.T) {
 			t.Errorf("error is %v, want %s", err, want)
 		}
 	}
+}
+
+// Claim: a plan that takes a setting for a value of another type is an error that names the
+// settings, not a panic of a worker; another panic stays one.
+func TestPlanOfAnotherType(t *testing.T) {
+	c := newConfig(t)
+	c.Jobs = 2
+	c.Entries = []Entry{Own("mine", []map[string]any{{"C": 1}}, func(s map[string]any) (loss.Loss, train.Learner, error) {
+		return squares{0.5}, train.LBFGS{C: s["C"].(float64)}, nil
+	})}
+	want := `: settings C=1: the plan takes a value for one of another type: interface conversion: interface {} is int, not float64`
+	if _, err := Run(context.Background(), c); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a plan that panics for another reason does not panic")
+		}
+	}()
+	c.Entries = []Entry{Own("mine", []map[string]any{{}}, func(map[string]any) (loss.Loss, train.Learner, error) { panic("sorry") })}
+	_, _ = Run(context.Background(), c)
+}
+
+// Claim: an entry of a method optimises its default measure where nothing is said of it, and
+// one of a method without a measure none.
+func TestEntryHasDefaultMeasure(t *testing.T) {
+	for _, m := range method.List() {
+		e, err := NewEntry(m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if e.Measure != nil {
+			got = e.Measure.Name()
+		}
+		want := ""
+		if m.UsesMeasure {
+			want = m.DefaultMeasure
+		}
+		if got != want {
+			t.Errorf("%s: the measure is %q, want %q", m.Name, got, want)
+		}
+	}
+	c := newConfig(t)
+	m, err := method.Lookup("lambdamart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := NewEntry(m, map[string][]string{"trees": {"3"}, "leaves": {"4"}, "growth": {"leaf"}, "feature_fraction": {"1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Entries = []Entry{e}
+	run(t, c)
 }
