@@ -55,8 +55,8 @@ type Options struct {
 // Train learns a ranking function from judged queries. The result depends on the
 // arguments alone, not on the number of cores.
 //
-// It is an error if a name is unknown, a setting is out of range, or nothing can be learned
-// from the data; the error wraps that of ctx if that ended the training.
+// It is a *[method.ProblemError] if a name is unknown, a setting is out of range, or nothing
+// can be learned from the data. The error wraps that of ctx if that ended the training.
 func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	m, err := method.Lookup(cmp.Or(o.Method, DefaultMethod))
 	if err != nil {
@@ -75,12 +75,12 @@ func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	for _, text := range o.Transforms {
 		step, err := transform.ParseSpec(text)
 		if err != nil {
-			return nil, fmt.Errorf("transform %q: %w", text, err)
+			return nil, &method.ProblemError{Err: fmt.Errorf("transform %q: %w", text, err)}
 		}
 		p.Transforms = append(p.Transforms, step)
 	}
 	if p.Select, err = measure.Parse(cmp.Or(o.Measure, m.DefaultMeasure, "map"), o.Convention, measure.Options{}); err != nil {
-		return nil, err
+		return nil, &method.ProblemError{Err: err}
 	}
 	if m.UsesMeasure {
 		p.Measure = p.Select

@@ -2,6 +2,7 @@ package listwise_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/listwise/listwise/dataset/letor"
 	"github.com/listwise/listwise/internal/datatest"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
 )
 
 // drawn returns LETOR text of queries with values missing, and the same with those values
@@ -207,5 +209,47 @@ func TestTrainErrors(t *testing.T) {
 		if _, err := listwise.Train(context.Background(), c.data, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error is %v, want %s in it", err, c.want)
 		}
+	}
+}
+
+// Claim: what is wrong with a request to train is a *method.ProblemError, whatever it is, so
+// that a server can tell it from a fault of its own.
+func TestBadRequestsAreProblems(t *testing.T) {
+	d := read(t, "1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:2 1:3\n", dataset.Options{})
+	for name, o := range map[string]listwise.Options{
+		"method":              {Method: "xgboost"},
+		"unknown method":      {Method: "nothing-like-it"},
+		"scorer":              {Scorer: "forest"},
+		"setting":             {Settings: map[string]string{"no": "1"}},
+		"value of a setting":  {Settings: map[string]string{"C": "x"}},
+		"measure":             {Measure: "no@3"},
+		"measure of a method": {Method: "convexloss", Measure: "err"},
+		"transform":           {Transforms: []string{"no"}},
+		"views":               {Views: dataset.Views{9}},
+	} {
+		_, err := listwise.Train(t.Context(), d, o)
+		if _, ok := errors.AsType[*method.ProblemError](err); !ok {
+			t.Errorf("%s: error is %v (%T), want a *method.ProblemError", name, err, err)
+		}
+	}
+	if _, err := listwise.Train(t.Context(), nil, listwise.Options{}); err == nil {
+		t.Error("no error without data")
+	}
+}
+
+// Rank has an error, and does not panic, without a model; no documents have one ranking.
+func TestRankNothing(t *testing.T) {
+	for _, m := range []*listwise.Model{nil, {}} {
+		if _, err := listwise.Rank(m, [][]float32{{1}, {2}}); err == nil || !strings.Contains(err.Error(), "found a model without a scorer") {
+			t.Errorf("error is %v", err)
+		}
+	}
+	d := read(t, "1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:2 1:3\n", dataset.Options{})
+	m, err := listwise.Train(t.Context(), d, listwise.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if order, err := listwise.Rank(m, nil); err != nil || len(order) != 0 {
+		t.Errorf("no documents: %v, %v", order, err)
 	}
 }

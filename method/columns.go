@@ -39,13 +39,18 @@ func canonicalColumns(kind Kind, value string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		texts := make([]string, len(features))
-		for k, f := range features {
-			texts[k] = strconv.Itoa(f)
-		}
-		groups[i] = strings.Join(texts, ":")
+		groups[i] = columnsText(features)
 	}
 	return strings.Join(groups, "/"), nil
+}
+
+// columnsText spells a list of features.
+func columnsText(features []int) string {
+	texts := make([]string, len(features))
+	for k, f := range features {
+		texts[k] = strconv.Itoa(f)
+	}
+	return strings.Join(texts, ":")
 }
 
 // parseColumns returns the features of a list in ascending order; those with a minus are

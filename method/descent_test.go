@@ -102,7 +102,7 @@ func TestDescentRules(t *testing.T) {
 			if bytesOf(t, trained) != bytesOf(t, mustTrain(t, m, q)) {
 				t.Errorf("%s, %s: the number of workers changes the model", m.Name, settings)
 			}
-			if trained.Training.BestEpoch < 1 || trained.Training.Iterations != 15 || trained.Constant() {
+			if trained.Training.BestEpoch < 1 || trained.Training.Iterations != 20 || trained.Constant() {
 				t.Errorf("%s, %s: training is %+v", m.Name, settings, trained.Training)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/train"
 )
 
 // Sentences about methods that users of other tools look for.
@@ -84,17 +85,17 @@ var foreignSettings = map[string]string{
 	"extra_trees": "thresholds",
 }
 
-// unknownMethod is the error about a name that no method has.
+// unknownMethod is the *ProblemError about a name that no method has.
 func unknownMethod(name string) error {
 	plain := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
 	if sentence, ok := foreign[plain]; ok {
-		return fmt.Errorf("method %q: %s", name, sentence)
+		return train.BadProblem("method %q: %s", name, sentence)
 	}
 	names := make([]string, len(registry))
 	for i, m := range registry {
 		if names[i] = m.Name; strings.ReplaceAll(plain, "-", "") == m.Name {
-			return fmt.Errorf("method %q: did you mean %q?", name, m.Name)
+			return train.BadProblem("method %q: did you mean %q?", name, m.Name)
 		}
 	}
-	return fmt.Errorf("method %q%s", name, suggest.Or(name, names, ": expected one of "+strings.Join(names, ", ")))
+	return train.BadProblem("method %q%s", name, suggest.Or(name, names, ": expected one of "+strings.Join(names, ", ")))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/train"
 )
 
 // Kind is the type of a hyperparameter's values.
@@ -130,12 +131,13 @@ func (h *Hyperparameter) canonical(value string) (string, error) {
 type Values struct {
 	method *Method
 	text   map[string]string
+	given  map[string]bool // the names of those that are no defaults put in place
 }
 
 // Values completes the given settings with the defaults. An unknown name or a
-// value out of range is an error that lists what is known.
+// value out of range is a *ProblemError that lists what is known.
 func (m *Method) Values(set map[string]string) (Values, error) {
-	text := make(map[string]string, len(m.Hyperparameters))
+	text, given := make(map[string]string, len(m.Hyperparameters)), make(map[string]bool, len(set))
 	for i := range m.Hyperparameters {
 		h := &m.Hyperparameters[i]
 		standard, err := h.canonical(h.Default)
@@ -150,10 +152,11 @@ func (m *Method) Values(set map[string]string) (Values, error) {
 			return Values{}, err
 		}
 		if text[name], err = h.canonical(set[name]); err != nil {
-			return Values{}, fmt.Errorf("%s: %w", m.Name, err)
+			return Values{}, train.BadProblem("%s: %w", m.Name, err)
 		}
+		given[name] = true
 	}
-	return Values{method: m, text: text}, nil
+	return Values{method: m, text: text, given: given}, nil
 }
 
 // Idle returns an error if one of the settings is not its default, and has no effect beside the
@@ -168,7 +171,7 @@ func (v Values) Idle() error {
 			other, wanted, _ = strings.Cut(h.Needs, "=")
 		}
 		if value := v.Text(other); (value == wanted) == differs {
-			return fmt.Errorf("%s=%s has no effect with %s=%s, expected %s beside it", h.Name, v.Text(h.Name), other, value, strings.ReplaceAll(h.Needs, "≠"+wanted, "=…"))
+			return train.BadProblem("%s=%s has no effect with %s=%s, expected %s beside it", h.Name, v.Text(h.Name), other, value, strings.ReplaceAll(h.Needs, "≠"+wanted, "=…"))
 		}
 	}
 	return nil
@@ -190,9 +193,9 @@ func (m *Method) hyperparameter(name string) (*Hyperparameter, error) {
 		names[i] = m.Hyperparameters[i].Name
 	}
 	if own := foreignSettings[strings.ToLower(name)]; slices.Contains(names, own) {
-		return nil, fmt.Errorf("%s has no hyperparameter %q: it is called %s here", m.label(), name, own)
+		return nil, train.BadProblem("%s has no hyperparameter %q: it is called %s here", m.label(), name, own)
 	}
-	return nil, fmt.Errorf("%s has no hyperparameter %q%s", m.label(), name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
+	return nil, train.BadProblem("%s has no hyperparameter %q%s", m.label(), name, suggest.Or(name, names, ", expected one of "+strings.Join(names, ", ")))
 }
 
 // Names returns the names of the hyperparameters, in the order of the method's list.
@@ -228,9 +231,15 @@ func (v Values) Text(name string) string {
 
 // with returns the values with one of them, a number, replaced.
 func (v Values) with(name string, number float64) Values {
-	text := maps.Clone(v.text)
-	text[name] = strconv.FormatFloat(number, 'g', -1, 64)
-	return Values{method: v.method, text: text}
+	return v.withText(name, strconv.FormatFloat(number, 'g', -1, 64))
+}
+
+// withText returns the values with the canonical text of one of them replaced.
+func (v Values) withText(name, text string) Values {
+	own := v
+	own.text = maps.Clone(v.text)
+	own.text[name] = text
+	return own
 }
 
 // IsDefault reports whether a hyperparameter has its default.
@@ -304,7 +313,7 @@ func (m *Method) GridOf(kind string, override map[string][]string) ([]map[string
 			return nil, err
 		}
 		if len(override[name]) == 0 {
-			return nil, fmt.Errorf("%s: grid of %s is empty", m.Name, name)
+			return nil, train.BadProblem("%s: grid of %s is empty", m.Name, name)
 		}
 	}
 	grid := []map[string]string{{}}
@@ -319,7 +328,7 @@ func (m *Method) GridOf(kind string, override map[string][]string) ([]map[string
 		}
 		values, err := h.canonicalList(values)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.Name, err)
+			return nil, train.BadProblem("%s: %w", m.Name, err)
 		}
 		var next []map[string]string
 		for _, base := range grid {

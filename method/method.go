@@ -64,7 +64,8 @@ type Problem struct {
 	Workers       int   // goroutines; 0 means GOMAXPROCS
 	MaxBytes      int64 // of memory for features, see train.Problem; 0: what dataset.MemoryLimit says
 
-	// Initial, if not nil, is a model of trees to go on from. Refit adds no trees to it but
+	// Initial, if not nil, is a model of trees to go on from. What it was told of its features
+	// (monotone, categorical, interactions) is kept, and Values may add to it. Refit adds no trees to it but
 	// learns their values anew, of which the old ones make up the part Decay, from 0 to 1.
 	Initial *model.Model
 	Refit   bool
@@ -84,6 +85,10 @@ type Problem struct {
 	// Note, if not nil, is told in a sentence of what training takes besides memory, such as a temporary
 	// file, before it does.
 	Note func(sentence string)
+
+	// Warn, if not nil, is called with a sentence about what may be wrong with the problem or
+	// with the training, such as an objective that did not fall.
+	Warn func(sentence string)
 
 	relevant measure.Convention // with the threshold for the data; set by Train
 }
@@ -159,9 +164,12 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	if p.Refit && p.Initial == nil {
 		return nil, train.BadProblem("found no model to refit, expected one to continue")
 	}
+	if own.Values, err = own.Values.keeping(p.Initial); err != nil {
+		return nil, err
+	}
 	t := &train.Problem{
 		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Views: p.Views, Transforms: p.Transforms,
-		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone, Note: p.Note,
+		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone, Note: p.Note, Warn: p.Warn,
 		Method: m.Name,
 	}
 	if m.UsesMeasure {
@@ -198,8 +206,8 @@ func (p *Problem) identity(m *Method) string {
 	return fmt.Sprintf("%s scorer=%s %s", words, scorerKind(m, p), p.Values)
 }
 
-// Lookup returns the method of that name. The error for an unknown one says what is near
-// or, if nothing is, lists the known ones.
+// Lookup returns the method of that name. The error for an unknown one, a *ProblemError, says
+// what is near or, if nothing is, lists the known ones.
 func Lookup(name string) (*Method, error) {
 	for _, m := range registry {
 		if m.Name == name {

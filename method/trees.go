@@ -117,7 +117,7 @@ func (p *Problem) checkShape() error {
 		return nil
 	}
 	for _, h := range treeParameters() {
-		if !slices.Contains(onValues, h.Name) && !p.Values.IsDefault(h.Name) {
+		if !slices.Contains(onValues, h.Name) && p.Values.given[h.Name] && !p.Values.IsDefault(h.Name) {
 			return train.BadProblem("found %s=%s with a refit, expected it to be left out: a refit keeps the model's trees and learns their values, for which it has no effect", h.Name, p.Values.Text(h.Name))
 		}
 	}

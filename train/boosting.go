@@ -67,6 +67,8 @@ type boosting struct {
 	standings  *boost.Standings // of the validation data
 	scores     []float64        // likewise
 	before     float64          // validation value of the model that is continued; −Inf without one
+	start      float64          // objective before the first round; NaN if the Booster does not know it
+	lowest     float64          // objective after a round
 	keeper     roundKeeper
 	course     course
 }
@@ -129,9 +131,10 @@ func (l Boosting) Learn(ctx context.Context, t *Task) (*Learned, error) {
 
 // begin sets what is known before the first round.
 func (b *boosting) begin() error {
-	b.before = math.Inf(-1)
+	b.before, b.start, b.lowest = math.Inf(-1), math.NaN(), math.Inf(1)
 	if s, ok := b.Booster.(starter); ok {
-		b.course.objective = s.startObjective()
+		b.start = s.startObjective()
+		b.course.objective = b.start
 	}
 	if b.task.Initial == nil || b.standings == nil {
 		return nil
@@ -154,6 +157,9 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	s, params, err := b.Kept()
 	if err != nil {
 		return nil, err
+	}
+	if b.course.rounds > 0 && b.lowest > b.start {
+		b.task.warnUnimproved(b.lowest, b.start)
 	}
 	learned := &Learned{s, params, training, b.Queries()}
 	if b.standings == nil {
@@ -222,6 +228,7 @@ func (b *boosting) run(ctx context.Context) (model.Training, error) {
 func (b *boosting) conclude(r Round) {
 	c := &b.course
 	c.rounds++
+	b.lowest = min(b.lowest, r.Objective)
 	it := Iteration{Number: c.rounds, Objective: r.Objective, Epoch: true, Rate: r.Weight, Params: b.Weights()}
 	if b.standings != nil {
 		b.Add(b.scores, b.valid)

@@ -107,6 +107,7 @@ func (p Planes) Learn(ctx context.Context, t *Task) (*Learned, error) {
 
 // certified is what the three have in common.
 type certified struct {
+	task   *Task
 	scorer scorer.Scorer
 	risk   *objective.Risk
 }
@@ -125,13 +126,14 @@ func newCertified(t *Task, c float64) (*certified, error) {
 	if traits := t.Loss.Traits(); !traits.Convex || traits.NonGradient {
 		return nil, BadProblem("loss %T: found one that is not convex, or whose λ is not its gradient, expected a convex one: the certificate of this learner would be false (LBFGS and Descent give none)", t.Loss)
 	}
-	return &certified{s, risk}, nil
+	return &certified{t, s, risk}, nil
 }
 
 func (r *certified) learned(result *optimize.Result, err error) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.task.warnStuck(result, math.NaN())
 	return &Learned{r.scorer, result.X, training(result), r.risk.Queries()}, nil
 }
 

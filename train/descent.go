@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
@@ -43,6 +44,7 @@ type descent struct {
 	bag   *bag
 	valid *Validation // nil without validation data
 	file  checkpointFile
+	first float64 // cost of the first epoch, as its steps met it; NaN if that was before a checkpoint
 }
 
 // Learn implements Learner. It writes checkpoints.
@@ -57,7 +59,7 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		defer team.Close()
 		risk.InTurn(team)
 	}
-	r := &descent{Descent: d, task: t, risk: risk}
+	r := &descent{Descent: d, task: t, risk: risk, first: math.NaN()}
 	if r.bag, err = newBag(risk, s, max(1, d.Bag)); err != nil {
 		return nil, err
 	}
@@ -80,7 +82,11 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		}
 	}
 	average, params := r.bag.average(best.X)
-	return &Learned{average, params, r.training(best), risk.Queries()}, r.file.remove()
+	trained := r.training(best)
+	if trained.Objective > r.first {
+		t.warnUnimproved(trained.Objective, r.first)
+	}
+	return &Learned{average, params, trained, risk.Queries()}, r.file.remove()
 }
 
 // newTeam returns the goroutines among which the work on a query is divided where a step is made of one: as many
@@ -133,9 +139,7 @@ func (r *descent) solver() (optimize.Descent, error) {
 	if r.valid != nil {
 		d.Validate = r.validate
 	}
-	if t.Observe != nil {
-		d.Observe = r.observe
-	}
+	d.Observe = r.observe
 	var err error
 	d.Resumption, err = resumable[optimize.DescentState](r.file)
 	return d, err
@@ -148,6 +152,12 @@ func (r *descent) validate(_ int, x []float64) (float64, error) {
 }
 
 func (r *descent) observe(e optimize.Epoch) error {
+	if e.Number == 1 {
+		r.first = e.TrainingCost / float64(r.bag.size)
+	}
+	if r.task.Observe == nil {
+		return nil
+	}
 	_, params := r.bag.average(e.X)
 	r.task.Observe(Iteration{
 		Start:      e.Restart,

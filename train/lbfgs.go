@@ -39,7 +39,7 @@ func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if t.Loss.Traits().NonGradient {
 		return nil, BadProblem("the λ of the loss are not the gradient of its value, so a line search has nothing to go by; expected a descent")
 	}
-	m := &minimization{task: t, scorer: s, file: checkpointFile{t.Checkpoint, t.identityWith(s)}}
+	m := &minimization{task: t, scorer: s, file: checkpointFile{t.Checkpoint, t.identityWith(s)}, first: math.NaN()}
 	if t.observesIterations() {
 		if m.valid, err = t.Validation(false); err != nil {
 			return nil, err
@@ -53,7 +53,17 @@ func (l LBFGS) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if err != nil {
 		return nil, m.file.explain(err)
 	}
+	t.warnStuck(best, m.first)
 	return &Learned{s, best.X, training(best), risk.Queries()}, m.file.remove()
+}
+
+// warnStuck warns of a minimisation that found no lower point than its start, though the gradient
+// there is not 0. The objective at the start may be unknown (NaN).
+func (t *Task) warnStuck(best *optimize.Result, start float64) {
+	minimum := best.Status == optimize.GapReached || best.Status == optimize.GradientSmall
+	if !minimum && (best.Iterations == 0 || best.F >= start) {
+		t.warnUnimproved(best.F, best.F)
+	}
 }
 
 // training describes how the result came about.
@@ -79,6 +89,7 @@ type minimization struct {
 	scorer scorer.Scorer
 	file   checkpointFile
 	valid  *Validation // for the observer, nil without
+	first  float64     // objective at the first start; NaN if that was before a checkpoint
 }
 
 // solver returns the optimiser that the settings describe, resumed from the checkpoint if
@@ -86,9 +97,7 @@ type minimization struct {
 func (m *minimization) solver(l LBFGS, risk *objective.Risk) (optimize.Multistart, error) {
 	t := m.task
 	solver := l.solver(t.Problem, m.scorer, risk.StrongConvexity())
-	if t.observesIterations() {
-		solver.Observe = m.observe
-	}
+	solver.Observe = m.observe
 	var err error
 	solver.Resumption, err = resumable[optimize.MultistartState](m.file)
 	return solver, err
@@ -112,8 +121,14 @@ func (l LBFGS) solver(p *Problem, s scorer.Scorer, strongConvexity float64) opti
 	return solver
 }
 
-// observe passes an iteration on to the problem's observer.
+// observe passes an iteration on to the problem's observer, if it wants iterations.
 func (m *minimization) observe(start int, it optimize.Iteration, lowest bool) error {
+	if start == 0 && it.Number == 0 {
+		m.first = it.F
+	}
+	if !m.task.observesIterations() {
+		return nil
+	}
 	now := Iteration{Start: start, Number: it.Number, Objective: it.F, GradNorm: it.GradNorm, Best: lowest, Params: it.X}
 	if m.valid != nil {
 		var err error

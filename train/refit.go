@@ -36,13 +36,11 @@ func (l Trees) checkRefit(t *Task) error {
 //	value ← decay·value + (1 − decay)·rate·step
 //
 // Leaves without documents keep their values. It is what LightGBM calls so, but that these
-// become 0 there.
+// become 0 there. Steps keep the order of monotone features, as trees of boosting do.
 func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 	switch {
 	case t.Initial == nil:
 		return nil, BadProblem("found no model to refit, expected one to continue")
-	case l.Monotone != nil:
-		return nil, BadProblem("found monotone features, expected none: a refit keeps no constraints")
 	case !(l.Decay >= 0 && l.Decay <= 1):
 		return nil, BadProblem("found the decay %v, expected a number from 0 to 1", l.Decay)
 	}
@@ -83,7 +81,7 @@ func (l Trees) refit(ctx context.Context, t *Task) (*Learned, error) {
 		}
 		values := params[at : at+len(nodes)+1]
 		at += len(values)
-		r.tree(leaves[0], values)
+		r.tree(nodes, leaves[0], values)
 		leaves = leaves[1:]
 		value = r.step.eval(r.scores, r.lambda, r.second)
 		if t.Observe != nil {
@@ -133,7 +131,7 @@ func (l Trees) planRefit(t *Task) (together int, err error) {
 }
 
 // tree sets the values of a tree of which every document's leaf is known.
-func (r *refitting) tree(leaves leafColumn, values []float64) {
+func (r *refitting) tree(nodes []scorer.TreeNode, leaves leafColumn, values []float64) {
 	gradient, curvature, found := make([]float64, len(values)), make([]float64, len(values)), make([]bool, len(values))
 	for i := range r.scores {
 		leaf := leaves.at(i)
@@ -148,8 +146,16 @@ func (r *refitting) tree(leaves leafColumn, values []float64) {
 	if !r.step.take(leaves, r.Rate, slices.Clone(r.scores), r.lambda, steps) {
 		clear(steps)
 	}
+	if r.Monotone != nil {
+		for leaf, is := range found {
+			if !is {
+				steps[leaf] = values[leaf]
+			}
+		}
+		orderLeaves(nodes, r.Monotone, curvature, steps)
+	}
 	for leaf := range values {
-		if found[leaf] {
+		if found[leaf] || r.Monotone != nil {
 			values[leaf] = float64(r.Decay*values[leaf]) + float64((1-r.Decay)*steps[leaf])
 		}
 	}

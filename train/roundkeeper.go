@@ -73,6 +73,7 @@ func (b *boosting) goOnFrom(s *boostingState) error {
 		}
 	}
 	b.course = s.course
+	b.lowest = s.objective
 	copy(b.scores, s.scores)
 	return nil
 }

@@ -103,6 +103,10 @@ type Problem struct {
 	// file, before it does.
 	Note func(sentence string)
 
+	// Warn, if not nil, is called with a sentence about what may be wrong with the problem or
+	// with the training, such as an objective that did not fall.
+	Warn func(sentence string)
+
 	// Method and Settings go into the model: what it was learned by, and the
 	// hyperparameters (numbers, strings and booleans).
 	Method   string
@@ -235,8 +239,26 @@ func (p *Problem) ready(ctx context.Context) (*Problem, error) {
 	if err := p.checkKept(); err != nil {
 		return nil, err
 	}
+	if err := p.checkGradient(); err != nil {
+		return nil, err
+	}
+	if sentence := Indifference(p.Measure, p.Data); sentence != "" {
+		p.warn("%s", sentence)
+	}
 	p.done = ctx.Done()
 	return p, nil
+}
+
+// warn calls Warn, if there is one, with a formatted sentence.
+func (p *Problem) warn(format string, args ...any) {
+	if p.Warn != nil {
+		p.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// warnUnimproved warns of a training that ends where it began, and says what to check.
+func (p *Problem) warnUnimproved(objective, start float64) {
+	p.warn("training did not lower the objective: it is %.6g, and was %.6g at the start; check the sign of λ if the loss is your own, the rate, and the scale of the features", objective, start)
 }
 
 // checkLearned returns an error if a learner, which may be anybody's, returned no scorer or

@@ -54,7 +54,7 @@ type Trees struct {
 	// derivatives.
 	Steps Steps
 
-	tree.Options // Workers is set by the task
+	tree.Options // Leaves of 0 means 15; Workers is set by the task
 }
 
 // Streams implements Streamer.
@@ -68,11 +68,26 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
+	if err := l.checkFeatures(t.Inputs()); err != nil {
+		return nil, err
+	}
+	l.warnOfViolations(t)
 	if l.Refit {
 		l.complete(t)
 		return l.refit(ctx, t)
 	}
 	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start, setting: "trees"}.Learn(ctx, t)
+}
+
+// checkFeatures returns an error for lists that do not fit the number of features.
+func (l *Trees) checkFeatures(features int) error {
+	if n := len(l.Monotone); n != 0 && n != features {
+		return BadProblem("found %d signs of monotone features, expected one for each of %d, or none", n, features)
+	}
+	if n := len(l.Categorical); n != 0 && n != features {
+		return BadProblem("found %d marks of categorical features, expected one for each of %d, or none", n, features)
+	}
+	return nil
 }
 
 // check returns an error for settings that are out of range or do not go together.
@@ -157,7 +172,7 @@ func (m *treeMean) grow(t *Task, base []float64, plan treesPlan) error {
 
 // complete puts defaults in place.
 func (l *Trees) complete(t *Task) {
-	l.Rate, l.Bins = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins)
+	l.Rate, l.Bins, l.Leaves = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins), cmp.Or(l.Leaves, 15)
 	l.QueryFraction, l.FeatureFraction = cmp.Or(l.QueryFraction, 1), cmp.Or(l.FeatureFraction, 1)
 	l.DocumentFraction, l.Dropout.Rate = cmp.Or(l.DocumentFraction, 1), cmp.Or(l.Dropout.Rate, 0.1)
 	if l.GOSSRest == 0 {

@@ -310,6 +310,7 @@ func (f *trainFlags) problem(ctx context.Context, env *environment) (*method.Met
 	f.widen(p, &opts)
 	p.Missing, p.MaxBytes, opts.Stream = opts.Missing, opts.MaxBytes, true
 	p.Note = func(sentence string) { env.note("note: %s", sentence) }
+	p.Warn = func(sentence string) { env.note("warning: %s", sentence) }
 	trainOpts := opts
 	if err := f.sampled(&trainOpts); err != nil {
 		return nil, nil, err

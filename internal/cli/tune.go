@@ -13,6 +13,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/runs"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/train"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -146,12 +147,25 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	if err := f.divisible(testsOfFolds(config.Folds), config.Convention.Threshold()); err != nil {
 		return err
 	}
+	warnOfIndifference(env, config)
 	if f.trial != "" {
 		return f.doTrial(ctx, env, config)
 	}
 	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
 	out, err := f.choose(ctx, env, &config, whole, rec)
 	return rec.conclude(out, err)
+}
+
+// warnOfIndifference warns of training measures that tell no two documents of many queries of the
+// first fold apart.
+func warnOfIndifference(env *environment, c tune.Config) {
+	var told []string
+	for _, e := range c.Entries {
+		if sentence := train.Indifference(measure.Under(e.Measure, c.Convention), c.Folds[0].Train); sentence != "" && !slices.Contains(told, sentence) {
+			told = append(told, sentence)
+			env.note("warning: %s", sentence)
+		}
+	}
 }
 
 // choose trains, chooses and measures, and leaves the results in the folder.

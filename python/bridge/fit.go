@@ -42,11 +42,12 @@ func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, erro
 		return nil, err
 	}
 	p.Observe = func(it method.Iteration) { j.tell(describe(it)) }
+	p.Warn = func(sentence string) { answer.Warnings = append(answer.Warnings, sentence) }
 	trained, err := m.Train(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if t := trained.Training.Converged; t != nil && !*t {
+	if t := trained.Training.Converged; t != nil && !*t && trained.Training.Iterations > 0 { // without an iteration, training has warned
 		answer.Warnings = append(answer.Warnings, fmt.Sprintf("%s did not converge: it stopped because of %s", m.Name, trained.Training.Status))
 	}
 	if trained.Constant() {
