@@ -98,8 +98,9 @@ func risesAlong(l loss.QueryLoss, docs int, rng *rand.Rand) (points, rises int) 
 		l.Eval(scores, lambda, &scratch)
 		var size float64
 		for _, v := range lambda {
-			size = math.Hypot(size, v)
+			size += float64(v * v)
 		}
+		size = math.Sqrt(size)
 		if size == 0 || notFinite(size) {
 			continue
 		}

@@ -102,7 +102,7 @@ func (l *Trees) warnOfViolations(t *Task) {
 			together++
 		}
 		if slices.ContainsFunc(nodes, func(n scorer.TreeNode) bool {
-			return l.Categorical != nil && l.Categorical[n.Feature] && n.Categories == nil
+			return n.Feature < len(l.Categorical) && l.Categorical[n.Feature] && n.Categories == nil
 		}) {
 			numbers++
 		}

@@ -175,12 +175,12 @@ func TestViolationsAreTold(t *testing.T) {
 func TestListsOfFeaturesFit(t *testing.T) {
 	d := curved(t, 12, 1)
 	first := run(t, &Problem{Data: d, Loss: loss.SquaredError{}, Learner: Trees{Rounds: 2}})
-	for _, l := range []Trees{{Options: tree.Options{Monotone: []int8{1}}}, {Categorical: []bool{true}}} {
-		for _, refit := range []bool{false, true} {
-			l.Refit = refit
-			if _, err := Run(context.Background(), &Problem{Data: d, Loss: loss.SquaredError{}, Learner: l, Initial: first}); err == nil || !strings.Contains(err.Error(), "expected one for each of 6, or none") {
-				t.Errorf("%+v: error is %v", l, err)
-			}
+	signs, marks := Trees{Options: tree.Options{Monotone: []int8{1}}}, Trees{Categorical: []bool{true}}
+	refit := signs
+	refit.Refit = true
+	for _, l := range []Trees{signs, refit, marks} {
+		if _, err := Run(context.Background(), &Problem{Data: d, Loss: loss.SquaredError{}, Learner: l, Initial: first}); err == nil || !strings.Contains(err.Error(), "expected one for each of 6") {
+			t.Errorf("%+v: error is %v", l, err)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	if err := l.checkFeatures(t.Inputs()); err != nil {
+	if err := l.checkSigns(t.Inputs()); err != nil {
 		return nil, err
 	}
 	l.warnOfViolations(t)
@@ -79,13 +79,10 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start, setting: "trees"}.Learn(ctx, t)
 }
 
-// checkFeatures returns an error for lists that do not fit the number of features.
-func (l *Trees) checkFeatures(features int) error {
+// checkSigns returns an error for signs that do not fit the number of features.
+func (l *Trees) checkSigns(features int) error {
 	if n := len(l.Monotone); n != 0 && n != features {
 		return BadProblem("found %d signs of monotone features, expected one for each of %d, or none", n, features)
-	}
-	if n := len(l.Categorical); n != 0 && n != features {
-		return BadProblem("found %d marks of categorical features, expected one for each of %d, or none", n, features)
 	}
 	return nil
 }
