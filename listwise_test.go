@@ -212,8 +212,8 @@ func TestTrainErrors(t *testing.T) {
 	}
 }
 
-// Claim: what is wrong with a request to train is a *method.ProblemError, whatever it is, so
-// that a server can tell it from a fault of its own.
+// Claim: every mistake in the options of Train is a *method.ProblemError, so that a server can
+// answer with status 400.
 func TestBadRequestsAreProblems(t *testing.T) {
 	d := read(t, "1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n0 qid:2 1:3\n", dataset.Options{})
 	for name, o := range map[string]listwise.Options{

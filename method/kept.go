@@ -10,10 +10,9 @@ import (
 	"github.com/listwise/listwise/train"
 )
 
-// keeping returns the values for a training that goes on from a model: what the model was
-// told of its features (monotone, categorical, interactions) is kept where nothing else is
-// asked for. What is asked for may add to it. A value that contradicts the model's is a
-// *ProblemError.
+// keeping returns the values for a training that continues a model. By default it keeps the
+// model's monotone, categorical and interactions. Given values may add to them. A value that
+// contradicts the model's is a *ProblemError.
 func (v Values) keeping(m *model.Model) (Values, error) {
 	for _, h := range v.method.Hyperparameters {
 		if m == nil || h.Kind != Columns && h.Kind != Signed && h.Kind != Groups {

@@ -8,9 +8,8 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Claim: a training that goes on from a model, and a refit, keep what the model was told of its
-// features where nothing else is asked for; what is asked for may add to it, and must not
-// contradict it.
+// Claim: a continued training and a refit keep the model's constraints on features by default.
+// Settings may add to them. A setting that contradicts them is an error.
 func TestConstraintsOfContinuedModels(t *testing.T) {
 	m := lookup(t, "lambdamart")
 	few := []string{"trees", "6", "leaf_documents", "2"}

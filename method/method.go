@@ -64,8 +64,8 @@ type Problem struct {
 	Workers       int   // goroutines; 0 means GOMAXPROCS
 	MaxBytes      int64 // of memory for features, see train.Problem; 0: what dataset.MemoryLimit says
 
-	// Initial, if not nil, is a model of trees to go on from. What it was told of its features
-	// (monotone, categorical, interactions) is kept, and Values may add to it. Refit adds no trees to it but
+	// Initial, if not nil, is a model of trees to go on from. Its monotone, categorical and
+	// interactions are kept, and Values may add to them. Refit adds no trees to it but
 	// learns their values anew, of which the old ones make up the part Decay, from 0 to 1.
 	Initial *model.Model
 	Refit   bool

@@ -286,8 +286,8 @@ func (q *boundQuery) of(rows []float64) []float64 {
 	return rows[q.row : q.row+q.docs : q.row+q.docs]
 }
 
-// Redraw binds the loss anew, with other random numbers in every round, and those of
-// [NewFunctional] in round 0. What is drawn depends on the seed, the round and the query's
+// Redraw binds the loss again, with other random numbers in every round. Round 0 has those of
+// [NewFunctional]. What is drawn depends on the seed, the round and the query's
 // content alone. After an error, which names the query, f must not be used.
 func (f *Functional) Redraw(round int) error {
 	purpose := "bind"

@@ -74,9 +74,8 @@ func TestWrongSignIsRefused(t *testing.T) {
 	}
 }
 
-// Claim: losses that are right pass: smooth ones and those with kinks, values with noise,
-// values that are constant between jumps beside a λ that is no gradient, whether that is
-// declared or not, and a λ that only leads downhill.
+// Claim: correct losses pass, smooth or with kinks, and so do noisy values. A λ that is no
+// gradient of a piecewise constant value passes, declared or not. So does a λ of another size.
 func TestRightSignsPass(t *testing.T) {
 	ndcg := measure.MustParse("ndcg@10", measure.Standard)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -136,10 +135,9 @@ func TestUnimprovedIsTold(t *testing.T) {
 	}
 }
 
-// Claim: where the training measure has one value for all orders of the documents of many
-// queries, that is told, with their number and the convention. Under letor3, whose discount
-// is 1 at ranks 1 and 2, these are queries of two documents; under standard they are told
-// apart, and learned from.
+// Claim: a sentence names the number of queries for which the training measure has the same
+// value in every order, and the convention. Under letor3, whose discount is 1 at ranks 1 and 2,
+// these are the queries of two documents. Under standard there are none.
 func TestIndifferenceIsTold(t *testing.T) {
 	d := curved(t, 20, 3)
 	d = d.KeepDocs(func(query, doc int) bool {

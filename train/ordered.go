@@ -7,9 +7,9 @@ import (
 	"github.com/listwise/listwise/scorer"
 )
 
-// orderLeaves brings the values of a tree's leaves to the nearest that keep the order of
-// monotone features, as growing does (tree.Options.Monotone): both sides of a division by
-// such a feature keep to their side of the middle between their means by the leaves' weights.
+// orderLeaves clamps the values of a tree's leaves so that they keep the order of monotone
+// features. At a division by such a feature the bound is the middle between the weighted means
+// of both sides, as in tree.Options.Monotone.
 func orderLeaves(nodes []scorer.TreeNode, signs []int8, weights, values []float64) {
 	if len(nodes) == 0 {
 		return
@@ -84,8 +84,8 @@ func (o *ordering) middle(n *scorer.TreeNode, lower, upper float64) float64 {
 	return (clamp(left) + clamp(right)) / 2
 }
 
-// warnOfViolations warns of trees of the model to continue that do not keep what is asked of
-// the new ones: then neither does their sum.
+// warnOfViolations warns of trees of the model to continue that break a constraint. Their sum
+// with the new trees may then break it, too.
 func (l *Trees) warnOfViolations(t *Task) {
 	if t.Initial == nil {
 		return

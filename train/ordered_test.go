@@ -39,7 +39,7 @@ func inWrongOrder(t *testing.T, m *model.Model, d *dataset.Dataset, signs []int8
 }
 
 // Claim: a refit keeps the order of monotone features for every decay, with Newton steps and
-// steps along λ, also where leaves get no documents; without signs it does not.
+// steps along λ. Some leaves get no documents. Without signs the order is not kept.
 func TestRefitKeepsOrder(t *testing.T) {
 	signs := []int8{0, -1, 0, 1, 0, 1}
 	ndcg := measure.MustParse("ndcg@10", measure.Standard)
@@ -110,9 +110,8 @@ func breaksOrder(nodes []scorer.TreeNode, features int, signs []int8, values []f
 	return visit(0)
 }
 
-// Claim: trees of the model to continue that break a constraint are counted and told, by
-// enumeration of all that a tree distinguishes; a model that was trained with the constraint
-// is told nothing of.
+// Claim: a warning counts the trees of the continued model that break a constraint. The count
+// is that of an enumeration of all thresholds. A model trained with the constraint gets none.
 func TestViolationsAreTold(t *testing.T) {
 	d := curved(t, 30, 7)
 	groups := [][]int{{0, 1}, {2, 3, 4, 5}}

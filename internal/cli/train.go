@@ -149,6 +149,11 @@ func newTrainCommand(env *environment) *cobra.Command {
 		Long: `Learns a ranking function from the judged queries of a file and writes a model,
 a JSON file that holds the weights and everything needed to score with them.
 
+--continue adds trees to those of a model, on the same or on other data. It keeps the
+model's transforms, normalization, views, rules for missing values, and its monotone,
+categorical and interactions settings. With --refit it adds no trees but learns the values
+of the model's leaves anew.
+
 The same command gives the same file, byte for byte, on any number of cores.`,
 		Example: `  listwise train --method convexloss --measure ndcg@10 --train Fold1/train.txt --model m.json
   listwise train --method mle --set C=0.01 --normalize minmax --train train.txt.gz --model m.json

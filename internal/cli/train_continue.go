@@ -16,8 +16,8 @@ type continuing struct {
 
 func (c *continuing) addTo(cmd *cobra.Command) {
 	c.given = cmd.Flags().Changed
-	cmd.Flags().StringVar(&c.from, "continue", "", "a model of trees to go on from, a `file`: new trees are added to its, on the same or other data; transforms, normalization, views, missing values and --absent are the model's")
-	cmd.Flags().Float64Var(&c.decay, "refit", 0, "with --continue, add no trees but learn the values of the model's leaves anew, of which the old ones make up this `part`, from 0 to 1 (such as 0.9)")
+	cmd.Flags().StringVar(&c.from, "continue", "", "`file` of a model of trees that training adds trees to")
+	cmd.Flags().Float64Var(&c.decay, "refit", 0, "with --continue: learn leaf values anew, keeping this `part` (0 to 1)")
 }
 
 // settle reads the model and takes its normalization, its views and its rules for missing values

@@ -61,7 +61,7 @@ func TestSweepSeeds(t *testing.T) {
 
 // The paper's numbers stand beside the right skews.
 func TestFigure6Published(t *testing.T) {
-	r := reportOf(t, small(figure6()).study(), Options{Seed: 1})
+	r := reportOf(t, small(figure6()).study(), Options{Seed: 8})
 	for _, c := range []struct {
 		skew, measure string
 		want          any
@@ -99,7 +99,7 @@ func TestSweepChoosesItsSet(t *testing.T) {
 func TestFigure6Blocks(t *testing.T) {
 	w := small(figure6())
 	s := w.study()
-	found, err := s.train(t.Context(), Options{Seed: 1})
+	found, err := s.train(t.Context(), Options{Seed: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
