@@ -78,6 +78,10 @@ type Options struct {
 	// become features (see [TableOptions]). Text without names is read as it is.
 	FeatureNames []string
 
+	// Categories are those of features of a table by their names, which a model keeps: columns may have
+	// their texts, which become codes.
+	Categories map[string]*Categories
+
 	// Input names the format of the input, "" to recognise it; see
 	// dataset/datafile.Formats.
 	Input string

@@ -95,6 +95,8 @@ func (r *Rows) checkShapes() error {
 		return r.bad(0, fmt.Sprintf("%d × %d", n, r.Features), "%d values of features", len(r.X))
 	case r.FeatureNames != nil && len(r.FeatureNames) != r.Features:
 		return r.bad(0, strconv.Itoa(r.Features), "%d names of features", len(r.FeatureNames))
+	case slices.ContainsFunc(r.FeatureNames, func(name string) bool { return !utf8.ValidString(name) }):
+		return r.bad(0, "text in UTF-8", "a name of a feature that is not UTF-8")
 	case docs != n:
 		return r.bad(0, fmt.Sprintf("those of %d", n), "the queries of %d documents", docs)
 	case r.Weights != nil && len(r.Weights) != n:

@@ -3,9 +3,12 @@ package interchange
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
@@ -30,8 +33,10 @@ var catboost = format{
 // cbFile is the part of a file that scoring depends on.
 type cbFile struct {
 	Features struct {
-		Float       []cbFeature      `json:"float_features"`
-		Categorical strictjson.Value `json:"categorical_features"`
+		Float       []cbFeature `json:"float_features"`
+		Categorical []cbFeature `json:"categorical_features"`
+		Text        []cbFeature `json:"text_features"`
+		Embedding   []cbFeature `json:"embedding_features"`
 	} `json:"features_info"`
 	Info struct {
 		Params struct {
@@ -55,8 +60,9 @@ type cbFeature struct {
 // cbOblivious is a tree whose splits, one a level, are the bits of a leaf's number, from the lowest
 // on.
 type cbOblivious struct {
-	Splits []cbSplit          `json:"splits"`
-	Values strictjson.Numbers `json:"leaf_values"`
+	Splits  []cbSplit          `json:"splits"`
+	Values  strictjson.Numbers `json:"leaf_values"`
+	Weights strictjson.Numbers `json:"leaf_weights"`
 }
 
 type cbSplit struct {
@@ -71,6 +77,8 @@ type cbReader struct {
 	right   map[int]bool // whether missing values of a column go right
 	names   []string
 	width   int
+	unused  []*dataset.Categories // of columns that are no numbers, which no tree uses
+	notes   []string
 	nodes   []scorer.TreeNode // of the tree that is read
 	values  []float64
 }
@@ -88,7 +96,7 @@ func readCatBoost(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if err := r.features(&f); err != nil {
 		return nil, nil, err
 	}
-	e := &ensemble{features: r.width, names: r.names, constant: bias}
+	e := &ensemble{features: r.width, names: r.names, categories: r.unused, constant: bias}
 	if err := r.trees(&f, e); err != nil {
 		return nil, nil, err
 	}
@@ -101,6 +109,7 @@ func readCatBoost(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	notes = append(append(notes, r.notes...), e.categoryNotes()...)
 	if loss := f.Info.Params.Loss.Type; loss == "Logloss" || loss == "CrossEntropy" || loss == "Poisson" {
 		notes = append(notes, fmt.Sprintf("the scores are those before the link of the loss %s (RawFormulaVal), which keeps their order", loss))
 	}
@@ -163,17 +172,51 @@ func (r *cbReader) features(f *cbFile) error {
 	if r.width == 0 {
 		return errors.New(`found no "float_features", expected the list of features`)
 	}
-	if named && len(of) == r.width {
-		r.names = make([]string, r.width)
-		for column, name := range of {
-			r.names[column] = name
-		}
+	if named {
+		return r.takeNames(f, of)
 	}
+	return nil
+}
+
+// takeNames gives all columns the names that the file has of them. Those of the columns that are no
+// numbers, which no tree uses, stand in lists of their own; CatBoost leaves columns out that it was
+// told to ignore, and so are they here.
+func (r *cbReader) takeNames(f *cbFile, of map[int]string) error {
+	other := make(map[int]bool)
+	for _, feature := range slices.Concat(f.Features.Categorical, f.Features.Text, f.Features.Embedding) {
+		column, err := wholeOf(feature.Flat, "flat_feature_index", -1)
+		if err != nil {
+			return err
+		}
+		if _, twice := of[column]; twice || column < 0 || column >= math.MaxInt32 || feature.ID == "" {
+			return wrong(feature.Flat, "found feature %q in column %d, expected a name, and each feature in a column of its own, from 0 on", feature.ID, column)
+		}
+		of[column], other[column] = feature.ID, true
+	}
+	place := make(map[int]int, len(of))
+	for _, column := range slices.Sorted(maps.Keys(of)) {
+		if place[column] = len(r.names); other[column] {
+			r.unused = append(r.unused, make([]*dataset.Categories, len(r.names)-len(r.unused))...)
+			r.unused = append(r.unused, dataset.NewUnusedCategories())
+		}
+		r.names, r.width = append(r.names, of[column]), max(r.width, column+1)
+	}
+	if left := r.width - len(of); left > 0 {
+		r.notes = append(r.notes, fmt.Sprintf("%d of the %d columns that CatBoost learned from have no name in the file, and are left out: it ignored them", left, r.width))
+	}
+	right := make(map[int]bool, len(r.right))
+	for index, column := range r.columns {
+		r.columns[index], right[place[column]] = place[column], r.right[column]
+	}
+	r.right, r.width = right, len(r.names)
 	return nil
 }
 
 // trees reads the trees, of either form.
 func (r *cbReader) trees(f *cbFile, e *ensemble) error {
+	if f.Oblivious == nil && f.Trees.Text == nil {
+		return errors.New(`found neither "oblivious_trees" nor "trees", expected one of them: the file is not whole`)
+	}
 	for k := range f.Oblivious {
 		t, err := r.oblivious(&f.Oblivious[k])
 		if err != nil {
@@ -227,6 +270,9 @@ func (r *cbReader) oblivious(t *cbOblivious) (tree, error) {
 	depth := len(t.Splits)
 	if depth > 30 || len(t.Values) != 1<<depth {
 		return tree{}, fmt.Errorf("found %d leaf_values for %d splits, expected 2 to the power of the latter: one score a document", len(t.Values), depth)
+	}
+	if t.Weights != nil && len(t.Weights) != len(t.Values) {
+		return tree{}, fmt.Errorf("found %d leaf_weights, expected %d, one a leaf", len(t.Weights), len(t.Values))
 	}
 	nodes := make([]scorer.TreeNode, 0, len(t.Values)-1)
 	for level := range t.Splits {

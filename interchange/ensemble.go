@@ -16,10 +16,11 @@ import (
 //
 //	s(x) = constant + Σ_t value of the leaf of tree t that x falls into
 type ensemble struct {
-	features int
-	names    []string // one a feature, or nil
-	constant float64
-	trees    []tree
+	features   int
+	names      []string              // one a feature, or nil
+	categories []*dataset.Categories // as in model.Model
+	constant   float64
+	trees      []tree
 }
 
 // tree is a tree as [scorer.NewTrees] takes it, with a value for every leaf.
@@ -47,7 +48,7 @@ func (e *ensemble) model(method string, hyperparameters map[string]any) (*model.
 		return nil, err
 	}
 	m := imported(method, hyperparameters, s, values)
-	m.FeatureNames, m.Missing = e.names, dataset.MissingKeep
+	m.FeatureNames, m.Missing, m.Categories = e.names, dataset.MissingKeep, e.categories
 	return m, nil
 }
 

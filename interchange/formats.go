@@ -17,6 +17,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/model"
@@ -242,7 +243,13 @@ func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string
 	if o.Name == "" {
 		o.Name = "listwise"
 	}
+	for _, name := range slices.Concat(m.FeatureNames, o.Names) {
+		if !utf8.ValidString(name) {
+			return nil, &RefusalError{fmt.Errorf("found the feature name %q, which is not UTF-8, expected text in UTF-8", name)}
+		}
+	}
 	out := &watched{Writer: w}
+	categories := m.InputCategories()
 	m, ofMembers, err := unfused(m)
 	if err != nil {
 		return nil, &RefusalError{err}
@@ -256,6 +263,9 @@ func Write(w io.Writer, m *model.Model, format string, o WriteOptions) ([]string
 		return nil, out.err
 	case err != nil:
 		return nil, &RefusalError{fmt.Errorf("%s: %w", f.title, err)}
+	}
+	if format != lightgbm.name {
+		notes = append(notes, listCodes(categories, m.FeatureNames)...)
 	}
 	return append(ofMembers, notes...), nil
 }

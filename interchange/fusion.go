@@ -122,6 +122,7 @@ func (s *fusedSum) model(m *model.Model, f *model.Fusion) (one *model.Model, err
 	if err != nil {
 		return nil, err
 	}
+	one.Categories = m.InputCategories()
 	if !slices.Contains(s.policies, dataset.MissingKeep) {
 		one.Missing = dataset.MissingZero
 	}

@@ -70,11 +70,14 @@ func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
 			}
 		}
 	}
+	if err := e.lgbmFrame(data, strings.Fields(header.values["feature_infos"].text)); err != nil {
+		return nil, nil, err
+	}
 	notes, err := e.lgbmColumns(header, o, m32)
 	if err != nil {
 		return nil, nil, err
 	}
-	notes = append(notes, lgbmFrame(data)...)
+	notes = append(notes, e.categoryNotes()...)
 	objective := header.values["objective"].text
 	if strings.HasPrefix(objective, "binary") || strings.HasPrefix(objective, "cross_entropy") {
 		notes = append(notes, fmt.Sprintf("the scores are those before the link of the objective %q, which keeps their order", objective))
@@ -107,11 +110,33 @@ func (b *keyed) lgbmTree(features int, m32 *merged) (tree, error) {
 	if err != nil {
 		return tree{}, err
 	}
+	if err := b.lgbmCounts(leaves); err != nil {
+		return tree{}, err
+	}
 	t, err := growWith(nodes, values, zeros)
 	if err != nil {
 		return tree{}, errorAt(b.line, "%w", err)
 	}
 	return t, nil
+}
+
+// lgbmCounts checks the lengths of the lists that scores do not depend on.
+func (b *keyed) lgbmCounts(leaves int) error {
+	for _, list := range []struct {
+		numbers int
+		keys    []string
+	}{
+		{leaves, []string{"leaf_weight", "leaf_count"}},
+		{leaves - 1, []string{"split_gain", "internal_value", "internal_weight", "internal_count"}},
+	} {
+		for _, key := range list.keys {
+			v, ok := b.values[key]
+			if n := len(strings.Fields(v.text)); ok && n != 0 && n != list.numbers {
+				return errorAt(v.line, "found %d numbers of %s, expected %d", n, key, list.numbers)
+			}
+		}
+	}
+	return nil
 }
 
 // lgbmNodes reads n inner nodes.

@@ -29,6 +29,9 @@ func lgbmBlocks(data []byte) (header *keyed, trees []*keyed, err error) {
 		case text == "end of trees" || strings.HasPrefix(text, "feature importances") || strings.HasPrefix(text, "feature_importances"):
 			ended = true
 		case strings.HasPrefix(text, "Tree="):
+			if number := strings.TrimPrefix(text, "Tree="); number != strconv.Itoa(len(trees)) {
+				return nil, nil, errorAt(line, "found Tree=%.20s, expected Tree=%d: the file is not whole", number, len(trees))
+			}
 			block = &keyed{line, map[string]keyedValue{}}
 			trees = append(trees, block)
 			continue

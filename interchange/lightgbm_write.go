@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
 )
@@ -54,6 +55,10 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) ([]string, error
 		notes = append(notes, "LightGBM cuts a category's decimals off, where this module takes 2.5 as no category")
 	}
 	infos := slices.Repeat([]string{"[-1:1]"}, len(names)) // "none" is a column that was never used
+	frame, declared, err := lgbmFrameOf(m, infos, first)
+	if err != nil {
+		return nil, err
+	}
 	if first == 1 {
 		infos[0] = "none"
 	}
@@ -63,8 +68,37 @@ func writeLightGBM(w io.Writer, m *model.Model, o WriteOptions) ([]string, error
 	for _, b := range blocks {
 		_, _ = out.Write(b) // Flush returns the error
 	}
-	fmt.Fprintf(out, "end of trees\n\nfeature_importances:\n\nparameters:\n[boosting: gbdt]\n[objective: %s]\nend of parameters\n\npandas_categorical:null\n", strings.Fields(objective)[0])
+	fmt.Fprintf(out, "end of trees\n\nfeature_importances:\n\nparameters:\n[boosting: gbdt]\n[objective: %s]\n%send of parameters\n\npandas_categorical:%s\n", strings.Fields(objective)[0], declared, frame)
 	return notes, out.Flush()
+}
+
+// lgbmFrameOf returns the lists of categories that a model keeps of a data frame, as JSON, and the
+// parameter that names their columns, which it describes in infos.
+func lgbmFrameOf(m *model.Model, infos []string, first int) (frame, parameter string, err error) {
+	var lists, numbers []string
+	for j, c := range m.Categories {
+		if c == nil || c.Unused() {
+			continue
+		}
+		var list any = c.Numbers
+		if c.Texts != nil {
+			list = c.Texts
+		}
+		text, err := strictjson.Marshal(list)
+		if err != nil {
+			return "", "", err
+		}
+		codes := make([]string, len(c.Texts)+len(c.Numbers))
+		for code := range codes {
+			codes[code] = strconv.Itoa(code)
+		}
+		infos[j+first] = strings.Join(codes, ":")
+		lists, numbers = append(lists, string(text)), append(numbers, strconv.Itoa(j+first))
+	}
+	if lists == nil {
+		return "null", "", nil
+	}
+	return "[" + strings.Join(lists, ", ") + "]", "[categorical_feature: " + strings.Join(numbers, ",") + "]\n", nil
 }
 
 // lgbmNames returns the names of all columns. LightGBM takes no white space in them.

@@ -48,6 +48,9 @@ func (e *ensemble) dropFirst() {
 	if e.names != nil {
 		e.names = e.names[1:]
 	}
+	if e.categories != nil {
+		e.categories = e.categories[1:]
+	}
 	for _, t := range e.trees {
 		for i := range t.nodes {
 			t.nodes[i].Feature--

@@ -41,6 +41,8 @@ type rankLibText struct {
 	names  []string // from our own comments; nil if there are none
 	// features is their number, as far as a comment tells: those of no weight are in no tree.
 	features int
+
+	trees, bags int // as the comments say; 0 if they do not
 }
 
 // textLine is a line with its number in the file, from 1.
@@ -64,9 +66,10 @@ func readRankLib(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(t.names) == m.Scorer.NumFeatures() {
-		m.FeatureNames = t.names
+	if t.names != nil && len(t.names) != m.Scorer.NumFeatures() {
+		return nil, nil, fmt.Errorf("found the names of %d features, expected those of %d", len(t.names), m.Scorer.NumFeatures())
 	}
+	m.FeatureNames = t.names
 	notes := []string{"missing values count as 0, as in RankLib"}
 	if n := m.Scorer.NumFeatures(); t.features == 0 {
 		notes = append(notes, fmt.Sprintf("the file does not tell how many features there are, and uses none beyond %d: import --features gives more", n))
@@ -81,6 +84,13 @@ const featureComment = "## Feature "
 // countComment begins the comment that tells how many features there are. RankLib's networks
 // have it, too.
 const countComment = "## No. of features = "
+
+// The comments that tell how many trees an ensemble has at most, since a training that validation
+// data end early keeps fewer, and how many ensembles a forest has.
+const (
+	treesComment = "## No. of trees = "
+	bagsComment  = "## No. of bags = "
+)
 
 func splitRankLib(text string) (*rankLibText, error) {
 	t := &rankLibText{}
@@ -99,6 +109,10 @@ func splitRankLib(text string) (*rankLibText, error) {
 			if n, err := strconv.Atoi(strings.TrimPrefix(line, countComment)); err == nil && numbered(n) == nil {
 				t.features = n
 			}
+		case strings.HasPrefix(line, treesComment):
+			t.trees, _ = strconv.Atoi(strings.TrimPrefix(line, treesComment))
+		case strings.HasPrefix(line, bagsComment):
+			t.bags, _ = strconv.Atoi(strings.TrimPrefix(line, bagsComment))
 		case strings.HasPrefix(line, featureComment):
 			t.takeName(strings.TrimPrefix(line, featureComment))
 		case line != "" && line[0] != '#':

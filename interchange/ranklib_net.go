@@ -13,7 +13,7 @@ import (
 // whose units, that of the output too, are all logistic.
 func readRankLibNetwork(t *rankLibText) (*model.Model, error) {
 	n := rankLibNetwork{lines: t.lines}
-	layers, err := n.read()
+	layers, err := n.read(t.features)
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +56,14 @@ func (n *rankLibNetwork) count(what string, least, most int) (int, error) {
 	return 0, errorAt(l.number, "found %.40q, expected %s, a number from %d to %d", l.text, what, least, most)
 }
 
-func (n *rankLibNetwork) read() ([]layer, error) {
+// read reads the layers; stated is the number of features that a comment states, 0 if there is none.
+func (n *rankLibNetwork) read(stated int) ([]layer, error) {
+	first := n.lines[0].number
 	if err := n.readFeatures(); err != nil {
 		return nil, err
+	}
+	if stated > 0 && stated != len(n.features) {
+		return nil, errorAt(first, "found %d features, expected %d, as the number of features says", len(n.features), stated)
 	}
 	hidden, err := n.count("the number of hidden layers", 0, 100)
 	if err != nil {

@@ -20,6 +20,12 @@ func readRankLibTrees(t *rankLibText) (*model.Model, error) {
 	if err := r.run(t.lines); err != nil {
 		return nil, err
 	}
+	if t.bags > 0 && r.ensembles != t.bags {
+		return nil, errorAt(t.lines[0].number, "found %d ensembles, expected %d, as the number of bags says: the file is not whole", r.ensembles, t.bags)
+	}
+	if t.trees > 0 && len(r.trees) > t.trees*r.ensembles {
+		return nil, errorAt(t.lines[0].number, "found %d trees, expected at most %d, as the number of trees says", len(r.trees), t.trees*r.ensembles)
+	}
 	e := &ensemble{features: max(r.features, t.features, 1), trees: r.trees}
 	for _, t := range e.trees {
 		for i := range t.values {

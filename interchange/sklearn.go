@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
@@ -60,6 +61,11 @@ func readSklearn(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 	var sum linear
 	if sum.weights, err = numbersOf(inner(coef, '['), `"coef"`); err != nil {
 		return nil, nil, err
+	}
+	if n := member(o, "n_features_in_"); n.Text != nil {
+		if stated, err := wholeOf(n, "n_features_in_", 0); err != nil || stated != len(sum.weights) {
+			return nil, nil, cmp.Or(err, wrong(n, `found %d coefficients, expected %d, as "n_features_in_" says`, len(sum.weights), stated))
+		}
 	}
 	intercept, err := either(o, "intercept", "intercept_")
 	if err != nil {

@@ -59,7 +59,11 @@ func readSVMLight(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 	if want := values["number of support vectors plus 1"] - 1; float64(vectors) != want {
 		return nil, nil, errorAt(max(number, 1), "found %d support vectors, expected %v, as the head says", vectors, want)
 	}
-	if highest := values["highest feature index"]; highest >= 1 && highest <= mostFeatures && highest > float64(len(sum.weights)) {
+	highest := values["highest feature index"]
+	if float64(len(sum.weights)) > highest {
+		return nil, nil, errorAt(max(number, 1), "found feature %d, expected at most %v, as the head says", len(sum.weights), highest)
+	}
+	if highest >= 1 && highest <= mostFeatures && highest > float64(len(sum.weights)) {
 		sum.weights = append(sum.weights, make([]float64, int(highest)-len(sum.weights))...)
 	}
 	sum.constant = -values["threshold b"]

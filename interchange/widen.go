@@ -3,6 +3,7 @@ package interchange
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/scorer"
@@ -11,6 +12,11 @@ import (
 // named gives a model that was read the features of the data it is for: formats that number
 // features do not tell those behind the last one that has a weight.
 func named(m *model.Model, o ReadOptions) (*model.Model, error) {
+	for _, name := range slices.Concat(m.FeatureNames, o.Names) {
+		if !utf8.ValidString(name) {
+			return nil, fmt.Errorf("found the feature name %q, which is not UTF-8, expected text in UTF-8", name)
+		}
+	}
 	n := o.Features
 	if o.Names != nil {
 		n = len(o.Names)

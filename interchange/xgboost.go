@@ -3,12 +3,15 @@ package interchange
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
@@ -44,6 +47,7 @@ type xgbFile struct {
 			Best string `json:"best_iteration"`
 		} `json:"attributes"`
 		FeatureNames []string   `json:"feature_names"`
+		FeatureTypes []string   `json:"feature_types"`
 		Booster      xgbBooster `json:"gradient_booster"`
 		Param        struct {
 			BaseScore  strictjson.Value `json:"base_score"`
@@ -70,9 +74,23 @@ type xgbModel struct {
 	Trees      []xgbTree          `json:"trees"`
 	WeightDrop strictjson.Numbers `json:"weight_drop"`
 	Weights    strictjson.Value   `json:"weights"` // of gblinear
-	Cats       struct {
-		Enc strictjson.Value `json:"enc"`
-	} `json:"cats"`
+	Cats       xgbCats            `json:"cats"`
+	Param      struct {
+		Trees strictjson.Value `json:"num_trees"`
+	} `json:"gbtree_model_param"`
+	Info strictjson.Integers `json:"tree_info"`        // the class of each tree
+	Ends strictjson.Integers `json:"iteration_indptr"` // of each iteration, how many trees there are up to it
+}
+
+// xgbCats are the categories of a data frame that a model learned from, an element of Enc a feature:
+// texts as bytes, one after the other, or numbers. Versions before 3.1 have none.
+type xgbCats struct {
+	Enc []struct {
+		Offsets strictjson.Integers `json:"offsets"` // of texts, with the end
+		Type    strictjson.Value    `json:"type"`    // of numbers
+		Values  strictjson.Value    `json:"values"`
+	} `json:"enc"`
+	Ends strictjson.Integers `json:"feature_segments"` // of the features, how many categories stand before each, and the end
 }
 
 // xgbTree is a tree as lists, an element a node; the value of a leaf is its split_condition.
@@ -88,7 +106,9 @@ type xgbTree struct {
 	Segments   strictjson.Integers `json:"categories_segments"`
 	Sizes      strictjson.Integers `json:"categories_sizes"`
 	Param      struct {
-		Vector strictjson.Value `json:"size_leaf_vector"`
+		Vector   strictjson.Value `json:"size_leaf_vector"`
+		Nodes    strictjson.Value `json:"num_nodes"`
+		Features strictjson.Value `json:"num_feature"`
 	} `json:"tree_param"`
 }
 
@@ -155,6 +175,9 @@ func readXGBoostJSON(text []byte, o ReadOptions) (*model.Model, []string, error)
 	if len(names) > 0 && len(names) != features {
 		return nil, nil, fmt.Errorf(`found %d "feature_names", expected %d`, len(names), features)
 	}
+	if n := len(l.FeatureTypes); n > 0 && n != features {
+		return nil, nil, fmt.Errorf(`found %d "feature_types", expected %d`, n, features)
+	}
 	if len(names) == 0 {
 		names = nil
 	}
@@ -170,9 +193,7 @@ func readXGBoostJSON(text []byte, o ReadOptions) (*model.Model, []string, error)
 	if best := l.Attributes.Best; best != "" {
 		notes = append(notes, fmt.Sprintf("the best iteration was %.20s; all %d trees are used, as Booster.predict does", best, len(e.trees)))
 	}
-	if enc := l.Booster.Model.Cats.Enc; enc.Text != nil && string(enc.Text) != "[]" {
-		notes = append(notes, "categories are the codes that XGBoost stored for the values of a data frame")
-	}
+	notes = append(notes, e.categoryNotes()...)
 	more, err := e.number(o, names == nil, false)
 	if err != nil {
 		return nil, nil, err
@@ -277,6 +298,13 @@ func (f *xgbFile) addTrees(e *ensemble) error {
 	if weights != nil && len(weights) != len(m.Trees) {
 		return fmt.Errorf(`found %d "weight_drop", expected %d, one a tree`, len(weights), len(m.Trees))
 	}
+	if err := m.checkCounts(); err != nil {
+		return err
+	}
+	var err error
+	if e.categories, err = m.Cats.read(e.features); err != nil {
+		return err
+	}
 	for k := range m.Trees {
 		t, err := m.Trees[k].tree(e.features)
 		if err != nil {
@@ -290,6 +318,87 @@ func (f *xgbFile) addTrees(e *ensemble) error {
 		e.trees = append(e.trees, t)
 	}
 	return nil
+}
+
+// checkCounts checks the number of trees against what a file states of it.
+func (m *xgbModel) checkCounts() error {
+	n := len(m.Trees)
+	if m.Trees == nil {
+		return errors.New(`found no "trees", expected a list of them: save_model writes a model, save_config only its configuration`)
+	}
+	stated, err := wholeOf(m.Param.Trees, "num_trees", n)
+	switch {
+	case err != nil:
+		return err
+	case stated != n:
+		return wrong(m.Param.Trees, `found %d "trees", expected %d, as "num_trees" says: the file is not whole`, n, stated)
+	case m.Info != nil && len(m.Info) != n:
+		return fmt.Errorf(`found %d "tree_info", expected %d, one a tree`, len(m.Info), n)
+	case len(m.Ends) > 0 && m.Ends[len(m.Ends)-1] != n:
+		return fmt.Errorf(`found %d trees, expected %d, as the end of "iteration_indptr" says: the file is not whole`, n, m.Ends[len(m.Ends)-1])
+	}
+	return nil
+}
+
+// read returns the categories of the features, nil if there are none.
+func (c *xgbCats) read(features int) ([]*dataset.Categories, error) {
+	if len(c.Enc) == 0 {
+		return nil, nil
+	}
+	if len(c.Enc) != features || c.Ends != nil && len(c.Ends) != features+1 {
+		return nil, fmt.Errorf(`found %d "enc" and %d "feature_segments" in "cats", expected %d and %d`, len(c.Enc), len(c.Ends), features, features+1)
+	}
+	all := make([]*dataset.Categories, features)
+	some := false
+	for j := range c.Enc {
+		n, err := c.feature(j, all)
+		if err != nil {
+			return nil, fmt.Errorf("categories of feature %d: %w", j+1, err)
+		}
+		if c.Ends != nil && c.Ends[j+1]-c.Ends[j] != n {
+			return nil, fmt.Errorf(`found %d categories of feature %d, expected %d, as "feature_segments" says`, n, j+1, c.Ends[j+1]-c.Ends[j])
+		}
+		some = some || n > 0
+	}
+	if !some {
+		return nil, nil
+	}
+	return all, nil
+}
+
+// feature reads the categories of a feature, and returns their number.
+func (c *xgbCats) feature(j int, all []*dataset.Categories) (n int, err error) {
+	enc := &c.Enc[j]
+	if enc.Type.Text != nil {
+		numbers, err := numbersOf(enc.Values, `"values"`)
+		if err != nil || len(numbers) == 0 {
+			return 0, err
+		}
+		all[j], err = dataset.NewNumberCategories(numbers)
+		return len(numbers), inCategories(enc.Values, err)
+	}
+	if len(enc.Offsets) < 2 {
+		return 0, nil
+	}
+	numbers, err := numbersOf(enc.Values, `"values"`)
+	if err != nil {
+		return 0, err
+	}
+	text := make([]byte, len(numbers))
+	for i, v := range numbers {
+		text[i] = byte(int(v)) // some versions write bytes with a sign
+	}
+	if last := enc.Offsets[len(enc.Offsets)-1]; enc.Offsets[0] != 0 || !slices.IsSorted(enc.Offsets) || last != len(text) {
+		return 0, wrong(enc.Values, "found %d bytes of texts, expected them to end at %d, and ascending offsets from 0 on", len(text), last)
+	}
+	texts := make([]string, len(enc.Offsets)-1)
+	for i := range texts {
+		if texts[i] = string(text[enc.Offsets[i]:enc.Offsets[i+1]]); !utf8.ValidString(texts[i]) {
+			return 0, wrong(enc.Values, "found the category %q, which is not UTF-8, expected text in UTF-8", texts[i])
+		}
+	}
+	all[j], err = dataset.NewTextCategories(texts)
+	return len(texts), inCategories(enc.Values, err)
 }
 
 // linear returns the model of the booster gblinear: a weight a feature, and a bias.

@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -83,6 +84,12 @@ func (x *xgbTree) tree(features int) (tree, error) {
 	if n == 0 || len(x.Right) != n || len(x.Feature) != n || len(conditions) != n || len(left) != n || x.Type != nil && len(x.Type) != n {
 		return tree{}, fmt.Errorf("found %d right_children, %d split_indices, %d split_conditions, %d default_left and %d split_type, expected %d of each, as of left_children",
 			len(x.Right), len(x.Feature), len(conditions), len(left), len(x.Type), n)
+	}
+	if stated, err := wholeOf(x.Param.Nodes, "num_nodes", n); err != nil || stated != n {
+		return tree{}, cmp.Or(err, wrong(x.Param.Nodes, `found %d nodes, expected %d, as "num_nodes" says`, n, stated))
+	}
+	if stated, err := wholeOf(x.Param.Features, "num_feature", features); err != nil || stated != features {
+		return tree{}, cmp.Or(err, wrong(x.Param.Features, `found a tree of %d features, expected %d, as the model has`, stated, features))
 	}
 	sets, err := x.sets()
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 
 // FormatName and a version head every model file. Files of a version higher than
 // FormatVersion are refused; unknown keys are ignored. A model has the lowest version that
-// holds it: 2 if features are transformed one by one, views of them are taken or a fusion has them by name, which
-// programs of version 1 would ignore, else 1.
+// holds it: 3 if features have categories, 2 if they are transformed one by one, views of them are taken or a fusion has
+// them by name, which programs of earlier versions would ignore, else 1.
 const (
 	FormatName    = "listwise-model"
-	FormatVersion = 2
+	FormatVersion = 3
 )
 
 // MaxFileBytes is the largest size of a model file: 1 GiB, enough for forty million
@@ -48,10 +48,11 @@ type modelFile struct {
 const absentMissing = "missing"
 
 type featuresFile struct {
-	Count      int         `json:"count"`
-	Names      []string    `json:"names,omitempty"`
-	Transforms []chainFile `json:"transforms,omitempty"`
-	Views      []string    `json:"views,omitempty"` // none: raw
+	Count      int               `json:"count"`
+	Names      []string          `json:"names,omitempty"`
+	Transforms []chainFile       `json:"transforms,omitempty"`
+	Views      []string          `json:"views,omitempty"` // none: raw
+	Categories []json.RawMessage `json:"categories,omitempty"`
 }
 
 // Save writes the model to a file: to a temporary name first, synced and renamed,
@@ -131,6 +132,13 @@ func (m *Model) encode() ([]byte, error) {
 	if err := m.checkNames(); err != nil {
 		return nil, err
 	}
+	if err := m.checkCategories(); err != nil {
+		return nil, err
+	}
+	categories, err := m.encodeCategories()
+	if err != nil {
+		return nil, err
+	}
 	missing, absent := "", ""
 	if m.Missing != dataset.MissingError {
 		missing = m.Missing.String()
@@ -151,7 +159,7 @@ func (m *Model) encode() ([]byte, error) {
 		Threshold:       m.Threshold,
 		Hyperparameters: m.Hyperparameters,
 		Seed:            m.Seed,
-		Features:        featuresFile{Count: m.NumFeatures(), Names: m.FeatureNames, Transforms: transforms, Views: m.viewTexts()},
+		Features:        featuresFile{Count: m.NumFeatures(), Names: m.FeatureNames, Transforms: transforms, Views: m.viewTexts(), Categories: categories},
 		Missing:         missing,
 		Absent:          absent,
 		Normalization:   m.Normalization.String(),
@@ -308,6 +316,10 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("transforms: %w", err)
 	}
+	categories, err := f.Features.categories()
+	if err != nil {
+		return nil, fmt.Errorf("categories: %w", err)
+	}
 	norm, err := dataset.ParseNormalization(f.Normalization)
 	if err != nil {
 		return nil, fmt.Errorf("normalization: %w", err)
@@ -340,6 +352,7 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 		Transforms:      transforms,
 		Normalization:   norm,
 		Views:           views,
+		Categories:      categories,
 		Training:        f.Training,
 		Scorer:          s,
 		Params:          params,
@@ -351,6 +364,9 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 		return nil, err
 	}
 	if err := m.checkViews(); err != nil {
+		return nil, err
+	}
+	if err := m.checkCategories(); err != nil {
 		return nil, err
 	}
 	return m, m.checkKept()

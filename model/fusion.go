@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/fuse"
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/scorer"
@@ -26,10 +27,11 @@ type Fusion struct {
 	Rule    fuse.Rule
 	Members []*Model
 
-	features int
-	names    []string  // of the features, nil if they have none
-	columns  [][]int   // of the features, those of each member; nil: the first ones
-	pool     sync.Pool // of *fusionMemory
+	features   int
+	names      []string              // of the features, nil if they have none
+	columns    [][]int               // of the features, those of each member; nil: the first ones
+	categories []*dataset.Categories // of the features, as in Model; nil: none
+	pool       sync.Pool             // of *fusionMemory
 }
 
 var _ scorer.Scorer = (*Fusion)(nil)
@@ -56,6 +58,9 @@ func NewFusion(r fuse.Rule, members []*Model) (*Fusion, error) {
 	}
 	f := &Fusion{Rule: r, Members: slices.Clone(members)}
 	if err := f.arrange(); err != nil {
+		return nil, err
+	}
+	if err := f.gatherCategories(); err != nil {
 		return nil, err
 	}
 	f.pool.New = func() any {

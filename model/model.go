@@ -36,6 +36,7 @@ type Model struct {
 	AbsentMissing   bool                  // features that lines of LETOR text leave out were missing in training, not 0
 	Transforms      *transform.Pipeline   // applied to features one by one before scoring, after Missing; nil does nothing
 	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
+	Categories      []*dataset.Categories // of features by their places, nil for numbers: a scorer sees their codes; may be shorter than the features
 	Views           dataset.Views         // the forms in which the scorer sees the features, after Normalization; nil: raw
 	Training        Training
 	Scorer          scorer.Scorer
@@ -134,6 +135,9 @@ func (m *Model) Score(d *dataset.Dataset) ([]float64, error) {
 		return nil, err
 	}
 	if err := m.checkMissing(d, columns); err != nil {
+		return nil, err
+	}
+	if err := m.checkData(d, columns); err != nil {
 		return nil, err
 	}
 	scores := make([]float64, d.Docs())

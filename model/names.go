@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
 )
@@ -118,6 +119,11 @@ func (f *Fusion) Columns(member int) []int {
 func (m *Model) checkNames() error {
 	if n := len(m.FeatureNames); m.FeatureNames != nil && n != m.NumFeatures() {
 		return fmt.Errorf("found %d feature names, expected %d", n, m.NumFeatures())
+	}
+	for j, name := range m.FeatureNames {
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("found the name %q of feature %d, which is not UTF-8, expected text in UTF-8", name, j+1)
+		}
 	}
 	if f, ok := m.Scorer.(*Fusion); ok && f.columns != nil && !slices.Equal(m.FeatureNames, f.names) {
 		return errors.New("found other feature names than those of the fusion's members, in the order in which these have them")

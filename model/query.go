@@ -23,7 +23,7 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 // trailing features (they count as 0); a NaN is a missing value.
 //
 // It returns an error for shapes that do not fit, a missing value that the model has no
-// rule for, an infinite feature, a score that is not finite, and a single document where features are
+// rule for, an infinite feature, a value that is none of its feature's Categories, a score that is not finite, and a single document where features are
 // normalized per query or have other views than raw, since these would be the same of any such document. After an
 // error the contents of dst are undefined.
 //
@@ -78,6 +78,11 @@ func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
 	}
 	if missing && !m.fillsMissing() {
 		return errors.New("found a missing value (NaN) among the features, expected finite ones: the model does not know what missing values become")
+	}
+	if m.InputCategories() != nil {
+		if err := m.checkCodes(x, features, nil, func(row int) string { return fmt.Sprintf("document %d", row+1) }); err != nil {
+			return err
+		}
 	}
 	s := spaces.Get().(*space)
 	defer spaces.Put(s)

@@ -100,7 +100,7 @@ func (m *Model) scoreQueries(dst []float64, from, to, features int, s *space) {
 // scoreQuery sets dst to the scores of a query's documents, the rows of x with the given
 // number of features each; x is not changed.
 func (m *Model) scoreQuery(dst []float64, x []float32, features int, s *space) {
-	if m.Normalization != dataset.NoNormalization || m.Transforms != nil || !m.Views.Raw() || s.missing || s.columns != nil {
+	if m.Normalization != dataset.NoNormalization || m.Transforms != nil || m.Categories != nil || !m.Views.Raw() || s.missing || s.columns != nil {
 		s.transformed = s.transformed[:0]
 		features = m.transform(x, features, s)
 		x = s.transformed
@@ -128,6 +128,7 @@ func (m *Model) transform(x []float32, features int, s *space) int {
 // rescale does in place all that the model does to the features of a query before it takes views
 // of them.
 func (m *Model) rescale(x []float32, features int, s *space) {
+	m.encodeRows(x, features)
 	if s.missing {
 		m.Missing.Apply(x, features)
 	}
@@ -190,7 +191,13 @@ func (m *Model) widen(x []float32, rows, features int, s *space) {
 			copy(end, s.wide[features:width])
 			continue
 		}
-		if clear(end); m.Normalization == dataset.NoNormalization {
+		clear(end)
+		for j, c := range m.Categories[min(features, len(m.Categories)):] {
+			if c != nil {
+				end[j], _ = c.Code(0)
+			}
+		}
+		if m.Normalization == dataset.NoNormalization {
 			m.Transforms.ApplyFrom(row, features)
 		}
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/listwise/listwise/dataset/transform"
 )
@@ -27,6 +28,9 @@ type stepFile struct {
 
 // version returns the lowest version of the format that holds the model.
 func (m *Model) version() int {
+	if slices.ContainsFunc(m.Members(), func(m *Model) bool { return m.Categories != nil }) {
+		return 3
+	}
 	if f, ok := m.Scorer.(*Fusion); ok && f.columns != nil || m.Transforms != nil || !m.Views.Raw() || m.AbsentMissing {
 		return 2
 	}

@@ -36,6 +36,8 @@ func (p *Problem) checkInitial() error {
 		return BadProblem("model to continue: %w", err)
 	}
 	switch {
+	case m.InputCategories() != nil:
+		return BadProblem("model to continue: found one that keeps the categories of a data frame, expected one whose features are numbers: new trees would not know the categories")
 	case m.NumFeatures() != p.Data.Features:
 		return BadProblem("model to continue: found one of %d features, expected the %d of the data", m.NumFeatures(), p.Data.Features)
 	case m.Normalization != p.Normalization:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/block"
@@ -212,6 +213,11 @@ func (c *file) dataset() (d *dataset.Blocks, err error) {
 	}
 	if d.FeatureNames, err = c.strings(h.blocks[blockNameEnds], h.blocks[blockNames]); err != nil {
 		return nil, err
+	}
+	for _, name := range d.FeatureNames {
+		if !utf8.ValidString(name) {
+			return nil, c.bad("text in UTF-8", "the name of a feature %q", name)
+		}
 	}
 	if d.IDs, err = c.strings(h.blocks[blockQueryEnds], h.blocks[blockQueries]); err != nil {
 		return nil, err

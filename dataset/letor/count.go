@@ -22,7 +22,8 @@ func (f *format) count(c ingest.Chunk) (size ingest.Size) {
 		p = end + 1
 		if start == end || start == comment {
 			if start == comment && size.Feature <= f.unnamedLimit() && bytes.HasPrefix(c.Text[start:end], namesMark) {
-				f.found(c.Index, parseNames(c.Text[start:end]))
+				names, _ := parseNames(c.Text[start:end]) // checkNames returns the error
+				f.found(c.Index, names)
 			}
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/ingest"
@@ -19,19 +21,33 @@ import (
 var namesMark = []byte("# features: [")
 
 // parseNames returns the names of a line that begins with namesMark, nil if it is some other
-// comment: unless what follows is an array of different names in JSON.
-func parseNames(line []byte) (names []string) {
+// comment: unless what follows is an array of different names in JSON. Names that are not UTF-8 are an
+// error.
+func parseNames(line []byte) (names []string, err error) {
 	if json.Unmarshal(bytes.TrimSpace(line[len(namesMark)-1:]), &names) != nil || len(names) == 0 {
-		return nil
+		return nil, nil
+	}
+	if !wholeText(line, names) {
+		return nil, &dataset.SyntaxError{Found: "names of features that are not UTF-8, " + ingest.Quote(line), Expected: "text in UTF-8, without half a surrogate pair"}
 	}
 	known := make(map[string]bool)
 	for _, name := range names {
 		if name == "" || known[name] || ingest.Identifier([]byte(name)) != "" {
-			return nil
+			return nil, nil
 		}
 		known[name] = true
 	}
-	return names
+	return names, nil
+}
+
+// wholeText reports whether names are what a line says: encoding/json puts U+FFFD in place of what is
+// not UTF-8 and of half a surrogate pair.
+func wholeText(line []byte, names []string) bool {
+	if !utf8.Valid(line) {
+		return false
+	}
+	replaced := func(name string) bool { return strings.ContainsRune(name, utf8.RuneError) }
+	return !slices.ContainsFunc(names, replaced) || bytes.Contains(bytes.ToLower(line), []byte(`\ufffd`)) || bytes.ContainsRune(line, utf8.RuneError)
 }
 
 // named returns the number of names that are known so far, 0 if there are none.
@@ -59,7 +75,10 @@ func (f *format) checkNames(line []byte) error {
 	if !bytes.HasPrefix(line, namesMark) {
 		return nil
 	}
-	names := parseNames(line)
+	names, err := parseNames(line)
+	if err != nil {
+		return err
+	}
 	f.mu.Lock() // a survey counts other chunks at the same time
 	first := f.names
 	f.mu.Unlock()

@@ -96,8 +96,13 @@ func (f *file) check() error {
 		if f.found[i] != "" {
 			return f.bad(f.found[i]+" in column "+c.Name, fmt.Sprintf("numbers, text or true and false in a flat table (--features 'all but %s' leaves a column of features out)", c.Name))
 		}
-		if c.Role == table.Feature && f.choice.Auto && col.text() {
-			c.Role = table.OneHot
+		if c.Role == table.Feature && col.text() {
+			switch {
+			case c.Categories != nil:
+				c.Role = table.Coded
+			case f.choice.Auto:
+				c.Role = table.OneHot
+			}
 		}
 		if err := f.fit(c, col); err != nil {
 			return err
@@ -114,6 +119,8 @@ func (f *file) fit(c *table.Column, col *column) error {
 		if number || col.kind == format.Boolean {
 			return f.bad("no identifiers in column "+c.Name+", but values of type "+col.kind.String(), "text or whole numbers")
 		}
+		col.textual = true
+	case table.Coded:
 		col.textual = true
 	case table.OneHot:
 		if number || col.kind == format.Boolean {

@@ -58,7 +58,7 @@ type number struct {
 	values  []float32 // of the batch
 }
 
-// oneHot is a column of text whose values are features.
+// oneHot is a column of text whose values are features, or the categories of one.
 type oneHot struct {
 	*cursor
 
@@ -91,7 +91,7 @@ func (f *file) reader(columns int) *reader {
 			if columns > 0 {
 				r.numbers = append(r.numbers, number{cursor: r.cursor(i), feature: c.Feature})
 			}
-		case table.OneHot:
+		case table.OneHot, table.Coded:
 			if columns > 0 {
 				r.oneHot = append(r.oneHot, oneHot{r.cursor(i), c})
 			}
@@ -278,6 +278,12 @@ func (r *reader) features(n int) error {
 			if err != nil {
 				return r.at(c.cursor, i, err)
 			}
+			if c.column.Role == table.Coded {
+				if r.x[i*r.columns+c.column.Feature], err = r.code(c, text, ok, i); err != nil {
+					return err
+				}
+				continue
+			}
 			if !ok {
 				continue
 			}
@@ -289,6 +295,25 @@ func (r *reader) features(n int) error {
 		}
 	}
 	return nil
+}
+
+// code returns the code of a category, or NaN where there is none; ok is false for NULL.
+func (r *reader) code(c oneHot, text []byte, ok bool, row int) (float32, error) {
+	if ok {
+		if code, known := c.column.Categories.TextValue(text); known {
+			return code, nil
+		}
+	}
+	v, kind := table.Parse(text)
+	switch {
+	case kind == table.Number && c.column.CheckNumber(float32(v), text) == nil:
+		return float32(v), nil
+	case kind != table.Missing:
+		return 0, r.badRow(c.cursor, row, ingest.Quote(text), c.column.Categories.Expected())
+	case r.opts.Missing == dataset.MissingError:
+		return 0, r.badRow(c.cursor, row, "nothing", "a category (or --missing zero, min or keep, which says what missing values become)")
+	}
+	return float32(math.NaN()), nil
 }
 
 // span reads columns of numbers of n rows.

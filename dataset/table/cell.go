@@ -206,7 +206,7 @@ func (r *row) set(column int, text []byte) error {
 		r.oneHot(f, text)
 	case Feature:
 		return r.feature(f, text)
-	case Skip:
+	case Skip, Coded:
 	}
 	return nil
 }
@@ -235,12 +235,21 @@ func weightOf(f *Column, text []byte, w *float64) error {
 
 // feature sets the feature of a column.
 func (r *row) feature(f *Column, text []byte) error {
+	if f.Categories != nil {
+		if code, ok := f.Categories.TextValue(text); ok {
+			r.features[f.Feature] = code
+			return nil
+		}
+	}
 	exact, kind := Parse(text)
 	if (kind == Number || kind == Infinite) && r.StandsIn(exact) {
 		kind = Missing
 	}
 	if kind == Number || kind == Infinite {
 		if v, ok := float32Of(text); ok && kind == Number {
+			if err := f.CheckNumber(v, text); err != nil {
+				return err
+			}
 			r.features[f.Feature] = v
 			r.Rounded(f.Feature, exact)
 			if len(text) >= ingest.LongNumber && r.Watches(f.Feature, v) {
@@ -251,6 +260,8 @@ func (r *row) feature(f *Column, text []byte) error {
 		return bad(found(text)+" in column "+f.Name, "a finite value within the range of float32, ±3.4e38")
 	}
 	switch {
+	case kind == Text && f.Categories != nil:
+		return bad(found(text)+" in column "+f.Name, f.Categories.Expected())
 	case kind == Text:
 		return bad(found(text)+" in column "+f.Name, fmt.Sprintf("a number (--one-hot %s makes features of text, --features 'all but %s' leaves it out)", quoteName(f.Name), f.Name))
 	case !r.missingOK:
@@ -258,6 +269,16 @@ func (r *row) feature(f *Column, text []byte) error {
 	}
 	r.features[f.Feature] = float32(math.NaN())
 	r.nMissing++
+	return nil
+}
+
+// CheckNumber returns an error if a number of a column of categories is none of them, nor a code.
+func (f *Column) CheckNumber(v float32, text []byte) error {
+	if f.Categories != nil {
+		if _, ok := f.Categories.Code(v); !ok {
+			return bad(found(text)+" in column "+f.Name, f.Categories.Expected())
+		}
+	}
 	return nil
 }
 

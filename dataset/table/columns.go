@@ -26,6 +26,7 @@ const (
 	QueryWeight             // the query's weight
 	Feature                 // a number
 	OneHot                  // text whose values are features
+	Coded                   // text whose values are categories, a feature of Parquet
 )
 
 // Field is a column as the table names it.
@@ -50,6 +51,9 @@ type Column struct {
 	// Numbering says that the column may number the rows by its name, so that its values decide
 	// whether it is a feature. Settle clears it.
 	Numbering bool
+
+	// Categories are those of a feature, nil if it is a number.
+	Categories *dataset.Categories
 
 	// Values are the features of the values of a OneHot column; others are unknown. Before
 	// Settle it is nil where the values of the data are wanted.
@@ -354,7 +358,7 @@ func (c *Columns) chooseByModel(fields []Field, opts dataset.Options) error {
 		}
 		f := &c.List[i]
 		if !oneHot {
-			f.Role, f.Feature = Feature, k
+			f.Role, f.Feature, f.Categories = Feature, k, opts.Categories[name]
 			continue
 		}
 		if f.Role == Skip {

@@ -220,7 +220,7 @@ func (z *csvParser) document(b []byte, p, n int) (next int, err error) {
 	list := z.columns.List
 	last := len(list) - 1
 	for k := range list {
-		if f := &list[k]; f.Role == Feature && f.Attribute == 0 && !z.StandIns() {
+		if f := &list[k]; f.Role == Feature && f.Attribute == 0 && f.Categories == nil && !z.StandIns() {
 			v, end := decimal.Short(b, p)
 			if end > p && (b[end] == z.splitter.delimiter && k < last || b[end] == '\n' && k == last) {
 				if end-p >= ingest.LongNumber && z.Watches(f.Feature, v) {

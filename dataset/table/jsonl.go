@@ -302,7 +302,7 @@ func (z *jsonParser) value(b []byte, p, column int) (next int, err error) {
 		return z.skip(b, p, 0)
 	}
 	z.got++
-	if f.Role == Feature && f.Attribute == 0 && !z.StandIns() {
+	if f.Role == Feature && f.Attribute == 0 && f.Categories == nil && !z.StandIns() {
 		if v, next := shortNumber(b, p); next > p {
 			if next-p >= ingest.LongNumber && z.Watches(f.Feature, v) {
 				z.WatchText(f.Feature, v, b, p, next)

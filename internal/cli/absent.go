@@ -30,14 +30,18 @@ func parseAbsent(text string, others ...string) (bool, error) {
 }
 
 // forModels has data read as the models that are to score them want: columns by the names that
-// they know, features that text leaves out missing if they all learned so.
-func (s *scoring) forModels(opts *dataset.Options, models ...*model.Model) {
+// they know, the categories that they have, features that text leaves out missing if they all
+// learned so. Models with different categories of a feature are an error.
+func (s *scoring) forModels(opts *dataset.Options, models ...*model.Model) error {
 	width, missing := 0, len(models) > 0
 	for _, m := range models {
 		for _, name := range m.FeatureNames {
 			if !slices.Contains(opts.FeatureNames, name) {
 				opts.FeatureNames = append(opts.FeatureNames, name)
 			}
+		}
+		if err := addCategories(opts, m); err != nil {
+			return err
 		}
 		for _, member := range m.Members() {
 			missing = missing && member.AbsentMissing
@@ -52,6 +56,27 @@ func (s *scoring) forModels(opts *dataset.Options, models ...*model.Model) {
 	if opts.AbsentMissing { // those that no line has are missing, too
 		opts.MinFeatures = width
 	}
+	return nil
+}
+
+// addCategories adds the categories of a model's features to the options.
+func addCategories(opts *dataset.Options, m *model.Model) error {
+	for j, c := range m.InputCategories() {
+		if c == nil || m.FeatureNames == nil {
+			continue
+		}
+		if opts.Categories == nil {
+			opts.Categories = make(map[string]*dataset.Categories)
+		}
+		name := m.FeatureNames[j]
+		switch have := opts.Categories[name]; {
+		case have == nil || have.Unused():
+			opts.Categories[name] = c
+		case !c.Unused() && !c.Equal(have):
+			return usageErrorf("found models with different categories of the feature %s, expected the same in the same order: %s, and %s; score them one at a time", name, have, c)
+		}
+	}
+	return nil
 }
 
 // modelsAmong returns the models among the paths, of this module or of other systems. What

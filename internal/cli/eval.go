@@ -174,7 +174,9 @@ func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Divi
 		if system.Model, err = env.loadModel("model", f.model); err != nil {
 			return nil, err
 		}
-		f.forModels(&opts, system.Model)
+		if err := f.forModels(&opts, system.Model); err != nil {
+			return nil, err
+		}
 	}
 	f.widen(&opts)
 	opts.Stream, opts.GradesOnly = true, f.model == "" && f.by == ""

@@ -108,7 +108,9 @@ func (e *evaluating) readFile(ctx context.Context, env *environment, valid strin
 	if err != nil {
 		return nil, err
 	}
-	e.forModels(&opts, modelsAmong(paths)...)
+	if err := e.forModels(&opts, modelsAmong(paths)...); err != nil {
+		return nil, err
+	}
 	test, err := env.openAndWarn(ctx, "data", e.data, opts)
 	if err != nil {
 		return nil, err
@@ -149,7 +151,9 @@ func (e *evaluating) readFolds(ctx context.Context, env *environment, whole, cho
 	if err != nil {
 		return nil, err
 	}
-	e.forModels(&opts, modelsAmong(paths)...)
+	if err := e.forModels(&opts, modelsAmong(paths)...); err != nil {
+		return nil, err
+	}
 	from := tune.ReadTests
 	if whole {
 		from = tune.ReadFolds

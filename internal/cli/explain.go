@@ -167,7 +167,9 @@ func (e *explaining) read(ctx context.Context) error {
 	if e.model, err = e.env.loadModel("model", e.explainFlags.model); err != nil {
 		return err
 	}
-	e.forModels(&opts, e.model)
+	if err := e.forModels(&opts, e.model); err != nil {
+		return err
+	}
 	opts.Table.Ungraded = e.of != ""
 	if e.data, err = e.env.openAndWarn(ctx, "data", e.explainFlags.data, opts); err != nil {
 		return err

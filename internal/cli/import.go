@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/listwise/listwise/interchange"
+	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
 )
 
@@ -43,7 +44,11 @@ func parseFeatures(text string) ([]string, error) {
 	names := strings.Split(text, ",")
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {
 		names = nil
-		if err := json.Unmarshal([]byte(text), &names); err != nil {
+		err := strictjson.Check([]byte(text))
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &names)
+		}
+		if err != nil {
 			return nil, usageErrorf("--features: found what is no JSON list of names: %w", err)
 		}
 	}

@@ -92,7 +92,9 @@ func (f *scoreFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	opts.Table.Ungraded = true
-	f.forModels(&opts, m)
+	if err := f.forModels(&opts, m); err != nil {
+		return err
+	}
 	f.widen(&opts)
 	opts.Stream = true
 	if opts.Negative == dataset.NegativeError { // grades have no influence

@@ -236,7 +236,9 @@ func (f *serveFlags) readBackgrounds(ctx context.Context, env *environment, mode
 		}
 		opts := dataset.Options{Missing: dataset.MissingKeep}
 		opts.Table.Ungraded = true
-		(&scoring{reading: reading{absent: ofModel}}).forModels(&opts, m)
+		if err := (&scoring{reading: reading{absent: ofModel}}).forModels(&opts, m); err != nil {
+			return nil, err
+		}
 		d, err := env.openAndWarn(ctx, "background", path, opts)
 		if err != nil {
 			return nil, err

@@ -9,11 +9,15 @@
 package strictjson
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 const (
@@ -36,8 +40,9 @@ func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // Check reads the whole text, which must be one JSON value. What is no JSON is a
-// *json.SyntaxError; a repeated key, more than MaxDepth levels or MaxKeys keys are
-// an *Error. It takes memory for keys only.
+// *json.SyntaxError. A repeated key, more than MaxDepth levels or MaxKeys keys, and a string that
+// is not UTF-8 or has half a surrogate pair, of which encoding/json makes U+FFFD, are an *Error.
+// Check takes memory for keys only.
 func Check(text []byte) error {
 	c := checker{text: text}
 	err := c.value()
@@ -302,11 +307,17 @@ func digits(text []byte, at int) int {
 }
 
 func (c *checker) string() error {
+	start, ascii := c.at, true
 	for c.at++; c.at < len(c.text); c.at++ {
 		switch b := c.text[c.at]; {
 		case b == '"':
 			c.at++
+			if text := c.text[start:c.at]; !ascii && !utf8.Valid(text) {
+				return &Error{start, fmt.Errorf("found the string %.100q, which is not UTF-8, expected text in UTF-8", text[1:len(text)-1])}
+			}
 			return nil
+		case b >= utf8.RuneSelf:
+			ascii = false
 		case b < ' ':
 			return errSyntax
 		case b == '\\':
@@ -328,15 +339,37 @@ func (c *checker) escape() error {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return nil
 	case 'u':
-		for range 4 {
-			c.at++
-			if c.at == len(c.text) || !isHex(c.text[c.at]) {
-				return errSyntax
+		start := c.at - 1
+		r, err := c.hex()
+		if err != nil || !utf16.IsSurrogate(r) {
+			return err
+		}
+		if bytes.HasPrefix(c.text[c.at+1:], []byte(`\u`)) {
+			c.at += 2
+			second, err := c.hex()
+			if err != nil || utf16.DecodeRune(r, second) != unicode.ReplacementChar {
+				return err
 			}
 		}
-		return nil
+		return &Error{start, fmt.Errorf("found %s, half of a surrogate pair, expected both halves", c.text[start:start+6])}
 	}
 	return errSyntax
+}
+
+// hex reads the four digits behind the byte at hand, and moves to the last of them.
+func (c *checker) hex() (r rune, err error) {
+	for range 4 {
+		c.at++
+		if c.at == len(c.text) || !isHex(c.text[c.at]) {
+			return 0, errSyntax
+		}
+		digit := c.text[c.at] - '0'
+		if digit > 9 {
+			digit = c.text[c.at] | 0x20 - 'a' + 10
+		}
+		r = r<<4 | rune(digit)
+	}
+	return r, nil
 }
 
 func isHex(b byte) bool { return isDigit(b) || b|0x20-'a' < 6 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,11 +52,11 @@ func repeats(t *testing.T, text []byte) (twice bool, depth int) {
 	return twice, depth
 }
 
-// Check accepts what encoding/json does, less repeated keys and deep nesting, and
-// tells bad syntax in the same words. What it accepts is written in the same bytes
+// Check accepts what encoding/json does, less repeated keys, deep nesting and strings that are not
+// Unicode, and tells bad syntax in the same words. What it accepts is written in the same bytes
 // as encoding/json does it, with white space and without.
 func FuzzCheck(f *testing.F) {
-	for _, text := range []string{``, ` `, `{}`, `[]`, `{"a":1,"b":[1,-0,1e400,0.5E+3,true,false,null,"x\n\u00e9\ud800\""]}`, `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, `{"a":{"a":1}}`,
+	for _, text := range []string{``, ` `, `{}`, `[]`, `{"a":1,"b":[1,-0,1e400,0.5E+3,true,false,null,"x\n\u00e9\ud83d\ude00\ufffd\""]}`, `["\ud800"]`, `["\udbff\udfff\udc00"]`, `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, `{"a":{"a":1}}`,
 		`[{"a":1},{"a":1}]`, `01`, `1.`, `-`, `1e`, `nul`, `"`, "\"\x01\"", `"\x"`, `"\u12g4"`, `{"a"}`, `{"a":}`, `{,}`, `[1,]`, `[1 2]`, `{"a":1,}`, "\ufeff{}", "\x00", `1 2`,
 		"{\"\xff\":1,\"\xfe\":2}", `{1:2}`, strings.Repeat("[", 100) + strings.Repeat("]", 100), strings.Repeat("[", 101) + strings.Repeat("]", 101), ` { "a" : [ ] , "b" : { } } `,
 		`[[1,2],["]"],[1,"]",[2]],{"a":[null,true]}]`, "[\n          1,\n                    2,\t\n         \"a  b\"\n       ]"} {
@@ -72,7 +73,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		twice, depth := repeats(t, text)
-		if (err != nil) != (twice || depth > MaxDepth) {
+		if (err != nil) != (twice || depth > MaxDepth || !unicodeText(text)) {
 			t.Fatalf("%q: error is %v, of %d levels, with a repeated key: %v", text, err, depth, twice)
 		}
 		if err != nil {
@@ -91,6 +92,28 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("%q becomes %q, want %q, %v", text, got.Bytes(), indented.Bytes(), err)
 		}
 	})
+}
+
+// unicodeText reports whether the strings of a JSON text are UTF-8 without half a surrogate pair.
+func unicodeText(text []byte) bool {
+	// Half a pair is what decodes to U+FFFD though it is not written as such.
+	escape := regexp.MustCompile(`(?i)\\(u[0-9a-f]{4}|.)`)
+	marked := escape.ReplaceAllFunc(text, func(e []byte) []byte {
+		if strings.EqualFold(string(e), `\ufffd`) {
+			return []byte("x")
+		}
+		return e
+	})
+	d := json.NewDecoder(bytes.NewReader(bytes.ReplaceAll(marked, []byte("\ufffd"), []byte("x"))))
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return true
+		}
+		if s, ok := token.(string); ok && strings.Contains(s, "\ufffd") {
+			return false
+		}
+	}
 }
 
 // sample has a field of every kind that Decode knows.
@@ -285,6 +308,10 @@ func TestCheckErrors(t *testing.T) {
 		{"{" + many.String() + `"k3":1}`, `found the key "k3" a second time in its object, expected it once`, 1 + many.Len()},
 		{"{" + many.String() + `"k39":1}`, `found the key "k39" a second time in its object, expected it once`, 1 + many.Len()},
 		{"{" + last.String() + `"x":1}`, "found an object of more than 65536 keys", 1 + last.Len()},
+		{"[1, \"a\xffb\"]", `found the string "a\xffb", which is not UTF-8, expected text in UTF-8`, 4},
+		{`["\ud83d\ude00", "\ud83dx"]`, `found \ud83d, half of a surrogate pair, expected both halves`, 18},
+		{`["\ud83d\u0041"]`, `found \ud83d, half of a surrogate pair, expected both halves`, 2},
+		{`{"\uDE00": 1}`, `found \uDE00, half of a surrogate pair, expected both halves`, 2},
 		{strings.Repeat(`[`, 1e6), "found more than 100 levels of objects and lists", 100},
 	} {
 		var strict *Error

@@ -1,0 +1,147 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Categories are the categories of a feature. A model sees their codes, 0, 1, … in the order of
+// Texts or Numbers. Data have the values: numbers as they are, and texts as their codes, which
+// readers put in their place, unless all of them are numbers: then data have these. Without Texts and Numbers any value will do, since the model does not
+// use the feature; a text is then 0.
+type Categories struct {
+	Texts   []string
+	Numbers []float64
+
+	texts   map[string]float32  // what data hold of a text
+	numbers map[float32]float32 // the codes of numbers
+}
+
+// maxCategories bounds codes to those that float32 holds.
+const maxCategories = 1 << 24
+
+// NewTextCategories returns the categories of a feature whose values are texts.
+func NewTextCategories(values []string) (*Categories, error) {
+	c := &Categories{Texts: values, texts: make(map[string]float32, len(values))}
+	for code, v := range values {
+		if _, twice := c.texts[v]; twice {
+			return nil, fmt.Errorf("found the category %q twice, expected different ones", v)
+		}
+		c.texts[v] = float32(code)
+	}
+	if !slices.ContainsFunc(values, func(v string) bool { return !plainNumber.MatchString(v) }) {
+		c.readNumbers()
+	}
+	return c, checkCategories(len(values))
+}
+
+// plainNumber is a number as JSON has it.
+var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
+// readNumbers lets the numbers that texts are stand for these, if float32 tells them apart.
+func (c *Categories) readNumbers() {
+	numbers := make(map[float32]float32, len(c.Texts))
+	for code, text := range c.Texts {
+		v, err := strconv.ParseFloat(text, 32)
+		if _, twice := numbers[float32(v)]; twice || err != nil {
+			return
+		}
+		numbers[float32(v)] = float32(code)
+	}
+	c.numbers = numbers
+	for text := range c.texts {
+		v, _ := strconv.ParseFloat(text, 32)
+		c.texts[text] = float32(v)
+	}
+}
+
+// NewNumberCategories returns the categories of a feature whose values are numbers. Numbers that
+// float32, in which features are held, does not tell apart are an error.
+func NewNumberCategories(values []float64) (*Categories, error) {
+	c := &Categories{Numbers: values, numbers: make(map[float32]float32, len(values))}
+	for code, v := range values {
+		key := float32(v)
+		if !(math.Abs(float64(key)) <= math.MaxFloat32) {
+			return nil, fmt.Errorf("found the category %v, expected a finite value within the range of float32", v)
+		}
+		if other, twice := c.numbers[key]; twice {
+			return nil, fmt.Errorf("found the categories %s and %s, expected numbers that float32 tells apart", whole(values[int(other)]), whole(v))
+		}
+		c.numbers[key] = float32(code)
+	}
+	return c, checkCategories(len(values))
+}
+
+// NewUnusedCategories returns the categories of a feature that the model does not use.
+func NewUnusedCategories() *Categories { return &Categories{} }
+
+func checkCategories(n int) error {
+	switch {
+	case n == 0:
+		return errors.New("found no categories, expected at least one")
+	case n > maxCategories:
+		return fmt.Errorf("found %d categories, expected at most %d", n, maxCategories)
+	}
+	return nil
+}
+
+// TextValue returns what data hold of a category that is a text.
+func (c *Categories) TextValue(text []byte) (v float32, ok bool) {
+	if c.texts == nil {
+		return 0, c.numbers == nil
+	}
+	v, ok = c.texts[string(text)]
+	return v, ok
+}
+
+// Code returns the code of a value as data hold it: of a number among Numbers or Texts, or a code of
+// Texts that are not all numbers.
+// A missing value (NaN) stays one.
+func (c *Categories) Code(v float32) (code float32, ok bool) {
+	switch {
+	case v != v || c.texts == nil && c.numbers == nil:
+		return v, true
+	case c.numbers == nil:
+		return v, v >= 0 && v < float32(len(c.texts)) && v == float32(int(v))
+	}
+	code, ok = c.numbers[v]
+	return code, ok
+}
+
+// Unused reports whether any value will do, since the model does not use the feature.
+func (c *Categories) Unused() bool { return c.texts == nil && c.numbers == nil }
+
+// Equal reports whether both have the same categories in the same order.
+func (c *Categories) Equal(o *Categories) bool {
+	return c == o || c != nil && o != nil && slices.Equal(c.Texts, o.Texts) && slices.Equal(c.Numbers, o.Numbers)
+}
+
+// String lists the categories as errors and notes show them: the first ones.
+func (c *Categories) String() string {
+	const most = 6
+	var list []string
+	for i := range min(most, len(c.Texts)) {
+		list = append(list, strconv.Quote(c.Texts[i]))
+	}
+	for i := range min(most, len(c.Numbers)) {
+		list = append(list, strconv.FormatFloat(c.Numbers[i], 'g', -1, 64))
+	}
+	text := strings.Join(list, ", ")
+	if more := len(c.Texts) + len(c.Numbers) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Expected says which values the categories allow, for errors.
+func (c *Categories) Expected() string {
+	if c.numbers != nil {
+		return "one of the model's categories: " + c.String()
+	}
+	return fmt.Sprintf("one of the model's categories: %s, or its code, a number from 0 to %d", c, len(c.Texts)-1)
+}

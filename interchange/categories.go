@@ -1,0 +1,99 @@
+package interchange
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/strictjson"
+)
+
+// readCategories reads the categories of a list of JSON: texts, numbers, or false and true, which
+// are 0 and 1.
+func readCategories(v strictjson.Value) (*dataset.Categories, error) {
+	elements, err := elementsOf(v, "the categories of a feature")
+	if err != nil {
+		return nil, err
+	}
+	var texts []string
+	var numbers []float64
+	for _, e := range elements {
+		switch {
+		case e.Text[0] == '"':
+			text, err := textOf(e, "a category")
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, text)
+		case string(e.Text) == "true":
+			numbers = append(numbers, 1)
+		case string(e.Text) == "false":
+			numbers = append(numbers, 0)
+		default:
+			number, err := numberOf(e, "a category")
+			if err != nil {
+				return nil, err
+			}
+			numbers = append(numbers, number)
+		}
+	}
+	if len(texts) > 0 && len(numbers) > 0 {
+		return nil, wrong(v, "found the categories %.60s, expected texts alone or numbers alone", v.Text)
+	}
+	if texts != nil {
+		c, err := dataset.NewTextCategories(texts)
+		return c, inCategories(v, err)
+	}
+	c, err := dataset.NewNumberCategories(numbers)
+	return c, inCategories(v, err)
+}
+
+// inCategories adds the place of a value to an error, which may be nil.
+func inCategories(v strictjson.Value, err error) error {
+	if err != nil {
+		return wrong(v, "%w", err)
+	}
+	return nil
+}
+
+// categoryNotes says which features have categories, and which the model does not use.
+func (e *ensemble) categoryNotes() (notes []string) {
+	name := func(j int) string {
+		if e.names != nil {
+			return e.names[j]
+		}
+		return strconv.Itoa(j + 1)
+	}
+	var valued, unused []int
+	for j, c := range e.categories {
+		switch {
+		case c == nil:
+		case c.Unused():
+			unused = append(unused, j)
+		default:
+			valued = append(valued, j)
+		}
+	}
+	if len(valued) > 0 {
+		notes = append(notes, fmt.Sprintf("data have the values of the categories of %s, such as %s, as the data frame had that the model learned from", columnList(valued, name), e.categories[valued[0]]))
+	}
+	if len(unused) > 0 {
+		notes = append(notes, fmt.Sprintf("no tree uses %s, whose values are not looked at", columnList(unused, name)))
+	}
+	return notes
+}
+
+// listCodes says which code each category of the features has, for programs that take codes.
+func listCodes(categories []*dataset.Categories, names []string) (notes []string) {
+	for j, c := range categories {
+		if c == nil || c.Unused() {
+			continue
+		}
+		name := strconv.Itoa(j + 1)
+		if names != nil {
+			name = names[j]
+		}
+		notes = append(notes, fmt.Sprintf("the file takes the codes 0, 1, … of the categories of feature %s, in the order of the model: %s", name, c))
+	}
+	return notes
+}
