@@ -113,6 +113,16 @@ func (c *Categories) Code(v float32) (code float32, ok bool) {
 	return code, ok
 }
 
+// Codes reports whether data may have codes: categories are texts, or the numbers 0, 1, … in this order.
+func (c *Categories) Codes() bool {
+	for v, code := range c.numbers {
+		if v != code {
+			return false
+		}
+	}
+	return true
+}
+
 // Unused reports whether any value will do, since the model does not use the feature.
 func (c *Categories) Unused() bool { return c.texts == nil && c.numbers == nil }
 
@@ -129,7 +139,7 @@ func (c *Categories) String() string {
 		list = append(list, strconv.Quote(c.Texts[i]))
 	}
 	for i := range min(most, len(c.Numbers)) {
-		list = append(list, strconv.FormatFloat(c.Numbers[i], 'g', -1, 64))
+		list = append(list, whole(c.Numbers[i]))
 	}
 	text := strings.Join(list, ", ")
 	if more := len(c.Texts) + len(c.Numbers) - most; more > 0 {

@@ -56,7 +56,8 @@ func inCategories(v strictjson.Value, err error) error {
 	return nil
 }
 
-// categoryNotes says which features have categories, and which the model does not use.
+// categoryNotes says which features have categories that are numbers, which data may have as codes,
+// and which features the model does not use.
 func (e *ensemble) categoryNotes() (notes []string) {
 	name := func(j int) string {
 		if e.names != nil {
@@ -64,18 +65,19 @@ func (e *ensemble) categoryNotes() (notes []string) {
 		}
 		return strconv.Itoa(j + 1)
 	}
-	var valued, unused []int
+	var numbers, unused []int
 	for j, c := range e.categories {
 		switch {
 		case c == nil:
 		case c.Unused():
 			unused = append(unused, j)
+		case c.Codes():
 		default:
-			valued = append(valued, j)
+			numbers = append(numbers, j)
 		}
 	}
-	if len(valued) > 0 {
-		notes = append(notes, fmt.Sprintf("data have the values of the categories of %s, such as %s, as the data frame had that the model learned from", columnList(valued, name), e.categories[valued[0]]))
+	if len(numbers) > 0 {
+		notes = append(notes, fmt.Sprintf("data have the categories of %s as the numbers that they are, such as %s, not as their codes (pandas_categorical, cats)", columnList(numbers, name), e.categories[numbers[0]]))
 	}
 	if len(unused) > 0 {
 		notes = append(notes, fmt.Sprintf("no tree uses %s, whose values are not looked at", columnList(unused, name)))

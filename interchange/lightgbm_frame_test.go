@@ -157,3 +157,13 @@ func TestCategoriesWritten(t *testing.T) {
 		t.Errorf("the notes are %q, %v, expected %q", notes, err, want)
 	}
 }
+
+// Claim: a note says which features have categories that are numbers, unless these are their codes.
+func TestFrameNotes(t *testing.T) {
+	for lists, want := range map[string]bool{`[[0, 1, 2]]`: false, `[["a", "b", "c"]]`: false, `[["0", "1", "2"]]`: false, `[[1, 0, 2]]`: true, `[["30", "10", "20"]]`: true} {
+		_, notes, err := Read([]byte(frameText(t, lists)), ReadOptions{})
+		if got := strings.Contains(strings.Join(notes, "\n"), "data have the categories of feature c as the numbers that they are"); err != nil || got != want {
+			t.Errorf("%s: the notes are %q, %v", lists, notes, err)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/serve/experiment"
 	"github.com/listwise/listwise/serve/rankjson"
@@ -104,7 +105,8 @@ func (e *Experiment) arms(snapshot *Snapshot, into []*Loaded) ([]*Loaded, error)
 // sameFeatures reports whether a request that is decoded for one model is the same for another.
 func sameFeatures(a, b *Loaded) bool {
 	x, y := &a.schema, &b.schema
-	return x.Features == y.Features && slices.Equal(x.Names, y.Names) && (x.Absent == 0) == (y.Absent == 0)
+	sameCategories := slices.EqualFunc(a.Model.InputCategories(), b.Model.InputCategories(), (*dataset.Categories).Equal)
+	return x.Features == y.Features && slices.Equal(x.Names, y.Names) && (x.Absent == 0) == (y.Absent == 0) && sameCategories
 }
 
 // trial is what a desk holds of an experiment.

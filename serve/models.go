@@ -156,6 +156,15 @@ func schemaOf(m *model.Model, absent Absent) rankjson.Schema {
 	if missing := absentMissing(m, absent); missing {
 		s.Absent = float32(math.NaN())
 	}
+	if categories := m.InputCategories(); categories != nil {
+		s.Text = func(column int, text []byte) (v float32, expected string, ok bool) {
+			if column >= len(categories) || categories[column] == nil {
+				return 0, "", false
+			}
+			v, ok = categories[column].TextValue(text)
+			return v, categories[column].Expected(), ok
+		}
+	}
 	if s.Names == nil {
 		return s
 	}

@@ -273,3 +273,75 @@ func TestLogHasNoFeatures(t *testing.T) {
 		t.Errorf("the log has features:\n%s", &log)
 	}
 }
+
+// frameModel returns a model whose first feature has the categories of a data frame: "tan" and "blue"
+// score 1, "red" 2; the second has those of numbers, of which 30 adds 10.
+func frameModel(t *testing.T) *model.Model {
+	t.Helper()
+	colours, err := dataset.NewTextCategories([]string{"tan", "red", "blue"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes, err := dataset.NewTextCategories([]string{"30", "10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := scorer.NewTrees(3, [][]scorer.TreeNode{{{Categories: []float32{0, 2}, Left: -1, Right: -2}}, {{Feature: 1, Categories: []float32{0}, Left: -1, Right: -2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &model.Model{Method: "test", FeatureNames: []string{"colour", "size", "ctr"}, Scorer: s, Params: []float64{1, 2, 10, 0}, Missing: dataset.MissingKeep, Categories: []*dataset.Categories{colours, sizes}}
+}
+
+// Claim: a request gives categories as their values, texts or numbers, or texts as their codes; any
+// other value is refused with its place.
+func TestRankCategories(t *testing.T) {
+	s := newServer(t, serve.Config{Models: []serve.Source{{Name: "web", Path: save(t, frameModel(t))}}})
+	status, answer := post(t, s, "/v1/models/web:rank", `{"documents":[{"id":"a","features":["red",10,0]},{"id":"b","features":{"ctr":1,"size":"30","colour":"blue"}},{"id":"c","features":["red",30,0]},{"id":"d","features":[0,10,0]},{"id":"e","features":[null,null,0]}]}`)
+	var got struct {
+		Ranking []struct {
+			ID    string
+			Score float64
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusOK || len(got.Ranking) != 5 {
+		t.Fatalf("%d: %s", status, answer)
+	}
+	for i, want := range []struct {
+		id    string
+		score float64
+	}{{"c", 12}, {"b", 11}, {"a", 2}, {"e", 2}, {"d", 1}} {
+		if g := got.Ranking[i]; g.ID != want.id || g.Score != want.score {
+			t.Errorf("place %d is %v, expected %v", i+1, g, want)
+		}
+	}
+	for features, want := range map[string]string{
+		`["purple",10,0]`: `found \"purple\", expected one of the model's categories: \"tan\", \"red\", \"blue\", or its code, a number from 0 to 2","pointer":"/documents/0/features/0"`,
+		`["red","7",0]`:   `found \"7\", expected one of the model's categories: \"30\", \"10\"","pointer":"/documents/0/features/1"`,
+		`[3,10,0]`:        `found the value 3 of feature 1 (colour) for document 1, expected one of the model's categories`,
+		`["red",0,0]`:     `found the value 0 of feature 2 (size) for document 1, expected one of the model's categories`,
+		`["red",10,"x"]`:  `expected a number, or null where it is missing`,
+	} {
+		status, answer := post(t, s, "/v1/models/web:rank", `{"documents":[{"features":`+features+`}]}`)
+		if status/100 != 4 || !strings.Contains(strings.ReplaceAll(answer, `\\\"`, `\"`), want) {
+			t.Errorf("%s: %d, %s, expected %s", features, status, answer, want)
+		}
+	}
+}
+
+// Claim: a model with names of features that are not UTF-8 is not loaded, so that /metrics always
+// answers.
+func TestNamesThatAreNotUTF8(t *testing.T) {
+	path := save(t, linear(1, 2, -1))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"bm25"`), []byte("\"bm\xff25\""), 1)
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := serve.New(serve.Config{Models: []serve.Source{{Name: "web", Path: path}}}); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -137,3 +137,42 @@ func TestNegativeGrades(t *testing.T) {
 		}
 	}
 }
+
+// Claim: texts of categories become their codes and numbers stay; a text that is neither is an error
+// with its row. categories.parquet is of pandas: colour is tan, red, nothing, 1, tan, and left text.
+func TestCategories(t *testing.T) {
+	options := func(colours ...string) dataset.Options {
+		c, err := dataset.NewTextCategories(colours)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes, err := dataset.NewNumberCategories([]float64{30, 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dataset.Options{
+			Missing: dataset.MissingKeep, FeatureNames: []string{"x", "colour", "size", "left"},
+			Categories: map[string]*dataset.Categories{"colour": c, "size": sizes, "left": dataset.NewUnusedCategories()},
+		}
+	}
+	path := filepath.Join("testdata", "categories.parquet")
+	x := readFile(t, path, options("red", "tan"), Read).X()
+	for i, want := range []float32{1, 1, 30, 2, 0, 10, 3, 99, 30, 4, 1, 30, 5, 1, 10} { // 1 is a code; 99 is missing
+		got := x[i/3*4+i%3]
+		if got != got {
+			got = 99
+		}
+		if got != want {
+			t.Errorf("value %d is %v, expected %v", i, got, want)
+		}
+	}
+	opts := options("tan", "blue")
+	err := input.With(path, opts, nil, func(in *input.Input) error {
+		_, err := Read(in, opts)
+		return err
+	})
+	const want = `found "red" in column colour of row 2, expected one of the model's categories: "tan", "blue", or its code, a number from 0 to 1`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v, expected %s", err, want)
+	}
+}

@@ -50,16 +50,19 @@ func Release(number uint64) {
 
 // about is what the caller is told of a model.
 type about struct {
-	Number    uint64          `json:"number"`
-	Method    string          `json:"method"`
-	Measure   string          `json:"measure"`
-	Features  int             `json:"features"`
-	Names     []string        `json:"names"`
-	Pointwise bool            `json:"pointwise"`
-	Training  *model.Training `json:"training"`
-	Settings  map[string]any  `json:"settings"`
-	Scorer    string          `json:"scorer"`
-	Seed      uint64          `json:"seed"`
+	Number   uint64   `json:"number"`
+	Method   string   `json:"method"`
+	Measure  string   `json:"measure"`
+	Features int      `json:"features"`
+	Names    []string `json:"names"`
+	// Categories has, by the names of features, what their texts stand for in a matrix, or null for
+	// those that the model does not use.
+	Categories map[string]map[string]float32 `json:"categories,omitempty"`
+	Pointwise  bool                          `json:"pointwise"`
+	Training   *model.Training               `json:"training"`
+	Settings   map[string]any                `json:"settings"`
+	Scorer     string                        `json:"scorer"`
+	Seed       uint64                        `json:"seed"`
 
 	// Recipe has the arguments of a ranker that learns so again.
 	Recipe map[string]string `json:"recipe"`
@@ -68,8 +71,27 @@ type about struct {
 func describeModel(number uint64, m *model.Model) *about {
 	return &about{
 		Number: number, Method: m.Method, Measure: m.Measure, Features: m.NumFeatures(), Names: m.FeatureNames, Pointwise: m.Pointwise(),
-		Training: &m.Training, Settings: m.Hyperparameters, Scorer: m.Scorer.Kind(), Seed: m.Seed, Recipe: recipeOf(m),
+		Training: &m.Training, Settings: m.Hyperparameters, Scorer: m.Scorer.Kind(), Seed: m.Seed, Recipe: recipeOf(m), Categories: categoriesOf(m),
 	}
+}
+
+// categoriesOf returns what texts stand for in the features of a model that have names.
+func categoriesOf(m *model.Model) map[string]map[string]float32 {
+	all := make(map[string]map[string]float32)
+	for j, c := range m.InputCategories() {
+		if c == nil || m.FeatureNames == nil {
+			continue
+		}
+		var values map[string]float32
+		if !c.Unused() {
+			values = make(map[string]float32, len(c.Texts))
+		}
+		for _, text := range c.Texts {
+			values[text], _ = c.TextValue([]byte(text))
+		}
+		all[m.FeatureNames[j]] = values
+	}
+	return all
 }
 
 // recipeOf returns what a model says of how it learned, by the names of arguments.

@@ -31,7 +31,7 @@ func (d *decoder) list(row []float32, p int) (next int, err error) {
 	for i := n; i < len(row); i++ {
 		v, end := number(b, p)
 		if end == p {
-			if v, end, err = d.value(p); err != nil {
+			if v, end, err = d.value(p, i); err != nil {
 				return p, within(err, "features", strconv.Itoa(i))
 			}
 		}
@@ -47,7 +47,7 @@ func (d *decoder) list(row []float32, p int) (next int, err error) {
 		}
 	}
 	if _, end := number(b, p); end == p {
-		if _, _, err := d.value(p); err != nil {
+		if _, _, err := d.value(p, -1); err != nil {
 			return p, within(err, "features", strconv.Itoa(len(row)))
 		}
 	}
@@ -105,7 +105,7 @@ func (d *decoder) named(row []float32, p int) (next int, err error) {
 		}
 		v, end := number(d.b, at)
 		if end == at {
-			if v, end, err = d.value(at); err != nil {
+			if v, end, err = d.value(at, column); err != nil {
 				name, _, _ := d.string(p)
 				return at, within(err, "features", string(name))
 			}
@@ -200,9 +200,25 @@ func (d *decoder) unnamed(row []float32, n, p int) {
 	}
 }
 
-// value reads the value of a feature that [number] has left: null, or a number.
-func (d *decoder) value(p int) (v float32, next int, err error) {
+// value reads the value of a feature that [number] has left: null, a number, or a text that stands
+// for one. The column is −1 where the model has none.
+func (d *decoder) value(p, column int) (v float32, next int, err error) {
 	b := d.b
+	if b[p] == '"' && d.schema.Text != nil && column >= 0 {
+		text, next, err := d.string(p)
+		if err != nil {
+			return 0, next, err
+		}
+		v, expected, ok := d.schema.Text(column, text)
+		if ok {
+			return v, next, nil
+		}
+		if expected != "" {
+			e := d.fault(p, quote(text), expected)
+			e.Kind = Unprocessable
+			return 0, p, e
+		}
+	}
 	if b[p] == 'n' && b[p+1] == 'u' && b[p+2] == 'l' && b[p+3] == 'l' && endsValue[b[p+4]] {
 		return float32(math.NaN()), p + 4, nil
 	}

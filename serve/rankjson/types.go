@@ -17,6 +17,10 @@ type Schema struct {
 	Names    []string       // one a feature, or nil
 	Absent   float32        // what a feature becomes that is not there, where that is allowed: 0, or NaN for a missing value
 	Unnamed  string         // why features cannot be given by name; empty if they can
+
+	// Text returns the value that a text stands for as a feature. Where it stands for none, ok is
+	// false and expected says what does; it is empty for a feature that is a number. nil: all are.
+	Text func(column int, text []byte) (v float32, expected string, ok bool)
 }
 
 // Limits bound what a request may ask for; 0 is no limit.

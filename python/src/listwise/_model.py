@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _arguments, _jobs, _library
+from ._categories import Categories
 from ._errors import Error, FileError, shown
 from ._tables import features
 
@@ -66,6 +67,13 @@ class Model:
         """The names of the features, None if they have none."""
         names: list[str] | None = self.about["names"]
         return names
+
+    @property
+    def categories(self) -> Categories:
+        """By the names of features with categories, what their texts stand for in a matrix: a code, or the
+        number that a text is; None for a feature that the model does not use."""
+        categories: Categories = self.about.get("categories") or {}
+        return categories
 
     def score_query(self, x: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
         """Scores of one query's documents, shape (n,); x has shape (n, features)."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import _jobs
 from ._arguments import whole, word
+from ._categories import Categories
 from ._data import Data, judged
 from ._errors import Error, NotFittedError, shown
 from ._evaluate import mean
@@ -292,7 +293,7 @@ class Ranker(_Base):
         normalizes features, or takes views of them, within a query. Features that have names are
         found by them, in any order."""
         model = self._fitted()
-        given = features(X, known=model.names or ())
+        given = features(X, known=model.names or (), categories=self._categories())
         self._check_width(model, given)
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
         if (given.names is None or given.names == model.names) and (of is None or len(of.ids) == 1) and len(given.x) <= 4096:
@@ -304,6 +305,11 @@ class Ranker(_Base):
         with _jobs.run("score", {"model": model.number, "data": data.fields}, request) as answer:
             return answer.array(0, np.float64)
 
+    def _categories(self) -> Categories | None:
+        """The categories of the model's features; None without a model, or with one that has none."""
+        model = getattr(self, "model_", None)
+        return model.categories if model is not None else None
+
     def _check_width(self, model: Model, given: Features) -> None:
         n, width = given.x.shape
         if n == 0:
@@ -314,7 +320,7 @@ class Ranker(_Base):
     def rank(self, X: Any, *, qid: Any = None, group: Any = None) -> npt.NDArray[np.intp]:
         """Rows of X, best first, (documents,): query by query, in the order in which the queries
         first appear. Documents of equal scores keep their order."""
-        given = features(X, known=())
+        given = features(X, known=(), categories=self._categories())
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
         scores = self.predict(X, qid=qid, group=group)
         if of is None:
@@ -323,7 +329,7 @@ class Ranker(_Base):
 
     def queries_of(self, X: Any, qid: Any = None, group: Any = None) -> Queries:
         """The queries of documents; without qid, group and a column ``qid`` all are one query's."""
-        given = features(X, known=())
+        given = features(X, known=(), categories=self._categories())
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x))
         return one_query(len(given.x)) if of is None else of
 
@@ -358,14 +364,14 @@ class Ranker(_Base):
         """
         model = self._fitted()
         request = _jobs.Request()
-        given = features(X, known=model.names or ())
+        given = features(X, known=model.names or (), categories=self._categories())
         self._check_width(model, given)
         of = queries(given.qid if qid is None and group is None else qid, group, len(given.x)) or one_query(len(given.x))
         fields: dict[str, Any] = {"model": model.number, "attribution": word("attribution", attribution)}
         fields |= {"sample": whole("sample", sample, 1, 2**31 - 1), "seed": seed_of(seed)}
         fields["data"] = Data.of(request, given, None, of, "X").fields
         if background is not None:
-            other = features(background, "background", model.names or ())
+            other = features(background, "background", model.names or (), self._categories())
             fields["background"] = Data.of(request, other, None, one_query(len(other.x)), "background").fields
         with _jobs.run("explain", fields, request) as answer:
             names = answer.fields["terms"]

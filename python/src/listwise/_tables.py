@@ -12,6 +12,7 @@ from typing import Any, Collection, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ._categories import Categories, coded
 from ._errors import DataWarning, Error, KindError, shown
 
 QID = "qid"  # the column of query ids in a table of features
@@ -34,11 +35,12 @@ def library_of(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def features(value: Any, name: str = "X", known: Collection[str] | None = None) -> Features:
+def features(value: Any, name: str = "X", known: Collection[str] | None = None, categories: Categories | None = None) -> Features:
     """The matrix of a table or an array: float32 and C-contiguous without a copy, else with one.
 
     A table's columns that number the rows are left out, with a warning. With known, the names of the
-    features wanted, these decide; none are left out if it is empty."""
+    features wanted, these decide; none are left out if it is empty. Columns may have the categories
+    given by their names."""
     kind = library_of(value)
     if kind == "scipy" and hasattr(value, "toarray"):
         if getattr(value, "ndim", 2) != 2:
@@ -47,13 +49,13 @@ def features(value: Any, name: str = "X", known: Collection[str] | None = None) 
             raise Error(f"{name}: found values of type {value.dtype}, expected numbers")
         return Features(np.ascontiguousarray(value.astype(np.float32).toarray(order="C")), None, None)
     if kind == "pandas" and hasattr(value, "columns"):
-        return _table(list(value.columns), lambda j: value.iloc[:, j], len(value), name, known)
+        return _table(list(value.columns), lambda j: value.iloc[:, j], len(value), name, known, categories)
     if kind == "polars" and hasattr(value, "columns"):
         if not hasattr(value, "get_column"):
             raise Error(f"{name}: found a {type(value).__name__} of polars, expected a DataFrame: collect() makes one")
-        return _table(list(value.columns), lambda j: value[:, j], value.height, name, known)
+        return _table(list(value.columns), lambda j: value[:, j], value.height, name, known, categories)
     if kind == "pyarrow" and hasattr(value, "column_names"):
-        return _table(list(value.column_names), value.column, value.num_rows, name, known)
+        return _table(list(value.column_names), value.column, value.num_rows, name, known, categories)
     return Features(_matrix(value, name), None, None)
 
 
@@ -90,12 +92,19 @@ def _unmasked(value: Any) -> npt.NDArray[Any]:
     return np.asarray(np.ma.filled(value.astype(dtype), np.nan))
 
 
-def _table(columns: list[Any], column: Any, rows: int, name: str, known: Collection[str] | None) -> Features:
+def _table(
+    columns: list[Any], column: Any, rows: int, name: str, known: Collection[str] | None, categories: Categories | None
+) -> Features:
     """A table's features, copied column by column."""
     texts = [str(c) for c in columns]
     if len(set(texts)) < len(texts):
         twice = next(t for t in texts if texts.count(t) > 1)
         raise Error(f"{name}: found two columns named {twice!r}, expected different names")
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise Error(f"{name}: found the name of a column {text!r}, expected text without half of a surrogate pair") from error
     texts_of_features: list[str] | None = []
     if any(not isinstance(c, str) for c in columns):
         texts_of_features = None  # as 0, 1, … of a DataFrame of pandas without names
@@ -114,7 +123,11 @@ def _table(columns: list[Any], column: Any, rows: int, name: str, known: Collect
     x = np.empty((rows, len(places)), np.float32)
     with np.errstate(over="ignore"):
         for k, j in enumerate(places):
-            x[:, k] = _numbers(column(j), f"{name}: column {texts[j]!r}")
+            what = f"{name}: column {texts[j]!r}"
+            if categories and texts[j] in categories:
+                x[:, k] = coded(column(j), categories[texts[j]], what)
+            else:
+                x[:, k] = _numbers(column(j), what)
     return Features(x, texts_of_features, qid)
 
 
