@@ -42,12 +42,13 @@ func isElastic(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && bytes.Contains(head, []byte(`"model/`))
 }
 
-// readElastic reads what is posted, or what a GET of the model returns within "_source".
+// readElastic reads what is posted, or what a GET of the model returns within "_source", or of all
+// models within "hits".
 func readElastic(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if err := strictjson.Check(data); err != nil {
 		return nil, nil, err
 	}
-	inner, err := elasticModel(strictjson.Whole(data))
+	inner, err := elasticModel(strictjson.Whole(data), o.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,10 +86,15 @@ func readElastic(data []byte, o ReadOptions) (*model.Model, []string, error) {
 
 // elasticModel finds the object with "type" and "definition" within the objects "_source" and
 // "model".
-func elasticModel(v strictjson.Value) (strictjson.Object, error) {
+func elasticModel(v strictjson.Value, name string) (strictjson.Object, error) {
 	o, err := objectOf(v, "the body")
 	if err != nil {
 		return nil, err
+	}
+	if hits := member(o, "hits"); hits.Text != nil {
+		if o, err = elasticHit(hits, name); err != nil {
+			return nil, err
+		}
 	}
 	for _, key := range []string{"_source", "model", "model"} {
 		inner := member(o, key)
@@ -103,6 +109,29 @@ func elasticModel(v strictjson.Value) (strictjson.Object, error) {
 		return nil, wrong(v, `found no "definition", expected {"model": {"name": …, "model": {"type": …, "definition": …}}}`)
 	}
 	return o, nil
+}
+
+// elasticHit returns a model among what a search answers.
+func elasticHit(v strictjson.Value, name string) (strictjson.Object, error) {
+	o, err := objectOf(v, `"hits"`)
+	if err != nil {
+		return nil, err
+	}
+	list, err := elementsOf(member(o, "hits"), `"hits"`)
+	if err != nil {
+		return nil, err
+	}
+	one, err := modelNamed(v, list, name, func(hit strictjson.Value) string {
+		o, err := objectOf(hit, "")
+		if err != nil {
+			return ""
+		}
+		return nameIn(member(o, "_source"))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return objectOf(one, "the model")
 }
 
 // readElasticLinear reads weights by the names of features, in an object or, as the plugin

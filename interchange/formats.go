@@ -12,6 +12,7 @@ package interchange
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -61,6 +62,8 @@ type ReadOptions struct {
 	Format string
 	// File is what errors call the file; empty means "model".
 	File string
+	// Name is that of the model where a file holds several, as what a store of Solr answers.
+	Name string
 	// FirstFeature says which feature of this module a format's first column is, where columns
 	// are counted from 0.
 	FirstFeature Numbering
@@ -171,7 +174,11 @@ func Load(path string, o ReadOptions) (*model.Model, []string, error) {
 // Decode is Load for the content of a file, which o.File names.
 func Decode(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if o.Format == "" {
-		if o.Format = Recognise(data[:min(len(data), headBytes)]); o.Format == "" {
+		head := data[:min(len(data), headBytes)]
+		if o.Format = Recognise(head); o.Format == "" {
+			if err := CheckForeign(head); err != nil {
+				return nil, nil, &model.FileError{File: cmp.Or(o.File, "model"), Err: err}
+			}
 			m, err := model.Decode(o.File, data)
 			return m, nil, err
 		}
@@ -185,8 +192,15 @@ func Read(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if o.File == "" {
 		o.File = "model"
 	}
+	head := data[:min(len(data), headBytes)]
+	known := Recognise(head)
+	if known == "" {
+		if err := CheckForeign(head); err != nil {
+			return nil, nil, &model.FileError{File: o.File, Err: err}
+		}
+	}
 	if o.Format == "" {
-		if o.Format = Recognise(data[:min(len(data), headBytes)]); o.Format == "" {
+		if o.Format = known; known == "" {
 			return nil, nil, &model.FileError{File: o.File, Err: fmt.Errorf("found none of the formats that are read: %s", strings.Join(names(readable), ", "))}
 		}
 	}

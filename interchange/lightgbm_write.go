@@ -104,29 +104,41 @@ func lgbmFrameOf(m *model.Model, infos []string, first int) (frame, parameter st
 // lgbmNames returns the names of all columns. LightGBM takes no white space in them.
 func (e *ensemble) lgbmNames(first int) (names, notes []string, err error) {
 	column := func(number int) string { return "Column_" + strconv.Itoa(number-1+first) }
-	names = slices.Clone(e.featureNames(column))
+	names, notes = renamed(e.featureNames(column), "LightGBM", func(r rune) bool { return r <= ' ' || strings.ContainsRune(`",:[]{}`, r) })
+	if first == 1 {
+		names = slices.Insert(names, 0, "Column_0")
+	}
+	return names, notes, checkRenamed(names)
+}
+
+// renamed returns names with a low line in place of every character that a program does not take,
+// and a note if there are any.
+func renamed(names []string, program string, bad func(r rune) bool) (clean, notes []string) {
+	clean = slices.Clone(names)
 	for j, name := range names {
-		names[j] = strings.Map(func(r rune) rune {
-			if r <= ' ' || strings.ContainsRune(`",:[]{}`, r) {
+		clean[j] = strings.Map(func(r rune) rune {
+			if bad(r) {
 				return '_'
 			}
 			return r
 		}, name)
-		if names[j] != name && notes == nil {
-			notes = append(notes, fmt.Sprintf("LightGBM has no names such as %q: they are written as %q", name, names[j]))
+		if clean[j] != name && notes == nil {
+			notes = append(notes, fmt.Sprintf("%s has no names such as %q: they are written as %q", program, name, clean[j]))
 		}
 	}
-	if first == 1 {
-		names = slices.Insert(names, 0, "Column_0")
-	}
+	return clean, notes
+}
+
+// checkRenamed returns an error for names that renamed made equal, and for empty ones.
+func checkRenamed(names []string) error {
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if seen[name] || name == "" {
-			return nil, nil, fmt.Errorf("found the feature name %q a second time or empty once white space became _, expected different ones", name)
+			return fmt.Errorf("found the feature name %q a second time or empty, as the program's rules write it, expected different ones", name)
 		}
 		seen[name] = true
 	}
-	return names, notes, nil
+	return nil
 }
 
 // lgbmWriter writes a tree.

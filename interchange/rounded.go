@@ -3,6 +3,7 @@ package interchange
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,14 +47,37 @@ func (m *merged) bounds(column int, text string) {
 	if !ok || !two {
 		return // categories, or none
 	}
-	for _, bound := range []string{least, largest} {
-		if v, err := strconv.ParseFloat(bound, 64); err == nil && dataset.Rounds(v) {
+	low, errLow := strconv.ParseFloat(least, 64)
+	high, errHigh := strconv.ParseFloat(largest, 64)
+	if errLow != nil || errHigh != nil {
+		return
+	}
+	few := fewSteps(low, high)
+	for _, v := range []float64{low, high} {
+		if dataset.Rounds(v) || few && loses(v) {
 			if m.rounded == nil {
 				m.rounded = make(map[int]float64)
 			}
 			m.rounded[column] = v
 		}
 	}
+}
+
+// lgbmBins is how many values of a feature LightGBM tells apart unless it is told otherwise.
+const lgbmBins = 255
+
+// fewSteps reports whether float32 has fewer values from low to high than LightGBM tells apart, so
+// that different ones become equal.
+func fewSteps(low, high float64) bool {
+	size := float32(max(math.Abs(low), math.Abs(high)))
+	step := float64(math.Nextafter32(size, math.MaxFloat32)) - float64(size)
+	return high-low < lgbmBins*step
+}
+
+// loses reports whether float32 changes a number that is not the shortest decimal of one.
+func loses(v float64) bool {
+	shortest, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64) // it is a number
+	return float64(float32(v)) != v && shortest != v
 }
 
 // notes says what was found, with the names of the columns.

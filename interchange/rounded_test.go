@@ -36,6 +36,12 @@ end of trees
 		{"[0:1] [16777217:16777218] [0:1]", "0 1", "0.25 0.5", "the model learned from values of feature time that are rounded here, such as 16777217: "},
 		{"[0:1] [0:16777217] [0:1]", "1 1", "16777216.5 16777217.5", "different thresholds of feature time become one, such as 16777216.5 and 16777217.5: "},
 		{"[0:1] [0:16777217] [0:1]", "2 1", "16777216.5 16777217.5", "the model learned from values of feature time that are rounded here, such as 16777217: "},
+		// Decimals of which float32 has a few between the bounds, whose step is 0.125 there.
+		{"[0:1] [2000000.01:2000000.99] [0:1]", "1 0", "2000000.505 0.5", "the model learned from values of feature time that are rounded here, such as 2000000.99: "},
+		{"[0:1] [2000000.25:2000000.5] [0:1]", "1 0", "2000000.375 0.5", ""},
+		{"[0:1] [0.01:0.99] [0:1]", "1 0", "0.505 0.5", ""},
+		{"[0:1] [-2000000.01:2000000.99] [0:1]", "1 0", "0.505 0.5", ""},
+		{"[0:1] [2000000.1:2000000.2] [0:1]", "0 0", "0.25 0.5", ""},
 		{"", "1 1", "0.30000000000000001 0.30000000000000004", "different thresholds of feature time become one, such as 0.3 and 0.30000000000000004: "},
 	} {
 		text := file(test.infos, test.features, test.thresholds)

@@ -38,22 +38,12 @@ type solrModel struct {
 	at     strictjson.Value
 }
 
-func readSolr(data []byte, _ ReadOptions) (*model.Model, []string, error) {
+func readSolr(data []byte, opts ReadOptions) (*model.Model, []string, error) {
 	if err := strictjson.Check(data); err != nil {
 		return nil, nil, err
 	}
 	whole := strictjson.Whole(data)
-	if whole.Text[0] == '[' { // what is uploaded may be a list of models
-		list, err := strictjson.Elements(whole)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(list) != 1 {
-			return nil, nil, wrong(whole, "found a list of %d models, expected one model", len(list))
-		}
-		whole = list[0]
-	}
-	o, err := objectOf(whole, "the model")
+	o, err := solrOf(whole, opts.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,6 +68,41 @@ func readSolr(data []byte, _ ReadOptions) (*model.Model, []string, error) {
 		return nil, nil, wrong(member(o, "features"), "%w", err)
 	}
 	return m, []string{"missing values count as 0, as in Solr"}, nil
+}
+
+// solrOf returns the model of a file: an object, a list of such, as may be uploaded, or what a model
+// store answers, whose "models" are one.
+func solrOf(v strictjson.Value, name string) (strictjson.Object, error) {
+	if v.Text[0] != '[' {
+		o, err := objectOf(v, "the model")
+		if err != nil {
+			return nil, err
+		}
+		models := member(o, "models")
+		if models.Text == nil {
+			return o, nil
+		}
+		v = models
+	}
+	list, err := elementsOf(v, `"models"`)
+	if err != nil {
+		return nil, err
+	}
+	one, err := modelNamed(v, list, name, nameIn)
+	if err != nil {
+		return nil, err
+	}
+	return objectOf(one, "the model")
+}
+
+// nameIn returns the "name" of an object, empty if there is none.
+func nameIn(v strictjson.Value) string {
+	o, err := objectOf(v, "")
+	if err != nil {
+		return ""
+	}
+	name, _ := textOf(member(o, "name"), "")
+	return name
 }
 
 func (s *solrModel) read(class string, origin map[string]any, at strictjson.Value) (*model.Model, error) {

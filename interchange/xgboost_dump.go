@@ -75,6 +75,12 @@ func readXGBoostDump(data []byte, o ReadOptions) (*model.Model, []string, error)
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, t := range e.trees {
+		if slices.ContainsFunc(t.nodes, func(n scorer.TreeNode) bool { return n.Categories != nil }) {
+			notes = append(notes, "categories are XGBoost's codes from 0, since a dump does not keep the values of a data frame; save_model does")
+			break
+		}
+	}
 	m, err := e.model("xgboost-dump", map[string]any{"objective": objective})
 	return m, append(notes, "a dump has no base_score: scores may differ from XGBoost's by a constant"), err
 }

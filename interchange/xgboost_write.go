@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/listwise/listwise/internal/strictjson"
 	"github.com/listwise/listwise/model"
@@ -126,6 +127,13 @@ func writeXGBoost(w io.Writer, m *model.Model, o WriteOptions) ([]string, error)
 			return nil, errors.New("found feature names, expected none for a file whose column 0 is not used (--first-feature 1)")
 		}
 		f.shiftFeatures()
+	}
+	if f.names != nil {
+		names, renames := renamed(f.names, "XGBoost", func(r rune) bool { return strings.ContainsRune("[]<", r) })
+		if err := checkRenamed(names); err != nil {
+			return nil, err
+		}
+		f.names, notes = names, append(notes, renames...)
 	}
 	return notes, f.write(w, o.Scores)
 }

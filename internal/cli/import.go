@@ -75,6 +75,7 @@ func writes(f interchange.Format) bool { return f.Writes }
 type importFlags struct {
 	numberingFlag
 	from     string
+	name     string
 	absent   string
 	model    string
 	features string
@@ -109,6 +110,7 @@ What a model file cannot express is an error. Notes say what was assumed.`,
 	fl.StringVar(&f.model, "model", "", "`file` for the model")
 	fl.StringVar(&f.features, "features", "", "`names` of the features of the data that the model is for, separated by commas or as a JSON list, or their number; for formats that know features by number only")
 	fl.StringVar(&f.from, "from", "", "`format` of the file (default: by its content)")
+	fl.StringVar(&f.name, "name", "", "`name` of the model, where the file is a store of several")
 	fl.StringVar(&f.absent, "absent", "", "`what` features were in training that a line of svmlight text leaves out: zero, or missing (as XGBoost takes them when it reads such text); data that the model scores are then read so (default: zero)")
 	f.addTo(fl, "the file decides, and a note says so")
 	return cmd
@@ -126,7 +128,7 @@ func (f *importFlags) run(env *environment, path string) error {
 	if err != nil {
 		return err
 	}
-	o := interchange.ReadOptions{Format: f.from, FirstFeature: first}
+	o := interchange.ReadOptions{Format: f.from, Name: f.name, FirstFeature: first}
 	if o.Features, err = strconv.Atoi(f.features); err != nil {
 		if o.Names, err = parseFeatures(f.features); err != nil {
 			return err

@@ -51,6 +51,9 @@ func contentFrom(start []byte, more bool) content {
 	if interchange.Recognise(start) != "" {
 		return aModel
 	}
+	if len(text) > 0 && interchange.CheckForeign(start) != nil {
+		return "" // reading it says what it is
+	}
 	switch {
 	case bytes.HasPrefix(start, []byte("SQLite format 3")):
 		return "a record of runs"

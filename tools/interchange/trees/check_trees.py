@@ -18,12 +18,13 @@ import numpy as np
 import with_catboost
 import with_frames
 import with_lightgbm
+import with_refused
 import with_trained
 import with_treelite
 import with_xgboost
 from drawn import Program
 
-CHECKS = [*with_lightgbm.CHECKS, *with_xgboost.CHECKS, *with_catboost.CHECKS, *with_treelite.CHECKS, *with_trained.CHECKS, *with_frames.CHECKS]
+CHECKS = [*with_lightgbm.CHECKS, *with_xgboost.CHECKS, *with_catboost.CHECKS, *with_treelite.CHECKS, *with_trained.CHECKS, *with_frames.CHECKS, *with_refused.CHECKS]
 
 
 def main():
