@@ -71,6 +71,7 @@ func TestWrongRows(t *testing.T) {
 		{func(r *dataset.Rows) { r.Grades[2] = math.NaN() }, "X:3: found the grade NaN"},
 		{func(r *dataset.Rows) { r.X = r.X[:4] }, "X: found 4 values of features, expected 3 × 2"},
 		{func(r *dataset.Rows) { r.FeatureNames = []string{"a"} }, "X: found 1 names of features, expected 2"},
+		{func(r *dataset.Rows) { r.FeatureNames = []string{"a\xff", "a\xfe"} }, "X: found a name of a feature that is not UTF-8, expected text in UTF-8"},
 		{func(r *dataset.Rows) { r.Queries = r.Queries[:2] }, "X: found the queries of 2 documents, expected those of 3"},
 		{func(r *dataset.Rows) { r.Queries[1].ID = "" }, `X:2: found the query "", expected an id that is not empty`},
 		{func(r *dataset.Rows) { r.Queries[1].ID = "a\n" }, "expected an id without control characters"},

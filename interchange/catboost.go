@@ -178,9 +178,8 @@ func (r *cbReader) features(f *cbFile) error {
 	return nil
 }
 
-// takeNames gives all columns the names that the file has of them. Those of the columns that are no
-// numbers, which no tree uses, stand in lists of their own; CatBoost leaves columns out that it was
-// told to ignore, and so are they here.
+// takeNames names all columns as the file does. Columns of categories, texts and embeddings have lists
+// of their own, and no tree uses them. A column that CatBoost ignored is in no list and left out.
 func (r *cbReader) takeNames(f *cbFile, of map[int]string) error {
 	other := make(map[int]bool)
 	for _, feature := range slices.Concat(f.Features.Categorical, f.Features.Text, f.Features.Embedding) {

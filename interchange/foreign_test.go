@@ -10,9 +10,9 @@ import (
 	"github.com/listwise/listwise/model"
 )
 
-// Claim: files that other programs write beside their models are told by their first bytes, also where
-// a format is named, and the error says what gives a file that is read. The beginnings are those of
-// files that the programs wrote.
+// Claim: files that other programs write beside their models are recognised by their first bytes, also
+// where a format is named. The error says how to get a file that is read. The programs wrote files that
+// begin so.
 func TestForeignFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "found an empty file",

@@ -36,6 +36,7 @@ func TestIncomplete(t *testing.T) {
 		{"ranklib: names", named, "## Feature 2 = \"b\"\n", "", "found the names of 1 features, expected those of 2"},
 		{"ranklib: features of a network", stated, "features = 2", "features = 3", "found 2 features, expected 3"},
 		{"svmlight: features", svmLight, "3 # highest", "1 # highest", "found feature 2, expected at most 1"},
+		{"liblinear: labels", libLinear, "label 1 -1", "label 1", "found 1 labels, expected 2, as nr_class says"},
 		{"sklearn: features", scikitStated, `"n_features_in_": 2`, `"n_features_in_": 3`, `found 2 coefficients, expected 3, as "n_features_in_" says`},
 	} {
 		if c.from != "" {

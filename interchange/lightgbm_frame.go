@@ -82,22 +82,28 @@ func placeLists(sets []*dataset.Categories, infos []string, declared map[int]boo
 	fits := func(k, c int) bool {
 		return infoAllows(infos[c], len(sets[k].Texts)+len(sets[k].Numbers))
 	}
+	if len(sets)*len(infos) > mostPlaces {
+		return nil, false
+	}
 	if places, ok = placeOnce(len(sets), needed, fits); ok {
 		return places, true
 	}
 	return placeOnce(len(sets), make([]bool, len(infos)), fits)
 }
 
+// mostPlaces bounds the memory for the places of lists among columns.
+const mostPlaces = 1 << 26
+
 // placeOnce returns the ascending columns of so many lists, each of which fits, with all that are
 // needed among them, if there is exactly one way.
 func placeOnce(lists int, needed []bool, fits func(list, column int) bool) (places []int, ok bool) {
 	// ways[c][k] is in how many ways, 2 for more, lists from k on stand in columns from c on.
 	columns := len(needed)
-	ways := make([][]int, columns+1)
-	ways[columns] = make([]int, lists+1)
+	ways := make([][]uint8, columns+1)
+	ways[columns] = make([]uint8, lists+1)
 	ways[columns][lists] = 1
 	for c, n := range slices.Backward(needed) {
-		ways[c] = make([]int, lists+1)
+		ways[c] = make([]uint8, lists+1)
 		for k := range ways[c] {
 			if !n {
 				ways[c][k] = ways[c+1][k]

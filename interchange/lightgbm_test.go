@@ -246,5 +246,8 @@ func TestLightGBMErrors(t *testing.T) {
 // Claim: any bytes are read or refused, and what is read can be scored and written again.
 func FuzzLightGBM(f *testing.F) {
 	f.Add([]byte(lgbmText))
+	for _, lists := range []string{"[[0, 1, 2]]", "[[0.5, -1, 1]]", `[["a", "b", "1"]]`, `[["3", "1", "2"]]`} {
+		f.Add([]byte(strings.Replace(lgbmText, "pandas_categorical:null", "pandas_categorical:"+lists, 1)))
+	}
 	fuzzReader(f, "lightgbm")
 }

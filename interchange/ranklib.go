@@ -85,8 +85,8 @@ const featureComment = "## Feature "
 // have it, too.
 const countComment = "## No. of features = "
 
-// The comments that tell how many trees an ensemble has at most, since a training that validation
-// data end early keeps fewer, and how many ensembles a forest has.
+// The comments with the number of trees of an ensemble and of ensembles of a forest. An ensemble may
+// have fewer trees, since early stopping removes some.
 const (
 	treesComment = "## No. of trees = "
 	bagsComment  = "## No. of bags = "

@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -226,6 +227,9 @@ func (h liblinearHead) flipped() (bool, error) {
 			return false, errorAt(line.number, "found the label %.40q, expected a whole number", text)
 		}
 		labels = append(labels, v)
+	}
+	if classes, _, err := h.number("nr_class"); err != nil || float64(len(labels)) != classes {
+		return false, cmp.Or(err, errorAt(line.number, "found %d labels, expected %v, as nr_class says", len(labels), classes))
 	}
 	return len(labels) == 2 && labels[0] < labels[1], nil
 }

@@ -268,6 +268,7 @@ func TestUBJSONErrors(t *testing.T) {
 // Claim: any bytes are read or refused, and what is read can be scored and written again.
 func FuzzXGBoost(f *testing.F) {
 	f.Add([]byte(xgbText))
+	f.Add([]byte(strings.Replace(xgbText, `"enc": []`, `"enc": [{"type": 15, "values": [3, 1]}, {"offsets": [0, 1, 3], "values": [97, -61, -92]}], "feature_segments": [0, 2, 4]`, 1)))
 	f.Add(appendUBJSON(nil, map[string]any{"learner": map[string]any{}}, true))
 	f.Add([]byte("{i\x07learner{i\x10gradient_booster{}}}"))
 	fuzzReader(f, "xgboost")

@@ -138,9 +138,9 @@ func (m *Model) encodeRows(x []float32, features int) {
 	}
 }
 
-// checkCodes returns an error if a row of x, documents with the given number of features, has a
-// value that is none of the categories of its feature; columns are those of the model's features, as
-// in Score. of tells the document of a row.
+// checkCodes returns an error if a row of x has a value outside the categories of its feature. A row
+// has the given number of features; columns says which are the model's, as in Score. The function of
+// names the document of a row.
 func (m *Model) checkCodes(x []float32, features int, columns []int, of func(row int) string) error {
 	for j, c := range m.InputCategories() {
 		if c == nil || c.Unused() {

@@ -14,8 +14,8 @@ import (
 
 // FormatName and a version head every model file. Files of a version higher than
 // FormatVersion are refused; unknown keys are ignored. A model has the lowest version that
-// holds it: 3 if features have categories, 2 if they are transformed one by one, views of them are taken or a fusion has
-// them by name, which programs of earlier versions would ignore, else 1.
+// holds it, since older programs ignore what they do not know. It is 3 if features have categories, 2 if they are
+// transformed one by one, views of them are taken or a fusion has them by name, and else 1.
 const (
 	FormatName    = "listwise-model"
 	FormatVersion = 3

@@ -22,10 +22,10 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 // transformation of features, see [Model.AppendInputs], is applied. Documents may lack
 // trailing features (they count as 0); a NaN is a missing value.
 //
-// It returns an error for shapes that do not fit, a missing value that the model has no
-// rule for, an infinite feature, a value that is none of its feature's Categories, a score that is not finite, and a single document where features are
-// normalized per query or have other views than raw, since these would be the same of any such document. After an
-// error the contents of dst are undefined.
+// It returns an error for shapes that do not fit, a missing value that the model has no rule for, an
+// infinite feature, a value outside its feature's Categories and a score that is not finite. A single
+// document is an error where features are normalized per query or have other views than raw, since
+// these would be the same for any such document. After an error the contents of dst are undefined.
 //
 // After some calls it allocates nothing; see [Model.Prepare]. It is safe for concurrent use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {

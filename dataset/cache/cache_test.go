@@ -355,6 +355,16 @@ func TestWriteCacheToNowhere(t *testing.T) {
 	}
 }
 
+// Claim: a cache whose names of features are not UTF-8 is refused.
+func TestCacheNamesAreUTF8(t *testing.T) {
+	data := bytes.Replace(cacheBytes(t, datatest.Split()), []byte("bm25"), []byte("bm\xff5"), 1)
+	fixSums(data)
+	const want = `f: found the name of a feature "bm\xff5", expected text in UTF-8`
+	if _, err := readFrom(bytes.NewReader(data), "f", dataset.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v, expected %s", err, want)
+	}
+}
+
 func FuzzCache(f *testing.F) {
 	f.Add(cacheBytes(f, datatest.Split()))
 	var b dataset.Builder

@@ -28,6 +28,9 @@ func TestNames(t *testing.T) {
 		{"an empty name", "# features: [\"\"]\n1 qid:1 1:2\n", nil, ""},
 		{"behind a document", "1 qid:1 1:2 " + line, nil, ""},
 		{"more features", line + "1 qid:1 1:2\n1 qid:1 4:2\n", nil, `f:3: found "4:2", expected one of the 3 features`},
+		{"a replacement character", "# features: [\"bm25\",\"\ufffd\",\"\\ufffd2\"]\n1 qid:1 1:2\n", []string{"bm25", "\ufffd", "\ufffd2"}, ""},
+		{"no UTF-8", "# features: [\"a\xff\",\"a\xfe\"]\n1 qid:1 1:2\n", nil, `f:1: found names of features that are not UTF-8, "# features: [\"a\xff\",\"a\xfe\"]", expected text in UTF-8, without half a surrogate pair`},
+		{"half a surrogate pair", "1 qid:1 1:2\n# features: [\"\\ud800\"]\n", nil, `f:2: found names of features that are not UTF-8, "# features: [\"\\ud800\"]", expected text in UTF-8, without half a surrogate pair`},
 		{"other names", line + "1 qid:1 1:2\n# features: [\"a\"]\n1 qid:1 1:2\n", nil, `f:3: found other names of features, "# features: [\"a\"]", expected the same names as in the line before them`},
 	} {
 		for _, chunk := range []int64{1, 30, 0} {

@@ -55,8 +55,8 @@ type about struct {
 	Measure  string   `json:"measure"`
 	Features int      `json:"features"`
 	Names    []string `json:"names"`
-	// Categories has, by the names of features, what their texts stand for in a matrix, or null for
-	// those that the model does not use.
+	// Categories maps the texts of features with categories to numbers in a matrix. It is null for a
+	// feature that the model does not use.
 	Categories map[string]map[string]float32 `json:"categories,omitempty"`
 	Pointwise  bool                          `json:"pointwise"`
 	Training   *model.Training               `json:"training"`
