@@ -32,7 +32,6 @@ type PermuteOptions struct {
 
 	Repeats      int // permutations of every feature, over which losses are averaged; 0: DefaultRepeats
 	Seed         uint64
-	Resamples    int // bootstrap samples of the intervals; 0: the default of package stats
 	Permutations int // sign flips of the tests; 0: the default of package stats
 
 	// Observe, if not nil, is called with the number of features done and their total.
@@ -203,7 +202,7 @@ func (p *permuting) judge(out *Permuted) error {
 		}
 		return nil
 	}
-	c, err := stats.Compare(values, stats.Config{Weights: p.weights, Resamples: p.Resamples, Permutations: p.Permutations, Seed: p.Seed})
+	c, err := stats.Compare(values, stats.Config{Weights: p.weights, Resamples: 1, Permutations: p.Permutations, Seed: p.Seed})
 	if err != nil {
 		return err
 	}

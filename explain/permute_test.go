@@ -70,7 +70,7 @@ func TestPermuteAgainstRecomputation(t *testing.T) {
 	linear.Params[2], linear.Normalization = 0, dataset.ZScore
 	for _, m := range []*model.Model{linear, all["trees"], all["borda fusion"]} {
 		for _, across := range []bool{false, true} {
-			o := PermuteOptions{Measure: by, Across: across, Repeats: repeats, Seed: 9, Resamples: 100, Permutations: 100}
+			o := PermuteOptions{Measure: by, Across: across, Repeats: repeats, Seed: 9, Permutations: 100}
 			got, err := Permute(context.Background(), m, d, o)
 			if err != nil {
 				t.Fatal(err)
@@ -136,7 +136,7 @@ func TestPermuteAgainstAllPermutations(t *testing.T) {
 	d, by := b.Dataset(), parsed(t, "ndcg@2")
 	m := &model.Model{Scorer: scorer.Linear{Features: 2}, Params: []float64{1, 0.7}}
 	const repeats = 3000
-	got, err := Permute(context.Background(), m, d, PermuteOptions{Measure: by, Repeats: repeats, Seed: 1, Resamples: 100, Permutations: 100})
+	got, err := Permute(context.Background(), m, d, PermuteOptions{Measure: by, Repeats: repeats, Seed: 1, Permutations: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

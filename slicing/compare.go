@@ -18,17 +18,17 @@ type Compared struct {
 	*stats.Comparison
 }
 
-// Compare compares systems on every slice: values[i][q] is that of system i on query q of all data sets,
-// NaN where the query does not count, which is the same for all systems; weights are the queries', nil for 1. The Weights of
-// the Config are not used.
-func Compare(values [][]float64, weights []float64, divisions []*Division, c stats.Config) ([]Compared, error) {
+// Compare compares systems on every slice by [stats.CompareRuns]: runs[i][r][q] is that of run r of system i on
+// query q of all data sets, NaN where the query does not count, which is the same for all; weights are the
+// queries', nil for 1. The Weights of the Config are not used.
+func Compare(runs [][][]float64, weights []float64, divisions []*Division, c stats.Config) ([]Compared, error) {
 	var all []Compared
 	var tested []*stats.Comparison
 	for _, d := range divisions {
 		for i := range d.Slices {
 			s := &d.Slices[i]
 			one := Compared{By: d.By, Slice: s.Name, None: s.None, Queries: len(s.Queries)}
-			if err := one.test(s, values, weights, c); err != nil {
+			if err := one.test(s, runs, weights, c); err != nil {
 				return nil, fmt.Errorf("%s %s: %w", d.By, s.Name, err)
 			}
 			if one.Comparison != nil {
@@ -42,26 +42,44 @@ func Compare(values [][]float64, weights []float64, divisions []*Division, c sta
 }
 
 // test measures and compares on a slice.
-func (o *Compared) test(s *Slice, values [][]float64, weights []float64, c stats.Config) (err error) {
-	picked := make([][]float64, len(values))
-	for i, v := range values {
-		picked[i], c.Weights = s.pick(v, weights)
+func (o *Compared) test(s *Slice, runs [][][]float64, weights []float64, c stats.Config) (err error) {
+	picked, counted := make([][][]float64, len(runs)), 0
+	for i, own := range runs {
+		for _, v := range own {
+			var kept []float64
+			kept, c.Weights = s.pick(v, weights)
+			picked[i], counted = append(picked[i], kept), len(kept)
+		}
 	}
-	if len(picked[0]) >= 2 && len(values) >= 2 {
-		if o.Comparison, err = stats.Compare(picked, c); err != nil {
+	if counted >= 2 && len(runs) >= 2 {
+		if o.Comparison, err = stats.CompareRuns(picked, c); err != nil {
 			return err
 		}
 		for _, system := range o.Systems {
-			o.Means = append(o.Means, Mean{system.Mean, system.Interval, true, len(picked[0])})
+			o.Means = append(o.Means, Mean{system.Mean, system.Interval, system.Interval != stats.Unbounded, counted})
 		}
 		return nil
 	}
-	for _, v := range values {
-		m, err := s.Of(v, weights, c)
+	for _, own := range runs {
+		m, err := s.Of(averages(own), weights, c)
 		if err != nil {
 			return err
 		}
 		o.Means = append(o.Means, m)
 	}
 	return nil
+}
+
+// averages returns the means over runs, query by query.
+func averages(runs [][]float64) []float64 {
+	if len(runs) == 1 {
+		return runs[0]
+	}
+	means := make([]float64, len(runs[0]))
+	for _, run := range runs {
+		for q, v := range run {
+			means[q] += v / float64(len(runs))
+		}
+	}
+	return means
 }

@@ -11,7 +11,7 @@ import (
 type Mean struct {
 	Mean     float64 // NaN if no query counts
 	Interval stats.Interval
-	Known    bool // there is an interval: two queries count at least
+	Known    bool // there is an interval: two queries count at least, and few are not all equal
 	Counted  int
 }
 
@@ -26,7 +26,7 @@ func (s *Slice) Of(values, weights []float64, c stats.Config) (Mean, error) {
 	}
 	c.Weights = w
 	of, err := stats.MeanOf(own, c)
-	m.Interval, m.Known = of.Interval, err == nil
+	m.Interval, m.Known = of.Interval, err == nil && of.Interval != stats.Unbounded
 	return m, err
 }
 

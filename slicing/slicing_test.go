@@ -242,7 +242,8 @@ func TestCompareIsOfTheQueriesAlone(t *testing.T) {
 	}
 	labels[7] = "alone"
 	config := stats.Config{Baseline: 1, Permutations: 500, Resamples: 200, Seed: 3}
-	got, err := Compare(values, weights, []*Division{group("by", labels)}, config)
+	runs := [][][]float64{values[:1], values[1:2], values[2:]}
+	got, err := Compare(runs, weights, []*Division{group("by", labels)}, config)
 	if err != nil {
 		t.Fatal(err)
 	}

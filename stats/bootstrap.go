@@ -12,27 +12,39 @@ import (
 // sampleBlock is the number of bootstrap samples that share a random stream.
 const sampleBlock = 128
 
-// bootstrap sets the intervals of means and differences and the bootstrap-shift
-// test of every pair, all from the same samples of the queries with replacement.
+// bootstrap sets the intervals of means and the bootstrap-shift
+// test of every pair, all from the same samples of the queries with replacement. Where a method
+// has several runs, the error due to other seeds, by Student's t, is added to every sample's mean.
 //
 // The test (Noreen 1989; Smucker, Allan and Carterette 2007) takes the differences'
 // distribution, moved to mean 0, for that of the null hypothesis: with B samples D*,
 //
 //	p = (1 + #{|mean(D*) − D̄| ≥ |D̄|}) / (1 + B)
-func (r *Comparison) bootstrap(values [][]float64, c *Config) {
+func (r *Comparison) bootstrap(values [][]float64, methods []seeds, errors []noise, c *Config) {
 	drawn := resample(values, c)
+	var z []float64
+	if slices.ContainsFunc(methods, func(m seeds) bool { return m.runs > 0 }) {
+		z = draws(random.Stream(c.Seed, "seeds of samples", ""), c.Resamples, len(values))
+	}
 	parallel.For(len(r.Systems), c.Workers, func(_, i int) {
-		s := &r.Systems[i]
-		s.Interval = interval(values[i], s.Mean, slices.Clone(drawn[i]))
+		s, off := &r.Systems[i], slices.Clone(drawn[i])
+		if e := newNoise(methods[i], seeds{}, values[i]); e.scale > 0 {
+			for k := range off {
+				off[k] += e.of(z[k*len(values)+i], 0)
+			}
+		}
+		s.Interval = interval(values[i], s.Mean, spreadOf(methods[i], seeds{}), off)
 	})
 	parallel.For(len(r.Pairs), c.Workers, func(_, i int) {
 		p := &r.Pairs[i]
+		e := &errors[i]
 		off := make([]float64, c.Resamples)
 		for k, a := range drawn[p.A] {
-			off[k] = a - drawn[p.B][k]
+			if off[k] = a - drawn[p.B][k]; e.scale > 0 {
+				off[k] += e.of(z[k*len(values)+p.A], z[k*len(values)+p.B])
+			}
 		}
 		p.Bootstrap = Test{P: shiftTest(off, p.Difference, r.slack(values, p)), MaxT: math.NaN()}
-		p.Interval = interval(differences(values[p.A], values[p.B]), p.Difference, off)
 	})
 }
 

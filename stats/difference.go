@@ -16,17 +16,19 @@ type Difference struct {
 }
 
 // Between returns the difference of two methods: a[r][q] is the value of the first one's
-// run r on query q, and b likewise. A method that draws nothing has one run. Where both
-// have as many, run r of the one is paired with run r of the other, as runs of one seed
-// may have drawn the same. It is the crossed model of queries and runs,
+// run r on query q, and b likewise. It is a claim about methods: runs are a sample of random
+// seeds, and queries a sample of queries. A method with one run counts as if it drew nothing.
+// Where both have as many, run r of the one is paired with run r of the other, as runs of one
+// seed may have drawn the same. In the crossed model of queries and runs,
 //
-//	V = s²(queries)/Q + s²(runs)/R
+//	V = s²(queries)/Q + max(0, Σ s²(runs)/R − Σ s²(both)/QR)
 //
-// where s²(queries) is the variance between queries of the differences of the means over
-// runs, and s²(runs) that between runs of the differences of the means over queries; of
-// unequal numbers of runs, V has s²/R of each method. What queries and runs bring together
-// is in both terms, so that V is rather too large. P and the interval are by Student's t with
-// the degrees of freedom of Welch and Satterthwaite (Satterthwaite 1946).
+// where s²(queries) is the variance between queries of the differences of the means over runs,
+// s²(runs) that between the runs of a method of the means over queries, and s²(both) that of
+// their interaction, which the first term contains already. The sums are over the methods;
+// of paired runs both are those of the differences. P
+// and the interval are by Student's t with the degrees of freedom of Welch and Satterthwaite
+// (Satterthwaite 1946).
 //
 // There must be a run of each at least, two queries, and finite values.
 func Between(a, b [][]float64) (Difference, error) {
@@ -37,32 +39,20 @@ func Between(a, b [][]float64) (Difference, error) {
 	for q := range queries {
 		queries[q] = overRuns(a, q) - overRuns(b, q)
 	}
-	d := Difference{Mean: mean(queries), P: 1}
-	var square float64 // of the variances' parts over their degrees of freedom
-	part := func(values []float64) {
-		if n := float64(len(values)); n > 1 && !alike(values) {
-			v := deviation(values) * deviation(values) / n
-			d.Error += v
-			square += v * v / (n - 1)
+	d := Difference{Mean: mean(queries), P: 1, DF: math.Inf(1)}
+	first, second := seedsOf(a), seedsOf(b)
+	if len(a) == len(b) {
+		pairs := make([][]float64, len(a))
+		for r := range a {
+			pairs[r] = differences(a[r], b[r])
 		}
+		first, second = seedsOf(pairs), seeds{}
 	}
-	part(queries)
-	first, second := overQueries(a), overQueries(b)
-	if len(first) == len(second) {
-		for r := range first {
-			first[r] -= second[r]
-		}
-		second = nil
-	}
-	part(first)
-	part(second)
-	d.DF = math.Inf(1)
 	half := 0.0
-	if d.Error > 0 {
-		d.DF = d.Error * d.Error / square
-		d.Error = math.Sqrt(d.Error)
-		d.P = studentTails(d.Mean/d.Error, d.DF)
-		half = studentQuantile(1-Alpha/2, d.DF) * d.Error
+	if se, df := spreadOf(first, second).standardError(queries); se > 0 {
+		d.Error, d.DF = se, df
+		d.P = studentTails(d.Mean/se, df)
+		half = studentQuantile(1-Alpha/2, df) * se
 	} else if math.Abs(d.Mean) > Same {
 		d.P = 0
 	}

@@ -19,7 +19,7 @@ func TestBetweenSingleRunsIsThePairedTest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := tTest(d)
+	want := tTest(d, spread{})
 	if math.Abs(got.P-want.P) > 1e-12 || math.Abs(got.DF-29) > 1e-9 || math.Abs(got.Mean/got.Error-want.T) > 1e-12 {
 		t.Errorf("found %+v, the paired test has %+v", got, want)
 	}

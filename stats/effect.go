@@ -6,25 +6,26 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// describe sets what follows from the queries' differences without drawing: their
-// mean, the t-test, and how large the effect is.
+// describe sets what follows from the queries' differences and the variance between seeds
+// without drawing: their mean, the t-test, and how large the effect is.
 //
 //	d = D̄/s                              Cohen 1988, section 2.3.5 (d_z)
 //	g = d · Γ(ν/2) / (√(ν/2) Γ((ν−1)/2)),  ν = n − 1      Hedges 1981
-//	detectable = (t_ν(1−α/2) + t_ν(power)) · s/√n
+//	detectable = (t_ν(1−α/2) + t_ν(power)) · SE
 //
-// The last is Student's form of Cohen's sample size formula; the exact power, by
-// the noncentral t distribution, gives 1.2 % more at n = 5 and 0.1 % at 10.
-func (p *Pair) describe(d []float64) {
+// The last is Student's form of Cohen's sample size formula with the standard error and the
+// degrees of freedom of the t-test; the exact power, by the noncentral t distribution, gives
+// 1.2 % more at n = 5 and 0.1 % at 10.
+func (p *Pair) describe(d []float64, s spread) {
 	p.Difference = mean(d)
-	p.T = tTest(d)
-	n, df := float64(len(d)), float64(len(d)-1)
-	s := deviation(d)
-	p.Detectable = (studentQuantile(1-Alpha/2, df) + studentQuantile(Power, df)) * s / math.Sqrt(n)
+	p.T = tTest(d, s)
+	if se, df := s.standardError(d); se > 0 {
+		p.Detectable = (studentQuantile(1-Alpha/2, df) + studentQuantile(Power, df)) * se
+	}
 	p.CohenD, p.HedgesG = math.NaN(), math.NaN()
 	if !alike(d) {
-		p.CohenD = p.Difference / s
-		p.HedgesG = p.CohenD * unbias(df)
+		p.CohenD = p.Difference / deviation(d)
+		p.HedgesG = p.CohenD * unbias(float64(len(d)-1))
 	}
 }
 

@@ -7,20 +7,26 @@ import (
 	"github.com/listwise/listwise/internal/random"
 )
 
-// signs sums the values of every system with a sign flipped at random, or in every
-// way, for each query: what the randomisation test of all pairs needs, since the
+// signs sums the columns of every query with a sign flipped at random, or in every
+// way, for each query. The columns are the values of the systems and the query's share of a
+// shift of all differences. The randomisation test of all pairs needs no more, since the
 // sum of a pair's differences is the difference of its systems' sums.
 //
 // A flip is a bit of a word of 64 queries. Four queries' bits address a table of
-// the 16 sums that they can make, so a sign flip of n queries and m systems costs
+// the 16 sums that they can make, so a sign flip of n queries and m columns costs
 // n/4 additions of m numbers: 27 × 6 for OHSUMED's 106 queries and six systems
 // where adding up 15 pairs takes 106 × 15.
 type signs struct {
-	systems int
+	columns int
 	words   int       // of 64 queries each
-	table   []float64 // [word][nibble][bits][system]
+	table   []float64 // [word][nibble][bits][column]
 	exact   int       // number of words to enumerate; 0: draw
+	repeats int       // how often all words are enumerated
 	seed    uint64
+	stream  string // name of the random stream
+
+	// rest sums the shares of queries whose signs are drawn while the others' are enumerated; nil if there are none.
+	rest *signs
 }
 
 const (
@@ -32,14 +38,14 @@ const (
 	flipBlock = 1024
 )
 
-// newSigns makes the tables of rows, one a query with one value a system.
-func newSigns(rows [][]float64, systems int, seed uint64) *signs {
-	s := &signs{systems: systems, words: max(1, (len(rows)+63)/64), seed: seed}
-	if len(rows) <= ExactQueries {
+// newSigns makes the tables of rows, one a query; enumerate is for ExactQueries of them at most.
+func newSigns(rows [][]float64, columns int, enumerate bool, seed uint64) *signs {
+	s := &signs{columns: columns, words: max(1, (len(rows)+63)/64), repeats: 1, seed: seed, stream: "sign flips"}
+	if enumerate {
 		// The last query keeps its sign: all signs turned give the same |sum|.
 		s.exact = 1 << max(0, len(rows)-1)
 	}
-	s.table = make([]float64, s.words*nibbles*nibbleWay*systems)
+	s.table = make([]float64, s.words*nibbles*nibbleWay*columns)
 	for group := range s.words * nibbles {
 		for bits := range nibbleWay {
 			sum := s.row(group, bits)
@@ -62,33 +68,31 @@ func newSigns(rows [][]float64, systems int, seed uint64) *signs {
 
 // row returns the sums of the four queries of a group flipped by bits.
 func (s *signs) row(group, bits int) []float64 {
-	at := (group*nibbleWay + bits) * s.systems
-	return s.table[at : at+s.systems : at+s.systems]
+	at := (group*nibbleWay + bits) * s.columns
+	return s.table[at : at+s.columns : at+s.columns]
 }
 
-// run calls visit with the systems' sums under every sign flip, of which there are
-// as many as drawn unless they are enumerated, and returns their number. Calls with
+// run calls visit with the columns' sums under every sign flip, a block of flips at a time. There are
+// as many flips as drawn unless they are enumerated, and run returns their number. Calls with
 // the same worker number do not overlap, and which sums there are does not depend
 // on the number of workers. It calls told after every block of flips.
-func (s *signs) run(drawn, workers int, visit func(worker int, sums []float64), told func(flips int)) int {
+func (s *signs) run(drawn, workers int, visit func(worker, block int, sums []float64), told func(flips int)) int {
 	total := drawn
 	if s.exact > 0 {
-		total = s.exact
+		total = s.exact * s.repeats
 	}
 	blocks := (total + flipBlock - 1) / flipBlock
 	workers = parallel.Workers(workers, blocks)
 	memory := make([][]float64, workers)
 	parallel.For(blocks, workers, func(worker, block int) {
 		if memory[worker] == nil {
-			memory[worker] = make([]float64, flipBlock*s.systems)
+			memory[worker] = make([]float64, flipBlock*s.columns)
 		}
 		from := block * flipBlock
-		sums := memory[worker][:(min(from+flipBlock, total)-from)*s.systems]
+		sums := memory[worker][:(min(from+flipBlock, total)-from)*s.columns]
 		clear(sums)
 		s.block(block, sums)
-		for ; len(sums) > 0; sums = sums[s.systems:] {
-			visit(worker, sums[:s.systems])
-		}
+		visit(worker, block, sums)
 		told(min(from+flipBlock, total) - from)
 	})
 	return total
@@ -97,15 +101,22 @@ func (s *signs) run(drawn, workers int, visit func(worker int, sums []float64), 
 // block adds up the sums of the sign flips of a block.
 func (s *signs) block(block int, sums []float64) {
 	if s.exact > 0 {
-		for i := 0; i < len(sums); i += s.systems {
-			s.add(0, uint64(block*flipBlock+i/s.systems), sums[i:i+s.systems])
+		for i := 0; i < len(sums); i += s.columns {
+			s.add(0, uint64((block*flipBlock+i/s.columns)%s.exact), sums[i:i+s.columns])
+		}
+		if s.rest != nil {
+			shares := make([]float64, len(sums)/s.columns)
+			s.rest.block(block, shares)
+			for i, v := range shares {
+				sums[(i+1)*s.columns-1] += v
+			}
 		}
 		return
 	}
-	rng := random.Stream(s.seed, "sign flips", strconv.Itoa(block))
+	rng := random.Stream(s.seed, s.stream, strconv.Itoa(block))
 	for word := range s.words {
-		for i := 0; i < len(sums); i += s.systems {
-			s.add(word, rng.Uint64(), sums[i:i+s.systems])
+		for i := 0; i < len(sums); i += s.columns {
+			s.add(word, rng.Uint64(), sums[i:i+s.columns])
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestDetectable(t *testing.T) {
 			d[q] = float64(q*q%17) / 10
 		}
 		var p Pair
-		p.describe(d)
+		p.describe(d, spread{})
 		if got := p.Detectable / deviation(d); !near(got, c.exact, c.tolerance) {
 			t.Errorf("%d queries: %v standard deviations, want %v", c.n, got, c.exact)
 		}

@@ -7,15 +7,30 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
+// FewQueries is the number of queries below which intervals of means are those of Student's t: a
+// bootstrap sample of so few misses what they do not contain.
+const FewQueries = 10
+
 // interval returns the bootstrap interval of the mean m of x, given how far the
-// samples' means are from it. It sorts off.
+// samples' means are from it, and what seeds add to its variance. It sorts off.
 //
 // It is the interval of the samples' percentiles, corrected for bias and skewness
 // (BCa: Efron 1987, JASA 82) and, since a sample varies less than what it was drawn
 // from, widened as Student's t is wider than the normal distribution (Hesterberg
 // 2015, The American Statistician 69(4), expanded percentiles).
-func interval(x []float64, m float64, off []float64) Interval {
-	if alike(x) {
+//
+// Of fewer than FewQueries values it is Student's interval, and Unbounded if all are equal: so
+// few say nothing of their spread then.
+func interval(x []float64, m float64, s spread, off []float64) Interval {
+	if len(x) < FewQueries || alike(x) {
+		se, df := s.standardError(x)
+		switch {
+		case se > 0:
+			half := studentQuantile(1-Alpha/2, df) * se
+			return Interval{m - half, m + half}
+		case len(x) < FewQueries:
+			return Unbounded
+		}
 		return Interval{m, m}
 	}
 	n := float64(len(x))

@@ -32,7 +32,7 @@ func TestCoverage(t *testing.T) {
 					x[q] = v.draw(rng)
 				}
 				off := resample([][]float64{x}, &Config{Resamples: 500, Seed: uint64(trial)})[0]
-				if i := interval(x, mean(x), off); i.Low <= v.mean && v.mean <= i.High {
+				if i := interval(x, mean(x), spread{}, off); i.Low <= v.mean && v.mean <= i.High {
 					held++
 				}
 			}
@@ -181,14 +181,14 @@ func TestPower(t *testing.T) {
 	for q := range plusMinus {
 		plusMinus[q] = math.Sqrt(float64(n-1)/n) * float64(1-2*(q%2))
 	}
-	unit.describe(plusMinus)
+	unit.describe(plusMinus, spread{})
 	found := 0
 	for range trials {
 		d := make([]float64, n)
 		for q := range d {
 			d[q] = unit.Detectable + rng.NormFloat64()
 		}
-		found += below(tTest(d).P)
+		found += below(tTest(d, spread{}).P)
 	}
 	if power := float64(found) / trials; math.Abs(power-Power) > 0.025 {
 		t.Errorf("a difference of %v is found with probability %v", unit.Detectable, power)

@@ -80,15 +80,20 @@ type System struct {
 	Interval Interval // of the mean
 }
 
-// Interval is a confidence interval of coverage [Level].
+// Interval is a confidence interval of coverage [Level]. It is [Unbounded] where there are too
+// few values to say anything.
 type Interval struct{ Low, High float64 }
+
+// Unbounded is the interval of all numbers.
+var Unbounded = Interval{math.Inf(-1), math.Inf(1)}
 
 // Pair is what is known of the difference of two systems, A minus B, over the
 // queries.
 type Pair struct {
 	A, B       int // indices of systems
 	Difference float64
-	Interval   Interval // of the difference
+	Interval   Interval // of the differences that the randomisation test does not reject
+	Claim      Claim    // what Interval and all p values speak about
 
 	T             TTest
 	Randomization Test // p values of Fisher's randomisation test
@@ -99,8 +104,8 @@ type Pair struct {
 	CohenD  float64 // mean over standard deviation of the queries' differences; NaN if they are all alike
 	HedgesG float64 // CohenD without its bias in small samples
 
-	// Detectable is the least true difference that a t-test on as many queries
-	// with as much variance finds with probability [Power].
+	// Detectable is the least true difference that a t-test on as many queries and
+	// runs with as much variance finds with probability [Power].
 	Detectable float64
 }
 
@@ -111,16 +116,32 @@ type Test struct {
 	MaxT float64 // corrected over the family after Westfall and Young (1993), by the joint distribution of the pairs
 }
 
-// Compare compares systems by their values on the same queries: values[i][q] is
-// that of system i on query q. It returns an error for fewer than two systems or
-// queries, lists of different lengths, values that are not finite, and settings out
-// of range.
+// Compare is [CompareRuns] for one run of each system: values[i][q] is that of system i on
+// query q.
 func Compare(values [][]float64, c Config) (*Comparison, error) {
+	runs := make([][][]float64, len(values))
+	for i := range values {
+		runs[i] = values[i : i+1]
+	}
+	return CompareRuns(runs, c)
+}
+
+// CompareRuns compares systems by their values on the same queries: runs[i][r][q] is
+// that of run r of system i on query q. Several runs are of one method with different random
+// seeds; p values and intervals then take other seeds into account, see [Claim]. A system with
+// one run counts as if it drew nothing. It returns an error for fewer than two systems or
+// queries, systems without runs, lists of different lengths, values that are not finite, and settings out
+// of range.
+func CompareRuns(runs [][][]float64, c Config) (*Comparison, error) {
 	if c.Permutations == 0 {
 		c.Permutations = DefaultPermutations
 	}
 	if c.Resamples == 0 {
 		c.Resamples = DefaultResamples
+	}
+	values, err := averages(runs)
+	if err != nil {
+		return nil, err
 	}
 	if err := c.check(values); err != nil {
 		return nil, err
@@ -129,18 +150,51 @@ func Compare(values [][]float64, c Config) (*Comparison, error) {
 	r := &Comparison{Queries: len(values[0]), Systems: make([]System, len(values))}
 	r.Pairs = family(len(values), c.Baseline)
 	scaled, linear := weighted(values, c.Weights)
+	methods := make([]seeds, len(runs))
 	for i, v := range linear {
 		r.Systems[i].Mean = mean(v)
+		_, own := weighted(runs[i], c.Weights)
+		methods[i] = seedsOf(own)
 	}
+	errors := make([]noise, len(r.Pairs)) // of the pairs' differences, due to seeds
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
+		p.Claim = OfRuns
+		if len(runs[p.A]) > 1 || len(runs[p.B]) > 1 {
+			p.Claim = OfMethods
+		}
 		p.count(differences(values[p.A], values[p.B]))
-		p.describe(differences(linear[p.A], linear[p.B]))
+		d := differences(linear[p.A], linear[p.B])
+		p.describe(d, spreadOf(methods[p.A], methods[p.B]))
+		errors[i] = newNoise(methods[p.A], methods[p.B], d)
 	}
-	r.randomize(scaled, &c)
-	r.bootstrap(linear, &c)
+	r.randomize(scaled, shares(c.Weights), errors, &c)
+	r.bootstrap(linear, methods, errors, &c)
 	correctAll(r.Pairs)
 	return r, nil
+}
+
+// averages returns the means over the runs of each system, query by query.
+func averages(runs [][][]float64) ([][]float64, error) {
+	values := make([][]float64, len(runs))
+	for i, own := range runs {
+		if len(own) == 0 {
+			return nil, fmt.Errorf("system %d has no runs, expected one at least", i+1)
+		}
+		if values[i] = own[0]; len(own) == 1 {
+			continue
+		}
+		for r, run := range own {
+			if len(run) != len(own[0]) {
+				return nil, fmt.Errorf("system %d, run %d has %d values, its first run %d", i+1, r+1, len(run), len(own[0]))
+			}
+		}
+		values[i] = make([]float64, len(own[0]))
+		for q := range values[i] {
+			values[i][q] = overRuns(own, q)
+		}
+	}
+	return values, nil
 }
 
 func (c *Config) check(values [][]float64) error {

@@ -8,27 +8,28 @@ import (
 
 // TTest is a two-sided paired t-test (Student 1908).
 //
-//	t = D̄ / (s/√n),  D̄ and s the mean and the standard deviation of n differences
+//	t = D̄ / SE
 //
-// Where all differences are equal, T is infinite with P = 0, or, if they are all 0,
-// 0 with P = 1.
+// Of single runs SE is s/√n, with the standard deviation s of n differences; of methods with
+// several runs it is that of [Between] without pairing runs. Where all differences are equal, T is infinite with
+// P = 0, or, if they are all 0, 0 with P = 1.
 type TTest struct {
 	T    float64
-	DF   int // degrees of freedom, n − 1
+	DF   float64 // degrees of freedom: n − 1 of single runs
 	P    float64
 	Holm float64 // corrected over the family
 }
 
-func tTest(d []float64) TTest {
-	n := float64(len(d))
-	t := TTest{DF: len(d) - 1, P: 1}
-	m, s := mean(d), deviation(d)
-	if alike(d) {
-		s = 0
+func tTest(d []float64, s spread) TTest {
+	t := TTest{DF: float64(len(d) - 1), P: 1}
+	m := mean(d)
+	se, df := s.standardError(d)
+	if df > 0 {
+		t.DF = df
 	}
 	if m != 0 {
-		t.T = m / (s / math.Sqrt(n))
-		t.P = studentTails(t.T, n-1)
+		t.T = m / se
+		t.P = studentTails(t.T, t.DF)
 	}
 	return t
 }

@@ -24,11 +24,7 @@ func weighted(values [][]float64, weights []float64) (scaled, linear [][]float64
 	if weights == nil {
 		return values, values
 	}
-	share, n := make([]float64, len(weights)), float64(len(weights))
-	total := mean(weights) * n
-	for q, w := range weights {
-		share[q] = n * w / total
-	}
+	share := shares(weights)
 	scaled, linear = make([][]float64, len(values)), make([][]float64, len(values))
 	for i, v := range values {
 		scaled[i], linear[i] = make([]float64, len(v)), make([]float64, len(v))
@@ -41,6 +37,19 @@ func weighted(values [][]float64, weights []float64) (scaled, linear [][]float64
 		}
 	}
 	return scaled, linear
+}
+
+// shares returns n·w/W of every query; nil where weights is nil.
+func shares(weights []float64) []float64 {
+	if weights == nil {
+		return nil
+	}
+	share, n := make([]float64, len(weights)), float64(len(weights))
+	total := mean(weights) * n
+	for q, w := range weights {
+		share[q] = n * w / total
+	}
+	return share
 }
 
 // checkWeights returns an error unless there are n positive weights, or none.

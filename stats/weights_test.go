@@ -87,7 +87,7 @@ func TestWeightedRandomization(t *testing.T) {
 func TestWeightedErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	values, weights := drawValues(rng, 2, 400)
-	r, err := Compare(values, Config{Weights: weights, Permutations: 1, Resamples: 20000})
+	r, err := Compare(values, Config{Weights: weights, Permutations: 20000, Resamples: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/listwise/listwise/auto"
+	"github.com/listwise/listwise/stats"
 )
 
 // autoJSON is the result of auto that scripts rely on.
@@ -42,10 +43,10 @@ type autoSystemJSON struct {
 
 // autoTestJSON is a paired comparison over the queries.
 type autoTestJSON struct {
-	Difference    float64    `json:"difference"`
-	CI            [2]float64 `json:"ci"`
-	T             float64    `json:"p_t"`
-	Randomization float64    `json:"p_randomization"`
+	Difference    float64 `json:"difference"`
+	CI            [2]any  `json:"ci"`
+	T             float64 `json:"p_t"`
+	Randomization float64 `json:"p_randomization"`
 }
 
 func autoSummary(r *auto.Result, m *autoMeasured) autoJSON {
@@ -95,7 +96,7 @@ func (m *autoMeasured) pair(by, system int) autoTestJSON {
 				sign = -1
 			}
 			low, high := float64(sign*p.Interval.Low)+0, float64(sign*p.Interval.High)+0 // no -0
-			return autoTestJSON{float64(sign*p.Difference) + 0, [2]float64{min(low, high), max(low, high)}, p.T.P, p.Randomization.P}
+			return autoTestJSON{float64(sign*p.Difference) + 0, ends(stats.Interval{Low: min(low, high), High: max(low, high)}), p.T.P, p.Randomization.P}
 		}
 	}
 	return autoTestJSON{}
@@ -128,7 +129,11 @@ func (f *autoFlags) report(r *auto.Result, m *autoMeasured) report {
 		for i, by := range r.Tune.Measures[:min(1, len(r.Tune.Measures))] {
 			if m.compared[i] != nil {
 				p := m.pair(i, s)
-				out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f (95 %% interval %+.4f to %+.4f), p = %.3g by randomisation, query by query", m.names[0], m.names[s], by.Name(), p.Difference, p.CI[0], p.CI[1], p.Randomization))
+				within := ""
+				if p.CI[0] != nil {
+					within = fmt.Sprintf(" (95 %% interval %+.4f to %+.4f)", p.CI[0], p.CI[1])
+				}
+				out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f%s, p = %.3g by randomisation, query by query", m.names[0], m.names[s], by.Name(), p.Difference, within, p.Randomization))
 			}
 		}
 	}

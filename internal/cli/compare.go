@@ -32,15 +32,19 @@ values trec_eval's. With --data DIR, which holds Fold1 … FoldK, it is a folder
 queries of all test folds are pooled, each counts once. NAME= gives a system a name
 of your own in the tables.
 
-Several runs of a stochastic learner make one system, whose values are averaged
-query by query before any test: NAME=A,B,C names the runs, or --seeds 1,2,3 stands
-for {seed} in a path, as in runs/{seed}/ranknet. Five runs or more are usual.
+Several runs of a stochastic learner, with different random seeds, make one system:
+NAME=A,B,C names the runs, or --seeds 1,2,3 stands for {seed} in a path, as in
+runs/{seed}/ranknet. Five runs or more are usual. The claim of a test is then about
+methods: both queries and seeds are random. Of single runs it is about these runs,
+and only queries are random.
 
-For every measure: means with 95 % bootstrap intervals (BCa), and for every pair
-  t          two-sided paired t-test
+For every measure: means with 95 % bootstrap intervals (BCa; Student's t for fewer
+than 10 queries), and for every pair
+  95 %       interval of the differences that the randomisation test does not reject
+  t          two-sided paired t-test; of methods with the variance between seeds
   rand.      Fisher's randomisation test: the signs of the queries' differences are
              flipped --permutations times, or in every way where no more than 20
-             queries differ
+             queries differ; of methods the error due to seeds is added
   boot.      bootstrap-shift test; sees too much in fewer than some 30 queries
   Holm       p values of the randomisation test, corrected for the number of pairs
   max-T      the same by the joint distribution of the pairs (Westfall and Young)
@@ -83,7 +87,7 @@ func newCompareCommand(env *environment) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.measure, "measure", "map", "`measure` to compare by")
-	fl.StringVar(&f.seeds, "seeds", "", "`numbers` that stand for {seed} in the systems' paths, such as 1,2,3 or 1-5; the runs are averaged")
+	fl.StringVar(&f.seeds, "seeds", "", "`numbers` that stand for {seed} in the systems' paths, such as 1,2,3 or 1-5")
 	fl.StringVar(&f.unit, "unit", "query", "`what` the tests count: query; fold is refused")
 	fl.StringVar(&env.format, "format", "text", "print `text`, markdown, latex, csv or json")
 	f.evaluating.addTo(cmd, "", "`measures` to compare by, separated by commas, instead of one")
@@ -144,11 +148,11 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	bar := env.startProgress("comparing", 0)
 	defer bar.finish()
 	for i, m := range measures {
-		values, weights, err := c.values(m)
+		runs, weights, err := c.values(m)
 		if err != nil {
 			return err
 		}
-		r, err := stats.Compare(values, stats.Config{Weights: weights, Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed, Observe: func(done, total int) {
+		r, err := stats.CompareRuns(runs, stats.Config{Weights: weights, Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed, Observe: func(done, total int) {
 			bar.set(i*total+done, len(measures)*total)
 		}})
 		if err != nil {

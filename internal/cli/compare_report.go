@@ -31,20 +31,21 @@ type comparedJSON struct {
 }
 
 type comparedSystemJSON struct {
-	Name      string     `json:"name"`
-	Mean      float64    `json:"mean"`
-	CI        [2]float64 `json:"ci"`
-	Runs      int        `json:"runs"`
-	Deviation any        `json:"sd_of_runs,omitempty"`
+	Name      string  `json:"name"`
+	Mean      float64 `json:"mean"`
+	CI        [2]any  `json:"ci"`
+	Runs      int     `json:"runs"`
+	Deviation any     `json:"sd_of_runs,omitempty"`
 }
 
-// comparedPairJSON has null for what is not finite: t where all differences are
-// equal, effect sizes where they are, too.
+// comparedPairJSON has null for what is not finite: t and effect sizes where all differences are
+// equal, intervals of too few queries.
 type comparedPairJSON struct {
 	A             string         `json:"a"`
 	B             string         `json:"b"`
 	Difference    float64        `json:"difference"`
-	CI            [2]float64     `json:"ci"`
+	CI            [2]any         `json:"ci"`
+	Claim         stats.Claim    `json:"claim"`
 	T             tJSON          `json:"t"`
 	Randomization randomizedJSON `json:"randomization"`
 	Bootstrap     testJSON       `json:"bootstrap"`
@@ -62,8 +63,8 @@ type testJSON struct {
 }
 
 type tJSON struct {
-	T  any `json:"t"`
-	DF int `json:"df"`
+	T  any     `json:"t"`
+	DF float64 `json:"df"`
 	testJSON
 }
 
@@ -117,7 +118,7 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 	}
 	for _, p := range m.Pairs {
 		j.Pairs = append(j.Pairs, comparedPairJSON{
-			A: c.systems[p.A].name, B: c.systems[p.B].name, Difference: p.Difference, CI: ends(p.Interval),
+			A: c.systems[p.A].name, B: c.systems[p.B].name, Difference: p.Difference, CI: ends(p.Interval), Claim: p.Claim,
 			T:             tJSON{number(p.T.T), p.T.DF, testJSON{p.T.P, p.T.Holm}},
 			Randomization: randomizedJSON{testJSON{p.Randomization.P, p.Randomization.Holm}, p.Randomization.MaxT},
 			Bootstrap:     testJSON{p.Bootstrap.P, p.Bootstrap.Holm},
@@ -129,7 +130,8 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 	return j
 }
 
-func ends(i stats.Interval) [2]float64 { return [2]float64{i.Low, i.High} }
+// ends are null where an interval is unbounded.
+func ends(i stats.Interval) [2]any { return [2]any{number(i.Low), number(i.High)} }
 
 // csv has a row for every pair and measure.
 func (c *comparison) csv() (columns []string, cells [][]any) {
@@ -138,17 +140,17 @@ func (c *comparison) csv() (columns []string, cells [][]any) {
 		"mean_a", "mean_a_low", "mean_a_high", "mean_b", "mean_b_low", "mean_b_high",
 		"difference", "difference_low", "difference_high",
 		"t", "df", "t_p", "t_p_holm", "randomization_p", "randomization_p_holm", "randomization_p_max_t", "bootstrap_p", "bootstrap_p_holm",
-		"cohen_d", "hedges_g", "wins", "ties", "losses", "detectable",
+		"cohen_d", "hedges_g", "wins", "ties", "losses", "detectable", "claim",
 	}
 	for _, m := range c.measured {
 		for _, p := range m.Pairs {
 			a, b := m.Systems[p.A], m.Systems[p.B]
 			cells = append(cells, []any{
 				m.name, m.Queries, c.systems[p.A].name, c.systems[p.B].name,
-				a.Mean, a.Interval.Low, a.Interval.High, b.Mean, b.Interval.Low, b.Interval.High,
-				p.Difference, p.Interval.Low, p.Interval.High,
+				a.Mean, number(a.Interval.Low), number(a.Interval.High), b.Mean, number(b.Interval.Low), number(b.Interval.High),
+				p.Difference, number(p.Interval.Low), number(p.Interval.High),
 				number(p.T.T), p.T.DF, p.T.P, p.T.Holm, p.Randomization.P, p.Randomization.Holm, p.Randomization.MaxT, p.Bootstrap.P, p.Bootstrap.Holm,
-				number(p.CohenD), number(p.HedgesG), p.Wins, p.Ties, p.Losses, p.Detectable,
+				number(p.CohenD), number(p.HedgesG), p.Wins, p.Ties, p.Losses, p.Detectable, string(p.Claim),
 			})
 		}
 	}

@@ -34,16 +34,17 @@ type slicedSystemJSON struct {
 
 // slicedPairJSON has p values that are corrected over the pairs and slices of a measure.
 type slicedPairJSON struct {
-	A             string     `json:"a"`
-	B             string     `json:"b"`
-	Difference    float64    `json:"difference"`
-	CI            [2]float64 `json:"ci"`
-	T             tJSON      `json:"t"`
-	Randomization testJSON   `json:"randomization"`
-	Bootstrap     testJSON   `json:"bootstrap"`
-	Wins          int        `json:"wins"`
-	Ties          int        `json:"ties"`
-	Losses        int        `json:"losses"`
+	A             string      `json:"a"`
+	B             string      `json:"b"`
+	Difference    float64     `json:"difference"`
+	CI            [2]any      `json:"ci"`
+	Claim         stats.Claim `json:"claim"`
+	T             tJSON       `json:"t"`
+	Randomization testJSON    `json:"randomization"`
+	Bootstrap     testJSON    `json:"bootstrap"`
+	Wins          int         `json:"wins"`
+	Ties          int         `json:"ties"`
+	Losses        int         `json:"losses"`
 }
 
 func (c *comparison) slicesJSON(m *measured) []comparedSliceJSON {
@@ -55,7 +56,7 @@ func (c *comparison) slicesJSON(m *measured) []comparedSliceJSON {
 		}
 		for _, p := range pairsOf(s) {
 			j.Pairs = append(j.Pairs, slicedPairJSON{
-				A: c.systems[p.A].name, B: c.systems[p.B].name, Difference: p.Difference, CI: ends(p.Interval),
+				A: c.systems[p.A].name, B: c.systems[p.B].name, Difference: p.Difference, CI: ends(p.Interval), Claim: p.Claim,
 				T:             tJSON{number(p.T.T), p.T.DF, testJSON{p.T.P, p.T.Holm}},
 				Randomization: testJSON{p.Randomization.P, p.Randomization.Holm},
 				Bootstrap:     testJSON{p.Bootstrap.P, p.Bootstrap.Holm},
@@ -90,10 +91,10 @@ func (c *comparison) slicesCSV(columns []string, cells [][]any) ([]string, [][]a
 				a, b := s.Means[p.A], s.Means[p.B]
 				cells = append(cells, []any{
 					m.name, a.Counted, c.systems[p.A].name, c.systems[p.B].name,
-					a.Mean, a.Interval.Low, a.Interval.High, b.Mean, b.Interval.Low, b.Interval.High,
-					p.Difference, p.Interval.Low, p.Interval.High,
+					a.Mean, number(a.Interval.Low), number(a.Interval.High), b.Mean, number(b.Interval.Low), number(b.Interval.High),
+					p.Difference, number(p.Interval.Low), number(p.Interval.High),
 					number(p.T.T), p.T.DF, p.T.P, p.T.Holm, p.Randomization.P, p.Randomization.Holm, nil, p.Bootstrap.P, p.Bootstrap.Holm,
-					number(p.CohenD), number(p.HedgesG), p.Wins, p.Ties, p.Losses, p.Detectable, s.By, s.Slice,
+					number(p.CohenD), number(p.HedgesG), p.Wins, p.Ties, p.Losses, p.Detectable, string(p.Claim), s.By, s.Slice,
 				})
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	page "github.com/listwise/listwise/internal/report"
+	"github.com/listwise/listwise/slicing"
 	"github.com/listwise/listwise/stats"
 )
 
@@ -174,7 +175,7 @@ func legend(exact bool) string {
 		flips = "exact randomisation test"
 	}
 	return "p values of the paired t-test (t), the bootstrap-shift test (boot.), the " + flips + " (rand.), and those of the last corrected over the pairs by Holm (Holm) and by max-T; " +
-		starLegend + "; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
+		starLegend + "; 95 % interval: the differences that the randomisation test does not reject at 0.05, before any correction; d: Cohen's effect size; W/T/L: queries on which a wins, ties, loses; detectable: the difference found at 0.05 with probability 0.8."
 }
 
 func (c *comparison) names() []string {
@@ -189,10 +190,48 @@ func (c *comparison) remarks() []string {
 			few = append(few, fmt.Sprintf("%s (%d)", s.name, n))
 		}
 	}
-	if few == nil {
-		return nil
+	notes := []string{c.claim()}
+	if few != nil {
+		notes = append(notes, "Fewer than five runs: "+strings.Join(few, ", ")+".")
 	}
-	return []string{"Fewer than five runs: " + strings.Join(few, ", ") + "."}
+	var counted []int
+	for i := range c.measured {
+		counted = append(counted, c.measured[i].Queries)
+		for _, s := range c.measured[i].slices {
+			counted = append(counted, s.Means[0].Counted)
+		}
+	}
+	if note := fewNote(counted); note != "" {
+		notes = append(notes, note)
+	}
+	if slices.ContainsFunc(c.measured, func(m measured) bool {
+		return unbounded(m.Pairs) || slices.ContainsFunc(m.slices, func(s slicing.Compared) bool { return unbounded(pairsOf(s)) })
+	}) {
+		notes = append(notes, "A difference has no interval where the randomisation test cannot reject at 0.05, as with fewer than six queries.")
+	}
+	return notes
+}
+
+func unbounded(pairs []stats.Pair) bool {
+	return slices.ContainsFunc(pairs, func(p stats.Pair) bool { return p.Interval == stats.Unbounded })
+}
+
+// claim says what the p values speak about.
+func (c *comparison) claim() string {
+	if !c.severalRuns() {
+		return "p values are about these runs on other queries. They do not cover other random seeds (--seeds)."
+	}
+	text := "p values are about methods: on other queries and with other random seeds."
+	var single []string
+	for _, s := range c.systems {
+		if len(s.runs) == 1 {
+			single = append(single, s.name)
+		}
+	}
+	if single != nil {
+		text += " A single run counts as it is, without other seeds: " + strings.Join(single, ", ") + "."
+	}
+	return text
 }
 
 // betterThan returns the letters of the systems that system i is significantly
@@ -234,8 +273,6 @@ func bestOf(m *measured) int {
 	return best
 }
 
-// significant allows for the rounding of a corrected p value of exactly 5 %.
-
 func stars(p float64) string {
 	switch {
 	case p < 0.001:
@@ -275,6 +312,10 @@ func signed(v float64, k marks) string {
 	return strings.Replace(s, "-", k.minus, 1)
 }
 
+// bounds is empty if an interval is unbounded.
 func bounds(i stats.Interval, k marks) string {
+	if i == stats.Unbounded {
+		return ""
+	}
 	return "[" + strings.ReplaceAll(decimals(i.Low, 4)+", "+decimals(i.High, 4), "-", k.minus) + "]"
 }

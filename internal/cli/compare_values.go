@@ -112,39 +112,34 @@ func hintAtFolds(err error, paths []string, docs int) error {
 	return fmt.Errorf("%w; if they are the means of folds: %s", err, noFoldTests)
 }
 
-// values returns the systems' values of a measure, averaged over their runs query
-// by query, on the queries that count, and the weights of these, nil if all are 1.
-func (c *comparison) values(m measure.Measure) (values [][]float64, weights []float64, err error) {
-	values = c.perQuery(m)
+// values returns the values of a measure of every system's runs, on the queries that count, and
+// the weights of these, nil if all are 1.
+func (c *comparison) values(m measure.Measure) (runs [][][]float64, weights []float64, err error) {
+	runs = c.perQuery(m)
 	first := c.systems[0].runs[0].result
 	for q, w := range first.Weights() {
 		if v := first.PerQuery(m)[q]; v == v {
 			weights = append(weights, w)
 		}
 	}
-	for i := range values {
-		// Which queries are left out depends on their grades and weights alone.
-		values[i] = slices.DeleteFunc(values[i], math.IsNaN)
-	}
-	if n := len(values[0]); n < 2 {
-		return nil, nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
-	}
-	return values, weights, nil
-}
-
-// perQuery returns the systems' values of a measure on all queries, averaged over their runs, NaN
-// on those that do not count.
-func (c *comparison) perQuery(m measure.Measure) [][]float64 {
-	values := make([][]float64, len(c.systems))
-	for i, s := range c.systems {
-		values[i] = make([]float64, len(s.runs[0].result.Queries()))
-		for _, r := range s.runs {
-			for q, v := range r.result.PerQuery(m) {
-				values[i][q] += v / float64(len(s.runs))
-			}
+	for _, own := range runs {
+		for r := range own {
+			// Which queries are left out depends on their grades and weights alone.
+			own[r] = slices.DeleteFunc(own[r], math.IsNaN)
 		}
 	}
-	return values
+	if n := len(runs[0][0]); n < 2 {
+		return nil, nil, usageErrorf("--data: found %d queries that count for %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
+	}
+	return runs, weights, nil
+}
+
+// perQuery returns the values of a measure of every system's runs on all queries, NaN on those
+// that do not count.
+func (c *comparison) perQuery(m measure.Measure) [][][]float64 {
+	return mapped(c.systems, func(s *contestant) [][]float64 {
+		return mapped(s.runs, func(r run) []float64 { return slices.Clone(r.result.PerQuery(m)) })
+	})
 }
 
 // deviations returns the standard deviation of each system's mean over its runs.

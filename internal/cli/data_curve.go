@@ -286,7 +286,9 @@ func gains(points []curvePoint, weights []float64, seed uint64) error {
 		if d.A == 0 {
 			gain, low, high = -gain, -high, -low
 		}
-		points[i].Gain, points[i].Interval = &gain, &[2]float64{low, high}
+		if points[i].Gain = &gain; d.Interval != stats.Unbounded {
+			points[i].Interval = &[2]float64{low, high}
+		}
 		ps = append(ps, d.Randomization.P)
 	}
 	for i, p := range stats.Holm(ps) {
@@ -310,7 +312,10 @@ func curveReport(points []curvePoint, by measure.Measure, queries, repeats int) 
 			row[4] = *c.Spread
 		}
 		if c.Gain != nil {
-			row[5], row[6], row[7], row[8] = *c.Gain, c.Interval[0], c.Interval[1], *c.P
+			row[5], row[8] = *c.Gain, *c.P
+		}
+		if c.Interval != nil {
+			row[6], row[7] = c.Interval[0], c.Interval[1]
 		}
 		r.rows = append(r.rows, row)
 	}

@@ -24,7 +24,7 @@ type explainFlags struct {
 	sample, mostDocs        int
 	measure, ties, permute  string
 	repeats                 int
-	resamples, permutations int
+	permutations            int
 	seed                    uint64
 	top                     int
 	svg, dependence         string
@@ -98,7 +98,6 @@ func (f *explainFlags) addTo(cmd *cobra.Command) {
 	fl.StringVar(&f.ties, "ties", "input", "`order` of documents with equal scores: "+strings.Join(measure.TiePolicies(), ", "))
 	fl.StringVar(&f.permute, "permute", withinQuery, "`where` a feature's values are permuted: query (among the documents of each query), or data (among all documents)")
 	addWhole(fl, &f.repeats, "repeats", explain.DefaultRepeats, 1, "`number` of permutations of each feature, over which losses are averaged")
-	addWhole(fl, &f.resamples, "resamples", 2000, 1, "`number` of bootstrap samples for the intervals")
 	addWhole(fl, &f.permutations, "permutations", 10_000, 1, "`number` of sign flips that test whether a loss is none")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` from which everything random is derived")
 	addWhole(fl, &f.top, "top", 10, 0, "`number` of features that are listed, the largest; 0: all")

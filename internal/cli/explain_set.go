@@ -64,7 +64,7 @@ func (e *explaining) set(ctx context.Context) error {
 	bar := e.env.startProgress("permuting, features", 0)
 	permuted, err := explain.Permute(ctx, e.model, e.data, explain.PermuteOptions{
 		Measure: measures[0], Ties: ties, Across: e.permute == acrossData, Repeats: e.repeats, Seed: e.seed,
-		Resamples: e.resamples, Permutations: e.permutations, Observe: bar.set,
+		Permutations: e.permutations, Observe: bar.set,
 	})
 	bar.finish()
 	if err != nil {

@@ -113,9 +113,9 @@ type sliceJSON struct {
 
 // sliceMeanJSON has null for the mean of no query, and for the interval of one.
 type sliceMeanJSON struct {
-	Mean    any         `json:"mean"`
-	CI      *[2]float64 `json:"ci"`
-	Counted int         `json:"queries_counted"`
+	Mean    any     `json:"mean"`
+	CI      *[2]any `json:"ci"`
+	Counted int     `json:"queries_counted"`
 }
 
 // json returns the slices of a system, nil without --by.
@@ -189,6 +189,14 @@ func intervalText(m slicing.Mean) string {
 		return ""
 	}
 	return bounds(m.Interval, plainMarks)
+}
+
+// fewNote says how intervals of few queries differ, "" if there are none.
+func fewNote(counted []int) string {
+	if slices.ContainsFunc(counted, func(n int) bool { return n > 1 && n < stats.FewQueries }) {
+		return fmt.Sprintf("Intervals of means over fewer than %d queries are Student's t.", stats.FewQueries)
+	}
+	return ""
 }
 
 // csv returns the table with columns and rows of the slices added: row returns the cells of the

@@ -156,7 +156,9 @@ func (r *Report) rankBy(f *Feature, d *dataset.Dataset, values, scores []float64
 		if err != nil {
 			return err
 		}
-		f.Low, f.High = s.Interval.Low, s.Interval.High
+		if s.Interval != stats.Unbounded {
+			f.Low, f.High = s.Interval.Low, s.Interval.High
+		}
 	}
 	return nil
 }

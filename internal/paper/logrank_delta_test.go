@@ -158,19 +158,30 @@ func TestDeltaDifferences(t *testing.T) {
 	}
 	sampled := map[string][]string{"form": {"sampled"}, "C": d.c, "samples": {"150"}}
 	queries, runs := make([]float64, d.made.queries), make([]float64, d.seeds)
+	each := make([][]float64, d.seeds)
 	for k := range runs {
 		a := tuned("convexloss", seed+uint64(k), with(sampled, "beta", d.betas...))
 		b := tuned("mle", seed+uint64(k), sampled)
 		for q := range queries {
 			queries[q] += (a[q] - b[q]) / float64(d.seeds)
 			runs[k] += (a[q] - b[q]) / float64(len(queries))
+			each[k] = append(each[k], a[q]-b[q])
 		}
 	}
 	want := mean(queries)
 	if want == 0 {
 		t.Fatal("the data do not distinguish the two")
 	}
-	wantError := math.Sqrt(sd(queries)*sd(queries)/float64(len(queries)) + sd(runs)*sd(runs)/float64(len(runs)))
+	var both float64 // squares of what queries and runs bring together
+	for k := range runs {
+		for q := range queries {
+			rest := each[k][q] - queries[q] - runs[k] + want
+			both += rest * rest
+		}
+	}
+	n, r1 := float64(len(queries)), float64(len(runs))
+	both /= (n - 1) * (r1 - 1) * n * r1
+	wantError := math.Sqrt(sd(queries)*sd(queries)/n + max(0, sd(runs)*sd(runs)/r1-both))
 	rows := 0
 	for _, line := range r.Sheets[0].Rows {
 		if line[1] == m && line[2] == "short walks" && line[3] == "chosen" && line[4] == deltaReferences[0] {

@@ -48,16 +48,16 @@ type above struct {
 
 // forest is a system's difference to the baseline by one measure.
 type forest struct {
-	System     int     `json:"system"`
-	Measure    int     `json:"measure"`
-	Difference float64 `json:"d"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	P          float64 `json:"p"`
-	Holm       float64 `json:"holm"`
-	Wins       int     `json:"wins"`
-	Ties       int     `json:"ties"`
-	Losses     int     `json:"losses"`
+	System     int      `json:"system"`
+	Measure    int      `json:"measure"`
+	Difference float64  `json:"d"`
+	Low        *float64 `json:"low,omitempty"` // nil without an interval
+	High       *float64 `json:"high,omitempty"`
+	P          float64  `json:"p"`
+	Holm       float64  `json:"holm"`
+	Wins       int      `json:"wins"`
+	Ties       int      `json:"ties"`
+	Losses     int      `json:"losses"`
 }
 
 // details are two systems' rankings, and more, of one query: those of the documents

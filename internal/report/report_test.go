@@ -279,7 +279,7 @@ func TestSummaryMarks(t *testing.T) {
 	if cells[2].Mark != "" {
 		t.Errorf("the nearly ideal ranking is %+v", cells[2])
 	}
-	if f := r.data.Forest[0]; f.System != 0 || f.Difference >= 0 || f.Low > f.Difference || f.High < f.Difference || f.Losses != 40 || f.Wins != 0 {
+	if f := r.data.Forest[0]; f.System != 0 || f.Difference >= 0 || *f.Low > f.Difference || *f.High < f.Difference || f.Losses != 40 || f.Wins != 0 {
 		t.Errorf("reverse minus ideal is %+v", f)
 	}
 }

@@ -37,7 +37,11 @@ func (r *Report) slice(in *input) error {
 	tests := 0
 	for m, by := range in.Measures {
 		in.observe("comparing slices", m, len(in.Measures))
-		compared, err := slicing.Compare(in.values[m], in.weights, in.Slices, stats.Config{
+		runs := make([][][]float64, len(in.names))
+		for s := range runs {
+			runs[s] = in.values[m][s : s+1]
+		}
+		compared, err := slicing.Compare(runs, in.weights, in.Slices, stats.Config{
 			Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
 		})
 		if err != nil {

@@ -63,13 +63,13 @@ func TestSlices(t *testing.T) {
 			t.Errorf("%d systems: %d tables of slices on the page, expected 4", len(systems), n)
 		}
 		for m, by := range measures {
-			var values [][]float64
+			var values [][][]float64
 			for _, s := range systems {
 				result, err := measure.Evaluate(d, s.Test, measures, measure.TiesInput)
 				if err != nil {
 					t.Fatal(err)
 				}
-				values = append(values, result.PerQuery(measure.ForAll([]measure.Measure{by}, d)[0]))
+				values = append(values, [][]float64{result.PerQuery(measure.ForAll([]measure.Measure{by}, d)[0])})
 			}
 			want, err := slicing.Compare(values, nil, c.Slices, stats.Config{Permutations: 200, Resamples: 100})
 			if err != nil {

@@ -21,6 +21,7 @@ type view struct {
 	Folds                                        []string
 	ByFold                                       []foldRow // by the first measure
 	Tests                                        string    // what was tested, "" if nothing was
+	Few                                          bool      // intervals of means are not by bootstrap
 	Verdict, Finding                             string    // which system is best by the first measure, and what is significant
 	Needed                                       string    // MB that the rankings of all queries may take, "" if they are here
 	Weighted                                     bool      // means are by weights of the queries
@@ -114,7 +115,7 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	best := slices.Max(means)
 	for s := range all {
 		out := cell{Mean: decimal(means[s]), Best: len(all) > 1 && decimal(means[s]) == decimal(best)}
-		if c != nil {
+		if c != nil && c.Systems[s].Interval != stats.Unbounded {
 			i := c.Systems[s].Interval
 			out.Interval = decimal(i.Low) + "–" + decimal(i.High)
 		}
@@ -125,6 +126,7 @@ func (r *Report) column(in *input, m int, c *stats.Comparison) {
 	}
 	r.view.Tests = fmt.Sprintf("Fisher's randomisation test, two-sided, over %d queries with %s sign flips, corrected for %d comparisons by Holm's procedure",
 		c.Queries, Flips(c), len(c.Pairs))
+	r.view.Few = r.view.Few || c.Queries < stats.FewQueries
 	for i := range c.Pairs {
 		f := newForest(&c.Pairs[i], in.Baseline, m)
 		r.data.Forest = append(r.data.Forest, f)
@@ -183,14 +185,19 @@ func Thousands(n int) string {
 func newForest(p *stats.Pair, baseline, m int) forest {
 	f := forest{
 		System: p.A, Measure: m, P: p.Randomization.P, Holm: p.Randomization.Holm,
-		Difference: p.Difference, Low: p.Interval.Low, High: p.Interval.High, Wins: p.Wins, Ties: p.Ties, Losses: p.Losses,
+		Difference: p.Difference, Wins: p.Wins, Ties: p.Ties, Losses: p.Losses,
 	}
+	i := p.Interval
 	if p.A == baseline {
 		f.System = p.B
-		f.Difference, f.Low, f.High = -f.Difference, -f.High, -f.Low
+		f.Difference, i = -f.Difference, stats.Interval{Low: -i.High, High: -i.Low}
 		f.Wins, f.Losses = f.Losses, f.Wins
 	}
-	f.Difference, f.Low, f.High = rounded(f.Difference, 5), rounded(f.Low, 5), rounded(f.High, 5)
+	f.Difference = rounded(f.Difference, 5)
+	if i != stats.Unbounded {
+		low, high := rounded(i.Low, 5), rounded(i.High, 5)
+		f.Low, f.High = &low, &high
+	}
 	return f
 }
 

@@ -66,6 +66,17 @@ def test_compare_is_the_command(command, tmp_path, rankers):
     assert listwise.compare(scores, y, qid=qid, measure="ndcg@5", permutations=999, resamples=999).data == want
 
 
+def test_compare_takes_runs(command, tmp_path, rankers):
+    letor(tmp_path / "d.txt", X, y, qid)
+    for name, ranker in rankers.items():
+        ranker.save(tmp_path / f"{name}.json")
+    want = json.loads(command("compare", "--data", "d.txt", "--measure", "ndcg@5", "--permutations", "999", "--format", "json", "both=convex.json,trees.json", "trees=trees.json"))
+    got = listwise.compare({"both": [rankers["convex"], rankers["trees"]], "trees": rankers["trees"].predict(X)}, y, X=X, qid=qid, measure="ndcg@5", permutations=999)
+    assert got.data == want
+    assert [p["claim"] for p in got.pairs] == ["methods"]
+    assert listwise.compare({"a": [list(y), y], "b": list(y)}, y, qid=qid, permutations=99).pairs[0]["claim"] == "methods"
+
+
 def test_tune_is_the_command(command, tmp_path):
     letor(tmp_path / "d.txt", X, y, qid)
     want = json.loads(command("tune", "--no-record", "--method", "mle,listnet", "--grid", "C=0.01,1", "--folds", "3", "--data", "d.txt", "--out", "out", "--refit", "--format", "json", "-q"))

@@ -81,7 +81,7 @@ function forestPlot() {
   const plot = width => {
     const rows = report.forest.filter(f => f.measure === measure), name = report.measures[measure].name;
     const text = Math.min(220, width * 0.38), step = 26, height = rows.length * step + 54;
-    const [low, high] = extent([0, ...rows.flatMap(r => [r.low, r.high])], 0.05);
+    const [low, high] = extent([0, ...rows.flatMap(r => [r.low ?? r.d, r.high ?? r.d])], 0.05);
     const px = v => text + (v - low) / (high - low) * (width - text - 14);
     const list = ticks(low, high, Math.max(2, Math.round((width - text) / 90)));
     const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': `${name}: differences to ${report.systems[report.baseline]} with 95 % intervals` });
@@ -91,9 +91,10 @@ function forestPlot() {
       const y = 18 + i * step, g = svg('g', { class: look(r.system) });
       const all = report.systems[r.system], fits = Math.floor(text / 7.2);
       root.append(svg('text', { class: 'strong', x: text - 10, y: y + 4, 'text-anchor': 'end' }, all.length > fits ? '…' + all.slice(1 - fits) : all));
-      g.append(svg('path', { class: 'band', d: `M${px(r.low).toFixed(1)} ${y}H${px(r.high).toFixed(1)}M${px(r.low).toFixed(1)} ${y - 4}v8M${px(r.high).toFixed(1)} ${y - 4}v8` }));
+      const known = r.low !== undefined;
+      if (known) g.append(svg('path', { class: 'band', d: `M${px(r.low).toFixed(1)} ${y}H${px(r.high).toFixed(1)}M${px(r.low).toFixed(1)} ${y - 4}v8M${px(r.high).toFixed(1)} ${y - 4}v8` }));
       g.append(svg('path', { class: 'dot', d: marker(r.system, px(r.d), y) }));
-      g.append(svg('title', {}, `${all}: ${fixed(r.d, 4, true)} (${fixed(r.low, 4)} to ${fixed(r.high, 4)}), p = ${r.holm < 0.001 ? '<0.001' : r.holm.toFixed(3)}; better on ${r.wins} queries, as good on ${r.ties}, worse on ${r.losses}`));
+      g.append(svg('title', {}, `${all}: ${fixed(r.d, 4, true)}${known ? ` (${fixed(r.low, 4)} to ${fixed(r.high, 4)})` : ''}, p = ${r.holm < 0.001 ? '<0.001' : r.holm.toFixed(3)}; better on ${r.wins} queries, as good on ${r.ties}, worse on ${r.losses}`));
       root.append(g);
     });
     for (const t of list) root.append(svg('text', { x: px(t), y: height - 30, 'text-anchor': 'middle' }, tickText(t, list)));

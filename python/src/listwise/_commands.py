@@ -183,23 +183,38 @@ def _systems(systems: Any, files: _Files, documents: int | None, doc: Any) -> li
     for i, (name, system) in enumerate(systems.items()):
         if not isinstance(name, str) or not name or not name.isprintable() or any(c in name for c in "=/\\"):
             raise Error(f"systems: found the name {shown(name)}, expected a text without = and /")
-        holds = f"systems: {name}"
-        path: str
-        if isinstance(system, (Ranker, Model)):
-            path = files.path(f"{i}.json", holds)
-            (system if isinstance(system, Model) else system._fitted()).save(path)
-        elif isinstance(system, (Run, Mapping, str, os.PathLike)):
-            if documents is not None and doc is None and isinstance(system, (Run, Mapping)):
-                raise Error(f"{holds}: found a run, expected doc, the ids of the documents, to find its documents by")
-            path = _run(files, f"{i}.run", system, holds)
-        else:
-            path = files.path(f"{i}.scores", holds)
-            scores = numbers(system, holds, documents)
-            if np.isnan(scores).any() or (scores == np.inf).any():
-                raise Error(f"{holds}: found a score that is not finite, expected finite scores, or -inf for a document that was not retrieved")
-            Path(path).write_text("".join(f"{s!r}\n" for s in scores.tolist()))
-        arguments.append(f"{name}={path}")
+        runs = _runs(system)
+        paths = [_file(run, files, f"{i}-{k}" if len(runs) > 1 else f"{i}", f"systems: {name}", documents, doc) for k, run in enumerate(runs)]
+        if len(paths) > 1 and any("," in path for path in paths):
+            raise Error(f"systems: {name}: found a path of several runs with a comma, expected none")
+        arguments.append(f"{name}={','.join(paths)}")
     return arguments
+
+
+def _runs(system: System) -> Sequence[System]:
+    """The runs of a system: a list of anything but numbers, or one run."""
+    several = isinstance(system, (list, tuple)) and len(system) > 0
+    if several and all(isinstance(run, (str, os.PathLike, Ranker, Model, Run, Mapping, np.ndarray, list, tuple)) for run in system):
+        return system  # type: ignore[no-any-return]
+    return [system]
+
+
+def _file(system: System, files: _Files, stem: str, holds: str, documents: int | None, doc: Any) -> str:
+    """The path of a run's model or scores, written there unless they are in a file."""
+    if isinstance(system, (Ranker, Model)):
+        path = files.path(f"{stem}.json", holds)
+        (system if isinstance(system, Model) else system._fitted()).save(path)
+        return path
+    if isinstance(system, (Run, Mapping, str, os.PathLike)):
+        if documents is not None and doc is None and isinstance(system, (Run, Mapping)):
+            raise Error(f"{holds}: found a run, expected doc, the ids of the documents, to find its documents by")
+        return _run(files, f"{stem}.run", system, holds)
+    path = files.path(f"{stem}.scores", holds)
+    scores = numbers(system, holds, documents)
+    if np.isnan(scores).any() or (scores == np.inf).any():
+        raise Error(f"{holds}: found a score that is not finite, expected finite scores, or -inf for a document that was not retrieved")
+    Path(path).write_text("".join(f"{s!r}\n" for s in scores.tolist()))
+    return path
 
 
 class Comparison:
@@ -259,7 +274,9 @@ def compare(
     Args:
         systems: names of systems, and what gives their scores: rankers, models, arrays of scores
             (documents,), -inf for a document that was not retrieved, runs as for
-            :func:`evaluate_run`, or paths of files of models, scores or runs.
+            :func:`evaluate_run`, or paths of files of models, scores or runs. A list of these are runs
+            of one method with different random seeds; the tests are then about methods ("claim" of a
+            pair).
         y: grades, (documents,); or judgements as for :func:`evaluate_run`, to compare runs by.
         X: features, (documents, features), which rankers and models need.
         qid, group: the queries, as for ``Ranker.fit``.
