@@ -78,7 +78,7 @@ var layers = []layer{
 	{pkg: "interchange", allow: []string{"internal/elementary", "internal/suggest", "internal/strictjson", "dataset", "fuse", "dataset/transform", "scorer", "model"}, heavy: []string{"google.golang.org/protobuf/encoding/protowire"}},
 	{pkg: "serve/rankjson", allow: []string{"internal/decimal", "internal/suggest"}},
 	{pkg: "explain", allow: []string{"internal/elementary", "internal/suggest", "internal/parallel", "internal/random", "dataset", "measure", "fuse", "stats", "scorer", "model"}},
-	{pkg: "serve/experiment", allow: []string{"serve/rankjson"}},
+	{pkg: "serve/experiment", allow: []string{"internal/strictjson", "serve/rankjson"}},
 	{pkg: "serve", allow: []string{"internal/elementary", "internal/suggest", "dataset", "scorer", "model", "interchange", "explain", "serve/rankjson", "serve/experiment"}, heavy: []string{"github.com/prometheus/client_golang", "golang.org/x/net/netutil"}},
 	{pkg: "train", allow: []string{"internal/elementary", "internal/block", "internal/atomicfile", "internal/binarystate", "internal/parallel", "internal/random", "dataset", "dataset/transform", "measure", "loss", "scorer", "boost", "objective", "tree", "optimize", "model"}},
 	{pkg: "method", allow: []string{"internal/suggest", "internal/random", "internal/block", "internal/parallel", "dataset", "dataset/transform", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "ascent", "boost", "tree", "optimize", "model", "train"}},

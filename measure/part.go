@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -77,7 +78,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 func ParsePart(text []byte, measures []Measure, ties TiePolicy) (Part, error) {
 	var j partJSON
 	if err := json.Unmarshal(text, &j); err != nil {
-		return Part{}, fmt.Errorf("found no part of an evaluation (%w)", err)
+		return Part{}, errors.New("found no part of an evaluation, expected one")
 	}
 	var wanted []string
 	for _, m := range measures {

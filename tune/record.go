@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 )
@@ -64,7 +65,7 @@ func (r record) sum() (string, error) {
 func parseRecord(text []byte, key string) (*record, error) {
 	var r record
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("found no record of a training (%w)", err)
+		return nil, errors.New("found no record of a training, expected one")
 	}
 	if r.Key != key {
 		return nil, fmt.Errorf("found the record of training %q, expected %q", r.Key, key)

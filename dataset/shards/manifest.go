@@ -150,15 +150,17 @@ func Parse(text []byte) (*Manifest, error) {
 	if len(text) > mostBytes {
 		return nil, fmt.Errorf("more than %d bytes", mostBytes)
 	}
-	if err := strictjson.Check(text); err != nil {
-		return nil, err
-	}
 	var m Manifest
-	members, err := strictjson.Members(strictjson.Whole(text))
+	var members strictjson.Object
+	err := strictjson.Check(text)
+	if err == nil {
+		members, err = strictjson.Members(strictjson.Whole(text))
+	}
 	if err == nil {
 		err = members.Decode(&m)
 	}
 	if err != nil {
+		err, _ = strictjson.Plain(err)
 		return nil, err
 	}
 	return &m, m.check()

@@ -28,8 +28,8 @@ followed, one object a line:
 
 user and query are those of the request; time and experiment may be left out. A click is credited
 to the model that placed the document in the last ranking of that user and query before it. A
-ranking is won by the model with more clicks. The sign test says whether one model wins more often
-than chance would have it.`,
+ranking is won by the model with more clicked documents. The sign test says whether one model wins
+more often than by chance. Of identical lines one counts.`,
 		Example: `  listwise clicks --log experiments.jsonl --clicks clicks.jsonl`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,6 +73,12 @@ func (f *clicksFlags) run(env *environment) error {
 	if c.Damaged > 0 {
 		env.note("%d lines of the log are no JSON and were left out", c.Damaged)
 	}
+	if c.Repeated > 0 {
+		env.note("%d lines are identical to earlier ones and were left out", c.Repeated)
+	}
+	if c.Single > 0 {
+		env.note("%d clicks are on rankings of one model (--split of serve), which prefer none", c.Single)
+	}
 	if c.Unmatched > 0 {
 		env.note("%d clicks are on documents that the log does not have for their user and query", c.Unmatched)
 	}
@@ -106,7 +112,7 @@ func clicksReport(outcomes []experiment.Outcome) report {
 			v := float64(o.Wins[1]) / float64(won)
 			j.Share, cell = &v, v
 		}
-		r.rows = append(r.rows, []any{o.Experiment, o.Models[0], o.Models[1], o.Shown, o.Clicked, o.Wins[0], o.Wins[1], o.Ties, cell, share.Low, share.High, p})
+		r.rows = append(r.rows, []any{o.Experiment, o.Models[0], o.Models[1], o.Shown, o.Clicked, o.Wins[0], o.Wins[1], o.Ties, cell, share.Low, share.High, pValue(p)})
 		all = append(all, j)
 	}
 	if len(all) == 0 {

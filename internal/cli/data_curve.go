@@ -312,7 +312,7 @@ func curveReport(points []curvePoint, by measure.Measure, queries, repeats int) 
 			row[4] = *c.Spread
 		}
 		if c.Gain != nil {
-			row[5], row[8] = *c.Gain, *c.P
+			row[5], row[8] = *c.Gain, pValue(*c.P)
 		}
 		if c.Interval != nil {
 			row[6], row[7] = c.Interval[0], c.Interval[1]

@@ -124,7 +124,10 @@ func (e *explaining) importance(c measure.Convention, p *explain.Permuted, set *
 	unused := 0
 	for k, f := range all {
 		line := featureImportanceJSON{Feature: f.Name, Used: f.Used, Loss: number(f.Loss), Low: number(f.Interval.Low), High: number(f.Interval.High), P: number(f.P), Holm: number(f.Holm)}
-		row := []any{f.Name, line.Loss, line.Low, line.High, line.Holm}
+		row := []any{f.Name, line.Loss, line.Low, line.High, nil}
+		if line.Holm != nil {
+			row[4] = pValue(f.Holm)
+		}
 		if byFeature {
 			line.Size = number(sizes[f.Name])
 			row = append(row, e.fixed(sizes[f.Name], decimals))

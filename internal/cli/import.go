@@ -44,12 +44,8 @@ func parseFeatures(text string) ([]string, error) {
 	names := strings.Split(text, ",")
 	if strings.HasPrefix(strings.TrimSpace(text), "[") {
 		names = nil
-		err := strictjson.Check([]byte(text))
-		if err == nil {
-			err = json.Unmarshal([]byte(text), &names)
-		}
-		if err != nil {
-			return nil, usageErrorf("--features: found what is no JSON list of names: %w", err)
+		if strictjson.Check([]byte(text)) != nil || json.Unmarshal([]byte(text), &names) != nil {
+			return nil, usageErrorf("--features %q: found no JSON list of names in UTF-8, expected one such as [\"a\",\"b\"]", text)
 		}
 	}
 	if slices.Contains(names, "") || len(names) == 0 {

@@ -19,7 +19,7 @@ import (
 type report struct {
 	title   string
 	columns []string
-	rows    [][]any      // string, list, int, float64 or nil; a float prints with 4 decimals as text and in full as CSV
+	rows    [][]any      // string, list, int, float64, pValue or nil; a float prints with 4 decimals as text and in full as CSV
 	align   []text.Align // of the columns; nil: by what their cells are
 	keys    int          // number of columns, from the first, that begin every part of a table too wide for one; 0: it becomes a list
 	wrap    int          // width of the last column beyond which text goes on in the next line; 0: any
@@ -134,6 +134,8 @@ func readable(cell any) string {
 		return ""
 	case float64:
 		return strconv.FormatFloat(v, 'f', 4, 64)
+	case pValue:
+		return probability(float64(v))
 	case list:
 		return visible(v.short())
 	case featureNumbers:
@@ -141,6 +143,9 @@ func readable(cell any) string {
 	}
 	return visible(fmt.Sprint(cell))
 }
+
+// pValue is a cell with a p value, as text "<0.0001" where it is less.
+type pValue float64
 
 // list is a cell with a list, of which a text has the beginning: a table is as wide as its widest cell. CSV has all of it.
 type list string
@@ -169,7 +174,7 @@ func (r *report) alignment(column int) text.Align {
 		switch row[column].(type) {
 		case string, list, featureNumbers:
 			return text.AlignLeft
-		case int, float64:
+		case int, float64, pValue:
 			return text.AlignRight
 		}
 	}

@@ -67,10 +67,7 @@ func ReadPoint(text []byte) (Point, error) {
 		Validation *float64 `json:"validation"`
 		Best       bool     `json:"best"`
 	}
-	if err := json.Unmarshal(text, &line); err != nil {
-		return Point{}, err
-	}
-	if line.Epoch == nil || line.Cost == nil {
+	if err := json.Unmarshal(text, &line); err != nil || line.Epoch == nil || line.Cost == nil {
 		return Point{}, errors.New("found no epoch with a training_cost")
 	}
 	return Point{Epoch: *line.Epoch, Restart: line.Restart, Cost: *line.Cost, Validation: line.Validation, Best: line.Best}, nil

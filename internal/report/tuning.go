@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -42,12 +41,8 @@ func ReadTunings(r io.Reader) ([]Tuning, error) {
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
 		var l line
-		err := json.Unmarshal(lines.Bytes(), &l)
-		if err == nil && (l.Method == "" || len(l.Validation) == 0) {
-			err = errors.New("found no method with validation values")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w, expected a line of tune's tuning.jsonl", n, err)
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.Method == "" || len(l.Validation) == 0 {
+			return nil, fmt.Errorf("line %d: found no method with validation values, expected a line of tune's tuning.jsonl", n)
 		}
 		if of[l.Method] == nil {
 			names = append(names, l.Method)

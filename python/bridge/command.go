@@ -3,7 +3,6 @@ package bridge
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -25,7 +24,7 @@ type commandAnswer struct {
 // command runs a command, whose wrong use is a failure.
 func (j *job) command(ctx context.Context, request []byte, _ Arrays) (any, error) {
 	var r commandRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -68,7 +67,7 @@ type writeRequest struct {
 
 func (j *job) write(_ context.Context, request []byte, arrays Arrays) (any, error) {
 	var r writeRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	d, err := r.Data.dataset(arrays, dataset.MissingKeep)

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -32,7 +31,7 @@ type evaluateAnswer struct {
 // evaluate measures scores.
 func (j *job) evaluate(_ context.Context, request []byte, arrays Arrays) (any, error) {
 	var r evaluateRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	convention, err := recipe.ParseConvention(r.Convention, r.Threshold)

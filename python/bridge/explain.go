@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/listwise/listwise/dataset"
@@ -23,7 +22,7 @@ type explainRequest struct {
 // row each in the order of the documents.
 func (j *job) explain(ctx context.Context, request []byte, arrays Arrays) (any, error) {
 	var r explainRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	m, err := held(r.Model)

@@ -30,7 +30,7 @@ type fitAnswer struct {
 // fit trains a model.
 func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, error) {
 	r := fitRequest{Recipe: recipe.Default()}
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	m, p, err := r.problem()

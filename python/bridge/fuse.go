@@ -3,7 +3,6 @@ package bridge
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -26,7 +25,7 @@ type fuseRequest struct {
 // fuse answers with the bytes of a model file, or with scores.
 func (j *job) fuse(_ context.Context, request []byte, arrays Arrays) (any, error) {
 	var r fuseRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	rule, err := r.rule()

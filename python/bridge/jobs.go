@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // operations are what a request may name.
@@ -29,7 +30,7 @@ var operations = map[string]func(*job, context.Context, []byte, Arrays) (any, er
 func (j *job) perform(ctx context.Context, request []byte, arrays Arrays) (answer any, err error) {
 	defer dataset.GuardFaults(&err)()
 	var head struct{ Op string }
-	if err := json.Unmarshal(request, &head); err != nil {
+	if err := decode(request, &head); err != nil {
 		return nil, err
 	}
 	do, ok := operations[head.Op]
@@ -37,6 +38,12 @@ func (j *job) perform(ctx context.Context, request []byte, arrays Arrays) (answe
 		return nil, fmt.Errorf("found no operation %q", head.Op)
 	}
 	return do(j, ctx, request, arrays)
+}
+
+// decode reads a request.
+func decode(request []byte, into any) error {
+	err, _ := strictjson.Plain(json.Unmarshal(request, into))
+	return err
 }
 
 // failure is the answer of a job that failed.

@@ -3,7 +3,6 @@ package bridge
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -112,7 +111,7 @@ type loadRequest struct {
 // another system's, the array is the file in listwise's own format.
 func (j *job) load(_ context.Context, request []byte, arrays Arrays) (any, error) {
 	var r loadRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	first := 0
@@ -154,7 +153,7 @@ type scoreRequest struct {
 // score answers with an array of scores.
 func (j *job) score(_ context.Context, request []byte, arrays Arrays) (any, error) {
 	var r scoreRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	m, err := held(r.Model)

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,7 +39,7 @@ type readAnswer struct {
 // read reads a file of any format.
 func (j *job) read(ctx context.Context, request []byte, _ Arrays) (any, error) {
 	var r readRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	o := dataset.Options{Context: ctx, AbsentMissing: r.AbsentMissing, FromZero: r.FromZero, AnyOrder: r.AnyOrder, MaxFeature: r.MaxFeature, Table: dataset.TableOptions{Query: r.Query, Grade: r.Grade, Doc: r.Doc, OneHot: r.OneHot}}
@@ -91,7 +90,7 @@ func (j *job) documents(d *dataset.Dataset) (any, error) {
 // readRun reads a run of TREC.
 func (j *job) readRun(ctx context.Context, request []byte, _ Arrays) (any, error) {
 	var r readRequest
-	if err := json.Unmarshal(request, &r); err != nil {
+	if err := decode(request, &r); err != nil {
 		return nil, err
 	}
 	run, err := trec.OpenRun(r.Path, dataset.Options{Context: ctx})

@@ -3,6 +3,7 @@ package experiment
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/listwise/listwise/internal/strictjson"
 )
 
 // mostLine is the longest line of a log or of clicks that is read.
@@ -30,9 +33,9 @@ type Outcome struct {
 	Models     [2]string // the teams
 	Shown      int       // rankings shown
 	Clicked    int       // of these, with clicks that belong to a team
-	Wins       [2]int    // of these, with more clicks on documents of this team
+	Wins       [2]int    // of these, with more documents of this team clicked
 	Ties       int       // with as many for both
-	Clicks     [2]int
+	Clicks     [2]int    // documents clicked, each once a ranking
 }
 
 // shownKey is what a click says of the ranking that it belongs to.
@@ -40,10 +43,11 @@ type shownKey struct{ experiment, user, query string }
 
 // impression is a ranking that was shown.
 type impression struct {
-	time   time.Time
-	models [2]string
-	teams  map[string]int // of the documents
-	clicks [2]int
+	time    time.Time
+	models  [2]string
+	single  bool           // one model ranked, so that clicks prefer none
+	teams   map[string]int // of the documents
+	clicked map[string]bool
 }
 
 // Credits are the interleaved rankings of a log, to which clicks are credited.
@@ -53,18 +57,32 @@ type Credits struct {
 	all         []*impression
 	names       []string // of the experiments of all
 	experiments map[string]bool
+	seen        map[[sha256.Size]byte]bool // lines read
 
 	Damaged   int // lines of the log that are no JSON, such as half of one
+	Repeated  int // lines of logs and clicks left out, since an identical one was read before
+	Single    int // clicks on rankings of one model, as of a split
 	Unmatched int // clicks on what was not shown
 }
 
 // NewCredits returns credits of no log.
 func NewCredits() *Credits {
-	return &Credits{shown: make(map[shownKey][]*impression), experiments: make(map[string]bool)}
+	return &Credits{shown: make(map[shownKey][]*impression), experiments: make(map[string]bool), seen: make(map[[sha256.Size]byte]bool)}
 }
 
-// ReadLog adds the interleaved rankings of a log; lines about other things are passed over. Errors
-// name the line.
+// repeated reports whether an identical line of this kind was read before, and counts it then.
+func (c *Credits) repeated(kind string, line []byte) bool {
+	sum := sha256.Sum256(append([]byte(kind), line...))
+	if c.seen[sum] {
+		c.Repeated++
+		return true
+	}
+	c.seen[sum] = true
+	return false
+}
+
+// ReadLog adds the rankings of a log that were shown. Of identical lines one counts: what delivers
+// logs may do so twice. Errors name the line.
 func (c *Credits) ReadLog(r io.Reader) error {
 	c.sorted = false
 	return lines(r, func(line []byte) error {
@@ -73,18 +91,20 @@ func (c *Credits) ReadLog(r io.Reader) error {
 			return nil
 		}
 		var record Record
-		if err := json.Unmarshal(line, &record); err != nil {
+		if err := decode(line, &record); err != nil {
 			return err
 		}
-		if record.Kind != Interleave {
+		if record.Kind != Interleave && record.Kind != Split || c.repeated("log", line) {
 			return nil
 		}
-		if len(record.Models) != 2 {
-			return fmt.Errorf("found %d models, expected 2 of an interleaving", len(record.Models))
-		}
-		shown := &impression{time: record.Time, teams: make(map[string]int, len(record.Ranking))}
-		for k, m := range record.Models {
-			shown.models[k] = m.Model
+		shown := &impression{time: record.Time, single: record.Kind == Split, teams: make(map[string]int, len(record.Ranking)), clicked: make(map[string]bool)}
+		if !shown.single {
+			if len(record.Models) != 2 {
+				return fmt.Errorf("found %d models, expected 2 of an interleaving", len(record.Models))
+			}
+			for k, m := range record.Models {
+				shown.models[k] = m.Model
+			}
 		}
 		for _, doc := range record.Ranking {
 			if doc.Team < 0 || doc.Team > 1 {
@@ -94,8 +114,10 @@ func (c *Credits) ReadLog(r io.Reader) error {
 		}
 		key := shownKey{record.Experiment, record.User, record.Query}
 		c.shown[key] = append(c.shown[key], shown)
-		c.all, c.names = append(c.all, shown), append(c.names, record.Experiment)
 		c.experiments[record.Experiment] = true
+		if !shown.single {
+			c.all, c.names = append(c.all, shown), append(c.names, record.Experiment)
+		}
 		return nil
 	})
 }
@@ -131,32 +153,45 @@ func lines(r io.Reader, do func(line []byte) error) error {
 }
 
 // ReadClicks credits clicks, one object a line, to what was read of logs before. A click belongs to the last ranking that its user
-// was shown for its query, before it where it has a time; of a document that is clicked again, every
-// click counts.
+// was shown for its query, before it where it has a time. A document of a ranking counts once, however
+// often it is clicked.
 func (c *Credits) ReadClicks(r io.Reader) error {
 	c.sort()
 	return lines(r, func(line []byte) error {
 		var click Click
-		if err := json.Unmarshal(line, &click); err != nil {
+		if err := decode(line, &click); err != nil {
 			return err
 		}
 		if click.ID == "" {
 			return errors.New(`found no "id", expected that of the document`)
 		}
-		if !c.credit(click) {
+		if c.repeated("click", line) {
+			return nil
+		}
+		switch credited, single := c.credit(click); {
+		case credited:
+		case single:
+			c.Single++
+		default:
 			c.Unmatched++
 		}
 		return nil
 	})
 }
 
-// credit credits a click and reports whether its document was shown.
-func (c *Credits) credit(click Click) bool {
+// decode reads the JSON of a line.
+func decode(line []byte, into any) error {
+	err, _ := strictjson.Plain(json.Unmarshal(line, into))
+	return err
+}
+
+// credit credits a click and reports whether its document was shown in an interleaved ranking, or
+// in one of a single model.
+func (c *Credits) credit(click Click) (credited, single bool) {
 	names := map[string]bool{click.Experiment: true}
 	if click.Experiment == "" {
 		names = c.experiments
 	}
-	found := false
 	for name := range names {
 		list := c.shown[shownKey{name, click.User, click.Query}]
 		n := len(list)
@@ -166,12 +201,16 @@ func (c *Credits) credit(click Click) bool {
 		if n == 0 {
 			continue
 		}
-		if team, ok := list[n-1].teams[click.ID]; ok {
-			list[n-1].clicks[team]++
-			found = true
+		shown := list[n-1]
+		switch _, ok := shown.teams[click.ID]; {
+		case ok && shown.single:
+			single = true
+		case ok:
+			shown.clicked[click.ID] = true
+			credited = true
 		}
 	}
-	return found
+	return credited, single
 }
 
 // Outcomes returns the outcomes of every experiment and pair of models, in the order in which the
@@ -186,7 +225,11 @@ func (c *Credits) Outcomes() []Outcome {
 			k, at[key] = len(all), len(all)
 			all = append(all, Outcome{Experiment: c.names[i], Models: shown.models})
 		}
-		all[k].add(shown.clicks)
+		var clicks [2]int
+		for id := range shown.clicked {
+			clicks[shown.teams[id]]++
+		}
+		all[k].add(clicks)
 	}
 	return all
 }

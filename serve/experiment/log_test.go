@@ -266,3 +266,60 @@ func FuzzCredit(f *testing.F) {
 		}
 	})
 }
+
+// Claim: lines delivered twice change nothing but their count: 20 rankings with a click for each
+// model stay ties. A document counts once a ranking, so that two documents with a click
+// each win over one with three.
+func TestRepeatedLines(t *testing.T) {
+	var log, first, second, thrice bytes.Buffer
+	for i := range 20 {
+		user := fmt.Sprint("u", i)
+		log.Write(record(int64(i), user, 0, 1))
+		fmt.Fprintf(&first, `{"user":%q,"query":"q\n","id":"d0"}`+"\n", user)
+		fmt.Fprintf(&second, `{"user":%q,"query":"q\n","id":"d1"}`+"\n", user)
+	}
+	log.Write(record(99, "v", 0, 1, 1))
+	for _, id := range []string{"d0", "d0", "d0", "d1", "d2"} {
+		fmt.Fprintf(&thrice, `{"user":"v","query":"q\n","id":%q,"time":"1970-01-01T00:02:%02dZ"}`+"\n", id, thrice.Len()%60)
+	}
+	c := NewCredits()
+	for range 2 {
+		if err := c.ReadLog(bytes.NewReader(log.Bytes())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, clicks := range []*bytes.Buffer{&first, &second, &second, &thrice} {
+		if err := c.ReadClicks(bytes.NewReader(clicks.Bytes())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := Outcome{Experiment: "exp", Models: [2]string{"old", "new"}, Shown: 21, Clicked: 21, Wins: [2]int{0, 1}, Ties: 20, Clicks: [2]int{21, 22}}
+	if got := c.Outcomes(); len(got) != 1 || got[0] != want || c.Repeated != 21+20 {
+		t.Errorf("got %+v with %d repeated lines, want %+v with 41", got, c.Repeated, want)
+	}
+}
+
+// Claim: clicks on a split's rankings are known, prefer no model, and say so; what a line has in
+// the place of something else is told without words of Go.
+func TestClicksOnSplit(t *testing.T) {
+	c := NewCredits()
+	log := `{"kind":"split","experiment":"ab","user":"u","query":"q","models":[{"model":"m"}],"ranking":[{"id":"a"}]}`
+	if err := c.ReadLog(strings.NewReader(log)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ReadClicks(strings.NewReader(`{"user":"u","query":"q","id":"a"}` + "\n" + `{"user":"u","query":"q","id":"b"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Outcomes()) != 0 || c.Single != 1 || c.Unmatched != 1 {
+		t.Errorf("%+v", c)
+	}
+	for line, want := range map[string]string{
+		`{"id":7}`:              `line 1: found number as "id", expected text in quotes`,
+		`{"id":"a","time":"x"}`: `line 1: found the time "x", expected one such as 2006-01-02T15:04:05Z`,
+		`[]`:                    "line 1: found array, expected an object",
+	} {
+		if err := c.ReadClicks(strings.NewReader(line)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package strictjson
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Plain rephrases an error of encoding/json for readers who do not know Go, and returns other
+// errors as they are. The offset in the text is −1 if it is unknown.
+func Plain(err error) (plain error, offset int) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("found what is not JSON (%w)", syntax), int(syntax.Offset)
+	}
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		where := ""
+		if kind.Field != "" {
+			where = fmt.Sprintf(" as %q", kind.Field)
+		}
+		return fmt.Errorf("found %s%s, expected %s", kind.Value, where, kindName(kind.Type)), int(kind.Offset)
+	}
+	if when, ok := errors.AsType[*time.ParseError](err); ok {
+		return fmt.Errorf("found the time %q, expected one such as 2006-01-02T15:04:05Z", when.Value), -1
+	}
+	return err, -1
+}
+
+// kindName describes the values that a field takes.
+func kindName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return kindName(t.Elem())
+	case reflect.String:
+		return "text in quotes"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint32, reflect.Uint64:
+		return "a whole number within range"
+	case reflect.Float32, reflect.Float64:
+		return "a number within the range of " + t.Kind().String()
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
