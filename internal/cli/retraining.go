@@ -104,7 +104,7 @@ func settingWords(v method.Values) (words []string) {
 // ownFlags are those whose values in another command are not those of the command that is written.
 var ownFlags = map[string]bool{
 	"seed": true, "transform": true, "threshold": true, "data": true, "train": true, "valid": true, "test": true, "select": true, "measures": true, "ties": true,
-	"format": true, "quiet": true, "method": true, "refit": true, "model": true, "out": true, "no-record": true, "by": true, "max-grade": true,
+	"format": true, "quiet": true, "method": true, "scorer": true, "refit": true, "model": true, "out": true, "no-record": true, "by": true, "max-grade": true,
 }
 
 // shared returns the flags of how data are read and judged that a command takes as well, as they were

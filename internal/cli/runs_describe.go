@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"math"
 	"path/filepath"
 	"slices"
@@ -90,7 +91,7 @@ func (f *tuneFlags) recordedEntry(e *tune.Entry) map[string]any {
 			tried[name] = values
 		}
 	}
-	settings := map[string]any{"scorer": f.scorerOf(e.Method), "hyperparameters": tried}
+	settings := map[string]any{"scorer": cmp.Or(f.scorers[e.Name], e.Method.Scorers()[0]), "hyperparameters": tried}
 	if e.Measure != nil {
 		settings["measure"] = e.Measure.Name()
 	}

@@ -35,6 +35,8 @@ type tuneFlags struct {
 	average  string
 	out      string
 	trial    string
+
+	scorers map[string]string // of the methods that have one in --scorer
 }
 
 func newTuneCommand(env *environment) *cobra.Command {
@@ -48,6 +50,9 @@ DIR holds Fold1 … FoldK as LETOR lays them out, or train.txt, vali.txt and tes
 of one fold, which --train, --valid and --test name wherever they are. Without test
 data the validation queries are measured in their place, and the table says so.
 FILE is divided into --folds parts by whole queries, each for validation once.
+
+A folder keeps the results of methods that an earlier call tuned there, on the same
+data and in the same way.
 
 The output folder gets, for every method M and fold k, M/Foldk.model.json,
 M/Foldk.scores (one score a line of test.txt), M/Foldk.queries.csv, for methods that
@@ -68,6 +73,7 @@ learned from a ninth of the training queries, and again after a third.`,
 		Example: `  listwise tune --method mle,convexloss --measure ndcg@10 --data OHSUMED --select map --out runs/ohsumed
   listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle
   listwise tune --method lambdamart --search random --budget 30 --halving --refit --data shop.csv --out runs/shop
+  listwise tune --method listnet,mle --scorer listnet=net --data OHSUMED --out runs/nets
   listwise tune --method mle --data OHSUMED --out runs/mle --trial 3
   listwise tune --method mle,ranknet --train train.txt --valid vali.txt --test test.txt --out runs/mine`,
 		Args: noArgs,
@@ -95,6 +101,7 @@ learned from a ninth of the training queries, and again after a third.`,
 	f.slicer.addTo(cmd)
 	f.measuring.addTo(cmd, usualMeasures, "`measures` to report on the test queries")
 	f.learning.addTo(cmd)
+	fl.Lookup("scorer").Usage = "`kind` of scorer for all methods, or METHOD=KIND,… (see train --help)"
 	f.recording.addTo(cmd)
 	return cmd
 }
@@ -148,11 +155,15 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	warnOfIndifference(env, config)
+	others, err := f.otherMethods(&config)
+	if err != nil {
+		return err
+	}
 	if f.trial != "" {
 		return f.doTrial(ctx, env, config)
 	}
 	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
-	out, err := f.choose(ctx, env, &config, whole, rec)
+	out, err := f.choose(ctx, env, &config, whole, others, rec)
 	return rec.conclude(out, err)
 }
 
@@ -169,7 +180,7 @@ func warnOfIndifference(env *environment, c tune.Config) {
 }
 
 // choose trains, chooses and measures, and leaves the results in the folder.
-func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.Config, whole *dataset.Dataset, rec *recorder) (report, error) {
+func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.Config, whole *dataset.Dataset, others tunedFolder, rec *recorder) (report, error) {
 	bar := env.startProgress("tuning", 0)
 	config.Tell = func(p tune.Progress) { bar.observeSettings(config.Select.Name(), p) }
 	result, err := tune.Run(ctx, *config)
@@ -182,14 +193,18 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 		return report{}, err
 	}
 	summary := tuneSummary(config, result, sliced)
+	out := tuneReport(config, result, summary)
+	summary.Methods, summary.Refit = append(others.methods, summary.Methods...), others.refit
 	if f.refit {
 		if summary.Refit, err = f.refitBest(ctx, env, config, result, whole); err != nil {
 			return report{}, err
 		}
 		rec.wrote(summary.Refit.Model)
+		out.notes = append(out.notes, summary.Refit.note(summary.Select))
 	}
+	out.json = summary
 	curve := filepath.Join(f.out, "tuning.jsonl")
-	if err := writeTuning(curve, result); err != nil {
+	if err := writeTuning(curve, append(others.lines, tunedOf(result)...)); err != nil {
 		return report{}, err
 	}
 	path := filepath.Join(f.out, "results.json")
@@ -198,7 +213,6 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 	}
 	rec.wrote(path, curve)
 	recordTuning(rec, config, result)
-	out := tuneReport(config, result, summary)
 	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
 	return out, nil
 }
@@ -216,7 +230,7 @@ func (f *tuneFlags) ofRows(c *tune.Config, r *tune.Result) (*slicedMeans, error)
 
 // config puts together what the flags describe, but for the data.
 func (f *tuneFlags) config() (tune.Config, error) {
-	c := tune.Config{Scorer: f.scorer, Seed: f.seed, Jobs: f.jobs, Dir: f.out, KeepModels: f.refit, Halving: f.halving}
+	c := tune.Config{Seed: f.seed, Jobs: f.jobs, Dir: f.out, KeepModels: f.refit, Halving: f.halving}
 	var err error
 	if _, err = f.tuning(&c, &f.measuring, f.selectBy); err != nil {
 		return c, err
@@ -233,8 +247,13 @@ func (f *tuneFlags) config() (tune.Config, error) {
 	if err := f.checkSearch(c); err != nil {
 		return c, err
 	}
-	c.Entries, err = f.entries(c.Budget)
-	return c, err
+	if c.Entries, err = f.entries(c.Budget); err != nil {
+		return c, err
+	}
+	for i := range c.Entries {
+		c.Entries[i].Own = &tune.Part{Scorer: f.scorers[c.Entries[i].Name], Views: c.Views, Seed: c.Seed}
+	}
+	return c, nil
 }
 
 // tuning sets what these flags say of trying settings: the measures, what is chosen by, and what is
@@ -281,10 +300,13 @@ func (f *tuneFlags) entries(budget tune.Budget) ([]tune.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.parseScorers(); err != nil {
+		return nil, err
+	}
 	used := make(map[string]bool)
 	var entries []tune.Entry
 	for name := range strings.SplitSeq(f.methods, ",") {
-		m, err := f.lookup(strings.TrimSpace(name))
+		m, err := f.method(strings.TrimSpace(name))
 		if err != nil {
 			return nil, err
 		}
@@ -306,6 +328,11 @@ func (f *tuneFlags) entries(budget tune.Budget) ([]tune.Entry, error) {
 			return nil, err
 		}
 		entries = append(entries, entry)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.scorers)) {
+		if !slices.ContainsFunc(entries, func(e tune.Entry) bool { return e.Name == name }) {
+			return nil, usageErrorf("--scorer %s: %s is none of the methods %s", f.scorer, name, f.methods)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(pairs)) {
 		if !used[name] {

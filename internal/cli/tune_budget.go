@@ -55,11 +55,11 @@ func (f *tuneFlags) checkSearch(c tune.Config) error {
 // entry returns a method with the settings to try.
 func (f *tuneFlags) entry(m *method.Method, override map[string][]string, budget tune.Budget) (tune.Entry, error) {
 	if f.search == "grid" {
-		return tune.NewEntryOf(m, f.scorer, override)
+		return tune.NewEntryOf(m, f.scorers[m.Name], override)
 	}
 	n := budget.Settings
 	if n == 0 {
 		n = randomSettings
 	}
-	return tune.NewRandomEntryOf(m, f.scorer, override, n, f.seed)
+	return tune.NewRandomEntryOf(m, f.scorers[m.Name], override, n, f.seed)
 }

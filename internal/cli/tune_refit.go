@@ -87,7 +87,11 @@ func (f *tuneFlags) refitBest(ctx context.Context, env *environment, c *tune.Con
 	if err := trained.Save(path); err != nil {
 		return nil, err
 	}
-	command := commandLine(how.train(row.Entry.Method, nil, v, f.seed, material{how.whole(), []*dataset.Dataset{whole}}, path)...)
+	var kind []string
+	if s := f.scorers[row.Entry.Name]; s != "" {
+		kind = []string{"--scorer", s}
+	}
+	command := commandLine(how.train(row.Entry.Method, kind, v, f.seed, material{how.whole(), []*dataset.Dataset{whole}}, path)...)
 	return &tuneRefitJSON{path, row.Entry.Name, v.Typed(), mean, command}, nil
 }
 
@@ -114,28 +118,43 @@ type tunedJSON struct {
 	Best       any            `json:"best"`       // mean over the folds so far
 }
 
-// writeTuning writes the tuning curve: a line of JSON a setting, in the order of the grids.
-func writeTuning(path string, r *tune.Result) error {
-	var b bytes.Buffer
-	best := math.NaN()
+// tunedOf returns the tuning curve of a run: a line a setting, in the order of the grids.
+func tunedOf(r *tune.Result) (lines []tunedJSON) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for s, setting := range row.Entry.Settings {
-			line, sum := tunedJSON{Method: row.Entry.Name, Settings: setting.Typed()}, 0.0
+			line := tunedJSON{Method: row.Entry.Name, Settings: setting.Typed()}
 			for _, f := range row.Folds {
 				line.Validation = append(line.Validation, number(f.Tried[s]))
-				sum += f.Tried[s]
 			}
-			if mean := sum / float64(len(row.Folds)); !(mean <= best) && !math.IsNaN(mean) {
-				best = mean
-			}
-			line.Best = number(best)
-			text, err := json.Marshal(line)
-			if err != nil {
-				return err
-			}
-			b.Write(append(text, '\n'))
+			lines = append(lines, line)
 		}
+	}
+	return lines
+}
+
+// writeTuning writes a tuning curve as lines of JSON.
+func writeTuning(path string, lines []tunedJSON) error {
+	var b bytes.Buffer
+	best := math.NaN()
+	for _, line := range lines {
+		sum := 0.0
+		for _, v := range line.Validation {
+			value, ok := v.(float64)
+			if !ok {
+				value = math.NaN() // dropped
+			}
+			sum += value
+		}
+		if mean := sum / float64(len(line.Validation)); !(mean <= best) && !math.IsNaN(mean) {
+			best = mean
+		}
+		line.Best = number(best)
+		text, err := json.Marshal(line)
+		if err != nil {
+			return err
+		}
+		b.Write(append(text, '\n'))
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
 		_, err := w.Write(b.Bytes())

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ type tuneJSON struct {
 	Select     string           `json:"select"`
 	Seed       uint64           `json:"seed"`
 	Queries    int              `json:"queries"`
+	Data       string           `json:"data"`                  // fingerprint of all folds
 	MeasuredOn string           `json:"measured_on,omitempty"` // "validation" where there are no test data
 	Methods    []tuneMethodJSON `json:"methods"`
 	Refit      *tuneRefitJSON   `json:"refit,omitempty"`
@@ -65,14 +68,23 @@ func (r *report) addMeans(name string, means []tune.Summary, several bool) {
 	}
 }
 
-func tuneSummary(c *tune.Config, r *tune.Result, sliced *slicedMeans) tuneJSON {
-	summary := tuneJSON{Convention: c.Convention.Name(), Threshold: r.Threshold, Select: c.Select.Name(), Seed: c.Seed}
+// tuneHead is the summary of a run without its methods: what all methods of one folder share.
+func tuneHead(c *tune.Config) tuneJSON {
+	head := tuneJSON{Convention: c.Convention.Name(), Threshold: c.Convention.Threshold(), Select: c.Select.Name(), Seed: c.Seed}
+	sum := sha256.New()
 	for _, fold := range c.Folds {
-		summary.Queries += len(fold.Test.Queries)
+		fmt.Fprintln(sum, fold.Train.Fingerprint(), fold.Valid.Fingerprint(), fold.Test.Fingerprint())
+		head.Queries += len(fold.Test.Queries)
 		if !fold.Tested() {
-			summary.MeasuredOn = "validation"
+			head.MeasuredOn = "validation"
 		}
 	}
+	head.Data = hex.EncodeToString(sum.Sum(nil)[:16])
+	return head
+}
+
+func tuneSummary(c *tune.Config, r *tune.Result, sliced *slicedMeans) tuneJSON {
+	summary := tuneHead(c)
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		m := tuneMethodJSON{
@@ -127,9 +139,6 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 		out.notes = append(out.notes, tuneNotes(row, hint)...)
 	}
 	out.notes = append(out.notes, "", "models, scores and per-query results: "+c.Dir)
-	if summary.Refit != nil {
-		out.notes = append(out.notes, summary.Refit.note(summary.Select))
-	}
 	return out
 }
 

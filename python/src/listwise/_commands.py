@@ -397,7 +397,7 @@ def tune(
     measure: str | None = None,
     select: str = "map",
     measures: str | list[str] = USUAL,
-    scorer: str | None = None,
+    scorer: str | Mapping[str, str] | None = None,
     budget: int | str | None = None,
     search: str = "grid",
     halving: bool = False,
@@ -419,6 +419,7 @@ def tune(
         measure: that methods optimise; None: their own.
         select: the measure on validation queries that settings are chosen by.
         measures: to report.
+        scorer: of all methods, or a dict of methods and their scorers.
         budget: a number of settings of each method, or a time such as ``"30m"``; None: all.
         search: ``"grid"`` or ``"random"``.
         halving: try settings on a part of the training queries first.
@@ -431,7 +432,8 @@ def tune(
         args = ["tune", "--no-record", "--refit", *_data(files, X, y, qid, group, None)[0], "--out", out, "--format", "json"]
         args += ["--method", ",".join(words("method", method)), "--folds", str(whole("folds", folds, 2, _MOST)), "--measures", measure_list(measures)]
         texts_of = {"select": select, "normalize": normalize, "views": views, "missing": missing, "search": search, "convention": convention}
-        for name, value in (texts_of | {"measure": measure, "scorer": scorer}).items():
+        kinds = ",".join(f"{m}={word('scorer', kind)}" for m, kind in scorer.items()) if isinstance(scorer, Mapping) else scorer
+        for name, value in (texts_of | {"measure": measure, "scorer": kinds or None}).items():
             if value is not None or name in texts_of:
                 args += [f"--{name}", word(name, value)]
         args += ["--seed", str(seed_of(seed)), *_judging(None, threshold)]
@@ -445,7 +447,7 @@ def tune(
             args.append("--halving")
         data = json.loads(files.command(*args))
         ranker = Ranker.load(os.path.join(out, "model.json"))
-        ranker.set_params(scorer=scorer, threshold=threshold)
+        ranker.set_params(scorer=scorer.get(data["refit"]["method"]) if isinstance(scorer, Mapping) else scorer, threshold=threshold)
         return Tuning(data, ranker)
 
 
