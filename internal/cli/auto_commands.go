@@ -38,20 +38,28 @@ func (f *autoFlags) commands(r *auto.Result) (string, error) {
 		return "", err
 	}
 	c := autoCommands{retraining: how, flags: f, result: r}
-	fmt.Fprintf(&c.text, "# %d of %d trials were done. All that is in the folder comes of\n# %s\n", r.Trials, r.Of, commandLine(c.all()...))
+	c.comment("%d of %d trials were done. All that is in the folder comes of\n%s", r.Trials, r.Of, commandLine(c.all()...))
 	header := c.text.String()
 	c.text.Reset()
-	fmt.Fprintf(&c.text, "\n# The model, of all data:\n")
+	fmt.Fprintln(&c.text)
+	c.comment("The model, of all data:")
 	c.fusion(&r.Final, material{c.whole(), []*dataset.Dataset{r.Whole}}, 0, filepath.Join(f.out, modelName))
 	for k := range r.Folds {
 		if len(r.Folds) > 1 && r.Folds[k].Model != nil {
-			fmt.Fprintf(&c.text, "\n# %s, whose test data it has not seen:\n", r.Folds[k].Name)
+			fmt.Fprintln(&c.text)
+			c.comment("%s, whose test data it has not seen:", r.Folds[k].Name)
 			fold := &r.Tune.Folds[k]
 			from := material{[]string{c.files[k].Train, c.files[k].Valid}, []*dataset.Dataset{fold.Train, fold.Valid}}
 			c.fusion(&r.Folds[k], from, k, f.foldModel(autoSystem, r.Folds[k].Name))
 		}
 	}
-	return header + shellLine(append([]string{"mkdir", "-p"}, c.folders...)...) + "\n" + c.text.String(), nil
+	return header + shellLine(append([]string{"mkdir", "-p"}, operands(c.folders)...)...) + "\n" + c.text.String(), nil
+}
+
+// comment adds a comment. Names in it may hold line feeds, which must not end it.
+func (c *autoCommands) comment(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	fmt.Fprintf(&c.text, "# %s\n", strings.ReplaceAll(text, "\n", "\n# "))
 }
 
 // all returns the auto command itself, with the number of trials in place of a time.
@@ -95,7 +103,7 @@ func (c *autoCommands) fusion(of *auto.Fused, from material, fold int, model str
 	if len(members) > 1 {
 		args := append([]string{"fuse", "--data", from.files[0]}, c.shared(newFuseCommand(new(environment)), "missing")...)
 		args = append(args, "--rule", auto.Rule().Kind.String(), "--scale", auto.Rule().Scale.String(), "--weights", "equal", "--model", model)
-		fmt.Fprintln(&c.text, commandLine(append(args, members...)...))
+		fmt.Fprintln(&c.text, commandLine(append(args, operands(members)...)...))
 	}
 }
 

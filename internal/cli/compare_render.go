@@ -13,8 +13,10 @@ var markdownMarks = marks{
 }
 
 func escapeMarkdown(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "<", `\<`, "`", "\\`").Replace(s)
+	return markdownEscapes.Replace(visible(s))
 }
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "<", `\<`, "`", "\\`", "[", `\[`, "]", `\]`, "&", `\&`, "$", `\$`, "~", `\~`)
 
 // markdown returns tables in GitHub's dialect.
 func markdown(tables []report) string {
@@ -24,7 +26,7 @@ func markdown(tables []report) string {
 			b.WriteByte('\n')
 		}
 		if t.title != "" {
-			fmt.Fprintf(&b, "**%s**\n\n", t.title)
+			fmt.Fprintf(&b, "**%s**\n\n", escapeMarkdown(t.title))
 		}
 		fmt.Fprintf(&b, "| %s |\n|%s%s\n", strings.Join(t.columns, " | "), strings.Repeat("---|", t.keys), strings.Repeat("---:|", len(t.columns)-t.keys))
 		for _, row := range t.rows {
@@ -46,11 +48,21 @@ func markdown(tables []report) string {
 var latexMarks = marks{
 	super: func(letters string) string { return "$^{" + letters + "}$" },
 	bold:  func(s string) string { return `\textbf{` + s + "}" },
-	text:  escapeLatex,
+	text:  latexCell,
 	minus: "$-$",
 }
 
+// latexCell escapes a name that may begin a row: \\ before it would take * and [ for its own.
+func latexCell(name string) string {
+	if name = escapeLatex(name); strings.HasPrefix(name, "*") || strings.HasPrefix(name, "[") {
+		return "{}" + name
+	}
+	return name
+}
+
+// escapeLatex returns text on one line that LaTeX prints as it is.
 func escapeLatex(s string) string {
+	s = visible(s)
 	return strings.NewReplacer(
 		`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
 		"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `$<$`, ">", `$>$`,

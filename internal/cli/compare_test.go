@@ -121,12 +121,17 @@ func TestShortName(t *testing.T) {
 
 // A name cannot break out of its cell in Markdown or LaTeX.
 func TestEscapes(t *testing.T) {
-	const nasty = "a|b_c*d<e`f\\g&h%i$j#k{l}m~n^o>p"
-	if got := escapeMarkdown(nasty); regexp.MustCompile("(^|[^\\\\])[|*_<`]").MatchString(got) {
+	const nasty = "a|b_c*d<e`f\\g&h%i$j#k{l}m~n^o>p\n\nq[r](s)\rt"
+	if got := escapeMarkdown(nasty); regexp.MustCompile("(^|[^\\\\])[|*_<`\\[\\]&$~]|[\n\r]").MatchString(got) {
 		t.Errorf("Markdown: %s", got)
 	}
+	for name, want := range map[string]string{"[a]": "{}[a]", "*a": "{}*a", "a[1]*": "a[1]*"} {
+		if got := latexMarks.text(name); got != want { // \\ before a row would take [a] and * for its own
+			t.Errorf("LaTeX: %s, want %s", got, want)
+		}
+	}
 	got := strings.NewReplacer(`\textbackslash{}`, "", `\textasciitilde{}`, "", `\textasciicircum{}`, "", "$<$", "", "$>$", "").Replace(escapeLatex(nasty))
-	if regexp.MustCompile(`(^|[^\\])[&%$#_{}~^]`).MatchString(got) {
+	if regexp.MustCompile(`(^|[^\\])[&%$#_{}~^]|[\n\r]`).MatchString(got) {
 		t.Errorf("LaTeX: %s", got)
 	}
 }

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -180,11 +182,22 @@ func commandLine(args ...string) string {
 	return shellLine(append([]string{"listwise"}, args...)...)
 }
 
+// operands returns names behind flags so that none is taken for a flag.
+func operands(names []string) []string {
+	if slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "-") }) {
+		return append([]string{"--"}, names...)
+	}
+	return names
+}
+
 // shellLine returns words as a shell reads them.
 func shellLine(args ...string) string {
 	var words []string
 	for _, arg := range args {
-		if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$&|;<>()*?[]#~`!{}") {
+		special := func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@%+=:,./-^", r)
+		}
+		if arg == "" || strings.ContainsFunc(arg, special) {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
 		words = append(words, arg)
