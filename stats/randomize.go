@@ -42,8 +42,8 @@ const ExactQueries = 20
 // A flip leaves ΣD² as it is, so |t| grows with |ΣD|/√ΣD² alone and no variance is
 // computed again.
 //
-// Where a method has several runs, the flips stand for other queries, and the error due to other
-// seeds, by Student's t, is added to every flip's sum: all n²·V of the seeds is added to ΣD².
+// Where a method has several runs, an error due to other seeds, by Student's t, is added to the sum
+// of every flip. The statistic is then |ΣD|/√(ΣD² + n²V), with the variance V due to seeds.
 //
 // The interval of a pair holds the shifts δ that the same flips do not reject at [Alpha]: the
 // test of D − δ. With the sum N of the signs of a flip, S = ΣD and S* = Σ±D, the flip reaches the
@@ -118,11 +118,10 @@ func (r *Comparison) setRandomization(order []ordered, counts []flipCount, more,
 // flips. From each query's values their mean is taken, which changes no difference and lessens
 // rounding.
 //
-// Where few enough queries differ between systems, their flips are enumerated: those of all
-// queries, or, where these are too many, of those that differ, while the signs of the rest, on
-// which intervals depend, are drawn. Where all are drawn, all queries stay,
-// so that a query's flips, and a pair's p value, do not depend on the other systems
-// compared.
+// Flips of up to ExactQueries queries are enumerated. If there are more queries, but few differ
+// between systems, the flips of these are enumerated. The signs of the rest, on which only
+// intervals depend, are then drawn. Where all flips are drawn, all queries stay: a query's flips
+// do not depend on the other systems compared.
 func (c *Config) signsOf(values [][]float64, shares []float64, order []ordered) *signs {
 	columns := len(values) + 1
 	var rows, differ, rest [][]float64
