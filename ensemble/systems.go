@@ -120,7 +120,7 @@ func (d *Division) keepUnjudged(judged *dataset.Dataset, r rankings, state *read
 		return err
 	}
 	docs := d.Unjudged.Docs()
-	if err := state.mem.Take(int64(docs)*int64(scoreBytes*len(runs)+workBytes), fmt.Sprintf("the scores of %d documents", docs)); err != nil {
+	if err := state.takeScores(docs, len(runs)); err != nil {
 		return err
 	}
 	for i := range d.Systems {
@@ -267,7 +267,7 @@ func (d *Division) read(all []systemFiles, r *reading, observe func(i int)) erro
 		}
 		docs += d.Valid.Docs()
 	}
-	if err := r.mem.Take(int64(docs)*int64(scoreBytes*len(all)+workBytes), fmt.Sprintf("the scores of %d documents", docs)); err != nil {
+	if err := r.takeScores(docs, len(all)); err != nil {
 		return err
 	}
 	for i, f := range all {
@@ -288,6 +288,12 @@ func (d *Division) read(all []systemFiles, r *reading, observe func(i int)) erro
 		r.release(&valid[i])
 	}
 	return nil
+}
+
+// takeScores counts the scores that systems give to documents, but for the first 2 MiB.
+func (r *reading) takeScores(docs, systems int) error {
+	const few = 2 << 20
+	return r.mem.Take(max(0, int64(docs)*int64(scoreBytes*systems+workBytes)-few), fmt.Sprintf("the scores of %d documents", docs))
 }
 
 // release gives up what a file says, once it is joined.

@@ -76,8 +76,10 @@ func (s *scoring) options() (dataset.Options, error) {
 // documents do not fit beside the features. It is an error if they still do not fit.
 func (s *scoring) withRoom(ctx context.Context, env *environment, path string, d *dataset.Dataset, opts dataset.Options) (*dataset.Dataset, error) {
 	const scoreBytes = 8 + 8 // also in the order of the input
+	const few = 2 << 20      // bytes of scores, which are not counted
 	need := func() int64 {
-		return d.FeatureBytes() + int64(d.Docs())*(input.DocumentBytes+scoreBytes) + int64(len(d.Queries))*input.QueryBytes
+		scores := max(0, int64(d.Docs())*scoreBytes-few)
+		return d.FeatureBytes() + int64(d.Docs())*input.DocumentBytes + int64(len(d.Queries))*input.QueryBytes + scores
 	}
 	if need() > opts.MaxBytes && !d.Streamed() && !opts.GradesOnly && opensAgain(path) {
 		err := d.Close()
