@@ -276,7 +276,7 @@ def opened():
 @pytest.mark.parametrize("name", ["compare", "report", "tune", "evaluate_run", "read"])
 def test_commands_close_what_they_open(name, tmp_path, monkeypatch):
     """LISTWISE_CALLS says how many calls of each; they have 256 descriptors."""
-    calls = int(os.environ.get("LISTWISE_CALLS", "20"))
+    calls = int(os.environ.get("LISTWISE_CALLS", "8"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     X, y, qid = judged(queries=20, documents=50, features=20)
@@ -292,7 +292,7 @@ def test_commands_close_what_they_open(name, tmp_path, monkeypatch):
         "evaluate_run": lambda: listwise.evaluate_run(run, {q: {d: 1 for d in list(ds)[:3]} for q, ds in run.items()}),
         "read": lambda: listwise.read(tmp_path / "d.txt"),
     }[name]
-    for _ in range(10):
+    for _ in range(3):
         call()
     before, memory = opened(), resident()
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, limits[1]))
@@ -305,6 +305,40 @@ def test_commands_close_what_they_open(name, tmp_path, monkeypatch):
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     assert opened() == before and not before[1] and not before[2]
     assert resident() - memory < 40e6
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_interrupted_commands_close_what_they_open(tmp_path, monkeypatch):
+    """An exception of a signal, at any time of a command."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    X, y, qid = judged(queries=60, documents=30, features=10)
+
+    def stop(*_):
+        raise RuntimeError("stop")
+
+    def interrupted(delay):
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        try:
+            listwise.tune("lambdamart", X, y, qid=qid, grid={"trees": [20000]}, folds=2)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    handler = signal.signal(signal.SIGALRM, stop)
+    try:
+        with pytest.raises(RuntimeError):
+            interrupted(0.2)
+        before = opened()
+        for delay in (0.05, 0.1, 0.15, 0.2, 0.3, 0.5):
+            with pytest.raises(RuntimeError):
+                interrupted(delay)
+    finally:
+        signal.signal(signal.SIGALRM, handler)
+    for _ in range(100):
+        listwise._jobs._reap()
+        if not listwise._jobs._lingering:
+            break
+        time.sleep(0.1)
+    assert opened() == before and not before[1] and not before[2]
 
 
 def test_the_line_of_progress_ends(capsys):
