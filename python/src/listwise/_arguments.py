@@ -1,4 +1,4 @@
-"""Checks of arguments that are no arrays. Each error names the argument."""
+"""Checks of arguments other than arrays. Errors name the argument."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def words(name: str, value: Any) -> list[str]:
 
 
 def items(name: str, value: Any) -> list[Any]:
-    """The items of a list, or of what gives such."""
+    """The items of an iterable."""
     if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
         raise Error(f"{name}: found {shown(value)}, expected a list of values")
     try:

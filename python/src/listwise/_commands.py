@@ -30,15 +30,15 @@ from ._tables import Features, numbers, vector
 
 
 class _Files:
-    """The files of a command, in a folder of their own; messages say what they hold."""
+    """The files of a command in a temporary folder. Messages name their content."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._holds: dict[str, str] = {}
-        self.arguments: dict[str, str] = {}  # what messages call flags that are not called as arguments of functions
+        self.arguments: dict[str, str] = {}  # names of flags in messages, where those of arguments differ
 
     def path(self, file: str, holds: str) -> str:
-        """The path of a file, and what messages call it."""
+        """The path of a file. Messages name its content."""
         path = os.path.join(self.folder, file)
         self._holds[path] = holds
         return path
@@ -49,8 +49,8 @@ class _Files:
         return text.replace(self.folder + os.sep, "")
 
     def command(self, *args: str) -> str:
-        """Run a command of the command line in this process and return what it prints; what it warns of
-        is a DataWarning."""
+        """Run a command of the command line in this process and return its output. Its warnings are
+        DataWarnings."""
         try:
             with _jobs.run("command", {"args": list(args)}) as answer:
                 notes: list[str] = answer.fields["notes"]
@@ -71,7 +71,7 @@ def _files() -> Iterator[_Files]:
 
 
 def _data(files: _Files, X: Any, y: Any, qid: Any, group: Any, doc: Any) -> tuple[list[str], int | None]:
-    """Write documents, or judgements; return the arguments that name them, and the number of documents."""
+    """Write documents or judgements. Returns arguments for the command, and the number of documents."""
     if isinstance(y, (Qrels, Mapping, str, os.PathLike)):
         for name, value in {"X": X, "qid": qid, "group": group, "doc": doc}.items():
             if value is not None:
@@ -97,7 +97,7 @@ def _data(files: _Files, X: Any, y: Any, qid: Any, group: Any, doc: Any) -> tupl
 
 
 def _judgements(files: _Files, given: Any, name: str) -> list[str]:
-    """The arguments that name judgements of TREC, which are written to a file unless they are in one."""
+    """Write judgements to a file, unless they are in one. Returns arguments for the command."""
     files.arguments["--data"] = name
     if isinstance(given, (str, os.PathLike)):
         return ["--data", _existing(name, given)]
@@ -108,7 +108,7 @@ def _judgements(files: _Files, given: Any, name: str) -> list[str]:
 
 
 def _run(files: _Files, file: str, given: Any, name: str) -> str:
-    """The path of a run, which is written to a file unless it is in one."""
+    """Write a run to a file, unless it is in one. Returns the path."""
     if isinstance(given, (str, os.PathLike)):
         return _existing(name, given)
     path = files.path(file, name)
@@ -118,7 +118,7 @@ def _run(files: _Files, file: str, given: Any, name: str) -> str:
 
 
 def _existing(name: str, given: Any) -> str:
-    """The path of a file that is there."""
+    """The path of an existing file."""
     path = file_path(name, given)
     if not os.path.exists(path):
         raise FileError(f"{name}: {path}: no such file")
@@ -126,7 +126,7 @@ def _existing(name: str, given: Any) -> str:
 
 
 def _rows(given: Any, name: str, *, retrieved: bool = True) -> list[tuple[str, str, float]]:
-    """The rows (query, document, value) of judgements, or of a run, where -inf is for documents that were not retrieved."""
+    """Rows (query, document, value) of judgements or a run. In a run, -inf is for documents that were not retrieved."""
     rows: Iterable[tuple[Any, Any, Any]]
     if isinstance(given, (Run, Qrels)):
         columns = [given.qid, given.doc, given.scores if isinstance(given, Run) else given.y]
@@ -141,7 +141,7 @@ def _rows(given: Any, name: str, *, retrieved: bool = True) -> list[tuple[str, s
         rows = ((query, doc, value) for query, documents in given.items() for doc, value in documents.items())
     else:
         raise Error(f"{name}: found {shown(given)}, expected the path of a file, a dict {{query: {{document: number}}}}, or what read_run or read_qrels returns")
-    known: dict[Any, str] = {}  # most ids come more than once
+    known: dict[Any, str] = {}  # ids repeat
     found = []
     for query, doc, value in rows:
         if isinstance(value, (bool, np.bool_)):
@@ -175,11 +175,10 @@ System = Any  # a Ranker, a Model, scores, a run, or the path of a file
 
 
 def _systems(systems: Any, files: _Files, documents: int | None, doc: Any) -> list[str]:
-    """Arguments NAME=FILE of systems, whose models and scores are written to files. Without a number of documents there
-    are judgements of runs."""
+    """Write systems to files. Returns arguments NAME=FILE. documents is None for judgements, which only runs have."""
     if not isinstance(systems, Mapping):
         raise Error("systems: expected a dict of names and rankers, models, scores, runs or paths of files")
-    arguments = ["--"]  # what follows are no flags, whatever their names
+    arguments = ["--"]  # a name may look like a flag
     for i, (name, system) in enumerate(systems.items()):
         if not isinstance(name, str) or not name or not name.isprintable() or any(c in name for c in "=/\\"):
             raise Error(f"systems: found the name {shown(name)}, expected a text without = and /")
@@ -244,7 +243,7 @@ class Comparison:
 
 
 def _defined(value: Any) -> Any:
-    """What JSON holds, with NaN in place of null."""
+    """Replace null by NaN in parsed JSON."""
     if isinstance(value, dict):
         return {k: _defined(v) for k, v in value.items()}
     if isinstance(value, list):
@@ -301,7 +300,7 @@ _MOST = 2**31 - 1
 
 
 def _judging(convention: Any, threshold: Any, ties: Any = None, baseline: Any = None) -> list[str]:
-    """The arguments that say how systems are measured."""
+    """Arguments for measuring systems."""
     args = ["--threshold", text("threshold", threshold)]
     for name, value in {"convention": convention, "ties": ties, "baseline": baseline}.items():
         if value is not None:
@@ -511,7 +510,7 @@ def fuse(
 
 
 def _fuse_runs(systems: list[Any], fields: dict[str, Any]) -> Run:
-    """The fusion of runs: all documents that one of them retrieved, the queries in the order in which they first appear."""
+    """Fuse runs. The fusion has every document of every run, and queries in order of appearance."""
     found: dict[str, dict[str, list[float]]] = {}
     for i, system in enumerate(systems):
         name = f"systems: number {i + 1}"

@@ -30,10 +30,10 @@ class DataWarning(UserWarning):
 
 
 def shown(value: object, most: int = 200) -> str:
-    """A value as messages have it: the beginning of its repr, whatever the value is."""
+    """The beginning of a value's repr, for messages. It does not raise."""
     try:
         text = repr(value)
-    except Exception:  # such as that of a whole number of more than 4300 digits
+    except Exception:  # such as for an int of more than 4300 digits
         text = f"a value of type {type(value).__name__}"
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= most else text[:most] + "…"

@@ -115,7 +115,7 @@ def _named(names: list[str], values: list[float | None]) -> dict[str, float]:
 
 
 def defined(value: float | None) -> float:
-    """A value of a measure; JSON has null for one that is undefined, which is NaN here."""
+    """A measure's value from JSON, where null is undefined. Returns NaN for it."""
     return float("nan") if value is None else float(value)
 
 

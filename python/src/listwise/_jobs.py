@@ -77,7 +77,7 @@ class Answer:
 
 
 def tell(sentences: Sequence[str] | None) -> None:
-    """Pass on what the library has to say as warnings about the line that called the package."""
+    """Warn about the line that called the package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "listwise":
         level, frame = level + 1, frame.f_back
@@ -86,7 +86,7 @@ def tell(sentences: Sequence[str] | None) -> None:
 
 
 def _encoded(request: dict[str, Any]) -> bytes:
-    """A request in JSON. What JSON does not have is an error, for arguments that nothing else has checked."""
+    """Encode a request as JSON. Values that JSON lacks raise Error, where no check has found them before."""
     try:
         return json.dumps(request, allow_nan=False, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

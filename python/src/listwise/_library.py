@@ -114,7 +114,7 @@ def _environment_threads() -> int:
 
 
 def _most_threads() -> int:
-    """The most threads that are of use: four for each core of the machine."""
+    """The largest useful number of threads: four a core."""
     return 4 * (os.cpu_count() or 1)
 
 
@@ -122,8 +122,7 @@ def set_threads(n: int) -> int:
     """Set on how many cores the library runs in this process and those forked from it.
 
     Results do not depend on it. Returns the number before. The default is all cores, or what the
-    environment variables LISTWISE_NUM_THREADS or OMP_NUM_THREADS say. A number above four times
-    the machine's cores counts as that."""
+    environment variables LISTWISE_NUM_THREADS or OMP_NUM_THREADS say. The most is four a core."""
     from ._arguments import whole
 
     n = min(whole("threads", n, 1, 2**31 - 1), _most_threads())

@@ -47,7 +47,7 @@ def _by_sizes(group: Any, documents: int, name: str) -> Queries:
         raise Error(f"{name}: found values of type {sizes.dtype}, expected whole numbers: how many successive documents each query has")
     if len(sizes) and sizes.min() < 1:
         raise Error(f"{name}: found a query of {sizes.min()} documents, expected 1 or more")
-    if len(sizes) and sizes.max() > documents:  # which a sum could pass over, as whole numbers wrap around
+    if len(sizes) and sizes.max() > documents:  # checked first, as the sum may overflow
         raise Error(f"{name}: found a query of {sizes.max()} documents, expected {documents} together")
     if sizes.sum() != documents:
         raise Error(f"{name}: found queries of {sizes.sum()} documents together, expected {documents}")

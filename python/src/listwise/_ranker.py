@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     class _Base:
-        """What scikit-learn gives estimators: metadata requests, which say what a search passes on."""
+        """Methods that scikit-learn generates, declared for type checkers."""
 
         def set_fit_request(
             self,
@@ -159,8 +159,8 @@ class Ranker(_Base):
     # Parameters, as scikit-learn asks for them.
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments of the constructor, hyperparameters among them: of a subclass, those that its own
-        ``__init__`` names and, if that takes others by ``**``, those of Ranker."""
+        """Arguments of the constructor, with hyperparameters. A subclass has the arguments of its own
+        ``__init__``, and those of Ranker if that accepts ``**``."""
         names, others = _signature(type(self))
         if others:
             names = [*names, *(n for n in (*OWN, *self.hyperparameters) if n not in names)]
@@ -401,7 +401,7 @@ class Ranker(_Base):
 
 
 def _signature(kind: type) -> tuple[list[str], bool]:
-    """The arguments that a class names in its ``__init__``, and whether it takes others by ``**``."""
+    """Names of the arguments of a class's ``__init__``, and whether it accepts ``**``."""
     parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]  # type: ignore[misc]
     named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY, p.POSITIONAL_ONLY)]
     return named, any(p.kind == p.VAR_KEYWORD for p in parameters)
