@@ -149,6 +149,31 @@ func TestMemoryOfDocuments(t *testing.T) {
 	waiting.Wait()
 }
 
+// Claim: what trees score faster with is made when they are loaded, not by one of the first requests.
+func TestTreesArePrepared(t *testing.T) {
+	var trees [][]scorer.TreeNode
+	for k := range 3000 {
+		trees = append(trees, []scorer.TreeNode{{Feature: 0, Threshold: float32(k), Left: 1, Right: -3}, {Feature: 1, Threshold: float32(k), Left: -1, Right: -2}})
+	}
+	s, err := scorer.NewTrees(2, trees)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &model.Model{Method: "test", Scorer: s, Params: make([]float64, s.NumParams())}
+	server := newServer(t, serve.Config{Models: []serve.Source{{Name: "web", Path: save(t, m)}}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 20 {
+		if code, got := postBinary(t, server, "/v1/models/web:rank", "", matrix(make([]float32, 2*64)...)); code != http.StatusOK {
+			t.Fatal(code, got)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 400<<10 {
+		t.Errorf("20 requests of 64 documents took %d bytes of memory", n)
+	}
+}
+
 // Claim: a large model is loaded beside the old one if both fit into Go's memory limit; else the old one stays, which
 // /readyz tells.
 func TestReloadThatDoesNotFit(t *testing.T) {
