@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"time"
 
@@ -122,8 +123,11 @@ func (s *Server) load(source Source) (*Loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", source.Name, err)
 	}
-	sum := sha256.Sum256(data) // the last use of data, which may take as much memory as what follows
-	m.Prepare()                // takes seconds for a large forest, and one of the first requests would otherwise take them
+	sum := sha256.Sum256(data)
+	if len(data) >= largeModel {
+		runtime.GC() // data are not used any more
+	}
+	m.Prepare() // takes seconds for a large forest, and one of the first requests would otherwise take them
 	l := &Loaded{Name: source.Name, Version: hex.EncodeToString(sum[:6]), Model: m, Notes: notes, Since: time.Now(), path: source.Path, file: state}
 	l.schema = schemaOf(m, s.config.Absent)
 	l.nameHeader, l.versionHeader = []string{l.Name}, []string{l.Version}
