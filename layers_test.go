@@ -52,7 +52,7 @@ var layers = []layer{
 	{pkg: "internal/ingest", allow: []string{"internal/parallel", "internal/block", "internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input"}},
 	{pkg: "dataset/letor", allow: []string{"internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input", "internal/ingest", "internal/parallel"}},
 	{pkg: "dataset/table", allow: []string{"internal/suggest", "internal/decimal", "dataset", "dataset/stream", "internal/compress", "internal/input", "internal/ingest"}},
-	{pkg: "dataset/parquet", allow: []string{"internal/block", "dataset", "dataset/stream", "dataset/table", "internal/input", "internal/ingest", "internal/parallel"}, heavy: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress"}},
+	{pkg: "dataset/parquet", allow: []string{"internal/block", "dataset", "dataset/stream", "dataset/table", "internal/input", "internal/ingest", "internal/parallel"}, heavy: []string{"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4"}},
 	{pkg: "dataset/cache", allow: []string{"internal/atomicfile", "internal/parallel", "internal/block", "dataset", "dataset/stream", "internal/input"}},
 	{pkg: "dataset/trec", allow: []string{"internal/suggest", "internal/parallel", "dataset", "internal/compress", "internal/input"}},
 	{pkg: "dataset/shards", allow: []string{"internal/atomicfile", "internal/strictjson", "dataset"}},

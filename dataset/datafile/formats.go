@@ -172,10 +172,13 @@ func recognise(in *input.Input, opts dataset.Options) (*format, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind := compress.Detect(head, in.Name); kind != compress.Plain {
+	if kind := compress.Detect(head, in.Name); kind != compress.Plain && in.Parts == nil {
 		head = beginningOf(in, kind)
 	}
 	f, err := formatOf(head, in.Name, opts)
+	if err == nil && f.magic != parquet.Magic {
+		err = in.Whole(f.name)
+	}
 	if err == nil && len(opts.MissingValues) > 0 && f.magic != "" {
 		return nil, &dataset.SyntaxError{File: in.Name, Found: "data of the format " + f.name, Expected: "text or a table, whose numbers --missing-value makes missing"}
 	}

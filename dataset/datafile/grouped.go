@@ -23,9 +23,9 @@ import (
 // read as if each line had the query's number, with the name of the file: the same numbers in
 // another file are other queries.
 
-// withFile is input.With for a file of judged documents, whose queries may be in a file beside it.
+// withFile is input.WithParts for judged documents, whose queries may be in a file of their own.
 func withFile(path string, opts dataset.Options, look input.Look, use func(in *input.Input) error) error {
-	return input.With(path, opts, look, func(in *input.Input) error {
+	return input.WithParts(path, opts, look, func(in *input.Input) error {
 		groups, err := groupsOf(in, opts)
 		switch {
 		case err != nil:
@@ -47,6 +47,9 @@ func withFile(path string, opts dataset.Options, look input.Look, use func(in *i
 
 // groupsOf returns the name of the file that has the queries of a text, "" if the text has them.
 func groupsOf(in *input.Input, opts dataset.Options) (string, error) {
+	if in.Parts != nil {
+		return "", nil
+	}
 	name := in.Name
 	if compress.ByName(name) != compress.Plain {
 		name = strings.TrimSuffix(name, filepath.Ext(name))

@@ -22,8 +22,8 @@ type attribute struct {
 // attribute returns the attribute of a column, which gets a cursor of its own.
 func (r *reader) attribute(field int) attribute {
 	own := *r.fields[field]
-	whole := own.kind == format.Int32 || own.kind == format.Int64
-	own.textual, own.precise = whole, !whole && !own.text()
+	own.precise = own.rational() || own.kind == format.Boolean
+	own.textual = !own.precise && !own.text()
 	c := &cursor{column: &own}
 	r.cursors = append(r.cursors, c)
 	return attribute{cursor: c}

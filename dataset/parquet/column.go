@@ -17,6 +17,9 @@ type column struct {
 	size     int // bytes of a value of fixed length
 	unsigned bool
 	half     bool // float16
+	uuid     bool
+	decimal  bool // whole numbers that stand for decimal numbers
+	scale    int  // digits of these behind the point
 
 	textual bool // its numbers are wanted as text
 	precise bool // its numbers are wanted as float64
@@ -68,19 +71,32 @@ func (c *column) describe(e *format.SchemaElement) (found string) {
 	case e.LogicalType.Value != nil:
 		found = c.annotate(e.LogicalType.Value)
 	case e.ConvertedType.Valid:
-		found = c.annotateOld(e.ConvertedType.V)
+		found = c.annotateOld(e)
 	}
+	fixed := c.kind == format.FixedLenByteArray
 	switch {
 	case found != "":
-	case c.kind == format.FixedLenByteArray && !c.half:
-		found = fmt.Sprintf("bytes of the fixed length %d", c.size)
-	case c.half && (c.kind != format.FixedLenByteArray || c.size != 2):
+	case c.half && (!fixed || c.size != 2):
 		found = fmt.Sprintf("numbers of type FLOAT16 in values of type %v", c.kind)
-	case c.kind == format.Int96 || c.kind < 0 || c.kind > format.FixedLenByteArray:
+	case c.uuid && (!fixed || c.size != 16):
+		found = fmt.Sprintf("values of type UUID in values of type %v", c.kind)
+	case c.decimal && !(c.kind == format.Int32 || c.kind == format.Int64 || fixed && c.size > 0 && c.size <= maxDecimal):
+		found = fmt.Sprintf("numbers of type DECIMAL in values of type %v", c.kind)
+	case c.decimal && (c.scale < 0 || c.scale > 3*maxDecimal):
+		found = fmt.Sprintf("numbers of type DECIMAL with %d digits behind the point", c.scale)
+	case c.half || c.uuid || c.decimal:
+	case fixed:
+		found = fmt.Sprintf("bytes of the fixed length %d", c.size)
+	case c.kind == format.Int96:
+		found = "values of type INT96 (timestamps)"
+	case c.kind < 0 || c.kind > format.FixedLenByteArray:
 		found = "values of type " + c.kind.String()
 	}
 	return found
 }
+
+// maxDecimal is the number of bytes of the largest decimal numbers, of 76 digits.
+const maxDecimal = 32
 
 // annotate takes in what a column's numbers or bytes stand for; found says what cannot be
 // read.
@@ -91,26 +107,64 @@ func (c *column) annotate(t format.LogicalTypeValue) (found string) {
 		c.unsigned = !t.IsSigned
 	case *format.Float16Type:
 		c.half = true
+	case *format.UUIDType:
+		c.uuid = true
+	case *format.DecimalType:
+		c.decimal, c.scale = true, int(t.Scale)
 	default:
 		return fmt.Sprintf("values of type %v", t)
 	}
 	return ""
 }
 
-// annotateOld is annotate for files of old writers.
-func (c *column) annotateOld(t deprecated.ConvertedType) (found string) {
-	switch t {
+// annotateOld is annotate for files of old writers, and for intervals.
+func (c *column) annotateOld(e *format.SchemaElement) (found string) {
+	switch t := e.ConvertedType.V; t {
 	case deprecated.UTF8, deprecated.Enum, deprecated.Json, deprecated.Int8, deprecated.Int16, deprecated.Int32, deprecated.Int64:
 	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
 		c.unsigned = true
+	case deprecated.Decimal:
+		c.decimal, c.scale = true, int(e.Scale.V)
 	default:
-		return fmt.Sprintf("values of type %v", t)
+		if name, ok := oldTypes[t]; ok {
+			return "values of type " + name
+		}
+		return fmt.Sprintf("values of the unknown type %d", t)
 	}
 	return ""
 }
 
-// text reports whether the values are text.
+// oldTypes names the types of old writers that are not read.
+var oldTypes = map[deprecated.ConvertedType]string{
+	deprecated.Map: "MAP", deprecated.MapKeyValue: "MAP_KEY_VALUE", deprecated.List: "LIST", deprecated.Date: "DATE",
+	deprecated.TimeMillis: "TIME_MILLIS", deprecated.TimeMicros: "TIME_MICROS",
+	deprecated.TimestampMillis: "TIMESTAMP_MILLIS", deprecated.TimestampMicros: "TIMESTAMP_MICROS",
+	deprecated.Bson: "BSON", deprecated.Interval: "INTERVAL",
+}
+
+// String names a column and its type.
+func (c *column) String() string {
+	s := c.name + " of type " + c.kind.String()
+	switch {
+	case c.decimal:
+		s = fmt.Sprintf("%s (DECIMAL, %d digits behind the point)", s, c.scale)
+	case c.unsigned:
+		s += " (unsigned)"
+	}
+	if !c.nullable {
+		s += " without nulls"
+	}
+	return s
+}
+
+// text reports whether the values stand in the file as text.
 func (c *column) text() bool { return c.kind == format.ByteArray }
+
+// words reports whether the values are no numbers.
+func (c *column) words() bool { return c.text() || c.uuid }
+
+// rational reports whether the values are numbers of floating point.
+func (c *column) rational() bool { return c.kind == format.Float || c.kind == format.Double || c.half }
 
 // width returns the bytes of a value, 0 for text and for true and false, which take a bit.
 func (c *column) width() int {

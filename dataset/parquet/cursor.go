@@ -2,7 +2,6 @@ package parquet
 
 import (
 	"fmt"
-	"hash/crc32"
 	"math"
 	"unsafe"
 
@@ -25,8 +24,7 @@ type cursor struct {
 	levels    runs   // of features
 	coded     bool   // values are places in the dictionary
 	places    runs   // of features
-	plain     []byte // the values otherwise: from the one called base on
-	base      int
+	plain     []byte // the values otherwise
 
 	present []byte   // of all rows of the page: 1 if there is a value; nil if there is one in each
 	index   []uint32 // all of the page's places in the dictionary, if it is coded
@@ -43,9 +41,6 @@ type cursor struct {
 // windowRows is the most rows that are decoded at a time.
 const windowRows = 512
 
-// fileWindow is how many bytes of values are read of a page that stays in the file.
-const fileWindow = 16 << 10
-
 var nan = float32(math.NaN())
 
 // whole reports whether pages are decoded whole.
@@ -53,7 +48,7 @@ func (c *cursor) whole() bool { return c.column.text() || c.column.textual || c.
 
 // open begins a row group.
 func (c *cursor) open(in *input.Input, m *format.ColumnMetaData, rows int64) error {
-	c.pages = pages{r: in.R, nullable: c.column.nullable, plain: !c.whole() && c.column.width() > 0}
+	c.pages = pages{r: in.R, nullable: c.column.nullable}
 	c.buffer.mem = in.Mem
 	c.forget()
 	c.page, c.row, c.rows = nil, 0, 0
@@ -93,26 +88,6 @@ func (c *cursor) fill(d *decompressor) error {
 // plainDictionary is what files of version 1 call dictionaries, and places in them.
 const plainDictionary format.Encoding = 2
 
-// finish checks a page that was read piece by piece.
-func (c *cursor) finish() error {
-	g := c.page
-	if !c.coded {
-		if err := c.column.exact(c.plain, c.at-c.base); err != nil {
-			return err
-		}
-	}
-	if !c.pages.stays(g) {
-		return nil
-	}
-	if g.size > 0 {
-		return errMany
-	}
-	if g.want != 0 && g.sum != g.want {
-		return errSum
-	}
-	return nil
-}
-
 // learn takes in a dictionary.
 func (c *cursor) learn(g *page) (err error) {
 	if g.encoding != format.Plain && g.encoding != plainDictionary {
@@ -150,7 +125,7 @@ func (p *pages) need(n int64, mem *input.Memory) error {
 
 // take makes a page the current one.
 func (c *cursor) take(g *page) (err error) {
-	c.page, c.row, c.rows, c.at, c.base = g, 0, g.rows, 0, 0
+	c.page, c.row, c.rows, c.at = g, 0, g.rows, 0
 	c.present, c.plain, c.coded = nil, nil, false
 	c.levels.begin(g.levels, 1)
 	switch g.encoding {
@@ -187,10 +162,13 @@ func (c *cursor) other(g *page) (err error) {
 		c.plain, err = plainBits(g.text, g.rows)
 	case g.encoding == format.DeltaBinaryPacked && (kind == format.Int32 || kind == format.Int64):
 		c.plain, err = plainDifferences(g.text, g.rows, numbers)
-	case (g.encoding == format.DeltaLengthByteArray || g.encoding == format.DeltaByteArray) && kind == format.ByteArray:
+	case g.encoding == format.DeltaLengthByteArray && kind == format.ByteArray, g.encoding == format.DeltaByteArray && (kind == format.ByteArray || kind == format.FixedLenByteArray):
 		room := func(n int64) error { return c.pages.need(n, c.buffer.mem) }
 		c.values, err = differenceTexts(g.text, g.rows, g.encoding == format.DeltaByteArray, room)
 		c.values.settle()
+		if err == nil && kind == format.FixedLenByteArray {
+			c.plain, err = c.values.fixed(numbers)
+		}
 	case g.encoding == format.ByteStreamSplit && numbers > 0:
 		c.plain = joinStreams(g.text, numbers)
 	default:
@@ -234,13 +212,10 @@ func (c *cursor) view(n int) ([]float32, error) {
 	if c.column.kind != format.Float || c.coded || c.row+n > c.rows || c.page.levels != nil && !c.levels.skipOnes(n) {
 		return nil, nil
 	}
-	if err := c.load(n); err != nil {
-		return nil, err
-	}
-	if !c.column.holds(c.plain, c.at-c.base+n) {
+	if !c.column.holds(c.plain, c.at+n) {
 		return nil, errFew
 	}
-	x := block.Float32s(c.plain[4*(c.at-c.base):][:4*n])
+	x := block.Float32s(c.plain[4*c.at:][:4*n])
 	none, err := c.column.check(x, nil)
 	c.at += n
 	c.holes = c.holes || none
@@ -252,8 +227,8 @@ func (c *cursor) view(n int) ([]float32, error) {
 
 // pass goes on by n rows.
 func (c *cursor) pass(n int) error {
-	if c.row += n; c.row == c.rows {
-		return c.finish()
+	if c.row += n; c.row == c.rows && !c.coded {
+		return c.column.exact(c.plain, c.at)
 	}
 	return nil
 }
@@ -314,41 +289,10 @@ func (c *cursor) numbers(buf []float32) error {
 		}
 		return nil
 	}
-	if err := c.load(n); err != nil {
-		return err
-	}
-	none, err := c.column.floats(buf, c.plain, c.at-c.base)
+	none, err := c.column.floats(buf, c.plain, c.at)
 	c.at += n
 	c.holes = c.holes || none
 	return err
-}
-
-// load makes sure that the next n values are in memory.
-func (c *cursor) load(n int) error {
-	g, width := c.page, c.column.width()
-	if !c.pages.stays(g) || c.at+n-c.base <= len(c.plain)/width {
-		return nil
-	}
-	rest := c.plain[(c.at-c.base)*width:]
-	size := min(int64(fileWindow), g.size)
-	text, err := c.buffer.room(fileWindow + int64(n*width))
-	if err != nil {
-		return err
-	}
-	copy(text, rest)
-	text = text[:int64(len(rest))+size]
-	fresh := text[len(rest):]
-	if len(fresh) == 0 {
-		return errFew
-	}
-	if _, err := c.pages.r.ReadAt(fresh, g.at); err != nil {
-		return err
-	}
-	if g.want != 0 {
-		g.sum = crc32.Update(g.sum, crc32.IEEETable, fresh)
-	}
-	g.at, g.size, c.plain, c.base = g.at+size, g.size-size, text, c.at
-	return nil
 }
 
 // bytesOf is a view of numbers as bytes.

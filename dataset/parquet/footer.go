@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -56,6 +57,34 @@ func describe(in *input.Input) (*format.FileMetaData, error) {
 		return nil, errEncrypted
 	}
 	return m, nil
+}
+
+// writerName is who files of this package say they are by, and schemaKey the name under which they have a
+// checksum of the schema: the description has none, so that damage could rename features.
+const (
+	writerName = "listwise"
+	schemaKey  = "listwise.schema"
+)
+
+// schemaSum returns the checksum of a schema.
+func schemaSum(schema []format.SchemaElement) string {
+	h := crc32.NewIEEE()
+	for i := range schema {
+		e := &schema[i]
+		fmt.Fprintf(h, "%q %d %d %d %d %d\n", e.Name, e.NumChildren.V, e.Type.V, e.TypeLength.V, e.RepetitionType.V, e.ConvertedType.V)
+	}
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// checkSchema checks the checksum of the schema of a file that has one. Other writers copy it to what
+// they make of such a file.
+func checkSchema(m *format.FileMetaData) error {
+	for _, kv := range m.KeyValueMetadata {
+		if kv.Key == schemaKey && m.CreatedBy == writerName && kv.Value != schemaSum(m.Schema) {
+			return errors.New("found a schema whose checksum is another than the file says")
+		}
+	}
+	return nil
 }
 
 var errEncrypted = &dataset.SyntaxError{Found: "an encrypted Parquet file", Expected: "one that is not encrypted"}

@@ -18,7 +18,7 @@ import (
 type file struct {
 	in     *input.Input
 	opts   dataset.Options
-	meta   *format.FileMetaData
+	groups []group
 	fields []*column      // one a column of the table, in its order
 	found  []string       // why a column cannot be read, "" if it can
 	choice *table.Columns // what becomes of each
@@ -26,28 +26,31 @@ type file struct {
 	docWeights bool // some documents have weights other than 1, as a survey found
 }
 
+// group is a row group.
+type group struct {
+	*format.RowGroup
+
+	in  *input.Input // the file, or its part
+	row int64        // of that, the first
+}
+
 // open opens a file and chooses the columns. Nothing of their values is read.
 func open(in *input.Input, opts dataset.Options) (f *file, err error) {
-	defer guard(in.Name, &err)
 	f = &file{in: in, opts: opts}
-	if f.meta, err = describe(in); err != nil {
-		return nil, damaged(in.Name, err)
+	parts := in.Parts
+	if parts == nil {
+		parts = []*input.Input{in}
 	}
-	var leaves int
-	if f.fields, f.found, leaves, err = columnsOf(f.meta.Schema); err != nil {
-		return nil, damaged(in.Name, err)
-	}
-	for i := range f.meta.RowGroups {
-		if g := &f.meta.RowGroups[i]; len(g.Columns) != leaves || g.NumRows < 0 || g.NumRows > 1<<40 {
-			return nil, damaged(in.Name, fmt.Errorf("found %d columns and %d rows in row group %d, expected %d columns", len(g.Columns), g.NumRows, i+1, leaves))
+	for _, part := range parts {
+		if err := f.add(part); err != nil {
+			return nil, err
 		}
 	}
-	if err := f.apart(); err != nil {
-		return nil, damaged(in.Name, err)
-	}
-	f.meta.RowGroups = slices.DeleteFunc(f.meta.RowGroups, func(g format.RowGroup) bool { return empty(&g) })
 	var names []table.Field
-	for _, c := range f.fields {
+	for i, c := range f.fields {
+		if c.name == "" {
+			return nil, f.bad(fmt.Sprintf("no name of column %d", i+1), "a name of every column")
+		}
 		names = append(names, table.Field{Name: c.name})
 	}
 	if f.choice, err = table.Choose(in.Name, names, opts); err != nil {
@@ -56,34 +59,78 @@ func open(in *input.Input, opts dataset.Options) (f *file, err error) {
 	return f, f.check()
 }
 
+// add takes in the description of the file or of a part of it.
+func (f *file) add(in *input.Input) (err error) {
+	defer guard(in.Name, &err)
+	m, err := describe(in)
+	if err != nil {
+		return damaged(in.Name, err)
+	}
+	if err := checkSchema(m); err != nil {
+		return damaged(in.Name, err)
+	}
+	fields, found, leaves, err := columnsOf(m.Schema)
+	if err != nil {
+		return damaged(in.Name, err)
+	}
+	row := int64(0)
+	for i := range m.RowGroups {
+		g := &m.RowGroups[i]
+		if len(g.Columns) != leaves || g.NumRows < 0 || g.NumRows > 1<<40 {
+			return damaged(in.Name, fmt.Errorf("found %d columns and %d rows in row group %d, expected %d columns", len(g.Columns), g.NumRows, i+1, leaves))
+		}
+		if empty(g) {
+			continue
+		}
+		if at, ok := apart(g); !ok {
+			return damaged(in.Name, fmt.Errorf("found a column that begins at byte %d, within another, in row group %d", at, i+1))
+		}
+		f.groups = append(f.groups, group{g, in, row})
+		row += g.NumRows
+	}
+	if f.fields == nil {
+		f.fields, f.found = fields, found
+		return nil
+	}
+	return f.sameColumns(in, fields, found)
+}
+
+// sameColumns checks that a part has the columns of the first.
+func (f *file) sameColumns(in *input.Input, fields []*column, found []string) error {
+	first := f.in.Parts[0].Name
+	if len(fields) != len(f.fields) {
+		return &dataset.SyntaxError{File: in.Name, Found: fmt.Sprintf("%d columns", len(fields)), Expected: fmt.Sprintf("the %d of %s", len(f.fields), first)}
+	}
+	for i, c := range fields {
+		if *c != *f.fields[i] || found[i] != f.found[i] {
+			return &dataset.SyntaxError{File: in.Name, Found: "column " + c.String(), Expected: "column " + f.fields[i].String() + ", as in " + first}
+		}
+	}
+	return nil
+}
+
 // empty reports whether a row group has no rows and no values. Writers give columns of such groups,
 // which have no pages, no place.
 func empty(g *format.RowGroup) bool {
 	return g.NumRows == 0 && !slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.MetaData.NumValues != 0 })
 }
 
-// apart checks that no column of a row group begins within another, as where a place in the description,
-// which has no checksum, is damaged.
-func (f *file) apart() error {
+// apart reports whether no column of a row group begins within another, as where a place in the
+// description, which has no checksum, is damaged; at is where one does.
+func apart(g *format.RowGroup) (at int64, ok bool) {
 	type place struct{ from, to int64 }
-	places := make([]place, 0, len(f.fields))
-	for i := range f.meta.RowGroups {
-		if empty(&f.meta.RowGroups[i]) {
-			continue
-		}
-		places = places[:0]
-		for k := range f.meta.RowGroups[i].Columns {
-			m := &f.meta.RowGroups[i].Columns[k].MetaData
-			places = append(places, place{begin(m), begin(m) + m.TotalCompressedSize})
-		}
-		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.from, b.from) })
-		for k := 1; k < len(places); k++ {
-			if places[k].from < places[k-1].to {
-				return fmt.Errorf("found a column that begins at byte %d, within another, in row group %d", places[k].from, i+1)
-			}
+	places := make([]place, 0, len(g.Columns))
+	for k := range g.Columns {
+		m := &g.Columns[k].MetaData
+		places = append(places, place{begin(m), begin(m) + m.TotalCompressedSize})
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.from, b.from) })
+	for k := 1; k < len(places); k++ {
+		if places[k].from < places[k-1].to {
+			return places[k].from, false
 		}
 	}
-	return nil
+	return 0, true
 }
 
 // check checks that the columns chosen can be read as what they are chosen for.
@@ -96,7 +143,7 @@ func (f *file) check() error {
 		if f.found[i] != "" {
 			return f.bad(f.found[i]+" in column "+c.Name, fmt.Sprintf("numbers, text or true and false in a flat table (--features 'all but %s' leaves a column of features out)", c.Name))
 		}
-		if c.Role == table.Feature && col.text() {
+		if c.Role == table.Feature && col.words() {
 			switch {
 			case c.Categories != nil:
 				c.Role = table.Coded
@@ -113,27 +160,26 @@ func (f *file) check() error {
 
 // fit checks that a column can be what it is chosen for.
 func (f *file) fit(c *table.Column, col *column) error {
-	number := col.kind == format.Float || col.kind == format.Double || col.half
 	switch c.Role {
 	case table.Query, table.Doc:
-		if number || col.kind == format.Boolean {
-			return f.bad("no identifiers in column "+c.Name+", but values of type "+col.kind.String(), "text or whole numbers")
+		if col.kind == format.Boolean {
+			return f.bad("no identifiers in column "+c.Name+", but values of type "+col.kind.String(), "text or numbers")
 		}
 		col.textual = true
 	case table.Coded:
 		col.textual = true
 	case table.OneHot:
-		if number || col.kind == format.Boolean {
-			return f.bad("values of type "+col.kind.String()+" in column "+c.Name, "text or whole numbers to make features of")
+		if col.kind == format.Boolean {
+			return f.bad("values of type "+col.kind.String()+" in column "+c.Name, "text or numbers to make features of")
 		}
 		col.textual = true
 	case table.Grade, table.Weight, table.QueryWeight:
-		if col.text() {
+		if col.words() {
 			return f.bad("text in column "+c.Name, numberOf[c.Role])
 		}
 		col.precise = true
 	case table.Feature:
-		if col.text() {
+		if col.words() {
 			return f.bad("text in column "+c.Name, fmt.Sprintf("numbers (--one-hot %s makes features of text, --features 'all but %s' leaves it out)", c.Name, c.Name))
 		}
 	case table.Skip:
@@ -156,8 +202,8 @@ func (f *file) bad(found, expected string) error {
 // rows returns the number of documents in the file.
 func (f *file) rows() int64 {
 	rows := int64(0)
-	for i := range f.meta.RowGroups {
-		rows += f.meta.RowGroups[i].NumRows
+	for _, g := range f.groups {
+		rows += g.NumRows
 	}
 	return rows
 }

@@ -8,12 +8,15 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -26,19 +29,18 @@ type pages struct {
 	codec    format.CompressionCodec
 	nullable bool
 	left     int64 // rows of the row group that no page so far has
-	plain    bool  // plain values that are not compressed stay in the file
 	skew     int   // bytes of levels before the values of the page before, so that those of this one are aligned
 }
 
-// page is a page: its values are text, or size bytes of the file from at on.
+// page is a page.
 type page struct {
 	dictionary bool
 	rows       int // or values of a dictionary
 	encoding   format.Encoding
 	codec      format.CompressionCodec
 	levels     []byte // tell rows without a value; nil if there are none
-	text       []byte
-	at, size   int64
+	text       []byte // its values
+	at, size   int64  // what is read of the file
 	sum, want  uint32 // checksums of what was read, and of all; the latter is 0 if there is none
 }
 
@@ -84,9 +86,9 @@ func (p *pages) open(m *format.ColumnMetaData, rows, size int64) error {
 		return fmt.Errorf("found a column of %d bytes from %d on in a file of %d bytes", m.TotalCompressedSize, p.at, size)
 	}
 	switch p.codec {
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd:
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Brotli, format.Lz4, format.Lz4Raw:
 	default:
-		return &refusal{"unsupported compression by " + p.codec.String(), "none, snappy, gzip or zstd"}
+		return &refusal{"unsupported compression by " + p.codec.String(), "none, snappy, gzip, zstandard, brotli or LZ4"}
 	}
 	if m.NumValues != rows {
 		return fmt.Errorf("found %d values in a row group of %d rows", m.NumValues, rows)
@@ -124,7 +126,7 @@ func (p *pages) header() (*format.PageHeader, error) {
 // errEnd is what a column that has fewer values than rows ends with.
 var errEnd = errors.New("found fewer values than rows of its row group")
 
-// next reads the next page that has values, into the buffer if they do not stay in the file.
+// next reads the next page that has values, into the buffer.
 func (p *pages) next(d *decompressor, into *buffer) (*page, error) {
 	for {
 		h, err := p.header()
@@ -172,9 +174,6 @@ func (p *pages) first(g *page, plain int64, d *decompressor, into *buffer) error
 	if err := p.count(g); err != nil {
 		return err
 	}
-	if p.stays(g) && p.nullable {
-		return p.leave(g, plain)
-	}
 	err := p.read(g, plain, d, into)
 	if err == nil && p.nullable {
 		g.levels, g.text, err = splitLevels(g.text)
@@ -209,18 +208,10 @@ func (p *pages) second(g *page, v *format.DataPageHeaderV2, plain int64, d *deco
 	return p.read(g, plain, d, into)
 }
 
-// stays reports whether the values of a page stay in the file.
-func (p *pages) stays(g *page) bool {
-	return p.plain && g.codec == format.Uncompressed && g.encoding == format.Plain && !g.dictionary
-}
-
 // read reads what a page has behind its levels, if they are not compressed.
 func (p *pages) read(g *page, plain int64, d *decompressor, into *buffer) (err error) {
 	if g.codec == format.Uncompressed && g.size != plain {
 		return fmt.Errorf("found %d bytes without compression, expected %d", g.size, plain)
-	}
-	if p.stays(g) {
-		return nil
 	}
 	if g.text, err = into.room(plain + 3); err != nil {
 		return err
@@ -233,29 +224,6 @@ func (p *pages) read(g *page, plain int64, d *decompressor, into *buffer) (err e
 }
 
 var errSum = errors.New("found a page whose checksum is another than its header says")
-
-// leave reads the levels of a page whose values stay in the file.
-func (p *pages) leave(g *page, plain int64) error {
-	if g.size != plain {
-		return fmt.Errorf("found %d bytes without compression, expected %d", g.size, plain)
-	}
-	head := make([]byte, min(64, g.size))
-	for {
-		if _, err := p.r.ReadAt(head, g.at); err != nil {
-			return err
-		}
-		if len(head) < 4 || int64(binary.LittleEndian.Uint32(head)) > g.size-4 {
-			return errLevels
-		}
-		n := 4 + int64(binary.LittleEndian.Uint32(head))
-		if n <= int64(len(head)) {
-			g.levels, g.sum = head[4:n], crc32.ChecksumIEEE(head[:n])
-			g.at, g.size = g.at+n, g.size-n
-			return nil
-		}
-		head = make([]byte, n)
-	}
-}
 
 var errLevels = errors.New("found levels longer than their page")
 
@@ -272,8 +240,21 @@ func splitLevels(text []byte) (levels, values []byte, err error) {
 type decompressor struct {
 	buffer // for what is compressed
 
-	z    *zstd.Decoder
-	gzip *gzip.Reader
+	z      *zstd.Decoder
+	gzip   *gzip.Reader
+	brotli *brotli.Reader
+}
+
+// brotliBytes is the most that decompression by brotli holds.
+const brotliBytes = 17 << 20
+
+// release gives the memory back.
+func (d *decompressor) release() {
+	d.buffer.release()
+	if d.brotli != nil {
+		d.mem.Give(brotliBytes)
+		d.brotli = nil
+	}
 }
 
 // read reads a page and decompresses it to text, which it must fill. The page's checksum goes on
@@ -296,10 +277,11 @@ func (d *decompressor) read(r io.ReaderAt, g *page, text []byte) (err error) {
 	if g.codec == format.Uncompressed || len(text) == 0 {
 		return nil
 	}
-	if err := d.decompress(g.codec, data, text); err != nil {
-		return fmt.Errorf("found damaged compressed data (%w)", err)
+	err = d.decompress(g.codec, data, text)
+	if err == nil || errors.Is(err, dataset.ErrTooLarge) {
+		return err
 	}
-	return nil
+	return fmt.Errorf("found damaged compressed data (%w)", err)
 }
 
 // decompress fills text with what compressed data hold.
@@ -314,10 +296,28 @@ func (d *decompressor) decompress(codec format.CompressionCodec, data, text []by
 		_, err = snappy.Decode(text, data)
 		return err
 	case format.Gzip:
-		if err := d.unzip(data, text); err != nil {
+		return d.unzip(data, text)
+	case format.Brotli:
+		if d.brotli == nil {
+			if err := d.mem.Take(brotliBytes, "a window of brotli"); err != nil {
+				return err
+			}
+			d.brotli = new(brotli.Reader)
+		}
+		if err := d.brotli.Reset(bytes.NewReader(data)); err != nil {
 			return err
 		}
-		n = len(text)
+		return exactly(d.brotli, text)
+	case format.Lz4: // which is also what some files call LZ4_RAW
+		if err := unframe(data, text); err == nil {
+			return nil
+		}
+		fallthrough
+	case format.Lz4Raw:
+		var err error
+		if n, err = lz4.UncompressBlock(data, text); err != nil {
+			return err
+		}
 	case format.Zstd:
 		if d.z == nil {
 			z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
@@ -350,11 +350,59 @@ func (d *decompressor) unzip(data, text []byte) (err error) {
 		d.gzip = nil
 		return err
 	}
-	if _, err := io.ReadFull(d.gzip, text); err != nil {
+	return exactly(d.gzip, text)
+}
+
+// exactly fills text with all that r has.
+func exactly(r io.Reader, text []byte) error {
+	if _, err := io.ReadFull(r, text); err != nil {
 		return err
 	}
-	if n, err := d.gzip.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
+	if n, err := r.Read(make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
 		return errors.Join(err, fmt.Errorf("more than %d bytes", len(text)))
+	}
+	return nil
+}
+
+// unframe is decompress for LZ4 as Hadoop writes it: blocks behind their sizes without compression,
+// which are divided into parts behind their sizes with it.
+func unframe(data, text []byte) error {
+	part := func() (n int64, err error) {
+		if len(data) < 4 {
+			return 0, io.ErrUnexpectedEOF
+		}
+		n = int64(binary.BigEndian.Uint32(data))
+		data = data[4:]
+		return n, nil
+	}
+	for len(text) > 0 {
+		left, err := part()
+		if err != nil {
+			return err
+		}
+		if left == 0 || left > int64(len(text)) {
+			return fmt.Errorf("a block of %d bytes, expected at most %d", left, len(text))
+		}
+		for left > 0 {
+			size, err := part()
+			if err != nil {
+				return err
+			}
+			if size > int64(len(data)) {
+				return io.ErrUnexpectedEOF
+			}
+			n, err := lz4.UncompressBlock(data[:size], text[:left])
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				return errors.New("an empty part of a block")
+			}
+			data, text, left = data[size:], text[n:], left-int64(n)
+		}
+	}
+	if len(data) > 0 {
+		return fmt.Errorf("%d bytes behind the last block", len(data))
 	}
 	return nil
 }

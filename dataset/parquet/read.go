@@ -99,14 +99,14 @@ func (f *file) Each(columns int, visit func(b *stream.Batch) error) error {
 
 // checkChunks checks what the description says of the columns that are read, in every row group.
 func (f *file) checkChunks() error {
-	for g := range f.meta.RowGroups {
+	for _, g := range f.groups {
 		for i := range f.choice.List {
 			if !f.choice.Read(i) {
 				continue
 			}
 			c := &cursor{column: f.fields[i]}
-			if err := f.open(c, g); err != nil {
-				return f.inColumn(c, err)
+			if err := g.open(c); err != nil {
+				return g.inColumn(c, err)
 			}
 		}
 	}
@@ -114,8 +114,7 @@ func (f *file) checkChunks() error {
 }
 
 // open has a cursor begin a row group.
-func (f *file) open(c *cursor, group int) error {
-	g := &f.meta.RowGroups[group]
+func (g *group) open(c *cursor) error {
 	chunk := &g.Columns[c.column.index]
 	switch {
 	case chunk.CryptoMetadata.Value != nil || len(chunk.EncryptedColumnMetadata) > 0:
@@ -123,15 +122,15 @@ func (f *file) open(c *cursor, group int) error {
 	case chunk.FilePath != "":
 		return &refusal{"values in another file", "all in one"}
 	}
-	return c.open(f.in, &chunk.MetaData, g.NumRows)
+	return c.open(g.in, &chunk.MetaData, g.NumRows)
 }
 
 // inColumn returns an error about a column.
-func (f *file) inColumn(c *cursor, err error) error {
+func (g *group) inColumn(c *cursor, err error) error {
 	if r, ok := errors.AsType[*refusal](err); ok {
-		return f.bad(r.found+" in column "+c.column.name, r.expected)
+		return &dataset.SyntaxError{File: g.in.Name, Found: r.found + " in column " + c.column.name, Expected: r.expected}
 	}
-	return damaged(f.in.Name, fmt.Errorf("column %s: %w", c.column.name, err))
+	return damaged(g.in.Name, fmt.Errorf("column %s: %w", c.column.name, err))
 }
 
 // settle numbers the features, for which it collects the values of columns of text, and of those
@@ -162,14 +161,14 @@ func (f *file) settle() (err error) {
 // collect adds the values of a column to a survey.
 func (f *file) collect(part *table.SurveyPart, field int, c *cursor, d *decompressor) error {
 	defer c.close()
-	for g := range f.meta.RowGroups {
-		if err := f.open(c, g); err != nil {
-			return f.inColumn(c, err)
+	for _, g := range f.groups {
+		if err := g.open(c); err != nil {
+			return g.inColumn(c, err)
 		}
-		for range f.meta.RowGroups[g].NumRows {
+		for range g.NumRows {
 			text, ok, err := c.text(d)
 			if err != nil {
-				return f.inColumn(c, err)
+				return g.inColumn(c, err)
 			}
 			if ok {
 				f.choice.Survey(part, field, text)

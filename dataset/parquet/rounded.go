@@ -3,6 +3,7 @@ package parquet
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -35,7 +36,7 @@ func (f *file) roundedWarning() string {
 // rounded returns a value of a column that float32 rounds, the largest stated.
 func (f *file) rounded(field int) (example float64, ok bool) {
 	c := f.fields[field]
-	for _, g := range f.meta.RowGroups {
+	for _, g := range f.groups {
 		s := &g.Columns[c.index].MetaData.Statistics
 		for _, bound := range [][]byte{s.MinValue, s.MaxValue} {
 			if v := c.bound(bound); dataset.Rounds(v) && math.Abs(v) >= math.Abs(example) {
@@ -49,6 +50,9 @@ func (f *file) rounded(field int) (example float64, ok bool) {
 // bound returns a number as a file states bounds, 0 if it is none that features could round.
 func (c *column) bound(plain []byte) float64 {
 	switch {
+	case c.decimal && len(plain) == c.width():
+		v, _ := strconv.ParseFloat(string(c.appendDecimal(nil, plain, 0)), 64) // which is its nearest value
+		return v
 	case c.kind == format.Int32 && len(plain) == 4 && c.unsigned:
 		return float64(binary.LittleEndian.Uint32(plain))
 	case c.kind == format.Int32 && len(plain) == 4:

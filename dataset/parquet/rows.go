@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset/stream"
 	"github.com/listwise/listwise/dataset/table"
 	"github.com/listwise/listwise/internal/ingest"
+	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -25,7 +26,8 @@ const (
 type reader struct {
 	*file
 
-	columns             int // of features; 0: they are not read
+	in                  *input.Input // what the row group is in
+	columns             int          // of features; 0: they are not read
 	query, grade, doc   *cursor
 	weight, queryWeight *cursor
 	attributes          []attribute
@@ -38,7 +40,8 @@ type reader struct {
 	tools []decompressor
 	fault []error // of each span
 
-	row      int64 // of the file, the next to be read
+	row      int64 // of the file or its part, the next to be read
+	done     int64 // rows that were read
 	left     int64 // rows of the row group
 	*place         // of the batch that is made
 	most     int   // documents in a batch
@@ -67,7 +70,7 @@ type oneHot struct {
 
 // reader returns what reads so many columns of features.
 func (f *file) reader(columns int) *reader {
-	r := &reader{file: f, columns: columns, own: decompressor{buffer: buffer{mem: f.in.Mem}}}
+	r := &reader{file: f, in: f.in, columns: columns, own: decompressor{buffer: buffer{mem: f.in.Mem}}}
 	for i := range f.choice.List {
 		c := &f.choice.List[i]
 		switch c.Role {
@@ -135,12 +138,12 @@ func (r *reader) cursor(field int) *cursor {
 }
 
 // open begins a row group.
-func (r *reader) open(group int) (err error) {
-	defer guard(r.in.Name, &err)
-	r.left = r.meta.RowGroups[group].NumRows
+func (r *reader) open(g *group) (err error) {
+	defer guard(g.in.Name, &err)
+	r.in, r.row, r.left = g.in, g.row, g.NumRows
 	for _, c := range r.cursors {
-		if err := r.file.open(c, group); err != nil {
-			return r.inColumn(c, err)
+		if err := g.open(c); err != nil {
+			return g.inColumn(c, err)
 		}
 	}
 	return nil
@@ -177,7 +180,8 @@ func (r *reader) fill(p *place) (err error) {
 	}
 	r.row += int64(n)
 	r.left -= int64(n)
-	p.end = r.row
+	r.done += int64(n)
+	p.end = r.done
 	return nil
 }
 
@@ -341,12 +345,12 @@ func (r *reader) span(columns []number, n int, d *decompressor) error {
 func (r *reader) at(c *cursor, row int, err error) error {
 	place := fmt.Sprintf("column %s, about row %d", c.column.name, r.row+int64(row)+1)
 	if f, ok := errors.AsType[*refusal](err); ok {
-		return r.bad(f.found+" in "+place, f.expected)
+		return &dataset.SyntaxError{File: r.in.Name, Found: f.found + " in " + place, Expected: f.expected}
 	}
 	return damaged(r.in.Name, fmt.Errorf("%s: %w", place, err))
 }
 
 // badRow returns an error about a value of a row of the batch.
 func (r *reader) badRow(c *cursor, row int, found, expected string) error {
-	return r.bad(fmt.Sprintf("%s in column %s of row %d", found, c.column.name, r.row+int64(row)+1), expected)
+	return &dataset.SyntaxError{File: r.in.Name, Found: fmt.Sprintf("%s in column %s of row %d", found, c.column.name, r.row+int64(row)+1), Expected: expected}
 }

@@ -64,7 +64,7 @@ func newSheet(w io.Writer, codec format.CompressionCodec, columns []*sheetColumn
 	s := &sheet{w: w, columns: columns}
 	workers := parallel.Workers(0, len(columns))
 	s.packers, s.rooms = make([]packer, workers), make([]pageValues, workers)
-	s.meta = format.FileMetaData{Version: 1, CreatedBy: "listwise"}
+	s.meta = format.FileMetaData{Version: 1, CreatedBy: writerName}
 	s.meta.Schema = append(s.meta.Schema, format.SchemaElement{Name: "listwise", NumChildren: thrift.New(int32(len(columns)))})
 	for _, c := range columns {
 		c.codec = codec
@@ -78,6 +78,7 @@ func newSheet(w io.Writer, codec format.CompressionCodec, columns []*sheetColumn
 		}
 		s.meta.Schema = append(s.meta.Schema, e)
 	}
+	s.meta.KeyValueMetadata = []format.KeyValue{{Key: schemaKey, Value: schemaSum(s.meta.Schema)}}
 	return s
 }
 

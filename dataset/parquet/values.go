@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -26,19 +28,34 @@ type values struct {
 // text returns a value as text.
 func (v *values) text(i int) []byte { return v.data[v.offsets[i]:v.offsets[i+1]:v.offsets[i+1]] }
 
+// fixed returns texts that all have the given length, one behind the other.
+func (v *values) fixed(size int) ([]byte, error) {
+	for i, end := range v.offsets {
+		if int(end) != i*size {
+			return nil, fmt.Errorf("found a value of another length than %d bytes", size)
+		}
+	}
+	return v.data, nil
+}
+
 // errFew is what a page ends with that has fewer values than rows with one.
 var errFew = errors.New("found a page of fewer values than its header says")
 
 // errMany is what a page is refused with that has more values than rows with one.
 var errMany = errors.New("found a page of more values than its header says")
 
-// exact returns an error if more than n plain values are there, as where a page of another column is
-// read: no writer leaves any over.
+// exact returns an error if something other than zeros is behind n plain values, as where a page of
+// another column is read. Some writers fill their pages up with zeros.
 func (c *column) exact(plain []byte, n int) error {
-	if w := c.width(); w > 0 && len(plain) != n*w {
+	if w := c.width(); w > 0 && !zeros(plain[n*w:]) {
 		return errMany
 	}
 	return nil
+}
+
+// zeros reports whether all bytes are 0.
+func zeros(text []byte) bool {
+	return !slices.ContainsFunc(text, func(b byte) bool { return b != 0 })
 }
 
 // decode returns n plain values, which may lie where they were, as what the column is wanted as.
@@ -70,6 +87,9 @@ func (c *column) holds(plain []byte, n int) bool {
 func (c *column) floats(dst []float32, plain []byte, from int) (nan bool, err error) {
 	if !c.holds(plain, from+len(dst)) {
 		return false, errFew
+	}
+	if c.decimal {
+		return false, c.decimals(dst, plain, from)
 	}
 	text := plain[c.width()*from:]
 	switch c.kind {
@@ -131,6 +151,10 @@ func (c *column) doubles(dst []float64, plain []byte) error {
 		return errFew
 	}
 	for i := range dst {
+		if c.decimal {
+			dst[i], _ = strconv.ParseFloat(string(c.appendDecimal(nil, plain, i)), 64) // of at most 76 digits
+			continue
+		}
 		switch c.kind {
 		case format.Double:
 			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(plain[8*i:]))
@@ -162,17 +186,55 @@ func (c *column) whole(plain []byte, i int) (v uint64, signed bool) {
 	return uint64(int64(int32(w))), true
 }
 
-// texts returns whole numbers as text.
+// decimals is floats for decimal numbers, as text has them.
+func (c *column) decimals(dst []float32, plain []byte, from int) error {
+	var room [4 * maxDecimal]byte
+	for i := range dst {
+		text := string(c.appendDecimal(room[:0], plain, from+i))
+		v, err := strconv.ParseFloat(text, 32)
+		if err != nil {
+			return &refusal{"the value " + text, "one within the range of float32, ±3.4e38"}
+		}
+		dst[i] = float32(v)
+	}
+	return nil
+}
+
+// appendDecimal appends a decimal number as text.
+func (c *column) appendDecimal(b, plain []byte, i int) []byte {
+	var digits []byte
+	if c.kind == format.FixedLenByteArray {
+		v := new(big.Int).SetBytes(plain[i*c.size:][:c.size])
+		if plain[i*c.size]>>7 != 0 { // in two's complement
+			v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*c.size)))
+		}
+		digits = v.Append(nil, 10)
+	} else {
+		v, _ := c.whole(plain, i)
+		digits = strconv.AppendInt(nil, int64(v), 10)
+	}
+	if digits[0] == '-' {
+		b, digits = append(b, '-'), digits[1:]
+	}
+	if c.scale == 0 {
+		return append(b, digits...)
+	}
+	for range c.scale + 1 - len(digits) {
+		digits = append([]byte{'0'}, digits...)
+	}
+	point := len(digits) - c.scale
+	return append(append(append(b, digits[:point]...), '.'), digits[point:]...)
+}
+
+// texts returns values as text: numbers as a table of text has them, nothing for NaN.
 func (c *column) texts(plain []byte, n int) (v values, err error) {
 	if !c.holds(plain, n) {
 		return v, errFew
 	}
 	v.n, v.ascii, v.offsets = n, true, make([]uint32, 1, n+1)
 	for i := range n {
-		if w, signed := c.whole(plain, i); signed {
-			v.data = strconv.AppendInt(v.data, int64(w), 10)
-		} else {
-			v.data = strconv.AppendUint(v.data, w, 10)
+		if v.data, err = c.appendText(v.data, plain, i); err != nil {
+			return v, err
 		}
 		if len(v.data) > maxText {
 			return v, errors.New("found numbers that take more than 4 GiB as text")
@@ -180,6 +242,43 @@ func (c *column) texts(plain []byte, n int) (v values, err error) {
 		v.offsets = append(v.offsets, uint32(len(v.data)))
 	}
 	return v, nil
+}
+
+// appendText appends a value as text.
+func (c *column) appendText(b, plain []byte, i int) ([]byte, error) {
+	switch {
+	case c.decimal:
+		return c.appendDecimal(b, plain, i), nil
+	case c.uuid:
+		u := plain[16*i:][:16]
+		return fmt.Appendf(b, "%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:]), nil
+	case c.rational():
+		return c.appendRational(b, plain, i)
+	}
+	w, signed := c.whole(plain, i)
+	if signed {
+		return strconv.AppendInt(b, int64(w), 10), nil
+	}
+	return strconv.AppendUint(b, w, 10), nil
+}
+
+// appendRational appends a number of floating point as the shortest text of that value.
+func (c *column) appendRational(b, plain []byte, i int) ([]byte, error) {
+	var v [1]float64
+	if err := c.doubles(v[:], plain[i*c.width():]); err != nil || v[0] != v[0] {
+		return b, err
+	}
+	bits, exact := 64, 53
+	switch {
+	case c.kind == format.Float:
+		bits, exact = 32, 24
+	case c.half:
+		bits, exact = 32, 11
+	}
+	if !(math.Abs(v[0]) <= math.Ldexp(1, exact)) {
+		return b, &refusal{fmt.Sprintf("the number %v of type %v", v[0], c.kind), fmt.Sprintf("text or whole numbers, for this type is exact up to 2^%d only", exact)}
+	}
+	return strconv.AppendFloat(b, v[0]+0, 'f', -1, bits), nil
 }
 
 // splitTexts returns texts, at most n, that stand behind their lengths, of 4 bytes each, which

@@ -59,8 +59,8 @@ type place struct {
 
 // make makes batches until stop is closed.
 func (r *reader) make(free <-chan *place, full chan<- *place, stop <-chan struct{}) error {
-	for g := range r.meta.RowGroups {
-		if err := r.open(g); err != nil {
+	for i := range r.groups {
+		if err := r.open(&r.groups[i]); err != nil {
 			return err
 		}
 		for r.left > 0 {
@@ -102,9 +102,9 @@ func (r *reader) observe(rows int64) {
 	if r.opts.Observe == nil {
 		return
 	}
-	done := int64(float64(rows) / float64(r.rows()) * float64(r.in.Size))
+	done := int64(float64(rows) / float64(r.rows()) * float64(r.file.in.Size))
 	if r.columns > 0 {
-		done += r.in.Size
+		done += r.file.in.Size
 	}
-	r.opts.Observe(done, 2*r.in.Size)
+	r.opts.Observe(done, 2*r.file.in.Size)
 }

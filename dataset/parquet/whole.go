@@ -40,7 +40,7 @@ func (c *cursor) takeWhole(g *page) (err error) {
 			}
 		}
 		return nil
-	case g.encoding != format.DeltaLengthByteArray && g.encoding != format.DeltaByteArray:
+	case !c.column.text() || g.encoding == format.Plain:
 		if c.values, err = c.column.decode(c.plain, n); err == nil {
 			err = c.column.exact(c.plain, n)
 		}

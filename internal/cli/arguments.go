@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset/shards"
+	"github.com/listwise/listwise/internal/input"
 )
 
 // The arguments of compare, report and fuse are systems: models, files of scores or runs or,
@@ -111,10 +112,14 @@ func onlyFold(dir string) string {
 	return ""
 }
 
-// isFolder reports whether a path is a folder, unless that is one of shards, which is read as a
-// file is.
+// isFolder reports whether a path is a folder, unless that is one of shards or of parts, which is
+// read as a file is.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	_, sharded := shards.Find(path)
-	return err == nil && info.IsDir() && !sharded
+	if err != nil || !info.IsDir() || sharded {
+		return false
+	}
+	parts, err := input.Parts(path)
+	return parts == nil && err == nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset/shards"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/input"
 	"github.com/listwise/listwise/internal/runs"
 )
 
@@ -182,11 +183,12 @@ func (t target) holds(file place) bool {
 	return false
 }
 
-// filesOfShards returns the manifest and the shards that a path stands for.
+// filesOfShards returns the manifest and the shards, or the parts, that a path stands for.
 func filesOfShards(path string) (files []string) {
 	at, ok := shards.Find(path)
 	if !ok {
-		return nil
+		files, _ = input.Parts(path) // what is wrong is told when it is read
+		return files
 	}
 	files = []string{at}
 	m, err := shards.Load(at)

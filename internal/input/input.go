@@ -31,6 +31,8 @@ type Input struct {
 	file *os.File
 	info os.FileInfo // when it was opened
 
+	Parts []*Input // of a folder that is one table; nil for others, which R reads
+
 	temporary *block.Temporary // that the bytes are in, nil for none
 }
 
@@ -96,6 +98,9 @@ func hold(r io.Reader, name string, opts dataset.Options, look Look, most int64,
 // Afresh makes the input count memory anew, for another way to read it: all that is taken is what it holds.
 func (in *Input) Afresh(opts dataset.Options) {
 	in.Mem = NewMemory(in.Name, opts)
+	for _, part := range in.Parts {
+		part.Mem = in.Mem
+	}
 	if m, ok := in.R.(*held); ok {
 		in.Mem.taken.Add(m.size)
 	}
@@ -132,6 +137,9 @@ func (in *Input) changed() error {
 
 // Head returns the first n bytes of the input, or all if it has less.
 func (in *Input) Head(n int) ([]byte, error) {
+	if in.Parts != nil {
+		return in.Parts[0].Head(n)
+	}
 	head := make([]byte, min(in.Size, int64(n)))
 	if _, err := in.R.ReadAt(head, 0); err != nil && len(head) > 0 {
 		return nil, fmt.Errorf("%s: %w", in.Name, err)

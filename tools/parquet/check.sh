@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks Parquet files against pyarrow, of the version that requirements.txt pins: what it writes is
-# read, and what listwise writes it reads. It makes a folder of its own with a Python environment,
+# Checks Parquet files of pyarrow, fastparquet, polars, DuckDB and Spark, of the versions that
+# requirements.txt pins: what they write is read, and pyarrow reads what listwise writes. It makes a folder of its own with a Python environment,
 # and uses it again: CHECK_PARQUET_DIR, or one in the folder for temporary files.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,9 +8,11 @@ source "$here/../environment.sh"
 dir=${CHECK_PARQUET_DIR:-${TMPDIR:-/tmp}/listwise-parquet-$(id -u)}
 mkdir -p "$dir"
 
-for program in python3 go; do
-  command -v "$program" >/dev/null || { echo "found no $program, expected Python 3.11 or later and Go" >&2; exit 1; }
+for program in python3 go java; do
+  command -v "$program" >/dev/null || { echo "found no $program, expected Python 3.11 or later, Go and Java 17 or later" >&2; exit 1; }
 done
+JAVA_HOME=${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")}
+export JAVA_HOME
 
 environment python3 "$dir" "$here/requirements.txt"
 

@@ -1,13 +1,13 @@
-"""Tables of all that Parquet files of judged documents hold, by pyarrow, with what they hold.
+"""Tables of all that Parquet files of judged documents hold, with what they hold: by pyarrow, and
+by the other programs of writers.py.
 
     python tools/parquet/tables.py DIR              writes NAME.parquet and NAME.csv
     python tools/parquet/tables.py --check LISTWISE DIR
-        writes them and larger ones, has listwise convert each to a table and back to Parquet,
-        and compares with what was written, as pyarrow reads it
+        writes them and larger ones, has listwise convert each, and compares with the text and, of
+        those by pyarrow, with what pyarrow reads of listwise's Parquet
 """
 
 import csv
-import decimal
 import math
 import os
 import subprocess
@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import writers
+
 FORMS = {
     "v1_dictionary": dict(compression="snappy", data_page_version="1.0", row_group_size=7),
     "v2_dictionary": dict(compression="zstd", data_page_version="2.0", row_group_size=11),
@@ -25,6 +27,8 @@ FORMS = {
     "small_pages": dict(compression="snappy", data_page_size=64),
     "prefixes": dict(compression="gzip", use_dictionary=False, data_page_version="2.0", write_page_checksum=True, column_encoding={"i64": "DELTA_BINARY_PACKED", "u8": "DELTA_BINARY_PACKED", "query": "DELTA_BYTE_ARRAY", "d": "BYTE_STREAM_SPLIT"}),
     "streams": dict(compression="zstd", use_dictionary=False, column_encoding={"f": "BYTE_STREAM_SPLIT", "i": "DELTA_BINARY_PACKED", "query": "DELTA_LENGTH_BYTE_ARRAY", "doc": "PLAIN"}),
+    "brotli": dict(compression="brotli", data_page_version="2.0", write_page_checksum=True),
+    "lz4": dict(compression="lz4", use_dictionary=False),
     "empty_groups": dict(compression="zstd", empty_groups=True, row_group_size=9),
 }
 
@@ -86,9 +90,10 @@ def refused(folder):
     for name, column in {
         "nested": pa.array([[1.0, 2.0], [3.0]]),
         "struct": pa.array([{"a": 1}, {"a": 2}]),
-        "decimal": pa.array([decimal.Decimal("1.25"), decimal.Decimal("2.5")], pa.decimal128(9, 2)),
         "timestamp": pa.array([1, 2], pa.timestamp("us")),
+        "time": pa.array([1, 2], pa.time64("us")),
         "date": pa.array([1, 2], pa.date32()),
+        "bytes": pa.array([b"abc", b"def"], pa.binary(3)),
         "words": pa.array(["red", "green"]),
     }.items():
         pq.write_table(pa.table({**base, name: column}), os.path.join(folder, name + ".parquet"))
@@ -96,8 +101,9 @@ def refused(folder):
 
     flags = pa.table({**base, "flag": pa.array([True, False])})
     pq.write_table(flags, os.path.join(folder, "runs.parquet"), data_page_version="2.0")
-    pq.write_table(pa.table(base), os.path.join(folder, "lz4.parquet"), compression="lz4")
-    pq.write_table(pa.table(base), os.path.join(folder, "brotli.parquet"), compression="brotli")
+    pq.write_table(pa.table({**base, "": [1.0, 2.0]}), os.path.join(folder, "unnamed.parquet"))
+    times = pa.table({**base, "int96": pa.array([1, 2], pa.timestamp("us"))})
+    pq.write_table(times, os.path.join(folder, "int96.parquet"), use_deprecated_int96_timestamps=True)
 
 
 def same(a, b):
@@ -106,17 +112,24 @@ def same(a, b):
     return np.float32(a) == np.float32(b)
 
 
-def check(listwise, base):
-    """Converts a file to a table of text, and to Parquet again, and compares all values."""
-    def run(*args):
-        subprocess.run([listwise, "data", "convert", *args, "--missing", "keep", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+def check_text(listwise, base):
+    """Compares a file, and what listwise writes of it, with its text."""
+    def run(source, out):
+        subprocess.run([listwise, "data", "convert", source, "--out", base + out, "--missing", "keep", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        with open(base + out, "rb") as f:
+            return f.read()
 
-    run(base + ".parquet", "--out", base + ".again.parquet")
-    run(base + ".csv", "--out", base + ".text.lwd")
-    run(base + ".again.parquet", "--out", base + ".again.lwd")
-    with open(base + ".text.lwd", "rb") as a, open(base + ".again.lwd", "rb") as b:
-        if a.read() != b.read():
-            sys.exit(f"{base}: the data differ from those of the text")
+    want = run(base + ".csv", ".text.lwd")
+    if run(base + ".parquet", ".lwd") != want:
+        sys.exit(f"{base}: the data differ from those of the text")
+    run(base + ".parquet", ".again.parquet")
+    if run(base + ".again.parquet", ".again.lwd") != want:
+        sys.exit(f"{base}.again: the data differ from those of the text")
+
+
+def check(listwise, base):
+    """Does so, and compares all values with what pyarrow reads."""
+    check_text(listwise, base)
     want, got = pq.read_table(base + ".parquet"), pq.read_table(base + ".again.parquet")
     if want.column_names != got.column_names or want.num_rows != got.num_rows:
         sys.exit(f"{base}: columns {got.column_names}, {got.num_rows} rows")
@@ -150,9 +163,15 @@ def main():
     for k, (name, form) in enumerate(FORMS.items()):
         write(table(23, k, k % 2 == 0), os.path.join(folder, name), form)
     refused(folder)
+    others = writers.write(folder, 23)
     if not checking:
         return
     listwise, passed = sys.argv[2], 0
+    large = os.path.join(folder, "large")
+    os.makedirs(large)
+    for base in others + writers.write(large, 6000):
+        check_text(listwise, base)
+        passed += 1
     for k, (name, form) in enumerate(FORMS.items()):
         large = os.path.join(folder, name + "_large")
         write(table(20000, 100 + k, k % 2 == 1), large, {**form, "row_group_size": 7000, "data_page_size": 5000})

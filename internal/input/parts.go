@@ -1,0 +1,86 @@
+package input
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// partName is the name of a part of a table, as Spark writes them.
+var partName = regexp.MustCompile(`^part-[0-9]{5,}-.*\.parquet$`)
+
+// Parts returns the files of a folder that Spark wrote a table to as Parquet, in the order of their
+// names, and none for anything else. Names that begin with a point or a low line are none of its data.
+func Parts(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, nil //nolint:nilerr // no folder: opening it tells
+	}
+	var parts []string
+	other := ""
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case partName.MatchString(name):
+			parts = append(parts, filepath.Join(path, name))
+		case name == "_temporary" || !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "_"):
+			other = name
+		}
+	}
+	if parts != nil && other != "" {
+		expected := "parts of one table alone"
+		if other == "_temporary" {
+			expected = "a table that is written to its end"
+		}
+		return nil, &dataset.SyntaxError{File: path, Found: other + " among the parts of a Parquet table", Expected: expected}
+	}
+	return parts, nil
+}
+
+// WithParts is With for a file, or for a folder of parts as one input.
+func WithParts(path string, opts dataset.Options, look Look, use func(in *Input) error) (err error) {
+	parts, err := Parts(path)
+	if err != nil {
+		return err
+	}
+	if parts == nil {
+		return With(path, opts, look, use)
+	}
+	in := &Input{Name: path, Mem: NewMemory(path, opts)}
+	defer func() {
+		for _, part := range in.Parts {
+			if changed := part.changed(); changed != nil {
+				err = changed // which explains any other error
+			}
+			part.close()
+		}
+	}()
+	for _, name := range parts {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		part := &Input{R: f, Name: name, Mem: in.Mem, file: f}
+		in.Parts = append(in.Parts, part)
+		if part.info, err = f.Stat(); err != nil {
+			return err
+		}
+		if !part.info.Mode().IsRegular() {
+			return &dataset.SyntaxError{File: name, Found: "no regular file", Expected: "a part of a Parquet table"}
+		}
+		part.Size = part.info.Size()
+		in.Size += part.Size
+	}
+	return use(in)
+}
+
+// Whole returns an error if the input is a folder of parts of a format that has none.
+func (in *Input) Whole(format string) error {
+	if in.Parts == nil {
+		return nil
+	}
+	return &dataset.SyntaxError{File: in.Name, Found: fmt.Sprintf("a folder of parts in the format %s", format), Expected: "parts in the format parquet"}
+}
