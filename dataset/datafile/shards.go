@@ -38,10 +38,11 @@ func filesOf(m *shards.Manifest) []string {
 	return files
 }
 
-// IsSharded reports whether a path is that of a folder of shards or of a manifest.
+// IsSharded reports whether a path is that of a folder of shards or of parts, or of a manifest.
 func IsSharded(path string) bool {
 	_, ok := shards.Find(path)
-	return ok
+	parts, err := input.Parts(path)
+	return ok || parts != nil || err != nil
 }
 
 // manifestOf returns the manifest that a path stands for, nil if it stands for none. The shards

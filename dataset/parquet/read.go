@@ -2,9 +2,9 @@
 // and columns hold the query's identifier, the grade, the document's identifier and the
 // features. Which is which, package dataset/table says.
 //
-// Headers are decoded by parquet-go's packages for them, which are small; pages are decoded here, some
-// rows at a time and straight to float32. What a file says of sizes is checked before anything is
-// allocated.
+// Headers are decoded by parquet-go's packages for them, which are small. Pages are decoded here, some
+// rows at a time and straight to float32: parquet-go allocates what a page claims, and does not read
+// every file of other writers. What a file says of sizes is checked before anything is allocated.
 //
 // Start reading at [Stream]; pages.go reads the pages of a column, cursor.go decodes them, rows.go
 // puts the columns together. write.go writes.
@@ -23,11 +23,11 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// Read reads a file: columns of any whole numbers, float16, float, double, boolean and text,
-// also with a dictionary, in pages of either version, uncompressed or compressed by snappy, gzip or
-// zstandard. A null or NaN is a missing value. Nested columns, decimals, dates and times are
-// refused if they are chosen, as are encrypted files and compression by LZ4 or brotli. Errors in the
-// content are of type [*dataset.SyntaxError].
+// Read reads a file, or the parts of one: columns of any whole numbers, decimals, float16, float,
+// double, boolean, text and UUID, also with a dictionary, in pages of either version, uncompressed or
+// compressed by snappy, gzip, zstandard, brotli or LZ4. A null or NaN is a missing value. Nested columns,
+// dates and times are refused if they are chosen, as are encrypted files. Errors in the content are of
+// type [*dataset.SyntaxError].
 func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	src, err := Stream(in, opts)
 	if err != nil {

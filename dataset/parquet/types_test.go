@@ -122,3 +122,21 @@ func TestNamesAreGuarded(t *testing.T) {
 		data[i/8] ^= 1 << (i % 8)
 	}
 }
+
+// Claim: decimal numbers have the text that their whole number, in two's complement with the first byte first,
+// and the digits behind the point make.
+func TestDecimals(t *testing.T) {
+	for _, test := range []struct {
+		bytes string
+		scale int
+		want  string
+	}{
+		{"\x00\x05", 3, "0.005"}, {"\xff\xfb", 3, "-0.005"}, {"\x04\xd2", 0, "1234"}, {"\x04\xd2", 2, "12.34"},
+		{"\x80\x00", 1, "-3276.8"}, {"\x00\x00", 2, "0.00"}, {"\x7f\xff\xff\xff\xff\xff\xff\xff\xff", 4, "236118324143482260.6847"},
+	} {
+		c := column{kind: format.FixedLenByteArray, size: len(test.bytes), decimal: true, scale: test.scale}
+		if got := string(c.appendDecimal(nil, []byte(test.bytes), 0)); got != test.want {
+			t.Errorf("%x with %d digits: %s, expected %s", test.bytes, test.scale, got, test.want)
+		}
+	}
+}

@@ -32,12 +32,13 @@ and choose the format of an output by the end of its name.
 
 Files may be tables, too: CSV and TSV, whose first line names the columns, JSON
 lines, an object a document (.jsonl, .ndjson), whose members are the columns, all
-three plain or compressed, and flat Parquet files. They are recognised by the end of
-the name, their first line or first bytes, or named by --input. One column has the
-queries, others the grades and the documents' ids (--query, --grade, --doc); all
-others are features unless --features says which, and give them their names. Empty
-cells, NA, nan and null are missing (--missing). Text is refused, or each of its
-values made a feature (--one-hot).`,
+three plain or compressed, and flat Parquet files, or a folder of parts of one,
+as Spark writes it. They are recognised by the end of the name, their first line
+or first bytes, or named by --input. One column has the queries, others the
+grades and the documents' ids (--query, --grade, --doc); all others are features
+unless --features says which, and give them their names. Empty cells, NA, nan and
+null are missing (--missing). Text is refused, or each of its values made a
+feature (--one-hot).`,
 		Example: `  listwise data info train.txt
   listwise data info clicks.csv --query session --grade rating --one-hot brand
   listwise data fold all.txt.gz --folds 5 --out folds

@@ -130,7 +130,7 @@ func inputFault(flag, path string, wanted content, err error) error {
 	if isFolder(path) {
 		or := ""
 		if wanted == someData {
-			or = ", or a folder of shards with " + shards.FileName
+			or = ", or a folder of shards with " + shards.FileName + " or of Parquet parts"
 		}
 		return usageErrorf("%s%s is a folder, expected a file with %s%s", flag, path, wanted, or)
 	}
