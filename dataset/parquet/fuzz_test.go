@@ -62,7 +62,7 @@ func TestChangedBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := 3
+		step := 7
 		if testing.Short() {
 			step = 11
 		}
