@@ -23,11 +23,11 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// Read reads a file, or the parts of one: columns of any whole numbers, decimals, float16, float,
-// double, boolean, text and UUID, also with a dictionary, in pages of either version, uncompressed or
-// compressed by snappy, gzip, zstandard, brotli or LZ4. A null or NaN is a missing value. Nested columns,
-// dates and times are refused if they are chosen, as are encrypted files. Errors in the content are of
-// type [*dataset.SyntaxError].
+// Read reads a file, or the parts of one. Columns have whole numbers of any size, decimals, float16, float,
+// double, boolean, text or UUID. Pages are of either version, with a dictionary or without, uncompressed
+// or compressed by snappy, gzip, zstandard, brotli or LZ4. A null or NaN is a missing value. Encrypted
+// files are refused, and so are nested columns, dates and times if they are chosen. Errors in the content
+// are of type [*dataset.SyntaxError].
 func Read(in *input.Input, opts dataset.Options) (*dataset.Dataset, error) {
 	src, err := Stream(in, opts)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 // The files of testdata are written by tools/parquet/tables.py: those with a .csv beside them have
 // what that has.
 
-// Claim: files of pyarrow, fastparquet, polars, DuckDB and Spark are read as the same table in text
-// is: all types, with nulls and without, with dictionaries, in pages of both versions and filled up
-// with zeros, several row groups and parts, and every compression.
+// Claim: files of pyarrow, fastparquet, polars, DuckDB and Spark are read as the same table in text is.
+// They have all types and codecs, columns with nulls and without, dictionaries, pages of both versions,
+// pages filled up with zeros, and several row groups and parts.
 func TestFilesOfOtherWriters(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.csv")
 	if err != nil || len(files) < 15 {

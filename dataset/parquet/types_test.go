@@ -39,8 +39,8 @@ func asDoubles(t *testing.T, rows ...doubles) []byte {
 	return b.Bytes()
 }
 
-// Claim: identifiers of type double are the numbers as text has them, and none for NaN; those that the type
-// may have rounded are refused, since two of them could have become one.
+// Claim: identifiers of type double are the numbers as text has them, and NaN is none. Numbers that the
+// type may have rounded are refused, since two ids could have become one.
 func TestNumbersAsIdentifiers(t *testing.T) {
 	d, err := readBytes(asDoubles(t, doubles{7, 1, 1 << 53, 1, 0}, doubles{7, 0, -2.5, 2, 0}, doubles{8, 0, math.NaN(), 3, 0}), dataset.Options{})
 	if err != nil {
