@@ -90,7 +90,7 @@ func TestRefusedTables(t *testing.T) {
 	}
 }
 
-// Claim: columns of text become features, true and false in pages of version 2 are read, and columns
+// Claim: columns of text, or of numbers that are named, become features, true and false in pages of version 2 are read, and columns
 // left out may be of any type.
 func TestChosenColumns(t *testing.T) {
 	read := func(file string, o dataset.TableOptions) *dataset.Dataset {
@@ -103,6 +103,10 @@ func TestChosenColumns(t *testing.T) {
 	}
 	if got := d.X(); got[1] != 0 || got[2] != 1 || got[4] != 1 || got[5] != 0 {
 		t.Errorf("values %v", got)
+	}
+	d = read("words", dataset.TableOptions{OneHot: []string{"x"}, Except: []string{"words"}})
+	if got, want := strings.Join(d.FeatureNames, " "), "x=0.5 x=1.5"; got != want {
+		t.Errorf("features %s, expected %s", got, want)
 	}
 	if d := read("runs", dataset.TableOptions{}); d.Features != 2 || d.X()[1] != 1 || d.X()[3] != 0 {
 		t.Errorf("true and false in runs: %v", d.X())
