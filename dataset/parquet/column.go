@@ -80,7 +80,7 @@ func (c *column) describe(e *format.SchemaElement) (found string) {
 		found = fmt.Sprintf("numbers of type FLOAT16 in values of type %v", c.kind)
 	case c.uuid && (!fixed || c.size != 16):
 		found = fmt.Sprintf("values of type UUID in values of type %v", c.kind)
-	case c.decimal && !(c.kind == format.Int32 || c.kind == format.Int64 || fixed && c.size > 0 && c.size <= maxDecimal):
+	case c.decimal && c.kind != format.Int32 && c.kind != format.Int64 && (!fixed || c.size < 1 || c.size > maxDecimal):
 		found = fmt.Sprintf("numbers of type DECIMAL in values of type %v", c.kind)
 	case c.decimal && (c.scale < 0 || c.scale > 3*maxDecimal):
 		found = fmt.Sprintf("numbers of type DECIMAL with %d digits behind the point", c.scale)

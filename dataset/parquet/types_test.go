@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -46,15 +45,15 @@ func TestNumbersAsIdentifiers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := ""
+	var got []string
 	for i := range d.Queries {
 		q := &d.Queries[i]
 		for k := range q.Len() {
-			got += fmt.Sprintf("%s:%s ", q.ID, q.DocID(k))
+			got = append(got, q.ID+":"+q.DocID(k))
 		}
 	}
-	if want := "7:9007199254740992 7:-2.5 8: "; got != want {
-		t.Errorf("identifiers %s, expected %s", got, want)
+	if want := []string{"7:9007199254740992", "7:-2.5", "8:"}; !slices.Equal(got, want) {
+		t.Errorf("identifiers %q, expected %q", got, want)
 	}
 	for want, test := range map[string]struct {
 		row  doubles
