@@ -18,12 +18,11 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// LightGBM and XGBoost read text whose lines have no qid:ID. A file beside it, whose name ends in
-// .query or .group, has the numbers of successive documents of the queries, one a line. Such text is
-// read as if each line had the query's number, with the name of the file: the same numbers in
-// another file are other queries.
+// LightGBM and XGBoost read text without qid:ID. A second file, of the same name with .query or .group
+// behind it, has the number of documents of each query, one a line. Such text is read as if each line
+// had an id: the name of the file and the number of the query. Ids of two files thus differ.
 
-// withFile is input.WithParts for judged documents, whose queries may be in a file of their own.
+// withFile is input.WithParts for judged documents, whose queries may be in a second file.
 func withFile(path string, opts dataset.Options, look input.Look, use func(in *input.Input) error) error {
 	return input.WithParts(path, opts, look, func(in *input.Input) error {
 		groups, err := groupsOf(in, opts)

@@ -11,8 +11,8 @@ import (
 	"github.com/listwise/listwise/internal/datatest"
 )
 
-// Claim: LightGBM's text is read with the queries of the file beside it, plain and compressed, in
-// memory and streamed; what does not fit is an error about that file.
+// Claim: LightGBM's text is read with the queries of its .query file, plain and compressed, in memory
+// and streamed. A number of documents that does not fit is an error about that file.
 func TestGroupsBesideText(t *testing.T) {
 	const text = "# made by hand\n2 0:0.5 1:1\n0 1:2 # docid = a\n\n1 0:7\r\n"
 	for _, test := range []struct {

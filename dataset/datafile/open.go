@@ -28,8 +28,8 @@ import (
 //
 // with a finite non-negative grade, any UTF-8 text without blanks, # and control
 // characters as query id, and feature indices that start from 1 and ascend; features
-// left out are 0. Options read features from 0 and in any order. Without qid:ID, the queries are those of
-// a file beside it with .query or .group behind its name. A comment "docid = X …" names the document. Blank lines and lines that
+// left out are 0. Options read features from 0 and in any order. Without qid:ID, a file
+// of the same name with .query or .group behind it has the queries. A comment "docid = X …" names the document. Blank lines and lines that
 // begin with # are skipped. Lines end in LF or CR LF. The documents of a query may stand
 // in several places; they are put together, with a warning.
 //

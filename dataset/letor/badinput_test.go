@@ -50,7 +50,7 @@ func TestBadInput(t *testing.T) {
 		{name: "a page", text: "<html>\n", want: `f:1: found "<html>", expected a grade, a finite non-negative number (this looks like HTML or XML)`},
 		{name: "a table", text: "grade,qid,bm25\n1,1,0.5\n", want: `f:1: found "grade,qid,bm25", expected a grade, a finite non-negative number (this looks like a table)`},
 
-		{name: "missing qid", text: good + "2 1:0.5\n", want: `f:2: found "1:0.5", expected qid:ID (or a file beside it, named the same with .query behind, of the numbers of documents of the queries)`},
+		{name: "missing qid", text: good + "2 1:0.5\n", want: `f:2: found "1:0.5", expected qid:ID (or a file of the same name with .query behind it, of the number of documents of each query)`},
 		{name: "grade alone", text: good + "2\n", want: `f:2: found the end of the line, expected qid:ID`},
 		{name: "grade and comment", text: good + "2 # qid:1\n", want: `f:2: found the end of the line, expected qid:ID`},
 		{name: "empty query id", text: good + "2 qid: 1:0.5\n", want: `f:2: found "qid:", expected qid:ID`},

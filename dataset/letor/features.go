@@ -72,17 +72,17 @@ func (z *parser) unsorted(b []byte, p int, row []float32) (next int, err error) 
 	z.row++
 	given := 0
 	for p = skipBlanks(b, p); b[p] != '\n' && b[p] != '#'; p = skipBlanks(b, p) {
-		from, column := p, 0
-		if column, p, err = z.pair(b, p, 0, row); err != nil {
-			return p, err
+		column, end, err := z.pair(b, p, 0, row)
+		if err != nil {
+			return end, err
 		}
 		for len(z.seen) < column {
 			z.seen = append(z.seen, 0)
 		}
 		if z.seen[column-1] == z.row {
-			return p, &dataset.SyntaxError{Found: quoteToken(b, from) + " behind another value of that feature", Expected: "every feature index once in a line"}
+			return p, &dataset.SyntaxError{Found: quoteToken(b, p) + " behind another value of that feature", Expected: "every feature index once in a line"}
 		}
-		z.seen[column-1] = z.row
+		p, z.seen[column-1] = end, z.row
 		given++
 		if column > len(row) && !z.checkOnly {
 			return p, dataset.ErrChanged // since the features were counted

@@ -187,7 +187,7 @@ func groupsHint(b []byte, p int) string {
 	if end == p || b[end] != ':' {
 		return ""
 	}
-	return " (or a file beside it, named the same with .query behind, of the numbers of documents of the queries)"
+	return " (or a file of the same name with .query behind it, of the number of documents of each query)"
 }
 
 // checkQuery returns what is wrong with a query id.

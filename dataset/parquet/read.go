@@ -145,7 +145,9 @@ func (f *file) settle() (err error) {
 	defer d.release()
 	for i := range f.choice.List {
 		own := *f.fields[i]
-		if own.textual = true; f.choice.List[i].Role != table.OneHot && !(f.choice.List[i].Numbering && (own.kind == format.Int32 || own.kind == format.Int64)) {
+		own.textual = true
+		numbering := f.choice.List[i].Numbering && (own.kind == format.Int32 || own.kind == format.Int64)
+		if f.choice.List[i].Role != table.OneHot && !numbering {
 			continue
 		}
 		part := s.Part()

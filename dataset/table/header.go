@@ -16,8 +16,8 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// longestHeader is the longest line of names that is read, columnBytes what a column takes beside its
-// name: it is in maps while names are compared.
+// longestHeader is the longest row of names that is read. columnBytes is the memory of a column without
+// its name, with its place in maps while names are compared.
 const (
 	longestHeader = 16 << 20
 	columnBytes   = 320

@@ -11,8 +11,8 @@ import (
 // which becomes one with a name when the table is read and written again. They are no features, and
 // tell the grades where rows were once sorted by them.
 
-// numbersRows reports whether a column is one of row numbers by its name alone: those that pandas
-// gives to an index in Parquet, and that pandas and R's readr give to columns without a name.
+// numbersRows reports whether the name alone says that a column numbers the rows. pandas gives such
+// names to an index in Parquet, pandas and R's readr to columns without a name.
 func numbersRows(name string) bool {
 	if rest, ok := strings.CutPrefix(name, "__index_level_"); ok {
 		digits, ok := strings.CutSuffix(rest, "__")

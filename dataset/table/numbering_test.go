@@ -8,8 +8,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// Claim: columns that number rows are no features, in CSV and JSON lines alike: by their names those
-// that pandas and readr write, by their values those that may be features. The values are by hand.
+// Claim: columns that number rows are no features, in CSV and JSON lines alike. The names that pandas
+// and readr write are enough; other names need the values. The values are by hand.
 func TestRowNumbers(t *testing.T) {
 	for _, test := range []struct {
 		name   string

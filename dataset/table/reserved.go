@@ -8,9 +8,9 @@ import (
 	"github.com/listwise/listwise/dataset"
 )
 
-// checkReserved refuses a column among the features that nobody named and that by its name is
-// another column of what was guessed to be in a column: grades beside grades, which would
-// teach a model what it is to learn, or ids. Those in a JSON object of features are named by it.
+// checkReserved refuses a feature that the options do not name if its name is usual for a role whose
+// column was guessed. A second column of grades would teach a model what it is to predict. The
+// features in a JSON object of features are named by it.
 func (c *Columns) checkReserved(fields []Field, o dataset.TableOptions) error {
 	if o.Features != nil {
 		return nil

@@ -69,8 +69,8 @@ func TestLimitsOfJSON(t *testing.T) {
 	}
 }
 
-// Claim: a row of names beyond 16 MiB is refused where it was cut and taken for whole, and names count
-// as memory: a small compressed file cannot make the reader hold more than it may.
+// Claim: a row of names beyond 16 MiB is refused, and names count as memory. A small compressed file
+// cannot exceed the limit.
 func TestLongHeader(t *testing.T) {
 	var names strings.Builder
 	names.WriteString("query,grade,x")

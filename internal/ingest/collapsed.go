@@ -8,10 +8,10 @@ import (
 	"github.com/listwise/listwise/internal/decimal"
 )
 
-// Different decimals may be one float32. Of each feature the sketchSize values of float32 are kept
-// whose hashes are the smallest, with the least and the largest decimal of each: a sample of the
-// distinct values that does not depend on their order, nor on how the workers share them. Hashes
-// beyond the largest kept cost a comparison.
+// Different decimals may be one float32. A sketch of each feature keeps the float32 values with the
+// smallest hashes, and the least and the largest decimal of each. It is a sample of the distinct
+// values, the same for any order of them and any number of workers. Values that it does not keep cost
+// a comparison.
 
 const (
 	// sketchSize values of a feature are kept, of at most maxWatched features.
@@ -25,8 +25,8 @@ const (
 	// noise is the relative difference of decimals that the arithmetic of doubles makes.
 	noise = 1e-12
 
-	// manyValues is the number of distinct values of a feature in float32 above which those that are one
-	// do not matter.
+	// manyValues is the number of distinct float32 values of a feature from which on its resolution is
+	// enough.
 	manyValues = 1 << 16
 )
 

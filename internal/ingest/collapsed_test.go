@@ -29,8 +29,8 @@ func watchAll(decimals []string, collectors int, deal func(i int) int) string {
 	return collapsedWarning("f", []string{"x"}, list)
 }
 
-// Claim: of few distinct values the warning is what grouping all decimals by their float32 says, in
-// whatever order they come and however workers share them.
+// Claim: for few distinct values the warning agrees with a grouping of all decimals by their float32,
+// for any division among workers.
 func TestCollapsedFew(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := rapid.SampledFrom([]float64{0, 2_000_000, 33_000, 12_345_678}).Draw(t, "base")

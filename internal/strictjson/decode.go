@@ -184,8 +184,8 @@ func (v Value) mismatch(want reflect.Type) error {
 }
 
 // Decode sets the fields of the struct that dst points to from the members that
-// bear exactly the names of their json tags; others, and fields without a name, are
-// left alone, and null changes nothing. Fields may be of the types that encoding/json knows,
+// bear exactly the names of their json tags. Others, and fields without a name, are
+// left alone; null changes nothing. Fields may be of the types that encoding/json knows,
 // [Value], [Numbers] and its like, and lists of structs.
 //
 // A value of another type, or a number out of range, is a *json.UnmarshalTypeError

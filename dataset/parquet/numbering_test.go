@@ -1,0 +1,51 @@
+package parquet
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/listwise/listwise/dataset"
+)
+
+// Claim: the index that pandas writes is no feature, by its name or by whole numbers none of which
+// stands twice, in several row groups; a list of features keeps it.
+func TestRowNumbers(t *testing.T) {
+	type row struct {
+		Query string  `parquet:"qid"`
+		Grade float64 `parquet:"grade"`
+		Pos   int64   `parquet:"index"`
+		Level int32   `parquet:"level_0"`
+		Count *uint32 `parquet:"row,optional"`
+		X     float64 `parquet:"x"`
+		Index int64   `parquet:"__index_level_0__"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	for i := range 6 {
+		n := uint32(5 - i)
+		if _, err := w.Write([]row{{"q", float64(i % 2), int64(i * 7 % 6), int32(i / 2), &n, 1, int64(i)}}); err != nil {
+			t.Fatal(err)
+		}
+		if i == 2 {
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	d, err := readBytes(b.Bytes(), o)
+	if err != nil || strings.Join(d.FeatureNames, " ") != "level_0 x" || len(notes) != 2 || notes[0] != "f.parquet: columns __index_level_0__, index, row number the rows and are left out (a list of --features keeps them)" {
+		t.Errorf("%v, features %q, notes %q", err, d.FeatureNames, notes)
+	}
+	o.Table.Features = []string{"index", "__index_level_0__"}
+	if d, err = readBytes(b.Bytes(), o); err != nil || strings.Join(d.FeatureNames, " ") != "index __index_level_0__" || d.X()[2] != 1 {
+		t.Errorf("%v, %q", err, d.FeatureNames)
+	}
+}
