@@ -6,6 +6,8 @@ import (
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/listwise/listwise/internal/ingest"
 )
 
 // column is a column of a table whose values can be read.
@@ -20,6 +22,9 @@ type column struct {
 	uuid     bool
 	decimal  bool // whole numbers that stand for decimal numbers
 	scale    int  // digits of these behind the point
+
+	watch   *ingest.Collector // notes the doubles of a feature, unless nil
+	feature int               // its number
 
 	textual bool // its numbers are wanted as text
 	precise bool // its numbers are wanted as float64

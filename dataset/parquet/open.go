@@ -11,6 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/table"
+	"github.com/listwise/listwise/internal/ingest"
 	"github.com/listwise/listwise/internal/input"
 )
 
@@ -19,9 +20,10 @@ type file struct {
 	in     *input.Input
 	opts   dataset.Options
 	groups []group
-	fields []*column      // one a column of the table, in its order
-	found  []string       // why a column cannot be read, "" if it can
-	choice *table.Columns // what becomes of each
+	fields []*column         // one a column of the table, in its order
+	found  []string          // why a column cannot be read, "" if it can
+	choice *table.Columns    // what becomes of each
+	watch  *ingest.Collector // of the last visit
 
 	docWeights bool // some documents have weights other than 1, as a survey found
 }

@@ -89,11 +89,26 @@ func (f *file) Survey(visit func(runs []stream.Run) error) (shape stream.Shape, 
 		shape.Warnings = append(shape.Warnings, w)
 	}
 	shape.Warnings = append(shape.Warnings, f.choice.Warnings(f.in.Name)...)
+	shape.Later = func() (warnings []string) {
+		if f.watch == nil {
+			return nil
+		}
+		if w := ingest.CollapsedWarning(f.in.Name, names, f.watch); w != "" {
+			warnings = append(warnings, w)
+		}
+		return warnings
+	}
 	return shape, err
 }
 
 // Each implements stream.Source.
 func (f *file) Each(columns int, visit func(b *stream.Batch) error) error {
+	f.watch = ingest.NewCollector(&ingest.Blocks{Width: columns}, f.opts, f.in.Mem)
+	for i, c := range f.choice.List {
+		if c.Role == table.Feature {
+			f.fields[i].watch, f.fields[i].feature = f.watch, c.Feature
+		}
+	}
 	return f.reader(columns).each(visit)
 }
 

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -33,6 +34,34 @@ func TestRoundedWarning(t *testing.T) {
 	}
 	d, err := readBytes(b.Bytes(), dataset.Options{})
 	if err != nil || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "f.parquet: features time, least, big, real: numbers are rounded, such as 1617181723 to 1617181696: ") {
+		t.Errorf("%v, warnings %q", err, d.Warnings)
+	}
+}
+
+// Claim: doubles that float32 does not tell apart are warned of, in plain pages and dictionaries, and
+// others are not. 2000000.01 and 2000000.02 are both 2000000.
+func TestCollapsedWarning(t *testing.T) {
+	type row struct {
+		Query string  `parquet:"qid"`
+		Grade float64 `parquet:"grade"`
+		Fine  float64 `parquet:"fine"`
+		Plain float64 `parquet:"plain"`
+		Coded float64 `parquet:"coded,dict"`
+		None  float64 `parquet:"none"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	for i := range 300 {
+		if _, err := w.Write([]row{{"q", float64(i % 2), float64(i) / 7, 2000000.01 + float64(i%2)/100, 3000000.5 + float64(i%3)/50, math.NaN()}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := readBytes(b.Bytes(), dataset.Options{Missing: dataset.MissingKeep})
+	const want = "f.parquet: features plain, coded: different numbers become one, such as 2000000.01 and 2000000.02: features are float32, which has some seven digits; subtract an offset"
+	if err != nil || len(d.Warnings) != 1 || d.Warnings[0] != want {
 		t.Errorf("%v, warnings %q", err, d.Warnings)
 	}
 }

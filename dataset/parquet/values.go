@@ -97,7 +97,11 @@ func (c *column) floats(dst []float32, plain []byte, from int) (nan bool, err er
 		copy(bytesOf(dst), text)
 	case format.Double:
 		for i := range dst {
-			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(text[8*i:])))
+			exact := math.Float64frombits(binary.LittleEndian.Uint64(text[8*i:]))
+			dst[i] = float32(exact)
+			if c.watch != nil && c.watch.Watches(c.feature, dst[i]) && exact == exact {
+				c.watch.Watch(c.feature, dst[i], exact)
+			}
 		}
 	case format.Int32:
 		for i := range dst {

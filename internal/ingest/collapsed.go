@@ -63,10 +63,8 @@ func (c *Collector) WatchText(feature int, v float32, b []byte, from, to int) {
 	var text shortText
 	if to-from <= 16 {
 		text = shortText{decimal.Load8(b, from), decimal.Load8(b, to-8), to - from}
-		if feature < len(c.sketches) {
-			if at, known := place(c.sketches[feature], hashOf(v)); known && c.sketches[feature][at].last == text {
-				return
-			}
+		if at, known := place(c.sketches[feature], hashOf(v)); known && c.sketches[feature][at].last == text {
+			return
 		}
 	}
 	d, _ := decimal.Scan(b, from)
@@ -74,15 +72,13 @@ func (c *Collector) WatchText(feature int, v float32, b []byte, from, to int) {
 	c.watch(feature, sketched{hashOf(v), exact, exact, text})
 }
 
-// Watch notes a number of a feature, which was read as v.
+// Watch notes a number of a feature, which was read as v. Different goroutines may have it note
+// different features.
 func (c *Collector) Watch(feature int, v float32, exact float64) {
 	c.watch(feature, sketched{hash: hashOf(v), least: exact, largest: exact})
 }
 
 func (c *Collector) watch(feature int, s sketched) {
-	if len(c.sketches) == 0 {
-		c.sketches = make([][]sketched, len(c.limits))
-	}
 	list := keep(c.sketches[feature], s)
 	c.sketches[feature] = list
 	if len(list) == sketchSize {
@@ -115,9 +111,9 @@ func keep(list []sketched, s sketched) []sketched {
 	return slices.Insert(list, at, s)[:min(len(list)+1, sketchSize)]
 }
 
-// collapsedWarning says of which features of a file different numbers are one as float32, beside those
+// CollapsedWarning says of which features of a file different numbers are one as float32, beside those
 // whose whole numbers are rounded; "" if there are none.
-func collapsedWarning(file string, names []string, collectors []*Collector) string {
+func CollapsedWarning(file string, names []string, collectors ...*Collector) string {
 	width := 0
 	for _, c := range collectors {
 		width = max(width, len(c.sketches))

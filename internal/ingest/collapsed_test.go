@@ -26,7 +26,7 @@ func watchAll(decimals []string, collectors int, deal func(i int) int) string {
 			c.WatchText(0, v, []byte(text+"\n               "), 0, len(text))
 		}
 	}
-	return collapsedWarning("f", []string{"x"}, list)
+	return CollapsedWarning("f", []string{"x"}, list...)
 }
 
 // Claim: for few distinct values the warning agrees with a grouping of all decimals by their float32,

@@ -94,7 +94,7 @@ type Collector struct {
 // NewCollector returns a collector of a worker that fills blocks.
 func NewCollector(b *Blocks, opts dataset.Options, mem *input.Memory) *Collector {
 	limits := slices.Repeat([]uint32{math.MaxUint32}, min(b.Width, maxWatched))
-	return &Collector{Blocks: b, limits: limits, negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
+	return &Collector{Blocks: b, limits: limits, sketches: make([][]sketched, len(limits)), negative: opts.Negative, standIns: opts.MissingValues, mem: mem, ids: make(map[string]uint32)}
 }
 
 // Begin begins a part whose documents have room in the rows from the given one on.

@@ -113,7 +113,7 @@ func (a *Assembly) warnings() []string {
 	for c := range a.parts() {
 		negative += c.negative
 	}
-	return said(NegativeWarning(a.Name, negative, a.Opts.Negative), roundedWarning(a.Name, a.Names, a.Collectors), collapsedWarning(a.Name, a.Names, a.Collectors))
+	return said(NegativeWarning(a.Name, negative, a.Opts.Negative), roundedWarning(a.Name, a.Names, a.Collectors), CollapsedWarning(a.Name, a.Names, a.Collectors...))
 }
 
 // said returns the warnings that are not empty.

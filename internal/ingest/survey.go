@@ -149,7 +149,7 @@ func (s *documents) mistake(docs, width int) error {
 // rounded returns the warnings about features that are rounded, if there are any, by the last visit.
 func (s *documents) rounded() []string {
 	names := s.format.Names()
-	return said(roundedWarning(s.name, names, s.collectors), collapsedWarning(s.name, names, s.collectors))
+	return said(roundedWarning(s.name, names, s.collectors), CollapsedWarning(s.name, names, s.collectors...))
 }
 
 // survey is what is found as chunks are visited in order.
