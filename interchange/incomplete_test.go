@@ -119,10 +119,14 @@ func TestXGBoostFrame(t *testing.T) {
 		{`{"enc": [{"offsets": [0, 3, 5], "values": [116, 97, 110, -61, -92]}, ` + none + `], "feature_segments": [0, 2, 2]}`, 0, 1, 2},
 		{`{"enc": [], "feature_segments": [], "sorted_idx": []}`, 0, 1, -1},
 	} {
-		m, _, err := Read([]byte(file(c.cats)), ReadOptions{})
+		typed := strings.Replace(file(c.cats), `"feature_names"`, `"feature_types": ["c", "float"], "feature_names"`, 1)
+		m, notes, err := Read([]byte(typed), ReadOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", c.cats, err)
 			continue
+		}
+		if noted := strings.Contains(strings.Join(notes, "\n"), "data have their codes"); noted != (m.Categories == nil) {
+			t.Errorf("%s: the notes are %q", c.cats, notes)
 		}
 		if strings.Contains(c.cats, "116") && m.Categories[0].String() != `"tan", "ä"` {
 			t.Errorf("the categories are %s", m.Categories[0])

@@ -194,6 +194,9 @@ func readXGBoostJSON(text []byte, o ReadOptions) (*model.Model, []string, error)
 		notes = append(notes, fmt.Sprintf("the best iteration was %.20s; all %d trees are used, as Booster.predict does", best, len(e.trees)))
 	}
 	notes = append(notes, e.categoryNotes()...)
+	if e.categories == nil && slices.Contains(l.FeatureTypes, "c") {
+		notes = append(notes, "the file does not keep the values of categories, as versions of XGBoost before 3.1 do not: data have their codes")
+	}
 	more, err := e.number(o, names == nil, false)
 	if err != nil {
 		return nil, nil, err
