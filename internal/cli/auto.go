@@ -104,6 +104,9 @@ func (f *autoFlags) run(ctx context.Context, env *environment) error {
 	if err := f.targets().check(); err != nil {
 		return err
 	}
+	if err := notTuned(f.out); err != nil {
+		return err
+	}
 	config, err := f.config(ctx, env)
 	if err != nil {
 		return err

@@ -137,6 +137,11 @@ func (f *fuseFlags) run(ctx context.Context, env *environment, args []string) er
 	if f.out != "" && divisions[0].Test.Features == 0 && env.format != asRun {
 		return usageErrorf("--out: the documents of judgements stand in no order for a file of scores, expected --format run")
 	}
+	if f.out != "" {
+		if err := notTuned(f.out); err != nil {
+			return err
+		}
+	}
 	config.Ties = f.tiesOf(config.Ties, divisions)
 	config.Tuning.Measure = measure.Under(config.Tuning.Measure, convention)
 	bar := env.startProgress("fusing, steps", 0)

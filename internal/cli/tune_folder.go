@@ -30,8 +30,8 @@ func (f *tuneFlags) otherMethods(c *tune.Config) (o tunedFolder, err error) {
 	} else if err != nil {
 		return o, usageErrorf("--out: %w", err)
 	}
-	var earlier tuneJSON
-	if json.Unmarshal(text, &earlier) != nil || len(earlier.Methods) == 0 {
+	earlier, ok := tuned(text)
+	if !ok {
 		return o, usageErrorf("--out %s: found results.json of another command, expected a folder of tune's, or an empty one", f.out)
 	}
 	now := func(name string) bool {
@@ -74,4 +74,22 @@ func (f *tuneFlags) otherMethods(c *tune.Config) (o tunedFolder, err error) {
 		}
 	}
 	return o, nil
+}
+
+// tuned reads results.json of tune; ok is false if the text is of another command.
+func tuned(text []byte) (summary tuneJSON, ok bool) {
+	err := json.Unmarshal(text, &summary)
+	return summary, err == nil && len(summary.Methods) > 0
+}
+
+// notTuned returns an error if a folder holds results of tune, which another command would replace.
+func notTuned(out string) error {
+	text, err := os.ReadFile(filepath.Join(out, "results.json"))
+	if err != nil {
+		return nil // there are none; what else is wrong with the folder shows when it is written to
+	}
+	if _, ok := tuned(text); ok {
+		return usageErrorf("--out %s: found results.json of tune, expected another folder", out)
+	}
+	return nil
 }
