@@ -77,6 +77,15 @@ def test_compare_takes_runs(command, tmp_path, rankers):
     assert listwise.compare({"a": [list(y), y], "b": list(y)}, y, qid=qid, permutations=99).pairs[0]["claim"] == "methods"
 
 
+def test_tune_takes_a_scorer_for_each_method():
+    own = {"hidden": [2], "restarts": [0], "epochs": [3], "rate": [0.01], "C": [1]}
+    got = listwise.tune(["listnet", "mle"], X, y, qid=qid, grid=own, folds=2, scorer={"listnet": "net"})
+    alone = listwise.tune("listnet", X, y, qid=qid, grid=own, folds=2, scorer="net")
+    assert got.data["methods"][0] == alone.data["methods"][0]
+    with pytest.raises(listwise.Error, match="mle is none of the methods"):
+        listwise.tune("listnet", X, y, qid=qid, folds=2, scorer={"mle": "net"})
+
+
 def test_tune_is_the_command(command, tmp_path):
     letor(tmp_path / "d.txt", X, y, qid)
     want = json.loads(command("tune", "--no-record", "--method", "mle,listnet", "--grid", "C=0.01,1", "--folds", "3", "--data", "d.txt", "--out", "out", "--refit", "--format", "json", "-q"))
