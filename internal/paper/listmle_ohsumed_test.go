@@ -111,7 +111,7 @@ func TestFewFeatures(t *testing.T) {
 	if n := len(fewFeatures.columns); n != 25 || !slices.IsSorted(fewFeatures.columns) || fewFeatures.columns[24] != 45 {
 		t.Errorf("%d features: %v", n, fewFeatures.columns)
 	}
-	folds, err := readFolds(realOHSUMED(t))
+	folds, err := readFolds(realOHSUMED(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestNaiveSums(t *testing.T) {
 func TestUnguarded(t *testing.T) {
 	dir := t.TempDir()
 	writeFolds(t, dir, 12, 1)
-	folds, err := readFolds(dir)
+	folds, err := readFolds(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
