@@ -245,3 +245,21 @@ def test_features_called_index_stay():
         ranker = listwise.Ranker("mle").fit(TABLES["pandas"].assign(index=values), y, qid=qid)
         assert ranker.model_.names == [*NAMES, "index"]
         assert len(ranker.predict(TABLES["pandas"].assign(index=values)[:3])) == 3
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas"])
+def test_doubles_that_become_one_are_warned_of(kind):
+    """2000000.01 and 2000000.02 are both 2000000 in float32; random doubles are told apart."""
+    wide = np.random.default_rng(2).random((len(y), 3))
+    wide[:, 1] = 2000000.01 + (np.arange(len(y)) % 2) / 100
+    given, name = wide, "feature 2"
+    if kind == "pandas":
+        given, name = TABLES["pandas"].__class__(wide, columns=["a", "b", "c"]), "column 'b'"
+    with pytest.warns(listwise.DataWarning, match=f"X: {name}: different numbers become one, such as 2000000.01 and 2000000.02"):
+        listwise.Ranker("mle").fit(given, y, qid=qid)
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        listwise.Ranker("mle").fit(np.delete(wide, 1, axis=1), y, qid=qid)
+        listwise.Ranker("mle").fit(np.delete(wide, 1, axis=1).astype(np.float32), y, qid=qid)

@@ -36,7 +36,7 @@ class Data:
 
 def judged(request: Request, X: Any, y: Any, qid: Any, group: Any, sample_weight: Any, query_weight: Any, name: str, known: Collection[str] | None = None) -> Data:
     """Documents with grades and queries; known are the names of the features wanted, if they have names."""
-    given = features(X, name, known)
+    given = features(X, name, known, training=True)
     prefix = "" if name == "X" else name + ": "
     n, width = given.x.shape
     if n == 0:

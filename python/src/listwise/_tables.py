@@ -35,12 +35,14 @@ def library_of(value: Any) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def features(value: Any, name: str = "X", known: Collection[str] | None = None, categories: Categories | None = None) -> Features:
+def features(
+    value: Any, name: str = "X", known: Collection[str] | None = None, categories: Categories | None = None, training: bool = False
+) -> Features:
     """The matrix of a table or an array: float32 and C-contiguous without a copy, else with one.
 
     A table's columns that number the rows are left out, with a warning. With known, the names of the
     features wanted, these decide; none are left out if it is empty. Columns may have the categories
-    given by their names."""
+    given by their names. For training, features whose doubles become one as float32 are warned of."""
     kind = library_of(value)
     if kind == "scipy" and hasattr(value, "toarray"):
         if getattr(value, "ndim", 2) != 2:
@@ -49,17 +51,17 @@ def features(value: Any, name: str = "X", known: Collection[str] | None = None, 
             raise Error(f"{name}: found values of type {value.dtype}, expected numbers")
         return Features(np.ascontiguousarray(value.astype(np.float32).toarray(order="C")), None, None)
     if kind == "pandas" and hasattr(value, "columns"):
-        return _table(list(value.columns), lambda j: value.iloc[:, j], len(value), name, known, categories)
+        return _table(list(value.columns), lambda j: value.iloc[:, j], len(value), name, known, categories, training)
     if kind == "polars" and hasattr(value, "columns"):
         if not hasattr(value, "get_column"):
             raise Error(f"{name}: found a {type(value).__name__} of polars, expected a DataFrame: collect() makes one")
-        return _table(list(value.columns), lambda j: value[:, j], value.height, name, known, categories)
+        return _table(list(value.columns), lambda j: value[:, j], value.height, name, known, categories, training)
     if kind == "pyarrow" and hasattr(value, "column_names"):
-        return _table(list(value.column_names), value.column, value.num_rows, name, known, categories)
-    return Features(_matrix(value, name), None, None)
+        return _table(list(value.column_names), value.column, value.num_rows, name, known, categories, training)
+    return Features(_matrix(value, name, training), None, None)
 
 
-def _matrix(value: Any, name: str) -> npt.NDArray[np.float32]:
+def _matrix(value: Any, name: str, training: bool) -> npt.NDArray[np.float32]:
     if value is None:
         raise Error(f"{name}: found None, expected a matrix of features, documents × features")
     try:
@@ -81,6 +83,10 @@ def _matrix(value: Any, name: str) -> npt.NDArray[np.float32]:
     if array.ndim != 2:
         hint = ". Reshape your data: x.reshape(1, -1) for one document, x.reshape(-1, 1) for one feature" if array.ndim == 1 else ""
         raise Error(f"{name}: found {array.ndim} dimensions, expected 2: documents × features{hint}")
+    if training and array.dtype == np.float64:
+        for k in range(array.shape[1]):
+            if _warn_of_collapsed(array[:, k], x[:, k], f"{name}: feature {k + 1}"):
+                break  # of one feature
     return x
 
 
@@ -93,7 +99,13 @@ def _unmasked(value: Any) -> npt.NDArray[Any]:
 
 
 def _table(
-    columns: list[Any], column: Any, rows: int, name: str, known: Collection[str] | None, categories: Categories | None
+    columns: list[Any],
+    column: Any,
+    rows: int,
+    name: str,
+    known: Collection[str] | None,
+    categories: Categories | None,
+    training: bool,
 ) -> Features:
     """A table's features, copied column by column."""
     texts = [str(c) for c in columns]
@@ -126,8 +138,11 @@ def _table(
             what = f"{name}: column {texts[j]!r}"
             if categories and texts[j] in categories:
                 x[:, k] = coded(column(j), categories[texts[j]], what)
-            else:
-                x[:, k] = _numbers(column(j), what)
+                continue
+            values = _numbers(column(j), what)
+            x[:, k] = values
+            if training and values.dtype == np.float64:
+                training = not _warn_of_collapsed(values, x[:, k], what)
     return Features(x, texts_of_features, qid)
 
 
@@ -146,6 +161,27 @@ def _left_out(text: str, column: Any, name: str, known: Collection[str] | None) 
         if len(values) < 2 or values.dtype.kind == "b" or not whole.all() or len(np.unique(values)) < len(values):
             return False
     warnings.warn(f"{name}: column {text!r} numbers the rows and is left out (another name keeps it)", DataWarning, stacklevel=5)
+    return True
+
+
+def _warn_of_collapsed(exact: npt.NDArray[Any], rounded: npt.NDArray[Any], name: str) -> bool:
+    """Warn if a tenth of the distinct values in float32 are of several doubles, by a sample of rows."""
+    rows = slice(None, None, 1 + len(exact) // 16384)
+    exact, rounded = exact[rows], rounded[rows]
+    finite = np.isfinite(exact)
+    exact, rounded = exact[finite], rounded[finite]
+    if len(exact) == 0:
+        return False
+    order = np.argsort(exact, kind="stable")  # rounding keeps the order
+    exact, rounded = exact[order], rounded[order]
+    starts = np.flatnonzero(np.r_[True, rounded[1:] != rounded[:-1]])
+    least, largest = exact[starts], exact[np.r_[starts[1:], len(exact)] - 1]
+    several = np.flatnonzero(largest - least > 1e-12 * np.maximum(np.abs(least), np.abs(largest)))
+    if len(several) == 0 or 10 * len(several) < len(starts):
+        return False
+    a, b = float(least[several[0]]), float(largest[several[0]])
+    sentence = f"{name}: different numbers become one, such as {a!r} and {b!r}: features are float32, which has some seven digits; subtract an offset"
+    warnings.warn(sentence, DataWarning, stacklevel=6)
     return True
 
 
