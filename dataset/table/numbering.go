@@ -7,9 +7,9 @@ import (
 	"github.com/listwise/listwise/internal/input"
 )
 
-// Programs write the numbers of rows beside the data: pandas and R as a column without a name,
-// which becomes one with a name when the table is read and written again. They are no features, and
-// tell the grades where rows were once sorted by them.
+// Programs write the numbers of rows as a column. pandas and R give it no name, and a name when the
+// table is read and written again. Such a column is no feature. It tells the grades if the rows were
+// once sorted by them.
 
 // numbersRows reports whether the name alone says that a column numbers the rows. pandas gives such
 // names to an index in Parquet, pandas and R's readr to columns without a name.

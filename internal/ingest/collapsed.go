@@ -111,8 +111,8 @@ func keep(list []sketched, s sketched) []sketched {
 	return slices.Insert(list, at, s)[:min(len(list)+1, sketchSize)]
 }
 
-// CollapsedWarning says of which features of a file different numbers are one as float32, beside those
-// whose whole numbers are rounded; "" if there are none.
+// CollapsedWarning names the features of a file whose different numbers are one as float32, "" if
+// there are none. Features whose whole numbers are rounded have a warning already.
 func CollapsedWarning(file string, names []string, collectors ...*Collector) string {
 	width := 0
 	for _, c := range collectors {

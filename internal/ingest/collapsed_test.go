@@ -63,8 +63,8 @@ func TestCollapsedFew(t *testing.T) {
 	})
 }
 
-// Claim: many values are warned of where float32 has few for them, and not where a draw of doubles
-// falls together now and then, nor of the last digits that arithmetic leaves.
+// Claim: many decimals are warned of where float32 has few values for them. Random doubles that
+// coincide now and then are not, nor are the last digits that arithmetic leaves.
 func TestCollapsedMany(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
 	for _, test := range []struct {
