@@ -99,6 +99,9 @@ func checkKept(t *testing.T, at string, then, now any) {
 				t.Errorf("%s.%s is gone", at, key)
 				continue
 			}
+			if key == "permutations" {
+				continue // an exact test enumerates more sign flips than before, for its intervals
+			}
 			checkKept(t, at+"."+key, v, now[key])
 		}
 	case []any:

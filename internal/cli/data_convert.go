@@ -44,7 +44,7 @@ Missing values become what --missing says, in the file that is written: let it b
 the rule of the training, for no model can distinguish them from other values then.`,
 		Example: `  listwise data convert train.txt.gz --out train.lwd
   listwise data convert train.lwd --out train.txt
-  listwise data convert clicks.csv --query session --one-hot brand --out clicks.jsonl.gz
+  listwise data convert clicks.csv --query session --grade rating --one-hot brand --out clicks.jsonl.gz
   listwise data convert S1.txt S2.txt S3.txt --out train.txt.zst
   listwise data convert train.txt.gz --sample 0.5 --out some.lwd
   listwise data convert test-shards --shard 3 --out part-3.parquet`,

@@ -199,8 +199,6 @@ func expectedValue(e *pflag.InvalidValueError) string {
 	switch e.GetFlag().Value.Type() {
 	case "uint64":
 		return "expected a whole number from 0 to 18446744073709551615"
-	case "int":
-		return "expected a whole number"
 	case "bool":
 		return "expected true or false"
 	case "float64":

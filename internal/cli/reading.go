@@ -44,24 +44,21 @@ type letorText struct {
 }
 
 func (t *letorText) addTo(fl *pflag.FlagSet) {
-	fl.IntVar(&t.firstFeature, "first-feature", 1, "`index` of the first feature in LETOR text: 1 or 0")
+	addWhole(fl, &t.firstFeature, "first-feature", 1, 0, "`index` of the first feature in LETOR text: 1 or 0")
 	fl.BoolVar(&t.unsorted, "unsorted", false, "accept LETOR text whose feature indices do not ascend")
-	fl.IntVar(&t.maxFeature, "max-feature", dataset.DefaultMaxFeature, "largest `number` of features accepted")
+	addWhole(fl, &t.maxFeature, "max-feature", dataset.DefaultMaxFeature, 1, "largest `number` of features accepted")
 }
 
 func (t *letorText) apply(opts *dataset.Options) error {
 	if t.firstFeature != 0 && t.firstFeature != 1 {
 		return usageErrorf("--first-feature %d: expected 1 or 0", t.firstFeature)
 	}
-	if t.maxFeature < 1 || t.maxFeature > maxFeatures {
-		return usageErrorf("--max-feature %d: expected a number from 1 to %d", t.maxFeature, maxFeatures)
-	}
-	opts.FromZero, opts.AnyOrder, opts.MaxFeature = t.firstFeature == 0, t.unsorted, t.maxFeature
+	opts.FromZero, opts.AnyOrder, opts.MaxFeature = t.firstFeature == 0, t.unsorted, min(t.maxFeature, mostFeatures)
 	return nil
 }
 
-// maxFeatures is the largest --max-feature: letor has no larger index.
-const maxFeatures = math.MaxInt32 - 1
+// mostFeatures is the largest number of features that LETOR text can have.
+const mostFeatures = math.MaxInt32 - 1
 
 // parseMissingValues reads --missing-value.
 func parseMissingValues(list string) ([]float64, error) {
