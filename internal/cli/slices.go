@@ -155,6 +155,7 @@ func (s *slicedMeans) tables(hidden []string) []report {
 	var all []report
 	for k, d := range s.divisions {
 		t := report{title: "by " + d.By, columns: []string{"slice", "queries"}, keys: 2}
+		var counted []int
 		if len(s.names) > 1 {
 			t.columns, t.keys = append(t.columns, "system"), 3
 		}
@@ -172,13 +173,13 @@ func (s *slicedMeans) tables(hidden []string) []report {
 				}
 				for _, mean := range s.means[system][k][i] {
 					row = append(row, decimals(mean.Mean, 4), intervalText(mean))
+					counted = append(counted, mean.Counted)
 				}
 				t.rows = append(t.rows, row)
 			}
 		}
-		if t.alignNumbers(); d.Note != "" {
-			t.notes = append(t.notes, d.Note)
-		}
+		t.alignNumbers()
+		t.notes = slices.DeleteFunc([]string{d.Note, fewNote(counted)}, func(note string) bool { return note == "" })
 		all = append(all, t)
 	}
 	return all
