@@ -165,7 +165,7 @@ def calls(ranker):
         "fuse": (listwise.fuse, {"systems": [Y, Y], **queries, "rule": "combsum", "scale": "minmax", "k": 60, "weights": None}),
         "fuse one": (lambda system: listwise.fuse([Y, system], qid=QID), {"system": Y}),
         "fuse runs": (lambda system: listwise.fuse([RUN, system]), {"system": RUN}),
-        "read": (listwise.read, {"path": "d.txt", "missing": "keep", "absent": "zero", "negative_grades": "error", "format": "", "query": "", "grade": "", "doc": "", "one_hot": None}),
+        "read": (listwise.read, {"path": "d.txt", "missing": "keep", "absent": "zero", "negative_grades": "error", "format": "", "query": "", "grade": "", "doc": "", "one_hot": None, "missing_values": (), "first_feature": 1, "unsorted": False, "max_feature": 100_000}),
         "read_run": (listwise.read_run, {"path": "run"}),
         "read_qrels": (listwise.read_qrels, {"path": "qrels"}),
         "set_threads": (listwise.set_threads, {"n": 2}),

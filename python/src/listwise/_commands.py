@@ -431,8 +431,10 @@ def tune(
         args = ["tune", "--no-record", "--refit", *_data(files, X, y, qid, group, None)[0], "--out", out, "--format", "json"]
         args += ["--method", ",".join(words("method", method)), "--folds", str(whole("folds", folds, 2, _MOST)), "--measures", measure_list(measures)]
         texts_of = {"select": select, "normalize": normalize, "views": views, "missing": missing, "search": search, "convention": convention}
-        kinds = ",".join(f"{m}={word('scorer', kind)}" for m, kind in scorer.items()) if isinstance(scorer, Mapping) else scorer
-        for name, value in (texts_of | {"measure": measure, "scorer": kinds or None}).items():
+        kinds = scorer
+        if isinstance(scorer, Mapping):
+            kinds = ",".join(f"{word('scorer', m)}={word('scorer', kind)}" for m, kind in scorer.items()) or None
+        for name, value in (texts_of | {"measure": measure, "scorer": kinds}).items():
             if value is not None or name in texts_of:
                 args += [f"--{name}", word(name, value)]
         args += ["--seed", str(seed_of(seed)), *_judging(None, threshold)]
