@@ -83,8 +83,12 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	}
 	average, params := r.bag.average(best.X)
 	trained := r.training(best)
-	if trained.Objective > r.first {
-		t.warnUnimproved(trained.Objective, r.first)
+	if trained.Objective > r.first { // of many weights, and of other draws with Redraw
+		start := make([]float64, len(best.X))
+		r.bag.setStart(start, t.Seed, 0)
+		if at, _ := r.bag.objective(start); trained.Objective > at {
+			t.warnUnimproved(trained.Objective, at)
+		}
 	}
 	return &Learned{average, params, trained, risk.Queries()}, r.file.remove()
 }

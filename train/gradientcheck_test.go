@@ -120,6 +120,8 @@ func TestUnimprovedIsTold(t *testing.T) {
 		{"a λ that leads uphill, by trees", changed{loss.LambdaRank{Measure: ndcg}, lambdaTimes(-1), loss.Traits{NonGradient: true}}, Trees{Rounds: 5}, true},
 		{"a value that stays, by L-BFGS", changed{loss.RankNet{}, func(float64, []float64, []float64) float64 { return 1 }, loss.Traits{}}, LBFGS{}, true},
 		{"LambdaRank by descent", loss.LambdaRank{Measure: ndcg}, Descent{Epochs: 5, Rate: 0.1}, false},
+		{"LambdaLoss by trees, whose value is no measure of progress", loss.LambdaLoss{Convention: measure.Standard}, Trees{Rounds: 1, Rate: 1}, false},
+		{"RankSVM by descent, with a mean over the epoch below its end", loss.RankSVM{}, Descent{Epochs: 1, Rate: 0.1}, false},
 		{"LambdaRank by trees", loss.LambdaRank{Measure: ndcg}, Trees{Rounds: 5}, false},
 		{"RankNet by L-BFGS", loss.RankNet{}, LBFGS{Iterations: 2}, false},
 		{"RankNet by descent", loss.RankNet{}, Descent{Epochs: 1, Rate: 1e-4}, false},
@@ -161,10 +163,10 @@ func TestIndifferenceIsTold(t *testing.T) {
 		convention measure.Convention
 		want       string
 	}{
-		{"ndcg@10", measure.LETOR3, "ndcg@10 under the convention letor3 has the same value for every order of the documents in PAIRS of the GRADED queries with different grades, so that nothing is learned from these; the convention standard tells more of them apart"},
+		{"ndcg@10", measure.LETOR3, "ndcg@10 under the convention letor3 has the same value for every order of the documents in PAIRS of the GRADED queries with different grades, so that it cannot teach their order; the convention standard tells more of them apart"},
 		{"ndcg@10", measure.Standard, ""},
 		{"map", measure.LETOR3, ""},
-		{"p@10", measure.Standard, "p@10 under the convention standard has the same value for every order of the documents in GRADED of the GRADED queries with different grades, so that nothing is learned from these; another measure or threshold may tell them apart"},
+		{"p@10", measure.Standard, "p@10 under the convention standard has the same value for every order of the documents in GRADED of the GRADED queries with different grades, so that it cannot teach their order; another measure or threshold may tell them apart"},
 	} {
 		m := measure.MustParse(c.measure, c.convention)
 		want := strings.NewReplacer("PAIRS", strconv.Itoa(pairs), "GRADED", strconv.Itoa(graded)).Replace(c.want)

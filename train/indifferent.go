@@ -13,7 +13,7 @@ import (
 const indifferentShare = 0.1
 
 // Indifference returns a sentence if a training measure has the same value for every order of
-// the documents in many queries of d, from which a training by it learns nothing; else it is
+// the documents in many queries of d, whose order it then cannot teach; else it is
 // empty. A nil measure is indifferent to nothing.
 func Indifference(m measure.Measure, d *dataset.Dataset) string {
 	if m == nil {
@@ -29,7 +29,7 @@ func Indifference(m measure.Measure, d *dataset.Dataset) string {
 	if fewer, _ := countIndifferent(measure.Under(m, standard), d); fewer < indifferent {
 		hint = "the convention standard tells more of them apart"
 	}
-	return fmt.Sprintf("%s under the convention %s has the same value for every order of the documents in %d of the %d queries with different grades, so that nothing is learned from these; %s",
+	return fmt.Sprintf("%s under the convention %s has the same value for every order of the documents in %d of the %d queries with different grades, so that it cannot teach their order; %s",
 		m.Name(), convention.Name(), indifferent, graded, hint)
 }
 

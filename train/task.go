@@ -2,10 +2,12 @@ package train
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/scorer"
 )
@@ -100,8 +102,12 @@ func (t *Task) nothingToLearn() error {
 		return BadProblem("found no query with both relevant and irrelevant documents in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
 			t.Threshold, t.Data.HighestGrade())
 	}
-	return BadProblem("found no query with documents to be told apart in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
-		t.relevant.Threshold(), t.Data.HighestGrade())
+	by := ""
+	if m := t.Measure; m != nil {
+		by = fmt.Sprintf(" by %s under the convention %s", m.Name(), measure.ConventionOf(m).Name())
+	}
+	return BadProblem("found no query with documents to be told apart%s in the training data, expected at least one: the lowest relevant grade is %g, the highest grade %g",
+		by, t.relevant.Threshold(), t.Data.HighestGrade())
 }
 
 // NoCheckpoint is for learners that take seconds and leave no checkpoints: a

@@ -256,8 +256,13 @@ func (p *Problem) warn(format string, args ...any) {
 	}
 }
 
-// warnUnimproved warns of a training that ends where it began, and says what to check.
+// warnUnimproved warns of a training that ends where it began, and says what to check. A loss
+// of package loss whose λ is no gradient is not judged by its value: LambdaRank's jumps, and
+// YetiLoss's rises while the ranking becomes better.
 func (p *Problem) warnUnimproved(objective, start float64) {
+	if p.Loss != nil && ownLoss(p.Loss) && p.Loss.Traits().NonGradient {
+		return
+	}
 	p.warn("training did not lower the objective: it is %.6g, and was %.6g at the start; check the sign of λ if the loss is your own, the rate, and the scale of the features", objective, start)
 }
 
