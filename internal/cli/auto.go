@@ -10,6 +10,8 @@ import (
 
 	"github.com/listwise/listwise/auto"
 	"github.com/listwise/listwise/internal/runs"
+	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/method"
 )
 
 type autoFlags struct {
@@ -176,5 +178,17 @@ func (f *autoFlags) config(ctx context.Context, env *environment) (*auto.Config,
 	warnOfFolds(env, t.Folds)
 	t.Convention = env.settle(t.Convention, dataOf(t.Folds)...)
 	warnOfTests(env, t)
+	warnOfIndifference(env, t.Folds[0].Train, catalogueMeasures(t.Convention))
 	return c, f.divisible(testsOfFolds(t.Folds), t.Convention.Threshold())
+}
+
+// catalogueMeasures returns what the methods of the catalogue optimise by default.
+func catalogueMeasures(c measure.Convention) []measure.Measure {
+	var measures []measure.Measure
+	for _, m := range method.List() {
+		if m.UsesMeasure {
+			measures = append(measures, measure.MustParse(m.DefaultMeasure, c))
+		}
+	}
+	return measures
 }

@@ -154,33 +154,40 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	if err := f.divisible(testsOfFolds(config.Folds), config.Convention.Threshold()); err != nil {
 		return err
 	}
-	warnOfIndifference(env, config)
-	others, err := f.otherMethods(&config)
-	if err != nil {
+	warnOfIndifference(env, config.Folds[0].Train, measuresOf(config.Entries, config.Convention))
+	if _, err := f.otherMethods(&config); err != nil {
 		return err
 	}
 	if f.trial != "" {
 		return f.doTrial(ctx, env, config)
 	}
 	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
-	out, err := f.choose(ctx, env, &config, whole, others, rec)
+	out, err := f.choose(ctx, env, &config, whole, rec)
 	return rec.conclude(out, err)
 }
 
-// warnOfIndifference warns of training measures that tell no two documents of many queries of the
-// first fold apart.
-func warnOfIndifference(env *environment, c tune.Config) {
+// measuresOf returns the training measures of entries under a convention.
+func measuresOf(entries []tune.Entry, c measure.Convention) []measure.Measure {
+	return mapped(entries, func(e tune.Entry) measure.Measure { return measure.Under(e.Measure, c) })
+}
+
+// warnOfIndifference warns of training measures that tell no two documents of many queries apart,
+// once of measures that differ in their cut-off alone.
+func warnOfIndifference(env *environment, d *dataset.Dataset, measures []measure.Measure) {
 	var told []string
-	for _, e := range c.Entries {
-		if sentence := train.Indifference(measure.Under(e.Measure, c.Convention), c.Folds[0].Train); sentence != "" && !slices.Contains(told, sentence) {
-			told = append(told, sentence)
+	for _, m := range measures {
+		if m == nil || slices.Contains(told, measure.Family(m)) {
+			continue
+		}
+		if sentence := train.Indifference(m, d); sentence != "" {
+			told = append(told, measure.Family(m))
 			env.note("warning: %s", sentence)
 		}
 	}
 }
 
 // choose trains, chooses and measures, and leaves the results in the folder.
-func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.Config, whole *dataset.Dataset, others tunedFolder, rec *recorder) (report, error) {
+func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.Config, whole *dataset.Dataset, rec *recorder) (report, error) {
 	bar := env.startProgress("tuning", 0)
 	config.Tell = func(p tune.Progress) { bar.observeSettings(config.Select.Name(), p) }
 	result, err := tune.Run(ctx, *config)
@@ -194,13 +201,21 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 	}
 	summary := tuneSummary(config, result, sliced)
 	out := tuneReport(config, result, summary)
-	summary.Methods, summary.Refit = append(others.methods, summary.Methods...), others.refit
 	if f.refit {
 		if summary.Refit, err = f.refitBest(ctx, env, config, result, whole); err != nil {
 			return report{}, err
 		}
 		rec.wrote(summary.Refit.Model)
 		out.notes = append(out.notes, summary.Refit.note(summary.Select))
+	}
+	// Read as late as may be: another command may have added methods in the meantime.
+	others, err := f.otherMethods(config)
+	if err != nil {
+		return report{}, err
+	}
+	summary.Methods = append(others.methods, summary.Methods...)
+	if !f.refit {
+		summary.Refit = others.refit
 	}
 	out.json = summary
 	curve := filepath.Join(f.out, "tuning.jsonl")
