@@ -20,7 +20,7 @@ import (
 // cache that package cache writes. Options name the format, or it is recognised by what the
 // file begins with and, if that is text, by the end of its name. "-" is the standard input.
 // A folder of shards, or its manifest, is read as the one data set that they are, see [Shard].
-// A folder of Parquet parts, as Spark writes them, is read as one table.
+// A folder of Parquet parts, as Spark and others write them, is read as one table.
 //
 // A line of LETOR text is
 //

@@ -96,6 +96,44 @@ func TestPartsAreOneTable(t *testing.T) {
 	}
 }
 
+// Claim: parts by the names of other writers are read, by their numbers where names have any.
+func TestPartsOfOtherWriters(t *testing.T) {
+	for writer, names := range map[string][2]string{
+		"Spark":                {"part-00009-6f1c-c000.parquet", "part-00010-6f1c-c000.parquet"},
+		"Spark, many parts":    {"part-99999-6f1c-c000.parquet", "part-100000-6f1c-c000.parquet"},
+		"pyarrow.dataset":      {"part-9.parquet", "part-10.parquet"},
+		"pyarrow.parquet":      {"2c5d4fd9fa7f481eb1eada189b02459b-9.parquet", "2c5d4fd9fa7f481eb1eada189b02459b-10.parquet"},
+		"Dask and fastparquet": {"part.9.parquet", "part.10.parquet"},
+		"DuckDB":               {"data_9.parquet", "data_10.parquet"},
+		"polars":               {"0000000f.parquet", "00000010.parquet"},
+	} {
+		dir := t.TempDir()
+		writeParts(t, dir, firstPart, lastPart)
+		for i, name := range names {
+			if err := os.Rename(filepath.Join(dir, part(fmt.Sprintf("%05d", i))), filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "_metadata"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Open(dir, dataset.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", writer, err)
+			continue
+		}
+		var got []string
+		for _, q := range d.Queries {
+			for i := range q.Len() {
+				got = append(got, q.DocID(i))
+			}
+		}
+		if want := []string{"x", "y", "z", "w"}; !slices.Equal(got, want) {
+			t.Errorf("%s: documents %q, expected %q", writer, got, want)
+		}
+	}
+}
+
 // Claim: what is no whole table of parts is refused with the file and what was expected.
 func TestPartsAreRefused(t *testing.T) {
 	for want, harm := range map[string]func(dir string) error{

@@ -1,20 +1,23 @@
 package input
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
 )
 
-// partName is the name of a part of a table, as Spark writes them.
-var partName = regexp.MustCompile(`^part-[0-9]{5,}-.*\.parquet$`)
+// partName is the name of a part of a table, as Spark, pyarrow, Dask, fastparquet and DuckDB write them,
+// in the groups before the number and the number; or as polars does, eight hexadecimal digits.
+var partName = regexp.MustCompile(`^(?:(part[-.]|data_|[0-9a-f]{32}-)([0-9]+)(?:-.*)?|[0-9a-f]{8})\.parquet$`)
 
-// Parts returns the files of a folder that Spark wrote a table to as Parquet, in the order of their
-// names, and none for anything else. Names that begin with a point or a low line are none of its data.
+// Parts returns the files of a folder that holds one table as Parquet, in the order of their numbers,
+// and none for anything else. Names that begin with a point or a low line are none of its data.
 func Parts(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -37,7 +40,16 @@ func Parts(path string) ([]string, error) {
 		}
 		return nil, &dataset.SyntaxError{File: path, Found: other + " among the parts of a Parquet table", Expected: expected}
 	}
+	slices.SortStableFunc(parts, byNumber)
 	return parts, nil
+}
+
+// byNumber compares the names of parts by their numbers where they are equal before them, since a
+// number need not have zeros in front: part.10 comes after part.9.
+func byNumber(a, b string) int {
+	x, y := partName.FindStringSubmatch(filepath.Base(a)), partName.FindStringSubmatch(filepath.Base(b))
+	m, n := strings.TrimLeft(x[2], "0"), strings.TrimLeft(y[2], "0")
+	return cmp.Or(cmp.Compare(x[1], y[1]), cmp.Compare(len(m), len(n)), cmp.Compare(m, n), cmp.Compare(a, b))
 }
 
 // WithParts is With for a file, or for a folder of parts as one input.
