@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/strictjson"
@@ -168,7 +169,7 @@ func (m *Model) featureText(j int) string {
 	if j < len(m.FeatureNames) {
 		return fmt.Sprintf("%d (%s)", j+1, m.FeatureNames[j])
 	}
-	return fmt.Sprint(j + 1)
+	return strconv.Itoa(j + 1)
 }
 
 // checkData is checkCodes for all queries of a data set.

@@ -40,7 +40,7 @@ func (e *FileError) Unwrap() error { return e.Err }
 func Locate(path string, text []byte, err error) *FileError {
 	var strict *strictjson.Error
 	var part *partError
-	plain, offset := strictjson.Plain(err)
+	offset, plain := strictjson.Plain(err)
 	switch _, syntax := errors.AsType[*json.SyntaxError](err); {
 	case syntax:
 		err = fmt.Errorf("%w, expected a model file", plain)

@@ -114,6 +114,7 @@ func TestTwoLengths(t *testing.T) {
 					break
 				}
 				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
 				if i > 0 {
 					got = append(got, strconv.Itoa(resp.StatusCode))
 				}

@@ -26,7 +26,7 @@ func interval(x []float64, m float64, s spread, off []float64) Interval {
 		se, df := s.standardError(x)
 		switch {
 		case se > 0:
-			half := studentQuantile(1-Alpha/2, df) * se
+			half := float64(studentQuantile(1-Alpha/2, df) * se)
 			return Interval{m - half, m + half}
 		case len(x) < FewQueries:
 			return Unbounded

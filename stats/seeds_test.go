@@ -1,9 +1,9 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -159,7 +159,7 @@ func TestIntervalAgreesWithTest(t *testing.T) {
 			if excluded != Significant(p.Randomization.P) || !(p.Interval.Low <= p.Difference && p.Difference <= p.Interval.High) {
 				t.Fatalf("p is %v, the interval %v of %v", p.Randomization.P, p.Interval, p.Difference)
 			}
-			seen[fmt.Sprint(excluded)]++
+			seen[strconv.FormatBool(excluded)]++
 		}
 	})
 	if seen["true"] == 0 || seen["false"] == 0 {

@@ -25,7 +25,7 @@ var namesMark = []byte("# features: [")
 // error.
 func parseNames(line []byte) (names []string, err error) {
 	if json.Unmarshal(bytes.TrimSpace(line[len(namesMark)-1:]), &names) != nil || len(names) == 0 {
-		return nil, nil
+		return nil, nil //nolint:nilerr // some other comment
 	}
 	if !wholeText(line, names) {
 		return nil, &dataset.SyntaxError{Found: "names of features that are not UTF-8, " + ingest.Quote(line), Expected: "text in UTF-8, without half a surrogate pair"}

@@ -160,7 +160,7 @@ func Parse(text []byte) (*Manifest, error) {
 		err = members.Decode(&m)
 	}
 	if err != nil {
-		err, _ = strictjson.Plain(err)
+		_, err = strictjson.Plain(err)
 		return nil, err
 	}
 	return &m, m.check()

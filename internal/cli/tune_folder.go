@@ -86,7 +86,7 @@ func tuned(text []byte) (summary tuneJSON, ok bool) {
 func notTuned(out string) error {
 	text, err := os.ReadFile(filepath.Join(out, "results.json"))
 	if err != nil {
-		return nil // there are none; what else is wrong with the folder shows when it is written to
+		return nil //nolint:nilerr // there are none; what else is wrong with the folder shows when it is written to
 	}
 	if _, ok := tuned(text); ok {
 		return usageErrorf("--out %s: found results.json of tune, expected another folder", out)

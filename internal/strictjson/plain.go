@@ -10,21 +10,21 @@ import (
 
 // Plain rephrases an error of encoding/json for readers who do not know Go, and returns other
 // errors as they are. The offset in the text is −1 if it is unknown.
-func Plain(err error) (plain error, offset int) {
+func Plain(err error) (offset int, plain error) {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("found what is not JSON (%w)", syntax), int(syntax.Offset)
+		return int(syntax.Offset), fmt.Errorf("found what is not JSON (%w)", syntax)
 	}
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		where := ""
 		if kind.Field != "" {
 			where = fmt.Sprintf(" as %q", kind.Field)
 		}
-		return fmt.Errorf("found %s%s, expected %s", kind.Value, where, kindName(kind.Type)), int(kind.Offset)
+		return int(kind.Offset), fmt.Errorf("found %s%s, expected %s", kind.Value, where, kindName(kind.Type))
 	}
 	if when, ok := errors.AsType[*time.ParseError](err); ok {
-		return fmt.Errorf("found the time %q, expected one such as 2006-01-02T15:04:05Z", when.Value), -1
+		return -1, fmt.Errorf("found the time %q, expected one such as 2006-01-02T15:04:05Z", when.Value)
 	}
-	return err, -1
+	return -1, err
 }
 
 // kindName describes the values that a field takes.

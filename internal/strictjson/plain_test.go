@@ -30,12 +30,13 @@ func TestPlain(t *testing.T) {
 		`{"time":"today"}`:          `found the time "today", expected one such as`,
 		`{"name"`:                   `found what is not JSON`,
 	} {
-		err, _ := Plain(json.Unmarshal([]byte(text), &into))
+		_, err := Plain(json.Unmarshal([]byte(text), &into))
 		if err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "Go ") {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if own := errors.New("own"); func() bool { err, at := Plain(own); return err != own || at != -1 }() {
+	own := errors.New("own")
+	if at, err := Plain(own); !errors.Is(err, own) || at != -1 {
 		t.Error("another error does not stay")
 	}
 }

@@ -42,7 +42,7 @@ func (j *job) perform(ctx context.Context, request []byte, arrays Arrays) (answe
 
 // decode reads a request.
 func decode(request []byte, into any) error {
-	err, _ := strictjson.Plain(json.Unmarshal(request, into))
+	_, err := strictjson.Plain(json.Unmarshal(request, into))
 	return err
 }
 

@@ -181,7 +181,7 @@ func (c *Credits) ReadClicks(r io.Reader) error {
 
 // decode reads the JSON of a line.
 func decode(line []byte, into any) error {
-	err, _ := strictjson.Plain(json.Unmarshal(line, into))
+	_, err := strictjson.Plain(json.Unmarshal(line, into))
 	return err
 }
 
