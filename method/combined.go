@@ -43,11 +43,13 @@ func newCombined() *Method {
 	})
 }
 
-// combinedTerms reads the weights. NDCG's discount is LETOR 3.0's, which is LogRank's.
+// combinedTerms reads the weights. Measures follow the convention of the problem, that of Select,
+// which is LETOR 3.0's where the paper is reproduced.
 func combinedTerms(p *Problem) ([]logrank.Term, error) {
+	convention := measure.ConventionOf(measure.ForTraining(p.Select))
 	terms := []logrank.Term{{Weight: p.Values.Number(mleWeight)}}
 	for _, of := range combinedMeasures {
-		m, err := measure.Parse(of.measure, measure.LETOR3, measure.Options{})
+		m, err := measure.Parse(of.measure, convention, measure.Options{})
 		if err != nil {
 			return nil, err
 		}

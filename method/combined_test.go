@@ -9,21 +9,26 @@ import (
 )
 
 // With one weight alone Combined is that loss: the model of ConvexLoss for its measure, or of
-// MLE, whatever the weight. The walks do not go by the measure.
+// MLE, whatever the weight, under the convention of the problem. The walks do not go by the
+// measure.
 func TestCombinedOfOneLoss(t *testing.T) {
-	for _, c := range []struct{ weight, method, measure string }{
-		{"mle", "mle", "map"}, {"auc", "convexloss", "auc"}, {"map", "convexloss", "map"}, {"ndcg", "convexloss", "ndcg@10"},
+	for _, c := range []struct {
+		weight, method, measure string
+		convention              measure.Convention
+	}{
+		{"mle", "mle", "map", measure.Standard}, {"auc", "convexloss", "auc", measure.Standard}, {"map", "convexloss", "map", measure.Standard},
+		{"ndcg", "convexloss", "ndcg@10", measure.Standard}, {"ndcg", "convexloss", "ndcg@10", measure.LETOR3},
 	} {
 		settings := []string{"form", "sampled", "samples", "60", "mix", "0.8", "C", "1"}
 		single := newProblem(t, lookup(t, c.method), settings...)
-		single.Measure = measure.MustParse(c.measure, measure.LETOR3)
+		single.Measure = measure.MustParse(c.measure, c.convention)
 		for _, weight := range []string{"1", "4"} {
 			own := slices.Concat(settings, []string{"auc", "0", "map", "0", "ndcg", "0", c.weight, weight})
 			combined := newProblem(t, lookup(t, "combined"), own...)
-			combined.Measure = single.Measure
+			combined.Select = measure.MustParse("map", c.convention)
 			a, b := mustTrain(t, lookup(t, "combined"), combined), mustTrain(t, lookup(t, c.method), single)
 			if !slices.Equal(a.Params, b.Params) {
-				t.Errorf("%s alone, weight %s: another model than that of %s", c.weight, weight, c.method)
+				t.Errorf("%s alone, weight %s, %s: another model than that of %s", c.weight, weight, c.convention.Name(), c.method)
 			}
 		}
 	}
