@@ -356,7 +356,8 @@ def report(
 ) -> Report:
     """A page that compares systems: means with tests, curves, single queries, what models do.
 
-    Arguments are those of :func:`compare`; the first measure sorts the queries."""
+    Arguments are those of :func:`compare`, with one run of each system; the first measure sorts
+    the queries."""
     with _files() as files:
         out = files.path("report.html", "the page")
         data_args, documents = _data(files, X, y, qid, group, doc)
