@@ -9,8 +9,8 @@ import (
 )
 
 // With one weight alone Combined is that loss: the model of ConvexLoss for its measure, or of
-// MLE, whatever the weight, under the convention of the problem. The walks do not go by the
-// measure.
+// MLE, for any weight. Its measures follow the convention of the problem. The walks do not go
+// by the measure.
 func TestCombinedOfOneLoss(t *testing.T) {
 	for _, c := range []struct {
 		weight, method, measure string

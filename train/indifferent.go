@@ -13,8 +13,8 @@ import (
 const indifferentShare = 0.1
 
 // Indifference returns a sentence if a training measure has the same value for every order of
-// the documents in many queries of d, whose order it then cannot teach; else it is
-// empty. A nil measure is indifferent to nothing.
+// the documents in many queries of d; else it is empty. Such a measure cannot teach their order.
+// A nil measure is indifferent to nothing.
 func Indifference(m measure.Measure, d *dataset.Dataset) string {
 	if m == nil {
 		return ""
