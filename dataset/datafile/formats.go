@@ -179,7 +179,7 @@ func recognise(in *input.Input, opts dataset.Options) (*format, error) {
 	if err == nil && f.magic != parquet.Magic {
 		err = in.Whole(f.name)
 	}
-	if err == nil && len(opts.MissingValues) > 0 && f.magic != "" {
+	if err == nil && len(opts.MissingValues) > 0 && f.magic != "" && f.magic != parquet.Magic {
 		return nil, &dataset.SyntaxError{File: in.Name, Found: "data of the format " + f.name, Expected: "text or a table, whose numbers --missing-value makes missing"}
 	}
 	return f, err

@@ -171,6 +171,9 @@ func (z *parser) badIndex(b []byte, p, end, index, column int) error {
 	return e
 }
 
+// standsIn ends an error about a number that may stand for a missing value.
+const standsIn = " (or --missing-value for one that stands for a missing value)"
+
 // value parses a value of any form, from p, in the pair that begins at pair.
 func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
 	d, next := decimal.Scan(b, p)
@@ -183,7 +186,7 @@ func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
 		if v = d.Float32(b[p:end]); math.Abs(float64(v)) <= math.MaxFloat32 {
 			return v, end, nil
 		}
-		return 0, p, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: "a value within the range of float32, ±3.4e38"}
+		return 0, p, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: "a value within the range of float32, ±3.4e38" + standsIn}
 	}
 	expected := "INDEX:VALUE with a decimal number"
 	name := bytes.ToLower(bytes.TrimLeft(b[p:end], "+-"))
@@ -194,7 +197,7 @@ func (z *parser) value(b []byte, pair, p int) (v float32, next int, err error) {
 		if sign := 1 - 2*bytes.Count(b[p:end], []byte("-")); z.StandsIn(math.Inf(sign)) {
 			return z.noValue(b, pair, end)
 		}
-		expected = "a finite value"
+		expected = "a finite value" + standsIn
 	}
 	return 0, p, &dataset.SyntaxError{Found: quoteToken(b, pair), Expected: expected}
 }

@@ -100,8 +100,8 @@ func TestStandIns(t *testing.T) {
 	x := []float32{nan, .5, nan, 3, nan, nan, nan, 0, -999.5}
 	checkForm(t, text, dataset.Options{MissingValues: values, Missing: dataset.MissingKeep}, 3, x, "")
 	checkForm(t, text, dataset.Options{MissingValues: values, Missing: dataset.MissingKeep, AnyOrder: true}, 3, x, "")
-	checkForm(t, text, dataset.Options{Missing: dataset.MissingKeep}, 0, nil, `f:1: found "1:1.79769313486e+308", expected a value within the range of float32, ±3.4e38`)
+	checkForm(t, text, dataset.Options{Missing: dataset.MissingKeep}, 0, nil, `f:1: found "1:1.79769313486e+308", expected a value within the range of float32, ±3.4e38 (or --missing-value for one that stands for a missing value)`)
 	checkForm(t, text, dataset.Options{MissingValues: values}, 0, nil, `f:1: found "1:1.79769313486e+308", expected a finite value (or an option that says what missing ones become)`)
-	checkForm(t, text, dataset.Options{MissingValues: values[:3], Missing: dataset.MissingKeep}, 0, nil, `f:2: found "2:-inf", expected a finite value`)
+	checkForm(t, text, dataset.Options{MissingValues: values[:3], Missing: dataset.MissingKeep}, 0, nil, `f:2: found "2:-inf", expected a finite value (or --missing-value for one that stands for a missing value)`)
 	checkForm(t, "1 qid:1 1:0 2:1\n1 qid:1 2:0.0\n", dataset.Options{MissingValues: []float64{0}, Missing: dataset.MissingKeep}, 2, []float32{nan, 1, 0, nan}, "")
 }

@@ -26,6 +26,8 @@ type column struct {
 	watch   *ingest.Collector // notes the doubles of a feature, unless nil
 	feature int               // its number
 
+	missing *[]float64 // numbers of a feature that stand for missing values, unless nil
+
 	textual bool // its numbers are wanted as text
 	precise bool // its numbers are wanted as float64
 }

@@ -209,7 +209,7 @@ func (c *cursor) floats(buf []float32, d *decompressor) ([]float32, error) {
 // view returns the numbers of the next rows where the page has them, nil unless they are there as they
 // are wanted.
 func (c *cursor) view(n int) ([]float32, error) {
-	if c.column.kind != format.Float || c.coded || c.row+n > c.rows || c.page.levels != nil && !c.levels.skipOnes(n) {
+	if c.column.kind != format.Float || c.column.missing != nil || c.coded || c.row+n > c.rows || c.page.levels != nil && !c.levels.skipOnes(n) {
 		return nil, nil
 	}
 	if !c.column.holds(c.plain, c.at+n) {

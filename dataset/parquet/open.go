@@ -181,6 +181,9 @@ func (f *file) fit(c *table.Column, col *column) error {
 		}
 		col.precise = true
 	case table.Feature:
+		if len(f.opts.MissingValues) > 0 {
+			col.missing = &f.opts.MissingValues
+		}
 		if col.words() {
 			return f.bad("text in column "+c.Name, fmt.Sprintf("numbers (--one-hot %s makes features of text, --features 'all but %s' leaves it out)", c.Name, c.Name))
 		}

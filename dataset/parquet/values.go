@@ -14,6 +14,8 @@ import (
 	"github.com/listwise/listwise/internal/block"
 )
 
+const inRange = "one within the range of float32, ±3.4e38 (or --missing-value for one that stands for a missing value)"
+
 // values are those of a page or a dictionary, without nulls.
 type values struct {
 	n       int
@@ -83,13 +85,16 @@ func (c *column) holds(plain []byte, n int) bool {
 	return n <= 8*len(plain)
 }
 
-// floats writes plain values, from one on, as float32, and reports whether one is NaN.
-func (c *column) floats(dst []float32, plain []byte, from int) (nan bool, err error) {
+// floats writes plain values, from one on, as float32, and reports whether one is missing.
+func (c *column) floats(dst []float32, plain []byte, from int) (missing bool, err error) {
 	if !c.holds(plain, from+len(dst)) {
 		return false, errFew
 	}
 	if c.decimal {
-		return false, c.decimals(dst, plain, from)
+		if err := c.decimals(dst, plain, from); err != nil {
+			return false, err
+		}
+		return c.standIns(dst, plain, from)
 	}
 	text := plain[c.width()*from:]
 	switch c.kind {
@@ -110,7 +115,7 @@ func (c *column) floats(dst []float32, plain []byte, from int) (nan bool, err er
 				dst[i] = float32(v)
 			}
 		}
-		return false, nil
+		return c.standIns(dst, plain, from)
 	case format.Int64:
 		for i := range dst {
 			v := binary.LittleEndian.Uint64(text[8*i:])
@@ -118,7 +123,7 @@ func (c *column) floats(dst []float32, plain []byte, from int) (nan bool, err er
 				dst[i] = float32(v)
 			}
 		}
-		return false, nil
+		return c.standIns(dst, plain, from)
 	case format.Boolean:
 		for i := range dst {
 			dst[i] = float32(plain[(from+i)/8] >> ((from + i) % 8) & 1)
@@ -129,7 +134,30 @@ func (c *column) floats(dst []float32, plain []byte, from int) (nan bool, err er
 			dst[i] = half(binary.LittleEndian.Uint16(text[2*i:]))
 		}
 	}
-	return c.check(dst, text)
+	stood, err := c.standIns(dst, plain, from)
+	if err != nil {
+		return false, err
+	}
+	none, err := c.check(dst, text)
+	return none || stood, err
+}
+
+// standIns writes NaN where a number stands for a missing value, and reports whether one does. It
+// looks at the values as they are stored, for as float32 others may be equal.
+func (c *column) standIns(dst []float32, plain []byte, from int) (found bool, err error) {
+	if c.missing == nil {
+		return false, nil
+	}
+	exact := make([]float64, len(dst))
+	if err := c.doubles(exact, plain[c.width()*from:]); err != nil {
+		return false, err
+	}
+	for i, v := range exact {
+		if slices.Contains(*c.missing, v) {
+			dst[i], found = nan, true
+		}
+	}
+	return found, nil
 }
 
 // check checks that numbers are finite or missing.
@@ -143,7 +171,7 @@ func (c *column) check(x []float32, plain []byte) (nan bool, err error) {
 			if c.kind == format.Double {
 				n = math.Float64frombits(binary.LittleEndian.Uint64(plain[8*i:]))
 			}
-			return true, &refusal{fmt.Sprintf("the value %v", n), "one within the range of float32, ±3.4e38"}
+			return true, &refusal{fmt.Sprintf("the value %v", n), inRange}
 		}
 	}
 	return true, nil
@@ -197,7 +225,7 @@ func (c *column) decimals(dst []float32, plain []byte, from int) error {
 		text := string(c.appendDecimal(room[:0], plain, from+i))
 		v, err := strconv.ParseFloat(text, 32)
 		if err != nil {
-			return &refusal{"the value " + text, "one within the range of float32, ±3.4e38"}
+			return &refusal{"the value " + text, inRange}
 		}
 		dst[i] = float32(v)
 	}

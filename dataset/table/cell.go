@@ -257,7 +257,7 @@ func (r *row) feature(f *Column, text []byte) error {
 			}
 			return nil
 		}
-		return bad(found(text)+" in column "+f.Name, "a finite value within the range of float32, ±3.4e38")
+		return bad(found(text)+" in column "+f.Name, "a finite value within the range of float32, ±3.4e38 (or --missing-value for one that stands for a missing value)")
 	}
 	switch {
 	case kind == Text && f.Categories != nil:
