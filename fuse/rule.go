@@ -93,6 +93,13 @@ type Rule struct {
 	partial bool // systems rank a part of all documents, as runs do
 }
 
+// OfRuns returns the rule for systems of which each ranks a part of all documents, as runs do. A
+// document that is the only one of its query and system then counts 1 by MinMax and Sum.
+func (r Rule) OfRuns() Rule {
+	r.partial = true
+	return r
+}
+
 // Check returns an error if the rule makes no sense.
 func (r Rule) Check() error {
 	k := r.Kind.entry()

@@ -20,6 +20,7 @@ type fuseRequest struct {
 	Scale   string
 	K       float64
 	Weights []float64 // null: equal, and 1 together
+	Runs    bool      // the scores are those of runs
 }
 
 // fuse answers with the bytes of a model file, or with scores.
@@ -55,6 +56,9 @@ func (r *fuseRequest) rule() (fuse.Rule, error) {
 		return fuse.Rule{}, fmt.Errorf("scale: %w", err)
 	}
 	rule := fuse.Rule{Kind: kind, Scale: scale, K: r.K}
+	if r.Runs {
+		rule = rule.OfRuns()
+	}
 	return rule, rule.Check()
 }
 

@@ -313,6 +313,15 @@ def test_one_warning_for_one_cause(rankers):
         assert told[0].filename == __file__, name
 
 
+def test_fuse_runs_of_one_document():
+    """The only document that a run retrieved counts 1 by minmax, as in the command line, and not 0 as in arrays of scores."""
+    runs = [{"q1": {"a": 1.0, "b": 0.5}, "q2": {"c": 7.0}}, {"q1": {"b": 1.0, "a": 0.5}, "q3": {"c": 7.0}}]
+    for rule in ("combsum", "combmnz"):
+        fused = listwise.fuse(runs, rule=rule)
+        assert list(zip(fused.qid, fused.doc, fused.scores, strict=True)) == [("q1", "a", 0.5), ("q1", "b", 0.5), ("q2", "c", 0.5), ("q3", "c", 0.5)]
+    assert list(listwise.fuse([[7.0], [7.0]], qid=["q"])) == [0.0]
+
+
 def test_fuse_runs(tmp_path):
     """Documents and queries of either run are in the fusion; scores by hand, reciprocal ranks with k = 1."""
     one = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"x": 1.0}}

@@ -506,7 +506,7 @@ def fuse(
     if all(runs):
         if qid is not None or group is not None:
             raise Error("qid and group: expected neither with runs, which name their queries")
-        return _fuse_runs(systems, fields)
+        return _fuse_runs(systems, {**fields, "runs": True})
     if any(runs):
         raise Error("systems: found runs and scores, expected one of them")
     return _fuse_scores(systems, qid, group, fields)
