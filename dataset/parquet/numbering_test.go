@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -47,5 +48,32 @@ func TestRowNumbers(t *testing.T) {
 	o.Table.Features = []string{"index", "__index_level_0__"}
 	if d, err = readBytes(b.Bytes(), o); err != nil || strings.Join(d.FeatureNames, " ") != "index __index_level_0__" || d.X()[2] != 1 {
 		t.Errorf("%v, %q", err, d.FeatureNames)
+	}
+}
+
+// Claim: whole numbers number the rows in columns of doubles, too, and other doubles make a feature of
+// any size.
+func TestRowNumbersInDoubles(t *testing.T) {
+	type row struct {
+		Query string  `parquet:"qid"`
+		Grade float64 `parquet:"grade"`
+		Index float64 `parquet:"index"`
+		Row   float32 `parquet:"row"`
+		Idx   float64 `parquet:"idx"`
+		X     float64 `parquet:"x"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	for i, index := range []float64{2, math.NaN(), 0, 1} {
+		if _, err := w.Write([]row{{"q", float64(i % 2), index, float32(i), 1e20 * float64(i), 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := readBytes(b.Bytes(), dataset.Options{Missing: dataset.MissingKeep})
+	if err != nil || strings.Join(d.FeatureNames, " ") != "idx x" {
+		t.Errorf("%v, features %q", err, d.FeatureNames)
 	}
 }

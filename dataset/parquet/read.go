@@ -13,6 +13,7 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -107,6 +108,9 @@ func (f *file) Each(columns int, visit func(b *stream.Batch) error) error {
 	for i, c := range f.choice.List {
 		if c.Role == table.Feature {
 			f.fields[i].watch, f.fields[i].feature = f.watch, c.Feature
+			if v, ok := f.rounded(i); ok {
+				f.watch.Rounded(c.Feature, v) // which has a warning already
+			}
 		}
 	}
 	return f.reader(columns).each(visit)
@@ -160,8 +164,9 @@ func (f *file) settle() (err error) {
 	defer d.release()
 	for i := range f.choice.List {
 		own := *f.fields[i]
-		own.textual = true
-		numbering := f.choice.List[i].Numbering && (own.kind == format.Int32 || own.kind == format.Int64)
+		own.precise = own.rational() // as text, large ones are refused
+		own.textual = !own.precise
+		numbering := f.choice.List[i].Numbering && (own.rational() || own.kind == format.Int32 || own.kind == format.Int64)
 		if f.choice.List[i].Role != table.OneHot && !numbering {
 			continue
 		}
@@ -178,17 +183,21 @@ func (f *file) settle() (err error) {
 // collect adds the values of a column to a survey.
 func (f *file) collect(part *table.SurveyPart, field int, c *cursor, d *decompressor) error {
 	defer c.close()
+	var room [32]byte
 	for _, g := range f.groups {
 		if err := g.open(c); err != nil {
 			return g.inColumn(c, err)
 		}
 		for range g.NumRows {
-			text, ok, err := c.text(d)
-			if err != nil {
+			i, from, err := c.next(d)
+			switch {
+			case err != nil:
 				return g.inColumn(c, err)
-			}
-			if ok {
-				f.choice.Survey(part, field, text)
+			case from == nil:
+			case from.doubles == nil:
+				f.choice.Survey(part, field, from.text(i))
+			case from.doubles[i] == from.doubles[i]:
+				f.choice.Survey(part, field, strconv.AppendFloat(room[:0], from.doubles[i], 'g', -1, 64))
 			}
 		}
 		if err := input.Context(f.opts).Err(); err != nil {

@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,5 +64,43 @@ func TestCollapsedWarning(t *testing.T) {
 	const want = "f.parquet: features plain, coded: different numbers become one, such as 2000000.01 and 2000000.02: features are float32, which has some seven digits; subtract an offset"
 	if err != nil || len(d.Warnings) != 1 || d.Warnings[0] != want {
 		t.Errorf("%v, warnings %q", err, d.Warnings)
+	}
+}
+
+// Claim: whole numbers and decimals that float32 does not tell apart are warned of without bounds in
+// the file, and once with them. 1617181697 and 1617181698 are both 1617181696.
+func TestCollapsedWholeNumbers(t *testing.T) {
+	type row struct {
+		Query string  `parquet:"qid"`
+		Grade float64 `parquet:"grade"`
+		Real  float64 `parquet:"real"`
+		Long  int64   `parquet:"long"`
+		Short uint32  `parquet:"short,dict"`
+		Price int64   `parquet:"price,decimal(2:18)"`
+		Small int64   `parquet:"small"`
+	}
+	const one = "different numbers become one, such as 2000000.01 and 2000000.02: features are float32, which has some seven digits; subtract an offset"
+	for _, test := range []struct {
+		options []parquet.WriterOption
+		want    []string
+	}{
+		{nil, []string{"f.parquet: features real, long, short: numbers are rounded, such as 1617181698 to 1617181696: ", "f.parquet: feature price: " + one}},
+		{[]parquet.WriterOption{parquet.SkipPageBounds("real"), parquet.SkipPageBounds("long"), parquet.SkipPageBounds("short")}, []string{"f.parquet: features real, long, short, price: different numbers become one, such as 1617181697 and 1617181698: "}},
+	} {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[row](&b, test.options...)
+		for i := range 300 {
+			odd := i % 2
+			if _, err := w.Write([]row{{"q", float64(odd), 1617181697 + float64(odd), 1617181697 + int64(odd), 1617181697 + uint32(odd), 200000001 + int64(odd), int64(i)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d, err := readBytes(b.Bytes(), dataset.Options{})
+		if err != nil || !slices.EqualFunc(d.Warnings, test.want, strings.HasPrefix) {
+			t.Errorf("%v, warnings %q", err, d.Warnings)
+		}
 	}
 }

@@ -104,24 +104,29 @@ func (c *column) floats(dst []float32, plain []byte, from int) (missing bool, er
 		for i := range dst {
 			exact := math.Float64frombits(binary.LittleEndian.Uint64(text[8*i:]))
 			dst[i] = float32(exact)
-			if c.watch != nil && c.watch.Watches(c.feature, dst[i]) && exact == exact {
-				c.watch.Watch(c.feature, dst[i], exact)
+			if exact == exact {
+				c.watched(dst[i], exact)
 			}
 		}
 	case format.Int32:
 		for i := range dst {
 			v := binary.LittleEndian.Uint32(text[4*i:])
-			if dst[i] = float32(int32(v)); c.unsigned {
-				dst[i] = float32(v)
+			exact := float64(int32(v))
+			if c.unsigned {
+				exact = float64(v)
 			}
+			dst[i] = float32(exact)
+			c.watched(dst[i], exact)
 		}
 		return c.standIns(dst, plain, from)
 	case format.Int64:
 		for i := range dst {
 			v := binary.LittleEndian.Uint64(text[8*i:])
+			exact := float64(int64(v))
 			if dst[i] = float32(int64(v)); c.unsigned {
-				dst[i] = float32(v)
+				dst[i], exact = float32(v), float64(v)
 			}
+			c.watched(dst[i], exact)
 		}
 		return c.standIns(dst, plain, from)
 	case format.Boolean:
@@ -228,8 +233,19 @@ func (c *column) decimals(dst []float32, plain []byte, from int) error {
 			return &refusal{"the value " + text, inRange}
 		}
 		dst[i] = float32(v)
+		if c.watch != nil {
+			exact, _ := strconv.ParseFloat(text, 64) // what is a float32 is a float64
+			c.watched(dst[i], exact)
+		}
 	}
 	return nil
+}
+
+// watched notes a number of a feature, which was read as v, if the feature is watched.
+func (c *column) watched(v float32, exact float64) {
+	if c.watch != nil && c.watch.Watches(c.feature, v) {
+		c.watch.Watch(c.feature, v, exact)
+	}
 }
 
 // appendDecimal appends a decimal number as text.
