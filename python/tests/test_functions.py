@@ -336,3 +336,11 @@ def test_fuse_runs(tmp_path):
     assert list(again.doc) == list(fused.doc) and list(again.scores) == list(fused.scores)
     with pytest.raises(listwise.Error, match="found runs and scores"):
         listwise.fuse([one, [1, 2]])
+
+
+def test_distances_as_scores_are_warned_of_in_words_of_python(tmp_path):
+    """The warning about ranks against scores names no option that Python lacks."""
+    run = tmp_path / "distances.run"
+    run.write_text("".join(f"q Q0 d{rank} {rank} {rank / 10} t\n" for rank in range(1, 9)))
+    with pytest.warns(listwise.DataWarning, match=r"the ranks contradict the scores.* \(scores with the other sign turn that round\)$"):
+        listwise.evaluate_run(run, {"q": {"d1": 1, "d8": 0}})

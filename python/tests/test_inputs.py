@@ -221,7 +221,7 @@ def test_weights():
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-@pytest.mark.parametrize("name", ["Unnamed: 0", "__index_level_0__", "index", "level_0"])
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__", "index", "level_0"])
 def test_row_numbers_are_no_features(kind, name):
     """The index that pandas writes is left out of training, validation and prediction, with a warning."""
     table, order = TABLES[kind], np.random.default_rng(1).permutation(len(y))
@@ -245,6 +245,22 @@ def test_features_called_index_stay():
         ranker = listwise.Ranker("mle").fit(TABLES["pandas"].assign(index=values), y, qid=qid)
         assert ranker.model_.names == [*NAMES, "index"]
         assert len(ranker.predict(TABLES["pandas"].assign(index=values)[:3])) == 3
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint32"])
+@pytest.mark.parametrize("kind", ["array", "pandas"])
+def test_whole_numbers_that_become_one_are_warned_of(kind, dtype):
+    """1700000001 and 1700000002 are both 1700000000 in float32; numbers below 2**24 are told apart."""
+    times = np.full((len(y), 2), 1700000001, dtype)
+    times[::2] += 1
+    given = times if kind == "array" else TABLES["pandas"].__class__(times, columns=["a", "b"])
+    with pytest.warns(listwise.DataWarning, match="different numbers become one, such as 1700000001.0 and 1700000002.0"):
+        listwise.Ranker("mle").fit(given, y, qid=qid)
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        listwise.Ranker("mle").fit(times % 2**24, y, qid=qid)
 
 
 @pytest.mark.parametrize("kind", ["array", "pandas"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -160,7 +161,8 @@ def _reap() -> None:
 
 
 def worded(message: str) -> str:
-    """A message with infinite numbers as Python writes them."""
+    """A message with infinite numbers, and the way to turn a run round, as Python has them."""
+    message = re.sub(r"\(--lower-is-better .* ranks them by ascending score\)", "(scores with the other sign turn that round)", message)
     return message.replace("+Inf", "inf").replace("-Inf", "-inf")
 
 

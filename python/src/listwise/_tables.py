@@ -18,7 +18,7 @@ from ._errors import DataWarning, Error, KindError, shown
 QID = "qid"  # the column of query ids in a table of features
 
 # Names of columns that number the rows, and of columns that may: package dataset/table has the same.
-_NUMBERS_ROWS = re.compile(r"__index_level_\d+__|Unnamed: \d+(\.\d+)*|\.\.\.\d+", re.ASCII)
+_NUMBERS_ROWS = re.compile(r"|__index_level_\d+__|Unnamed: \d+(\.\d+)*|\.\.\.\d+", re.ASCII)
 _MAY_NUMBER_ROWS = re.compile(r"level\d+|index|idx|row|rowid|rowindex|rownr|rownum|rownumber", re.ASCII)
 
 
@@ -83,7 +83,7 @@ def _matrix(value: Any, name: str, training: bool) -> npt.NDArray[np.float32]:
     if array.ndim != 2:
         hint = ". Reshape your data: x.reshape(1, -1) for one document, x.reshape(-1, 1) for one feature" if array.ndim == 1 else ""
         raise Error(f"{name}: found {array.ndim} dimensions, expected 2: documents × features{hint}")
-    if training and array.dtype == np.float64:
+    if training and _longer(array.dtype):
         for k in range(array.shape[1]):
             if _warn_of_collapsed(array[:, k], x[:, k], f"{name}: feature {k + 1}"):
                 break  # of one feature
@@ -141,7 +141,7 @@ def _table(
                 continue
             values = _numbers(column(j), what)
             x[:, k] = values
-            if training and values.dtype == np.float64:
+            if training and _longer(values.dtype):
                 training = not _warn_of_collapsed(values, x[:, k], what)
     return Features(x, texts_of_features, qid)
 
@@ -164,10 +164,15 @@ def _left_out(text: str, column: Any, name: str, known: Collection[str] | None) 
     return True
 
 
+def _longer(dtype: np.dtype[Any]) -> bool:
+    """Whether numbers of a type may have more digits than float32."""
+    return dtype == np.float64 or dtype.kind in "iu" and dtype.itemsize > 2
+
+
 def _warn_of_collapsed(exact: npt.NDArray[Any], rounded: npt.NDArray[Any], name: str) -> bool:
     """Warn if a tenth of the distinct values in float32 are of several doubles, by a sample of rows."""
     rows = slice(None, None, 1 + len(exact) // 16384)
-    exact, rounded = exact[rows], rounded[rows]
+    exact, rounded = exact[rows].astype(np.float64), rounded[rows]
     finite = np.isfinite(exact)
     exact, rounded = exact[finite], rounded[finite]
     if len(exact) == 0:
