@@ -145,7 +145,7 @@ func TestXGBoostFrame(t *testing.T) {
 		`{"enc": [` + none + `]}`: `found 1 "enc"`,
 		`{"enc": [{"type": 15, "values": [30, 10]}, ` + none + `], "feature_segments": [0, 3, 3]}`:                 "found 2 categories of feature 1, expected 3",
 		`{"enc": [{"offsets": [0, 3, 9], "values": [116, 97, 110]}, ` + none + `], "feature_segments": [0, 2, 2]}`: "found 3 bytes of texts, expected them to end at 9",
-		`{"enc": [{"offsets": [0, 1, 2], "values": [-1, -2]}, ` + none + `], "feature_segments": [0, 2, 2]}`:       "not UTF-8",
+		`{"enc": [{"offsets": [0, 1, 2], "values": [-1, -2]}, ` + none + `], "feature_segments": [0, 2, 2]}`:       "not UTF-8, expected text in UTF-8 (XGBoost's Python package cuts categories",
 	} {
 		if _, _, err := Read([]byte(file(cats)), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the error is %v, expected %q", cats, err, want)

@@ -397,7 +397,7 @@ func (c *xgbCats) feature(j int, all []*dataset.Categories) (n int, err error) {
 	texts := make([]string, len(enc.Offsets)-1)
 	for i := range texts {
 		if texts[i] = string(text[enc.Offsets[i]:enc.Offsets[i+1]]); !utf8.ValidString(texts[i]) {
-			return 0, wrong(enc.Values, "found the category %q, which is not UTF-8, expected text in UTF-8", texts[i])
+			return 0, wrong(enc.Values, "found the category %q, which is not UTF-8, expected text in UTF-8 (XGBoost's Python package cuts categories of pandas that are not ASCII: train on ones in ASCII)", texts[i])
 		}
 	}
 	all[j], err = dataset.NewTextCategories(texts)

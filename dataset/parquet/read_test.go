@@ -163,7 +163,13 @@ func TestCategories(t *testing.T) {
 		}
 	}
 	path := filepath.Join("testdata", "categories.parquet")
-	x := readFile(t, path, options("red", "tan"), Read).X()
+	notes := ""
+	known := options("red", "tan")
+	known.Note = func(note string) { notes += note }
+	x := readFile(t, path, known, Read).X()
+	if !strings.Contains(notes, "features from 4 columns") {
+		t.Errorf("the notes are %q, expected all the columns that are read", notes)
+	}
 	for i, want := range []float32{1, 1, 30, 2, 0, 10, 3, 99, 30, 4, 1, 30, 5, 1, 10} { // 1 is a code; 99 is missing
 		got := x[i/3*4+i%3]
 		if got != got {

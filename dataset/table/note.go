@@ -38,7 +38,7 @@ func (c *Columns) note(name string, opts dataset.Options) {
 	if len(c.Attributes) > 0 {
 		text += ", attributes of queries from " + strings.Join(opts.Table.Attributes, ", ")
 	}
-	features := c.ofRoles(Feature, OneHot)
+	features := c.ofRoles(Feature, OneHot, Coded)
 	columns := "columns"
 	if len(features.List) == 1 {
 		columns = "column"

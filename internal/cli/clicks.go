@@ -80,7 +80,7 @@ func (f *clicksFlags) run(env *environment) error {
 		env.note("%d clicks are on rankings of one model (--split of serve), which prefer none", c.Single)
 	}
 	if c.Unmatched > 0 {
-		env.note("%d clicks are on documents that the log does not have for their user and query", c.Unmatched)
+		env.note("%d clicks are on documents that no ranking of the log showed to their user for their query", c.Unmatched)
 	}
 	return env.print(clicksReport(c.Outcomes()))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -23,6 +24,9 @@ func Plain(err error) (offset int, plain error) {
 	}
 	if when, ok := errors.AsType[*time.ParseError](err); ok {
 		return -1, fmt.Errorf("found the time %q, expected one such as 2006-01-02T15:04:05Z", when.Value)
+	}
+	if err != nil && strings.HasPrefix(err.Error(), "Time.UnmarshalJSON: ") {
+		return -1, errors.New("found a time that is not text, expected one such as \"2006-01-02T15:04:05Z\"")
 	}
 	return -1, err
 }

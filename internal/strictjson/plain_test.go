@@ -28,6 +28,7 @@ func TestPlain(t *testing.T) {
 		`{"on":"yes"}`:              `found string as "on", expected true or false`,
 		`{"part":[]}`:               `found array as "part", expected an object`,
 		`{"time":"today"}`:          `found the time "today", expected one such as`,
+		`{"time":5}`:                `found a time that is not text, expected one such as`,
 		`{"name"`:                   `found what is not JSON`,
 	} {
 		_, err := Plain(json.Unmarshal([]byte(text), &into))
