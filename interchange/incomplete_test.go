@@ -32,6 +32,7 @@ func TestIncomplete(t *testing.T) {
 		{"catboost: weights", catboost, `[1, 1, 1, 1]`, `[1, 1]`, "found 2 leaf_weights, expected 4"},
 		{"lightgbm: a tree in the middle", frame, "Tree=1", "Tree=2", "found Tree=2, expected Tree=1: the file is not whole"},
 		{"lightgbm: weights", frame, "leaf_weight=1 2 3 4", "leaf_weight=1 2 3", "found 3 numbers of leaf_weight, expected 4"},
+		{"lightgbm: parameters", frame + "\nparameters:\n[objective: lambdarank]\nend of parameters\n", "\nend of parameters", "", `found no line "end of parameters": the file is not whole`},
 		{"ranklib: bags", forest, "bags = 2", "bags = 3", "found 2 ensembles, expected 3"},
 		{"ranklib: trees", twoTrees, "trees = 2", "trees = 1", "found 2 trees, expected at most 1"},
 		{"ranklib: names", named, "## Feature 2 = \"b\"\n", "", "found the names of 1 features, expected those of 2"},

@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strconv"
@@ -49,6 +50,10 @@ func lgbmBlocks(data []byte) (header *keyed, trees []*keyed, err error) {
 	}
 	if !ended {
 		return nil, nil, errorAt(line, `found no line "end of trees": the file is not whole`)
+	}
+	if _, after, ok := bytes.Cut(data, []byte("\nparameters:")); ok && !bytes.Contains(after, []byte("\nend of parameters")) {
+		// Categories of a data frame come after these.
+		return nil, nil, errorAt(1+bytes.Count(data, []byte("\n")), `found no line "end of parameters": the file is not whole`)
 	}
 	if sizes, ok := header.values["tree_sizes"]; ok {
 		if n := len(strings.Fields(sizes.text)); n != len(trees) {
