@@ -73,7 +73,12 @@ func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if err := e.lgbmFrame(data, strings.Fields(header.values["feature_infos"].text)); err != nil {
 		return nil, nil, err
 	}
+	columns := e.features
 	notes, err := e.lgbmColumns(header, o, m32)
+	if err != nil {
+		return nil, nil, err
+	}
+	monotone, err := header.lgbmMonotone(columns, 1+e.features-columns)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,8 +87,34 @@ func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if strings.HasPrefix(objective, "binary") || strings.HasPrefix(objective, "cross_entropy") {
 		notes = append(notes, fmt.Sprintf("the scores are those before the link of the objective %q, which keeps their order", objective))
 	}
-	m, err := e.model("lightgbm", map[string]any{"objective": objective})
+	hyperparameters := map[string]any{"objective": objective}
+	if monotone != "" {
+		hyperparameters["monotone"] = monotone // a continued training keeps it
+	}
+	m, err := e.model("lightgbm", hyperparameters)
 	return m, notes, err
+}
+
+// lgbmMonotone returns the monotone features as the hyperparameter of that name has them, "" if there
+// are none. first is the number of the feature of the first column.
+func (b *keyed) lgbmMonotone(columns, first int) (string, error) {
+	signs := strings.Fields(b.values["monotone_constraints"].text)
+	if len(signs) != 0 && len(signs) != columns {
+		return "", b.errorOf("monotone_constraints", "found %d monotone_constraints, expected %d", len(signs), columns)
+	}
+	var features []string
+	for j, sign := range signs {
+		switch {
+		case first+j < 1: // column 0, which is no feature and in no tree
+		case sign == "1":
+			features = append(features, strconv.Itoa(first+j))
+		case sign == "-1":
+			features = append(features, strconv.Itoa(-first-j))
+		case sign != "0":
+			return "", b.errorOf("monotone_constraints", "found %q among monotone_constraints, expected -1, 0 or 1", sign)
+		}
+	}
+	return strings.Join(features, ":"), nil
 }
 
 // lgbmTree reads a tree.

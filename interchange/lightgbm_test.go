@@ -201,6 +201,25 @@ func TestLightGBMZeroAsMissing(t *testing.T) {
 	}
 }
 
+// Claim: the monotone features that a file states are the model's, so that a continued training keeps
+// them, and other values and numbers of them are errors.
+func TestLightGBMMonotone(t *testing.T) {
+	stated := func(signs string) string {
+		return strings.Replace(lgbmText, "feature_infos", "monotone_constraints="+signs+"\nfeature_infos", 1)
+	}
+	for signs, want := range map[string]any{"1 -1 0": "1:-2", "0 0 -1": "-3", "0 0 0": nil} {
+		m, _, err := Read([]byte(stated(signs)), ReadOptions{})
+		if err != nil || m.Hyperparameters["monotone"] != want {
+			t.Errorf("%s: %v, monotone is %v, expected %v", signs, err, m.Hyperparameters["monotone"], want)
+		}
+	}
+	for signs, want := range map[string]string{"1 -1": "found 2 monotone_constraints, expected 3", "1 2 0": `found "2" among monotone_constraints, expected -1, 0 or 1`} {
+		if _, _, err := Read([]byte(stated(signs)), ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, expected %s", signs, err, want)
+		}
+	}
+}
+
 // Claim: every malformed file is an error with its line, which says what was found and what was
 // expected.
 func TestLightGBMErrors(t *testing.T) {
