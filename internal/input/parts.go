@@ -7,14 +7,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
 )
 
 // partName is the name of a part of a table, as Spark, pyarrow, Dask, fastparquet and DuckDB write them,
-// in the groups before the number and the number; or as polars does, eight hexadecimal digits.
-var partName = regexp.MustCompile(`^(?:(part[-.]|data_|[0-9a-f]{32}-)([0-9]+)(?:-.*)?|[0-9a-f]{8})\.parquet$`)
+// in the groups before the number, the number and what Spark adds; or as polars does, eight hexadecimal
+// digits.
+var partName = regexp.MustCompile(`^(?:(part[-.]|data_|[0-9a-f]{32}-)([0-9]+)(-.*)?|[0-9a-f]{8})\.parquet$`)
 
 // Parts returns the files of a folder that holds one table as Parquet, in the order of their numbers,
 // and none for anything else. Names that begin with a point or a low line are none of its data.
@@ -41,7 +43,21 @@ func Parts(path string) ([]string, error) {
 		return nil, &dataset.SyntaxError{File: path, Found: other + " among the parts of a Parquet table", Expected: expected}
 	}
 	slices.SortStableFunc(parts, byNumber)
+	for i := 1; i < len(parts); i++ {
+		if gapBetween(parts[i-1], parts[i]) {
+			return nil, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("no part between %s and %s", filepath.Base(parts[i-1]), filepath.Base(parts[i])), Expected: "all parts of a table"}
+		}
+	}
 	return parts, nil
+}
+
+// gapBetween reports whether a part is missing between two. Spark writes no empty parts, so its
+// numbers may have gaps.
+func gapBetween(a, b string) bool {
+	x, y := partName.FindStringSubmatch(filepath.Base(a)), partName.FindStringSubmatch(filepath.Base(b))
+	m, err := strconv.Atoi(x[2])
+	n, failed := strconv.Atoi(y[2])
+	return err == nil && failed == nil && x[1] == y[1] && x[3] == "" && y[3] == "" && n > m+1
 }
 
 // byNumber compares the names of parts by their numbers where they are equal before them, since a
