@@ -119,8 +119,10 @@ def trec_eval(qrels, run):
 def by_ir_measures(qrels, run):
     measures = [ir_measures.parse_measure(name) for name in IR_MEASURES]
     values = {q: [0.0] * len(measures) for q in qrels}
-    for m in ir_measures.iter_calc(measures, qrels, {q: docs for q, docs in run.items() if q in qrels}):
-        values[m.query_id][measures.index(m.measure)] = m.value
+    common = {q: docs for q, docs in run.items() if q in qrels}
+    for i, measure in enumerate(measures):  # one at a time: together, the gains of one may be used for another
+        for m in ir_measures.iter_calc([measure], qrels, common):
+            values[m.query_id][i] = m.value
     return values
 
 
