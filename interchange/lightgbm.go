@@ -87,6 +87,11 @@ func readLightGBM(data []byte, o ReadOptions) (*model.Model, []string, error) {
 	if strings.HasPrefix(objective, "binary") || strings.HasPrefix(objective, "cross_entropy") {
 		notes = append(notes, fmt.Sprintf("the scores are those before the link of the objective %q, which keeps their order", objective))
 	}
+	if _, stated, ok := bytes.Cut(data, []byte("\n[interaction_constraints:")); ok {
+		if line, _, _ := bytes.Cut(stated, []byte("\n")); len(bytes.Trim(line, " ]\r")) > 0 {
+			notes = append(notes, "the file states interaction_constraints, which a continued training keeps only if --set interactions repeats them")
+		}
+	}
 	hyperparameters := map[string]any{"objective": objective}
 	if monotone != "" {
 		hyperparameters["monotone"] = monotone // a continued training keeps it

@@ -220,6 +220,17 @@ func TestLightGBMMonotone(t *testing.T) {
 	}
 }
 
+// Claim: a note names interaction constraints, which a model does not keep, where the file states some.
+func TestLightGBMInteractions(t *testing.T) {
+	for stated, want := range map[string]bool{" ": false, " [0,1],[2]": true} {
+		text := lgbmText + "\nparameters:\n[interaction_constraints:" + stated + "]\nend of parameters\n"
+		_, notes, err := Read([]byte(text), ReadOptions{})
+		if got := strings.Contains(strings.Join(notes, "\n"), "interaction_constraints"); err != nil || got != want {
+			t.Errorf("%q: %v, notes %q", stated, err, notes)
+		}
+	}
+}
+
 // Claim: every malformed file is an error with its line, which says what was found and what was
 // expected.
 func TestLightGBMErrors(t *testing.T) {
