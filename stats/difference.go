@@ -23,10 +23,10 @@ type Difference struct {
 //
 //	V = s²(queries)/Q + max(0, Σ s²(runs)/R − Σ s²(both)/QR)
 //
-// where s²(queries) is the variance between queries of the differences of the means over runs,
-// s²(runs) that between the runs of a method of the means over queries, and s²(both) that of
-// their interaction, which the first term contains already. The sums are over the methods;
-// of paired runs both are those of the differences. P
+// Three variances enter. s²(queries) is between queries, of the differences of means over runs.
+// s²(runs) is between the runs of a method, of means over queries. s²(both) is of their
+// interaction, which the first term already contains. The sums are over the methods. If runs are
+// paired, the last two variances are of the differences. P
 // and the interval are by Student's t with the degrees of freedom of Welch and Satterthwaite
 // (Satterthwaite 1946).
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// FewQueries is the number of queries below which intervals of means are those of Student's t: a
-// bootstrap sample of so few misses what they do not contain.
+// FewQueries is the number of queries below which intervals of means are Student's t intervals.
+// Bootstrap intervals of so few values are too narrow.
 const FewQueries = 10
 
 // interval returns the bootstrap interval of the mean m of x, given how far the

@@ -107,9 +107,9 @@ const (
 // newNoise returns the noise of a difference of means; values are the differences of the
 // queries, and b the zero seeds for a mean of one system.
 //
-// With the variance V of the mean of which S is due to seeds, estimated with ν degrees of
-// freedom, those of the noise are ν·V/S: ν where seeds matter alone. With ν the sum of both errors
-// would exceed Satterthwaite's t in general, and tests would find too little.
+// V is the variance of the mean, and S its part that is due to seeds, estimated with ν degrees of
+// freedom. The noise has ν·V/S degrees of freedom, which is ν if seeds alone matter. With ν the
+// sum of both errors would exceed Satterthwaite's t in general, and tests would be conservative.
 func newNoise(a, b seeds, values []float64) noise {
 	s := spreadOf(a, b)
 	if s.variance == 0 {

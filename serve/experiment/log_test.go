@@ -299,8 +299,8 @@ func TestRepeatedLines(t *testing.T) {
 	}
 }
 
-// Claim: clicks on a split's rankings are known, prefer no model, and say so; what a line has in
-// the place of something else is told without words of Go.
+// Claim: clicks on a split's rankings are known, prefer no model, and say so. Errors about lines
+// contain no names of Go types.
 func TestClicksOnSplit(t *testing.T) {
 	c := NewCredits()
 	log := `{"kind":"split","experiment":"ab","user":"u","query":"q","models":[{"model":"m"}],"ranking":[{"id":"a"}]}`
