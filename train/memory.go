@@ -270,9 +270,20 @@ func (t *Task) heldEach(l loss.Loss, queries []int) (float64, error) {
 	return max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)) / float64(len(picked)), err
 }
 
-// judgedOf returns some queries for a loss, which asks for their grades and weights alone: their features are not copied.
+// judgedOf returns the grades and weights of some queries, without features. A loss that draws by a query's content
+// reads no file for it then, and no buffer of a reader is taken for what the loss holds.
 func judgedOf(d *dataset.Dataset, queries []int) *dataset.Dataset {
-	return asStreamed(d).Subset(queries)
+	b := dataset.Blocks{}
+	for _, i := range queries {
+		q := &d.Queries[i]
+		b.IDs, b.Counts = append(b.IDs, q.ID), append(b.Counts, q.Len())
+		b.Grades = append(b.Grades, q.Grades...)
+		b.QueryWeights = append(b.QueryWeights, q.Weight())
+		if d.Weights() != nil {
+			b.Weights = append(b.Weights, q.Weights()...)
+		}
+	}
+	return dataset.FromBlocks(b)
 }
 
 // featuresBytes returns the bytes of so many features of the documents of d.
