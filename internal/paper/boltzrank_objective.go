@@ -61,6 +61,7 @@ func boltzRankObjective() study {
 			says{"rows", "linear scorer at the minimum of the risk; what a row does not name is 100 rankings, λ=0.5 and NDCG@10; alone: λ=1, without NDCG: λ=0"},
 			says{"chosen by", "validation MAP, C alone"},
 			says{"numbers", "means over folds and seeds, each of which draws other rankings"},
+			says{"margin", fmt.Sprintf("more rankings bring no improvement if the 95 %% intervals of the differences lie below +%v", gainMargin)},
 			blocks{title: func(c *column, _ *view) string { return c.name }},
 			numberSheet{bySeed: true, fields: []field{
 				dataField, methodField, seedField, measureField, {"mean", func(p *place) any { return p.number().mean }}, neutralField, pooledField,
@@ -95,18 +96,7 @@ func boltzObjectiveNotes(s *results, r *Report) {
 		top, atTop := rises(boltzBothTop, boltzGainTop)
 		verdict, figure = rises(boltzBoth, boltzGain)
 		r.stated(ofAll(top, verdict), "The cross entropy helps expected NDCG, above all where it is trained for at the top, on "+c.name, "for NDCG@1: %s; for NDCG@10: %s", atTop, figure)
-		verdict, figure = rises(boltzManyDraws, boltzBoth)
-		r.stated(noBetter(verdict), "More than 100 rankings bring no significant improvement on "+c.name, "1000 less 100: %s", figure)
+		verdict, figure = s.noGain(v, s.rowNamed(boltzManyDraws), s.rowNamed(boltzBoth), gainMargin, boltzFewMeasures...)
+		r.stated(verdict, "More than 100 rankings bring no significant improvement on "+c.name, "1000 less 100: %s", figure)
 	}
-}
-
-// noBetter turns the verdict on "above" into that on "not significantly above".
-func noBetter(above FindVerdict) FindVerdict {
-	switch above {
-	case ClaimHeld:
-		return ClaimFailed
-	case ClaimPartly:
-		return ClaimPartly
-	}
-	return ClaimHeld
 }

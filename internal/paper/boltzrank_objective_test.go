@@ -70,12 +70,3 @@ func TestBoltzObjective(t *testing.T) {
 		t.Errorf("difference %v, of the pooled means %v", d, want)
 	}
 }
-
-// "No better" holds unless more is significantly better.
-func TestNoBetter(t *testing.T) {
-	for above, want := range map[FindVerdict]FindVerdict{ClaimHeld: ClaimFailed, ClaimPartly: ClaimPartly, ClaimUndecided: ClaimHeld, ClaimFailed: ClaimHeld} {
-		if got := noBetter(above); got != want {
-			t.Errorf("above: %s; no better: %s, expected %s", above, got, want)
-		}
-	}
-}

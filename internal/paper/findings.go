@@ -20,17 +20,19 @@ type Finding struct {
 // FindVerdict says what became of a claim.
 type FindVerdict string
 
-// The verdicts on claims. A claim is undecided where ours point one way or the other, but
-// not by more than chance.
+// The verdicts on claims; verdictMeanings explains each.
 const (
-	ClaimHeld      FindVerdict = "held"
-	ClaimPartly    FindVerdict = "held in part"
-	ClaimFailed    FindVerdict = "did not hold"
-	ClaimUndecided FindVerdict = "undecided"
-	ClaimOpen      FindVerdict = "cannot be known"
+	ClaimHeld         FindVerdict = "held"
+	ClaimPartly       FindVerdict = "held in part"
+	ClaimMixed        FindVerdict = "mixed"
+	ClaimFailedPartly FindVerdict = "failed in part"
+	ClaimFailed       FindVerdict = "did not hold"
+	ClaimUndecided    FindVerdict = "undecided"
+	ClaimOpen         FindVerdict = "cannot be known"
 
-	// ClaimOnce is for what held on one draw of made data, of which others would have to be seen.
-	ClaimOnce FindVerdict = "held on one draw"
+	// These are for one draw of synthetic data: other draws may differ.
+	ClaimOnce       FindVerdict = "held on one draw"
+	ClaimFailedOnce FindVerdict = "failed on one draw"
 )
 
 // found adds a finding.
@@ -52,32 +54,94 @@ func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) {
 	r.note("%s: %s. %s.", claim, v, fmt.Sprintf(figure, args...))
 }
 
-// once is the verdict where one draw of made data was seen.
+// once is the verdict where one draw of synthetic data was seen.
 func (v FindVerdict) once() FindVerdict {
-	if v == ClaimHeld {
+	switch v {
+	case ClaimHeld:
 		return ClaimOnce
+	case ClaimFailed:
+		return ClaimFailedOnce
 	}
 	return v
 }
 
-// ofAll is the verdict on a claim that several verdicts are about: theirs, if they agree.
+// ofAll combines verdicts on the cases of a claim. Support and refutation count alike: what
+// held and is elsewhere undecided held in part, and what failed and is elsewhere undecided
+// failed in part.
 func ofAll(verdicts ...FindVerdict) FindVerdict {
-	for _, v := range verdicts {
-		if v != verdicts[0] {
-			if slices.Contains(verdicts, ClaimHeld) || slices.Contains(verdicts, ClaimPartly) {
-				return ClaimPartly
-			}
-			return ClaimUndecided
-		}
+	same := func(v FindVerdict) bool { return v == verdicts[0] }
+	if !slices.ContainsFunc(verdicts, func(v FindVerdict) bool { return !same(v) }) {
+		return verdicts[0]
 	}
-	return verdicts[0]
+	some := func(of ...FindVerdict) bool {
+		return slices.ContainsFunc(verdicts, func(v FindVerdict) bool { return slices.Contains(of, v) })
+	}
+	held := some(ClaimHeld, ClaimOnce, ClaimPartly, ClaimMixed)
+	failed := some(ClaimFailed, ClaimFailedOnce, ClaimFailedPartly, ClaimMixed)
+	switch {
+	case held && failed:
+		return ClaimMixed
+	case held:
+		return ClaimPartly
+	case failed:
+		return ClaimFailedPartly
+	}
+	return ClaimUndecided
+}
+
+// ofCases is the verdict on a claim that is right in some of its cases and wrong in the others.
+func ofCases(right, cases int) FindVerdict {
+	switch {
+	case cases == 0:
+		return ClaimUndecided
+	case right == cases:
+		return ClaimHeld
+	case right == 0:
+		return ClaimFailed
+	}
+	return ClaimMixed
 }
 
 // rises is the verdict on the claim that one row of a view is above another in several measures,
 // with the differences: held if it is, significantly, in one (after Holm's correction), and
 // significantly below in none.
 func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
-	found := make([]difference, len(measures))
+	found := v.differences(row, than, measures)
+	above, below := found.significant()
+	return byCounts(above, below), found.text(measures)
+}
+
+// The margins of equivalence, as differences of a measure between 0 and 1.
+const (
+	alikeMargin = 0.02  // rows are alike
+	gainMargin  = 0.005 // a row brings no improvement over another
+)
+
+// alike is the verdict on the claim that two rows of a view are alike in several measures, with
+// the differences. It held if all 95 % intervals lie within ±margin. It failed if some
+// difference is significant and its interval does not. A difference that is merely not
+// significant leaves the claim undecided.
+func (s *results) alike(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
+	found := v.differences(row, than, measures)
+	figure = fmt.Sprintf("%s; margin ±%v", found.text(measures), margin)
+	return found.within(-margin, margin), figure
+}
+
+// noGain is the verdict on the claim that a row brings no improvement over another, with the
+// differences. It is that of alike, but the row may be worse: only the upper ends of the
+// intervals have to lie below the margin.
+func (s *results) noGain(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
+	found := v.differences(row, than, measures)
+	figure = fmt.Sprintf("%s; margin +%v", found.text(measures), margin)
+	return found.within(math.Inf(-1), margin), figure
+}
+
+// severalDifferences are those of two rows in several measures.
+type severalDifferences []difference
+
+// differences returns those of two rows, with Holm's correction over the measures.
+func (v *view) differences(row, than int, measures []string) severalDifferences {
+	found := make(severalDifferences, len(measures))
 	p := make([]float64, len(measures))
 	for i, m := range measures {
 		found[i] = v.difference(row, than, m)
@@ -85,19 +149,49 @@ func (s *results) rises(v *view, row, than int, measures ...string) (verdict Fin
 			p[i] = 1
 		}
 	}
-	above, below := 0, 0
-	figures := make([]string, len(measures))
 	for i, corrected := range stats.Holm(p) {
-		figures[i] = fmt.Sprintf("%s %+.4f (%+.4f … %+.4f)", title(measures[i]), found[i].Mean, found[i].Interval.Low, found[i].Interval.High)
+		found[i].holm = corrected
+	}
+	return found
+}
+
+// significant counts the measures in which the first row is significantly above and below.
+func (d severalDifferences) significant() (above, below int) {
+	for i := range d {
 		switch {
-		case corrected >= stats.Alpha:
-		case found[i].Mean > 0:
+		case d[i].holm >= stats.Alpha:
+		case d[i].Mean > 0:
 			above++
 		default:
 			below++
 		}
 	}
-	return byCounts(above, below), strings.Join(figures, ", ")
+	return above, below
+}
+
+// within is the verdict on the claim that all differences are between low and high.
+func (d severalDifferences) within(low, high float64) FindVerdict {
+	verdict := ClaimHeld
+	for i := range d {
+		x := &d[i]
+		if x.Interval.Low > low && x.Interval.High < high {
+			continue
+		}
+		if x.holm < stats.Alpha && (x.Mean > 0 || !math.IsInf(low, -1)) {
+			return ClaimFailed
+		}
+		verdict = ClaimUndecided
+	}
+	return verdict
+}
+
+// text is "MAP +0.0012 (-0.0031 … +0.0055), …".
+func (d severalDifferences) text(measures []string) string {
+	figures := make([]string, len(d))
+	for i := range d {
+		figures[i] = fmt.Sprintf("%s %+.4f (%+.4f … %+.4f)", title(measures[i]), d[i].Mean, d[i].Interval.Low, d[i].Interval.High)
+	}
+	return strings.Join(figures, ", ")
 }
 
 // byCounts is the verdict on a claim that something is above another, by the numbers of cells
@@ -105,7 +199,7 @@ func (s *results) rises(v *view, row, than int, measures ...string) (verdict Fin
 func byCounts(above, below int) FindVerdict {
 	switch {
 	case above > 0 && below > 0:
-		return ClaimPartly
+		return ClaimMixed
 	case above > 0:
 		return ClaimHeld
 	case below > 0:
@@ -116,7 +210,7 @@ func byCounts(above, below int) FindVerdict {
 
 // ofOrder is the verdict in words on an order.
 var ofOrder = map[OrderVerdict]FindVerdict{
-	OrderHeld: ClaimHeld, OrderMixed: ClaimPartly, OrderReversed: ClaimFailed, OrderUndecided: ClaimUndecided,
+	OrderHeld: ClaimHeld, OrderMixed: ClaimMixed, OrderReversed: ClaimFailed, OrderUndecided: ClaimUndecided,
 }
 
 // finding is what an order's test comes to.

@@ -60,7 +60,7 @@ func TestHeldOnOneDraw(t *testing.T) {
 		order OrderClaim
 		want  FindVerdict
 	}{
-		{OrderClaim{Verdict: OrderHeld, once: true}, ClaimOnce}, {OrderClaim{Verdict: OrderHeld}, ClaimHeld}, {OrderClaim{Verdict: OrderReversed, once: true}, ClaimFailed},
+		{OrderClaim{Verdict: OrderHeld, once: true}, ClaimOnce}, {OrderClaim{Verdict: OrderHeld}, ClaimHeld}, {OrderClaim{Verdict: OrderReversed, once: true}, ClaimFailedOnce}, {OrderClaim{Verdict: OrderReversed}, ClaimFailed},
 	} {
 		if got := c.order.finding().Verdict; got != c.want {
 			t.Errorf("%+v: %s, expected %s", c.order, got, c.want)
@@ -68,17 +68,72 @@ func TestHeldOnOneDraw(t *testing.T) {
 	}
 }
 
-// What several verdicts come to: themselves if they agree, in part if something held.
+// Verdicts combine symmetrically: exchanging held and failed exchanges the results.
 func TestOfAll(t *testing.T) {
+	opposite := map[FindVerdict]FindVerdict{
+		ClaimHeld: ClaimFailed, ClaimPartly: ClaimFailedPartly, ClaimOnce: ClaimFailedOnce, ClaimMixed: ClaimMixed, ClaimUndecided: ClaimUndecided, ClaimOpen: ClaimOpen,
+	}
+	for v, other := range opposite {
+		opposite[other] = v
+	}
 	for _, c := range []struct {
 		of   []FindVerdict
 		want FindVerdict
 	}{
-		{[]FindVerdict{ClaimHeld, ClaimHeld}, ClaimHeld}, {[]FindVerdict{ClaimFailed}, ClaimFailed},
-		{[]FindVerdict{ClaimUndecided, ClaimHeld}, ClaimPartly}, {[]FindVerdict{ClaimFailed, ClaimUndecided}, ClaimUndecided},
+		{[]FindVerdict{ClaimHeld, ClaimHeld}, ClaimHeld},
+		{[]FindVerdict{ClaimUndecided, ClaimHeld}, ClaimPartly},
+		{[]FindVerdict{ClaimPartly, ClaimHeld, ClaimOpen}, ClaimPartly},
+		{[]FindVerdict{ClaimHeld, ClaimUndecided, ClaimFailed}, ClaimMixed},
+		{[]FindVerdict{ClaimMixed, ClaimHeld}, ClaimMixed},
+		{[]FindVerdict{ClaimOnce, ClaimUndecided}, ClaimPartly},
+		{[]FindVerdict{ClaimOpen, ClaimUndecided}, ClaimUndecided},
+		{[]FindVerdict{ClaimOpen}, ClaimOpen},
 	} {
+		var turned []FindVerdict
+		for _, v := range c.of {
+			turned = append(turned, opposite[v])
+		}
 		if got := ofAll(c.of...); got != c.want {
 			t.Errorf("%v: %s, expected %s", c.of, got, c.want)
+		}
+		if got := ofAll(turned...); got != opposite[c.want] {
+			t.Errorf("%v: %s, expected %s", turned, got, opposite[c.want])
+		}
+	}
+}
+
+// Rows are alike only if the intervals lie within the margin: neither a difference that is merely
+// not significant nor a significant one will do. For "no improvement" a row may be worse.
+func TestAlike(t *testing.T) {
+	each := func(shift, noise float64) map[string]number {
+		values := make(map[string]number)
+		for _, m := range []string{"ndcg@10", "map"} {
+			var n number
+			for q := range 40 {
+				n.each = append(n.each, 0.5+shift+noise*float64(q%2*2-1))
+			}
+			values[m] = n
+		}
+		return values
+	}
+	rows := []map[string]number{each(0, 0), each(0.001, 0.001), each(0.1, 0.001), each(-0.1, 0.001), each(0, 0.2)}
+	s, v := &results{study: &study{}}, &view{}
+	for _, values := range rows {
+		v.values = append(v.values, []map[string]number{values})
+	}
+	for _, c := range []struct {
+		row         int
+		alike, none FindVerdict
+	}{
+		{1, ClaimHeld, ClaimHeld}, {2, ClaimFailed, ClaimFailed}, {3, ClaimFailed, ClaimHeld}, {4, ClaimUndecided, ClaimUndecided}, {-1, ClaimUndecided, ClaimUndecided},
+	} {
+		got, figure := s.alike(v, c.row, 0, gainMargin, "ndcg@10", "map")
+		if got != c.alike || !strings.HasSuffix(figure, "; margin ±0.005") {
+			t.Errorf("row %d: alike %s (%s), expected %s", c.row, got, figure, c.alike)
+		}
+		got, figure = s.noGain(v, c.row, 0, gainMargin, "ndcg@10", "map")
+		if got != c.none || !strings.HasSuffix(figure, "; margin +0.005") {
+			t.Errorf("row %d: no improvement %s (%s), expected %s", c.row, got, figure, c.none)
 		}
 	}
 }

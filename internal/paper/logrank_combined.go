@@ -58,7 +58,7 @@ func logRankCombined() study {
 			says{"chosen by", "validation MAP, for all rows"},
 			says{"in sight", "of test data: ExpLoss for MAP and Combined were run on OHSUMED with one seed before the grids were settled"},
 			says{"numbers", "means over folds and, of rows that draw samples, over three seeds"},
-			says{"margins", fmt.Sprintf("rows are alike if the interval of their difference is within ±%v, and what lies within ±%v brings nothing", alike, worthwhile)},
+			says{"margins", fmt.Sprintf("rows are alike if the 95 %% intervals of their differences lie within ±%v, and one brings no improvement if they lie below +%v", alikeMargin, gainMargin)},
 			blocks{title: func(c *column, _ *view) string { return "test results on " + c.name }},
 			numberSheet{fields: []field{dataField, methodField, measureField, oursField, neutralField, pooledField}},
 			combinedDifferences,
@@ -114,23 +114,8 @@ func combinedNote(s *results, r *Report) {
 	}
 }
 
-// Two rows are similar if the whole interval of their difference is within alike; and one that
-// may be better than another brings nothing if it is within worthwhile.
-const (
-	alike      = 0.02
-	worthwhile = 0.005
-)
-
-// together reports whether the intervals of two rows' differences in NDCG@10 and MAP lie between
-// −limit and limit.
-func (s *results) together(v *view, a, b string, limit float64) bool {
-	for _, m := range []string{"ndcg@10", "map"} {
-		if d := v.difference(s.rowNamed(a), s.rowNamed(b), m); !(d.Interval.Low > -limit && d.Interval.High < limit) {
-			return false
-		}
-	}
-	return true
-}
+// combinedMeasures are those of the findings.
+var combinedMeasures = []string{"ndcg@10", "map"}
 
 // combinedFindings say what became of the paper's proposal and of its remark that minimising
 // (4) or (5) "can yield similar ranking measures".
@@ -140,16 +125,12 @@ func combinedFindings(s *results, r *Report) {
 	var gains, distances []string
 	for _, c := range s.columns {
 		v := &c.views[0]
-		verdict, figure := s.rises(v, row("Combined"), row("ConvexLoss_NDCG"), "ndcg@10", "map")
-		if verdict == ClaimUndecided && s.together(v, "Combined", "ConvexLoss_NDCG", worthwhile) {
-			verdict = ClaimFailed
+		verdict, figure := s.rises(v, row("Combined"), row("ConvexLoss_NDCG"), combinedMeasures...)
+		if none, bounded := s.noGain(v, row("Combined"), row("ConvexLoss_NDCG"), gainMargin, combinedMeasures...); verdict == ClaimUndecided && none == ClaimHeld {
+			verdict, figure = ClaimFailed, bounded
 		}
 		better, gains = append(better, verdict), append(gains, c.name+" "+figure)
-		_, figure = s.rises(v, row("ExpLoss_NDCG"), row("L_2_NDCG"), "ndcg@10", "map")
-		verdict = ClaimUndecided
-		if s.together(v, "ExpLoss_NDCG", "L_2_NDCG", alike) {
-			verdict = ClaimHeld
-		}
+		verdict, figure = s.alike(v, row("ExpLoss_NDCG"), row("L_2_NDCG"), alikeMargin, combinedMeasures...)
 		like, distances = append(like, verdict), append(distances, c.name+" "+figure)
 	}
 	r.found(ofAll(better...), "a combination of all the loss functions may guide ConvexLoss better (section 6, proposed)", "Combined − ConvexLoss_NDCG: %s", strings.Join(gains, "; "))

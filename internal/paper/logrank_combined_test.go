@@ -50,28 +50,3 @@ func TestLogRankCombined(t *testing.T) {
 		t.Errorf("the notes count %d significant cells, the tables mark %d", counted, stars)
 	}
 }
-
-// Two rows are together within a limit if its whole interval is, in both measures.
-func TestTogether(t *testing.T) {
-	each := func(shift, noise float64) map[string]number {
-		values := make(map[string]number)
-		for _, m := range []string{"ndcg@10", "map"} {
-			var n number
-			for q := range 40 {
-				n.each = append(n.each, 0.5+shift+noise*float64(q%2*2-1))
-			}
-			values[m] = n
-		}
-		return values
-	}
-	s := &results{study: &study{rows: []row{{name: "one"}, {name: "near"}, {name: "far"}, {name: "noisy"}}}}
-	v := &view{}
-	for _, values := range []map[string]number{each(0, 0), each(0.001, 0.001), each(0.1, 0.001), each(0, 0.2)} {
-		v.values = append(v.values, []map[string]number{values})
-	}
-	for name, want := range map[string]bool{"near": true, "far": false, "noisy": false, "unknown": false} {
-		if got := s.together(v, name, "one", worthwhile); got != want {
-			t.Errorf("%s: within %v is %v", name, worthwhile, got)
-		}
-	}
-}

@@ -89,7 +89,7 @@ func TestDeltaVerdict(t *testing.T) {
 	for _, c := range []struct {
 		above, below int
 		want         FindVerdict
-	}{{0, 0, ClaimUndecided}, {2, 0, ClaimHeld}, {0, 1, ClaimFailed}, {1, 1, ClaimPartly}} {
+	}{{0, 0, ClaimUndecided}, {2, 0, ClaimHeld}, {0, 1, ClaimFailed}, {1, 1, ClaimMixed}} {
 		if got := byCounts(c.above, c.below); got != c.want {
 			t.Errorf("%d above, %d below: %s, expected %s", c.above, c.below, got, c.want)
 		}
