@@ -49,7 +49,7 @@ func boltzRank() study {
 				dataField, methodField, measureField, oursField, neutralField, pooledField, publishedField.as("paper"), differenceField,
 			}},
 			choiceSheet{name: "tried", tried: true, fields: []field{dataField, methodField, foldField, triedField, triedValueField, wasChosenField}},
-			testedOrders{title: "orders of the paper's table and conclusions: in how many cells, one a set and measure, the first is above the second", orders: boltzRankOrders},
+			testedOrders{title: "orders of the paper's table and conclusions: in how many cells, one a set and measure, the first is above the second", section: "slide Results", orders: boltzRankOrders},
 			differences{
 				title: func(c *column, _ *view) string {
 					return "differences over the test queries of " + c.name + ", with 95 % intervals; * significant at 5 % after Holm's correction"

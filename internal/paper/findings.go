@@ -2,7 +2,6 @@ package paper
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 // Finding is a claim of a paper, and what became of it here.
 type Finding struct {
+	Section string      `json:"section,omitempty"` // of the paper: "5.3.1", "slide 7"
 	Claim   string      `json:"claim"`
 	Verdict FindVerdict `json:"verdict"`
 	Figure  string      `json:"figure"` // what the verdict rests on
@@ -223,16 +223,20 @@ func (c *OrderClaim) finding() Finding {
 	if c.Counted != "" {
 		counted = " in " + c.Counted
 	}
-	return Finding{Claim: c.Text + counted, Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
+	return Finding{Section: c.Section, Claim: c.Text + counted, Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
 }
 
-// findings are those of the report and of its orders.
+// findings are those of the report and of its orders, with their sections taken out of the texts.
 func (r *Report) findings() []Finding {
 	var all []Finding
 	for i := range r.Orders {
 		all = append(all, r.Orders[i].finding())
 	}
-	return append(all, r.Findings...)
+	all = append(all, r.Findings...)
+	for i := range all {
+		all[i].splitSection()
+	}
+	return all
 }
 
 // fact returns the value of a fact of all experiments.
@@ -243,25 +247,4 @@ func (a *All) fact(name string) string {
 		}
 	}
 	return ""
-}
-
-// WriteHeld writes the page of what held and what did not, a line a claim, in GitHub's
-// Markdown.
-func (a *All) WriteHeld(w io.Writer) error {
-	b := &markdown{}
-	b.line("# What held and what did not")
-	b.line("A claim of the papers a line, written by `%s`; changes by hand are lost. The command of a line writes the tables that it sums up. Differences are paired over test queries and seeds, with 95 %% intervals in brackets; a claim is undecided where they may be chance. That something is alike, or brings nothing, is said where the interval lies within the margin that the command's report names.", a.fact("command"))
-	t := Table{Left: 5, Columns: []string{"paper", "claim", "verdict", "figure", "command"}}
-	for i := range a.Outcomes {
-		o := &a.Outcomes[i]
-		if o.Report == nil {
-			continue
-		}
-		for _, f := range o.Report.findings() {
-			t.Rows = append(t.Rows, []string{o.Paper, f.Claim, string(f.Verdict), f.Figure, "reproduce " + o.Name})
-		}
-	}
-	b.table(&t)
-	_, err := w.Write(b.Bytes())
-	return err
 }

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,12 +28,14 @@ func TestRises(t *testing.T) {
 	}
 }
 
-// The page has a line for every claim, those of orders first, with the experiment's command.
+// The page has a table for each paper and a line for every claim, in the order of the sections.
 func TestHeldPage(t *testing.T) {
 	r := &Report{Name: "one"}
-	r.found(ClaimFailed, "a|b is convex", "%d of %d", 1, 3)
-	r.Orders = []OrderClaim{{Text: "A > B", Data: "OHSUMED", Counted: "26 of 32", Cells: 4, Higher: 3, Below: 1, Verdict: OrderReversed}}
+	r.found(ClaimFailed, "a|b is convex (10.1)", "%d of %d", 1, 3)
+	r.found(ClaimHeld, "no section", "all")
+	r.Orders = []OrderClaim{{Section: "9.2", Text: "A > B", Data: "OHSUMED", Counted: "26 of 32", Cells: 4, Higher: 3, Below: 1, Verdict: OrderReversed}}
 	all := &All{Outcomes: []Outcome{
+		{Experiment: Experiment{Name: "other"}, Report: &Report{Findings: []Finding{{Claim: "c", Verdict: ClaimOpen}}}},
 		{Experiment: Experiment{Name: "one", Paper: "LogRank"}, Report: r}, {Experiment: Experiment{Name: "skipped"}},
 	}}
 	var page bytes.Buffer
@@ -41,16 +44,64 @@ func TestHeldPage(t *testing.T) {
 	}
 	var lines []string
 	for line := range strings.Lines(page.String()) {
-		if strings.Contains(line, "reproduce ") {
+		if strings.Contains(line, "reproduce o") || strings.HasPrefix(line, "## ") || strings.Contains(line, "| held |") {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 	}
 	want := []string{
-		`| LogRank | A > B in 26 of 32 | did not hold | above in 3 of 4, significantly in 0; below in 1 (OHSUMED) | reproduce one |`,
-		`| LogRank | a\|b is convex | did not hold | 1 of 3 | reproduce one |`,
+		"| held | 1 | " + verdictMeanings[0].meaning + " |",
+		"## Other experiments",
+		"|  | c | cannot be known |  | reproduce other |",
+		"## LogRank",
+		`| 9.2 | A > B in 26 of 32 | did not hold | above in 3 of 4, significantly in 0; below in 1 (OHSUMED) | reproduce one |`,
+		`| 10.1 | a\|b is convex | did not hold | 1 of 3 | reproduce one |`,
+		`|  | no section | held | all | reproduce one |`,
 	}
 	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
 		t.Errorf("found %q, expected %q", lines, want)
+	}
+}
+
+// The section is taken from the text, whose other words stay; numbers of equations are no sections.
+func TestSections(t *testing.T) {
+	for text, want := range map[string]Finding{
+		"a > b (5.3.1)": {Section: "5.3.1", Claim: "a > b"},
+		"real data (6.3.2, 6.4; the paper's are not public)":   {Section: "6.3.2, 6.4", Claim: "real data (the paper's are not public)"},
+		"loss (4) or (5) is similar (section 2)":               {Section: "2", Claim: "loss (4) or (5) is similar"},
+		"a combination (section 6, proposed)":                  {Section: "6", Claim: "a combination (proposed)"},
+		"loss (4)":                                             {Claim: "loss (4)"},
+		"most (slides: .920)":                                  {Section: "slides", Claim: "most (paper: .920)"},
+		"a pattern (last slide, a picture)":                    {Section: "last slide", Claim: "a pattern (a picture)"},
+		"consistent (theorem)":                                 {Section: "theorem", Claim: "consistent"},
+		"A above B (chart), all features":                      {Section: "chart", Claim: "A above B, all features"},
+		"ours (slide 12) is best":                              {Section: "slide 12", Claim: "ours is best"},
+		"ϕ helps (slide Results)":                              {Section: "slide Results", Claim: "ϕ helps"},
+		"the first is above in 3 of 4 (in brackets: or equal)": {Claim: "the first is above in 3 of 4 (in brackets: or equal)"},
+	} {
+		got := Finding{Claim: text}
+		got.splitSection()
+		if got != want {
+			t.Errorf("%q: %+v, expected %+v", text, got, want)
+		}
+	}
+	sections := []string{"2", "5.2", "5.2.1", "5.10", "6.3.2, 6.4", "theorem", ""}
+	if !slices.IsSortedFunc(sections, compareSections) {
+		t.Errorf("%q are not in order", sections)
+	}
+}
+
+// Every verdict is explained on the page.
+func TestVerdictsAreExplained(t *testing.T) {
+	for _, v := range []FindVerdict{ClaimHeld, ClaimPartly, ClaimMixed, ClaimFailedPartly, ClaimFailed, ClaimUndecided, ClaimOpen, ClaimOnce, ClaimFailedOnce} {
+		n := 0
+		for _, m := range verdictMeanings {
+			if m.verdict == v {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s is explained %d times", v, n)
+		}
 	}
 }
 

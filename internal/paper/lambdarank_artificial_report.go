@@ -98,7 +98,7 @@ func artificialReport(s *results, r *Report) {
 	r.Sheets = append(r.Sheets, artificialSheet(nets, s.measures))
 	r.Plots = append(r.Plots, artificialPlot(nets))
 	for _, n := range nets {
-		n.order.Data, n.order.once = onePolynomial, true
+		n.order.Section, n.order.Data, n.order.once = "6.3.1", onePolynomial, true
 		r.Orders = append(r.Orders, n.order)
 	}
 }

@@ -71,8 +71,8 @@ func figure3() study {
 			says{"numbers", "means over folds and, of rows that draw samples or starts, over five seeds; " + microaverage + " is over the sets present, weighted by the sets' published numbers of queries, ours and the paper's alike"},
 			says{"marks", "*** ** * are the best three of a column, ours among ours and the paper's among the paper's"},
 			markedTables, testedOrders{
-				title:  "counts of section 5.2: in how many cells, one a column and measure, the first is above the second (in brackets: or equal)",
-				orders: figure3Orders, text: publishedCounts, printed: printedCells,
+				title:   "counts of section 5.2: in how many cells, one a column and measure, the first is above the second (in brackets: or equal)",
+				section: "5.2", orders: figure3Orders, text: publishedCounts, printed: printedCells,
 			},
 			markedSheet, restartsSheet,
 			restartsTables, figure3Differences(), partFunc(figure3Plot), grids, chosen,

@@ -19,6 +19,7 @@ type order struct {
 
 // OrderClaim is an order of systems that a publication claims, tested on our runs.
 type OrderClaim struct {
+	Section string // of the publication
 	Text    string // "ConvexLoss_MAP > SVMmap"
 	Data    string // the set and how it is read
 	Counted string // by the publication's text: "26 of 32"; "" if it counts nothing
@@ -155,6 +156,7 @@ func (v *view) oneSided(a, b int, m string) float64 {
 // and tested without becoming an OrderClaim.
 type testedOrders struct {
 	title   string
+	section string // of the paper
 	orders  []order
 	text    func() map[string]string // the paper's counts, by the orders' texts; nil for none
 	printed func() []tableCell       // the paper's table, nil if all its columns are at hand
@@ -202,7 +204,7 @@ func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]str
 	verdict := "not comparable"
 	for k := range s.readings {
 		c := s.orderClaim(o, k)
-		c.Counted, c.Printed = text[o.text], printed
+		c.Section, c.Counted, c.Printed = n.section, text[o.text], printed
 		line = append(line, o.count(s.ourCells(s.withAverage(k))), fmt.Sprintf("%d above, %d below", c.Above, c.Below))
 		switch {
 		case s.otherData(k):
