@@ -43,8 +43,8 @@ var (
 	setSizes partFunc = func(s *results, r *Report) {
 		for i, c := range s.columnsOf(0) {
 			cleaning := ""
-			if len(s.readings) > 1 {
-				cleaning = fmt.Sprintf("; cleaning removes %d test documents", s.columnsOf(1)[i].removed)
+			for k := range s.readings {
+				cleaning += s.columnsOf(k)[i].cleaning()
 			}
 			r.fact("data", "%s: %d folds, %d test queries%s", c.name, len(c.names), c.queries, cleaning)
 		}

@@ -115,7 +115,10 @@ func TestFewFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken, removed := fewFeatures.apply(folds[:1])
+	taken, removed, err := fewFeatures.apply(folds[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
 	before, after := folds[0].Test, taken[0].Test
 	if removed != 0 || after.Features != 25 || after.Docs() != before.Docs() {
 		t.Fatalf("%d features, %d documents of %d", after.Features, after.Docs(), before.Docs())

@@ -31,8 +31,9 @@ func logRankCombined() study {
 			Data:  "--data, any of OHSUMED, MQ2008",
 			Reads: true,
 		},
-		data:  baselineSets.only(combinedSets...),
-		sizes: baselineSets,
+		data:     baselineSets.only(combinedSets...),
+		sizes:    baselineSets,
+		readings: []reading{cleaned},
 		rows: []row{
 			{name: "MLE", method: "mle", grid: map[string][]string{"form": {"factored"}}},
 			{name: sampledMLE, method: "mle", seeds: 3, grid: own},
@@ -53,7 +54,7 @@ func logRankCombined() study {
 		records:  "{set}",
 		parts: []part{
 			says{"source", logRank + ", equation (5) and the last sentence of section 6; the paper has no numbers for either"},
-			command, seed, conventions, setSizes, notFound,
+			command, seed, conventions, setSizes, notFound, says{cleaned.name, cleaned.about},
 			says{"losses", "ConvexLoss = MLE + ExpLoss, exactly; Combined is the mean of ConvexLoss for AUC, MAP and NDCG@10 over one sample"},
 			says{"chosen by", "validation MAP, for all rows"},
 			says{"in sight", "of test data: ExpLoss for MAP and Combined were run on OHSUMED with one seed before the grids were settled"},

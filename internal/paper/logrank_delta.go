@@ -199,7 +199,9 @@ func (d deltaStudy) data(o Options) (found []source, missing []string, err error
 		if err != nil {
 			return nil, nil, err
 		}
-		folds, _ = cleaned.apply(folds)
+		if folds, _, err = cleaned.apply(folds); err != nil {
+			return nil, nil, err
+		}
 		found = append(found, source{name: "OHSUMED cleaned", folds: folds})
 	}
 	return found, missing, nil

@@ -82,7 +82,7 @@ func figure3() study {
 			}},
 			claims,
 			restartsNote, figure3Findings,
-			partFunc(figure3Caveat),
+			partFunc(figure3Dropped), partFunc(figure3Caveat),
 			otherDataNotes{},
 			partFunc(figure3Notes),
 		},

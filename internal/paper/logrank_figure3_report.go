@@ -1,12 +1,14 @@
 package paper
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/tune"
 )
 
 // publishedCounts returns the paper's counts by claim: "16 of 32".
@@ -58,6 +60,37 @@ func figure3Plot(s *results, r *Report) {
 	}
 	p.Series = append(p.Series, svg.Series{Name: "equal", Kind: svg.Line, X: []float64{low, high}, Y: []float64{low, high}})
 	r.Plots = append(r.Plots, p)
+}
+
+// figure3Dropped says what removing the queries without a relevant document changes in MLE. Such
+// a query has the value 0 whatever ranks it, and no part in training, so that its fold's mean
+// without the removal follows from the one with it.
+func figure3Dropped(s *results, r *Report) {
+	at := s.rowNamed("MLE")
+	for _, c := range s.columns {
+		if n := c.queries - c.kept(); n > 0 && at >= 0 {
+			row, change := c.rows[at][0], ""
+			for _, m := range []string{"map", "ndcg@10"} {
+				change += fmt.Sprintf("; %s %.4f becomes %.4f", title(m), c.withDropped(row, m), c.views[0].mean(at, m))
+			}
+			r.note("%s: %d of %d test queries are without a relevant document and removed, as in the paper's section 5.1.1. Of MLE that changes%s.", c.heading(s.study), n, c.queries, strings.TrimPrefix(change, ";"))
+		}
+	}
+}
+
+// withDropped is a row's mean over folds if the dropped queries counted as 0.
+func (c *column) withDropped(row *tune.Row, m string) float64 {
+	sum := 0.0
+	for _, s := range row.Measures {
+		if s.Measure.Name() != m {
+			continue
+		}
+		for k := range row.Folds {
+			n := float64(len(row.Folds[k].Test.PerQuery(s.Measure)))
+			sum += row.Folds[k].Test.Mean(s.Measure) * n / (n + float64(c.dropped[k]))
+		}
+	}
+	return sum / float64(len(row.Folds))
 }
 
 func figure3Caveat(s *results, r *Report) {

@@ -52,7 +52,7 @@ type smear struct {
 }
 
 func (f figure7) run(ctx context.Context, o Options) (*Report, error) {
-	found, folds, err := new(study).onHP2004(o, f.size, false)
+	found, folds, err := new(study).onHP2004(o, f.size, asPublished, false)
 	if err != nil {
 		return nil, err
 	}

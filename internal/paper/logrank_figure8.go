@@ -54,7 +54,7 @@ func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 		rows:       []row{{name: "ConvexLoss_NDCG", group: "choosing C", method: "convexloss", training: "ndcg@10", grid: f.grid}},
 		chosenBy:   "ndcg@10", measures: reported, records: "chosen",
 	}
-	found, folds, err := s.onHP2004(o, f.size, true)
+	found, folds, err := s.onHP2004(o, f.size, asPublished, true)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"strconv"
@@ -204,7 +205,10 @@ var ofSet partFunc = func(s *results, r *Report) { r.Title += " — " + s.column
 
 // logRankFacts are those that all of LogRank's experiments on one set share.
 var logRankFacts partFunc = func(s *results, r *Report) {
-	r.add(s, says{"source", logRank}, command, oneSet{", as published (not cleaned)"})
+	r.add(s, says{"source", logRank}, command, oneSet{cmp.Or(s.columns[0].cleaning(), ", as published (not cleaned)")})
+	if s.columns[0].reading.clean {
+		r.add(s, says{cleaned.name, cleaned.about})
+	}
 	if about := s.columns[0].about; about != "" {
 		r.fact("mind", "%s", about)
 	}

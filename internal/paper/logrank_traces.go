@@ -49,7 +49,7 @@ func (t traces) run(ctx context.Context, o Options) (*Report, error) {
 	for i := range s.rows {
 		s.rows[i].seeds, s.rows[i].group = 0, "choosing C"
 	}
-	found, folds, err := s.onHP2004(o, t.size, true)
+	found, folds, err := s.onHP2004(o, t.size, cleaned, true)
 	if err != nil {
 		return nil, err
 	}

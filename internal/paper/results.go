@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -25,8 +26,9 @@ type column struct {
 	source
 	reading reading
 	removed int      // documents that the reading removed from the test parts
+	dropped []int    // queries that the reading removed from the test part of each fold
 	names   []string // of the folds
-	queries int      // of all test parts
+	queries int      // of all test parts, as published
 	lowest  float64  // share of the test documents that have the lowest grade of their query
 
 	rows  [][]*tune.Row // by row, then seed; a row without a method has none
@@ -63,14 +65,38 @@ func (n numbers) of(row, m string) float64 {
 }
 
 // newColumn returns a column without rows, and the folds as the reading takes them.
-func newColumn(s *source, r reading, folds []tune.Fold) (*column, []tune.Fold) {
+func newColumn(s *source, r reading, folds []tune.Fold) (*column, []tune.Fold, error) {
 	c := &column{source: *s, reading: r, queries: queries(folds), lowest: lowestShare(folds)}
 	c.folds = nil // a set may be large, and is done with
 	for i := range folds {
 		c.names = append(c.names, folds[i].Name)
 	}
-	folds, c.removed = r.apply(folds)
-	return c, folds
+	taken, removed, err := r.apply(folds)
+	if err != nil {
+		return c, nil, err
+	}
+	c.removed = removed
+	for i := range folds {
+		c.dropped = append(c.dropped, len(folds[i].Test.Queries)-len(taken[i].Test.Queries))
+	}
+	return c, taken, nil
+}
+
+// kept returns the number of test queries that the reading leaves.
+func (c *column) kept() int {
+	n := c.queries
+	for _, dropped := range c.dropped {
+		n -= dropped
+	}
+	return n
+}
+
+// cleaning says what a reading that cleans leaves and removes; "" for other readings.
+func (c *column) cleaning() string {
+	if !c.reading.clean {
+		return ""
+	}
+	return fmt.Sprintf("; cleaning leaves %d test queries and removes %d test documents", c.kept(), c.removed)
 }
 
 // heading names the column among those of the study.

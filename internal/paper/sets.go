@@ -245,7 +245,7 @@ type reading struct {
 // closest to its results on OHSUMED.
 var (
 	asPublished = reading{name: "published", about: "the published data and their grades"}
-	cleaned     = reading{name: "cleaned", about: "reading R2 (of documents with equal features but contradictory relevance the irrelevant ones removed, in training, validation and test data), relevance binary: grade 1 or more", clean: true}
+	cleaned     = reading{name: "cleaned", about: "reading R2 (of documents with equal features but contradictory relevance the irrelevant ones removed) and queries without a relevant document removed, in training, validation and test data; relevance binary: grade 1 or more", clean: true}
 )
 
 // readingsFor returns the readings that are for all of the sets.
@@ -256,17 +256,20 @@ func readingsFor(readings []reading, sets []source) []reading {
 }
 
 // apply returns the folds as the reading takes them, and how many documents it
-// removed from the test parts.
-func (r reading) apply(folds []tune.Fold) (taken []tune.Fold, removed int) {
+// removed from the test parts. It is an error if cleaning leaves nothing of a part.
+func (r reading) apply(folds []tune.Fold) (taken []tune.Fold, removed int, err error) {
 	if !r.clean && r.columns == nil {
-		return folds, 0
+		return folds, 0, nil
 	}
 	for _, f := range folds {
 		t := tune.Fold{Name: f.Name, Train: r.take(f.Train), Valid: r.take(f.Valid), Test: r.take(f.Test)}
+		if min(len(t.Train.Queries), len(t.Valid.Queries), len(t.Test.Queries)) == 0 {
+			return nil, 0, inputError("%s: found no relevant document in the training, validation or test data, which cleaning leaves empty", f.Name)
+		}
 		removed += f.Test.Docs() - t.Test.Docs()
 		taken = append(taken, t)
 	}
-	return taken, removed
+	return taken, removed, nil
 }
 
 // take returns a part of a fold as the reading takes it.
@@ -280,6 +283,7 @@ func (r reading) take(d *dataset.Dataset) *dataset.Dataset {
 				grades[i] = 1
 			}
 		}
+		d, _ = dataset.DropEmptyQueries(d, 1)
 	}
 	if r.columns != nil {
 		var columns []int

@@ -102,8 +102,8 @@ func TestNoSetIsAnInputError(t *testing.T) {
 	}
 }
 
-// Cleaning drops the bad copies of good documents in all parts, makes grades
-// binary, keeps every query and leaves the given data alone.
+// Cleaning drops the bad copies of good documents and queries without a good document, in all
+// parts, makes grades binary and leaves the given data alone.
 func TestCleanedReading(t *testing.T) {
 	var b dataset.Builder
 	x := []float32{1, 2, 1, 2, 3, 4, 3, 4, 5, 6}
@@ -114,19 +114,24 @@ func TestCleanedReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := b.Dataset()
-	taken, removed := cleaned.apply([]tune.Fold{{Name: "Fold1", Train: d, Valid: d, Test: d}})
-	if removed != 1 {
-		t.Errorf("%d documents removed, expected 1", removed)
+	taken, removed, err := cleaned.apply([]tune.Fold{{Name: "Fold1", Train: d, Valid: d, Test: d}})
+	if err != nil || removed != 3 { // a copy, and the two documents of the query without a good one
+		t.Errorf("%d documents removed, expected 3; error %v", removed, err)
 	}
 	for _, part := range []*dataset.Dataset{taken[0].Train, taken[0].Valid, taken[0].Test} {
-		if len(part.Queries) != 2 || !slices.Equal(part.Queries[0].Grades, []float64{1, 1, 1, 0}) {
+		if len(part.Queries) != 1 || !slices.Equal(part.Queries[0].Grades, []float64{1, 1, 1, 0}) {
 			t.Errorf("%d queries, grades %v", len(part.Queries), part.Queries[0].Grades)
 		}
 	}
 	if !slices.Equal(d.Queries[0].Grades, []float64{2, 0, 1, 1, 0}) {
 		t.Errorf("the given grades became %v", d.Queries[0].Grades)
 	}
-	if same, removed := asPublished.apply([]tune.Fold{{Test: d}}); same[0].Test != d || removed != 0 {
+	none := d.Subset([]int{1})
+	var input *InputError
+	if _, _, err := cleaned.apply([]tune.Fold{{Name: "Fold2", Train: d, Valid: d, Test: none}}); !errors.As(err, &input) || !strings.Contains(err.Error(), "Fold2: found no relevant document") {
+		t.Errorf("nothing is left of the test data: error %v", err)
+	}
+	if same, removed, err := asPublished.apply([]tune.Fold{{Test: d}}); same[0].Test != d || removed != 0 || err != nil {
 		t.Error("the published data changed")
 	}
 }

@@ -135,8 +135,10 @@ func (s *study) train(ctx context.Context, o Options) (*results, error) {
 			return nil, err
 		}
 		for _, r := range s.readings {
-			c, taken := newColumn(&sources[i], r, folds)
-			err := s.trainColumn(ctx, o, c, taken)
+			c, taken, err := newColumn(&sources[i], r, folds)
+			if err == nil {
+				err = s.trainColumn(ctx, o, c, taken)
+			}
 			if err == nil {
 				c.views, err = s.measured(ctx, c, taken)
 			}

@@ -71,9 +71,9 @@ func hp2004(o Options, size govSize) (source, error) {
 	return found[0], nil
 }
 
-// onHP2004 is for the experiments of Figures 7 and 8, which do more than tune: the results
-// of a study of which nothing is trained yet, and its folds, the first only if asked.
-func (s *study) onHP2004(o Options, size govSize, firstFold bool) (*results, []tune.Fold, error) {
+// onHP2004 is for experiments that do more than tune: the results of a study of which nothing
+// is trained yet, and its folds as the reading takes them, the first only if asked.
+func (s *study) onHP2004(o Options, size govSize, taken reading, firstFold bool) (*results, []tune.Fold, error) {
 	data, err := hp2004(o, size)
 	if err != nil {
 		return nil, nil, err
@@ -85,6 +85,9 @@ func (s *study) onHP2004(o Options, size govSize, firstFold bool) (*results, []t
 	if firstFold {
 		folds = folds[:1]
 	}
-	c, _ := newColumn(&data, asPublished, folds)
+	c, folds, err := newColumn(&data, taken, folds)
+	if err != nil {
+		return nil, nil, err
+	}
 	return &results{study: s, options: o, columns: []*column{c}}, folds, nil
 }
