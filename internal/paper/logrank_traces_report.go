@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/loss/logrank"
 )
 
 func (t traces) report(found *results, all []trace) *Report {
@@ -21,7 +22,7 @@ func (t traces) report(found *results, all []trace) *Report {
 	r.Plots = tracePlots(data.name, all)
 	became := improved(all)
 	r.note("The paper: while the exact and the sampled values were not very close together, each improved as iterations progressed. Here %s.", became.text())
-	r.note("An exact value is of all labelings, or all interleavings, of which a sample has a thousand at most: that the two are far apart is no matter of accuracy. The lattice is not the paper's law; where it stands, that has no closed form.")
+	r.note("An exact value is of all labelings, or all interleavings, of which a sample has a thousand at most: that the two are far apart is no matter of accuracy. The lattice is another law than the paper's; it is shown where that has no closed form, and is not counted.")
 	r.found(became.verdict(), "the exact and the sampled objective each improve as iterations progress (5.3.4)", "%s: %s", data.name, became.text())
 	aboutData.add(found, r)
 	return r
@@ -103,15 +104,21 @@ func changes(name string, course []float64) svg.Series {
 	return curve
 }
 
-// improvement is what became of all courses together.
+// improvement is what became of the courses together whose exact form is the paper's law.
 type improvement struct {
-	steps, sampled, exact     int // iterations, and those in which an objective fell
-	objectives, ended, always int // objectives, those whose exact course ended below its start, and those that always fell
+	left                      []string // objectives without such a form
+	steps, sampled, exact     int      // iterations, and those in which an objective fell
+	objectives, ended, always int      // objectives, those whose exact course ended below its start, and those that always fell
 }
 
 func improved(all []trace) improvement {
-	m := improvement{objectives: len(all)}
+	var m improvement
 	for i := range all {
+		if all[i].form != logrank.Factored.String() {
+			m.left = append(m.left, all[i].name)
+			continue
+		}
+		m.objectives++
 		course := all[i].exact
 		fell := lower(course)
 		m.steps, m.sampled, m.exact = m.steps+len(course)-1, m.sampled+lower(all[i].sampled), m.exact+fell
@@ -126,7 +133,11 @@ func improved(all []trace) improvement {
 }
 
 func (m improvement) text() string {
-	return fmt.Sprintf("the sampled objective, which is minimised, falls in %d of %d iterations and the exact one in %d of them; the exact one ends below its start for %d of %d objectives and falls in every iteration for %d", m.sampled, m.steps, m.exact, m.ended, m.objectives, m.always)
+	text := fmt.Sprintf("the sampled objective, which is minimised, falls in %d of %d iterations and the exact one in %d of them; the exact one ends below its start for %d of %d objectives and falls in every iteration for %d", m.sampled, m.steps, m.exact, m.ended, m.objectives, m.always)
+	if m.left != nil {
+		text += "; not counted, as the paper's law has no closed form: " + strings.Join(m.left, ", ")
+	}
+	return text
 }
 
 // verdict: the claim held if all objectives always fall, in part if most of them end below

@@ -157,7 +157,12 @@ func TestTraceVerdicts(t *testing.T) {
 	} {
 		var all []trace
 		for _, course := range c.exact {
-			all = append(all, trace{sampled: falls, exact: course})
+			all = append(all, trace{form: logrank.Factored.String(), sampled: falls, exact: course})
+		}
+		// Another law counts neither for nor against the claim, and is named.
+		all = append(all, trace{name: "other", form: logrank.Lattice.String(), sampled: falls, exact: rises})
+		if text := improved(all).text(); !strings.HasSuffix(text, "no closed form: other") {
+			t.Errorf("%q does not name the objective that is left out", text)
 		}
 		if m := improved(all); m.verdict() != c.want || m.sampled != m.steps {
 			t.Errorf("%v: %+v, %s; expected %s", c.exact, m, m.verdict(), c.want)
