@@ -219,11 +219,22 @@ func (c *OrderClaim) finding() Finding {
 	if c.once {
 		verdict = verdict.once()
 	}
-	counted := ""
+	return Finding{Section: c.Section, Claim: c.claim(), Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
+}
+
+// claim is the order as the publication claims it, "A > B in 26 of 32 (14 of 32 in the printed
+// table)".
+func (c *OrderClaim) claim() string {
+	text := c.Text
 	if c.Counted != "" {
-		counted = " in " + c.Counted
+		text += " in " + c.Counted
+	} else if c.Words != "" {
+		text += ", \"" + c.Words + "\""
 	}
-	return Finding{Section: c.Section, Claim: c.Text + counted, Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
+	if c.Whole != "" && c.Whole != c.Counted {
+		text += " (" + c.Whole + " in the printed table)"
+	}
+	return text
 }
 
 // findings are those of the report and of its orders, with their sections taken out of the texts.

@@ -71,7 +71,7 @@ func figure3() study {
 			says{"numbers", "means over folds and, of rows that draw samples or starts, over five seeds; " + microaverage + " is over the sets present, weighted by the sets' published numbers of queries, ours and the paper's alike"},
 			says{"marks", "*** ** * are the best three of a column, ours among ours and the paper's among the paper's"},
 			markedTables, testedOrders{
-				title:   "counts of section 5.2: in how many cells, one a column and measure, the first is above the second (in brackets: or equal)",
+				title:   "orders of section 5.2: in how many cells, one a column and measure, the first is above the second (in brackets: or equal)",
 				section: "5.2", orders: figure3Orders, text: publishedCounts, printed: printedCells,
 			},
 			markedSheet, restartsSheet,
@@ -116,8 +116,10 @@ func publishedFigure3(column string) numbers {
 	return found
 }
 
-// The claims of section 5.2 are counts: in how many of the 32 cells of the figure, eight
-// columns by four measures, one group of rows is above another.
+// Most claims of section 5.2 are counts: in how many of the 32 cells of the figure, eight
+// columns by four measures, one group of rows is above another. "ConvexLoss is the absolute best
+// in 26 out of 32 times" does not say above which rows: the table has that count above the
+// baselines, and 14 above all other rows. Both orders are tested.
 var (
 	convexLossRows = []string{"ConvexLoss_AUC", "ConvexLoss_MAP", "ConvexLoss_NDCG"}
 	expGainRows    = []string{"ExpGain_AUC", "ExpGain_MAP", "ExpGain_NDCG"}
@@ -125,20 +127,33 @@ var (
 
 	baselineNames = []string{"SVMmap", "Rankboost", "RankSVM"}
 
+	// newRows are the paper's own.
+	newRows = slices.Concat([]string{"MLE"}, expGainRows, l3Rows, convexLossRows)
+
 	figure3Orders = []order{
+		{text: "third best new row > all baselines", better: newRows, than: baselineNames, atLeast: 3},
+		{text: "best new row > all baselines", better: newRows, than: baselineNames},
 		{text: "MLE > all baselines", better: []string{"MLE"}, than: baselineNames},
 		{text: "best ExpGain > all baselines", better: expGainRows, than: baselineNames},
+		{text: "best ExpGain > all other rows", better: expGainRows, than: otherRows(expGainRows...)},
 		{text: "ExpGain_MAP > SVMmap", better: []string{"ExpGain_MAP"}, than: []string{"SVMmap"}},
 		{text: "ExpGain_AUC > RankSVM", better: []string{"ExpGain_AUC"}, than: []string{"RankSVM"}},
 		{text: "best ExpGain > MLE", better: expGainRows, than: []string{"MLE"}},
-		{text: "best ConvexLoss > all other rows", better: convexLossRows, than: slices.Concat(baselineNames, []string{"MLE"}, expGainRows, l3Rows)},
+		{text: "best ConvexLoss > all other rows", better: convexLossRows, than: otherRows(convexLossRows...)},
 		{text: "best ConvexLoss > all baselines", better: convexLossRows, than: baselineNames},
 		{text: "ConvexLoss_MAP > SVMmap", better: []string{"ConvexLoss_MAP"}, than: []string{"SVMmap"}},
 		{text: "ConvexLoss_AUC > RankSVM", better: []string{"ConvexLoss_AUC"}, than: []string{"RankSVM"}},
+		{text: "ConvexLoss_NDCG > all other rows", better: convexLossRows[2:], than: otherRows("ConvexLoss_NDCG")},
 		{text: "best ConvexLoss > MLE", better: convexLossRows, than: []string{"MLE"}},
 		{text: "best ConvexLoss > best ExpGain", better: convexLossRows, than: expGainRows},
 		{text: "ConvexLoss_NDCG > ExpGain_NDCG", better: []string{"ConvexLoss_NDCG"}, than: []string{"ExpGain_NDCG"}},
 		{text: "ConvexLoss_NDCG > MLE", better: []string{"ConvexLoss_NDCG"}, than: []string{"MLE"}},
-		{text: "worse of ConvexLoss_MAP, _NDCG > all baselines", better: convexLossRows[1:], than: baselineNames, worst: true},
+		{text: "worse of ConvexLoss_MAP, _NDCG > all baselines", better: convexLossRows[1:], than: baselineNames, atLeast: 2},
+		{text: "best L_3 > all other rows", better: l3Rows, than: otherRows(l3Rows...)},
 	}
 )
+
+// otherRows are those of the figure, but for some, that the paper has on all sets.
+func otherRows(but ...string) []string {
+	return slices.DeleteFunc(slices.Concat(baselineNames, newRows), func(name string) bool { return slices.Contains(but, name) })
+}

@@ -11,14 +11,18 @@ import (
 	"github.com/listwise/listwise/tune"
 )
 
-// publishedCounts returns the paper's counts by claim: "16 of 32".
-func publishedCounts() map[string]string {
+// publishedCounts returns what the paper's section 5.2 says of orders.
+func publishedCounts() map[string]publishedOrder {
 	_, rows := publishedTable("logrank-counts.csv")
-	counts := make(map[string]string)
+	says := make(map[string]publishedOrder)
 	for _, row := range rows {
-		counts[row[0]] = row[1] + " of " + row[2]
+		o := publishedOrder{section: row[1], words: row[4]}
+		if row[2] != "" {
+			o.counted = row[2] + " of " + row[3]
+		}
+		says[row[0]] = o
 	}
-	return counts
+	return says
 }
 
 // printedCells are those of the whole figure, with its own micro-average.

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,12 +10,19 @@ import (
 	"github.com/listwise/listwise/stats"
 )
 
-// order is a claim that one group of rows is above another, over the cells of a table. Groups
-// are compared by the best of each, or by the worst of the first.
+// order is a claim that one group of rows is above another, over the cells of a table: at least
+// so many rows of the first are above the best of the second.
 type order struct {
 	text         string // as printed
 	better, than []string
-	worst        bool
+	atLeast      int // 0 means 1: groups are compared by the best of each
+}
+
+// publishedOrder is what a publication's text says of an order.
+type publishedOrder struct {
+	counted string // "26 of 32"; "" if it counts nothing
+	words   string // what it says instead
+	section string
 }
 
 // OrderClaim is an order of systems that a publication claims, tested on our runs.
@@ -24,6 +32,8 @@ type OrderClaim struct {
 	Data    string // the set and how it is read
 	Counted string // by the publication's text: "26 of 32"; "" if it counts nothing
 	Printed string // in the printed table, over the columns that we have
+	Whole   string // in the whole printed table; "" if that is the same
+	Words   string // of the publication, if it counts nothing
 
 	Cells, Higher int // ours, and in how many the order holds in the mean
 	Above, Below  int // in how many it holds, or the opposite, significantly
@@ -87,13 +97,15 @@ func (o *order) holds(at tableCell) (held, tied bool) {
 		for i, name := range rows {
 			values[i] = at(name)
 		}
+		slices.Sort(values) // of NaN first: a row that is not there is above none
 		return values
 	}
-	better, than := slices.Max(of(o.better)), slices.Max(of(o.than))
-	if o.worst {
-		better = slices.Min(of(o.better))
+	better, than := of(o.better), of(o.than)
+	first, second := better[len(better)-max(1, o.atLeast)], than[len(than)-1]
+	if math.IsNaN(than[0]) {
+		return false, false
 	}
-	return better > than, better == than
+	return first > second, first == second
 }
 
 // count tells in how many cells the order holds, and in how many with equal ones: "14 of 32 (15)".
@@ -116,26 +128,26 @@ func (o *order) count(cells []tableCell) string {
 }
 
 // test returns the one-sided p values of the order and of its opposite in a measure of a view.
-// That the best of a group is above all of another is tested as: some row of the group is
-// above every other (the least, over the group, of the largest p, times the group's size);
-// that the worst is, as: every row of the group is above every other. A row that is chosen
-// among several for its test values is so paid for.
+// The order is that at least k of the n better rows are above every other row. The opposite is
+// that at least n−k+1 of them are below some other row. Both are partial conjunctions: that k of
+// n hypotheses are false has the p value (n−k+1) times the k-th smallest (Benjamini and Heller
+// 2008). Rows that are chosen among several for their test values are so paid for.
 func (o *order) test(s *results, v *view, m string) (above, below float64) {
 	p := func(a, b string) float64 { return v.oneSided(s.rowNamed(a), s.rowNamed(b), m) }
-	some, every, under, lowest := 1.0, 0.0, 0.0, 1.0
+	var over, under []float64
 	for _, a := range o.better {
 		largest, least := 0.0, 1.0
 		for _, b := range o.than {
 			largest, least = max(largest, p(a, b)), min(least, p(b, a))
 		}
-		some, every = min(some, largest), max(every, largest)
-		under, lowest = max(under, least), min(lowest, least)
+		over, under = append(over, largest), append(under, float64(len(o.than))*least)
 	}
-	first, second := float64(len(o.better)), float64(len(o.than))
-	if o.worst {
-		return every, min(1, first*second*lowest)
+	conjunction := func(p []float64, k int) float64 {
+		slices.Sort(p)
+		return min(1, float64(len(p)-k+1)*p[k-1])
 	}
-	return min(1, first*some), min(1, second*under)
+	k := max(1, o.atLeast)
+	return conjunction(over, k), conjunction(under, len(under)-k+1)
 }
 
 // oneSided is the p value of row a being above row b: 1 if that is not known.
@@ -151,15 +163,14 @@ func (v *view) oneSided(a, b int, m string) float64 {
 }
 
 // testedOrders is a table of what a paper claims of the order of its systems: as its text
-// counts it, as its table has it, and as ours have it, with tests over the queries. An order
-// that the text does not count, or in half of the cells or fewer, is no claim: it is counted
-// and tested without becoming an OrderClaim.
+// has it, as its table has it, and as ours have it, with tests over the queries. An order that
+// the text does not claim is counted and tested without becoming an OrderClaim.
 type testedOrders struct {
 	title   string
 	section string // of the paper
 	orders  []order
-	text    func() map[string]string // the paper's counts, by the orders' texts; nil for none
-	printed func() []tableCell       // the paper's table, nil if all its columns are at hand
+	text    func() map[string]publishedOrder // what the paper says, by the orders' texts; nil for none
+	printed func() []tableCell               // the paper's table, nil if all its columns are at hand
 }
 
 func (n testedOrders) add(s *results, r *Report) {
@@ -167,7 +178,7 @@ func (n testedOrders) add(s *results, r *Report) {
 		return
 	}
 	t := Table{Title: n.title, Left: 1, Main: true, Columns: []string{""}}
-	var text map[string]string
+	var text map[string]publishedOrder
 	if n.text != nil {
 		text = n.text()
 		t.Columns = append(t.Columns, "paper's text")
@@ -191,24 +202,27 @@ func (n testedOrders) add(s *results, r *Report) {
 }
 
 // line is that of an order, whose claims go into the report.
-func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]string) []string {
+func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]publishedOrder) []string {
 	line := []string{o.text}
+	says, claimed := text[o.text]
 	if text != nil {
-		line = append(line, text[o.text])
+		line = append(line, cmp.Or(says.counted, says.words))
 	}
+	whole := ""
 	if n.printed != nil {
-		line = append(line, o.count(n.printed()))
+		whole = o.count(n.printed())
+		line = append(line, whole)
 	}
 	printed := o.count(s.paperCells(s.withAverage(0)))
 	line = append(line, printed)
 	verdict := "not comparable"
 	for k := range s.readings {
 		c := s.orderClaim(o, k)
-		c.Section, c.Counted, c.Printed = n.section, text[o.text], printed
+		c.Section, c.Counted, c.Words, c.Printed, c.Whole = cmp.Or(says.section, n.section), says.counted, says.words, printed, whole
 		line = append(line, o.count(s.ourCells(s.withAverage(k))), fmt.Sprintf("%d above, %d below", c.Above, c.Below))
 		switch {
 		case s.otherData(k):
-		case text != nil && c.Counted == "" || !claimed(c.Counted):
+		case text != nil && !claimed:
 			verdict = string(c.Verdict) + ", not claimed"
 		default:
 			verdict = string(c.Verdict)
@@ -222,18 +236,6 @@ func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]str
 // published.
 func (s *results) otherData(k int) bool {
 	return slices.ContainsFunc(s.columnsOf(k), func(c *column) bool { return s.otherThanPublished(c) != "" })
-}
-
-// claimed reports whether a count, "26 of 32", is of more than half of the cells.
-func claimed(count string) bool {
-	if count == "" {
-		return true
-	}
-	var n, of int
-	if _, err := fmt.Sscanf(count, "%d of %d", &n, &of); err != nil {
-		panic("paper: a published count is " + count)
-	}
-	return 2*n > of
 }
 
 // orderClaim tests an order on the columns of the k-th reading.
@@ -275,9 +277,9 @@ func ordersText(claims []OrderClaim) string {
 
 // orderSheet has all claims of orders.
 func orderSheet(claims []OrderClaim) Sheet {
-	s := Sheet{Name: "orders", Columns: []string{"order", "data", "counted", "printed", "cells", "higher", "above", "below", "verdict"}}
+	s := Sheet{Name: "orders", Columns: []string{"order", "data", "counted", "printed", "whole", "cells", "higher", "above", "below", "verdict"}}
 	for _, c := range claims {
-		s.Rows = append(s.Rows, []any{c.Text, c.Data, c.Counted, c.Printed, c.Cells, c.Higher, c.Above, c.Below, string(c.Verdict)})
+		s.Rows = append(s.Rows, []any{c.Text, c.Data, c.Counted, c.Printed, c.Whole, c.Cells, c.Higher, c.Above, c.Below, string(c.Verdict)})
 	}
 	return s
 }

@@ -48,9 +48,9 @@ func TestOrderVerdicts(t *testing.T) {
 		{0.1, order{better: []string{"low"}, than: []string{"high"}}, OrderReversed},
 		{0.1, order{better: []string{"low", "high"}, than: []string{"like"}}, OrderHeld},
 		{0.1, order{better: []string{"like"}, than: []string{"low", "high"}}, OrderReversed},
-		{0.1, order{better: []string{"low", "high"}, than: []string{"like"}, worst: true}, OrderUndecided},
-		{0.1, order{better: []string{"low", "like"}, than: []string{"high"}, worst: true}, OrderReversed},
-		{-0.1, order{better: []string{"low", "like"}, than: []string{"high"}, worst: true}, OrderHeld},
+		{0.1, order{better: []string{"low", "high"}, than: []string{"like"}, atLeast: 2}, OrderUndecided},
+		{0.1, order{better: []string{"low", "like"}, than: []string{"high"}, atLeast: 2}, OrderReversed},
+		{-0.1, order{better: []string{"low", "like"}, than: []string{"high"}, atLeast: 2}, OrderHeld},
 		{0, order{better: []string{"high"}, than: []string{"low"}}, OrderUndecided},
 		{0, order{better: []string{"high", "low"}, than: []string{"like"}}, OrderUndecided},
 	} {
@@ -68,7 +68,7 @@ func TestOrdersAreUndecidedUnderTheNull(t *testing.T) {
 		{better: []string{"high"}, than: []string{"low"}},
 		{better: []string{"high", "like"}, than: []string{"low"}},
 		{better: []string{"high"}, than: []string{"low", "like"}},
-		{better: []string{"high", "like"}, than: []string{"low"}, worst: true},
+		{better: []string{"high", "like"}, than: []string{"low"}, atLeast: 2},
 	}
 	decided := make([]int, len(orders))
 	const draws = 400
