@@ -128,6 +128,9 @@ func (v *view) difference(a, b int, m string) difference {
 	if a < 0 || b < 0 {
 		return unknown
 	}
+	if v.strata != nil {
+		return v.averaged(a, b, m)
+	}
 	first, second := v.runs(a, m), v.runs(b, m)
 	all := append(append([][]float64(nil), first...), second...)
 	first, second = known(first, all), known(second, all)

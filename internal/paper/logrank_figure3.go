@@ -74,7 +74,7 @@ func figure3() study {
 				title:   "orders of section 5.2: in how many cells, one a column and measure, the first is above the second (in brackets: or equal)",
 				section: "5.2", orders: figure3Orders, text: publishedCounts, printed: printedCells,
 			},
-			markedSheet, restartsSheet,
+			markedSheet, restartsSheet, partFunc(figure3Average),
 			restartsTables, figure3Differences(), partFunc(figure3Plot), grids, chosen,
 			choiceSheet{name: "chosen", fields: []field{
 				dataField, readingField, methodField, {"selected_by", func(p *place) any { return p.results.chooser(p.row()) }},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/listwise/listwise/stats"
 )
 
 // Tables of rows by sets, one a measure and reading, in which the best of every column are
@@ -12,13 +14,19 @@ import (
 // microaverage is the column after the sets.
 const microaverage = "microavg"
 
-// withAverage returns the columns of the k-th reading and, where there are several, the
-// average of ours and of the published numbers over them, weighted by numbers of queries.
+// withAverage returns the columns of the k-th reading and, where there are several, their average.
 func (s *results) withAverage(k int) []*column {
 	sets := s.columnsOf(k)
 	if len(sets) < 2 {
 		return sets
 	}
+	return append(sets, s.average(k))
+}
+
+// average returns the average of ours and of the published numbers over the columns of the k-th
+// reading, weighted by numbers of queries.
+func (s *results) average(k int) *column {
+	sets := s.columnsOf(k)
 	average := func(at func(v *view) float64) float64 {
 		var sum, weights float64
 		for _, c := range sets {
@@ -39,7 +47,42 @@ func (s *results) withAverage(k int) []*column {
 		}
 		v.values[i] = []map[string]number{values}
 	}
-	return append(sets, &column{source: source{name: microaverage}, reading: s.readings[k], views: []view{v}})
+	for _, c := range sets {
+		v.strata = append(v.strata, stratum{&c.views[0], s.weight(c)})
+	}
+	return &column{source: source{name: microaverage}, reading: s.readings[k], views: []view{v}}
+}
+
+// stratum is a set of an average.
+type stratum struct {
+	*view
+	weight float64
+}
+
+// averaged is the difference of two rows' averages over independent sets. There are hundreds of
+// queries: the interval and the p value are those of the normal distribution.
+func (v *view) averaged(a, b int, m string) difference {
+	if len(v.strata) == 1 {
+		return v.strata[0].difference(a, b, m)
+	}
+	all := difference{runs: math.MaxInt, against: math.MaxInt}
+	var weights, variance float64
+	for _, s := range v.strata {
+		d := s.difference(a, b, m)
+		all.Mean += float64(s.weight * d.Mean)
+		variance += float64(s.weight * d.Error * s.weight * d.Error)
+		weights += s.weight
+		all.queries += d.queries
+		all.runs, all.against = min(all.runs, d.runs), min(all.against, d.against)
+	}
+	all.Mean, all.Error = all.Mean/weights, math.Sqrt(variance)/weights
+	all.DF = math.Inf(1)
+	if all.P = math.Erfc(math.Abs(all.Mean) / (all.Error * math.Sqrt2)); all.Error == 0 && math.Abs(all.Mean) <= stats.Same {
+		all.P = 1
+	}
+	half := math.Sqrt2 * math.Erfinv(1-stats.Alpha) * all.Error
+	all.Interval, all.holm = stats.Interval{Low: all.Mean - half, High: all.Mean + half}, all.P
+	return all
 }
 
 // weight is a set's weight in the average: its published number of queries where it has one.

@@ -42,6 +42,7 @@ type view struct {
 	published  numbers
 	values     [][]map[string]number // by row, seed and measure
 	trivial    map[string][]trivial  // by measure, where there are published numbers
+	strata     []stratum             // of an average
 }
 
 // number is one measure of one row.
