@@ -30,6 +30,8 @@ type sweep struct {
 	verdict   func(s *results, v *view) string // sums up what came out against what the paper states
 
 	claim string // what the paper states of going from the first value to the last
+
+	more partFunc // further findings; nil for none
 }
 
 // sweepBlock is another way to train all points.
@@ -65,6 +67,7 @@ func figure4() sweep {
 		fixed: gridSweep, seeds: sweepSeeds, size: hp2004Size,
 		verdict: saturation,
 		claim:   "accuracy increases with the number of sampled rankings (5.3.1)",
+		more:    saturated,
 	}
 }
 
@@ -105,6 +108,27 @@ func saturation(s *results, v *view) string {
 		text += fmt.Sprintf(" The standard deviation of MAP over seeds goes from %.4f to %.4f.", sd(v.means(0, "map")), sd(v.means(last, "map")))
 	}
 	return text
+}
+
+// saturated says whether the accuracy is near saturation at the largest sample: it increases
+// up to the sample before, and the last step brings nothing. Equal accuracy at all sizes, which
+// any method has that learns nothing, is no saturation.
+func saturated(s *results, r *Report) {
+	v, last := &s.columns[0].views[0], s.points()-1
+	increase, _ := s.rises(v, last-1, 0, "ndcg@10", "map")
+	verdict, figure := s.rises(v, last, last-1, "ndcg@10", "map")
+	switch {
+	case increase != ClaimHeld:
+		verdict = ClaimUndecided
+	case verdict == ClaimHeld:
+		verdict = ClaimFailed
+	case s.together(v, s.rows[last].name, s.rows[last-1].name, worthwhile):
+		verdict = ClaimHeld
+	default:
+		verdict = ClaimUndecided
+	}
+	r.fact("margin", "a step brings nothing if the interval of its difference is within ±%v", worthwhile)
+	r.found(verdict, "at the sample sizes shown, accuracy is near saturation (5.3.1)", "%s, from %s to %s rankings: %s", s.columns[0].name, s.rows[last-1].name, s.rows[last].name, figure)
 }
 
 // study returns the sweep as what is trained and reported: a row a value.
@@ -149,6 +173,9 @@ func (w sweep) study() study {
 				r.found(verdict, w.claim, "%s, %s from %s to %s: %s", s.columns[0].name, w.axis, s.rows[0].name, s.rows[last].name, figure)
 				if len(w.blocks) > 0 {
 					collapse(s, r)
+				}
+				if w.more != nil {
+					w.more(s, r)
 				}
 			}),
 			aboutData,

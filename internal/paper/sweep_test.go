@@ -2,6 +2,8 @@ package paper
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -112,5 +114,43 @@ func TestFigure6Blocks(t *testing.T) {
 	}
 	if len(found.blockNames()) != 3 || found.points() != 5 {
 		t.Errorf("blocks %v of %d points", found.blockNames(), found.points())
+	}
+}
+
+// Accuracy is near saturation where it increased and no longer does: not where it increases to
+// the end, nor where it is the same, or noise, at all sizes of the sample.
+func TestSaturated(t *testing.T) {
+	for _, c := range []struct {
+		levels []float64
+		noise  float64
+		want   FindVerdict
+	}{
+		{[]float64{0, 0.1, 0.1}, 0.001, ClaimHeld},
+		{[]float64{0, 0.1, 0.2}, 0.001, ClaimFailed},
+		{[]float64{0, 0.1, 0.1}, 0.1, ClaimUndecided},
+		{[]float64{0.1, 0.1, 0.1}, 0.001, ClaimUndecided},
+		{[]float64{0.1, 0, 0}, 0.001, ClaimUndecided},
+		{[]float64{0.1, 0.1, 0.1}, 0, ClaimUndecided},
+	} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		s := &results{study: &study{}, columns: []*column{{source: source{name: "made"}, views: make([]view, 1)}}}
+		v := &s.columns[0].views[0]
+		for i, level := range c.levels {
+			s.rows = append(s.rows, row{name: fmt.Sprint(i)})
+			values := make(map[string]number)
+			for _, m := range []string{"ndcg@10", "map"} {
+				var n number
+				for range 60 {
+					n.each = append(n.each, level+c.noise*rng.NormFloat64())
+				}
+				values[m] = n
+			}
+			v.values = append(v.values, []map[string]number{values})
+		}
+		r := &Report{}
+		saturated(s, r)
+		if f := r.Findings[0]; f.Verdict != c.want {
+			t.Errorf("accuracy %v with noise %v: %s (%s), expected %s", c.levels, c.noise, f.Verdict, f.Figure, c.want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -120,6 +121,50 @@ func TestFigure7Smear(t *testing.T) {
 	again, err := figure7{size: govSize{queries: 9, docs: 120}, draws: 200}.run(context.Background(), Options{Seed: 1, Jobs: 1})
 	if err != nil || everything(t, r) != everything(t, again) {
 		t.Errorf("one job gives another report (error %v)", err)
+	}
+}
+
+// Of all rankings of n good documents, the one next to the ideal has Δ = 1/(n(n+1)) in MAP, by
+// enumeration; a sample that is nearer, or that never gets there, fails the claim.
+func TestSmallestChange(t *testing.T) {
+	for good := 1; good <= 4; good++ {
+		least, docs := math.Inf(1), good+4
+		for set := range 1 << docs {
+			if bits.OnesCount(uint(set)) != good {
+				continue
+			}
+			precision, seen := 0.0, 0
+			for rank := range docs {
+				if set>>rank&1 == 1 {
+					seen++
+					precision += float64(seen) / float64(rank+1) / float64(good)
+				}
+			}
+			if delta := 1 - precision; delta > 1e-12 {
+				least = min(least, delta)
+			}
+		}
+		for least, want := range map[float64]FindVerdict{least: ClaimHeld, least / 2: ClaimFailed, 2 * least: ClaimFailed} {
+			r := &Report{}
+			smallestChange("made", &smear{changes: []change{{good, least}, {good + 1, 1}}}, r)
+			if f := r.Findings[0]; f.Verdict != want {
+				t.Errorf("%d good documents, Δ from %v: %s, expected %s", good, least, f.Verdict, want)
+			}
+		}
+	}
+}
+
+// A sampler that stays at the ideal ranking has no variety of Δ.
+func TestVarietyOfDelta(t *testing.T) {
+	for draws, want := range map[int]FindVerdict{1: ClaimFailed, 200: ClaimHeld} {
+		r, err := figure7{size: govSize{queries: 9, docs: 120}, draws: draws}.run(context.Background(), Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(r.Findings, func(f Finding) bool { return strings.Contains(f.Claim, "variety of Δ") })
+		if got := r.Findings[i]; got.Verdict != want {
+			t.Errorf("%d states: %s (%s), expected %s", draws, got.Verdict, got.Figure, want)
+		}
 	}
 }
 
