@@ -11,6 +11,13 @@ import (
 // The printed microaverage weighs the seven sets by their numbers of queries: all of its cells
 // follow from the other columns but for rounding, and do not with equal weights.
 func TestPrintedMicroaverage(t *testing.T) {
+	all := 0
+	for _, set := range letorSets {
+		all += set.queries
+	}
+	if ohsumed, _ := letorSets.named("OHSUMED"); all != 681 || all-ohsumed.queries != 575 { // the paper's total
+		t.Errorf("%d queries in all", all)
+	}
 	printed := publishedFigure3(microaverage)
 	off := func(weight func(letorSet) float64) (largest float64) {
 		for _, row := range slices.Concat(baselineNames, newRows) {

@@ -99,6 +99,7 @@ func (c *column) withDropped(row *tune.Row, m string) float64 {
 
 func figure3Caveat(s *results, r *Report) {
 	if s.comparable() {
+		r.note("The paper's total of 575 queries is that of the six .gov sets; with OHSUMED LETOR 3.0 has 681. The printed microaverage weighs all seven.")
 		r.note("ListNet and BoltzRank2 stand with the paper's numbers alone, which were measured on uncleaned data; how the paper cleaned is not known for certain. Which settings of the baselines it tried is not told; ours are in the tables.")
 	} else {
 		r.note("The paper has no numbers for these data.")

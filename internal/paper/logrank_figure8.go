@@ -67,9 +67,17 @@ func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	course, err := newProgress(ctx, folds[0])
+	if err != nil {
+		return nil, err
+	}
+	var lost error
 	_, err = entry.Method.Train(ctx, &method.Problem{
 		Data: folds[0].Train, Valid: folds[0].Valid, Measure: entry.Measure, Values: values, Seed: o.Seed, Workers: o.Jobs,
 		Observe: func(it method.Iteration) {
+			if it.Start == 0 {
+				lost = errors.Join(lost, course.see(it.Params))
+			}
 			if it.Number >= f.iterations {
 				return
 			}
@@ -81,7 +89,12 @@ func (f figure8) run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if lost != nil {
+		return nil, lost
+	}
 	r := f.report(found, rankings)
+	trumps(found.columns[0].name, rankings, r)
+	course.quick(found.columns[0].name, r)
 	r.fact("trained", "%s on %s", values, folds[0].Name)
 	r.fact("chosen from", "%s, by validation NDCG@10 of %s", describeGrid(entry), folds[0].Name)
 	return r, nil

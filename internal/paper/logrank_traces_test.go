@@ -55,7 +55,7 @@ func TestTraces(t *testing.T) {
 	if falls == 0 || !strings.Contains(r.Notes[0], "each improved as iterations progressed") {
 		t.Errorf("nothing falls, or the note is missing: %q", r.Notes)
 	}
-	if len(r.Findings) != 1 || r.Findings[0].Verdict == ClaimFailed {
+	if len(r.Findings) != 2 || r.Findings[0].Verdict == ClaimFailed {
 		t.Errorf("findings %+v", r.Findings)
 	}
 	again, err := small.run(context.Background(), Options{Seed: 1, Jobs: 1})
@@ -132,6 +132,20 @@ func TestRankCorrelation(t *testing.T) {
 	}
 	if v := rankCorrelation([]float64{1, 1}, []float64{1, 2}); !math.IsNaN(v) {
 		t.Errorf("of a constant: %v", v)
+	}
+}
+
+// Values are apart if they are at every iterate: an exact objective in the place of the sampled
+// one is not.
+func TestTracesApart(t *testing.T) {
+	exact := []float64{8, 6, 4}
+	for _, c := range []struct {
+		sampled []float64
+		want    int
+	}{{[]float64{1, 0, -4}, 1}, {exact, 0}, {[]float64{1, 5, 1}, 0}} {
+		if m := improved([]trace{{form: logrank.Factored.String(), sampled: c.sampled, exact: exact}}); m.apart != c.want {
+			t.Errorf("%v and %v: %d apart, expected %d", c.sampled, exact, m.apart, c.want)
+		}
 	}
 }
 

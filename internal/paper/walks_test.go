@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -194,6 +196,67 @@ func TestFigure8(t *testing.T) {
 	again, err := f.run(context.Background(), Options{Seed: 1, Jobs: 1})
 	if err != nil || everything(t, r) != everything(t, again) {
 		t.Errorf("one job gives another report (error %v)", err)
+	}
+}
+
+// A model is good early if it is significantly above what needs no training and is no better in
+// the end; the systems that need none, in its place, are not.
+func TestQuick(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	level := func(v float64) []float64 {
+		each := make([]float64, 30)
+		for i := range each {
+			each[i] = v + 0.01*rng.NormFloat64()
+		}
+		return each
+	}
+	course := func(early, late float64) [][]float64 {
+		at := [][]float64{level(0.2)}
+		for range 10 {
+			at = append(at, level(early))
+		}
+		return append(at, level(late))
+	}
+	for _, c := range []struct {
+		early, late float64
+		want        FindVerdict
+	}{{0.5, 0.5, ClaimHeld}, {0.5, 0.8, ClaimFailed}, {0.4, 0.4, ClaimUndecided}, {0.3, 0.3, ClaimUndecided}} {
+		p := &progress{at: course(c.early, c.late), trivial: map[string][]float64{"the best single feature": level(0.4), "the order of the file": level(0.3)}}
+		r := &Report{}
+		p.quick("made", r)
+		if f := r.Findings[0]; f.Verdict != c.want {
+			t.Errorf("%v after ten iterations, %v in the end: %s (%s), expected %s", c.early, c.late, f.Verdict, f.Figure, c.want)
+		}
+	}
+}
+
+// Small Δ comes with large w·φ where it does so in most queries, by a sign test whose p values
+// are binomial sums.
+func TestTrumps(t *testing.T) {
+	for _, c := range []struct {
+		k, n int
+		want float64
+	}{{10, 10, 2.0 / 1024}, {9, 10, 22.0 / 1024}, {5, 10, 1}, {0, 3, 0.25}} {
+		if got := signTest(c.k, c.n); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%d of %d: p is %v, expected %v", c.k, c.n, got, c.want)
+		}
+	}
+	for negative, want := range map[int]FindVerdict{10: ClaimHeld, 8: ClaimUndecided, 0: ClaimFailed} {
+		var rankings []watched
+		for q := range 10 {
+			sign := 1.0
+			if q < negative {
+				sign = -1
+			}
+			for k := range 3 {
+				rankings = append(rankings, watched{query: fmt.Sprint(q), delta: float64(k), dot: []float64{0, sign * float64(k)}})
+			}
+		}
+		r := &Report{}
+		trumps("made", rankings, r)
+		if f := r.Findings[0]; f.Verdict != want {
+			t.Errorf("%d of 10 negative: %s, expected %s", negative, f.Verdict, want)
+		}
 	}
 }
 
