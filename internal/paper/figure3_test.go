@@ -59,8 +59,8 @@ func TestFigure3Numbers(t *testing.T) {
 }
 
 // Each order is counted in the paper's own table, over 28 columns of sets and four of the
-// microaverage. Most counts of section 5.2 are those of the table, some of them with equal cells
-// or without; four are not. The expected counts are of a count of the CSV by another program.
+// microaverage. Most counts of section 5.2 are equal to the table's, with or without equal cells;
+// three are not. The expected counts come from another program that reads the CSV.
 func TestFigure3Counts(t *testing.T) {
 	text := publishedCounts()
 	counts := map[string]string{
@@ -225,8 +225,8 @@ func TestFigure3OnOHSUMED(t *testing.T) {
 	r := reportOf(t, s, Options{Data: realOHSUMED(t), Seed: 1})
 	for _, text := range []string{
 		"OHSUMED: 5 folds, 106 test queries; cleaning leaves 105 test queries",
-		"1 of 106 test queries are without a relevant document and removed",
-		"MAP 0.4895 becomes 0.4948; NDCG@10 0.5832 becomes 0.5891",
+		"test queries without a relevant document are removed, as in the paper's section 5.1.1: 1 of 106",
+		"MLE's MAP is 0.4948 instead of 0.4895 and its NDCG@10 is 0.5891 instead of 0.5832",
 	} {
 		if !strings.Contains(everything(t, r), text) {
 			t.Errorf("the report lacks %q", text)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// figure3Average is the microaverage on cleaned data: of ours and the paper's over the sets
-// present, and as printed, over all seven; with the claims of section 5.2 that are about it or
-// about every column. These need all sets.
+// figure3Average is the microaverage on cleaned data: ours and the paper's over the sets
+// present, and the printed one over all seven. Claims of section 5.2 about it, or about every
+// column, need all sets.
 func figure3Average(s *results, r *Report) {
 	k := slices.IndexFunc(s.readings, func(r reading) bool { return r.clean })
 	if k < 0 || !s.comparable() {

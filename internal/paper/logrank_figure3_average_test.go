@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The printed microaverage weighs the seven sets by their numbers of queries: all of its cells
-// follow from the other columns but for rounding, and do not with equal weights.
+// The printed microaverage weighs the seven sets by their numbers of queries. With these weights
+// all its cells follow from the other columns, up to rounding; with equal weights they do not.
 func TestPrintedMicroaverage(t *testing.T) {
 	all := 0
 	for _, set := range letorSets {
@@ -40,8 +40,8 @@ func TestPrintedMicroaverage(t *testing.T) {
 	}
 }
 
-// sevenSets are results on all sets of LETOR 3.0: equal rows with noise, but for those that are
-// above by a difference, and those below.
+// sevenSets are results on all sets of LETOR 3.0: equal rows with noise. above has differences
+// that are added to rows.
 func sevenSets(seed uint64, above map[string]float64) *results {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	s := &study{measures: reported, readings: []reading{cleaned}, sizes: letorSets, published: publishedFigure3}

@@ -67,17 +67,17 @@ func figure3Plot(s *results, r *Report) {
 }
 
 // figure3Dropped says what removing the queries without a relevant document changes in MLE. Such
-// a query has the value 0 whatever ranks it, and no part in training, so that its fold's mean
-// without the removal follows from the one with it.
+// a query has the value 0 in every ranking, and no part in training. Its fold's mean without the
+// removal therefore follows from the mean with it.
 func figure3Dropped(s *results, r *Report) {
 	at := s.rowNamed("MLE")
 	for _, c := range s.columns {
 		if n := c.queries - c.kept(); n > 0 && at >= 0 {
-			row, change := c.rows[at][0], ""
+			var changes []string
 			for _, m := range []string{"map", "ndcg@10"} {
-				change += fmt.Sprintf("; %s %.4f becomes %.4f", title(m), c.withDropped(row, m), c.views[0].mean(at, m))
+				changes = append(changes, fmt.Sprintf("%s is %.4f instead of %.4f", title(m), c.views[0].mean(at, m), c.withDropped(c.rows[at][0], m)))
 			}
-			r.note("%s: %d of %d test queries are without a relevant document and removed, as in the paper's section 5.1.1. Of MLE that changes%s.", c.heading(s.study), n, c.queries, strings.TrimPrefix(change, ";"))
+			r.note("%s: test queries without a relevant document are removed, as in the paper's section 5.1.1: %d of %d. MLE's %s.", c.heading(s.study), n, c.queries, strings.Join(changes, " and its "))
 		}
 	}
 }

@@ -59,8 +59,8 @@ type stratum struct {
 	weight float64
 }
 
-// averaged is the difference of two rows' averages over independent sets. There are hundreds of
-// queries: the interval and the p value are those of the normal distribution.
+// averaged is the difference of two rows' averages over independent sets. The interval
+// and the p value are by the normal distribution, as there are hundreds of queries.
 func (v *view) averaged(a, b int, m string) difference {
 	if len(v.strata) == 1 {
 		return v.strata[0].difference(a, b, m)

@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,12 +9,11 @@ import (
 	"github.com/listwise/listwise/stats"
 )
 
-// order is a claim that one group of rows is above another, over the cells of a table: at least
-// so many rows of the first are above the best of the second.
+// order is a claim that rows of one group are above the best of another, over the cells of a table.
 type order struct {
 	text         string // as printed
 	better, than []string
-	atLeast      int // 0 means 1: groups are compared by the best of each
+	atLeast      int // number of better rows that are above; 0 means 1
 }
 
 // publishedOrder is what a publication's text says of an order.
@@ -162,9 +160,9 @@ func (v *view) oneSided(a, b int, m string) float64 {
 	return 1 - float64(d.P/2)
 }
 
-// testedOrders is a table of what a paper claims of the order of its systems: as its text
-// has it, as its table has it, and as ours have it, with tests over the queries. An order that
-// the text does not claim is counted and tested without becoming an OrderClaim.
+// testedOrders is a table of orders that a paper claims of its systems. It has the count of the
+// text, that of the paper's table and ours, with tests over the queries. An order that the text
+// does not claim is counted and tested without becoming an OrderClaim.
 type testedOrders struct {
 	title   string
 	section string // of the paper
@@ -206,7 +204,11 @@ func (n *testedOrders) line(s *results, r *Report, o *order, text map[string]pub
 	line := []string{o.text}
 	says, claimed := text[o.text]
 	if text != nil {
-		line = append(line, cmp.Or(says.counted, says.words))
+		said := says.counted
+		if claimed && said == "" {
+			said = "in words"
+		}
+		line = append(line, said)
 	}
 	whole := ""
 	if n.printed != nil {

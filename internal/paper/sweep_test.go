@@ -117,8 +117,8 @@ func TestFigure6Blocks(t *testing.T) {
 	}
 }
 
-// Accuracy is near saturation where it increased and no longer does: not where it increases to
-// the end, nor where it is the same, or noise, at all sizes of the sample.
+// Accuracy is near saturation where it increased and no longer does. It is not where it increases
+// to the end, nor where it is equal, or noise, at all sizes of the sample.
 func TestSaturated(t *testing.T) {
 	for _, c := range []struct {
 		levels []float64

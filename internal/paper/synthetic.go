@@ -71,8 +71,8 @@ func hp2004(o Options, size govSize) (source, error) {
 	return found[0], nil
 }
 
-// onHP2004 is for experiments that do more than tune: the results of a study of which nothing
-// is trained yet, and its folds as the reading takes them, the first only if asked.
+// onHP2004 is for experiments that do more than tune. It returns the results of a study before
+// training, and its folds as the reading takes them, the first only if asked.
 func (s *study) onHP2004(o Options, size govSize, taken reading, firstFold bool) (*results, []tune.Fold, error) {
 	data, err := hp2004(o, size)
 	if err != nil {

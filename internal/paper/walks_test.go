@@ -126,8 +126,8 @@ func TestFigure7Smear(t *testing.T) {
 	}
 }
 
-// Of all rankings of n good documents, the one next to the ideal has Δ = 1/(n(n+1)) in MAP, by
-// enumeration; a sample that is nearer, or that never gets there, fails the claim.
+// The ranking of n good documents next to the ideal one has Δ = 1/(n(n+1)) in MAP, by enumeration.
+// A sample that is nearer, or that never gets there, fails the claim.
 func TestSmallestChange(t *testing.T) {
 	for good := 1; good <= 4; good++ {
 		least, docs := math.Inf(1), good+4
@@ -199,8 +199,8 @@ func TestFigure8(t *testing.T) {
 	}
 }
 
-// A model is good early if it is significantly above what needs no training and is no better in
-// the end; the systems that need none, in its place, are not.
+// A model is good early if it is significantly above the trivial systems and no better in the
+// end. A trivial system in its place is not.
 func TestQuick(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	level := func(v float64) []float64 {
