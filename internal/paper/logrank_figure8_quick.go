@@ -83,10 +83,10 @@ func (p *progress) quick(data string, r *Report) {
 		verdict = ClaimUndecided
 	case rest.Mean > 0 && rest.P < stats.Alpha:
 		verdict = ClaimFailed
-	case !(rest.Interval.Low > -alike && rest.Interval.High < alike):
+	case !(rest.Interval.Low > -alikeMargin && rest.Interval.High < alikeMargin):
 		verdict = ClaimUndecided
 	}
-	r.found(verdict, "w quickly evolves to a reasonably good model (5.3.4)", "%s; alike are what lies within ±%v", text, alike)
+	r.found(verdict, "w quickly evolves to a reasonably good model (5.3.4)", "%s; alike are what lies within ±%v", text, alikeMargin)
 }
 
 // trumps says whether rankings of small Δ have large w·φ: within the queries, by a sign test over

@@ -111,23 +111,15 @@ func saturation(s *results, v *view) string {
 }
 
 // saturated says whether the accuracy is near saturation at the largest sample: it increases
-// up to the sample before, and the last step brings nothing. Equal accuracy at all sizes, which
-// any method has that learns nothing, is no saturation.
+// up to the sample before, and the last step brings no improvement. Equal accuracy at all
+// sizes, which any method has that learns nothing, is no saturation.
 func saturated(s *results, r *Report) {
 	v, last := &s.columns[0].views[0], s.points()-1
-	increase, _ := s.rises(v, last-1, 0, "ndcg@10", "map")
-	verdict, figure := s.rises(v, last, last-1, "ndcg@10", "map")
-	switch {
-	case increase != ClaimHeld:
-		verdict = ClaimUndecided
-	case verdict == ClaimHeld:
-		verdict = ClaimFailed
-	case s.together(v, s.rows[last].name, s.rows[last-1].name, worthwhile):
-		verdict = ClaimHeld
-	default:
+	verdict, figure := s.noGain(v, last, last-1, gainMargin, "ndcg@10", "map")
+	if increase, _ := s.rises(v, last-1, 0, "ndcg@10", "map"); increase != ClaimHeld {
 		verdict = ClaimUndecided
 	}
-	r.fact("margin", "a step brings nothing if the interval of its difference is within ±%v", worthwhile)
+	r.fact("margin", "a step brings no improvement if the 95 %% intervals of its differences lie below +%v", gainMargin)
 	r.found(verdict, "at the sample sizes shown, accuracy is near saturation (5.3.1)", "%s, from %s to %s rankings: %s", s.columns[0].name, s.rows[last-1].name, s.rows[last].name, figure)
 }
 
@@ -171,9 +163,6 @@ func (w sweep) study() study {
 				last := s.points() - 1
 				verdict, figure := s.rises(v, last, 0, "ndcg@10", "map")
 				r.found(verdict, w.claim, "%s, %s from %s to %s: %s", s.columns[0].name, w.axis, s.rows[0].name, s.rows[last].name, figure)
-				if len(w.blocks) > 0 {
-					collapse(s, r)
-				}
 				if w.more != nil {
 					w.more(s, r)
 				}

@@ -85,7 +85,7 @@ func Experiments() []Experiment {
 		figure3().experiment(),
 		figure4().study().experiment(),
 		figure5().study().experiment(),
-		figure6().study().experiment(),
+		figure6Experiment(),
 		figure7Experiment(),
 		figure8Experiment(),
 		logRankDelta.experiment(),

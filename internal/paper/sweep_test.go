@@ -95,21 +95,31 @@ func TestSweepChoosesItsSet(t *testing.T) {
 }
 
 // Plain sums lose all terms at k = 5, where no ranking of the sample is near the ideal one; an
-// optimiser without a guard then has no weights, in every fold, and that is a failure even where
-// the order of the file is good. At k = −20 the ideal ranking keeps the sums from vanishing.
-// Log-sum-exp fails nowhere.
+// optimiser without a guard then has no weights, in every fold, and ranks no better than the
+// order of the file. At k = −20 the ideal ranking keeps the sums from vanishing. Log-sum-exp
+// fails nowhere.
 func TestFigure6Blocks(t *testing.T) {
 	w := small(figure6())
+	w.size = govSize{queries: 30, docs: 60}
 	s := w.study()
 	found, err := s.train(t.Context(), Options{Seed: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
+	systems, err := found.trivialRows(t.Context(), "map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	feature := systems[0].each
+	v := &found.columns[0].views[0]
 	for k, name := range append([]string{"log-sum-exp"}, found.blockNames()...) {
 		at := k * found.points()
-		first, last := found.fails(at, at+4), found.fails(at+4, at+4)
-		if last || first != (name == "naive, unguarded") {
-			t.Errorf("%s: fails %v at k = 5, %v at k = -20", name, first, last)
+		want := ClaimFailed
+		if name == "naive, unguarded" {
+			want = ClaimHeld
+		}
+		if got := v.fails(at, at+4, feature); got != want {
+			t.Errorf("%s: that training fails at k = 5 %s", name, got)
 		}
 	}
 	if len(found.blockNames()) != 3 || found.points() != 5 {
@@ -151,6 +161,35 @@ func TestSaturated(t *testing.T) {
 		saturated(s, r)
 		if f := r.Findings[0]; f.Verdict != c.want {
 			t.Errorf("accuracy %v with noise %v: %s (%s), expected %s", c.levels, c.noise, f.Verdict, f.Figure, c.want)
+		}
+	}
+}
+
+// That training fails at a point is neither held nor refuted by a trivial system in the place of
+// both points, nor where the better point is not above the trivial system either. A number
+// below half of the other's is no failure if it is above the trivial system.
+func TestTrainingFails(t *testing.T) {
+	each := func(shift, noise float64) []float64 {
+		var values []float64
+		for q := range 40 {
+			values = append(values, 0.3+shift+noise*float64(q%2*2-1))
+		}
+		return values
+	}
+	rows := map[string][]float64{"trivial": each(0, 0.01), "below": each(-0.2, 0.02), "above": each(0.1, 0.05), "far": each(0.6, 0.02), "noisy": each(0.01, 0.2)}
+	for _, c := range []struct {
+		at, other string
+		want      FindVerdict
+	}{
+		{"trivial", "trivial", ClaimUndecided}, {"below", "trivial", ClaimUndecided}, {"below", "below", ClaimUndecided}, {"below", "noisy", ClaimUndecided},
+		{"noisy", "far", ClaimUndecided}, {"trivial", "far", ClaimHeld}, {"below", "above", ClaimHeld}, {"above", "far", ClaimFailed}, {"above", "trivial", ClaimFailed},
+	} {
+		v := &view{}
+		for _, name := range []string{c.at, c.other} {
+			v.values = append(v.values, []map[string]number{{"map": {each: rows[name]}}})
+		}
+		if got := v.fails(0, 1, rows["trivial"]); got != c.want {
+			t.Errorf("%s against %s: that training fails %s, expected %s", c.at, c.other, got, c.want)
 		}
 	}
 }
