@@ -18,12 +18,17 @@ func TestCombinedOfOneLoss(t *testing.T) {
 	}{
 		{"mle", "mle", "map", measure.Standard}, {"auc", "convexloss", "auc", measure.Standard}, {"map", "convexloss", "map", measure.Standard},
 		{"ndcg", "convexloss", "ndcg@10", measure.Standard}, {"ndcg", "convexloss", "ndcg@10", measure.LETOR3},
+		{"auc", "expgain", "auc", measure.Standard}, {"ndcg", "expgain", "ndcg@10", measure.LETOR3}, {"map", "l2", "map", measure.Standard},
 	} {
-		settings := []string{"form", "sampled", "samples", "60", "mix", "0.8", "C", "1"}
+		settings := []string{"form", "sampled", "samples", "60", "mix", "0.8", "C", "1", "restarts", "1", "iterations", "20"}
 		single := newProblem(t, lookup(t, c.method), settings...)
 		single.Measure = measure.MustParse(c.measure, c.convention)
 		for _, weight := range []string{"1", "4"} {
 			own := slices.Concat(settings, []string{"auc", "0", "map", "0", "ndcg", "0", c.weight, weight})
+			if c.method != "mle" && c.method != "convexloss" {
+				name := map[string]string{"expgain": "expgain", "l2": "expected_loss"}[c.method]
+				own = append(own, "convexloss", "0", name, "2")
+			}
 			combined := newProblem(t, lookup(t, "combined"), own...)
 			combined.Select = measure.MustParse("map", c.convention)
 			a, b := mustTrain(t, lookup(t, "combined"), combined), mustTrain(t, lookup(t, c.method), single)
@@ -40,5 +45,22 @@ func TestCombinedOfNothing(t *testing.T) {
 	var problem *ProblemError
 	if _, err := lookup(t, "combined").Train(t.Context(), p); !errors.As(err, &problem) {
 		t.Errorf("error %v, expected a *ProblemError", err)
+	}
+}
+
+// f = identity trains on the logarithm of the expected loss, which is another model than that of
+// f = exp, and does not depend on beta.
+func TestExpLossOfTheIdentity(t *testing.T) {
+	train := func(settings ...string) []float64 {
+		p := newProblem(t, lookup(t, "exploss"), append([]string{"form", "shell", "C", "1", "restarts", "0"}, settings...)...)
+		p.Measure = measure.MustParse("ndcg@10", measure.Standard)
+		return mustTrain(t, lookup(t, "exploss"), p).Params
+	}
+	identity := train("f", "identity")
+	if !slices.Equal(identity, train("f", "identity", "beta", "7")) {
+		t.Error("beta changes the model of f = identity")
+	}
+	if slices.Equal(identity, train("f", "exp")) {
+		t.Error("f = identity and f = exp give the same model")
 	}
 }

@@ -128,25 +128,43 @@ func newConvexLoss() *Method {
 }
 
 func newExpLoss() *Method {
-	return logRank(Method{
+	ofExp := beta
+	ofExp.Doc += " (f=exp)"
+	return logRankBy(Method{
 		Name:            "exploss",
 		Title:           "ExpLoss",
-		Summary:         "Minimises the logarithm of the expected exp(Δ): ConvexLoss without MLE; not convex, so it starts several times.",
-		Source:          logRankSource + ", eq. 5 with f = exp",
+		Summary:         "Minimises the logarithm of the expected f(Δ); with f = exp it is ConvexLoss without MLE; not convex, so it starts several times.",
+		Source:          logRankSource + ", eq. 5",
 		UsesMeasure:     true,
 		DefaultMeasure:  "ndcg@10",
-		Hyperparameters: logRankParameters("sampled", beta),
-	}, regularization("1", gridQueries), func(l logrank.Options) loss.Loss { return logrank.ExpLoss{Options: l} })
+		Hyperparameters: logRankParameters("sampled", ofDelta, ofExp),
+	}, regularization("1", gridQueries), func(p *Problem, l logrank.Options) loss.Loss {
+		if p.Values.Text(ofDelta.Name) == "identity" {
+			return logrank.LogLoss{Options: l}
+		}
+		return logrank.ExpLoss{Options: l}
+	})
+}
+
+// ofDelta is f of equation 5.
+var ofDelta = Hyperparameter{
+	Name: "f", Kind: Choice, Default: "exp", Choices: []string{"exp", "identity"},
+	Doc: "f of the logarithm of the expected f(Δ)",
 }
 
 // logRank completes a method whose loss is made from the shared configuration.
 func logRank(m Method, c Hyperparameter, newLoss func(logrank.Options) loss.Loss) *Method {
+	return logRankBy(m, c, func(_ *Problem, l logrank.Options) loss.Loss { return newLoss(l) })
+}
+
+// logRankBy is logRank for a loss that has hyperparameters of its own.
+func logRankBy(m Method, c Hyperparameter, newLoss func(*Problem, logrank.Options) loss.Loss) *Method {
 	return gradientMethod(m, c, nil, func(p *Problem) (loss.Loss, error) {
 		config, err := logRankConfig(p)
 		if err != nil {
 			return nil, err
 		}
-		return newLoss(config), nil
+		return newLoss(p, config), nil
 	})
 }
 

@@ -11,14 +11,16 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-// Combined is a weighted mean of convex losses for several measures,
+// Combined is a weighted mean of losses for several measures,
 //
-//	Combined(s) = Σ_k c_k ConvexLoss_k(s) / Σ_k c_k,
+//	Combined(s) = Σ_k c_k loss_k(s) / Σ_k c_k,
 //
-// in which MLE may be one, as LogRank's last sentence proposes: "to guide the ConvexLoss
-// optimizer with some combination of all the loss functions". It is convex, a [loss.Diagonal] in the sampled form, and at least
-// [ConvexLoss] for the mean of the losses Δ_k. In the sampled form all terms share the
-// query's one sample.
+// as LogRank's last sentence proposes: "to guide the ConvexLoss optimizer with some
+// combination of all the loss functions". The terms are [ConvexLoss], [ExpGain], [L2] and
+// [MLE]. In the sampled form all terms share the query's one sample.
+//
+// If all terms are ConvexLoss or MLE, Combined is convex, a [loss.Diagonal] in the sampled
+// form, and at least [ConvexLoss] for the mean of the losses Δ_k. Otherwise it is not convex.
 //
 // Options.Gain is none of the terms: the sampled form's walks go by it where they start at
 // levels of Δ, and the other forms do not use it.
@@ -29,9 +31,20 @@ type Combined struct {
 
 // Term is one of the losses that are combined.
 type Term struct {
-	Gain   measure.Additive // of a ConvexLoss; nil stands for MLE
-	Weight float64          // c, at least 0
+	Gain      measure.Additive // nil stands for MLE, whatever the objective
+	Weight    float64          // c, at least 0
+	Objective Objective
 }
+
+// Objective is the loss of a [Term] that has a gain.
+type Objective int
+
+// The objectives of terms.
+const (
+	TermConvexLoss Objective = iota
+	TermExpGain
+	TermL2
+)
 
 var (
 	_ loss.Loss   = Combined{}
@@ -44,6 +57,9 @@ func (l Combined) Validate() error {
 	for _, t := range l.Terms {
 		if !(t.Weight >= 0) || math.IsInf(t.Weight, 1) {
 			return fmt.Errorf("weight %v of a term, expected a finite non-negative number", t.Weight)
+		}
+		if t.Objective < TermConvexLoss || t.Objective > TermL2 {
+			return fmt.Errorf("objective %d of a term, expected 0 to %d", int(t.Objective), int(TermL2))
 		}
 		total += t.Weight
 	}
@@ -65,9 +81,12 @@ func (l Combined) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error)
 	terms, total := l.counting()
 	bound := make(boundCombined, len(terms))
 	for k, t := range terms {
-		bound[k].weight = t.Weight / total
-		if t.Gain != nil {
+		bound[k] = boundTerm{weight: t.Weight / total, objective: t.Objective}
+		switch {
+		case t.Gain != nil:
 			bound[k].beta = l.beta()
+		default:
+			bound[k].objective = TermConvexLoss
 		}
 	}
 	if l.Form == Sampled {
@@ -111,7 +130,10 @@ func (l Combined) bindSample(bound boundCombined, terms []Term, pairs bipartite.
 	drawn := 0
 	for k, t := range terms {
 		if bound[k].law = first; t.Gain != nil {
-			bound[k].law = first.under(first.set.More[drawn])
+			law := first.under(first.set.More[drawn])
+			if bound[k].law = law; law.gainless && t.Objective == TermExpGain {
+				bound[k].weight = 0 // as ExpGain by itself has nothing to learn from the query
+			}
 			drawn++
 		}
 	}
@@ -127,14 +149,24 @@ func (l Combined) term(t Term) Options {
 
 // need returns what a term needs of its law.
 func (t Term) need() quantities {
-	if t.Gain == nil {
+	switch {
+	case t.Gain == nil:
 		return onlyPartition
+	case t.Objective == TermConvexLoss:
+		return lossPartition
 	}
-	return lossPartition
+	return expectedGain
 }
 
 // Traits implements [loss.Loss].
-func (l Combined) Traits() loss.Traits { return l.traits(true) }
+func (l Combined) Traits() loss.Traits {
+	convex := true
+	terms, _ := l.counting()
+	for _, t := range terms {
+		convex = convex && t.need() != expectedGain
+	}
+	return l.traits(convex)
+}
 
 // Cost implements [loss.Coster].
 func (l Combined) Cost(grades []float64) loss.Cost {
@@ -148,17 +180,36 @@ func (l Combined) Cost(grades []float64) loss.Cost {
 	return sum
 }
 
-// boundCombined has a law for each term; MLE's β is 0.
-type boundCombined []struct {
-	law    law
-	beta   float64
-	weight float64
+// boundCombined are the terms on a query.
+type boundCombined []boundTerm
+
+// boundTerm is a term on a query. MLE is ConvexLoss with β = 0.
+type boundTerm struct {
+	objective Objective
+	law       law
+	beta      float64
+	weight    float64 // 0 for a term that has nothing to learn from the query
 }
 
-// bound returns b with second derivatives if all its laws know them.
+// eval returns the term's value and overwrites lambda, if not nil, with its λ.
+func (t *boundTerm) eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
+	switch t.objective {
+	case TermExpGain:
+		return -t.law.logGain(scores, lambda, scratch)
+	case TermL2:
+		return expectedLoss(t.law, t.beta, scores, lambda, scratch)
+	}
+	value := t.law.logPartition(t.beta, scores, lambda, scratch)
+	for i, v := range lambda {
+		lambda[i] = -v
+	}
+	return value
+}
+
+// bound returns b with second derivatives if all its terms know them.
 func (b boundCombined) bound() loss.QueryLoss {
 	for _, t := range b {
-		if _, ok := t.law.(curved); !ok {
+		if _, ok := t.law.(curved); !ok || t.objective != TermConvexLoss {
 			return b
 		}
 	}
@@ -189,16 +240,20 @@ func (b boundCurvedCombined) EvalSecond(scores, lambda, second []float64, scratc
 
 func (b boundCombined) Eval(scores, lambda []float64, scratch *loss.Scratch) float64 {
 	scratch.Reset()
-	var grad []float64
+	var own []float64
 	if lambda != nil {
-		grad = scratch.Floats(len(lambda))
+		own = scratch.Floats(len(lambda))
 		clear(lambda)
 	}
 	var value float64
-	for _, t := range b {
-		value += float64(t.weight * t.law.logPartition(t.beta, scores, grad, scratch))
-		for i, v := range grad {
-			lambda[i] -= float64(t.weight * v)
+	for k := range b {
+		t := &b[k]
+		if t.weight == 0 {
+			continue
+		}
+		value += float64(t.weight * t.eval(scores, own, scratch))
+		for i, v := range own {
+			lambda[i] += float64(t.weight * v)
 		}
 	}
 	return value

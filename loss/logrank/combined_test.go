@@ -77,6 +77,51 @@ func TestExpLossIsTheExpectationOfExp(t *testing.T) {
 	}
 }
 
+// TestLogLossIsTheLogarithmOfTheExpectation compares LogLoss with log Σ p(y) Δ(y) over all
+// rankings of a form, and its gradient with central differences of that sum. It is 0 at scores
+// that put all goods far above all bads.
+func TestLogLossIsTheLogarithmOfTheExpectation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 3))
+	for _, form := range []Form{Factored, Lattice, Shell} {
+		for _, shape := range smallShapes {
+			for _, gain := range testedGains {
+				docs := mixed(shape[0], shape[1], 2)
+				grades := gradesOf(docs.Classes)
+				l := LogLoss{Options{Form: form, Gain: additive(t, gain.name)}}
+				s := normals(rng, docs.Docs(), 0.4)
+				expected := func(s []float64) float64 {
+					u := enumerate(form.String(), docs, gain, s)
+					var sum, total float64
+					for _, y := range u.outcomes {
+						p := math.Exp(u.energy(y.inverted, s, nil, 0))
+						sum += p * (1 - y.gain)
+						total += p
+					}
+					return math.Log(sum/total+1e-5) - math.Log(1e-5)
+				}
+				got, grad := withGradient(t, l, grades, s)
+				what := fmt.Sprintf("%v %v %s", form, shape, gain.name)
+				want := expected(s)
+				if math.Abs(got-want) > 1e-9 {
+					t.Errorf("%s: %v, expected %v", what, got, want)
+				}
+				checkGradient(t, what, s, grad, expected)
+				for _, g := range docs.Good {
+					s[g] += 500
+				}
+				if got, grad = withGradient(t, l, grades, s); math.Abs(got) > 1e-8 {
+					t.Errorf("%s: %v where no ranking has a loss", what, got)
+				}
+				for i, v := range grad {
+					if math.IsNaN(v) || math.Abs(v) > 1e-8 {
+						t.Errorf("%s: derivative %d is %v where no ranking has a loss", what, i, v)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestExpLossBounds: E[βΔ] ≤ ExpLoss ≤ β, and with MLE it adds to ConvexLoss, in every form
 // and at scores of all sizes.
 func TestExpLossBounds(t *testing.T) {
@@ -111,9 +156,12 @@ func TestCombinedIsTheMeanOfItsTerms(t *testing.T) {
 			if form == Sampled { // walks by levels go by Options.Gain, which single losses cannot be told
 				o.Sampler.Levels, o.Sampler.Mix = 0, 0.4
 			}
-			l := Combined{Options: o, Terms: []Term{{Weight: 0.25}}}
+			l := Combined{Options: o, Terms: []Term{{Weight: 0.25}, {Objective: TermL2, Weight: 0}}}
 			for name, w := range weights {
 				l.Terms = append(l.Terms, Term{Gain: additive(t, name), Weight: w})
+			}
+			if !l.Traits().Convex {
+				t.Error("a mean of convex losses is not convex")
 			}
 			for which, s := range scoreVectors(docs.Docs()) {
 				value, grad := withGradient(t, MLE{o}, grades, s)
@@ -146,6 +194,71 @@ func TestCombinedIsTheMeanOfItsTerms(t *testing.T) {
 	}
 }
 
+// TestCombinedWithoutConvexity: ExpGain and L2 are terms as ConvexLoss is, in all forms, and the
+// mean is no longer convex. A query whose sampled rankings have no gain has no ExpGain.
+func TestCombinedWithoutConvexity(t *testing.T) {
+	docs := mixed(4, 9, 2)
+	grades := gradesOf(docs.Classes)
+	sampler := sample.Options{Samples: 80, Steps: 9, Thin: 1, Mix: 0.4, Unique: true, IncludeIdeal: true}
+	worst := sample.Options{Samples: 5, Steps: 0, Thin: 1}
+	for _, c := range []struct {
+		form     Form
+		sampler  sample.Options
+		gainless bool
+	}{{Factored, sampler, false}, {Sampled, sampler, false}, {Sampled, worst, true}, {Lattice, sampler, false}, {Shell, sampler, false}} {
+		o := Options{Form: c.form, Gain: additive(t, "ndcg@8"), Beta: 2, Sampler: c.sampler}
+		terms := []struct {
+			loss loss.Loss
+			term Term
+		}{
+			{ExpGain{o}, Term{o.Gain, 2, TermExpGain}},
+			{L2{o}, Term{o.Gain, 0.5, TermL2}},
+			{MLE{o}, Term{nil, 1, TermL2}},
+			{ConvexLoss{o}, Term{o.Gain, 1.5, TermConvexLoss}},
+		}
+		if c.form == Factored {
+			terms = terms[:3] // ConvexLoss has no closed form
+		}
+		for which, s := range scoreVectors(docs.Docs()) {
+			l := Combined{Options: o}
+			var value, total float64
+			grad := make([]float64, len(s))
+			for _, t1 := range terms {
+				l.Terms = append(l.Terms, t1.term)
+				v, g := withGradient(t, t1.loss, grades, s)
+				value += t1.term.Weight * v
+				total += t1.term.Weight
+				for i := range grad {
+					grad[i] += t1.term.Weight * g[i]
+				}
+			}
+			for i := range grad {
+				grad[i] /= total
+			}
+			got, gotGrad := withGradient(t, l, grades, s)
+			what := fmt.Sprintf("%v %s", c.form, which)
+			if !near(got, value/total, 1e-12) {
+				t.Errorf("%s: %v, expected %v", what, got, value/total)
+			}
+			checkVector(t, what, gotGrad, grad, 1e-12)
+			if l.Traits().Convex {
+				t.Errorf("%s: ExpGain and L2 are said to be convex", what)
+			}
+			bound, err := l.Bind(grades, rand.New(rand.NewPCG(5, 6)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := bound.(loss.Diagonal); ok {
+				t.Errorf("%s: second derivatives of ExpGain and L2", what)
+			}
+			alone, _ := withGradient(t, Combined{o, l.Terms[:1]}, grades, s)
+			if (alone == 0) != c.gainless {
+				t.Errorf("%s: ExpGain alone is %v", what, alone)
+			}
+		}
+	}
+}
+
 // TestCombinedWeights: the weights' scale does not matter, and what cannot be weights is
 // refused.
 func TestCombinedWeights(t *testing.T) {
@@ -154,7 +267,7 @@ func TestCombinedWeights(t *testing.T) {
 	terms := func(w ...float64) Combined {
 		l := Combined{Options: Options{Form: Shell}}
 		for k, gain := range []measure.Additive{nil, additive(t, "auc"), additive(t, "map")} {
-			l.Terms = append(l.Terms, Term{gain, w[k]})
+			l.Terms = append(l.Terms, Term{Gain: gain, Weight: w[k]})
 		}
 		return l
 	}

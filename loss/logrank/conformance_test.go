@@ -28,6 +28,7 @@ func objectives(c logrank.Options, auc measure.Additive) map[string]loss.Loss {
 	return map[string]loss.Loss{
 		"mle": logrank.MLE{Options: c}, "expgain": logrank.ExpGain{Options: c}, "l2": logrank.L2{Options: c},
 		"l3": logrank.L3{Options: c}, "convexloss": logrank.ConvexLoss{Options: c}, "exploss": logrank.ExpLoss{Options: c},
+		"logloss": logrank.LogLoss{Options: c}, "mixed": logrank.Combined{Options: c, Terms: []logrank.Term{{Gain: c.Gain, Weight: 1, Objective: logrank.TermExpGain}, {Gain: auc, Weight: 2, Objective: logrank.TermL2}}},
 		"combined": logrank.Combined{Options: c, Terms: []logrank.Term{{Weight: 1}, {Gain: c.Gain, Weight: 2}, {Gain: auc, Weight: 0.5}}},
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/listwise/listwise/measure"
 )
 
-var _ = []loss.Coster{MLE{}, ExpGain{}, L2{}, L3{}, ConvexLoss{}, ExpLoss{}}
+var _ = []loss.Coster{MLE{}, ExpGain{}, L2{}, L3{}, ConvexLoss{}, ExpLoss{}, LogLoss{}}
 
 // Cost implements [loss.Coster].
 func (l MLE) Cost(grades []float64) loss.Cost { return l.cost(grades, onlyPartition) }
@@ -25,6 +25,9 @@ func (l ConvexLoss) Cost(grades []float64) loss.Cost { return l.cost(grades, los
 
 // Cost implements [loss.Coster].
 func (l ExpLoss) Cost(grades []float64) loss.Cost { return l.cost(grades, lossPartition) }
+
+// Cost implements [loss.Coster].
+func (l LogLoss) Cost(grades []float64) loss.Cost { return l.cost(grades, expectedGain) }
 
 // cost estimates what a law takes for the quantities that an objective needs.
 func (c Options) cost(grades []float64, need quantities) loss.Cost {

@@ -13,7 +13,7 @@ import (
 //
 // It lies between [L2], by Jensen's inequality, and β. [ConvexLoss] is the sum of MLE and
 // this, where [L3] is that of MLE and L2. By itself it is bounded and not convex, and exists
-// where ConvexLoss does.
+// where ConvexLoss does. [LogLoss] is equation (5) with f the identity.
 type ExpLoss struct{ Options }
 
 var _ loss.Loss = ExpLoss{}

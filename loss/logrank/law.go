@@ -15,7 +15,7 @@ import "github.com/listwise/listwise/loss"
 //
 //	L1 = MLE = A(0)       ConvexLoss = A(β)
 //	L2 = β(1 − E[G])      L3 = L1 + L2         ExpGain = −log E[G]
-//	ExpLoss = A(β) − A(0)
+//	ExpLoss = A(β) − A(0)     LogLoss = log(1 − E[G])
 //
 // so a form (which rankings, which weights ω) implements these two and no
 // objective, and an objective knows no form.

@@ -1,4 +1,4 @@
-// Package logrank holds the six objectives of LogRank and the four forms of the
+// Package logrank holds the seven objectives of LogRank and the four forms of the
 // law over a query's rankings that they are functions of.
 //
 // Start reading at [Options] and at law.go: an objective (mle.go, expgain.go, …)
@@ -26,8 +26,8 @@ import (
 //
 // and the gain G(y), whose complement Δ(y) = 1 − G(y) is the loss of a ranking.
 // y_gb is +1 if the good document g stands above the bad b and −1 otherwise. The
-// objectives are [MLE], [ExpGain], [L2], [L3], [ConvexLoss] and [ExpLoss], and [Combined]
-// combines them for several measures.
+// objectives are [MLE], [ExpGain], [L2], [L3], [ConvexLoss], [ExpLoss] and [LogLoss], and
+// [Combined] combines them for several measures.
 //
 // The zero value, with a Gain for all but MLE, is ready to use: the factored
 // form with κ = 1, β = 1 and grades of at least 1 good.
@@ -41,7 +41,7 @@ type Options struct {
 	Gain measure.Additive
 
 	// Beta is the scale β of Δ in L2, L3, ConvexLoss and ExpLoss, from 0 to 500; 0 stands
-	// for the paper's 1. MLE and ExpGain do not have it.
+	// for the paper's 1. MLE, ExpGain and LogLoss do not have it.
 	Beta float64
 
 	// Kappa is the scale κ of the scores' differences.
