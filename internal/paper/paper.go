@@ -91,6 +91,7 @@ func Experiments() []Experiment {
 		logRankDelta.experiment(),
 		tracesExperiment(),
 		logRankCombined().experiment(),
+		redrawnExperiment(),
 		burges2006.study().experiment(),
 		lambdaRankReal().experiment(),
 		burges2006Functions.study().experiment(),
