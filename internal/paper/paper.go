@@ -92,6 +92,7 @@ func Experiments() []Experiment {
 		tracesExperiment(),
 		logRankCombined().experiment(),
 		redrawnExperiment(),
+		restartsExperiment(),
 		burges2006.study().experiment(),
 		lambdaRankReal().experiment(),
 		burges2006Functions.study().experiment(),
