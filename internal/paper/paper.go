@@ -91,6 +91,7 @@ func Experiments() []Experiment {
 		logRankDelta.experiment(),
 		tracesExperiment(),
 		logRankCombined().experiment(),
+		gainExperiment(),
 		redrawnExperiment(),
 		restartsExperiment(),
 		burges2006.study().experiment(),
