@@ -29,6 +29,11 @@ import (
 // objectives are [MLE], [ExpGain], [L2], [L3], [ConvexLoss], [ExpLoss] and [LogLoss], and
 // [Combined] combines them for several measures.
 //
+// Section 1.2 names another feature map as an example: the documents at ranks 1 to 10 less
+// all others. It is not offered. It depends on the order within a class, which y does not
+// contain, so that φ(y*) and with it MLE and ConvexLoss are not defined; the likelihood of
+// all ideal rankings together is not convex. Section 1.6 asks for a map without this fault.
+//
 // The zero value, with a Gain for all but MLE, is ready to use: the factored
 // form with κ = 1, β = 1 and grades of at least 1 good.
 type Options struct {
