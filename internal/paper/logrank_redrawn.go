@@ -86,7 +86,7 @@ type redrawnRun struct {
 
 func (e redrawn) run(ctx context.Context, o Options) (*Report, error) {
 	s := &study{convention: letor3, measures: []string{"ndcg@10", "map"}}
-	found, folds, err := s.onHP2004(o, e.size, false)
+	found, folds, err := s.onHP2004(o, e.size, asPublished, false)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (s *started) reach() float64 {
 
 func (e restarts) run(ctx context.Context, o Options) (*Report, error) {
 	s := &study{convention: letor3, measures: []string{"map"}}
-	found, folds, err := s.onHP2004(o, e.size, false)
+	found, folds, err := s.onHP2004(o, e.size, asPublished, false)
 	if err != nil {
 		return nil, err
 	}
