@@ -30,19 +30,54 @@ func Parts(d *Dataset, k int, rng *rand.Rand) ([][]int, error) {
 // MinFolds is the smallest number of parts that Rotate can turn into folds.
 const MinFolds = 3
 
+// Division says how many parts a fold trains, validates and tests on: 2, 2 and 1 of five
+// parts, say. Each is at least 1, and Test divides the number of parts.
+type Division struct{ Train, Vali, Test int }
+
+// LETORDivision is that of LETOR for K parts, K at least [MinFolds]: it trains on K−2.
+func LETORDivision(k int) Division { return Division{k - 2, 1, 1} }
+
+// Parts returns the number of parts.
+func (d Division) Parts() int { return d.Train + d.Vali + d.Test }
+
+// Folds returns the number of folds, of which every part is tested in one.
+func (d Division) Folds() int { return d.Parts() / d.Test }
+
+// Validate returns an error for a division that cannot test every part once.
+func (d Division) Validate() error {
+	switch {
+	case d.Train < 1 || d.Vali < 1 || d.Test < 1:
+		return fmt.Errorf("division %d+%d+%d: expected 1 part or more each to train, validate and test on", d.Train, d.Vali, d.Test)
+	case d.Parts()%d.Test != 0:
+		return fmt.Errorf("division %d+%d+%d: expected test parts that divide the %d parts, to test each once", d.Train, d.Vali, d.Test, d.Parts())
+	}
+	return nil
+}
+
 // Rotate makes K folds of K parts as LETOR does of its five: fold f trains on
 // parts f, f+1, …, f+K−3, validates on part f+K−2 and tests on part f+K−1, counted
 // around. Every part is the test part of one fold. A train part lists its parts
 // one after the other, each in its own order. K is at least MinFolds.
-func Rotate(parts [][]int) []Fold {
-	folds := make([]Fold, len(parts))
+func Rotate(parts [][]int) []Fold { return LETORDivision(len(parts)).Rotate(parts) }
+
+// Rotate makes folds of d.Parts() parts: each trains on the first parts, validates on the
+// next and tests on the last, and every further fold begins d.Test parts later, counted
+// around. A list of several parts has them one after the other.
+func (d Division) Rotate(parts [][]int) []Fold {
+	if err := d.Validate(); err != nil || d.Parts() != len(parts) {
+		panic(fmt.Sprintf("dataset: division %+v of %d parts: %v", d, len(parts), err))
+	}
+	folds := make([]Fold, d.Folds())
 	for f := range folds {
-		train, vali, test := rotation(len(parts), f)
-		for _, p := range train {
-			folds[f].Train = append(folds[f].Train, parts[p]...)
+		at := f * d.Test
+		next := func(count int) (queries []int) {
+			for range count {
+				queries = append(queries, parts[at%len(parts)]...)
+				at++
+			}
+			return queries
 		}
-		folds[f].Vali = slices.Clone(parts[vali])
-		folds[f].Test = slices.Clone(parts[test])
+		folds[f] = Fold{Train: next(d.Train), Vali: next(d.Vali), Test: next(d.Test)}
 	}
 	return folds
 }
@@ -53,11 +88,19 @@ func Folds(d *Dataset, k int, rng *rand.Rand) ([]Fold, error) {
 	if err := CheckFolds(k); err != nil {
 		return nil, err
 	}
-	parts, err := Parts(d, k, rng)
+	return LETORDivision(k).Divide(d, rng)
+}
+
+// Divide divides the queries of data at random into parts and rotates them into folds.
+func (d Division) Divide(data *Dataset, rng *rand.Rand) ([]Fold, error) {
+	if err := d.Validate(); err != nil {
+		return nil, err
+	}
+	parts, err := Parts(data, d.Parts(), rng)
 	if err != nil {
 		return nil, err
 	}
-	return Rotate(parts), nil
+	return d.Rotate(parts), nil
 }
 
 // CheckFolds returns an error if k is less than MinFolds.
@@ -66,16 +109,4 @@ func CheckFolds(k int) error {
 		return fmt.Errorf("%d folds: expected %d or more, to train, validate and test on different parts", k, MinFolds)
 	}
 	return nil
-}
-
-// rotation returns which of k parts fold f (from 0) trains, validates and tests
-// on.
-func rotation(k, f int) (train []int, vali, test int) {
-	if k < MinFolds {
-		panic(fmt.Sprintf("dataset: rotation of %d parts", k))
-	}
-	for i := range k - 2 {
-		train = append(train, (f+i)%k)
-	}
-	return train, (f + k - 2) % k, (f + k - 1) % k
 }

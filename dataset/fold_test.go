@@ -93,3 +93,51 @@ func TestFoldsRefuseTooFewOrTooMany(t *testing.T) {
 		}
 	}
 }
+
+// Of any division every query is tested in one fold, and in each fold it is trained,
+// validated or tested on; validation and training data have the division's number of parts.
+func TestDivisionTestsEveryQueryOnce(t *testing.T) {
+	for _, division := range []dataset.Division{{2, 2, 1}, {1, 1, 1}, {3, 1, 2}, {1, 2, 3}, {4, 4, 2}} {
+		d := &dataset.Dataset{Queries: make([]dataset.Query, 2*division.Parts())}
+		folds, err := division.Divide(d, random.Stream(1, "fold", ""))
+		if err != nil || len(folds)*division.Test != division.Parts() {
+			t.Fatalf("%+v: %d folds, %v", division, len(folds), err)
+		}
+		tested := make([]int, len(d.Queries))
+		for _, f := range folds {
+			if len(f.Train) != 2*division.Train || len(f.Vali) != 2*division.Vali || len(f.Test) != 2*division.Test {
+				t.Errorf("%+v: a fold of %d, %d and %d queries", division, len(f.Train), len(f.Vali), len(f.Test))
+			}
+			all := slices.Concat(f.Train, f.Vali, f.Test)
+			slices.Sort(all)
+			if !slices.Equal(all, indices(len(d.Queries))) {
+				t.Errorf("%+v: a fold does not hold every query once", division)
+			}
+			for _, q := range f.Test {
+				tested[q]++
+			}
+		}
+		if slices.Min(tested) != 1 || slices.Max(tested) != 1 {
+			t.Errorf("%+v: queries are tested %v times", division, tested)
+		}
+	}
+}
+
+// The intranet data of LambdaRank's section 6.3.2: five folds, 2+2+1.
+func TestDivisionRotates(t *testing.T) {
+	got := dataset.Division{Train: 2, Vali: 2, Test: 1}.Rotate([][]int{{1}, {2}, {3}, {4}, {5}})
+	if got[0].Train[1] != 2 || got[0].Vali[0] != 3 || got[0].Test[0] != 5 || !slices.Equal(got[4].Vali, []int{2, 3}) || !slices.Equal(got[4].Test, []int{4}) {
+		t.Errorf("folds %v", got)
+	}
+}
+
+func TestDivisionRefuses(t *testing.T) {
+	for division, want := range map[dataset.Division]string{
+		{0, 2, 1}: "1 part or more each", {2, 0, 1}: "1 part or more each", {2, 2, 0}: "1 part or more each", {-3, 2, 2}: "1 part or more each",
+		{2, 1, 2}: "expected test parts that divide the 5 parts",
+	} {
+		if err := division.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, expected %q", division, err, want)
+		}
+	}
+}

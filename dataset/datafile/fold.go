@@ -43,19 +43,30 @@ type FoldSize struct {
 // in two of them. They are regular files, for each is read several times. Every file appears complete or not at all; cancelling
 // ctx ends the work before the next file. observe, unless nil, is called with its progress.
 func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
-	opts.Context = ctx
-	defer removeEmpty(dir, len(parts), &err)()
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
 	}
+	return RotateBy(ctx, dir, parts, dataset.LETORDivision(len(parts)), opts, observe)
+}
+
+// RotateBy is Rotate with another division of as many parts; see [dataset.Division.Rotate].
+func RotateBy(ctx context.Context, dir string, parts []string, division dataset.Division, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
+	opts.Context = ctx
+	if err := division.Validate(); err != nil {
+		return nil, err
+	}
+	if len(parts) != division.Parts() {
+		return nil, fmt.Errorf("%d parts: expected %d", len(parts), division.Parts())
+	}
+	defer removeEmpty(dir, division.Folds(), &err)()
 	sizes, weighted, err := checkParts(parts, opts, observe)
 	if err != nil {
 		return nil, err
 	}
 	if ending := wholeEnding(parts[0], weighted); ending != "" {
-		return rotateWhole(dir, parts, ending, opts, observe)
+		return rotateWhole(dir, parts, division, ending, opts, observe)
 	}
-	return writeFolds(dir, parts, sizes, opts, observe)
+	return writeFolds(dir, parts, sizes, division, opts, observe)
 }
 
 // Fold divides the queries of a regular file, of any format that [Open]
@@ -63,14 +74,26 @@ func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Option
 // documents are put into the same part wherever they stand, in their order. Lines
 // without a document are left out. What is no LETOR text is read with the options.
 func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
+	if err := dataset.CheckFolds(k); err != nil {
+		return nil, err
+	}
+	return Divide(ctx, dir, path, dataset.LETORDivision(k), seed, opts, observe)
+}
+
+// Divide is Fold with another division; see [dataset.Division.Rotate].
+func Divide(ctx context.Context, dir, path string, division dataset.Division, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	opts.Context = ctx
-	defer removeEmpty(dir, k, &err)()
+	if err := division.Validate(); err != nil {
+		return nil, err
+	}
+	k := division.Parts()
+	defer removeEmpty(dir, division.Folds(), &err)()
 	part, sizes, names, weighted, err := assignParts(path, k, seed, opts, observe)
 	if err != nil {
 		return nil, err
 	}
 	if ending := wholeEnding(path, weighted); ending != "" {
-		return foldWhole(dir, path, part, k, ending, opts, observe)
+		return foldWhole(dir, path, part, division, ending, opts, observe)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -92,7 +115,7 @@ func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts datase
 	if err := splitFile(path, part, names, docs, parts, opts); err != nil {
 		return nil, err
 	}
-	return writeFolds(dir, parts, sizes, opts, observe)
+	return writeFolds(dir, parts, sizes, division, opts, observe)
 }
 
 // FoldObserver is called with the progress of a stage of the work, in bytes or in what the stage's
@@ -140,16 +163,13 @@ func anyText(path string, opts dataset.Options, observe FoldObserver) dataset.Op
 // assignParts divides the queries of a file and returns each one's part, the parts' sizes,
 // the names of the features, if they have some, and whether there are weights.
 func assignParts(path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (part map[string]int, sizes []Size, names []string, weighted bool, err error) {
-	if err := dataset.CheckFolds(k); err != nil {
-		return nil, nil, nil, false, err
-	}
 	d, err := Open(path, anyText(path, opts, observe))
 	if err != nil {
 		return nil, nil, nil, false, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	if n := len(d.Queries); n < k {
-		return nil, nil, nil, false, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many folds", k)}
+		return nil, nil, nil, false, &dataset.SyntaxError{File: path, Found: fmt.Sprintf("%d queries", n), Expected: fmt.Sprintf("%d or more for as many parts", k)}
 	}
 	parts, err := dataset.Parts(d, k, random.Stream(seed, "fold", ""))
 	if err != nil {
@@ -223,17 +243,17 @@ func removeEmpty(dir string, k int, err *error) func() {
 }
 
 // writeFolds writes the folds of the parts and returns their sizes.
-func writeFolds(dir string, parts []string, sizes []Size, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
-	folds := make([]FoldSize, len(parts))
+func writeFolds(dir string, parts []string, sizes []Size, division dataset.Division, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+	folds := make([]FoldSize, division.Folds())
 	var done, total int64 // documents; a part is written once a fold
 	for _, s := range sizes {
-		total += int64(len(parts) * s.Documents)
+		total += int64(len(folds) * s.Documents)
 	}
 	numbers := make([][]int, len(parts)) // each part as the list of its own number
 	for p := range numbers {
 		numbers[p] = []int{p}
 	}
-	for f, fold := range dataset.Rotate(numbers) {
+	for f, fold := range division.Rotate(numbers) {
 		name := foldDir(dir, f)
 		if err := os.MkdirAll(name, 0o777); err != nil {
 			return nil, err

@@ -266,7 +266,7 @@ func FuzzSplit(f *testing.F) {
 func TestFoldFileRefuses(t *testing.T) {
 	text, _ := manyQueries()
 	in := write(t, filepath.Join(t.TempDir(), "all.txt"), text)
-	for k, want := range map[int]string{2: "2 folds: expected 3 or more", 8: "all.txt: found 7 queries, expected 8 or more for as many folds"} {
+	for k, want := range map[int]string{2: "2 folds: expected 3 or more", 8: "all.txt: found 7 queries, expected 8 or more for as many parts"} {
 		out := filepath.Join(t.TempDir(), "out")
 		if _, err := Fold(t.Context(), out, in, k, 1, dataset.Options{}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d folds: error %v, expected %q", k, err, want)

@@ -34,14 +34,14 @@ func withEnding(part, ending string) string {
 	return strings.TrimSuffix(part, ".txt") + ending
 }
 
-// foldWhole writes the folds of a file whose queries have these of k parts.
-func foldWhole(dir, path string, part map[string]int, k int, ending string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
+// foldWhole writes the folds of a file whose queries have these parts.
+func foldWhole(dir, path string, part map[string]int, division dataset.Division, ending string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	d, err := Open(path, anyText(path, opts, nil))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	parts := make([][]int, k)
+	parts := make([][]int, division.Parts())
 	for i := range d.Queries {
 		p, ok := part[d.Queries[i].ID]
 		if !ok {
@@ -49,11 +49,11 @@ func foldWhole(dir, path string, part map[string]int, k int, ending string, opts
 		}
 		parts[p] = append(parts[p], i)
 	}
-	return writeWhole(dir, d, parts, ending, opts, observe)
+	return writeWhole(dir, d, parts, division, ending, opts, observe)
 }
 
 // rotateWhole writes the folds of parts that are files.
-func rotateWhole(dir string, paths []string, ending string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
+func rotateWhole(dir string, paths []string, division dataset.Division, ending string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	var sets []*dataset.Dataset
 	for _, path := range paths {
 		d, err := Open(path, anyText(path, opts, nil))
@@ -74,14 +74,14 @@ func rotateWhole(dir string, paths []string, ending string, opts dataset.Options
 			at++
 		}
 	}
-	return writeWhole(dir, all, parts, ending, opts, observe)
+	return writeWhole(dir, all, parts, division, ending, opts, observe)
 }
 
 // writeWhole writes the folds of parts of the queries of d.
-func writeWhole(dir string, d *dataset.Dataset, parts [][]int, ending string, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
-	folds := make([]FoldSize, len(parts))
+func writeWhole(dir string, d *dataset.Dataset, parts [][]int, division dataset.Division, ending string, opts dataset.Options, observe FoldObserver) ([]FoldSize, error) {
+	folds := make([]FoldSize, division.Folds())
 	var done int64
-	for f, fold := range dataset.Rotate(parts) {
+	for f, fold := range division.Rotate(parts) {
 		name := foldDir(dir, f)
 		if err := os.MkdirAll(name, 0o777); err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func writeWhole(dir string, d *dataset.Dataset, parts [][]int, ending string, op
 			}
 			*file.size = Size{len(own.Queries), own.Docs()}
 			done += int64(own.Docs())
-			observe.call("writing the folds, documents", done, int64(len(parts)*d.Docs()))
+			observe.call("writing the folds, documents", done, int64(len(folds)*d.Docs()))
 		}
 	}
 	return folds, nil

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +20,8 @@ type foldFlags struct {
 	seed   uint64
 	parts  bool
 	out    string
+
+	division string // text of the flag, "" for LETOR's
 }
 
 func newDataFoldCommand(env *environment) *cobra.Command {
@@ -30,12 +34,14 @@ reads them. The queries of FILE are divided at random into K parts; or the K fil
 given with --parts are the parts. Fold 1 trains on parts 1 to K-2, validates on part
 K-1 and tests on part K; every further fold moves on by one part, so each part is
 tested once. This is LETOR's rotation: its five parts give its five folds, byte for
-byte.
+byte. With --division 2+2+1 a fold trains on two parts, validates on two and tests on
+one. Every further fold moves on by as many parts as it tests on.
 
 Lines of LETOR text are copied as they stand; the rows of a binary cache are written
 as such lines. Folds of a table are tables of the same kind, train.csv and so on; those
 of data with weights, for which lines have no place, are caches, train.lwd and so on.`,
 		Example: `  listwise data fold all.txt.gz --folds 5 --seed 1 --out folds
+  listwise data fold all.txt.gz --division 2+2+1 --out folds
   listwise data fold --parts S1.txt S2.txt S3.txt S4.txt S5.txt --out MQ2008`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, env, args) },
 	}
@@ -43,6 +49,7 @@ of data with weights, for which lines have no place, are caches, train.lwd and s
 	fl.StringArrayVar(&f.data, "data", nil, "data `file`, the same as an argument")
 	f.addTo(cmd)
 	addWhole(fl, &f.folds, "folds", 5, dataset.MinFolds, "`number` of folds, 3 or more")
+	fl.StringVar(&f.division, "division", "", "`parts` to train, validate and test on, as 2+2+1")
 	fl.Uint64Var(&f.seed, "seed", 1, "`number` that the random division depends on")
 	f.memory.addTo(cmd, "the queries' names and what a table holds may take")
 	fl.BoolVar(&f.parts, "parts", false, "the files given are the parts")
@@ -58,7 +65,8 @@ type foldJSON struct {
 
 func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) error {
 	files := slices.Concat(f.data, args)
-	if err := f.check(cmd, files); err != nil {
+	division, err := f.check(cmd, files)
+	if err != nil {
 		return err
 	}
 	opts := f.memory.options()
@@ -69,11 +77,10 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	var sizes []datafile.FoldSize
 	stages := stagedProgress{env: env}
 	defer stages.finish()
-	var err error
 	if f.parts {
-		sizes, err = datafile.Rotate(cmd.Context(), f.out, files, opts, stages.setUnit)
+		sizes, err = datafile.RotateBy(cmd.Context(), f.out, files, division, opts, stages.setUnit)
 	} else {
-		sizes, err = datafile.Fold(cmd.Context(), f.out, files[0], f.folds, f.seed, opts, stages.setUnit)
+		sizes, err = datafile.Divide(cmd.Context(), f.out, files[0], division, f.seed, opts, stages.setUnit)
 	}
 	stages.finish()
 	if err != nil {
@@ -82,30 +89,65 @@ func (f *foldFlags) run(cmd *cobra.Command, env *environment, args []string) err
 	return env.print(foldReport(f.out, sizes))
 }
 
-func (f *foldFlags) check(cmd *cobra.Command, files []string) error {
+// check returns the division into parts, or what is wrong with the arguments.
+func (f *foldFlags) check(cmd *cobra.Command, files []string) (division dataset.Division, err error) {
 	if err := required(cmd, "out"); err != nil {
-		return err
+		return division, err
 	}
 	k := f.folds
 	if f.parts {
 		if cmd.Flags().Changed("folds") || cmd.Flags().Changed("seed") {
-			return usageErrorf("--folds and --seed are for dividing one file; with --parts each file is a part")
+			return division, usageErrorf("--folds and --seed are for dividing one file; with --parts each file is a part")
 		}
 		k = len(files)
 	} else if len(files) != 1 {
-		return usageErrorf("%s: found %d files, expected one, or --parts", cmd.CommandPath(), len(files))
+		return division, usageErrorf("%s: found %d files, expected one, or --parts", cmd.CommandPath(), len(files))
 	}
-	switch {
-	case k < dataset.MinFolds:
-		return usageErrorf("%d folds: expected %d or more, to train, validate and test on different parts", k, dataset.MinFolds)
-	case slices.Contains(files, "-"):
-		return usageErrorf("%s reads its input more than once: expected a file, not standard input", cmd.CommandPath())
+	if division, err = f.divided(cmd, k); err != nil {
+		return division, err
 	}
-	if err := f.targets(files, k).check(); err != nil {
-		return err
+	if slices.Contains(files, "-") {
+		return division, usageErrorf("%s reads its input more than once: expected a file, not standard input", cmd.CommandPath())
 	}
-	return target{"--out", f.out}.checkFolder()
+	if err := f.targets(files, division.Folds()).check(); err != nil {
+		return division, err
+	}
+	return division, target{"--out", f.out}.checkFolder()
 }
+
+// divided returns the division that the flags ask for, of k parts unless --division says how
+// many there are.
+func (f *foldFlags) divided(cmd *cobra.Command, k int) (division dataset.Division, err error) {
+	if f.division == "" {
+		if k < dataset.MinFolds {
+			return division, usageErrorf("%d folds: expected %d or more, to train, validate and test on different parts", k, dataset.MinFolds)
+		}
+		return dataset.LETORDivision(k), nil
+	}
+	if cmd.Flags().Changed("folds") {
+		return division, usageErrorf("--folds and --division: expected one of them")
+	}
+	counts := [3]*int{&division.Train, &division.Vali, &division.Test}
+	words := strings.Split(f.division, "+")
+	if len(words) != len(counts) {
+		return division, usageErrorf("--division: found %q, expected three numbers of parts, as 2+2+1", f.division)
+	}
+	for i, word := range words {
+		if *counts[i], err = strconv.Atoi(word); err != nil || *counts[i] > maxParts {
+			return division, usageErrorf("--division: found %q, expected three numbers of parts up to %d, as 2+2+1", f.division, maxParts)
+		}
+	}
+	if err := division.Validate(); err != nil {
+		return division, usageErrorf("--%w", err)
+	}
+	if n := division.Parts(); f.parts && n != k {
+		return division, usageErrorf("--division %s: found %d files, expected %d parts", f.division, k, n)
+	}
+	return division, nil
+}
+
+// maxParts is more than the queries that anybody divides.
+const maxParts = 1_000_000
 
 func foldReport(out string, sizes []datafile.FoldSize) report {
 	r := report{
