@@ -1,7 +1,10 @@
 package loss
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/listwise/listwise/measure"
@@ -72,6 +75,69 @@ func TestAlphaMakesTheJacobianPositiveDefinite(t *testing.T) {
 			if !near(pulled.LambdaSum, -alpha*sum, 1e-12) {
 				t.Errorf("%v: λ sums to %v, want %v", l.Kind, pulled.LambdaSum, -alpha*sum)
 			}
+		}
+	}
+}
+
+// TestAlphaOfADocument: with a ratio, the α of a document of grade g is alpha·ratio^g: λ loses
+// α_i s_i and the value gains ½Σα_i s_i²; the Jacobian's diagonal gains α_i, so that its
+// smallest eigenvalue grows by the least α_i at least; second derivatives gain α_i. The ratio
+// 1 is no ratio, bit for bit.
+func TestAlphaOfADocument(t *testing.T) {
+	const alpha, ratio = 0.3, 0.5
+	rng := rand.New(rand.NewPCG(8, 3))
+	grades, s := alphaCase(rng)
+	for k := range lambdas {
+		plain := LambdaRank{Measure: additive(t, "ndcg@5"), Kind: Lambda(k)}
+		pulled, one, all := plain, plain, plain
+		pulled.Alpha, pulled.AlphaRatio = alpha, ratio
+		one.Alpha, one.AlphaRatio, all.Alpha = alpha, 1, alpha
+		without, with := evaluate(t, plain, grades, s), evaluate(t, pulled, grades, s)
+		value, least := without.value, alpha
+		for i, g := range grades {
+			of := alpha * math.Pow(ratio, g)
+			value += of / 2 * s[i] * s[i]
+			least = min(least, of)
+			if got, want := with.lambda[i], without.lambda[i]-of*s[i]; !near(got, want, 1e-12) {
+				t.Errorf("%v: λ of a document of grade %v is %v, want %v", Lambda(k), g, got, want)
+			}
+		}
+		if !near(with.value, value, 1e-12) {
+			t.Errorf("%v: value %v, want %v", Lambda(k), with.value, value)
+		}
+		if a, b := evaluate(t, one, grades, s), evaluate(t, all, grades, s); a.value != b.value || !slices.Equal(a.lambda, b.lambda) {
+			t.Errorf("%v: the ratio 1 changes λ", Lambda(k))
+		}
+		before, after := DiagnoseField(bind(t, plain, grades), s, 1e-5), DiagnoseField(bind(t, pulled, grades), s, 1e-5)
+		if grown := after.SmallestEigenvalue - before.SmallestEigenvalue; grown < least-1e-8 || grown > alpha+1e-8 {
+			t.Errorf("%v: the smallest eigenvalue grows by %v, want %v to %v", Lambda(k), grown, least, alpha)
+		}
+		if second, ok := bind(t, pulled, grades).(Diagonal); ok {
+			n := len(s)
+			lambda, with, without := make([]float64, n), make([]float64, n), make([]float64, n)
+			var scratch Scratch
+			second.EvalSecond(s, lambda, with, &scratch)
+			bind(t, plain, grades).(Diagonal).EvalSecond(s, lambda, without, &scratch)
+			for i, g := range grades {
+				if !near(with[i]-without[i], alpha*math.Pow(ratio, g), 1e-12) {
+					t.Errorf("%v: a second derivative grows by %v at grade %v", Lambda(k), with[i]-without[i], g)
+				}
+			}
+		}
+	}
+}
+
+// TestAlphaRatioRefuses: a ratio that would do nothing, is no number or makes α infinite.
+func TestAlphaRatioRefuses(t *testing.T) {
+	m := additive(t, "ndcg@5")
+	for want, l := range map[string]LambdaRank{
+		"alpha is 0":              {Measure: m, AlphaRatio: 2},
+		"finite positive number":  {Measure: m, Alpha: 1, AlphaRatio: -1},
+		"alpharatio NaN":          {Measure: m, Alpha: 1, AlphaRatio: math.NaN()},
+		"the α of grade 3 is inf": {Measure: m, Alpha: 1, AlphaRatio: 1e200},
+	} {
+		if _, err := l.Bind([]float64{0, 0, 3}, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: error %v, expected %q", l, err, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/measure"
 )
 
@@ -19,8 +20,8 @@ import (
 // change places (Burges, Ragno and Le, Learning to Rank with Nonsmooth Cost
 // Functions, NIPS 2006, eq. 9, with M = NDCG@10; section 6.2 for the others). The
 // paper's learning rate schedule watches the value; λ is not its negative gradient,
-// which is zero or undefined everywhere. With Alpha above 0, ½αΣs² is added to the value
-// and its negative gradient −αs to λ (section 4 there).
+// which is zero or undefined everywhere. With Alpha above 0, ½Σα_i s_i² is added to the value
+// and its negative gradient −α_i s_i to λ (section 4 there).
 //
 // M is any measure, under its own convention: NDCG, AP, MRR and ERR take O(1)
 // a pair, others compute the measure anew for each. The loss of a query whose measure
@@ -66,6 +67,11 @@ type LambdaRank struct {
 	// It adds α to every eigenvalue of that Jacobian's symmetric part, and pulls every
 	// score to 0, so that Σλ is no longer 0.
 	Alpha float64
+
+	// AlphaRatio gives each document an α_i of its own, as that section has it: that of a
+	// document of grade g is Alpha·AlphaRatio^g. 0 stands for 1, the same α for all. An α of a
+	// rank would not do: λ would jump where documents change places.
+	AlphaRatio float64
 }
 
 var _ Loss = LambdaRank{}
@@ -83,6 +89,10 @@ func (l LambdaRank) Validate() error {
 		return fmt.Errorf("margin %v, expected a finite non-negative number", l.Margin)
 	case !(l.Alpha >= 0) || math.IsInf(l.Alpha, 1):
 		return fmt.Errorf("alpha %v, expected a finite non-negative number", l.Alpha)
+	case !(l.AlphaRatio >= 0) || math.IsInf(l.AlphaRatio, 1):
+		return fmt.Errorf("alpharatio %v, expected a finite positive number", l.AlphaRatio)
+	case l.AlphaRatio != 0 && l.AlphaRatio != 1 && l.Alpha == 0:
+		return fmt.Errorf("alpharatio %v: alpha is 0, expected a positive number", l.AlphaRatio)
 	}
 	law := lambdas[l.Kind].law
 	if law != logisticKind && l.Sigma != 0 {
@@ -119,7 +129,10 @@ func (l LambdaRank) BindWeighted(grades []float64, w PairWeights, rng *rand.Rand
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Measure.Name(), err)
 	}
-	b := &boundLambdaRank{measure: l.Measure, grades: grades, order: newPermutation(len(grades), rng), field: field, alpha: l.Alpha}
+	b := &boundLambdaRank{measure: l.Measure, grades: grades, order: newPermutation(len(grades), rng), field: field}
+	if b.alphas, err = l.alphas(grades); err != nil {
+		return nil, err
+	}
 	b.depth = len(grades)
 	if cut := depthOf(l.Measure); lambdas[l.Kind].law != differenceKind && cut < b.depth {
 		b.depth = cut + 1 // the last of the ranks that count has a neighbour below
@@ -195,7 +208,25 @@ type boundLambdaRank struct {
 	order   permutation // in which documents of equal score stand
 	depth   int         // of the ranks in order that the measure and the field need
 	field   lambdaField
-	alpha   float64
+	alphas  []float64 // of the documents; nil for none
+}
+
+// alphas returns the α of each document.
+func (l LambdaRank) alphas(grades []float64) ([]float64, error) {
+	if l.Alpha == 0 {
+		return nil, nil
+	}
+	alphas := make([]float64, len(grades))
+	for i, g := range grades {
+		alphas[i] = l.Alpha
+		if l.AlphaRatio != 0 {
+			alphas[i] *= elementary.Pow(l.AlphaRatio, g)
+		}
+		if math.IsInf(alphas[i], 1) {
+			return nil, fmt.Errorf("alpha %v with alpharatio %v: the α of grade %v is infinite", l.Alpha, l.AlphaRatio, g)
+		}
+	}
+	return alphas, nil
 }
 
 func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float64 {
@@ -212,19 +243,17 @@ func (b *boundLambdaRank) Eval(scores, lambda []float64, scratch *Scratch) float
 	return 1 - value + b.regularise(scores, lambda)
 }
 
-// regularise returns ½αΣs² and, if lambda is not nil, adds −αs to it.
+// regularise returns ½Σα_i s_i² and, if lambda is not nil, adds −α_i s_i to it.
 func (b *boundLambdaRank) regularise(scores, lambda []float64) float64 {
-	if b.alpha == 0 {
-		return 0
-	}
-	var squares float64
-	for i, s := range scores {
-		squares += float64(s * s)
+	var sum float64
+	for i, alpha := range b.alphas {
+		s := scores[i]
+		sum += float64(float64(alpha*s) * s)
 		if lambda != nil {
-			lambda[i] -= float64(b.alpha * s)
+			lambda[i] -= float64(alpha * s)
 		}
 	}
-	return b.alpha / 2 * squares
+	return sum / 2
 }
 
 // boundSecondLambdaRank is a boundLambdaRank with second derivatives.
@@ -245,8 +274,8 @@ func (b *boundSecondLambdaRank) EvalSecond(scores, lambda, second []float64, scr
 	b.pairs.pairs(first, diagonal, r, b.law, scratch)
 	r.scatter(lambda, first)
 	r.scatter(second, diagonal)
-	for i := range second {
-		second[i] += b.alpha
+	for i, alpha := range b.alphas {
+		second[i] += alpha
 	}
 	return 1 - value + b.regularise(scores, lambda)
 }

@@ -24,6 +24,7 @@ func newLambdaRank() *Method {
 			{Name: "margin", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "difference of scores that the rule goes by; 0: the rule's own"},
 			{Name: "top", Kind: Integer, Default: "0", Min: 0, Max: 1e6, Doc: "leave out pairs with both documents below this rank; 0: none"},
 			{Name: "alpha", Kind: Number, Default: "0", Min: 0, Max: 1e6, Doc: "pull of every score to 0: λ less alpha times the score, the gradient of alpha/2 times its square"},
+			{Name: "alpharatio", Kind: Number, Default: "1", Min: leastPositive, Max: 1e6, Doc: "factor of a document's alpha for each grade; 1: the same alpha for all"},
 		},
 	}, regularization("1e6", nil), ratesOfFields, func(p *Problem) (loss.Loss, error) {
 		kind, err := loss.ParseLambda(p.Values.Text("lambda"))
@@ -34,6 +35,7 @@ func newLambdaRank() *Method {
 			Sigma:      p.Values.Number("sigma"),
 			Margin:     p.Values.Number("margin"),
 			Alpha:      p.Values.Number("alpha"),
+			AlphaRatio: p.Values.Number("alpharatio"),
 		}
 		return l, err
 	})
