@@ -120,5 +120,5 @@ func signTest(k, n int) float64 {
 		tail += choose
 		choose *= float64(n-i) / float64(i+1)
 	}
-	return min(1, 2*tail/math.Pow(2, float64(n)))
+	return min(1, 2*tail/math.Ldexp(1, n))
 }

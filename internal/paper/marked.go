@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/stats"
 )
 
@@ -77,10 +78,10 @@ func (v *view) averaged(a, b int, m string) difference {
 	}
 	all.Mean, all.Error = all.Mean/weights, math.Sqrt(variance)/weights
 	all.DF = math.Inf(1)
-	if all.P = math.Erfc(math.Abs(all.Mean) / (all.Error * math.Sqrt2)); all.Error == 0 && math.Abs(all.Mean) <= stats.Same {
+	if all.P = elementary.Erfc(math.Abs(all.Mean) / (all.Error * math.Sqrt2)); all.Error == 0 && math.Abs(all.Mean) <= stats.Same {
 		all.P = 1
 	}
-	half := math.Sqrt2 * math.Erfinv(1-stats.Alpha) * all.Error
+	half := float64(math.Sqrt2 * elementary.Erfinv(1-stats.Alpha) * all.Error)
 	all.Interval, all.holm = stats.Interval{Low: all.Mean - half, High: all.Mean + half}, all.P
 	return all
 }
