@@ -222,8 +222,8 @@ func (c *OrderClaim) finding() Finding {
 	return Finding{Section: c.Section, Claim: c.claim(), Verdict: verdict, Figure: fmt.Sprintf("above in %d of %d, significantly in %d; below in %d (%s)", c.Higher, c.Cells, c.Above, c.Below, c.Data)}
 }
 
-// claim is the order as the publication claims it, "A > B in 26 of 32 (14 of 32 in the printed
-// table)".
+// claim is the order as the publication claims it, "A > B in 26 of 32 (14 of 32, 15 with equal
+// cells in the printed table)".
 func (c *OrderClaim) claim() string {
 	text := c.Text
 	if c.Counted != "" {
@@ -232,7 +232,8 @@ func (c *OrderClaim) claim() string {
 		text += ", \"" + c.Words + "\""
 	}
 	if c.Whole != "" && c.Whole != c.Counted {
-		text += " (" + c.Whole + " in the printed table)"
+		equal := strings.NewReplacer(" (", ", ", ")", " with equal cells") // of "14 of 32 (15)"
+		text += " (" + equal.Replace(c.Whole) + " in the printed table)"
 	}
 	return text
 }

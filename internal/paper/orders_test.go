@@ -174,3 +174,17 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("%q has no star", text)
 	}
 }
+
+// A claim has the publication's count and, where its table has another, that too.
+func TestOrderClaimText(t *testing.T) {
+	for want, c := range map[string]OrderClaim{
+		"A > B in 26 of 32": {Text: "A > B", Counted: "26 of 32", Whole: "26 of 32"},
+		"A > B in 26 of 32 (14 of 32, 15 with equal cells in the printed table)": {Text: "A > B", Counted: "26 of 32", Whole: "14 of 32 (15)"},
+		`A > B, "A is the best" (7 of 32 in the printed table)`:                  {Text: "A > B", Words: "A is the best", Whole: "7 of 32"},
+		"A > B": {Text: "A > B"},
+	} {
+		if got := c.claim(); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
