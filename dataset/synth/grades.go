@@ -11,7 +11,7 @@ import (
 )
 
 // grade blurs the documents' signal with noise and gives the best of them grade
-// 2, the next grade 1 and the others 0, in numbers that vary from query to query.
+// 3 or 2, the next grade 1 and the others 0, in numbers that vary from query to query.
 func (s Shape) grade(signal []float64, o Options, odds float64, rng *rand.Rand) []float64 {
 	n := len(signal)
 	utility := make([]float64, n)
@@ -30,11 +30,18 @@ func (s Shape) grade(signal []float64, o Options, odds float64, rng *rand.Rand) 
 	if s.best > 0 {
 		best = roundRandomly(logistic(logit(s.best)+float64(0.5*random.Normal(rng)))*float64(relevant), rng)
 	}
+	top := 0
+	if s.top > 0 {
+		top = roundRandomly(float64(s.top*float64(best)), rng)
+	}
 	grades := make([]float64, n)
 	for rank, i := range order[:relevant] {
 		grades[i] = 1
 		if rank < best {
 			grades[i] = 2
+		}
+		if rank < top {
+			grades[i] = 3
 		}
 	}
 	return grades

@@ -51,4 +51,19 @@ var mq2008 = Shape{
 	copies: 0.004,
 }
 
+// intranet has the published size and number of grades of a set that is not public, and the
+// level of NDCG that the paper's figure shows; the shares of its grades are not published.
+var intranet = Shape{
+	Name:     "intranet",
+	About:    "intranet search with four grades (LambdaRank's paper, 6.3.2)",
+	Defaults: Options{Queries: 400, Docs: 59, Features: 87, Relevant: 12, Noise: 1.3, Seed: 1},
+	docs: func(rng *rand.Rand) float64 {
+		return 59.4 / 59 * min(max(1+float64(0.4*random.Normal(rng)), 0.1), 1.9)
+	},
+	spread: 0.7,
+	best:   0.4,
+	top:    0.3,
+	copies: 0.02,
+}
+
 func constant(*rand.Rand) float64 { return 1 }

@@ -45,12 +45,13 @@ type Shape struct {
 
 	docs   func(*rand.Rand) float64 // documents of a query in units of Options.Docs
 	spread float64                  // standard deviation between queries of the log-odds of relevance; 0: the number is exact
-	best   float64                  // the share of grade 2 among relevant documents
+	best   float64                  // the share of grade 2 or more among relevant documents
+	top    float64                  // the share of grade 3 among those
 	copies float64                  // the share of documents that look like another one of the query
 }
 
 // Shapes returns all shapes in a fixed order.
-func Shapes() []Shape { return []Shape{gov1, gov10, ohsumed, mq2008} }
+func Shapes() []Shape { return []Shape{gov1, gov10, ohsumed, mq2008, intranet} }
 
 // Lookup returns the shape with the given name.
 func Lookup(name string) (Shape, error) {
