@@ -27,9 +27,17 @@ func lambdaRankReal() study {
 		chosenBy:   fmt.Sprintf("ndcg@%d", artificialTop),
 		measures:   ndcgUpTo(artificialTop),
 		records:    "{set}/{group}",
+		trivials:   true,
 	}
-	var leads, pulled []pair
-	var orders []order
+	leads, pulled, orders := s.addNets(realAlphas)
+	s.parts = realParts(leads, pulled, orders)
+	return s
+}
+
+// addNets adds with each net RankNet, LambdaRank and, for each α, LambdaRank with that. It
+// returns the pairs of LambdaRank and RankNet, and of LambdaRank with and without α, and the
+// orders that the paper claims of the former.
+func (s *study) addNets(alphas []alphaRates) (leads, pulled []pair, orders []order) {
 	for _, n := range artificialNets {
 		rankNet, lambdaRank := "RankNet "+n.name, "LambdaRank "+n.name
 		leads = append(leads, pair{lambdaRank, rankNet})
@@ -38,7 +46,7 @@ func lambdaRankReal() study {
 		s.rows = append(s.rows,
 			row{name: rankNet, method: "ranknet", group: n.name, scorer: n.scorer, grid: grid, seeds: drawnSeeds},
 			row{name: lambdaRank, method: "lambdarank", training: s.chosenBy, group: n.name, scorer: n.scorer, grid: grid, seeds: drawnSeeds})
-		for _, alpha := range realAlphas {
+		for _, alpha := range alphas {
 			more := maps.Clone(grid)
 			more["alpha"], more["rate"] = []string{alpha.value}, realRates[:alpha.rates]
 			name := lambdaRank + " alpha=" + alpha.value
@@ -46,8 +54,7 @@ func lambdaRankReal() study {
 			s.rows = append(s.rows, row{name: name, method: "lambdarank", training: s.chosenBy, group: n.name, scorer: n.scorer, grid: more, seeds: drawnSeeds, unplotted: true})
 		}
 	}
-	s.parts = realParts(leads, pulled, orders)
-	return s
+	return leads, pulled, orders
 }
 
 // realRates are tried with both methods. The paper's, 1e-7 to 1e-2, are for its data; these
@@ -58,10 +65,13 @@ const realEpochs = "100"
 
 // realAlphas are tried with the first of these rates, up to alpha·rate = 1e-4: steps down the
 // quadratic term diverge at some 1e-3, as lists have hundreds of documents.
-var realAlphas = []struct {
+var realAlphas = []alphaRates{{"0.001", 5}, {"0.01", 4}, {"0.1", 3}}
+
+// alphaRates is an α and the number of rates that it is tried with.
+type alphaRates struct {
 	value string
 	rates int
-}{{"0.001", 5}, {"0.01", 4}, {"0.1", 3}}
+}
 
 func realParts(leads, pulled []pair, orders []order) []part {
 	several := []string{"ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10"}
@@ -75,6 +85,7 @@ func realParts(leads, pulled []pair, orders []order) []part {
 		says{"chosen", "rate and epoch in each fold by validation NDCG@10; rates tried, for both methods: " + strings.Join(realRates, ", ") + "; with alpha those up to 1e-4/alpha, beyond which its steps diverge"},
 		says{"numbers", fmt.Sprintf("means over folds and over %d seeds", drawnSeeds)},
 		says{"intervals", "95 %, of differences paired over test queries and seeds; * significant at 5 % after Holm's correction over the table"},
+		says{"margin", fmt.Sprintf("NDCG of two rows is equal where the interval of the difference lies within ±%v", ndcgMargin)},
 		blocks{title: heading("NDCG on the test queries")},
 		differences{title: heading("LambdaRank less RankNet"), name: "differences", pairs: append(leads, nets), measures: several, main: true},
 		standInOrders{"LambdaRank above RankNet, of ten truncation levels: in the mean, significantly, and the opposite", orders},
@@ -92,21 +103,19 @@ func realParts(leads, pulled []pair, orders []order) []part {
 
 // realNotes says of every set what became of the paper's statements.
 func realNotes(s *results, r *Report) {
-	verdicts, figures := make(map[string][]FindVerdict), make(map[string][]string)
 	for _, c := range s.columns {
 		v := &c.views[0]
 		for _, n := range artificialNets {
 			a, b := s.rowNamed("LambdaRank "+n.name), s.rowNamed("RankNet "+n.name)
 			first, last := v.difference(a, b, s.measures[0]), v.difference(a, b, s.measures[len(s.measures)-1])
-			o := order{better: []string{"LambdaRank " + n.name}, than: []string{"RankNet " + n.name}}
-			claim := s.orderOn(&o, c)
-			verdicts[n.name] = append(verdicts[n.name], ofOrder[claim.Verdict])
-			figures[n.name] = append(figures[n.name], fmt.Sprintf("%s: above at %d of %d levels, significantly at %d, below at %d", c.name, claim.Higher, claim.Cells, claim.Above, claim.Below))
 			r.note("%s, %s nets: LambdaRank leads by %s at 1 (p = %.2g) and by %s at %d (p = %.2g).",
 				c.name, n.name, strings.TrimRight(first.text(), " *"), first.P, strings.TrimRight(last.text(), " *"), len(s.measures), last.P)
 		}
 	}
-	for _, n := range artificialNets {
-		r.found(ofAll(verdicts[n.name]...), fmt.Sprintf("LambdaRank is above RankNet on real data, %s nets (6.3.2, 6.4; the paper's are not public)", n.name), "%s", strings.Join(figures[n.name], "; "))
+	for _, f := range intranetFindings(s) {
+		r.found(f.Verdict, f.Claim, "%s", f.Figure)
+	}
+	for _, f := range webFindings(s) {
+		r.found(f.Verdict, f.Claim, "%s", f.Figure)
 	}
 }

@@ -96,6 +96,7 @@ func Experiments() []Experiment {
 		restartsExperiment(),
 		burges2006.study().experiment(),
 		lambdaRankReal().experiment(),
+		lambdaRankIntranet().experiment(),
 		burges2006Functions.study().experiment(),
 		speedupExperiment(),
 		jacobianExperiment(),

@@ -41,7 +41,7 @@ type view struct {
 	measures   []string
 	published  numbers
 	values     [][]map[string]number // by row, seed and measure
-	trivial    map[string][]trivial  // by measure, where there are published numbers
+	trivial    map[string][]trivial  // by measure, where there are published numbers or the study asks for it
 	strata     []stratum             // of an average
 }
 
@@ -138,7 +138,7 @@ func (s *study) measured(ctx context.Context, c *column, folds []tune.Fold) ([]v
 		views[0].published = s.published(c.name)
 	}
 	var features []*model.Model
-	if slices.ContainsFunc(views, func(v view) bool { return len(v.published) > 0 }) {
+	if s.trivials || slices.ContainsFunc(views, func(v view) bool { return len(v.published) > 0 }) {
 		var err error
 		if features, err = bestFeatures(ctx, folds); err != nil {
 			return nil, err
@@ -171,7 +171,7 @@ func (s *study) measure(c *column, v *view, folds []tune.Fold, features []*model
 		return err
 	}
 	judged := len(v.published) > 0
-	if judged {
+	if judged || s.trivials {
 		if v.trivial, err = j.trivial(features); err != nil {
 			return err
 		}
