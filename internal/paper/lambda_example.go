@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 
 	"github.com/listwise/listwise/internal/random"
 	"github.com/listwise/listwise/loss"
+	"github.com/listwise/listwise/measure"
 )
 
 // The two illustrations of the paper's section 4: the query with two relevant documents, by
@@ -102,6 +105,60 @@ func lambdaExample(r *Report, findings []lambdaFinding) error {
 	r.Tables = append(r.Tables, t)
 	r.found(holdsIf(prefer > 0), "rules for λ can make the force on a document near the top much larger than on one far below (eq. 2)",
 		"ranks 2 and %d: %d times or more for %d of %d λ functions; RankNet %s, eq. 9 %s, which the paper does not claim to have eq. 2", exampleDocs, largeRatio, prefer, seen, rankNet, chosen)
+	return nil
+}
+
+// flatOrJump is the claim of sections 1 and 4 on target costs: inside an order of the documents
+// a measure does not change with the scores, and between two orders it may jump.
+func (j jacobian) flatOrJump(r *Report, seed uint64) error {
+	changed, steps, jumps, swaps := 0, 0, 0, 0
+	for _, name := range lambdaMeasures {
+		m, err := measure.Parse(name, standard, measure.Options{})
+		if err != nil {
+			return err
+		}
+		for i := range j.lists {
+			rng := random.Stream(seed, "lambda flat", strconv.Itoa(i))
+			l := drawList(rng)
+			value := func(scores []float64) (float64, error) {
+				found, err := measure.EvaluateLists([][]float64{l.grades}, [][]float64{scores}, []measure.Measure{m}, measure.TiesInput)
+				if err != nil {
+					return 0, err
+				}
+				return found.Mean(m), nil
+			}
+			before, err := value(l.scores)
+			if err != nil {
+				return err
+			}
+			moved, swapped := slices.Clone(l.scores), slices.Clone(l.scores)
+			for k := range moved {
+				moved[k] += float64(listGap / 2 * (rng.Float64() - 0.5)) // passes no other
+			}
+			first, last := l.order[0], l.order[len(l.order)-1]
+			if !l.sameGrade([]int{first, last}) {
+				swapped[first], swapped[last] = swapped[last], swapped[first]
+				swaps++
+			}
+			after, err := value(moved)
+			if err != nil {
+				return err
+			}
+			other, err := value(swapped)
+			if err != nil {
+				return err
+			}
+			steps++
+			if after != before {
+				changed++
+			}
+			if other != before {
+				jumps++
+			}
+		}
+	}
+	r.found(holdsIf(changed == 0 && 2*jumps > swaps), "target costs are flat or discontinuous in the scores (1, 4)",
+		"of NDCG, MAP, MRR and ERR %d of %d change where scores move inside an order; %d of %d where the first and the last document, differently graded, change places", changed, steps, jumps, swaps)
 	return nil
 }
 

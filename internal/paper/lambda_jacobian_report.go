@@ -27,6 +27,9 @@ func (j jacobian) report(o Options, findings []lambdaFinding) (*Report, error) {
 	jacobianNotes(r, findings)
 	alphaNote(r, findings)
 	springFinding(r, o.Seed)
+	if err := j.flatOrJump(r, o.Seed); err != nil {
+		return nil, err
+	}
 	if err := lambdaExample(r, findings); err != nil {
 		return nil, err
 	}

@@ -178,6 +178,10 @@ func TestSpeedupVerdicts(t *testing.T) {
 			t.Errorf("machine %v: verdicts %v", machine, got)
 		}
 	}
+	// This machine: pairs take most of V2's time, but with footnote 3.
+	if got := closeToLinear(1.87, 1.09); got != ClaimPartly {
+		t.Errorf("linear with footnote 3 alone: %s", got)
+	}
 	v1 := power(1, 1.943)
 	got := verdicts(syntheticTimes([formCount]func(float64) float64{power(1.5, 1.943), v1, v1, v1}, 0))
 	if want := []FindVerdict{ClaimFailed, ClaimHeld, ClaimFailed, ClaimFailed, ClaimFailed, ClaimFailed}; !slices.Equal(got, want) {
