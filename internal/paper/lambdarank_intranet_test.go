@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -79,30 +78,6 @@ func TestCloserThan(t *testing.T) {
 	} {
 		if got := closerThan(c.first, c.second, stats.Interval{Low: c.low, High: c.high}); got != c.want {
 			t.Errorf("%+v: %s", c, got)
-		}
-	}
-}
-
-// Rows are equal where all intervals lie within the margin, different where one lies outside.
-func TestEqualWithin(t *testing.T) {
-	of := func(bounds ...float64) (found []difference) {
-		for i := 0; i < len(bounds); i += 2 {
-			found = append(found, difference{Difference: stats.Difference{Interval: stats.Interval{Low: bounds[i], High: bounds[i+1]}}})
-		}
-		return found
-	}
-	for _, c := range []struct {
-		found []difference
-		want  FindVerdict
-	}{
-		{of(-0.009, 0.009, 0.001, 0.008), ClaimHeld},
-		{of(-0.009, 0.009, 0.001, 0.011), ClaimUndecided},
-		{of(-0.009, 0.009, 0.011, 0.02), ClaimFailed},
-		{of(-0.02, 0.02, -0.03, -0.011), ClaimFailed},
-		{of(math.NaN(), math.NaN()), ClaimUndecided},
-	} {
-		if got := equalWithin(c.found, 0.01); got != c.want {
-			t.Errorf("%v: %s", c.found, got)
 		}
 	}
 }
