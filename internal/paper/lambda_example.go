@@ -67,7 +67,7 @@ const largeRatio = 10
 func lambdaExample(r *Report, findings []lambdaFinding) error {
 	winner, pairs := exampleErrors(exampleDocs, 1, exampleDocs)
 	after, fewer := exampleErrors(exampleDocs, 2, 3)
-	r.found(holdsIf(winner < after && pairs > fewer), "fewer pairs in the wrong order may come with the worst winner-takes-all error (section 4's example)",
+	r.found(holdsIf(winner < after && pairs > fewer), "fewer pairs in the wrong order may come with the worst winner-takes-all error, in an example (section 4)",
 		"relevant documents at ranks 1 and %d, then at 2 and 3: %d wrong pairs, then %d; winner-takes-all error %d, then %d", exampleDocs, pairs, fewer, winner, after)
 	t := Table{Title: fmt.Sprintf("the force on a relevant document at rank 2 over that at rank %d (eq. 2), by the gap between scores", exampleDocs), Left: 2, Columns: []string{"λ function", "scaled by"}}
 	for _, gap := range exampleGaps {
@@ -103,7 +103,7 @@ func lambdaExample(r *Report, findings []lambdaFinding) error {
 		}
 	}
 	r.Tables = append(r.Tables, t)
-	r.found(holdsIf(prefer > 0), "rules for λ can make the force on a document near the top much larger than on one far below (eq. 2)",
+	r.found(holdsIf(prefer > 0), "rules for λ can make the force on a document near the top much larger than on one far below (section 4, eq. 2)",
 		"ranks 2 and %d: %d times or more for %d of %d λ functions; RankNet %s, eq. 9 %s, which the paper does not claim to have eq. 2", exampleDocs, largeRatio, prefer, seen, rankNet, chosen)
 	return nil
 }
@@ -157,7 +157,7 @@ func (j jacobian) flatOrJump(r *Report, seed uint64) error {
 			}
 		}
 	}
-	r.found(holdsIf(changed == 0 && 2*jumps > swaps), "target costs are flat or discontinuous in the scores (1, 4)",
+	r.found(holdsIf(changed == 0 && 2*jumps > swaps), "target costs are flat or discontinuous in the scores (sections 1, 4)",
 		"of NDCG, MAP, MRR and ERR %d of %d change where scores move inside an order; %d of %d where the first and the last document, differently graded, change places", changed, steps, jumps, swaps)
 	return nil
 }

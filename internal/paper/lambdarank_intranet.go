@@ -237,7 +237,7 @@ func effective(s *results) Finding {
 			figures = append(figures, fmt.Sprintf("%s, %s %.4f, %s %.4f", c.name, n.name, ours, best.system, best.value))
 		}
 	}
-	return Finding{Claim: "RankNet, with the epoch chosen by validation NDCG, is effective for NDCG (6)", Verdict: ofAll(verdicts...),
+	return Finding{Claim: "RankNet, with the epoch chosen by validation NDCG, is effective for NDCG (section 6)", Verdict: ofAll(verdicts...),
 		Figure: fmt.Sprintf("above every trivial system by %v or more in NDCG@%d: %s", ndcgMargin, artificialTop, strings.Join(figures, "; "))}
 }
 

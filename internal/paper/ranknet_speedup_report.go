@@ -101,8 +101,8 @@ func (t *speedupTimes) find(r *Report) {
 	all := func(words []string) string { return strings.Join(words, "; ") }
 	r.found(ofAll(faster...), "forces summed per document (V2) make an epoch of RankNet several times faster than pairs one by one (V1) (6.1)", "%s", all(gains))
 	r.found(ofAll(quadratic...), "V1's time is close to quadratic in the documents of a query (6.1)", "%s (paper: %.2f)", all(ones), slopes[formV1])
-	r.found(ofAll(linear...), "V2's time is close to linear in the documents of a query (5, 6.1)", "%s (paper: %.2f)", all(twos), slopes[formV2])
-	r.found(ofAll(alone...), "an update a query alone gives no such speed-up, as every pair is still scored (5)", "%s", all(parts))
+	r.found(ofAll(linear...), "V2's time is close to linear in the documents of a query (sections 5, 6.1)", "%s (paper: %.2f)", all(twos), slopes[formV2])
+	r.found(ofAll(alone...), "an update a query alone gives no such speed-up, as every pair is still scored (section 5)", "%s", all(parts))
 	r.found(ofAll(same...), "V1 takes almost the same time with an update a query as with one a pair (6.1)", "with one a pair, within %.0f %%: %s", 100*batchSlack, all(updates))
 	r.found(ofAll(alike...), "V1 converges alike, by epoch, with an update a query and with one a pair (6.1)", "margin %v; %s", curveSlack, all(curves))
 }
