@@ -89,7 +89,7 @@ var layers = []layer{
 	{pkg: "internal/runs", heavy: []string{"modernc.org/sqlite", "golang.org/x/sys/windows"}},
 	{pkg: "internal/report", allow: []string{"internal/elementary", "internal/random", "dataset", "measure", "stats", "slicing", "explain", "loss/bipartite", "loss/logrank", "loss/logrank/sample", "scorer", "model", "method", "ensemble"}},
 	{pkg: "internal/datareport", allow: []string{"internal/elementary", "internal/parallel", "internal/random", "dataset", "measure", "stats", "internal/report"}},
-	{pkg: "internal/paper", allow: []string{"internal/elementary", "internal/suggest", "internal/atomicfile", "internal/parallel", "internal/random", "internal/rows", "internal/svg", "dataset", "dataset/synth", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/ranking", "loss/logrank/sample", "scorer", "objective", "optimize", "train", "method", "model", "stats", "tune"}, heavy: []string{"golang.org/x/sys"}},
+	{pkg: "internal/paper", allow: []string{"internal/elementary", "internal/kernel", "internal/suggest", "internal/atomicfile", "internal/parallel", "internal/random", "internal/rows", "internal/svg", "dataset", "dataset/synth", "measure", "loss", "loss/bipartite", "loss/logrank", "loss/logrank/ranking", "loss/logrank/sample", "scorer", "objective", "optimize", "train", "method", "model", "stats", "tune"}, heavy: []string{"golang.org/x/sys"}},
 	{pkg: "internal/bench", allow: []string{"internal/block", "internal/elementary"}, heavy: []string{"golang.org/x/sys"}},
 	{pkg: "internal/cli", allow: []string{"*"}, heavy: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/jedib0t/go-pretty", "golang.org/x/term"}},
 	{pkg: "cmd/listwise", allow: []string{"internal/cli"}},
