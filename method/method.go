@@ -61,8 +61,9 @@ type Problem struct {
 	Views         dataset.Views    // the forms in which the scorer sees the features, after Normalization; nil: raw
 	Transforms    []transform.Spec // done to features one by one before Normalization, learned from Data, stored in the model; none with Initial
 	Seed          uint64
-	Workers       int   // goroutines; 0 means GOMAXPROCS
-	MaxBytes      int64 // of memory for features, see train.Problem; 0: what dataset.MemoryLimit says
+	Workers       int             // goroutines; 0 means GOMAXPROCS
+	MaxBytes      int64           // of memory for features, see train.Problem; 0: what dataset.MemoryLimit says
+	Bindings      *train.Bindings // keep what the loss draws for other trainings, see train.Problem; nil: nothing does
 
 	// Initial, if not nil, is a model of trees to go on from. Its monotone, categorical and
 	// interactions are kept, and Values may add to them. Refit adds no trees to it but
@@ -169,7 +170,7 @@ func (m *Method) Problem(p *Problem) (*train.Problem, error) {
 	}
 	t := &train.Problem{
 		Data: p.Data, Valid: p.Valid, Missing: p.Missing, Normalization: p.Normalization, Views: p.Views, Transforms: p.Transforms,
-		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone, Note: p.Note, Warn: p.Warn,
+		Select: p.Select, Initial: p.Initial, Seed: p.Seed, Workers: p.Workers, MaxBytes: p.MaxBytes, Bindings: p.Bindings, Checkpoint: p.Checkpoint, Observe: p.Observe, EpochsAlone: p.EpochsAlone, Note: p.Note, Warn: p.Warn,
 		Method: m.Name,
 	}
 	if m.UsesMeasure {

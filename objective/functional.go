@@ -76,7 +76,14 @@ type boundQuery struct {
 func NewFunctional(
 	d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{},
 ) (*Functional, error) {
-	f, err := bindAll(d, l, seed, workers, done)
+	return functionalOf(d, l, nil, seed, workers, done)
+}
+
+// functionalOf is NewFunctional with losses that were bound before, nil for none.
+func functionalOf(
+	d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, workers int, done <-chan struct{},
+) (*Functional, error) {
+	f, err := bindAll(d, l, bindings, seed, workers, done)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +96,7 @@ func NewFunctional(
 
 // bindAll binds the loss to the queries in parallel, each with a stream keyed by its
 // content, and keeps those whose loss is not Nothing.
-func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
+func bindAll(d *dataset.Dataset, l loss.Loss, bindings *Bindings, seed uint64, workers int, done <-chan struct{}) (*Functional, error) {
 	if d.Weights() != nil && !loss.WeighsDocuments(l) {
 		return nil, fmt.Errorf("found weights of documents, expected none: the loss %T does not take them", l)
 	}
@@ -99,7 +106,7 @@ func bindAll(d *dataset.Dataset, l loss.Loss, seed uint64, workers int, done <-c
 		f.queries[i] = boundQuery{id: q.ID, number: i, x: q.X, grades: q.Grades, row: f.rows, docs: q.Len(), weight: q.Weight(), weights: q.Weights()}
 		f.rows += q.Len()
 	}
-	if i, err := f.bind("bind", workers, done); err != nil {
+	if i, err := f.bindFrom(bindings, d, workers, done); err != nil {
 		if errors.Is(err, ErrInterrupted) {
 			return nil, ErrInterrupted
 		}

@@ -58,6 +58,9 @@ type Options struct {
 	// Done, a context's channel or nil, interrupts once it is closed: [New] returns
 	// ErrInterrupted, and sums over all queries end before their next query as NaN.
 	Done <-chan struct{}
+
+	// Bindings, if not nil, keep what the loss was bound to for other risks.
+	Bindings *Bindings
 }
 
 // ErrInterrupted is returned after [Options.Done] was closed.
@@ -114,7 +117,7 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 	if err != nil {
 		return nil, err
 	}
-	f, err := NewFunctional(d, l, opts.Seed, opts.Workers, opts.Done)
+	f, err := functionalOf(d, l, opts.Bindings, opts.Seed, opts.Workers, opts.Done)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,11 @@ func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk
 	if err := t.limitWorkers(s); err != nil {
 		return nil, err
 	}
-	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done})
+	bindings := t.Bindings
+	if t.Data.Docs() >= manyDocuments { // what the loss holds of them may be much
+		bindings = nil
+	}
+	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done, Bindings: bindings})
 	if err != nil {
 		return nil, &ProblemError{err}
 	}

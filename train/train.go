@@ -34,8 +34,12 @@ import (
 	"github.com/listwise/listwise/loss"
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/objective"
 	"github.com/listwise/listwise/scorer"
 )
+
+// Bindings are [objective.Bindings].
+type Bindings = objective.Bindings
 
 // Problem is what there is to learn from, and how. Data and Learner are necessary, and
 // Loss where the learner takes one.
@@ -87,6 +91,10 @@ type Problem struct {
 	// more, they are made anew whenever they are read if the learner is a [Streamer], else it is a
 	// *ProblemError. 0 is what dataset.MemoryLimit says. It changes no bit of the model.
 	MaxBytes int64
+
+	// Bindings, if not nil, keep what the loss draws of few documents for other trainings with it:
+	// see [objective.Bindings]. It changes no bit of the model.
+	Bindings *Bindings
 
 	// Checkpoint, if not empty, is the file that the learner's state is written to now
 	// and then; training goes on from it if it exists. It is deleted in the end.

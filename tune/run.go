@@ -11,6 +11,7 @@ import (
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/measure"
+	"github.com/listwise/listwise/train"
 )
 
 // Config says what to tune and how to judge it. Folds and Entries are necessary.
@@ -60,8 +61,9 @@ type Config struct {
 	// Tell, if not nil, is Observe with the best so far.
 	Tell func(p Progress)
 
-	leader  *leader
-	sharing *sharing
+	leader   *leader
+	sharing  *sharing
+	bindings *train.Bindings
 }
 
 // Run trains every setting of every entry on every fold, chooses on validation
@@ -128,7 +130,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // open completes and checks the configuration, and makes its folder.
 func (c *Config) open() error {
 	c.complete()
-	c.leader, c.sharing = new(leader), new(sharing)
+	c.leader, c.sharing, c.bindings = new(leader), new(sharing), new(train.Bindings)
 	if err := c.check(); err != nil {
 		return err
 	}
