@@ -53,7 +53,7 @@ func (s pairSpace) sumByOdds(sums []float64, f Activation) {
 	row := s.block[:len(sums)]
 	clear(row)
 	for j, a := range s.self {
-		_, sum := kernel.LogisticRow(a, s.other, row) // what it adds to row is not needed
+		sum := kernel.OddsRow(a, s.other, row) // what it adds to row is not needed
 		own := float64(a * s.other[j])
 		sums[j] = sum - own/(1+own)
 	}
@@ -65,16 +65,15 @@ func (s pairSpace) sumByOdds(sums []float64, f Activation) {
 
 // sumSlopesByOdds is sumSlopes after toOdds.
 func (s pairSpace) sumSlopesByOdds(u float64, lambda []float64, f Activation) {
-	row := s.block[:len(lambda)]
 	if f == Tanh {
 		u *= 4
 	}
 	for j, a := range s.self {
-		clear(row)
-		kernel.LogisticRow(a, s.other, row)
-		for k, p := range row {
-			row[k] = p * (1 - p)
-		}
-		s.addSlopes(j, u*lambda[j], row)
+		c := u * lambda[j]
+		r := float64(a * s.other[j])
+		d := 1 + r
+		own := r / float64(d*d)
+		s.bySelf[j] = c * (kernel.SlopeRow(a, c, s.other, s.byOther) - own)
+		s.byOther[j] -= float64(c * own)
 	}
 }

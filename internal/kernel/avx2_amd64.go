@@ -135,6 +135,11 @@ func logisticRowAVX2(a float64, e []float64, grad []float64) (u float64, k int64
 //go:noescape
 func logisticRowsAVX2(a []float64, e []float64, grad []float64, from []int32) (u float64, k int64)
 
+// slopeRowAVX2 is slopeRowGo; grad is at least as long as e.
+//
+//go:noescape
+func slopeRowAVX2(a float64, c float64, e []float64, grad []float64) float64
+
 // gatherDiffAVX2 is gatherDiffGo; the indices are in range.
 //
 //go:noescape

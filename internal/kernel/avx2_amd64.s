@@ -5742,6 +5742,98 @@ reduce:
 	MOVQ         AX, k+104(FP)
 	RET
 
+// func slopeRowAVX2(a float64, c float64, e []float64, grad []float64) float64
+// Requires: AVX, FMA3, SSE2
+TEXT ·slopeRowAVX2(SB), NOSPLIT, $0-72
+	MOVQ         e_base+16(FP), AX
+	MOVQ         grad_base+40(FP), CX
+	MOVQ         e_len+24(FP), DX
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VBROADCASTSD a+0(FP), Y0
+	VBROADCASTSD c+8(FP), Y1
+	SUBQ         $0x08, DX
+	JL           four
+
+eight:
+	VMOVUPD     (AX), Y4
+	VMOVUPD     32(AX), Y5
+	VMULPD      Y0, Y4, Y4
+	VMULPD      Y0, Y5, Y5
+	VADDPD      one<>+0(SB), Y4, Y6
+	VADDPD      one<>+0(SB), Y5, Y7
+	VMULPD      Y6, Y6, Y6
+	VMULPD      Y7, Y7, Y7
+	VDIVPD      Y6, Y4, Y4
+	VDIVPD      Y7, Y5, Y5
+	VMOVUPD     (CX), Y6
+	VMOVUPD     32(CX), Y7
+	VFMADD231PD Y4, Y1, Y6
+	VFMADD231PD Y5, Y1, Y7
+	VMOVUPD     Y6, (CX)
+	VMOVUPD     Y7, 32(CX)
+	VADDPD      Y4, Y2, Y2
+	VADDPD      Y5, Y3, Y3
+	ADDQ        $0x40, AX
+	ADDQ        $0x40, CX
+	SUBQ        $0x08, DX
+	JGE         eight
+
+four:
+	ADDQ        $0x08, DX
+	CMPQ        DX, $0x04
+	JL          tail
+	VMOVUPD     (AX), Y4
+	VMULPD      Y0, Y4, Y4
+	VADDPD      one<>+0(SB), Y4, Y5
+	VMULPD      Y5, Y5, Y5
+	VDIVPD      Y5, Y4, Y4
+	VMOVUPD     (CX), Y5
+	VFMADD231PD Y4, Y1, Y5
+	VMOVUPD     Y5, (CX)
+	VADDPD      Y4, Y2, Y2
+	ADDQ        $0x20, AX
+	ADDQ        $0x20, CX
+	SUBQ        $0x04, DX
+
+tail:
+	TESTQ        DX, DX
+	JZ           reduce
+	LEAQ         mask64<>+0(SB), BX
+	MOVQ         DX, SI
+	NEGQ         SI
+	VMOVUPD      24(BX)(SI*8), Y4
+	VMASKMOVPD   (AX), Y4, Y5
+	VMULPD       Y0, Y5, Y5
+	VADDPD       one<>+0(SB), Y5, Y0
+	VMULPD       Y0, Y0, Y0
+	VDIVPD       Y0, Y5, Y5
+	VMASKMOVPD   (CX), Y4, Y0
+	VFMADD231PD  Y5, Y1, Y0
+	CMPQ         DX, $0x02
+	JL           tail_store1
+	VMOVUPD      X0, (CX)
+	JE           tail_stored
+	VEXTRACTF128 $0x01, Y0, X0
+	VMOVSD       X0, 16(CX)
+	JMP          tail_stored
+
+tail_store1:
+	VMOVSD X0, (CX)
+
+tail_stored:
+	VADDPD Y5, Y3, Y3
+
+reduce:
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X2
+	VPERMILPD    $0x01, X2, X0
+	VADDPD       X0, X2, X2
+	VZEROUPPER
+	MOVSD        X2, ret+64(FP)
+	RET
+
 // func gatherDiffAVX2(dst []float64, a float64, s []float64, plus []uint16, minus []uint16)
 // Requires: AVX, AVX2, SSE2
 TEXT ·gatherDiffAVX2(SB), NOSPLIT, $0-104

@@ -261,6 +261,27 @@ func TestLogisticRowGivesTheReferencesBits(t *testing.T) {
 	})
 }
 
+func TestSlopeRowGivesTheReferencesBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := lengths.Draw(t, "n")
+		e, grad := numbers(t, n, "e"), numbers(t, n, "grad")
+		for i, v := range e {
+			e[i] = math.Exp2(math.Mod(math.Abs(v), 40) - 20)
+			if v != v || math.IsInf(v, 0) {
+				e[i] = 0
+			}
+		}
+		a, c := math.Exp2(rapid.Float64Range(-200, 80).Draw(t, "log2 of a")), rapid.Float64Range(-9, 9).Draw(t, "c")
+		want := append([]float64(nil), grad...)
+		sum := slopeRowGo(a, c, e, want)
+		got := shifted(grad, offsets.Draw(t, "offset"))
+		gotSum := slopeRow(a, c, shifted(e, offsets.Draw(t, "e offset")), got)
+		checkSame(t, got, want, "grad")
+		checkSame(t, []float64{gotSum}, []float64{sum}, "sum")
+		checkFence(t, got)
+	})
+}
+
 // LogisticRows gives its reference's bits; its probabilities and gradients have
 // those of LogisticRow, row by row, and its logarithms add up to LogisticRow's.
 func TestLogisticRowsGiveTheReferencesBits(t *testing.T) {

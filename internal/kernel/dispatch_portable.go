@@ -62,6 +62,8 @@ func logisticRow(a float64, e, grad []float64) (u float64, k int64, probSum floa
 	return logisticRowGo(a, e, grad)
 }
 
+func slopeRow(a, c float64, e, grad []float64) float64 { return slopeRowGo(a, c, e, grad) }
+
 func logisticRows(a, e, grad []float64, from []int32) (u float64, k int64) {
 	return logisticRowsGo(a, e, grad, from)
 }

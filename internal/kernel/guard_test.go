@@ -47,6 +47,7 @@ func TestNothingReadsBeyondItsSlices(t *testing.T) {
 		Scale(0.5, y)
 		Adam(y, x, w, x, 0.9, 0.999, 1e-3, 1e-8)
 		LogisticRow(1, x, y)
+		SlopeRow(1, 1, x, y)
 		SwapLaw{1, 1, 1}.Add(w, y, x, x)
 		if n >= RowPadding {
 			clear(x)

@@ -84,6 +84,44 @@ func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum fl
 	return u, k, o.probSum()
 }
 
+// SlopeRow adds c·p_b(1 − p_b), the slopes of the logistic function at the log odds, to grad[b]
+// and returns Σ_b p_b(1 − p_b), with r_b = a·e[b] and p_b = r_b/(1 + r_b) as in [LogisticRow], of
+// which it asks the same. It takes one division a pair.
+func SlopeRow(a, c float64, e, grad []float64) (sum float64) {
+	mustMatch(len(grad), len(e))
+	return slopeRow(a, c, e, grad)
+}
+
+// slopeRowGo has pairs go to lanes as logisticRowGo does.
+func slopeRowGo(a, c float64, e, grad []float64) float64 {
+	var o odds
+	pass := func(from, n int) {
+		for b, v := range e[:n] {
+			r := float64(a * v)
+			d := 1 + r
+			slope := r / float64(d*d)
+			grad[b] = math.FMA(c, slope, grad[b])
+			o.sum[from+b] += slope
+		}
+		e, grad = e[n:], grad[n:]
+	}
+	for len(e) >= 8 {
+		pass(0, 8)
+	}
+	if len(e) >= 4 {
+		pass(0, 4)
+	}
+	pass(4, len(e))
+	return o.probSum()
+}
+
+// OddsRow is [LogisticRow] without the logarithms: it adds p_b to grad[b] and returns Σ_b p_b.
+func OddsRow(a float64, e, grad []float64) (probSum float64) {
+	mustMatch(len(grad), len(e))
+	_, _, probSum = logisticRow(a, e, grad)
+	return probSum
+}
+
 // odds holds, per lane, a product 2^k·(1 + u) and the sum of the probabilities.
 type odds struct {
 	u, sum [8]float64

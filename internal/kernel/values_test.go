@@ -362,3 +362,39 @@ func TestNothingAllocates(t *testing.T) {
 		t.Errorf("%v allocations, want none", n)
 	}
 }
+
+// Claim: SlopeRow and OddsRow give the slopes and values of the logistic function at log odds of
+// any size below the limit, and lose nothing where it is near 0 or 1.
+func TestSlopeRow(t *testing.T) {
+	const a, c = 0.25, -3.0
+	var logs []float64
+	for x := -60.0; x <= 60; x += 0.75 {
+		logs = append(logs, x)
+	}
+	e, grad, odds := make([]float64, len(logs)), make([]float64, len(logs)), make([]float64, len(logs))
+	var slopes, values float64
+	for i, x := range logs {
+		e[i], grad[i] = math.Exp(x)/a, 1
+		slopes += 1 / (2 + math.Exp(x) + math.Exp(-x))
+		values += 1 / (1 + math.Exp(-x))
+	}
+	if got := SlopeRow(a, c, e, grad); math.Abs(got-slopes) > 1e-14*slopes {
+		t.Errorf("slopes add up to %v, expected %v", got, slopes)
+	}
+	if got := OddsRow(a, e, odds); math.Abs(got-values) > 1e-14*values {
+		t.Errorf("values add up to %v, expected %v", got, values)
+	}
+	for i, x := range logs {
+		one := []float64{0}
+		want := 1 / (2 + math.Exp(x) + math.Exp(-x))
+		if SlopeRow(a, 1, e[i:i+1], one); math.Abs(one[0]-want) > 1e-14*want {
+			t.Errorf("slope at %v is %v, expected %v", x, one[0], want)
+		}
+		if d := grad[i] - (1 + c*want); math.Abs(d) > 1e-15 {
+			t.Errorf("sum at %v is off by %v", x, d)
+		}
+		if want := 1 / (1 + math.Exp(-x)); math.Abs(odds[i]-want) > 1e-14*want {
+			t.Errorf("value at %v is %v, expected %v", x, odds[i], want)
+		}
+	}
+}

@@ -120,6 +120,61 @@ func logisticRow() {
 	RET()
 }
 
+// slopeRow is bounded by one division a vector, too.
+func slopeRow() {
+	TEXT("slopeRowAVX2", attrLeaf, "func(a, c float64, e, grad []float64) float64")
+	Doc("slopeRowAVX2 is slopeRowGo; grad is at least as long as e.")
+	Pragma("noescape")
+	e, grad, n := slice("e"), slice("grad"), length("e")
+	a, c, sum := YMM(), YMM(), zeros(2)
+	VBROADCASTSD(parameter("a"), a)
+	VBROADCASTSD(parameter("c"), c)
+	pass := func(into []int, load func(m Mem, v VecVirtual), put func(v VecVirtual, m Mem)) {
+		r, d, g := registers(len(into)), registers(len(into)), registers(len(into))
+		each(r, func(i int) { load(e.Offset(32*i), r[i]) })
+		each(r, func(i int) { VMULPD(a, r[i], r[i]) })
+		each(r, func(i int) { VADDPD(const4("one", 1), r[i], d[i]) })
+		each(r, func(i int) { VMULPD(d[i], d[i], d[i]) })
+		each(r, func(i int) { VDIVPD(d[i], r[i], r[i]) })
+		each(r, func(i int) { load(grad.Offset(32*i), g[i]) })
+		each(r, func(i int) { VFMADD231PD(r[i], c, g[i]) })
+		each(r, func(i int) { put(g[i], grad.Offset(32*i)) })
+		for i, j := range into {
+			VADDPD(r[i], sum[j], sum[j])
+		}
+	}
+	vector := func(m Mem, v VecVirtual) { VMOVUPD(m, v) }
+	store := func(v VecVirtual, m Mem) { VMOVUPD(v, m) }
+	advance := func(elements int) {
+		ADDQ(U8(8*elements), e.Base)
+		ADDQ(U8(8*elements), grad.Base)
+	}
+	SUBQ(U8(8), n)
+	JL(LabelRef("four"))
+	Label("eight")
+	pass([]int{0, 1}, vector, store)
+	advance(8)
+	SUBQ(U8(8), n)
+	JGE(LabelRef("eight"))
+	Label("four")
+	ADDQ(U8(8), n)
+	CMPQ(n, U8(4))
+	JL(LabelRef("tail"))
+	pass([]int{0}, vector, store)
+	advance(4)
+	SUBQ(U8(4), n)
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("reduce"))
+	mask := tailMask(n)
+	pass([]int{1},
+		func(m Mem, v VecVirtual) { VMASKMOVPD(m, mask, v) },
+		func(v VecVirtual, m Mem) { storeTail(v, m, n, "tail") })
+	Label("reduce")
+	VADDPD(sum[1], sum[0], sum[0])
+	result(horizontal(sum[0], func(a, b VecVirtual) { VADDPD(b, a, a) }))
+}
+
 // logisticRows is logisticRow for many rows, with padding in place of masks: what
 // one row stored the next one loads in the same pieces. The products go on from
 // row to row.

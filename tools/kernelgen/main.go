@@ -46,6 +46,7 @@ func main() {
 	logarithms()
 	logisticRow()
 	logisticRows()
+	slopeRow()
 	pairs()
 	scanRows()
 	forests()
