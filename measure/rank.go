@@ -124,15 +124,19 @@ func descendingKey(score float64) uint64 {
 	return ^b &^ (1 << 63)
 }
 
-// fewItems is where insertion sort stops being the faster one.
-const fewItems = 48
+// fewItems is where insertion sort stops being the faster one, and someItems where merging
+// does.
+const (
+	fewItems  = 16
+	someItems = 256
+)
 
 // sort orders the items by key and leaves equal ones in place: the radix sort
 // goes byte by byte from the lowest, skipping bytes that all keys share.
 func (r *Ranker) sort() {
 	n := len(r.items)
-	if n <= fewItems {
-		insertionSort(r.items)
+	if n <= someItems {
+		r.mergeSort()
 		return
 	}
 	clear(r.counts[:])
@@ -163,6 +167,41 @@ func (r *Ranker) sort() {
 		from, to = to, from
 	}
 	r.items, r.spare = from, to
+}
+
+// mergeSort merges runs that insertion has sorted.
+func (r *Ranker) mergeSort() {
+	n := len(r.items)
+	for from := 0; from < n; from += fewItems {
+		insertionSort(r.items[from:min(from+fewItems, n)])
+	}
+	r.spare = resize(r.spare, n)
+	for width := fewItems; width < n; width *= 2 {
+		for from := 0; from < n; from += 2 * width {
+			to := min(from+2*width, n)
+			merge(r.spare[from:to], r.items[from:to], min(width, to-from))
+		}
+		r.items, r.spare = r.spare, r.items
+	}
+}
+
+// merge merges the ascending runs before and from mid of items. Which one is next is
+// unpredictable, so the choice is written without a branch.
+func merge(dst, items []item, mid int) {
+	dst = dst[:len(items)]
+	i, j, o := 0, mid, 0
+	for i < mid && j < len(items) {
+		second := 0
+		if items[j].key < items[i].key {
+			second = 1
+		}
+		dst[o] = items[i+(j-i)&-second]
+		i += 1 - second
+		j += second
+		o++
+	}
+	o += copy(dst[o:], items[i:mid])
+	copy(dst[o:], items[j:])
 }
 
 func insertionSort(items []item) {
