@@ -31,8 +31,8 @@ func (c counted) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) 
 	return c.XENDCG.Bind(grades, rng)
 }
 
-// Claim: risks of equal losses, data and seeds that differ in the penalty are bound once, also
-// side by side, and are the functions that they are alone; others are bound on their own.
+// Claim: risks that differ in the penalty alone are bound once, also side by side. Those of another
+// loss, seed or data are bound on their own. All have the values that they have alone.
 func TestBindings(t *testing.T) {
 	d, other := randomData(t, 9, 4), randomData(t, 8, 4)
 	l := newCounted(1)

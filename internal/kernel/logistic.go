@@ -84,9 +84,9 @@ func logisticRowGo(a float64, e, grad []float64) (u float64, k int64, probSum fl
 	return u, k, o.probSum()
 }
 
-// SlopeRow adds c·p_b(1 − p_b), the slopes of the logistic function at the log odds, to grad[b]
-// and returns Σ_b p_b(1 − p_b), with r_b = a·e[b] and p_b = r_b/(1 + r_b) as in [LogisticRow], of
-// which it asks the same. It takes one division a pair.
+// SlopeRow adds c·p_b(1 − p_b) to grad[b] and returns Σ_b p_b(1 − p_b): the slopes of the
+// logistic function. The p_b, and what the arguments must be, are those of [LogisticRow]. It
+// takes one division a pair.
 func SlopeRow(a, c float64, e, grad []float64) (sum float64) {
 	mustMatch(len(grad), len(e))
 	return slopeRow(a, c, e, grad)
