@@ -16,7 +16,7 @@ func spanning(half float64, t ...trivial) evidence {
 // A published number inside the interval is reproduced, unless a trivial system is as near;
 // outside ours is better or worse by its side, or turns an order round.
 func TestVerdicts(t *testing.T) {
-	near, far := trivial{"the order of the file", 0.447}, trivial{"a random order", 0.3}
+	near, far := trivial{system: "the order of the file", value: 0.447}, trivial{system: "a random order", value: 0.3}
 	turned := spanning(0.005)
 	turned.turned = "ListNet"
 	for _, c := range []struct {
@@ -53,7 +53,7 @@ func TestTrivialSystemsReproduceNothing(t *testing.T) {
 	for _, half := range []float64{0, 1e-4, 0.01, 0.3} {
 		for published := 0.0; published <= 1; published += 0.001 {
 			var r Report
-			r.claim(Claim{Published: published, Ours: 0.45}, spanning(half, trivial{"the best single feature", 0.45}))
+			r.claim(Claim{Published: published, Ours: 0.45}, spanning(half, trivial{system: "the best single feature", value: 0.45}))
 			if r.Claims[0].Verdict == Reproduced {
 				t.Fatalf("%v is reproduced within ±%v of 0.45 by the best single feature", published, half)
 			}

@@ -122,8 +122,12 @@ func (j *judge) trivial(features []*model.Model) (map[string][]trivial, error) {
 			return nil, err
 		}
 		for _, m := range j.measures {
+			of := found[m.Name()]
 			for i, value := range []float64{feature.Mean(m), equal.Mean(m), equal.TieNeutral(m)} {
-				found[m.Name()][i].value += value / float64(len(j.tests))
+				of[i].value += value / float64(len(j.tests))
+			}
+			for i, each := range [][]float64{feature.PerQuery(m), equal.PerQuery(m), equal.TieNeutralPerQuery(m)} {
+				of[i].each = append(of[i].each, each...)
 			}
 		}
 	}

@@ -104,11 +104,52 @@ func ofCases(right, cases int) FindVerdict {
 
 // rises is the verdict on the claim that one row of a view is above another in several measures,
 // with the differences: held if it is, significantly, in one (after Holm's correction), and
-// significantly below in none.
+// significantly below in none. A row that is not above the trivial systems leaves the claim
+// undecided.
 func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	above, below := found.significant()
-	return byCounts(above, below), found.text(measures)
+	return v.ifLearned(byCounts(above, below), found.text(measures), measures, row)
+}
+
+// ifLearned replaces a verdict that supports a claim where one of the rows is not above the
+// trivial systems, and says so in the figure.
+func (v *view) ifLearned(verdict FindVerdict, figure string, measures []string, rows ...int) (FindVerdict, string) {
+	if verdict != ClaimHeld && verdict != ClaimMixed {
+		return verdict, figure
+	}
+	for _, row := range rows {
+		if system := v.notAbove(row, measures); system != "" {
+			if verdict == ClaimMixed {
+				verdict = ClaimFailedPartly
+			} else {
+				verdict = ClaimUndecided
+			}
+			return verdict, figure + "; not significantly above " + system
+		}
+	}
+	return verdict, figure
+}
+
+// notAbove returns a trivial system that a row is not above, or "": above is significantly
+// in one of the measures at least, after Holm's correction over the measures.
+func (v *view) notAbove(row int, measures []string) string {
+	for i, first := range v.trivial[measures[0]] {
+		p := make([]float64, len(measures))
+		for k, m := range measures {
+			p[k] = 1
+			t := v.trivial[m][i]
+			runs := v.runs(row, m)
+			all := append(slices.Clone(runs), t.each)
+			if d, err := stats.Between(known(runs, all), known([][]float64{t.each}, all)); err == nil && d.Mean > 0 {
+				p[k] = float64(d.P)
+			}
+		}
+		if slices.Min(stats.Holm(p)) >= stats.Alpha {
+			return first.system
+		}
+	}
+	return ""
 }
 
 // The margins of equivalence, as differences of a measure between 0 and 1.
@@ -124,7 +165,7 @@ const (
 func (s *results) alike(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	figure = fmt.Sprintf("%s; margin ±%v", found.text(measures), margin)
-	return found.within(-margin, margin), figure
+	return v.ifLearned(found.within(-margin, margin), figure, measures, row, than)
 }
 
 // noGain is the verdict on the claim that a row brings no improvement over another, with the
@@ -133,7 +174,7 @@ func (s *results) alike(v *view, row, than int, margin float64, measures ...stri
 func (s *results) noGain(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	figure = fmt.Sprintf("%s; margin +%v", found.text(measures), margin)
-	return found.within(math.Inf(-1), margin), figure
+	return v.ifLearned(found.within(math.Inf(-1), margin), figure, measures, than)
 }
 
 // severalDifferences are those of two rows in several measures.

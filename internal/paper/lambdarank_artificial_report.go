@@ -108,7 +108,11 @@ func (a artificial) notes(s *results, r *Report) {
 	var figures []string
 	for _, n := range netResults(s) {
 		r.note("%s", n.verdict())
-		leads = append(leads, holdsIf(n.lead[0].mean > n.lead[artificialTop-1].mean))
+		verdict := ClaimUndecided
+		if n.lead[0].excludes0() && n.growth.excludes0() {
+			verdict = holdsIf(n.lead[0].mean > 0 && n.growth.mean > 0)
+		}
+		leads = append(leads, verdict)
 		figures = append(figures, fmt.Sprintf("%s %s at 1, %s at %d", n.name, n.lead[0].text(), n.lead[artificialTop-1].text(), artificialTop))
 		for p := range s.tunings(inGroups(n.name)) {
 			if edge := p.tuned().AtEdge(); len(edge) > 0 {

@@ -32,7 +32,6 @@ func lambdaRankIntranet() study {
 		chosenBy:   fmt.Sprintf("ndcg@%d", artificialTop),
 		measures:   ndcgUpTo(artificialTop),
 		records:    "{group}",
-		trivials:   true,
 	}
 	several := []string{"ndcg@1", "ndcg@3", "ndcg@5", "ndcg@10"}
 	leads, _, orders := s.addNets(nil)

@@ -27,7 +27,6 @@ func lambdaRankReal() study {
 		chosenBy:   fmt.Sprintf("ndcg@%d", artificialTop),
 		measures:   ndcgUpTo(artificialTop),
 		records:    "{set}/{group}",
-		trivials:   true,
 	}
 	leads, pulled, orders := s.addNets(realAlphas)
 	s.parts = realParts(leads, pulled, orders)

@@ -79,6 +79,7 @@ func (d deltaSampler) chosen(m string) string {
 func (d deltaStudy) experiment() Experiment {
 	s := d.study()
 	e := s.Experiment
+	e.study = &s
 	e.Run = func(ctx context.Context, o Options) (*Report, error) {
 		found, err := s.train(ctx, o)
 		if err != nil {

@@ -45,7 +45,8 @@ type OrderClaim struct {
 type OrderVerdict string
 
 // The verdicts on orders. An order held if it holds significantly in some cell and the
-// opposite nowhere, and was reversed if it is the other way round.
+// opposite nowhere, and was reversed if it is the other way round. It does not hold on a data set
+// where the systems said to be better are not significantly above the trivial ones.
 const (
 	OrderHeld      OrderVerdict = "held"
 	OrderReversed  OrderVerdict = "reversed"
@@ -147,6 +148,18 @@ func (o *order) test(s *results, v *view, m string) (above, below float64) {
 	}
 	k := max(1, o.atLeast)
 	return conjunction(over, k), conjunction(under, len(under)-k+1)
+}
+
+// learned reports whether as many of the rows that are said to be better as the order asks for
+// are above the trivial systems.
+func (o *order) learned(s *results, v *view) bool {
+	above := 0
+	for _, name := range o.better {
+		if row := s.rowNamed(name); row >= 0 && v.notAbove(row, s.measures) == "" {
+			above++
+		}
+	}
+	return above >= max(1, o.atLeast)
 }
 
 // oneSided is the p value of row a being above row b: 1 if that is not known.
@@ -252,8 +265,12 @@ func (s *results) orderOn(o *order, columns ...*column) OrderClaim {
 	for _, column := range columns {
 		names = append(names, column.heading(s.study))
 		v := &column.views[0]
+		learned := o.learned(s, v)
 		for _, m := range s.measures {
 			a, b := o.test(s, v, m)
+			if !learned {
+				a = 1
+			}
 			above, below = append(above, a), append(below, b)
 			if held, _ := o.holds(func(row string) float64 { return s.ours(v, row, m) }); held {
 				c.Higher++

@@ -45,6 +45,8 @@ type Experiment struct {
 	// whether or not an earlier run was interrupted, except for the times that
 	// ranknet-speedup measures.
 	Run func(context.Context, Options) (*Report, error)
+
+	study *study // that Run is of, if it is one
 }
 
 // Options are what an experiment takes from its caller.

@@ -41,7 +41,7 @@ type view struct {
 	measures   []string
 	published  numbers
 	values     [][]map[string]number // by row, seed and measure
-	trivial    map[string][]trivial  // by measure, where there are published numbers or the study asks for it
+	trivial    map[string][]trivial  // by measure
 	strata     []stratum             // of an average
 }
 
@@ -137,12 +137,9 @@ func (s *study) measured(ctx context.Context, c *column, folds []tune.Fold) ([]v
 	} else if s.published != nil {
 		views[0].published = s.published(c.name)
 	}
-	var features []*model.Model
-	if s.trivials || slices.ContainsFunc(views, func(v view) bool { return len(v.published) > 0 }) {
-		var err error
-		if features, err = bestFeatures(ctx, folds); err != nil {
-			return nil, err
-		}
+	features, err := bestFeatures(ctx, folds)
+	if err != nil {
+		return nil, err
 	}
 	for k := range views {
 		if err := s.measure(c, &views[k], folds, features); err != nil {
@@ -170,12 +167,10 @@ func (s *study) measure(c *column, v *view, folds []tune.Fold, features []*model
 	if err != nil {
 		return err
 	}
-	judged := len(v.published) > 0
-	if judged || s.trivials {
-		if v.trivial, err = j.trivial(features); err != nil {
-			return err
-		}
+	if v.trivial, err = j.trivial(features); err != nil {
+		return err
 	}
+	judged := len(v.published) > 0
 	v.values = make([][]map[string]number, len(c.rows))
 	for i, seeds := range c.rows {
 		for _, row := range seeds {

@@ -44,7 +44,6 @@ type study struct {
 	// published returns the published numbers on a set, nil if there are none.
 	published func(set string) numbers
 	quoted    bool // the published numbers are of baselines, quoted or run for comparison
-	trivials  bool // trivial systems are measured without published numbers too
 
 	// views, if not nil, returns the conventions to measure a set's chosen models in,
 	// with the published numbers of each, instead of convention, measures and published.
@@ -98,7 +97,7 @@ func (f partFunc) add(s *results, r *Report) { f(s, r) }
 // experiment returns what the registry lists.
 func (s study) experiment() Experiment {
 	e := s.Experiment
-	e.Run = s.run
+	e.Run, e.study = s.run, &s
 	return e
 }
 
