@@ -112,7 +112,7 @@ func (a *All) facts(o AllOptions) {
 	}
 	text := duration(took.All)
 	if took.All > took.Run+timedEvery {
-		text += fmt.Sprintf(" in several runs, each of which goes on with the trainings that it finds finished; the last took %s", duration(took.Run))
+		text += fmt.Sprintf(" in several runs, which reuse finished trainings; the last took %s", duration(took.Run))
 	}
 	fact("time", "%s", text)
 	fact("machine", "%s/%s; trainings side by side: %d", runtime.GOOS, runtime.GOARCH, jobs)
@@ -183,13 +183,14 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
 
-// aboutVerdicts says how verdicts come about, for the pages.
+// aboutVerdicts explains the verdicts on the pages.
 var aboutVerdicts = []string{
-	"A number is reproduced if the published one lies in the interval of another run around ours, and no trivial system does as well: the interval around the best single feature, the order of the file or a random order must not hold the published number too. If it does, agreement proves nothing, and the number is not informative. Outside the interval ours is better or worse, or the order changed: another row of the publication is then on the other side of this one, by a difference that is significant over the test queries and the seeds.",
-	"The interval of another run of the same method on the same queries comes from what our runs tried: the spread of the results between seeds, of rows that draw anything, and their spread between grids of settings of which each lacks a quarter, with half a unit of the last printed digit. A method of which one setting was tried is given the median spread of the methods beside it. A simulation (go test -run TestReplicationAgrees ./stats) holds it to its level: runs of one method agree in 90 to 99 of 100 draws if six settings or more are tried, or all try the same one. Two to five settings do not tell what lies between and beyond them: of a method that draws nothing and tries three or five, some 80 of 100 runs agree, and with two, as of AdaRank, perhaps fewer, so that such numbers are called different too often. The sheets of claims say what difference to another method would be detected in 80 of 100.",
-	"For made data, of which the publication has one set and we draw several, it is the 95 % prediction interval for one more set.",
-	"For ratios and slopes of times there is a rule, named where it is used.",
-	"Orders of systems that a paper claims are tested on ours, cell by cell: paired over the test queries and the seeds, one-sided both ways, with Holm's correction over the cells of the claim; where the best of a group is compared, the choice is paid for. An order held if it holds significantly in some cell and the opposite in none, and was reversed if it is the other way round.",
+	"A number is reproduced if the published one lies in the interval around ours. The interval is for another run of the same method on the same queries. Outside it ours is better or worse. It is called order changed if another row of the publication is on the other side of ours, by a significant difference over the test queries and the seeds.",
+	"Trivial systems are the best single feature, the order of the file and a random order. A number is not informative if a trivial system lies in the interval around ours, or within half its width of the published number: agreement proves nothing there. A claim that one method is above another, or that two are alike, needs methods that are significantly above all trivial systems.",
+	"The interval has three parts. One is the spread between seeds, of methods that draw anything. One is the spread between grids of settings, each of which lacks a quarter of ours. The last is half a unit of the last printed digit. A method of which one setting was tried is given the median spread of the methods beside it. A simulation (go test -run TestReplicationAgrees ./stats) checks the level: with six settings or more, or with the same one, 90 to 99 of 100 runs of one method agree. With three or five settings and no seeds some 80 of 100 agree, and with two, as of AdaRank, perhaps fewer. Such numbers are called different too often. The sheets of claims state the difference that would be detected in 80 of 100 runs.",
+	"For synthetic data, the publication has one set and we draw several. The interval is the 95 % prediction interval for one more set.",
+	"For ratios and slopes of times there is a rule, which the experiment states.",
+	"Orders of methods are tested cell by cell. The tests are paired over test queries and seeds, one-sided both ways, with Holm's correction over the cells of the claim. Where the best of a group is compared, the test accounts for the choice. An order held if it holds significantly in some cell and its opposite in none. It was reversed in the opposite case.",
 	"Each published number counts once, where it comes first. The papers' own systems are counted apart from the baselines that they quote. Of a hundred numbers that agree, some five are called different by chance.",
 }
 

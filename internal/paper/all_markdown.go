@@ -13,7 +13,7 @@ import (
 func (a *All) WriteMarkdown(w io.Writer, figures string) error {
 	b := &markdown{figures: figures}
 	b.line("# The papers' results, reproduced")
-	b.line("Written by the command below, as it stands; changes by hand are lost.")
+	b.line("The command below writes this page. Do not edit it.")
 	b.facts(a.Facts)
 	for _, text := range aboutVerdicts {
 		b.line("%s", escape(text))
@@ -71,13 +71,13 @@ func (b *markdown) outcome(o *Outcome) {
 	b.facts(o.facts())
 	if len(r.Claims) > 0 {
 		t, reasons := claimTable(r.Claims)
-		b.line("Against the published numbers: %s.", countsText(r.Claims))
+		b.line("Verdicts on the published numbers: %s.", countsText(r.Claims))
 		b.table(&t)
 		if list := bases(r.Claims); len(list) > 0 {
 			b.line("Intervals: %s.", escape(strings.Join(list, "; ")))
 		}
 		if len(reasons) > 0 {
-			b.line("Reasons for verdicts, by the number in brackets:")
+			b.line("Reasons, by the number in brackets:")
 			b.list(reasons, numbered)
 		}
 	}

@@ -153,7 +153,7 @@ func (m improvement) text() string {
 // their start.
 func (m improvement) verdict() FindVerdict {
 	switch {
-	case m.always == m.objectives && m.sampled == m.steps:
+	case m.steps > 0 && m.always == m.objectives && m.sampled == m.steps:
 		return ClaimHeld
 	case 2*m.ended > m.objectives:
 		return ClaimPartly

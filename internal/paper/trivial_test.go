@@ -57,8 +57,8 @@ func (l trivialLearner) Learn(ctx context.Context, t *train.Task) (*train.Learne
 }
 
 // inPlace returns a study with a trivial system in place of every row that is trained. Rows have up to
-// three settings, of which the first is the system and the others are random orders: the spread
-// between grids makes the intervals of claims wide.
+// two settings, the system and a random order: the spread between grids makes the intervals of claims
+// wide.
 func inPlace(s study, system string) study {
 	s.rows = slices.Clone(s.rows)
 	s.records = ""
@@ -78,7 +78,7 @@ func inPlace(s study, system string) study {
 		for name, values := range r.grid {
 			most := 1
 			if name == varied {
-				most = 3
+				most = 2
 			}
 			r.grid[name] = values[:min(most, len(values))]
 		}
@@ -144,6 +144,16 @@ func holdsNothing(t *testing.T, r *Report) {
 		}
 		if slices.Contains([]FindVerdict{ClaimHeld, ClaimPartly, ClaimMixed, ClaimOnce}, f.Verdict) {
 			t.Errorf("%s: %s (%s)", f.Claim, f.Verdict, f.Figure)
+		}
+	}
+}
+
+// Weights that stay at 0, with or without iterations, improve no objective.
+func TestNoTrainingImprovesNoObjective(t *testing.T) {
+	for _, course := range [][]float64{{2}, {2, 2, 2}} {
+		m := improved([]trace{{sampled: course, exact: course}, {sampled: course, exact: course}})
+		if got := m.verdict(); got != ClaimFailed {
+			t.Errorf("objectives %v: %s", course, got)
 		}
 	}
 }
