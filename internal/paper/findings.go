@@ -103,8 +103,8 @@ func ofCases(right, cases int) FindVerdict {
 }
 
 // rises is the verdict on the claim that one row of a view is above another in several measures,
-// with the differences: held if it is, significantly, in one (after Holm's correction), and
-// significantly below in none. A row that is not above the trivial systems leaves the claim
+// with the differences. It held if the row is significantly above in one, after Holm's
+// correction, and below in none. A row that is not above the trivial systems leaves the claim
 // undecided.
 func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
