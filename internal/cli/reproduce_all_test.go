@@ -41,7 +41,7 @@ func TestReproduceAllPages(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for name, want := range map[string]string{"out/held.md": "| Paper | A > B | held | 2 to 1 | reproduce drawn |", "out/all.md": "](drawn.svg)", "docs/page.md": "](figures/page/drawn.svg)"} {
+	for name, want := range map[string]string{"out/held.md": "|  | A > B | held | 2 to 1 | reproduce drawn |", "out/all.md": "](drawn.svg)", "docs/page.md": "](figures/page/drawn.svg)"} {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)

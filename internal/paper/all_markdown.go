@@ -77,7 +77,7 @@ func (b *markdown) outcome(o *Outcome) {
 			b.line("Intervals: %s.", escape(strings.Join(list, "; ")))
 		}
 		if len(reasons) > 0 {
-			b.line("Reasons, by the number in brackets:")
+			b.line("Reasons for verdicts, by the number in brackets:")
 			b.list(reasons, numbered)
 		}
 	}

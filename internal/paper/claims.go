@@ -127,7 +127,7 @@ func (c *Claim) decide(e evidence) {
 		c.Verdict = Reproduced
 		for _, t := range e.trivial {
 			if math.Abs(t.value-c.Published) <= (e.high-e.low)/2 || e.low <= t.value && t.value <= e.high {
-				c.Verdict, c.Why = NotInformative, t.system+" is as near"
+				c.Verdict, c.Why = NotInformative, t.system+" does as well"
 				break
 			}
 		}

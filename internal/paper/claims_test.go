@@ -13,7 +13,8 @@ func spanning(half float64, t ...trivial) evidence {
 	return evidence{low: 0.45 - half, high: 0.45 + half, trivial: t}
 }
 
-// A published number inside the interval is reproduced, unless a trivial system is as near;
+// A published number inside the interval is reproduced, unless a trivial system is in it, too, or
+// as near to the published number;
 // outside ours is better or worse by its side, or turns an order round.
 func TestVerdicts(t *testing.T) {
 	near, far := trivial{system: "the order of the file", value: 0.447}, trivial{system: "a random order", value: 0.3}
@@ -28,12 +29,13 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{0.45, false, spanning(0.005, far), Reproduced, ""},
 		{0.4549, false, spanning(0.005, far), Reproduced, ""},
+		{0.4549, false, spanning(0.005, trivial{system: "a random order", value: 0.4451}), NotInformative, "a random order does as well"},
 		{0.4551, false, spanning(0.005, far), Worse, ""},
 		{0.4449, false, spanning(0.005, far), Better, ""},
 		{0.4551, true, spanning(0.005, far), Better, ""},
 		{0.4449, true, spanning(0.005, far), Worse, ""},
-		{0.45, false, spanning(0.005, far, near), NotInformative, "the order of the file is as near"},
-		{0.4525, false, spanning(0.005, far, near), Reproduced, ""}, // further from the trivial one than the interval is wide
+		{0.45, false, spanning(0.005, far, near), NotInformative, "the order of the file does as well"},
+		{0.4525, false, spanning(0.005, far, near), NotInformative, "the order of the file does as well"}, // in the interval, if not as near
 		{0.4551, false, spanning(0.005, near), Worse, ""},
 		{0.45, false, turned, Reproduced, ""},
 		{0.4551, false, turned, OrderChanged, "against ListNet"},

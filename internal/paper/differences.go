@@ -121,24 +121,31 @@ func (x *difference) text() string {
 }
 
 // difference returns how far row a is above row b in a measure; numbers that are NaN if that
-// is not known. Queries without a value in some run are left out.
+// is not known.
 func (v *view) difference(a, b int, m string) difference {
-	nan := math.NaN()
-	unknown := difference{Difference: stats.Difference{Mean: nan, Error: nan, P: nan, Interval: stats.Interval{Low: nan, High: nan}}, holm: nan}
 	if a < 0 || b < 0 {
-		return unknown
+		return unknownDifference()
 	}
 	if v.strata != nil {
 		return v.averaged(a, b, m)
 	}
-	first, second := v.runs(a, m), v.runs(b, m)
+	return between(v.runs(a, m), v.runs(b, m))
+}
+
+// between compares runs. Queries without a value in some run are left out.
+func between(first, second [][]float64) difference {
 	all := append(append([][]float64(nil), first...), second...)
 	first, second = known(first, all), known(second, all)
 	found, err := stats.Between(first, second)
 	if err != nil { // too few queries or a row without runs
-		return unknown
+		return unknownDifference()
 	}
 	return difference{Difference: found, holm: found.P, queries: len(first[0]), runs: len(first), against: len(second)}
+}
+
+func unknownDifference() difference {
+	nan := math.NaN()
+	return difference{Difference: stats.Difference{Mean: nan, Error: nan, P: nan, Interval: stats.Interval{Low: nan, High: nan}}, holm: nan}
 }
 
 // runs returns a row's values on the test queries, a list a seed.

@@ -28,6 +28,7 @@ const (
 	ClaimFailedPartly FindVerdict = "failed in part"
 	ClaimFailed       FindVerdict = "did not hold"
 	ClaimUndecided    FindVerdict = "undecided"
+	ClaimTrivial      FindVerdict = "not informative"
 	ClaimOpen         FindVerdict = "cannot be known"
 
 	// These are for one draw of synthetic data: other draws may differ.
@@ -104,49 +105,48 @@ func ofCases(right, cases int) FindVerdict {
 
 // rises is the verdict on the claim that one row of a view is above another in several measures,
 // with the differences. It held if the row is significantly above in one, after Holm's
-// correction, and below in none. A row that is not above the trivial systems leaves the claim
-// undecided.
+// correction, and below in none. It is not informative if a trivial system is also above the
+// other row, and the first is not above the trivial system.
 func (s *results) rises(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
-	above, below := found.significant()
-	return v.ifLearned(byCounts(above, below), found.text(measures), measures, row)
+	return v.unlessTrivial(byCounts(found.significant()), found.text(measures), measures, func(i int) bool {
+		_, lower := v.lessTrivial(than, i, measures).significant()
+		above, _ := v.lessTrivial(row, i, measures).significant()
+		return lower > 0 && above == 0
+	})
 }
 
-// ifLearned replaces a verdict that supports a claim where one of the rows is not above the
-// trivial systems, and says so in the figure.
-func (v *view) ifLearned(verdict FindVerdict, figure string, measures []string, rows ...int) (FindVerdict, string) {
+// unlessTrivial replaces a verdict that supports a claim if a trivial system would get it, too.
+func (v *view) unlessTrivial(verdict FindVerdict, figure string, measures []string, passes func(i int) bool) (FindVerdict, string) {
 	if verdict != ClaimHeld && verdict != ClaimMixed {
 		return verdict, figure
 	}
-	for _, row := range rows {
-		if system := v.notAbove(row, measures); system != "" {
+	for i, t := range v.trivial[measures[0]] {
+		if passes(i) {
 			if verdict == ClaimMixed {
-				verdict = ClaimFailedPartly
-			} else {
-				verdict = ClaimUndecided
+				return ClaimFailedPartly, figure
 			}
-			return verdict, figure + "; not significantly above " + system
+			return ClaimTrivial, figure + "; " + t.system + " does as well"
 		}
 	}
 	return verdict, figure
 }
 
+// lessTrivial returns how far a row is above the i-th trivial system in several measures.
+func (v *view) lessTrivial(row, i int, measures []string) severalDifferences {
+	found := make(severalDifferences, len(measures))
+	for k, m := range measures {
+		found[k] = between(v.runs(row, m), [][]float64{v.trivial[m][i].each})
+	}
+	return found.corrected()
+}
+
 // notAbove returns a trivial system that a row is not above, or "": above is significantly
-// in one of the measures at least, after Holm's correction over the measures.
+// in one of the measures at least.
 func (v *view) notAbove(row int, measures []string) string {
-	for i, first := range v.trivial[measures[0]] {
-		p := make([]float64, len(measures))
-		for k, m := range measures {
-			p[k] = 1
-			t := v.trivial[m][i]
-			runs := v.runs(row, m)
-			all := append(slices.Clone(runs), t.each)
-			if d, err := stats.Between(known(runs, all), known([][]float64{t.each}, all)); err == nil && d.Mean > 0 {
-				p[k] = float64(d.P)
-			}
-		}
-		if slices.Min(stats.Holm(p)) >= stats.Alpha {
-			return first.system
+	for i, t := range v.trivial[measures[0]] {
+		if above, _ := v.lessTrivial(row, i, measures).significant(); above == 0 {
+			return t.system
 		}
 	}
 	return ""
@@ -165,16 +165,21 @@ const (
 func (s *results) alike(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	figure = fmt.Sprintf("%s; margin ±%v", found.text(measures), margin)
-	return v.ifLearned(found.within(-margin, margin), figure, measures, row, than)
+	return v.unlessTrivial(found.within(-margin, margin), figure, measures, func(i int) bool {
+		return v.lessTrivial(than, i, measures).within(-margin, margin) == ClaimHeld
+	})
 }
 
 // noGain is the verdict on the claim that a row brings no improvement over another, with the
 // differences. It is that of alike, but the row may be worse: only the upper ends of the
-// intervals have to lie below the margin.
+// intervals have to lie below the margin. It is not informative if the row brings no improvement
+// over a trivial system either.
 func (s *results) noGain(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
 	figure = fmt.Sprintf("%s; margin +%v", found.text(measures), margin)
-	return v.ifLearned(found.within(math.Inf(-1), margin), figure, measures, than)
+	return v.unlessTrivial(found.within(math.Inf(-1), margin), figure, measures, func(i int) bool {
+		return v.lessTrivial(row, i, measures).within(math.Inf(-1), margin) == ClaimHeld
+	})
 }
 
 // severalDifferences are those of two rows in several measures.
@@ -183,17 +188,24 @@ type severalDifferences []difference
 // differences returns those of two rows, with Holm's correction over the measures.
 func (v *view) differences(row, than int, measures []string) severalDifferences {
 	found := make(severalDifferences, len(measures))
-	p := make([]float64, len(measures))
 	for i, m := range measures {
 		found[i] = v.difference(row, than, m)
-		if p[i] = found[i].P; math.IsNaN(p[i]) {
+	}
+	return found.corrected()
+}
+
+// corrected applies Holm's correction.
+func (d severalDifferences) corrected() severalDifferences {
+	p := make([]float64, len(d))
+	for i := range d {
+		if p[i] = d[i].P; math.IsNaN(p[i]) {
 			p[i] = 1
 		}
 	}
 	for i, corrected := range stats.Holm(p) {
-		found[i].holm = corrected
+		d[i].holm = corrected
 	}
-	return found
+	return d
 }
 
 // significant counts the measures in which the first row is significantly above and below.

@@ -28,6 +28,43 @@ func TestRises(t *testing.T) {
 	}
 }
 
+// A row supports no claim that a trivial system in its place supports, too. It may still contradict
+// one.
+func TestClaimsNeedLearning(t *testing.T) {
+	s := drawnResults(0.1, 1) // row 1 is above rows 0 and 2
+	v := &s.columns[0].views[0]
+	up, down := order{better: []string{"high"}, than: []string{"low"}}, order{better: []string{"low"}, than: []string{"high"}}
+	for _, c := range []struct {
+		trivial             int // the row that the trivial system is
+		rises, falls, alike FindVerdict
+		order               OrderVerdict
+	}{
+		{-1, ClaimHeld, ClaimFailed, ClaimHeld, OrderHeld},
+		{1, ClaimTrivial, ClaimFailed, ClaimHeld, OrderUndecided},
+		{0, ClaimHeld, ClaimFailed, ClaimTrivial, OrderHeld},
+	} {
+		v.trivial = nil
+		if c.trivial >= 0 {
+			v.trivial = map[string][]trivial{"map": {{system: "the order of the file", each: v.each(c.trivial, "map")}}}
+		}
+		rises, figure := s.rises(v, 1, 0, "map")
+		falls, _ := s.rises(v, 0, 1, "map")
+		alike, _ := s.alike(v, 2, 0, 0.05, "map")
+		if rises != c.rises || falls != c.falls || alike != c.alike {
+			t.Errorf("trivial row %d: above %s (%s), below %s, alike %s; expected %s, %s, %s", c.trivial, rises, figure, falls, alike, c.rises, c.falls, c.alike)
+		}
+		if says := strings.HasSuffix(figure, "; the order of the file does as well"); says != (c.rises == ClaimTrivial) {
+			t.Errorf("trivial row %d: %s", c.trivial, figure)
+		}
+		if got := s.orderClaim(&up, 0).Verdict; got != c.order {
+			t.Errorf("trivial row %d: the order %s, expected %s", c.trivial, got, c.order)
+		}
+		if got := s.orderClaim(&down, 0).Verdict; got != OrderReversed {
+			t.Errorf("trivial row %d: the opposite order %s, expected %s", c.trivial, got, OrderReversed)
+		}
+	}
+}
+
 // The page has a table for each paper and a line for every claim, in the order of the sections.
 func TestHeldPage(t *testing.T) {
 	r := &Report{Name: "one"}
@@ -92,7 +129,7 @@ func TestSections(t *testing.T) {
 
 // Every verdict is explained on the page.
 func TestVerdictsAreExplained(t *testing.T) {
-	for _, v := range []FindVerdict{ClaimHeld, ClaimPartly, ClaimMixed, ClaimFailedPartly, ClaimFailed, ClaimUndecided, ClaimOpen, ClaimOnce, ClaimFailedOnce} {
+	for _, v := range []FindVerdict{ClaimHeld, ClaimPartly, ClaimMixed, ClaimFailedPartly, ClaimFailed, ClaimUndecided, ClaimTrivial, ClaimOpen, ClaimOnce, ClaimFailedOnce} {
 		n := 0
 		for _, m := range verdictMeanings {
 			if m.verdict == v {
@@ -122,7 +159,7 @@ func TestHeldOnOneDraw(t *testing.T) {
 // Verdicts combine symmetrically: exchanging held and failed exchanges the results.
 func TestOfAll(t *testing.T) {
 	opposite := map[FindVerdict]FindVerdict{
-		ClaimHeld: ClaimFailed, ClaimPartly: ClaimFailedPartly, ClaimOnce: ClaimFailedOnce, ClaimMixed: ClaimMixed, ClaimUndecided: ClaimUndecided, ClaimOpen: ClaimOpen,
+		ClaimHeld: ClaimFailed, ClaimPartly: ClaimFailedPartly, ClaimOnce: ClaimFailedOnce, ClaimMixed: ClaimMixed, ClaimUndecided: ClaimUndecided, ClaimOpen: ClaimOpen, ClaimTrivial: ClaimTrivial,
 	}
 	for v, other := range opposite {
 		opposite[other] = v
@@ -139,6 +176,8 @@ func TestOfAll(t *testing.T) {
 		{[]FindVerdict{ClaimOnce, ClaimUndecided}, ClaimPartly},
 		{[]FindVerdict{ClaimOpen, ClaimUndecided}, ClaimUndecided},
 		{[]FindVerdict{ClaimOpen}, ClaimOpen},
+		{[]FindVerdict{ClaimTrivial, ClaimTrivial}, ClaimTrivial},
+		{[]FindVerdict{ClaimTrivial, ClaimHeld}, ClaimPartly},
 	} {
 		var turned []FindVerdict
 		for _, v := range c.of {

@@ -45,8 +45,9 @@ type OrderClaim struct {
 type OrderVerdict string
 
 // The verdicts on orders. An order held if it holds significantly in some cell and the
-// opposite nowhere, and was reversed if it is the other way round. It does not hold on a data set
-// where the systems said to be better are not significantly above the trivial ones.
+// opposite nowhere, and was reversed if it is the other way round. A cell
+// counts as above only if no trivial system is above the second group as well, or the first is
+// above the trivial systems.
 const (
 	OrderHeld      OrderVerdict = "held"
 	OrderReversed  OrderVerdict = "reversed"
@@ -162,6 +163,25 @@ func (o *order) learned(s *results, v *view) bool {
 	return above >= max(1, o.atLeast)
 }
 
+// trivialPasses reports whether a trivial system is significantly above the second group.
+func (o *order) trivialPasses(s *results, v *view, m string) bool {
+	for i := range v.trivial[m] {
+		passes := true
+		for _, name := range o.than {
+			row := s.rowNamed(name)
+			if row < 0 {
+				return false
+			}
+			_, below := v.lessTrivial(row, i, []string{m}).significant()
+			passes = passes && below > 0
+		}
+		if passes {
+			return true
+		}
+	}
+	return false
+}
+
 // oneSided is the p value of row a being above row b: 1 if that is not known.
 func (v *view) oneSided(a, b int, m string) float64 {
 	d := v.difference(a, b, m)
@@ -268,7 +288,7 @@ func (s *results) orderOn(o *order, columns ...*column) OrderClaim {
 		learned := o.learned(s, v)
 		for _, m := range s.measures {
 			a, b := o.test(s, v, m)
-			if !learned {
+			if !learned && o.trivialPasses(s, v, m) {
 				a = 1
 			}
 			above, below = append(above, a), append(below, b)
