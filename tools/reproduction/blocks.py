@@ -7,7 +7,7 @@ RESULTS are output folders of `listwise reproduce`. A block is a fenced block wh
 the title of a NAME.txt there, and whose command has the same seed and scale. The runs with and
 without --data need a folder each. Folders in the command are not compared. A block without a
 command, below the line "    listwise reproduce NAME", has some tables of NAME.txt; a last line "…"
-stands for the rest of a table.
+stands for the rest of a table. Plots below a block are compared, too.
 
 --write renews the blocks that differ. --complete also fails for blocks without a result.
 """
@@ -15,9 +15,11 @@ stands for the rest of a table.
 import argparse
 import pathlib
 import re
+import shutil
 import sys
 
 COMMAND = re.compile(r"^ +command +(listwise reproduce .*)$")
+PLOT = re.compile(r"^!\[.*\]\((.*/([^/]+\.svg))\)$")
 INDENTED = re.compile(r"^    listwise reproduce ([a-z0-9-]+)")
 FOLDERS = re.compile(r" --(?:data|out|jobs|markdown)[ =]\S+")
 
@@ -99,11 +101,20 @@ def check(path, found, write):
     """Checks a page. Returns the titles that agree, differ and have no result."""
     lines = path.read_text(encoding="utf-8").split("\n")
     agree, differ, lacking = [], [], []
-    out, at, name = [], 0, ""
+    out, at, name, folder = [], 0, "", None
     while at < len(lines):
         out.append(lines[at])
         if lines[at].startswith("## "):
-            name = ""
+            name, folder = "", None
+        elif PLOT.match(lines[at]) and folder:
+            ours, theirs = path.parent / PLOT.match(lines[at]).group(1), folder / PLOT.match(lines[at]).group(2)
+            if theirs.exists():
+                same = ours.exists() and ours.read_bytes() == theirs.read_bytes()
+                (agree if same else differ).append((str(ours), ""))
+                if not same:
+                    print(f"{path}:{at + 1}: {ours} differs from {theirs}")
+                if not same and write:
+                    shutil.copyfile(theirs, ours)
         elif INDENTED.match(lines[at]):
             name = INDENTED.match(lines[at]).group(1)
         at += 1
@@ -114,6 +125,7 @@ def check(path, found, write):
             end += 1
         block = lines[at:end]
         key = (block[0], command(block)) if block else ("", "")
+        folder = found[key][0].parent if key in found else None
         if key in found:
             if compared(block) == compared(found[key][1]):
                 agree.append(key)
@@ -132,7 +144,7 @@ def check(path, found, write):
                 block = excerpted
         out += block + lines[end : end + 1]
         at = end + 1
-    if write and differ:
+    if write and "\n".join(out) != "\n".join(lines):
         path.write_text("\n".join(out), encoding="utf-8")
     return agree, differ, lacking
 
@@ -164,7 +176,7 @@ def main():
             total += part
     for title, words in lacking:
         print(f"no result: {title} ({words})")
-    print(f"{len(agree)} blocks agree, {len(differ)} {'renewed' if args.write else 'differ'}, {len(lacking)} have no result")
+    print(f"{len(agree)} blocks and plots agree, {len(differ)} {'renewed' if args.write else 'differ'}, {len(lacking)} blocks have no result")
     if not agree and not differ:
         sys.exit("no block has the title of a result")
     if differ and not args.write or lacking and args.complete:
