@@ -49,6 +49,7 @@ func Aliases() []Alias {
 
 const (
 	sets    = "sets are not measured here, only rankings; the nearest are p@K and r@K"
+	zeroOne = "higher is better for all measures here: exact-match is one less the 0–1 loss of permutations"
 	numbers = "a number is no measure of a ranking; data info counts queries, documents and grades"
 )
 
@@ -82,6 +83,11 @@ var lacking = map[string]string{
 	"numrel":            numbers,
 	"hits":              "ranx counts relevant documents by it, K times p@K, and other tools report by it whether there is one, success@K",
 	"rmse":              "the error of grades is not measured here, only rankings; the nearest is ndcg",
+	"zero_one":          zeroOne,
+	"zero-one":          zeroOne,
+	"zero_one_loss":     zeroOne,
+	"0-1":               zeroOne,
+	"accuracy":          "the share of rankings that are exactly right is exact-match; that of relevant documents above irrelevant ones, which ir_measures calls Accuracy, is auc",
 	"kendall":           "the nearest is pairs, the share of pairs in the right order: without ties Kendall's tau is twice that less one",
 }
 

@@ -67,6 +67,10 @@ func TestParseErrors(t *testing.T) {
 		"AP(max_rel=4)":              "found (max_rel=4), expected (rel=GRADE)",
 		"success":                    "a cut-off is missing, as in success@10",
 		"mean-ndcg@3":                "mean-ndcg has no cut-off",
+		"exact-match@3":              "exact-match has no cut-off",
+		"exact-match(rel=2)":         "exact-match has no lowest relevant grade",
+		"zero_one_loss":              "exact-match is one less the 0–1 loss",
+		"Accuracy":                   "exactly right is exact-match",
 		"rbp@1":                      "expected a number between 0 and 1, as in rbp@0.8",
 		"rbp@nan":                    "expected a number between 0 and 1",
 	} {

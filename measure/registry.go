@@ -67,6 +67,7 @@ var registry = []entry{
 	{"mrr", optionalCutoff, newMRR, "one over the rank of the first relevant document, 0 beyond rank K", "Voorhees 1999"},
 	{"wta", noParameter, newWTA, "winner takes all: 1 if the first document is relevant", "Burges, Ragno and Le 2006"},
 	{"pairs", noParameter, newPairs, "share of the pairs of differently graded documents that stand in the right order", "Burges, Ragno and Le 2006"},
+	{"exact-match", noParameter, newExactMatch, "1 if no document is above one of a higher grade: one less the 0–1 loss of permutations", "Xia et al. 2008"},
 	{"auc", noParameter, newAUC, "share of the pairs of a relevant and an irrelevant document that stand in the right order", "Hanley and McNeil 1982"},
 	{"bpref", noParameter, newBPref, "share of the preferences of relevant over the first irrelevant documents that are kept", "Buckley and Voorhees 2004; trec_eval"},
 	{"err", optionalCutoff, newERR, "expected reciprocal rank at which a reader who stops when satisfied stops, by rank K", "Chapelle et al. 2009"},

@@ -84,7 +84,7 @@ goes into the record of runs.
 Measures (K is a cut-off rank, [ ] may be left out):
 `)
 	for _, m := range measure.List() {
-		fmt.Fprintf(&b, "  %-10s %s (%s)\n", m.Pattern, m.Explanation, m.Source)
+		fmt.Fprintf(&b, "  %-11s %s (%s)\n", m.Pattern, m.Explanation, m.Source)
 	}
 	b.WriteString("\nNames of trec_eval, ir_measures and ranx are read, too, in any case:\n ")
 	for i, a := range measure.Aliases() {
