@@ -27,7 +27,12 @@ import (
 //	E(R|s) = Σ_j e_j s_j,   e_j = a·(r_j − (m+1)/2),
 //	a = 2α/(m−1) for g(x) = αx,   a = 4α/(m(m−1)) for g(x) = α·sign(x),
 //
-// so that all of them are one matrix-vector product, and the derivatives another:
+// and for a sum over the P pairs of differently graded documents alone
+//
+//	e_j = a·[(r_j − (m+1)/2) − (r′_j − (n_j+1)/2)],   a = 2α/P,
+//
+// where r′_j is the rank among the n_j documents of j's grade: pairs of one grade are taken
+// away. So all energies are one matrix-vector product, and the derivatives another:
 //
 //	∂loss/∂s_j = Σ_R [λ p_R(N_R − ⟨N⟩) + (1−λ)(P_R − p_R)] e_j(R).
 //
@@ -75,11 +80,14 @@ const (
 	LinearEnergy Energy = iota
 	// SignEnergy is g(x) = α·sign(x).
 	SignEnergy
+	// GradedEnergy is g(x) = α·sign(x) summed over pairs of differently graded documents alone,
+	// and divided by their number: LogRank's feature map in place of BoltzRank's.
+	GradedEnergy
 )
 
-var energyNames = [...]string{"linear", "sign"}
+var energyNames = [...]string{"linear", "sign", "graded"}
 
-// ParseEnergy reads an energy's name: linear or sign.
+// ParseEnergy reads an energy's name: linear, sign or graded.
 func ParseEnergy(name string) (Energy, error) {
 	i := slices.Index(energyNames[:], name)
 	if i < 0 {
@@ -155,13 +163,16 @@ func (b BoltzRank) newBound(grades []float64, docs []int32, set *Permutations) *
 	bound := &boundBoltzRank{
 		docs:     docs,
 		lambda:   b.Lambda,
-		scale:    b.scale(m),
+		scale:    b.scale(grades),
 		centered: make([]float32, len(set.Ranks)),
 		target:   make([]float64, set.Len()),
 	}
 	bound.lowest = -math.MaxFloat64 / 4 / (m * m * max(bound.scale, 1))
 	for i, r := range set.Ranks {
 		bound.centered[i] = float32(float64(r) - float64((m+1)/2)) // half an integer: exact
+	}
+	if b.Energy == GradedEnergy {
+		lessOwnGrade(bound.centered, grades, set)
 	}
 	var scratch Scratch
 	bound.logs(bound.target, grades, &scratch)
@@ -172,8 +183,32 @@ func (b BoltzRank) newBound(grades []float64, docs []int32, set *Permutations) *
 	return bound
 }
 
-// scale returns the factor a of e_j = a·(r_j − (m+1)/2).
-func (b BoltzRank) scale(m float64) float64 {
+// lessOwnGrade subtracts from a document's centred rank that among the documents of its grade.
+func lessOwnGrade(centered []float32, grades []float64, set *Permutations) {
+	levels := slices.Compact(slices.Sorted(slices.Values(grades)))
+	of, size, rank := make([]int, len(grades)), make([]int, len(levels)), make([]int, len(levels))
+	for d, l := range grades {
+		of[d], _ = slices.BinarySearch(levels, l)
+		size[of[d]]++
+	}
+	at := make([]int, len(grades)) // documents by rank
+	for i := range set.Len() {
+		for d, r := range set.Row(i) {
+			at[r-1] = d
+		}
+		clear(rank)
+		row := centered[i*set.Docs:][:set.Docs]
+		for _, d := range at {
+			l := of[d]
+			rank[l]++
+			row[d] -= float32(rank[l]) - float32(size[l]+1)/2
+		}
+	}
+}
+
+// scale returns the factor a of e_j.
+func (b BoltzRank) scale(grades []float64) float64 {
+	m := float64(len(grades))
 	alpha := b.Alpha
 	if alpha == 0 {
 		alpha = 1
@@ -181,8 +216,12 @@ func (b BoltzRank) scale(m float64) float64 {
 	if b.Growing {
 		alpha *= (m - 1) / 2
 	}
-	if b.Energy == SignEnergy {
+	switch b.Energy {
+	case SignEnergy:
 		return 4 * alpha / (m * (m - 1))
+	case GradedEnergy:
+		return 2 * alpha / differentPairs(grades)
+	case LinearEnergy:
 	}
 	return 2 * alpha / (m - 1)
 }

@@ -10,8 +10,19 @@ import (
 )
 
 // energy is E(R|s) by its definition as a sum over pairs.
-func energy(l loss.BoltzRank, ranks []int32, s []float64) (sum float64) {
+func energy(l loss.BoltzRank, ranks []int32, grades, s []float64) (sum float64) {
 	m := float64(len(s))
+	pairs := m * (m - 1) / 2
+	if l.Energy == loss.GradedEnergy {
+		pairs = 0
+		for j, gj := range grades {
+			for _, gk := range grades[:j] {
+				if gj != gk {
+					pairs++
+				}
+			}
+		}
+	}
 	alpha := l.Alpha
 	if alpha == 0 {
 		alpha = 1
@@ -22,23 +33,23 @@ func energy(l loss.BoltzRank, ranks []int32, s []float64) (sum float64) {
 	for j, rj := range ranks {
 		for k, rk := range ranks {
 			switch {
-			case rj <= rk:
-			case l.Energy == loss.SignEnergy:
+			case rj <= rk, l.Energy == loss.GradedEnergy && grades[j] == grades[k]:
+			case l.Energy == loss.GradedEnergy, l.Energy == loss.SignEnergy:
 				sum += alpha * (s[j] - s[k])
 			default:
 				sum += alpha * float64(rj-rk) * (s[j] - s[k])
 			}
 		}
 	}
-	return 2 / (m * (m - 1)) * sum
+	return sum / pairs
 }
 
 // boltzmann returns the probabilities ∝ exp(−E) of the rankings.
-func boltzmann(l loss.BoltzRank, rankings [][]int32, s []float64) []float64 {
+func boltzmann(l loss.BoltzRank, rankings [][]int32, grades, s []float64) []float64 {
 	p := make([]float64, len(rankings))
 	var z float64
 	for i, r := range rankings {
-		p[i] = math.Exp(-energy(l, r, s))
+		p[i] = math.Exp(-energy(l, r, grades, s))
 		z += p[i]
 	}
 	for i := range p {
@@ -49,7 +60,7 @@ func boltzmann(l loss.BoltzRank, rankings [][]int32, s []float64) []float64 {
 
 // naiveBoltzRank is −[λ⟨N⟩ − (1−λ)C] over the rankings given.
 func naiveBoltzRank(l loss.BoltzRank, rankings [][]int32, grades, s []float64) (value float64) {
-	p, target := boltzmann(l, rankings, s), boltzmann(l, rankings, grades)
+	p, target := boltzmann(l, rankings, grades, s), boltzmann(l, rankings, grades, grades)
 	for i, r := range rankings {
 		value -= (1 - l.Lambda) * target[i] * math.Log(p[i])
 		if l.Lambda > 0 {
@@ -132,9 +143,9 @@ func TestBoltzRankOverAllRankings(t *testing.T) {
 	if len(all) != 24 {
 		t.Fatalf("%d rankings of 4 documents", len(all))
 	}
-	for _, l := range []loss.BoltzRank{{Alpha: 2}, {Energy: loss.SignEnergy, Growing: true}} {
+	for _, l := range []loss.BoltzRank{{Alpha: 2}, {Energy: loss.SignEnergy, Growing: true}, {Energy: loss.GradedEnergy, Alpha: 3}} {
 		s := scoresOf(stream(4), len(grades))
-		want := boltzmann(l, all, s)
+		want := boltzmann(l, all, grades, s)
 		var best []float64
 		bestP, total := 0.0, 0.0
 		for i, ranks := range all {

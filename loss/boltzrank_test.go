@@ -25,6 +25,7 @@ func boltzRanks(t testing.TB) map[string]loss.BoltzRank {
 		"mixed":     {Measure: ndcg, Lambda: 0.5, Alpha: 3},
 		"expected":  {Measure: ap, Lambda: 1, Growing: true, Sampler: loss.PermutationOptions{Rankings: 40}},
 		"sign":      {Measure: ndcg, Lambda: 0.9, Energy: loss.SignEnergy, Growing: true},
+		"graded":    {Measure: ndcg, Lambda: 0.6, Energy: loss.GradedEnergy, Alpha: 1.5},
 		"negatives": {Measure: ap, Lambda: 0.3, Negatives: 1.5, Threshold: 2, Alpha: 2},
 		"no noise":  {Measure: ndcg, Lambda: 0.5, Sampler: loss.PermutationOptions{Sharpness: []float64{math.Inf(1), 0}}},
 	}
@@ -165,7 +166,7 @@ func TestBoltzRankErrors(t *testing.T) {
 		"lambda 1.5, expected a number from 0 to 1":             {Lambda: 1.5},
 		"lambda NaN, expected a number from 0 to 1":             {Lambda: math.NaN()},
 		"no measure to train for":                               {Lambda: 0.1},
-		"energy 7, expected linear or sign":                     {Energy: 7},
+		"energy 7, expected linear, sign or graded":             {Energy: 7},
 		"alpha -1, expected a positive number up to 1e+100":     {Alpha: -1},
 		"negatives -2, expected a non-negative number":          {Negatives: -2},
 		"threshold +Inf, expected a finite non-negative number": {Threshold: math.Inf(1)},

@@ -39,7 +39,7 @@ func boltzRank(m Method) *Method {
 	m.UsesMeasure, m.DefaultMeasure, m.takes = true, "ndcg@10", anyOne
 	m.Hyperparameters = []Hyperparameter{
 		{Name: "lambda", Kind: Number, Default: "0.5", Min: 0, Max: 1, Grid: []string{"0.5", "0.8"}, Doc: "weight of the expected measure; the rest is that of the cross entropy"},
-		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign"}, Doc: "function of a difference of ranks in a ranking's energy"},
+		{Name: "energy", Kind: Choice, Default: "linear", Choices: []string{"linear", "sign", "graded"}, Doc: "function of a difference of ranks in the energy; graded: sign, over differently graded pairs"},
 		{Name: "alpha", Kind: Number, Default: "0.2", Min: leastPositive, Max: 1e6, Doc: "scale of the energy, of grades too: the smaller, the less the few best of the rankings drawn outweigh the others"},
 		{Name: "growing", Kind: Switch, Default: "false", Doc: "let the scale grow with the list, so that a step in rank weighs the same in all"},
 		{Name: "samples", Kind: Integer, Default: "100", Min: 1, Max: 1e6, Doc: "rankings drawn for each query"},
