@@ -105,6 +105,7 @@ func Experiments() []Experiment {
 		boltzRank().experiment(),
 		boltzRankSeeds().experiment(),
 		boltzRankObjective().experiment(),
+		boltzRankEnergy(td2004Size).experiment(),
 		listSyntheticExperiment(),
 		listMLEOnOHSUMED().experiment(),
 		soundnessExperiment(),

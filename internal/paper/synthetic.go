@@ -30,19 +30,21 @@ func syntheticGov(size govSize, seed uint64) (source, error) {
 	}
 	options := shape.Defaults
 	options.Queries, options.Docs, options.Seed = size.queries, size.docs, seed
+	return inFolds(shape, options, fmt.Sprintf("SYNTHETIC data, not HP2004: %d queries of %d documents and %d features, one relevant document a query; the numbers are not comparable with the paper's",
+		size.queries, size.docs, options.Features))
+}
+
+// inFolds makes data of a shape and divides them into five folds.
+func inFolds(shape synth.Shape, options synth.Options, about string) (source, error) {
 	d, err := shape.Generate(options)
 	if err != nil {
 		return source{}, err
 	}
-	folds, err := dataset.Folds(d, 5, random.Stream(seed, "paper folds", shape.Name))
+	folds, err := dataset.Folds(d, 5, random.Stream(options.Seed, "paper folds", shape.Name))
 	if err != nil {
 		return source{}, err
 	}
-	s := source{
-		name: "synthetic " + shape.Name,
-		about: fmt.Sprintf("SYNTHETIC data, not HP2004: %d queries of %d documents and %d features, one relevant document a query; the numbers are not comparable with the paper's",
-			size.queries, size.docs, options.Features),
-	}
+	s := source{name: "synthetic " + shape.Name, about: about}
 	for i, f := range folds {
 		s.folds = append(s.folds, tune.Fold{
 			Name:  fmt.Sprintf("Fold%d", i+1),
