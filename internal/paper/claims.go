@@ -52,6 +52,8 @@ type evidence struct {
 	why        string // the numbers are not comparable; otherwise ""
 	detectable float64
 
+	widest float64 // the interval may be, to say anything; 0 for no limit
+
 	trivial []trivial // systems that anybody has without learning from several features
 	turned  string    // the system whose order to this one is turned round significantly
 }
@@ -68,7 +70,8 @@ type Verdict string
 
 // The verdicts. A number is reproduced if the published one is in the interval around ours. It is
 // not informative if a trivial system's number is also in that interval, or as near to the
-// published one: a trivial system in our place would agree as well. Others are better or worse, or, where that turns the order of two systems
+// published one, or if the interval is too wide: a trivial system in our place would agree as
+// well. Others are better or worse, or, where that turns the order of two systems
 // round significantly, the order changed.
 const (
 	Reproduced     Verdict = "reproduced"
@@ -99,13 +102,20 @@ func overRuns(runs [][]stats.Tried, grid, rounding float64, seed uint64) evidenc
 }
 
 // overDraws is the evidence for a share, from 0 to 1, that was published for one data set,
-// of which we drew several by the same recipe, and their mean.
-func overDraws(draws []float64) (ours float64, e evidence) {
-	s, err := stats.Prediction(draws)
-	if err != nil {
-		return mean(draws), incomparable("too few data sets for an interval")
+// of which we drew several by the same recipe, and their mean. The k-th lowest to the k-th
+// highest of n draws hold one more draw with probability (n + 1 − 2k)/(n + 1), for any
+// distribution.
+func overDraws(draws []float64, rounding float64) (ours float64, e evidence) {
+	n := len(draws)
+	k := int(float64(stats.Alpha/2) * float64(n+1))
+	if k < 1 {
+		return mean(draws), incomparable(fmt.Sprintf("%d data sets are too few for an interval", n))
 	}
-	return s.Mean, evidence{low: max(0, s.Interval.Low), high: min(1, s.Interval.High), basis: "95 % prediction interval for one more data set"}
+	sorted := slices.Sorted(slices.Values(draws))
+	return mean(draws), evidence{
+		low: max(0, sorted[k-1]-rounding), high: min(1, sorted[n-k]+rounding), widest: listWidest,
+		basis: "95 % prediction interval for one more data set",
+	}
 }
 
 // near is a rule in place of evidence, for numbers that are no means over queries: the
@@ -125,6 +135,10 @@ func (c *Claim) decide(e evidence) {
 		c.Verdict, c.Why = NotComparable, e.why
 	case e.low <= c.Published && c.Published <= e.high:
 		c.Verdict = Reproduced
+		if e.widest > 0 && e.high-e.low > e.widest {
+			c.Verdict, c.Why = NotInformative, fmt.Sprintf("the interval is wider than %g", e.widest)
+			break
+		}
 		for _, t := range e.trivial {
 			if math.Abs(t.value-c.Published) <= (e.high-e.low)/2 || e.low <= t.value && t.value <= e.high {
 				c.Verdict, c.Why = NotInformative, t.system+" does as well"

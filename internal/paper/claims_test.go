@@ -108,7 +108,7 @@ func TestCounts(t *testing.T) {
 	two.claim(Claim{Data: "OHSUMED", Row: "AdaRank-NDCG", Measure: "MAP", Published: 0.45, Ours: 0.47, Quoted: true}, spanning(0.01))
 	two.claim(Claim{Data: "OHSUMED", Row: "BoltzRank1", Measure: "MAP", Published: 0.46, Ours: 0.45}, spanning(0.01))
 	two.claim(Claim{Data: "OHSUMED", Row: "BoltzRank2", Measure: "MAP", Published: 0.46, Ours: 0.45}, incomparable("other data"))
-	_, oneDraw := overDraws([]float64{1})
+	_, oneDraw := overDraws([]float64{1}, 0)
 	two.claim(Claim{Row: "made", Published: 1, Ours: 1}, oneDraw)
 	all := All{Outcomes: []Outcome{{Report: one}, {}, {Report: two}}}
 	markRepeats(all.reports()...)

@@ -63,7 +63,7 @@ func letorBaselines() study {
 			choiceSheet{name: "chosen", fields: []field{dataField, methodField, foldField, settingsField, validationField}},
 			perSet(baselinePlot),
 			claims,
-			partFunc(standings),
+			partFunc(standings), partFunc(listwiseFinding),
 			otherDataNotes{unknown: "%s is none of LETOR's sets: there is nothing published to hold it against."},
 			edgeNotes,
 			partFunc(noteTies),

@@ -3,6 +3,8 @@ package paper
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -34,6 +36,17 @@ func (d *listDescents) lowest() []float64 {
 		}
 	}
 	return d.minimum[best]
+}
+
+// reached returns the share of starts whose minimum is within a millionth of the lowest.
+func (d *listDescents) reached() float64 {
+	lowest, n := slices.Min(d.value), 0.0
+	for _, v := range d.value {
+		if v-lowest <= 1e-6*math.Abs(lowest) {
+			n++
+		}
+	}
+	return n / float64(len(d.value))
 }
 
 // descend runs every loss from every start.
@@ -132,10 +145,10 @@ func (l lessOne) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) 
 
 // listJudge measures linear rankers on lists whose truth is a whole permutation.
 type listJudge struct {
-	data   *dataset.Dataset
-	ap     measure.Measure
-	ranker measure.Ranker
-	scores []float64
+	data      *dataset.Dataset
+	exact, ap measure.Averager
+	ranker    measure.Ranker
+	scores    []float64
 }
 
 // newListJudge takes the given number of best documents of a list as relevant.
@@ -145,7 +158,7 @@ func newListJudge(d *dataset.Dataset, relevant int) (*listJudge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listJudge{data: d, ap: ap, scores: make([]float64, n)}, nil
+	return &listJudge{data: d, exact: measure.MustParse("exact-match", letor3), ap: ap, scores: make([]float64, n)}, nil
 }
 
 // judge returns the share of lists that w ranks exactly right, and MAP.
@@ -155,14 +168,35 @@ func (j *listJudge) judge(w []float64) (accuracy, ap float64) {
 		q := &queries[i]
 		scorer.Linear{Features: len(w)}.Score(j.scores, w, q.X, nil)
 		ranked, _ := j.ranker.Rank(q.Grades, j.scores)
-		if slices.IsSortedFunc(ranked, func(a, b float64) int { return cmp.Compare(b, a) }) {
-			accuracy++
-		}
-		v, _ := j.ap.Value(ranked)
+		v, _ := j.exact.Value(ranked)
+		accuracy += v
+		v, _ = j.ap.Value(ranked)
 		ap += v
 	}
 	n := float64(len(queries))
 	return accuracy / n, ap / n
+}
+
+// trivial returns what random orders and each feature alone have.
+func (j *listJudge) trivial() []listTrivial {
+	random := listTrivial{system: "random order"}
+	for i := range j.data.Queries {
+		grades := j.data.Queries[i].Grades
+		v, _ := j.exact.Average(grades, []int{len(grades)})
+		random.accuracy += v
+		v, _ = j.ap.Average(grades, []int{len(grades)})
+		random.ap += v
+	}
+	n := float64(len(j.data.Queries))
+	random.accuracy, random.ap = random.accuracy/n, random.ap/n
+	all := []listTrivial{random}
+	for feature := range j.data.Features {
+		w := make([]float64, j.data.Features)
+		w[feature] = 1
+		accuracy, ap := j.judge(w)
+		all = append(all, listTrivial{fmt.Sprintf("feature %d alone", feature+1), accuracy, ap})
+	}
+	return all
 }
 
 // judgeAll judges several weights.

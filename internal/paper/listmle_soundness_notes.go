@@ -1,7 +1,10 @@
 package paper
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
 )
 
 // notes hold the slides' statements against what was seen.
@@ -25,8 +28,8 @@ func (s soundness) notes(r *Report, findings []soundFinding) {
 		}
 		return true
 	}
-	r.stated(soundest(findings), "The likelihood loss is sounder than cross entropy and cosine", "%s of the gaps of right rankings raise it, at least %s the others; %s of the pairs are inverted, at least %s under the others; below log 2 = %.4f a ranking is right, but from three documents on right ones cost up to log n!",
-		percent(worst(listMLEFamily, widened)), percent(bestOther(findings, widened)), percent(worst(listMLEFamily, inverted)), percent(bestOther(findings, inverted)), math.Ln2)
+	r.stated(soundest(findings), "The likelihood loss is sounder than cross entropy and cosine", "gaps of right rankings that raise the loss when widened, the largest share over the lengths of lists: likelihood %s, other losses %s; pairs of a right and a wrong ranking that are inverted, likewise: likelihood %s, other losses %s; below log 2 = %.4f a ranking is right, but from three documents on right ones cost up to log n!",
+		percent(worst(listMLEFamily, widened)), rangeOfOthers(findings, widened), percent(worst(listMLEFamily, inverted)), rangeOfOthers(findings, inverted), math.Ln2)
 	r.stated(holdsIf(worst(listNetFamily, widened) > 0 && worst(listNetFamily, inverted) > worst(listMLEFamily, inverted)),
 		"The cross entropy loss is not very sound", "where the gap is wider than ψ's it rises again: up to %s of the gaps, by mapping; up to %s of the pairs are inverted", percent(worst(listNetFamily, widened)), percent(worst(listNetFamily, inverted)))
 	r.stated(holdsIf(worst(rankCosineFamily, inverted) > worst(listMLEFamily, inverted)),
@@ -62,19 +65,41 @@ func soundest(findings []soundFinding) FindVerdict {
 	return ClaimPartly
 }
 
-// bestOther is the least, over the losses but the likelihood, of the largest value over lists.
-func bestOther(findings []soundFinding, value func(*soundFinding) float64) float64 {
-	most := make(map[string]float64)
+// otherLosses returns, for each loss but the likelihood, the largest value over the lengths of
+// lists, ascending.
+func otherLosses(findings []soundFinding, value func(*soundFinding) float64) []largestOf {
+	var all []largestOf
 	for i := range findings {
-		if f := &findings[i]; f.family != listMLEFamily {
-			most[f.name] = max(most[f.name], value(f))
+		f := &findings[i]
+		if f.family == listMLEFamily {
+			continue
 		}
+		at := slices.IndexFunc(all, func(l largestOf) bool { return l.loss == f.name })
+		if at < 0 {
+			at, all = len(all), append(all, largestOf{loss: f.name, value: math.Inf(-1)})
+		}
+		all[at].value = max(all[at].value, value(f))
 	}
-	least := math.Inf(1)
-	for _, v := range most {
-		least = min(least, v)
-	}
-	return least
+	slices.SortStableFunc(all, func(a, b largestOf) int { return cmp.Compare(a.value, b.value) })
+	return all
+}
+
+// largestOf is the largest value of a loss.
+type largestOf struct {
+	loss  string
+	value float64
+}
+
+// bestOther is the least of the largest values of the losses but the likelihood.
+func bestOther(findings []soundFinding, value func(*soundFinding) float64) float64 {
+	return otherLosses(findings, value)[0].value
+}
+
+// rangeOfOthers is "from 7.5 % (RankCosine-exp) to 64.8 % (ListNet-log)".
+func rangeOfOthers(findings []soundFinding, value func(*soundFinding) float64) string {
+	all := otherLosses(findings, value)
+	least, most := all[0], all[len(all)-1]
+	return fmt.Sprintf("from %s (%s) to %s (%s)", percent(least.value), least.loss, percent(most.value), most.loss)
 }
 
 // smoothNotes are about the table of the losses' properties.

@@ -171,6 +171,25 @@ func TestSoundest(t *testing.T) {
 	}
 }
 
+// The range over the other losses is of each one's largest value over the lengths of lists, with the
+// names of the two ends.
+func TestRangeOfOthers(t *testing.T) {
+	at := func(name string, n int, widened float64) soundFinding {
+		family, _, _ := strings.Cut(name, "-")
+		return soundFinding{surrogate: surrogate{name: name, family: family}, n: n, widened: widened}
+	}
+	findings := []soundFinding{
+		at("ListMLE", 2, 0.9), at("ListNet-l", 2, 0.1), at("ListNet-l", 3, 0.4), at("RankCosine-q", 2, 0.2), at("RankCosine-q", 3, 0.1), at("ListNet-exp", 2, 0.3),
+	}
+	widened := func(f *soundFinding) float64 { return f.widened }
+	if got, want := rangeOfOthers(findings, widened), "from 20.0 % (RankCosine-q) to 40.0 % (ListNet-l)"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if got := bestOther(findings, widened); got != 0.2 {
+		t.Errorf("the least of the largest is %v, expected 0.2", got)
+	}
+}
+
 // A loss that is none of these is not called sound, convex or smooth: a step with a slope
 // the wrong way.
 func TestSoundnessSeesFaults(t *testing.T) {

@@ -45,12 +45,16 @@ type listSynthetic struct {
 var xiaSynthetic = listSynthetic{
 	losses: listLosses(), docs: 15, lists: 100, fresh: 5000, starts: 50,
 	rates: []float64{0.1, 1, 10}, steps: []int{10, 30, 100, 300, 1000},
-	sets: 20, setsStarts: 5,
+	sets: 79, setsStarts: 3,
 }
 
 // leastSets is the number of further data sets at the smallest scale: fewer do not show how
 // much a number depends on the lists drawn.
 const leastSets = 5
+
+// listWidest is the widest interval that a published accuracy can be reproduced in: the
+// slides' rows of ListNet lie as far from each other.
+const listWidest = 0.15
 
 const (
 	listNoise    = 0.005 // standard deviation
@@ -116,11 +120,13 @@ type listOutcome struct {
 
 	accuracy []float64 // on test data with these, by start
 	ap       []float64
+	training float64 // mean accuracy on the training lists
 	fresh    float64 // mean accuracy on the fresh lists
 
 	own     []float64   // accuracy on test data where every start has a budget of its own, by start
 	minimum float64     // accuracy on test data of the lowest minimum found
 	slope   float64     // w2/w1 there; 10 is the truth
+	reached float64     // share of the starts from which L-BFGS comes near it
 	budgets [][]float64 // mean accuracy on test data by rate and number of steps
 }
 
@@ -128,6 +134,13 @@ type listOutcome struct {
 type listSet struct {
 	rows                  []listOutcome
 	bayes, bayesAP, fresh float64 // of the true weights, on test data and fresh lists
+	trivial               []listTrivial
+}
+
+// listTrivial is what a system that learns nothing has on the test lists.
+type listTrivial struct {
+	system       string
+	accuracy, ap float64
 }
 
 func (s listSynthetic) run(ctx context.Context, o Options) (*Report, error) {
@@ -137,7 +150,7 @@ func (s listSynthetic) run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	less := s
-	less.starts = s.setsStarts
+	less.starts, less.fresh = s.setsStarts, s.lists // fresh lists are reported of the first alone
 	var again []*listSet
 	for k := range s.sets {
 		other := o
@@ -161,24 +174,24 @@ func (s listSynthetic) onData(ctx context.Context, o Options, stage string) (*li
 	if err != nil {
 		return nil, err
 	}
-	var judges [3]*listJudge
-	for i, part := range []*dataset.Dataset{d.valid, d.test, d.fresh} {
+	var judges [4]*listJudge
+	for i, part := range []*dataset.Dataset{d.train, d.valid, d.test, d.fresh} {
 		if judges[i], err = newListJudge(part, listRelevant); err != nil {
 			return nil, err
 		}
 	}
-	valid, test, fresh := judges[0], judges[1], judges[2]
-	set := &listSet{}
+	train, valid, test, fresh := judges[0], judges[1], judges[2], judges[3]
+	set := &listSet{trivial: test.trivial()}
 	set.bayes, set.bayesAP = test.judge(synth.SquareWeights[:])
 	set.fresh, _ = fresh.judge(synth.SquareWeights[:])
 	for i := range descents {
-		set.rows = append(set.rows, s.outcome(&descents[i], valid, test, fresh))
+		set.rows = append(set.rows, s.outcome(&descents[i], train, valid, test, fresh))
 	}
 	return set, nil
 }
 
 // outcome chooses the budget on validation data and measures.
-func (s listSynthetic) outcome(d *listDescents, valid, test, fresh *listJudge) listOutcome {
+func (s listSynthetic) outcome(d *listDescents, train, valid, test, fresh *listJudge) listOutcome {
 	out := listOutcome{own: make([]float64, s.starts), budgets: make([][]float64, len(s.rates))}
 	best, ownBest := math.Inf(-1), slices.Repeat([]float64{math.Inf(-1)}, s.starts)
 	var chosen [][]float64
@@ -200,8 +213,11 @@ func (s listSynthetic) outcome(d *listDescents, valid, test, fresh *listJudge) l
 	}
 	accuracy, _ := fresh.judgeAll(chosen)
 	out.fresh = mean(accuracy)
+	accuracy, _ = train.judgeAll(chosen)
+	out.training = mean(accuracy)
 	lowest := d.lowest()
 	out.minimum, _ = test.judge(lowest)
 	out.slope = lowest[1] / lowest[0]
+	out.reached = d.reached()
 	return out
 }
