@@ -179,12 +179,12 @@ func TestBoltzRankErrors(t *testing.T) {
 }
 
 func TestParseEnergy(t *testing.T) {
-	for _, e := range []loss.Energy{loss.LinearEnergy, loss.SignEnergy} {
+	for _, e := range []loss.Energy{loss.LinearEnergy, loss.SignEnergy, loss.GradedEnergy} {
 		if got, err := loss.ParseEnergy(e.String()); err != nil || got != e {
 			t.Errorf("%v is read as %v, %v", e, got, err)
 		}
 	}
-	if _, err := loss.ParseEnergy("cubic"); err == nil || err.Error() != `energy "cubic", expected linear or sign` {
+	if _, err := loss.ParseEnergy("cubic"); err == nil || err.Error() != `energy "cubic", expected linear, sign or graded` {
 		t.Errorf("error is %v", err)
 	}
 }
