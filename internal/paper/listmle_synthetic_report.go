@@ -279,8 +279,8 @@ func (l *listReport) leads(value func(*listOutcome) float64, pairs ...[2]int) []
 	return found
 }
 
-// counted returns in how many comparisons the first row is significantly above and below.
-func counted(found []listLead) (above, below int) {
+// significantLeads returns in how many comparisons the first row is significantly above and below.
+func significantLeads(found []listLead) (above, below int) {
 	for _, d := range found {
 		switch {
 		case d.holm >= stats.Alpha:
@@ -295,7 +295,7 @@ func counted(found []listLead) (above, below int) {
 
 // aboveEach is the verdict on the claim that the first row of every comparison is above.
 func aboveEach(found []listLead) FindVerdict {
-	switch above, below := counted(found); {
+	switch above, below := significantLeads(found); {
 	case above == len(found) && above > 0:
 		return ClaimHeld
 	case above > 0:
@@ -411,7 +411,7 @@ func (l *listReport) mappingOrder(r *Report, rows []int) {
 		value func(*listOutcome) float64
 	}{{"with the chosen budgets", tunedAccuracy}, {"at the minimum", minimumAccuracy}} {
 		found := l.leads(at.value, ordered(rows)...)
-		above, below := counted(found)
+		above, below := significantLeads(found)
 		ours := slices.Clone(rows)
 		slices.SortStableFunc(ours, func(a, b int) int {
 			return cmp.Compare(mean(l.overAll(b, at.value)), mean(l.overAll(a, at.value)))
@@ -482,7 +482,7 @@ func (l *listReport) generalization(r *Report) {
 		return
 	}
 	found := l.leads(overfit, against(rows[0], rows[1:])...)
-	above, below := counted(found)
+	above, below := significantLeads(found)
 	texts := make([]string, len(rows))
 	for i, row := range rows {
 		texts[i] = fmt.Sprintf("%s %+.3f", l.losses[row].name, mean(l.overAll(row, overfit)))
