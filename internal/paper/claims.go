@@ -52,7 +52,7 @@ type evidence struct {
 	why        string // the numbers are not comparable; otherwise ""
 	detectable float64
 
-	widest float64 // the interval may be, to say anything; 0 for no limit
+	widest float64 // an interval wider than this makes the verdict not informative; 0 for no limit
 
 	trivial []trivial // systems that anybody has without learning from several features
 	turned  string    // the system whose order to this one is turned round significantly

@@ -249,7 +249,7 @@ func (l *listReport) claim(r *Report) {
 		} {
 			ours, e := overDraws(l.overAll(i, c.ours), 0.0005)
 			for _, t := range l.trivials() {
-				e.trivial = append(e.trivial, trivial{t.system, c.trivial(t)})
+				e.trivial = append(e.trivial, trivial{system: t.system, value: c.trivial(t)})
 			}
 			r.claim(Claim{Data: data, Row: loss.name, Measure: c.measure, Published: c.published, Ours: ours}, e)
 		}

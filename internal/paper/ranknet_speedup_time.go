@@ -100,18 +100,18 @@ type work struct {
 	multiplyAdds  float64 // of passes and updates: one a parameter each
 }
 
-// counted is a scorer that counts the documents it passes.
-type counted struct {
+// countedScorer is a scorer that counts the documents it passes.
+type countedScorer struct {
 	scorer.Scorer
 	forward, back *int
 }
 
-func (c counted) Score(dst, params []float64, x []float32, ws *scorer.Workspace) {
+func (c countedScorer) Score(dst, params []float64, x []float32, ws *scorer.Workspace) {
 	*c.forward += len(dst)
 	c.Scorer.Score(dst, params, x, ws)
 }
 
-func (c counted) Backward(grad, params []float64, x []float32, lambda []float64, ws *scorer.Workspace) {
+func (c countedScorer) Backward(grad, params []float64, x []float32, lambda []float64, ws *scorer.Workspace) {
 	*c.back += len(lambda)
 	c.Scorer.Backward(grad, params, x, lambda, ws)
 }
@@ -131,7 +131,7 @@ func newRace(d *dataset.Dataset, l layers, first int, seed uint64) (*race, error
 // count runs an epoch of every form and counts its passes.
 func (r *race) count(d *dataset.Dataset, s scorer.Scorer, first int) error {
 	var forward, back int
-	forms, err := newForms(d, counted{s, &forward, &back}, first)
+	forms, err := newForms(d, countedScorer{s, &forward, &back}, first)
 	if err != nil {
 		return err
 	}
