@@ -59,6 +59,9 @@ type sensitivity struct {
 	ratio []float64 // ‖∇ log E[G]‖ to ‖∇ log E[Δ]‖; NaN where both vanish
 }
 
+// above1 is where a ratio is above 1 by more than rounding.
+const above1 = 1 + 1e-9
+
 // vanishing is the norm of a gradient by the scores below which it is taken for 0.
 const vanishing = 1e-9
 
@@ -241,7 +244,7 @@ func (e gainOrLoss) report(found *results, cases []gainCase) *Report {
 				vanish++
 			}
 		}
-		at.Rows = append(at.Rows, []string{measure, weights, fmt.Sprintf("%.3f", mean(loss)), fmt.Sprintf("%.0f %%", 100*shareAbove(loss, 0.9)), four("%.3g", medianKnown(ratio)), fmt.Sprintf("%.0f %%", 100*shareAbove(ratio, 1)), fmt.Sprintf("%.0f %%", 100*float64(vanish)/float64(len(ratio)))})
+		at.Rows = append(at.Rows, []string{measure, weights, fmt.Sprintf("%.3f", mean(loss)), fmt.Sprintf("%.0f %%", 100*shareAbove(loss, 0.9)), four("%.3g", medianKnown(ratio)), fmt.Sprintf("%.0f %%", 100*shareAbove(ratio, above1)), fmt.Sprintf("%.0f %%", 100*float64(vanish)/float64(len(ratio)))})
 	}
 	for i := range cases {
 		c := &cases[i]
@@ -299,8 +302,8 @@ func gainFindings(r *Report, data string, cases []gainCase) {
 		r.stated(fallsLittle(losses, gains), "minimising the expected loss lowers it by a very small quantity (2.1), "+m, "%s, from w = 0: by %.3f, and by %.3f if the gain is maximised", data, losses, gains)
 		ratios := byGain.over(func(r *gainRun) []float64 { return r.start.ratio })
 		trained := byGain.over(func(r *gainRun) []float64 { return r.end.ratio })
-		r.stated(holdsIf(shareAbove(ratios, 1) > 0.5), "the gain is numerically more sensitive than the loss where training begins (2.1), "+m,
-			"%s: its logarithm has the larger gradient for %.0f %% of the training queries at w = 0, median ratio %.3g; for %.0f %% where training ends", data, 100*shareAbove(ratios, 1), medianKnown(ratios), 100*shareAbove(trained, 1))
+		r.stated(holdsIf(shareAbove(ratios, above1) > 0.5), "the gain is numerically more sensitive than the loss where training begins (2.1), "+m,
+			"%s: its logarithm has the larger gradient for %.0f %% of the training queries at w = 0, median ratio %.3g; for %.0f %% where training ends", data, 100*shareAbove(ratios, above1), medianKnown(ratios), 100*shareAbove(trained, above1))
 		above, below := 0, 0
 		var figures []string
 		var p []float64
@@ -324,7 +327,7 @@ func gainFindings(r *Report, data string, cases []gainCase) {
 				below++
 			}
 		}
-		r.stated(byCounts(above, below), "training by the logarithm of the gain is above training by that of the loss (2.1), "+m, "%s, by the scale of the starts: %s", data, strings.Join(figures, ", "))
+		r.stated(byCounts(above, below), "training by the logarithm of the gain is above training by that of the loss (2.1), "+m, "%s, C = 1, by the scale of the starts: %s", data, strings.Join(figures, ", "))
 	}
 }
 
