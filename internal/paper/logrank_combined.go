@@ -16,6 +16,9 @@ var combinedSets = []string{"OHSUMED", "MQ2008"}
 // functions". Every loss sums over the same kind of sample; ExpLoss, which is bounded, over
 // walks from eleven levels, as the expected gains of Figure 3 do. All settings are chosen by
 // validation MAP, since the combination is for no one measure.
+//
+// The combination of all losses may choose between those walks and the ones of ConvexLoss, as
+// L_3 does in Figure 3: ConvexLoss loses by walks from all levels.
 func logRankCombined() study {
 	own := map[string][]string{"C": {"1e-3", "1e-2", "1e-1", "1", "10"}, "form": {"sampled"}}
 	scaled := map[string][]string{"C": {"1e-2", "1"}, "form": {"sampled"}, "beta": {"10", "100"}}
@@ -24,7 +27,7 @@ func logRankCombined() study {
 	identity := maps.Clone(expected)
 	identity["f"] = []string{"identity"}
 	allLosses := maps.Clone(expected)
-	maps.Copy(allLosses, map[string][]string{"C": own["C"], "expgain": {"1"}, "expected_loss": {"1"}, "mle": {"1"}})
+	maps.Copy(allLosses, map[string][]string{"C": own["C"], "levels": {"0", "11"}, "skew": {"-5"}, "expgain": {"1"}, "expected_loss": {"1"}, "mle": {"1"}})
 	return study{
 		convention: letor3,
 		Experiment: Experiment{

@@ -157,7 +157,7 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 	t := Table{Title: "starts of L-BFGS", Left: 1, Main: true, Columns: []string{"objective", "converged", "starts at the lowest", "1 start lacks", fmt.Sprintf("%d starts lack", few), "MAP from w = 0", fmt.Sprintf("best of %d", few), fmt.Sprintf("best of %d", e.starts), "difference"}}
 	sheet := Sheet{Columns: []string{"data", "objective", "fold", "start", "at_zero", "value", "map"}}
 	p := svg.Plot{Title: x.Title + " — " + data.name, X: svg.Axis{Label: "starts", Log: true}, Y: svg.Axis{Label: "share of the decrease that the best lacks, mean over folds"}}
-	within, alone, cases := 0, 0, 0
+	within, alone, cases, control := 0, 0, 0, true
 	for i, l := range objectives {
 		var first, usual, one, some, many []float64
 		reached, ended, minimised := 0.0, 0, 0
@@ -173,6 +173,7 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 				sheet.Rows = append(sheet.Rows, []any{data.name, l.name, data.names[fold], k, s.zero, v, mean(s.each[k])})
 			}
 			if l.name == convexControl {
+				control = control && s.reach() == 1
 				continue
 			}
 			if cases++; s.lacks(few) <= enough {
@@ -198,7 +199,7 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 		p.Series = append(p.Series, curve)
 	}
 	r.Tables, r.Sheets, r.Plots = []Table{t}, []Sheet{sheet}, []Plot{{Plot: p}}
-	r.stated(adequate(within, cases), "the restarting strategies were adequate (2.2)",
+	r.stated(adequate(within, cases, control), "the restarting strategies were adequate (2.2)",
 		"%s: the best of %d starts is within %v of the lowest of %d for %d of %d objectives and folds, the start at w = 0 alone for %d", data.name, few, enough, e.starts, within, cases, alone)
 	r.note("MAP is over all test queries. %s is convex: all starts must reach one optimum.", convexControl)
 	aboutData.add(found, r)
@@ -214,9 +215,12 @@ func largest(values []float64) float64 {
 }
 
 // adequate is the verdict on restarts that find the lowest optimum in some of all cases. Starts
-// that lower no objective find it in none.
-func adequate(within, cases int) FindVerdict {
+// that lower no objective find it in none. Where starts end apart even for the convex objective,
+// the minimisation, not the starts, is at fault.
+func adequate(within, cases int, control bool) FindVerdict {
 	switch {
+	case !control:
+		return ClaimUndecided
 	case within == cases:
 		return ClaimHeld
 	case 2*within > cases:

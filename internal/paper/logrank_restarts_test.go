@@ -60,8 +60,11 @@ func TestAdequate(t *testing.T) {
 		}
 	}
 	for within, want := range map[int]FindVerdict{10: ClaimHeld, 6: ClaimPartly, 5: ClaimFailed, 0: ClaimFailed} {
-		if got := adequate(within, 10); got != want {
+		if got := adequate(within, 10, true); got != want {
 			t.Errorf("%d of 10: %s, expected %s", within, got, want)
+		}
+		if got := adequate(within, 10, false); got != ClaimUndecided {
+			t.Errorf("%d of 10 where convex minimisations end apart: %s", within, got)
 		}
 	}
 }
