@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
 )
 
@@ -42,6 +43,32 @@ func TestSensitivityAt(t *testing.T) {
 					t.Errorf("query %d: E[Δ] = %v under AUC at w = 0", i, loss)
 				}
 			}
+		}
+	}
+}
+
+// The expected loss under random orders is the mean over all orders; under AUC it is ½.
+func TestRandomLoss(t *testing.T) {
+	d := &dataset.Dataset{Features: 1, Queries: []dataset.Query{{ID: "1", Grades: []float64{0, 1, 0, 1, 0, 0}}}}
+	for _, training := range gainMeasures {
+		gain, err := additive(training)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, n := 0.0, 0
+		permutations(6, func(order []int) {
+			good, delta := 0, 1.0
+			for r, i := range order {
+				if d.Queries[0].Grades[i] > 0 {
+					delta -= gain.GoodGain(good, r-good, 2, 4)
+					good++
+				}
+			}
+			sum, n = sum+delta, n+1
+		})
+		got, err := randomLoss(d, training)
+		if want := sum / float64(n); err != nil || len(got) != 1 || math.Abs(got[0]-want) > 1e-12 || training == "auc" && math.Abs(want-0.5) > 1e-12 {
+			t.Errorf("%s: %v, over all orders %v (%v)", training, got, want, err)
 		}
 	}
 }
