@@ -25,9 +25,7 @@ func gainExperiment() Experiment {
 		Shows: "whether the gain is numerically more sensitive than the loss, and trains better",
 		Data:  sweepData,
 		Reads: true,
-		Run: func(ctx context.Context, o Options) (*Report, error) {
-			return gainOrLoss{size: hp2004Size, iterations: 40}.run(ctx, o)
-		},
+		Run:   withHP2004Shape(gainOrLoss{size: hp2004Size, iterations: 40}.run),
 	}
 }
 
@@ -290,7 +288,7 @@ func (e gainOrLoss) report(found *results, cases []gainCase) *Report {
 		}
 		ndcg, ap := mean(c.test(0)), mean(c.test(1))
 		ends.Rows = append(ends.Rows, []string{m, start, c.name, fmt.Sprintf("%.1f", iterations), fmt.Sprintf("%.3f", mean(c.starts())), fmt.Sprintf("%.3f", mean(c.ends())), fmt.Sprintf("%.4f", ndcg), fmt.Sprintf("%.4f", ap)})
-		sheet.Rows = append(sheet.Rows, []any{data.name, c.training, c.scale, c.name, iterations, mean(c.starts()), mean(c.ends()), orNil(medianKnown(ratioAt)), orNil(medianKnown(ratioEnd)), ndcg, ap})
+		sheet.Rows = append(sheet.Rows, []any{data.name, c.training, c.scale, c.name, iterations, mean(c.starts()), mean(c.ends()), finiteOrNil(medianKnown(ratioAt)), finiteOrNil(medianKnown(ratioEnd)), ndcg, ap})
 		if c.training == "ndcg@10" && c.scale != 1 {
 			curve := svg.Series{Name: c.name + ", " + start, Kind: svg.Line, Y: c.runs[0].course}
 			for k := range curve.Y {
@@ -303,6 +301,14 @@ func (e gainOrLoss) report(found *results, cases []gainCase) *Report {
 	gainFindings(r, data.name, cases)
 	aboutData.add(found, r)
 	return r
+}
+
+// finiteOrNil is a number as a sheet's cell: nil for a ratio to a gradient that underflows to 0.
+func finiteOrNil(v float64) any {
+	if math.IsInf(v, 0) {
+		return nil
+	}
+	return orNil(v)
 }
 
 // test returns a measure on the test queries of all folds.

@@ -20,9 +20,7 @@ func restartsExperiment() Experiment {
 		Shows: "whether the restarts find the lowest optimum that many more starts find",
 		Data:  sweepData,
 		Reads: true,
-		Run: func(ctx context.Context, o Options) (*Report, error) {
-			return restarts{size: hp2004Size, starts: 21, iterations: 500, samples: 500}.run(ctx, o)
-		},
+		Run:   withHP2004Shape(restarts{size: hp2004Size, starts: 21, iterations: 500, samples: 500}.run),
 	}
 }
 
