@@ -201,7 +201,7 @@ func lessOwnGrade(centered []float32, grades []float64, set *Permutations) {
 		for _, d := range at {
 			l := of[d]
 			rank[l]++
-			row[d] -= float32(rank[l]) - float32(size[l]+1)/2
+			row[d] -= float32(rank[l]) - float32(float32(size[l]+1)/2)
 		}
 	}
 }

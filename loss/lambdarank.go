@@ -253,7 +253,7 @@ func (b *boundLambdaRank) regularise(scores, lambda []float64) float64 {
 			lambda[i] -= float64(alpha * s)
 		}
 	}
-	return sum / 2
+	return float64(sum / 2)
 }
 
 // boundSecondLambdaRank is a boundLambdaRank with second derivatives.

@@ -205,7 +205,7 @@ func (s *springs) forces(scores, lambda []float64) {
 // whether it came to rest.
 func (s *springs) settle(scores []float64) (ends []float64, rest bool) {
 	lambda := make([]float64, len(scores))
-	rate := 1 / (3*float64(len(scores)) + s.alpha)
+	rate := 1 / (float64(3*len(scores)) + s.alpha)
 	for range 5000 {
 		s.forces(scores, lambda)
 		for i := range scores {
