@@ -96,7 +96,7 @@ func boltzObjectiveNotes(s *results, r *Report) {
 		top, atTop := rises(boltzBothTop, boltzGainTop)
 		verdict, figure = rises(boltzBoth, boltzGain)
 		r.stated(ofAll(top, verdict), "The cross entropy helps expected NDCG, above all where it is trained for at the top, on "+c.name, "for NDCG@1: %s; for NDCG@10: %s", atTop, figure)
-		verdict, figure = s.noGain(v, s.rowNamed(boltzManyDraws), s.rowNamed(boltzBoth), gainMargin, boltzFewMeasures...)
+		verdict, figure = s.noGain(v, s.rowNamed(boltzManyDraws), s.rowNamed(boltzBoth), boltzFewMeasures...)
 		r.stated(verdict, "More than 100 rankings bring no significant improvement on "+c.name, "1000 less 100: %s", figure)
 	}
 }

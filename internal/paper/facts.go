@@ -42,11 +42,11 @@ var (
 	// setSizes has a line for every set.
 	setSizes partFunc = func(s *results, r *Report) {
 		for i, c := range s.columnsOf(0) {
-			cleaning := ""
+			var cleaning strings.Builder
 			for k := range s.readings {
-				cleaning += s.columnsOf(k)[i].cleaning()
+				cleaning.WriteString(s.columnsOf(k)[i].cleaning())
 			}
-			r.fact("data", "%s: %d folds, %d test queries%s", c.name, len(c.names), c.queries, cleaning)
+			r.fact("data", "%s: %d folds, %d test queries%s", c.name, len(c.names), c.queries, &cleaning)
 		}
 	}
 

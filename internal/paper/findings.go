@@ -174,11 +174,11 @@ func (s *results) alike(v *view, row, than int, margin float64, measures ...stri
 // differences. It is that of alike, but the row may be worse: only the upper ends of the
 // intervals have to lie below the margin. It is not informative if the row brings no improvement
 // over a trivial system either.
-func (s *results) noGain(v *view, row, than int, margin float64, measures ...string) (verdict FindVerdict, figure string) {
+func (s *results) noGain(v *view, row, than int, measures ...string) (verdict FindVerdict, figure string) {
 	found := v.differences(row, than, measures)
-	figure = fmt.Sprintf("%s; margin +%v", found.text(measures), margin)
-	return v.unlessTrivial(found.within(math.Inf(-1), margin), figure, measures, func(i int) bool {
-		return v.lessTrivial(row, i, measures).within(math.Inf(-1), margin) == ClaimHeld
+	figure = fmt.Sprintf("%s; margin +%v", found.text(measures), gainMargin)
+	return v.unlessTrivial(found.within(math.Inf(-1), gainMargin), figure, measures, func(i int) bool {
+		return v.lessTrivial(row, i, measures).within(math.Inf(-1), gainMargin) == ClaimHeld
 	})
 }
 

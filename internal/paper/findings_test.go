@@ -221,7 +221,7 @@ func TestAlike(t *testing.T) {
 		if got != c.alike || !strings.HasSuffix(figure, "; margin ±0.005") {
 			t.Errorf("row %d: alike %s (%s), expected %s", c.row, got, figure, c.alike)
 		}
-		got, figure = s.noGain(v, c.row, 0, gainMargin, "ndcg@10", "map")
+		got, figure = s.noGain(v, c.row, 0, "ndcg@10", "map")
 		if got != c.none || !strings.HasSuffix(figure, "; margin +0.005") {
 			t.Errorf("row %d: no improvement %s (%s), expected %s", c.row, got, figure, c.none)
 		}

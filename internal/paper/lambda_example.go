@@ -21,8 +21,8 @@ const exampleDocs = 100 // the paper's n
 var exampleGaps = []float64{0.01, 0.1, 1}
 
 // exampleErrors are the winner-takes-all cost and the number of pairs in the wrong order of
-// a ranking of n documents, of which those at two ranks, from 1, are relevant.
-func exampleErrors(n, first, second int) (winner, pairs int) {
+// a ranking, of which the documents at two ranks, from 1, are relevant.
+func exampleErrors(first, second int) (winner, pairs int) {
 	if first != 1 {
 		winner = 1
 	}
@@ -65,8 +65,8 @@ const largeRatio = 10
 
 // lambdaExample shows the forces of RankNet and of those scaled by ΔNDCG.
 func lambdaExample(r *Report, findings []lambdaFinding) error {
-	winner, pairs := exampleErrors(exampleDocs, 1, exampleDocs)
-	after, fewer := exampleErrors(exampleDocs, 2, 3)
+	winner, pairs := exampleErrors(1, exampleDocs)
+	after, fewer := exampleErrors(2, 3)
 	r.found(holdsIf(winner < after && pairs > fewer), "fewer pairs in the wrong order may come with the worst winner-takes-all error, in an example (section 4)",
 		"relevant documents at ranks 1 and %d, then at 2 and 3: %d wrong pairs, then %d; winner-takes-all error %d, then %d", exampleDocs, pairs, fewer, winner, after)
 	t := Table{Title: fmt.Sprintf("the force on a relevant document at rank 2 over that at rank %d (eq. 2), by the gap between scores", exampleDocs), Left: 2, Columns: []string{"λ function", "scaled by"}}

@@ -26,13 +26,13 @@ func TestWinnerTakesAllExample(t *testing.T) {
 					}
 				}
 				value, _ := winner.Value(grades)
-				if cost, pairs := exampleErrors(n, first, second); pairs != wrong || float64(cost) != 1-value {
+				if cost, pairs := exampleErrors(first, second); pairs != wrong || float64(cost) != 1-value {
 					t.Fatalf("ranks %d and %d of %d: cost %d and %d wrong pairs, counted %v and %d", first, second, n, cost, pairs, 1-value, wrong)
 				}
 			}
 		}
-		before, wrong := exampleErrors(n, 1, n)
-		after, fewer := exampleErrors(n, 2, 3)
+		before, wrong := exampleErrors(1, n)
+		after, fewer := exampleErrors(2, 3)
 		if before != 0 || after != 1 || wrong != n-2 || wrong-fewer != n-4 {
 			t.Errorf("n = %d: cost %d and %d, wrong pairs %d and %d", n, before, after, wrong, fewer)
 		}

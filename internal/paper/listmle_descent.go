@@ -152,9 +152,9 @@ type listJudge struct {
 }
 
 // newListJudge takes the given number of best documents of a list as relevant.
-func newListJudge(d *dataset.Dataset, relevant int) (*listJudge, error) {
+func newListJudge(d *dataset.Dataset) (*listJudge, error) {
 	n := d.Queries[0].Len()
-	ap, err := measure.Parse("map", letor3.WithThreshold(float64(n-relevant+1)), measure.Options{})
+	ap, err := measure.Parse("map", letor3.WithThreshold(float64(n-listRelevant+1)), measure.Options{})
 	if err != nil {
 		return nil, err
 	}

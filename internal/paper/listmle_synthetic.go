@@ -176,7 +176,7 @@ func (s listSynthetic) onData(ctx context.Context, o Options, stage string) (*li
 	}
 	var judges [4]*listJudge
 	for i, part := range []*dataset.Dataset{d.train, d.valid, d.test, d.fresh} {
-		if judges[i], err = newListJudge(part, listRelevant); err != nil {
+		if judges[i], err = newListJudge(part); err != nil {
 			return nil, err
 		}
 	}

@@ -202,7 +202,7 @@ func TestListSyntheticOrders(t *testing.T) {
 // different grades are right once in 15!. Their MAP is the mean over simulated orders.
 func TestListTrivial(t *testing.T) {
 	d := generated(t, 200, 0.005)
-	j, err := newListJudge(d, listRelevant)
+	j, err := newListJudge(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,7 +354,7 @@ func TestListLogMappingIsOfTheGrade(t *testing.T) {
 // The weights by which lists are ranked are right on all lists without noise, their
 // opposite on none, with the ten relevant ones last: precisions i/(5 + i).
 func TestListJudge(t *testing.T) {
-	j, err := newListJudge(generated(t, 30, 0), listRelevant)
+	j, err := newListJudge(generated(t, 30, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func TestListBudgetIsChosenOnValidation(t *testing.T) {
 	}
 	judges := make([]*listJudge, 3)
 	for i, part := range []*dataset.Dataset{d.valid, d.test, d.fresh} {
-		if judges[i], err = newListJudge(part, listRelevant); err != nil {
+		if judges[i], err = newListJudge(part); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -137,7 +137,7 @@ func combinedFindings(s *results, r *Report) {
 		v := &c.views[0]
 		guides := func(name string) (FindVerdict, string) {
 			verdict, figure := s.rises(v, row(name), row("ConvexLoss_NDCG"), combinedMeasures...)
-			if none, bounded := s.noGain(v, row(name), row("ConvexLoss_NDCG"), gainMargin, combinedMeasures...); verdict == ClaimUndecided && none == ClaimHeld {
+			if none, bounded := s.noGain(v, row(name), row("ConvexLoss_NDCG"), combinedMeasures...); verdict == ClaimUndecided && none == ClaimHeld {
 				verdict, figure = ClaimFailed, bounded
 			}
 			return verdict, c.name + " " + figure

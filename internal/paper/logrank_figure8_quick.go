@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/stats"
@@ -67,7 +68,7 @@ const early = 10
 func (p *progress) quick(data string, r *Report) {
 	last := len(p.at) - 1
 	then := min(early, last)
-	text := fmt.Sprintf("%s, %s: MAP %.4f after %d iterations and %.4f after all %d", data, p.fold.Name, mean(p.at[then]), then, mean(p.at[last]), last)
+	text := []string{fmt.Sprintf("%s, %s: MAP %.4f after %d iterations and %.4f after all %d", data, p.fold.Name, mean(p.at[then]), then, mean(p.at[last]), last)}
 	verdict := ClaimHeld
 	names := []string{"the best single feature", "the order of the file"}
 	for _, name := range names {
@@ -75,7 +76,7 @@ func (p *progress) quick(data string, r *Report) {
 		if err != nil || !(d.Mean > 0 && d.P < stats.Alpha/float64(len(names))) {
 			verdict = ClaimUndecided
 		}
-		text += fmt.Sprintf("; %s %.4f", name, mean(p.trivial[name]))
+		text = append(text, fmt.Sprintf("%s %.4f", name, mean(p.trivial[name])))
 	}
 	rest, err := stats.Between([][]float64{p.at[last]}, [][]float64{p.at[then]})
 	switch {
@@ -86,7 +87,7 @@ func (p *progress) quick(data string, r *Report) {
 	case !(rest.Interval.Low > -alikeMargin && rest.Interval.High < alikeMargin):
 		verdict = ClaimUndecided
 	}
-	r.found(verdict, "w quickly evolves to a reasonably good model (5.3.4)", "%s; alike are what lies within ±%v", text, alikeMargin)
+	r.found(verdict, "w quickly evolves to a reasonably good model (5.3.4)", "%s; alike are what lies within ±%v", strings.Join(text, "; "), alikeMargin)
 }
 
 // trumps says whether rankings of small Δ have large w·φ: within the queries, by a sign test over

@@ -62,7 +62,7 @@ func (d redrawing) String() string {
 // the law itself, which the paper's remark is about.
 func (e redrawn) objectives() []objectiveOf {
 	set := func(more ...string) map[string]string {
-		s := map[string]string{"form": "sampled", "samples": fmt.Sprint(e.samples), "C": "1"}
+		s := map[string]string{"form": "sampled", "samples": strconv.Itoa(e.samples), "C": "1"}
 		for i := 0; i < len(more); i += 2 {
 			s[more[i]] = more[i+1]
 		}
@@ -267,10 +267,8 @@ func (w *walks) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
 		}
 	}
 	m := float64(w.draws)
-	if lambda != nil {
-		for d := range lambda {
-			lambda[d] = -(products[d]/m - float64(sum/m*slopes[d]/m))
-		}
+	for d := range lambda {
+		lambda[d] = -(products[d]/m - float64(sum/m*slopes[d]/m))
 	}
 	return sum / m
 }

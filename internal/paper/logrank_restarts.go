@@ -43,7 +43,7 @@ const convexControl = "ConvexLoss_NDCG"
 
 func (e restarts) objectives() []objectiveOf {
 	sampled := func(skew string) map[string]string {
-		return map[string]string{"form": "sampled", "samples": fmt.Sprint(e.samples), "C": "0.1", "levels": "11", "skew": skew}
+		return map[string]string{"form": "sampled", "samples": strconv.Itoa(e.samples), "C": "0.1", "levels": "11", "skew": skew}
 	}
 	logLoss := sampled("0")
 	logLoss["f"] = "identity"

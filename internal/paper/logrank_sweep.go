@@ -115,7 +115,7 @@ func saturation(s *results, v *view) string {
 // sizes, which any method has that learns nothing, is no saturation.
 func saturated(s *results, r *Report) {
 	v, last := &s.columns[0].views[0], s.points()-1
-	verdict, figure := s.noGain(v, last, last-1, gainMargin, "ndcg@10", "map")
+	verdict, figure := s.noGain(v, last, last-1, "ndcg@10", "map")
 	if increase, _ := s.rises(v, last-1, 0, "ndcg@10", "map"); increase != ClaimHeld {
 		verdict = ClaimUndecided
 	}

@@ -141,9 +141,10 @@ func (r *race) count(d *dataset.Dataset, s scorer.Scorer, first int) error {
 		queries, updates, exponentials := forms[f].terms.Terms(), forms[f].terms.Terms(), forward
 		if f != formKept {
 			exponentials = countPairs(d, first) // every pair's force has one
-			if f == formPairs {
+			switch f {
+			case formPairs:
 				updates = exponentials
-			} else if f == formV2 {
+			case formV2:
 				exponentials = countPairs(d, len(d.Queries))
 			}
 		}
