@@ -27,9 +27,9 @@ type PairByPair struct {
 
 // PerDocument is the same risk in the form that section 5 prints, "V2": a query's documents
 // are scored, the λ of all pairs are added up per document, and every document is scored
-// again and propagated back once. [Risk] keeps activations and exponentials as well, which
-// footnote 3 there proposes, and passes over several documents at once; this form differs
-// from PairByPair by the order of the sum alone, and so tells what that gains.
+// again and propagated back once. It differs from PairByPair by the order of the sum alone, so
+// that their times compare the orders. [Risk] also keeps activations and exponentials, as
+// footnote 3 of the paper proposes, and passes over several documents at once.
 type PerDocument struct {
 	pairTerms
 	one            document

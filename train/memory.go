@@ -270,8 +270,8 @@ func (t *Task) heldEach(l loss.Loss, queries []int) (float64, error) {
 	return max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)) / float64(len(picked)), err
 }
 
-// judgedOf returns the grades and weights of some queries, without features. A loss that draws by a query's content
-// reads no file for it then, and no buffer of a reader is taken for what the loss holds.
+// judgedOf returns the grades and weights of some queries, without features. A loss draws by a query's content.
+// Without features that reads no file, whose buffers would count as the loss's memory.
 func judgedOf(d *dataset.Dataset, queries []int) *dataset.Dataset {
 	b := dataset.Blocks{}
 	for _, i := range queries {

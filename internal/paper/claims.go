@@ -68,11 +68,10 @@ type trivial struct {
 // Verdict says how our number stands to the published one.
 type Verdict string
 
-// The verdicts. A number is reproduced if the published one is in the interval around ours. It is
-// not informative if a trivial system's number is also in that interval, or as near to the
-// published one, or if the interval is too wide: a trivial system in our place would agree as
-// well. Others are better or worse, or, where that turns the order of two systems
-// round significantly, the order changed.
+// The verdicts. A number is reproduced if the published one is in the interval around ours.
+// Such a number is not informative in two cases: the interval is too wide, or the number of a
+// trivial system is also in it, or as near to the published one. Others are better or worse. If
+// that turns the order of two systems round significantly, the order changed.
 const (
 	Reproduced     Verdict = "reproduced"
 	Better         Verdict = "better"
