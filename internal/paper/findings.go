@@ -141,6 +141,17 @@ func (v *view) lessTrivial(row, i int, measures []string) severalDifferences {
 	return found.corrected()
 }
 
+// needsLearning is a verdict on rows that are alike or apart whatever they learned. It is
+// undecided unless every row is above the trivial systems.
+func (v *view) needsLearning(verdict FindVerdict, rows []int, measures ...string) FindVerdict {
+	for _, row := range rows {
+		if row < 0 || v.notAbove(row, measures) != "" {
+			return ClaimUndecided
+		}
+	}
+	return verdict
+}
+
 // notAbove returns a trivial system that a row is not above, or "": above is significantly
 // in one of the measures at least.
 func (v *view) notAbove(row int, measures []string) string {

@@ -106,16 +106,19 @@ func intranetFindings(s *results) []Finding {
 	var counts, leads, needed []string
 	for _, c := range s.columns {
 		claim := s.netOrder(c, linear)
-		higher = append(higher, higherNotSignificantly(&claim))
+		learned := func(verdict FindVerdict) FindVerdict {
+			return c.views[0].needsLearning(verdict, []int{s.rowNamed("LambdaRank " + linear)}, s.chosenBy)
+		}
+		higher = append(higher, learned(higherNotSignificantly(&claim)))
 		counts = append(counts, fmt.Sprintf("%s: above at %d of %d levels, significantly at %d, below at %d", c.name, claim.Higher, claim.Cells, claim.Above, claim.Below))
 
 		one, two, gap := s.meanLeads(c, linear, layered)
-		closer = append(closer, closerThan(one.Mean, two.Mean, gap.Interval))
+		closer = append(closer, learned(closerThan(one.Mean, two.Mean, gap.Interval)))
 		leads = append(leads, fmt.Sprintf("%s: mean lead %+.4f, with two layers %+.4f", c.name, one.Mean, two.Mean))
 
 		d := s.lead(c, linear, s.chosenBy)
 		verdict, figure := moreQueries(&d)
-		more, needed = append(more, verdict), append(needed, c.name+": "+figure)
+		more, needed = append(more, learned(verdict)), append(needed, c.name+": "+figure)
 	}
 	all := func(words []string) string { return strings.Join(words, "; ") }
 	return []Finding{

@@ -302,6 +302,7 @@ func trueLoss(s *results, r *Report, c *column, rows []int) {
 	case ndcg > 0:
 		verdict = ClaimHeld
 	}
+	verdict = v.needsLearning(verdict, rows, "ndcg@10")
 	texts := make([]string, len(rows))
 	for i, at := range rows {
 		texts[i] = fmt.Sprintf("%s %.4f and %.4f", s.rows[at].name, v.mean(at, trueMeasure), v.mean(at, "ndcg@10"))
