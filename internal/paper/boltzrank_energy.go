@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/listwise/listwise/dataset/synth"
@@ -138,7 +139,7 @@ func scaleTable(s *results, r *Report) {
 	for _, c := range s.columns {
 		for _, name := range []string{energyMLE, energyConvex} {
 			v := scaleVotes(s, c, name)
-			t.Rows = append(t.Rows, []string{c.name, name, four("%.4f", v.without), four("%.4f", v.with), fmt.Sprint(v.above), fmt.Sprint(v.below)})
+			t.Rows = append(t.Rows, []string{c.name, name, four("%.4f", v.without), four("%.4f", v.with), strconv.Itoa(v.above), strconv.Itoa(v.below)})
 		}
 	}
 	r.Tables = append(r.Tables, t)

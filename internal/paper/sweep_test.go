@@ -2,8 +2,8 @@ package paper
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -146,7 +146,7 @@ func TestSaturated(t *testing.T) {
 		s := &results{study: &study{}, columns: []*column{{source: source{name: "made"}, views: make([]view, 1)}}}
 		v := &s.columns[0].views[0]
 		for i, level := range c.levels {
-			s.rows = append(s.rows, row{name: fmt.Sprint(i)})
+			s.rows = append(s.rows, row{name: strconv.Itoa(i)})
 			values := make(map[string]number)
 			for _, m := range []string{"ndcg@10", "map"} {
 				var n number

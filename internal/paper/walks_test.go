@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -249,7 +250,7 @@ func TestTrumps(t *testing.T) {
 				sign = -1
 			}
 			for k := range 3 {
-				rankings = append(rankings, watched{query: fmt.Sprint(q), delta: float64(k), dot: []float64{0, sign * float64(k)}})
+				rankings = append(rankings, watched{query: strconv.Itoa(q), delta: float64(k), dot: []float64{0, sign * float64(k)}})
 			}
 		}
 		r := &Report{}
