@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	page "github.com/listwise/listwise/internal/report"
@@ -114,6 +115,12 @@ func earlierLines(r io.Reader, next train.CurveLine) (length int64, err error) {
 func (c *curve) close(failed bool) error {
 	if failed && c.empty {
 		_ = os.Remove(c.path) // the error of the training is told
+	}
+	if !failed && c.err == nil {
+		// A checkpoint after the last epoch leaves nothing to write, and half a line may follow it.
+		if err := c.cutBefore(train.CurveLine{Restart: math.MaxInt}); err != nil {
+			c.err = fmt.Errorf("--curve: %w", err)
+		}
 	}
 	if err := c.file.Close(); err != nil && c.err == nil {
 		c.err = fmt.Errorf("--curve: %w", err)

@@ -111,6 +111,28 @@ func TestCurveOfAKilledTraining(t *testing.T) {
 	}
 }
 
+// Claim: half a line after the last epoch goes, though a training that its checkpoint says is at its
+// end writes none.
+func TestHalfALineAtTheEnd(t *testing.T) {
+	t.Chdir(t.TempDir())
+	whole := `{"epoch":0,"training_cost":1}` + "\n" + `{"epoch":1,"training_cost":0.5}` + "\n"
+	for name, text := range map[string]string{"c.ckpt": "{}", "c.jsonl": whole + `{"epoch":2,"tr`} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := newCurve("c.jsonl", "c.ckpt", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.close(false); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile("c.jsonl"); string(got) != whole {
+		t.Errorf("the curve is %q, expected %q", got, whole)
+	}
+}
+
 // half adds half a line to a file, if that is there.
 func half(t *testing.T, path string) {
 	t.Helper()
