@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/listwise/listwise/measure"
 	"github.com/listwise/listwise/stats"
 )
 
@@ -70,9 +70,7 @@ func (w sweep) runWithCollapse(ctx context.Context, o Options) (*Report, error) 
 	}
 	r := &Report{Name: s.Name, Title: s.Title}
 	r.add(found, s.parts...)
-	if err := found.collapse(ctx, w, r); err != nil {
-		return nil, err
-	}
+	found.collapse(w, r)
 	if o.Data == "" || found.columns[0].name == "HP2004" {
 		return r, nil
 	}
@@ -86,25 +84,18 @@ func (w sweep) runWithCollapse(ctx context.Context, o Options) (*Report, error) 
 	if found, err = made.train(ctx, o); err != nil {
 		return nil, err
 	}
-	return r, found.collapse(ctx, ends, r)
+	found.collapse(ends, r)
+	return r, nil
 }
 
 // collapse adds the verdict on the claim that training fails altogether at the first point. A
 // failed training is no better than what ranks without any: the best single feature, the order
 // of the file or a random order.
-func (s *results) collapse(ctx context.Context, w sweep, r *Report) error {
-	systems, err := s.trivialRows(ctx, "map")
-	if err != nil {
-		return err
-	}
+func (s *results) collapse(w sweep, r *Report) {
 	c := s.columns[0]
 	v, last := &c.views[0], s.points()-1
-	best := systems[0]
-	for _, t := range systems[1:] {
-		if t.mean > best.mean {
-			best = t
-		}
-	}
+	systems := v.trivial["map"]
+	best := slices.MaxFunc(systems, func(a, b trivial) int { return cmp.Compare(a.value, b.value) })
 	var blocks []string
 	var verdicts []FindVerdict
 	for k, name := range append([]string{"log-sum-exp"}, s.blockNames()...) {
@@ -115,58 +106,10 @@ func (s *results) collapse(ctx context.Context, w sweep, r *Report) error {
 	}
 	var others []string
 	for _, t := range systems {
-		others = append(others, fmt.Sprintf("%s %.3f", t.name, t.mean))
+		others = append(others, fmt.Sprintf("%s %.3f", t.system, t.value))
 	}
 	r.stated(verdicts[0], fmt.Sprintf("with restarts at Δ = 1 training fails altogether: MAP .033 at %s = %s on HP2004 (5.3.2)", w.axis, s.rows[0].name),
 		"%s, MAP at %s = %s … %s and whether training fails: %s; without training: %s", c.name, w.axis, s.rows[0].name, s.rows[last].name, strings.Join(blocks, ", "), strings.Join(others, ", "))
-	return nil
-}
-
-// trivialRow is what a system that is not trained on several features has on the test queries.
-type trivialRow struct {
-	name string
-	mean float64   // over folds
-	each []float64 // on the test queries
-}
-
-// trivialRows measures the best single feature, the order of the file and a random order on the
-// first column.
-func (s *results) trivialRows(ctx context.Context, name string) ([]trivialRow, error) {
-	sources, _, err := s.data(s.options)
-	if err != nil {
-		return nil, err
-	}
-	folds, err := sources[0].read()
-	if err != nil {
-		return nil, err
-	}
-	features, err := bestFeatures(ctx, folds)
-	if err != nil {
-		return nil, err
-	}
-	j, err := (&view{convention: s.convention, measures: []string{name}}).judge(folds)
-	if err != nil {
-		return nil, err
-	}
-	rows := []trivialRow{{name: "best single feature"}, {name: "order of the file"}, {name: "random order"}}
-	for k := range folds {
-		feature, err := j.fold(k, features[k])
-		if err != nil {
-			return nil, err
-		}
-		equal, err := measure.Evaluate(j.tests[k], make([]float64, j.tests[k].Docs()), j.measures, measure.TiesInput)
-		if err != nil {
-			return nil, err
-		}
-		m := j.measures[0]
-		for i, each := range [][]float64{feature.PerQuery(m), equal.PerQuery(m), equal.TieNeutralPerQuery(m)} {
-			rows[i].each = append(rows[i].each, each...)
-		}
-		for i, value := range []float64{feature.Mean(m), equal.Mean(m), equal.TieNeutral(m)} {
-			rows[i].mean += value / float64(len(folds))
-		}
-	}
-	return rows, nil
 }
 
 // fails is the verdict on the claim that training fails at one point and not at another, by MAP

@@ -94,8 +94,8 @@ func TestSweepChoosesItsSet(t *testing.T) {
 	}
 }
 
-// Plain sums lose all terms at k = 5, where no ranking of the sample is near the ideal one; an
-// optimiser without a guard then has no weights, in every fold, and ranks no better than the
+// Plain sums lose all terms at k = 5, where no ranking of the sample is near the ideal one. An
+// optimiser without a guard then has no weights, in every fold. It ranks no better than the
 // order of the file. At k = −20 the ideal ranking keeps the sums from vanishing. Log-sum-exp
 // fails nowhere.
 func TestFigure6Blocks(t *testing.T) {
@@ -106,12 +106,8 @@ func TestFigure6Blocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	systems, err := found.trivialRows(t.Context(), "map")
-	if err != nil {
-		t.Fatal(err)
-	}
-	feature := systems[0].each
 	v := &found.columns[0].views[0]
+	feature := v.trivial["map"][0].each
 	for k, name := range append([]string{"log-sum-exp"}, found.blockNames()...) {
 		at := k * found.points()
 		want := ClaimFailed
