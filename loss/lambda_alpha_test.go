@@ -79,10 +79,9 @@ func TestAlphaMakesTheJacobianPositiveDefinite(t *testing.T) {
 	}
 }
 
-// TestAlphaOfADocument: with a ratio, the α of a document of grade g is alpha·ratio^g: λ loses
-// α_i s_i and the value gains ½Σα_i s_i²; the Jacobian's diagonal gains α_i, so that its
-// smallest eigenvalue grows by the least α_i at least; second derivatives gain α_i. The ratio
-// 1 is no ratio, bit for bit.
+// TestAlphaOfADocument: with a ratio, the α of a document of grade g is alpha·ratio^g. λ loses
+// α_i s_i, and the value gains ½Σα_i s_i². Second derivatives and the Jacobian's diagonal gain
+// α_i, and its smallest eigenvalue grows by the least α_i or more. The ratio 1 changes no bit.
 func TestAlphaOfADocument(t *testing.T) {
 	const alpha, ratio = 0.3, 0.5
 	rng := rand.New(rand.NewPCG(8, 3))

@@ -305,9 +305,9 @@ func TestMeanLogit(t *testing.T) {
 	}
 }
 
-// The shape intranet has the size of LambdaRank's section 6.3.2, 400 queries of 59.4 documents
-// in the mean and 87 features, grades 0 to 3, and is as difficult as its Figure 2 shows: a
-// linear ranker's NDCG@10 is about .6, well above that of the order of the file.
+// The shape intranet has the size of LambdaRank's section 6.3.2: 400 queries of 59.4 documents
+// in the mean, 87 features, grades 0 to 3. It is as difficult as its Figure 2 shows. A linear
+// ranker's NDCG@10 is about .6, well above that of the order of the file.
 func TestIntranetIsThePapers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("statistics of large data")

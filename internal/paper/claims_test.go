@@ -13,9 +13,9 @@ func spanning(half float64, t ...trivial) evidence {
 	return evidence{low: 0.45 - half, high: 0.45 + half, trivial: t}
 }
 
-// A published number inside the interval is reproduced, unless a trivial system is in it, too, or
-// as near to the published number;
-// outside ours is better or worse by its side, or turns an order round.
+// A published number inside the interval is reproduced. It is not informative if a trivial system
+// is also in the interval, or as near to the published number. Outside the interval ours is
+// better or worse, or turns an order round.
 func TestVerdicts(t *testing.T) {
 	near, far := trivial{system: "the order of the file", value: 0.447}, trivial{system: "a random order", value: 0.3}
 	turned := spanning(0.005)

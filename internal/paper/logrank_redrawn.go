@@ -197,7 +197,7 @@ func (r *redrawnRisk) Eval(w, grad []float64) float64 {
 }
 
 // walksLoss is the expected loss E[Δ] over rankings that a Metropolis walk draws at the scores
-// themselves, as a standard MCMC sampler does: Σ_y a_y Pr(y) is the mean of a_y over the walk.
+// themselves. As in any MCMC sampler, Σ_y a_y Pr(y) is the mean of a_y over the walk.
 // The random numbers are those of Bind, so that the loss is a function of the scores.
 type walksLoss struct {
 	gain  measure.Additive

@@ -47,8 +47,8 @@ func TestSearchFails(t *testing.T) {
 	}
 }
 
-// The walks draw from the law of permutations ∝ exp(w·φ): the mean of Δ and its gradient are
-// those of the sums over all permutations, up to the error of the draws.
+// The walks draw permutations with probability ∝ exp(w·φ). The mean of Δ and its gradient equal
+// the sums over all permutations, up to the error of the draws.
 func TestWalksLoss(t *testing.T) {
 	gain, err := additive("ndcg@10")
 	if err != nil {

@@ -33,9 +33,9 @@ type speedup struct {
 }
 
 // burgesSpeedup has the paper's sizes. Its text says "the number of documents per
-// query varies from 4,000 to 512,000"; that is read as the number of documents in
-// all, of 1000 queries: of lists of 512,000 the loop over pairs would be all of
-// V2's time, and its slope 2. The sizes between its powers of 2 steady the slopes.
+// query varies from 4,000 to 512,000". That is read as the number of documents in
+// all, of 1000 queries. With lists of 512,000 the loop over pairs would take all of
+// V2's time, and its slope would be 2. The sizes between its powers of 2 steady the slopes.
 var burgesSpeedup = speedup{
 	web: artificial{
 		train: 1000, valid: 500, test: 1, docs: 26, features: 367, shares: burges2006.shares,
