@@ -38,6 +38,9 @@ const (
 
 // found adds a finding.
 func (r *Report) found(v FindVerdict, claim, figure string, args ...any) {
+	if r.once {
+		v = v.once()
+	}
 	r.Findings = append(r.Findings, Finding{Claim: claim, Verdict: v, Figure: fmt.Sprintf(figure, args...)})
 }
 
@@ -52,7 +55,8 @@ func holdsIf(right bool) FindVerdict {
 // stated adds a finding, and a note that says the same in a sentence.
 func (r *Report) stated(v FindVerdict, claim, figure string, args ...any) {
 	r.found(v, claim, figure, args...)
-	r.note("%s: %s. %s.", claim, v, fmt.Sprintf(figure, args...))
+	last := r.Findings[len(r.Findings)-1]
+	r.note("%s: %s. %s.", claim, last.Verdict, last.Figure)
 }
 
 // once is the verdict where one draw of synthetic data was seen.

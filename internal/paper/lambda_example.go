@@ -157,7 +157,7 @@ func (j jacobian) flatOrJump(r *Report, seed uint64) error {
 			}
 		}
 	}
-	r.found(holdsIf(changed == 0 && 2*jumps > swaps), "target costs are flat or discontinuous in the scores (sections 1, 4)",
+	r.found(holdsIf(changed == 0 && 2*jumps > swaps), "target costs such as NDCG are not smooth: flat or discontinuous in the scores (sections 1, 4)",
 		"of NDCG, MAP, MRR and ERR %d of %d change where scores move inside an order; %d of %d where the first and the last document, differently graded, change places", changed, steps, jumps, swaps)
 	return nil
 }

@@ -89,7 +89,7 @@ func (d deltaStudy) experiment() Experiment {
 		if err != nil {
 			return nil, err
 		}
-		r := &Report{Name: s.Name, Title: s.Title}
+		r := found.begin(s.Experiment)
 		r.add(found, s.parts...)
 		addSpreads(spreads, r)
 		return r, nil

@@ -68,7 +68,7 @@ func (w sweep) runWithCollapse(ctx context.Context, o Options) (*Report, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Name: s.Name, Title: s.Title}
+	r := found.begin(s.Experiment)
 	r.add(found, s.parts...)
 	found.collapse(w, r)
 	if o.Data == "" || found.columns[0].name == "HP2004" {
@@ -84,6 +84,7 @@ func (w sweep) runWithCollapse(ctx context.Context, o Options) (*Report, error) 
 	if found, err = made.train(ctx, o); err != nil {
 		return nil, err
 	}
+	r.once = true
 	found.collapse(ends, r)
 	return r, nil
 }

@@ -55,6 +55,7 @@ type smear struct {
 // change is the least Δ above 0 of a query's states, +Inf if there is none.
 type change struct {
 	good  int // number of relevant documents
+	bad   int // number of the others
 	least float64
 }
 
@@ -122,7 +123,7 @@ func (f figure7) draw(o Options, folds []tune.Fold, m string, wanted float64) (s
 			s.deltas = append(s.deltas, d)
 			s.moves = append(s.moves, d-starts[i])
 		}
-		s.changes = append(s.changes, change{len(all[i].pairs.Good), least})
+		s.changes = append(s.changes, change{len(all[i].pairs.Good), len(all[i].pairs.Bad), least})
 	}
 	return s, nil
 }
@@ -156,7 +157,7 @@ func (s *smear) density() svg.Series {
 
 func (f figure7) report(found *results, smears []smear) *Report {
 	e, data := figure7Experiment(), found.columns[0].name
-	r := &Report{Name: e.Name, Title: e.Title}
+	r := found.begin(e)
 	options := f.options()
 	r.add(found, ofSet, logRankFacts, seed)
 	r.fact("walks", "%d states a query and restart, walks of %d steps, restart states included", options.Samples, options.Steps)
@@ -201,6 +202,7 @@ func (f figure7) report(found *results, smears []smear) *Report {
 		r.note("%s: the spread around the ideal ranking is %.4f, around the worst %.4f. The paper: around Δ = 1 it is much smaller.", title(ideal.measure), ideal.spread(), worst.spread())
 	}
 	smallestChange(data, &smears[0], r)
+	flips(data, &smears[0], r)
 	covered := smears[0].quantile(0.95) - smears[0].quantile(0.05)
 	worst := smears[len(figure7Restarts)-1].start
 	r.found(holdsIf(covered >= worst/2), "a skew toward Δ = 0 does not deprive the learner of rankings with a variety of Δ (5.3.3)",
@@ -208,6 +210,52 @@ func (f figure7) report(found *results, smears []smear) *Report {
 	r.found(ofAll(verdicts...), "Δ smears much less around the worst ranking than around the ideal one (5.3.3)", "%s, spread around either: %s", data, strings.Join(figures, ", "))
 	aboutData.add(found, r)
 	return r
+}
+
+// flips is what became of the remark on flipping a random good and bad document: by how much
+// that changes MAP at the ideal and at the worst ranking, over all pairs of a query.
+func flips(data string, ideal *smear, r *Report) {
+	best, worst, turned := 0.0, 0.0, 0
+	for _, c := range ideal.changes {
+		atBest, atWorst, most := c.flipped()
+		best += atBest / float64(len(ideal.changes))
+		worst += atWorst / float64(len(ideal.changes))
+		if most >= 0.5 {
+			turned++
+		}
+	}
+	r.found(ofAll(holdsIf(worst < best/2), holdsIf(2*turned > len(ideal.changes))), "flipping a random pair hardly changes Δ near the worst ranking, and can turn a good ranking very bad (5.3.3)",
+		"%s, MAP: a flip changes Δ by %.4f on average at the worst ranking, half of it or less is wanted, and by %.4f at the ideal one; there the worst flip leads to Δ ≥ .5 in %d of %d queries", data, worst, best, turned, len(ideal.changes))
+}
+
+// flipped returns the mean change of average precision over all flips of a good and a bad
+// document, at the ideal and at the worst ranking, and the largest at the ideal one.
+func (c change) flipped() (best, worst, most float64) {
+	good, bad, pairs := float64(c.good), float64(c.bad), float64(c.good*c.bad)
+	// Without the good document i of a ranking, those after it are one fewer.
+	lowest, lost := 0.0, make([]float64, c.good+1)
+	for i := c.good; i > 0; i-- {
+		lost[i-1] = lost[i] + 1/float64(i)
+		lowest += float64(i) / (bad + float64(i))
+	}
+	for i := 1; i <= c.good; i++ {
+		gone, rest := 1+lost[i], 0.0
+		for k := 1; k <= c.good; k++ {
+			switch {
+			case k < i:
+				rest += float64(k+1) / (bad + float64(k))
+			case k > i:
+				rest += float64(k) / (bad + float64(k))
+			}
+		}
+		for j := 1; j <= c.bad; j++ {
+			change := (gone - good/(good+float64(j))) / good
+			best += change / pairs
+			most = max(most, change)
+			worst += (1/float64(j) + rest - lowest) / good / pairs
+		}
+	}
+	return best, worst, most
 }
 
 // smallestChange is what became of the remark on the gap beside Δ = 0. In MAP the ranking next to

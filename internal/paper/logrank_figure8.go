@@ -167,7 +167,7 @@ func inner(x, y []float64) float64 {
 
 func (f figure8) report(found *results, rankings []watched) *Report {
 	e, data := figure8Experiment(), found.columns[0]
-	r := &Report{Name: e.Name, Title: e.Title}
+	r := found.begin(e)
 	r.add(found, ofSet, logRankFacts, seed)
 	r.fact("rankings", "%d of %s's training queries, %d rankings each: ends of walks from restarts near random Δ", len(rankings)/f.rankings, data.names[0], f.rankings)
 	sheet := Sheet{Columns: []string{"data", "query", "delta", "average"}}

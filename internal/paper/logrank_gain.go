@@ -250,7 +250,7 @@ func medianKnown(values []float64) float64 {
 
 func (e gainOrLoss) report(found *results, cases []gainCase) *Report {
 	x, data := gainExperiment(), found.columns[0]
-	r := &Report{Name: x.Name, Title: x.Title}
+	r := found.begin(x)
 	r.add(found, ofSet, logRankFacts, seed)
 	r.fact("minimised", "in the factored form, C = 1, on the training queries of every fold, from w = 0 and from normal weights; at most %d iterations of L-BFGS", e.iterations)
 	r.fact("ratio", "of the norms of the gradients of log E[G] and log E[Δ] by the scores: above 1 the gain is the more sensitive")

@@ -295,7 +295,7 @@ func meanOf(runs []redrawnRun, of func(*redrawnRun) float64) float64 {
 
 func (e redrawn) report(found *results, objectives []objectiveOf, runs [][]redrawnRun) *Report {
 	x, data := redrawnExperiment(), found.columns[0]
-	r := &Report{Name: x.Name, Title: x.Title}
+	r := found.begin(x)
 	r.add(found, ofSet, logRankFacts, seed)
 	r.fact("minimised", "from w = 0 on the training queries of every fold, C = 1, %d rankings a query, at most %d iterations; a gradient of 1e-4 of the value ends a run", e.samples, e.iterations)
 	r.fact("MCMC", "the expected loss over rankings that Metropolis walks draw at the current scores, whose acceptance depends on w; the other samples are walks of Figure 2, which do not")

@@ -146,7 +146,7 @@ func (e restarts) run(ctx context.Context, o Options) (*Report, error) {
 
 func (e restarts) report(found *results, objectives []objectiveOf, all [][]started) *Report {
 	x, data := restartsExperiment(), found.columns[0]
-	r := &Report{Name: x.Name, Title: x.Title}
+	r := found.begin(x)
 	r.add(found, ofSet, logRankFacts, seed)
 	r.fact("minimised", "by L-BFGS on the training queries of every fold, C = 0.1, %d rankings a query, from w = 0 and %d normal starts", e.samples, e.starts-1)
 	r.fact("lacks", "share of the objective's decrease, from w = 0 to the lowest value of all starts, that the best of the first starts lacks: mean over folds, in brackets the largest")

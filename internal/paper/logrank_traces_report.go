@@ -13,7 +13,7 @@ import (
 
 func (t traces) report(found *results, all []trace) *Report {
 	e, data := tracesExperiment(), found.columns[0]
-	r := &Report{Name: e.Name, Title: e.Title}
+	r := found.begin(e)
 	r.add(found, ofSet, logRankFacts, seed)
 	r.fact("followed", "L-BFGS from w = 0 on %s's training queries, the penalty included in both objectives; restarts of the walks as in the paper's main runs, C by validation MAP", data.names[0])
 	r.fact("exact", "factored: over all labelings of pairs, the paper's closed forms and beyond; lattice: over the rankings that keep the scores' order within each class, where no closed form exists")

@@ -25,6 +25,8 @@ type Report struct {
 	Sheets   []Sheet      // the same and more in full precision; the first has no name
 	Plots    []Plot
 	Notes    []string
+
+	once bool // the findings are of one draw of synthetic data
 }
 
 // Fact is one circumstance of an experiment: the seed, the convention.
@@ -53,6 +55,12 @@ type Sheet struct {
 type Plot struct {
 	Name string // completes the file's name; may be ""
 	svg.Plot
+}
+
+// begin returns the empty report of results. Without a folder of data they are of one draw of
+// synthetic data.
+func (s *results) begin(e Experiment) *Report {
+	return &Report{Name: e.Name, Title: e.Title, once: s.options.Data == ""}
 }
 
 // newReport begins the report of an experiment that is no study.

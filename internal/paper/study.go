@@ -107,7 +107,7 @@ func (s study) run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Name: s.Name, Title: s.Title}
+	r := found.begin(s.Experiment)
 	r.add(found, s.parts...)
 	return r, nil
 }

@@ -148,7 +148,7 @@ func TestSmallestChange(t *testing.T) {
 		}
 		for least, want := range map[float64]FindVerdict{least: ClaimHeld, least / 2: ClaimFailed, 2 * least: ClaimFailed} {
 			r := &Report{}
-			smallestChange("made", &smear{changes: []change{{good, least}, {good + 1, 1}}}, r)
+			smallestChange("made", &smear{changes: []change{{good, 9, least}, {good + 1, 9, 1}}}, r)
 			if f := r.Findings[0]; f.Verdict != want {
 				t.Errorf("%d good documents, Δ from %v: %s, expected %s", good, least, f.Verdict, want)
 			}
@@ -156,9 +156,54 @@ func TestSmallestChange(t *testing.T) {
 	}
 }
 
+// The changes of average precision by flips are those of enumeration.
+func TestFlips(t *testing.T) {
+	precision := func(relevant []bool) float64 {
+		seen, sum := 0, 0.0
+		for rank, r := range relevant {
+			if r {
+				seen++
+				sum += float64(seen) / float64(rank+1)
+			}
+		}
+		return sum / float64(seen)
+	}
+	for good := 1; good < 6; good++ {
+		for bad := 1; bad < 7; bad++ {
+			best, worst, most := change{good: good, bad: bad}.flipped()
+			var wantBest, wantWorst, wantMost float64
+			for i := range good {
+				for j := range bad {
+					for _, atBest := range []bool{true, false} {
+						ranking := make([]bool, good+bad)
+						for k := range ranking {
+							ranking[k] = atBest && k < good || !atBest && k >= bad
+						}
+						before := precision(ranking)
+						g, b := i, good+j
+						if !atBest {
+							g, b = bad+i, j
+						}
+						ranking[g], ranking[b] = ranking[b], ranking[g]
+						moved := math.Abs(precision(ranking) - before)
+						if atBest {
+							wantBest, wantMost = wantBest+moved/float64(good*bad), max(wantMost, moved)
+						} else {
+							wantWorst += moved / float64(good*bad)
+						}
+					}
+				}
+			}
+			if math.Abs(best-wantBest) > 1e-12 || math.Abs(worst-wantWorst) > 1e-12 || math.Abs(most-wantMost) > 1e-12 {
+				t.Errorf("%d good, %d bad: %v, %v, at most %v; enumerated %v, %v, at most %v", good, bad, best, worst, most, wantBest, wantWorst, wantMost)
+			}
+		}
+	}
+}
+
 // A sampler that stays at the ideal ranking has no variety of Δ.
 func TestVarietyOfDelta(t *testing.T) {
-	for draws, want := range map[int]FindVerdict{1: ClaimFailed, 200: ClaimHeld} {
+	for draws, want := range map[int]FindVerdict{1: ClaimFailedOnce, 200: ClaimOnce} {
 		r, err := figure7{size: govSize{queries: 9, docs: 120}, draws: draws}.run(context.Background(), Options{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
